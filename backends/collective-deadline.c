@@ -46,7 +46,7 @@ bool collective_deadline_parse(const char *line, uint64_t *address, bool *is_rea
 	return find_deadline(&call, address, is_realtime);
 }
 
-static bool read_name(pid_t pid, const char *tid, char *out, size_t size)
+static bool collective_deadline_read_name(pid_t pid, const char *tid, char *out, size_t size)
 {
 	char path[80];
 	FILE *file;
@@ -92,7 +92,7 @@ static double read_deadline(pid_t pid, pid_t tid)
 	return left > -1 && left < YEARS ? loop_now() + left : 0;
 }
 
-static void look(struct deadlines *deadlines, pid_t pid, const char *tid)
+static void collective_deadline_look(struct deadlines *deadlines, pid_t pid, const char *tid)
 {
 	pid_t number = (pid_t)strtol(tid, NULL, 10);
 	bool is_main = number == pid;
@@ -100,7 +100,7 @@ static void look(struct deadlines *deadlines, pid_t pid, const char *tid)
 	struct collective_deadline *wait;
 	double at;
 
-	if (!read_name(pid, tid, name, sizeof(name)))
+	if (!collective_deadline_read_name(pid, tid, name, sizeof(name)))
 		return;
 	deadlines->has_nccl |= strcasestr(name, NCCL_PART) != NULL;
 	if (strcmp(name, GLOO_WORKER) == 0)
@@ -131,7 +131,7 @@ void deadlines_read(struct deadlines *deadlines, pid_t pid)
 		return;
 	while ((entry = readdir(tasks)))
 		if (entry->d_name[0] != '.')
-			look(deadlines, pid, entry->d_name);
+			collective_deadline_look(deadlines, pid, entry->d_name);
 	closedir(tasks);
 }
 

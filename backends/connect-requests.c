@@ -44,8 +44,8 @@ static int lowest_free(const struct rankset *taken)
 }
 
 /* The number that was asked for, else its own, else the lowest free one. */
-static int choose_rank(const struct process_table *process_table, struct process *process,
-		       int64_t asked, struct error *error)
+static int connect_requests_choose_rank(const struct process_table *process_table,
+					struct process *process, int64_t asked, struct error *error)
 {
 	struct rankset taken = RANKSET_INIT;
 	int result = 0;
@@ -108,7 +108,7 @@ static int describe_new(struct node *node, const struct target *target, pid_t ow
 		process_init(process);
 		make_standin(node_process_table(node), target, process);
 	}
-	return choose_rank(node_process_table(node), process, rank, error);
+	return connect_requests_choose_rank(node_process_table(node), process, rank, error);
 }
 
 static int open_target(struct node *node, const struct target *target, int64_t rank, pid_t *pid,

@@ -59,7 +59,7 @@ static void close_one(struct connection **connection)
 }
 
 /* What closes may still tell something, so it is in the map until then. */
-static void close_slot(uint64_t pid, void *value, void *data)
+static void connections_close_slot(uint64_t pid, void *value, void *data)
 {
 	struct slot *slot = value;
 
@@ -82,12 +82,12 @@ void connections_free(struct connections *connections)
 {
 	if (!connections)
 		return;
-	map_each(connections->slots, close_slot, NULL);
+	map_each(connections->slots, connections_close_slot, NULL);
 	map_free(connections->slots);
 	free(connections);
 }
 
-static struct slot *find_slot(const struct connections *connections, pid_t pid)
+static struct slot *connections_find_slot(const struct connections *connections, pid_t pid)
 {
 	return map_find(connections->slots, (uint64_t)pid);
 }
@@ -101,7 +101,7 @@ static bool is_another(const struct slot *slot, const struct process *process)
 
 static struct slot *take_slot(struct connections *connections, const struct process *process)
 {
-	struct slot *slot = find_slot(connections, process->pid);
+	struct slot *slot = connections_find_slot(connections, process->pid);
 
 	if (slot && !is_another(slot, process))
 		return slot;
@@ -251,7 +251,7 @@ struct connection *connections_find(struct connections *connections, const struc
 	struct slot *slot;
 
 	connections_open(connections, process, &unreadable);
-	slot = find_slot(connections, process->pid);
+	slot = connections_find_slot(connections, process->pid);
 	for (size_t i = 0; i < ROW_COUNT; i++) {
 		struct connection *connection = slot->connections[i];
 		struct reason reason;
@@ -299,7 +299,7 @@ struct connection *connections_find_agent(struct connections *connections,
 
 struct connection *connections_find_debugger(struct connections *connections, pid_t pid)
 {
-	const struct slot *slot = find_slot(connections, pid);
+	const struct slot *slot = connections_find_slot(connections, pid);
 
 	if (slot && ours_of(slot))
 		return ours_of(slot);
@@ -311,14 +311,14 @@ struct connection *connections_find_debugger(struct connections *connections, pi
 
 bool connections_has_reader(struct connections *connections, pid_t pid)
 {
-	const struct slot *slot = find_slot(connections, pid);
+	const struct slot *slot = connections_find_slot(connections, pid);
 
 	return slot && reader_of(slot);
 }
 
 uint64_t connections_next_stop(struct connections *connections, pid_t pid)
 {
-	struct slot *slot = find_slot(connections, pid);
+	struct slot *slot = connections_find_slot(connections, pid);
 
 	return slot ? ++slot->stops : 1;
 }
@@ -330,7 +330,7 @@ const struct debugger *connections_debugger(struct connections *connections, pid
 
 void connections_amend(struct connections *connections, struct process_sample *sample)
 {
-	const struct slot *slot = find_slot(connections, sample->pid);
+	const struct slot *slot = connections_find_slot(connections, sample->pid);
 
 	for (size_t i = 0; slot && i < ROW_COUNT; i++) {
 		struct connection *connection = slot->connections[i];
@@ -342,7 +342,7 @@ void connections_amend(struct connections *connections, struct process_sample *s
 
 void connections_interrupt(struct connections *connections, pid_t pid)
 {
-	const struct slot *slot = find_slot(connections, pid);
+	const struct slot *slot = connections_find_slot(connections, pid);
 
 	for (size_t i = 0; slot && i < ROW_COUNT; i++) {
 		struct connection *connection = slot->connections[i];
@@ -354,16 +354,16 @@ void connections_interrupt(struct connections *connections, pid_t pid)
 
 void connections_close(struct connections *connections, pid_t pid)
 {
-	struct slot *slot = find_slot(connections, pid);
+	struct slot *slot = connections_find_slot(connections, pid);
 
 	if (slot)
-		close_slot((uint64_t)pid, slot, NULL);
+		connections_close_slot((uint64_t)pid, slot, NULL);
 	map_remove(connections->slots, (uint64_t)pid);
 }
 
 void connections_disconnect(struct connections *connections, struct connection *connection)
 {
-	struct slot *slot = find_slot(connections, connection->pid);
+	struct slot *slot = connections_find_slot(connections, connection->pid);
 
 	for (size_t i = 0; slot && i < ROW_COUNT; i++)
 		if (slot->connections[i] == connection)
@@ -387,7 +387,7 @@ static void forget_slot(uint64_t pid, void *value, void *data)
 
 void connections_forget(struct connections *connections, pid_t pid)
 {
-	struct slot *slot = find_slot(connections, pid);
+	struct slot *slot = connections_find_slot(connections, pid);
 
 	if (slot)
 		forget_slot((uint64_t)pid, slot, NULL);
@@ -440,14 +440,14 @@ static bool is_due(unsigned look)
 	return look < ASKED_IN_A_ROW || look % ASKED_SELDOM == 0;
 }
 
-static void read_environment(void *data, pid_t pid, uint64_t start_time,
-			     struct environment *environment)
+static void connections_read_environment(void *data, pid_t pid, uint64_t start_time,
+					 struct environment *environment)
 {
 	struct connections *connections = data;
 	struct process process = { .pid = pid, .start_time = start_time };
 	struct error error = ERROR_INIT;
 	struct connection *connection = connections_open(connections, &process, &error);
-	struct slot *slot = find_slot(connections, pid);
+	struct slot *slot = connections_find_slot(connections, pid);
 	const char *names[ENVIRONMENT_NAMES];
 
 	if (!connection || !connection->backend->environment)
@@ -465,5 +465,6 @@ static void read_environment(void *data, pid_t pid, uint64_t start_time,
 
 struct environment_reader connections_environment_reader(struct connections *connections)
 {
-	return (struct environment_reader){ .read = read_environment, .data = connections };
+	return (struct environment_reader){ .read = connections_read_environment,
+					    .data = connections };
 }

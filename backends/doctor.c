@@ -30,7 +30,7 @@
 /* Its agent may be deaf: something holds its GIL. */
 #define PROBE_SECONDS 0.5
 
-static void set_reason(struct reason *reason, const char *why, const char *fix)
+static void doctor_set_reason(struct reason *reason, const char *why, const char *fix)
 {
 	snprintf(reason->why, sizeof(reason->why), "%s", why);
 	snprintf(reason->fix, sizeof(reason->fix), "%s", fix);
@@ -62,7 +62,7 @@ static struct connection *try_open(struct node *node, pid_t pid, struct reason *
 	}
 	connection = connections_open(node_connections(node), known ? known : &process, &error);
 	if (!connection)
-		set_reason(reason, error.message, "");
+		doctor_set_reason(reason, error.message, "");
 	return connection;
 }
 
@@ -105,16 +105,18 @@ static bool try_unwind(struct node *node, pid_t pid, struct reason *reason)
 	if (!try_open(node, pid, reason))
 		return false;
 	if (native_open(node_native(node), &error) < 0) {
-		set_reason(reason, error.message,
-			   "Install elfutils' libdw (Debian: libdw1), and probetui-native.so "
-			   "beside probetui-node.");
+		doctor_set_reason(
+			reason, error.message,
+			"Install elfutils' libdw (Debian: libdw1), and probetui-native.so "
+			"beside probetui-node.");
 		return false;
 	}
 	if (procfs_read(node_procfs(node), pid, "syscall", &bytes, NULL) >= 0)
 		return true;
 	if (errno == ENOENT && access_refusal_probe(pid) == 0)
-		set_reason(reason,
-			   "The kernel has no /proc/PID/syscall (CONFIG_HAVE_ARCH_TRACEHOOK).", "");
+		doctor_set_reason(
+			reason, "The kernel has no /proc/PID/syscall (CONFIG_HAVE_ARCH_TRACEHOOK).",
+			"");
 	else
 		access_refusal_find(reason, pid, errno);
 	return false;
@@ -127,7 +129,7 @@ static bool try_watches(struct node *node, pid_t pid, struct reason *reason)
 }
 
 /* An address behind "pdb:unix:" or "pdb:tcp:". */
-static const char *address_of(const char *target)
+static const char *doctor_address_of(const char *target)
 {
 	return strchr(strchr(target, ':') + 1, ':') + 1;
 }
@@ -136,10 +138,10 @@ static void explain_debugger(const struct debugger *debugger, struct reason *rea
 {
 	if (debugger->state == DEBUGGER_WAITING)
 		snprintf(reason->why, sizeof(reason->why), "It listens at %s.%s%s",
-			 address_of(debugger->target), debugger->leaving ? " " : "",
+			 doctor_address_of(debugger->target), debugger->leaving ? " " : "",
 			 debugger->leaving ? debugger->leaving : "");
 	else
-		set_reason(reason, debugger->why ? debugger->why : "None.", "");
+		doctor_set_reason(reason, debugger->why ? debugger->why : "None.", "");
 }
 
 static bool try_pdb(struct node *node, pid_t pid, struct reason *reason)
@@ -181,8 +183,9 @@ static bool try_agent(struct node *node, pid_t pid, struct reason *reason)
 		snprintf(reason->why, sizeof(reason->why), "It listens at %s.", found.path);
 		return true;
 	}
-	set_reason(reason, found.is_there ? error.message : "Not injected.",
-		   found.is_there ? "" : "probetui inject loads one, and PROBETUI=1 at its start.");
+	doctor_set_reason(
+		reason, found.is_there ? error.message : "Not injected.",
+		found.is_there ? "" : "probetui inject loads one, and PROBETUI=1 at its start.");
 	return false;
 }
 
@@ -213,7 +216,7 @@ static void explain_groups(const json_t *told, struct reason *reason)
 	double limit = find_limit(told, &own);
 
 	if (limit < 0) {
-		set_reason(reason, "It has no group of torch.distributed.", "");
+		doctor_set_reason(reason, "It has no group of torch.distributed.", "");
 		return;
 	}
 	buffer_append_string(&text, "Its groups wait ");
@@ -228,7 +231,7 @@ static void explain_groups(const json_t *told, struct reason *reason)
 		buffer_append_string(&text, " left");
 	}
 	buffer_append_string(&text, ".");
-	set_reason(reason, text.data, "");
+	doctor_set_reason(reason, text.data, "");
 	buffer_clear(&text);
 }
 
@@ -247,7 +250,7 @@ static bool try_watchdog(struct node *node, pid_t pid, struct reason *reason)
 	if (!known)
 		procfs_owner(node_procfs(node), pid, &process.uid);
 	if (!agent_endpoint_exists(pid, known ? known->uid : process.uid)) {
-		set_reason(
+		doctor_set_reason(
 			reason,
 			"An agent is needed to extend collective timeouts while a rank is stopped.",
 			"probetui inject loads one.");
@@ -257,7 +260,7 @@ static bool try_watchdog(struct node *node, pid_t pid, struct reason *reason)
 	if (told)
 		explain_groups(told, reason);
 	else
-		set_reason(reason, error.message, "");
+		doctor_set_reason(reason, error.message, "");
 	json_decref(told);
 	return told != NULL;
 }
@@ -288,10 +291,11 @@ static bool try_elsewhere(struct node *node, pid_t pid, const struct row *row,
 {
 	const struct debugger *debugger = connections_debugger(node_connections(node), pid);
 
-	set_reason(reason, "The process is on another machine.", "Run probetui there for this.");
+	doctor_set_reason(reason, "The process is on another machine.",
+			  "Run probetui there for this.");
 	if (!debugger || !row->backend || strcmp(row->backend, debugger->backend) != 0)
 		return false;
-	set_reason(reason, debugger->why ? debugger->why : "", "");
+	doctor_set_reason(reason, debugger->why ? debugger->why : "", "");
 	if (!debugger_is_ours(debugger) || debugger->state == DEBUGGER_CONNECTING)
 		return false;
 	snprintf(reason->why, sizeof(reason->why), "It is connected to, at %s.", debugger->target);

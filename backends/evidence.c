@@ -68,8 +68,8 @@ void evidence_free(struct evidence *evidence)
 }
 
 /* What does not change is looked up once, torch until it was imported. */
-static void refresh(struct evidence *evidence, struct remembered *remembered,
-		    const struct process *process)
+static void evidence_refresh(struct evidence *evidence, struct remembered *remembered,
+			     const struct process *process)
 {
 	struct procfs *procfs = node_procfs(evidence->node);
 	int64_t kilobytes = procfs_status(procfs, process->pid, "VmRSS", -1);
@@ -108,7 +108,7 @@ static struct remembered *find(struct evidence *evidence, pid_t pid)
 		error_file_init(&remembered->error_file);
 		map_put(evidence->processes, (uint64_t)pid, remembered);
 	}
-	refresh(evidence, remembered, process);
+	evidence_refresh(evidence, remembered, process);
 	return remembered;
 }
 
@@ -160,7 +160,7 @@ struct search {
 	bool is_found;
 };
 
-static void compare(uint64_t pid, void *value, void *data)
+static void evidence_compare(uint64_t pid, void *value, void *data)
 {
 	const struct remembered *remembered = value;
 	struct search *search = data;
@@ -174,17 +174,17 @@ static void compare(uint64_t pid, void *value, void *data)
 		search->is_found = true;
 }
 
-static bool is_ours(const struct kernel_line *line, void *data)
+static bool evidence_is_ours(const struct kernel_line *line, void *data)
 {
 	struct search *search = data;
 
 	search->line = line;
 	search->is_found = false;
-	map_each(search->evidence->processes, compare, search);
+	map_each(search->evidence->processes, evidence_compare, search);
 	return search->is_found;
 }
 
-static void add_line(const struct kernel_line *line, void *data)
+static void evidence_add_line(const struct kernel_line *line, void *data)
 {
 	struct search *search = data;
 	json_t *json = json_object();
@@ -204,8 +204,8 @@ static void add_kernel(struct evidence *evidence, json_t *body)
 		.lines = json_array(),
 	};
 	const struct kernel_log_calls calls = {
-		.is_ours = is_ours,
-		.found = add_line,
+		.is_ours = evidence_is_ours,
+		.found = evidence_add_line,
 		.data = &search,
 	};
 	struct error error = ERROR_INIT;
@@ -223,7 +223,7 @@ struct ended {
 	size_t capacity;
 };
 
-static void settle(uint64_t pid, void *value, void *data)
+static void evidence_settle(uint64_t pid, void *value, void *data)
 {
 	struct remembered *remembered = value;
 	struct ended *ended = data;
@@ -241,7 +241,7 @@ static void tidy(struct evidence *evidence)
 {
 	struct ended ended = { .evidence = evidence };
 
-	map_each(evidence->processes, settle, &ended);
+	map_each(evidence->processes, evidence_settle, &ended);
 	for (size_t i = 0; i + ENDED_MAXIMUM < ended.count; i++)
 		map_remove(evidence->processes, ended.pids[i]);
 	free(ended.pids);

@@ -40,7 +40,7 @@ struct linger_list *linger_list_new(struct loop *loop)
 	return linger_list;
 }
 
-static void end(struct linger_socket *linger_socket)
+static void linger_end(struct linger_socket *linger_socket)
 {
 	struct linger_socket **link = &linger_socket->all->first;
 
@@ -61,7 +61,7 @@ void linger_list_free(struct linger_list *linger_list)
 	if (!linger_list)
 		return;
 	while (linger_list->first)
-		end(linger_list->first);
+		linger_end(linger_list->first);
 	free(linger_list);
 }
 
@@ -76,7 +76,7 @@ static bool is_later(void)
 }
 
 /* False: the client has gone. */
-static bool put(struct linger_socket *linger_socket)
+static bool linger_put(struct linger_socket *linger_socket)
 {
 	while (linger_socket->bytes.length > 0) {
 		ssize_t sent = send(linger_socket->fd, linger_socket->bytes.data,
@@ -89,7 +89,7 @@ static bool put(struct linger_socket *linger_socket)
 	return true;
 }
 
-static bool drop(struct linger_socket *linger_socket)
+static bool linger_drop(struct linger_socket *linger_socket)
 {
 	char bytes[READ_SIZE];
 	ssize_t got = recv(linger_socket->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
@@ -104,14 +104,14 @@ static int events_of(const struct linger_socket *linger_socket)
 		       : LOOP_READABLE;
 }
 
-static void on_ready(int fd, int events, void *data);
+static void linger_on_ready(int fd, int events, void *data);
 
-static void watch(struct linger_socket *linger_socket)
+static void linger_watch(struct linger_socket *linger_socket)
 {
 	if (linger_socket->watch)
 		loop_watch_stop(linger_socket->watch);
 	linger_socket->watch = loop_watch(linger_socket->all->loop, linger_socket->fd,
-					  events_of(linger_socket), on_ready, linger_socket);
+					  events_of(linger_socket), linger_on_ready, linger_socket);
 }
 
 static void on_answered(void *data)
@@ -120,7 +120,7 @@ static void on_answered(void *data)
 
 	loop_timer_stop(linger_socket->answer);
 	linger_socket->answer = NULL;
-	watch(linger_socket);
+	linger_watch(linger_socket);
 }
 
 static void wait_for_answer(struct linger_socket *linger_socket, double seconds)
@@ -131,26 +131,26 @@ static void wait_for_answer(struct linger_socket *linger_socket, double seconds)
 		loop_timer(linger_socket->all->loop, seconds, 0, on_answered, linger_socket);
 }
 
-static void on_ready(int fd, int events, void *data)
+static void linger_on_ready(int fd, int events, void *data)
 {
 	struct linger_socket *linger_socket = data;
 	int before = events_of(linger_socket);
 
 	(void)fd;
-	if (((events & LOOP_WRITABLE) && !put(linger_socket)) ||
-	    ((events & LOOP_READABLE) && !drop(linger_socket))) {
-		end(linger_socket);
+	if (((events & LOOP_WRITABLE) && !linger_put(linger_socket)) ||
+	    ((events & LOOP_READABLE) && !linger_drop(linger_socket))) {
+		linger_end(linger_socket);
 		return;
 	}
 	if (linger_socket->answer)
 		wait_for_answer(linger_socket, QUIET_SECONDS);
 	else if (events_of(linger_socket) != before)
-		watch(linger_socket);
+		linger_watch(linger_socket);
 }
 
-static void on_late(void *data)
+static void linger_on_late(void *data)
 {
-	end(data);
+	linger_end(data);
 }
 
 void linger_list_add(struct linger_list *linger_list, int owned_fd, const char *bytes,
@@ -166,10 +166,10 @@ void linger_list_add(struct linger_list *linger_list, int owned_fd, const char *
 	buffer_append(&linger_socket->bytes, bytes, length);
 	/* At once: the node may be ended before its next turn. */
 	if (when == LINGER_NOW)
-		put(linger_socket);
+		linger_put(linger_socket);
 	else
 		wait_for_answer(linger_socket, ANSWER_SECONDS);
-	watch(linger_socket);
+	linger_watch(linger_socket);
 	linger_socket->timer =
-		loop_timer(linger_list->loop, LINGER_SECONDS, 0, on_late, linger_socket);
+		loop_timer(linger_list->loop, LINGER_SECONDS, 0, linger_on_late, linger_socket);
 }

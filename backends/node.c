@@ -84,7 +84,7 @@ struct node {
 	int status;
 };
 
-static void on_line(const char *line, size_t length, void *data);
+static void node_on_line(const char *line, size_t length, void *data);
 static void on_input_ended(const char *why, void *data);
 
 static void say_progress(const struct progress_state *state, void *data)
@@ -109,7 +109,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 {
 	struct node *node = xcalloc(1, sizeof(*node));
 	struct pipe_calls calls = {
-		.line = on_line,
+		.line = node_on_line,
 		.ended = on_input_ended,
 		.data = node,
 	};
@@ -149,7 +149,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 }
 
 /* Nothing of a process is kept; not done within somebody's callback. */
-static void release_all(struct node *node)
+static void node_release_all(struct node *node)
 {
 	/* It is asked at each sample, and asks the connections. */
 	pdb_finder_free(node->finder);
@@ -186,7 +186,7 @@ void node_free(struct node *node)
 	if (node->leave_timer)
 		loop_timer_stop(node->leave_timer);
 	loop_signal_stop(node->terminate);
-	release_all(node);
+	node_release_all(node);
 	http_client_free(node->http_client);
 	linger_list_free(node->linger_list);
 	native_free(node->native);
@@ -388,7 +388,7 @@ size_t node_waiting(struct node *node)
 }
 
 /* What is about a process says which rank it is. */
-static void add_rank(struct node *node, json_t *body)
+static void node_add_rank(struct node *node, json_t *body)
 {
 	json_int_t pid = json_integer_value(json_object_get(body, "pid"));
 	const struct process *process;
@@ -404,7 +404,7 @@ void node_emit(struct node *node, enum event_kind event, json_t *owned_body)
 {
 	struct message message;
 
-	add_rank(node, owned_body);
+	node_add_rank(node, owned_body);
 	message_make_event(&message, event_kind_name(event), owned_body);
 	pipe_send(node->pipe, &message);
 	message_clear(&message);
@@ -421,7 +421,7 @@ void node_respond(struct node *node, const struct message *request, json_t *owne
 		return;
 	}
 	if (owned_body)
-		add_rank(node, owned_body);
+		node_add_rank(node, owned_body);
 	message_make_response(&message, request, owned_body, error);
 	pipe_send(node->pipe, &message);
 	message_clear(&message);
@@ -477,7 +477,7 @@ void node_say(struct node *node, const char *sentence)
 	node_emit(node, EVENT_OUTPUT, body);
 }
 
-static void on_line(const char *line, size_t length, void *data)
+static void node_on_line(const char *line, size_t length, void *data)
 {
 	struct node *node = data;
 	struct error error = ERROR_INIT;
@@ -512,7 +512,7 @@ static void on_leave(void *data)
 {
 	struct node *node = data;
 
-	release_all(node);
+	node_release_all(node);
 	pipe_flush(node->pipe);
 	if ((pipe_waiting(node->pipe) == 0 && linger_list_are_over(node->linger_list) &&
 	     http_client_has_left(node->http_client)) ||

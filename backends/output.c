@@ -92,8 +92,8 @@ void outputs_free(struct outputs *outputs)
 }
 
 /* What was sent for an earlier request is sent again: the first says so. */
-static void emit(struct outputs *outputs, struct followed *followed, const char *category,
-		 const char *text)
+static void output_emit(struct outputs *outputs, struct followed *followed, const char *category,
+			const char *text)
 {
 	json_t *body = json_object();
 
@@ -163,14 +163,14 @@ static void emit_new(struct outputs *outputs, struct followed *followed, struct 
 	struct buffer text = BUFFER_INIT;
 
 	if (size < stream->at) {
-		emit(outputs, followed, "important",
-		     "The file was made shorter; from its beginning:");
+		output_emit(outputs, followed, "important",
+			    "The file was made shorter; from its beginning:");
 		stream->at = 0;
 	}
 	if (size - stream->at > maximum) {
 		if (!turn->is_first)
-			emit(outputs, followed, "important",
-			     "It prints faster than is shown; some was left out here.");
+			output_emit(outputs, followed, "important",
+				    "It prints faster than is shown; some was left out here.");
 		stream->at = size - maximum;
 		skip_part_of_line(stream, turn->maximum);
 	}
@@ -179,11 +179,11 @@ static void emit_new(struct outputs *outputs, struct followed *followed, struct 
 		hold_back(followed, stream, &text);
 	drop_nuls(&text);
 	if (text.length > 0)
-		emit(outputs, followed, output_file_category(stream), text.data);
+		output_emit(outputs, followed, output_file_category(stream), text.data);
 	buffer_clear(&text);
 }
 
-static bool is_same_file(const struct followed *followed)
+static bool output_is_same_file(const struct followed *followed)
 {
 	const struct output_file *out = &followed->streams[0];
 	const struct output_file *err = &followed->streams[1];
@@ -200,14 +200,14 @@ static void emit_all(struct outputs *outputs, struct followed *followed, const s
 
 	if (out->fd >= 0)
 		emit_new(outputs, followed, out, turn);
-	if (is_same_file(followed))
+	if (output_is_same_file(followed))
 		err->at = out->at;
 	else if (err->fd >= 0)
 		emit_new(outputs, followed, err, turn);
 }
 
 /* A pid may have been given to another process before anybody looked. */
-static bool is_there(struct outputs *outputs, const struct followed *followed)
+static bool output_is_there(struct outputs *outputs, const struct followed *followed)
 {
 	struct procfs_stat stat;
 
@@ -222,11 +222,12 @@ static void open_again(struct outputs *outputs, struct followed *followed,
 
 	output_file_close(stream);
 	output_file_open(stream, number, node_procfs(outputs->node), process);
-	if (!is_there(outputs, followed)) {
+	if (!output_is_there(outputs, followed)) {
 		output_file_close(stream);
 		return;
 	}
-	emit(outputs, followed, "important", stream->path ? "From another file now:" : stream->why);
+	output_emit(outputs, followed, "important",
+		    stream->path ? "From another file now:" : stream->why);
 }
 
 /* The process may have opened another file in its place. */
@@ -245,7 +246,7 @@ static void follow_changes(struct outputs *outputs, struct followed *followed,
 	}
 }
 
-static void on_turn(void *data)
+static void output_on_turn(void *data)
 {
 	struct outputs *outputs = data;
 
@@ -256,7 +257,7 @@ static void on_turn(void *data)
 		struct followed *followed = outputs->followed[i];
 		const struct process *process =
 			process_table_find(node_process_table(outputs->node), followed->pid);
-		bool goes_on = process && is_there(outputs, followed);
+		bool goes_on = process && output_is_there(outputs, followed);
 
 		if (goes_on)
 			follow_changes(outputs, followed, process);
@@ -319,27 +320,27 @@ static json_t *followed_to_json(struct outputs *outputs, const struct followed *
 	for (int i = 0; i < STREAM_COUNT; i++)
 		json_array_append_new(
 			streams, stream_to_json(outputs, followed->pid, &followed->streams[i]));
-	if (is_same_file(followed))
+	if (output_is_same_file(followed))
 		json_set_text(json_array_get(streams, 1), "why", "stderr: same file as stdout.");
 	json_object_set_new(body, "pid", json_integer(followed->pid));
 	json_object_set_new(body, "streams", streams);
 	return body;
 }
 
-static void forget(struct outputs *outputs, pid_t pid)
+static void output_forget(struct outputs *outputs, pid_t pid)
 {
 	for (size_t i = outputs->count; i-- > 0;)
 		if (outputs->followed[i]->pid == pid)
 			remove_at(outputs, i);
 }
 
-static void keep(struct outputs *outputs, struct followed *owned_followed)
+static void output_keep(struct outputs *outputs, struct followed *owned_followed)
 {
 	ARRAY_GROW(outputs->followed, outputs->count, outputs->capacity);
 	outputs->followed[outputs->count++] = owned_followed;
 	if (!outputs->timer)
-		outputs->timer =
-			loop_timer(node_loop(outputs->node), PERIOD, PERIOD, on_turn, outputs);
+		outputs->timer = loop_timer(node_loop(outputs->node), PERIOD, PERIOD,
+					    output_on_turn, outputs);
 }
 
 static struct followed *open_streams(struct outputs *outputs, const struct process *process)
@@ -357,13 +358,14 @@ static struct followed *open_streams(struct outputs *outputs, const struct proce
 static size_t tail_bytes(const struct followed *followed)
 {
 	bool are_two = followed->streams[0].fd >= 0 && followed->streams[1].fd >= 0 &&
-		       !is_same_file(followed);
+		       !output_is_same_file(followed);
 
 	return are_two ? TAIL_BYTES_OF_TWO : TAIL_BYTES;
 }
 
 /* NULL, or why it cannot be shown. */
-static const char *refuse(struct outputs *outputs, const struct followed *followed, bool is_on)
+static const char *output_refuse(struct outputs *outputs, const struct followed *followed,
+				 bool is_on)
 {
 	struct procfs_stat stat;
 
@@ -419,13 +421,13 @@ void outputs_request(struct outputs *outputs, const struct process *process,
 	struct followed *followed;
 	const char *why;
 
-	forget(outputs, process->pid);
+	output_forget(outputs, process->pid);
 	if (json_is_false(on)) {
 		node_respond(outputs->node, request, NULL, NULL);
 		return;
 	}
 	followed = open_streams(outputs, process);
-	why = refuse(outputs, followed, is_on);
+	why = output_refuse(outputs, followed, is_on);
 	if (why) {
 		node_respond(outputs->node, request, NULL, why);
 		followed_free(followed);
@@ -436,7 +438,7 @@ void outputs_request(struct outputs *outputs, const struct process *process,
 			 .maximum = tail_bytes(followed), .is_first = true, .is_last = !is_on });
 	node_respond(outputs->node, request, followed_to_json(outputs, followed), NULL);
 	if (is_on)
-		keep(outputs, followed);
+		output_keep(outputs, followed);
 	else
 		followed_free(followed);
 }

@@ -36,8 +36,8 @@ struct pipe {
 	bool is_handing_out;
 };
 
-static void on_readable(int fd, int events, void *data);
-static void on_writable(int fd, int events, void *data);
+static void pipe_on_readable(int fd, int events, void *data);
+static void pipe_on_writable(int fd, int events, void *data);
 
 /* Returns the flags as they were; -1: they could not be changed. */
 static int make_non_blocking(int fd)
@@ -64,11 +64,11 @@ struct pipe *pipe_new(struct loop *loop, int input, int output, const struct pip
 	/* Both may be one description: the first has what was there before. */
 	pipe->input_flags = make_non_blocking(input);
 	pipe->output_flags = make_non_blocking(output);
-	pipe->input_watch = loop_watch(loop, input, LOOP_READABLE, on_readable, pipe);
+	pipe->input_watch = loop_watch(loop, input, LOOP_READABLE, pipe_on_readable, pipe);
 	return pipe;
 }
 
-static void stop_watch(struct loop_watch **watch)
+static void pipe_stop_watch(struct loop_watch **watch)
 {
 	if (*watch)
 		loop_watch_stop(*watch);
@@ -79,8 +79,8 @@ void pipe_free(struct pipe *pipe)
 {
 	if (!pipe)
 		return;
-	stop_watch(&pipe->input_watch);
-	stop_watch(&pipe->output_watch);
+	pipe_stop_watch(&pipe->input_watch);
+	pipe_stop_watch(&pipe->output_watch);
 	/* Who else has these open shares the flags. */
 	if (pipe->output_flags >= 0)
 		fcntl(pipe->output, F_SETFL, pipe->output_flags);
@@ -99,10 +99,10 @@ size_t pipe_waiting(const struct pipe *pipe)
 void pipe_stop(struct pipe *pipe)
 {
 	pipe->is_stopped = true;
-	stop_watch(&pipe->input_watch);
+	pipe_stop_watch(&pipe->input_watch);
 }
 
-static void end(struct pipe *pipe, const char *why)
+static void pipe_end(struct pipe *pipe, const char *why)
 {
 	if (pipe->is_stopped)
 		return;
@@ -115,11 +115,11 @@ static void break_off(struct pipe *pipe)
 	pipe->is_broken = true;
 	buffer_reset(&pipe->queue);
 	pipe->written = 0;
-	stop_watch(&pipe->output_watch);
-	end(pipe, NULL);
+	pipe_stop_watch(&pipe->output_watch);
+	pipe_end(pipe, NULL);
 }
 
-static void hand_out(struct pipe *pipe)
+static void pipe_hand_out(struct pipe *pipe)
 {
 	size_t start = 0;
 	bool is_too_long = false;
@@ -148,12 +148,13 @@ static void hand_out(struct pipe *pipe)
 	pipe->searched -= start < pipe->searched ? start : pipe->searched;
 	pipe->is_handing_out = false;
 	if (is_too_long || pipe->lines.length > PIPE_LINE_MAXIMUM)
-		end(pipe, pipe_waiting(pipe) >= PIPE_QUEUE_LONG
-				  ? "The answers are not being read; probetui-node leaves."
-				  : "A request is longer than a megabyte; probetui-node leaves.");
+		pipe_end(pipe,
+			 pipe_waiting(pipe) >= PIPE_QUEUE_LONG
+				 ? "The answers are not being read; probetui-node leaves."
+				 : "A request is longer than a megabyte; probetui-node leaves.");
 }
 
-static void on_readable(int fd, int events, void *data)
+static void pipe_on_readable(int fd, int events, void *data)
 {
 	struct pipe *pipe = data;
 	char bytes[READ_SIZE];
@@ -164,17 +165,17 @@ static void on_readable(int fd, int events, void *data)
 		return;
 	if (got <= 0) {
 		/* What came before the end still counts. */
-		stop_watch(&pipe->input_watch);
-		hand_out(pipe);
-		end(pipe, NULL);
+		pipe_stop_watch(&pipe->input_watch);
+		pipe_hand_out(pipe);
+		pipe_end(pipe, NULL);
 	} else {
 		buffer_append(&pipe->lines, bytes, (size_t)got);
-		hand_out(pipe);
+		pipe_hand_out(pipe);
 	}
 	pipe_flush(pipe);
 }
 
-static void on_writable(int fd, int events, void *data)
+static void pipe_on_writable(int fd, int events, void *data)
 {
 	struct pipe *pipe = data;
 
@@ -182,7 +183,7 @@ static void on_writable(int fd, int events, void *data)
 	(void)events;
 	pipe_flush(pipe);
 	if (pipe->lines.length > 0)
-		hand_out(pipe);
+		pipe_hand_out(pipe);
 }
 
 void pipe_send(struct pipe *pipe, struct message *message)
@@ -214,7 +215,7 @@ void pipe_flush(struct pipe *pipe)
 	if (pipe_waiting(pipe) == 0) {
 		buffer_reset(&pipe->queue);
 		pipe->written = 0;
-		stop_watch(&pipe->output_watch);
+		pipe_stop_watch(&pipe->output_watch);
 		return;
 	}
 	if (pipe->written > pipe->queue.length / 2) {
@@ -223,5 +224,5 @@ void pipe_flush(struct pipe *pipe)
 	}
 	if (!pipe->output_watch)
 		pipe->output_watch =
-			loop_watch(pipe->loop, pipe->output, LOOP_WRITABLE, on_writable, pipe);
+			loop_watch(pipe->loop, pipe->output, LOOP_WRITABLE, pipe_on_writable, pipe);
 }

@@ -130,7 +130,8 @@ static bool is_standin(const struct member *member)
 	return member->process.pid >= PROCESS_FIRST_STANDIN;
 }
 
-static void tell(struct process_table *process_table, enum event_kind event, struct member *member)
+static void process_table_tell(struct process_table *process_table, enum event_kind event,
+			       struct member *member)
 {
 	struct process *process = &member->process;
 
@@ -181,12 +182,12 @@ static void remove_member(struct process_table *process_table, struct member *me
 	process->exit_signal = status.signal;
 	free(process->error);
 	process->error = end;
-	tell(process_table, EVENT_RANK_REMOVED, member);
+	process_table_tell(process_table, EVENT_RANK_REMOVED, member);
 	keep_files(process_table, member);
 	map_remove(process_table->members, (uint64_t)pid);
 }
 
-static void on_ended(pid_t pid, void *data)
+static void process_table_on_ended(pid_t pid, void *data)
 {
 	struct process_table *process_table = data;
 	struct member *member = find(process_table, pid);
@@ -200,8 +201,8 @@ static void follow_member(struct process_table *process_table, struct member *me
 {
 	if (!process_table->timer || member->exit || member->process.start_time == 0)
 		return;
-	member->exit = exit_watch_new(node_loop(process_table->node), member->process.pid, on_ended,
-				      process_table);
+	member->exit = exit_watch_new(node_loop(process_table->node), member->process.pid,
+				      process_table_on_ended, process_table);
 }
 
 /* Whether it can be read, and what runs in it. */
@@ -224,7 +225,7 @@ static void open_member(struct process_table *process_table, struct member *memb
 	process->python = xstrdup(connection->version);
 }
 
-static bool is_same(const struct process *a, const struct process *b)
+static bool process_table_is_same(const struct process *a, const struct process *b)
 {
 	const char *error = a->error ? a->error : "";
 
@@ -251,14 +252,14 @@ static void update_member(struct process_table *process_table, struct member *me
 	}
 	open_member(process_table, member);
 	if (is_asked)
-		tell(process_table, EVENT_RANK_ADDED, member);
-	else if (!is_same(&before, &member->process))
-		tell(process_table, EVENT_RANK_CHANGED, member);
+		process_table_tell(process_table, EVENT_RANK_ADDED, member);
+	else if (!process_table_is_same(&before, &member->process))
+		process_table_tell(process_table, EVENT_RANK_CHANGED, member);
 	process_clear(&before);
 }
 
 /* Whether it is there; what has ended is told of to who asks for it only. */
-static bool is_there(const struct process *found)
+static bool process_table_is_there(const struct process *found)
 {
 	return found->start_time != 0 && found->state != PROCESS_UNREADABLE;
 }
@@ -272,7 +273,7 @@ static struct member *add_member(struct process_table *process_table, const stru
 	process_copy(&member->process, found);
 	map_put(process_table->members, (uint64_t)found->pid, member);
 	open_member(process_table, member);
-	tell(process_table, EVENT_RANK_ADDED, member);
+	process_table_tell(process_table, EVENT_RANK_ADDED, member);
 	return member;
 }
 
@@ -286,7 +287,7 @@ static void take_found(struct process_table *process_table, const struct process
 	/* Its end was not seen: it is there, but could not be looked at. */
 	if (member && member->process.start_time != 0 && found->start_time == 0) {
 		if (is_asked)
-			tell(process_table, EVENT_RANK_ADDED, member);
+			process_table_tell(process_table, EVENT_RANK_ADDED, member);
 		return;
 	}
 	if (member && member->process.start_time != found->start_time &&
@@ -296,7 +297,7 @@ static void take_found(struct process_table *process_table, const struct process
 	}
 	if (member) {
 		update_member(process_table, member, found, is_asked);
-	} else if (is_asked || is_there(found)) {
+	} else if (is_asked || process_table_is_there(found)) {
 		member = add_member(process_table, found);
 	}
 	if (member)
@@ -313,7 +314,7 @@ static void take_back(struct process_table *process_table, pid_t pid)
 
 	if (!member || member->is_adopted)
 		return;
-	tell(process_table, EVENT_RANK_REMOVED, member);
+	process_table_tell(process_table, EVENT_RANK_REMOVED, member);
 	map_remove(process_table->members, (uint64_t)pid);
 }
 
@@ -416,7 +417,7 @@ struct telling {
 };
 
 /* Of what was adopted; what was found was told of, and is followed. */
-static void tell_again(uint64_t pid, void *value, void *data)
+static void process_table_tell_again(uint64_t pid, void *value, void *data)
 {
 	const struct telling *telling = data;
 	struct member *member = value;
@@ -426,7 +427,7 @@ static void tell_again(uint64_t pid, void *value, void *data)
 	for (size_t i = 0; i < telling->discovery->count; i++)
 		if ((uint64_t)telling->discovery->processes[i].pid == pid && !is_standin(member))
 			return;
-	tell(telling->process_table, EVENT_RANK_ADDED, member);
+	process_table_tell(telling->process_table, EVENT_RANK_ADDED, member);
 	follow_member(telling->process_table, member);
 }
 
@@ -464,7 +465,7 @@ static int free_number(const struct discovery *discovery)
 	return number;
 }
 
-static int number_of(const struct discovery *discovery, pid_t pid)
+static int process_table_number_of(const struct discovery *discovery, pid_t pid)
 {
 	for (size_t i = 0; i < discovery->count; i++)
 		if (discovery->processes[i].pid == pid)
@@ -487,7 +488,8 @@ static void number_all(struct process_table *process_table)
 			processes[i].rank = free_number(discovery);
 	for (size_t i = 0; i < count; i++)
 		if (processes[i].rank < 0)
-			processes[i].rank = number_of(discovery, processes[i].parent_pid);
+			processes[i].rank =
+				process_table_number_of(discovery, processes[i].parent_pid);
 }
 
 /* Those that we have stopped ourselves are told by their debugger. */
@@ -518,7 +520,7 @@ const char *process_table_unread(const struct process_table *process_table)
 	return process_table->unread ? strerror(process_table->unread) : NULL;
 }
 
-static void tell_unread(struct process_table *process_table)
+static void process_table_tell_unread(struct process_table *process_table)
 {
 	json_t *body = json_object();
 
@@ -566,14 +568,14 @@ static void look(struct process_table *process_table, const struct pid_list *pid
 	for (size_t i = 0; i < process_table->discovery.count; i++)
 		take_found(process_table, &process_table->discovery.processes[i], is_asked);
 	if (is_asked)
-		map_each(process_table->members, tell_again,
+		map_each(process_table->members, process_table_tell_again,
 			 &(struct telling){ process_table, &process_table->discovery });
 	pdb_finder_look(node_finder(process_table->node), is_asked);
 	process_table->unread = procfs->unread;
 	/* Who asks is told with the answer. */
 	if (!is_asked &&
 	    (process_table->unread != unread || process_table->discovery.hidden != hidden))
-		tell_unread(process_table);
+		process_table_tell_unread(process_table);
 	if (process_table->timer)
 		map_each(process_table->members, attend, process_table);
 }
@@ -583,7 +585,7 @@ void process_table_look(struct process_table *process_table)
 	look(process_table, process_table->is_named ? &process_table->pids : NULL, false);
 }
 
-static void on_look(void *data)
+static void process_table_on_look(void *data)
 {
 	struct process_table *process_table = data;
 	double begun = loop_now();
@@ -610,7 +612,7 @@ const struct discovery *process_table_discover(struct process_table *process_tab
 	if (period > 0) {
 		period = choose_period(process_table, period);
 		process_table->timer = loop_timer(node_loop(process_table->node), period, period,
-						  on_look, process_table);
+						  process_table_on_look, process_table);
 		process_table->is_named = pids != NULL;
 		for (size_t i = 0; pids && i < pids->count; i++)
 			pid_list_add(&process_table->pids, pids->pids[i]);
@@ -676,5 +678,5 @@ void process_table_learn(struct process_table *process_table, const struct proce
 		return;
 	free(member->process.role);
 	member->process.role = xstrdup(role);
-	tell(process_table, EVENT_RANK_CHANGED, member);
+	process_table_tell(process_table, EVENT_RANK_CHANGED, member);
 }

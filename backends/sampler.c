@@ -56,7 +56,7 @@ struct sampler *sampler_new(struct node *node)
 	return sampler;
 }
 
-static void stop_timer(struct sampler *sampler)
+static void sampler_stop_timer(struct sampler *sampler)
 {
 	if (sampler->timer)
 		loop_timer_stop(sampler->timer);
@@ -70,7 +70,7 @@ void sampler_free(struct sampler *sampler)
 {
 	if (!sampler)
 		return;
-	stop_timer(sampler);
+	sampler_stop_timer(sampler);
 	map_free(sampler->parts);
 	free(sampler);
 }
@@ -109,7 +109,7 @@ static bool emit_stopped(struct sampler *sampler, pid_t pid)
  * A process that could not be read has ended, or runs another program now:
  * what was known of its memory is worth nothing.
  */
-static void fail(struct sampler *sampler, pid_t pid, const char *error)
+static void sampler_fail(struct sampler *sampler, pid_t pid, const char *error)
 {
 	if (!emit_stopped(sampler, pid))
 		emit_failure(sampler, pid, error);
@@ -138,12 +138,12 @@ void sampler_answered(struct sampler *sampler, int64_t seq, const char *error)
 	part = *found;
 	map_remove(sampler->parts, (uint64_t)-seq);
 	if (error)
-		fail(sampler, part.pid, error);
+		sampler_fail(sampler, part.pid, error);
 	finish_one(sampler, part.round);
 }
 
-static int send_part(struct sampler *sampler, struct round *round, pid_t pid, bool is_exact,
-		     struct error *error)
+static int sampler_send_part(struct sampler *sampler, struct round *round, pid_t pid, bool is_exact,
+			     struct error *error)
 {
 	enum request_kind kind = is_exact ? REQUEST_SAMPLE_EXACT : REQUEST_SAMPLE;
 	const struct process *process = process_table_find(node_process_table(sampler->node), pid);
@@ -185,8 +185,8 @@ static int send_part(struct sampler *sampler, struct round *round, pid_t pid, bo
 }
 
 /* What is used of request is copied; NULL: no answer is due. */
-static struct round *begin_round(struct sampler *sampler, const struct message *request,
-				 json_t *arguments)
+static struct round *sampler_begin_round(struct sampler *sampler, const struct message *request,
+					 json_t *arguments)
 {
 	struct round *round = xcalloc(1, sizeof(*round));
 
@@ -205,13 +205,13 @@ static struct round *begin_round(struct sampler *sampler, const struct message *
 static void run_round(struct sampler *sampler, const struct message *request, json_t *arguments,
 		      const struct pid_list *pids, bool is_exact)
 {
-	struct round *round = begin_round(sampler, request, arguments);
+	struct round *round = sampler_begin_round(sampler, request, arguments);
 
 	for (size_t i = 0; i < pids->count; i++) {
 		struct error error = ERROR_INIT;
 
-		if (send_part(sampler, round, pids->pids[i], is_exact, &error) < 0)
-			fail(sampler, pids->pids[i], error.message);
+		if (sampler_send_part(sampler, round, pids->pids[i], is_exact, &error) < 0)
+			sampler_fail(sampler, pids->pids[i], error.message);
 	}
 	finish_one(sampler, round);
 }
@@ -219,24 +219,24 @@ static void run_round(struct sampler *sampler, const struct message *request, js
 void sampler_take(struct sampler *sampler, pid_t pid)
 {
 	json_t *arguments = json_object();
-	struct round *round = begin_round(sampler, NULL, arguments);
+	struct round *round = sampler_begin_round(sampler, NULL, arguments);
 	struct error error = ERROR_INIT;
 
 	/* Its end, if that is why, is told later: the caller is still its. */
-	if (send_part(sampler, round, pid, false, &error) < 0)
+	if (sampler_send_part(sampler, round, pid, false, &error) < 0)
 		emit_stopped(sampler, pid);
 	finish_one(sampler, round);
 	json_decref(arguments);
 }
 
-static bool is_gone(pid_t pid, void *data)
+static bool sampler_is_gone(pid_t pid, void *data)
 {
 	struct sampler *sampler = data;
 
 	return !process_table_find(node_process_table(sampler->node), pid);
 }
 
-static void on_timer(void *data)
+static void sampler_on_timer(void *data)
 {
 	struct sampler *sampler = data;
 
@@ -247,15 +247,16 @@ static void on_timer(void *data)
 		process_table_list(node_process_table(sampler->node), &sampler->pids);
 	}
 	/* Their end was reported; it is not reported again. */
-	pid_list_remove(&sampler->pids, is_gone, sampler);
+	pid_list_remove(&sampler->pids, sampler_is_gone, sampler);
 	run_round(sampler, NULL, sampler->arguments, &sampler->pids, sampler->is_exact);
 	node_flush(sampler->node);
 }
 
-static void start_timer(struct sampler *sampler, json_t *arguments, struct pid_list *taken_pids,
-			bool is_all, bool is_exact, double period)
+static void sampler_start_timer(struct sampler *sampler, json_t *arguments,
+				struct pid_list *taken_pids, bool is_all, bool is_exact,
+				double period)
 {
-	stop_timer(sampler);
+	sampler_stop_timer(sampler);
 	sampler->arguments = json_incref(arguments);
 	if (period < PERIOD_MINIMUM)
 		period = PERIOD_MINIMUM;
@@ -263,7 +264,8 @@ static void start_timer(struct sampler *sampler, json_t *arguments, struct pid_l
 	*taken_pids = (struct pid_list){ .pids = NULL };
 	sampler->is_all = is_all;
 	sampler->is_exact = is_exact;
-	sampler->timer = loop_timer(node_loop(sampler->node), period, period, on_timer, sampler);
+	sampler->timer =
+		loop_timer(node_loop(sampler->node), period, period, sampler_on_timer, sampler);
 }
 
 void sampler_request(struct sampler *sampler, const struct message *request)
@@ -281,12 +283,13 @@ void sampler_request(struct sampler *sampler, const struct message *request)
 			     "An exact sample holds the process for some microseconds, which "
 			     "--read-only refuses.");
 	} else if (period == 0) {
-		stop_timer(sampler);
+		sampler_stop_timer(sampler);
 		node_respond(sampler->node, request, NULL, NULL);
 	} else {
 		run_round(sampler, request, request->body, &pids, is_exact);
 		if (period > 0)
-			start_timer(sampler, request->body, &pids, is_all, is_exact, period);
+			sampler_start_timer(sampler, request->body, &pids, is_all, is_exact,
+					    period);
 	}
 	pid_list_clear(&pids);
 }

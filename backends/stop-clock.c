@@ -16,7 +16,7 @@ void hold_clock_clear(struct hold_clock *clock)
 	*clock = (struct hold_clock){ .waits = NULL };
 }
 
-static struct hold_wait *find(struct hold_clock *clock, pid_t pid, pid_t tid)
+static struct hold_wait *stop_clock_find(struct hold_clock *clock, pid_t pid, pid_t tid)
 {
 	for (size_t i = 0; i < clock->count; i++)
 		if (clock->waits[i].pid == pid && clock->waits[i].tid == tid)
@@ -24,7 +24,7 @@ static struct hold_wait *find(struct hold_clock *clock, pid_t pid, pid_t tid)
 	return NULL;
 }
 
-static struct hold_wait *add(struct hold_clock *clock)
+static struct hold_wait *stop_clock_add(struct hold_clock *clock)
 {
 	ARRAY_GROW(clock->waits, clock->count, clock->capacity);
 	return &clock->waits[clock->count++];
@@ -38,14 +38,14 @@ void hold_clock_begin(struct hold_clock *clock)
 
 void hold_clock_see(struct hold_clock *clock, pid_t pid, pid_t tid, double deadline, double now)
 {
-	struct hold_wait *wait = find(clock, pid, tid);
+	struct hold_wait *wait = stop_clock_find(clock, pid, tid);
 
 	if (wait && fabs(wait->deadline - deadline) < SAME_SECONDS) {
 		wait->is_there = true;
 		return;
 	}
 	if (!wait)
-		wait = add(clock);
+		wait = stop_clock_add(clock);
 	*wait = (struct hold_wait){
 		.pid = pid,
 		.tid = tid,
@@ -55,7 +55,7 @@ void hold_clock_see(struct hold_clock *clock, pid_t pid, pid_t tid, double deadl
 	};
 }
 
-static void keep(struct hold_clock *clock, bool (*is_kept)(const struct hold_wait *wait))
+static void stop_clock_keep(struct hold_clock *clock, bool (*is_kept)(const struct hold_wait *wait))
 {
 	size_t count = 0;
 
@@ -65,7 +65,7 @@ static void keep(struct hold_clock *clock, bool (*is_kept)(const struct hold_wai
 	clock->count = count;
 }
 
-static bool is_there(const struct hold_wait *wait)
+static bool stop_clock_is_there(const struct hold_wait *wait)
 {
 	return wait->is_there;
 }
@@ -77,16 +77,16 @@ static bool was_read(const struct hold_wait *wait)
 
 void hold_clock_end(struct hold_clock *clock)
 {
-	keep(clock, is_there);
+	stop_clock_keep(clock, stop_clock_is_there);
 }
 
 void hold_clock_assume(struct hold_clock *clock, pid_t pid, double seconds, double now)
 {
-	struct hold_wait *wait = find(clock, pid, 0);
+	struct hold_wait *wait = stop_clock_find(clock, pid, 0);
 
 	if (wait)
 		return;
-	wait = add(clock);
+	wait = stop_clock_add(clock);
 	*wait = (struct hold_wait){
 		.pid = pid,
 		.deadline = now + seconds,
@@ -97,7 +97,7 @@ void hold_clock_assume(struct hold_clock *clock, pid_t pid, double seconds, doub
 
 void hold_clock_drop_assumed(struct hold_clock *clock)
 {
-	keep(clock, was_read);
+	stop_clock_keep(clock, was_read);
 }
 
 double hold_wait_due(const struct hold_wait *wait)

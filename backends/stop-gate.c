@@ -79,7 +79,7 @@ static bool is_of_job(const struct process *one, const struct process *other)
 }
 
 /* Whether a thread of gloo waits with a limit that was not raised. */
-static bool look_at_job(const struct stop_gate *gate, const struct process *process)
+static bool stop_gate_look_at_job(const struct stop_gate *gate, const struct process *process)
 {
 	struct process_table *process_table = node_process_table(gate->node);
 	struct pid_list pids = { .pids = NULL };
@@ -112,12 +112,12 @@ static bool has_old_deadline(struct stop_gate *gate, pid_t pid)
 		return gate->has_seen_old;
 	free(gate->seen_job);
 	gate->seen_job = xstrdup(process->job);
-	gate->has_seen_old = look_at_job(gate, process);
+	gate->has_seen_old = stop_gate_look_at_job(gate, process);
 	gate->seen_at = loop_now();
 	return gate->has_seen_old;
 }
 
-static bool is_open(struct stop_gate *gate, pid_t pid)
+static bool stop_gate_is_open(struct stop_gate *gate, pid_t pid)
 {
 	double since = 0;
 
@@ -142,7 +142,7 @@ static bool is_behind(const struct stop_gate *gate, pid_t pid, size_t before)
 }
 
 /* The first that may be sent on; count: none. */
-static size_t find_next(struct stop_gate *gate)
+static size_t stop_gate_find_next(struct stop_gate *gate)
 {
 	for (size_t i = 0; i < gate->count; i++) {
 		const struct waiting *waiting = &gate->waiting[i];
@@ -150,18 +150,18 @@ static size_t find_next(struct stop_gate *gate)
 		if (is_behind(gate, waiting->pid, i))
 			continue;
 		if (!is_stopping(waiting->kind, &waiting->request) ||
-		    waiting->until <= loop_now() || is_open(gate, waiting->pid))
+		    waiting->until <= loop_now() || stop_gate_is_open(gate, waiting->pid))
 			return i;
 	}
 	return gate->count;
 }
 
-static void on_turn(void *data)
+static void stop_gate_on_turn(void *data)
 {
 	struct stop_gate *gate = data;
 	size_t next;
 
-	while ((next = find_next(gate)) < gate->count) {
+	while ((next = stop_gate_find_next(gate)) < gate->count) {
 		struct waiting waiting = gate->waiting[next];
 
 		gate->count--;
@@ -177,8 +177,8 @@ static void on_turn(void *data)
 	node_flush(gate->node);
 }
 
-static void add(struct stop_gate *gate, pid_t pid, enum request_kind kind,
-		const struct message *request)
+static void stop_gate_add(struct stop_gate *gate, pid_t pid, enum request_kind kind,
+			  const struct message *request)
 {
 	struct waiting *waiting;
 
@@ -190,12 +190,12 @@ static void add(struct stop_gate *gate, pid_t pid, enum request_kind kind,
 	message_make_request(&waiting->request, request->name, json_incref(request->body));
 	waiting->request.seq = request->seq;
 	if (!gate->timer)
-		gate->timer = loop_timer(node_loop(gate->node), LOOK_SECONDS, LOOK_SECONDS, on_turn,
-					 gate);
+		gate->timer = loop_timer(node_loop(gate->node), LOOK_SECONDS, LOOK_SECONDS,
+					 stop_gate_on_turn, gate);
 }
 
 /* Its pauses that wait are answered, and never sent. True: there were some. */
-static bool withdraw_pauses(struct stop_gate *gate, pid_t pid)
+static bool stop_gate_withdraw_pauses(struct stop_gate *gate, pid_t pid)
 {
 	size_t kept = 0;
 	bool has = false;
@@ -215,7 +215,7 @@ static bool withdraw_pauses(struct stop_gate *gate, pid_t pid)
 	return has;
 }
 
-static bool has_stopped(const struct stop_gate *gate, pid_t pid)
+static bool stop_gate_has_stopped(const struct stop_gate *gate, pid_t pid)
 {
 	const struct debugger *debugger = connections_debugger(node_connections(gate->node), pid);
 
@@ -227,7 +227,8 @@ bool stop_gate_take(struct stop_gate *gate, pid_t pid, enum request_kind kind,
 {
 	bool is_late;
 
-	if (kind == REQUEST_CONTINUE && withdraw_pauses(gate, pid) && !has_stopped(gate, pid)) {
+	if (kind == REQUEST_CONTINUE && stop_gate_withdraw_pauses(gate, pid) &&
+	    !stop_gate_has_stopped(gate, pid)) {
 		node_respond(gate->node, request, NULL, NULL);
 		return true;
 	}
@@ -236,8 +237,8 @@ bool stop_gate_take(struct stop_gate *gate, pid_t pid, enum request_kind kind,
 		return false;
 	if (is_stopping(kind, request))
 		timeout_extension_expect(node_timeout_extension(gate->node), pid);
-	if (!is_late && is_open(gate, pid))
+	if (!is_late && stop_gate_is_open(gate, pid))
 		return false;
-	add(gate, pid, kind, request);
+	stop_gate_add(gate, pid, kind, request);
 	return true;
 }

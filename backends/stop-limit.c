@@ -108,14 +108,14 @@ void hold_limit_free(struct hold_limit *limit)
 	free(limit);
 }
 
-static struct rank_entry *find_rank(const struct hold_limit *limit, pid_t pid)
+static struct rank_entry *stop_limit_find_rank(const struct hold_limit *limit, pid_t pid)
 {
 	return map_find(limit->ranks, (uint64_t)pid);
 }
 
 static struct rank_entry *take_rank(struct hold_limit *limit, pid_t pid)
 {
-	struct rank_entry *rank = find_rank(limit, pid);
+	struct rank_entry *rank = stop_limit_find_rank(limit, pid);
 
 	if (!rank) {
 		rank = xcalloc(1, sizeof(*rank));
@@ -145,7 +145,7 @@ static struct job *take_job(struct hold_limit *limit, const char *name)
 }
 
 /* A rank of a job of several; else NULL. */
-static const struct process *find_peer(const struct hold_limit *limit, pid_t pid)
+static const struct process *stop_limit_find_peer(const struct hold_limit *limit, pid_t pid)
 {
 	const struct process_table *process_table = node_process_table(limit->node);
 	const struct process *process =
@@ -204,7 +204,7 @@ static double assumed_seconds(struct hold_limit *limit, const struct process *pr
 static void see_rank(struct hold_limit *limit, struct job *job, const struct process *process,
 		     double now)
 {
-	const struct rank_entry *rank = find_rank(limit, process->pid);
+	const struct rank_entry *rank = stop_limit_find_rank(limit, process->pid);
 	bool is_stopped = rank && rank->is_stopped;
 	struct deadlines deadlines = { .count = 0 };
 	double seconds;
@@ -241,14 +241,14 @@ static void see_job(struct hold_limit *limit, struct job *job, const struct pid_
 
 	hold_clock_begin(&job->clock);
 	for (size_t i = 0; i < pids->count; i++) {
-		const struct process *process = find_peer(limit, pids->pids[i]);
+		const struct process *process = stop_limit_find_peer(limit, pids->pids[i]);
 		const struct rank_entry *rank;
 
 		if (!process || strcmp(process->job, job->name) != 0)
 			continue;
 		present++;
 		see_rank(limit, job, process, now);
-		rank = find_rank(limit, pids->pids[i]);
+		rank = stop_limit_find_rank(limit, pids->pids[i]);
 		if (rank && rank->is_stopped)
 			stopped = process;
 	}
@@ -259,7 +259,7 @@ static void see_job(struct hold_limit *limit, struct job *job, const struct pid_
 
 void hold_limit_sampled(struct hold_limit *limit, const struct process_sample *sample)
 {
-	struct rank_entry *rank = find_rank(limit, sample->pid);
+	struct rank_entry *rank = stop_limit_find_rank(limit, sample->pid);
 	const struct stack *stack = NULL;
 
 	if (!rank)
@@ -277,10 +277,10 @@ void hold_limit_sampled(struct hold_limit *limit, const struct process_sample *s
  * Resuming
  */
 
-static char *explain(const struct hold_limit *limit, const struct hold_wait *wait,
-		     const struct process *resumed, double now)
+static char *stop_limit_explain(const struct hold_limit *limit, const struct hold_wait *wait,
+				const struct process *resumed, double now)
 {
-	const struct process *waiting = find_peer(limit, wait->pid);
+	const struct process *waiting = stop_limit_find_peer(limit, wait->pid);
 	struct buffer text = BUFFER_INIT;
 	double left = wait->deadline > now ? wait->deadline - now : 0;
 
@@ -300,7 +300,8 @@ static char *explain(const struct hold_limit *limit, const struct hold_wait *wai
 	return buffer_take(&text);
 }
 
-static int resume(struct hold_limit *limit, const struct process *process, struct error *error)
+static int stop_limit_resume(struct hold_limit *limit, const struct process *process,
+			     struct error *error)
 {
 	struct connection *connection;
 	json_t *arguments = json_object();
@@ -319,8 +320,8 @@ static int resume(struct hold_limit *limit, const struct process *process, struc
 }
 
 /* It is tried again at each look; why it failed is said once a stop. */
-static void say_refusal(struct hold_limit *limit, struct rank_entry *rank, int number,
-			const struct error *error)
+static void stop_limit_say_refusal(struct hold_limit *limit, struct rank_entry *rank, int number,
+				   const struct error *error)
 {
 	char *text;
 
@@ -344,26 +345,26 @@ static void resume_job(struct hold_limit *limit, struct job *job, const struct p
 
 	hold_clock_spend(&job->clock, now);
 	for (size_t i = 0; i < pids->count; i++) {
-		const struct process *process = find_peer(limit, pids->pids[i]);
-		struct rank_entry *rank = find_rank(limit, pids->pids[i]);
+		const struct process *process = stop_limit_find_peer(limit, pids->pids[i]);
+		struct rank_entry *rank = stop_limit_find_rank(limit, pids->pids[i]);
 		struct error error = ERROR_INIT;
 		int number;
 
 		if (!process || !rank || !rank->is_stopped || strcmp(process->job, job->name) != 0)
 			continue;
 		free(rank->why);
-		rank->why = explain(limit, &wait, process, now);
+		rank->why = stop_limit_explain(limit, &wait, process, now);
 		number = process->rank;
-		if (resume(limit, process, &error) < 0)
-			say_refusal(limit, rank, number, &error);
+		if (stop_limit_resume(limit, process, &error) < 0)
+			stop_limit_say_refusal(limit, rank, number, &error);
 	}
 }
 
 static void tell_ranks(struct hold_limit *limit, const struct job *job, const struct pid_list *pids)
 {
 	for (size_t i = 0; i < pids->count; i++) {
-		const struct process *process = find_peer(limit, pids->pids[i]);
-		const struct rank_entry *rank = find_rank(limit, pids->pids[i]);
+		const struct process *process = stop_limit_find_peer(limit, pids->pids[i]);
+		const struct rank_entry *rank = stop_limit_find_rank(limit, pids->pids[i]);
 		const struct debugger *debugger =
 			connections_debugger(node_connections(limit->node), pids->pids[i]);
 
@@ -389,8 +390,8 @@ static bool is_to_tell(const struct job *job, double due, double now)
 }
 
 /* Returns the time of the resume; INFINITY: none is to come. */
-static double look_at_job(struct hold_limit *limit, struct job *job, const struct pid_list *pids,
-			  double now)
+static double stop_limit_look_at_job(struct hold_limit *limit, struct job *job,
+				     const struct pid_list *pids, double now)
 {
 	double due;
 
@@ -411,23 +412,23 @@ static double look_at_job(struct hold_limit *limit, struct job *job, const struc
 	return due;
 }
 
-static void look(struct hold_limit *limit);
+static void stop_limit_look(struct hold_limit *limit);
 
-static void on_turn(void *data)
+static void stop_limit_on_turn(void *data)
 {
 	struct hold_limit *limit = data;
 
 	loop_timer_stop(limit->timer);
 	limit->timer = NULL;
-	look(limit);
+	stop_limit_look(limit);
 	node_flush(limit->node);
 }
 
-static void look_in(struct hold_limit *limit, double seconds)
+static void stop_limit_look_in(struct hold_limit *limit, double seconds)
 {
 	if (limit->timer)
 		loop_timer_stop(limit->timer);
-	limit->timer = loop_timer(node_loop(limit->node), seconds, 0, on_turn, limit);
+	limit->timer = loop_timer(node_loop(limit->node), seconds, 0, stop_limit_on_turn, limit);
 }
 
 struct ended {
@@ -435,7 +436,7 @@ struct ended {
 	struct pid_list pids;
 };
 
-static void note_ended(uint64_t pid, void *value, void *data)
+static void stop_limit_note_ended(uint64_t pid, void *value, void *data)
 {
 	struct rank_entry *rank = value;
 	struct ended *ended = data;
@@ -447,17 +448,17 @@ static void note_ended(uint64_t pid, void *value, void *data)
 }
 
 /* Another process may have its number next. */
-static void remove_ended(struct hold_limit *limit)
+static void stop_limit_remove_ended(struct hold_limit *limit)
 {
 	struct ended ended = { .process_table = node_process_table(limit->node) };
 
-	map_each(limit->ranks, note_ended, &ended);
+	map_each(limit->ranks, stop_limit_note_ended, &ended);
 	for (size_t i = 0; i < ended.pids.count; i++)
 		map_remove(limit->ranks, (uint64_t)ended.pids.pids[i]);
 	pid_list_clear(&ended.pids);
 }
 
-static void look(struct hold_limit *limit)
+static void stop_limit_look(struct hold_limit *limit)
 {
 	struct process_table *process_table = node_process_table(limit->node);
 	struct pid_list pids = { .pids = NULL };
@@ -467,13 +468,13 @@ static void look(struct hold_limit *limit)
 
 	if (!process_table)
 		return;
-	remove_ended(limit);
+	stop_limit_remove_ended(limit);
 	process_table_list(process_table, &pids);
 	for (size_t i = 0; i < limit->job_count; i++)
 		limit->jobs[i].is_held = false;
 	for (size_t i = 0; i < pids.count; i++) {
-		const struct process *process = find_peer(limit, pids.pids[i]);
-		const struct rank_entry *rank = find_rank(limit, pids.pids[i]);
+		const struct process *process = stop_limit_find_peer(limit, pids.pids[i]);
+		const struct rank_entry *rank = stop_limit_find_rank(limit, pids.pids[i]);
 
 		if (!process || !rank || !rank->is_stopped)
 			continue;
@@ -481,13 +482,14 @@ static void look(struct hold_limit *limit)
 		is_any = true;
 	}
 	if (is_any)
-		look_in(limit, LOOK_SECONDS);
+		stop_limit_look_in(limit, LOOK_SECONDS);
 	for (size_t i = 0; i < limit->job_count; i++)
 		if (limit->jobs[i].is_held)
-			next = fmin(next, look_at_job(limit, &limit->jobs[i], &pids, now));
+			next = fmin(next,
+				    stop_limit_look_at_job(limit, &limit->jobs[i], &pids, now));
 	/* It is not to be late. */
 	if (next - now < LOOK_SECONDS)
-		look_in(limit, fmax(next - loop_now(), 0));
+		stop_limit_look_in(limit, fmax(next - loop_now(), 0));
 	pid_list_clear(&pids);
 }
 
@@ -505,7 +507,7 @@ static double find_unhelped(struct hold_limit *limit, const struct process *stop
 
 	process_table_list(node_process_table(limit->node), &pids);
 	for (size_t i = 0; i < pids.count; i++) {
-		const struct process *peer = find_peer(limit, pids.pids[i]);
+		const struct process *peer = stop_limit_find_peer(limit, pids.pids[i]);
 		struct deadlines deadlines = { .count = 0 };
 		double seconds;
 
@@ -525,7 +527,7 @@ static double find_unhelped(struct hold_limit *limit, const struct process *stop
 
 void hold_limit_announce(struct hold_limit *limit, pid_t pid)
 {
-	const struct process *process = find_peer(limit, pid);
+	const struct process *process = stop_limit_find_peer(limit, pid);
 	struct rankset unhelped = RANKSET_INIT;
 	struct buffer text = BUFFER_INIT;
 	struct job *job;
@@ -575,13 +577,13 @@ static void find_stopped(uint64_t pid, void *value, void *data)
 {
 	struct stopped_search *search = data;
 	const struct rank_entry *rank = value;
-	const struct process *process = find_peer(search->limit, (pid_t)pid);
+	const struct process *process = stop_limit_find_peer(search->limit, (pid_t)pid);
 
 	search->is_found |=
 		rank->is_stopped && process && strcmp(process->job, search->job->name) == 0;
 }
 
-static bool has_stopped(const struct hold_limit *limit, const struct job *job)
+static bool stop_limit_has_stopped(const struct hold_limit *limit, const struct job *job)
 {
 	struct stopped_search search = { .limit = limit, .job = job };
 
@@ -592,17 +594,18 @@ static bool has_stopped(const struct hold_limit *limit, const struct job *job)
 /* A step continues the hold that it began in. */
 static void begin_hold(struct hold_limit *limit, pid_t pid, const struct debugger *debugger)
 {
-	const struct process *process = find_peer(limit, pid);
+	const struct process *process = stop_limit_find_peer(limit, pid);
 	struct job *job = process ? find_job(limit, process->job) : NULL;
 
-	if (job && debugger->reason != STOP_STEP && !has_stopped(limit, job))
+	if (job && debugger->reason != STOP_STEP && !stop_limit_has_stopped(limit, job))
 		job->stays = false;
 }
 
 void hold_limit_hear(struct hold_limit *limit, pid_t pid, const struct debugger *debugger)
 {
 	bool is_stopped = can_be_resumed(debugger);
-	struct rank_entry *rank = is_stopped ? take_rank(limit, pid) : find_rank(limit, pid);
+	struct rank_entry *rank =
+		is_stopped ? take_rank(limit, pid) : stop_limit_find_rank(limit, pid);
 
 	if (!rank)
 		return;
@@ -614,7 +617,7 @@ void hold_limit_hear(struct hold_limit *limit, pid_t pid, const struct debugger 
 	if (is_stopped && !rank->is_stopped) {
 		rank->is_refused = false;
 		begin_hold(limit, pid, debugger);
-		look_in(limit, 0);
+		stop_limit_look_in(limit, 0);
 	}
 	rank->is_stopped = is_stopped;
 }
@@ -623,8 +626,8 @@ void hold_limit_hear(struct hold_limit *limit, pid_t pid, const struct debugger 
  * Where the user keeps ranks stopped, the collective that times out first ends
  * the job, not torch's default limit.
  */
-static void tell_end(const struct hold_limit *limit, const struct job *job,
-		     const struct debugger *debugger, json_t *body)
+static void stop_limit_tell_end(const struct hold_limit *limit, const struct job *job,
+				const struct debugger *debugger, json_t *body)
 {
 	const struct hold_wait *first = hold_clock_first(&job->clock);
 
@@ -635,8 +638,8 @@ static void tell_end(const struct hold_limit *limit, const struct job *job,
 void hold_limit_amend(struct hold_limit *limit, pid_t pid, const struct debugger *debugger,
 		      json_t *body)
 {
-	const struct rank_entry *rank = find_rank(limit, pid);
-	const struct process *process = find_peer(limit, pid);
+	const struct rank_entry *rank = stop_limit_find_rank(limit, pid);
+	const struct process *process = stop_limit_find_peer(limit, pid);
 	const struct job *job = process ? find_job(limit, process->job) : NULL;
 	double now = loop_now();
 
@@ -648,7 +651,7 @@ void hold_limit_amend(struct hold_limit *limit, pid_t pid, const struct debugger
 	}
 	if (!rank->is_stopped || !job)
 		return;
-	tell_end(limit, job, debugger, body);
+	stop_limit_tell_end(limit, job, debugger, body);
 	if (!isfinite(job->told))
 		return;
 	if (debugger->lease >= 0 && job->told - now >= debugger->lease)
@@ -661,13 +664,13 @@ void hold_limit_set_stay(struct hold_limit *limit, bool stays)
 {
 	limit->stays = stays;
 	if (limit->timer)
-		look_in(limit, 0);
+		stop_limit_look_in(limit, 0);
 }
 
 void hold_limit_stay_once(struct hold_limit *limit)
 {
 	for (size_t i = 0; i < limit->job_count; i++)
-		limit->jobs[i].stays |= has_stopped(limit, &limit->jobs[i]);
+		limit->jobs[i].stays |= stop_limit_has_stopped(limit, &limit->jobs[i]);
 	if (limit->timer)
-		look_in(limit, 0);
+		stop_limit_look_in(limit, 0);
 }

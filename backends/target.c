@@ -24,7 +24,7 @@ struct form {
 };
 
 /* Digits only, 1 to maximum; 0: it is no such number. */
-static int parse_number(const char *text, long maximum)
+static int target_parse_number(const char *text, long maximum)
 {
 	char *end;
 	long number;
@@ -35,9 +35,9 @@ static int parse_number(const char *text, long maximum)
 	return *end == '\0' && number > 0 && number <= maximum ? (int)number : 0;
 }
 
-static int parse_pid(struct target *target, const char *rest, struct error *error)
+static int target_parse_pid(struct target *target, const char *rest, struct error *error)
 {
-	target->pid = parse_number(rest, INT32_MAX);
+	target->pid = target_parse_number(rest, INT32_MAX);
 	if (target->pid == 0)
 		return error_set(error, "\"%s\" names no process: write %s:PID.", target->text,
 				 target->kind == TARGET_AGENT ? "agent" : "ptrace");
@@ -80,7 +80,7 @@ static int parse_address(struct target *target, const char *rest, struct error *
 		length = 0;
 	}
 	if (length > 0 && length <= HOST_MAXIMUM)
-		target->port = parse_number(colon + 1, PORT_MAXIMUM);
+		target->port = target_parse_number(colon + 1, PORT_MAXIMUM);
 	if (target->port == 0)
 		return error_set(error,
 				 "\"%.200s\" names no port of a machine: write pdb:tcp:HOST:PORT.",
@@ -106,10 +106,10 @@ static int parse_url(struct target *target, const char *rest, struct error *erro
 }
 
 static const struct form forms[] = {
-	{ "ptrace:", TARGET_PTRACE, "ptrace", parse_pid },
+	{ "ptrace:", TARGET_PTRACE, "ptrace", target_parse_pid },
 	{ "pdb:unix:", TARGET_PDB_UNIX, "pdb", parse_path },
 	{ "pdb:tcp:", TARGET_PDB_TCP, "pdb", parse_address },
-	{ "agent:", TARGET_AGENT, "http", parse_pid },
+	{ "agent:", TARGET_AGENT, "http", target_parse_pid },
 	{ "http://", TARGET_HTTP, "http", parse_url },
 	{ "https://", TARGET_HTTP, "http", parse_url },
 };

@@ -69,14 +69,15 @@ void timeout_extension_free(struct timeout_extension *timeout_extension)
 	free(timeout_extension);
 }
 
-static struct entry *find(const struct timeout_extension *timeout_extension, pid_t pid)
+static struct entry *timeout_extension_find(const struct timeout_extension *timeout_extension,
+					    pid_t pid)
 {
 	return map_find(timeout_extension->entries, (uint64_t)pid);
 }
 
-static struct entry *take(struct timeout_extension *timeout_extension, pid_t pid)
+static struct entry *timeout_extension_take(struct timeout_extension *timeout_extension, pid_t pid)
 {
-	struct entry *entry = find(timeout_extension, pid);
+	struct entry *entry = timeout_extension_find(timeout_extension, pid);
 
 	if (!entry) {
 		entry = xcalloc(1, sizeof(*entry));
@@ -86,7 +87,7 @@ static struct entry *take(struct timeout_extension *timeout_extension, pid_t pid
 	return entry;
 }
 
-static bool may_be_held(const struct entry *entry)
+static bool timeout_extension_may_be_held(const struct entry *entry)
 {
 	return entry && (entry->may_be_held || entry->is_catching || entry->is_filtering ||
 			 entry->until > loop_now());
@@ -108,17 +109,19 @@ static bool is_waited_for(const struct timeout_extension *timeout_extension,
 {
 	const struct process_table *process_table = node_process_table(timeout_extension->node);
 
-	if (may_be_held(find(timeout_extension, peer->pid)))
+	if (timeout_extension_may_be_held(timeout_extension_find(timeout_extension, peer->pid)))
 		return true;
 	for (size_t i = 0; i < pids->count; i++)
-		if (may_be_held(find(timeout_extension, pids->pids[i])) &&
+		if (timeout_extension_may_be_held(
+			    timeout_extension_find(timeout_extension, pids->pids[i])) &&
 		    are_peers(peer, process_table_find(process_table, pids->pids[i])))
 			return true;
 	return false;
 }
 
 /* -1: it cannot be asked now; what changes that is heard of. */
-static int ask(struct timeout_extension *timeout_extension, const struct process *peer, bool raises)
+static int timeout_extension_ask(struct timeout_extension *timeout_extension,
+				 const struct process *peer, bool raises)
 {
 	struct connection *connection;
 	struct error error = ERROR_INIT;
@@ -152,27 +155,27 @@ static bool is_to_be_asked(const struct entry *entry, bool raises)
 	return raises != (entry && entry->is_raised);
 }
 
-static void settle(struct timeout_extension *timeout_extension, const struct process *peer,
-		   const struct pid_list *pids)
+static void timeout_extension_settle(struct timeout_extension *timeout_extension,
+				     const struct process *peer, const struct pid_list *pids)
 {
 	bool raises = is_waited_for(timeout_extension, peer, pids);
-	struct entry *entry = find(timeout_extension, peer->pid);
+	struct entry *entry = timeout_extension_find(timeout_extension, peer->pid);
 	struct entry before;
 
 	if (!is_to_be_asked(entry, raises) || !may_have_agent(peer))
 		return;
-	entry = take(timeout_extension, peer->pid);
+	entry = timeout_extension_take(timeout_extension, peer->pid);
 	before = *entry;
 	/* It may fail at once. */
 	entry->is_raised = raises;
 	entry->retry = 0;
 	entry->raised_at = 0;
-	if (ask(timeout_extension, peer, raises) < 0) {
+	if (timeout_extension_ask(timeout_extension, peer, raises) < 0) {
 		*entry = before;
 	}
 }
 
-static void find_next(uint64_t pid, void *value, void *data)
+static void timeout_extension_find_next(uint64_t pid, void *value, void *data)
 {
 	const struct entry *entry = value;
 	double *next = data;
@@ -197,14 +200,14 @@ static void on_later(void *data)
  * Once the first does not count as held any more, or one is to be asked
  * again.
  */
-static void look_later(struct timeout_extension *timeout_extension)
+static void timeout_extension_look_later(struct timeout_extension *timeout_extension)
 {
 	double next = INFINITY;
 
 	if (timeout_extension->later)
 		loop_timer_stop(timeout_extension->later);
 	timeout_extension->later = NULL;
-	map_each(timeout_extension->entries, find_next, &next);
+	map_each(timeout_extension->entries, timeout_extension_find_next, &next);
 	if (isfinite(next))
 		timeout_extension->later =
 			loop_timer(node_loop(timeout_extension->node), next - loop_now() + 0.01, 0,
@@ -216,7 +219,7 @@ struct ended {
 	struct pid_list pids;
 };
 
-static void note_ended(uint64_t pid, void *value, void *data)
+static void timeout_extension_note_ended(uint64_t pid, void *value, void *data)
 {
 	struct entry *entry = value;
 	struct ended *ended = data;
@@ -228,11 +231,11 @@ static void note_ended(uint64_t pid, void *value, void *data)
 }
 
 /* Another process may have its number next. */
-static void remove_ended(struct timeout_extension *timeout_extension)
+static void timeout_extension_remove_ended(struct timeout_extension *timeout_extension)
 {
 	struct ended ended = { .process_table = node_process_table(timeout_extension->node) };
 
-	map_each(timeout_extension->entries, note_ended, &ended);
+	map_each(timeout_extension->entries, timeout_extension_note_ended, &ended);
 	for (size_t i = 0; i < ended.pids.count; i++)
 		map_remove(timeout_extension->entries, (uint64_t)ended.pids.pids[i]);
 	pid_list_clear(&ended.pids);
@@ -245,19 +248,19 @@ static void settle_all(struct timeout_extension *timeout_extension)
 
 	if (!process_table || node_is_read_only(timeout_extension->node))
 		return;
-	remove_ended(timeout_extension);
+	timeout_extension_remove_ended(timeout_extension);
 	process_table_list(process_table, &pids);
 	for (size_t i = 0; i < pids.count; i++) {
 		const struct process *peer = process_table_find(process_table, pids.pids[i]);
 
 		if (peer && !peer->role && peer->world_size != 1)
-			settle(timeout_extension, peer, &pids);
+			timeout_extension_settle(timeout_extension, peer, &pids);
 	}
 	pid_list_clear(&pids);
-	look_later(timeout_extension);
+	timeout_extension_look_later(timeout_extension);
 }
 
-static void on_turn(void *data)
+static void timeout_extension_on_turn(void *data)
 {
 	struct timeout_extension *timeout_extension = data;
 
@@ -272,7 +275,7 @@ void timeout_extension_look(struct timeout_extension *timeout_extension)
 {
 	if (!timeout_extension->timer)
 		timeout_extension->timer = loop_timer(node_loop(timeout_extension->node), 0, 0,
-						      on_turn, timeout_extension);
+						      timeout_extension_on_turn, timeout_extension);
 }
 
 /*
@@ -282,13 +285,14 @@ void timeout_extension_look(struct timeout_extension *timeout_extension)
 void timeout_extension_hear(struct timeout_extension *timeout_extension, pid_t pid,
 			    const struct debugger *debugger)
 {
-	bool was_held = may_be_held(find(timeout_extension, pid));
+	bool was_held =
+		timeout_extension_may_be_held(timeout_extension_find(timeout_extension, pid));
 	bool is_held = debugger_is_ours(debugger) &&
 		       (debugger->state == DEBUGGER_STOPPED || debugger->state == DEBUGGER_NESTED ||
 			debugger->binding_count > 0);
 
-	if (is_held || find(timeout_extension, pid)) {
-		struct entry *entry = take(timeout_extension, pid);
+	if (is_held || timeout_extension_find(timeout_extension, pid)) {
+		struct entry *entry = timeout_extension_take(timeout_extension, pid);
 
 		if (entry->may_be_held && !is_held)
 			entry->until = loop_now() + LINGER_SECONDS;
@@ -302,7 +306,7 @@ void timeout_extension_hear(struct timeout_extension *timeout_extension, pid_t p
 void timeout_extension_hear_filters(struct timeout_extension *timeout_extension, pid_t pid,
 				    bool has_some)
 {
-	take(timeout_extension, pid)->is_filtering = has_some;
+	timeout_extension_take(timeout_extension, pid)->is_filtering = has_some;
 	if (has_some)
 		settle_all(timeout_extension);
 	else
@@ -312,13 +316,13 @@ void timeout_extension_hear_filters(struct timeout_extension *timeout_extension,
 void timeout_extension_hear_catch(struct timeout_extension *timeout_extension, pid_t pid,
 				  bool is_on)
 {
-	take(timeout_extension, pid)->is_catching = is_on;
+	timeout_extension_take(timeout_extension, pid)->is_catching = is_on;
 	timeout_extension_look(timeout_extension);
 }
 
 void timeout_extension_expect(struct timeout_extension *timeout_extension, pid_t pid)
 {
-	struct entry *entry = take(timeout_extension, pid);
+	struct entry *entry = timeout_extension_take(timeout_extension, pid);
 
 	if (entry->until < loop_now() + EXPECT_SECONDS)
 		entry->until = loop_now() + EXPECT_SECONDS;
@@ -327,13 +331,13 @@ void timeout_extension_expect(struct timeout_extension *timeout_extension, pid_t
 
 void timeout_extension_miss(struct timeout_extension *timeout_extension, pid_t pid)
 {
-	take(timeout_extension, pid)->retry = loop_now() + RETRY_SECONDS;
+	timeout_extension_take(timeout_extension, pid)->retry = loop_now() + RETRY_SECONDS;
 	timeout_extension_look(timeout_extension);
 }
 
 void timeout_extension_forget(struct timeout_extension *timeout_extension, pid_t pid)
 {
-	struct entry *entry = find(timeout_extension, pid);
+	struct entry *entry = timeout_extension_find(timeout_extension, pid);
 
 	if (!entry)
 		return;
@@ -383,7 +387,7 @@ static double least_limit(const json_t *told, pid_t pid)
 	return least;
 }
 
-static void tell_again(struct timeout_extension *timeout_extension, pid_t pid)
+static void timeout_extension_tell_again(struct timeout_extension *timeout_extension, pid_t pid)
 {
 	const struct debugger *debugger =
 		connections_debugger(node_connections(timeout_extension->node), pid);
@@ -409,25 +413,26 @@ void timeout_extension_learn(struct timeout_extension *timeout_extension, pid_t 
 	const struct process *process = process_table_find(process_table, pid);
 	struct pid_list pids = { .pids = NULL };
 
-	learn_one(take(timeout_extension, pid), pid, told);
+	learn_one(timeout_extension_take(timeout_extension, pid), pid, told);
 	process_table_list(process_table, &pids);
 	for (size_t i = 0; i < pids.count; i++)
-		if (may_be_held(find(timeout_extension, pids.pids[i])) &&
+		if (timeout_extension_may_be_held(
+			    timeout_extension_find(timeout_extension, pids.pids[i])) &&
 		    are_peers(process, process_table_find(process_table, pids.pids[i])))
-			tell_again(timeout_extension, pids.pids[i]);
+			timeout_extension_tell_again(timeout_extension, pids.pids[i]);
 	pid_list_clear(&pids);
 }
 
 bool timeout_extension_has_raised(const struct timeout_extension *timeout_extension, pid_t pid)
 {
-	const struct entry *entry = find(timeout_extension, pid);
+	const struct entry *entry = timeout_extension_find(timeout_extension, pid);
 
 	return entry && entry->raised_at > 0;
 }
 
 double timeout_extension_limit(const struct timeout_extension *timeout_extension, pid_t pid)
 {
-	const struct entry *entry = find(timeout_extension, pid);
+	const struct entry *entry = timeout_extension_find(timeout_extension, pid);
 
 	return entry ? entry->limit : -1;
 }
@@ -454,7 +459,7 @@ timeout_extension_progress(const struct timeout_extension *timeout_extension, pi
 		return TIMEOUT_EXTENSION_ALONE;
 	process_table_list(process_table, &pids);
 	for (size_t i = 0; i < pids.count; i++) {
-		const struct entry *entry = find(timeout_extension, pids.pids[i]);
+		const struct entry *entry = timeout_extension_find(timeout_extension, pids.pids[i]);
 
 		if (pids.pids[i] != pid &&
 		    !are_peers(process, process_table_find(process_table, pids.pids[i])))
@@ -486,7 +491,7 @@ double timeout_extension_seconds(const struct timeout_extension *timeout_extensi
 		return -1;
 	process_table_list(process_table, &pids);
 	for (size_t i = 0; i < pids.count; i++) {
-		const struct entry *entry = find(timeout_extension, pids.pids[i]);
+		const struct entry *entry = timeout_extension_find(timeout_extension, pids.pids[i]);
 
 		if (!entry || entry->limit < 0 ||
 		    !are_peers(process, process_table_find(process_table, pids.pids[i])))

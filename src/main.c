@@ -44,7 +44,7 @@ static void print_error(const struct error *error)
 	buffer_clear(&line);
 }
 
-static void append_options(struct buffer *out)
+static void main_append_options(struct buffer *out)
 {
 	for (size_t i = 0; i < setting_option_count; i++) {
 		const struct setting_option *option = &setting_options[i];
@@ -75,7 +75,7 @@ static int print_answer(const char *text)
  * With --json there is one value on standard output, also of an error: its
  * sentence and the exit status. Returns that.
  */
-static int fail(const struct settings *settings, const struct error *error, int status)
+static int main_fail(const struct settings *settings, const struct error *error, int status)
 {
 	struct buffer out = BUFFER_INIT;
 
@@ -102,7 +102,7 @@ static int print_help(void)
 		      "  probetui [OPTIONS] -x FILE              a script of commands\n"
 		      "  probetui [OPTIONS] -- PROGRAM ARGS...   start a job, and the screen on "
 		      "it\n\nOptions:\n");
-	append_options(&out);
+	main_append_options(&out);
 	buffer_append_string(&out, "\nCommands:\n");
 	command_append_help(&out, &shell_commands);
 	buffer_append_string(&out, "\nExit status: 0 nothing odd, 1 a finding, 2 wrong usage, 3 no "
@@ -223,7 +223,7 @@ static int start_status(const struct engine *engine)
 }
 
 /* The command needs no ranks, such as help. */
-static bool is_alone(const struct settings *settings)
+static bool main_is_alone(const struct settings *settings)
 {
 	const struct command *command;
 
@@ -303,15 +303,15 @@ static int run_shell(struct engine *engine)
 	engine->passes_input = is_input_the_jobs(&engine->settings);
 	if (may_fork(&engine->settings))
 		engine->node_program = program_run;
-	if (!is_alone(&engine->settings) && engine_start(engine, &error) < 0)
-		return fail(&engine->settings, &error, start_status(engine));
+	if (!main_is_alone(&engine->settings) && engine_start(engine, &error) < 0)
+		return main_fail(&engine->settings, &error, start_status(engine));
 	if (run_command(&context, &error) < 0) {
 		if (context.status <= 0)
 			context.status = STATUS_USAGE;
 		if (out.length > 0 || engine->settings.script)
 			print_error(&error);
 		else
-			fail(&engine->settings, &error, context.status);
+			main_fail(&engine->settings, &error, context.status);
 	} else if (check_theme(&engine->settings, &error) < 0) {
 		/* `set theme` stores the name; only a screen loads it. */
 		print_error(&error);
@@ -332,7 +332,7 @@ static int run_shell(struct engine *engine)
 }
 
 /* The job's terminal is as large as the view that shows it. */
-static void measure(struct engine *engine)
+static void main_measure(struct engine *engine)
 {
 	struct winsize size;
 
@@ -347,7 +347,7 @@ static int run_screen(struct engine *engine)
 	int status = STATUS_DONE;
 
 	engine->is_screen = true;
-	measure(engine);
+	main_measure(engine);
 	/* Before a job is started that no screen could show. */
 	if (screen_check(&error) < 0)
 		status = STATUS_USAGE;
@@ -363,7 +363,7 @@ static int run_screen(struct engine *engine)
 }
 
 /* What the config binds to keys, though a shell has none. */
-static int check_keys(const struct settings *settings, struct error *error)
+static int main_check_keys(const struct settings *settings, struct error *error)
 {
 	struct keymap keymap;
 	int result;
@@ -394,7 +394,7 @@ static void take_recordings(struct settings *settings)
 }
 
 /* `pause 4183`: where nothing else says what to look at, that process is. */
-static void take_pid(struct settings *settings)
+static void main_take_pid(struct settings *settings)
 {
 	const struct command *command;
 
@@ -417,14 +417,14 @@ static bool is_for_screen(const struct settings *settings)
 static int check_command(struct settings *settings, struct error *error)
 {
 	take_recordings(settings);
-	take_pid(settings);
+	main_take_pid(settings);
 	if (settings->program_count > 0 && settings->command_count == 0 && !settings->script &&
 	    !is_for_screen(settings))
 		return error_set(error, "starting a job needs a terminal for the screen, or a "
 					"script: probetui -x FILE -- PROGRAM");
 	if (settings_check_program(settings, error) < 0 ||
 	    settings_check_script(settings, error) < 0 || check_theme(settings, error) < 0 ||
-	    check_keys(settings, error) < 0)
+	    main_check_keys(settings, error) < 0)
 		return -1;
 	if (settings->command_count > 0 &&
 	    !command_lookup(&shell_commands, settings->command[0], error))
@@ -432,7 +432,7 @@ static int check_command(struct settings *settings, struct error *error)
 	return 0;
 }
 
-static int run(struct settings *settings, const struct timing *timing)
+static int main_run(struct settings *settings, const struct timing *timing)
 {
 	bool is_screen = is_for_screen(settings);
 	struct error error = ERROR_INIT;
@@ -442,7 +442,7 @@ static int run(struct settings *settings, const struct timing *timing)
 	engine_init(&engine, settings);
 	engine.timing = *timing;
 	if (add_breakpoints(&engine, &error) < 0) {
-		status = fail(settings, &error, STATUS_USAGE);
+		status = main_fail(settings, &error, STATUS_USAGE);
 	} else {
 		status = is_screen ? run_screen(&engine) : run_shell(&engine);
 	}
@@ -464,7 +464,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	settings_init(&settings);
 	if (settings_parse(&settings, argc, argv, &error) < 0) {
-		status = fail(&settings, &error, STATUS_USAGE);
+		status = main_fail(&settings, &error, STATUS_USAGE);
 	} else if (settings.wants_help) {
 		status = print_help();
 	} else if (settings.wants_version) {
@@ -472,9 +472,9 @@ int main(int argc, char **argv)
 	} else if (settings.wants_agent_path) {
 		status = print_agent_path();
 	} else if (check_command(&settings, &error) < 0) {
-		status = fail(&settings, &error, STATUS_USAGE);
+		status = main_fail(&settings, &error, STATUS_USAGE);
 	} else {
-		status = run(&settings, &timing);
+		status = main_run(&settings, &timing);
 	}
 	settings_clear(&settings);
 	return status;

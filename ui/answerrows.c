@@ -11,7 +11,7 @@
 #include "model/session.h"
 #include "ui/view.h"
 
-static void add_row(struct answer_rows *rows, size_t *capacity, size_t class, int line)
+static void answerrows_add_row(struct answer_rows *rows, size_t *capacity, size_t class, int line)
 {
 	ARRAY_GROW(rows->items, rows->count, *capacity);
 	rows->items[rows->count++] = (struct answer_row){ class, line };
@@ -28,16 +28,16 @@ void answer_rows_make(struct answer_rows *rows, const struct session *session)
 		const char *text = class->text;
 		int line = 0;
 
-		add_row(rows, &capacity, i, line);
+		answerrows_add_row(rows, &capacity, i, line);
 		if (class->tensor != NULL)
 			continue;
 		while ((text = strchr(text, '\n')) != NULL) {
 			text++;
-			add_row(rows, &capacity, i, ++line);
+			answerrows_add_row(rows, &capacity, i, ++line);
 		}
 	}
 	if (rankset_count(&rows->classes.waiting) > 0)
-		add_row(rows, &capacity, rows->classes.count, 0);
+		answerrows_add_row(rows, &capacity, rows->classes.count, 0);
 }
 
 void answer_rows_clear(struct answer_rows *rows)

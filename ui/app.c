@@ -101,7 +101,7 @@ void app_say_error(struct app *app, const struct error *error)
 	log_write(LOG_WARNING, "%s", error->message);
 }
 
-static void type(struct app *app, const char *key)
+static void app_type(struct app *app, const char *key)
 {
 	struct prompt *prompt = &app->view.prompt;
 	bool is_forward = strcmp(key, "Tab") == 0;
@@ -133,7 +133,7 @@ static bool is_answer(const char *key)
 }
 
 /* Of several answers. Who gives none stays where he is. */
-static void choose(struct app *app, const struct view_choice *choices, const char *key)
+static void app_choose(struct app *app, const struct view_choice *choices, const char *key)
 {
 	for (; choices->key != NULL; choices++) {
 		if (strcmp(choices->key, key) != 0)
@@ -158,7 +158,7 @@ void app_key(struct app *app, const char *key)
 	app->is_changed = true;
 	app->has_key = true;
 	if (choices != NULL) {
-		choose(app, choices, key);
+		app_choose(app, choices, key);
 		return;
 	}
 	if (question != NULL && !is_answer(key))
@@ -176,7 +176,7 @@ void app_key(struct app *app, const char *key)
 			return;
 	}
 	if (app->view.prompt.is_open) {
-		type(app, key);
+		app_type(app, key);
 		return;
 	}
 	if (open->key != NULL && open->key(app, key))
@@ -215,7 +215,7 @@ void app_mouse(struct app *app, const struct input *input)
 			end = "open";
 		/* What is being typed is given up. */
 		if (app->view.prompt.is_open)
-			type(app, "Esc");
+			app_type(app, "Esc");
 		break;
 	case INPUT_WHEEL_UP:
 		end = "up";
@@ -296,7 +296,7 @@ static void on_changed(void *data)
 	started_check_end(app);
 }
 
-static void on_input(int fd, int events, void *data)
+static void app_on_input(int fd, int events, void *data)
 {
 	struct app *app = data;
 	struct pollfd terminal = { .fd = fd, .events = POLLIN };
@@ -318,7 +318,7 @@ static void on_input(int fd, int events, void *data)
 		app->is_done = true;
 }
 
-static void measure(struct app *app)
+static void app_measure(struct app *app)
 {
 	screen_size(app->screen, &app->view.row_count, &app->view.column_count);
 	app->is_changed = true;
@@ -326,8 +326,8 @@ static void measure(struct app *app)
 
 static void listen(struct app *app)
 {
-	app->input =
-		loop_watch(app->engine->loop, screen_fd(app->screen), LOOP_READABLE, on_input, app);
+	app->input = loop_watch(app->engine->loop, screen_fd(app->screen), LOOP_READABLE,
+				app_on_input, app);
 }
 
 /* The keys are the editor's. */
@@ -354,12 +354,12 @@ static void come_back(struct app *app, int status)
 	forget_away(app);
 	screen_return(app->screen);
 	listen(app);
-	measure(app);
+	app_measure(app);
 	if (editor_judge(status, &error) < 0)
 		app_say_error(app, &error);
 }
 
-static void on_child(int number, void *data)
+static void app_on_child(int number, void *data)
 {
 	struct app *app = data;
 	int status;
@@ -373,7 +373,7 @@ int app_edit(struct app *app, const char *path, int line, struct error *error)
 {
 	if (app->screen == NULL)
 		return error_set(error, "there is no terminal to edit on.");
-	app->away.ended = loop_signal(app->engine->loop, SIGCHLD, on_child, app);
+	app->away.ended = loop_signal(app->engine->loop, SIGCHLD, app_on_child, app);
 	stop_listening(app);
 	screen_leave(app->screen);
 	app->away.pid = editor_start(screen_fd(app->screen), path, line, error);
@@ -404,10 +404,10 @@ static void on_resize(int number, void *data)
 	if (app->away.pid > 0)
 		return;
 	screen_resize(app->screen);
-	measure(app);
+	app_measure(app);
 }
 
-static void on_end(int number, void *data)
+static void app_on_end(int number, void *data)
 {
 	struct app *app = data;
 
@@ -418,7 +418,7 @@ static void on_end(int number, void *data)
 	app->is_done = true;
 }
 
-static void on_stop(int number, void *data)
+static void app_on_stop(int number, void *data)
 {
 	struct app *app = data;
 
@@ -429,7 +429,7 @@ static void on_stop(int number, void *data)
 		return;
 	}
 	screen_suspend(app->screen);
-	measure(app);
+	app_measure(app);
 }
 
 struct signal_row {
@@ -438,8 +438,8 @@ struct signal_row {
 };
 
 static const struct signal_row signal_rows[] = {
-	{ SIGWINCH, on_resize }, { SIGCONT, on_resize }, { SIGTERM, on_end },
-	{ SIGHUP, on_end },	 { SIGINT, on_end },	 { SIGTSTP, on_stop },
+	{ SIGWINCH, on_resize }, { SIGCONT, on_resize }, { SIGTERM, app_on_end },
+	{ SIGHUP, app_on_end },	 { SIGINT, app_on_end }, { SIGTSTP, app_on_stop },
 };
 
 static void on_draw_due(void *data)
@@ -507,7 +507,7 @@ static void run(struct app *app)
 	struct loop *loop = app->engine->loop;
 
 	listen(app);
-	measure(app);
+	app_measure(app);
 	while (!app->is_done) {
 		keep_pace(app);
 		app_draw_if_due(app);

@@ -28,8 +28,8 @@ static int choose_across(int room)
 	return across;
 }
 
-static int name_width(const struct ranklist *list, const struct session *session,
-		      const struct view *view, int column_count)
+static int cells_name_width(const struct ranklist *list, const struct session *session,
+			    const struct view *view, int column_count)
 {
 	struct buffer name = BUFFER_INIT;
 	int most = column_count / 4;
@@ -128,7 +128,7 @@ void cells_make(struct cells *cells, const struct ranklist *list, const struct s
 {
 	*cells = (struct cells){ .label_width = NUMBER_WIDTH };
 	if (list->group_count > 0)
-		cells->label_width = name_width(list, session, view, column_count);
+		cells->label_width = cells_name_width(list, session, view, column_count);
 	cells->across = choose_across(column_count - cells->label_width - 1);
 	cells->places = xcalloc(list->rank_count + 1, sizeof(*cells->places));
 	if (list->group_count > 0)

@@ -72,7 +72,7 @@ const char *rank_host(const struct session *session, const struct rank *rank)
 }
 
 /* A rank by its number, a child of one by what it is. */
-static void append_name(struct buffer *out, const struct rank *rank)
+static void column_append_name(struct buffer *out, const struct rank *rank)
 {
 	const char *role = rank->process.role;
 
@@ -82,7 +82,7 @@ static void append_name(struct buffer *out, const struct rank *rank)
 		buffer_append_string(out, role != NULL ? role : "child");
 }
 
-static void append_frame(struct buffer *out, const struct rank *rank, enum column column)
+static void column_append_frame(struct buffer *out, const struct rank *rank, enum column column)
 {
 	const struct frame *frame = rank_top_frame(rank);
 
@@ -99,7 +99,7 @@ void column_append(struct buffer *out, const struct session *session, const stru
 {
 	switch (column) {
 	case COLUMN_RANK:
-		append_name(out, rank);
+		column_append_name(out, rank);
 		break;
 	case COLUMN_HOST:
 		buffer_append_string(out, rank_host(session, rank));
@@ -116,7 +116,7 @@ void column_append(struct buffer *out, const struct session *session, const stru
 		break;
 	case COLUMN_FUNCTION:
 	case COLUMN_PLACE:
-		append_frame(out, rank, column);
+		column_append_frame(out, rank, column);
 		break;
 	case COLUMN_AGE:
 		rank_append_age(out, session, rank);

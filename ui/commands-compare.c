@@ -17,7 +17,7 @@
 #include "ui/commands-private.h"
 #include "ui/commands.h"
 
-static void show(struct command_context *context)
+static void commands_compare_show(struct command_context *context)
 {
 	struct view *view = &command_app(context)->view;
 
@@ -26,7 +26,7 @@ static void show(struct command_context *context)
 }
 
 /* The last question again, of the ranks as they are now. */
-static int ask_again(struct command_context *context, struct error *error)
+static int commands_compare_ask_again(struct command_context *context, struct error *error)
 {
 	const struct answers *answers = &context->engine->session.answers;
 	char *question = xstrdup_or_null(answers->question);
@@ -47,17 +47,18 @@ static int ask_again(struct command_context *context, struct error *error)
 static int compare_on_screen(struct command_context *context, const struct arguments *arguments,
 			     struct error *error)
 {
-	return arguments->count == 0 ? ask_again(context, error)
+	return arguments->count == 0 ? commands_compare_ask_again(context, error)
 				     : command_compare.run(context, arguments, error);
 }
 
 const struct command_hook screen_compare = {
 	.command = &command_compare,
 	.run = compare_on_screen,
-	.after = show,
+	.after = commands_compare_show,
 };
 
-const struct command_hook screen_broadcast = { .command = &command_broadcast, .after = show };
+const struct command_hook screen_broadcast = { .command = &command_broadcast,
+					       .after = commands_compare_show };
 
 /* The class under the cursor; NULL and a sentence: none has come. */
 static const struct answer_class *class_under(const struct app *app, const struct answer_rows *rows,

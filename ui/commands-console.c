@@ -38,7 +38,7 @@ const struct command command_console = {
 	.run = console_run,
 };
 
-static void type(struct app *app, const char *text)
+static void commands_console_type(struct app *app, const char *text)
 {
 	const struct rank *rank = session_looked_at(&app->engine->session);
 
@@ -90,7 +90,7 @@ bool console_takes(struct app *app, const char *key)
 	else if (!console_key(&app->view.console, key, &text))
 		view_say(&app->view, false,
 			 "^] leaves the console; other keys go to the debugger.");
-	type(app, text.data);
+	commands_console_type(app, text.data);
 	buffer_clear(&text);
 	return true;
 }
@@ -108,6 +108,6 @@ void console_refresh(struct app *app, bool is_open)
 		frame = 2;
 	console_update(&app->view.console, &app->engine->session, layout.body.row_count - frame,
 		       layout.body.column_count - frame, &answers);
-	type(app, answers.data);
+	commands_console_type(app, answers.data);
 	buffer_clear(&answers);
 }

@@ -15,21 +15,22 @@
 #include "ui/commands.h"
 #include "ui/comparetable.h"
 
-static void show(struct app *app, const struct difference *difference)
+static void commands_difference_show(struct app *app, const struct difference *difference)
 {
 	app->view.difference.rank = difference->rank;
 	app->view.difference.against = difference->against;
 	view_open(&app->view, VIEW_DIFFERENCE);
 }
 
-static int begin(struct app *app, int rank, int against, struct error *error)
+static int commands_difference_begin(struct app *app, int rank, int against, struct error *error)
 {
 	if (app->engine->session.is_replay)
 		return error_set(error,
 				 "this is a recording; elements are read in a job that runs.");
 	if (value_difference_begin(app->engine, rank, against, error) < 0)
 		return -1;
-	show(app, difference_find(&app->engine->session.answers, rank, against));
+	commands_difference_show(app,
+				 difference_find(&app->engine->session.answers, rank, against));
 	return 0;
 }
 
@@ -45,9 +46,9 @@ int open_difference(struct app *app, const struct answer_classes *classes,
 					"shows how it differs.");
 	known = difference_of(answers, class, other);
 	if (known == NULL || known->state == DIFFERENCE_FAILED)
-		return begin(app, rankset_first(&class->ranks), rankset_first(&other->ranks),
-			     error);
-	show(app, known);
+		return commands_difference_begin(app, rankset_first(&class->ranks),
+						 rankset_first(&other->ranks), error);
+	commands_difference_show(app, known);
 	return 0;
 }
 
@@ -61,7 +62,8 @@ static int difference_run(struct command_context *context, const struct argument
 		return open_answer(context, error);
 	if (app->view.kind != VIEW_DIFFERENCE)
 		return error_set(error, "difference belongs to the comparison; = opens one.");
-	return begin(app, app->view.difference.rank, app->view.difference.against, error);
+	return commands_difference_begin(app, app->view.difference.rank,
+					 app->view.difference.against, error);
 }
 
 const struct command command_difference = {

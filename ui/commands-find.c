@@ -56,20 +56,20 @@ void home_select(struct app *app, int line)
 	session->revision++;
 }
 
-static const struct view_type *type_of(const struct app *app)
+static const struct view_type *commands_find_type_of(const struct app *app)
 {
 	return view_type_shown(&app->engine->session, &app->view);
 }
 
-static void go_to(struct app *app, int line)
+static void commands_find_go_to(struct app *app, int line)
 {
-	if (type_of(app)->select != NULL)
-		type_of(app)->select(app, line);
+	if (commands_find_type_of(app)->select != NULL)
+		commands_find_type_of(app)->select(app, line);
 	else
 		app->view.cursors[view_shown(&app->engine->session, &app->view)] = line;
 }
 
-static struct found look_for(const struct app *app, const char *needle, int direction)
+static struct found commands_find_look_for(const struct app *app, const char *needle, int direction)
 {
 	struct search_text text;
 	struct found found;
@@ -80,21 +80,21 @@ static struct found look_for(const struct app *app, const char *needle, int dire
 	return found;
 }
 
-static int find(struct app *app, int direction, struct error *error)
+static int commands_find_find(struct app *app, int direction, struct error *error)
 {
-	const struct landmark *landmark = type_of(app)->landmark;
+	const struct landmark *landmark = commands_find_type_of(app)->landmark;
 	const char *needle = landmark != NULL ? landmark->needle : app->view.search.text;
 	struct found found;
 	char *said;
 
 	if (needle == NULL || *needle == '\0')
 		return error_set(error, "nothing was searched for yet.");
-	found = look_for(app, needle, direction);
+	found = commands_find_look_for(app, needle, direction);
 	if (found.line < 0 && landmark != NULL)
 		return error_set(error, "%s", landmark->none);
 	if (found.line < 0)
 		return error_set(error, "not found: %.80s", needle);
-	go_to(app, found.line);
+	commands_find_go_to(app, found.line);
 	app->view.search.has_marks = landmark == NULL;
 	said = xasprintf("%.40s: %d of %d", landmark != NULL ? landmark->name : needle,
 			 found.number, found.count);
@@ -143,15 +143,15 @@ static void preview(struct app *app)
 	struct found found;
 
 	prompt->note[0] = '\0';
-	if (prompt->text.length == 0 || type_of(app)->landmark != NULL)
+	if (prompt->text.length == 0 || commands_find_type_of(app)->landmark != NULL)
 		return;
-	found = look_for(app, prompt->text.data, 1);
+	found = commands_find_look_for(app, prompt->text.data, 1);
 	if (found.line < 0) {
 		snprintf(prompt->note, sizeof(prompt->note), "no hit");
 		return;
 	}
 	snprintf(prompt->note, sizeof(prompt->note), "%d of %d", found.number, found.count);
-	go_to(app, found.line);
+	commands_find_go_to(app, found.line);
 	selection_changed(app, &view->search.origin.selection);
 	free(view->search.text);
 	view->search.text = xstrdup(prompt->text.data);
@@ -172,10 +172,10 @@ static int search_run(struct command_context *context, const struct arguments *a
 
 	/* Without a text it is the last one again. */
 	if (arguments->count == 0)
-		return find(app, 1, error);
+		return commands_find_find(app, 1, error);
 	free(app->view.search.text);
 	app->view.search.text = arguments_join(arguments, 0, arguments->count);
-	return find(app, 1, error);
+	return commands_find_find(app, 1, error);
 }
 
 const struct command command_search = {
@@ -189,7 +189,8 @@ const struct command command_search = {
 static int find_run(struct command_context *context, const struct arguments *arguments,
 		    struct error *error)
 {
-	return find(command_app(context), arguments_is(arguments, "next") ? 1 : -1, error);
+	return commands_find_find(command_app(context), arguments_is(arguments, "next") ? 1 : -1,
+				  error);
 }
 
 const struct command command_find = {

@@ -126,7 +126,7 @@ void started_refresh(struct app *app, bool is_open)
 	buffer_clear(&answers);
 }
 
-static void append_question(struct buffer *out, const struct session *session)
+static void commands_job_append_question(struct buffer *out, const struct session *session)
 {
 	char *held = control_end_question(session);
 	const struct launched *job = &session->launching.job;
@@ -156,7 +156,7 @@ bool started_asks(struct app *app)
 
 	if (!launching_is_alive(&app->engine->session) || app->engine->settings.is_yes)
 		return false;
-	append_question(&question, &app->engine->session);
+	commands_job_append_question(&question, &app->engine->session);
 	view_ask_which(&app->view, question.data, choices);
 	buffer_clear(&question);
 	return true;

@@ -24,7 +24,7 @@ static void choose_pane(struct app *app, const struct mouse_target *hit)
 	app->view.pane = (enum pane)hit->value;
 }
 
-static void choose_rank(struct app *app, const struct mouse_target *hit)
+static void commands_mouse_choose_rank(struct app *app, const struct mouse_target *hit)
 {
 	app->view.pane = PANE_GRID;
 	app->view.order.group = 0;
@@ -61,7 +61,7 @@ static void choose_column(struct app *app, const struct mouse_target *hit)
 	sort_by(app, (enum column)hit->value);
 }
 
-static void choose_frame(struct app *app, const struct mouse_target *hit)
+static void commands_mouse_choose_frame(struct app *app, const struct mouse_target *hit)
 {
 	const struct session *session = &app->engine->session;
 	const struct thread *thread = session_selected_thread(session);
@@ -117,11 +117,11 @@ struct hit_form {
 
 static const struct hit_form forms[] = {
 	{ MOUSE_TARGET_PANE, choose_pane, false },
-	{ MOUSE_TARGET_RANK, choose_rank, true },
+	{ MOUSE_TARGET_RANK, commands_mouse_choose_rank, true },
 	{ MOUSE_TARGET_ROW, choose_row, true },
 	{ MOUSE_TARGET_GROUP, choose_group, true },
 	{ MOUSE_TARGET_COLUMN, choose_column, false },
-	{ MOUSE_TARGET_FRAME, choose_frame, true },
+	{ MOUSE_TARGET_FRAME, commands_mouse_choose_frame, true },
 	{ MOUSE_TARGET_LOCAL, choose_local, true },
 	{ MOUSE_TARGET_MERGED, choose_branch, true },
 	{ MOUSE_TARGET_BREAKPOINT, choose_breakpoint, true },
@@ -130,7 +130,7 @@ static const struct hit_form forms[] = {
 	{ MOUSE_TARGET_KEY, press_key, false },
 };
 
-static const struct hit_form *form_of(enum mouse_target_kind kind)
+static const struct hit_form *commands_mouse_form_of(enum mouse_target_kind kind)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(forms); i++)
 		if (forms[i].kind == kind)
@@ -139,7 +139,7 @@ static const struct hit_form *form_of(enum mouse_target_kind kind)
 }
 
 /* Rows and columns are counted from 1; -1 for what is no such number. */
-static int parse_place(const char *text)
+static int commands_mouse_parse_place(const char *text)
 {
 	char *end;
 	long number = strtol(text, &end, 10);
@@ -154,8 +154,8 @@ static int click_run(struct command_context *context, const struct arguments *ar
 {
 	struct app *app = command_app(context);
 	bool opens = strcmp(arguments_word(arguments, 2), "open") == 0;
-	int row = parse_place(arguments->words[0]);
-	int column = parse_place(arguments->words[1]);
+	int row = commands_mouse_parse_place(arguments->words[0]);
+	int column = commands_mouse_parse_place(arguments->words[1]);
 	const struct mouse_target *found;
 	const struct hit_form *form;
 	struct mouse_target hit;
@@ -167,7 +167,7 @@ static int click_run(struct command_context *context, const struct arguments *ar
 		return 0;
 	/* A command may draw, and then the list is another one. */
 	hit = *found;
-	form = form_of(hit.kind);
+	form = commands_mouse_form_of(hit.kind);
 	form->choose(app, &hit);
 	if (!opens || !form->can_open)
 		return 0;
@@ -188,8 +188,8 @@ static int wheel_run(struct command_context *context, const struct arguments *ar
 		     struct error *error)
 {
 	struct app *app = command_app(context);
-	int row = parse_place(arguments->words[0]);
-	int column = parse_place(arguments_word(arguments, 1));
+	int row = commands_mouse_parse_place(arguments->words[0]);
+	int column = commands_mouse_parse_place(arguments_word(arguments, 1));
 	const char *way = arguments_word(arguments, 2);
 	bool is_up = strcmp(way, "up") == 0;
 	enum pane pane = app->view.pane;

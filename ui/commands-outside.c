@@ -88,7 +88,8 @@ const struct command command_edit = {
 };
 
 /* What the open view says, as a shell would print it. */
-static void append_shown(struct buffer *out, const struct app *app, const struct view_type *type)
+static void commands_outside_append_shown(struct buffer *out, const struct app *app,
+					  const struct view_type *type)
 {
 	struct search_text rows;
 
@@ -112,7 +113,7 @@ static int copy_run(struct command_context *context, const struct arguments *arg
 	int result = -1;
 
 	(void)arguments;
-	append_shown(&text, app, type);
+	commands_outside_append_shown(&text, app, type);
 	if (text.length == 0)
 		error_set(error, "there is nothing here to copy.");
 	else

@@ -18,7 +18,7 @@
 #include "ui/views/pane-parameters.h"
 
 /* What was compared last, of the ranks as they are now. */
-static int ask_again(struct command_context *context, struct error *error)
+static int commands_parameters_ask_again(struct command_context *context, struct error *error)
 {
 	const struct paramdiff *diff = &context->engine->session.paramdiff;
 	char *expression = xstrdup(diff->expression);
@@ -34,11 +34,11 @@ static int diff_params_on_screen(struct command_context *context, const struct a
 	const struct session *session = &context->engine->session;
 
 	return arguments->count == 0 && session->paramdiff.expression != NULL
-		       ? ask_again(context, error)
+		       ? commands_parameters_ask_again(context, error)
 		       : command_diff_params.run(context, arguments, error);
 }
 
-static void show(struct command_context *context)
+static void commands_parameters_show(struct command_context *context)
 {
 	struct view *view = &command_app(context)->view;
 
@@ -49,7 +49,7 @@ static void show(struct command_context *context)
 const struct command_hook screen_diff_params = {
 	.command = &command_diff_params,
 	.run = diff_params_on_screen,
-	.after = show,
+	.after = commands_parameters_show,
 };
 
 int open_parameter(struct command_context *context, struct error *error)

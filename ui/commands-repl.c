@@ -15,7 +15,7 @@
 #include "ui/commands.h"
 #include "ui/shell.h"
 
-static void show(struct command_context *context)
+static void commands_repl_show(struct command_context *context)
 {
 	struct view *view = &command_app(context)->view;
 
@@ -23,9 +23,10 @@ static void show(struct command_context *context)
 	view_open(view, VIEW_REPL);
 }
 
-const struct command_hook screen_eval = { .command = &command_eval, .after = show };
+const struct command_hook screen_eval = { .command = &command_eval, .after = commands_repl_show };
 
-const struct command_hook screen_execute = { .command = &command_execute, .after = show };
+const struct command_hook screen_execute = { .command = &command_execute,
+					     .after = commands_repl_show };
 
 static int assign_on_screen(struct command_context *context, const struct arguments *arguments,
 			    struct error *error)
@@ -43,7 +44,7 @@ static int repl_run(struct command_context *context, const struct arguments *arg
 	(void)arguments;
 	if (context->screen == NULL)
 		return shell_repl(context, error);
-	show(context);
+	commands_repl_show(context);
 	return 0;
 }
 
@@ -56,7 +57,7 @@ const struct command command_repl = {
 };
 
 /* As it was typed: no word of it is ours. */
-static void run_block(struct app *app, const struct codeblock *block)
+static void commands_repl_run_block(struct app *app, const struct codeblock *block)
 {
 	struct command_context context = {
 		.engine = app->engine,
@@ -70,18 +71,19 @@ static void run_block(struct app *app, const struct codeblock *block)
 	rankset_clear(&context.ranks);
 }
 
-static void enter(struct app *app)
+static void commands_repl_enter(struct app *app)
 {
 	struct repl *repl = &app->view.repl;
 
 	if (!repl_enter(repl))
 		return;
 	if (!codeblock_is_blank(&repl->block))
-		run_block(app, &repl->block);
+		commands_repl_run_block(app, &repl->block);
 	codeblock_clear(&repl->block);
 }
 
-static void take_completions(struct engine *engine, json_t *body, const char *error, void *data)
+static void commands_repl_take_completions(struct engine *engine, json_t *body, const char *error,
+					   void *data)
 {
 	struct app *app = data;
 
@@ -93,11 +95,12 @@ static void take_completions(struct engine *engine, json_t *body, const char *er
 		repl_offer(&app->view.repl, json_object_get(body, "targets"));
 }
 
-static void complete(struct app *app, int by)
+static void commands_repl_complete(struct app *app, int by)
 {
 	struct error error = ERROR_INIT;
 
-	if (repl_tab(&app->view.repl, app->engine, by, take_completions, app, &error) < 0)
+	if (repl_tab(&app->view.repl, app->engine, by, commands_repl_take_completions, app,
+		     &error) < 0)
 		app_say_error(app, &error);
 }
 
@@ -122,9 +125,9 @@ static void edit(struct app *app, const char *key)
 
 	repl->back = 0;
 	if (strcmp(key, "Enter") == 0)
-		enter(app);
+		commands_repl_enter(app);
 	else if (strcmp(key, "Tab") == 0 || strcmp(key, "S-Tab") == 0)
-		complete(app, *key == 'T' ? 1 : -1);
+		commands_repl_complete(app, *key == 'T' ? 1 : -1);
 	else if (strcmp(key, "C-c") == 0)
 		repl_drop(repl);
 	else if (strcmp(key, "C-t") == 0)

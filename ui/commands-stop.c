@@ -35,7 +35,8 @@ static void run_with_id(struct app *app, const char *command, int id)
 	free(line);
 }
 
-static int clear(struct app *app, const struct breakpoint_summary *breakpoint, struct error *error)
+static int commands_stop_clear(struct app *app, const struct breakpoint_summary *breakpoint,
+			       struct error *error)
 {
 	if (breakpoint->id <= 0)
 		return error_set(error, "this breakpoint was set in pdb itself, and is cleared "
@@ -65,7 +66,7 @@ static int break_here(struct app *app, const struct frame *frame, struct error *
 	breakpoint_list_make(&list, session);
 	breakpoint = breakpoint_list_at(&list, frame->code->file, line);
 	if (breakpoint != NULL)
-		result = clear(app, breakpoint, error);
+		result = commands_stop_clear(app, breakpoint, error);
 	else
 		set_here(app, "break", frame->code->file, line);
 	breakpoint_list_clear(&list);
@@ -91,7 +92,7 @@ static bool has_code(const struct source *source, int line)
 	return *text != '\0' && *text != '#';
 }
 
-static int refuse_line(const struct source *source, int line, struct error *error)
+static int commands_stop_refuse_line(const struct source *source, int line, struct error *error)
 {
 	int next = line;
 
@@ -114,7 +115,7 @@ static void run_to(struct app *app, const char *file, int line)
 		list->run_to = list->last_id;
 }
 
-static void go_to_line(struct app *app, int line)
+static void commands_stop_go_to_line(struct app *app, int line)
 {
 	struct step_group *motion = &app->view.motion;
 	uint64_t before = motion->number;
@@ -146,14 +147,14 @@ static int run_here(struct app *app, const struct frame *frame, struct error *er
 		return 0;
 	}
 	if (!has_code(source, line))
-		return refuse_line(source, line, error);
+		return commands_stop_refuse_line(source, line, error);
 	if (is_stopped && is_further_on(source, frame, line)) {
 		run_with_id(app, "until", line);
 		return 0;
 	}
 	run_to(app, frame->code->file, line);
 	if (is_stopped && !app->view.message.is_error)
-		go_to_line(app, line);
+		commands_stop_go_to_line(app, line);
 	return 0;
 }
 
@@ -230,7 +231,8 @@ static int with_cursor(struct app *app,
 	return result;
 }
 
-static int toggle(struct app *app, const struct breakpoint_summary *breakpoint, struct error *error)
+static int commands_stop_toggle(struct app *app, const struct breakpoint_summary *breakpoint,
+				struct error *error)
 {
 	if (breakpoint->id <= 0)
 		return error_set(error, "this breakpoint was set in pdb itself, and is changed "
@@ -241,7 +243,7 @@ static int toggle(struct app *app, const struct breakpoint_summary *breakpoint, 
 
 int toggle_breakpoint(struct app *app, struct error *error)
 {
-	return with_cursor(app, toggle, error);
+	return with_cursor(app, commands_stop_toggle, error);
 }
 
 /* The frame of the thread looked at that is in this file; -1: none is. */
@@ -258,7 +260,8 @@ static int find_depth(const struct session *session, const char *path)
 	return -1;
 }
 
-static int show(struct app *app, const struct breakpoint_summary *breakpoint, struct error *error)
+static int commands_stop_show(struct app *app, const struct breakpoint_summary *breakpoint,
+			      struct error *error)
 {
 	struct session *session = &app->engine->session;
 	int depth;
@@ -283,7 +286,7 @@ static int show(struct app *app, const struct breakpoint_summary *breakpoint, st
 
 int open_breakpoint(struct command_context *context, struct error *error)
 {
-	return with_cursor(command_app(context), show, error);
+	return with_cursor(command_app(context), commands_stop_show, error);
 }
 
 static int remove_run(struct command_context *context, const struct arguments *arguments,
@@ -294,7 +297,7 @@ static int remove_run(struct command_context *context, const struct arguments *a
 	(void)arguments;
 	if (!is_on_breakpoints(app))
 		return error_set(error, "only a breakpoint can be removed: B lists them.");
-	return with_cursor(app, clear, error);
+	return with_cursor(app, commands_stop_clear, error);
 }
 
 const struct command command_remove = {

@@ -11,7 +11,7 @@
 /* A plane with no more elements is read as a whole. */
 #define SMALL_CELLS 4096
 
-static const struct tensorview *known_of(const struct app *app)
+static const struct tensorview *commands_tensor_move_known_of(const struct app *app)
 {
 	return &app->engine->session.tensorview;
 }
@@ -41,7 +41,7 @@ void tensor_settle(struct app *app)
 static void find_step(const struct app *app, const struct tensor_screen *screen, int64_t *rows,
 		      int64_t *columns)
 {
-	const struct tensor_heat *heat = &known_of(app)->heat;
+	const struct tensor_heat *heat = &commands_tensor_move_known_of(app)->heat;
 
 	*rows = 1;
 	*columns = 1;
@@ -110,7 +110,7 @@ void tensor_move(struct app *app, enum move move)
 void tensor_point(struct app *app, int value)
 {
 	struct tensor_choice *choice = &app->view.tensor;
-	const struct tensor_heat *heat = &known_of(app)->heat;
+	const struct tensor_heat *heat = &commands_tensor_move_known_of(app)->heat;
 	struct tensor_screen screen;
 
 	tensor_settle(app);
@@ -131,7 +131,7 @@ void tensor_point(struct app *app, int value)
  * What the pane lacks
  */
 
-static int64_t minimum(int64_t a, int64_t b)
+static int64_t commands_tensor_move_minimum(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
@@ -154,8 +154,8 @@ static struct tensor_slice cells_around(const struct tensor_screen *screen)
 		high = screen->rows;
 		wide = screen->columns;
 	}
-	rows = minimum(high, screen->rows - place.row);
-	columns = minimum(wide, screen->columns - place.column);
+	rows = commands_tensor_move_minimum(high, screen->rows - place.row);
+	columns = commands_tensor_move_minimum(wide, screen->columns - place.column);
 	return tensor_plane_slice(&screen->plane, &place, rows, columns);
 }
 
@@ -166,7 +166,7 @@ void want_tensor(struct app *app)
 	struct tensor_screen screen;
 
 	make_screen(&screen, app);
-	if (known_of(app)->has_tensor) {
+	if (commands_tensor_move_known_of(app)->has_tensor) {
 		if (view->tensor.mode != TENSOR_HISTOGRAM)
 			want.slice = cells_around(&screen);
 		want.wants_map = view->tensor.mode == TENSOR_HEAT;

@@ -18,14 +18,14 @@
 #include "ui/pane.h"
 #include "ui/tensorscreen.h"
 
-static const struct tensorview *known_of(const struct app *app)
+static const struct tensorview *commands_tensor_known_of(const struct app *app)
 {
 	return &app->engine->session.tensorview;
 }
 
 static int need_tensor(const struct app *app, struct error *error)
 {
-	if (known_of(app)->has_tensor)
+	if (commands_tensor_known_of(app)->has_tensor)
 		return 0;
 	return error_set(error, "no tensor is looked at; tensor EXPR looks at one.");
 }
@@ -87,7 +87,7 @@ static char *expression_under_cursor(const struct app *app)
 	return expression;
 }
 
-static void look(struct app *app, const char *expression)
+static void commands_tensor_look(struct app *app, const char *expression)
 {
 	struct tensor_choice *choice = &app->view.tensor;
 
@@ -103,7 +103,7 @@ void prompt_tensor(struct app *app)
 	char *expression = expression_under_cursor(app);
 
 	if (expression != NULL)
-		look(app, expression);
+		commands_tensor_look(app, expression);
 	else
 		prompt_open(&app->view.prompt, PROMPT_TENSOR, "");
 	free(expression);
@@ -119,8 +119,8 @@ static int tensor_on_screen(struct command_context *context, const struct argume
 	if (app->engine->session.is_replay)
 		result = error_set(error, "a recording has no tensors.");
 	else if (*expression != '\0')
-		look(app, expression);
-	else if (known_of(app)->expression != NULL)
+		commands_tensor_look(app, expression);
+	else if (commands_tensor_known_of(app)->expression != NULL)
 		view_open(&app->view, VIEW_TENSOR);
 	else
 		result = error_set(
@@ -224,7 +224,7 @@ static void prompt_index(struct app *app)
 static int step_plane(struct app *app, int by, struct error *error)
 {
 	tensor_settle(app);
-	if (tensor_plane_step(&app->view.tensor.plane, &known_of(app)->tensor, by))
+	if (tensor_plane_step(&app->view.tensor.plane, &commands_tensor_known_of(app)->tensor, by))
 		return 0;
 	return error_set(error, "this is all of it: it has no other dimensions.");
 }
@@ -247,8 +247,8 @@ static int tensor_index_run(struct command_context *context, const struct argume
 		return step_plane(app, arguments_direction(arguments), error);
 	text = arguments_join(arguments, 0, arguments->count);
 	tensor_settle(app);
-	result = tensor_plane_parse(&choice->plane, &choice->cursor, &known_of(app)->tensor, text,
-				    error);
+	result = tensor_plane_parse(&choice->plane, &choice->cursor,
+				    &commands_tensor_known_of(app)->tensor, text, error);
 	if (result == 0)
 		choice->first = choice->cursor;
 	free(text);
@@ -267,7 +267,7 @@ static int tensor_find_run(struct command_context *context, const struct argumen
 			   struct error *error)
 {
 	struct app *app = command_app(context);
-	const struct tensorview *known = known_of(app);
+	const struct tensorview *known = commands_tensor_known_of(app);
 	int64_t after = -1;
 
 	if (need_tensor(app, error) < 0)
@@ -327,7 +327,7 @@ void tensor_refresh(struct app *app, bool is_open)
 /* "model-fc-weight-rank5.npy" */
 static void prompt_export(struct app *app)
 {
-	const struct tensorview *known = known_of(app);
+	const struct tensorview *known = commands_tensor_known_of(app);
 	const char *name = known->expression;
 	struct buffer text = BUFFER_INIT;
 

@@ -81,8 +81,8 @@ static double find_clock(const struct replay *replay, double of_day)
 }
 
 /* Where a word leads, maybe outside; NAN and a sentence. */
-static double parse_time(const struct engine *engine, const struct arguments *arguments,
-			 struct error *error)
+static double commands_time_parse_time(const struct engine *engine,
+				       const struct arguments *arguments, struct error *error)
 {
 	const char *word = arguments->words[0];
 	const struct replay *replay = engine->replay;
@@ -172,7 +172,7 @@ static int time_run(struct command_context *context, const struct arguments *arg
 		return go_to_change(app, arguments, error);
 	if (arguments->count != 1)
 		return arguments_refuse(arguments, error);
-	time = parse_time(app->engine, arguments, error);
+	time = commands_time_parse_time(app->engine, arguments, error);
 	if (isnan(time))
 		return -1;
 	engine_seek(app->engine, time);

@@ -498,7 +498,7 @@ bool step_back(struct app *app)
 }
 
 /* Those that were told to stop, and run yet, run on. */
-static bool withdraw_pauses(struct app *app)
+static bool commands_view_withdraw_pauses(struct app *app)
 {
 	const struct session *session = &app->engine->session;
 	struct rankset pausing = RANKSET_INIT;
@@ -529,7 +529,7 @@ static int back_run(struct command_context *context, const struct arguments *arg
 	(void)error;
 	if (app->view.steps.count > 0)
 		stepqueue_clear(&app->view.steps);
-	else if (!withdraw_pauses(app) && !step_back(app))
+	else if (!commands_view_withdraw_pauses(app) && !step_back(app))
 		app->view.resume_at = session_resume_at(&app->engine->session);
 	return 0;
 }
@@ -542,7 +542,7 @@ const struct command command_back = {
 	.run = back_run,
 };
 
-static int leave(struct command_context *context, struct error *error)
+static int commands_view_leave(struct command_context *context, struct error *error)
 {
 	struct app *app = command_app(context);
 	char *question;
@@ -569,7 +569,7 @@ static int quit_on_screen(struct command_context *context, const struct argument
 		return 0;
 	}
 	if (!go_back(&app->view))
-		return leave(context, error);
+		return commands_view_leave(context, error);
 	follow_jobs(app);
 	return 0;
 }

@@ -104,7 +104,7 @@ void text_refresh(struct app *app, bool is_open)
 }
 
 /* A command of the shell waits for answers; a screen never does. */
-static void explain(const char *name, struct error *error)
+static void commands_explain(const char *name, struct error *error)
 {
 	const struct command *command = command_lookup(&shell_commands, name, NULL);
 
@@ -113,7 +113,7 @@ static void explain(const char *name, struct error *error)
 }
 
 /* The line is this command alone. */
-static bool is_alone(const struct arguments *arguments, const struct command *command)
+static bool commands_is_alone(const struct arguments *arguments, const struct command *command)
 {
 	return arguments->command == command && arguments_are_none(arguments);
 }
@@ -133,7 +133,7 @@ static void follow_motion(struct app *app, uint64_t number)
 static bool frees_those_that_wait(const struct view *view, const struct session *session,
 				  const struct arguments *arguments)
 {
-	return is_alone(arguments, &command_continue) &&
+	return commands_is_alone(arguments, &command_continue) &&
 	       step_group_is_stuck(&view->motion, session);
 }
 
@@ -159,7 +159,8 @@ static void run(struct app *app, struct arguments *arguments, const struct ranks
 	};
 
 	/* A pause cancels the steps that are queued. */
-	if (is_alone(arguments, &command_pause) || is_alone(arguments, &command_interrupt))
+	if (commands_is_alone(arguments, &command_pause) ||
+	    commands_is_alone(arguments, &command_interrupt))
 		stepqueue_clear(&app->view.steps);
 	if (!frees_those_that_wait(&app->view, session, arguments))
 		step_group_add_running(&moving, &app->view.motion, session);
@@ -225,7 +226,7 @@ static void run_line(struct app *app, const char *line, const struct rankset *as
 		run(app, &arguments, asked);
 	} else {
 		if (arguments.name != NULL)
-			explain(arguments.name, &error);
+			commands_explain(arguments.name, &error);
 		app_say_error(app, &error);
 		app->is_changed = true;
 	}

@@ -20,7 +20,7 @@
 /* No column but the last one takes more of the width. */
 #define SHARE 3
 
-static void append_ranks(struct buffer *out, const struct rankset *ranks)
+static void comparetable_append_ranks(struct buffer *out, const struct rankset *ranks)
 {
 	size_t count = rankset_count(ranks);
 
@@ -49,8 +49,8 @@ static bool has_other_dtype(const struct comparetable *table, const struct tenso
 	return table->is_majority && !have_same_dtype(tensor, table->reference->tensor);
 }
 
-static void append_shape(struct buffer *out, const struct comparetable *table,
-			 const struct answer_class *class)
+static void comparetable_append_shape(struct buffer *out, const struct comparetable *table,
+				      const struct answer_class *class)
 {
 	const struct tensor *tensor = class->tensor;
 
@@ -76,8 +76,8 @@ static bool all_agree(const struct comparetable *table,
 	return first != NULL;
 }
 
-static void append_dtype(struct buffer *out, const struct comparetable *table,
-			 const struct answer_class *class)
+static void comparetable_append_dtype(struct buffer *out, const struct comparetable *table,
+				      const struct answer_class *class)
 {
 	const struct tensor *tensor = class->tensor;
 	const char *dtype = tensor->dtype != NULL ? tensor->dtype : "?";
@@ -104,7 +104,7 @@ static void append_norm(struct buffer *out, const struct comparetable *table,
 }
 
 /* Digits that tell classes apart are in the hash and the difference. */
-static void append_number(struct buffer *out, const struct tensor_number *number)
+static void comparetable_append_number(struct buffer *out, const struct tensor_number *number)
 {
 	tensor_text_append_short(out, number, 4);
 }
@@ -114,7 +114,7 @@ static void append_minimum(struct buffer *out, const struct comparetable *table,
 {
 	(void)table;
 	if (class->tensor->has_statistics)
-		append_number(out, &class->tensor->statistics.minimum);
+		comparetable_append_number(out, &class->tensor->statistics.minimum);
 }
 
 static void append_maximum(struct buffer *out, const struct comparetable *table,
@@ -122,11 +122,11 @@ static void append_maximum(struct buffer *out, const struct comparetable *table,
 {
 	(void)table;
 	if (class->tensor->has_statistics)
-		append_number(out, &class->tensor->statistics.maximum);
+		comparetable_append_number(out, &class->tensor->statistics.maximum);
 }
 
-static void append_nan(struct buffer *out, const struct comparetable *table,
-		       const struct answer_class *class)
+static void comparetable_append_nan(struct buffer *out, const struct comparetable *table,
+				    const struct answer_class *class)
 {
 	(void)table;
 	if (class->tensor->has_statistics)
@@ -153,15 +153,15 @@ static bool is_any_infinite(const struct answer_classes *classes)
 	return false;
 }
 
-static void append_hash(struct buffer *out, const struct comparetable *table,
-			const struct answer_class *class)
+static void comparetable_append_hash(struct buffer *out, const struct comparetable *table,
+				     const struct answer_class *class)
 {
 	(void)table;
 	if (class->tensor->has_hash)
 		buffer_printf(out, "%04" PRIx32 "\u2026", class->tensor->hash >> 16);
 }
 
-static void append_word(struct buffer *out, const char *word)
+static void comparetable_append_word(struct buffer *out, const char *word)
 {
 	if (out->length > 0)
 		buffer_append_string(out, ", ");
@@ -177,22 +177,22 @@ static void append_note(struct buffer *out, const struct comparetable *table,
 
 	(void)table;
 	if (tensor->unread != NULL)
-		append_word(out, tensor->unread);
+		comparetable_append_word(out, tensor->unread);
 	else if (class->merged > 1)
-		append_word(out, "within the tolerance");
+		comparetable_append_word(out, "within the tolerance");
 	else if (rankset_count(&class->ranks) > 1 && class->is_sure)
-		append_word(out, "equal");
+		comparetable_append_word(out, "equal");
 	if (tensor->has_statistics && tensor->share < 1) {
 		buffer_printf(&share, "a sample of %.2g %%", tensor->share * 100);
-		append_word(out, share.data);
+		comparetable_append_word(out, share.data);
 	}
 	if (tensor->has_statistics && tensor->has_mask) {
 		buffer_reset(&share);
 		tensortext_append_masked(&share, &tensor->statistics);
-		append_word(out, share.data);
+		comparetable_append_word(out, share.data);
 	}
 	if (tensor->is_torn)
-		append_word(out, "written meanwhile");
+		comparetable_append_word(out, "written meanwhile");
 	buffer_clear(&share);
 }
 
@@ -206,10 +206,14 @@ struct table_column {
 };
 
 static const struct table_column columns[COMPARETABLE_COLUMNS] = {
-	{ "dtype", 2, false, false, append_dtype }, { "shape", 3, false, false, append_shape },
-	{ "norm", 4, false, true, append_norm },    { "min", 6, false, true, append_minimum },
-	{ "max", 6, false, true, append_maximum },  { "nan", 0, true, true, append_nan },
-	{ "inf", 5, true, true, append_infinite },  { "hash", 1, false, true, append_hash },
+	{ "dtype", 2, false, false, comparetable_append_dtype },
+	{ "shape", 3, false, false, comparetable_append_shape },
+	{ "norm", 4, false, true, append_norm },
+	{ "min", 6, false, true, append_minimum },
+	{ "max", 6, false, true, append_maximum },
+	{ "nan", 0, true, true, comparetable_append_nan },
+	{ "inf", 5, true, true, append_infinite },
+	{ "hash", 1, false, true, comparetable_append_hash },
 };
 
 bool comparetable_is_wanted(const struct answer_classes *classes)
@@ -247,12 +251,12 @@ static int ranks_width(const struct answer_classes *classes, int maximum)
 	struct buffer text = BUFFER_INIT;
 	int width = text_width(RANKS);
 
-	append_ranks(&text, &classes->waiting);
+	comparetable_append_ranks(&text, &classes->waiting);
 	if (rankset_count(&classes->waiting) > 0 && text_width(text.data) > width)
 		width = text_width(text.data);
 	for (size_t i = 0; i < classes->count; i++) {
 		buffer_reset(&text);
-		append_ranks(&text, &classes->items[i].ranks);
+		comparetable_append_ranks(&text, &classes->items[i].ranks);
 		if (text_width(text.data) > width)
 			width = text_width(text.data);
 	}
@@ -324,15 +328,15 @@ void comparetable_put_head(struct window window, int row, const struct compareta
 }
 
 /* Of the majority's shape, or not. */
-static enum style style_of(const struct comparetable *table, const struct answer_class *class,
-			   size_t at)
+static enum style comparetable_style_of(const struct comparetable *table,
+					const struct answer_class *class, size_t at)
 {
 	const struct tensor *tensor = class->tensor;
 
-	if (columns[at].append == append_nan && tensor->statistics.nan_count > 0)
+	if (columns[at].append == comparetable_append_nan && tensor->statistics.nan_count > 0)
 		return STYLE_VALUE_NAN;
-	if ((columns[at].append == append_shape && has_other_shape(table, tensor)) ||
-	    (columns[at].append == append_dtype && has_other_dtype(table, tensor)))
+	if ((columns[at].append == comparetable_append_shape && has_other_shape(table, tensor)) ||
+	    (columns[at].append == comparetable_append_dtype && has_other_dtype(table, tensor)))
 		return STYLE_DIFF_ONLY;
 	return answer_style(class);
 }
@@ -342,7 +346,7 @@ void comparetable_put_ranks(struct window window, int row, const struct comparet
 {
 	struct buffer text = BUFFER_INIT;
 
-	append_ranks(&text, class != NULL ? &class->ranks : &table->classes->waiting);
+	comparetable_append_ranks(&text, class != NULL ? &class->ranks : &table->classes->waiting);
 	window_put_character(window, row, 0, answer_style(class), answer_mark(class));
 	window_put(window, row, MARK_WIDTH, table->ranks_width, answer_style(class), text.data);
 	buffer_clear(&text);
@@ -379,10 +383,10 @@ void comparetable_put_row(struct window window, int row, const struct comparetab
 		columns[i].append(&text, table, class);
 		if (columns[i].is_right)
 			window_put_right(window, row, column + width, width,
-					 style_of(table, class, i), text.data);
+					 comparetable_style_of(table, class, i), text.data);
 		else
-			window_put(window, row, column, width, style_of(table, class, i),
-				   text.data);
+			window_put(window, row, column, width,
+				   comparetable_style_of(table, class, i), text.data);
 		column += width + GAP;
 	}
 	put_note(window, row, column, table, class);

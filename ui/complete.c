@@ -151,7 +151,7 @@ static void offer_keys(const struct typing *typing)
 		offer(typing, typing->keymap->bindings[i].key);
 }
 
-static int compare(const void *a, const void *b)
+static int complete_compare(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -163,7 +163,7 @@ static bool is_one_word(const char *text)
 	       text_is_plain(text, strlen(text));
 }
 
-static bool is_folder(const char *path, const struct dirent *entry, int *links)
+static bool complete_is_folder(const char *path, const struct dirent *entry, int *links)
 {
 	struct stat about;
 
@@ -183,7 +183,7 @@ static void offer_file(const struct typing *typing, const char *folder, const st
 	char *shown;
 
 	if (is_one_word(path)) {
-		shown = xasprintf("%s%s", path, is_folder(path, entry, links) ? "/" : "");
+		shown = xasprintf("%s%s", path, complete_is_folder(path, entry, links) ? "/" : "");
 		offer(typing, shown);
 		free(shown);
 	}
@@ -212,7 +212,7 @@ static void offer_files(const struct typing *typing)
 		closedir(directory);
 	if (candidates->count > first)
 		qsort(candidates->items + first, candidates->count - first,
-		      sizeof(*candidates->items), compare);
+		      sizeof(*candidates->items), complete_compare);
 	free(folder);
 }
 

@@ -34,7 +34,7 @@ bool console_is_connected(const struct session *session)
 	return !session->is_replay && rank != NULL && debugger_is_ours(&rank->debugger);
 }
 
-static void take_answer(const char *bytes, size_t length, void *data)
+static void console_take_answer(const char *bytes, size_t length, void *data)
 {
 	struct buffer *answers = data;
 
@@ -64,14 +64,14 @@ static void write_from(struct console *console, const struct transcript *transcr
 	console->taken = transcript_end(transcript);
 }
 
-static bool is_of(const struct console *console, const struct transcript *transcript)
+static bool console_is_of(const struct console *console, const struct transcript *transcript)
 {
 	return console->terminal != NULL && console->times == transcript->times;
 }
 
 /* A terminal of another size is another one: all is written to it again. */
-static void begin(struct console *console, const struct transcript *transcript, int row_count,
-		  int column_count)
+static void console_begin(struct console *console, const struct transcript *transcript,
+			  int row_count, int column_count)
 {
 	terminal_free(console->terminal);
 	console->terminal = terminal_new(row_count, column_count);
@@ -79,7 +79,7 @@ static void begin(struct console *console, const struct transcript *transcript, 
 	console->taken = transcript->start;
 }
 
-static void forget(struct console *console)
+static void console_forget(struct console *console)
 {
 	terminal_free(console->terminal);
 	console->terminal = NULL;
@@ -94,22 +94,22 @@ void console_look(struct console *console, const struct session *session)
 
 	if (console->node == node && console->pid == pid)
 		return;
-	forget(console);
+	console_forget(console);
 	prompt_open(&console->line, PROMPT_CONSOLE, "");
 	console->node = node;
 	console->pid = pid;
 }
 
 /* As far as it came; answers NULL: not wanted. */
-static void show(struct console *console, const struct transcript *transcript, int row_count,
-		 int column_count, struct buffer *answers)
+static void console_show(struct console *console, const struct transcript *transcript,
+			 int row_count, int column_count, struct buffer *answers)
 {
 	int history;
 
-	if (!is_of(console, transcript) ||
+	if (!console_is_of(console, transcript) ||
 	    terminal_has_other_size(console->terminal, row_count, column_count) ||
 	    console->taken < transcript->start) {
-		begin(console, transcript, row_count, column_count);
+		console_begin(console, transcript, row_count, column_count);
 		write_from(console, transcript);
 		return;
 	}
@@ -117,7 +117,7 @@ static void show(struct console *console, const struct transcript *transcript, i
 		return;
 	history = terminal_history(console->terminal);
 	if (answers != NULL)
-		terminal_set_answer(console->terminal, take_answer, answers);
+		terminal_set_answer(console->terminal, console_take_answer, answers);
 	write_from(console, transcript);
 	terminal_set_answer(console->terminal, NULL, NULL);
 	/* Who looks back keeps looking at the same lines. */
@@ -135,25 +135,25 @@ void console_update(struct console *console, const struct session *session, int 
 	if (rank != NULL)
 		transcript = session_find_transcript(session, rank->node, rank->process.pid);
 	if (transcript == NULL) {
-		forget(console);
+		console_forget(console);
 		return;
 	}
 	if (!wants_answers(session, transcript, console->taken))
 		answers = NULL;
-	show(console, transcript, row_count, column_count, answers);
+	console_show(console, transcript, row_count, column_count, answers);
 }
 
 void console_update_job(struct console *console, const struct session *session, int row_count,
 			int column_count, struct buffer *answers)
 {
-	show(console, &session->launching.transcript, row_count, column_count, answers);
+	console_show(console, &session->launching.transcript, row_count, column_count, answers);
 }
 
 void console_type(struct console *console, const char *key, struct buffer *out)
 {
 	if (console->terminal == NULL)
 		return;
-	terminal_set_answer(console->terminal, take_answer, out);
+	terminal_set_answer(console->terminal, console_take_answer, out);
 	terminal_type(console->terminal, key);
 	terminal_set_answer(console->terminal, NULL, NULL);
 	console->back = 0;
@@ -200,7 +200,7 @@ static const char *control_bytes(const struct console *console, const char *key)
 }
 
 /* Keys that a line has no use for. */
-static bool is_unknown(const char *key)
+static bool console_is_unknown(const char *key)
 {
 	static const char *const names[] = { "S-Tab", "Insert", "Resize", "Unknown" };
 
@@ -226,7 +226,7 @@ bool console_key(struct console *console, const char *key, struct buffer *out)
 {
 	const char *bytes = control_bytes(console, key);
 
-	if (is_unknown(key))
+	if (console_is_unknown(key))
 		return false;
 	if (bytes != NULL) {
 		buffer_append_string(out, bytes);

@@ -16,7 +16,8 @@ static const char *dtype_of(const struct tensor *tensor)
 }
 
 /* False: what they are is the same, so that elements are compared. */
-static bool append_kind(struct buffer *out, const struct tensor *one, const struct tensor *other)
+static bool differencetext_append_kind(struct buffer *out, const struct tensor *one,
+				       const struct tensor *other)
 {
 	bool same = tensor_has_same_shape(one, other);
 
@@ -57,8 +58,8 @@ void differencetext_append_found(struct buffer *out, const struct difference *di
 	}
 }
 
-static void append_names(struct buffer *out, const struct answer_class *class,
-			 const struct answer_class *other, bool is_majority)
+static void differencetext_append_names(struct buffer *out, const struct answer_class *class,
+					const struct answer_class *other, bool is_majority)
 {
 	rankset_append_named(out, &class->ranks);
 	buffer_append_string(out, " against ");
@@ -78,9 +79,9 @@ void differencetext_append(struct buffer *out, const struct answers *answers,
 	other = answer_classes_reference(classes);
 	if (class->tensor == NULL || other == NULL || other == class)
 		return;
-	append_names(out, class, other, other == answer_classes_majority(classes));
+	differencetext_append_names(out, class, other, other == answer_classes_majority(classes));
 	difference = difference_of(answers, class, other);
-	if (append_kind(out, class->tensor, other->tensor))
+	if (differencetext_append_kind(out, class->tensor, other->tensor))
 		return;
 	if (difference != NULL)
 		differencetext_append_found(out, difference);

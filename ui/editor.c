@@ -38,7 +38,7 @@ static int check_read(const struct source *source, struct error *error)
 }
 
 /* Links are followed: the file that they lead to is the one compared. */
-static int check_file(const char *path, struct stat *about, struct error *error)
+static int editor_check_file(const char *path, struct stat *about, struct error *error)
 {
 	if (path[0] != '/')
 		return error_set(error, "it is not known where %s is.", path);
@@ -57,7 +57,7 @@ char *editor_find(const char *path, const struct source *source, struct error *e
 		return NULL;
 	if (source->full != NULL)
 		path = source->full;
-	if (check_file(path, &about, error) < 0)
+	if (editor_check_file(path, &about, error) < 0)
 		return NULL;
 	if ((int64_t)about.st_dev != source->device || (int64_t)about.st_ino != source->inode) {
 		error_set(error,
@@ -70,7 +70,7 @@ char *editor_find(const char *path, const struct source *source, struct error *e
 }
 
 /* What this program does with signals is not for another one. */
-static void reset_signals(void)
+static void editor_reset_signals(void)
 {
 	sigset_t none;
 
@@ -80,13 +80,13 @@ static void reset_signals(void)
 	signal(SIGQUIT, SIG_DFL);
 }
 
-static void run(int terminal, const char *path, const char *line)
+static void editor_run(int terminal, const char *path, const char *line)
 {
 	const char *command = editor_command();
 	char *script = xasprintf("%s \"$@\"", command);
 	char *argv[] = { "sh", "-c", script, (char *)command, (char *)line, (char *)path, NULL };
 
-	reset_signals();
+	editor_reset_signals();
 	dup2(terminal, STDIN_FILENO);
 	dup2(terminal, STDOUT_FILENO);
 	dup2(terminal, STDERR_FILENO);
@@ -100,7 +100,7 @@ pid_t editor_start(int terminal, const char *path, int line, struct error *error
 	pid_t pid = fork();
 
 	if (pid == 0)
-		run(terminal, path, place);
+		editor_run(terminal, path, place);
 	if (pid < 0)
 		error_set_errno(error, errno, "cannot start the editor");
 	free(place);

@@ -85,7 +85,7 @@ static int nearest(const struct grid *grid, int line, int column, int step)
 }
 
 /* A folded group is one place. */
-static bool is_shown(const struct grid *grid, int at)
+static bool grid_is_shown(const struct grid *grid, int at)
 {
 	return !grid->cells.places[at].is_folded ||
 	       ranklist_group_at(&grid->list, (size_t)at)->first == (size_t)at;
@@ -97,7 +97,7 @@ static int beside(const struct grid *grid, int at, int step)
 	int count = (int)grid->list.rank_count;
 
 	for (int to = at + step; to >= 0 && to < count; to += step)
-		if (is_shown(grid, to))
+		if (grid_is_shown(grid, to))
 			return to;
 	return at;
 }

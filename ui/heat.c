@@ -41,7 +41,7 @@ static double value_at(const struct heat_picture *picture, int row, int column)
 	return picture->values[row * picture->column_count + column];
 }
 
-static enum style style_of(const struct heat_picture *picture, double value)
+static enum style heat_style_of(const struct heat_picture *picture, double value)
 {
 	return (enum style)(STYLE_HEAT_1 +
 			    tensor_heat_step(value, picture->low, picture->high, STYLE_HEAT_COUNT));
@@ -55,12 +55,12 @@ static void put_halves(struct window window, int row, int column,
 	else if (isinf(upper) && isinf(lower))
 		window_put_character(window, row, column, STYLE_TEXT, ' ');
 	else if (isinf(lower))
-		window_put_character(window, row, column, style_of(picture, upper), 0x2580);
+		window_put_character(window, row, column, heat_style_of(picture, upper), 0x2580);
 	else if (isinf(upper))
-		window_put_character(window, row, column, style_of(picture, lower), 0x2584);
+		window_put_character(window, row, column, heat_style_of(picture, lower), 0x2584);
 	else
-		window_put_halves(window, row, column, style_of(picture, upper),
-				  style_of(picture, lower));
+		window_put_halves(window, row, column, heat_style_of(picture, upper),
+				  heat_style_of(picture, lower));
 }
 
 static void put_letter(struct window window, int row, int column,

@@ -21,14 +21,14 @@ static const char *const keywords[] = {
 	"or",	 "pass",     "raise", "return", "try",	"while",  "with",   "yield",
 };
 
-static bool is_name_start(char c)
+static bool highlight_is_name_start(char c)
 {
 	return isalpha((unsigned char)c) || c == '_' || (c & 0x80) != 0;
 }
 
-static bool is_name(char c)
+static bool highlight_is_name(char c)
 {
-	return is_name_start(c) || isdigit((unsigned char)c);
+	return highlight_is_name_start(c) || isdigit((unsigned char)c);
 }
 
 static bool is_keyword(const char *word, size_t length)
@@ -46,8 +46,8 @@ static void paint(unsigned char *styles, size_t start, size_t end, enum style st
 }
 
 /* Returns the index behind the closing quotes; length if they do not come. */
-static size_t skip_string(const char *line, size_t length, size_t at, const char *quotes,
-			  bool *is_closed)
+static size_t highlight_skip_string(const char *line, size_t length, size_t at, const char *quotes,
+				    bool *is_closed)
 {
 	size_t quote_length = strlen(quotes);
 
@@ -72,8 +72,8 @@ static const char *triple_of(enum highlight_state state)
 }
 
 /* At a quote: paints the string; *state says whether it continues. */
-static size_t take_string(const char *line, size_t length, size_t start, unsigned char *styles,
-			  enum highlight_state *state)
+static size_t highlight_take_string(const char *line, size_t length, size_t start,
+				    unsigned char *styles, enum highlight_state *state)
 {
 	char quotes[2] = { line[start], '\0' };
 	bool is_closed;
@@ -82,22 +82,23 @@ static size_t take_string(const char *line, size_t length, size_t start, unsigne
 	if (start + 2 < length && line[start + 1] == line[start] &&
 	    line[start + 2] == line[start]) {
 		*state = line[start] == '"' ? HIGHLIGHT_TRIPLE_DOUBLE : HIGHLIGHT_TRIPLE_SINGLE;
-		at = skip_string(line, length, start + 3, triple_of(*state), &is_closed);
+		at = highlight_skip_string(line, length, start + 3, triple_of(*state), &is_closed);
 		if (is_closed)
 			*state = HIGHLIGHT_CODE;
 	} else {
-		at = skip_string(line, length, start + 1, quotes, &is_closed);
+		at = highlight_skip_string(line, length, start + 1, quotes, &is_closed);
 	}
 	paint(styles, start, at, STYLE_SOURCE_STRING);
 	return at;
 }
 
 /* A name: a keyword, a string's prefix (rb"…"), or plain. */
-static size_t take_name(const char *line, size_t length, size_t start, unsigned char *styles)
+static size_t highlight_take_name(const char *line, size_t length, size_t start,
+				  unsigned char *styles)
 {
 	size_t at = start;
 
-	while (at < length && is_name(line[at]))
+	while (at < length && highlight_is_name(line[at]))
 		at++;
 	if (at < length && (line[at] == '"' || line[at] == '\'') && at - start <= 2 &&
 	    strspn(line + start, "rbfuRBFU") >= at - start)
@@ -107,7 +108,8 @@ static size_t take_name(const char *line, size_t length, size_t start, unsigned 
 	return at;
 }
 
-static size_t take_number(const char *line, size_t length, size_t start, unsigned char *styles)
+static size_t highlight_take_number(const char *line, size_t length, size_t start,
+				    unsigned char *styles)
 {
 	size_t at = start;
 
@@ -126,7 +128,7 @@ enum highlight_state highlight_line(enum highlight_state state, const char *line
 
 	paint(styles, 0, length, STYLE_TEXT);
 	if (state != HIGHLIGHT_CODE) {
-		at = skip_string(line, length, 0, triple_of(state), &is_closed);
+		at = highlight_skip_string(line, length, 0, triple_of(state), &is_closed);
 		paint(styles, 0, at, STYLE_SOURCE_STRING);
 		if (!is_closed)
 			return state;
@@ -140,11 +142,11 @@ enum highlight_state highlight_line(enum highlight_state state, const char *line
 			break;
 		}
 		if (c == '"' || c == '\'')
-			at = take_string(line, length, at, styles, &state);
-		else if (is_name_start(c))
-			at = take_name(line, length, at, styles);
+			at = highlight_take_string(line, length, at, styles, &state);
+		else if (highlight_is_name_start(c))
+			at = highlight_take_name(line, length, at, styles);
 		else if (isdigit((unsigned char)c))
-			at = take_number(line, length, at, styles);
+			at = highlight_take_number(line, length, at, styles);
 		else
 			at++;
 	}

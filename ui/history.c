@@ -24,7 +24,7 @@ void history_init(struct history *history)
 	*history = (struct history){ .folder = -1 };
 }
 
-static void forget_lines(struct history *history)
+static void history_forget_lines(struct history *history)
 {
 	for (size_t i = 0; i < history->count; i++)
 		free(history->lines[i]);
@@ -43,7 +43,7 @@ static void remove_line(struct history *history, size_t index)
 }
 
 /* As the newest; returns where it was until now, or the count: nowhere. */
-static size_t put_line(struct history *history, const char *line)
+static size_t history_put_line(struct history *history, const char *line)
 {
 	size_t was = 0;
 
@@ -65,7 +65,7 @@ static bool is_sound(const char *line, size_t length)
 	       text_is_plain(line, length);
 }
 
-static void put_all(struct history *history, const char *text)
+static void history_put_all(struct history *history, const char *text)
 {
 	while (*text != '\0') {
 		size_t length = strcspn(text, "\n");
@@ -73,7 +73,7 @@ static void put_all(struct history *history, const char *text)
 		if (is_sound(text, length)) {
 			char *line = xstrndup(text, length);
 
-			put_line(history, line);
+			history_put_line(history, line);
 			free(line);
 		}
 		text += length + (text[length] == '\n');
@@ -101,7 +101,7 @@ static void read_end(int fd, off_t size, struct buffer *out)
 }
 
 /* The user's own regular file; no file is an empty one. */
-static int read_file(int folder, const char *name, struct buffer *out, struct error *error)
+static int history_read_file(int folder, const char *name, struct buffer *out, struct error *error)
 {
 	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat about;
@@ -121,7 +121,7 @@ static int read_file(int folder, const char *name, struct buffer *out, struct er
 	return 0;
 }
 
-static int open_folder(struct error *error)
+static int history_open_folder(struct error *error)
 {
 	char *path = file_state_folder("", error);
 	int fd;
@@ -139,16 +139,16 @@ int history_open(struct history *history, const char *name, struct error *error)
 {
 	struct buffer text;
 	int result;
-	int folder = open_folder(error);
+	int folder = history_open_folder(error);
 
 	if (folder < 0)
 		return -1;
 	buffer_init(&text, FILE_MAXIMUM);
-	result = read_file(folder, name, &text, error);
+	result = history_read_file(folder, name, &text, error);
 	if (result == 0) {
 		history->folder = folder;
 		history->name = name;
-		put_all(history, text.data);
+		history_put_all(history, text.data);
 	} else {
 		close(folder);
 	}
@@ -164,12 +164,12 @@ static int merge(struct history *history, struct error *error)
 	int result;
 
 	buffer_init(&text, FILE_MAXIMUM);
-	result = read_file(history->folder, history->name, &text, error);
+	result = history_read_file(history->folder, history->name, &text, error);
 	if (result == 0) {
-		put_all(&merged, text.data);
+		history_put_all(&merged, text.data);
 		for (size_t i = history->count - history->fresh_count; i < history->count; i++)
-			put_line(&merged, history->lines[i]);
-		forget_lines(history);
+			history_put_line(&merged, history->lines[i]);
+		history_forget_lines(history);
 		history->lines = merged.lines;
 		history->count = merged.count;
 		history->capacity = merged.capacity;
@@ -179,7 +179,7 @@ static int merge(struct history *history, struct error *error)
 }
 
 /* A new file takes the old one's place: no line is lost half way. */
-static int write_file(const struct history *history, struct error *error)
+static int history_write_file(const struct history *history, struct error *error)
 {
 	int folder = history->folder;
 	char *fresh = xasprintf("%s.new", history->name);
@@ -204,7 +204,7 @@ static int write_file(const struct history *history, struct error *error)
 }
 
 /* The folder is locked: the file is another one each time. */
-static int save(struct history *history, struct error *error)
+static int history_save(struct history *history, struct error *error)
 {
 	int result;
 
@@ -215,7 +215,7 @@ static int save(struct history *history, struct error *error)
 		return 0;
 	result = merge(history, error);
 	if (result == 0)
-		result = write_file(history, error);
+		result = history_write_file(history, error);
 	flock(history->folder, LOCK_UN);
 	if (result == 0)
 		history->fresh_count = 0;
@@ -229,20 +229,20 @@ int history_add(struct history *history, const char *line, struct error *error)
 
 	if (*line == ' ' || !is_sound(line, strlen(line)))
 		return 0;
-	was = put_line(history, line);
+	was = history_put_line(history, line);
 	/* One that is not written yet only moves. */
 	if (was == count || was < count - history->fresh_count)
 		history->fresh_count++;
 	if (history->fresh_count > history->count)
 		history->fresh_count = history->count;
-	return save(history, error);
+	return history_save(history, error);
 }
 
 void history_clear(struct history *history)
 {
-	save(history, NULL);
+	history_save(history, NULL);
 	if (history->folder >= 0)
 		close(history->folder);
-	forget_lines(history);
+	history_forget_lines(history);
 	history_init(history);
 }

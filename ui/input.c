@@ -35,7 +35,7 @@ static const struct key_name control_keys[] = {
 	{ 127, "Backspace" }, { '\b', "Backspace" }, { ' ', "Space" },
 };
 
-static const char *find_name(const struct key_name *names, size_t count, wint_t code)
+static const char *input_find_name(const struct key_name *names, size_t count, wint_t code)
 {
 	for (size_t i = 0; i < count; i++)
 		if (names[i].code == code)
@@ -51,7 +51,7 @@ static int control_letter(wint_t code)
 
 static void name_character(wint_t code, char key[KEY_NAME_SIZE])
 {
-	const char *name = find_name(control_keys, ARRAY_LENGTH(control_keys), code);
+	const char *name = input_find_name(control_keys, ARRAY_LENGTH(control_keys), code);
 	struct buffer text = BUFFER_INIT;
 
 	if (name != NULL) {
@@ -109,12 +109,12 @@ bool input_read(struct input *input)
 	}
 	if (code == KEY_MOUSE && read_mouse(input))
 		return true;
-	name = find_name(function_keys, ARRAY_LENGTH(function_keys), code);
+	name = input_find_name(function_keys, ARRAY_LENGTH(function_keys), code);
 	snprintf(input->key, KEY_NAME_SIZE, "%s", name != NULL ? name : "Unknown");
 	return true;
 }
 
-static bool is_named(const struct key_name *names, size_t count, const char *name)
+static bool input_is_named(const struct key_name *names, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(names[i].name, name) == 0)
@@ -126,8 +126,8 @@ bool input_is_key(const char *name)
 {
 	const char *next = name;
 
-	if (is_named(function_keys, ARRAY_LENGTH(function_keys), name) ||
-	    is_named(control_keys, ARRAY_LENGTH(control_keys), name))
+	if (input_is_named(function_keys, ARRAY_LENGTH(function_keys), name) ||
+	    input_is_named(control_keys, ARRAY_LENGTH(control_keys), name))
 		return true;
 	if (strncmp(name, "C-", 2) == 0 && name[2] != '\0')
 		return ((name[2] >= 'a' && name[2] <= 'z') || (name[2] >= '\\' && name[2] <= '_') ||

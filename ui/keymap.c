@@ -309,7 +309,7 @@ void keymap_add_default(struct keymap *keymap)
 	}
 }
 
-static int add_line(struct keymap *keymap, const char *line, struct error *error)
+static int keymap_add_line(struct keymap *keymap, const char *line, struct error *error)
 {
 	struct arguments arguments;
 	int result = -1;
@@ -326,7 +326,7 @@ int keymap_add_config(struct keymap *keymap, const struct settings *settings, st
 	for (size_t i = 0; i < settings->bind_count; i++) {
 		const struct config_line *line = &settings->binds[i];
 
-		if (add_line(keymap, line->text, error) < 0)
+		if (keymap_add_line(keymap, line->text, error) < 0)
 			return error_prefix(error, "%s: line %d", settings->config, line->number);
 	}
 	return 0;

@@ -24,7 +24,7 @@
 #define OUTPUT_ROWS 30
 #define MERGED_COLUMNS 160 /* from here on merged stacks beside source */
 
-static int minimum(int a, int b)
+static int layout_minimum(int a, int b)
 {
 	return a < b ? a : b;
 }
@@ -122,7 +122,7 @@ static int grid_rows(const struct layout *layout, const struct ranklist *list,
 	case GRID_CARDS:
 		return card_rows(layout, (int)list->rank_count);
 	case GRID_TABLE:
-		return minimum((int)list->row_count + 1, third) + 1;
+		return layout_minimum((int)list->row_count + 1, third) + 1;
 	case GRID_CELLS:
 		cells_make(&cells, list, session, view, view->column_count - 2);
 		rows = maximum(cells.line_count, CELL_LINES_MINIMUM) + 2 +
@@ -141,7 +141,7 @@ static int stack_rows(const struct session *session, const struct view *view, in
 {
 	int wanted = pane_stack_row_count(session, view);
 
-	return maximum(1, minimum(wanted, rows / 2));
+	return maximum(1, layout_minimum(wanted, rows / 2));
 }
 
 bool layout_has_breakpoints(const struct session *session)
@@ -159,7 +159,8 @@ static void place_breakpoints(struct layout *layout, const struct session *sessi
 	if (view->column_count < OUTPUT_COLUMNS || view->row_count < OUTPUT_ROWS ||
 	    !layout_has_breakpoints(session))
 		return;
-	box.row_count = minimum(maximum(breakpoint_list_rows(session), 3), locals->row_count / 3);
+	box.row_count =
+		layout_minimum(maximum(breakpoint_list_rows(session), 3), locals->row_count / 3);
 	if (box.row_count < 1)
 		return;
 	locals->row_count -= box.row_count + 1;

@@ -44,7 +44,7 @@ static int columns(void)
 }
 
 /* What stands left of a full line is scrolled away. */
-static void draw(const struct lineedit *edit)
+static void lineedit_draw(const struct lineedit *edit)
 {
 	const char *text = edit->prompt->text.data;
 	const char *cursor = text + edit->prompt->cursor;
@@ -90,27 +90,27 @@ void lineedit_show_candidates(const struct lineedit *edit)
 	if (candidates->count > 1)
 		file_write(STDOUT_FILENO, out.data, out.length);
 	buffer_clear(&out);
-	draw(edit);
+	lineedit_draw(edit);
 }
 
-static void leave(struct lineedit *edit, enum lineedit_result result)
+static void lineedit_leave(struct lineedit *edit, enum lineedit_result result)
 {
 	edit->result = result;
 	prompt_key(edit->prompt, "End");
-	draw(edit);
+	lineedit_draw(edit);
 	file_write(STDOUT_FILENO, "\r\n", 2);
 }
 
-static void take_key(struct lineedit *edit, const char *name)
+static void lineedit_take_key(struct lineedit *edit, const char *name)
 {
 	struct prompt *prompt = edit->prompt;
 
 	if (strcmp(name, "Enter") == 0)
-		leave(edit, LINEEDIT_LINE);
+		lineedit_leave(edit, LINEEDIT_LINE);
 	else if (strcmp(name, "C-c") == 0)
-		leave(edit, LINEEDIT_DROPPED);
+		lineedit_leave(edit, LINEEDIT_DROPPED);
 	else if (strcmp(name, "C-d") == 0 && prompt->text.length == 0)
-		leave(edit, LINEEDIT_END);
+		lineedit_leave(edit, LINEEDIT_END);
 	else if (strcmp(name, "Tab") == 0)
 		edit->complete(1, edit->data);
 	else if (strcmp(name, "S-Tab") == 0)
@@ -118,7 +118,7 @@ static void take_key(struct lineedit *edit, const char *name)
 	else if (strcmp(name, "Esc") != 0 && prompt_key(prompt, name) == PROMPT_CANCELLED)
 		prompt_open(prompt, prompt->kind, "");
 	if (edit->result == LINEEDIT_TYPING)
-		draw(edit);
+		lineedit_draw(edit);
 }
 
 /*
@@ -139,7 +139,7 @@ static size_t skip_sequence(const char *bytes, size_t length)
 }
 
 /* Bytes that the first key takes; 0: it is not whole. */
-static size_t find_key(const char *bytes, size_t length, char name[NAME_SIZE])
+static size_t lineedit_find_key(const char *bytes, size_t length, char name[NAME_SIZE])
 {
 	size_t size = 1;
 
@@ -172,22 +172,22 @@ static size_t find_key(const char *bytes, size_t length, char name[NAME_SIZE])
 }
 
 /* What is typed ahead of the end of a line waits for the next one. */
-static void take_bytes(struct lineedit *edit)
+static void lineedit_take_bytes(struct lineedit *edit)
 {
 	while (edit->length > 0 && edit->result == LINEEDIT_TYPING) {
 		char name[NAME_SIZE];
-		size_t used = find_key(edit->bytes, edit->length, name);
+		size_t used = lineedit_find_key(edit->bytes, edit->length, name);
 
 		if (used == 0)
 			return;
 		edit->length -= used;
 		memmove(edit->bytes, edit->bytes + used, edit->length);
 		if (*name != '\0')
-			take_key(edit, name);
+			lineedit_take_key(edit, name);
 	}
 }
 
-static void on_input(int fd, int events, void *data)
+static void lineedit_on_input(int fd, int events, void *data)
 {
 	struct lineedit *edit = data;
 	ssize_t got;
@@ -204,7 +204,7 @@ static void on_input(int fd, int events, void *data)
 }
 
 /* The terminal is put back first. */
-static void on_end(int number, void *data)
+static void lineedit_on_end(int number, void *data)
 {
 	struct lineedit *edit = data;
 
@@ -214,16 +214,17 @@ static void on_end(int number, void *data)
 
 static void wait_for_line(struct lineedit *edit, struct loop *loop)
 {
-	struct loop_watch *watch = loop_watch(loop, STDIN_FILENO, LOOP_READABLE, on_input, edit);
+	struct loop_watch *watch =
+		loop_watch(loop, STDIN_FILENO, LOOP_READABLE, lineedit_on_input, edit);
 	struct loop_signal *signals[ARRAY_LENGTH(ends)];
 
 	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
-		signals[i] = loop_signal(loop, ends[i], on_end, edit);
-	draw(edit);
-	take_bytes(edit);
+		signals[i] = loop_signal(loop, ends[i], lineedit_on_end, edit);
+	lineedit_draw(edit);
+	lineedit_take_bytes(edit);
 	while (edit->result == LINEEDIT_TYPING) {
 		loop_turn(loop);
-		take_bytes(edit);
+		lineedit_take_bytes(edit);
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
 		loop_signal_stop(signals[i]);

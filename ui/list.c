@@ -9,7 +9,7 @@
 
 #define CURSOR_MARK 0x25b8 /* ▸ */
 
-static void put_cursor(struct window window, int line, const struct list *list)
+static void list_put_cursor(struct window window, int line, const struct list *list)
 {
 	if (list->has_mark)
 		window_put_character(window, line, list->mark_column, STYLE_TITLE_FOCUSED,
@@ -37,7 +37,7 @@ int list_put(struct window window, const struct list *list, const void *data)
 		if (list->hit != MOUSE_TARGET_NONE)
 			window_hit(window, line, 0, height, window.column_count, list->hit, row);
 		if (row == list->cursor)
-			put_cursor(window, line, list);
+			list_put_cursor(window, line, list);
 	}
 	return row - first;
 }

@@ -13,7 +13,8 @@ void mouse_target_list_clear(struct mouse_target_list *list)
 	*list = (struct mouse_target_list){ .items = NULL };
 }
 
-static void add(struct mouse_target_list *list, struct window part, struct mouse_target hit)
+static void mouse_target_add(struct mouse_target_list *list, struct window part,
+			     struct mouse_target hit)
 {
 	if (part.row_count <= 0 || part.column_count <= 0)
 		return;
@@ -28,14 +29,15 @@ static void add(struct mouse_target_list *list, struct window part, struct mouse
 void window_hit(struct window window, int row, int column, int row_count, int column_count,
 		enum mouse_target_kind kind, int value)
 {
-	add(&window.canvas->hits, window_part(window, row, column, row_count, column_count),
-	    (struct mouse_target){ .kind = kind, .value = value });
+	mouse_target_add(&window.canvas->hits,
+			 window_part(window, row, column, row_count, column_count),
+			 (struct mouse_target){ .kind = kind, .value = value });
 }
 
 void window_hit_key(struct window window, int column, int column_count, const char *static_line)
 {
-	add(&window.canvas->hits, window_part(window, 0, column, 1, column_count),
-	    (struct mouse_target){ .kind = MOUSE_TARGET_KEY, .line = static_line });
+	mouse_target_add(&window.canvas->hits, window_part(window, 0, column, 1, column_count),
+			 (struct mouse_target){ .kind = MOUSE_TARGET_KEY, .line = static_line });
 }
 
 const struct mouse_target *mouse_target_list_find(const struct mouse_target_list *list, int row,

@@ -18,7 +18,7 @@ static bool is_letter(char c)
 }
 
 /* As it is written behind a dot. */
-static bool is_name(const char *text)
+static bool names_is_name(const char *text)
 {
 	size_t length = 0;
 
@@ -73,7 +73,7 @@ struct names_query names_find(const struct session *session, const char *word,
 	for (size_t i = 0; page != NULL && i < page->list.count; i++) {
 		char *text;
 
-		if (!is_name(page->list.items[i].name))
+		if (!names_is_name(page->list.items[i].name))
 			continue;
 		text = xasprintf("%.*s%s", (int)(at - word), word, page->list.items[i].name);
 		give(data, text);

@@ -63,7 +63,7 @@ void prompt_clear(struct prompt *prompt)
 	prompt_init(prompt);
 }
 
-static void set_text(struct prompt *prompt, const char *text)
+static void prompt_set_text(struct prompt *prompt, const char *text)
 {
 	buffer_reset(&prompt->text);
 	buffer_append_string(&prompt->text, text);
@@ -81,7 +81,7 @@ void prompt_open(struct prompt *prompt, enum prompt_kind kind, const char *text)
 	prompt->kind = kind;
 	prompt->history_at = history_of(prompt)->count;
 	forget_typing(prompt);
-	set_text(prompt, text);
+	prompt_set_text(prompt, text);
 }
 
 static size_t before(const char *text, size_t at)
@@ -101,7 +101,7 @@ static size_t behind(const char *text, size_t at)
 	return (size_t)(next - text);
 }
 
-static void cut(struct prompt *prompt, size_t start, size_t end)
+static void prompt_cut(struct prompt *prompt, size_t start, size_t end)
 {
 	char *tail = xstrdup(prompt->text.data + end);
 
@@ -111,7 +111,7 @@ static void cut(struct prompt *prompt, size_t start, size_t end)
 	prompt->cursor = start;
 }
 
-static void insert(struct prompt *prompt, const char *text)
+static void prompt_insert(struct prompt *prompt, const char *text)
 {
 	char *tail = xstrdup(prompt->text.data + prompt->cursor);
 
@@ -144,17 +144,17 @@ static void go_last(struct prompt *prompt)
 
 static void erase_before(struct prompt *prompt)
 {
-	cut(prompt, before(prompt->text.data, prompt->cursor), prompt->cursor);
+	prompt_cut(prompt, before(prompt->text.data, prompt->cursor), prompt->cursor);
 }
 
 static void erase_here(struct prompt *prompt)
 {
-	cut(prompt, prompt->cursor, behind(prompt->text.data, prompt->cursor));
+	prompt_cut(prompt, prompt->cursor, behind(prompt->text.data, prompt->cursor));
 }
 
 static void erase_line(struct prompt *prompt)
 {
-	cut(prompt, 0, prompt->cursor);
+	prompt_cut(prompt, 0, prompt->cursor);
 }
 
 static void erase_word(struct prompt *prompt)
@@ -166,7 +166,7 @@ static void erase_word(struct prompt *prompt)
 		start--;
 	while (start > 0 && text[start - 1] != ' ')
 		start--;
-	cut(prompt, start, prompt->cursor);
+	prompt_cut(prompt, start, prompt->cursor);
 }
 
 static void erase_to_end(struct prompt *prompt)
@@ -175,7 +175,7 @@ static void erase_to_end(struct prompt *prompt)
 }
 
 /* Shows a line of the history; the one that was typed stays aside. */
-static void go_to_line(struct prompt *prompt, size_t at)
+static void prompt_go_to_line(struct prompt *prompt, size_t at)
 {
 	size_t count = history_of(prompt)->count;
 
@@ -187,21 +187,21 @@ static void go_to_line(struct prompt *prompt, size_t at)
 	}
 	prompt->history_at = at;
 	if (at < count)
-		set_text(prompt, history_of(prompt)->lines[at]);
+		prompt_set_text(prompt, history_of(prompt)->lines[at]);
 	else
-		set_text(prompt, prompt->typed != NULL ? prompt->typed : "");
+		prompt_set_text(prompt, prompt->typed != NULL ? prompt->typed : "");
 }
 
 static void go_older(struct prompt *prompt)
 {
 	if (prompt->history_at > 0)
-		go_to_line(prompt, prompt->history_at - 1);
+		prompt_go_to_line(prompt, prompt->history_at - 1);
 }
 
 static void go_newer(struct prompt *prompt)
 {
 	if (prompt->history_at < history_of(prompt)->count)
-		go_to_line(prompt, prompt->history_at + 1);
+		prompt_go_to_line(prompt, prompt->history_at + 1);
 }
 
 /* The next older line with what was typed in it. */
@@ -213,7 +213,7 @@ static void go_to_match(struct prompt *prompt)
 		prompt->needle = xstrdup(prompt->text.data);
 	while (at > 0)
 		if (strstr(history_of(prompt)->lines[--at], prompt->needle)) {
-			go_to_line(prompt, at);
+			prompt_go_to_line(prompt, at);
 			return;
 		}
 }
@@ -265,9 +265,9 @@ enum prompt_result prompt_key(struct prompt *prompt, const char *key)
 		}
 	}
 	if (strcmp(key, "Space") == 0)
-		insert(prompt, " ");
+		prompt_insert(prompt, " ");
 	else if (is_character(key))
-		insert(prompt, key);
+		prompt_insert(prompt, key);
 	return PROMPT_EDITED;
 }
 
@@ -275,8 +275,8 @@ static void replace_word(struct prompt *prompt, size_t start, const char *word, 
 {
 	char *copy = xstrndup(word, length);
 
-	cut(prompt, start, prompt->cursor);
-	insert(prompt, copy);
+	prompt_cut(prompt, start, prompt->cursor);
+	prompt_insert(prompt, copy);
 	free(copy);
 }
 
@@ -304,7 +304,7 @@ static void take_only_one(struct prompt *prompt)
 	/* A name may continue. */
 	if (length > 0 && word[length - 1] != '/' && prompt->kind != PROMPT_EVAL &&
 	    prompt->kind != PROMPT_COMPARE && prompt->kind != PROMPT_TENSOR)
-		insert(prompt, " ");
+		prompt_insert(prompt, " ");
 	candidates_clear(&prompt->candidates);
 }
 
@@ -356,7 +356,7 @@ void prompt_complete(struct prompt *prompt, const struct session *session,
 	take_common(prompt);
 }
 
-static void remember(struct prompt *prompt, const char *line)
+static void prompt_remember(struct prompt *prompt, const char *line)
 {
 	struct error error = ERROR_INIT;
 
@@ -392,7 +392,7 @@ char *prompt_take(struct prompt *prompt)
 	else
 		buffer_append_string(&line, prompt->text.data);
 
-	remember(prompt, prompt->text.data);
+	prompt_remember(prompt, prompt->text.data);
 	prompt->is_open = false;
 	return buffer_take(&line);
 }

@@ -38,8 +38,8 @@ const char *ranklist_filter(const struct view *view)
 	return view->order.filter;
 }
 
-static void append_line(struct buffer *out, const struct session *session, const struct view *view,
-			const struct rank *rank)
+static void ranklist_append_line(struct buffer *out, const struct session *session,
+				 const struct view *view, const struct rank *rank)
 {
 	for (int i = 0; i < COLUMN_COUNT; i++) {
 		column_append(out, session, view, rank, (enum column)i);
@@ -48,12 +48,12 @@ static void append_line(struct buffer *out, const struct session *session, const
 }
 
 /* All that the rows of a rank say, in lines that no filter reaches over. */
-static void append_text(struct buffer *out, const struct session *session, const struct view *view,
-			const struct rank *rank)
+static void ranklist_append_text(struct buffer *out, const struct session *session,
+				 const struct view *view, const struct rank *rank)
 {
-	append_line(out, session, view, rank);
+	ranklist_append_line(out, session, view, rank);
 	for (size_t i = 0; i < rank->child_count; i++)
-		append_line(out, session, view, rank->children[i]);
+		ranklist_append_line(out, session, view, rank->children[i]);
 	for (size_t i = 0; i < rank->thread_count; i++) {
 		const struct thread *thread = &rank->threads[i];
 
@@ -78,7 +78,7 @@ static size_t keep_matching(struct item *items, size_t count, const struct sessi
 	for (size_t i = 0; i < count; i++) {
 		buffer_reset(&text);
 		buffer_reset(&lower);
-		append_text(&text, session, view, items[i].rank);
+		ranklist_append_text(&text, session, view, items[i].rank);
 		text_lower(&lower, text.data);
 		if (strstr(lower.data, needle.data) != NULL)
 			items[kept++] = items[i];
@@ -98,7 +98,7 @@ static bool matches(const struct session *session, const struct view *view, cons
 	bool is_found;
 
 	text_lower(&needle, ranklist_filter(view));
-	append_line(&text, session, view, rank);
+	ranklist_append_line(&text, session, view, rank);
 	text_lower(&lower, text.data);
 	is_found = strstr(lower.data, needle.data) != NULL;
 	buffer_clear(&lower);
@@ -107,7 +107,8 @@ static bool matches(const struct session *session, const struct view *view, cons
 	return is_found;
 }
 
-static void find_key(struct item *item, const struct session *session, const struct view *view)
+static void ranklist_find_key(struct item *item, const struct session *session,
+			      const struct view *view)
 {
 	enum column sort = view->order.sort;
 	struct buffer text = BUFFER_INIT;
@@ -187,7 +188,7 @@ static struct item *make_items(struct ranklist *list, const struct session *sess
 	/* The session has them by number. */
 	if (order->sort != COLUMN_RANK || order->is_reversed)
 		for (size_t i = 0; i < count; i++)
-			find_key(&items[i], session, view);
+			ranklist_find_key(&items[i], session, view);
 	if (count > 1)
 		qsort(items, count, sizeof(*items), compare_items);
 	list->rank_count = count;
@@ -195,7 +196,7 @@ static struct item *make_items(struct ranklist *list, const struct session *sess
 	return items;
 }
 
-static uint64_t class_key(const struct rank_class *class)
+static uint64_t ranklist_class_key(const struct rank_class *class)
 {
 	const struct stack *stack = class->stack;
 	uint64_t key = hash_text(HASH_START, class->activity.name);
@@ -210,7 +211,8 @@ static uint64_t class_key(const struct rank_class *class)
 	return key;
 }
 
-static const struct rank_class *class_of(const struct session *session, const struct rank *rank)
+static const struct rank_class *ranklist_class_of(const struct session *session,
+						  const struct rank *rank)
 {
 	if (rank->class_index < 0 || (size_t)rank->class_index >= session->verdict.class_count)
 		return NULL;
@@ -220,11 +222,11 @@ static const struct rank_class *class_of(const struct session *session, const st
 static uint64_t group_key(const struct session *session, const struct rank *rank,
 			  enum grouping grouping)
 {
-	const struct rank_class *class = class_of(session, rank);
+	const struct rank_class *class = ranklist_class_of(session, rank);
 
 	if (grouping == GROUPING_HOST)
 		return hash_text(HASH_START, rank_host(session, rank));
-	return class != NULL ? class_key(class) : HASH_START;
+	return class != NULL ? ranklist_class_key(class) : HASH_START;
 }
 
 static void make_groups(struct ranklist *list, const struct item *items,
@@ -247,7 +249,8 @@ static void make_groups(struct ranklist *list, const struct item *items,
 	}
 }
 
-static void add_row(struct ranklist *list, size_t *capacity, const struct ranklist_row *row)
+static void ranklist_add_row(struct ranklist *list, size_t *capacity,
+			     const struct ranklist_row *row)
 {
 	ARRAY_GROW(list->rows, list->row_count, *capacity);
 	list->rows[list->row_count++] = *row;
@@ -267,14 +270,14 @@ static void add_rank_rows(struct ranklist *list, size_t *capacity, size_t at,
 		       key_set_has(&view->order.opened, (uint64_t)rank->process.pid);
 	struct ranklist_row row = { .kind = RANKLIST_RANK, .at = at };
 
-	add_row(list, capacity, &row);
+	ranklist_add_row(list, capacity, &row);
 	list->has_children |= rank->child_count > 0;
 	for (size_t i = 0; i < rank->thread_count; i++) {
 		row = (struct ranklist_row){ .kind = RANKLIST_THREAD,
 					     .at = at,
 					     .thread = &rank->threads[i] };
 		if (rank->threads[i].is_odd)
-			add_row(list, capacity, &row);
+			ranklist_add_row(list, capacity, &row);
 	}
 	for (size_t i = 0; i < rank->child_count; i++) {
 		row = (struct ranklist_row){ .kind = RANKLIST_CHILD,
@@ -282,11 +285,12 @@ static void add_rank_rows(struct ranklist *list, size_t *capacity, size_t at,
 					     .child = rank->children[i] };
 		if (is_open || rank->children[i]->is_outlier ||
 		    (is_found_below && matches(session, view, rank->children[i])))
-			add_row(list, capacity, &row);
+			ranklist_add_row(list, capacity, &row);
 	}
 }
 
-static void make_rows(struct ranklist *list, const struct session *session, const struct view *view)
+static void ranklist_make_rows(struct ranklist *list, const struct session *session,
+			       const struct view *view)
 {
 	size_t capacity = 0;
 	size_t group = 0;
@@ -295,7 +299,7 @@ static void make_rows(struct ranklist *list, const struct session *session, cons
 		struct ranklist_row row = { .kind = RANKLIST_GROUP, .at = i };
 
 		if (group < list->group_count && list->groups[group].first == i) {
-			add_row(list, &capacity, &row);
+			ranklist_add_row(list, &capacity, &row);
 			group++;
 		}
 		if (group == 0 || !list->groups[group - 1].is_folded)
@@ -372,7 +376,7 @@ void ranklist_make(struct ranklist *list, const struct session *session, const s
 		list->ranks[i] = items[i].rank;
 	if (view->order.grouping != GROUPING_NONE)
 		make_groups(list, items, session, view);
-	make_rows(list, session, view);
+	ranklist_make_rows(list, session, view);
 	find_cursor(list, session, view);
 	look_for_hosts(list, session);
 	for (size_t i = 0; i < list->rank_count; i++)
@@ -451,7 +455,7 @@ void ranklist_select(const struct ranklist *list, struct session *session, struc
 	session->revision++;
 }
 
-static void toggle(struct key_set *set, uint64_t key)
+static void ranklist_toggle(struct key_set *set, uint64_t key)
 {
 	if (key_set_has(set, key))
 		key_set_remove(set, key);
@@ -464,11 +468,11 @@ bool ranklist_fold(const struct ranklist *list, struct view *view, const struct 
 	const struct rank *rank = list->ranks[row->at];
 
 	if (row->kind == RANKLIST_GROUP) {
-		toggle(&view->order.folded, ranklist_group_at(list, row->at)->key);
+		ranklist_toggle(&view->order.folded, ranklist_group_at(list, row->at)->key);
 		return true;
 	}
 	if (rank->child_count == 0)
 		return false;
-	toggle(&view->order.opened, (uint64_t)rank->process.pid);
+	ranklist_toggle(&view->order.opened, (uint64_t)rank->process.pid);
 	return true;
 }

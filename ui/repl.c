@@ -110,7 +110,7 @@ void repl_offer(struct repl *repl, const json_t *targets)
 }
 
 /* The rank that completes a line: the selected one, or the first. */
-static const struct rank *find_asked(const struct session *session)
+static const struct rank *repl_find_asked(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);
 
@@ -125,7 +125,7 @@ static const struct rank *find_asked(const struct session *session)
 	return NULL;
 }
 
-static int count_characters(const char *text)
+static int repl_count_characters(const char *text)
 {
 	int count = 0;
 
@@ -134,12 +134,12 @@ static int count_characters(const char *text)
 	return count;
 }
 
-static void ask(struct repl *repl, struct engine *engine, const struct rank *rank, char *owned_head,
-		request_done *done, void *data)
+static void repl_ask(struct repl *repl, struct engine *engine, const struct rank *rank,
+		     char *owned_head, request_done *done, void *data)
 {
 	const struct session *session = &engine->session;
 	json_t *arguments = json_pack("{s:i, s:i}", "pid", (int)rank->process.pid, "column",
-				      count_characters(owned_head) + 1);
+				      repl_count_characters(owned_head) + 1);
 
 	if (debug_state_is_stopped(rank)) {
 		json_object_set_new(arguments, "tid", json_integer(control_tid(session, rank)));
@@ -155,7 +155,7 @@ static void ask(struct repl *repl, struct engine *engine, const struct rank *ran
 int repl_tab(struct repl *repl, struct engine *engine, int by, request_done *done, void *data,
 	     struct error *error)
 {
-	const struct rank *rank = find_asked(&engine->session);
+	const struct rank *rank = repl_find_asked(&engine->session);
 	char *head = xstrndup(repl->line.text.data, repl->line.cursor);
 	int result = 0;
 
@@ -168,15 +168,15 @@ int repl_tab(struct repl *repl, struct engine *engine, int by, request_done *don
 	} else if (rank == NULL || engine->session.is_replay) {
 		result = error_set(error, "there is no rank to ask.");
 	} else if (repl->completing == NULL) {
-		ask(repl, engine, rank, head, done, data);
+		repl_ask(repl, engine, rank, head, done, data);
 		return 0;
 	}
 	free(head);
 	return result;
 }
 
-static struct repl_row *add_row(struct repl_rows *rows, int column, char *owned_head,
-				enum style head_style, enum style style)
+static struct repl_row *repl_add_row(struct repl_rows *rows, int column, char *owned_head,
+				     enum style head_style, enum style style)
 {
 	struct repl_row *row;
 
@@ -192,8 +192,8 @@ static struct repl_row *add_row(struct repl_rows *rows, int column, char *owned_
 }
 
 /* A line, in as many rows as it needs; the head stands in the first one. */
-static void add_line(struct repl_rows *rows, const struct repl_row *like, const char *line,
-		     size_t length, int width)
+static void repl_add_line(struct repl_rows *rows, const struct repl_row *like, const char *line,
+			  size_t length, int width)
 {
 	struct buffer text = BUFFER_INIT;
 	const char *head = like->head;
@@ -206,8 +206,8 @@ static void add_line(struct repl_rows *rows, const struct repl_row *like, const 
 	at = text.data;
 	do {
 		size_t fits = like->is_sentence ? window_words_fit(at, width) : text_fit(at, width);
-		struct repl_row *row =
-			add_row(rows, like->column, xstrdup(head), like->head_style, like->style);
+		struct repl_row *row = repl_add_row(rows, like->column, xstrdup(head),
+						    like->head_style, like->style);
 
 		row->text = xstrndup(at, fits);
 		at += fits > 0 ? fits : strlen(at);
@@ -219,8 +219,8 @@ static void add_line(struct repl_rows *rows, const struct repl_row *like, const 
 }
 
 /* All lines of text; later is the head of those after the first one. */
-static void add_text(struct repl_rows *rows, struct repl_row like, const char *text,
-		     const char *later, int width)
+static void repl_add_text(struct repl_rows *rows, struct repl_row like, const char *text,
+			  const char *later, int width)
 {
 	size_t first = rows->count;
 
@@ -228,7 +228,7 @@ static void add_text(struct repl_rows *rows, struct repl_row like, const char *t
 		size_t length = strcspn(text, "\n");
 		bool is_last = text[length] == '\0' || text[length + 1] == '\0';
 
-		add_line(rows, &like, text, length, width);
+		repl_add_line(rows, &like, text, length, width);
 		like.head = (char *)later;
 		text = is_last ? NULL : text + length + 1;
 	}
@@ -243,10 +243,10 @@ static void add_code(struct repl_rows *rows, const char *code, int width)
 		.column = 4,
 	};
 
-	add_text(rows, like, code, "... ", width);
+	repl_add_text(rows, like, code, "... ", width);
 }
 
-static void append_head(struct buffer *out, const struct rankset *ranks, int ranks_width)
+static void repl_append_head(struct buffer *out, const struct rankset *ranks, int ranks_width)
 {
 	struct buffer set = BUFFER_INIT;
 
@@ -263,7 +263,7 @@ static char *make_head(const struct rankset *ranks, int32_t mark, int ranks_widt
 
 	text_put_codepoint(&out, mark);
 	buffer_append_char(&out, ' ');
-	append_head(&out, ranks, ranks_width);
+	repl_append_head(&out, ranks, ranks_width);
 	used = text_width(out.data);
 	text_count(&count, rankset_count(ranks));
 	buffer_printf(&out, "%*s (%s)", ranks_width + 2 - used, "", count.data);
@@ -288,8 +288,8 @@ static int find_ranks_width(const struct answer_classes *classes, int width)
 	return widest > width / 3 ? width / 3 : widest;
 }
 
-static void add_class(struct repl_rows *rows, const struct answer_class *class, int ranks_width,
-		      const struct repl *repl, int width)
+static void repl_add_class(struct repl_rows *rows, const struct answer_class *class,
+			   int ranks_width, const struct repl *repl, int width)
 {
 	enum style style = answer_style(class);
 	char *head = make_head(&class->ranks, answer_mark(class), ranks_width);
@@ -303,7 +303,7 @@ static void add_class(struct repl_rows *rows, const struct answer_class *class, 
 	struct buffer note = BUFFER_INIT;
 	size_t first = rows->count;
 
-	add_text(rows, like, class->text, "", width);
+	repl_add_text(rows, like, class->text, "", width);
 	answer_class_append_deviation(&note, class);
 	if (note.length > 0)
 		rows->items[first].note = buffer_take(&note);
@@ -313,7 +313,7 @@ static void add_class(struct repl_rows *rows, const struct answer_class *class, 
 			.style = STYLE_DIM,
 			.column = 4,
 		};
-		add_text(rows, like, class->first->traceback, "", width);
+		repl_add_text(rows, like, class->first->traceback, "", width);
 	}
 	free(head);
 	buffer_clear(&note);
@@ -329,11 +329,11 @@ static void add_answers(struct repl_rows *rows, const struct answers *answers,
 	answer_classes_make(&classes, answers);
 	ranks_width = find_ranks_width(&classes, width);
 	for (size_t i = 0; i < classes.count; i++)
-		add_class(rows, &classes.items[i], ranks_width, repl, width);
+		repl_add_class(rows, &classes.items[i], ranks_width, repl, width);
 	if (rankset_count(&classes.waiting) > 0) {
 		char *head = make_head(&classes.waiting, ' ', ranks_width);
 		struct repl_row *row =
-			add_row(rows, text_width(head) + 2, head, STYLE_DIM, STYLE_DIM);
+			repl_add_row(rows, text_width(head) + 2, head, STYLE_DIM, STYLE_DIM);
 
 		row->text = xstrdup("\u2026");
 	}
@@ -341,7 +341,7 @@ static void add_answers(struct repl_rows *rows, const struct answers *answers,
 }
 
 /* The newest of them comes first. */
-static void reverse(struct repl_rows *rows, size_t first)
+static void repl_reverse(struct repl_rows *rows, size_t first)
 {
 	size_t last = rows->count;
 
@@ -361,12 +361,12 @@ void repl_rows_make(struct repl_rows *rows, const struct session *session, const
 	*rows = (struct repl_rows){ .items = NULL };
 	if (repl->block.is_begun)
 		add_code(rows, repl->block.text.data, width);
-	reverse(rows, 0);
+	repl_reverse(rows, 0);
 	for (size_t i = eval_history->count; i-- > 0 && rows->count < wanted;) {
 		size_t first = rows->count;
 
 		add_answers(rows, &eval_history->items[i], repl, width);
-		reverse(rows, first);
+		repl_reverse(rows, first);
 	}
 }
 

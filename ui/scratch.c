@@ -21,7 +21,7 @@
 #define NAME_MAXIMUM 100
 
 /* A folder of this name was made; NULL and errno. free() it. */
-static char *make_folder(void)
+static char *scratch_make_folder(void)
 {
 	const char *parent = getenv("TMPDIR");
 	char *path;
@@ -58,7 +58,7 @@ static int write_lines(int fd, const struct source *source)
 	return result;
 }
 
-static int write_file(const char *path, const struct source *source)
+static int scratch_write_file(const char *path, const struct source *source)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int result = -1;
@@ -81,14 +81,14 @@ char *scratch_write(const char *name, const struct source *source, struct error 
 		error_set(error, "the source of %.200s was not recorded.", place_file_name(name));
 		return NULL;
 	}
-	folder = make_folder();
+	folder = scratch_make_folder();
 	if (folder == NULL) {
 		error_set_errno(error, errno, "cannot make a folder for the recorded source");
 		return NULL;
 	}
 	file = harmless_name(name);
 	path = xasprintf("%s/%s", folder, file);
-	if (write_file(path, source) < 0) {
+	if (scratch_write_file(path, source) < 0) {
 		error_set_errno(error, errno, "cannot write %s", path);
 		scratch_remove(path);
 		free(path);

@@ -65,7 +65,7 @@ static void restore_and_die(int number)
 	raise(number);
 }
 
-static void add_text(const char *text)
+static void screen_add_text(const char *text)
 {
 	size_t length = strlen(text);
 
@@ -80,7 +80,7 @@ static void add_restore(const char *capability)
 	const char *text = tigetstr(capability);
 
 	if (text != NULL && text != (const char *)-1)
-		add_text(text);
+		screen_add_text(text);
 }
 
 /* What ncurses sends, with its fallback for terminals that do not say. */
@@ -91,7 +91,7 @@ static void add_mouse_restore(void)
 
 	if (format != NULL && format != (const char *)-1)
 		text = tiparm(format, 0);
-	add_text(text);
+	screen_add_text(text);
 }
 
 static void catch_fatal(int number)
@@ -366,7 +366,7 @@ static bool is_row_equal(const struct canvas *a, const struct canvas *b, int row
 		      (size_t)a->column_count * sizeof(*a->cells)) == 0;
 }
 
-static void draw_cell(const struct screen *screen, const struct cell *cell)
+static void screen_draw_cell(const struct screen *screen, const struct cell *cell)
 {
 	wchar_t text[3] = { (wchar_t)cell_character(cell), (wchar_t)cell->combining, L'\0' };
 	struct shown_look look = theme_show_cell(&screen->theme, cell, screen->colour_count);
@@ -377,7 +377,7 @@ static void draw_cell(const struct screen *screen, const struct cell *cell)
 		add_wch(&character);
 }
 
-static void draw_row(const struct screen *screen, const struct canvas *canvas, int row)
+static void screen_draw_row(const struct screen *screen, const struct canvas *canvas, int row)
 {
 	bool is_lost = true;
 
@@ -389,7 +389,7 @@ static void draw_row(const struct screen *screen, const struct canvas *canvas, i
 		/* curses may think another width of what is not ASCII. */
 		if (is_lost)
 			move(row, column);
-		draw_cell(screen, cell);
+		screen_draw_cell(screen, cell);
 		is_lost = cell_character(cell) >= 0x7f || cell->combining != 0;
 	}
 }
@@ -405,7 +405,7 @@ bool screen_draw(struct screen *screen, const struct canvas *canvas)
 	for (int row = 0; row < canvas->row_count && row < LINES; row++) {
 		if (is_known && is_row_equal(&screen->shown, canvas, row))
 			continue;
-		draw_row(screen, canvas, row);
+		screen_draw_row(screen, canvas, row);
 		has_changed = true;
 	}
 	memcpy(screen->shown.cells, canvas->cells,

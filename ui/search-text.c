@@ -42,7 +42,7 @@ static void collect_source(struct search_text *lines, const struct app *app)
 }
 
 /* The ranks as the grid has them, each with all that its row says. */
-static void collect_ranks(struct search_text *lines, const struct app *app)
+static void search_text_collect_ranks(struct search_text *lines, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
 	struct ranklist list;
@@ -101,7 +101,7 @@ void home_add_rows(struct search_text *lines, const struct app *app)
 {
 	switch (app->view.pane) {
 	case PANE_GRID:
-		collect_ranks(lines, app);
+		search_text_collect_ranks(lines, app);
 		break;
 	case PANE_SOURCE:
 		collect_source(lines, app);
@@ -159,8 +159,8 @@ static char **split_lines(struct buffer *text, int count)
 	return lines;
 }
 
-static struct found find_line(char *const *lines, int count, int at, const char *needle,
-			      int direction)
+static struct found search_text_find_line(char *const *lines, int count, int at, const char *needle,
+					  int direction)
 {
 	struct found found = { .line = -1 };
 
@@ -196,7 +196,7 @@ struct found search_text_find(const struct search_text *lines, const char *needl
 	else
 		text_lower(&text, lines->text.data);
 	starts = split_lines(&text, count);
-	found = find_line(starts, count, at, needle, direction);
+	found = search_text_find_line(starts, count, at, needle, direction);
 	free(starts);
 	buffer_clear(&text);
 	return found;

@@ -35,7 +35,7 @@ static const struct {
 	{ '>', "c" },
 };
 
-static bool is_allowed(char leader, char last)
+static bool sequence_is_allowed(char leader, char last)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(controls); i++)
 		if (controls[i].leader == leader)
@@ -78,7 +78,7 @@ static void end_control(struct sequence *sequence, struct buffer *out, char last
 	sequence->length = 0;
 	if (at < end && *at >= '<' && *at <= '?')
 		leader = *at++;
-	if (!is_allowed(leader, last))
+	if (!sequence_is_allowed(leader, last))
 		return;
 	buffer_append_string(out, "\033[");
 	if (leader != '\0')
@@ -137,7 +137,7 @@ static void pass_intermediate(struct sequence *sequence, struct buffer *out, uns
 		pass_text(sequence, out, byte);
 }
 
-static void skip_string(struct sequence *sequence, unsigned char byte)
+static void sequence_skip_string(struct sequence *sequence, unsigned char byte)
 {
 	if (byte == BELL || byte == CANCEL || byte == SUBSTITUTE ||
 	    ++sequence->skipped >= STRING_MAXIMUM)
@@ -240,7 +240,7 @@ void sequence_pass(struct sequence *sequence, struct buffer *out, const char *by
 			pass_control(sequence, out, byte);
 			break;
 		case SEQUENCE_STRING:
-			skip_string(sequence, byte);
+			sequence_skip_string(sequence, byte);
 			break;
 		case SEQUENCE_STRING_ESCAPE:
 			end_string(sequence, out, byte);

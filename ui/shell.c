@@ -28,7 +28,7 @@ struct shell {
 };
 
 /* As of a script: what failed is 1, what is partial 4. */
-static void add_status(struct shell *shell, int result)
+static void shell_add_status(struct shell *shell, int result)
 {
 	int status = shell->context->status;
 
@@ -52,7 +52,7 @@ static int begin_eval(struct shell *shell, struct error *error)
  * Runs what was typed, and clears it. A block that only ends with the input is
  * run as it is: Python says what it lacks. -1: its output has no reader.
  */
-static int run_block(struct shell *shell, struct error *error)
+static int shell_run_block(struct shell *shell, struct error *error)
 {
 	struct command_context *context = shell->context;
 	struct error failure = ERROR_INIT;
@@ -69,7 +69,7 @@ static int run_block(struct shell *shell, struct error *error)
 		result = command_answer_evaluated(context, &failure);
 	if (result < 0)
 		script_append_error(context, -1, "eval", failure.message);
-	add_status(shell, result);
+	shell_add_status(shell, result);
 	return script_flush(context, error);
 }
 
@@ -84,17 +84,17 @@ static int read_pipe(struct shell *shell, struct error *error)
 	while (result == 0 && (length = getline(&line, &capacity, stdin)) >= 0) {
 		line[strcspn(line, "\r\n")] = '\0';
 		if (codeblock_ends_before(block, line))
-			result = run_block(shell, error);
+			result = shell_run_block(shell, error);
 		if (result == 0 && codeblock_add(block, line))
-			result = run_block(shell, error);
+			result = shell_run_block(shell, error);
 	}
 	if (result == 0 && block->is_begun)
-		result = run_block(shell, error);
+		result = shell_run_block(shell, error);
 	free(line);
 	return result;
 }
 
-static void take_completions(struct repl *repl, struct engine *engine)
+static void shell_take_completions(struct repl *repl, struct engine *engine)
 {
 	struct request *request = repl->completing;
 	json_t *body;
@@ -108,7 +108,7 @@ static void take_completions(struct repl *repl, struct engine *engine)
 }
 
 /* In a shell Tab waits for the answer. */
-static void complete(int by, void *data)
+static void shell_complete(int by, void *data)
 {
 	struct shell *shell = data;
 	struct engine *engine = shell->context->engine;
@@ -117,7 +117,7 @@ static void complete(int by, void *data)
 
 	repl_tab(&shell->repl, engine, by, NULL, NULL, &error);
 	if (shell->repl.completing)
-		take_completions(&shell->repl, engine);
+		shell_take_completions(&shell->repl, engine);
 	if (before == 0 && shell->repl.line.candidates.count > 1)
 		lineedit_show_candidates(&shell->edit);
 }
@@ -129,7 +129,7 @@ static int read_lines(struct shell *shell, struct error *error)
 
 	shell->edit = (struct lineedit){
 		.prompt = &shell->repl.line,
-		.complete = complete,
+		.complete = shell_complete,
 		.data = shell,
 	};
 	while (result == 0) {
@@ -137,7 +137,7 @@ static int read_lines(struct shell *shell, struct error *error)
 		switch (lineedit_read(&shell->edit, loop)) {
 		case LINEEDIT_LINE:
 			if (repl_enter(&shell->repl))
-				result = run_block(shell, error);
+				result = shell_run_block(shell, error);
 			break;
 		case LINEEDIT_DROPPED:
 			repl_drop(&shell->repl);
@@ -158,7 +158,7 @@ static void on_interrupt(int number, void *data)
 }
 
 /* C-c ends what runs, not who has it run. */
-static int read_terminal(struct shell *shell, struct error *error)
+static int shell_read_terminal(struct shell *shell, struct error *error)
 {
 	struct engine *engine = shell->context->engine;
 	struct loop_signal *interrupt = loop_signal(engine->loop, SIGINT, on_interrupt, engine);
@@ -181,7 +181,7 @@ int shell_repl(struct command_context *context, struct error *error)
 	if (is_terminal &&
 	    history_open(&shell.repl.line.histories[PROMPT_EVAL], HISTORY_CODE, &failure) < 0)
 		log_write(LOG_WARNING, "%s", failure.message);
-	result = is_terminal ? read_terminal(&shell, error) : read_pipe(&shell, error);
+	result = is_terminal ? shell_read_terminal(&shell, error) : read_pipe(&shell, error);
 	context->status = is_terminal ? STATUS_DONE : shell.status;
 	repl_clear(&shell.repl);
 	return result;

@@ -43,7 +43,7 @@ void step_group_clear(struct step_group *motion)
 }
 
 /* NULL: after this command ranks stand where they stood. */
-static const struct step_group_form *form_of(const char *command)
+static const struct step_group_form *step_group_form_of(const char *command)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(forms); i++)
 		if (strcmp(forms[i].command, command) == 0)
@@ -58,7 +58,8 @@ bool step_group_begin(struct step_group *motion, const struct engine *engine, ui
 	if (engine->pending_count == 0)
 		return false;
 	newest = engine->pendings[engine->pending_count - 1];
-	if (newest->count == 0 || newest->number <= number || form_of(newest->command) == NULL)
+	if (newest->count == 0 || newest->number <= number ||
+	    step_group_form_of(newest->command) == NULL)
 		return false;
 	step_group_clear(motion);
 	motion->command = xstrdup(newest->command);
@@ -83,7 +84,7 @@ void step_group_name(struct step_group *motion, const char *name)
 	motion->name = xstrdup(name);
 }
 
-static void append_name(struct buffer *out, const struct step_group *motion)
+static void step_group_append_name(struct buffer *out, const struct step_group *motion)
 {
 	buffer_printf(out, "%s: ", motion->name != NULL ? motion->name : motion->command);
 }
@@ -107,20 +108,20 @@ static void tally_clear(struct tally *tally)
 static bool is_told(const struct rank *rank, const struct step_group *motion)
 {
 	return debugger_is_ours(&rank->debugger) || rank->debugger.state == DEBUGGER_WAITING ||
-	       (ptrace_state_is_free(rank) && form_of(motion->command)->is_summed);
+	       (ptrace_state_is_free(rank) && step_group_form_of(motion->command)->is_summed);
 }
 
 /* By the node; of a pause also where its debugger has left since. */
 static bool is_resumed(const struct rank *rank, const struct step_group *motion)
 {
-	if (form_of(motion->command)->is_summed && !rank->is_pausing)
+	if (step_group_form_of(motion->command)->is_summed && !rank->is_pausing)
 		return true;
 	return rank->debugger.state == DEBUGGER_RUNNING &&
 	       rank->debugger.resumed_for != RESUME_REQUEST;
 }
 
-static void count(struct tally *tally, const struct step_group *motion,
-		  const struct session *session)
+static void step_group_count(struct tally *tally, const struct step_group *motion,
+			     const struct session *session)
 {
 	for (size_t i = 0; i < motion->count; i++) {
 		const struct step_group_rank *told = &motion->ranks[i];
@@ -150,11 +151,11 @@ void step_group_key(struct step_group *motion, const struct session *session)
 
 	if (motion->command == NULL)
 		return;
-	count(&tally, motion, session);
+	step_group_count(&tally, motion, session);
 	is_over = tally.running.range_count == 0;
 	tally_clear(&tally);
-	motion->is_silent = form_of(motion->command)->is_endless;
-	if (is_over || (motion->is_silent && !form_of(motion->command)->is_step))
+	motion->is_silent = step_group_form_of(motion->command)->is_endless;
+	if (is_over || (motion->is_silent && !step_group_form_of(motion->command)->is_step))
 		step_group_clear(motion);
 }
 
@@ -183,9 +184,9 @@ void step_group_add_running(struct rankset *ranks, const struct step_group *moti
 	struct tally tally = { .running = RANKSET_INIT };
 	int number = -1;
 
-	if (motion->command == NULL || !form_of(motion->command)->is_step)
+	if (motion->command == NULL || !step_group_form_of(motion->command)->is_step)
 		return;
-	count(&tally, motion, session);
+	step_group_count(&tally, motion, session);
 	while ((number = rankset_next(&tally.running, number)) >= 0)
 		if (tally.stopped.range_count == 0 || !waits_long(motion, session, number))
 			rankset_add(ranks, number);
@@ -198,7 +199,7 @@ bool step_group_is_refused(const struct step_group *motion, const struct session
 
 	if (motion->command == NULL)
 		return false;
-	count(&tally, motion, session);
+	step_group_count(&tally, motion, session);
 	tally_clear(&tally);
 	return tally.refused > 0;
 }
@@ -239,7 +240,8 @@ static void append_running(struct buffer *out, const struct tally *tally,
 	buffer_append_char(out, ')');
 }
 
-static void append_count(struct buffer *out, size_t count, const char *one, const char *several)
+static void step_group_append_count(struct buffer *out, size_t count, const char *one,
+				    const char *several)
 {
 	if (count == 0)
 		return;
@@ -263,10 +265,11 @@ static bool are_of_agents(const struct rankset *ranks, const struct session *ses
 }
 
 /* Of a pause that is to come. */
-static void append_where(struct buffer *out, const struct step_group *motion,
-			 const struct tally *tally, const struct session *session)
+static void step_group_append_where(struct buffer *out, const struct step_group *motion,
+				    const struct tally *tally, const struct session *session)
 {
-	if (!form_of(motion->command)->is_summed || !are_of_agents(&tally->running, session))
+	if (!step_group_form_of(motion->command)->is_summed ||
+	    !are_of_agents(&tally->running, session))
 		return;
 	buffer_append_string(out, rankset_count(&tally->running) == 1
 					  ? ", stops at its next line of Python"
@@ -280,12 +283,12 @@ static void append_one(struct buffer *out, const struct step_group *motion,
 
 	buffer_printf(out, "rank %d", motion->ranks[0].rank);
 	if (wait == NULL) {
-		buffer_append_string(out, form_of(motion->command)->runs);
+		buffer_append_string(out, step_group_form_of(motion->command)->runs);
 		return;
 	}
 	buffer_append_string(out, " waits in ");
 	text_escape(out, wait, strlen(wait));
-	append_where(out, motion, tally, session);
+	step_group_append_where(out, motion, tally, session);
 }
 
 static void append_tally(struct buffer *out, const struct tally *tally,
@@ -293,7 +296,7 @@ static void append_tally(struct buffer *out, const struct tally *tally,
 {
 	double seconds = session->now - motion->began_at;
 
-	append_name(out, motion);
+	step_group_append_name(out, motion);
 	if (motion->count == 1) {
 		append_one(out, motion, tally, session);
 	} else {
@@ -302,12 +305,12 @@ static void append_tally(struct buffer *out, const struct tally *tally,
 		text_count(out, motion->count);
 		buffer_append_string(out, " stopped; ");
 		append_running(out, tally, session);
-		append_where(out, motion, tally, session);
-		append_count(out, tally->left, " runs on", " run on");
-		append_count(out, tally->ended, " is gone", " are gone");
+		step_group_append_where(out, motion, tally, session);
+		step_group_append_count(out, tally->left, " runs on", " run on");
+		step_group_append_count(out, tally->ended, " is gone", " are gone");
 	}
 	/* What comes at once needs no clock. */
-	if (form_of(motion->command)->is_step && seconds >= 1)
+	if (step_group_form_of(motion->command)->is_step && seconds >= 1)
 		buffer_printf(out, ", %.1f s", seconds);
 }
 
@@ -353,7 +356,7 @@ static void append_sum(struct buffer *out, const struct tally *tally,
 
 	if (stopped == 0)
 		return;
-	append_name(out, motion);
+	step_group_append_name(out, motion);
 	if (stopped == 1) {
 		buffer_printf(out, "rank %d stopped", rankset_first(&tally->stopped));
 	} else {
@@ -361,7 +364,7 @@ static void append_sum(struct buffer *out, const struct tally *tally,
 		buffer_append_string(out, " ranks stopped");
 		append_skew(out, skew_of(&tally->stopped, session));
 	}
-	append_count(out, tally->ended, " is gone", " are gone");
+	step_group_append_count(out, tally->ended, " is gone", " are gone");
 }
 
 void step_group_append(struct buffer *out, const struct step_group *motion,
@@ -371,10 +374,10 @@ void step_group_append(struct buffer *out, const struct step_group *motion,
 
 	if (motion->command == NULL)
 		return;
-	count(&tally, motion, session);
+	step_group_count(&tally, motion, session);
 	if (tally.running.range_count > 0)
 		append_tally(out, &tally, motion, session);
-	else if (form_of(motion->command)->is_summed)
+	else if (step_group_form_of(motion->command)->is_summed)
 		append_sum(out, &tally, motion, session);
 	tally_clear(&tally);
 }
@@ -384,10 +387,10 @@ bool step_group_is_stuck(const struct step_group *motion, const struct session *
 	struct tally tally = { .running = RANKSET_INIT };
 	bool is_stuck = false;
 
-	if (motion->command == NULL || !form_of(motion->command)->is_step ||
+	if (motion->command == NULL || !step_group_form_of(motion->command)->is_step ||
 	    session->now - motion->began_at < motion->offer_after)
 		return false;
-	count(&tally, motion, session);
+	step_group_count(&tally, motion, session);
 	for (size_t i = 0; i < session->rank_count && !is_stuck; i++)
 		is_stuck =
 			tally.running.range_count > 0 && debug_state_is_stopped(session->ranks[i]);

@@ -56,7 +56,7 @@ size_t session_held_count(const struct session *session)
 }
 
 /* It may not be known since when. */
-static double seconds_of(const struct session *session, const struct rank *rank)
+static double stopped_text_seconds_of(const struct session *session, const struct rank *rank)
 {
 	double seconds = debug_state_seconds(rank, session->now);
 
@@ -76,7 +76,8 @@ static const struct rank *most_urgent(const struct session *session)
 
 		if (!debug_state_is_stopped(rank))
 			continue;
-		if (longest == NULL || seconds_of(session, rank) > seconds_of(session, longest))
+		if (longest == NULL || stopped_text_seconds_of(session, rank) >
+					       stopped_text_seconds_of(session, longest))
 			longest = rank;
 		if (rank->debugger.lease >= 0 && (first == NULL || lease < least)) {
 			first = rank;
@@ -92,7 +93,7 @@ static const struct rank *most_urgent(const struct session *session)
  */
 static double counted(const struct session *session, const struct rank *rank)
 {
-	double most = seconds_of(session, rank);
+	double most = stopped_text_seconds_of(session, rank);
 
 	for (size_t i = 0; rank->debugger.lease < 0 && i < session->rank_count; i++) {
 		const struct rank *other = session->ranks[i];
@@ -190,7 +191,7 @@ double session_resume_seconds(const struct session *session)
 		return -1;
 	left = resume_of(first) - session->now;
 	if (left > SOON_SECONDS &&
-	    seconds_of(session, first) <= LONG_SHARE * limit_of(session, first))
+	    stopped_text_seconds_of(session, first) <= LONG_SHARE * limit_of(session, first))
 		return -1;
 	return left > 0 ? left : 0;
 }

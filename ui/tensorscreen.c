@@ -27,14 +27,14 @@ void tensor_choice_init(struct tensor_choice *choice)
 	tensor_plane_init(&choice->plane);
 }
 
-static int64_t keep(int64_t at, int64_t least, int64_t most)
+static int64_t tensorscreen_keep(int64_t at, int64_t least, int64_t most)
 {
 	if (at > most)
 		at = most;
 	return at < least ? least : at;
 }
 
-static int digits_of(int64_t number)
+static int tensorscreen_digits_of(int64_t number)
 {
 	int digits = 1;
 
@@ -78,7 +78,7 @@ static int wider(int width, const struct tensor_number *number, struct tensor_fo
 static int cell_width(const struct tensorview *known, const struct tensor_screen *screen)
 {
 	const struct tensor_statistics *statistics = &known->tensor.statistics;
-	int width = digits_of(screen->columns - 1);
+	int width = tensorscreen_digits_of(screen->columns - 1);
 
 	if (width < CELL_MINIMUM - 1)
 		width = CELL_MINIMUM - 1;
@@ -96,22 +96,22 @@ static int cell_width(const struct tensorview *known, const struct tensor_screen
 /* So that the cursor is seen. */
 static int64_t scroll(int64_t first, int64_t cursor, int64_t count, int shown)
 {
-	first = keep(first, cursor - shown + 1, cursor);
-	return keep(first, 0, count > shown ? count - shown : 0);
+	first = tensorscreen_keep(first, cursor - shown + 1, cursor);
+	return tensorscreen_keep(first, 0, count > shown ? count - shown : 0);
 }
 
 static void place_numbers(struct tensor_screen *screen, const struct tensorview *known)
 {
 	int room;
 
-	screen->label_width = digits_of(screen->rows - 1);
+	screen->label_width = tensorscreen_digits_of(screen->rows - 1);
 	if (screen->label_width < 3)
 		screen->label_width = 3;
 	screen->label_width++;
 	screen->cell_width = cell_width(known, screen);
 	room = (screen->column_count - screen->label_width) / screen->cell_width;
-	screen->shown_columns = (int)keep(room, 1, screen->columns);
-	screen->shown_rows = (int)keep(screen->row_count, 0, screen->rows);
+	screen->shown_columns = (int)tensorscreen_keep(room, 1, screen->columns);
+	screen->shown_rows = (int)tensorscreen_keep(screen->row_count, 0, screen->rows);
 	if (screen->columns < 1)
 		screen->shown_columns = 0;
 	screen->first.row =
@@ -153,8 +153,8 @@ void tensor_screen_make(struct tensor_screen *screen, const struct session *sess
 	tensor_plane_fit(&screen->plane, &known->tensor);
 	screen->rows = tensor_plane_rows(&screen->plane, &known->tensor);
 	screen->columns = tensor_plane_columns(&screen->plane, &known->tensor);
-	screen->cursor.row = keep(screen->cursor.row, 0, screen->rows - 1);
-	screen->cursor.column = keep(screen->cursor.column, 0, screen->columns - 1);
+	screen->cursor.row = tensorscreen_keep(screen->cursor.row, 0, screen->rows - 1);
+	screen->cursor.column = tensorscreen_keep(screen->cursor.column, 0, screen->columns - 1);
 	place_numbers(screen, known);
 }
 

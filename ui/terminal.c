@@ -73,7 +73,8 @@ static int nearest_of_eight(int red, int green, int blue)
 }
 
 /* The style of a colour; *is_bright: of the second eight. */
-static enum style style_of(const struct terminal *terminal, VTermColor colour, bool *is_bright)
+static enum style terminal_style_of(const struct terminal *terminal, VTermColor colour,
+				    bool *is_bright)
 {
 	if (VTERM_COLOR_IS_INDEXED(&colour) && colour.indexed.idx < 16) {
 		*is_bright = colour.indexed.idx > 8;
@@ -92,10 +93,10 @@ static void set_colours(const struct terminal *terminal, struct cell *cell,
 
 	cell->style = STYLE_TEXT;
 	if (!VTERM_COLOR_IS_DEFAULT_FG(&from->fg))
-		cell->style = (uint8_t)style_of(terminal, from->fg, &is_bright);
+		cell->style = (uint8_t)terminal_style_of(terminal, from->fg, &is_bright);
 	if (!VTERM_COLOR_IS_DEFAULT_BG(&from->bg)) {
 		bool is_ignored;
-		enum style style = style_of(terminal, from->bg, &is_ignored);
+		enum style style = terminal_style_of(terminal, from->bg, &is_ignored);
 
 		/* Black, mostly: as good as none. */
 		if (style != STYLE_TEXT) {
@@ -114,7 +115,7 @@ static void set_colours(const struct terminal *terminal, struct cell *cell,
 }
 
 /* What libvterm and we measure differently is not shown as it is. */
-static struct cell cell_of(const struct terminal *terminal, const VTermScreenCell *from)
+static struct cell terminal_cell_of(const struct terminal *terminal, const VTermScreenCell *from)
 {
 	struct cell cell = CELL_BLANK;
 	int32_t code = (int32_t)from->chars[0];
@@ -147,7 +148,7 @@ static int on_push(int column_count, const VTermScreenCell *cells, void *data)
 
 	line->cells = xrealloc(line->cells, (size_t)column_count * sizeof(*line->cells));
 	for (int i = 0; i < column_count; i++) {
-		line->cells[i] = cell_of(terminal, &cells[i]);
+		line->cells[i] = terminal_cell_of(terminal, &cells[i]);
 		if (!is_blank(&line->cells[i]))
 			count = i + 1;
 	}
@@ -166,7 +167,7 @@ static int on_property(VTermProp property, VTermValue *value, void *data)
 	return 1;
 }
 
-static void on_answer(const char *bytes, size_t length, void *data)
+static void terminal_on_answer(const char *bytes, size_t length, void *data)
 {
 	struct terminal *terminal = data;
 
@@ -188,7 +189,7 @@ struct terminal *terminal_new(int row_count, int column_count)
 	terminal->is_cursor_visible = true;
 	terminal->vterm = vterm_new(terminal->row_count, terminal->column_count);
 	vterm_set_utf8(terminal->vterm, 1);
-	vterm_output_set_callback(terminal->vterm, on_answer, terminal);
+	vterm_output_set_callback(terminal->vterm, terminal_on_answer, terminal);
 	terminal->screen = vterm_obtain_screen(terminal->vterm);
 	vterm_screen_enable_altscreen(terminal->screen, 1);
 	vterm_screen_set_damage_merge(terminal->screen, VTERM_DAMAGE_SCREEN);
@@ -267,7 +268,7 @@ void terminal_type(struct terminal *terminal, const char *key)
 	if (strncmp(key, "C-", 2) == 0 && key[2] != '\0') {
 		char byte = (char)(key[2] & 0x1f);
 
-		on_answer(&byte, 1, terminal);
+		terminal_on_answer(&byte, 1, terminal);
 		return;
 	}
 	code = text_next(&at);
@@ -305,7 +306,7 @@ int terminal_history(const struct terminal *terminal)
 						       : TERMINAL_HISTORY;
 }
 
-static void draw_cell(struct window window, int row, int column, const struct cell *cell)
+static void terminal_draw_cell(struct window window, int row, int column, const struct cell *cell)
 {
 	enum style style = (enum style)cell->style;
 
@@ -321,12 +322,13 @@ static void draw_past(struct window window, int row, const struct past_line *lin
 	int column = 0;
 
 	while (column < line->count) {
-		draw_cell(window, row, column, &line->cells[column]);
+		terminal_draw_cell(window, row, column, &line->cells[column]);
 		column += line->cells[column].width;
 	}
 }
 
-static void draw_row(struct window window, int row, const struct terminal *terminal, int at)
+static void terminal_draw_row(struct window window, int row, const struct terminal *terminal,
+			      int at)
 {
 	int column = 0;
 
@@ -336,8 +338,8 @@ static void draw_row(struct window window, int row, const struct terminal *termi
 		struct cell cell;
 
 		vterm_screen_get_cell(terminal->screen, place, &from);
-		cell = cell_of(terminal, &from);
-		draw_cell(window, row, column, &cell);
+		cell = terminal_cell_of(terminal, &from);
+		terminal_draw_cell(window, row, column, &cell);
 		column += cell.width;
 	}
 }
@@ -365,7 +367,7 @@ void terminal_draw(struct window window, const struct terminal *terminal, int ba
 			draw_past(window, row,
 				  &terminal->past[(first + (size_t)at) % TERMINAL_HISTORY]);
 		else if (at - history < terminal->row_count)
-			draw_row(window, row, terminal, at - history);
+			terminal_draw_row(window, row, terminal, at - history);
 	}
 }
 

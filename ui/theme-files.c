@@ -49,7 +49,7 @@ static void free_folders(char *folders[FOLDER_COUNT])
 }
 
 /* No path, no hidden file, no file that an editor left. */
-static bool is_name(const char *name)
+static bool theme_files_is_name(const char *name)
 {
 	size_t length = strlen(name);
 
@@ -87,7 +87,7 @@ static bool load_from(const char *folder, bool is_own, const char *name, struct 
 	return is_there;
 }
 
-static int not_found(const char *name, struct error *error)
+static int theme_files_not_found(const char *name, struct error *error)
 {
 	struct buffer list = BUFFER_INIT;
 	size_t count;
@@ -111,7 +111,7 @@ int theme_load(struct theme *theme, const char *name, struct error *error)
 	bool is_found = false;
 	int result = -1;
 
-	if (!is_name(name))
+	if (!theme_files_is_name(name))
 		return error_set(
 			error,
 			"'%.80s' is no theme name: give the name of a file in the themes folder.",
@@ -120,7 +120,7 @@ int theme_load(struct theme *theme, const char *name, struct error *error)
 	for (int i = 0; i < FOLDER_COUNT && !is_found; i++)
 		is_found = load_from(folders[i], i == 0, name, theme, &result, error);
 	free_folders(folders);
-	return is_found ? result : not_found(name, error);
+	return is_found ? result : theme_files_not_found(name, error);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -134,14 +134,14 @@ struct name_list {
 	size_t capacity;
 };
 
-static void add_names(struct name_list *list, const char *folder)
+static void theme_files_add_names(struct name_list *list, const char *folder)
 {
 	DIR *stream = folder != NULL ? opendir(folder) : NULL;
 	struct dirent *entry;
 
 	while (stream != NULL && list->count < THEMES_MAXIMUM &&
 	       (entry = readdir(stream)) != NULL) {
-		if (!is_name(entry->d_name))
+		if (!theme_files_is_name(entry->d_name))
 			continue;
 		ARRAY_GROW(list->names, list->count, list->capacity);
 		list->names[list->count++] = xstrdup(entry->d_name);
@@ -158,7 +158,7 @@ char **theme_names(size_t *count)
 
 	find_folders(folders);
 	for (int i = 0; i < FOLDER_COUNT; i++)
-		add_names(&list, folders[i]);
+		theme_files_add_names(&list, folders[i]);
 	free_folders(folders);
 	if (list.count > 0)
 		qsort(list.names, list.count, sizeof(*list.names), compare_names);

@@ -78,7 +78,7 @@ static bool parse_colour(char *word, struct colour *colour)
 	       parse_one_colour(slash + 1, &colour->plain) && colour->plain < 16;
 }
 
-static int find_attribute(const char *word)
+static int theme_find_attribute(const char *word)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(attribute_names); i++)
 		if (strcmp(word, attribute_names[i].name) == 0)
@@ -93,7 +93,7 @@ static int parse_look(struct look *look, char *words, const char *where, struct 
 
 	for (char *word = strtok_r(words, " \t", &state); word != NULL;
 	     word = strtok_r(NULL, " \t", &state)) {
-		int attribute = find_attribute(word);
+		int attribute = theme_find_attribute(word);
 
 		if (attribute != 0)
 			look->attributes |= attribute;
@@ -114,8 +114,8 @@ struct parse {
 	int lines[STYLE_COUNT];
 };
 
-static int parse_line(struct parse *parse, char *line, int number, const char *where,
-		      struct error *error)
+static int theme_parse_line(struct parse *parse, char *line, int number, const char *where,
+			    struct error *error)
 {
 	char *comment = strchr(line, '#');
 	char *name;
@@ -159,7 +159,7 @@ int theme_parse(struct theme *theme, const char *text, const char *file, struct 
 		char *line = xstrndup(text, length);
 		char *where = xasprintf("%s, line %d", file, ++number);
 
-		result = parse_line(&parse, line, number, where, error);
+		result = theme_parse_line(&parse, line, number, where, error);
 		free(where);
 		free(line);
 		text += length + (text[length] == '\n');

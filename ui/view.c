@@ -115,7 +115,7 @@ void view_ask(struct view *view, const char *question, const char *line,
 }
 
 /* It is open, or "back" leads to it. */
-static bool is_there(const struct view *view, enum view_kind kind)
+static bool view_is_there(const struct view *view, enum view_kind kind)
 {
 	enum view_kind at = view->kind;
 
@@ -128,7 +128,7 @@ void view_open(struct view *view, enum view_kind kind)
 {
 	enum view_kind below = view->kind;
 
-	if (types[kind]->is_overlay && !is_there(view, kind)) {
+	if (types[kind]->is_overlay && !view_is_there(view, kind)) {
 		/* The other overlays take each other's place. */
 		if (types[below]->is_overlay && !types[below]->is_kept)
 			below = view->behind[below];
@@ -139,7 +139,7 @@ void view_open(struct view *view, enum view_kind kind)
 		types[kind]->opened(view);
 }
 
-static size_t find_key(const struct key_set *set, uint64_t key)
+static size_t view_find_key(const struct key_set *set, uint64_t key)
 {
 	size_t i = 0;
 
@@ -150,19 +150,19 @@ static size_t find_key(const struct key_set *set, uint64_t key)
 
 bool key_set_has(const struct key_set *set, uint64_t key)
 {
-	return find_key(set, key) < set->count;
+	return view_find_key(set, key) < set->count;
 }
 
 int key_set_pages(const struct key_set *set, uint64_t key)
 {
-	size_t i = find_key(set, key);
+	size_t i = view_find_key(set, key);
 
 	return i < set->count ? set->pages[i] : 0;
 }
 
 void key_set_add_page(struct key_set *set, uint64_t key)
 {
-	size_t i = find_key(set, key);
+	size_t i = view_find_key(set, key);
 
 	if (i < set->count) {
 		set->pages[i]++;
@@ -176,7 +176,7 @@ void key_set_add_page(struct key_set *set, uint64_t key)
 
 void key_set_remove(struct key_set *set, uint64_t key)
 {
-	size_t i = find_key(set, key);
+	size_t i = view_find_key(set, key);
 
 	if (i == set->count)
 		return;

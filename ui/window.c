@@ -23,7 +23,7 @@ struct window canvas_window(struct canvas *canvas)
 	};
 }
 
-static void clip(int *start, int *count, int limit)
+static void window_clip(int *start, int *count, int limit)
 {
 	if (*start < 0) {
 		*count += *start;
@@ -40,8 +40,8 @@ static void clip(int *start, int *count, int limit)
 struct window window_part(struct window window, int row, int column, int row_count,
 			  int column_count)
 {
-	clip(&row, &row_count, window.row_count);
-	clip(&column, &column_count, window.column_count);
+	window_clip(&row, &row_count, window.row_count);
+	window_clip(&column, &column_count, window.column_count);
 	return (struct window){
 		.canvas = window.canvas,
 		.row = window.row + row,
@@ -158,7 +158,7 @@ static int put_ending(struct window window, int row, int end, enum style style,
 }
 
 /* Appends text made safe and cut to width columns. */
-static void append_cut(struct buffer *out, const char *text, int width)
+static void window_append_cut(struct buffer *out, const char *text, int width)
 {
 	struct buffer safe = BUFFER_INIT;
 
@@ -178,7 +178,7 @@ int window_put(struct window window, int row, int column, int width, enum style 
 		width = window.column_count - column;
 	if (width <= 0 || text == NULL || row < 0 || row >= window.row_count)
 		return 0;
-	append_cut(&cut, text, width);
+	window_append_cut(&cut, text, width);
 	used = put_plain(window, row, column, style, cut.data);
 	buffer_clear(&cut);
 	return used;
@@ -194,7 +194,7 @@ int window_put_right(struct window window, int row, int end, int width, enum sty
 		width = end;
 	if (width <= 0)
 		return 0;
-	append_cut(&cut, text, width);
+	window_append_cut(&cut, text, width);
 	used = put_ending(window, row, end, style, &cut);
 	buffer_clear(&cut);
 	return used;
@@ -239,7 +239,7 @@ int window_put_path(struct window window, int row, int end, int width, enum styl
 	return used;
 }
 
-static void add_line(struct window window, int row, int column, int lines, enum style style)
+static void window_add_line(struct window window, int row, int column, int lines, enum style style)
 {
 	struct cell *cell = window_cell(window, row, column);
 
@@ -255,7 +255,7 @@ void window_horizontal(struct window window, int row, int column, int length, en
 	for (int i = 0; i < length; i++) {
 		int lines = (i > 0 ? LINE_LEFT : 0) | (i < length - 1 ? LINE_RIGHT : 0);
 
-		add_line(window, row, column + i, lines, style);
+		window_add_line(window, row, column + i, lines, style);
 	}
 }
 
@@ -264,7 +264,7 @@ void window_vertical(struct window window, int row, int column, int length, enum
 	for (int i = 0; i < length; i++) {
 		int lines = (i > 0 ? LINE_UP : 0) | (i < length - 1 ? LINE_DOWN : 0);
 
-		add_line(window, row + i, column, lines, style);
+		window_add_line(window, row + i, column, lines, style);
 	}
 }
 

@@ -14,7 +14,7 @@ void address_set_clear(struct address_set *addresses)
 }
 
 /* Where it is, or would be; there is always a free slot. */
-static size_t find(const struct address_set *addresses, uint64_t address)
+static size_t address_set_find(const struct address_set *addresses, uint64_t address)
 {
 	size_t mask = addresses->slot_count - 1;
 	size_t slot = (address * UINT64_C(0x9e3779b97f4a7c15)) >> 32;
@@ -39,7 +39,7 @@ static void grow(struct address_set *addresses)
 		uint64_t held = addresses->slots[i];
 
 		if (held)
-			larger.slots[find(&larger, held)] = held;
+			larger.slots[address_set_find(&larger, held)] = held;
 	}
 	free(addresses->slots);
 	*addresses = larger;
@@ -53,7 +53,7 @@ bool address_set_add(struct address_set *addresses, uint64_t address)
 		return false;
 	if (addresses->count * 2 >= addresses->slot_count)
 		grow(addresses);
-	slot = find(addresses, address);
+	slot = address_set_find(addresses, address);
 	if (addresses->slots[slot])
 		return false;
 	addresses->slots[slot] = address;
@@ -64,5 +64,5 @@ bool address_set_add(struct address_set *addresses, uint64_t address)
 bool address_set_has(const struct address_set *addresses, uint64_t address)
 {
 	return address && addresses->slot_count &&
-	       addresses->slots[find(addresses, address)] == address;
+	       addresses->slots[address_set_find(addresses, address)] == address;
 }

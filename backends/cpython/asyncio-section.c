@@ -15,7 +15,7 @@
 #define TASK_MAXIMUM 4096
 #define STATE_MAXIMUM (16 << 20)
 
-static bool make_sense(const struct asyncio_section *is)
+static bool asyncio_section_make_sense(const struct asyncio_section *is)
 {
 	const uint64_t in_task[] = {
 		is->task_name,	    is->task_awaited_by,
@@ -41,8 +41,8 @@ static bool make_sense(const struct asyncio_section *is)
 }
 
 /* The code is mapped; what lies in front of it in the file lies there, too. */
-static int read_file(struct asyncio_section *section, struct memory *memory,
-		     const struct mapping *mapping)
+static int asyncio_section_read_file(struct asyncio_section *section, struct memory *memory,
+				     const struct mapping *mapping)
 {
 	int fd = mapping_open(mapping, memory_pid(memory));
 	struct loaded_elf_image image;
@@ -57,10 +57,10 @@ static int read_file(struct asyncio_section *section, struct memory *memory,
 	    loaded_elf_mapped(&image, memory, mapping->start - mapping->offset) < 0 ||
 	    memory_fetch(memory, image.bias + address, section, sizeof(*section)) < 0)
 		return -1;
-	return make_sense(section) ? 0 : -1;
+	return asyncio_section_make_sense(section) ? 0 : -1;
 }
 
-static bool is_module(const struct maps *maps, const struct mapping *mapping)
+static bool asyncio_section_is_module(const struct maps *maps, const struct mapping *mapping)
 {
 	static const char module[] = "/_asyncio.cpython";
 	const char *base = strrchr(mapping->path, '/');
@@ -79,7 +79,7 @@ static bool is_interpreter(const struct maps *maps, const struct mapping *mappin
 int asyncio_section_read(struct asyncio_section *section, struct memory *memory, uint64_t runtime)
 {
 	static bool (*const places[])(const struct maps *maps, const struct mapping *mapping) = {
-		is_module,
+		asyncio_section_is_module,
 		is_interpreter,
 	};
 	struct maps maps = { .mappings = NULL };
@@ -93,7 +93,7 @@ int asyncio_section_read(struct asyncio_section *section, struct memory *memory,
 		while (j < maps.count && !places[i](&maps, &maps.mappings[j]))
 			j++;
 		if (j < maps.count)
-			result = read_file(section, memory, &maps.mappings[j]);
+			result = asyncio_section_read_file(section, memory, &maps.mappings[j]);
 	}
 	maps_clear(&maps);
 	return result;

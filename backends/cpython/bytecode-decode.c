@@ -35,7 +35,7 @@ static int kind_at(const struct decoding *decoding, int unit)
 	return decoding->opcodes[opcode_at(decoding, unit)].kind;
 }
 
-static bool is_instruction(const struct decoding *decoding, int unit)
+static bool bytecode_decode_is_instruction(const struct decoding *decoding, int unit)
 {
 	return unit >= 0 && unit < decoding->count && decoding->units[unit].kind != UNIT_INSIDE;
 }
@@ -115,8 +115,8 @@ static int decode_instructions(struct decoding *decoding)
 	for (int i = 0; i < decoding->count; i++) {
 		int target = decoding->units[i].target;
 		int handler = decoding->handlers[i];
-		if ((target >= 0 && !is_instruction(decoding, target)) ||
-		    (handler >= 0 && !is_instruction(decoding, handler)))
+		if ((target >= 0 && !bytecode_decode_is_instruction(decoding, target)) ||
+		    (handler >= 0 && !bytecode_decode_is_instruction(decoding, handler)))
 			return -1;
 	}
 	return 0;
@@ -147,7 +147,7 @@ static void decode_lines(struct decoding *decoding)
 }
 
 /* A number of the exception table, -1: it ends too early or is too large. */
-static int take_number(const struct bytecode_source *source, size_t *at)
+static int bytecode_decode_take_number(const struct bytecode_source *source, size_t *at)
 {
 	int value = 0;
 
@@ -167,11 +167,12 @@ static int decode_handlers(struct decoding *decoding)
 	int last = 0;
 
 	for (size_t at = 0; at < source->handlers_length;) {
-		int start = take_number(source, &at);
-		int length = take_number(source, &at);
-		int handler = take_number(source, &at);
-		if (start < last || length < 0 || take_number(source, &at) < 0 ||
-		    start + length > decoding->count || !is_instruction(decoding, handler))
+		int start = bytecode_decode_take_number(source, &at);
+		int length = bytecode_decode_take_number(source, &at);
+		int handler = bytecode_decode_take_number(source, &at);
+		if (start < last || length < 0 || bytecode_decode_take_number(source, &at) < 0 ||
+		    start + length > decoding->count ||
+		    !bytecode_decode_is_instruction(decoding, handler))
 			return -1;
 		decoding->units[handler].is_handler = true;
 		last = start + length;
@@ -267,9 +268,9 @@ static bool can_be_marked(const struct decoding *decoding, int at)
 	}
 }
 
-static void mark(struct decoding *decoding, int at)
+static void bytecode_decode_mark(struct decoding *decoding, int at)
 {
-	if (is_instruction(decoding, at) && decoding->units[at].line >= 0)
+	if (bytecode_decode_is_instruction(decoding, at) && decoding->units[at].line >= 0)
 		decoding->units[at].is_start = true;
 }
 
@@ -282,7 +283,7 @@ static void mark_new_lines(struct decoding *decoding)
 		if (!can_be_marked(decoding, i))
 			continue;
 		if (decoding->units[i].line != line)
-			mark(decoding, i);
+			bytecode_decode_mark(decoding, i);
 		line = decoding->units[i].line;
 	}
 }
@@ -295,13 +296,13 @@ static void mark_starts(struct decoding *decoding)
 		const struct unit *unit = &decoding->units[i];
 		int target = unit->target;
 		if (unit->is_handler && can_be_marked(decoding, i))
-			mark(decoding, i);
+			bytecode_decode_mark(decoding, i);
 		if (target < 0)
 			continue;
 		/* These skip the END_FOR or END_SEND that is there. */
 		if (unit->kind == UNIT_FOR_ITER || unit->kind == UNIT_SEND)
 			target++;
-		mark(decoding, target);
+		bytecode_decode_mark(decoding, target);
 	}
 }
 
@@ -315,7 +316,8 @@ static int find_returns(struct decoding *decoding)
 	for (int i = 0; i < decoding->count; i++) {
 		const struct unit *unit = &decoding->units[i];
 		ends += unit->kind == UNIT_RERAISE;
-		if (unit->kind == UNIT_CALL_FINALLY && is_instruction(decoding, i + unit->length))
+		if (unit->kind == UNIT_CALL_FINALLY &&
+		    bytecode_decode_is_instruction(decoding, i + unit->length))
 			code->returns[code->return_count++] = i + unit->length;
 	}
 	return ends * (size_t)code->return_count > RETURNS_MAXIMUM ? -1 : 0;

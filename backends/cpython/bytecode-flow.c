@@ -12,7 +12,7 @@
 /* Jumps over END_FOR and POP_TOP, over END_SEND. */
 #define SKIPPED_MAXIMUM 2
 
-static bool is_instruction(const struct bytecode *code, int unit)
+static bool bytecode_flow_is_instruction(const struct bytecode *code, int unit)
 {
 	return unit >= 0 && unit < code->count && code->units[unit].kind != UNIT_INSIDE;
 }
@@ -40,7 +40,7 @@ int bytecode_unit_at(const struct bytecode *code, uint64_t address)
 
 static void add_edge(const struct bytecode *code, struct bytecode_edges *edges, int to)
 {
-	if (is_instruction(code, to))
+	if (bytecode_flow_is_instruction(code, to))
 		edges->items[edges->count++] = to;
 }
 
@@ -162,7 +162,7 @@ static bool is_line_3_12(const struct bytecode *code, int from, int to)
 bool bytecode_is_line(const struct cpython *python, const struct bytecode *code, int from, int to,
 		      bool is_raised)
 {
-	if (!is_instruction(code, to) || from >= code->count)
+	if (!bytecode_flow_is_instruction(code, to) || from >= code->count)
 		return false;
 	if (python->minor == 8)
 		return is_line_3_8(code, from, to);
@@ -181,7 +181,7 @@ bool bytecode_follows(const struct cpython *python, const struct bytecode *code,
 
 	if (from < 0)
 		return to == 0;
-	if (!is_instruction(code, from) || !is_instruction(code, to))
+	if (!bytecode_flow_is_instruction(code, from) || !bytecode_flow_is_instruction(code, to))
 		return false;
 	bytecode_edges(code, python->minor, from, &edges);
 	for (int i = 0; i < edges.count; i++)
@@ -200,7 +200,7 @@ static bool reaches(const struct cpython *python, const struct bytecode *code, i
 
 	if (bytecode_follows(python, code, from, to))
 		return true;
-	if (!hidden || !is_instruction(code, from))
+	if (!hidden || !bytecode_flow_is_instruction(code, from))
 		return false;
 	bytecode_edges(code, python->minor, from, &edges);
 	for (int i = 0; i < edges.count; i++)
@@ -211,7 +211,7 @@ static bool reaches(const struct cpython *python, const struct bytecode *code, i
 
 bool bytecode_reaches(const struct cpython *python, const struct bytecode *code, int from, int to)
 {
-	if (!is_instruction(code, to))
+	if (!bytecode_flow_is_instruction(code, to))
 		return false;
 	/* RERAISE may have put the frame's pointer anywhere before that. */
 	if (code->units[to].is_handler)
@@ -389,7 +389,7 @@ bool bytecode_frontier(const struct cpython *python, const struct bytecode *code
 	struct walk walk;
 
 	*count = 0;
-	if (!is_instruction(code, from))
+	if (!bytecode_flow_is_instruction(code, from))
 		return false;
 	walk_begin(&walk, python, code);
 	walk.line = line;
@@ -434,14 +434,14 @@ int bytecode_traced_line(const struct cpython *python, const struct bytecode *co
 {
 	struct origin origin = { .python = python, .code = code };
 
-	if (python->minor > 9 || !is_instruction(code, unit))
+	if (python->minor > 9 || !bytecode_flow_is_instruction(code, unit))
 		return unit < 0 ? code->first_line : code->units[unit].line;
 	origin.is_origin = xcalloc((size_t)code->count, sizeof(bool));
 	origin.is_origin[unit] = true;
 	do {
 		origin.has_changed = false;
 		for (int i = 0; i < code->count; i++)
-			if (is_instruction(code, i))
+			if (bytecode_flow_is_instruction(code, i))
 				bytecode_each_edge(code, python->minor, i, look_for_origin,
 						   &origin);
 	} while (origin.has_changed);

@@ -64,7 +64,7 @@ struct loading {
 	bool has_executors;
 };
 
-static void free_entry(void *memory)
+static void bytecode_free_entry(void *memory)
 {
 	struct entry *entry = memory;
 
@@ -91,7 +91,7 @@ static void free_value(uint64_t key, void *value, void *data)
 {
 	(void)key;
 	(void)data;
-	free_entry(value);
+	bytecode_free_entry(value);
 }
 
 void bytecode_cache_free(struct bytecode_cache *cache)
@@ -103,7 +103,7 @@ void bytecode_cache_free(struct bytecode_cache *cache)
 	while (cache->gone) {
 		struct entry *entry = cache->gone;
 		cache->gone = entry->next;
-		free_entry(entry);
+		bytecode_free_entry(entry);
 	}
 	free(cache);
 }
@@ -127,7 +127,7 @@ size_t bytecode_cache_sweep(struct bytecode_cache *cache,
 			continue;
 		}
 		*at = entry->next;
-		free_entry(entry);
+		bytecode_free_entry(entry);
 		count++;
 	}
 	return count;
@@ -143,7 +143,7 @@ static int head_integer(const struct loading *loading, long offset)
 	return (int)(int32_t)head_word(loading, offset);
 }
 
-static uint8_t *fetch(const struct loading *loading, uint64_t address, size_t length)
+static uint8_t *bytecode_fetch(const struct loading *loading, uint64_t address, size_t length)
 {
 	uint8_t *bytes = xmalloc(length + 1);
 
@@ -177,7 +177,7 @@ static uint8_t *fetch_table(const struct loading *loading, long offset, size_t *
 {
 	uint64_t address = find_bytes(loading, head_word(loading, offset), TABLE_MAXIMUM, length);
 
-	return address ? fetch(loading, address, *length) : NULL;
+	return address ? bytecode_fetch(loading, address, *length) : NULL;
 }
 
 static char *fetch_text(const struct loading *loading, long offset)
@@ -195,7 +195,7 @@ static char *fetch_text(const struct loading *loading, long offset)
 	    string.length > NAME_MAXIMUM)
 		return NULL;
 	size_t count = (size_t)string.length;
-	uint8_t *bytes = fetch(loading, string.data, count * string.width);
+	uint8_t *bytes = bytecode_fetch(loading, string.data, count * string.width);
 	if (!bytes)
 		return NULL;
 	pystring_decode(&text, bytes, count, string.width);
@@ -229,7 +229,7 @@ static int load_code(struct loading *loading)
 	}
 	if (!loading->first || !loading->count || loading->count > UNITS_MAXIMUM)
 		return -1;
-	loading->code = fetch(loading, loading->first, 2 * loading->count);
+	loading->code = bytecode_fetch(loading, loading->first, 2 * loading->count);
 	return loading->code ? 0 : -1;
 }
 
@@ -251,9 +251,10 @@ static void load_originals(struct loading *loading)
 		size = 0;
 	loading->original_size = size;
 	if (lines && size)
-		loading->original_lines = fetch(loading, lines, loading->count * size);
+		loading->original_lines = bytecode_fetch(loading, lines, loading->count * size);
 	if (instructions)
-		loading->original_instructions = fetch(loading, instructions, loading->count);
+		loading->original_instructions =
+			bytecode_fetch(loading, instructions, loading->count);
 }
 
 /* The opcode behind one that only stands for it; 0: not known. */
@@ -311,7 +312,7 @@ static struct signature sign_head(const struct loading *loading)
 	};
 }
 
-static struct signature sign(const struct loading *loading)
+static struct signature bytecode_sign(const struct loading *loading)
 {
 	struct signature signature = sign_head(loading);
 
@@ -389,7 +390,7 @@ static void retire(struct bytecode_cache *cache, struct entry *entry)
 	cache->gone = entry;
 }
 
-static struct entry *refresh(struct loading *loading, struct entry *entry)
+static struct entry *bytecode_refresh(struct loading *loading, struct entry *entry)
 {
 	struct bytecode_cache *cache = (struct bytecode_cache *)loading->cache;
 	bool is_read =
@@ -397,7 +398,7 @@ static struct entry *refresh(struct loading *loading, struct entry *entry)
 	struct signature signature = { .type = 0 };
 
 	if (is_read)
-		signature = sign(loading);
+		signature = bytecode_sign(loading);
 	if (entry && is_read && memcmp(&entry->signature, &signature, sizeof(signature)) == 0)
 		return entry;
 	if (entry)
@@ -407,7 +408,7 @@ static struct entry *refresh(struct loading *loading, struct entry *entry)
 	entry = xcalloc(1, sizeof(*entry));
 	entry->signature = signature;
 	if (fill_code(loading, &entry->code) < 0) {
-		free_entry(entry);
+		bytecode_free_entry(entry);
 		return NULL;
 	}
 	map_put(cache->entries, loading->address, entry);
@@ -415,7 +416,7 @@ static struct entry *refresh(struct loading *loading, struct entry *entry)
 }
 
 /* By what takes one small read. */
-static bool is_same(struct loading *loading, const struct entry *entry)
+static bool bytecode_is_same(struct loading *loading, const struct entry *entry)
 {
 	struct signature signature;
 
@@ -426,16 +427,16 @@ static bool is_same(struct loading *loading, const struct entry *entry)
 	return memcmp(&entry->signature, &signature, sizeof(signature)) == 0;
 }
 
-static const struct bytecode *look(struct bytecode_cache *cache, uint64_t address,
-				   struct entry *entry)
+static const struct bytecode *bytecode_look(struct bytecode_cache *cache, uint64_t address,
+					    struct entry *entry)
 {
 	if (!address || !cache->opcodes)
 		return NULL;
 	struct loading *loading = xcalloc(1, sizeof(*loading));
 	loading->cache = cache;
 	loading->address = address;
-	if (!entry || entry->age != cache->age || !is_same(loading, entry))
-		entry = refresh(loading, entry);
+	if (!entry || entry->age != cache->age || !bytecode_is_same(loading, entry))
+		entry = bytecode_refresh(loading, entry);
 	if (entry)
 		entry->age = cache->age;
 	free(loading->original_instructions);
@@ -451,12 +452,12 @@ const struct bytecode *bytecode_find(struct bytecode_cache *cache, uint64_t addr
 
 	if (entry && entry->age == cache->age)
 		return &entry->code;
-	return look(cache, address, entry);
+	return bytecode_look(cache, address, entry);
 }
 
 const struct bytecode *bytecode_meet(struct bytecode_cache *cache, uint64_t address)
 {
-	return look(cache, address, map_find(cache->entries, address));
+	return bytecode_look(cache, address, map_find(cache->entries, address));
 }
 
 bool bytecode_hides_next(struct bytecode_cache *cache, const struct bytecode *code, int unit)

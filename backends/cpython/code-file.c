@@ -23,7 +23,7 @@ static bool is_nothing(const struct component *component)
 	return component->length == 0 || (component->length == 1 && component->text[0] == '.');
 }
 
-static bool is_up(const struct component *component)
+static bool code_file_is_up(const struct component *component)
 {
 	return component->length == 2 && !memcmp(component->text, "..", 2);
 }
@@ -46,7 +46,7 @@ static bool take_last(struct walk *walk, struct component *component)
 		*component = take_any(walk);
 		if (is_nothing(component))
 			continue;
-		if (is_up(component))
+		if (code_file_is_up(component))
 			walk->skipped++;
 		else if (walk->skipped == 0)
 			return true;

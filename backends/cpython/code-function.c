@@ -56,8 +56,8 @@ static bool find_in_bases(struct pyreader *reader, const struct pytype *type, co
 }
 
 /* As getattr() would, but for what would have to be run. */
-static bool find_attribute(struct pyreader *reader, uint64_t object, const char *name,
-			   uint64_t *value)
+static bool code_function_find_attribute(struct pyreader *reader, uint64_t object, const char *name,
+					 uint64_t *value)
 {
 	struct pytype type, class;
 	uint64_t dict;
@@ -76,7 +76,8 @@ static bool find_attribute(struct pyreader *reader, uint64_t object, const char 
 }
 
 /* What a path of attributes leads to from a namespace. */
-static bool resolve(struct pyreader *reader, uint64_t dict, const char *path, uint64_t *object)
+static bool code_function_resolve(struct pyreader *reader, uint64_t dict, const char *path,
+				  uint64_t *object)
 {
 	char part[NAME_MAXIMUM];
 	bool is_first = true;
@@ -86,7 +87,7 @@ static bool resolve(struct pyreader *reader, uint64_t dict, const char *path, ui
 
 		snprintf(part, sizeof(part), "%.*s", (int)length, at);
 		if (is_first ? pydict_find(reader, dict, part, object) != 0
-			     : !find_attribute(reader, *object, part, object))
+			     : !code_function_find_attribute(reader, *object, part, object))
 			return false;
 		if (!at[length])
 			return true;
@@ -103,7 +104,7 @@ static bool is_called(struct function_search *search, uint64_t code, const char 
 	       pystring_equals(&search->reader, text, name);
 }
 
-static void append(struct code_list *list, uint64_t code)
+static void code_function_append(struct code_list *list, uint64_t code)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i] == code)
@@ -127,7 +128,7 @@ static void add_object(struct function_search *search, uint64_t object)
 
 	if (pytype_has(&search->reader, object, PYTYPE_TYPE)) {
 		name = "__init__";
-		if (!find_attribute(&search->reader, object, name, &object))
+		if (!code_function_find_attribute(&search->reader, object, name, &object))
 			return;
 	}
 	crawl = object_search_new(codes->memory, codes->python, &calls);
@@ -137,24 +138,24 @@ static void add_object(struct function_search *search, uint64_t object)
 	for (size_t i = 0; i < found.count; i++) {
 		if (!is_called(search, found.items[i], name))
 			continue;
-		append(search->list, found.items[i]);
+		code_function_append(search->list, found.items[i]);
 		is_named = true;
 	}
 	if (!is_named && found.count)
-		append(search->list, found.items[0]);
+		code_function_append(search->list, found.items[0]);
 	code_list_clear(&found);
 }
 
-static void look_in(struct function_search *search, uint64_t dict, const char *path)
+static void code_function_look_in(struct function_search *search, uint64_t dict, const char *path)
 {
 	uint64_t object;
 
 	search->reader.budget = BUDGET;
-	if (resolve(&search->reader, dict, path, &object))
+	if (code_function_resolve(&search->reader, dict, path, &object))
 		add_object(search, object);
 }
 
-static bool is_main(struct function_search *search, const struct module *module)
+static bool code_function_is_main(struct function_search *search, const struct module *module)
 {
 	return pystring_equals(&search->reader, module->name, "__main__");
 }
@@ -165,16 +166,16 @@ static void look_near(struct function_search *search)
 	uint64_t last = 0;
 
 	for (size_t i = 0; i < base->modules.count; i++)
-		if (is_main(search, &base->modules.items[i]))
-			look_in(search, base->modules.items[i].dict, search->name);
+		if (code_function_is_main(search, &base->modules.items[i]))
+			code_function_look_in(search, base->modules.items[i].dict, search->name);
 	for (size_t i = 0; i < base->running_count && !search->list->count; i++) {
 		if (base->running[i].globals != last)
-			look_in(search, base->running[i].globals, search->name);
+			code_function_look_in(search, base->running[i].globals, search->name);
 		last = base->running[i].globals;
 	}
 }
 
-static char *text_of(struct function_search *search, uint64_t string)
+static char *code_function_text_of(struct function_search *search, uint64_t string)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -213,18 +214,18 @@ static void cut_to_stem(char *path)
 
 static void look_in_module(struct function_search *search, const struct module *module)
 {
-	char *name = text_of(search, module->name);
+	char *name = code_function_text_of(search, module->name);
 	const char *path = behind_module(search->name, name);
 
 	/* The main program is called by its file's name, too. */
 	if (!path && !strcmp(name, "__main__")) {
 		free(name);
-		name = text_of(search, module->file);
+		name = code_function_text_of(search, module->file);
 		cut_to_stem(name);
 		path = behind_module(search->name, name);
 	}
 	if (path)
-		look_in(search, module->dict, path);
+		code_function_look_in(search, module->dict, path);
 	free(name);
 }
 
@@ -233,16 +234,16 @@ static void look_in_all(struct function_search *search, bool in_libraries)
 	const struct sys_modules *modules = &search->base.modules;
 
 	for (size_t i = 0; i < modules->count; i++) {
-		char *file = text_of(search, modules->items[i].file);
+		char *file = code_function_text_of(search, modules->items[i].file);
 		bool is_own = file[0] && !code_file_is_library(file);
 
 		if (is_own != in_libraries)
-			look_in(search, modules->items[i].dict, search->name);
+			code_function_look_in(search, modules->items[i].dict, search->name);
 		free(file);
 	}
 }
 
-static bool is_own(const char *filename, void *data)
+static bool code_function_is_own(const char *filename, void *data)
 {
 	(void)data;
 	return !code_file_is_library(filename);
@@ -262,7 +263,7 @@ static bool is_nested(struct function_search *search, uint64_t code)
 	if (at->co_qualname < 0)
 		return is_called(search, code, search->name);
 	pyreader_pointer(&search->reader, code + (uint64_t)at->co_qualname, &string);
-	text = text_of(search, string);
+	text = code_function_text_of(search, string);
 	all = strlen(text);
 	is_meant = all >= length && !strcmp(text + all - length, search->name) &&
 		   (all == length || text[all - length - 1] == '.');
@@ -273,7 +274,7 @@ static bool is_nested(struct function_search *search, uint64_t code)
 /* Functions within functions of a person's own files. */
 static void look_inside(struct function_search *search)
 {
-	const struct object_search_calls calls = { is_own, NULL, false };
+	const struct object_search_calls calls = { code_function_is_own, NULL, false };
 	struct code_search *base = &search->base;
 	struct code_list found = { .items = NULL };
 
@@ -281,7 +282,7 @@ static void look_inside(struct function_search *search)
 	for (size_t i = 0; i < base->running_count; i++)
 		object_search_add(base->crawl, base->running[i].code, 0);
 	for (size_t i = 0; i < base->modules.count; i++) {
-		char *file = text_of(search, base->modules.items[i].file);
+		char *file = code_function_text_of(search, base->modules.items[i].file);
 
 		if (file[0] && !code_file_is_library(file))
 			object_search_add(base->crawl, base->modules.items[i].dict, DEPTH + 1);
@@ -290,7 +291,7 @@ static void look_inside(struct function_search *search)
 	object_search_run(base->crawl, &found);
 	for (size_t i = 0; i < found.count; i++)
 		if (is_nested(search, found.items[i]))
-			append(search->list, found.items[i]);
+			code_function_append(search->list, found.items[i]);
 	code_list_clear(&found);
 }
 
@@ -328,7 +329,7 @@ static void look_in_code(struct function_search *search, uint64_t code, const ch
 		at += length + 1;
 	}
 	if (code)
-		append(search->list, code);
+		code_function_append(search->list, code);
 }
 
 static char *file_of(struct function_search *search, uint64_t code)
@@ -338,7 +339,7 @@ static char *file_of(struct function_search *search, uint64_t code)
 
 	search->reader.budget = BUDGET;
 	pyreader_pointer(&search->reader, code + (uint64_t)at, &file);
-	return text_of(search, file);
+	return code_function_text_of(search, file);
 }
 
 /* "/x/pkg/mod.py" is "x.pkg.mod", of which an end is the module's name. */
@@ -379,7 +380,7 @@ void code_search_of_function_in(struct codes *codes, uint64_t code, const char *
 	free(file);
 }
 
-static void look(struct function_search *search)
+static void code_function_look(struct function_search *search)
 {
 	const struct sys_modules *modules = &search->base.modules;
 
@@ -403,7 +404,7 @@ void code_search_of_function(struct codes *codes, const char *name, struct code_
 	search.last = dot ? dot + 1 : name;
 	code_search_begin(&search.base, codes);
 	pyreader_init(&search.reader, codes->memory, codes->python);
-	look(&search);
+	code_function_look(&search);
 	if (list->count && !list->file)
 		list->file = file_of(&search, list->items[0]);
 	code_search_end(&search.base);

@@ -33,7 +33,7 @@ struct code_names {
 	size_t expected_capacity;
 };
 
-static void free_name(void *data)
+static void code_names_free_name(void *data)
 {
 	struct name *name = data;
 
@@ -49,7 +49,7 @@ struct code_names *code_names_new(struct memory *memory, const struct cpython *p
 	names->memory = memory;
 	names->python = python;
 	names->calls = calls;
-	names->known = map_new(free_name);
+	names->known = map_new(code_names_free_name);
 	return names;
 }
 
@@ -72,7 +72,7 @@ void code_names_expect(struct code_names *names, uint64_t address)
 }
 
 /* Those that are compact, as names made by a compiler are. */
-static char *take_text(const struct code_names *names, const struct memory_part *part)
+static char *code_names_take_text(const struct code_names *names, const struct memory_part *part)
 {
 	struct buffer text = BUFFER_INIT;
 	struct pystring string;
@@ -117,7 +117,7 @@ void code_names_learn(struct code_names *names)
 	for (size_t i = 0; i < count; i++) {
 		struct name *name = map_find(names->known, parts[i].address);
 
-		name->text = take_text(names, &parts[i]);
+		name->text = code_names_take_text(names, &parts[i]);
 		name->is_wanted = name->text &&
 				  (!calls->is_wanted || calls->is_wanted(name->text, calls->data));
 	}

@@ -56,7 +56,7 @@ void code_list_clear(struct code_list *list)
 	*list = (struct code_list){ .items = NULL };
 }
 
-static bool is_file(const char *filename, void *data)
+static bool code_search_is_file(const char *filename, void *data)
 {
 	const struct code_search *search = data;
 
@@ -78,7 +78,7 @@ static void add_frames(struct code_search *search)
 	}
 }
 
-static void read_threads(struct codes *codes, struct memory *memory)
+static void code_search_read_threads(struct codes *codes, struct memory *memory)
 {
 	if (pytstate_list_read(&codes->threads, memory, codes->python, NULL) < 0)
 		codes->threads.count = 0;
@@ -104,7 +104,7 @@ void code_search_begin(struct code_search *search, struct codes *codes)
 {
 	search->codes = codes;
 	memory_begin(codes->memory, false);
-	read_threads(codes, codes->memory);
+	code_search_read_threads(codes, codes->memory);
 	for (size_t i = 0; i < codes->threads.count; i++) {
 		pywalk_read(&codes->walk, codes->memory, codes->python,
 			    codes->threads.items[i].address);
@@ -172,7 +172,7 @@ static void search_everywhere(struct code_search *search, struct code_list *list
 static void search_file(struct codes *codes, const char *path, bool is_far, struct code_list *list)
 {
 	struct code_search search = { .path = path };
-	const struct object_search_calls calls = { is_file, &search, false };
+	const struct object_search_calls calls = { code_search_is_file, &search, false };
 
 	code_search_begin(&search, codes);
 	search.crawl = object_search_new(codes->memory, codes->python, &calls);
@@ -320,7 +320,7 @@ uint64_t code_search_revision(struct codes *codes)
 
 	forget_some(codes);
 	memory_begin(codes->watching, true);
-	read_threads(codes, codes->watching);
+	code_search_read_threads(codes, codes->watching);
 	is_new = look_at_modules(codes);
 	is_new = look_at_frames(codes) || is_new;
 	codes->revision += is_new;

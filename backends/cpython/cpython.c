@@ -42,7 +42,7 @@ static bool take_image(struct search *search, struct loaded_elf_image *image)
 	return false;
 }
 
-static bool take_library(struct loaded_elf_image *image, const char *name, void *data)
+static bool cpython_take_library(struct loaded_elf_image *image, const char *name, void *data)
 {
 	struct search *search = data;
 	const char *base = strrchr(name, '/');
@@ -58,11 +58,11 @@ static bool take_library(struct loaded_elf_image *image, const char *name, void 
 static void search_libraries(struct search *search, struct loaded_elf_image *program)
 {
 	search->only_named = true;
-	loaded_elf_each_library(program, search->memory, take_library, search);
+	loaded_elf_each_library(program, search->memory, cpython_take_library, search);
 	if (search->runtime || search->is_pypy)
 		return;
 	search->only_named = false;
-	loaded_elf_each_library(program, search->memory, take_library, search);
+	loaded_elf_each_library(program, search->memory, cpython_take_library, search);
 }
 
 /* A file that has no name here, or that is not ours to see, says nothing. */
@@ -129,7 +129,7 @@ static bool is_pypy_program(pid_t pid)
 	return base && strstr(base, "pypy");
 }
 
-static int explain_missing(const struct search *search, struct error *error)
+static int cpython_explain_missing(const struct search *search, struct error *error)
 {
 	char name[64];
 	pid_t pid = memory_pid(search->memory);
@@ -164,7 +164,7 @@ static int find_runtime(struct search *search, struct error *error)
 	/* A section of the file is there whether or not memory is readable. */
 	if (search->runtime && memory_read_u8(search->memory, search->runtime, &byte) < 0)
 		return access_refusal_explain(pid, errno, error);
-	return search->runtime ? 0 : explain_missing(search, error);
+	return search->runtime ? 0 : cpython_explain_missing(search, error);
 }
 
 /* Before Py_Version (3.11) each minor version brought a new function. */
@@ -188,7 +188,7 @@ static int minor_by_symbols(struct search *search)
 	return 0;
 }
 
-static int find_version(struct cpython *python, struct search *search)
+static int cpython_find_version(struct cpython *python, struct search *search)
 {
 	uint64_t address;
 
@@ -226,7 +226,7 @@ static int read_own_offsets(struct cpython *python, struct memory *memory, struc
 }
 
 /* The chain from the runtime to a thread and back must close. */
-static bool is_valid(const struct cpython *python, struct memory *memory)
+static bool cpython_is_valid(const struct cpython *python, struct memory *memory)
 {
 	const struct offsets *offsets = &python->offsets;
 	uint64_t interpreter;
@@ -247,7 +247,7 @@ static int validate(const struct cpython *python, struct memory *memory, struct 
 {
 	/* A list that changes meanwhile is seen broken once, not five times. */
 	for (int i = 0; i < TRIES; i++) {
-		if (is_valid(python, memory))
+		if (cpython_is_valid(python, memory))
 			return 0;
 		memory_begin(memory, false);
 	}
@@ -292,7 +292,7 @@ static int locate(struct cpython *python, struct memory *memory, struct loaded_e
 	if (find_runtime(&search, error) < 0)
 		return -1;
 	python->runtime = search.runtime;
-	if (find_version(python, &search) < 0)
+	if (cpython_find_version(python, &search) < 0)
 		return error_set(error, "pid %d runs a CPython of unknown version; " WORKS,
 				 (int)memory_pid(memory));
 	const struct offsets *offsets = offsets_find(python->minor);

@@ -20,7 +20,7 @@ static uint8_t take_byte(struct line_table_walk *walk)
 	return walk->table->bytes[walk->at++];
 }
 
-static uint32_t take_number(struct line_table_walk *walk)
+static uint32_t line_table_take_number(struct line_table_walk *walk)
 {
 	uint32_t value = 0;
 	uint8_t byte = 0x40;
@@ -35,7 +35,7 @@ static uint32_t take_number(struct line_table_walk *walk)
 
 static int64_t take_signed(struct line_table_walk *walk)
 {
-	uint32_t value = take_number(walk);
+	uint32_t value = line_table_take_number(walk);
 
 	return value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
 }
@@ -76,7 +76,7 @@ static int64_t take_location(struct line_table_walk *walk, int code)
 		delta = take_signed(walk);
 	if (code == LOCATION_LONG)
 		for (int i = 0; i < 3; i++)
-			take_number(walk);
+			line_table_take_number(walk);
 	if (code < LOCATION_ONE_LINE)
 		take_byte(walk);
 	if (code >= LOCATION_ONE_LINE && code < LOCATION_NO_COLUMNS) {

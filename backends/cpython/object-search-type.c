@@ -126,7 +126,7 @@ static void fetch_name(const struct crawl_types *types, uint64_t address, char n
 	name[length] = '\0';
 }
 
-static void take_row(struct crawl_type *type, const char *name)
+static void object_search_type_take_row(struct crawl_type *type, const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
 		if (strcmp(rows[i].name, name) != 0)
@@ -148,7 +148,8 @@ static bool take_flag(struct crawl_type *type)
 	return false;
 }
 
-static const struct crawl_type *find(struct crawl_types *types, uint64_t address, int depth);
+static const struct crawl_type *object_search_type_find(struct crawl_types *types, uint64_t address,
+							int depth);
 
 /* A class of Python's own has a name without a dot, whatever it is. */
 static bool is_of_python(const struct crawl_type *type, const char *name)
@@ -167,8 +168,8 @@ static void take_base(const struct crawl_type *base, struct crawl_type *type)
 	type->count = base->count;
 }
 
-static void choose(struct crawl_types *types, const struct reading *reading,
-		   struct crawl_type *type, int depth)
+static void object_search_type_choose(struct crawl_types *types, const struct reading *reading,
+				      struct crawl_type *type, int depth)
 {
 	char name[NAME_BYTES];
 
@@ -178,15 +179,16 @@ static void choose(struct crawl_types *types, const struct reading *reading,
 	fetch_name(types, reading->name, name);
 	if (!is_of_python(type, name)) {
 		type->kind = type->dict_offset ? CRAWL_INSTANCE : CRAWL_NOTHING;
-		take_row(type, name);
+		object_search_type_take_row(type, name);
 		return;
 	}
 	type->kind = CRAWL_INSTANCE;
 	if (reading->base && depth < BASES_MAXIMUM)
-		take_base(find(types, reading->base, depth + 1), type);
+		take_base(object_search_type_find(types, reading->base, depth + 1), type);
 }
 
-static const struct crawl_type *find(struct crawl_types *types, uint64_t address, int depth)
+static const struct crawl_type *object_search_type_find(struct crawl_types *types, uint64_t address,
+							int depth)
 {
 	struct crawl_type *type = map_find(types->known, address);
 	struct reading reading;
@@ -197,11 +199,11 @@ static const struct crawl_type *find(struct crawl_types *types, uint64_t address
 	/* A circle of bases ends here. */
 	map_put(types->known, address, type);
 	if (!read_type(types, address, &reading))
-		choose(types, &reading, type, depth);
+		object_search_type_choose(types, &reading, type, depth);
 	return type;
 }
 
 const struct crawl_type *crawl_types_find(struct crawl_types *types, uint64_t address)
 {
-	return find(types, address, 0);
+	return object_search_type_find(types, address, 0);
 }

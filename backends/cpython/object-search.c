@@ -156,16 +156,16 @@ static void add_words(struct object_search *crawl, uint64_t address, int64_t cou
 }
 
 /* The word at an offset of what was read of an object; 0: not read. */
-static uint64_t word(const struct memory_part *part, long offset)
+static uint64_t object_search_word(const struct memory_part *part, long offset)
 {
 	if (offset < 0 || (size_t)offset + 8 > part->done)
 		return 0;
 	return pyreader_word(part->out, offset);
 }
 
-static int64_t size_of(const struct memory_part *part)
+static int64_t object_search_size_of(const struct memory_part *part)
 {
-	return (int64_t)word(part, PYREADER_HEAD);
+	return (int64_t)object_search_word(part, PYREADER_HEAD);
 }
 
 /* An object of the chunk: what it is, and its first bytes. */
@@ -190,7 +190,7 @@ static void visit_nothing(struct object_search *crawl, const struct object *obje
 static void visit_code(struct object_search *crawl, const struct object *object)
 {
 	const struct offsets *at = &crawl->python->offsets;
-	uint64_t name = word(object->part, at->co_filename);
+	uint64_t name = object_search_word(object->part, at->co_filename);
 	struct code_list *list = crawl->list;
 
 	if (!code_names_is_wanted(crawl->names, name))
@@ -200,7 +200,7 @@ static void visit_code(struct object_search *crawl, const struct object *object)
 	ARRAY_GROW(list->items, list->count, list->capacity);
 	list->items[list->count++] = object->item.address;
 	if (!crawl->is_flat)
-		add_tuple(crawl, word(object->part, at->co_consts), 0);
+		add_tuple(crawl, object_search_word(object->part, at->co_consts), 0);
 }
 
 static void visit_function(struct object_search *crawl, const struct object *object)
@@ -211,11 +211,12 @@ static void visit_function(struct object_search *crawl, const struct object *obj
 	long dict = at->func_closure + (crawl->python->minor < 10 ? 24 : 16);
 	int depth = object->item.depth;
 
-	object_search_add(crawl, word(part, at->func_code), 0);
-	add_tuple(crawl, word(part, at->func_closure), depth);
-	object_search_add(crawl, word(part, dict), depth + 1);
+	object_search_add(crawl, object_search_word(part, at->func_code), 0);
+	add_tuple(crawl, object_search_word(part, at->func_closure), depth);
+	object_search_add(crawl, object_search_word(part, dict), depth + 1);
 	for (long before = DEFAULTS_BEFORE_CLOSURE; before > 0; before -= 8)
-		object_search_add(crawl, word(part, at->func_closure - before), depth);
+		object_search_add(crawl, object_search_word(part, at->func_closure - before),
+				  depth);
 }
 
 static void visit_class(struct object_search *crawl, const struct object *object)
@@ -231,8 +232,8 @@ static void visit_dict(struct object_search *crawl, const struct object *object)
 	if (object->item.depth <= 0)
 		return;
 	crawl->dicts[crawl->dict_count++] = (struct values){
-		.keys = word(object->part, at->dict_keys),
-		.values = word(object->part, at->dict_values),
+		.keys = object_search_word(object->part, at->dict_keys),
+		.values = object_search_word(object->part, at->dict_values),
 		.depth = object->item.depth - 1,
 	};
 }
@@ -243,7 +244,7 @@ static void visit_tuple(struct object_search *crawl, const struct object *object
 
 	if (object->item.depth > 0)
 		add_words(crawl, object->item.address + (uint64_t)at->tuple_item,
-			  size_of(object->part), object->item.depth - 1);
+			  object_search_size_of(object->part), object->item.depth - 1);
 }
 
 static void visit_list(struct object_search *crawl, const struct object *object)
@@ -251,18 +252,18 @@ static void visit_list(struct object_search *crawl, const struct object *object)
 	const struct offsets *at = &crawl->python->offsets;
 
 	if (object->item.depth > 0)
-		add_words(crawl, word(object->part, at->list_item), size_of(object->part),
-			  object->item.depth - 1);
+		add_words(crawl, object_search_word(object->part, at->list_item),
+			  object_search_size_of(object->part), object->item.depth - 1);
 }
 
 static void visit_set(struct object_search *crawl, const struct object *object)
 {
 	const struct offsets *at = &crawl->python->offsets;
-	uint64_t mask = word(object->part, at->set_mask);
+	uint64_t mask = object_search_word(object->part, at->set_mask);
 
 	/* A setentry is a key and its hash. */
 	if (object->item.depth > 0 && mask < CONTAINER_MAXIMUM)
-		add_range(crawl, word(object->part, at->set_table), mask + 1, 16,
+		add_range(crawl, object_search_word(object->part, at->set_table), mask + 1, 16,
 			  object->item.depth - 1);
 }
 
@@ -271,7 +272,7 @@ static void visit_wrapper(struct object_search *crawl, const struct object *obje
 	const struct crawl_type *type = object->type;
 
 	for (int i = 0; i < type->count; i++)
-		object_search_add(crawl, word(object->part, type->first + 8 * i),
+		object_search_add(crawl, object_search_word(object->part, type->first + 8 * i),
 				  object->item.depth);
 	if (type->dict_offset > 0)
 		add_range(crawl, object->item.address + (uint64_t)type->dict_offset, 1, 8,
@@ -310,7 +311,7 @@ static void add_inline(struct object_search *crawl, uint64_t values, int depth)
 }
 
 /* Attributes of an instance without a dict of its own (pyinstance.h). */
-static void add_values(struct object_search *crawl, const struct object *object)
+static void object_search_add_values(struct object_search *crawl, const struct object *object)
 {
 	uint64_t address = object->item.address;
 	int depth = object->item.depth - 1;
@@ -339,7 +340,7 @@ static void visit_instance(struct object_search *crawl, const struct object *obj
 	if (depth <= 0)
 		return;
 	if (crawl->python->minor >= 11 && (type->flags & PYTYPE_MANAGED_DICT))
-		add_values(crawl, object);
+		object_search_add_values(crawl, object);
 	if (type->dict_offset > 0)
 		add_range(crawl, address + (uint64_t)type->dict_offset, 1, 8, depth);
 	if (type->slots_at && slots <= SLOTS_MAXIMUM)
@@ -378,7 +379,7 @@ static void learn_names(struct object_search *crawl, const struct object *object
 
 	for (size_t i = 0; i < count; i++)
 		if (objects[i].type->kind == CRAWL_CODE)
-			code_names_expect(crawl->names, word(objects[i].part, at));
+			code_names_expect(crawl->names, object_search_word(objects[i].part, at));
 	code_names_learn(crawl->names);
 }
 
@@ -388,7 +389,7 @@ static void learn_names(struct object_search *crawl, const struct object *object
  */
 static bool is_alive(const struct object_search *crawl, const struct memory_part *part)
 {
-	uint64_t count = word(part, 0);
+	uint64_t count = object_search_word(part, 0);
 
 	/* From 3.14 on flags are in the upper half. */
 	if (crawl->python->minor >= 14)
@@ -396,9 +397,10 @@ static bool is_alive(const struct object_search *crawl, const struct memory_part
 	return count && count < COUNT_MAXIMUM;
 }
 
-static const struct crawl_type *type_of(struct object_search *crawl, const struct memory_part *part)
+static const struct crawl_type *object_search_type_of(struct object_search *crawl,
+						      const struct memory_part *part)
 {
-	uint64_t type = is_alive(crawl, part) ? word(part, OBJECT_TYPE) : 0;
+	uint64_t type = is_alive(crawl, part) ? object_search_word(part, OBJECT_TYPE) : 0;
 
 	return crawl_types_find(crawl->types, type);
 }
@@ -412,7 +414,7 @@ static void visit_chunk(struct object_search *crawl)
 		objects[i] = (struct object){
 			.item = crawl->queue[crawl->done + i],
 			.part = &crawl->parts[i],
-			.type = type_of(crawl, &crawl->parts[i]),
+			.type = object_search_type_of(crawl, &crawl->parts[i]),
 		};
 	crawl->done += count;
 	learn_names(crawl, objects, count);
@@ -462,7 +464,7 @@ static void take_words(struct object_search *crawl, const struct memory_part *pa
 		       const struct range *range)
 {
 	for (size_t at = 0; at + 8 <= part->done; at += range->stride)
-		object_search_add(crawl, word(part, (long)at), range->depth);
+		object_search_add(crawl, object_search_word(part, (long)at), range->depth);
 }
 
 /* As many ranges as fit; returns the first that did not. */

@@ -67,7 +67,7 @@ static const struct bound {
 	{ AT(bytes_sval), 24, 0, NOWHERE, 64 },
 };
 
-static long value_of(const struct offsets *offsets, size_t member)
+static long offsets_value_of(const struct offsets *offsets, size_t member)
 {
 	long value;
 
@@ -75,19 +75,19 @@ static long value_of(const struct offsets *offsets, size_t member)
 	return value;
 }
 
-static bool is_within(const struct offsets *offsets, const struct bound *bound)
+static bool offsets_is_within(const struct offsets *offsets, const struct bound *bound)
 {
-	long value = value_of(offsets, bound->member);
+	long value = offsets_value_of(offsets, bound->member);
 	long end = value + bound->size;
 
 	return value >= bound->least && end <= bound->limit &&
-	       (bound->end == NOWHERE || end <= value_of(offsets, bound->end));
+	       (bound->end == NOWHERE || end <= offsets_value_of(offsets, bound->end));
 }
 
-static bool make_sense(const struct offsets *offsets)
+static bool offsets_make_sense(const struct offsets *offsets)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(bounds); i++)
-		if (!is_within(offsets, &bounds[i]))
+		if (!offsets_is_within(offsets, &bounds[i]))
 			return false;
 	return true;
 }
@@ -114,7 +114,7 @@ int offsets_override(struct offsets *offsets, int minor, struct memory *memory, 
 			return -1;
 		values[i] = (long)value;
 	}
-	if (!make_sense(&merged))
+	if (!offsets_make_sense(&merged))
 		return -1;
 	*offsets = merged;
 	return 0;

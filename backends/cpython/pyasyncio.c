@@ -64,7 +64,7 @@ void pyasyncio_free(struct pyasyncio *asyncio)
 	free(asyncio);
 }
 
-static bool locate(struct pyasyncio *asyncio, uint64_t interpreter)
+static bool pyasyncio_locate(struct pyasyncio *asyncio, uint64_t interpreter)
 {
 	uint64_t value;
 
@@ -78,7 +78,7 @@ static bool locate(struct pyasyncio *asyncio, uint64_t interpreter)
 }
 
 /* "Task-3": a str, or only its number until the program asks for the name. */
-static char *read_name(struct pyasyncio *asyncio, uint64_t task)
+static char *pyasyncio_read_name(struct pyasyncio *asyncio, uint64_t task)
 {
 	struct buffer text = BUFFER_INIT;
 	uint64_t name;
@@ -98,7 +98,7 @@ static char *read_name(struct pyasyncio *asyncio, uint64_t task)
 static struct pyasyncio_task *keep_task(struct pyasyncio *asyncio, uint64_t address,
 					uint64_t coroutine)
 {
-	char *name = read_name(asyncio, address);
+	char *name = pyasyncio_read_name(asyncio, address);
 	struct pyasyncio_task *task;
 
 	for (size_t i = 0; i < asyncio->count; i++) {
@@ -174,7 +174,7 @@ static int walk_chain(struct pyasyncio *asyncio, uint64_t coroutine, struct pywa
 	return coroutine ? -1 : 0;
 }
 
-static void reverse(struct pywalk *walk)
+static void pyasyncio_reverse(struct pywalk *walk)
 {
 	for (size_t i = 0; i < walk->count / 2; i++) {
 		struct pyframe held = walk->frames[i];
@@ -195,7 +195,7 @@ static void read_chain(struct pyasyncio *asyncio, struct pyasyncio_task *task)
 		  pywalk_agrees(&task->walk, &asyncio->again);
 	memory_use(asyncio->memory, 0);
 	task->exactness = is_same && !task->is_broken ? CONSISTENT : TORN;
-	reverse(&task->walk);
+	pyasyncio_reverse(&task->walk);
 }
 
 /* The tasks of a list whose head (next, previous) is at head. */
@@ -225,7 +225,7 @@ static void read_list(struct pyasyncio *asyncio, uint64_t head, uint64_t thread,
 	}
 }
 
-static void read_threads(struct pyasyncio *asyncio, const struct pytstate_list *states)
+static void pyasyncio_read_threads(struct pyasyncio *asyncio, const struct pytstate_list *states)
 {
 	const struct asyncio_section *at = &asyncio->at;
 
@@ -241,7 +241,7 @@ static void read_threads(struct pyasyncio *asyncio, const struct pytstate_list *
 	read_list(asyncio, states->main_interpreter + at->interpreter_tasks, 0, 0);
 }
 
-static void drop_unseen(struct pyasyncio *asyncio)
+static void pyasyncio_drop_unseen(struct pyasyncio *asyncio)
 {
 	size_t kept = 0;
 
@@ -261,9 +261,9 @@ void pyasyncio_read(struct pyasyncio *asyncio, const struct pytstate_list *state
 	pyreader_init(&asyncio->reader, asyncio->memory, asyncio->python);
 	for (size_t i = 0; i < asyncio->count; i++)
 		asyncio->tasks[i].is_seen = false;
-	if (locate(asyncio, states->main_interpreter))
-		read_threads(asyncio, states);
-	drop_unseen(asyncio);
+	if (pyasyncio_locate(asyncio, states->main_interpreter))
+		pyasyncio_read_threads(asyncio, states);
+	pyasyncio_drop_unseen(asyncio);
 }
 
 const struct pyasyncio_task *pyasyncio_next(const struct pyasyncio *asyncio, size_t *place)

@@ -30,7 +30,8 @@ static const struct pyclass_lookup looks[] = {
 };
 /* clang-format on */
 
-static bool is_module(struct pyreader *reader, const struct pytype *type, const char *wanted)
+static bool pyclass_lookup_is_module(struct pyreader *reader, const struct pytype *type,
+				     const char *wanted)
 {
 	struct buffer text = BUFFER_INIT;
 	size_t length = strlen(wanted);
@@ -45,14 +46,14 @@ static bool is_module(struct pyreader *reader, const struct pytype *type, const 
 	return is_it;
 }
 
-static bool is_class(struct pyreader *reader, const struct pyclass_lookup *look,
-		     const struct pytype *base, const char *name)
+static bool pyclass_lookup_is_class(struct pyreader *reader, const struct pyclass_lookup *look,
+				    const struct pytype *base, const char *name)
 {
 	uint64_t value;
 
 	if (look->name && strcmp(look->name, name) != 0)
 		return false;
-	if (look->module && !is_module(reader, base, look->module))
+	if (look->module && !pyclass_lookup_is_module(reader, base, look->module))
 		return false;
 	return !look->attribute || !pytype_attribute(reader, base, look->attribute, &value);
 }
@@ -67,7 +68,8 @@ static const struct pyclass_lookup *find_for(struct pyreader *reader, const stru
 	for (size_t i = 0; i < ARRAY_LENGTH(looks); i++) {
 		const struct pyclass_lookup *look = &looks[i];
 
-		if ((type->flags & look->flag) == look->flag && is_class(reader, look, base, name))
+		if ((type->flags & look->flag) == look->flag &&
+		    pyclass_lookup_is_class(reader, look, base, name))
 			return look;
 	}
 	return NULL;

@@ -21,7 +21,7 @@
 #define PARTS_MAXIMUM 64
 
 /* What repr() calls a class: its name without module and outer classes. */
-static void write_class(struct pywriter *writer, const struct pytype *type)
+static void pyclasses_write_class(struct pywriter *writer, const struct pytype *type)
 {
 	struct buffer name = BUFFER_INIT;
 	const char *dot;
@@ -35,7 +35,7 @@ static void write_class(struct pywriter *writer, const struct pytype *type)
 	buffer_clear(&name);
 }
 
-static void write_string(struct pywriter *writer, uint64_t string)
+static void pyclasses_write_string(struct pywriter *writer, uint64_t string)
 {
 	if (pyobject_string(writer->reader, string, NAME_MAXIMUM, writer->out))
 		pywriter_text(writer, PYWRITER_UNKNOWN);
@@ -66,7 +66,7 @@ int pyenum_write(struct pywriter *writer, uint64_t object, const struct pytype *
 
 	if (pyobject_attribute(writer->reader, object, "_value_", &value))
 		return -1;
-	write_class(writer, type);
+	pyclasses_write_class(writer, type);
 	/* Flags that are several members may have no name. */
 	if (pyobject_attribute(writer->reader, object, "_name_", &name) ||
 	    !pytype_has(writer->reader, name, PYTYPE_STRING)) {
@@ -76,7 +76,7 @@ int pyenum_write(struct pywriter *writer, uint64_t object, const struct pytype *
 		return 0;
 	}
 	pywriter_text(writer, ".");
-	write_string(writer, name);
+	pyclasses_write_string(writer, name);
 	pywriter_text(writer, " = ");
 	pywriter_object(writer, value);
 	return 0;
@@ -102,13 +102,13 @@ int pynamedtuple_write(struct pywriter *writer, uint64_t object, const struct py
 	if (read_fields(reader, object, type, &fields))
 		return -1;
 	count = pytuple_count(reader, object);
-	write_class(writer, type);
+	pyclasses_write_class(writer, type);
 	if (!pywriter_open(writer, object, count, &brackets))
 		return 0;
 	for (int64_t i = 0; i < count && pywriter_next(writer, i); i++) {
 		if (pytuple_item(reader, fields, i, &item))
 			item = 0;
-		write_string(writer, item);
+		pyclasses_write_string(writer, item);
 		pywriter_text(writer, "=");
 		if (pytuple_item(reader, object, i, &item))
 			item = 0;
@@ -147,7 +147,7 @@ struct dataclass {
 	int64_t number;
 };
 
-static bool is_shown(struct pyreader *reader, uint64_t field)
+static bool pyclasses_is_shown(struct pyreader *reader, uint64_t field)
 {
 	int64_t is_shown;
 	uint64_t value;
@@ -166,7 +166,7 @@ static bool write_field(uint64_t key, uint64_t field, void *data)
 	uint64_t value;
 
 	if (!pyobject_string(writer->reader, key, NAME_MAXIMUM, &name) &&
-	    is_shown(writer->reader, field) &&
+	    pyclasses_is_shown(writer->reader, field) &&
 	    !pyobject_attribute(writer->reader, dataclass->object, name.data, &value)) {
 		goes_on = pywriter_next(writer, dataclass->number++);
 		if (goes_on) {
@@ -191,7 +191,7 @@ int pydataclass_write(struct pywriter *writer, uint64_t object, const struct pyt
 	count = pydict_count(writer->reader, fields);
 	if (count < 0)
 		return -1;
-	write_class(writer, type);
+	pyclasses_write_class(writer, type);
 	if (!pywriter_open(writer, object, count, &brackets))
 		return 0;
 	pydict_each(writer->reader, fields, 0, SIZE_MAX, write_field, &dataclass);
@@ -206,7 +206,7 @@ int pyfraction_write(struct pywriter *writer, uint64_t object, const struct pyty
 	if (pyobject_attribute(writer->reader, object, "_numerator", &numerator) ||
 	    pyobject_attribute(writer->reader, object, "_denominator", &denominator))
 		return -1;
-	write_class(writer, type);
+	pyclasses_write_class(writer, type);
 	pywriter_text(writer, "(");
 	pywriter_object(writer, numerator);
 	pywriter_text(writer, ", ");
@@ -257,7 +257,7 @@ int pypath_write(struct pywriter *writer, uint64_t object, const struct pytype *
 	int result = -1;
 
 	if (!pyobject_attribute(reader, object, "_str", &string)) {
-		write_class(writer, type);
+		pyclasses_write_class(writer, type);
 		pywriter_text(writer, "(");
 		pywriter_object(writer, string);
 		pywriter_text(writer, ")");
@@ -267,7 +267,7 @@ int pypath_write(struct pywriter *writer, uint64_t object, const struct pytype *
 	    !pyobject_attribute(reader, object, "_raw_paths", &parts))
 		result = join_parts(reader, parts, &text);
 	if (result == 0) {
-		write_class(writer, type);
+		pyclasses_write_class(writer, type);
 		buffer_printf(writer->out, "('%s')", text.data);
 	}
 	buffer_clear(&text);
@@ -276,7 +276,7 @@ int pypath_write(struct pywriter *writer, uint64_t object, const struct pytype *
 
 int pycounter_write(struct pywriter *writer, uint64_t object, const struct pytype *type)
 {
-	write_class(writer, type);
+	pyclasses_write_class(writer, type);
 	pywriter_text(writer, "(");
 	if (pydict_count(writer->reader, object) != 0)
 		pydict_write(writer, object);
@@ -304,7 +304,7 @@ int pymodule_write(struct pywriter *writer, uint64_t object, const struct pytype
 		if (number[i] < 0)
 			return -1;
 	}
-	write_class(writer, type);
+	pyclasses_write_class(writer, type);
 	for (size_t i = 0; i < ARRAY_LENGTH(counts); i++) {
 		if (!number[i])
 			continue;

@@ -66,7 +66,7 @@ struct object {
 	uint8_t *owned;
 };
 
-static void free_entry(void *memory)
+static void pycode_free_entry(void *memory)
 {
 	struct entry *entry = memory;
 
@@ -82,7 +82,7 @@ struct pycode_cache *pycode_cache_new(struct memory *memory, const struct cpytho
 	cache->memory = memory;
 	cache->python = python;
 	cache->table = table;
-	cache->entries = map_new(free_entry);
+	cache->entries = map_new(pycode_free_entry);
 	return cache;
 }
 
@@ -107,7 +107,7 @@ static bool have(struct object *object, struct memory *memory, size_t length)
 }
 
 /* Names are compact str objects: their characters lie behind them. */
-static char *take_text(const struct pycode_cache *cache, struct object *object)
+static char *pycode_take_text(const struct pycode_cache *cache, struct object *object)
 {
 	size_t head = (size_t)cache->python->offsets.ascii_size;
 	struct buffer text = BUFFER_INIT;
@@ -156,14 +156,14 @@ static void fill_entry(struct pycode_cache *cache, struct entry *entry, struct o
 	const struct offsets *offsets = &cache->python->offsets;
 	struct pycode *code = &entry->code;
 	struct code contents = {
-		.func = take_text(cache, &objects[PART_NAME]),
-		.file = take_text(cache, &objects[PART_FILE]),
+		.func = pycode_take_text(cache, &objects[PART_NAME]),
+		.file = pycode_take_text(cache, &objects[PART_FILE]),
 		.first_lineno = (int)entry->signature.first_lineno,
 		.type = FRAME_PYTHON,
 	};
 
 	if (objects[PART_QUALNAME].address)
-		contents.qualname = take_text(cache, &objects[PART_QUALNAME]);
+		contents.qualname = pycode_take_text(cache, &objects[PART_QUALNAME]);
 	entry->is_good =
 		contents.func && contents.file && take_lines(cache, &objects[PART_LINES], code);
 	if (entry->is_good)
@@ -211,7 +211,7 @@ static void load_entries(struct pycode_cache *cache, struct entry **entries, siz
 	free(parts);
 }
 
-static struct signature sign(const struct cpython *python, const uint8_t *head)
+static struct signature pycode_sign(const struct cpython *python, const uint8_t *head)
 {
 	const struct offsets *offsets = &python->offsets;
 	struct signature signature = {
@@ -241,7 +241,7 @@ static bool check_entry(const struct pycode_cache *cache, struct entry *entry, c
 		entry->is_good = false;
 		return false;
 	}
-	struct signature signature = sign(cache->python, head);
+	struct signature signature = pycode_sign(cache->python, head);
 	if (entry->is_good && memcmp(&signature, &entry->signature, sizeof(signature)) == 0)
 		return false;
 	entry->signature = signature;
@@ -296,7 +296,7 @@ void pycode_prepare(struct pycode_cache *cache, const uint64_t *addresses, size_
 
 	if (cache->is_full || map_count(cache->entries) > CODES_MAXIMUM) {
 		map_free(cache->entries);
-		cache->entries = map_new(free_entry);
+		cache->entries = map_new(pycode_free_entry);
 		cache->bytes = 0;
 		cache->is_full = false;
 	}

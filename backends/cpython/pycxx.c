@@ -12,7 +12,7 @@
 #define TOP 16u
 #define NAME 8u
 
-static int read_name(struct pyreader *reader, uint64_t table, char *name)
+static int pycxx_read_name(struct pyreader *reader, uint64_t table, char *name)
 {
 	uint64_t before[2]; /* distance, type_info */
 	uint64_t text;
@@ -38,7 +38,7 @@ const char *pycxx_class(struct pyreader *reader, uint64_t object)
 	for (size_t i = 0; i < PYCXX_CACHE; i++)
 		if (cache->items[i].table == table)
 			return cache->items[i].name;
-	if (read_name(reader, table, name))
+	if (pycxx_read_name(reader, table, name))
 		return NULL;
 	size_t at = cache->next;
 	cache->next = (at + 1) % PYCXX_CACHE;
@@ -47,7 +47,7 @@ const char *pycxx_class(struct pyreader *reader, uint64_t object)
 	return cache->items[at].name;
 }
 
-static bool is_digit(char letter)
+static bool pycxx_is_digit(char letter)
 {
 	return letter >= '0' && letter <= '9';
 }
@@ -63,10 +63,10 @@ int pycxx_last(const char *mangled, char *out, size_t size)
 		at++;
 	if (*at == 'N')
 		at++;
-	while (is_digit(*at)) {
+	while (pycxx_is_digit(*at)) {
 		size_t count = 0;
 
-		for (; is_digit(*at) && count < PYCXX_NAME; at++)
+		for (; pycxx_is_digit(*at) && count < PYCXX_NAME; at++)
 			count = count * 10 + (size_t)(*at - '0');
 		if (!count || count > strlen(at))
 			return -1;

@@ -380,7 +380,7 @@ static int64_t read_slot(struct pyreader *reader, const struct pytable *table, u
 	return (int64_t)(word << unused) >> unused;
 }
 
-static bool has_value(const struct pytable *table, int64_t number)
+static bool pydict_has_value(const struct pytable *table, int64_t number)
 {
 	if (!table->has_order)
 		return true;
@@ -400,8 +400,8 @@ static uint64_t value_address(const struct pytable *table, int64_t number)
 }
 
 /* Entries whose hash is kept must have the one that is looked for. */
-static bool has_hash(struct pyreader *reader, const struct pytable *table, int64_t number,
-		     uint64_t hash)
+static bool pydict_has_hash(struct pyreader *reader, const struct pytable *table, int64_t number,
+			    uint64_t hash)
 {
 	uint64_t kept;
 
@@ -423,8 +423,8 @@ int pytable_locate(struct pyreader *reader, const struct pytable *table, uint64_
 
 		if (number == EMPTY_SLOT)
 			return -1;
-		if (number >= 0 && number < table->entry_count && has_value(table, number) &&
-		    has_hash(reader, table, number, hash) &&
+		if (number >= 0 && number < table->entry_count && pydict_has_value(table, number) &&
+		    pydict_has_hash(reader, table, number, hash) &&
 		    !pyreader_pointer(reader, key_address(table, number), &key) &&
 		    is_wanted(key, data)) {
 			*place = value_address(table, number);
@@ -443,7 +443,7 @@ struct wanted {
 	uint64_t address;
 };
 
-static bool is_wanted(uint64_t key, void *data)
+static bool pydict_is_wanted(uint64_t key, void *data)
 {
 	const struct wanted *wanted = data;
 
@@ -459,7 +459,7 @@ static int find_by_hash(const struct wanted *wanted, const struct pytable *table
 	struct wanted copy = *wanted;
 	uint64_t place;
 
-	if (pytable_locate(wanted->reader, table, hash, is_wanted, &copy, &place))
+	if (pytable_locate(wanted->reader, table, hash, pydict_is_wanted, &copy, &place))
 		return -1;
 	return pyreader_pointer(wanted->reader, place, value);
 }

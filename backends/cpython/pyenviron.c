@@ -37,7 +37,7 @@ static bool compare_name(uint64_t key, uint64_t value, void *data)
 	return false;
 }
 
-static int append_bytes(struct pyreader *reader, uint64_t address, struct buffer *out)
+static int pyenviron_append_bytes(struct pyreader *reader, uint64_t address, struct buffer *out)
 {
 	int64_t length;
 	uint64_t at;
@@ -66,5 +66,5 @@ int pyenviron_find(struct pyreader *reader, uint64_t interpreter, const char *na
 	    pydict_each(reader, data, 0, VARIABLES_MAXIMUM, compare_name, &search) < 0 ||
 	    !search.value)
 		return -1;
-	return append_bytes(reader, search.value, value);
+	return pyenviron_append_bytes(reader, search.value, value);
 }

@@ -55,7 +55,7 @@ void pyexception_write(struct pywriter *writer, uint64_t address)
 	pywriter_close(writer, &brackets);
 }
 
-static void read_parts(struct pyreader *reader, uint64_t address, struct pynamed *parts)
+static void pyexception_read_parts(struct pyreader *reader, uint64_t address, struct pynamed *parts)
 {
 	const struct offsets *at = &reader->python->offsets;
 	const struct {
@@ -79,7 +79,7 @@ int64_t pyexception_count(struct pyreader *reader, uint64_t address)
 	struct pynamed parts[PARTS];
 	int64_t count = 0;
 
-	read_parts(reader, address, parts);
+	pyexception_read_parts(reader, address, parts);
 	for (size_t i = 0; i < PARTS; i++)
 		count += parts[i].address != 0;
 	return count;
@@ -89,7 +89,7 @@ int pyexception_items(struct pypage *page, uint64_t address)
 {
 	struct pynamed parts[PARTS];
 
-	read_parts(page->reader, address, parts);
+	pyexception_read_parts(page->reader, address, parts);
 	pypage_add_named(page, parts, PARTS);
 	return 0;
 }

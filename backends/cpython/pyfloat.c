@@ -91,7 +91,7 @@ static struct decimal shortest(double number, enum pyfloat_width width)
 }
 
 /* float_repr_style 'short': as format_float_short in Python/pystrtod.c. */
-static void put_decimal(struct buffer *out, const struct decimal *decimal, bool has_point)
+static void pyfloat_put_decimal(struct buffer *out, const struct decimal *decimal, bool has_point)
 {
 	char digits[24];
 	int count, point;
@@ -119,7 +119,8 @@ static void put_decimal(struct buffer *out, const struct decimal *decimal, bool 
 		buffer_append_string(out, ".0");
 }
 
-static void put_number(struct buffer *out, double number, enum pyfloat_width width, bool has_point)
+static void pyfloat_put_number(struct buffer *out, double number, enum pyfloat_width width,
+			       bool has_point)
 {
 	struct decimal decimal = { 0, 0 };
 
@@ -135,12 +136,12 @@ static void put_number(struct buffer *out, double number, enum pyfloat_width wid
 	}
 	if (number != 0)
 		decimal = shortest(fabs(number), width);
-	put_decimal(out, &decimal, has_point);
+	pyfloat_put_decimal(out, &decimal, has_point);
 }
 
 void pyfloat_put(struct buffer *out, double number, enum pyfloat_width width)
 {
-	put_number(out, number, width, true);
+	pyfloat_put_number(out, number, width, true);
 }
 
 double pyfloat_half(uint16_t bits)
@@ -176,11 +177,11 @@ void pycomplex_put(struct buffer *out, const double *parts, enum pyfloat_width w
 
 	if (has_real) {
 		buffer_append_char(out, '(');
-		put_number(out, parts[0], width, false);
+		pyfloat_put_number(out, parts[0], width, false);
 		if (isnan(parts[1]) || !signbit(parts[1]))
 			buffer_append_char(out, '+');
 	}
-	put_number(out, parts[1], width, false);
+	pyfloat_put_number(out, parts[1], width, false);
 	buffer_append_string(out, has_real ? "j)" : "j");
 }
 

@@ -135,7 +135,7 @@ struct first_look {
 };
 
 /* The thread state, and with luck all the rest, in one call. */
-static int look(const struct pyframes *frames, uint64_t expected, struct first_look *look)
+static int pyframes_look(const struct pyframes *frames, uint64_t expected, struct first_look *look)
 {
 	size_t size = frame_bytes(&frames->python->offsets);
 	struct memory_part parts[] = {
@@ -158,7 +158,7 @@ int pyframes_read(struct pyframes *frames, uint64_t expected, struct pythread_no
 	struct first_look first = { .newest = 0 };
 
 	*now = (struct pythread_now){ .loop = 0 };
-	if (look(frames, expected, &first) < 0)
+	if (pyframes_look(frames, expected, &first) < 0)
 		return -1;
 	if (has_loops(frames))
 		now->loop = field(first.tstate, offsets->ts_cframe, 8);

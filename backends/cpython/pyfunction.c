@@ -26,7 +26,7 @@ static const struct {
 	uint64_t code, qualname;
 } old_function = { 16, 104 }, new_function = { 48, 40 };
 
-static void write_name(struct pywriter *writer, uint64_t place)
+static void pyfunction_write_name(struct pywriter *writer, uint64_t place)
 {
 	uint64_t name;
 
@@ -43,7 +43,8 @@ void pyfunction_write(struct pywriter *writer, uint64_t address)
 	uint64_t code;
 
 	pywriter_text(writer, "<function ");
-	write_name(writer, address + (is_old ? old_function.qualname : new_function.qualname));
+	pyfunction_write_name(writer,
+			      address + (is_old ? old_function.qualname : new_function.qualname));
 	if (pyreader_pointer(writer->reader, address + at, &code) ||
 	    pyplace_write_first(writer, code))
 		buffer_printf(writer->out, " at 0x%" PRIx64, address);
@@ -74,8 +75,8 @@ void pymethod_write(struct pywriter *writer, uint64_t address)
 	if (!pywriter_open(writer, address, 1, &brackets))
 		return;
 	if (pytype_is(writer->reader, method.function, "function"))
-		write_name(writer, method.function + (is_old ? old_function.qualname
-							     : new_function.qualname));
+		pyfunction_write_name(writer, method.function + (is_old ? old_function.qualname
+									: new_function.qualname));
 	else
 		pywriter_object(writer, method.function);
 	pywriter_text(writer, " of ");
@@ -242,7 +243,7 @@ void pygenerator_write(struct pywriter *writer, uint64_t address)
 	if (pytype_of(reader, address, &type) || pytype_name(reader, &type, writer->out))
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 	pywriter_text(writer, " ");
-	write_name(writer, address + at);
+	pyfunction_write_name(writer, address + at);
 	state = read_generator(reader, address, &frame);
 	pywriter_text(writer, state_names[state]);
 	if (state == GENERATOR_UNKNOWN)

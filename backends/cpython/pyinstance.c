@@ -220,8 +220,8 @@ static bool slots_read(struct pyreader *reader, uint64_t object, const struct py
 	return has_slots;
 }
 
-static int find_slot(struct pyreader *reader, uint64_t object, const struct pytype *type,
-		     const char *name, uint64_t *value)
+static int pyinstance_find_slot(struct pyreader *reader, uint64_t object, const struct pytype *type,
+				const char *name, uint64_t *value)
 {
 	struct slots slots;
 	char text[NAME_MAXIMUM];
@@ -302,5 +302,5 @@ int pyobject_attribute(struct pyreader *reader, uint64_t object, const char *nam
 	if (!pyinstance_table(reader, object, &type, &table) &&
 	    !pytable_find(reader, &table, name, value))
 		return 0;
-	return find_slot(reader, object, &type, name, value);
+	return pyinstance_find_slot(reader, object, &type, name, value);
 }

@@ -121,8 +121,8 @@ static int64_t count_bits(int64_t digit_count, uint32_t top)
 	return bits;
 }
 
-static void put_decimal(struct buffer *out, bool is_negative, const uint32_t *digits,
-			int64_t digit_count)
+static void pyinteger_put_decimal(struct buffer *out, bool is_negative, const uint32_t *digits,
+				  int64_t digit_count)
 {
 	uint32_t limbs[LIMBS_MAXIMUM] = { 0 };
 	size_t count = 1;
@@ -162,7 +162,7 @@ void pyinteger_put(struct buffer *out, bool is_negative, const uint32_t *digits,
 	else if (count_decimals(bits) > DECIMALS_MAXIMUM)
 		buffer_printf(out, "<int of %" PRId64 " bits>", bits);
 	else
-		put_decimal(out, is_negative, digits, digit_count);
+		pyinteger_put_decimal(out, is_negative, digits, digit_count);
 }
 
 void pyinteger_write(struct pywriter *writer, uint64_t address)
@@ -185,7 +185,8 @@ void pyinteger_write(struct pywriter *writer, uint64_t address)
 	    (decimals > 64 && (size_t)decimals > pywriter_left(writer)))
 		buffer_printf(writer->out, "<int of %" PRId64 " bits>", bits);
 	else
-		put_decimal(writer->out, integer.is_negative, integer.digits, integer.digit_count);
+		pyinteger_put_decimal(writer->out, integer.is_negative, integer.digits,
+				      integer.digit_count);
 }
 
 void pyboolean_write(struct pywriter *writer, uint64_t address)

@@ -48,7 +48,7 @@ static struct variable *next_variable(struct page *page, enum variable_kind kind
 	return variable;
 }
 
-static void add_variable(struct page *page, const struct pyvariable *is)
+static void pylocals_add_variable(struct page *page, const struct pyvariable *is)
 {
 	enum variable_kind kind = VARIABLE_LOCAL;
 	struct variable *variable;
@@ -161,7 +161,7 @@ int pyobject_locals(struct pyreader *reader, const struct pyobject_frame *frame,
 	}
 	add_exceptions(&page, frame);
 	for (size_t i = 0; i < scope.count; i++)
-		add_variable(&page, &scope.variables[i]);
+		pylocals_add_variable(&page, &scope.variables[i]);
 	if (!scope.is_function)
 		result = add_mapping(&page, &scope);
 	if (result)

@@ -16,7 +16,7 @@ int64_t pydict_count(struct pyreader *reader, uint64_t address)
 	return pytable_of_dict(reader, address, &table) ? -1 : table.used;
 }
 
-static bool add_item(uint64_t key, uint64_t value, void *data)
+static bool pymapping_add_item(uint64_t key, uint64_t value, void *data)
 {
 	struct pypage *page = data;
 	struct buffer name = BUFFER_INIT;
@@ -28,8 +28,10 @@ static bool add_item(uint64_t key, uint64_t value, void *data)
 
 int pydict_items(struct pypage *page, uint64_t address)
 {
-	return pydict_each(page->reader, address, page->start, page->count, add_item, page) < 0 ? -1
-												: 0;
+	return pydict_each(page->reader, address, page->start, page->count, pymapping_add_item,
+			   page) < 0
+		       ? -1
+		       : 0;
 }
 
 struct writing {
@@ -37,7 +39,7 @@ struct writing {
 	int64_t number;
 };
 
-static bool write_item(uint64_t key, uint64_t value, void *data)
+static bool pymapping_write_item(uint64_t key, uint64_t value, void *data)
 {
 	struct writing *writing = data;
 
@@ -61,7 +63,7 @@ void pydict_write(struct pywriter *writer, uint64_t address)
 	}
 	if (!pywriter_open(writer, address, table.used, &brackets))
 		return;
-	if (pytable_each(writer->reader, &table, 0, SIZE_MAX, write_item, &writing) < 0)
+	if (pytable_each(writer->reader, &table, 0, SIZE_MAX, pymapping_write_item, &writing) < 0)
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 	pywriter_close(writer, &brackets);
 }

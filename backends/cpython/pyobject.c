@@ -158,7 +158,7 @@ void pypage_put_key(struct pypage *page, const char *brackets, uint64_t key, str
 	buffer_append_char(name, brackets[1]);
 }
 
-static int add_items(struct pypage *page, uint64_t address, const struct pytype *type)
+static int pyobject_add_items(struct pypage *page, uint64_t address, const struct pytype *type)
 {
 	const struct pyclass_lookup *look = pyclass_lookup_find(page->reader, type);
 
@@ -167,14 +167,14 @@ static int add_items(struct pypage *page, uint64_t address, const struct pytype 
 	return type->kind->items(page, address);
 }
 
-static int add_children(struct pypage *page, uint64_t address, const struct pytype *type,
-			const struct children *children)
+static int pyobject_add_children(struct pypage *page, uint64_t address, const struct pytype *type,
+				 const struct children *children)
 {
 	int64_t items = children->items > 0 ? children->items : 0;
 	size_t before = page->list->count;
 	size_t count = page->count;
 
-	if (page->start < items && add_items(page, address, type))
+	if (page->start < items && pyobject_add_items(page, address, type))
 		return -1;
 	page->count = count - (page->list->count - before);
 	page->start = page->start > items ? page->start - items : 0;
@@ -208,7 +208,7 @@ int pyobject_children(struct pyreader *reader, uint64_t address, int64_t start, 
 		return error_set(error,
 				 "The object at 0x%" PRIx64 " has no items or attributes to open.",
 				 address);
-	if (!is_torn && !add_children(&page, address, &type, &children))
+	if (!is_torn && !pyobject_add_children(&page, address, &type, &children))
 		return 0;
 	if (!reader->budget)
 		return error_set(error,

@@ -41,7 +41,7 @@ static int write_place(struct pywriter *writer, uint64_t code, int line)
 	return result;
 }
 
-static int first_line(struct pyreader *reader, uint64_t code)
+static int pyplace_first_line(struct pyreader *reader, uint64_t code)
 {
 	uint64_t at = code + (uint64_t)reader->python->offsets.co_firstlineno;
 	int32_t line;
@@ -53,7 +53,7 @@ int pyplace_write_first(struct pywriter *writer, uint64_t code)
 {
 	if (!pytype_is(writer->reader, code, "code"))
 		return -1;
-	return write_place(writer, code, first_line(writer->reader, code));
+	return write_place(writer, code, pyplace_first_line(writer->reader, code));
 }
 
 /* How far into its code the frame is, as line_table_find() wants it. */
@@ -78,7 +78,7 @@ static int read_position(struct pyreader *reader, uint64_t frame, uint64_t code,
 	return 0;
 }
 
-static int find_line(struct pyreader *reader, uint64_t code, uint64_t position)
+static int pyplace_find_line(struct pyreader *reader, uint64_t code, uint64_t position)
 {
 	uint64_t at = code + (uint64_t)reader->python->offsets.co_linetable;
 	uint64_t bytes, data;
@@ -94,7 +94,7 @@ static int find_line(struct pyreader *reader, uint64_t code, uint64_t position)
 		const struct line_table table = {
 			.bytes = copy,
 			.length = (size_t)length,
-			.first_lineno = first_line(reader, code),
+			.first_lineno = pyplace_first_line(reader, code),
 		};
 		line = line_table_find(&table, reader->python->minor, position);
 	}
@@ -115,5 +115,5 @@ int pyplace_write(struct pywriter *writer, uint64_t frame, bool has_begun)
 		return pyplace_write_first(writer, code);
 	if (!pytype_is(reader, code, "code") || read_position(reader, frame, code, &position))
 		return -1;
-	return write_place(writer, code, find_line(reader, code, position));
+	return write_place(writer, code, pyplace_find_line(reader, code, position));
 }

@@ -92,7 +92,7 @@ static const struct unit {
 };
 
 /* A count and its unit; NULL: no unit that is known. */
-static const struct unit *read_time(const uint8_t *bytes, int64_t *count)
+static const struct unit *pyscalar_read_time(const uint8_t *bytes, int64_t *count)
 {
 	int32_t number, times;
 
@@ -108,7 +108,7 @@ static const struct unit *read_time(const uint8_t *bytes, int64_t *count)
 static void put_timedelta(struct buffer *out, const uint8_t *bytes)
 {
 	int64_t count;
-	const struct unit *unit = read_time(bytes, &count);
+	const struct unit *unit = pyscalar_read_time(bytes, &count);
 
 	if (!unit)
 		buffer_append_string(out, PYWRITER_UNKNOWN);
@@ -142,7 +142,7 @@ static void put_moment(struct buffer *out, const struct unit *unit, int64_t seco
 static void put_datetime(struct buffer *out, const uint8_t *bytes)
 {
 	int64_t count;
-	const struct unit *unit = read_time(bytes, &count);
+	const struct unit *unit = pyscalar_read_time(bytes, &count);
 	int64_t seconds, fraction = 0;
 
 	if (!unit) {

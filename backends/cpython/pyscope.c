@@ -23,7 +23,8 @@
 #define CODE_OPTIMIZED 0x1
 #define VARIABLES_MAXIMUM 10000
 
-static int read_word(const struct pyscope *scope, uint64_t base, long offset, uint64_t *word)
+static int pyscope_read_word(const struct pyscope *scope, uint64_t base, long offset,
+			     uint64_t *word)
 {
 	if (offset < 0 || pyreader_pointer(scope->reader, base + (uint64_t)offset, word))
 		return -1;
@@ -31,7 +32,7 @@ static int read_word(const struct pyscope *scope, uint64_t base, long offset, ui
 	return 0;
 }
 
-static int read_count(const struct pyscope *scope, long offset, int64_t *count)
+static int pyscope_read_count(const struct pyscope *scope, long offset, int64_t *count)
 {
 	int32_t number;
 
@@ -44,13 +45,13 @@ static int read_count(const struct pyscope *scope, long offset, int64_t *count)
 }
 
 /* Appends the names of a tuple, count of them or (-1) all. */
-static int append_names(struct pyscope *scope, long offset, unsigned kind, int64_t count)
+static int pyscope_append_names(struct pyscope *scope, long offset, unsigned kind, int64_t count)
 {
 	struct pyvariable *added;
 	uint64_t names;
 	int64_t length;
 
-	if (read_word(scope, scope->code, offset, &names))
+	if (pyscope_read_word(scope, scope->code, offset, &names))
 		return -1;
 	length = pytuple_count(scope->reader, names);
 	if (count < 0)
@@ -75,7 +76,7 @@ static int read_kinds(struct pyscope *scope)
 	uint64_t bytes, data;
 	int64_t length;
 
-	if (read_word(scope, scope->code, at->co_localspluskinds, &bytes) ||
+	if (pyscope_read_word(scope, scope->code, at->co_localspluskinds, &bytes) ||
 	    pybytes_read(scope->reader, bytes, &data, &length) || length < (int64_t)scope->count)
 		return -1;
 	for (size_t i = 0; i < scope->count; i++) {
@@ -88,21 +89,22 @@ static int read_kinds(struct pyscope *scope)
 	return 0;
 }
 
-static int read_names(struct pyscope *scope)
+static int pyscope_read_names(struct pyscope *scope)
 {
 	const struct offsets *at = &scope->reader->python->offsets;
 	int64_t count;
 
 	if (scope->reader->python->minor >= 11)
-		return read_count(scope, at->co_nlocalsplus, &count) ||
-				       append_names(scope, at->co_localsplusnames, 0, count) ||
+		return pyscope_read_count(scope, at->co_nlocalsplus, &count) ||
+				       pyscope_append_names(scope, at->co_localsplusnames, 0,
+							    count) ||
 				       read_kinds(scope)
 			       ? -1
 			       : 0;
-	return read_count(scope, at->co_nlocals, &count) ||
-			       append_names(scope, at->co_varnames, PYSCOPE_LOCAL, count) ||
-			       append_names(scope, at->co_cellvars, PYSCOPE_CELL, -1) ||
-			       append_names(scope, at->co_freevars, PYSCOPE_FREE, -1)
+	return pyscope_read_count(scope, at->co_nlocals, &count) ||
+			       pyscope_append_names(scope, at->co_varnames, PYSCOPE_LOCAL, count) ||
+			       pyscope_append_names(scope, at->co_cellvars, PYSCOPE_CELL, -1) ||
+			       pyscope_append_names(scope, at->co_freevars, PYSCOPE_FREE, -1)
 		       ? -1
 		       : 0;
 }
@@ -118,7 +120,7 @@ static void open_cell(struct pyreader *reader, struct pyvariable *variable)
 		variable->value = 0;
 }
 
-static int read_values(struct pyscope *scope)
+static int pyscope_read_values(struct pyscope *scope)
 {
 	uint64_t row = scope->frame + (uint64_t)scope->reader->python->offsets.if_localsplus;
 
@@ -126,7 +128,7 @@ static int read_values(struct pyscope *scope)
 		struct pyvariable *variable = &scope->variables[i];
 
 		variable->place = row + 8 * (uint64_t)i;
-		if (read_word(scope, variable->place, 0, &variable->value))
+		if (pyscope_read_word(scope, variable->place, 0, &variable->value))
 			return -1;
 		if (variable->kind & (PYSCOPE_CELL | PYSCOPE_FREE))
 			open_cell(scope->reader, variable);
@@ -165,12 +167,12 @@ int pyscope_read(struct pyscope *scope, struct pyreader *reader, uint64_t frame)
 	uint32_t flags;
 
 	*scope = (struct pyscope){ .reader = reader, .frame = frame };
-	if (read_word(scope, frame, at->if_code, &scope->code) ||
+	if (pyscope_read_word(scope, frame, at->if_code, &scope->code) ||
 	    !pytype_is(reader, scope->code, "code") ||
 	    pyreader_read(reader, scope->code + (uint64_t)at->co_flags, &flags, sizeof(flags)))
 		return -1;
 	scope->is_function = flags & CODE_OPTIMIZED;
-	if (read_names(scope) || read_values(scope))
+	if (pyscope_read_names(scope) || pyscope_read_values(scope))
 		return -1;
 	if (reader->python->minor < 11)
 		merge_arguments(scope);
@@ -185,12 +187,14 @@ void pyscope_clear(struct pyscope *scope)
 
 int pyscope_globals(const struct pyscope *scope, uint64_t *globals)
 {
-	return read_word(scope, scope->frame, scope->reader->python->offsets.if_f_globals, globals);
+	return pyscope_read_word(scope, scope->frame, scope->reader->python->offsets.if_f_globals,
+				 globals);
 }
 
 int pyscope_locals(const struct pyscope *scope, uint64_t *locals)
 {
-	return read_word(scope, scope->frame, scope->reader->python->offsets.if_f_locals, locals);
+	return pyscope_read_word(scope, scope->frame, scope->reader->python->offsets.if_f_locals,
+				 locals);
 }
 
 int pyscope_function(const struct pyscope *scope, uint64_t *code, uint64_t *names)
@@ -198,12 +202,12 @@ int pyscope_function(const struct pyscope *scope, uint64_t *code, uint64_t *name
 	const struct offsets *at = &scope->reader->python->offsets;
 	uint32_t flags;
 
-	if (read_word(scope, scope->frame, at->if_code, code) ||
+	if (pyscope_read_word(scope, scope->frame, at->if_code, code) ||
 	    pyreader_read(scope->reader, *code + (uint64_t)at->co_flags, &flags, sizeof(flags)) ||
 	    !(flags & CODE_OPTIMIZED))
 		return -1;
-	return read_word(scope, *code,
-			 scope->reader->python->minor >= 11 ? at->co_localsplusnames
-							    : at->co_varnames,
-			 names);
+	return pyscope_read_word(scope, *code,
+				 scope->reader->python->minor >= 11 ? at->co_localsplusnames
+								    : at->co_varnames,
+				 names);
 }

@@ -39,13 +39,13 @@ static int tuple_read(struct pyreader *reader, uint64_t address, struct sequence
 	return 0;
 }
 
-static int read_item(struct pyreader *reader, const struct sequence *sequence, int64_t number,
-		     uint64_t *item)
+static int pysequence_read_item(struct pyreader *reader, const struct sequence *sequence,
+				int64_t number, uint64_t *item)
 {
 	return pyreader_pointer(reader, sequence->items + 8 * (uint64_t)number, item);
 }
 
-static int add_items(struct pypage *page, const struct sequence *sequence)
+static int pysequence_add_items(struct pypage *page, const struct sequence *sequence)
 {
 	int64_t end = sequence->count;
 
@@ -55,7 +55,7 @@ static int add_items(struct pypage *page, const struct sequence *sequence)
 		struct buffer name = BUFFER_INIT;
 		uint64_t item;
 
-		if (read_item(page->reader, sequence, i, &item))
+		if (pysequence_read_item(page->reader, sequence, i, &item))
 			return -1;
 		buffer_printf(&name, "[%" PRId64 "]", i);
 		pypage_add(page, &name, item);
@@ -63,8 +63,9 @@ static int add_items(struct pypage *page, const struct sequence *sequence)
 	return 0;
 }
 
-static void write_items(struct pywriter *writer, uint64_t address, const struct sequence *sequence,
-			const struct pybrackets *brackets)
+static void pysequence_write_items(struct pywriter *writer, uint64_t address,
+				   const struct sequence *sequence,
+				   const struct pybrackets *brackets)
 {
 	if (!pywriter_open(writer, address, sequence->count, brackets))
 		return;
@@ -73,7 +74,7 @@ static void write_items(struct pywriter *writer, uint64_t address, const struct 
 
 		if (!pywriter_next(writer, i))
 			break;
-		if (read_item(writer->reader, sequence, i, &item))
+		if (pysequence_read_item(writer->reader, sequence, i, &item))
 			item = 0;
 		pywriter_object(writer, item);
 	}
@@ -93,7 +94,7 @@ int pylist_items(struct pypage *page, uint64_t address)
 
 	if (list_read(page->reader, address, &sequence))
 		return -1;
-	return add_items(page, &sequence);
+	return pysequence_add_items(page, &sequence);
 }
 
 int pylist_item(struct pyreader *reader, uint64_t address, int64_t number, uint64_t *item)
@@ -102,7 +103,7 @@ int pylist_item(struct pyreader *reader, uint64_t address, int64_t number, uint6
 
 	if (list_read(reader, address, &sequence) || number < 0 || number >= sequence.count)
 		return -1;
-	return read_item(reader, &sequence, number, item);
+	return pysequence_read_item(reader, &sequence, number, item);
 }
 
 void pylist_write(struct pywriter *writer, uint64_t address)
@@ -113,7 +114,7 @@ void pylist_write(struct pywriter *writer, uint64_t address)
 	if (list_read(writer->reader, address, &sequence))
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 	else
-		write_items(writer, address, &sequence, &brackets);
+		pysequence_write_items(writer, address, &sequence, &brackets);
 }
 
 int64_t pytuple_count(struct pyreader *reader, uint64_t address)
@@ -129,7 +130,7 @@ int pytuple_items(struct pypage *page, uint64_t address)
 
 	if (tuple_read(page->reader, address, &sequence))
 		return -1;
-	return add_items(page, &sequence);
+	return pysequence_add_items(page, &sequence);
 }
 
 int pytuple_item(struct pyreader *reader, uint64_t address, int64_t number, uint64_t *item)
@@ -138,7 +139,7 @@ int pytuple_item(struct pyreader *reader, uint64_t address, int64_t number, uint
 
 	if (tuple_read(reader, address, &sequence) || number < 0 || number >= sequence.count)
 		return -1;
-	return read_item(reader, &sequence, number, item);
+	return pysequence_read_item(reader, &sequence, number, item);
 }
 
 void pytuple_write(struct pywriter *writer, uint64_t address)
@@ -150,11 +151,13 @@ void pytuple_write(struct pywriter *writer, uint64_t address)
 	if (tuple_read(writer->reader, address, &sequence))
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 	else
-		write_items(writer, address, &sequence, sequence.count == 1 ? &one : &many);
+		pysequence_write_items(writer, address, &sequence,
+				       sequence.count == 1 ? &one : &many);
 }
 
 /* count objects held right behind the head. */
-static int read_held(struct pywriter *writer, uint64_t address, size_t count, uint64_t *held)
+static int pysequence_read_held(struct pywriter *writer, uint64_t address, size_t count,
+				uint64_t *held)
 {
 	if (!pyreader_read(writer->reader, address + PYREADER_HEAD, held, count * sizeof(*held)))
 		return 0;
@@ -179,7 +182,7 @@ void pyrange_write(struct pywriter *writer, uint64_t address)
 	uint64_t held[3];
 	int64_t step;
 
-	if (read_held(writer, address, 3, held))
+	if (pysequence_read_held(writer, address, 3, held))
 		return;
 	if (!pyobject_integer(writer->reader, held[2], &step) && step == 1)
 		write_held(writer, "range", held, 2);
@@ -192,7 +195,7 @@ void pyslice_write(struct pywriter *writer, uint64_t address)
 {
 	uint64_t held[3];
 
-	if (!read_held(writer, address, 3, held))
+	if (!pysequence_read_held(writer, address, 3, held))
 		write_held(writer, "slice", held, 3);
 }
 
@@ -203,7 +206,7 @@ void pycell_write(struct pywriter *writer, uint64_t address)
 						    "<cell: empty>" };
 	uint64_t held;
 
-	if (read_held(writer, address, 1, &held) ||
+	if (pysequence_read_held(writer, address, 1, &held) ||
 	    !pywriter_open(writer, address, held ? 1 : 0, &brackets))
 		return;
 	pywriter_object(writer, held);

@@ -82,7 +82,7 @@ int pyset_each(struct pyreader *reader, uint64_t address,
 	return set_each(reader, &set, 0, visit, data);
 }
 
-static bool add_item(uint64_t key, int64_t hash, void *data)
+static bool pyset_add_item(uint64_t key, int64_t hash, void *data)
 {
 	struct pypage *page = data;
 	struct buffer name = BUFFER_INIT;
@@ -101,7 +101,7 @@ int pyset_items(struct pypage *page, uint64_t address)
 		return -1;
 	if (!page->count)
 		return 0;
-	return set_each(page->reader, &set, page->start, add_item, page);
+	return set_each(page->reader, &set, page->start, pyset_add_item, page);
 }
 
 struct writing {
@@ -109,7 +109,7 @@ struct writing {
 	int64_t number;
 };
 
-static bool write_item(uint64_t key, int64_t hash, void *data)
+static bool pyset_write_item(uint64_t key, int64_t hash, void *data)
 {
 	struct writing *writing = data;
 
@@ -131,7 +131,7 @@ static void write_set(struct pywriter *writer, uint64_t address, const struct py
 	}
 	if (!pywriter_open(writer, address, set.used, brackets))
 		return;
-	if (set_each(writer->reader, &set, 0, write_item, &writing))
+	if (set_each(writer->reader, &set, 0, pyset_write_item, &writing))
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 	pywriter_close(writer, brackets);
 }

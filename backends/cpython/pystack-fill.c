@@ -26,12 +26,12 @@
 /* agent/probetui/server.py names them so. */
 #define AGENT_THREADS "probetui-"
 
-static bool is_main(const struct pystack *pystack, const struct pytask *pytask)
+static bool pystack_fill_is_main(const struct pystack *pystack, const struct pytask *pytask)
 {
 	return pytask->task.tid == pystack->pid && pytask->state.number == 0;
 }
 
-static void take_name(uint64_t ident, const char *name, void *data)
+static void pystack_fill_take_name(uint64_t ident, const char *name, void *data)
 {
 	struct pystack *pystack = data;
 
@@ -58,7 +58,7 @@ void pystack_use_names(struct pystack *pystack, bool has_names)
 }
 
 /* A thread enters threading's table a little after its state is there. */
-static void read_names(struct pystack *pystack)
+static void pystack_fill_read_names(struct pystack *pystack)
 {
 	struct pyreader reader;
 
@@ -67,10 +67,11 @@ static void read_names(struct pystack *pystack)
 	pystack->name_tries--;
 	for (size_t i = 0; i < pystack->gil_count; i++) {
 		pyreader_init(&reader, pystack->memory, pystack->python);
-		pythread_names(&reader, pystack->gils[i].interpreter, take_name, pystack);
+		pythread_names(&reader, pystack->gils[i].interpreter, pystack_fill_take_name,
+			       pystack);
 	}
 }
-static void prepare_codes(struct pystack *pystack)
+static void pystack_fill_prepare_codes(struct pystack *pystack)
 {
 	size_t count = 0;
 
@@ -178,7 +179,7 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 
 	thread->tid = pytask->task.tid;
 	fill_name(pystack, pytask, thread);
-	thread->is_main = is_main(pystack, pytask);
+	thread->is_main = pystack_fill_is_main(pystack, pytask);
 	thread->is_gil_known = gil && gil->is_known;
 	thread->has_gil = gil && gil->holder == pytask->state.address;
 	thread->state = judge_state(pystack, pytask, gil);
@@ -265,8 +266,8 @@ void pystack_fill(struct pystack *pystack, struct process_sample *sample)
 		pystack_capture(pystack);
 		sample->held_ns += pystack->captures->held_ns;
 	}
-	prepare_codes(pystack);
-	read_names(pystack);
+	pystack_fill_prepare_codes(pystack);
+	pystack_fill_read_names(pystack);
 	for (size_t i = 0; i < pystack->task_count; i++) {
 		struct pytask *pytask = pystack->tasks[i];
 		pytask->is_left_out = pystack_is_of_agent(pystack, pytask);

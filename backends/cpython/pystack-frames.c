@@ -33,7 +33,8 @@ struct pywalk pystack_walk_of(const struct pystack *pystack, const struct pyasyn
 	return task->walk;
 }
 
-static struct pytask *find_thread(const struct pystack *pystack, pid_t tid, int interpreter)
+static struct pytask *pystack_frames_find_thread(const struct pystack *pystack, pid_t tid,
+						 int interpreter)
 {
 	for (size_t i = 0; i < pystack->task_count; i++)
 		if (pystack->tasks[i]->task.tid == tid &&
@@ -51,7 +52,8 @@ static struct pywalk task_walk(const struct pystack *pystack, const struct pyasy
 static struct pywalk find_walk(const struct pystack *pystack, pid_t tid, int interpreter)
 {
 	const struct pyasyncio_task *task = tid < 0 ? pyasyncio_find(pystack->asyncio, -tid) : NULL;
-	const struct pytask *pytask = tid < 0 ? NULL : find_thread(pystack, tid, interpreter);
+	const struct pytask *pytask =
+		tid < 0 ? NULL : pystack_frames_find_thread(pystack, tid, interpreter);
 
 	if (task)
 		return task_walk(pystack, task);
@@ -85,7 +87,7 @@ int pystack_frame(const struct pystack *pystack, pid_t tid, int interpreter, int
 
 	if (tid < 0)
 		return find_task_frame(pystack, -tid, depth, frame);
-	pytask = find_thread(pystack, tid, interpreter);
+	pytask = pystack_frames_find_thread(pystack, tid, interpreter);
 	if (!pytask || depth < 0 || (size_t)depth >= pytask->walk->count)
 		return -1;
 	*frame = (struct pyobject_frame){
@@ -96,7 +98,7 @@ int pystack_frame(const struct pystack *pystack, pid_t tid, int interpreter, int
 	return 0;
 }
 
-static void prepare_codes(struct pystack *pystack, const struct pywalk *walk)
+static void pystack_frames_prepare_codes(struct pystack *pystack, const struct pywalk *walk)
 {
 	pystack->addresses = array_grow(pystack->addresses, walk->count, &pystack->address_capacity,
 					sizeof(*pystack->addresses));
@@ -107,11 +109,11 @@ static void prepare_codes(struct pystack *pystack, const struct pywalk *walk)
 
 int pystack_walk_again(struct pystack *pystack, pid_t tid, int interpreter, struct memory *memory)
 {
-	struct pytask *pytask = find_thread(pystack, tid, interpreter);
+	struct pytask *pytask = pystack_frames_find_thread(pystack, tid, interpreter);
 
 	if (!pytask || pytask_walk_again(pytask, memory, pystack->python) < 0)
 		return -1;
-	prepare_codes(pystack, pytask->walk);
+	pystack_frames_prepare_codes(pystack, pytask->walk);
 	return 0;
 }
 

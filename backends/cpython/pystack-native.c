@@ -20,7 +20,7 @@ void pystack_use_captures(struct pystack *pystack, struct capture_set *captures)
  * A system call that a stop would end with EINTR in a program that may not
  * expect it is left alone: a wait for a futex goes on by itself.
  */
-static bool may_be_held(const struct pytask *pytask)
+static bool pystack_native_may_be_held(const struct pytask *pytask)
 {
 	const struct task_state *seen = &pytask->seen;
 
@@ -35,7 +35,8 @@ static int capture_held(struct pystack *pystack, struct pytask *pytask, struct c
 	struct registers registers;
 	int result = -1;
 
-	if (!captures->may_hold || captures->held_ns > CAPTURE_HELD_NS || !may_be_held(pytask))
+	if (!captures->may_hold || captures->held_ns > CAPTURE_HELD_NS ||
+	    !pystack_native_may_be_held(pytask))
 		return -1;
 	capture_prepare(capture, CAPTURE_HELD_MAXIMUM);
 	pytask_prepare_held(pytask, pystack->aside, pystack->python);

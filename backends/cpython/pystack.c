@@ -271,8 +271,8 @@ static bool is_still_held(const struct pystack *pystack, const struct pygil *gil
  * may be just giving the GIL away, so that is checked before and after.
  * True: nothing ran between.
  */
-static bool read_held(struct pystack *pystack, const struct pygil *gil,
-		      struct process_sample *sample)
+static bool pystack_read_held(struct pystack *pystack, const struct pygil *gil,
+			      struct process_sample *sample)
 {
 	pid_t tid = holder_tid(pystack, gil);
 	struct error refused = ERROR_INIT;
@@ -294,7 +294,7 @@ static int read_exactly(struct pystack *pystack, struct process_sample *sample, 
 		look_at_tasks(pystack);
 		pygil_read(&gil, pystack->memory, pystack->python,
 			   pystack->states.main_interpreter);
-		if (gil.holder && read_held(pystack, &gil, sample))
+		if (gil.holder && pystack_read_held(pystack, &gil, sample))
 			return 0;
 	}
 	look_at_tasks(pystack);

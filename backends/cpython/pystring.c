@@ -222,7 +222,8 @@ void pystring_put(struct pywriter *writer, const uint32_t *characters, size_t co
 }
 
 /* Writes what of string fits, quoted. */
-static void write_string(struct pywriter *writer, const struct pystring *string, bool is_bytes)
+static void pystring_write_string(struct pywriter *writer, const struct pystring *string,
+				  bool is_bytes)
 {
 	struct quoted quoted = { .is_bytes = is_bytes };
 	uint32_t *characters;
@@ -248,7 +249,7 @@ void pystring_write(struct pywriter *writer, uint64_t address)
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 		return;
 	}
-	write_string(writer, &string, false);
+	pystring_write_string(writer, &string, false);
 }
 
 int pybytes_read(struct pyreader *reader, uint64_t address, uint64_t *data, int64_t *length)
@@ -269,7 +270,7 @@ void pybytes_write(struct pywriter *writer, uint64_t address)
 		return;
 	}
 	pywriter_text(writer, "b");
-	write_string(writer, &string, true);
+	pystring_write_string(writer, &string, true);
 }
 
 /* PyByteArrayObject: ob_size, ob_alloc, ob_bytes, ob_start. */
@@ -284,6 +285,6 @@ void pybytearray_write(struct pywriter *writer, uint64_t address)
 		return;
 	}
 	pywriter_text(writer, "bytearray(b");
-	write_string(writer, &string, true);
+	pystring_write_string(writer, &string, true);
 	pywriter_text(writer, ")");
 }

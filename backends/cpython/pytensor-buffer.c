@@ -13,7 +13,7 @@
 /* Elements along one dimension: more are not believed. */
 #define SIZE_LIMIT (INT64_C(1) << 48)
 
-static void begin(struct pytensor *tensor, uint64_t object)
+static void pytensor_buffer_begin(struct pytensor *tensor, uint64_t object)
 {
 	*tensor = (struct pytensor){ .family = PYTENSOR_BUFFER,
 				     .device_index = -1,
@@ -24,8 +24,8 @@ static void begin(struct pytensor *tensor, uint64_t object)
 }
 
 /* One dimension of elements that lie side by side. */
-static int set_row(struct pytensor *tensor, const char *dtype, int64_t size, int64_t count,
-		   uint64_t data)
+static int pytensor_buffer_set_row(struct pytensor *tensor, const char *dtype, int64_t size,
+				   int64_t count, uint64_t data)
 {
 	if (count < 0 || count > SIZE_LIMIT)
 		return -1;
@@ -43,11 +43,11 @@ int pytensor_read_bytes(struct pyreader *reader, uint64_t object, struct pytenso
 {
 	int64_t count;
 
-	begin(tensor, object);
+	pytensor_buffer_begin(tensor, object);
 	if (reader->python->offsets.bytes_sval < 0 || pyreader_size(reader, object, &count))
 		return -1;
-	return set_row(tensor, "uint8", 1, count,
-		       object + (uint64_t)reader->python->offsets.bytes_sval);
+	return pytensor_buffer_set_row(tensor, "uint8", 1, count,
+				       object + (uint64_t)reader->python->offsets.bytes_sval);
 }
 
 /* PyByteArrayObject: a size, what is allocated, where that is, the start. */
@@ -58,11 +58,11 @@ int pytensor_read_bytearray(struct pyreader *reader, uint64_t object, struct pyt
 	uint64_t start;
 	int64_t count;
 
-	begin(tensor, object);
+	pytensor_buffer_begin(tensor, object);
 	if (pyreader_size(reader, object, &count) ||
 	    pyreader_pointer(reader, object + BYTEARRAY_START, &start))
 		return -1;
-	return set_row(tensor, "uint8", 1, count, start);
+	return pytensor_buffer_set_row(tensor, "uint8", 1, count, start);
 }
 
 /*
@@ -90,7 +90,7 @@ static const struct format {
 	{ 'u', 4, "str" },    { 'w', 4, "str" },
 };
 
-static const char *find_format(char letter, int64_t size)
+static const char *pytensor_buffer_find_format(char letter, int64_t size)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(formats); i++)
 		if (formats[i].letter == letter && formats[i].size == size)
@@ -105,16 +105,16 @@ int pytensor_read_array(struct pyreader *reader, uint64_t object, struct pytenso
 	const char *dtype;
 	int64_t count;
 
-	begin(tensor, object);
+	pytensor_buffer_begin(tensor, object);
 	if (pyreader_size(reader, object, &count) ||
 	    pyreader_pointer(reader, object + ARRAY_ITEMS, &items) ||
 	    pyreader_pointer(reader, object + ARRAY_DESCRIPTOR, &descriptor) ||
 	    pyreader_read(reader, descriptor, &is, sizeof(is)))
 		return -1;
-	dtype = find_format(is.letter, is.size);
+	dtype = pytensor_buffer_find_format(is.letter, is.size);
 	if (!dtype)
 		return -1;
-	return set_row(tensor, dtype, is.size, count, items);
+	return pytensor_buffer_set_row(tensor, dtype, is.size, count, items);
 }
 
 /*
@@ -142,7 +142,8 @@ static int name_format(struct pyreader *reader, const struct view *view, struct 
 		return -1;
 	if (strchr("@=<>!", *letter) && *letter)
 		letter++;
-	dtype = *letter && !letter[1] ? find_format(*letter, view->item_size) : NULL;
+	dtype = *letter && !letter[1] ? pytensor_buffer_find_format(*letter, view->item_size)
+				      : NULL;
 	if (!dtype)
 		dtype = "void";
 	snprintf(tensor->dtype_text, sizeof(tensor->dtype_text), "%s%s",
@@ -154,7 +155,8 @@ static int name_format(struct pyreader *reader, const struct view *view, struct 
 }
 
 /* A view without a shape is flat, one without strides has no gaps. */
-static int read_shape(struct pyreader *reader, const struct view *view, struct pytensor *tensor)
+static int pytensor_buffer_read_shape(struct pyreader *reader, const struct view *view,
+				      struct pytensor *tensor)
 {
 	size_t bytes = (size_t)view->dimension_count * 8;
 	int64_t step = view->item_size;
@@ -183,12 +185,12 @@ int pytensor_read_memoryview(struct pyreader *reader, uint64_t object, struct py
 	struct view view;
 	int32_t flags;
 
-	begin(tensor, object);
+	pytensor_buffer_begin(tensor, object);
 	if (pyreader_read(reader, object + VIEW_FLAGS, &flags, sizeof(flags)) ||
 	    pyreader_read(reader, object + VIEW_BUFFER, &view, sizeof(view)) || view.length < 0 ||
 	    view.item_size <= 0 || view.item_size > INT_MAX || view.dimension_count < 0 ||
 	    view.dimension_count > PYTENSOR_DIMENSIONS || name_format(reader, &view, tensor) ||
-	    read_shape(reader, &view, tensor))
+	    pytensor_buffer_read_shape(reader, &view, tensor))
 		return -1;
 	tensor->item_size = view.item_size;
 	tensor->data = view.data;

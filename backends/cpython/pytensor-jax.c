@@ -47,7 +47,7 @@ static bool is_shaped(struct pyreader *reader, uint64_t object)
 }
 
 /* Strides as of one that is contiguous. */
-static int read_shape(struct pyreader *reader, uint64_t shape, struct pytensor *tensor)
+static int pytensor_jax_read_shape(struct pyreader *reader, uint64_t shape, struct pytensor *tensor)
 {
 	int64_t count = pytuple_count(reader, shape);
 	int64_t step = tensor->item_size;
@@ -97,7 +97,8 @@ int pytensor_read_jax(struct pyreader *reader, uint64_t object, struct pytensor 
 	    pyobject_attribute(reader, shaped, "shape", &shape))
 		return 0;
 	tensor->unread = NULL;
-	if (pytensor_set_dtype(reader, dtype, tensor) || read_shape(reader, shape, tensor))
+	if (pytensor_set_dtype(reader, dtype, tensor) ||
+	    pytensor_jax_read_shape(reader, shape, tensor))
 		return -1;
 	tensor->unread = ARRAY;
 	return 0;

@@ -176,7 +176,7 @@ static int read_array(struct pyreader *reader, uint64_t object, struct pytensor 
  * Masks
  */
 
-static bool is_array(struct pyreader *reader, uint64_t object)
+static bool pytensor_numpy_is_array(struct pyreader *reader, uint64_t object)
 {
 	struct pytype type;
 
@@ -200,7 +200,7 @@ const char *pytensor_set_mask(struct pyreader *reader, uint64_t object, struct p
 	size_t bytes = (size_t)tensor->dimension_count * 8;
 	struct pytensor mask;
 
-	if (!pytensor_is_alive(reader, object) || !is_array(reader, object) ||
+	if (!pytensor_is_alive(reader, object) || !pytensor_numpy_is_array(reader, object) ||
 	    read_array(reader, object, &mask))
 		return "its mask is no array";
 	if (strcmp(mask.dtype_text, "bool") != 0)
@@ -230,9 +230,10 @@ static const char *read_mask(struct pyreader *reader, uint64_t object, struct py
 		   pytype_derives(reader, &type, "numpy.ma.core.MaskedArray");
 	has_mask = !pyobject_attribute(reader, object, "_mask", &mask);
 	if (!is_numpy)
-		return has_mask && is_array(reader, mask) ? "its class has a mask of its own: what "
-							    "that hides is not known here"
-							  : NULL;
+		return has_mask && pytensor_numpy_is_array(reader, mask)
+			       ? "its class has a mask of its own: what "
+				 "that hides is not known here"
+			       : NULL;
 	if (!has_mask)
 		return "its mask cannot be read";
 	if (!read_scalar(reader, mask, &value))

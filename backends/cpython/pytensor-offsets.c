@@ -22,7 +22,7 @@ static const struct torch_layout layouts[] = {
 };
 
 /* "2.13.0+cpu" as 2013; -1: it is no version. */
-static int parse_version(const char *text)
+static int pytensor_offsets_parse_version(const char *text)
 {
 	char *end;
 	long major = strtol(text, &end, 10);
@@ -50,12 +50,12 @@ static int read_version(struct pyreader *reader)
 	    pymodule_find(reader, interpreter, "torch.version", "__version__", &value))
 		return -1;
 	if (!pyobject_string(reader, value, VERSION_MAXIMUM, &text))
-		version = parse_version(text.data);
+		version = pytensor_offsets_parse_version(text.data);
 	buffer_clear(&text);
 	return version;
 }
 
-static int find_version(struct pyreader *reader)
+static int pytensor_offsets_find_version(struct pyreader *reader)
 {
 	struct pytensor_cache *cache = &reader->tensors;
 
@@ -66,20 +66,20 @@ static int find_version(struct pyreader *reader)
 	return cache->version;
 }
 
-static bool is_of(const struct torch_layout *layout, int version)
+static bool pytensor_offsets_is_of(const struct torch_layout *layout, int version)
 {
 	return version >= layout->first && version <= layout->last;
 }
 
-static bool is_known(int version)
+static bool pytensor_offsets_is_known(int version)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(layouts); i++)
-		if (is_of(&layouts[i], version))
+		if (pytensor_offsets_is_of(&layouts[i], version))
 			return true;
 	return false;
 }
 
-static bool is_class(struct pyreader *reader, uint64_t object, const char *part)
+static bool pytensor_offsets_is_class(struct pyreader *reader, uint64_t object, const char *part)
 {
 	const char *name = pycxx_class(reader, object);
 
@@ -88,13 +88,14 @@ static bool is_class(struct pyreader *reader, uint64_t object, const char *part)
 
 static bool is_impl(struct pyreader *reader, uint64_t object)
 {
-	return is_class(reader, object, "TensorImpl") || is_class(reader, object, "TensorWrapper");
+	return pytensor_offsets_is_class(reader, object, "TensorImpl") ||
+	       pytensor_offsets_is_class(reader, object, "TensorWrapper");
 }
 
 static bool is_autograd(struct pyreader *reader, uint64_t object)
 {
-	return is_class(reader, object, "12AutogradMetaE") ||
-	       is_class(reader, object, "22DifferentiableViewMetaE");
+	return pytensor_offsets_is_class(reader, object, "12AutogradMetaE") ||
+	       pytensor_offsets_is_class(reader, object, "22DifferentiableViewMetaE");
 }
 
 /* There is always one, a tensor that is not defined at least. */
@@ -126,8 +127,8 @@ static bool points_back(const struct torch_object *tensor, int place)
 	return (pyreader_word(tensor->bytes, place) & ~UINT64_C(1)) == tensor->object;
 }
 
-static bool fits(struct pyreader *reader, struct torch_object *tensor,
-		 const struct torch_layout *layout)
+static bool pytensor_offsets_fits(struct pyreader *reader, struct torch_object *tensor,
+				  const struct torch_layout *layout)
 {
 	uint64_t storage, meta;
 
@@ -136,7 +137,7 @@ static bool fits(struct pyreader *reader, struct torch_object *tensor,
 		return false;
 	storage = pyreader_word(tensor->bytes, layout->storage);
 	meta = pyreader_word(tensor->bytes, layout->autograd);
-	if (storage && !is_class(reader, storage, "StorageImpl"))
+	if (storage && !pytensor_offsets_is_class(reader, storage, "StorageImpl"))
 		return false;
 	if (meta && (!is_autograd(reader, meta) || !has_gradient(reader, meta, layout->grad)))
 		return false;
@@ -148,9 +149,9 @@ static bool fits(struct pyreader *reader, struct torch_object *tensor,
 static bool try_table(struct pyreader *reader, struct torch_object *tensor, int version)
 {
 	for (size_t i = ARRAY_LENGTH(layouts); i-- > 0;) {
-		if (version > 0 && !is_of(&layouts[i], version))
+		if (version > 0 && !pytensor_offsets_is_of(&layouts[i], version))
 			continue;
-		if (fits(reader, tensor, &layouts[i]))
+		if (pytensor_offsets_fits(reader, tensor, &layouts[i]))
 			return true;
 	}
 	return false;
@@ -186,7 +187,7 @@ static bool search_impl(struct pyreader *reader, struct torch_object *tensor,
 	for (int place = 8; place <= 48; place += 8) {
 		uint64_t word = pyreader_word(tensor->bytes, place);
 
-		if (!is_class(reader, word, "11StorageImplE"))
+		if (!pytensor_offsets_is_class(reader, word, "11StorageImplE"))
 			continue;
 		layout->storage = place;
 		break;
@@ -219,7 +220,7 @@ static bool search_autograd(struct pyreader *reader, const struct torch_object *
 	return true;
 }
 
-static bool search(struct pyreader *reader, struct torch_object *tensor)
+static bool pytensor_offsets_search(struct pyreader *reader, struct torch_object *tensor)
 {
 	struct pytensor_cache *cache = &reader->tensors;
 
@@ -235,7 +236,7 @@ static bool search(struct pyreader *reader, struct torch_object *tensor)
 		if (!search_autograd(reader, tensor, &layout))
 			continue;
 		cache->found = layout;
-		return fits(reader, tensor, &cache->found);
+		return pytensor_offsets_fits(reader, tensor, &cache->found);
 	}
 	return false;
 }
@@ -243,20 +244,21 @@ static bool search(struct pyreader *reader, struct torch_object *tensor)
 int torch_object_open(struct pyreader *reader, uint64_t object, struct torch_object *tensor)
 {
 	struct pytensor_cache *cache = &reader->tensors;
-	int version = find_version(reader);
+	int version = pytensor_offsets_find_version(reader);
 
 	tensor->object = object;
 	tensor->impl = 0;
-	tensor->is_sure = !cache->is_blind && is_known(version);
-	if (cache->layout && fits(reader, tensor, cache->layout)) {
-		tensor->is_sure &= is_of(cache->layout, version);
+	tensor->is_sure = !cache->is_blind && pytensor_offsets_is_known(version);
+	if (cache->layout && pytensor_offsets_fits(reader, tensor, cache->layout)) {
+		tensor->is_sure &= pytensor_offsets_is_of(cache->layout, version);
 		return 0;
 	}
 	if (tensor->is_sure) {
 		tensor->is_sure = try_table(reader, tensor, version);
-		if (!tensor->is_sure && !search(reader, tensor))
+		if (!tensor->is_sure && !pytensor_offsets_search(reader, tensor))
 			return -1;
-	} else if ((cache->is_blind || !try_table(reader, tensor, 0)) && !search(reader, tensor)) {
+	} else if ((cache->is_blind || !try_table(reader, tensor, 0)) &&
+		   !pytensor_offsets_search(reader, tensor)) {
 		return -1;
 	}
 	cache->layout = tensor->layout;

@@ -23,8 +23,8 @@
  * Classes
  */
 
-static bool is_one_of(struct pyreader *reader, const struct pytype *type, const char *const *names,
-		      size_t count)
+static bool pytensor_pandas_is_one_of(struct pyreader *reader, const struct pytype *type,
+				      const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (pytype_derives(reader, type, names[i]))
@@ -41,12 +41,14 @@ static const char *const extensions[] = {
 
 bool pandas_is_series(struct pyreader *reader, const struct pytype *type)
 {
-	return (type->flags & PYTYPE_HEAP) && is_one_of(reader, type, series, ARRAY_LENGTH(series));
+	return (type->flags & PYTYPE_HEAP) &&
+	       pytensor_pandas_is_one_of(reader, type, series, ARRAY_LENGTH(series));
 }
 
 bool pandas_is_frame(struct pyreader *reader, const struct pytype *type)
 {
-	return (type->flags & PYTYPE_HEAP) && is_one_of(reader, type, frames, ARRAY_LENGTH(frames));
+	return (type->flags & PYTYPE_HEAP) &&
+	       pytensor_pandas_is_one_of(reader, type, frames, ARRAY_LENGTH(frames));
 }
 
 bool pandas_is_plain(struct pyreader *reader, const struct pytype *type)
@@ -62,14 +64,14 @@ bool pandas_is_plain(struct pyreader *reader, const struct pytype *type)
 	return is_plain;
 }
 
-static bool is_of(struct pyreader *reader, uint64_t object, const char *class)
+static bool pytensor_pandas_is_of(struct pyreader *reader, uint64_t object, const char *class)
 {
 	struct pytype type;
 
 	return !pytype_of(reader, object, &type) && pytype_derives(reader, &type, class);
 }
 
-static bool is_array(struct pyreader *reader, uint64_t object)
+static bool pytensor_pandas_is_array(struct pyreader *reader, uint64_t object)
 {
 	struct pytype type;
 
@@ -82,17 +84,17 @@ static bool is_extension(struct pyreader *reader, uint64_t object)
 	struct pytype type;
 
 	return !pytype_of(reader, object, &type) && (type.flags & PYTYPE_HEAP) &&
-	       is_one_of(reader, &type, extensions, ARRAY_LENGTH(extensions));
+	       pytensor_pandas_is_one_of(reader, &type, extensions, ARRAY_LENGTH(extensions));
 }
 
 static bool is_values(struct pyreader *reader, uint64_t object)
 {
-	return is_array(reader, object) || is_extension(reader, object);
+	return pytensor_pandas_is_array(reader, object) || is_extension(reader, object);
 }
 
 static bool is_block(struct pyreader *reader, uint64_t object)
 {
-	return is_of(reader, object, "pandas.core.internals.blocks.Block");
+	return pytensor_pandas_is_of(reader, object, "pandas.core.internals.blocks.Block");
 }
 
 /* Without columns there are none. */
@@ -112,7 +114,7 @@ static bool is_list(struct pyreader *reader, uint64_t object)
 
 static bool is_placement(struct pyreader *reader, uint64_t object)
 {
-	return is_of(reader, object, "pandas._libs.internals.BlockPlacement");
+	return pytensor_pandas_is_of(reader, object, "pandas._libs.internals.BlockPlacement");
 }
 
 static bool is_slice(struct pyreader *reader, uint64_t object)
@@ -122,8 +124,8 @@ static bool is_slice(struct pyreader *reader, uint64_t object)
 
 static bool is_zone(struct pyreader *reader, uint64_t object)
 {
-	return is_of(reader, object, "pandas.DatetimeTZDtype") ||
-	       is_of(reader, object, "pandas.core.dtypes.dtypes.DatetimeTZDtype");
+	return pytensor_pandas_is_of(reader, object, "pandas.DatetimeTZDtype") ||
+	       pytensor_pandas_is_of(reader, object, "pandas.core.dtypes.dtypes.DatetimeTZDtype");
 }
 
 /*
@@ -150,7 +152,7 @@ static const char ANY[] = "it is an extension array of pandas that is not read f
 static const char ZONE[] = "its times have a time zone, which is not applied to them here";
 
 /* It has no shape that is known. */
-static void refuse(struct pytensor *tensor, const char *name, const char *why)
+static void pytensor_pandas_refuse(struct pytensor *tensor, const char *name, const char *why)
 {
 	*tensor = (struct pytensor){ .family = PYTENSOR_NUMPY,
 				     .device_index = -1,
@@ -168,8 +170,8 @@ static int read_with_mask(struct pyreader *reader, uint64_t array, struct pytens
 	const char *why;
 
 	if (pyobject_attribute(reader, array, "_data", &data) ||
-	    pyobject_attribute(reader, array, "_mask", &mask) || !is_array(reader, data) ||
-	    pytensor_read_numpy(reader, data, tensor))
+	    pyobject_attribute(reader, array, "_mask", &mask) ||
+	    !pytensor_pandas_is_array(reader, data) || pytensor_read_numpy(reader, data, tensor))
 		return -1;
 	why = pytensor_set_mask(reader, mask, tensor);
 	if (!tensor->unread)
@@ -188,7 +190,7 @@ static bool is_backed(const char *name)
 	return false;
 }
 
-static const char *find_reason(const char *name)
+static const char *pytensor_pandas_find_reason(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(unread); i++)
 		if (strcmp(name, unread[i].name) == 0)
@@ -209,13 +211,13 @@ static int read_extension(struct pyreader *reader, uint64_t array, struct pytens
 	}
 	last = strrchr(name.data, '.');
 	last = last ? last + 1 : name.data;
-	if (is_of(reader, array, "pandas.core.arrays.masked.BaseMaskedArray"))
+	if (pytensor_pandas_is_of(reader, array, "pandas.core.arrays.masked.BaseMaskedArray"))
 		result = read_with_mask(reader, array, tensor);
 	else if (!is_backed(last))
-		refuse(tensor, last, find_reason(last));
+		pytensor_pandas_refuse(tensor, last, pytensor_pandas_find_reason(last));
 	else if (!pytensor_find_member(reader, array, is_zone, &data))
-		refuse(tensor, last, ZONE);
-	else if (pytensor_find_member(reader, array, is_array, &data))
+		pytensor_pandas_refuse(tensor, last, ZONE);
+	else if (pytensor_find_member(reader, array, pytensor_pandas_is_array, &data))
 		result = -1;
 	else
 		result = pytensor_read_numpy(reader, data, tensor);
@@ -224,14 +226,15 @@ static int read_extension(struct pyreader *reader, uint64_t array, struct pytens
 }
 
 /* A block's values: rows are columns of a DataFrame. */
-static int read_values(struct pyreader *reader, uint64_t block, struct pytensor *tensor)
+static int pytensor_pandas_read_values(struct pyreader *reader, uint64_t block,
+				       struct pytensor *tensor)
 {
 	uint64_t values;
 
 	if (pytensor_find_member(reader, block, is_values, &values) ||
 	    !pytensor_is_alive(reader, values) ||
-	    (is_array(reader, values) ? pytensor_read_numpy(reader, values, tensor)
-				      : read_extension(reader, values, tensor)))
+	    (pytensor_pandas_is_array(reader, values) ? pytensor_read_numpy(reader, values, tensor)
+						      : read_extension(reader, values, tensor)))
 		return -1;
 	tensor->local = values;
 	return 0;
@@ -253,7 +256,8 @@ int pandas_read_series(struct pyreader *reader, uint64_t object, struct pytensor
 	uint64_t manager, blocks, block;
 
 	if (find_manager(reader, object, &manager, &blocks) || pytuple_count(reader, blocks) != 1 ||
-	    pytuple_item(reader, blocks, 0, &block) || read_values(reader, block, tensor) ||
+	    pytuple_item(reader, blocks, 0, &block) ||
+	    pytensor_pandas_read_values(reader, block, tensor) ||
 	    (tensor->element_count >= 0 && tensor->dimension_count != 1))
 		return -1;
 	tensor->object = object;
@@ -270,7 +274,8 @@ struct placement {
 	struct pytensor array;
 };
 
-static int read_slice(struct pyreader *reader, uint64_t slice, struct placement *placement)
+static int pytensor_pandas_read_slice(struct pyreader *reader, uint64_t slice,
+				      struct placement *placement)
 {
 	uint64_t parts[3];
 
@@ -303,23 +308,24 @@ static int read_placement(struct pyreader *reader, uint64_t block, struct placem
 	if (pytensor_find_member(reader, block, is_placement, &object))
 		return -1;
 	if (!pytensor_find_member(reader, object, is_slice, &part))
-		return read_slice(reader, part, placement);
-	return pytensor_find_member(reader, object, is_array, &part) ||
+		return pytensor_pandas_read_slice(reader, part, placement);
+	return pytensor_find_member(reader, object, pytensor_pandas_is_array, &part) ||
 			       pytensor_read_numpy(reader, part, &placement->array) ||
 			       !is_row(&placement->array, "int64")
 		       ? -1
 		       : 0;
 }
 
-static int read_number(struct pyreader *reader, const struct pytensor *array, int64_t at,
-		       int64_t *number)
+static int pytensor_pandas_read_number(struct pyreader *reader, const struct pytensor *array,
+				       int64_t at, int64_t *number)
 {
 	return pyreader_read(reader, array->data + (uint64_t)at * (uint64_t)array->strides[0],
 			     number, sizeof(*number));
 }
 
 /* The row of that column in the block; -1: it has it not. */
-static int64_t find_row(struct pyreader *reader, const struct placement *placement, int64_t column)
+static int64_t pytensor_pandas_find_row(struct pyreader *reader, const struct placement *placement,
+					int64_t column)
 {
 	int64_t number;
 	int64_t row;
@@ -333,13 +339,14 @@ static int64_t find_row(struct pyreader *reader, const struct placement *placeme
 			       : -1;
 	}
 	for (row = 0; row < placement->array.shape[0]; row++)
-		if (!read_number(reader, &placement->array, row, &number) && number == column)
+		if (!pytensor_pandas_read_number(reader, &placement->array, row, &number) &&
+		    number == column)
 			return row;
 	return -1;
 }
 
 /* One row of values that are of several columns. */
-static int take_row(struct pytensor *tensor, int64_t row)
+static int pytensor_pandas_take_row(struct pytensor *tensor, int64_t row)
 {
 	if (tensor->element_count < 0 || (tensor->dimension_count == 1 && row == 0))
 		return 0;
@@ -371,10 +378,11 @@ int pandas_read_column(struct pyreader *reader, uint64_t frame, int64_t column,
 		if (pytuple_item(reader, blocks, i, &block) ||
 		    read_placement(reader, block, &placement))
 			return -1;
-		row = find_row(reader, &placement, column);
+		row = pytensor_pandas_find_row(reader, &placement, column);
 		if (row < 0)
 			continue;
-		if (read_values(reader, block, tensor) || take_row(tensor, row))
+		if (pytensor_pandas_read_values(reader, block, tensor) ||
+		    pytensor_pandas_take_row(tensor, row))
 			return -1;
 		tensor->object = frame;
 		snprintf(tensor->type, sizeof(tensor->type), "%s", series[0]);
@@ -393,7 +401,7 @@ struct names {
 	struct pytensor array; /* of objects, or int64 */
 };
 
-static int read_range(struct pyreader *reader, uint64_t range, struct names *names)
+static int pytensor_pandas_read_range(struct pyreader *reader, uint64_t range, struct names *names)
 {
 	uint64_t parts[4];
 
@@ -406,7 +414,7 @@ static int read_range(struct pyreader *reader, uint64_t range, struct names *nam
 		       : 0;
 }
 
-static int read_names(struct pyreader *reader, uint64_t frame, struct names *names)
+static int pytensor_pandas_read_names(struct pyreader *reader, uint64_t frame, struct names *names)
 {
 	uint64_t manager, blocks, axes, index, data;
 	bool is_plain;
@@ -418,14 +426,15 @@ static int read_names(struct pyreader *reader, uint64_t frame, struct names *nam
 	    pylist_item(reader, axes, 0, &index))
 		return -1;
 	if (!pyobject_attribute(reader, index, "_range", &data))
-		return read_range(reader, data, names);
+		return pytensor_pandas_read_range(reader, data, names);
 	if (pyobject_attribute(reader, index, "_data", &data))
 		return -1;
 	/* Text is an extension array over one of objects; periods and times
 	 * are such arrays over whole numbers, which are not their names. */
-	is_plain = is_array(reader, data);
-	if (!is_plain && (!is_of(reader, data, "pandas._libs.arrays.NDArrayBacked") ||
-			  pytensor_find_member(reader, data, is_array, &data)))
+	is_plain = pytensor_pandas_is_array(reader, data);
+	if (!is_plain &&
+	    (!pytensor_pandas_is_of(reader, data, "pandas._libs.arrays.NDArrayBacked") ||
+	     pytensor_find_member(reader, data, pytensor_pandas_is_array, &data)))
 		return -1;
 	if (pytensor_read_numpy(reader, data, &names->array) ||
 	    (!is_row(&names->array, "object") && !(is_plain && is_row(&names->array, "int64"))))
@@ -435,8 +444,8 @@ static int read_names(struct pyreader *reader, uint64_t frame, struct names *nam
 }
 
 /* An object, or 0: number is the name. -1 where numpy has no object, too. */
-static int read_name(struct pyreader *reader, const struct names *names, int64_t column,
-		     uint64_t *object, int64_t *number)
+static int pytensor_pandas_read_name(struct pyreader *reader, const struct names *names,
+				     int64_t column, uint64_t *object, int64_t *number)
 {
 	int64_t word;
 
@@ -444,7 +453,7 @@ static int read_name(struct pyreader *reader, const struct names *names, int64_t
 	*number = (int64_t)((uint64_t)names->start + (uint64_t)column * (uint64_t)names->step);
 	if (names->step)
 		return 0;
-	if (read_number(reader, &names->array, column, &word))
+	if (pytensor_pandas_read_number(reader, &names->array, column, &word))
 		return -1;
 	if (strcmp(names->array.dtype_text, "object") != 0) {
 		*number = word;
@@ -458,7 +467,8 @@ int64_t pandas_count_columns(struct pyreader *reader, uint64_t frame)
 {
 	struct names names;
 
-	return read_names(reader, frame, &names) || names.count < 0 || names.count > COLUMNS_MAXIMUM
+	return pytensor_pandas_read_names(reader, frame, &names) || names.count < 0 ||
+			       names.count > COLUMNS_MAXIMUM
 		       ? -1
 		       : names.count;
 }
@@ -469,8 +479,8 @@ int pandas_append_name(struct pyreader *reader, uint64_t frame, int64_t column, 
 	uint64_t object;
 	int64_t number;
 
-	if (read_names(reader, frame, &names) || column >= names.count ||
-	    read_name(reader, &names, column, &object, &number))
+	if (pytensor_pandas_read_names(reader, frame, &names) || column >= names.count ||
+	    pytensor_pandas_read_name(reader, &names, column, &object, &number))
 		return -1;
 	if (object)
 		pyobject_repr(reader, object, out);
@@ -491,13 +501,13 @@ static bool has_text(struct pyreader *reader, uint64_t object, const char *wante
 	return is_it;
 }
 
-static bool is_name(struct pyreader *reader, const struct names *names, int64_t column,
-		    const char *text, int64_t wanted)
+static bool pytensor_pandas_is_name(struct pyreader *reader, const struct names *names,
+				    int64_t column, const char *text, int64_t wanted)
 {
 	uint64_t object;
 	int64_t number;
 
-	if (read_name(reader, names, column, &object, &number))
+	if (pytensor_pandas_read_name(reader, names, column, &object, &number))
 		return false;
 	if (text)
 		return object && has_text(reader, object, text);
@@ -513,12 +523,12 @@ int pandas_find_column(struct pyreader *reader, uint64_t frame, const char *text
 	struct names names;
 
 	*column = -1;
-	if (read_names(reader, frame, &names) || names.count > COLUMNS_MAXIMUM)
+	if (pytensor_pandas_read_names(reader, frame, &names) || names.count > COLUMNS_MAXIMUM)
 		return error_set(
 			error,
 			"The names of the columns cannot be read from outside: an agent can tell.");
 	for (int64_t i = 0; i < names.count && reader->budget > 0; i++) {
-		if (!is_name(reader, &names, i, text, number))
+		if (!pytensor_pandas_is_name(reader, &names, i, text, number))
 			continue;
 		if (*column >= 0)
 			return error_set(error, "Several columns have this name.");

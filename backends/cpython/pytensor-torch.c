@@ -49,7 +49,7 @@ static int64_t signed_word(const uint8_t *bytes, int place)
 }
 
 /* Sizes that are not negative and multiply to the number of elements. */
-static int check_sizes(const struct pytensor *tensor)
+static int pytensor_torch_check_sizes(const struct pytensor *tensor)
 {
 	int64_t product = 1;
 
@@ -155,7 +155,8 @@ static int read_impl(struct pyreader *reader, const struct torch_object *object,
 	return 0;
 }
 
-static const char *find_reason(struct pyreader *reader, const struct torch_object *object)
+static const char *pytensor_torch_find_reason(struct pyreader *reader,
+					      const struct torch_object *object)
 {
 	const char *name = pycxx_class(reader, object->impl);
 
@@ -170,7 +171,7 @@ static const char *find_reason(struct pyreader *reader, const struct torch_objec
 }
 
 /* The bytes from the storage's start to its last element; -1: too many. */
-static int64_t find_span(const struct pytensor *tensor)
+static int64_t pytensor_torch_find_span(const struct pytensor *tensor)
 {
 	int64_t limit = (INT64_MAX >> 8) / (tensor->item_size + 1);
 	int64_t span = tensor->offset;
@@ -190,7 +191,7 @@ static int64_t find_span(const struct pytensor *tensor)
 
 static const char *check_storage(const struct pytensor *tensor)
 {
-	int64_t span = find_span(tensor);
+	int64_t span = pytensor_torch_find_span(tensor);
 
 	if (tensor->element_count == 0)
 		return NULL;
@@ -223,7 +224,8 @@ static int read_storage(struct pyreader *reader, const struct torch_object *obje
 	return tensor->storage_users ? 0 : -1;
 }
 
-static const char *check_keys(const struct torch_object *object, const struct pytensor *tensor)
+static const char *pytensor_torch_check_keys(const struct torch_object *object,
+					     const struct pytensor *tensor)
 {
 	const struct torch_layout *layout = object->layout;
 	uint64_t keys = pyreader_word(object->bytes, layout->keys);
@@ -252,7 +254,7 @@ static const char *check_device(const struct pytensor *tensor)
 static void find_unread(struct pyreader *reader, const struct torch_object *object, unsigned traits,
 			struct pytensor *tensor)
 {
-	tensor->unread = find_reason(reader, object);
+	tensor->unread = pytensor_torch_find_reason(reader, object);
 	if (!tensor->unread && traits & TORCH_FAKE)
 		tensor->unread = "it is a FakeTensor: it has no elements";
 	if (!tensor->unread && traits & TORCH_JAGGED)
@@ -262,7 +264,7 @@ static void find_unread(struct pyreader *reader, const struct torch_object *obje
 	if (!tensor->unread)
 		tensor->unread = check_device(tensor);
 	if (!tensor->unread)
-		tensor->unread = check_keys(object, tensor);
+		tensor->unread = pytensor_torch_check_keys(object, tensor);
 	if (tensor->unread)
 		return;
 	tensor->unread = check_storage(tensor);
@@ -279,7 +281,7 @@ static int settle_shape(struct pytensor *tensor)
 		tensor->element_count = -1;
 		return 0;
 	}
-	return check_sizes(tensor);
+	return pytensor_torch_check_sizes(tensor);
 }
 
 static int read_opened(struct pyreader *reader, const struct torch_object *object, unsigned traits,

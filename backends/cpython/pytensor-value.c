@@ -101,7 +101,8 @@ int pytensor_find_member(struct pyreader *reader, uint64_t object,
 	return -1;
 }
 
-static void name_type(struct pyreader *reader, const struct pytype *type, struct pytensor *tensor)
+static void pytensor_value_name_type(struct pyreader *reader, const struct pytype *type,
+				     struct pytensor *tensor)
 {
 	struct buffer name = BUFFER_INIT;
 
@@ -122,7 +123,7 @@ int pytensor_read(struct pyreader *reader, uint64_t object, struct pytensor *ten
 		return error_set(error, "It was freed.");
 	if (family->read(reader, object, tensor))
 		return error_set(error, "%s", family->complaint);
-	name_type(reader, &type, tensor);
+	pytensor_value_name_type(reader, &type, tensor);
 	return 0;
 }
 
@@ -143,7 +144,7 @@ bool pytensor_is_same(const struct pytensor *one, const struct pytensor *other)
 	       memcmp(one->mask_strides, other->mask_strides, bytes) == 0;
 }
 
-static char *text_or_null(const char *text)
+static char *pytensor_value_text_or_null(const char *text)
 {
 	return text && *text ? xstrdup(text) : NULL;
 }
@@ -164,7 +165,7 @@ static char *name_device(const struct pytensor *tensor)
 }
 
 /* -1: not known */
-static int64_t count_bytes(const struct pytensor *tensor)
+static int64_t pytensor_value_count_bytes(const struct pytensor *tensor)
 {
 	int64_t count = tensor->element_count;
 
@@ -177,7 +178,7 @@ void pytensor_tell(const struct pytensor *tensor, struct tensor *told)
 {
 	bool is_torch = tensor->family == PYTENSOR_TORCH;
 
-	told->type = text_or_null(tensor->type);
+	told->type = pytensor_value_text_or_null(tensor->type);
 	told->dtype = xstrdup(pytensor_dtype(tensor));
 	told->dimension_count = tensor->dimension_count;
 	memcpy(told->shape, tensor->shape, sizeof(told->shape));
@@ -185,15 +186,15 @@ void pytensor_tell(const struct pytensor *tensor, struct tensor *told)
 	told->offset = is_torch ? tensor->offset : -1;
 	told->element_count = tensor->element_count;
 	told->item_size = tensor->item_size;
-	told->byte_count = count_bytes(tensor);
+	told->byte_count = pytensor_value_count_bytes(tensor);
 	told->device = name_device(tensor);
 	told->requires_grad = tensor->requires_grad;
-	told->grad_fn = text_or_null(tensor->grad_fn);
+	told->grad_fn = pytensor_value_text_or_null(tensor->grad_fn);
 	told->storage_bytes = tensor->storage_bytes;
 	told->storage_users = tensor->storage_users;
 	told->is_parameter = tensor->is_parameter;
-	told->placement = text_or_null(tensor->placement);
-	told->shard = text_or_null(tensor->shard);
-	told->unread = text_or_null(tensor->unread);
+	told->placement = pytensor_value_text_or_null(tensor->placement);
+	told->shard = pytensor_value_text_or_null(tensor->shard);
+	told->unread = pytensor_value_text_or_null(tensor->unread);
 	told->has_mask = tensor->has_mask && !tensor->unread;
 }

@@ -24,8 +24,8 @@ static void write_shape(struct buffer *out, const struct pytensor *tensor)
 }
 
 /* What its class is called: "tensor", "Parameter". */
-static void write_class(struct pywriter *writer, uint64_t object, const char *plain,
-			const char *shown)
+static void pytensor_write_write_class(struct pywriter *writer, uint64_t object, const char *plain,
+				       const char *shown)
 {
 	struct buffer name = BUFFER_INIT;
 	const char *dot;
@@ -56,7 +56,7 @@ void pytensor_write_torch(struct pywriter *writer, uint64_t object)
 		write_unknown(writer, object);
 		return;
 	}
-	write_class(writer, object, "torch.Tensor", "tensor");
+	pytensor_write_write_class(writer, object, "torch.Tensor", "tensor");
 	buffer_printf(writer->out, " %s ", pytensor_dtype(&tensor));
 	write_shape(writer->out, &tensor);
 	buffer_printf(writer->out, " %s", tensor.device);
@@ -74,7 +74,7 @@ void pytensor_write_numpy(struct pywriter *writer, uint64_t object)
 		write_unknown(writer, object);
 		return;
 	}
-	write_class(writer, object, "numpy.ndarray", "ndarray");
+	pytensor_write_write_class(writer, object, "numpy.ndarray", "ndarray");
 	buffer_printf(writer->out, " %s ", pytensor_dtype(&tensor));
 	write_shape(writer->out, &tensor);
 }
@@ -87,7 +87,7 @@ void pytensor_write_array(struct pywriter *writer, uint64_t object)
 		write_unknown(writer, object);
 		return;
 	}
-	write_class(writer, object, "array.array", "array");
+	pytensor_write_write_class(writer, object, "array.array", "array");
 	buffer_printf(writer->out, " %s ", pytensor_dtype(&tensor));
 	write_shape(writer->out, &tensor);
 }

@@ -19,7 +19,7 @@ struct walk {
 };
 
 /* _name is older than 3.8 and still there in 3.14. */
-static bool visit(uint64_t key, uint64_t value, void *data)
+static bool pythread_visit(uint64_t key, uint64_t value, void *data)
 {
 	struct walk *walk = data;
 	struct buffer text = BUFFER_INIT;
@@ -43,7 +43,7 @@ int pythread_names(struct pyreader *reader, uint64_t interpreter,
 	uint64_t active;
 
 	if (pymodule_find(reader, interpreter, "threading", "_active", &active) ||
-	    pydict_each(reader, active, 0, THREADS_MAXIMUM, visit, &walk) < 0)
+	    pydict_each(reader, active, 0, THREADS_MAXIMUM, pythread_visit, &walk) < 0)
 		return -1;
 	return walk.count;
 }

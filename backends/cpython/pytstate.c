@@ -23,7 +23,7 @@ void pytstate_list_clear(struct pytstate_list *list)
 	*list = (struct pytstate_list){ .items = NULL };
 }
 
-static int read_word(struct memory *memory, uint64_t base, long offset, uint64_t *out)
+static int pytstate_read_word(struct memory *memory, uint64_t base, long offset, uint64_t *out)
 {
 	return memory_read_u64(memory, base + (uint64_t)offset, out);
 }
@@ -51,16 +51,16 @@ static int read_state(struct pytstate *state, uint64_t *next, struct memory *mem
 	uint64_t interpreter;
 	uint64_t native = 0;
 
-	if (read_word(memory, state->address, offsets->ts_interp, &interpreter) < 0 ||
+	if (pytstate_read_word(memory, state->address, offsets->ts_interp, &interpreter) < 0 ||
 	    interpreter != state->interpreter ||
-	    read_word(memory, state->address, offsets->ts_next, next) < 0 ||
-	    read_word(memory, state->address, offsets->ts_thread_id, &state->ident) < 0)
+	    pytstate_read_word(memory, state->address, offsets->ts_next, next) < 0 ||
+	    pytstate_read_word(memory, state->address, offsets->ts_thread_id, &state->ident) < 0)
 		return -1;
 	if (offsets->ts_native_thread_id < 0) {
 		state->tid = tid_of_pthread(memory, state->ident);
 		return 0;
 	}
-	if (read_word(memory, state->address, offsets->ts_native_thread_id, &native) < 0)
+	if (pytstate_read_word(memory, state->address, offsets->ts_native_thread_id, &native) < 0)
 		return -1;
 	state->tid = native <= TID_MAXIMUM ? (pid_t)native : 0;
 	return 0;
@@ -82,8 +82,9 @@ static int read_interpreter(struct pytstate_list *list, uint64_t interpreter, st
 	uint64_t number;
 	uint64_t next;
 
-	if (read_word(memory, interpreter, offsets->is_id, &number) < 0 || number > INT32_MAX ||
-	    read_word(memory, interpreter, offsets->is_tstate_head, &next) < 0)
+	if (pytstate_read_word(memory, interpreter, offsets->is_id, &number) < 0 ||
+	    number > INT32_MAX ||
+	    pytstate_read_word(memory, interpreter, offsets->is_tstate_head, &next) < 0)
 		return -1;
 	while (next && list->count < SAMPLE_THREADS_MAXIMUM) {
 		struct pytstate state = {
@@ -99,19 +100,20 @@ static int read_interpreter(struct pytstate_list *list, uint64_t interpreter, st
 	return 0;
 }
 
-static int read_all(struct pytstate_list *list, struct memory *memory, const struct cpython *python)
+static int pytstate_read_all(struct pytstate_list *list, struct memory *memory,
+			     const struct cpython *python)
 {
 	const struct offsets *offsets = &python->offsets;
 	uint64_t interpreter;
 
 	list->count = 0;
-	if (read_word(memory, python->runtime, offsets->rt_interp_main, &list->main_interpreter) <
-		    0 ||
-	    read_word(memory, python->runtime, offsets->rt_interp_head, &interpreter) < 0)
+	if (pytstate_read_word(memory, python->runtime, offsets->rt_interp_main,
+			       &list->main_interpreter) < 0 ||
+	    pytstate_read_word(memory, python->runtime, offsets->rt_interp_head, &interpreter) < 0)
 		return -1;
 	for (int i = 0; interpreter && i < INTERPRETERS_MAXIMUM; i++)
 		if (read_interpreter(list, interpreter, memory, offsets) < 0 ||
-		    read_word(memory, interpreter, offsets->is_next, &interpreter) < 0)
+		    pytstate_read_word(memory, interpreter, offsets->is_next, &interpreter) < 0)
 			return -1;
 	return 0;
 }
@@ -122,7 +124,7 @@ int pytstate_list_read(struct pytstate_list *list, struct memory *memory,
 	pid_t pid = memory_pid(memory);
 
 	errno = 0;
-	if (read_all(list, memory, python) < 0) {
+	if (pytstate_read_all(list, memory, python) < 0) {
 		if (errno && errno != EFAULT)
 			return access_refusal_explain(pid, errno, error);
 		return error_set(error,

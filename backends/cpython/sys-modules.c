@@ -54,7 +54,7 @@ struct look {
 	struct memory_part *parts;
 };
 
-static void fetch(struct look *look)
+static void sys_modules_fetch(struct look *look)
 {
 	memory_fetch_parts(look->memory, look->parts, look->count);
 }
@@ -67,7 +67,7 @@ static void find_dicts(struct look *look)
 			.out = &look->items[i].dict,
 			.length = 8,
 		};
-	fetch(look);
+	sys_modules_fetch(look);
 	for (size_t i = 0; i < look->count; i++)
 		if (look->parts[i].done < 8)
 			look->items[i].dict = 0;
@@ -81,7 +81,7 @@ static void find_keys(struct look *look)
 			.out = &look->attributes[i].keys,
 			.length = 8,
 		};
-	fetch(look);
+	sys_modules_fetch(look);
 }
 
 static void find_entries(struct look *look)
@@ -92,7 +92,7 @@ static void find_entries(struct look *look)
 			.out = look->attributes[i].bytes,
 			.length = PYTABLE_HEAD,
 		};
-	fetch(look);
+	sys_modules_fetch(look);
 	for (size_t i = 0; i < look->count; i++) {
 		struct attributes *attributes = &look->attributes[i];
 		struct pytable table;
@@ -108,7 +108,7 @@ static void find_entries(struct look *look)
 	}
 }
 
-static void read_entries(struct look *look)
+static void sys_modules_read_entries(struct look *look)
 {
 	for (size_t i = 0; i < look->count; i++) {
 		struct attributes *attributes = &look->attributes[i];
@@ -119,20 +119,20 @@ static void read_entries(struct look *look)
 			.length = attributes->count * attributes->entry_size,
 		};
 	}
-	fetch(look);
+	sys_modules_fetch(look);
 	for (size_t i = 0; i < look->count; i++)
 		if (look->parts[i].done < look->parts[i].length)
 			look->attributes[i].count = 0;
 }
 
-static uint64_t word(const struct attributes *attributes, size_t i, size_t offset)
+static uint64_t sys_modules_word(const struct attributes *attributes, size_t i, size_t offset)
 {
 	return pyreader_word(attributes->bytes,
 			     (long)(i * attributes->entry_size + attributes->key_at + offset));
 }
 
 /* The str object "__file__", which all modules share: it is interned. */
-static uint64_t find_key(const struct look *look)
+static uint64_t sys_modules_find_key(const struct look *look)
 {
 	struct pyreader reader;
 
@@ -141,7 +141,7 @@ static uint64_t find_key(const struct look *look)
 		const struct attributes *attributes = &look->attributes[i];
 
 		for (size_t j = 0; j < attributes->count; j++) {
-			uint64_t key = word(attributes, j, 0);
+			uint64_t key = sys_modules_word(attributes, j, 0);
 
 			if (pystring_equals(&reader, key, "__file__"))
 				return key;
@@ -152,14 +152,14 @@ static uint64_t find_key(const struct look *look)
 
 static void find_files(struct look *look)
 {
-	uint64_t wanted = find_key(look);
+	uint64_t wanted = sys_modules_find_key(look);
 
 	for (size_t i = 0; i < look->count; i++) {
 		const struct attributes *attributes = &look->attributes[i];
 
 		for (size_t j = 0; j < attributes->count; j++)
-			if (word(attributes, j, 0) == wanted)
-				look->items[i].file = word(attributes, j, 8);
+			if (sys_modules_word(attributes, j, 0) == wanted)
+				look->items[i].file = sys_modules_word(attributes, j, 8);
 	}
 }
 
@@ -192,7 +192,7 @@ void sys_modules_read(struct sys_modules *modules, struct memory *memory,
 	find_dicts(&look);
 	find_keys(&look);
 	find_entries(&look);
-	read_entries(&look);
+	sys_modules_read_entries(&look);
 	find_files(&look);
 	free(look.parts);
 	free(look.attributes);

@@ -51,7 +51,7 @@ static int64_t multiply(int64_t one, int64_t other, int64_t maximum)
 	return one * other;
 }
 
-static int check_sizes(const struct tensor_layout *layout, struct error *error)
+static int tensor_layout_check_sizes(const struct tensor_layout *layout, struct error *error)
 {
 	int64_t bytes = layout->item_size > 0 ? layout->item_size : 1;
 
@@ -73,7 +73,8 @@ static int check_sizes(const struct tensor_layout *layout, struct error *error)
 }
 
 /* How far elements lie before and behind the first. */
-static int find_span(const struct tensor_layout *layout, int64_t *before, int64_t *behind)
+static int tensor_layout_find_span(const struct tensor_layout *layout, int64_t *before,
+				   int64_t *behind)
 {
 	*before = 0;
 	*behind = layout->item_size;
@@ -128,12 +129,12 @@ int tensor_layout_check(const struct tensor_layout *layout, struct error *error)
 	int64_t before;
 	int64_t behind;
 
-	if (check_item(layout, error) < 0 || check_sizes(layout, error) < 0 ||
+	if (check_item(layout, error) < 0 || tensor_layout_check_sizes(layout, error) < 0 ||
 	    check_mask(layout, error) < 0)
 		return -1;
 	if (is_empty(layout))
 		return 0;
-	if (find_span(layout, &before, &behind) < 0)
+	if (tensor_layout_find_span(layout, &before, &behind) < 0)
 		return error_set(error, "its strides reach further than any memory does");
 	if (layout->address >= ADDRESS_END || (uint64_t)before > layout->address ||
 	    (uint64_t)behind > ADDRESS_END - layout->address)

@@ -115,8 +115,8 @@ static void mark_known_launcher(struct process_scan *scan, struct process_scan_e
 }
 
 /* The rank that entry is a child of; itself if it is one; else NULL. */
-static struct process_scan_entry *find_rank(struct process_scan *scan,
-					    struct process_scan_entry *entry)
+static struct process_scan_entry *discover_find_rank(struct process_scan *scan,
+						     struct process_scan_entry *entry)
 {
 	struct process_scan_entry *above = entry;
 	struct process_scan_entry *rank = is_candidate(entry) && !entry->is_launcher ? entry : NULL;
@@ -176,7 +176,8 @@ static void add_bystander(struct process_scan *scan, struct process_scan_entry *
 	bystander->script = xstrdup(line.script);
 }
 
-static void add_found(struct process_scan *scan, struct discovery *discovery, bool are_children)
+static void discover_add_found(struct process_scan *scan, struct discovery *discovery,
+			       bool are_children)
 {
 	for (size_t i = 0; i < scan->count; i++) {
 		struct process_scan_entry *entry = scan->list[i];
@@ -273,27 +274,27 @@ void discover_all(struct discovery *discovery, struct procfs *procfs,
 			pid_list_add(&discovery->launchers, scan.list[i]->pid);
 	for (size_t i = 0; i < count; i++)
 		if (scan.list[i]->is_python)
-			scan.list[i]->rank = find_rank(&scan, scan.list[i]);
+			scan.list[i]->rank = discover_find_rank(&scan, scan.list[i]);
 	if (root > 0 && !are_candidates(&scan, count))
 		find_unnumbered(&scan, count, root);
 	if (root > 0)
 		add_unnumbered(&scan, count, discovery);
-	add_found(&scan, discovery, false);
-	add_found(&scan, discovery, true);
+	discover_add_found(&scan, discovery, false);
+	discover_add_found(&scan, discovery, true);
 	for (size_t i = 0; i < count; i++)
 		if (scan.list[i]->is_python && !scan.list[i]->rank)
 			add_bystander(&scan, scan.list[i], discovery);
 	process_scan_clear(&scan);
 }
 
-static void refuse(struct process *process, char *owned_error)
+static void discover_refuse(struct process *process, char *owned_error)
 {
 	process->state = PROCESS_UNREADABLE;
 	free(process->error);
 	process->error = owned_error;
 }
 
-static char *explain_missing(pid_t pid, int number)
+static char *discover_explain_missing(pid_t pid, int number)
 {
 	if (procfs_is_gone(number))
 		return xasprintf("There is no process %d: it has ended, or is in another container "
@@ -303,14 +304,14 @@ static char *explain_missing(pid_t pid, int number)
 }
 
 /* False: it is not there, or runs no Python. */
-static bool find_named(struct process_scan *scan, const struct environment_reader *reader,
-		       pid_t pid, struct process *process)
+static bool discover_find_named(struct process_scan *scan, const struct environment_reader *reader,
+				pid_t pid, struct process *process)
 {
 	struct process_scan_entry *entry = process_scan_find(scan, pid);
 
 	process->pid = pid;
 	if (!entry) {
-		refuse(process, explain_missing(pid, errno));
+		discover_refuse(process, discover_explain_missing(pid, errno));
 		return false;
 	}
 	if (entry->uid == (uid_t)-1)
@@ -319,9 +320,10 @@ static bool find_named(struct process_scan *scan, const struct environment_reade
 		ask_program(scan, reader, entry);
 	process_info_describe(scan, entry, entry, process);
 	if (procfs_has_ended(&entry->stat))
-		refuse(process,
-		       xasprintf("Process %d has ended; its parent has not taken notice yet.",
-				 (int)pid));
+		discover_refuse(
+			process,
+			xasprintf("Process %d has ended; its parent has not taken notice yet.",
+				  (int)pid));
 	return entry->is_python;
 }
 
@@ -361,7 +363,7 @@ void discover_pids(struct discovery *discovery, struct procfs *procfs,
 	*discovery = (struct discovery){ .uid = geteuid() };
 	process_scan_init(&scan, procfs);
 	for (size_t i = 0; i < pids->count; i++)
-		find_named(&scan, reader, pids->pids[i], add_process(discovery));
+		discover_find_named(&scan, reader, pids->pids[i], add_process(discovery));
 	discovery->looked_at = pids->count;
 	number_named(discovery, taken);
 	process_scan_clear(&scan);
@@ -374,7 +376,7 @@ bool discover_one(struct process *process, struct procfs *procfs,
 	bool is_python;
 
 	process_scan_init(&scan, procfs);
-	is_python = find_named(&scan, reader, pid, process);
+	is_python = discover_find_named(&scan, reader, pid, process);
 	process_scan_clear(&scan);
 	return is_python;
 }

@@ -51,7 +51,7 @@ void environment_init(struct environment *environment)
 }
 
 /* A rank or a count of ranks; -1 for anything else. */
-static int parse_number(const char *value)
+static int environment_parse_number(const char *value)
 {
 	char *end;
 	long number;
@@ -69,7 +69,7 @@ static void store(struct environment *environment, const struct row *row, const 
 {
 	switch (row->kind) {
 	case KIND_NUMBER:
-		environment->numbers[row->family][row->number] = parse_number(value);
+		environment->numbers[row->family][row->number] = environment_parse_number(value);
 		break;
 	case KIND_ADDRESS:
 		snprintf(environment->address, sizeof(environment->address), "%s", value);
@@ -88,7 +88,7 @@ void environment_set(struct environment *environment, const char *name, const ch
 }
 
 /* Most variables are ruled out by their first letter. */
-static const struct row *find_row(const char *text, size_t length)
+static const struct row *environment_find_row(const char *text, size_t length)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
 		if (rows[i].name[0] == text[0] && strlen(rows[i].name) == length &&
@@ -108,7 +108,7 @@ void environment_parse(struct environment *environment, const char *bytes, size_
 
 		/* The last one may be cut: then it has no NUL. */
 		if (equals && bytes + size < end)
-			row = find_row(bytes, (size_t)(equals - bytes));
+			row = environment_find_row(bytes, (size_t)(equals - bytes));
 		if (row)
 			store(environment, row, equals + 1);
 		bytes += size + 1;

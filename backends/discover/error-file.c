@@ -36,7 +36,7 @@ void error_file_clear(struct error_file *file)
 }
 
 /* Lends the value, which ends in NUL; NULL: it is not set, or empty. */
-static const char *find_value(const char *bytes, size_t length)
+static const char *error_file_find_value(const char *bytes, size_t length)
 {
 	const char *end = bytes + length;
 
@@ -61,7 +61,7 @@ void error_file_find(struct error_file *file, struct procfs *procfs, const struc
 	if (file->path)
 		return;
 	length = procfs_read(procfs, process->pid, "environ", &bytes, NULL);
-	value = length > 0 ? find_value(bytes, (size_t)length) : NULL;
+	value = length > 0 ? error_file_find_value(bytes, (size_t)length) : NULL;
 	if (!value)
 		return;
 	file->path = xstrdup(value);
@@ -115,7 +115,7 @@ static json_t *timestamp_of(const json_t *extra)
 	return value > 0 && value < 1e12 ? json_real(value) : json_null();
 }
 
-static json_t *make(const char *path, const char *error)
+static json_t *error_file_make(const char *path, const char *error)
 {
 	json_t *json = json_object();
 
@@ -136,7 +136,8 @@ json_t *error_file_parse(const char *path, const char *text)
 	const json_t *extra = json_object_get(message, "extraInfo");
 	const char *words = json_is_string(message) ? json_string_value(message)
 						    : json_get_string(message, "message", NULL);
-	json_t *json = make(path, words ? NULL : "the file is not what torchrun's ranks write");
+	json_t *json =
+		error_file_make(path, words ? NULL : "the file is not what torchrun's ranks write");
 
 	json_object_set_new(json, "message", masked(words));
 	json_object_set_new(json, "callstack",
@@ -163,7 +164,7 @@ json_t *error_file_read(const struct error_file *file)
 	if (!text && errno == ENOENT)
 		return json_null();
 	if (!text)
-		return make(file->path, error.message);
+		return error_file_make(file->path, error.message);
 	json = error_file_parse(file->path, text);
 	json_object_set_new(json, "written", json_real(written));
 	free(text);

@@ -200,7 +200,7 @@ static const struct known *find_known(struct exe_cache *cache, const struct proc
 	return &list->items[cache->next];
 }
 
-static void keep(struct exe_cache *cache, const struct known *known)
+static void exe_cache_keep(struct exe_cache *cache, const struct known *known)
 {
 	struct known_list *list = &cache->now;
 
@@ -209,7 +209,7 @@ static void keep(struct exe_cache *cache, const struct known *known)
 	list->items[list->count++].looks++;
 }
 
-static bool is_same(const struct identity *a, const struct identity *b)
+static bool exe_cache_is_same(const struct identity *a, const struct identity *b)
 {
 	return a->inode == b->inode && a->mount == b->mount && a->changed == b->changed &&
 	       a->major == b->major && a->minor == b->minor;
@@ -275,7 +275,7 @@ void exe_cache_prefetch(struct exe_cache *cache, struct procfs *procfs,
 		exe_cache_end(cache, procfs);
 }
 
-static void join(struct prefetch *prefetch)
+static void exe_cache_join(struct prefetch *prefetch)
 {
 	if (prefetch->is_running)
 		pthread_join(prefetch->thread, NULL);
@@ -286,7 +286,7 @@ void exe_cache_end(struct exe_cache *cache, struct procfs *procfs)
 {
 	struct prefetch *prefetch = &cache->prefetch;
 
-	join(prefetch);
+	exe_cache_join(prefetch);
 	if (procfs->unread == 0)
 		procfs->unread = prefetch->procfs.unread;
 	free(prefetch->abouts);
@@ -303,7 +303,7 @@ static int read_about(struct exe_cache *cache, struct procfs *procfs,
 
 	if (prefetch->count == 0 || entry < prefetch->entries + prefetch->first)
 		return procfs_statx(procfs, entry->pid, "exe", about) < 0 ? errno : 0;
-	join(prefetch);
+	exe_cache_join(prefetch);
 	at = (size_t)(entry - prefetch->entries) - prefetch->first;
 	*about = prefetch->abouts[at];
 	return prefetch->errors[at];
@@ -311,8 +311,8 @@ static int read_about(struct exe_cache *cache, struct procfs *procfs,
 
 /* procfs_statx() has AT_STATX_DONT_SYNC: a file server that does not answer is not
  * waited for. */
-static void identify(struct exe_cache *cache, struct procfs *procfs,
-		     const struct procfs_entry *entry)
+static void exe_cache_identify(struct exe_cache *cache, struct procfs *procfs,
+			       const struct procfs_entry *entry)
 {
 	struct statx about = { .stx_mask = 0 };
 	struct known *current = &cache->current;
@@ -338,7 +338,7 @@ static struct executable *find_executable(struct exe_cache *cache)
 								     : EXECUTABLES_MAXIMUM;
 
 	for (size_t i = 0; i < count; i++)
-		if (is_same(&cache->executables[i].identity, &cache->current.identity))
+		if (exe_cache_is_same(&cache->executables[i].identity, &cache->current.identity))
 			return &cache->executables[i];
 	return NULL;
 }
@@ -474,7 +474,7 @@ bool exe_is_python_name(const char *name)
 	return strstr(name, "python") || strstr(name, "pypy");
 }
 
-static bool is_plain(struct exe_cache *cache, struct procfs *procfs)
+static bool exe_cache_is_plain(struct exe_cache *cache, struct procfs *procfs)
 {
 	struct executable *executable = find_executable(cache);
 
@@ -498,7 +498,7 @@ static bool is_unchanged(const struct exe_cache *cache, const struct known *know
 	 * where all of them are looked at. */
 	if (known->answer == EXE_HIDDEN)
 		return !cache->is_whole && (cache->error == EACCES || cache->error == EPERM);
-	return cache->error == 0 && is_same(&known->identity, &cache->current.identity);
+	return cache->error == 0 && exe_cache_is_same(&known->identity, &cache->current.identity);
 }
 
 enum exe_answer exe_cache_look(struct exe_cache *cache, struct procfs *procfs,
@@ -509,18 +509,18 @@ enum exe_answer exe_cache_look(struct exe_cache *cache, struct procfs *procfs,
 	if (is_kernel_thread(cache, entry->pid))
 		return EXE_NONE;
 	if (known && may_rest(cache, known)) {
-		keep(cache, known);
+		exe_cache_keep(cache, known);
 		return known->answer;
 	}
 	cache->current = (struct known){ .pid = entry->pid, .inode = entry->inode };
-	identify(cache, procfs, entry);
+	exe_cache_identify(cache, procfs, entry);
 	if (known && is_unchanged(cache, known)) {
-		keep(cache, known);
+		exe_cache_keep(cache, known);
 		return known->answer;
 	}
 	if (procfs_is_gone(cache->error))
 		return EXE_NONE;
-	if (cache->error == 0 && is_plain(cache, procfs)) {
+	if (cache->error == 0 && exe_cache_is_plain(cache, procfs)) {
 		exe_cache_learn(cache, EXE_OTHER);
 		return EXE_OTHER;
 	}
@@ -551,5 +551,5 @@ const char *exe_cache_name(struct exe_cache *cache, struct procfs *procfs)
 void exe_cache_learn(struct exe_cache *cache, enum exe_answer answer)
 {
 	cache->current.answer = answer;
-	keep(cache, &cache->current);
+	exe_cache_keep(cache, &cache->current);
 }

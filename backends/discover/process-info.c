@@ -25,7 +25,7 @@ static const struct daemon daemons[] = {
 	{ "probetui-node", "probetui" },
 };
 
-static void set_string(char **string, const char *value)
+static void process_info_set_string(char **string, const char *value)
 {
 	free(*string);
 	*string = xstrdup(value);
@@ -40,16 +40,17 @@ static void name_launcher(struct process_scan *scan, struct process_scan_entry *
 	if (entry->is_python) {
 		process_scan_words(scan, entry);
 		command_line_parse(&line, entry->words, entry->word_count);
-		set_string(&process->launcher, line.launcher ? line.launcher : "python");
+		process_info_set_string(&process->launcher,
+					line.launcher ? line.launcher : "python");
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(daemons); i++) {
 		if (strncmp(entry->stat.name, daemons[i].prefix, strlen(daemons[i].prefix)) == 0) {
-			set_string(&process->launcher, daemons[i].name);
+			process_info_set_string(&process->launcher, daemons[i].name);
 			return;
 		}
 	}
-	set_string(&process->launcher, entry->stat.name);
+	process_info_set_string(&process->launcher, entry->stat.name);
 }
 
 /* The first process above the rank that is not the same place in the job. */
@@ -90,10 +91,10 @@ static void fill_script(struct process_scan *scan, struct process_scan_entry *en
 	}
 	process_scan_words(scan, above);
 	command_line_parse(&line, above->words, above->word_count);
-	set_string(&process->script, line.script);
+	process_info_set_string(&process->script, line.script);
 	if (procfs_link(scan->procfs, entry->pid, "cwd", cwd, sizeof(cwd)) < 0)
 		cwd[0] = '\0';
-	set_string(&process->cwd, cwd);
+	process_info_set_string(&process->cwd, cwd);
 	if (!line.path)
 		return;
 	free(process->script_path);
@@ -114,7 +115,7 @@ static void fill_environment(struct process *process, const struct environment *
 	if (process->rank > RANKSET_MAXIMUM)
 		process->rank = -1;
 	environment_job(environment, job, sizeof(job));
-	set_string(&process->job, job);
+	process_info_set_string(&process->job, job);
 }
 
 void process_info_describe(struct process_scan *scan, struct process_scan_entry *entry,
@@ -124,7 +125,7 @@ void process_info_describe(struct process_scan *scan, struct process_scan_entry 
 	process->uid = entry->uid;
 	process->start_time = entry->stat.start_time;
 	process->age = procfs_age(entry->stat.start_time);
-	set_string(&process->host, scan->host);
+	process_info_set_string(&process->host, scan->host);
 	if (entry->stat.state == 'T' || entry->stat.state == 't')
 		process->state = PROCESS_STOPPED;
 	fill_environment(process, &rank->environment);

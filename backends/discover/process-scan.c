@@ -15,7 +15,7 @@
 #include "base/array.h"
 #include "base/map.h"
 
-static void free_entry(void *value)
+static void process_scan_free_entry(void *value)
 {
 	struct process_scan_entry *entry = value;
 
@@ -28,7 +28,7 @@ void process_scan_init(struct process_scan *scan, struct procfs *procfs)
 {
 	*scan = (struct process_scan){ .procfs = procfs };
 	gethostname(scan->host, sizeof(scan->host) - 1);
-	scan->entries = map_new(free_entry);
+	scan->entries = map_new(process_scan_free_entry);
 }
 
 void process_scan_clear(struct process_scan *scan)
@@ -47,7 +47,7 @@ static bool maps_libpython(struct process_scan *scan, pid_t pid)
 	       strstr(bytes, "/libpython");
 }
 
-static struct process_scan_entry *add_entry(struct process_scan *scan, pid_t pid)
+static struct process_scan_entry *process_scan_add_entry(struct process_scan *scan, pid_t pid)
 {
 	struct process_scan_entry *entry = xcalloc(1, sizeof(*entry));
 
@@ -60,7 +60,7 @@ static struct process_scan_entry *add_entry(struct process_scan *scan, pid_t pid
 	return entry;
 }
 
-static const char *base_name(const char *path)
+static const char *process_scan_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -86,7 +86,7 @@ static bool read_executable(struct process_scan *scan, pid_t pid, char *name, si
 
 	if (procfs_link(scan->procfs, pid, "exe", path, sizeof(path)) < 0)
 		return false;
-	snprintf(name, size, "%s", base_name(path));
+	snprintf(name, size, "%s", process_scan_base_name(path));
 	return true;
 }
 
@@ -117,7 +117,7 @@ static void look_at_environment(struct process_scan *scan, struct process_scan_e
 			    maps_libpython(scan, entry->pid));
 }
 
-static void look_at(struct process_scan *scan, pid_t pid)
+static void process_scan_look_at(struct process_scan *scan, pid_t pid)
 {
 	char name[sizeof(((struct process_scan_entry *)NULL)->executable)];
 	struct process_scan_entry *entry;
@@ -126,12 +126,12 @@ static void look_at(struct process_scan *scan, pid_t pid)
 		count_hidden(scan, pid);
 		return;
 	}
-	entry = add_entry(scan, pid);
+	entry = process_scan_add_entry(scan, pid);
 	memcpy(entry->executable, name, sizeof(name));
 	look_at_environment(scan, entry);
 }
 
-static bool is_hidden(int number)
+static bool process_scan_is_hidden(int number)
 {
 	return number == EACCES || number == EPERM;
 }
@@ -143,11 +143,11 @@ static void look_at_unknown(struct process_scan *scan, struct exe_cache *exes, p
 	struct process_scan_entry *entry;
 
 	if (!name) {
-		if (is_hidden(errno) && !count_hidden(scan, pid))
+		if (process_scan_is_hidden(errno) && !count_hidden(scan, pid))
 			exe_cache_learn(exes, EXE_HIDDEN);
 		return;
 	}
-	entry = add_entry(scan, pid);
+	entry = process_scan_add_entry(scan, pid);
 	snprintf(entry->executable, sizeof(entry->executable), "%s", name);
 	look_at_environment(scan, entry);
 	if (entry->is_readable && !entry->is_python &&
@@ -187,7 +187,7 @@ void process_scan_below(struct process_scan *scan, pid_t root)
 	process_tree_list(scan->procfs, root, &list);
 	for (size_t i = 0; i < list.count; i++)
 		if (!map_find(scan->entries, (uint64_t)list.pids[i]))
-			look_at(scan, list.pids[i]);
+			process_scan_look_at(scan, list.pids[i]);
 	pid_list_clear(&list);
 }
 
@@ -201,7 +201,7 @@ struct process_scan_entry *process_scan_find(struct process_scan *scan, pid_t pi
 	}
 	entry = map_find(scan->entries, (uint64_t)pid);
 	if (!entry) {
-		entry = add_entry(scan, pid);
+		entry = process_scan_add_entry(scan, pid);
 		if (read_executable(scan, pid, entry->executable, sizeof(entry->executable)))
 			look_at_environment(scan, entry);
 	}

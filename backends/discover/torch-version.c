@@ -62,7 +62,7 @@ static const char *below_root(struct procfs *procfs, pid_t pid, const char *path
 }
 
 /* A line __version__ = '2.1.0', with a type behind the name perhaps. */
-static char *parse_version(const char *text)
+static char *torch_version_parse_version(const char *text)
 {
 	const char *at = strstr(text, "\n__version__");
 	size_t length;
@@ -91,7 +91,7 @@ char *torch_version(struct procfs *procfs, const struct process *process)
 	path = xasprintf("%s/version.py", below_root(procfs, process->pid, folder));
 	/* What was installed meanwhile is not what runs. */
 	if (source_file_read(&source, process, path, NULL) == 0 && !source.is_changed)
-		version = parse_version(source.content);
+		version = torch_version_parse_version(source.content);
 	free(source.content);
 	free(source.full);
 	free(path);

@@ -53,7 +53,7 @@ static struct piece *add_piece(struct logpoint *logpoint, struct buffer *text,
 }
 
 /* Up to the next brace; a pair of the same is one. */
-static const char *take_text(const char *at, struct buffer *text)
+static const char *logpoint_take_text(const char *at, struct buffer *text)
 {
 	for (; *at; at++) {
 		bool is_brace = *at == '{' || *at == '}';
@@ -67,7 +67,7 @@ static const char *take_text(const char *at, struct buffer *text)
 }
 
 /* Behind a string that begins at at; its end where it has none. */
-static const char *skip_string(const char *at)
+static const char *logpoint_skip_string(const char *at)
 {
 	char quote = *at++;
 
@@ -83,7 +83,7 @@ static const char *find_end(const char *at)
 
 	for (; *at; at++) {
 		if (*at == '\'' || *at == '"')
-			at = skip_string(at);
+			at = logpoint_skip_string(at);
 		else if (*at == '{')
 			depth++;
 		else if (*at == '}' && depth-- == 0)
@@ -98,13 +98,13 @@ static const char *find_end(const char *at)
  * The colon of a format, or the ! of a conversion, in what stands between
  * braces, NULL: it has none.
  */
-static char *find_format(char *inner)
+static char *logpoint_find_format(char *inner)
 {
 	int depth = 0;
 
 	for (char *at = inner; *at; at++) {
 		if (*at == '\'' || *at == '"')
-			at += skip_string(at) - at;
+			at += logpoint_skip_string(at) - at;
 		else if (strchr("([{", *at))
 			depth++;
 		else if (strchr(")]}", *at))
@@ -128,7 +128,7 @@ static char *take_conversion(char *at, bool *is_repr, struct error *error)
 }
 
 /* "{x = }" says the expression, too: whether the last sign of it is that. */
-static bool take_name(char *inner, struct buffer *text)
+static bool logpoint_take_name(char *inner, struct buffer *text)
 {
 	size_t length = strlen(inner);
 
@@ -145,7 +145,7 @@ static bool take_name(char *inner, struct buffer *text)
 static int read_inner(char *inner, struct logpoint *logpoint, struct buffer *text,
 		      struct error *error)
 {
-	char *colon = find_format(inner);
+	char *colon = logpoint_find_format(inner);
 	struct number_format format = { .width = 0 };
 	struct pyexpression *expression;
 	bool is_repr = false;
@@ -165,7 +165,7 @@ static int read_inner(char *inner, struct logpoint *logpoint, struct buffer *tex
 		if (number_format_read(&format, colon + 1, error) < 0)
 			return -1;
 	}
-	if (take_name(inner, text) && !is_converted)
+	if (logpoint_take_name(inner, text) && !is_converted)
 		is_repr = !colon;
 	expression = pyexpression_parse(inner, error);
 	if (!expression)
@@ -202,12 +202,12 @@ struct logpoint *logpoint_parse(const char *text, struct error *error)
 {
 	struct logpoint *logpoint = xcalloc(1, sizeof(*logpoint));
 	struct buffer piece = BUFFER_INIT;
-	const char *at = take_text(text, &piece);
+	const char *at = logpoint_take_text(text, &piece);
 
 	while (at && *at) {
 		at = take_expression(at, logpoint, &piece, error);
 		if (at)
-			at = take_text(at, &piece);
+			at = logpoint_take_text(at, &piece);
 	}
 	if (at)
 		add_piece(logpoint, &piece, NULL);
@@ -219,14 +219,14 @@ struct logpoint *logpoint_parse(const char *text, struct error *error)
 }
 
 /* A class of the program may have a __format__ of its own. */
-static bool is_plain(const struct variable *variable)
+static bool logpoint_is_plain(const struct variable *variable)
 {
 	const char *type = variable->type ? variable->type : "";
 
 	return !strchr(type, '.') || !strncmp(type, "numpy.", 6);
 }
 
-static bool is_text(const struct variable *variable)
+static bool logpoint_is_text(const struct variable *variable)
 {
 	return variable->type && !strcmp(variable->type, "str");
 }
@@ -234,14 +234,14 @@ static bool is_text(const struct variable *variable)
 static void write_value(const struct piece *piece, const struct variable *variable,
 			struct buffer *out, struct error *error)
 {
-	if (piece->is_formatted && !piece->is_repr && !is_plain(variable)) {
+	if (piece->is_formatted && !piece->is_repr && !logpoint_is_plain(variable)) {
 		error_set(error, "%s may have a __format__ of its own: {x!r} writes what is known",
 			  variable->type);
 	} else if (piece->is_formatted && piece->is_repr) {
 		number_format_append_repr(out, &piece->format, variable->value, error);
 	} else if (piece->is_formatted) {
 		number_format_append(out, &piece->format, variable->value, error);
-	} else if (piece->is_repr || !is_text(variable) ||
+	} else if (piece->is_repr || !logpoint_is_text(variable) ||
 		   number_format_append_text(out, variable->value) < 0) {
 		buffer_append_string(out, variable->value);
 	}

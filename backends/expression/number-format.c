@@ -18,7 +18,7 @@
 #define NUMBER_SIZE (330 + DIGITS_MAXIMUM)
 
 /* Behind the digits; *number is more than maximum where they are too many. */
-static const char *read_number(const char *at, int maximum, int *number)
+static const char *number_format_read_number(const char *at, int maximum, int *number)
 {
 	for (*number = 0; *at >= '0' && *at <= '9'; at++)
 		if (*number <= maximum)
@@ -26,7 +26,7 @@ static const char *read_number(const char *at, int maximum, int *number)
 	return at;
 }
 
-static bool is_one_of(char letter, const char *letters)
+static bool number_format_is_one_of(char letter, const char *letters)
 {
 	return letter && strchr(letters, letter);
 }
@@ -34,27 +34,27 @@ static bool is_one_of(char letter, const char *letters)
 static const char *read_align(const char *at, struct number_format *format)
 {
 	format->fill = ' ';
-	if (*at >= ' ' && *at < 0x7f && is_one_of(at[1], "<>=^")) {
+	if (*at >= ' ' && *at < 0x7f && number_format_is_one_of(at[1], "<>=^")) {
 		format->fill = at[0];
 		format->align = at[1];
 		return at + 2;
 	}
-	if (is_one_of(*at, "<>=^"))
+	if (number_format_is_one_of(*at, "<>=^"))
 		format->align = *at++;
 	return at;
 }
 
-static bool is_wrong(const struct number_format *format, bool has_point)
+static bool number_format_is_wrong(const struct number_format *format, bool has_point)
 {
-	bool is_whole = is_one_of(format->kind, "bdoxX");
+	bool is_whole = number_format_is_one_of(format->kind, "bdoxX");
 
 	if (format->width > WIDTH_MAXIMUM || format->digits > DIGITS_MAXIMUM)
 		return true;
 	if (has_point && (is_whole || !format->kind))
 		return true;
-	if (format->has_prefix && !is_one_of(format->kind, "boxX"))
+	if (format->has_prefix && !number_format_is_one_of(format->kind, "boxX"))
 		return true;
-	if (format->group == ',' && is_one_of(format->kind, "boxX"))
+	if (format->group == ',' && number_format_is_one_of(format->kind, "boxX"))
 		return true;
 	return format->kind == 's' && (format->sign || format->group || format->align == '=');
 }
@@ -66,7 +66,7 @@ int number_format_read(struct number_format *format, const char *text, struct er
 
 	*format = (struct number_format){ .digits = -1 };
 	at = read_align(at, format);
-	if (is_one_of(*at, "+- "))
+	if (number_format_is_one_of(*at, "+- "))
 		format->sign = *at++;
 	format->has_prefix = *at == '#';
 	at += format->has_prefix;
@@ -74,15 +74,15 @@ int number_format_read(struct number_format *format, const char *text, struct er
 		format->fill = '0';
 		format->align = '=';
 	}
-	at = read_number(at, WIDTH_MAXIMUM, &format->width);
-	if (is_one_of(*at, ",_"))
+	at = number_format_read_number(at, WIDTH_MAXIMUM, &format->width);
+	if (number_format_is_one_of(*at, ",_"))
 		format->group = *at++;
 	has_point = at[0] == '.' && at[1] >= '0' && at[1] <= '9';
 	if (has_point)
-		at = read_number(at + 1, DIGITS_MAXIMUM, &format->digits);
-	if (is_one_of(*at, "bdoxXefg%s"))
+		at = number_format_read_number(at + 1, DIGITS_MAXIMUM, &format->digits);
+	if (number_format_is_one_of(*at, "bdoxXefg%s"))
 		format->kind = *at++;
-	if (!*at && !is_wrong(format, has_point))
+	if (!*at && !number_format_is_wrong(format, has_point))
 		return 0;
 	return error_set(
 		error,
@@ -138,7 +138,8 @@ static void put_digits(struct buffer *out, const char *decimal, char kind)
 }
 
 /* Without its sign. */
-static void put_real(struct buffer *out, const struct number_format *format, double real)
+static void number_format_put_real(struct buffer *out, const struct number_format *format,
+				   double real)
 {
 	int digits = format->digits < 0 ? 6 : format->digits;
 	char text[NUMBER_SIZE];
@@ -156,15 +157,15 @@ static void put_real(struct buffer *out, const struct number_format *format, dou
 }
 
 /* The number without its sign; -1: it is none of that kind. */
-static int put_number(struct buffer *out, const struct number_format *format, const char *value,
-		      bool *is_negative)
+static int number_format_put_number(struct buffer *out, const struct number_format *format,
+				    const char *value, bool *is_negative)
 {
 	const char *whole = whole_of(value);
 	double real;
 	char *end;
 
 	*is_negative = value[0] == '-';
-	if (!format->kind || is_one_of(format->kind, "bdoxX")) {
+	if (!format->kind || number_format_is_one_of(format->kind, "bdoxX")) {
 		if (!whole && format->kind)
 			return -1;
 		real = strtod(value, &end);
@@ -179,11 +180,11 @@ static int put_number(struct buffer *out, const struct number_format *format, co
 	real = strtod(whole ? whole : value, &end);
 	if (*end || end == (whole ? whole : value) || (whole && isinf(real)))
 		return -1;
-	put_real(out, format, fabs(real));
+	number_format_put_real(out, format, fabs(real));
 	return 0;
 }
 
-static void fill(struct buffer *out, char with, int count)
+static void number_format_fill(struct buffer *out, char with, int count)
 {
 	for (int i = 0; i < count; i++)
 		buffer_append_char(out, with);
@@ -192,12 +193,12 @@ static void fill(struct buffer *out, char with, int count)
 /* As _PyUnicode_InsertThousandsGrouping: zeros of a width are grouped, too. */
 static void group_digits(struct buffer *digits, const struct number_format *format, int width)
 {
-	int size = is_one_of(format->kind, "boxX") ? 4 : 3;
+	int size = number_format_is_one_of(format->kind, "boxX") ? 4 : 3;
 	int count = (int)strspn(digits->data, "0123456789abcdefABCDEF");
 	struct buffer reversed = BUFFER_INIT;
 	struct buffer whole = BUFFER_INIT;
 
-	if (!is_one_of(format->kind, "xX"))
+	if (!number_format_is_one_of(format->kind, "xX"))
 		count = (int)strspn(digits->data, "0123456789");
 	width -= (int)digits->length - count;
 	for (int i = 0, written = 0; i < count || written < width; i++) {
@@ -216,7 +217,7 @@ static void group_digits(struct buffer *digits, const struct number_format *form
 	*digits = whole;
 }
 
-static int count_characters(const char *text)
+static int number_format_count_characters(const char *text)
 {
 	int count = 0;
 
@@ -229,7 +230,7 @@ static int count_characters(const char *text)
 static void put_aligned(struct buffer *out, const struct number_format *format, const char *text,
 			char align)
 {
-	int blank = format->width - count_characters(text);
+	int blank = format->width - number_format_count_characters(text);
 	int before = 0;
 
 	if (blank < 0)
@@ -238,9 +239,9 @@ static void put_aligned(struct buffer *out, const struct number_format *format, 
 		before = blank;
 	else if (align == '^')
 		before = blank / 2;
-	fill(out, format->fill, before);
+	number_format_fill(out, format->fill, before);
 	buffer_append_string(out, text);
-	fill(out, format->fill, blank - before);
+	number_format_fill(out, format->fill, blank - before);
 }
 
 int number_format_append_text(struct buffer *out, const char *value)
@@ -249,7 +250,7 @@ int number_format_append_text(struct buffer *out, const char *value)
 	size_t length = strlen(value);
 	const char *end;
 
-	if (length < 2 || !is_one_of(value[0], "'\""))
+	if (length < 2 || !number_format_is_one_of(value[0], "'\""))
 		return -1;
 	end = strrchr(value, value[0]);
 	for (const char *at = value + 1; at < end; at++) {
@@ -281,8 +282,8 @@ int number_format_append_text(struct buffer *out, const char *value)
 	return 0;
 }
 
-static int append_cut(struct buffer *out, const struct number_format *format, struct buffer *text,
-		      struct error *error)
+static int number_format_append_cut(struct buffer *out, const struct number_format *format,
+				    struct buffer *text, struct error *error)
 {
 	const char *at = text->data;
 
@@ -304,7 +305,7 @@ int number_format_append_repr(struct buffer *out, const struct number_format *fo
 	int result;
 
 	buffer_append_string(&text, value);
-	result = append_cut(out, format, &text, error);
+	result = number_format_append_cut(out, format, &text, error);
 	buffer_clear(&text);
 	return result;
 }
@@ -314,7 +315,7 @@ static const char *kind_name(char kind)
 {
 	if (kind == 's')
 		return "str";
-	return is_one_of(kind, "bdoxX") ? "whole number" : "number";
+	return number_format_is_one_of(kind, "bdoxX") ? "whole number" : "number";
 }
 
 static int append_text(struct buffer *out, const struct number_format *format, const char *value,
@@ -324,7 +325,7 @@ static int append_text(struct buffer *out, const struct number_format *format, c
 	int result;
 
 	number_format_append_text(&text, value);
-	result = append_cut(out, format, &text, error);
+	result = number_format_append_cut(out, format, &text, error);
 	buffer_clear(&text);
 	return result;
 }
@@ -338,15 +339,16 @@ int number_format_append(struct buffer *out, const struct number_format *format,
 	bool is_padded = is_inner && format->fill == '0';
 	int taken;
 
-	if (is_one_of(value[0], "'\""))
+	if (number_format_is_one_of(value[0], "'\""))
 		return append_text(out, format, value, error);
-	if (format->kind == 's' || put_number(&digits, format, value, &is_negative) < 0) {
+	if (format->kind == 's' ||
+	    number_format_put_number(&digits, format, value, &is_negative) < 0) {
 		buffer_clear(&digits);
 		return error_set(error, "%.60s is no %s", value, kind_name(format->kind));
 	}
 	if (is_negative)
 		buffer_append_char(&text, '-');
-	else if (is_one_of(format->sign, "+ "))
+	else if (number_format_is_one_of(format->sign, "+ "))
 		buffer_append_char(&text, format->sign);
 	if (format->has_prefix)
 		buffer_printf(&text, "0%c", format->kind);
@@ -354,7 +356,7 @@ int number_format_append(struct buffer *out, const struct number_format *format,
 	if (format->group)
 		group_digits(&digits, format, is_padded ? format->width - taken : 0);
 	if (is_inner)
-		fill(&text, format->fill, format->width - taken - (int)digits.length);
+		number_format_fill(&text, format->fill, format->width - taken - (int)digits.length);
 	buffer_append_string(&text, digits.data);
 	put_aligned(out, format, text.data, format->align ? format->align : '>');
 	buffer_clear(&digits);

@@ -170,7 +170,7 @@ static const struct computation {
 	{ PYOPERATOR_RIGHT, PYSLOT_RIGHT, checked_right, NULL, false },
 };
 
-static const struct computation *find(enum pyoperator operator)
+static const struct computation *pyarithmetic_find(enum pyoperator operator)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(computations); i++)
 		if (computations[i].operator== operator)
@@ -185,8 +185,8 @@ static int refuse_element(struct pyevaluation *evaluation, const struct pyvalue 
 			 element->element.name);
 }
 
-static int refuse(struct pyevaluation *evaluation, const char *operator,
-		  const struct pyvalue * left, const struct pyvalue *right)
+static int pyarithmetic_refuse(struct pyevaluation *evaluation, const char *operator,
+			       const struct pyvalue * left, const struct pyvalue *right)
 {
 	if (left->kind == PYVALUE_ELEMENT || right->kind == PYVALUE_ELEMENT)
 		return refuse_element(evaluation, left->kind == PYVALUE_ELEMENT ? left : right);
@@ -214,7 +214,8 @@ static int refuse_overflow(struct pyevaluation *evaluation, const char *operator
 }
 
 /* A number whose class computes as int or float does. */
-static bool is_plain(struct pyevaluation *evaluation, const struct pyvalue *value, enum pyslot slot)
+static bool pyarithmetic_is_plain(struct pyevaluation *evaluation, const struct pyvalue *value,
+				  enum pyslot slot)
 {
 	if (!pyvalue_is_integer(value) && value->kind != PYVALUE_FLOAT)
 		return false;
@@ -439,7 +440,7 @@ static int compute_integer(struct pyevaluation *evaluation, const struct computa
 	return 0;
 }
 
-static bool is_text(struct pyevaluation *evaluation, const struct pyvalue *value)
+static bool pyarithmetic_is_text(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
 	if (value->kind != PYVALUE_STRING && value->kind != PYVALUE_BYTES)
 		return false;
@@ -448,8 +449,8 @@ static bool is_text(struct pyevaluation *evaluation, const struct pyvalue *value
 		pyslot_is_kept(evaluation->reader, value->type, value->base, PYSLOT_CONCATENATE));
 }
 
-static int join(struct pyevaluation *evaluation, const struct pyvalue *left,
-		const struct pyvalue *right, struct pyvalue *result)
+static int pyarithmetic_join(struct pyevaluation *evaluation, const struct pyvalue *left,
+			     const struct pyvalue *right, struct pyvalue *result)
 {
 	const uint32_t *a, *b;
 	size_t a_count, b_count;
@@ -479,18 +480,19 @@ int pyvalue_compute(struct pyevaluation *evaluation, enum pyoperator operator,
 		    const struct pyvalue * left, const struct pyvalue *right,
 		    struct pyvalue *result)
 {
-	const struct computation *computation = find(operator);
+	const struct computation *computation = pyarithmetic_find(operator);
 
-	if (operator== PYOPERATOR_ADD && left->kind == right->kind && is_text(evaluation, left) &&
-	    is_text(evaluation, right))
-		return join(evaluation, left, right, result);
-	if (!computation || !is_plain(evaluation, left, computation->slot) ||
-	    !is_plain(evaluation, right, computation->slot))
-		return refuse(evaluation, pyoperator_name(operator), left, right);
+	if (operator== PYOPERATOR_ADD && left->kind == right->kind &&
+	    pyarithmetic_is_text(evaluation, left) &&
+	    pyarithmetic_is_text(evaluation, right))
+		return pyarithmetic_join(evaluation, left, right, result);
+	if (!computation || !pyarithmetic_is_plain(evaluation, left, computation->slot) ||
+	    !pyarithmetic_is_plain(evaluation, right, computation->slot))
+		return pyarithmetic_refuse(evaluation, pyoperator_name(operator), left, right);
 	if (pyvalue_is_integer(left) && pyvalue_is_integer(right))
 		return compute_integer(evaluation, computation, left, right, result);
 	if (!computation->real)
-		return refuse(evaluation, pyoperator_name(operator), left, right);
+		return pyarithmetic_refuse(evaluation, pyoperator_name(operator), left, right);
 	return compute_float(evaluation, computation, left, right, result);
 }
 
@@ -506,7 +508,7 @@ int pyvalue_negate(struct pyevaluation *evaluation, enum pyoperator operator,
 		slot = PYSLOT_POSITIVE;
 	if (operand->kind == PYVALUE_ELEMENT)
 		return refuse_element(evaluation, operand);
-	if (!is_plain(evaluation, operand, slot) ||
+	if (!pyarithmetic_is_plain(evaluation, operand, slot) ||
 	    (operator== PYOPERATOR_INVERT && !pyvalue_is_integer(operand)))
 		return error_set(
 			evaluation->error,

@@ -77,8 +77,8 @@ struct class_attribute {
 };
 
 /* A row with this name in an array of a static type. */
-static bool find_row(struct pyreader *reader, uint64_t type, long word, uint64_t size,
-		     const char *name, uint64_t *row)
+static bool pyattribute_find_row(struct pyreader *reader, uint64_t type, long word, uint64_t size,
+				 const char *name, uint64_t *row)
 {
 	uint64_t flags = type + (uint64_t)reader->python->offsets.tp_flags;
 	char text[NAME_MAXIMUM];
@@ -101,15 +101,15 @@ static bool find_static(struct pyreader *reader, uint64_t type, const char *name
 {
 	uint64_t row;
 
-	if (find_row(reader, type, GETSETS, GETSET_BYTES, name, &row)) {
+	if (pyattribute_find_row(reader, type, GETSETS, GETSET_BYTES, name, &row)) {
 		found->has = CLASS_DATA;
 		return true;
 	}
-	if (find_row(reader, type, METHODS, METHOD_BYTES, name, &row)) {
+	if (pyattribute_find_row(reader, type, METHODS, METHOD_BYTES, name, &row)) {
 		found->has = CLASS_CODE;
 		return true;
 	}
-	if (!find_row(reader, type, MEMBERS, MEMBER_BYTES, name, &row) ||
+	if (!pyattribute_find_row(reader, type, MEMBERS, MEMBER_BYTES, name, &row) ||
 	    pyreader_read(reader, row, &found->member, sizeof(found->member)))
 		return false;
 	found->has = CLASS_MEMBER;
@@ -184,8 +184,8 @@ static int find_in_classes(struct pyevaluation *evaluation, uint64_t address, co
 	return search_classes(evaluation, address, name, false, found);
 }
 
-static int find_hook(struct pyevaluation *evaluation, uint64_t address, const char *name,
-		     struct class_attribute *found)
+static int pyattribute_find_hook(struct pyevaluation *evaluation, uint64_t address,
+				 const char *name, struct class_attribute *found)
 {
 	return search_classes(evaluation, address, name, true, found);
 }
@@ -295,7 +295,8 @@ static bool is_torch_module(struct pyevaluation *evaluation, uint64_t get_attrib
 
 	return !pyevaluation_module(evaluation, "torch.nn.modules.module", "Module", &module) &&
 	       !pytype_read(evaluation->reader, module, &type) &&
-	       !find_hook(evaluation, module, "__getattr__", &own) && own.value == get_attribute;
+	       !pyattribute_find_hook(evaluation, module, "__getattr__", &own) &&
+	       own.value == get_attribute;
 }
 
 /* What torch.compile() gives asks the module that it was made of. */
@@ -306,7 +307,8 @@ static bool is_compiled(struct pyevaluation *evaluation, uint64_t get_attribute)
 
 	return !pyevaluation_module(evaluation, "torch._dynamo.eval_frame", "OptimizedModule",
 				    &module) &&
-	       !find_hook(evaluation, module, "__getattr__", &own) && own.value == get_attribute;
+	       !pyattribute_find_hook(evaluation, module, "__getattr__", &own) &&
+	       own.value == get_attribute;
 }
 
 static int get_generic(struct pyevaluation *evaluation, const struct pyvalue *object,
@@ -342,7 +344,7 @@ static int ask_getattr(struct pyevaluation *evaluation, const struct pyvalue *ob
 {
 	struct class_attribute hook;
 
-	if (find_hook(evaluation, object->type, "__getattr__", &hook))
+	if (pyattribute_find_hook(evaluation, object->type, "__getattr__", &hook))
 		return -1;
 	if (hook.has == CLASS_NOTHING)
 		return refuse_missing(evaluation, object, name);
@@ -373,7 +375,7 @@ static int check_generic(struct pyevaluation *evaluation, const struct pyvalue *
 		return 0;
 	/* A class with a __getattr__ has another function there. */
 	if (pytype_read(reader, object->type, &type) || !(type.flags & PYTYPE_HEAP) ||
-	    find_hook(evaluation, object->type, "__getattribute__", &hook) ||
+	    pyattribute_find_hook(evaluation, object->type, "__getattribute__", &hook) ||
 	    hook.has != CLASS_NOTHING)
 		return error_set(evaluation->error,
 				 "%s finds its attributes in a way of its own, which would have to "
@@ -439,7 +441,7 @@ static int get_of_class(struct pyevaluation *evaluation, const struct pyvalue *c
 {
 	struct class_attribute hook, meta, has;
 
-	if (find_hook(evaluation, class->type, "__getattribute__", &hook) ||
+	if (pyattribute_find_hook(evaluation, class->type, "__getattribute__", &hook) ||
 	    find_in_classes(evaluation, class->type, name, &meta) ||
 	    find_in_classes(evaluation, class->address, name, &has))
 		return -1;
@@ -457,8 +459,8 @@ static int get_of_class(struct pyevaluation *evaluation, const struct pyvalue *c
 	return refuse_code(evaluation, class, name);
 }
 
-static int find_attribute(struct pyevaluation *evaluation, const struct pyvalue *object,
-			  const char *name, struct pyname *found)
+static int pyattribute_find_attribute(struct pyevaluation *evaluation, const struct pyvalue *object,
+				      const char *name, struct pyname *found)
 {
 	struct pyreader *reader = evaluation->reader;
 
@@ -480,8 +482,8 @@ static void set_owner(struct pyreader *reader, const struct pyvalue *object,
 }
 
 /* What __getattr__ would be asked. */
-static bool is_unknown(struct pyevaluation *evaluation, const struct pyvalue *object,
-		       const char *name)
+static bool pyattribute_is_unknown(struct pyevaluation *evaluation, const struct pyvalue *object,
+				   const char *name)
 {
 	struct class_attribute has;
 	struct error unused = ERROR_INIT;
@@ -508,8 +510,9 @@ int pyattribute_get(struct pyevaluation *evaluation, const struct pyvalue *objec
 	if (!result && object->kind == PYVALUE_SERIES)
 		result = pyseries_attribute(evaluation, object, name, false, value);
 	if (!result && object->kind == PYVALUE_OBJECT)
-		result = pyseries_attribute(evaluation, object, name,
-					    is_unknown(evaluation, object, name), value);
+		result =
+			pyseries_attribute(evaluation, object, name,
+					   pyattribute_is_unknown(evaluation, object, name), value);
 	if (result)
 		return result < 0 ? -1 : 0;
 	if (!object->address)
@@ -518,7 +521,7 @@ int pyattribute_get(struct pyevaluation *evaluation, const struct pyvalue *objec
 				 pyvalue_type_name(evaluation, object));
 	if (place)
 		set_owner(evaluation->reader, object, place);
-	if (find_attribute(evaluation, object, name, &found))
+	if (pyattribute_find_attribute(evaluation, object, name, &found))
 		return -1;
 	if (place && found.place) {
 		place->address = found.place;

@@ -17,16 +17,17 @@
 #define EXPONENT_MINIMUM (-1021)
 #define EXPONENT_MAXIMUM 1024
 
-static size_t trim(const uint32_t *digits, size_t count)
+static size_t pybig_arithmetic_trim(const uint32_t *digits, size_t count)
 {
 	while (count && !digits[count - 1])
 		count--;
 	return count;
 }
 
-static void set(struct pybig *number, const uint32_t *digits, size_t count, bool is_negative)
+static void pybig_arithmetic_set(struct pybig *number, const uint32_t *digits, size_t count,
+				 bool is_negative)
 {
-	count = trim(digits, count);
+	count = pybig_arithmetic_trim(digits, count);
 	*number = (struct pybig){ .is_negative = is_negative && count,
 				  .count = count,
 				  .digits = digits };
@@ -77,11 +78,13 @@ void pybig_add(struct pybig *sum, uint32_t *digits, const struct pybig *left,
 	bool is_right_negative = right->is_negative;
 
 	if (is_left_negative == is_right_negative)
-		set(sum, digits, add_magnitudes(digits, &a, &b), is_left_negative);
+		pybig_arithmetic_set(sum, digits, add_magnitudes(digits, &a, &b), is_left_negative);
 	else if (pybig_compare(&a, &b) >= 0)
-		set(sum, digits, subtract_magnitudes(digits, &a, &b), is_left_negative);
+		pybig_arithmetic_set(sum, digits, subtract_magnitudes(digits, &a, &b),
+				     is_left_negative);
 	else
-		set(sum, digits, subtract_magnitudes(digits, &b, &a), is_right_negative);
+		pybig_arithmetic_set(sum, digits, subtract_magnitudes(digits, &b, &a),
+				     is_right_negative);
 }
 
 void pybig_subtract(struct pybig *difference, uint32_t *digits, const struct pybig *left,
@@ -109,7 +112,7 @@ void pybig_multiply(struct pybig *product, uint32_t *digits, const struct pybig 
 		}
 		digits[i + right->count] = (uint32_t)carry;
 	}
-	set(product, digits, count, left->is_negative != right->is_negative);
+	pybig_arithmetic_set(product, digits, count, left->is_negative != right->is_negative);
 }
 
 /* left times 2**bits, bits below PYBIG_SHIFT; out has one digit more. */
@@ -142,7 +145,7 @@ static bool take_off(uint32_t *top, const uint32_t *divisor, size_t count, uint6
 	return top[count] < borrow;
 }
 
-static void put_back(uint32_t *top, const uint32_t *divisor, size_t count)
+static void pybig_arithmetic_put_back(uint32_t *top, const uint32_t *divisor, size_t count)
 {
 	uint32_t carry = 0;
 
@@ -180,7 +183,7 @@ static void divide_long(uint32_t *quotient, uint32_t *rest, uint32_t *work,
 			left_over += work[count - 1];
 		}
 		if (take_off(top, work, count, guess)) {
-			put_back(top, work, count);
+			pybig_arithmetic_put_back(top, work, count);
 			guess--;
 		}
 		top[count] = 0;
@@ -211,19 +214,19 @@ static void divide_magnitudes(struct pybig *quotient, uint32_t *quotient_digits,
 			      const struct pybig *right)
 {
 	if (left->count < right->count) {
-		set(quotient, quotient_digits, 0, false);
+		pybig_arithmetic_set(quotient, quotient_digits, 0, false);
 		memcpy(rest_digits, left->digits, left->count * sizeof(*rest_digits));
-		set(rest, rest_digits, left->count, false);
+		pybig_arithmetic_set(rest, rest_digits, left->count, false);
 	} else if (right->count == 1) {
 		rest_digits[0] = divide_short(quotient_digits, left, right->digits[0]);
-		set(rest, rest_digits, 1, false);
-		set(quotient, quotient_digits, left->count, false);
+		pybig_arithmetic_set(rest, rest_digits, 1, false);
+		pybig_arithmetic_set(quotient, quotient_digits, left->count, false);
 	} else {
 		uint32_t *work = xcalloc(right->count + 1, sizeof(*work));
 
 		divide_long(quotient_digits, rest_digits, work, left, right);
-		set(rest, rest_digits, right->count, false);
-		set(quotient, quotient_digits, left->count, false);
+		pybig_arithmetic_set(rest, rest_digits, right->count, false);
+		pybig_arithmetic_set(quotient, quotient_digits, left->count, false);
 		free(work);
 	}
 }
@@ -238,9 +241,10 @@ void pybig_divide(struct pybig *quotient, uint32_t *quotient_digits, struct pybi
 
 	divide_magnitudes(quotient, quotient_digits, rest, rest_digits, &a, &b);
 	if (is_negative && rest->count) {
-		set(quotient, quotient_digits, add_magnitudes(quotient_digits, quotient, &one),
-		    false);
-		set(rest, rest_digits, subtract_magnitudes(rest_digits, &b, rest), false);
+		pybig_arithmetic_set(quotient, quotient_digits,
+				     add_magnitudes(quotient_digits, quotient, &one), false);
+		pybig_arithmetic_set(rest, rest_digits, subtract_magnitudes(rest_digits, &b, rest),
+				     false);
 	}
 	quotient->is_negative = is_negative && quotient->count;
 	rest->is_negative = right->is_negative && rest->count;
@@ -281,7 +285,7 @@ void pybig_combine(struct pybig *result, uint32_t *digits, char operation, const
 		carry = digits[i] >> PYBIG_SHIFT;
 		digits[i] &= DIGIT_MASK;
 	}
-	set(result, digits, count, is_negative);
+	pybig_arithmetic_set(result, digits, count, is_negative);
 }
 
 void pybig_shift_left(struct pybig *result, uint32_t *digits, const struct pybig *left, size_t bits)
@@ -290,7 +294,7 @@ void pybig_shift_left(struct pybig *result, uint32_t *digits, const struct pybig
 
 	memset(digits, 0, words * sizeof(*digits));
 	shift_digits(digits + words, left, (int)(bits % PYBIG_SHIFT));
-	set(result, digits, words + left->count + 1, left->is_negative);
+	pybig_arithmetic_set(result, digits, words + left->count + 1, left->is_negative);
 }
 
 void pybig_shift_right(struct pybig *result, uint32_t *digits, const struct pybig *left,
@@ -314,9 +318,9 @@ void pybig_shift_right(struct pybig *result, uint32_t *digits, const struct pybi
 			two |= (uint64_t)left->digits[words + i + 1] << PYBIG_SHIFT;
 		digits[i] = (uint32_t)(two >> rest) & DIGIT_MASK;
 	}
-	set(result, digits, count, false);
+	pybig_arithmetic_set(result, digits, count, false);
 	if (left->is_negative && has_more)
-		set(result, digits, add_magnitudes(digits, result, &one), false);
+		pybig_arithmetic_set(result, digits, add_magnitudes(digits, result, &one), false);
 	result->is_negative = left->is_negative && result->count;
 }
 

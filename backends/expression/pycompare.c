@@ -19,7 +19,7 @@
 /* Sequences in sequences; Python itself goes some hundreds down. */
 #define DEPTH_MAXIMUM 100
 
-static bool is_number(const struct pyvalue *value)
+static bool pycompare_is_number(const struct pyvalue *value)
 {
 	return pyvalue_is_integer(value) || value->kind == PYVALUE_FLOAT;
 }
@@ -67,7 +67,7 @@ static bool is_true_of(enum pyoperator operator, int order)
  * Whether comparing runs code that we know: the builtin's own, or object's,
  * which compares by identity.
  */
-static bool is_known(struct pyevaluation *evaluation, const struct pyvalue *value)
+static bool pycompare_is_known(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
 	uint64_t function;
 
@@ -80,7 +80,7 @@ static bool is_known(struct pyevaluation *evaluation, const struct pyvalue *valu
 	return pyslot_is_kept(evaluation->reader, value->type, value->base, PYSLOT_COMPARE);
 }
 
-static int refuse_own(struct pyevaluation *evaluation, const struct pyvalue *value)
+static int pycompare_refuse_own(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
 	return error_set(evaluation->error,
 			 "%s has comparisons of its own, which would have to run in the process "
@@ -99,8 +99,8 @@ static int check_known(struct pyevaluation *evaluation, const struct pyvalue *le
 					 "A whole %s is not compared from outside: compare its "
 					 ".item() or an element.",
 					 pyvalue_type_name(evaluation, both[i]));
-		if (both[i]->kind != PYVALUE_ELEMENT && !is_known(evaluation, both[i]))
-			return refuse_own(evaluation, both[i]);
+		if (both[i]->kind != PYVALUE_ELEMENT && !pycompare_is_known(evaluation, both[i]))
+			return pycompare_refuse_own(evaluation, both[i]);
 	}
 	return 0;
 }
@@ -197,8 +197,8 @@ static int compare_sets(struct pyevaluation *evaluation, enum pyoperator operato
 	return (pyvalue_length(evaluation, other) == count) == (operator== PYOPERATOR_EQUAL);
 }
 
-static int compare_elements(struct pyevaluation *evaluation, enum pyoperator operator,
-			    const struct pyvalue * left, const struct pyvalue *right)
+static int pycompare_compare_elements(struct pyevaluation *evaluation, enum pyoperator operator,
+				      const struct pyvalue * left, const struct pyvalue *right)
 {
 	int order, result;
 
@@ -241,16 +241,16 @@ static bool is_identical(const struct pyvalue *left, const struct pyvalue *right
 static int compare_known(struct pyevaluation *evaluation, enum pyoperator operator,
 			 const struct pyvalue * left, const struct pyvalue *right)
 {
-	bool are_numbers = is_number(left) && is_number(right);
+	bool are_numbers = pycompare_is_number(left) && pycompare_is_number(right);
 
 	if (check_known(evaluation, left, right))
 		return -1;
 	if (are_numbers)
 		return is_true_of(operator, pynumber_order(left, right));
 	if ((left->kind == PYVALUE_ELEMENT &&
-	     (is_number(right) || right->kind == PYVALUE_ELEMENT)) ||
-	    (right->kind == PYVALUE_ELEMENT && is_number(left)))
-		return compare_elements(evaluation, operator, left, right);
+	     (pycompare_is_number(right) || right->kind == PYVALUE_ELEMENT)) ||
+	    (right->kind == PYVALUE_ELEMENT && pycompare_is_number(left)))
+		return pycompare_compare_elements(evaluation, operator, left, right);
 	if (left->kind == PYVALUE_ELEMENT || right->kind == PYVALUE_ELEMENT)
 		return refuse_order(evaluation, operator, left, right);
 	/* Only floats, which are numbers, may differ from themselves. */
@@ -263,8 +263,8 @@ static int compare_known(struct pyevaluation *evaluation, enum pyoperator operat
 	return refuse_order(evaluation, operator, left, right);
 }
 
-static int compare(struct pyevaluation *evaluation, enum pyoperator operator,
-		   const struct pyvalue * left, const struct pyvalue *right)
+static int pycompare_compare(struct pyevaluation *evaluation, enum pyoperator operator,
+			     const struct pyvalue * left, const struct pyvalue *right)
 {
 	int result;
 
@@ -282,7 +282,7 @@ static int compare(struct pyevaluation *evaluation, enum pyoperator operator,
 int pyvalue_is_equal(struct pyevaluation *evaluation, const struct pyvalue *left,
 		     const struct pyvalue *right)
 {
-	return compare(evaluation, PYOPERATOR_EQUAL, left, right);
+	return pycompare_compare(evaluation, PYOPERATOR_EQUAL, left, right);
 }
 
 int pyvalue_is_same_or_equal(struct pyevaluation *evaluation, const struct pyvalue *left,
@@ -290,7 +290,7 @@ int pyvalue_is_same_or_equal(struct pyevaluation *evaluation, const struct pyval
 {
 	if (is_identical(left, right))
 		return 1;
-	return compare(evaluation, PYOPERATOR_EQUAL, left, right);
+	return pycompare_compare(evaluation, PYOPERATOR_EQUAL, left, right);
 }
 
 static bool is_singleton(const struct pyvalue *value)
@@ -299,7 +299,7 @@ static bool is_singleton(const struct pyvalue *value)
 }
 
 /* A list or set that is made here is another object than all there are. */
-static bool is_new(const struct pyvalue *value)
+static bool pycompare_is_new(const struct pyvalue *value)
 {
 	return !value->address && (value->kind == PYVALUE_LIST || value->kind == PYVALUE_SET);
 }
@@ -309,7 +309,7 @@ static int compare_identity(struct pyevaluation *evaluation, const struct pyvalu
 {
 	if (left->address && right->address)
 		return left->address == right->address;
-	if (is_new(left) || is_new(right))
+	if (pycompare_is_new(left) || pycompare_is_new(right))
 		return 0;
 	if (is_singleton(left) || is_singleton(right))
 		return left->kind == right->kind &&
@@ -473,7 +473,7 @@ int pyvalue_compare(struct pyevaluation *evaluation, enum pyoperator operator,
 	else if (operator== PYOPERATOR_IN || operator== PYOPERATOR_NOT_IN)
 		result = pyvalue_contains(evaluation, right, left);
 	else
-		return compare(evaluation, operator, left, right);
+		return pycompare_compare(evaluation, operator, left, right);
 	if (result < 0)
 		return -1;
 	return is_negated ? !result : result;

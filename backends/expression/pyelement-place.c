@@ -34,8 +34,8 @@ bool pyelement_is_plain(struct pyreader *reader, const struct pyvalue *tensor)
 	return is_plain;
 }
 
-static int read_tensor(struct pyreader *reader, const struct pyvalue *value,
-		       struct pytensor *tensor)
+static int pyelement_place_read_tensor(struct pyreader *reader, const struct pyvalue *value,
+				       struct pytensor *tensor)
 {
 	if (value->view) {
 		*tensor = *value->view;
@@ -71,7 +71,7 @@ int64_t pyelement_length(struct pyreader *reader, const struct pyvalue *value)
 {
 	struct pytensor tensor;
 
-	if (read_tensor(reader, value, &tensor) || !tensor.dimension_count)
+	if (pyelement_place_read_tensor(reader, value, &tensor) || !tensor.dimension_count)
 		return -1;
 	return tensor.shape[0];
 }

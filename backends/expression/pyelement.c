@@ -66,7 +66,7 @@ static const struct {
 	{ "ulonglong", 'Q' },
 };
 
-static const struct format *find_format(char format)
+static const struct format *pyelement_find_format(char format)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(formats); i++)
 		if (formats[i].format == format)
@@ -92,7 +92,7 @@ bool pyelement_of_scalar(const char *type_name, struct pyelement *element)
 
 int pyelement_size(const struct pyelement *element)
 {
-	const struct format *format = find_format(element->format);
+	const struct format *format = pyelement_find_format(element->format);
 
 	return format ? format->size : 0;
 }
@@ -124,7 +124,7 @@ static double read_float(char format, const void *bytes)
 
 void pyelement_set(struct pyevaluation *evaluation, const void *bytes, struct pyvalue *value)
 {
-	const struct format *format = find_format(value->element.format);
+	const struct format *format = pyelement_find_format(value->element.format);
 	uint32_t *digits;
 	uint64_t word = 0;
 
@@ -161,7 +161,7 @@ int pyelement_load(struct pyevaluation *evaluation, uint64_t address, struct pyv
 
 void pyelement_write(const struct pyvalue *value, struct buffer *text)
 {
-	const struct format *format = find_format(value->element.format);
+	const struct format *format = pyelement_find_format(value->element.format);
 	enum pyfloat_width width = PYFLOAT_DOUBLE;
 	uint64_t magnitude = 0;
 
@@ -228,7 +228,7 @@ int pyelement_of_buffer(struct pyevaluation *evaluation, const struct pyvalue *b
 
 void pyelement_make_plain(struct pyvalue *value)
 {
-	const struct format *format = find_format(value->element.format);
+	const struct format *format = pyelement_find_format(value->element.format);
 
 	if (value->element.format == '?')
 		value->kind = PYVALUE_BOOLEAN;
@@ -237,13 +237,13 @@ void pyelement_make_plain(struct pyvalue *value)
 	value->address = 0;
 }
 
-static bool is_whole(const struct pyvalue *value)
+static bool pyelement_is_whole(const struct pyvalue *value)
 {
 	const struct format *format;
 
 	if (value->kind != PYVALUE_ELEMENT)
 		return pyvalue_is_integer(value);
-	format = find_format(value->element.format);
+	format = pyelement_find_format(value->element.format);
 	return format && !format->exponent;
 }
 
@@ -269,14 +269,14 @@ static bool is_exact(double number, const struct format *format)
 }
 
 /* Whether the element's type can hold the number. */
-static bool can_hold(const struct pyelement *element, const struct pyvalue *number)
+static bool pyelement_can_hold(const struct pyelement *element, const struct pyvalue *number)
 {
-	const struct format *format = find_format(element->format);
+	const struct format *format = pyelement_find_format(element->format);
 	double whole;
 
 	if (!format)
 		return false;
-	if (is_whole(number))
+	if (pyelement_is_whole(number))
 		return has_bits(&number->integer, format->bits, format->is_signed);
 	if (format->exponent)
 		return is_exact(number->number, format);
@@ -289,9 +289,9 @@ static bool is_exact_in_numpy(const struct pyvalue *element, const struct pyvalu
 {
 	int64_t number;
 
-	if (element->element.is_torch || !is_whole(element))
+	if (element->element.is_torch || !pyelement_is_whole(element))
 		return false;
-	if (is_whole(other))
+	if (pyelement_is_whole(other))
 		return other->kind != PYVALUE_ELEMENT;
 	return !pybig_get(&element->integer, &number) && number >= -EXACT_MAXIMUM &&
 	       number <= EXACT_MAXIMUM;
@@ -302,10 +302,11 @@ int pyelement_compare(struct pyevaluation *evaluation, const struct pyvalue *ele
 {
 	struct pyvalue left = *element;
 	struct pyvalue right = *other;
-	bool is_known = can_hold(&element->element, other) || is_exact_in_numpy(element, other);
+	bool is_known =
+		pyelement_can_hold(&element->element, other) || is_exact_in_numpy(element, other);
 
 	if (other->kind == PYVALUE_ELEMENT) {
-		is_known |= can_hold(&other->element, element);
+		is_known |= pyelement_can_hold(&other->element, element);
 		is_known &= other->element.is_torch == element->element.is_torch;
 		pyelement_make_plain(&right);
 	}

@@ -18,8 +18,8 @@
 #include "base/error.h"
 #include "protocol/variable.h"
 
-static void describe(struct pyevaluation *evaluation, const struct pyvalue *value,
-		     struct variable *variable)
+static void pyexpression_read_describe(struct pyevaluation *evaluation, const struct pyvalue *value,
+				       struct variable *variable)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -33,8 +33,9 @@ static void describe(struct pyevaluation *evaluation, const struct pyvalue *valu
 	variable->type = xstrdup(pyvalue_type_name(evaluation, value));
 }
 
-static int read_tensor(struct pyevaluation *evaluation, const struct pyvalue *from,
-		       struct pyexpression_value *value)
+static int pyexpression_read_read_tensor(struct pyevaluation *evaluation,
+					 const struct pyvalue *from,
+					 struct pyexpression_value *value)
 {
 	struct pyreader *reader = evaluation->reader;
 	uint64_t object = from->view ? from->whole : from->address;
@@ -65,13 +66,13 @@ int pyexpression_read_again(const struct pyexpression_value *value, struct pyrea
 	return pytensor_read(reader, value->source, whole, NULL);
 }
 
-static int take(struct pyevaluation *evaluation, const struct pyvalue *from,
-		struct variable *variable, struct pyexpression_value *value)
+static int pyexpression_read_take(struct pyevaluation *evaluation, const struct pyvalue *from,
+				  struct variable *variable, struct pyexpression_value *value)
 {
 	*value = (struct pyexpression_value){ .address = 0 };
-	if (read_tensor(evaluation, from, value))
+	if (pyexpression_read_read_tensor(evaluation, from, value))
 		return -1;
-	describe(evaluation, from, variable);
+	pyexpression_read_describe(evaluation, from, variable);
 	return 0;
 }
 
@@ -86,7 +87,7 @@ int pyexpression_read(const struct pyexpression *expression, struct pyreader *re
 	pyexpression_begin(&evaluation, reader, frame, error);
 	result = pyevaluate(&evaluation, expression->syntax, &found);
 	if (!result)
-		result = take(&evaluation, &found, variable, value);
+		result = pyexpression_read_take(&evaluation, &found, variable, value);
 	if (!result)
 		variable->name = xstrdup(expression->text);
 	pyevaluation_clear(&evaluation);
@@ -104,7 +105,7 @@ int pyexpression_read_object(struct pyreader *reader, uint64_t address, struct v
 	pyexpression_begin(&evaluation, reader, &none, error);
 	result = pyvalue_load(&evaluation, address, &found);
 	if (!result)
-		result = take(&evaluation, &found, variable, value);
+		result = pyexpression_read_take(&evaluation, &found, variable, value);
 	pyevaluation_clear(&evaluation);
 	return result;
 }
@@ -120,7 +121,7 @@ int pyexpression_show(const struct pyexpression *expression, struct pyreader *re
 	pyexpression_begin(&evaluation, reader, frame, error);
 	result = pyevaluate(&evaluation, expression->syntax, &value);
 	if (!result) {
-		describe(&evaluation, &value, variable);
+		pyexpression_read_describe(&evaluation, &value, variable);
 		variable->name = xstrdup(expression->text);
 	}
 	pyevaluation_clear(&evaluation);

@@ -19,7 +19,7 @@ struct look {
 	bool is_stranger; /* the frame's function has no such variable */
 };
 
-static bool is_builtin(struct look *look, const char *name)
+static bool pyexpression_search_is_builtin(struct look *look, const char *name)
 {
 	size_t number = look->number++;
 	uint64_t value;
@@ -34,7 +34,7 @@ static bool is_builtin(struct look *look, const char *name)
 }
 
 /* A builtin that the frame has another value for counts as that. */
-static bool is_name(struct look *look, const char *name)
+static bool pyexpression_search_is_name(struct look *look, const char *name)
 {
 	struct pyname found;
 	int result = pyname_find_own(&look->evaluation, name, &found);
@@ -48,7 +48,7 @@ static bool is_name(struct look *look, const char *name)
 		return true;
 	}
 	if (look->is_own) {
-		look->is_stranger = !is_builtin(look, name);
+		look->is_stranger = !pyexpression_search_is_builtin(look, name);
 		return !look->is_stranger;
 	}
 	look->number++;
@@ -60,7 +60,7 @@ static bool are_names(struct look *look, const struct pysyntax *syntax)
 	for (size_t i = 0; i < syntax->count; i++)
 		if (!are_names(look, syntax->items[i]))
 			return false;
-	return syntax->kind != PYSYNTAX_NAME || is_name(look, syntax->text);
+	return syntax->kind != PYSYNTAX_NAME || pyexpression_search_is_name(look, syntax->text);
 }
 
 static bool each_name(const struct pysyntax *syntax, bool (*each)(const char *name, void *data),
@@ -78,8 +78,9 @@ void pyexpression_each_name(const struct pyexpression *expression,
 	each_name(expression->syntax, each, data);
 }
 
-static void begin(struct look *look, struct pyreader *reader, const struct pyobject_frame *frame,
-		  struct pyexpression_search *search, bool is_own)
+static void pyexpression_search_begin(struct look *look, struct pyreader *reader,
+				      const struct pyobject_frame *frame,
+				      struct pyexpression_search *search, bool is_own)
 {
 	*look = (struct look){ .search = search, .is_own = is_own, .is_shared = true };
 	look->evaluation =
@@ -103,7 +104,7 @@ bool pyexpression_is_own(const struct pyexpression *expression, struct pyreader 
 	bool is_function;
 	bool result;
 
-	begin(&look, reader, frame, search, true);
+	pyexpression_search_begin(&look, reader, frame, search, true);
 	is_function = !pyname_code(&look.evaluation, &code);
 	if (is_function && is_stranger(search, &code))
 		return false;
@@ -121,7 +122,7 @@ bool pyexpression_is_seen(const struct pyexpression *expression, struct pyreader
 	uint64_t globals;
 	bool result;
 
-	begin(&look, reader, frame, search, false);
+	pyexpression_search_begin(&look, reader, frame, search, false);
 	if (pyname_globals(&look.evaluation, &globals))
 		globals = 0;
 	for (size_t i = 0; globals && i < search->judged_count; i++)

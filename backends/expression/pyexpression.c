@@ -207,8 +207,9 @@ static int refuse_place(const struct pyexpression *expression, struct error *err
 			 expression->text);
 }
 
-static int find_place(struct pyevaluation *evaluation, const struct pyexpression *expression,
-		      struct pyexpression_place *place)
+static int pyexpression_find_place(struct pyevaluation *evaluation,
+				   const struct pyexpression *expression,
+				   struct pyexpression_place *place)
 {
 	const struct pysyntax *syntax = expression->syntax;
 	struct pyvalue object;
@@ -233,7 +234,7 @@ int pyexpression_place(const struct pyexpression *expression, struct pyreader *r
 
 	*place = (struct pyexpression_place){ .address = 0 };
 	pyexpression_begin(&evaluation, reader, frame, error);
-	result = find_place(&evaluation, expression, place);
+	result = pyexpression_find_place(&evaluation, expression, place);
 	pyevaluation_clear(&evaluation);
 	return result;
 }

@@ -172,7 +172,7 @@ static int index_tensor(struct pyevaluation *evaluation, const struct pyvalue *t
 }
 
 /* obj[i] asks the mapping's function first; deque has only the other. */
-static bool is_as_base(struct pyevaluation *evaluation, const struct pyvalue *container)
+static bool pyindex_is_as_base(struct pyevaluation *evaluation, const struct pyvalue *container)
 {
 	uint64_t function;
 
@@ -200,7 +200,7 @@ int pyindex_get(struct pyevaluation *evaluation, const struct pyvalue *container
 		if (result)
 			return result < 0 ? -1 : 0;
 	}
-	if (container->kind != PYVALUE_OBJECT && !is_as_base(evaluation, container))
+	if (container->kind != PYVALUE_OBJECT && !pyindex_is_as_base(evaluation, container))
 		return error_set(
 			evaluation->error,
 			"%s has a __getitem__ of its own, which would have to run in the process.",

@@ -43,7 +43,7 @@ static int hash_value(struct pyevaluation *evaluation, const struct pyvalue *val
 		      uint64_t *hash);
 
 /* As many bytes a character as the widest takes, as the object has it. */
-static unsigned width_of(const uint32_t *characters, size_t count)
+static unsigned pykey_width_of(const uint32_t *characters, size_t count)
 {
 	uint32_t all = 0;
 
@@ -64,7 +64,7 @@ static int hash_characters(struct pyevaluation *evaluation, const struct pyvalue
 
 	if (pyvalue_characters(evaluation, value, &characters, &count))
 		return -1;
-	width = width_of(characters, count);
+	width = pykey_width_of(characters, count);
 	bytes = pyevaluation_allocate(evaluation, count * width);
 	for (size_t i = 0; i < count; i++)
 		memcpy(bytes + i * width, &characters[i], width);
@@ -170,7 +170,7 @@ struct search {
 	int result; /* of the last comparison; -1: error is set */
 };
 
-static bool is_wanted(uint64_t key, void *data)
+static bool pykey_is_wanted(uint64_t key, void *data)
 {
 	struct search *search = data;
 	struct pyvalue other;
@@ -240,7 +240,7 @@ int pykey_find(struct pyevaluation *evaluation, const struct pyvalue *dict,
 				 dict->address);
 	if (hash_value(evaluation, key, 0, &hash))
 		return -1;
-	if (!pytable_locate(evaluation->reader, &table, hash, is_wanted, &search, place)) {
+	if (!pytable_locate(evaluation->reader, &table, hash, pykey_is_wanted, &search, place)) {
 		if (search.result < 0)
 			return -1;
 		return !pyreader_pointer(evaluation->reader, *place, &value) && value;
@@ -256,11 +256,11 @@ struct set_search {
 	uint64_t hash;
 };
 
-static bool take_key(uint64_t key, int64_t hash, void *data)
+static bool pykey_take_key(uint64_t key, int64_t hash, void *data)
 {
 	struct set_search *search = data;
 
-	return (uint64_t)hash != search->hash || !is_wanted(key, &search->search);
+	return (uint64_t)hash != search->hash || !pykey_is_wanted(key, &search->search);
 }
 
 int pykey_is_in_set(struct pyevaluation *evaluation, const struct pyvalue *set,
@@ -272,7 +272,7 @@ int pykey_is_in_set(struct pyevaluation *evaluation, const struct pyvalue *set,
 
 	if (hash_value(evaluation, key, 0, &search.hash))
 		return -1;
-	if (pyset_each(evaluation->reader, set->address, take_key, &search))
+	if (pyset_each(evaluation->reader, set->address, pykey_take_key, &search))
 		return error_set(
 			evaluation->error,
 			"The set at 0x%" PRIx64

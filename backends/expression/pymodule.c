@@ -77,15 +77,15 @@ static const struct container *find_container(struct pyevaluation *evaluation,
 	return NULL;
 }
 
-static bool take_value(uint64_t key, uint64_t value, void *data)
+static bool pymodule_take_value(uint64_t key, uint64_t value, void *data)
 {
 	(void)key;
 	*(uint64_t *)data = value;
 	return false;
 }
 
-static int get_number(struct pyevaluation *evaluation, uint64_t modules, int64_t at,
-		      struct pyvalue *value)
+static int pymodule_get_number(struct pyevaluation *evaluation, uint64_t modules, int64_t at,
+			       struct pyvalue *value)
 {
 	int64_t count = pydict_count(evaluation->reader, modules);
 	uint64_t address = 0;
@@ -94,8 +94,8 @@ static int get_number(struct pyevaluation *evaluation, uint64_t modules, int64_t
 		return error_set(evaluation->error,
 				 "The index is out of range: there are %" PRId64 " items.",
 				 count < 0 ? 0 : count);
-	if (pydict_each(evaluation->reader, modules, at < 0 ? at + count : at, 1, take_value,
-			&address) < 0 ||
+	if (pydict_each(evaluation->reader, modules, at < 0 ? at + count : at, 1,
+			pymodule_take_value, &address) < 0 ||
 	    !address)
 		return error_set(evaluation->error, "The modules cannot be read.");
 	return pyvalue_load(evaluation, address, value);
@@ -114,8 +114,8 @@ static int get_name(struct pyevaluation *evaluation, const struct pyvalue *objec
 }
 
 /* Of one that was computed, as a literal is, its characters are here. */
-static int append_string(struct pyevaluation *evaluation, const struct pyvalue *string,
-			 struct buffer *out)
+static int pymodule_append_string(struct pyevaluation *evaluation, const struct pyvalue *string,
+				  struct buffer *out)
 {
 	if (string->address)
 		return pyobject_string(evaluation->reader, string->address, NAME_MAXIMUM, out);
@@ -126,13 +126,13 @@ static int append_string(struct pyevaluation *evaluation, const struct pyvalue *
 	return 0;
 }
 
-static int get_text(struct pyevaluation *evaluation, const struct pyvalue *object,
-		    const struct pyvalue *index, struct pyvalue *value)
+static int pymodule_get_text(struct pyevaluation *evaluation, const struct pyvalue *object,
+			     const struct pyvalue *index, struct pyvalue *value)
 {
 	struct buffer name = BUFFER_INIT;
 	int result;
 
-	if (index->kind != PYVALUE_STRING || append_string(evaluation, index, &name))
+	if (index->kind != PYVALUE_STRING || pymodule_append_string(evaluation, index, &name))
 		result = error_set(
 			evaluation->error,
 			"Parameters in a dict are found by strings of at most %d characters.",
@@ -144,14 +144,14 @@ static int get_text(struct pyevaluation *evaluation, const struct pyvalue *objec
 	return result;
 }
 
-static int get_item(struct pyevaluation *evaluation, const struct pyvalue *object, enum way way,
-		    const struct pyvalue *index, struct pyvalue *value)
+static int pymodule_get_item(struct pyevaluation *evaluation, const struct pyvalue *object,
+			     enum way way, const struct pyvalue *index, struct pyvalue *value)
 {
 	struct pyvalue modules;
 	int64_t at;
 
 	if (way == WAY_TEXT)
-		return get_text(evaluation, object, index, value);
+		return pymodule_get_text(evaluation, object, index, value);
 	if (way != WAY_KEY && (index->kind != PYVALUE_INTEGER || pybig_get(&index->integer, &at)))
 		return error_set(evaluation->error, "Modules in a list are found by whole numbers; "
 						    "slices would run code in the process.");
@@ -163,7 +163,7 @@ static int get_item(struct pyevaluation *evaluation, const struct pyvalue *objec
 		return error_set(evaluation->error, "The modules cannot be read.");
 	if (way == WAY_KEY)
 		return pyindex_get(evaluation, &modules, index, value, NULL);
-	return get_number(evaluation, modules.address, at, value);
+	return pymodule_get_number(evaluation, modules.address, at, value);
 }
 
 int pymodule_index(struct pyevaluation *evaluation, const struct pyvalue *object,
@@ -176,5 +176,5 @@ int pymodule_index(struct pyevaluation *evaluation, const struct pyvalue *object
 	container = find_container(evaluation, object);
 	if (!container)
 		return 0;
-	return get_item(evaluation, object, container->way, index, value) ? -1 : 1;
+	return pymodule_get_item(evaluation, object, container->way, index, value) ? -1 : 1;
 }

@@ -23,7 +23,7 @@ struct wanted {
 	const char *name;
 };
 
-static bool is_wanted(uint64_t key, void *data)
+static bool pyname_is_wanted(uint64_t key, void *data)
 {
 	const struct wanted *wanted = data;
 
@@ -37,7 +37,7 @@ int pyname_in_table(struct pyreader *reader, const struct pytable *table, const 
 	uint64_t hash;
 
 	if (!pyhash_text(reader, name, &hash) &&
-	    !pytable_locate(reader, table, hash, is_wanted, &wanted, &found->place) &&
+	    !pytable_locate(reader, table, hash, pyname_is_wanted, &wanted, &found->place) &&
 	    !pyreader_pointer(reader, found->place, &found->value))
 		return found->value ? 0 : -1;
 	/* An interpreter that hashes differently: a value, but no place. */

@@ -11,14 +11,14 @@
 /* Bytes of a token in a sentence. */
 #define SHOWN_MAXIMUM 20
 
-static const struct pytoken *token(const struct parser *parser)
+static const struct pytoken *pyparser_token(const struct parser *parser)
 {
 	return &parser->tokens.token;
 }
 
 bool parser_is_at(const struct parser *parser, const char *text)
 {
-	return pytoken_is(token(parser), text);
+	return pytoken_is(pyparser_token(parser), text);
 }
 
 int parser_advance(struct parser *parser)
@@ -37,7 +37,7 @@ struct pysyntax *parser_node(const struct parser *parser, enum pysyntax_kind kin
 	struct pysyntax *node = xcalloc(1, sizeof(*node));
 
 	node->kind = kind;
-	node->column = pytokens_column(&parser->tokens, token(parser)->start);
+	node->column = pytokens_column(&parser->tokens, pyparser_token(parser)->start);
 	node->depth = 1;
 	return node;
 }
@@ -92,22 +92,22 @@ int parser_refuse_token(struct parser *parser)
 		{ ":", "a slice stands in the brackets of an index, as in x[1:3]." },
 	};
 
-	if (token(parser)->kind == PYTOKEN_END)
+	if (pyparser_token(parser)->kind == PYTOKEN_END)
 		return parser_refuse(parser, "the expression ends too early.");
 	for (size_t i = 0; i < ARRAY_LENGTH(reasons); i++)
 		if (parser_is_at(parser, reasons[i].text))
 			return parser_refuse(parser, "%s", reasons[i].why);
-	if (is_assignment(token(parser)))
+	if (is_assignment(pyparser_token(parser)))
 		return parser_refuse(parser, "%s", reasons[0].why);
-	return parser_refuse(parser, "\"%.*s\" does not belong there.", shown_length(token(parser)),
-			     token(parser)->start);
+	return parser_refuse(parser, "\"%.*s\" does not belong there.",
+			     shown_length(pyparser_token(parser)), pyparser_token(parser)->start);
 }
 
 int parser_expect(struct parser *parser, const char *text)
 {
 	if (parser_is_at(parser, text))
 		return parser_advance(parser);
-	if (token(parser)->kind == PYTOKEN_END)
+	if (pyparser_token(parser)->kind == PYTOKEN_END)
 		return parser_refuse(parser, "a \"%s\" is missing.", text);
 	return parser_refuse_token(parser);
 }

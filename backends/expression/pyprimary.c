@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 
-static const struct pytoken *token(const struct parser *parser)
+static const struct pytoken *pyprimary_token(const struct parser *parser)
 {
 	return &parser->tokens.token;
 }
@@ -73,16 +73,17 @@ static struct pysyntax *parse_constant(struct parser *parser)
 	for (size_t i = 0; i < ARRAY_LENGTH(constants); i++)
 		if (parser_is_at(parser, constants[i].text))
 			node = parser_node(parser, constants[i].kind);
-	if (!node && pytoken_is_keyword(token(parser))) {
+	if (!node && pytoken_is_keyword(pyprimary_token(parser))) {
 		parser_refuse(parser,
 			      "\"%.*s\" does not belong into an expression that is compared from "
 			      "outside.",
-			      (int)token(parser)->length, token(parser)->start);
+			      (int)pyprimary_token(parser)->length, pyprimary_token(parser)->start);
 		return NULL;
 	}
 	if (!node) {
 		node = parser_node(parser, PYSYNTAX_NAME);
-		node->text = xstrndup(token(parser)->start, token(parser)->length);
+		node->text =
+			xstrndup(pyprimary_token(parser)->start, pyprimary_token(parser)->length);
 	}
 	if (!parser_advance(parser))
 		return node;
@@ -90,7 +91,7 @@ static struct pysyntax *parse_constant(struct parser *parser)
 	return NULL;
 }
 
-static struct pysyntax *parse_number(struct parser *parser)
+static struct pysyntax *pyprimary_parse_number(struct parser *parser)
 {
 	struct pytoken *taken = &parser->tokens.token;
 	struct pysyntax *node = parser_node(
@@ -109,19 +110,19 @@ static struct pysyntax *parse_number(struct parser *parser)
 /* Strings that stand side by side are one. */
 static struct pysyntax *parse_string(struct parser *parser)
 {
-	enum pytoken_kind kind = token(parser)->kind;
+	enum pytoken_kind kind = pyprimary_token(parser)->kind;
 	struct pysyntax *node =
 		parser_node(parser, kind == PYTOKEN_BYTES ? PYSYNTAX_BYTES : PYSYNTAX_STRING);
 
-	while (token(parser)->kind == kind) {
-		size_t more = token(parser)->character_count;
+	while (pyprimary_token(parser)->kind == kind) {
+		size_t more = pyprimary_token(parser)->character_count;
 		size_t size = sizeof(*node->characters);
 
 		node->characters =
 			xrealloc(node->characters, (node->character_count + more + 1) * size);
 		if (more)
-			memcpy(node->characters + node->character_count, token(parser)->characters,
-			       more * size);
+			memcpy(node->characters + node->character_count,
+			       pyprimary_token(parser)->characters, more * size);
 		node->character_count += more;
 		if (parser_advance(parser)) {
 			pysyntax_free(node);
@@ -133,12 +134,12 @@ static struct pysyntax *parse_string(struct parser *parser)
 
 static struct pysyntax *parse_atom(struct parser *parser)
 {
-	switch (token(parser)->kind) {
+	switch (pyprimary_token(parser)->kind) {
 	case PYTOKEN_NAME:
 		return parse_constant(parser);
 	case PYTOKEN_INTEGER:
 	case PYTOKEN_FLOAT:
-		return parse_number(parser);
+		return pyprimary_parse_number(parser);
 	case PYTOKEN_STRING:
 	case PYTOKEN_BYTES:
 		return parse_string(parser);
@@ -204,11 +205,12 @@ static struct pysyntax *parse_attribute(struct parser *parser, struct pysyntax *
 		return NULL;
 	if (parser_advance(parser))
 		goto fail;
-	if (token(parser)->kind != PYTOKEN_NAME || pytoken_is_keyword(token(parser))) {
+	if (pyprimary_token(parser)->kind != PYTOKEN_NAME ||
+	    pytoken_is_keyword(pyprimary_token(parser))) {
 		parser_refuse(parser, "the name of an attribute is missing.");
 		goto fail;
 	}
-	node->text = xstrndup(token(parser)->start, token(parser)->length);
+	node->text = xstrndup(pyprimary_token(parser)->start, pyprimary_token(parser)->length);
 	if (!parser_advance(parser))
 		return node;
 fail:

@@ -59,8 +59,8 @@ static int get_column(struct pyevaluation *evaluation, const struct pyvalue *fra
 	return 1;
 }
 
-static int append_text(struct pyevaluation *evaluation, const struct pyvalue *string,
-		       struct buffer *out)
+static int pyseries_append_text(struct pyevaluation *evaluation, const struct pyvalue *string,
+				struct buffer *out)
 {
 	const uint32_t *characters;
 	size_t count;
@@ -87,7 +87,7 @@ int pyseries_index(struct pyevaluation *evaluation, const struct pyvalue *object
 		return error_set(evaluation->error,
 				 "A column is found from outside by a name that is text or a whole "
 				 "number; all else would run code in the process.");
-	result = append_text(evaluation, index, &name);
+	result = pyseries_append_text(evaluation, index, &name);
 	if (!result && name.data && strlen(name.data) != name.length)
 		result = error_set(
 			evaluation->error,

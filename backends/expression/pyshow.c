@@ -42,8 +42,8 @@ static void write_plain(const struct pyvalue *value, struct buffer *text)
 		pyfloat_put(text, value->number, PYFLOAT_DOUBLE);
 }
 
-static void write_items(struct pyevaluation *evaluation, const struct pyvalue *value,
-			const char *brackets, struct buffer *text)
+static void pyshow_write_items(struct pyevaluation *evaluation, const struct pyvalue *value,
+			       const char *brackets, struct buffer *text)
 {
 	size_t before = text->length;
 
@@ -80,13 +80,13 @@ void pyvalue_write(struct pyevaluation *evaluation, const struct pyvalue *value,
 		write_characters(evaluation, value, text);
 		return;
 	case PYVALUE_TUPLE:
-		write_items(evaluation, value, "()", text);
+		pyshow_write_items(evaluation, value, "()", text);
 		return;
 	case PYVALUE_LIST:
-		write_items(evaluation, value, "[]", text);
+		pyshow_write_items(evaluation, value, "[]", text);
 		return;
 	case PYVALUE_SET:
-		write_items(evaluation, value, "{}", text);
+		pyshow_write_items(evaluation, value, "{}", text);
 		return;
 	case PYVALUE_ELEMENT:
 		pyelement_write(value, text);

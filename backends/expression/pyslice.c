@@ -26,19 +26,20 @@ struct part {
 	int64_t count;
 };
 
-static bool is_text(const struct pyvalue *value)
+static bool pyslice_is_text(const struct pyvalue *value)
 {
 	return value->kind == PYVALUE_STRING || value->kind == PYVALUE_BYTES;
 }
 
 static bool is_sliced(const struct pyvalue *value)
 {
-	return is_text(value) || value->kind == PYVALUE_LIST || value->kind == PYVALUE_TUPLE;
+	return pyslice_is_text(value) || value->kind == PYVALUE_LIST ||
+	       value->kind == PYVALUE_TUPLE;
 }
 
 /* None gives fallback; what passes 64 bits is as good as the largest. */
-static int read_number(struct pyevaluation *evaluation, const struct pysyntax *syntax,
-		       int64_t fallback, int64_t *number)
+static int pyslice_read_number(struct pyevaluation *evaluation, const struct pysyntax *syntax,
+			       int64_t fallback, int64_t *number)
 {
 	struct pyvalue value;
 
@@ -56,7 +57,7 @@ static int read_number(struct pyevaluation *evaluation, const struct pysyntax *s
 	return 0;
 }
 
-static int64_t clip(int64_t bound, int64_t length, bool is_back)
+static int64_t pyslice_clip(int64_t bound, int64_t length, bool is_back)
 {
 	int64_t least = is_back ? -1 : 0;
 	int64_t most = is_back ? length - 1 : length;
@@ -69,25 +70,27 @@ static int64_t clip(int64_t bound, int64_t length, bool is_back)
 }
 
 /* As PySlice_Unpack and PySlice_AdjustIndices. */
-static int read_slice(struct pyevaluation *evaluation, const struct pysyntax *slice, int64_t length,
-		      struct part *part)
+static int pyslice_read_slice(struct pyevaluation *evaluation, const struct pysyntax *slice,
+			      int64_t length, struct part *part)
 {
 	int64_t stop;
 	bool is_back;
 
 	part->step = 1;
-	if (slice->count > 2 && read_number(evaluation, slice->items[2], 1, &part->step))
+	if (slice->count > 2 && pyslice_read_number(evaluation, slice->items[2], 1, &part->step))
 		return -1;
 	if (part->step == 0)
 		return error_set(evaluation->error, "slice step cannot be zero");
 	if (part->step < -INT64_MAX)
 		part->step = -INT64_MAX;
 	is_back = part->step < 0;
-	if (read_number(evaluation, slice->items[0], is_back ? INT64_MAX : 0, &part->start) ||
-	    read_number(evaluation, slice->items[1], is_back ? INT64_MIN : INT64_MAX, &stop))
+	if (pyslice_read_number(evaluation, slice->items[0], is_back ? INT64_MAX : 0,
+				&part->start) ||
+	    pyslice_read_number(evaluation, slice->items[1], is_back ? INT64_MIN : INT64_MAX,
+				&stop))
 		return -1;
-	part->start = clip(part->start, length, is_back);
-	stop = clip(stop, length, is_back);
+	part->start = pyslice_clip(part->start, length, is_back);
+	stop = pyslice_clip(stop, length, is_back);
 	part->count = 0;
 	if (is_back && stop < part->start)
 		part->count = (part->start - stop - 1) / -part->step + 1;
@@ -96,8 +99,8 @@ static int read_slice(struct pyevaluation *evaluation, const struct pysyntax *sl
 	return 0;
 }
 
-static int refuse_size(struct pyevaluation *evaluation, const struct pyvalue *container,
-		       int64_t count)
+static int pyslice_refuse_size(struct pyevaluation *evaluation, const struct pyvalue *container,
+			       int64_t count)
 {
 	return error_set(evaluation->error,
 			 "A slice over %" PRId64
@@ -106,8 +109,9 @@ static int refuse_size(struct pyevaluation *evaluation, const struct pyvalue *co
 }
 
 /* Characters from first on; those of the process are read. */
-static const uint32_t *read_characters(struct pyevaluation *evaluation, const struct pyvalue *text,
-				       int64_t first, size_t count)
+static const uint32_t *pyslice_read_characters(struct pyevaluation *evaluation,
+					       const struct pyvalue *text, int64_t first,
+					       size_t count)
 {
 	struct pyreader *reader = evaluation->reader;
 	struct pystring string = { .width = 1 };
@@ -141,10 +145,10 @@ static int slice_text(struct pyevaluation *evaluation, const struct pyvalue *tex
 	first = part->start < last ? part->start : last;
 	span = (part->start < last ? last : part->start) - first + 1;
 	if (span > CHARACTERS_MAXIMUM)
-		return refuse_size(evaluation, text, span);
+		return pyslice_refuse_size(evaluation, text, span);
 	if (pyevaluation_check_room(evaluation, (size_t)(span + part->count) * sizeof(*characters)))
 		return -1;
-	from = read_characters(evaluation, text, first, (size_t)span);
+	from = pyslice_read_characters(evaluation, text, first, (size_t)span);
 	if (!from)
 		return -1;
 	value->count = (size_t)part->count;
@@ -161,7 +165,7 @@ static int slice_items(struct pyevaluation *evaluation, const struct pyvalue *co
 	struct pyvalue *items;
 
 	if (part->count > ITEMS_MAXIMUM)
-		return refuse_size(evaluation, container, part->count);
+		return pyslice_refuse_size(evaluation, container, part->count);
 	if (pyevaluation_check_room(evaluation, (size_t)part->count * sizeof(*items)))
 		return -1;
 	*value = (struct pyvalue){ .kind = container->kind, .count = (size_t)part->count };
@@ -191,8 +195,8 @@ int pyslice_get(struct pyevaluation *evaluation, const struct pyvalue *container
 			"%s has a __getitem__ of its own, which would have to run in the process.",
 			pyvalue_type_name(evaluation, container));
 	length = pyvalue_length(evaluation, container);
-	if (length < 0 || read_slice(evaluation, slice, length, &part))
+	if (length < 0 || pyslice_read_slice(evaluation, slice, length, &part))
 		return -1;
-	return is_text(container) ? slice_text(evaluation, container, &part, value)
-				  : slice_items(evaluation, container, &part, value);
+	return pyslice_is_text(container) ? slice_text(evaluation, container, &part, value)
+					  : slice_items(evaluation, container, &part, value);
 }

@@ -149,7 +149,7 @@ static struct pysyntax *parse_binary(struct parser *parser, int level)
 }
 
 /* A comparison's operator, of one word or two; taken. 1: there is one. */
-static int take_comparison(struct parser *parser, enum pyoperator *operator)
+static int pysyntax_take_comparison(struct parser *parser, enum pyoperator *operator)
 {
 	bool is_negated = false;
 	int i = next_operator(parser, 0);
@@ -179,7 +179,7 @@ static struct pysyntax *parse_comparison(struct parser *parser)
 	bool is_chain = false;
 	int found = 0;
 
-	while (node && (found = take_comparison(parser, &operator)) > 0) {
+	while (node && (found = pysyntax_take_comparison(parser, &operator)) > 0) {
 		struct pysyntax *right = parse_binary(parser, 1);
 
 		if (right && !is_chain)
@@ -217,9 +217,9 @@ static struct pysyntax *parse_not(struct parser *parser)
 }
 
 /* One or more operands with the same word between. */
-static struct pysyntax *parse_words(struct parser *parser, const char *word,
-				    enum pysyntax_kind kind,
-				    struct pysyntax *(*parse)(struct parser *parser))
+static struct pysyntax *pysyntax_parse_words(struct parser *parser, const char *word,
+					     enum pysyntax_kind kind,
+					     struct pysyntax *(*parse)(struct parser *parser))
 {
 	struct pysyntax *node = parse(parser);
 
@@ -237,12 +237,12 @@ static struct pysyntax *parse_words(struct parser *parser, const char *word,
 
 static struct pysyntax *parse_and(struct parser *parser)
 {
-	return parse_words(parser, "and", PYSYNTAX_AND, parse_not);
+	return pysyntax_parse_words(parser, "and", PYSYNTAX_AND, parse_not);
 }
 
 static struct pysyntax *parse_or(struct parser *parser)
 {
-	return parse_words(parser, "or", PYSYNTAX_OR, parse_and);
+	return pysyntax_parse_words(parser, "or", PYSYNTAX_OR, parse_and);
 }
 
 /* Behind the value of "value if condition else other". */
@@ -285,7 +285,7 @@ struct pysyntax *parser_expression(struct parser *parser)
 }
 
 /* "*0x7f1200:4" */
-static struct pysyntax *parse_place(const char *text, struct error *error)
+static struct pysyntax *pysyntax_parse_place(const char *text, struct error *error)
 {
 	struct pysyntax *node;
 	char *end, *last;
@@ -347,7 +347,7 @@ struct pysyntax *pysyntax_parse(const char *text, struct error *error)
 		return NULL;
 	}
 	if (text[strspn(text, " \t")] == '*')
-		return parse_place(text + strspn(text, " \t"), error);
+		return pysyntax_parse_place(text + strspn(text, " \t"), error);
 	if (!parser_advance(&parser))
 		node = parse_all(&parser);
 	if (node && parser.tokens.token.kind != PYTOKEN_END) {

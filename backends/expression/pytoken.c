@@ -28,25 +28,25 @@ static const char *const symbols[] = {
 	"^",   "~",   "@",   "=",   ";",   "!",	 "?",  "$",  "`",  "\\", "#",
 };
 
-static bool is_digit(char c)
+static bool pytoken_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static bool is_name_start(char c)
+static bool pytoken_is_name_start(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool is_name(char c)
+static bool pytoken_is_name(char c)
 {
-	return is_name_start(c) || is_digit(c);
+	return pytoken_is_name_start(c) || pytoken_is_digit(c);
 }
 
 /* -1: no digit. */
 static int digit_value(char c)
 {
-	if (is_digit(c))
+	if (pytoken_is_digit(c))
 		return c - '0';
 	if (c >= 'a' && c <= 'f')
 		return c - 'a' + 10;
@@ -165,7 +165,7 @@ static size_t scan_fraction(const char *start, size_t digits)
 	return length - digits;
 }
 
-static int take_number(struct pytokens *tokens, struct error *error)
+static int pytoken_take_number(struct pytokens *tokens, struct error *error)
 {
 	struct pytoken *token = &tokens->token;
 	const char *start = token->start;
@@ -187,7 +187,7 @@ static int take_number(struct pytokens *tokens, struct error *error)
 	if ((*tokens->next | 0x20) == 'j')
 		return pytokens_refuse(tokens, start, error,
 				       "complex numbers are not compared from outside.");
-	if (is_name(*tokens->next))
+	if (pytoken_is_name(*tokens->next))
 		return pytokens_refuse(tokens, start, error, "the number is followed by a letter.");
 	if (fraction)
 		token->number = strtod(token->text, NULL);
@@ -205,7 +205,7 @@ struct quoted {
 	size_t capacity;
 };
 
-static void put(struct quoted *quoted, uint32_t character)
+static void pytoken_put(struct quoted *quoted, uint32_t character)
 {
 	ARRAY_GROW(quoted->characters, quoted->count, quoted->capacity);
 	quoted->characters[quoted->count++] = character;
@@ -226,7 +226,7 @@ static int take_code(struct quoted *quoted, int count, int base)
 	if (code > 0x10ffff)
 		return -1;
 	quoted->at += count;
-	put(quoted, code);
+	pytoken_put(quoted, code);
 	return 0;
 }
 
@@ -240,7 +240,7 @@ static int count_octal(const char *at)
 }
 
 /* What follows a backslash; one that means nothing stays as it is. */
-static int take_escape(struct quoted *quoted)
+static int pytoken_take_escape(struct quoted *quoted)
 {
 	static const char named[] = "\\\\''\"\"a\ab\bf\fn\nr\rt\tv\v";
 	char letter = *quoted->at;
@@ -249,14 +249,14 @@ static int take_escape(struct quoted *quoted)
 	for (size_t i = 0; named[i]; i += 2) {
 		if (named[i] != letter)
 			continue;
-		put(quoted, (unsigned char)named[i + 1]);
+		pytoken_put(quoted, (unsigned char)named[i + 1]);
 		quoted->at++;
 		return 0;
 	}
 	if (octal)
 		return take_code(quoted, octal, 8);
 	if (letter != 'x' && (quoted->is_bytes || !strchr("uUN", letter))) {
-		put(quoted, '\\');
+		pytoken_put(quoted, '\\');
 		return 0;
 	}
 	quoted->at++;
@@ -284,12 +284,12 @@ static int take_characters(struct pytokens *tokens, struct quoted *quoted, struc
 		if (quoted->is_bytes && character > 0x7f)
 			return pytokens_refuse(tokens, at, error, "bytes hold ASCII only.");
 		if (character != '\\' || !*quoted->at) {
-			put(quoted, character);
+			pytoken_put(quoted, character);
 		} else if (quoted->is_raw) {
 			/* A quote behind it does not end the string. */
-			put(quoted, character);
-			put(quoted, (uint32_t)text_next(&quoted->at));
-		} else if (take_escape(quoted) < 0) {
+			pytoken_put(quoted, character);
+			pytoken_put(quoted, (uint32_t)text_next(&quoted->at));
+		} else if (pytoken_take_escape(quoted) < 0) {
 			return pytokens_refuse(tokens, at, error,
 					       "this escape is not read from outside.");
 		}
@@ -318,7 +318,7 @@ static bool is_prefix(const char *start, int length)
 	return length < 2 || (length == 2 && first != second && first != 'u' && second != 'u');
 }
 
-static int take_string(struct pytokens *tokens, int prefix, struct error *error)
+static int pytoken_take_string(struct pytokens *tokens, int prefix, struct error *error)
 {
 	struct pytoken *token = &tokens->token;
 	struct quoted quoted = {
@@ -350,7 +350,7 @@ static int take_string(struct pytokens *tokens, int prefix, struct error *error)
 	return result;
 }
 
-static int take_symbol(struct pytokens *tokens, struct error *error)
+static int pytoken_take_symbol(struct pytokens *tokens, struct error *error)
 {
 	const char *start = tokens->token.start;
 
@@ -385,15 +385,15 @@ int pytokens_next(struct pytokens *tokens, struct error *error)
 		return 0;
 	prefix = scan_string_prefix(start);
 	if (prefix >= 0) {
-		result = take_string(tokens, prefix, error);
-	} else if (is_digit(start[start[0] == '.'])) {
-		result = take_number(tokens, error);
-	} else if (is_name_start(start[0])) {
+		result = pytoken_take_string(tokens, prefix, error);
+	} else if (pytoken_is_digit(start[start[0] == '.'])) {
+		result = pytoken_take_number(tokens, error);
+	} else if (pytoken_is_name_start(start[0])) {
 		token->kind = PYTOKEN_NAME;
-		while (is_name(*tokens->next))
+		while (pytoken_is_name(*tokens->next))
 			tokens->next++;
 	} else {
-		result = take_symbol(tokens, error);
+		result = pytoken_take_symbol(tokens, error);
 	}
 	token->length = (size_t)(tokens->next - start);
 	return result;

@@ -197,7 +197,7 @@ static const char *const computed_names[] = {
 	[PYVALUE_SERIES] = "pandas.Series",
 };
 
-static const char *name_type(struct pyevaluation *evaluation, uint64_t address)
+static const char *pyvalue_name_type(struct pyevaluation *evaluation, uint64_t address)
 {
 	struct buffer name = BUFFER_INIT;
 	struct pytype type;
@@ -215,7 +215,7 @@ static const char *name_type(struct pyevaluation *evaluation, uint64_t address)
 const char *pyvalue_type_name(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
 	if (value->address)
-		return name_type(evaluation, value->type);
+		return pyvalue_name_type(evaluation, value->type);
 	if (value->kind == PYVALUE_ELEMENT)
 		return value->element.name;
 	return computed_names[value->kind];
@@ -223,21 +223,21 @@ const char *pyvalue_type_name(struct pyevaluation *evaluation, const struct pyva
 
 const char *pyvalue_base_name(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
-	return value->address ? name_type(evaluation, value->base)
+	return value->address ? pyvalue_name_type(evaluation, value->base)
 			      : pyvalue_type_name(evaluation, value);
 }
 
 /* The class of value does not do this as its base does. */
-static int refuse_own(struct pyevaluation *evaluation, const struct pyvalue *value,
-		      const char *method)
+static int pyvalue_refuse_own(struct pyevaluation *evaluation, const struct pyvalue *value,
+			      const char *method)
 {
 	return error_set(evaluation->error,
 			 "%s has %s of its own, which would have to run in the process.",
 			 pyvalue_type_name(evaluation, value), method);
 }
 
-static bool is_as_base(struct pyevaluation *evaluation, const struct pyvalue *value,
-		       enum pyslot slot)
+static bool pyvalue_is_as_base(struct pyevaluation *evaluation, const struct pyvalue *value,
+			       enum pyslot slot)
 {
 	return !value->address ||
 	       pyslot_is_kept(evaluation->reader, value->type, value->base, slot);
@@ -253,7 +253,7 @@ static int64_t refuse_length(struct pyevaluation *evaluation, const struct pyval
 		pyslot_read(reader, value->type, PYSLOT_MAP_LENGTH, &map_length);
 	}
 	if (length || map_length)
-		return refuse_own(evaluation, value, "a __len__");
+		return pyvalue_refuse_own(evaluation, value, "a __len__");
 	return error_set(evaluation->error, "An object of %s has no len().",
 			 pyvalue_type_name(evaluation, value));
 }
@@ -322,8 +322,8 @@ int64_t pyvalue_length(struct pyevaluation *evaluation, const struct pyvalue *va
 	if (!has_length(value) ||
 	    (value->kind == PYVALUE_TENSOR
 		     ? !pyelement_is_plain(evaluation->reader, value)
-		     : !is_as_base(evaluation, value, PYSLOT_LENGTH) ||
-			       !is_as_base(evaluation, value, PYSLOT_MAP_LENGTH)))
+		     : !pyvalue_is_as_base(evaluation, value, PYSLOT_LENGTH) ||
+			       !pyvalue_is_as_base(evaluation, value, PYSLOT_MAP_LENGTH)))
 		return refuse_length(evaluation, value);
 	length = value->address || value->view ? read_length(evaluation->reader, value)
 					       : (int64_t)value->count;
@@ -341,8 +341,9 @@ static int object_truth(struct pyevaluation *evaluation, const struct pyvalue *v
 
 	for (size_t i = 0; i < ARRAY_LENGTH(asked); i++) {
 		if (pyslot_read(evaluation->reader, value->type, asked[i], &function) || function)
-			return refuse_own(evaluation, value,
-					  asked[i] == PYSLOT_TRUTH ? "a __bool__" : "a __len__");
+			return pyvalue_refuse_own(evaluation, value,
+						  asked[i] == PYSLOT_TRUTH ? "a __bool__"
+									   : "a __len__");
 	}
 	return 1;
 }
@@ -359,8 +360,8 @@ int pyvalue_truth(struct pyevaluation *evaluation, const struct pyvalue *value)
 				 "The truth of a whole %s is not told from outside: compare its "
 				 ".item() or an element.",
 				 pyvalue_type_name(evaluation, value));
-	if (!is_as_base(evaluation, value, PYSLOT_TRUTH))
-		return refuse_own(evaluation, value, "a __bool__");
+	if (!pyvalue_is_as_base(evaluation, value, PYSLOT_TRUTH))
+		return pyvalue_refuse_own(evaluation, value, "a __bool__");
 	if (value->kind == PYVALUE_NONE)
 		return 0;
 	if (pyvalue_is_integer(value))
@@ -373,15 +374,16 @@ int pyvalue_truth(struct pyevaluation *evaluation, const struct pyvalue *value)
 	return length < 0 ? -1 : length > 0;
 }
 
-static int read_bytes(struct pyreader *reader, uint64_t data, uint32_t *characters, size_t count)
+static int pyvalue_read_bytes(struct pyreader *reader, uint64_t data, uint32_t *characters,
+			      size_t count)
 {
 	const struct pystring string = { .data = data, .width = 1 };
 
 	return pystring_characters(reader, &string, 0, count, characters);
 }
 
-static int read_characters(struct pyreader *reader, const struct pyvalue *value,
-			   uint32_t *characters, size_t count)
+static int pyvalue_read_characters(struct pyreader *reader, const struct pyvalue *value,
+				   uint32_t *characters, size_t count)
 {
 	struct pystring string;
 	uint64_t data;
@@ -393,7 +395,7 @@ static int read_characters(struct pyreader *reader, const struct pyvalue *value,
 			       ? -1
 			       : 0;
 	return pybytes_read(reader, value->address, &data, &length) ||
-			       read_bytes(reader, data, characters, count)
+			       pyvalue_read_bytes(reader, data, characters, count)
 		       ? -1
 		       : 0;
 }
@@ -417,7 +419,7 @@ int pyvalue_characters(struct pyevaluation *evaluation, const struct pyvalue *va
 	*count = length < 0 ? 0 : (size_t)length;
 	read = pyevaluation_allocate(evaluation, (*count + 1) * sizeof(*read));
 	*characters = read;
-	if (length < 0 || read_characters(evaluation->reader, value, read, *count))
+	if (length < 0 || pyvalue_read_characters(evaluation->reader, value, read, *count))
 		return error_set(
 			evaluation->error,
 			"A %s cannot be read, or takes more reading than one comparison may do.",

@@ -39,7 +39,7 @@ static int refuse_strides(struct pyevaluation *evaluation)
 	return error_set(evaluation->error, "The tensor's strides make no sense.");
 }
 
-static int add_dimension(struct view *view, int64_t size, int64_t stride)
+static int pyview_add_dimension(struct view *view, int64_t size, int64_t stride)
 {
 	if (view->count >= PYTENSOR_DIMENSIONS)
 		return error_set(view->evaluation->error,
@@ -50,7 +50,7 @@ static int add_dimension(struct view *view, int64_t size, int64_t stride)
 }
 
 /* Moves the first element by so many steps of the dimension. */
-static int move(struct view *view, int64_t steps)
+static int pyview_move(struct view *view, int64_t steps)
 {
 	struct pytensor *tensor = view->tensor;
 	int64_t distance;
@@ -66,7 +66,7 @@ static int move(struct view *view, int64_t steps)
 	return 0;
 }
 
-static int take_number(struct view *view, const struct pyvalue *index)
+static int pyview_take_number(struct view *view, const struct pyvalue *index)
 {
 	int64_t size = view->tensor->shape[view->taken];
 	int64_t at;
@@ -75,7 +75,7 @@ static int take_number(struct view *view, const struct pyvalue *index)
 		return error_set(view->evaluation->error,
 				 "The index is out of range: dimension %d has %" PRId64 ".",
 				 view->taken, size);
-	if (move(view, at < 0 ? at + size : at))
+	if (pyview_move(view, at < 0 ? at + size : at))
 		return -1;
 	view->taken++;
 	return 0;
@@ -128,7 +128,7 @@ static int read_step(struct view *view, const struct pysyntax *slice, int64_t *s
 	return 0;
 }
 
-static int take_slice(struct view *view, const struct pysyntax *slice)
+static int pyview_take_slice(struct view *view, const struct pysyntax *slice)
 {
 	int64_t size = view->tensor->shape[view->taken];
 	int64_t start, stop, step, stride, count;
@@ -151,7 +151,8 @@ static int take_slice(struct view *view, const struct pysyntax *slice)
 	}
 	if (pychecked_multiply(view->tensor->strides[view->taken], step, &stride))
 		return refuse_strides(view->evaluation);
-	if (((count || view->is_torch) && move(view, start)) || add_dimension(view, count, stride))
+	if (((count || view->is_torch) && pyview_move(view, start)) ||
+	    pyview_add_dimension(view, count, stride))
 		return -1;
 	view->taken++;
 	return 0;
@@ -161,7 +162,7 @@ static int take_whole(struct view *view)
 {
 	const struct pytensor *tensor = view->tensor;
 
-	if (add_dimension(view, tensor->shape[view->taken], tensor->strides[view->taken]))
+	if (pyview_add_dimension(view, tensor->shape[view->taken], tensor->strides[view->taken]))
 		return -1;
 	view->taken++;
 	return 0;
@@ -176,10 +177,10 @@ static int add_axis(struct view *view)
 	if (view->is_torch && view->taken < tensor->dimension_count &&
 	    pychecked_multiply(tensor->shape[view->taken], tensor->strides[view->taken], &stride))
 		return refuse_strides(view->evaluation);
-	return add_dimension(view, 1, stride);
+	return pyview_add_dimension(view, 1, stride);
 }
 
-static int take_part(struct view *view, const struct pysyntax *part)
+static int pyview_take_part(struct view *view, const struct pysyntax *part)
 {
 	struct pyvalue index;
 
@@ -196,8 +197,8 @@ static int take_part(struct view *view, const struct pysyntax *part)
 				 "These are too many indices: there are %d dimensions.",
 				 view->tensor->dimension_count);
 	if (part->kind == PYSYNTAX_SLICE)
-		return take_slice(view, part);
-	return take_number(view, &index);
+		return pyview_take_slice(view, part);
+	return pyview_take_number(view, &index);
 }
 
 /* Those of a tuple, or the only one. */
@@ -222,7 +223,7 @@ static int count_taken(const struct pysyntax *const *parts, size_t count)
 	return taken;
 }
 
-static int take_parts(struct view *view, const struct pysyntax *const *parts, size_t count)
+static int pyview_take_parts(struct view *view, const struct pysyntax *const *parts, size_t count)
 {
 	bool has_ellipsis = false;
 
@@ -230,7 +231,7 @@ static int take_parts(struct view *view, const struct pysyntax *const *parts, si
 		int rest = count_taken(parts + i, count - i);
 
 		if (parts[i]->kind != PYSYNTAX_ELLIPSIS) {
-			if (take_part(view, parts[i]))
+			if (pyview_take_part(view, parts[i]))
 				return -1;
 			continue;
 		}
@@ -258,7 +259,7 @@ static void become_view(struct pytensor *tensor)
 		memcpy(tensor->type, "torch.Tensor", sizeof("torch.Tensor"));
 }
 
-static int settle(struct view *view)
+static int pyview_settle(struct view *view)
 {
 	struct pytensor *tensor = view->tensor;
 
@@ -317,8 +318,8 @@ int pyview_index(struct pyevaluation *evaluation, const struct pyvalue *tensor,
 
 	view.tensor = pyevaluation_allocate(evaluation, sizeof(*view.tensor));
 	view.is_torch = tensor->kind == PYVALUE_TENSOR;
-	if (pyelement_open(evaluation, tensor, view.tensor) || take_parts(&view, parts, count) ||
-	    settle(&view))
+	if (pyelement_open(evaluation, tensor, view.tensor) ||
+	    pyview_take_parts(&view, parts, count) || pyview_settle(&view))
 		return -1;
 	set_value(tensor, view.tensor, &made);
 	if (view.count == 0)
@@ -368,8 +369,8 @@ static int get_data(struct pyevaluation *evaluation, struct pytensor *tensor, co
 	return 1;
 }
 
-static int get_number(struct pyevaluation *evaluation, const struct pytensor *tensor,
-		      const char *name, struct pyvalue *value)
+static int pyview_get_number(struct pyevaluation *evaluation, const struct pytensor *tensor,
+			     const char *name, struct pyvalue *value)
 {
 	bool is_size = strcmp(name, "size") == 0;
 	int64_t number = tensor->item_size;
@@ -394,7 +395,7 @@ static int get_number(struct pyevaluation *evaluation, const struct pytensor *te
 	return 1;
 }
 
-static bool is_number(const char *name)
+static bool pyview_is_number(const char *name)
 {
 	static const char *const numbers[] = { "requires_grad", "size", "nbytes", "itemsize" };
 
@@ -427,11 +428,11 @@ int pyview_attribute(struct pyevaluation *evaluation, const struct pyvalue *tens
 		set_value(tensor, raw, value);
 		return 1;
 	}
-	if (!is_number(name))
+	if (!pyview_is_number(name))
 		return 0;
 	if (pyelement_open(evaluation, tensor, raw))
 		return -1;
-	return get_number(evaluation, raw, name, value);
+	return pyview_get_number(evaluation, raw, name, value);
 }
 
 void pyview_write(const struct pytensor *view, struct buffer *text)

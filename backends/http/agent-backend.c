@@ -91,7 +91,7 @@ static bool http_attends(const struct process *process, const struct connection 
 	return agent_endpoint_exists(process->pid, process->uid);
 }
 
-static bool is_there(const struct agent *agent, struct reason *reason)
+static bool agent_backend_is_there(const struct agent *agent, struct reason *reason)
 {
 	const char *why = agent->debugger.why;
 
@@ -103,7 +103,8 @@ static bool is_there(const struct agent *agent, struct reason *reason)
 }
 
 /* Who has stopped it evaluates; who is connected debugs. */
-static bool is_free(const struct agent *agent, enum capability capability, struct reason *reason)
+static bool agent_backend_is_free(const struct agent *agent, enum capability capability,
+				  struct reason *reason)
 {
 	const struct debugger *other =
 		connections_debugger(node_connections(agent->base.node), agent->base.pid);
@@ -118,8 +119,8 @@ static bool is_free(const struct agent *agent, enum capability capability, struc
 	return true;
 }
 
-static bool has_stopped(const struct agent *agent, enum capability capability,
-			const struct message *request, struct reason *reason)
+static bool agent_backend_has_stopped(const struct agent *agent, enum capability capability,
+				      const struct message *request, struct reason *reason)
 {
 	int64_t tid = request ? json_get_integer(request->body, "tid", 0) : 0;
 	const struct stopped_thread *stopped =
@@ -150,7 +151,7 @@ static enum capability capability_of(enum request_kind kind, const struct messag
 }
 
 /* Of objects it knows its own numbers alone. */
-static bool is_elsewhere(enum request_kind kind, const struct message *request)
+static bool agent_backend_is_elsewhere(enum request_kind kind, const struct message *request)
 {
 	uint64_t address =
 		kind == REQUEST_VARIABLES && request ? json_get_hex(request->body, "address") : 0;
@@ -166,7 +167,7 @@ static bool http_can(const struct connection *connection, enum request_kind kind
 
 	if (reason_refuse(reason, capability))
 		return false;
-	if (is_elsewhere(kind, request))
+	if (agent_backend_is_elsewhere(kind, request))
 		return reason_set(reason, "Its agent has not told of this object.",
 				  "Look at the frame's variables again.");
 	/* Nothing is to be taken out where nothing was put in. */
@@ -177,7 +178,8 @@ static bool http_can(const struct connection *connection, enum request_kind kind
 	    (agent->is_telling ||
 	     connections_has_reader(node_connections(agent->base.node), agent->base.pid)))
 		return !reason_refuse(reason, CAPABILITY_NO_STACKS);
-	if (!is_there(agent, reason) || !is_free(agent, capability, reason))
+	if (!agent_backend_is_there(agent, reason) ||
+	    !agent_backend_is_free(agent, capability, reason))
 		return false;
 	if (agent->is_read_only && request_kind_changes(kind))
 		return reason_set(
@@ -186,7 +188,7 @@ static bool http_can(const struct connection *connection, enum request_kind kind
 			"nothing.",
 			"");
 	return capability < CAPABILITY_STOPPED || (kind == REQUEST_CONTINUE && agent->paused) ||
-	       has_stopped(agent, capability, request, reason);
+	       agent_backend_has_stopped(agent, capability, request, reason);
 }
 
 static int http_send(struct connection *connection, enum request_kind kind,

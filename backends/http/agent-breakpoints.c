@@ -63,7 +63,8 @@ static bool is_in(const struct part *part, const json_t *breakpoint)
 	return !part->path || strcmp(part->path, path) == 0;
 }
 
-static void copy_text(json_t *to, const char *name, const json_t *from, const char *key)
+static void agent_breakpoints_copy_text(json_t *to, const char *name, const json_t *from,
+					const char *key)
 {
 	const char *text = json_get_string(from, key, NULL);
 
@@ -79,10 +80,10 @@ static json_t *make_wanted(const json_t *breakpoint)
 	json_object_set_new(wanted, "id", json_integer(json_get_integer(breakpoint, "id", 0)));
 	if (json_get_integer(breakpoint, "line", 0) > 0)
 		json_object_set(wanted, "line", json_object_get(breakpoint, "line"));
-	copy_text(wanted, "name", breakpoint, "function");
-	copy_text(wanted, "dataId", breakpoint, "dataId");
-	copy_text(wanted, "condition", breakpoint, "condition");
-	copy_text(wanted, "logMessage", breakpoint, "log");
+	agent_breakpoints_copy_text(wanted, "name", breakpoint, "function");
+	agent_breakpoints_copy_text(wanted, "dataId", breakpoint, "dataId");
+	agent_breakpoints_copy_text(wanted, "condition", breakpoint, "condition");
+	agent_breakpoints_copy_text(wanted, "logMessage", breakpoint, "log");
 	if (ignore > 0)
 		json_object_set_new(wanted, "ignore", json_integer(ignore));
 	if (json_get_boolean(breakpoint, "temporary", false))
@@ -92,7 +93,7 @@ static json_t *make_wanted(const json_t *breakpoint)
 	return wanted;
 }
 
-static json_t *make_arguments(const struct part *part, const json_t *list)
+static json_t *agent_breakpoints_make_arguments(const struct part *part, const json_t *list)
 {
 	json_t *arguments = json_object();
 	json_t *wanted = json_array();
@@ -128,7 +129,7 @@ static json_t *make_body(const struct agent *agent)
 	return body;
 }
 
-static void begin_round(struct round *round);
+static void agent_breakpoints_begin_round(struct round *round);
 static void send_parts(struct round *round);
 
 static void finish_round(struct round *round)
@@ -143,7 +144,7 @@ static void finish_round(struct round *round)
 	json_decref(round->list);
 	free(round);
 	if (agent->rounds)
-		begin_round(agent->rounds);
+		agent_breakpoints_begin_round(agent->rounds);
 }
 
 static void count_down(struct round *round)
@@ -210,10 +211,11 @@ static json_t *list_ids(const struct part *part, const json_t *list)
 	return ids;
 }
 
-static void send_part(struct round *round, const struct part *part)
+static void agent_breakpoints_send_part(struct round *round, const struct part *part)
 {
 	agent_request_send(begin_request(round, list_ids(part, round->list), on_part),
-			   part->command, make_arguments(part, round->list), AGENT_SECONDS);
+			   part->command, agent_breakpoints_make_arguments(part, round->list),
+			   AGENT_SECONDS);
 }
 
 /* Paths of a list, each once. */
@@ -256,13 +258,13 @@ static void send_parts(struct round *round)
 	{
 		const struct part part = { "setBreakpoints", path };
 
-		send_part(round, &part);
+		agent_breakpoints_send_part(round, &part);
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(lists); i++) {
 		const struct part part = { lists[i], NULL };
 
 		if (has_any(lists[i], round->list) || has_any(lists[i], agent->breakpoints))
-			send_part(round, &part);
+			agent_breakpoints_send_part(round, &part);
 	}
 	json_decref(paths);
 	json_decref(agent->breakpoints);
@@ -274,7 +276,7 @@ static void send_parts(struct round *round)
  * Data
  */
 
-static json_t *find_wanted(const json_t *list, int id)
+static json_t *agent_breakpoints_find_wanted(const json_t *list, int id)
 {
 	for (size_t i = 0; i < json_array_size(list); i++)
 		if (json_get_count(json_array_get(list, i), "id") == id)
@@ -287,7 +289,7 @@ static void on_info(struct agent_request *query, json_t *body, const struct erro
 	struct round *round = query->round;
 	int id = (int)query->value;
 	struct breakpoint_binding *binding = agent_bindings_find(&query->agent->debugger, id);
-	json_t *wanted = find_wanted(round->list, id);
+	json_t *wanted = agent_breakpoints_find_wanted(round->list, id);
 	const char *data = json_get_string(body, "dataId", NULL);
 
 	if (data && wanted)
@@ -301,21 +303,22 @@ static void on_info(struct agent_request *query, json_t *body, const struct erro
 	count_down(round);
 }
 
-static void look_up(struct round *round, json_t *wanted)
+static void agent_breakpoints_look_up(struct round *round, json_t *wanted)
 {
 	struct agent *agent = round->agent;
-	const json_t *before = find_wanted(agent->breakpoints, json_get_count(wanted, "id"));
+	const json_t *before =
+		agent_breakpoints_find_wanted(agent->breakpoints, json_get_count(wanted, "id"));
 	const struct stopped_thread *stopped = stopped_threads_shown(agent);
 	size_t depth = (size_t)json_get_count(wanted, "depth");
 	json_t *arguments = json_object();
 	struct agent_request *query;
 
 	if (json_get_string(before, "dataId", NULL)) {
-		copy_text(wanted, "dataId", before, "dataId");
+		agent_breakpoints_copy_text(wanted, "dataId", before, "dataId");
 		json_decref(arguments);
 		return;
 	}
-	copy_text(arguments, "name", wanted, "watch");
+	agent_breakpoints_copy_text(arguments, "name", wanted, "watch");
 	if (json_get_boolean(wanted, "nan", false))
 		json_object_set_new(arguments, "nan", json_true());
 	else if (stopped && depth < stopped->frame_count)
@@ -325,7 +328,7 @@ static void look_up(struct round *round, json_t *wanted)
 	agent_request_send(query, "dataBreakpointInfo", arguments, AGENT_SECONDS);
 }
 
-static void begin_round(struct round *round)
+static void agent_breakpoints_begin_round(struct round *round)
 {
 	round->left = 1;
 	round->is_looking = true;
@@ -335,7 +338,7 @@ static void begin_round(struct round *round)
 
 		if (json_get_string(wanted, "watch", NULL) &&
 		    !json_get_boolean(wanted, "disabled", false))
-			look_up(round, wanted);
+			agent_breakpoints_look_up(round, wanted);
 	}
 	count_down(round);
 }
@@ -355,7 +358,7 @@ static void add_round(struct agent *agent, const struct message *request, json_t
 		link = &(*link)->next;
 	*link = round;
 	if (agent->rounds == round)
-		begin_round(round);
+		agent_breakpoints_begin_round(round);
 }
 
 int agent_breakpoints_set(struct agent *agent, const struct message *request, struct error *error)

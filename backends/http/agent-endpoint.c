@@ -34,7 +34,8 @@ static pid_t inner_pid(pid_t pid)
 }
 
 /* The agent's name for itself where another container has the plain one. */
-static void make_path(char *out, size_t size, pid_t pid, uid_t uid, const char *infix)
+static void agent_endpoint_make_path(char *out, size_t size, pid_t pid, uid_t uid,
+				     const char *infix)
 {
 	snprintf(out, size, "/proc/%d/root/tmp/pdb-%u/%d%s" SUFFIX, (int)pid, (unsigned)uid,
 		 (int)inner_pid(pid), infix);
@@ -66,31 +67,31 @@ static bool find_usual(char *out, size_t size, pid_t pid, uid_t uid)
 	char infix[INFIX_BYTES];
 
 	make_infix(infix, sizeof(infix), pid);
-	make_path(out, size, pid, uid, infix);
+	agent_endpoint_make_path(out, size, pid, uid, infix);
 	if (infix[0] && is_socket(out))
 		return true;
-	make_path(out, size, pid, uid, "");
+	agent_endpoint_make_path(out, size, pid, uid, "");
 	return is_socket(out);
 }
 
 /* As the process sees it. */
-static const char *shown(const char *path)
+static const char *agent_endpoint_shown(const char *path)
 {
 	const char *at = strstr(path, "/root/");
 
 	return at ? at + strlen("/root") : path;
 }
 
-static char *distrust(const char *path, uid_t uid)
+static char *agent_endpoint_distrust(const char *path, uid_t uid)
 {
-	char *why = socket_file_distrust(path, shown(path), uid);
+	char *why = socket_file_distrust(path, agent_endpoint_shown(path), uid);
 
-	return why ? why : socket_file_distrust_folder(path, shown(path), uid);
+	return why ? why : socket_file_distrust_folder(path, agent_endpoint_shown(path), uid);
 }
 
 static bool is_trusted(const char *path, uid_t uid)
 {
-	char *why = distrust(path, uid);
+	char *why = agent_endpoint_distrust(path, uid);
 
 	free(why);
 	return why == NULL;
@@ -178,7 +179,7 @@ static bool find_elsewhere(char *out, size_t size, pid_t pid, uid_t uid)
 }
 
 /* False: there is none; out is then where it would be. */
-static bool find_path(char *out, size_t size, pid_t pid, uid_t uid)
+static bool agent_endpoint_find_path(char *out, size_t size, pid_t pid, uid_t uid)
 {
 	if (find_usual(out, size, pid, uid) && is_trusted(out, uid))
 		return true;
@@ -191,12 +192,13 @@ bool agent_endpoint_exists(pid_t pid, uid_t uid)
 {
 	char path[128];
 
-	return pid > 0 && pid < PROCESS_FIRST_STANDIN && find_path(path, sizeof(path), pid, uid);
+	return pid > 0 && pid < PROCESS_FIRST_STANDIN &&
+	       agent_endpoint_find_path(path, sizeof(path), pid, uid);
 }
 
-static int check_file(const char *path, uid_t uid, struct error *error)
+static int agent_endpoint_check_file(const char *path, uid_t uid, struct error *error)
 {
-	char *why = distrust(path, uid);
+	char *why = agent_endpoint_distrust(path, uid);
 
 	if (!why)
 		return 0;
@@ -234,12 +236,12 @@ int agent_endpoint_find(struct agent_endpoint *way, struct error *error)
 		return 0;
 	free(way->path);
 	way->path = NULL;
-	if (!find_path(path, sizeof(path), way->pid, way->uid))
+	if (!agent_endpoint_find_path(path, sizeof(path), way->pid, way->uid))
 		return error_set(error, "It has no agent that listens. " GET_ONE);
 	way->path = xstrdup(path);
 	if (lstat(path, &way->file) < 0)
 		way->file = (struct stat){ .st_ino = 0 };
-	return check_file(path, way->uid, error);
+	return agent_endpoint_check_file(path, way->uid, error);
 }
 
 bool agent_endpoint_has_another(const struct agent_endpoint *way)
@@ -248,7 +250,8 @@ bool agent_endpoint_has_another(const struct agent_endpoint *way)
 	struct stat now;
 
 	return !way->is_address && way->pid != 0 &&
-	       find_path(path, sizeof(path), way->pid, way->uid) && lstat(path, &now) == 0 &&
+	       agent_endpoint_find_path(path, sizeof(path), way->pid, way->uid) &&
+	       lstat(path, &now) == 0 &&
 	       (now.st_ino != way->file.st_ino || now.st_ctim.tv_sec != way->file.st_ctim.tv_sec ||
 		now.st_ctim.tv_nsec != way->file.st_ctim.tv_nsec);
 }
@@ -258,14 +261,14 @@ int agent_endpoint_look(struct agent_endpoint_found *found, pid_t pid, uid_t uid
 {
 	char path[128];
 
-	found->is_there = find_path(path, sizeof(path), pid, uid);
-	snprintf(found->path, sizeof(found->path), "%s", shown(path));
+	found->is_there = agent_endpoint_find_path(path, sizeof(path), pid, uid);
+	snprintf(found->path, sizeof(found->path), "%s", agent_endpoint_shown(path));
 	if (!found->is_there)
 		return error_set(error, "It has no agent that listens. " GET_ONE);
-	return check_file(path, uid, error);
+	return agent_endpoint_check_file(path, uid, error);
 }
 
-static char *trim(const char *text)
+static char *agent_endpoint_trim(const char *text)
 {
 	size_t length;
 
@@ -284,7 +287,7 @@ static int read_token(struct agent_endpoint *way, struct error *error)
 	struct buffer bytes = BUFFER_INIT;
 
 	if (!path || !path[0]) {
-		way->token = text && text[0] ? trim(text) : NULL;
+		way->token = text && text[0] ? agent_endpoint_trim(text) : NULL;
 		return 0;
 	}
 	bytes.maximum = TOKEN_MAXIMUM;
@@ -293,7 +296,7 @@ static int read_token(struct agent_endpoint *way, struct error *error)
 		buffer_clear(&bytes);
 		return -1;
 	}
-	way->token = trim(bytes.data);
+	way->token = agent_endpoint_trim(bytes.data);
 	buffer_clear(&bytes);
 	return 0;
 }

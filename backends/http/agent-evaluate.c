@@ -22,8 +22,8 @@
 #define EJECT_SECONDS 10.0
 
 /* Where a frame is named; -1: it is not there. */
-static int add_frame(const struct agent *agent, const struct message *request, json_t *arguments,
-		     struct error *error)
+static int agent_evaluate_add_frame(const struct agent *agent, const struct message *request,
+				    json_t *arguments, struct error *error)
 {
 	const struct halt_frame *frame;
 
@@ -36,7 +36,7 @@ static int add_frame(const struct agent *agent, const struct message *request, j
 	return 0;
 }
 
-static double read_seconds(const struct message *request)
+static double agent_evaluate_read_seconds(const struct message *request)
 {
 	double seconds = json_get_real(request->body, "timeout", EVALUATE_SECONDS);
 
@@ -47,7 +47,7 @@ static double read_seconds(const struct message *request)
  * Code
  */
 
-static json_t *make_result(const json_t *told)
+static json_t *agent_evaluate_make_result(const json_t *told)
 {
 	uint64_t address = agent_address(told);
 	int64_t children = agent_child_count(told);
@@ -66,7 +66,7 @@ static json_t *make_result(const json_t *told)
 }
 
 /* What it raised, and printed before. */
-static json_t *make_failure(const json_t *told)
+static json_t *agent_evaluate_make_failure(const json_t *told)
 {
 	json_t *body = json_object();
 
@@ -79,19 +79,21 @@ static json_t *make_failure(const json_t *told)
 
 static void on_result(struct agent_request *query, json_t *body, const struct error *error)
 {
-	agent_request_respond(query, error ? make_failure(body) : make_result(body), error);
+	agent_request_respond(
+		query, error ? agent_evaluate_make_failure(body) : agent_evaluate_make_result(body),
+		error);
 }
 
 int agent_evaluate(struct agent *agent, const struct message *request, struct error *error)
 {
 	const char *text = json_get_string(request->body, "expression", "");
-	double seconds = read_seconds(request);
+	double seconds = agent_evaluate_read_seconds(request);
 	json_t *arguments;
 
 	if (!text[0])
 		return error_set(error, "There is no expression.");
 	arguments = json_object();
-	if (add_frame(agent, request, arguments, error) < 0) {
+	if (agent_evaluate_add_frame(agent, request, arguments, error) < 0) {
 		json_decref(arguments);
 		return -1;
 	}
@@ -111,7 +113,7 @@ static void on_cancelled(struct agent_request *query, json_t *body, const struct
 	(void)error;
 }
 
-static void cancel(struct agent *agent, int64_t number)
+static void agent_evaluate_cancel(struct agent *agent, int64_t number)
 {
 	json_t *arguments = json_object();
 
@@ -127,7 +129,7 @@ void agent_cancel(struct agent *agent)
 	/* New ones come first, and one that cannot be sent goes at once. */
 	for (; query; query = query->next)
 		if ((query->done == on_result || agent_tensors_asks(query)) && query->number > 0)
-			cancel(agent, query->number);
+			agent_evaluate_cancel(agent, query->number);
 }
 
 int agent_set(struct agent *agent, const struct message *request, struct error *error)
@@ -141,7 +143,7 @@ int agent_set(struct agent *agent, const struct message *request, struct error *
 			error,
 			"setVariable: there is a \"name\", and an expression, its \"value\".");
 	arguments = json_object();
-	if (add_frame(agent, request, arguments, error) < 0) {
+	if (agent_evaluate_add_frame(agent, request, arguments, error) < 0) {
 		json_decref(arguments);
 		return -1;
 	}
@@ -166,7 +168,8 @@ static json_t *make_target(const json_t *told)
 	return target;
 }
 
-static void on_targets(struct agent_request *query, json_t *body, const struct error *error)
+static void agent_evaluate_on_targets(struct agent_request *query, json_t *body,
+				      const struct error *error)
 {
 	const json_t *told = json_object_get(body, "targets");
 	json_t *answer = json_object();
@@ -184,14 +187,14 @@ int agent_complete(struct agent *agent, const struct message *request, struct er
 	int64_t column = json_get_integer(request->body, "column", 0);
 	json_t *arguments = json_object();
 
-	if (add_frame(agent, request, arguments, error) < 0) {
+	if (agent_evaluate_add_frame(agent, request, arguments, error) < 0) {
 		json_decref(arguments);
 		return -1;
 	}
 	json_set_text(arguments, "text", text);
 	json_object_set_new(arguments, "column", json_integer(column > 0 ? column : 1));
-	agent_request_send(agent_request_new(agent, request, on_targets), "completions", arguments,
-			   AGENT_SECONDS);
+	agent_request_send(agent_request_new(agent, request, agent_evaluate_on_targets),
+			   "completions", arguments, AGENT_SECONDS);
 	return 0;
 }
 
@@ -209,14 +212,14 @@ static void on_executed(struct agent_request *query, json_t *body, const struct 
 	error_set(&why, "%s%s%s", json_get_string(raised, "type", "an exception"),
 		  message[0] ? ": " : "", message);
 	json_object_set(body, "traceback", json_object_get(raised, "traceback"));
-	agent_request_respond(query, make_failure(body), &why);
+	agent_request_respond(query, agent_evaluate_make_failure(body), &why);
 }
 
 int agent_execute(struct agent *agent, const struct message *request, struct error *error)
 {
 	const char *code = json_get_string(request->body, "code", NULL);
 	const char *path = json_get_string(request->body, "path", NULL);
-	double seconds = read_seconds(request);
+	double seconds = agent_evaluate_read_seconds(request);
 	json_t *body;
 
 	if ((code != NULL) == (path != NULL))
@@ -288,7 +291,7 @@ int agent_watchdog(struct agent *agent, const struct message *request, struct er
  * Eject
  */
 
-static void append_part(struct buffer *out, const char *text)
+static void agent_evaluate_append_part(struct buffer *out, const char *text)
 {
 	if (!text)
 		return;
@@ -303,7 +306,7 @@ static json_t *make_linger_socket(const struct agent_request *query, const json_
 	json_t *body = json_object();
 
 	for (size_t i = 0; i < json_array_size(left); i++)
-		append_part(&text, json_string_value(json_array_get(left, i)));
+		agent_evaluate_append_part(&text, json_string_value(json_array_get(left, i)));
 	json_object_set_new(body, "pid", json_integer(query->agent->base.pid));
 	json_set_text(body, "result", text.length > 0 ? text.data : "nothing of it is left");
 	buffer_clear(&text);
@@ -326,7 +329,7 @@ static void on_ejected(struct agent_request *query, json_t *body, const struct e
 }
 
 /* It ends where it is held when no lease holds it any more. */
-static bool is_held(const json_t *state)
+static bool agent_evaluate_is_held(const json_t *state)
 {
 	const json_t *stops = json_object_get(state, "stops");
 
@@ -336,7 +339,8 @@ static bool is_held(const json_t *state)
 	return false;
 }
 
-static void on_state(struct agent_request *query, json_t *body, const struct error *error)
+static void agent_evaluate_on_state(struct agent_request *query, json_t *body,
+				    const struct error *error)
 {
 	struct agent *agent = query->agent;
 	struct error refused = ERROR_INIT;
@@ -345,7 +349,7 @@ static void on_state(struct agent_request *query, json_t *body, const struct err
 		error_set(&refused, "Its agent is leaving already.");
 	else if (error)
 		refused = *error;
-	else if (is_held(body))
+	else if (agent_evaluate_is_held(body))
 		error_set(&refused, "It is held at an uncaught exception, and would end without "
 				    "its agent. c lets the exception propagate.");
 	if (error_is_set(&refused)) {
@@ -359,7 +363,7 @@ static void on_state(struct agent_request *query, json_t *body, const struct err
 int agent_eject(struct agent *agent, const struct message *request, struct error *error)
 {
 	(void)error;
-	agent_request_send(agent_request_new(agent, request, on_state), "state", NULL,
-			   AGENT_SECONDS);
+	agent_request_send(agent_request_new(agent, request, agent_evaluate_on_state), "state",
+			   NULL, AGENT_SECONDS);
 	return 0;
 }

@@ -62,7 +62,7 @@ static void take_output(struct agent *agent, const json_t *body)
 	node_emit(agent->base.node, EVENT_OUTPUT, event);
 }
 
-static void take_lost(struct agent *agent, const json_t *body)
+static void agent_events_take_lost(struct agent *agent, const json_t *body)
 {
 	(void)body;
 	stopped_threads_ask_state(agent);
@@ -75,7 +75,7 @@ static void take_catch(struct agent *agent, const json_t *body)
 				     json_is_object(json_object_get(body, "catch")));
 }
 
-static void take_end(struct agent *agent, const json_t *body)
+static void agent_events_take_end(struct agent *agent, const json_t *body)
 {
 	(void)body;
 	agent->has_ended = true;
@@ -90,12 +90,12 @@ static const struct row {
 	{ "continued", stopped_threads_take_continued },
 	{ "breakpoint", agent_bindings_take },
 	{ "output", take_output },
-	{ "probetui/lost", take_lost },
+	{ "probetui/lost", agent_events_take_lost },
 	{ "probetui/catch", take_catch },
-	{ "terminated", take_end },
+	{ "terminated", agent_events_take_end },
 };
 
-static void take(struct agent *agent, const json_t *event)
+static void agent_events_take(struct agent *agent, const json_t *event)
 {
 	const char *name = json_get_string(event, "event", "");
 
@@ -106,7 +106,7 @@ static void take(struct agent *agent, const json_t *event)
 		}
 }
 
-static void on_rested(void *data)
+static void agent_events_on_rested(void *data)
 {
 	struct agent *agent = data;
 
@@ -120,7 +120,8 @@ static void on_rested(void *data)
 static void rest(struct agent *agent)
 {
 	stop_resting(agent);
-	agent->resting = loop_timer(node_loop(agent->base.node), REST_SECONDS, 0, on_rested, agent);
+	agent->resting = loop_timer(node_loop(agent->base.node), REST_SECONDS, 0,
+				    agent_events_on_rested, agent);
 }
 
 static void on_events(struct agent_request *query, json_t *body, const struct error *error)
@@ -134,7 +135,7 @@ static void on_events(struct agent_request *query, json_t *body, const struct er
 	for (size_t i = 0; i < json_array_size(events); i++) {
 		if (!agent_is_open(agent))
 			return;
-		take(agent, json_array_get(events, i));
+		agent_events_take(agent, json_array_get(events, i));
 	}
 	if (!agent_is_open(agent))
 		return;

@@ -12,14 +12,14 @@
 #define CHAIN_MAXIMUM 16
 
 /* "step" of "Net.step", "<lambda>" of "main.<locals>.<lambda>" */
-static const char *last_part(const char *qualname)
+static const char *agent_frames_last_part(const char *qualname)
 {
 	const char *dot = strrchr(qualname, '.');
 
 	return dot && dot[1] ? dot + 1 : qualname;
 }
 
-static void read_frame(struct halt_frame *frame, const json_t *told)
+static void agent_frames_read_frame(struct halt_frame *frame, const json_t *told)
 {
 	const json_t *source = json_object_get(told, "source");
 	const char *name = json_get_string(told, "name", "?");
@@ -29,7 +29,7 @@ static void read_frame(struct halt_frame *frame, const json_t *told)
 	if (!file)
 		file = json_get_string(source, "name", "?");
 	frame->code = (struct code){
-		.func = xstrdup(last_part(name)),
+		.func = xstrdup(agent_frames_last_part(name)),
 		.qualname = xstrdup_or_null(json_get_string(told, "qualname", NULL)),
 		.file = xstrdup(json_get_string(told, "file", file)),
 		.first_lineno = first,
@@ -50,7 +50,7 @@ bool agent_frames_read(struct halt_frame **frames, size_t *count, const json_t *
 		more = STACK_FRAMES_MAXIMUM - *count;
 	*frames = xrealloc(*frames, (*count + more + 1) * sizeof(**frames));
 	for (size_t i = 0; i < more; i++)
-		read_frame(&(*frames)[*count + i], json_array_get(list, i));
+		agent_frames_read_frame(&(*frames)[*count + i], json_array_get(list, i));
 	*count += more;
 	return more > 0 && total > 0 && *count < STACK_FRAMES_MAXIMUM && *count < (size_t)total;
 }
@@ -80,7 +80,8 @@ const struct stack *agent_frames_intern(const struct halt_frame *frames, size_t 
 	return stack;
 }
 
-static void append_exception(struct buffer *out, const char *relation, const json_t *details)
+static void agent_frames_append_exception(struct buffer *out, const char *relation,
+					  const json_t *details)
 {
 	debugger_append_exception(out, relation,
 				  json_get_string(details, "typeName", "an exception"),
@@ -95,7 +96,7 @@ static void append_chain(struct buffer *out, const json_t *details)
 
 		if (!json_is_object(inner))
 			return;
-		append_exception(out, json_get_string(inner, "relation", ""), inner);
+		agent_frames_append_exception(out, json_get_string(inner, "relation", ""), inner);
 		details = inner;
 	}
 }
@@ -106,7 +107,7 @@ char *agent_frames_read_exception(const json_t *body)
 	struct buffer out = BUFFER_INIT;
 
 	if (json_get_string(details, "typeName", NULL)) {
-		append_exception(&out, NULL, details);
+		agent_frames_append_exception(&out, NULL, details);
 		append_chain(&out, details);
 	} else if (json_get_string(body, "exceptionId", NULL)) {
 		buffer_append_string(&out, json_get_string(body, "exceptionId", ""));

@@ -117,7 +117,7 @@ static json_t *cleaned(json_t *value)
 }
 
 /* Its numbers and texts that are none in JSON, too; NULL: it is none. */
-static json_t *parse(const char *bytes, size_t length, struct error *error)
+static json_t *agent_messages_parse(const char *bytes, size_t length, struct error *error)
 {
 	json_error_t cause;
 	json_t *value = json_loadb(bytes, length, JSON_DECODE_ANY | JSON_ALLOW_NUL, &cause);
@@ -135,7 +135,7 @@ static json_t *parse(const char *bytes, size_t length, struct error *error)
 }
 
 /* A sentence of the agent's; it may be long, and have lines. */
-static void quote(struct error *error, const char *before, const char *text)
+static void agent_messages_quote(struct error *error, const char *before, const char *text)
 {
 	struct buffer out = BUFFER_INIT;
 	size_t length = strlen(text);
@@ -160,7 +160,7 @@ static const struct {
 	{ 503, AGENT_MESSAGE_BUSY },
 };
 
-static enum agent_message_kind kind_of(int status)
+static enum agent_message_kind agent_messages_kind_of(int status)
 {
 	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
 		if (statuses[i].status == status)
@@ -174,7 +174,7 @@ static void read_refusal(struct agent_message *reply, int status, const json_t *
 	const char *message =
 		json_get_string(json_object_get(answer, "error"), "message", "it does not say why");
 
-	reply->kind = kind_of(status);
+	reply->kind = agent_messages_kind_of(status);
 	reply->body = json_object();
 	if (status == 401)
 		error_set(error, "The token was refused: PROBETUI_TOKEN_FILE, or PROBETUI_TOKEN, "
@@ -183,14 +183,14 @@ static void read_refusal(struct agent_message *reply, int status, const json_t *
 		error_set(error, "The connection to its agent ended before the answer. The agent "
 				 "had taken the request: what it was to do is done, or under way.");
 	else
-		quote(error, "Its agent refuses: ", message);
+		agent_messages_quote(error, "Its agent refuses: ", message);
 }
 
 /* Its object; NULL: it is none, and all is said. */
-static json_t *read_object(struct agent_message *reply, int status, const char *bytes,
-			   size_t length, struct error *error)
+static json_t *agent_messages_read_object(struct agent_message *reply, int status,
+					  const char *bytes, size_t length, struct error *error)
 {
-	json_t *answer = parse(bytes, length, error);
+	json_t *answer = agent_messages_parse(bytes, length, error);
 
 	*reply = (struct agent_message){ .kind = AGENT_MESSAGE_SENSELESS };
 	if (status != 200 && (status < 400 || status > 599)) {
@@ -210,7 +210,7 @@ static json_t *read_object(struct agent_message *reply, int status, const char *
 void agent_message_read(struct agent_message *reply, int status, const char *bytes, size_t length,
 			struct error *error)
 {
-	json_t *answer = read_object(reply, status, bytes, length, error);
+	json_t *answer = agent_messages_read_object(reply, status, bytes, length, error);
 	json_t *body = json_object_get(answer, "body");
 	const json_t *success = json_object_get(answer, "success");
 
@@ -224,15 +224,16 @@ void agent_message_read(struct agent_message *reply, int status, const char *byt
 	reply->kind = json_is_true(success) ? AGENT_MESSAGE_DONE : AGENT_MESSAGE_FAILED;
 	reply->body = json_is_object(body) ? json_incref(body) : json_object();
 	if (reply->kind == AGENT_MESSAGE_FAILED)
-		quote(error, "",
-		      json_get_string(answer, "message", "Its agent does not say why it cannot."));
+		agent_messages_quote(error, "",
+				     json_get_string(answer, "message",
+						     "Its agent does not say why it cannot."));
 	json_decref(answer);
 }
 
 void agent_message_read_plain(struct agent_message *reply, int status, const char *bytes,
 			      size_t length, struct error *error)
 {
-	json_t *answer = read_object(reply, status, bytes, length, error);
+	json_t *answer = agent_messages_read_object(reply, status, bytes, length, error);
 
 	if (!answer)
 		return;
@@ -262,7 +263,7 @@ void agent_message_read_events(struct agent_message *reply, int status, const ch
 			       size_t length, json_t **owned_events, int64_t *next,
 			       struct error *error)
 {
-	json_t *answer = read_object(reply, status, bytes, length, error);
+	json_t *answer = agent_messages_read_object(reply, status, bytes, length, error);
 	json_t *events = json_object_get(answer, "events");
 
 	*owned_events = NULL;

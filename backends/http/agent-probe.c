@@ -20,7 +20,7 @@
 #define SILENT "Its agent does not answer."
 
 /* 0: it can be read or written; -1: time is up. */
-static int wait_for(int fd, short events, double until)
+static int agent_probe_wait_for(int fd, short events, double until)
 {
 	struct pollfd waiting = { .fd = fd, .events = events };
 	double left = until - loop_now();
@@ -30,7 +30,7 @@ static int wait_for(int fd, short events, double until)
 	return poll(&waiting, 1, (int)(left * 1000) + 1) > 0 ? 0 : -1;
 }
 
-static int open_socket(struct agent_endpoint *way, struct error *error)
+static int agent_probe_open_socket(struct agent_endpoint *way, struct error *error)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd;
@@ -52,7 +52,7 @@ static int open_socket(struct agent_endpoint *way, struct error *error)
 	return fd;
 }
 
-static int ask(int fd, const char *path, double until)
+static int agent_probe_ask(int fd, const char *path, double until)
 {
 	char request[256];
 	int length = snprintf(request, sizeof(request),
@@ -60,17 +60,18 @@ static int ask(int fd, const char *path, double until)
 			      "Connection: close\r\n\r\n",
 			      path);
 
-	if (length <= 0 || (size_t)length >= sizeof(request) || wait_for(fd, POLLOUT, until) < 0)
+	if (length <= 0 || (size_t)length >= sizeof(request) ||
+	    agent_probe_wait_for(fd, POLLOUT, until) < 0)
 		return -1;
 	return send(fd, request, (size_t)length, MSG_NOSIGNAL) == length ? 0 : -1;
 }
 
 /* All that comes until the other end closes. */
-static int read_all(int fd, struct buffer *out, double until)
+static int agent_probe_read_all(int fd, struct buffer *out, double until)
 {
 	char bytes[4096];
 
-	while (out->length < ANSWER_MAXIMUM && wait_for(fd, POLLIN, until) == 0) {
+	while (out->length < ANSWER_MAXIMUM && agent_probe_wait_for(fd, POLLIN, until) == 0) {
 		ssize_t count = recv(fd, bytes, sizeof(bytes), 0);
 
 		if (count == 0)
@@ -83,7 +84,7 @@ static int read_all(int fd, struct buffer *out, double until)
 	return -1;
 }
 
-static json_t *parse(const struct buffer *answer, struct error *error)
+static json_t *agent_probe_parse(const struct buffer *answer, struct error *error)
 {
 	const char *end = answer->length > 0 ? strstr(answer->data, "\r\n\r\n") : NULL;
 	json_t *told = NULL;
@@ -106,11 +107,12 @@ json_t *agent_probe(const struct process *process, const char *path, double seco
 
 	answer.maximum = ANSWER_MAXIMUM + 8192;
 	if (agent_endpoint_init(&way, process, NULL, error) == 0)
-		fd = open_socket(&way, error);
-	if (fd >= 0 && (ask(fd, path, until) < 0 || read_all(fd, &answer, until) < 0))
+		fd = agent_probe_open_socket(&way, error);
+	if (fd >= 0 &&
+	    (agent_probe_ask(fd, path, until) < 0 || agent_probe_read_all(fd, &answer, until) < 0))
 		error_set(error, SILENT);
 	else if (fd >= 0)
-		told = parse(&answer, error);
+		told = agent_probe_parse(&answer, error);
 	if (fd >= 0)
 		close(fd);
 	buffer_clear(&answer);

@@ -89,7 +89,8 @@ void agent_request_answer(struct agent_request *query, json_t *body, const struc
 }
 
 /* It is in no list any more. */
-static void complete(struct agent_request *query, json_t *body, const struct error *error)
+static void agent_requests_complete(struct agent_request *query, json_t *body,
+				    const struct error *error)
 {
 	query->done(query, body, error);
 	/* Each request of the screen gets an answer. */
@@ -97,14 +98,15 @@ static void complete(struct agent_request *query, json_t *body, const struct err
 	agent_request_free(query);
 }
 
-static void finish(struct agent_request *query, json_t *body, const struct error *error)
+static void agent_requests_finish(struct agent_request *query, json_t *body,
+				  const struct error *error)
 {
 	struct agent_request **link = &query->agent->requests;
 
 	while (*link != query)
 		link = &(*link)->next;
 	*link = query->next;
-	complete(query, body, error);
+	agent_requests_complete(query, body, error);
 }
 
 static const struct {
@@ -137,7 +139,7 @@ static void fail_all(struct agent *agent, const struct error *error)
 		if (is_vital(query))
 			agent_request_free(query);
 		else
-			complete(query, NULL, error);
+			agent_requests_complete(query, NULL, error);
 	}
 }
 
@@ -185,8 +187,8 @@ static const char *hint(const struct agent *agent, const struct http_answer *ans
 				    "the agent's signer or its own";
 }
 
-static void explain(const struct agent *agent, const struct http_answer *answer,
-		    struct error *error)
+static void agent_requests_explain(const struct agent *agent, const struct http_answer *answer,
+				   struct error *error)
 {
 	size_t length = strlen(answer->why);
 
@@ -214,9 +216,9 @@ static void fail(struct agent_request *query, const struct http_answer *answer)
 	bool lost = is_lost(query, answer);
 	struct error error = ERROR_INIT;
 
-	explain(agent, answer, &error);
+	agent_requests_explain(agent, answer, &error);
 	query->failure = failures[answer->outcome];
-	finish(query, NULL, &error);
+	agent_requests_finish(query, NULL, &error);
 	if (answer->outcome == HTTP_DISTRUSTED || answer->outcome == HTTP_UNENCRYPTED ||
 	    (answer->outcome == HTTP_UNREADABLE && was_vital))
 		agent_end(agent, error.message);
@@ -227,8 +229,8 @@ static void fail(struct agent_request *query, const struct http_answer *answer)
 }
 
 /* Its events and their last number are one object for `done`. */
-static void read_answer(struct agent_request *query, struct agent_message *reply,
-			const struct http_answer *answer, struct error *error)
+static void agent_requests_read_answer(struct agent_request *query, struct agent_message *reply,
+				       const struct http_answer *answer, struct error *error)
 {
 	json_t *events;
 	int64_t next;
@@ -246,7 +248,7 @@ static void read_answer(struct agent_request *query, struct agent_message *reply
 	json_object_set_new(reply->body, "next", json_integer(next));
 }
 
-static void settle(struct agent_request *query, const struct http_answer *answer)
+static void agent_requests_settle(struct agent_request *query, const struct http_answer *answer)
 {
 	struct agent *agent = query->agent;
 	bool was_vital = is_vital(query);
@@ -255,10 +257,10 @@ static void settle(struct agent_request *query, const struct http_answer *answer
 	struct agent_message reply;
 
 	agent_note_silence(agent, false);
-	read_answer(query, &reply, answer, &error);
+	agent_requests_read_answer(query, &reply, answer, &error);
 	if (reply.kind == AGENT_MESSAGE_BUSY || reply.kind == AGENT_MESSAGE_SENSELESS)
 		query->failure = AGENT_REQUEST_REFUSED;
-	finish(query, reply.body, reply.kind == AGENT_MESSAGE_DONE ? NULL : &error);
+	agent_requests_finish(query, reply.body, reply.kind == AGENT_MESSAGE_DONE ? NULL : &error);
 	if (was_vital &&
 	    (reply.kind == AGENT_MESSAGE_REFUSED || reply.kind == AGENT_MESSAGE_SENSELESS))
 		agent_end(agent, error.message);
@@ -272,7 +274,7 @@ static void settle(struct agent_request *query, const struct http_answer *answer
 
 static void begin(struct agent_request *query);
 
-static void on_again(void *data)
+static void agent_requests_on_again(void *data)
 {
 	struct agent_request *query = data;
 
@@ -297,11 +299,12 @@ static bool tries_again(struct agent_request *query, const struct http_answer *a
 	query->arguments = query->sent_arguments;
 	query->sent_command = NULL;
 	query->sent_arguments = NULL;
-	query->again = loop_timer(node_loop(agent->base.node), AGAIN_SECONDS, 0, on_again, query);
+	query->again = loop_timer(node_loop(agent->base.node), AGAIN_SECONDS, 0,
+				  agent_requests_on_again, query);
 	return true;
 }
 
-static void on_answer(const struct http_answer *answer, void *data)
+static void agent_requests_on_answer(const struct http_answer *answer, void *data)
 {
 	struct agent_request *query = data;
 	struct node *node = query->agent->base.node;
@@ -310,7 +313,7 @@ static void on_answer(const struct http_answer *answer, void *data)
 	if (tries_again(query, answer))
 		return;
 	if (answer->outcome == HTTP_ANSWERED)
-		settle(query, answer);
+		agent_requests_settle(query, answer);
 	else
 		fail(query, answer);
 	node_flush(node);
@@ -341,7 +344,7 @@ static void post(struct agent_request *query, const char *path, const json_t *ob
 		.seconds = query->seconds,
 		.is_repeatable = query->is_once,
 		.maximum = AGENT_MESSAGE_MAXIMUM,
-		.done = on_answer,
+		.done = agent_requests_on_answer,
 		.data = query,
 	};
 	struct error error = ERROR_INIT;
@@ -358,7 +361,7 @@ static void post(struct agent_request *query, const char *path, const json_t *ob
 	if (query->transfer)
 		return;
 	was_vital = is_vital(query);
-	finish(query, NULL, &error);
+	agent_requests_finish(query, NULL, &error);
 	if (was_vital)
 		agent_end(agent, error.message);
 }

@@ -26,8 +26,8 @@ static struct stopped_thread *find_halt(const struct agent *agent, const struct 
 	return stopped;
 }
 
-static json_t *make_arguments(const struct stopped_thread *stopped, const struct message *request,
-			      struct error *error)
+static json_t *agent_resume_make_arguments(const struct stopped_thread *stopped,
+					   const struct message *request, struct error *error)
 {
 	int64_t depth = json_get_integer(request->body, "depth", 0);
 	int64_t line = json_get_integer(request->body, "line", 0);
@@ -48,7 +48,7 @@ static json_t *make_arguments(const struct stopped_thread *stopped, const struct
 
 /* Its process is about to end, or has: nothing stands there. Of one elsewhere
  * nothing else is known than that it is not reached. */
-static bool has_ended(struct agent *agent)
+static bool agent_resume_has_ended(struct agent *agent)
 {
 	struct error none = ERROR_INIT;
 
@@ -57,12 +57,13 @@ static bool has_ended(struct agent *agent)
 }
 
 /* Its stop may be another by now: only the one that was meant is over. */
-static void on_gone(struct agent_request *query, json_t *body, const struct error *error)
+static void agent_resume_on_gone(struct agent_request *query, json_t *body,
+				 const struct error *error)
 {
 	int64_t thread = json_get_integer(query->context, "thread", 0);
 
 	/* It may end before the answer is out. */
-	if (query->failure == AGENT_REQUEST_LOST && has_ended(query->agent))
+	if (query->failure == AGENT_REQUEST_LOST && agent_resume_has_ended(query->agent))
 		error = NULL;
 	if (!error)
 		stopped_threads_release(query->agent, thread, query->value);
@@ -140,10 +141,10 @@ int agent_resume_go(struct agent *agent, enum request_kind kind, const struct me
 	    !stopped_threads_find_asked(agent, request))
 		return withdraw_pause(agent, request);
 	stopped = find_halt(agent, request, error);
-	arguments = stopped ? make_arguments(stopped, request, error) : NULL;
+	arguments = stopped ? agent_resume_make_arguments(stopped, request, error) : NULL;
 	if (!arguments)
 		return -1;
-	query = agent_request_new(agent, request, on_gone);
+	query = agent_request_new(agent, request, agent_resume_on_gone);
 	query->value = stopped->number;
 	query->context = json_object();
 	json_object_set_new(query->context, "thread", json_integer(stopped->thread));
@@ -154,7 +155,8 @@ int agent_resume_go(struct agent *agent, enum request_kind kind, const struct me
 }
 
 /* DAP asks first where one can go to. */
-static void on_targets(struct agent_request *query, json_t *body, const struct error *error)
+static void agent_resume_on_targets(struct agent_request *query, json_t *body,
+				    const struct error *error)
 {
 	const json_t *target = json_array_get(json_object_get(body, "targets"), 0);
 	struct error none = ERROR_INIT;
@@ -193,7 +195,7 @@ int agent_resume_jump(struct agent *agent, const struct message *request, struct
 	json_set_text(source, "path", stopped->frames[0].code.file);
 	json_object_set_new(arguments, "source", source);
 	json_object_set_new(arguments, "line", json_integer(line));
-	query = agent_request_new(agent, request, on_targets);
+	query = agent_request_new(agent, request, agent_resume_on_targets);
 	query->context = json_object();
 	json_object_set_new(query->context, "thread", json_integer(stopped->thread));
 	agent_request_send(query, "gotoTargets", arguments, AGENT_SECONDS);
@@ -211,7 +213,7 @@ int64_t agent_resume_thread(const struct agent *agent, const struct message *req
 	return task_inner_thread(agent->way.pid, (pid_t)tid);
 }
 
-static void on_late(void *data)
+static void agent_resume_on_late(void *data)
 {
 	struct agent *agent = data;
 
@@ -232,8 +234,8 @@ static void on_paused(struct agent_request *query, json_t *body, const struct er
 	agent_request_answer(query, body, error);
 	send_withdrawals(agent);
 	if (!error && !agent->pausing)
-		agent->pausing =
-			loop_timer(node_loop(agent->base.node), STAND_SECONDS, 0, on_late, agent);
+		agent->pausing = loop_timer(node_loop(agent->base.node), STAND_SECONDS, 0,
+					    agent_resume_on_late, agent);
 }
 
 static void pause_one(struct agent_request *query)

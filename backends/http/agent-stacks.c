@@ -30,7 +30,7 @@ static int number_at(const json_t *row, size_t i)
 	return number >= 0 && number <= INT_MAX ? (int)number : 0;
 }
 
-static struct frame read_frame(struct stack_table *stacks, const json_t *row)
+static struct frame agent_stacks_read_frame(struct stack_table *stacks, const json_t *row)
 {
 	const char *name = text_at(row, 0);
 	const char *file = text_at(row, 2);
@@ -58,7 +58,7 @@ static const struct stack *read_stack(struct stack_table *stacks, const json_t *
 		count = STACK_FRAMES_MAXIMUM;
 	frames = xcalloc(count + 1, sizeof(*frames));
 	for (size_t i = 0; i < count; i++)
-		frames[i] = read_frame(stacks, json_array_get(rows, i));
+		frames[i] = agent_stacks_read_frame(stacks, json_array_get(rows, i));
 	stack = stack_table_stack(stacks, frames, count, 0);
 	free(frames);
 	return stack;
@@ -88,7 +88,8 @@ static void read_thread(struct agent *agent, const json_t *told, struct process_
 }
 
 /* Whatever it says is bounded. */
-static void read_threads(struct agent *agent, const json_t *body, struct process_sample *sample)
+static void agent_stacks_read_threads(struct agent *agent, const json_t *body,
+				      struct process_sample *sample)
 {
 	const json_t *threads = json_object_get(body, "threads");
 
@@ -107,7 +108,7 @@ static void on_stacks(struct agent_request *query, json_t *body, const struct er
 	agent->sampling--;
 	if (!error) {
 		sample.source = xstrdup("http");
-		read_threads(agent, body, &sample);
+		agent_stacks_read_threads(agent, body, &sample);
 		node_emit_sample(agent->base.node, &sample);
 	}
 	agent_request_respond(query, NULL, error);

@@ -32,18 +32,20 @@ static const char *const passed[] = {
 	"blocks",     "slice", "find",	 "after",    "data",   "gradients",  "start", "values",
 };
 
-static double read_seconds(const struct message *request)
+static double agent_tensors_read_seconds(const struct message *request)
 {
 	double seconds = json_get_real(request->body, "timeout", SECONDS);
 
 	return seconds > 0 && seconds <= SECONDS_MAXIMUM ? seconds : SECONDS;
 }
 
-static int send(struct agent *agent, const struct message *request, const char *command,
-		void (*done)(struct agent_request *query, json_t *body, const struct error *error),
-		struct error *error)
+static int agent_tensors_send(struct agent *agent, const struct message *request,
+			      const char *command,
+			      void (*done)(struct agent_request *query, json_t *body,
+					   const struct error *error),
+			      struct error *error)
 {
-	double seconds = read_seconds(request);
+	double seconds = agent_tensors_read_seconds(request);
 	int64_t tid = json_get_integer(request->body, "tid", 0);
 	int64_t thread = 0;
 	json_t *arguments;
@@ -87,7 +89,7 @@ static json_t *make_value(const json_t *told)
 	return variable_to_json(&value);
 }
 
-static json_t *make_frame(const json_t *told)
+static json_t *agent_tensors_make_frame(const json_t *told)
 {
 	json_t *frame;
 
@@ -127,7 +129,7 @@ static json_t *make_slice(const json_t *told, struct error *error)
 	return json;
 }
 
-static int add_elements(json_t *body, const json_t *told, struct error *error)
+static int agent_tensors_add_elements(json_t *body, const json_t *told, struct error *error)
 {
 	const json_t *slice = json_object_get(told, "slice");
 	const json_t *found = json_object_get(told, "found");
@@ -155,7 +157,8 @@ static json_t *begin_answer(const struct agent_request *query, const json_t *tol
 	json_t *body = json_object();
 
 	json_object_set_new(body, "pid", json_integer(query->agent->base.pid));
-	json_object_set_new(body, "frame", make_frame(json_object_get(told, "frame")));
+	json_object_set_new(body, "frame",
+			    agent_tensors_make_frame(json_object_get(told, "frame")));
 	return body;
 }
 
@@ -166,8 +169,8 @@ static pid_t find_tid(const struct agent *agent, const json_t *told)
 	return tid > 0 ? tid : agent->base.pid;
 }
 
-static json_t *make_answer(const struct agent_request *query, const json_t *told,
-			   struct error *error)
+static json_t *agent_tensors_make_answer(const struct agent_request *query, const json_t *told,
+					 struct error *error)
 {
 	json_t *tensor = make_tensor(json_object_get(told, "tensor"), error);
 	json_t *body;
@@ -178,7 +181,7 @@ static json_t *make_answer(const struct agent_request *query, const json_t *told
 	json_object_set_new(body, "tensor", tensor);
 	json_object_set_new(body, "tid", json_integer(find_tid(query->agent, told)));
 	json_object_set_new(body, "value", make_value(json_object_get(told, "value")));
-	if (add_elements(body, told, error) == 0)
+	if (agent_tensors_add_elements(body, told, error) == 0)
 		return body;
 	json_decref(body);
 	return NULL;
@@ -201,9 +204,10 @@ static json_t *make_list(const struct agent_request *query, const json_t *told, 
 	return body;
 }
 
-static void respond(struct agent_request *query, const json_t *told, const struct error *error,
-		    json_t *(*make)(const struct agent_request *query, const json_t *told,
-				    struct error *error))
+static void agent_tensors_respond(struct agent_request *query, const json_t *told,
+				  const struct error *error,
+				  json_t *(*make)(const struct agent_request *query,
+						  const json_t *told, struct error *error))
 {
 	struct error senseless = ERROR_INIT;
 	struct error why = ERROR_INIT;
@@ -221,22 +225,22 @@ static void respond(struct agent_request *query, const json_t *told, const struc
 
 static void on_tensor(struct agent_request *query, json_t *body, const struct error *error)
 {
-	respond(query, body, error, make_answer);
+	agent_tensors_respond(query, body, error, agent_tensors_make_answer);
 }
 
 static void on_parameters(struct agent_request *query, json_t *body, const struct error *error)
 {
-	respond(query, body, error, make_list);
+	agent_tensors_respond(query, body, error, make_list);
 }
 
 int agent_tensors_ask(struct agent *agent, const struct message *request, struct error *error)
 {
-	return send(agent, request, "probetui/tensor", on_tensor, error);
+	return agent_tensors_send(agent, request, "probetui/tensor", on_tensor, error);
 }
 
 int agent_tensors_list(struct agent *agent, const struct message *request, struct error *error)
 {
-	return send(agent, request, "probetui/parameters", on_parameters, error);
+	return agent_tensors_send(agent, request, "probetui/parameters", on_parameters, error);
 }
 
 bool agent_tensors_asks(const struct agent_request *query)

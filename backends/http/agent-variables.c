@@ -101,7 +101,7 @@ static int64_t find_total(const struct agent_request *query, const struct variab
 	return json_get_integer(query->context, "total", -1);
 }
 
-static json_t *make_variables(const struct agent_request *query, const json_t *told)
+static json_t *agent_variables_make_variables(const struct agent_request *query, const json_t *told)
 {
 	const json_t *asked = query->request.body;
 	enum variable_kind kind = (enum variable_kind)query->value;
@@ -129,7 +129,9 @@ static void on_variables(struct agent_request *query, json_t *body, const struct
 		agent_request_respond(query, NULL, error);
 	else
 		agent_request_respond(
-			query, make_variables(query, json_object_get(body, "variables")), NULL);
+			query,
+			agent_variables_make_variables(query, json_object_get(body, "variables")),
+			NULL);
 }
 
 static void ask_variables(struct agent_request *query, int64_t reference)
@@ -165,7 +167,7 @@ static void on_scopes(struct agent_request *query, json_t *body, const struct er
 	json_decref(query->context);
 	query->context = make_context(agent_child_count(scope));
 	if (reference <= 0) {
-		agent_request_respond(query, make_variables(query, NULL), NULL);
+		agent_request_respond(query, agent_variables_make_variables(query, NULL), NULL);
 		return;
 	}
 	next = agent_request_follow(query, on_variables);

@@ -30,7 +30,7 @@ bool agent_is_open(const struct agent *agent)
 }
 
 /* The only place that changes the state. */
-static void enter(struct agent *agent, enum agent_state state)
+static void agent_enter(struct agent *agent, enum agent_state state)
 {
 	if (agent->retry)
 		loop_timer_stop(agent->retry);
@@ -68,7 +68,7 @@ void agent_note_silence(struct agent *agent, bool is_silent)
 
 	if (agent->state == state || !agent_is_open(agent))
 		return;
-	enter(agent, state);
+	agent_enter(agent, state);
 	xreplace(&agent->debugger.why, is_silent ? "Its agent does not answer: something keeps "
 						   "Python from running, or the process is stopped."
 						 : NULL);
@@ -122,7 +122,7 @@ static void forget_session(struct agent *agent)
 	timeout_extension_forget(node_timeout_extension(agent->base.node), agent->base.pid);
 }
 
-static void on_retry(void *data)
+static void agent_on_retry(void *data)
 {
 	struct agent *agent = data;
 
@@ -142,7 +142,7 @@ void agent_end(struct agent *agent, const char *why)
 	if (agent->state == AGENT_OVER)
 		return;
 	kept = xstrdup(why);
-	enter(agent, AGENT_OVER);
+	agent_enter(agent, AGENT_OVER);
 	agent_requests_fail(agent, kept);
 	forget_session(agent);
 	debugger_clear_bindings(&agent->debugger);
@@ -167,13 +167,14 @@ void agent_lose(struct agent *agent, const char *why)
 		return;
 	}
 	kept = xstrdup(why);
-	enter(agent, AGENT_WAITING);
+	agent_enter(agent, AGENT_WAITING);
 	agent_requests_fail(agent, kept);
 	forget_session(agent);
 	agent->delay = was_open || agent->delay <= 0 ? DELAY_FIRST : agent->delay * 2;
 	if (agent->delay > DELAY_MAXIMUM)
 		agent->delay = DELAY_MAXIMUM;
-	agent->retry = loop_timer(node_loop(agent->base.node), agent->delay, 0, on_retry, agent);
+	agent->retry =
+		loop_timer(node_loop(agent->base.node), agent->delay, 0, agent_on_retry, agent);
 	tell_state(agent, DEBUGGER_CONNECTING, kept);
 	free(kept);
 }
@@ -188,7 +189,7 @@ static void on_attached(struct agent_request *query, json_t *body, const struct 
 /* Asks for the state of the agent, and restores breakpoints of the last session. */
 static void begin_session(struct agent *agent)
 {
-	enter(agent, AGENT_OPEN);
+	agent_enter(agent, AGENT_OPEN);
 	agent->delay = 0;
 	agent->has_ended = false;
 	tell_state(agent, DEBUGGER_RUNNING, NULL);
@@ -276,7 +277,7 @@ static void open_session(struct agent *agent)
 {
 	struct agent_request *query = agent_request_new(agent, NULL, on_identity);
 
-	enter(agent, AGENT_OPENING);
+	agent_enter(agent, AGENT_OPENING);
 	query->kind = AGENT_REQUEST_IDENTITY;
 	agent_request_send_plain(query, "/", NULL, AGENT_SECONDS);
 }
@@ -318,7 +319,7 @@ void agent_free(struct agent *agent)
 {
 	if (!agent)
 		return;
-	enter(agent, AGENT_OVER);
+	agent_enter(agent, AGENT_OVER);
 	if (agent->pausing)
 		loop_timer_stop(agent->pausing);
 	if (agent->resting)

@@ -45,7 +45,7 @@ static void send_next(struct agent *agent)
 			   AGENT_SECONDS);
 }
 
-static void add(struct agent *agent, const struct message *request)
+static void exception_filters_add(struct agent *agent, const struct message *request)
 {
 	struct agent_request *query = agent_request_new(agent, request, on_filters);
 
@@ -67,7 +67,7 @@ int agent_breakpoints_set_filters(struct agent *agent, const struct message *req
 	agent->filters = filters;
 	timeout_extension_hear_filters(node_timeout_extension(agent->base.node), agent->base.pid,
 				       json_array_size(list) > 0);
-	add(agent, request);
+	exception_filters_add(agent, request);
 	return 0;
 }
 
@@ -80,5 +80,5 @@ void agent_breakpoints_restore_filters(struct agent *agent)
 				       json_array_size(json_object_get(agent->filters, "filters")) >
 					       0);
 	if (!agent->filtering)
-		add(agent, NULL);
+		exception_filters_add(agent, NULL);
 }

@@ -83,7 +83,7 @@ static void transfer_free(struct http_transfer *transfer)
 }
 
 /* Less than was given: libcurl ends the exchange. */
-static size_t on_bytes(char *bytes, size_t one, size_t length, void *data)
+static size_t http_client_module_on_bytes(char *bytes, size_t one, size_t length, void *data)
 {
 	struct http_transfer *transfer = data;
 	size_t wanted = transfer->length + length + 1;
@@ -120,7 +120,8 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
  * what a kept one has taken before it closed: what runs code must not come
  * twice, unless who takes it sees to that.
  */
-static int on_connected(void *data, char *address, char *own, int port, int own_port)
+static int http_client_module_on_connected(void *data, char *address, char *own, int port,
+					   int own_port)
 {
 	struct http_transfer *transfer = data;
 
@@ -199,7 +200,7 @@ static const char *explain_late(struct http_transfer *transfer)
 	return transfer->why;
 }
 
-static const char *explain(struct http_transfer *transfer, CURLcode code)
+static const char *http_client_module_explain(struct http_transfer *transfer, CURLcode code)
 {
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		return explain_late(transfer);
@@ -211,7 +212,7 @@ static const char *explain(struct http_transfer *transfer, CURLcode code)
 	return transfer->why[0] ? transfer->why : curl_easy_strerror(code);
 }
 
-static void finish(struct http_transfer *transfer, CURLcode code)
+static void http_client_module_finish(struct http_transfer *transfer, CURLcode code)
 {
 	struct http_answer answer = {
 		.outcome = outcome_of(code),
@@ -226,12 +227,12 @@ static void finish(struct http_transfer *transfer, CURLcode code)
 	if (is_unencrypted(transfer, code))
 		answer.outcome = HTTP_UNENCRYPTED;
 	if (code != CURLE_OK)
-		answer.why = explain(transfer, code);
+		answer.why = http_client_module_explain(transfer, code);
 	transfer->done(&answer, transfer->data);
 }
 
 /* A callback may send other transfers and cancel them. */
-static void tell(struct http_multi *multi)
+static void http_client_module_tell(struct http_multi *multi)
 {
 	CURLMsg *message;
 	int left;
@@ -243,7 +244,7 @@ static void tell(struct http_multi *multi)
 		if (message->msg != CURLMSG_DONE)
 			continue;
 		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, (char **)&transfer);
-		finish(transfer, code);
+		http_client_module_finish(transfer, code);
 		transfer_free(transfer);
 	}
 }
@@ -257,10 +258,10 @@ static void act(struct http_multi *multi, curl_socket_t fd, int events)
 	int running;
 
 	curl_multi_socket_action(multi->curl, fd, events, &running);
-	tell(multi);
+	http_client_module_tell(multi);
 }
 
-static void on_ready(int fd, int events, void *data)
+static void http_client_module_on_ready(int fd, int events, void *data)
 {
 	struct wait *wait = data;
 
@@ -315,11 +316,12 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *k
 		return -1;
 	if (wait->watch)
 		multi->loop.watch_stop(wait->watch);
-	wait->watch = multi->loop.watch(multi->loop.loop, fd, events, on_ready, wait);
+	wait->watch =
+		multi->loop.watch(multi->loop.loop, fd, events, http_client_module_on_ready, wait);
 	return 0;
 }
 
-static void on_due(void *data)
+static void http_client_module_on_due(void *data)
 {
 	struct http_multi *multi = data;
 
@@ -328,7 +330,7 @@ static void on_due(void *data)
 	act(multi, CURL_SOCKET_TIMEOUT, 0);
 }
 
-static int on_timer(CURLM *curl, long milliseconds, void *data)
+static int http_client_module_on_timer(CURLM *curl, long milliseconds, void *data)
 {
 	struct http_multi *multi = data;
 
@@ -338,7 +340,7 @@ static int on_timer(CURLM *curl, long milliseconds, void *data)
 	multi->timer = NULL;
 	if (milliseconds >= 0)
 		multi->timer = multi->loop.timer(multi->loop.loop, (double)milliseconds / 1000, 0,
-						 on_due, multi);
+						 http_client_module_on_due, multi);
 	return 0;
 }
 
@@ -346,7 +348,7 @@ static int on_timer(CURLM *curl, long milliseconds, void *data)
  * The module
  */
 
-static struct http_multi *module_open(const struct http_loop *loop)
+static struct http_multi *http_client_module_module_open(const struct http_loop *loop)
 {
 	struct http_multi *multi;
 
@@ -363,13 +365,13 @@ static struct http_multi *module_open(const struct http_loop *loop)
 	}
 	curl_multi_setopt(multi->curl, CURLMOPT_SOCKETFUNCTION, on_socket);
 	curl_multi_setopt(multi->curl, CURLMOPT_SOCKETDATA, multi);
-	curl_multi_setopt(multi->curl, CURLMOPT_TIMERFUNCTION, on_timer);
+	curl_multi_setopt(multi->curl, CURLMOPT_TIMERFUNCTION, http_client_module_on_timer);
 	curl_multi_setopt(multi->curl, CURLMOPT_TIMERDATA, multi);
 	curl_multi_setopt(multi->curl, CURLMOPT_MAXCONNECTS, CONNECTIONS);
 	return multi;
 }
 
-static void module_close(struct http_multi *multi)
+static void http_client_module_module_close(struct http_multi *multi)
 {
 	while (multi->transfers)
 		transfer_free(multi->transfers);
@@ -414,7 +416,7 @@ static void set_way(struct http_transfer *transfer, const struct http_request *r
 {
 	CURL *easy = transfer->easy;
 
-	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
+	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, http_client_module_on_connected);
 	curl_easy_setopt(easy, CURLOPT_PREREQDATA, transfer);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
 	curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, IDLE_SECONDS);
@@ -476,7 +478,7 @@ static struct http_transfer *module_send(struct http_multi *multi,
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, transfer);
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, transfer->why);
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, version_name);
-	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_bytes);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, http_client_module_on_bytes);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, transfer);
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(request->seconds * 1000) + 1);
 	set_way(transfer, request);
@@ -491,8 +493,8 @@ static struct http_transfer *module_send(struct http_multi *multi,
 
 __attribute__((visibility("default"))) extern const struct http_module probetui_http_module;
 const struct http_module probetui_http_module = {
-	.open = module_open,
-	.close = module_close,
+	.open = http_client_module_module_open,
+	.close = http_client_module_module_close,
 	.send = module_send,
 	.cancel = transfer_free,
 };

@@ -67,7 +67,7 @@ struct stopped_thread *stopped_threads_find(const struct agent *agent, pid_t tid
 	return stopped;
 }
 
-static struct stopped_thread *find_thread(const struct agent *agent, int64_t thread)
+static struct stopped_thread *stopped_threads_find_thread(const struct agent *agent, int64_t thread)
 {
 	struct stopped_thread *stopped = agent->stops;
 
@@ -152,7 +152,7 @@ static uint64_t shown_count(const struct agent *agent)
  * Stops
  */
 
-static void drop(struct agent *agent, struct stopped_thread *stopped)
+static void stopped_threads_drop(struct agent *agent, struct stopped_thread *stopped)
 {
 	struct stopped_thread **link = &agent->stops;
 
@@ -164,19 +164,19 @@ static void drop(struct agent *agent, struct stopped_thread *stopped)
 
 void stopped_threads_release(struct agent *agent, int64_t thread, int64_t number)
 {
-	struct stopped_thread *stopped = find_thread(agent, thread);
+	struct stopped_thread *stopped = stopped_threads_find_thread(agent, thread);
 	uint64_t before = shown_count(agent);
 	bool was_known;
 
 	if (!stopped || (number != 0 && stopped->number != number))
 		return;
 	was_known = stopped->is_known;
-	drop(agent, stopped);
+	stopped_threads_drop(agent, stopped);
 	if (was_known)
 		tell_change(agent, before);
 }
 
-static void release_all(struct agent *agent)
+static void stopped_threads_release_all(struct agent *agent)
 {
 	uint64_t before = shown_count(agent);
 
@@ -188,7 +188,7 @@ static void release_all(struct agent *agent)
 void stopped_threads_take_continued(struct agent *agent, const json_t *body)
 {
 	if (json_get_boolean(body, "allThreadsContinued", false))
-		release_all(agent);
+		stopped_threads_release_all(agent);
 	else
 		stopped_threads_release(agent, json_get_integer(body, "threadId", 0), 0);
 }
@@ -201,7 +201,7 @@ static const struct {
 	{ "goto", STOP_STEP },
 };
 
-static enum stop_reason find_reason(const char *name)
+static enum stop_reason stopped_threads_find_reason(const char *name)
 {
 	for (int i = STOP_ENTRY; i <= STOP_EXCEPTION; i++)
 		if (strcmp(stop_reason_name((enum stop_reason)i), name) == 0)
@@ -212,7 +212,7 @@ static enum stop_reason find_reason(const char *name)
 	return STOP_PAUSE;
 }
 
-static void read_hits(struct stopped_thread *stopped, const json_t *ids)
+static void stopped_threads_read_hits(struct stopped_thread *stopped, const json_t *ids)
 {
 	for (size_t i = 0; i < json_array_size(ids); i++) {
 		json_int_t id = json_integer_value(json_array_get(ids, i));
@@ -254,10 +254,10 @@ static struct stopped_thread *read_halt(struct agent *agent, const json_t *body)
 	stopped->thread = json_get_integer(body, "threadId", 0);
 	stopped->tid = agent_tid(agent, stopped->thread);
 	stopped->number = json_get_integer(body, "stops", 0);
-	stopped->reason = find_reason(json_get_string(body, "reason", ""));
+	stopped->reason = stopped_threads_find_reason(json_get_string(body, "reason", ""));
 	stopped->at = stop_event_parse(json_get_string(body, "at", ""));
 	stopped->value = xstrdup_or_null(json_get_string(body, "value", NULL));
-	read_hits(stopped, json_object_get(body, "hitBreakpointIds"));
+	stopped_threads_read_hits(stopped, json_object_get(body, "hitBreakpointIds"));
 	stopped->description = find_description(stopped, body);
 	stopped->since = held > 0 && held < 1e9 ? now - held : now;
 	stopped->lease = lease >= 0 && lease < 1e9 ? now + lease : -1;
@@ -266,15 +266,15 @@ static struct stopped_thread *read_halt(struct agent *agent, const json_t *body)
 
 bool stopped_threads_tell_of_hold(const json_t *body)
 {
-	return find_reason(json_get_string(body, "reason", "")) == STOP_EXCEPTION &&
+	return stopped_threads_find_reason(json_get_string(body, "reason", "")) == STOP_EXCEPTION &&
 	       json_get_real(body, "lease", -1) >= 0;
 }
 
 /* Its thread is asked for by number: another stop may have come since. */
 static struct stopped_thread *find_asked(const struct agent_request *query)
 {
-	struct stopped_thread *stopped =
-		find_thread(query->agent, json_get_integer(query->context, "thread", 0));
+	struct stopped_thread *stopped = stopped_threads_find_thread(
+		query->agent, json_get_integer(query->context, "thread", 0));
 
 	/* Two may have asked, where it went and was told of again. */
 	return stopped && stopped->number == query->value && !stopped->is_known ? stopped : NULL;
@@ -293,7 +293,7 @@ static void put_last(struct agent *agent, struct stopped_thread *stopped)
 	stopped->next = NULL;
 }
 
-static void show(struct agent *agent, struct stopped_thread *stopped)
+static void stopped_threads_show(struct agent *agent, struct stopped_thread *stopped)
 {
 	uint64_t before = shown_count(agent);
 
@@ -319,12 +319,13 @@ static void on_exception(struct agent_request *query, json_t *body, const struct
 		return;
 	free(stopped->exception);
 	stopped->exception = error ? NULL : agent_frames_read_exception(body);
-	show(query->agent, stopped);
+	stopped_threads_show(query->agent, stopped);
 }
 
-static void ask(struct agent *agent, const struct stopped_thread *stopped, const char *command,
-		size_t start,
-		void (*done)(struct agent_request *query, json_t *body, const struct error *error))
+static void stopped_threads_ask(struct agent *agent, const struct stopped_thread *stopped,
+				const char *command, size_t start,
+				void (*done)(struct agent_request *query, json_t *body,
+					     const struct error *error))
 {
 	struct agent_request *query = agent_request_new(agent, NULL, done);
 	json_t *arguments = json_object();
@@ -347,27 +348,27 @@ static void on_stack(struct agent_request *query, json_t *body, const struct err
 	if (!stopped)
 		return;
 	if (query->failure == AGENT_REQUEST_LATE) {
-		ask(agent, stopped, "stackTrace", stopped->frame_count, on_stack);
+		stopped_threads_ask(agent, stopped, "stackTrace", stopped->frame_count, on_stack);
 		return;
 	}
 	/* It stands all the same, with as much of its stack as came. */
 	if (query->failure == AGENT_REQUEST_REFUSED) {
-		show(agent, stopped);
+		stopped_threads_show(agent, stopped);
 		return;
 	}
 	if (error) {
-		drop(agent, stopped);
+		stopped_threads_drop(agent, stopped);
 		return;
 	}
 	/* Another answer to the same question has come before. */
 	if (json_get_integer(query->context, "start", 0) != (int64_t)stopped->frame_count)
 		return;
 	if (agent_frames_read(&stopped->frames, &stopped->frame_count, body))
-		ask(agent, stopped, "stackTrace", stopped->frame_count, on_stack);
+		stopped_threads_ask(agent, stopped, "stackTrace", stopped->frame_count, on_stack);
 	else if (stopped->reason == STOP_EXCEPTION)
-		ask(agent, stopped, "exceptionInfo", 0, on_exception);
+		stopped_threads_ask(agent, stopped, "exceptionInfo", 0, on_exception);
 	else
-		show(agent, stopped);
+		stopped_threads_show(agent, stopped);
 }
 
 static size_t count_stops(const struct agent *agent)
@@ -388,7 +389,7 @@ void stopped_threads_take(struct agent *agent, const json_t *body)
 {
 	struct stopped_thread **link = &agent->stops;
 	struct stopped_thread *stopped = read_halt(agent, body);
-	struct stopped_thread *old = find_thread(agent, stopped->thread);
+	struct stopped_thread *old = stopped_threads_find_thread(agent, stopped->thread);
 
 	if (old && old->number > stopped->number) {
 		halt_free(stopped);
@@ -398,7 +399,7 @@ void stopped_threads_take(struct agent *agent, const json_t *body)
 		stopped_threads_release(agent, stopped->thread, 0);
 	} else if (old && is_jump(body)) {
 		/* It stands all the while. */
-		drop(agent, old);
+		stopped_threads_drop(agent, old);
 	} else if (old || count_stops(agent) >= STOPS_MAXIMUM) {
 		halt_free(stopped);
 		return;
@@ -407,20 +408,20 @@ void stopped_threads_take(struct agent *agent, const json_t *body)
 		link = &(*link)->next;
 	*link = stopped;
 	stopped->heard = ++agent->heard;
-	ask(agent, stopped, "stackTrace", 0, on_stack);
+	stopped_threads_ask(agent, stopped, "stackTrace", 0, on_stack);
 }
 
 /* Of what it tells: more is not looked through. */
-static size_t count_told(const json_t *stops)
+static size_t stopped_threads_count_told(const json_t *stops)
 {
 	size_t count = json_array_size(stops);
 
 	return count < STOPS_MAXIMUM ? count : STOPS_MAXIMUM;
 }
 
-static bool is_among(const json_t *stops, int64_t thread)
+static bool stopped_threads_is_among(const json_t *stops, int64_t thread)
 {
-	for (size_t i = 0; i < count_told(stops); i++)
+	for (size_t i = 0; i < stopped_threads_count_told(stops); i++)
 		if (json_get_integer(json_array_get(stops, i), "threadId", 0) == thread)
 			return true;
 	return false;
@@ -436,12 +437,13 @@ static void release_others(struct agent *agent, const json_t *stops, int64_t hea
 		int64_t thread = stopped->thread;
 
 		stopped = stopped->next;
-		if (is_older && !is_among(stops, thread))
+		if (is_older && !stopped_threads_is_among(stops, thread))
 			stopped_threads_release(agent, thread, 0);
 	}
 }
 
-static void on_state(struct agent_request *query, json_t *body, const struct error *error)
+static void stopped_threads_on_state(struct agent_request *query, json_t *body,
+				     const struct error *error)
 {
 	const json_t *stops = json_object_get(body, "stops");
 	struct agent *agent = query->agent;
@@ -451,13 +453,13 @@ static void on_state(struct agent_request *query, json_t *body, const struct err
 	timeout_extension_hear_catch(node_timeout_extension(agent->base.node), agent->base.pid,
 				     json_is_object(json_object_get(body, "catch")));
 	release_others(agent, stops, query->value);
-	for (size_t i = 0; i < count_told(stops); i++)
+	for (size_t i = 0; i < stopped_threads_count_told(stops); i++)
 		stopped_threads_take(agent, json_array_get(stops, i));
 }
 
 void stopped_threads_ask_state(struct agent *agent)
 {
-	struct agent_request *query = agent_request_new(agent, NULL, on_state);
+	struct agent_request *query = agent_request_new(agent, NULL, stopped_threads_on_state);
 
 	query->value = agent->heard;
 	agent_request_send(query, "state", NULL, AGENT_SECONDS);
@@ -467,8 +469,8 @@ void stopped_threads_ask_state(struct agent *agent)
  * Samples
  */
 
-static struct thread_sample *find_sample(struct process_sample *sample,
-					 const struct stopped_thread *stopped)
+static struct thread_sample *stopped_threads_find_sample(struct process_sample *sample,
+							 const struct stopped_thread *stopped)
 {
 	struct thread_sample *thread;
 
@@ -489,7 +491,7 @@ void stopped_threads_amend(struct agent *agent, struct process_sample *sample)
 	for (const struct stopped_thread *stopped = agent->stops; stopped;
 	     stopped = stopped->next) {
 		struct thread_sample *thread =
-			stopped->is_known ? find_sample(sample, stopped) : NULL;
+			stopped->is_known ? stopped_threads_find_sample(sample, stopped) : NULL;
 
 		if (!thread)
 			continue;

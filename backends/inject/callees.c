@@ -52,7 +52,7 @@ static bool is_c_library(const char *name)
 	       strncmp(base, "ld-musl", 7) == 0;
 }
 
-static bool take_library(struct loaded_elf_image *image, const char *name, void *data)
+static bool callees_take_library(struct loaded_elf_image *image, const char *name, void *data)
 {
 	struct search *search = data;
 
@@ -74,7 +74,7 @@ int callees_find(struct callees *callees, struct memory *memory, const struct cp
 	memory_begin(memory, false);
 	if (loaded_elf_program(&program, memory, NULL) == 0) {
 		take_interpreter(&search, &program);
-		loaded_elf_each_library(&program, memory, take_library, &search);
+		loaded_elf_each_library(&program, memory, callees_take_library, &search);
 	}
 	if (!search.missing && !callees->unmap)
 		search.missing = "munmap";

@@ -71,7 +71,7 @@ static bool is_linker(const struct mapping *mapping)
 	return base && (strncmp(base, "/ld-linux", 9) == 0 || strncmp(base, "/ld-2.", 6) == 0);
 }
 
-static bool holds_gil(const struct inject_attach *attach)
+static bool inject_attach_holds_gil(const struct inject_attach *attach)
 {
 	struct pygil gil;
 
@@ -88,7 +88,7 @@ static void refuse_holder(pid_t pid, struct error *error)
 }
 
 /* In what way it can be done here. INJECT_NONE, and a sentence: in none. */
-static enum inject_way choose(const struct inject_attach *attach, struct error *error)
+static enum inject_way inject_attach_choose(const struct inject_attach *attach, struct error *error)
 {
 	const struct arch_dump *dump = &attach->remote.registers;
 	uint64_t arguments[ARCH_ARGUMENTS];
@@ -103,7 +103,7 @@ static enum inject_way choose(const struct inject_attach *attach, struct error *
 	}
 	long number = arch_current_call(dump, arguments);
 	bool is_waiting = is_wait(number, arguments);
-	if (is_waiting && holds_gil(attach)) {
+	if (is_waiting && inject_attach_holds_gil(attach)) {
 		refuse_holder(pid, error);
 		return INJECT_NONE;
 	}
@@ -115,8 +115,8 @@ static enum inject_way choose(const struct inject_attach *attach, struct error *
  */
 
 /* Also where the process itself may only read. */
-static int put(const struct inject_attach *attach, uint64_t address, const void *bytes,
-	       size_t length)
+static int inject_attach_put(const struct inject_attach *attach, uint64_t address,
+			     const void *bytes, size_t length)
 {
 	return pwrite(attach->file, bytes, length, (off_t)address) == (ssize_t)length ? 0 : -1;
 }
@@ -148,21 +148,23 @@ static void unmap_page(struct inject_attach *attach)
 	attach->page = 0;
 }
 
-static int fill_page(const struct inject_attach *attach, enum inject_way way, struct error *error)
+static int inject_attach_fill_page(const struct inject_attach *attach, enum inject_way way,
+				   struct error *error)
 {
 	uint8_t page[TRAMPOLINE_BYTES];
 
 	if (trampoline_make(page, attach->page, &attach->callees, attach->text,
 			    way == INJECT_BY_THREAD) < 0)
 		return error_set(error, "the script's name is too long");
-	if (put(attach, attach->page, page, sizeof(page)) == 0)
+	if (inject_attach_put(attach, attach->page, page, sizeof(page)) == 0)
 		return 0;
 	return error_set_errno(error, errno, "pid %d: its memory cannot be written",
 			       (int)attach->hold.pid);
 }
 
 /* The page may be used from the moment the function is called. */
-static int place(struct inject_attach *attach, enum inject_way way, struct error *error)
+static int inject_attach_place(struct inject_attach *attach, enum inject_way way,
+			       struct error *error)
 {
 	struct arch_call hand_over = {
 		.function = way == INJECT_BY_THREAD ? attach->callees.start_thread
@@ -171,7 +173,7 @@ static int place(struct inject_attach *attach, enum inject_way way, struct error
 
 	if (map_page(attach, error) < 0)
 		return -1;
-	if (fill_page(attach, way, error) < 0) {
+	if (inject_attach_fill_page(attach, way, error) < 0) {
 		unmap_page(attach);
 		return -1;
 	}
@@ -187,7 +189,8 @@ static int place(struct inject_attach *attach, enum inject_way way, struct error
  * One stop
  */
 
-static enum inject_attach_result stay(struct inject_attach *attach, struct error *error)
+static enum inject_attach_result inject_attach_stay(struct inject_attach *attach,
+						    struct error *error)
 {
 	enum inject_way way;
 
@@ -197,14 +200,15 @@ static enum inject_attach_result stay(struct inject_attach *attach, struct error
 	remote_call_pass(&attach->watch, "seized");
 	if (remote_call_init(&attach->remote, attach->hold.tid, &attach->places, error) < 0)
 		return INJECT_ATTACH_FAILED;
-	way = choose(attach, error);
+	way = inject_attach_choose(attach, error);
 	if (way == INJECT_NONE)
 		return INJECT_ATTACH_LATER;
 	if (remote_call_prepare(&attach->remote, error) < 0)
 		return INJECT_ATTACH_FAILED;
 	remote_call_pass(&attach->watch, "saved");
 	attach->cost.way = way;
-	return place(attach, way, error) < 0 ? INJECT_ATTACH_FAILED : INJECT_ATTACH_DONE;
+	return inject_attach_place(attach, way, error) < 0 ? INJECT_ATTACH_FAILED
+							   : INJECT_ATTACH_DONE;
 }
 
 static void take_cost(struct inject_attach *attach, uint64_t held)
@@ -230,7 +234,7 @@ static bool waits_with_gil(const struct inject_attach *attach)
 	task_init(&task, pid, pid);
 	is_waiting = task_look(&task, &state) == 0 && state.is_blocked;
 	task_clear(&task);
-	return is_waiting && holds_gil(attach);
+	return is_waiting && inject_attach_holds_gil(attach);
 }
 
 enum inject_attach_result inject_attach_try(struct inject_attach *attach, struct error *error)
@@ -251,7 +255,7 @@ enum inject_attach_result inject_attach_try(struct inject_attach *attach, struct
 								  : INJECT_ATTACH_FAILED;
 	attach->remote.turns = 0;
 	attach->remote.took_ns = 0;
-	result = stay(attach, error);
+	result = inject_attach_stay(attach, error);
 	remote_call_end(&attach->remote);
 	held = freeze_end(&attach->hold);
 	remote_call_pass(&attach->watch, "detached");
@@ -260,7 +264,7 @@ enum inject_attach_result inject_attach_try(struct inject_attach *attach, struct
 }
 
 /* The instructions of the page name it: another page there is not ours. */
-static bool is_there(const struct inject_attach *attach)
+static bool inject_attach_is_there(const struct inject_attach *attach)
 {
 	uint8_t wanted[TRAMPOLINE_TEXT];
 	uint8_t page[TRAMPOLINE_BYTES];
@@ -273,7 +277,7 @@ static bool is_there(const struct inject_attach *attach)
 
 bool inject_attach_is_pending(const struct inject_attach *attach)
 {
-	return attach->page && is_there(attach);
+	return attach->page && inject_attach_is_there(attach);
 }
 
 bool inject_attach_withdraw(struct inject_attach *attach)
@@ -282,7 +286,7 @@ bool inject_attach_withdraw(struct inject_attach *attach)
 
 	if (!inject_attach_is_pending(attach))
 		return false;
-	put(attach, attach->page + TRAMPOLINE_TEXT, &end, 1);
+	inject_attach_put(attach, attach->page + TRAMPOLINE_TEXT, &end, 1);
 	return true;
 }
 
@@ -304,7 +308,7 @@ static void find_state(struct inject_attach *attach)
 	pytstate_list_clear(&list);
 }
 
-static int find_all(struct inject_attach *attach, struct error *error)
+static int inject_attach_find_all(struct inject_attach *attach, struct error *error)
 {
 	pid_t pid = memory_pid(attach->memory);
 	char path[32];
@@ -333,7 +337,7 @@ int inject_attach_init(struct inject_attach *attach, struct memory *memory,
 		.memory = memory, .python = python, .text = text, .file = -1
 	};
 	attach->remote.watch = &attach->watch;
-	return find_all(attach, error);
+	return inject_attach_find_all(attach, error);
 }
 
 void inject_attach_clear(struct inject_attach *attach, struct freezer *holds)

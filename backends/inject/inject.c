@@ -53,13 +53,13 @@ static const char text_format[] =
 	"exec(compile(c,p,'exec'),{'__name__':'__probetui__','__file__':p})\",{'p':'%s'})\n"
 	"except BaseException:pass\n";
 
-static void refuse(struct reason *reason, const char *sentence)
+static void inject_refuse(struct reason *reason, const char *sentence)
 {
 	*reason = (struct reason){ .fix = "" };
 	snprintf(reason->why, sizeof(reason->why), "%s", sentence);
 }
 
-static void end(struct inject *inject, const char *sentence)
+static void inject_end(struct inject *inject, const char *sentence)
 {
 	struct reason reason;
 
@@ -68,7 +68,7 @@ static void end(struct inject *inject, const char *sentence)
 		inject->done(inject, NULL, inject->data);
 		return;
 	}
-	refuse(&reason, sentence);
+	inject_refuse(&reason, sentence);
 	inject->done(inject, &reason, inject->data);
 }
 
@@ -76,25 +76,25 @@ static void end(struct inject *inject, const char *sentence)
  * Until it runs
  */
 
-static void look(void *data);
+static void inject_look(void *data);
 
-static void look_later(struct inject *inject)
+static void inject_look_later(struct inject *inject)
 {
-	inject->timer = loop_timer(inject->loop, LOOK_SECONDS, 0, look, inject);
+	inject->timer = loop_timer(inject->loop, LOOK_SECONDS, 0, inject_look, inject);
 }
 
-static bool is_there(const struct inject *inject)
+static bool inject_is_there(const struct inject *inject)
 {
 	int64_t number;
 
 	return attachable_status(memory_pid(inject->memory), "Tgid", 10, &number);
 }
 
-static void begin(void *data);
+static void inject_begin(void *data);
 
 static void begin_later(struct inject *inject, double seconds)
 {
-	inject->timer = loop_timer(inject->loop, seconds, 0, begin, inject);
+	inject->timer = loop_timer(inject->loop, seconds, 0, inject_begin, inject);
 }
 
 /* Whether its main thread sleeps, which may be for long. */
@@ -127,43 +127,43 @@ static bool has_missed_it(struct inject *inject)
 	return inject_attach_withdraw(&inject->attach);
 }
 
-static void look(void *data)
+static void inject_look(void *data)
 {
 	struct inject *inject = data;
 	struct error error = ERROR_INIT;
 
 	inject->timer = NULL;
-	if (!is_there(inject)) {
-		end(inject, "The process has ended.");
+	if (!inject_is_there(inject)) {
+		inject_end(inject, "The process has ended.");
 		return;
 	}
 	if (!inject_attach_is_pending(&inject->attach)) {
-		end(inject, NULL);
+		inject_end(inject, NULL);
 		return;
 	}
 	if (loop_now() < inject->deadline) {
 		if (has_missed_it(inject))
 			begin_later(inject, 0);
 		else
-			look_later(inject);
+			inject_look_later(inject);
 		return;
 	}
 	if (!inject_attach_withdraw(&inject->attach)) {
-		end(inject, NULL);
+		inject_end(inject, NULL);
 		return;
 	}
 	error_set(&error,
 		  "Python has not come to run anything within %.0f s: its main thread is in C, or "
 		  "another thread keeps the GIL.",
 		  inject->timeout_extension);
-	end(inject, error.message);
+	inject_end(inject, error.message);
 }
 
 /*
  * Getting in
  */
 
-static void begin(void *data)
+static void inject_begin(void *data)
 {
 	struct inject *inject = data;
 	struct error error = ERROR_INIT;
@@ -173,14 +173,14 @@ static void begin(void *data)
 	inject->is_under_way = true;
 	result = inject_attach_try(&inject->attach, &error);
 	if (result == INJECT_ATTACH_DONE)
-		look_later(inject);
+		inject_look_later(inject);
 	else if (result == INJECT_ATTACH_LATER && inject->attach.cost.stops < ATTACHES &&
 		 loop_now() < inject->deadline)
 		begin_later(inject, ATTACH_SECONDS);
 	else
-		end(inject, error.message[0]
-				    ? error.message
-				    : "Its main thread cannot be stopped at a good place.");
+		inject_end(inject, error.message[0]
+					   ? error.message
+					   : "Its main thread cannot be stopped at a good place.");
 }
 
 /*
@@ -188,7 +188,7 @@ static void begin(void *data)
  */
 
 /* Nothing is to be quoted in it. */
-static int make_text(struct inject *inject, const char *path, struct error *error)
+static int inject_make_text(struct inject *inject, const char *path, struct error *error)
 {
 	static const char plain[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-";
@@ -200,9 +200,9 @@ static int make_text(struct inject *inject, const char *path, struct error *erro
 	return 0;
 }
 
-static int find(struct inject *inject, const char *path, struct error *error)
+static int inject_find(struct inject *inject, const char *path, struct error *error)
 {
-	if (make_text(inject, path, error) < 0 ||
+	if (inject_make_text(inject, path, error) < 0 ||
 	    cpython_locate(&inject->python, inject->memory, NULL, error) < 0 ||
 	    inject_attach_init(&inject->attach, inject->memory, &inject->python, inject->text,
 			       error) < 0)
@@ -212,7 +212,7 @@ static int find(struct inject *inject, const char *path, struct error *error)
 		       : -1;
 }
 
-static bool is_stopped(pid_t pid, struct reason *reason)
+static bool inject_is_stopped(pid_t pid, struct reason *reason)
 {
 	struct task task;
 	char letter;
@@ -222,7 +222,7 @@ static bool is_stopped(pid_t pid, struct reason *reason)
 	task_clear(&task);
 	if (letter != 'T' && letter != 't')
 		return false;
-	refuse(reason, "It is stopped, so no Python runs in it.");
+	inject_refuse(reason, "It is stopped, so no Python runs in it.");
 	snprintf(reason->fix, sizeof(reason->fix), "%s",
 		 letter == 'T' ? "Resume it (kill -CONT)."
 			       : "Resume it, and detach from it, first.");
@@ -230,11 +230,11 @@ static bool is_stopped(pid_t pid, struct reason *reason)
 }
 
 /* One that is stepped, or has breakpoints from outside. */
-static bool is_ours(pid_t pid, struct reason *reason)
+static bool inject_is_ours(pid_t pid, struct reason *reason)
 {
 	if (!attachable_is_ours(pid))
 		return false;
-	refuse(reason, "probetui is attached to it from outside.");
+	inject_refuse(reason, "probetui is attached to it from outside.");
 	snprintf(reason->fix, sizeof(reason->fix), "Detach from it first.");
 	return true;
 }
@@ -248,7 +248,8 @@ struct inject *inject_new(struct loop *loop, struct freezer *holds, pid_t pid, c
 	struct error error = ERROR_INIT;
 	struct inject *inject;
 
-	if (is_stopped(pid, reason) || is_ours(pid, reason) || !attachable_for_call(pid, reason))
+	if (inject_is_stopped(pid, reason) || inject_is_ours(pid, reason) ||
+	    !attachable_for_call(pid, reason))
 		return NULL;
 	inject = xcalloc(1, sizeof(*inject));
 	inject->loop = loop;
@@ -258,12 +259,12 @@ struct inject *inject_new(struct loop *loop, struct freezer *holds, pid_t pid, c
 	inject->deadline = loop_now() + timeout_extension;
 	inject->done = done;
 	inject->data = data;
-	if (find(inject, path, &error) == 0) {
+	if (inject_find(inject, path, &error) == 0) {
 		begin_later(inject, 0);
 		return inject;
 	}
 	inject_free(inject);
-	refuse(reason, error.message);
+	inject_refuse(reason, error.message);
 	return NULL;
 }
 

@@ -58,7 +58,7 @@ static void injection_free(struct injection *injection)
 }
 
 /* Answers, and forgets it. */
-static void end(struct injection *injection, json_t *owned_body, const char *error)
+static void injections_end(struct injection *injection, json_t *owned_body, const char *error)
 {
 	struct injection **link = &injection->injections->first;
 	struct node *node = injection->injections->node;
@@ -75,7 +75,7 @@ static void end(struct injection *injection, json_t *owned_body, const char *err
  * What the process says
  */
 
-static void append_names(struct buffer *out, const json_t *answer)
+static void injections_append_names(struct buffer *out, const json_t *answer)
 {
 	const json_t *names = json_object_get(answer, "names");
 
@@ -89,7 +89,7 @@ static void append_names(struct buffer *out, const json_t *answer)
 	}
 }
 
-static void tell(struct injection *injection, const json_t *answer)
+static void injections_tell(struct injection *injection, const json_t *answer)
 {
 	const char *said = json_get_string(answer, "error", "");
 	struct buffer problem = BUFFER_INIT;
@@ -97,7 +97,7 @@ static void tell(struct injection *injection, const json_t *answer)
 	struct buffer names = BUFFER_INIT;
 	json_t *body = NULL;
 
-	append_names(&names, answer);
+	injections_append_names(&names, answer);
 	if (names.length > 0) {
 		body = json_object();
 		json_object_set_new(body, "pid", json_integer(injection->pid));
@@ -110,10 +110,10 @@ static void tell(struct injection *injection, const json_t *answer)
 	}
 	buffer_clear(&problem);
 	buffer_clear(&names);
-	end(injection, body, body ? NULL : error.message);
+	injections_end(injection, body, body ? NULL : error.message);
 }
 
-static json_t *read_answer(const struct injection *injection)
+static json_t *injections_read_answer(const struct injection *injection)
 {
 	struct buffer text = BUFFER_INIT;
 	json_t *answer = NULL;
@@ -125,7 +125,8 @@ static json_t *read_answer(const struct injection *injection)
 	return answer;
 }
 
-static int start(struct injection *injection, double timeout_extension, struct error *error);
+static int injections_start(struct injection *injection, double timeout_extension,
+			    struct error *error);
 
 /* Ours; NULL and a sentence. */
 static char *find_package(struct error *error)
@@ -146,17 +147,17 @@ static void start_in_main(struct injection *injection)
 
 	injection->is_for_main = true;
 	if (package && staging_dir_write_script(injection->dir, package, &error) == 0 &&
-	    start(injection, timeout_extension > 0 ? timeout_extension : 0, &error) == 0)
+	    injections_start(injection, timeout_extension > 0 ? timeout_extension : 0, &error) == 0)
 		inject_into_main(injection->inject);
 	else
-		end(injection, NULL, error.message);
+		injections_end(injection, NULL, error.message);
 	free(package);
 }
 
 /* False: there is none yet. */
-static bool take_answer(struct injection *injection)
+static bool injections_take_answer(struct injection *injection)
 {
-	json_t *answer = read_answer(injection);
+	json_t *answer = injections_read_answer(injection);
 
 	if (!answer)
 		return false;
@@ -164,25 +165,26 @@ static bool take_answer(struct injection *injection)
 	if (json_get_boolean(answer, "wants_main", false))
 		start_in_main(injection);
 	else
-		tell(injection, answer);
+		injections_tell(injection, answer);
 	json_decref(answer);
 	return true;
 }
 
-static void look(void *data)
+static void injections_look(void *data)
 {
 	struct injection *injection = data;
 
 	injection->timer = NULL;
-	if (take_answer(injection))
+	if (injections_take_answer(injection))
 		return;
 	if (loop_now() > injection->deadline) {
-		end(injection, NULL,
-		    "The agent has begun in it, and has not said in time where it listens.");
+		injections_end(
+			injection, NULL,
+			"The agent has begun in it, and has not said in time where it listens.");
 		return;
 	}
-	injection->timer = loop_timer(node_loop(injection->injections->node), LOOK_SECONDS, 0, look,
-				      injection);
+	injection->timer = loop_timer(node_loop(injection->injections->node), LOOK_SECONDS, 0,
+				      injections_look, injection);
 }
 
 static void explain_main(struct error *error)
@@ -204,20 +206,21 @@ static void on_begun(struct inject *inject, const struct reason *reason, void *d
 	inject_free(inject);
 	injection->inject = NULL;
 	if (!reason) {
-		look(injection);
+		injections_look(injection);
 		return;
 	}
 	reason_explain(reason, &error);
 	if (injection->is_for_main)
 		explain_main(&error);
-	end(injection, NULL, error.message);
+	injections_end(injection, NULL, error.message);
 }
 
 /*
  * The beginning
  */
 
-static int start(struct injection *injection, double timeout_extension, struct error *error)
+static int injections_start(struct injection *injection, double timeout_extension,
+			    struct error *error)
 {
 	struct node *node = injection->injections->node;
 	struct reason reason;
@@ -228,7 +231,7 @@ static int start(struct injection *injection, double timeout_extension, struct e
 	return injection->inject ? 0 : reason_explain(&reason, error);
 }
 
-static int put_in(struct injection *injection, double seconds, struct error *error)
+static int injections_put_in(struct injection *injection, double seconds, struct error *error)
 {
 	char *package = find_package(error);
 
@@ -238,7 +241,8 @@ static int put_in(struct injection *injection, double seconds, struct error *err
 	return injection->dir ? 0 : -1;
 }
 
-static void begin(struct node *node, const struct message *request, pid_t pid, double seconds)
+static void injections_begin(struct node *node, const struct message *request, pid_t pid,
+			     double seconds)
 {
 	struct injections *injections = node_injections(node);
 	struct injection *injection = xcalloc(1, sizeof(*injection));
@@ -251,8 +255,9 @@ static void begin(struct node *node, const struct message *request, pid_t pid, d
 	injection->request.name = xstrdup(request->name);
 	injection->pid = pid;
 	injection->deadline = loop_now() + seconds;
-	if (put_in(injection, seconds, &error) < 0 || start(injection, seconds / 2, &error) < 0)
-		end(injection, NULL, error.message);
+	if (injections_put_in(injection, seconds, &error) < 0 ||
+	    injections_start(injection, seconds / 2, &error) < 0)
+		injections_end(injection, NULL, error.message);
 }
 
 void inject_request(struct node *node, const struct message *request)
@@ -269,7 +274,7 @@ void inject_request(struct node *node, const struct message *request)
 	if (error_is_set(&error))
 		node_respond(node, request, NULL, error.message);
 	else
-		begin(node, request, pid, seconds);
+		injections_begin(node, request, pid, seconds);
 }
 
 struct injections *injections_new(struct node *node)
@@ -285,6 +290,7 @@ void injections_free(struct injections *injections)
 	if (!injections)
 		return;
 	while (injections->first)
-		end(injections->first, NULL, "It is not waited for any more: probetui leaves.");
+		injections_end(injections->first, NULL,
+			       "It is not waited for any more: probetui leaves.");
 	free(injections);
 }

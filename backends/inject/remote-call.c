@@ -119,7 +119,8 @@ int remote_call_prepare(struct remote_call *remote, struct error *error)
  * From the moment when the registers are set the thread would come back by
  * itself, to the mask it has now.
  */
-static int set(struct remote_call *remote, const struct arch_dump *registers, struct error *error)
+static int remote_call_set(struct remote_call *remote, const struct arch_dump *registers,
+			   struct error *error)
 {
 	uint64_t mask = MOST & ~BIT(remote->places->signal);
 
@@ -134,13 +135,13 @@ static int set(struct remote_call *remote, const struct arch_dump *registers, st
 	return 0;
 }
 
-static bool is_wrong(int number)
+static bool remote_call_is_wrong(int number)
 {
 	return number == SIGSEGV || number == SIGBUS || number == SIGILL || number == SIGFPE ||
 	       number == SIGABRT || number == SIGTRAP || number == SIGSYS;
 }
 
-static enum stop look(const struct remote_call *remote, int status)
+static enum stop remote_call_look(const struct remote_call *remote, int status)
 {
 	int number = WSTOPSIG(status);
 
@@ -153,11 +154,11 @@ static enum stop look(const struct remote_call *remote, int status)
 	if (number == remote->places->signal &&
 	    ptrace_signal_sender(remote->tid) == remote->places->inner)
 		return STOP_SENT;
-	return is_wrong(number) ? STOP_WRONG : STOP_BETWEEN;
+	return remote_call_is_wrong(number) ? STOP_WRONG : STOP_BETWEEN;
 }
 
 /* It did not come back in time: it is stopped where it is. */
-static int fetch(struct remote_call *remote)
+static int remote_call_fetch(struct remote_call *remote)
 {
 	int status;
 
@@ -171,7 +172,7 @@ static int fetch(struct remote_call *remote)
  * Signals, of the few that are not blocked, are handed on. So is SIGSTOP: the
  * thread takes part in the stop of its process as soon as it is back.
  */
-static int turn(struct remote_call *remote, enum stop wanted)
+static int remote_call_turn(struct remote_call *remote, enum stop wanted)
 {
 	void (*go)(pid_t tid, int number) = wanted == STOP_LEFT ? ptrace_syscall : ptrace_cont;
 	uint64_t until = loop_now_ns() + CALL_NS;
@@ -183,8 +184,8 @@ static int turn(struct remote_call *remote, enum stop wanted)
 		go(remote->tid, number);
 		remote->turns++;
 		if (now > until || !ptrace_wait(remote->tid, until - now, &status))
-			return fetch(remote);
-		enum stop stop = look(remote, status);
+			return remote_call_fetch(remote);
+		enum stop stop = remote_call_look(remote, status);
 		if (stop == wanted)
 			return 0;
 		if (stop == STOP_ENDED || stop == STOP_WRONG) {
@@ -196,7 +197,7 @@ static int turn(struct remote_call *remote, enum stop wanted)
 	}
 }
 
-static int fail(const struct remote_call *remote, struct error *error)
+static int remote_call_fail(const struct remote_call *remote, struct error *error)
 {
 	return error_set_errno(error, errno, "thread %d could not be made to call",
 			       (int)remote->tid);
@@ -208,18 +209,18 @@ int remote_call_syscall(struct remote_call *remote, const struct arch_call *call
 	struct arch_dump registers = remote->registers;
 
 	arch_set_syscall(&registers, &remote->frame, &remote->places->code, call);
-	if (set(remote, &registers, error) < 0)
+	if (remote_call_set(remote, &registers, error) < 0)
 		return -1;
 	remote_call_pass(remote->watch, "asking");
-	if (turn(remote, STOP_LEFT) < 0 || turn(remote, STOP_LEFT) < 0 ||
+	if (remote_call_turn(remote, STOP_LEFT) < 0 || remote_call_turn(remote, STOP_LEFT) < 0 ||
 	    ptrace_get_registers(remote->tid, &registers) < 0)
-		return fail(remote, error);
+		return remote_call_fail(remote, error);
 	*result = arch_result(&registers);
 	remote_call_pass(remote->watch, "answered");
 	if (*result >= 0 || *result <= -ERRNO_LEAST)
 		return 0;
 	errno = (int)-*result;
-	return fail(remote, error);
+	return remote_call_fail(remote, error);
 }
 
 int remote_call_function(struct remote_call *remote, const struct arch_call *call,
@@ -231,13 +232,13 @@ int remote_call_function(struct remote_call *remote, const struct arch_call *cal
 	arch_make_return(&where, &remote->frame, &remote->places->code, remote->places->send,
 			 (uint64_t)remote->places->signal);
 	if (ptrace_write_memory(remote->tid, where.address, where.words, sizeof(where.words)) < 0)
-		return fail(remote, error);
+		return remote_call_fail(remote, error);
 	arch_set_function(&registers, &remote->frame, &where, call);
-	if (set(remote, &registers, error) < 0)
+	if (remote_call_set(remote, &registers, error) < 0)
 		return -1;
 	remote_call_pass(remote->watch, "calling");
-	if (turn(remote, STOP_SENT) < 0)
-		return fail(remote, error);
+	if (remote_call_turn(remote, STOP_SENT) < 0)
+		return remote_call_fail(remote, error);
 	remote_call_pass(remote->watch, "called");
 	return 0;
 }

@@ -125,7 +125,7 @@ void staging_dir_free(struct staging_dir *dir)
  * The package, in one file: behind a line of its name and size each module.
  */
 
-static bool is_module(const char *name)
+static bool staging_dir_is_module(const char *name)
 {
 	size_t length = strlen(name);
 
@@ -181,7 +181,7 @@ static int append_modules(struct buffer *out, const char *folder, const char *in
 		return error_set_errno(error, errno, "the Python package at %s cannot be read",
 				       folder);
 	while (result == 0 && (entry = readdir(entries)) != NULL)
-		if (is_module(entry->d_name))
+		if (staging_dir_is_module(entry->d_name))
 			result = append_module(out, folder, inner, entry->d_name, error);
 		else if (entry->d_name[0] != '.')
 			result = append_folder(out, folder, inner, entry->d_name, depth, error);
@@ -231,7 +231,7 @@ static int make_start(const struct staging_dir *dir, const char *package, struct
  * Making it
  */
 
-static void make_name(struct staging_dir *dir, const char *place)
+static void staging_dir_make_name(struct staging_dir *dir, const char *place)
 {
 	uint64_t number = 0;
 
@@ -241,7 +241,7 @@ static void make_name(struct staging_dir *dir, const char *place)
 	snprintf(dir->start, sizeof(dir->start), "%s/%s/" START, place, dir->name);
 }
 
-static int make_folder(int parent, const char *name)
+static int staging_dir_make_folder(int parent, const char *name)
 {
 	int folder;
 
@@ -260,9 +260,9 @@ static int make_in(struct staging_dir *dir, const char *place)
 
 	if (found < 0)
 		return -1;
-	make_name(dir, place);
+	staging_dir_make_name(dir, place);
 	take_rights(dir, &rights);
-	dir->folder = make_folder(found, dir->name);
+	dir->folder = staging_dir_make_folder(found, dir->name);
 	give_back_rights(&rights);
 	if (dir->folder < 0) {
 		int number = errno;
@@ -274,8 +274,8 @@ static int make_in(struct staging_dir *dir, const char *place)
 	return 0;
 }
 
-static int write_file(const struct staging_dir *dir, const char *name, const struct buffer *content,
-		      struct error *error)
+static int staging_dir_write_file(const struct staging_dir *dir, const char *name,
+				  const struct buffer *content, struct error *error)
 {
 	struct rights rights;
 	int result = -1;
@@ -299,12 +299,12 @@ int staging_dir_write_script(struct staging_dir *dir, const char *package, struc
 	int result = make_start(dir, package, &start, error);
 
 	if (result == 0)
-		result = write_file(dir, START, &start, error);
+		result = staging_dir_write_file(dir, START, &start, error);
 	buffer_clear(&start);
 	return result;
 }
 
-static int fill(struct staging_dir *dir, const char *package, struct error *error)
+static int staging_dir_fill(struct staging_dir *dir, const char *package, struct error *error)
 {
 	struct buffer content = BUFFER_INIT;
 	int result;
@@ -312,7 +312,7 @@ static int fill(struct staging_dir *dir, const char *package, struct error *erro
 	content.maximum = PACKAGE_MAXIMUM;
 	result = append_modules(&content, package, "", DEPTH_MAXIMUM, error);
 	if (result == 0)
-		result = write_file(dir, PACKAGE, &content, error);
+		result = staging_dir_write_file(dir, PACKAGE, &content, error);
 	if (result == 0)
 		result = staging_dir_write_script(dir, package, error);
 	buffer_clear(&content);
@@ -328,7 +328,7 @@ static bool find_id(const char *status, const char *key, unsigned *id)
 }
 
 /* Not the owner of /proc/PID, which is root where it may not be dumped. */
-static int find_user(struct staging_dir *dir, struct error *error)
+static int staging_dir_find_user(struct staging_dir *dir, struct error *error)
 {
 	struct buffer status = BUFFER_INIT;
 	char path[32];
@@ -349,7 +349,7 @@ static int find_user(struct staging_dir *dir, struct error *error)
 	return result;
 }
 
-static void refuse(const struct staging_dir *dir, struct error *error)
+static void staging_dir_refuse(const struct staging_dir *dir, struct error *error)
 {
 	if (geteuid() != 0 && dir->user != geteuid())
 		error_set(error,
@@ -372,12 +372,12 @@ struct staging_dir *staging_dir_new(pid_t pid, const char *package, double secon
 	dir->seconds = seconds;
 	dir->place = -1;
 	dir->folder = -1;
-	result = find_user(dir, error);
+	result = staging_dir_find_user(dir, error);
 	for (size_t i = 0; result == 0 && dir->folder < 0 && i < ARRAY_LENGTH(places); i++)
 		make_in(dir, places[i]);
 	if (result == 0 && dir->folder < 0)
-		refuse(dir, error);
-	else if (result == 0 && fill(dir, package, error) == 0)
+		staging_dir_refuse(dir, error);
+	else if (result == 0 && staging_dir_fill(dir, package, error) == 0)
 		return dir;
 	staging_dir_free(dir);
 	return NULL;

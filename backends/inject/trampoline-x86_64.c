@@ -24,18 +24,19 @@ struct code {
 	size_t length;
 };
 
-static void put(struct code *code, const void *bytes, size_t length)
+static void trampoline_x86_64_put(struct code *code, const void *bytes, size_t length)
 {
 	memcpy(code->bytes + code->length, bytes, length);
 	code->length += length;
 }
 
 #define PUT(code, ...)                                                                             \
-	put(code, (const uint8_t[]){ __VA_ARGS__ }, sizeof((const uint8_t[]){ __VA_ARGS__ }))
+	trampoline_x86_64_put(code, (const uint8_t[]){ __VA_ARGS__ },                              \
+			      sizeof((const uint8_t[]){ __VA_ARGS__ }))
 
 static void put_word(struct code *code, uint64_t word)
 {
-	put(code, &word, WORD_BYTES);
+	trampoline_x86_64_put(code, &word, WORD_BYTES);
 }
 
 static void put_call(struct code *code, uint64_t function)

@@ -13,7 +13,7 @@
 #define TERMINAL_NAME "xterm-256color"
 
 /* Both ends, none of which a program inherits; 0 or an errno. */
-static int open_terminal(struct job_child *job_child)
+static int job_child_open_terminal(struct job_child *job_child)
 {
 	int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 	char name[64];
@@ -42,7 +42,7 @@ void job_child_resize(const struct job_child *job_child, unsigned short rows,
 }
 
 /* A program finds the signals as a shell would have left them. */
-static void reset_signals(void)
+static void job_child_reset_signals(void)
 {
 	struct sigaction standard = { .sa_handler = SIG_DFL };
 	sigset_t none;
@@ -97,7 +97,7 @@ static _Noreturn void become(const struct job_child *job_child,
 		     fd);
 	reset_environment();
 	reset_limits(options->files);
-	reset_signals();
+	job_child_reset_signals();
 	if (options->directory[0] == '\0' || chdir(options->directory) == 0)
 		execvp(options->argv[0], options->argv);
 	number = errno;
@@ -106,7 +106,7 @@ static _Noreturn void become(const struct job_child *job_child,
 	_exit(127);
 }
 
-static void close_fd(int *fd)
+static void job_child_close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
@@ -120,7 +120,7 @@ int job_child_start(struct job_child *job_child, const struct job_child_options 
 	int result;
 
 	*job_child = (struct job_child){ 0, -1, -1, -1, -1 };
-	result = open_terminal(job_child);
+	result = job_child_open_terminal(job_child);
 	if (result != 0)
 		return result;
 	job_child_resize(job_child, options->rows, options->columns);
@@ -138,8 +138,8 @@ int job_child_start(struct job_child *job_child, const struct job_child_options 
 	}
 	job_child->gate = gate[1];
 	job_child->failure = failure[0];
-	close_fd(&gate[0]);
-	close_fd(&failure[1]);
+	job_child_close_fd(&gate[0]);
+	job_child_close_fd(&failure[1]);
 	if (result != 0)
 		job_child->pid = 0;
 	return result;
@@ -149,12 +149,12 @@ void job_child_go(struct job_child *job_child)
 {
 	if (job_child->gate >= 0 && write(job_child->gate, "", 1) < 0)
 		return; /* it ended there, which is seen */
-	close_fd(&job_child->gate);
+	job_child_close_fd(&job_child->gate);
 }
 
 void job_child_forbid(struct job_child *job_child)
 {
-	close_fd(&job_child->gate);
+	job_child_close_fd(&job_child->gate);
 }
 
 int job_child_outcome(struct job_child *job_child)
@@ -167,6 +167,6 @@ int job_child_outcome(struct job_child *job_child)
 	count = read(job_child->failure, &number, sizeof(number));
 	if (count < 0 && (errno == EINTR || errno == EAGAIN))
 		return -1;
-	close_fd(&job_child->failure);
+	job_child_close_fd(&job_child->failure);
 	return count == (ssize_t)sizeof(number) ? number : 0;
 }

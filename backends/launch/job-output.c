@@ -41,7 +41,7 @@ struct job_output *job_output_new(struct node *node, void (*has_room)(void *data
 	return output;
 }
 
-static void stop_timer(struct job_output *output)
+static void job_output_stop_timer(struct job_output *output)
 {
 	if (output->timer)
 		loop_timer_stop(output->timer);
@@ -52,7 +52,7 @@ void job_output_free(struct job_output *output)
 {
 	if (!output)
 		return;
-	stop_timer(output);
+	job_output_stop_timer(output);
 	buffer_clear(&output->text);
 	free(output);
 }
@@ -63,20 +63,20 @@ bool job_output_is_full(const struct job_output *output)
 }
 
 /* Where text waits it is not known how much was left out of it: no more. */
-static void count_told(struct job_output *output, size_t length)
+static void job_output_count_told(struct job_output *output, size_t length)
 {
 	output->told += length;
 	if (output->text.length == 0 || output->told > output->added)
 		output->told = output->added;
 }
 
-static void emit(struct job_output *output, size_t length)
+static void job_output_emit(struct job_output *output, size_t length)
 {
 	json_t *body = json_object();
 	char *text = xstrndup(output->text.data, length);
 
 	buffer_consume(&output->text, length);
-	count_told(output, length);
+	job_output_count_told(output, length);
 	json_set_text(body, "category", "job");
 	json_set_text(body, "output", text);
 	json_object_set_new(body, "bytes", json_integer((json_int_t)output->told));
@@ -96,7 +96,7 @@ static void send_event(struct job_output *output)
 		length = 0;
 	output->is_half = half > 0 && length == 0;
 	if (length > 0)
-		emit(output, length);
+		job_output_emit(output, length);
 }
 
 void job_output_flush(struct job_output *output)
@@ -105,25 +105,26 @@ void job_output_flush(struct job_output *output)
 		send_event(output);
 }
 
-static void start_timer(struct job_output *output);
+static void job_output_start_timer(struct job_output *output);
 
-static void on_timer(void *data)
+static void job_output_on_timer(void *data)
 {
 	struct job_output *output = data;
 
-	stop_timer(output);
+	job_output_stop_timer(output);
 	if (node_waiting(output->node) <= WAITING_MAXIMUM)
 		send_event(output);
 	node_flush(output->node);
-	start_timer(output);
+	job_output_start_timer(output);
 	if (!job_output_is_full(output))
 		output->has_room(output->data);
 }
 
-static void start_timer(struct job_output *output)
+static void job_output_start_timer(struct job_output *output)
 {
 	if (!output->timer && output->text.length > 0)
-		output->timer = loop_timer(node_loop(output->node), MOMENT, 0, on_timer, output);
+		output->timer =
+			loop_timer(node_loop(output->node), MOMENT, 0, job_output_on_timer, output);
 }
 
 void job_output_add(struct job_output *output, const char *bytes, size_t length)
@@ -132,7 +133,7 @@ void job_output_add(struct job_output *output, const char *bytes, size_t length)
 	for (size_t i = 0; i < length; i++)
 		if (bytes[i] != '\0')
 			buffer_append_char(&output->text, bytes[i]);
-	start_timer(output);
+	job_output_start_timer(output);
 }
 
 /* CAN gives up a sequence that is not whole; then the colours end. */
@@ -145,5 +146,5 @@ void job_output_leave_out(struct job_output *output, uint64_t count, const char 
 		buffer_printf(&output->text, " were not read in time: they are in %s]\r\n", file);
 	else
 		buffer_append_string(&output->text, " came too fast to be shown]\r\n");
-	start_timer(output);
+	job_output_start_timer(output);
 }

@@ -102,8 +102,9 @@ static void lose_node(struct supervisor *supervisor)
 }
 
 /* False: the node takes nothing now. */
-static bool send_packet(struct supervisor *supervisor, enum supervisor_message_kind kind,
-			const void *bytes, size_t length)
+static bool job_supervisor_send_packet(struct supervisor *supervisor,
+				       enum supervisor_message_kind kind, const void *bytes,
+				       size_t length)
 {
 	char packet[SUPERVISOR_MAXIMUM];
 	ssize_t count;
@@ -125,7 +126,7 @@ static bool send_packet(struct supervisor *supervisor, enum supervisor_message_k
 }
 
 /* True when nothing of it waits any more. */
-static bool send_output(struct supervisor *supervisor)
+static bool job_supervisor_send_output(struct supervisor *supervisor)
 {
 	char bytes[SUPERVISOR_DATA_MAXIMUM];
 	size_t length;
@@ -133,12 +134,13 @@ static bool send_output(struct supervisor *supervisor)
 	supervisor->lost.count += scrollback_take_lost(&supervisor->scrollback);
 	supervisor->lost.is_kept = supervisor->is_diverted && supervisor->log >= 0;
 	if (supervisor->lost.count > 0 &&
-	    !send_packet(supervisor, SUPERVISOR_LOST, &supervisor->lost, sizeof(supervisor->lost)))
+	    !job_supervisor_send_packet(supervisor, SUPERVISOR_LOST, &supervisor->lost,
+					sizeof(supervisor->lost)))
 		return false;
 	supervisor->lost.count = 0;
 	while (supervisor->node >= 0 &&
 	       (length = scrollback_peek(&supervisor->scrollback, bytes, sizeof(bytes))) > 0) {
-		if (!send_packet(supervisor, SUPERVISOR_OUTPUT, bytes, length))
+		if (!job_supervisor_send_packet(supervisor, SUPERVISOR_OUTPUT, bytes, length))
 			return false;
 		if (supervisor->node >= 0)
 			scrollback_skip(&supervisor->scrollback, length);
@@ -196,19 +198,21 @@ static bool send_end(struct supervisor *supervisor)
 		.other_count = signal_children(0) - !supervisor->is_reaped,
 	};
 
-	return send_packet(supervisor, SUPERVISOR_ENDED, &end, sizeof(end));
+	return job_supervisor_send_packet(supervisor, SUPERVISOR_ENDED, &end, sizeof(end));
 }
 
 /* Output first, then what is said of it. */
-static void send_some(struct supervisor *supervisor)
+static void job_supervisor_send_some(struct supervisor *supervisor)
 {
-	if (supervisor->typed > 0 && send_packet(supervisor, SUPERVISOR_TYPED, &supervisor->typed,
-						 sizeof(supervisor->typed)))
+	if (supervisor->typed > 0 &&
+	    job_supervisor_send_packet(supervisor, SUPERVISOR_TYPED, &supervisor->typed,
+				       sizeof(supervisor->typed)))
 		supervisor->typed = 0;
 	if (!supervisor->is_run_told && supervisor->job.failure < 0)
-		supervisor->is_run_told = send_packet(supervisor, SUPERVISOR_RUNS, NULL, 0);
-	if (supervisor->node >= 0 && send_output(supervisor) && supervisor->has_ended &&
-	    supervisor->is_silent && !supervisor->is_end_told)
+		supervisor->is_run_told =
+			job_supervisor_send_packet(supervisor, SUPERVISOR_RUNS, NULL, 0);
+	if (supervisor->node >= 0 && job_supervisor_send_output(supervisor) &&
+	    supervisor->has_ended && supervisor->is_silent && !supervisor->is_end_told)
 		supervisor->is_end_told = send_end(supervisor);
 }
 
@@ -270,7 +274,7 @@ static void take_taken(struct supervisor *supervisor, const char *bytes, size_t 
 }
 
 /* True: there may be more. */
-static bool read_terminal(struct supervisor *supervisor)
+static bool job_supervisor_read_terminal(struct supervisor *supervisor)
 {
 	char bytes[SUPERVISOR_MAXIMUM];
 	ssize_t count = 1;
@@ -339,7 +343,8 @@ static void take_size(struct supervisor *supervisor, const char *bytes, size_t l
 	job_child_resize(&supervisor->job, size[0], size[1]);
 }
 
-static void take_packet(struct supervisor *supervisor, const char *packet, size_t length)
+static void job_supervisor_take_packet(struct supervisor *supervisor, const char *packet,
+				       size_t length)
 {
 	switch ((enum supervisor_message_kind)packet[0]) {
 	case SUPERVISOR_GO:
@@ -387,7 +392,7 @@ static void read_node(struct supervisor *supervisor)
 		if (count <= 0)
 			lose_node(supervisor);
 		else
-			take_packet(supervisor, packet, (size_t)count);
+			job_supervisor_take_packet(supervisor, packet, (size_t)count);
 	}
 }
 
@@ -397,8 +402,8 @@ static void take_outcome(struct supervisor *supervisor)
 	int number = job_child_outcome(&supervisor->job);
 
 	if (number > 0)
-		supervisor->is_run_told =
-			send_packet(supervisor, SUPERVISOR_REFUSED, &number, sizeof(number));
+		supervisor->is_run_told = job_supervisor_send_packet(supervisor, SUPERVISOR_REFUSED,
+								     &number, sizeof(number));
 }
 
 /* The node may look at it while it is a zombie. */
@@ -420,7 +425,7 @@ static void note_end(struct supervisor *supervisor, const siginfo_t *about)
  * Nobody could bring back a job that ^Z has stopped: it is no shell's. One
  * that somebody stopped on purpose (SIGSTOP) stays so.
  */
-static void take_stop(struct supervisor *supervisor, const siginfo_t *about)
+static void job_supervisor_take_stop(struct supervisor *supervisor, const siginfo_t *about)
 {
 	if (about->si_pid == supervisor->job.pid && about->si_status != SIGSTOP)
 		kill(-supervisor->job.pid, SIGCONT);
@@ -439,7 +444,7 @@ static void reap(struct supervisor *supervisor)
 		if (about.si_pid == 0)
 			return;
 		if (about.si_code == CLD_STOPPED) {
-			take_stop(supervisor, &about);
+			job_supervisor_take_stop(supervisor, &about);
 			continue;
 		}
 		if (about.si_pid == supervisor->job.pid) {
@@ -511,7 +516,7 @@ static void wait_for_events(struct supervisor *supervisor)
  * Ends are looked for before the terminal is read: what a process wrote
  * before its end is read after that was seen.
  */
-static void turn(struct supervisor *supervisor)
+static void job_supervisor_turn(struct supervisor *supervisor)
 {
 	wait_for_events(supervisor);
 	reap(supervisor);
@@ -523,9 +528,9 @@ static void turn(struct supervisor *supervisor)
 	/* What comes now would take the place of what is not written yet. */
 	if (supervisor->node < 0)
 		write_output(supervisor);
-	supervisor->is_silent = !read_terminal(supervisor);
+	supervisor->is_silent = !job_supervisor_read_terminal(supervisor);
 	kill_if_due(supervisor);
-	send_some(supervisor);
+	job_supervisor_send_some(supervisor);
 	if (supervisor->node >= 0)
 		return;
 	/* Who is still there decides whether anything is worth keeping. */
@@ -534,7 +539,7 @@ static void turn(struct supervisor *supervisor)
 }
 
 /* The node hears the last of it. */
-static bool is_over(struct supervisor *supervisor)
+static bool job_supervisor_is_over(struct supervisor *supervisor)
 {
 	if (!supervisor->is_empty || !supervisor->is_silent)
 		return false;
@@ -542,10 +547,10 @@ static bool is_over(struct supervisor *supervisor)
 		return true;
 	if (!supervisor->is_end_told && supervisor->has_ended)
 		return false;
-	return send_packet(supervisor, SUPERVISOR_EMPTY, NULL, 0);
+	return job_supervisor_send_packet(supervisor, SUPERVISOR_EMPTY, NULL, 0);
 }
 
-static void prepare(struct supervisor *supervisor)
+static void job_supervisor_prepare(struct supervisor *supervisor)
 {
 	sigset_t all;
 	sigset_t child;
@@ -565,7 +570,7 @@ static void prepare(struct supervisor *supervisor)
 	buffer_init(&supervisor->input, SUPERVISOR_INPUT_MAXIMUM);
 }
 
-static int start(struct supervisor *supervisor, char **words)
+static int job_supervisor_start(struct supervisor *supervisor, char **words)
 {
 	struct job_child_options options = {
 		.rows = (unsigned short)strtoul(words[JOB_SUPERVISOR_ROWS], NULL, 10),
@@ -584,10 +589,10 @@ static int start(struct supervisor *supervisor, char **words)
 	if (options.input >= 0)
 		close(options.input);
 	if (result != 0)
-		send_packet(supervisor, SUPERVISOR_REFUSED, &result, sizeof(result));
+		job_supervisor_send_packet(supervisor, SUPERVISOR_REFUSED, &result, sizeof(result));
 	else
-		send_packet(supervisor, SUPERVISOR_WAITS, &supervisor->job.pid,
-			    sizeof(supervisor->job.pid));
+		job_supervisor_send_packet(supervisor, SUPERVISOR_WAITS, &supervisor->job.pid,
+					   sizeof(supervisor->job.pid));
 	return result;
 }
 
@@ -599,11 +604,11 @@ int job_supervisor_run(int count, char **words)
 		return 2;
 	supervisor.log_path = words[JOB_SUPERVISOR_LOG];
 	supervisor.waits = strtod(words[JOB_SUPERVISOR_WAITS], NULL);
-	prepare(&supervisor);
-	if (start(&supervisor, words) == 0) {
+	job_supervisor_prepare(&supervisor);
+	if (job_supervisor_start(&supervisor, words) == 0) {
 		do {
-			turn(&supervisor);
-		} while (!is_over(&supervisor));
+			job_supervisor_turn(&supervisor);
+		} while (!job_supervisor_is_over(&supervisor));
 	}
 	buffer_clear(&supervisor.input);
 	scrollback_clear(&supervisor.scrollback);

@@ -139,26 +139,26 @@ bool launch_ended(const struct launch *launch, pid_t pid, int *status)
 	return true;
 }
 
-static void tell(struct launch *launch)
+static void launch_tell(struct launch *launch)
 {
 	node_emit(launch->node, EVENT_JOB, launched_to_json(&launch->state));
 }
 
 /* The first request is answered once it is known what became of it. */
-static void answer(struct launch *launch, const char *error)
+static void launch_answer(struct launch *launch, const char *error)
 {
 	if (!launch->is_asked)
 		return;
 	launch->is_asked = false;
 	if (!error)
-		tell(launch);
+		launch_tell(launch);
 	node_respond(launch->node, &launch->request,
 		     error ? NULL : launched_to_json(&launch->state), error);
 	message_clear(&launch->request);
 }
 
-static int send_packet(struct launch *launch, enum supervisor_message_kind kind, const void *bytes,
-		       size_t length)
+static int launch_send_packet(struct launch *launch, enum supervisor_message_kind kind,
+			      const void *bytes, size_t length)
 {
 	char packet[SUPERVISOR_MAXIMUM];
 
@@ -171,7 +171,7 @@ static int send_packet(struct launch *launch, enum supervisor_message_kind kind,
 static void type_some(struct launch *launch);
 static void tell_taken(struct launch *launch);
 
-static void on_retry(void *data)
+static void launch_on_retry(void *data)
 {
 	struct launch *launch = data;
 
@@ -184,16 +184,16 @@ static void on_retry(void *data)
 static void retry_later(struct launch *launch)
 {
 	if (!launch->retry)
-		launch->retry =
-			loop_timer(node_loop(launch->node), RETRY_SECONDS, 0, on_retry, launch);
+		launch->retry = loop_timer(node_loop(launch->node), RETRY_SECONDS, 0,
+					   launch_on_retry, launch);
 }
 
 static void tell_taken(struct launch *launch)
 {
 	if (launch->is_taken_told || launch->socket < 0)
 		return;
-	launch->is_taken_told =
-		send_packet(launch, SUPERVISOR_TAKEN, &launch->taken, sizeof(launch->taken)) == 0;
+	launch->is_taken_told = launch_send_packet(launch, SUPERVISOR_TAKEN, &launch->taken,
+						   sizeof(launch->taken)) == 0;
 	if (!launch->is_taken_told)
 		retry_later(launch);
 }
@@ -208,7 +208,7 @@ static void type_some(struct launch *launch)
 			length = SUPERVISOR_DATA_MAXIMUM;
 		if (length > launch->typed.length)
 			length = launch->typed.length;
-		if (send_packet(launch, SUPERVISOR_INPUT, launch->typed.data, length) < 0) {
+		if (launch_send_packet(launch, SUPERVISOR_INPUT, launch->typed.data, length) < 0) {
 			retry_later(launch);
 			return;
 		}
@@ -227,16 +227,16 @@ static void take_typed(struct launch *launch, const char *bytes, size_t length)
 	type_some(launch);
 }
 
-static void refuse(struct launch *launch, int number)
+static void launch_refuse(struct launch *launch, int number)
 {
 	struct error error = ERROR_INIT;
 
 	error_set_errno(&error, number, "%.200s cannot be run", launch->state.program);
 	launch->state.state = LAUNCHED_NONE;
-	answer(launch, error.message);
+	launch_answer(launch, error.message);
 }
 
-static void take_end(struct launch *launch, const char *bytes, size_t length)
+static void launch_take_end(struct launch *launch, const char *bytes, size_t length)
 {
 	struct launched *state = &launch->state;
 	struct supervisor_message_end end = { .status = 0 };
@@ -258,8 +258,8 @@ static void take_end(struct launch *launch, const char *bytes, size_t length)
 	launch->has_status = true;
 	/* If it is a rank, its end is told before that of all. */
 	process_table_check(node_process_table(launch->node), state->pid);
-	tell(launch);
-	send_packet(launch, SUPERVISOR_SEEN, NULL, 0);
+	launch_tell(launch);
+	launch_send_packet(launch, SUPERVISOR_SEEN, NULL, 0);
 }
 
 static void take_empty(struct launch *launch)
@@ -267,7 +267,7 @@ static void take_empty(struct launch *launch)
 	if (!launch->state.has_others)
 		return;
 	launch->state.has_others = false;
-	tell(launch);
+	launch_tell(launch);
 }
 
 /* For those who see a rank print there; it may have ended already. */
@@ -281,7 +281,7 @@ static void name_terminal(struct launch *launch)
 }
 
 /* A number that a packet carries; 0 where it does not. */
-static int take_number(const char *bytes, size_t length)
+static int launch_take_number(const char *bytes, size_t length)
 {
 	int number = 0;
 
@@ -290,7 +290,7 @@ static int take_number(const char *bytes, size_t length)
 	return number;
 }
 
-static void take_lost(struct launch *launch, const char *bytes, size_t length)
+static void launch_take_lost(struct launch *launch, const char *bytes, size_t length)
 {
 	struct supervisor_message_lost lost = { .count = 0 };
 
@@ -299,36 +299,36 @@ static void take_lost(struct launch *launch, const char *bytes, size_t length)
 	job_output_leave_out(launch->out, lost.count, lost.is_kept ? launch->state.log : NULL);
 }
 
-static void take_packet(struct launch *launch, const char *packet, size_t length)
+static void launch_take_packet(struct launch *launch, const char *packet, size_t length)
 {
 	const char *bytes = packet + 1;
-	int number = take_number(bytes, length - 1);
+	int number = launch_take_number(bytes, length - 1);
 
 	switch ((enum supervisor_message_kind)packet[0]) {
 	case SUPERVISOR_WAITS:
 		launch->state.pid = number;
 		launched_programs_follow(launch->starts, number);
-		send_packet(launch, SUPERVISOR_GO, NULL, 0);
+		launch_send_packet(launch, SUPERVISOR_GO, NULL, 0);
 		break;
 	case SUPERVISOR_RUNS:
 		launch->state.state = LAUNCHED_RUNNING;
 		name_terminal(launch);
-		answer(launch, NULL);
+		launch_answer(launch, NULL);
 		break;
 	case SUPERVISOR_REFUSED:
-		refuse(launch, number);
+		launch_refuse(launch, number);
 		break;
 	case SUPERVISOR_OUTPUT:
 		job_output_add(launch->out, bytes, length - 1);
 		break;
 	case SUPERVISOR_LOST:
-		take_lost(launch, bytes, length - 1);
+		launch_take_lost(launch, bytes, length - 1);
 		break;
 	case SUPERVISOR_TYPED:
 		take_typed(launch, bytes, length - 1);
 		break;
 	case SUPERVISOR_ENDED:
-		take_end(launch, bytes, length - 1);
+		launch_take_end(launch, bytes, length - 1);
 		break;
 	case SUPERVISOR_EMPTY:
 		take_empty(launch);
@@ -348,13 +348,13 @@ static void lose_supervisor(struct launch *launch)
 {
 	close_socket(launch);
 	job_output_flush(launch->out);
-	answer(launch, "The job could not be started: what keeps it has ended.");
+	launch_answer(launch, "The job could not be started: what keeps it has ended.");
 	if (launch->state.state != LAUNCHED_RUNNING)
 		return;
 	launch->state.state = LAUNCHED_LOST;
 	launch->state.error = xstrdup("What keeps the job's terminal has ended; the job has lost "
 				      "its terminal, and may end of it.");
-	tell(launch);
+	launch_tell(launch);
 }
 
 static void on_packet(int fd, int events, void *data)
@@ -372,7 +372,7 @@ static void on_packet(int fd, int events, void *data)
 		}
 		count = recv(fd, packet, sizeof(packet), MSG_DONTWAIT);
 		if (count > 0)
-			take_packet(launch, packet, (size_t)count);
+			launch_take_packet(launch, packet, (size_t)count);
 	}
 	if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR))
 		lose_supervisor(launch);
@@ -407,7 +407,7 @@ static char *make_log_path(struct node *node)
 	return path;
 }
 
-static uint16_t size_of(const struct message *request, const char *key, int fallback)
+static uint16_t launch_size_of(const struct message *request, const char *key, int fallback)
 {
 	int64_t value = json_get_integer(request->body, key, fallback);
 
@@ -506,7 +506,7 @@ static int start_supervisor(struct launch *launch, const struct message *request
 	return 0;
 }
 
-static int check_words(const json_t *argv, struct error *error)
+static int launch_check_words(const json_t *argv, struct error *error)
 {
 	size_t count = json_array_size(argv);
 
@@ -532,15 +532,15 @@ static int take_breakpoints(struct launch *launch, const struct message *request
 	return launched_programs_set(launch->starts, list, launch->supervisor, error);
 }
 
-static void begin(struct launch *launch, const struct message *request)
+static void launch_begin(struct launch *launch, const struct message *request)
 {
 	struct launched *state = &launch->state;
 
 	launched_clear(state);
 	state->program = xstrdup(
 		json_string_value(json_array_get(json_object_get(request->body, "argv"), 0)));
-	state->rows = size_of(request, "rows", ROWS_DEFAULT);
-	state->columns = size_of(request, "columns", COLUMNS_DEFAULT);
+	state->rows = launch_size_of(request, "rows", ROWS_DEFAULT);
+	state->columns = launch_size_of(request, "columns", COLUMNS_DEFAULT);
 	state->log = make_log_path(launch->node);
 }
 
@@ -551,9 +551,9 @@ void launch_request(struct node *node, const struct message *request)
 
 	if (launch->supervisor > 0)
 		error_set(&error, "A job was started already.");
-	else if (check_words(json_object_get(request->body, "argv"), &error) == 0 &&
+	else if (launch_check_words(json_object_get(request->body, "argv"), &error) == 0 &&
 		 take_breakpoints(launch, request, &error) == 0) {
-		begin(launch, request);
+		launch_begin(launch, request);
 		start_supervisor(launch, request, &error);
 	}
 	if (error_is_set(&error)) {
@@ -575,14 +575,14 @@ static bool check_job(struct launch *launch, const struct message *request)
 	return false;
 }
 
-static void respond(struct launch *launch, const struct message *request, int result)
+static void launch_respond(struct launch *launch, const struct message *request, int result)
 {
 	node_respond(launch->node, request, NULL, result < 0 ? "The job takes nothing now." : NULL);
 }
 
 /* All of it, or nothing. */
-static void take_input(struct launch *launch, const struct message *request, const char *data,
-		       size_t length)
+static void launch_take_input(struct launch *launch, const struct message *request,
+			      const char *data, size_t length)
 {
 	if (launch->typed.length + length > TYPED_MAXIMUM) {
 		node_respond(launch->node, request, NULL,
@@ -603,7 +603,7 @@ void launch_input_request(struct node *node, const struct message *request)
 	if (length > SUPERVISOR_DATA_MAXIMUM)
 		node_respond(node, request, NULL, "\"data\" is longer than 16 KB.");
 	else if (check_job(launch, request))
-		take_input(launch, request, data, length);
+		launch_take_input(launch, request, data, length);
 }
 
 void launch_taken_request(struct node *node, const struct message *request)
@@ -624,15 +624,16 @@ void launch_resize_request(struct node *node, const struct message *request)
 {
 	struct launch *launch = node_launch(node);
 	uint16_t size[2] = {
-		size_of(request, "rows", ROWS_DEFAULT),
-		size_of(request, "columns", COLUMNS_DEFAULT),
+		launch_size_of(request, "rows", ROWS_DEFAULT),
+		launch_size_of(request, "columns", COLUMNS_DEFAULT),
 	};
 
 	if (!check_job(launch, request))
 		return;
 	launch->state.rows = size[0];
 	launch->state.columns = size[1];
-	respond(launch, request, send_packet(launch, SUPERVISOR_SIZE, size, sizeof(size)));
+	launch_respond(launch, request,
+		       launch_send_packet(launch, SUPERVISOR_SIZE, size, sizeof(size)));
 }
 
 void launch_breakpoints_request(struct node *node, const struct message *request)
@@ -655,6 +656,6 @@ void launch_end_request(struct node *node, const struct message *request)
 		return;
 	/* What a debugger holds would not hear of it. */
 	process_table_release(node_process_table(node));
-	respond(launch, request,
-		send_packet(launch, SUPERVISOR_END, &is_killed, sizeof(is_killed)));
+	launch_respond(launch, request,
+		       launch_send_packet(launch, SUPERVISOR_END, &is_killed, sizeof(is_killed)));
 }

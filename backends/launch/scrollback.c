@@ -18,7 +18,7 @@ void scrollback_clear(struct scrollback *scrollback)
 }
 
 /* Position of the oldest byte that is there. */
-static uint64_t start(const struct scrollback *scrollback)
+static uint64_t scrollback_start(const struct scrollback *scrollback)
 {
 	return scrollback->end > SCROLLBACK_BYTES ? scrollback->end - SCROLLBACK_BYTES : 0;
 }
@@ -45,7 +45,7 @@ void scrollback_add(struct scrollback *scrollback, const char *bytes, size_t len
 
 uint64_t scrollback_take_lost(struct scrollback *scrollback)
 {
-	uint64_t oldest = start(scrollback);
+	uint64_t oldest = scrollback_start(scrollback);
 	uint64_t lost = 0;
 
 	if (scrollback->sent < oldest) {
@@ -57,7 +57,9 @@ uint64_t scrollback_take_lost(struct scrollback *scrollback)
 
 size_t scrollback_peek(const struct scrollback *scrollback, char *out, size_t maximum)
 {
-	uint64_t at = scrollback->sent > start(scrollback) ? scrollback->sent : start(scrollback);
+	uint64_t at = scrollback->sent > scrollback_start(scrollback)
+			      ? scrollback->sent
+			      : scrollback_start(scrollback);
 	size_t copied = 0;
 
 	while (at < scrollback->end && copied < maximum) {
@@ -81,7 +83,8 @@ void scrollback_skip(struct scrollback *scrollback, size_t length)
 
 void scrollback_rewind_to(struct scrollback *scrollback, uint64_t position)
 {
-	scrollback->sent = position > start(scrollback) ? position : start(scrollback);
+	scrollback->sent =
+		position > scrollback_start(scrollback) ? position : scrollback_start(scrollback);
 }
 
 void scrollback_rewind(struct scrollback *scrollback)

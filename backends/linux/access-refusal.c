@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/reason.h"
 
-static void set_reason(struct reason *reason, const char *why, const char *fix)
+static void access_refusal_set_reason(struct reason *reason, const char *why, const char *fix)
 {
 	snprintf(reason->why, sizeof(reason->why), "%s", why);
 	snprintf(reason->fix, sizeof(reason->fix), "%s", fix);
@@ -75,7 +75,7 @@ static bool is_dumpable(struct procfs *procfs, pid_t pid, int64_t owner)
 	return fstatat(procfs->fd, path, &status, 0) < 0 || (int64_t)status.st_uid == owner;
 }
 
-static void explain_denial(struct procfs *procfs, pid_t pid, struct reason *reason)
+static void access_refusal_explain_denial(struct procfs *procfs, pid_t pid, struct reason *reason)
 {
 	int64_t owner = procfs_status(procfs, pid, "Uid", geteuid());
 	int64_t tracer = procfs_status(procfs, pid, "TracerPid", 0);
@@ -88,11 +88,12 @@ static void explain_denial(struct procfs *procfs, pid_t pid, struct reason *reas
 		snprintf(reason->fix, sizeof(reason->fix),
 			 "Run probetui as that user (sudo -u '#%u') or as root.", (unsigned)owner);
 	} else if (tracer <= 0 && !is_dumpable(procfs, pid, owner)) {
-		set_reason(reason,
-			   "The process does not let itself be read: it is not dumpable "
-			   "(PR_SET_DUMPABLE 0), as after a change of its user.",
-			   "Run probetui as root (sudo), or let the program call "
-			   "prctl(PR_SET_DUMPABLE, 1).");
+		access_refusal_set_reason(
+			reason,
+			"The process does not let itself be read: it is not dumpable "
+			"(PR_SET_DUMPABLE 0), as after a change of its user.",
+			"Run probetui as root (sudo), or let the program call "
+			"prctl(PR_SET_DUMPABLE, 1).");
 	} else if (tracer > 0) {
 		snprintf(reason->why, sizeof(reason->why),
 			 "Process %" PRId64 " (a debugger or strace) is attached to it.", tracer);
@@ -100,12 +101,13 @@ static void explain_denial(struct procfs *procfs, pid_t pid, struct reason *reas
 	} else if (scope > 0) {
 		explain_yama(scope, reason);
 	} else {
-		set_reason(reason,
-			   "The kernel refuses: the process has more rights than probetui, or runs "
-			   "in another container.",
-			   "Run probetui as root or with CAP_SYS_PTRACE (docker run --cap-add "
-			   "SYS_PTRACE; Kubernetes: securityContext.capabilities.add: "
-			   "[SYS_PTRACE]), or inside the job's container.");
+		access_refusal_set_reason(
+			reason,
+			"The kernel refuses: the process has more rights than probetui, or runs "
+			"in another container.",
+			"Run probetui as root or with CAP_SYS_PTRACE (docker run --cap-add "
+			"SYS_PTRACE; Kubernetes: securityContext.capabilities.add: "
+			"[SYS_PTRACE]), or inside the job's container.");
 	}
 }
 
@@ -119,15 +121,17 @@ static void explain(struct procfs *procfs, pid_t pid, int number, struct reason 
 			 (int)pid);
 		snprintf(reason->fix, sizeof(reason->fix), "Look for it with `probetui ranks`.");
 	} else if (stat_error == 0 && procfs_has_ended(&stat)) {
-		set_reason(reason, "The process has ended; its parent has not taken notice yet.",
-			   "Its output and its launcher's log say why it ended.");
+		access_refusal_set_reason(
+			reason, "The process has ended; its parent has not taken notice yet.",
+			"Its output and its launcher's log say why it ended.");
 	} else if (access_refusal_probe(getpid()) == EPERM ||
 		   access_refusal_probe(getpid()) == ENOSYS) {
-		set_reason(reason, "A seccomp filter (of the container) forbids process_vm_readv.",
-			   "Start the container with --cap-add SYS_PTRACE or --security-opt "
-			   "seccomp=unconfined.");
+		access_refusal_set_reason(
+			reason, "A seccomp filter (of the container) forbids process_vm_readv.",
+			"Start the container with --cap-add SYS_PTRACE or --security-opt "
+			"seccomp=unconfined.");
 	} else if (number == EPERM || number == EACCES) {
-		explain_denial(procfs, pid, reason);
+		access_refusal_explain_denial(procfs, pid, reason);
 	} else {
 		snprintf(reason->why, sizeof(reason->why), "Process %d cannot be read: %s.",
 			 (int)pid, strerror(number));

@@ -76,8 +76,8 @@ char *cgroup_path(struct procfs *procfs, pid_t pid)
 	return found;
 }
 
-static ssize_t read_file(const struct version *version, const char *path, const char *name,
-			 char *out, size_t size)
+static ssize_t cgroup_read_file(const struct version *version, const char *path, const char *name,
+				char *out, size_t size)
 {
 	char *full = xasprintf("%s%s/%s", version->root, path, name);
 	int fd = open(full, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -92,13 +92,13 @@ static ssize_t read_file(const struct version *version, const char *path, const 
 	return got;
 }
 
-static int64_t read_number(const struct version *version, const char *path, const char *name)
+static int64_t cgroup_read_number(const struct version *version, const char *path, const char *name)
 {
 	char text[64];
 	char *end;
 	int64_t number;
 
-	if (read_file(version, path, name, text, sizeof(text)) <= 0)
+	if (cgroup_read_file(version, path, name, text, sizeof(text)) <= 0)
 		return -1;
 	errno = 0;
 	number = strtoll(text, &end, 10);
@@ -112,7 +112,7 @@ static int64_t read_kills(const struct version *version, const char *path)
 	char text[1024];
 	const char *found;
 
-	if (read_file(version, path, version->events, text, sizeof(text)) <= 0)
+	if (cgroup_read_file(version, path, version->events, text, sizeof(text)) <= 0)
 		return -1;
 	found = strstr(text, "oom_kill ");
 	return found ? strtoll(found + 9, NULL, 10) : -1;
@@ -121,8 +121,8 @@ static int64_t read_kills(const struct version *version, const char *path)
 static void read_group(const struct version *version, const char *path,
 		       struct cgroup_memory *memory)
 {
-	memory->limit = read_number(version, path, version->limit);
-	memory->usage = read_number(version, path, version->usage);
+	memory->limit = cgroup_read_number(version, path, version->limit);
+	memory->usage = cgroup_read_number(version, path, version->usage);
 	memory->oom_kills = read_kills(version, path);
 }
 
@@ -132,7 +132,7 @@ void cgroup_memory_read(const char *path, struct cgroup_memory *memory, char **a
 	char text[8];
 	char *group = xstrdup(path);
 
-	if (read_file(&versions[1], "", "memory.usage_in_bytes", text, sizeof(text)) > 0)
+	if (cgroup_read_file(&versions[1], "", "memory.usage_in_bytes", text, sizeof(text)) > 0)
 		version = &versions[1];
 	read_group(version, path, memory);
 	*at = xstrdup(path);

@@ -24,7 +24,7 @@ void maps_clear(struct maps *maps)
 }
 
 /* "START-END PERMISSIONS OFFSET MAJOR:MINOR INODE PATH". */
-static int parse_line(struct mapping *mapping, char *permissions, const char *line)
+static int maps_parse_line(struct mapping *mapping, char *permissions, const char *line)
 {
 	unsigned major_number;
 	unsigned minor_number;
@@ -42,12 +42,12 @@ static int parse_line(struct mapping *mapping, char *permissions, const char *li
 	return 0;
 }
 
-static void take_line(struct maps *maps, const char *line, uint64_t address)
+static void maps_take_line(struct maps *maps, const char *line, uint64_t address)
 {
 	struct mapping mapping;
 	char permissions[8] = "";
 
-	if (parse_line(&mapping, permissions, line) < 0)
+	if (maps_parse_line(&mapping, permissions, line) < 0)
 		return;
 	if (address >= mapping.start && address < mapping.end) {
 		maps->device = mapping.device;
@@ -72,7 +72,7 @@ int maps_read(struct maps *maps, pid_t pid, uint64_t address)
 	if (!file)
 		return -1;
 	while (fgets(line, sizeof(line), file)) {
-		take_line(maps, line, address);
+		maps_take_line(maps, line, address);
 		/* What is left of a longer one is no line of its own. */
 		while (!strchr(line, '\n') && fgets(line, sizeof(line), file))
 			;
@@ -116,7 +116,7 @@ static int find_in_root(const struct mapping *mapping, pid_t pid)
 }
 
 /* The kernel shows those of a plain chroot from our root on. */
-static int find_here(const struct mapping *mapping, pid_t pid)
+static int maps_find_here(const struct mapping *mapping, pid_t pid)
 {
 	(void)pid;
 	return open(mapping->path, O_PATH | O_CLOEXEC);
@@ -132,7 +132,7 @@ static const struct {
 } ways[] = {
 	{ find_mapped, false },
 	{ find_in_root, false },
-	{ find_here, true },
+	{ maps_find_here, true },
 };
 
 static bool is_the_file(const struct mapping *mapping, int fd, bool needs_device)

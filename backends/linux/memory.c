@@ -112,7 +112,7 @@ int memory_take_failure(struct memory *memory)
 }
 
 /* Reads the first parts of a list, at most as many as one call takes. */
-static ssize_t read_some(struct memory *memory, struct memory_part *parts, size_t count)
+static ssize_t memory_read_some(struct memory *memory, struct memory_part *parts, size_t count)
 {
 	struct iovec local[PARTS_AT_ONCE];
 	struct iovec remote[PARTS_AT_ONCE];
@@ -140,7 +140,7 @@ static void fetch_parts(struct memory *memory, struct memory_part *parts, size_t
 		size_t some = count - first;
 		if (some > PARTS_AT_ONCE)
 			some = PARTS_AT_ONCE;
-		ssize_t got = read_some(memory, parts + first, some);
+		ssize_t got = memory_read_some(memory, parts + first, some);
 		if (got < 0 && errno != EFAULT)
 			return;
 		size_t left = got < 0 ? 0 : (size_t)got;
@@ -158,7 +158,7 @@ int memory_fetch(struct memory *memory, uint64_t address, void *out, size_t leng
 {
 	struct memory_part part = { address, out, length, 0 };
 
-	ssize_t got = read_some(memory, &part, 1);
+	ssize_t got = memory_read_some(memory, &part, 1);
 	if (got < 0)
 		return -1;
 	if ((size_t)got == length)
@@ -184,7 +184,7 @@ size_t memory_fetch_run(struct memory *memory, uint64_t address, void *out, size
 		};
 		at += some;
 	}
-	got = read_some(memory, parts, count);
+	got = memory_read_some(memory, parts, count);
 	return got < 0 ? 0 : (size_t)got;
 }
 

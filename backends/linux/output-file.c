@@ -39,7 +39,7 @@ static char *owner_of(const struct output_file *stream, const struct process *pr
 }
 
 /* True when that descriptor of pid can be read from. */
-static bool is_readable(struct procfs *procfs, pid_t pid, const char *number)
+static bool output_file_is_readable(struct procfs *procfs, pid_t pid, const char *number)
 {
 	static const char key[] = "flags:";
 	const char *found;
@@ -72,7 +72,8 @@ static bool reads(struct procfs *procfs, pid_t pid, const char *link)
 			break;
 		snprintf(file, sizeof(file), "fd/%s", entry->d_name);
 		is_found = procfs_link(procfs, pid, file, target, sizeof(target)) == 0 &&
-			   strcmp(target, link) == 0 && is_readable(procfs, pid, entry->d_name);
+			   strcmp(target, link) == 0 &&
+			   output_file_is_readable(procfs, pid, entry->d_name);
 	}
 	if (folder)
 		closedir(folder);
@@ -121,8 +122,9 @@ static char *explain_pipe(const char *owner, struct procfs *procfs, const struct
 }
 
 /* The sentence about what is no regular file. */
-static char *explain(const struct output_file *stream, mode_t mode, struct procfs *procfs,
-		     const struct process *process, const char *link)
+static char *output_file_explain(const struct output_file *stream, mode_t mode,
+				 struct procfs *procfs, const struct process *process,
+				 const char *link)
 {
 	char *owner = owner_of(stream, process);
 	char *sentence;
@@ -178,7 +180,7 @@ static void open_found(struct output_file *stream, int found, struct procfs *pro
 	stream->device = about.st_dev;
 	stream->inode = about.st_ino;
 	if (!S_ISREG(about.st_mode)) {
-		stream->why = explain(stream, about.st_mode, procfs, process, link);
+		stream->why = output_file_explain(stream, about.st_mode, procfs, process, link);
 		return;
 	}
 	stream->path = xstrdup(link);

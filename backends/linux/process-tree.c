@@ -28,7 +28,7 @@ static void add_numbers(struct pid_list *list, const char *bytes)
 }
 
 /* False: the kernel does not tell. */
-static bool add_children(struct procfs *procfs, pid_t pid, struct pid_list *list)
+static bool process_tree_add_children(struct procfs *procfs, pid_t pid, struct pid_list *list)
 {
 	char file[48];
 	pid_t *tids;
@@ -81,10 +81,10 @@ void process_tree_list(struct procfs *procfs, pid_t root, struct pid_list *list)
 {
 	size_t first = list->count;
 	size_t next = first;
-	bool is_told = add_children(procfs, root, list);
+	bool is_told = process_tree_add_children(procfs, root, list);
 
 	while (is_told && next < list->count)
-		add_children(procfs, list->pids[next++], list);
+		process_tree_add_children(procfs, list->pids[next++], list);
 	if (!is_told)
 		search_all(procfs, root, first, list);
 }

@@ -63,7 +63,7 @@ static int failed(struct procfs *procfs)
 	return -1;
 }
 
-static void reserve(struct procfs *procfs, size_t capacity)
+static void procfs_reserve(struct procfs *procfs, size_t capacity)
 {
 	if (procfs->capacity >= capacity)
 		return;
@@ -71,7 +71,7 @@ static void reserve(struct procfs *procfs, size_t capacity)
 	procfs->capacity = capacity;
 }
 
-static pid_t parse_pid(const char *name)
+static pid_t procfs_parse_pid(const char *name)
 {
 	char *end;
 	long value;
@@ -89,7 +89,7 @@ static int list_numbers(struct procfs *procfs, int fd, struct procfs_entry **ent
 
 	*entries = NULL;
 	*count = 0;
-	reserve(procfs, FIRST_CAPACITY);
+	procfs_reserve(procfs, FIRST_CAPACITY);
 	for (;;) {
 		long length = syscall(SYS_getdents64, fd, procfs->data, FIRST_CAPACITY);
 
@@ -97,7 +97,7 @@ static int list_numbers(struct procfs *procfs, int fd, struct procfs_entry **ent
 			return length < 0 ? failed(procfs) : 0;
 		for (long at = 0; at < length;) {
 			const struct directory_entry *entry = (const void *)(procfs->data + at);
-			pid_t pid = parse_pid(entry->name);
+			pid_t pid = procfs_parse_pid(entry->name);
 
 			at += entry->length;
 			if (pid == 0)
@@ -139,7 +139,7 @@ int procfs_list(struct procfs *procfs, pid_t **pids, size_t *count)
 }
 
 /* "PID/FILE", by hand: this is done for each process of the machine. */
-static void make_path(char *path, pid_t pid, const char *file)
+static void procfs_make_path(char *path, pid_t pid, const char *file)
 {
 	size_t file_length = strlen(file);
 	char digits[16];
@@ -158,11 +158,11 @@ static void make_path(char *path, pid_t pid, const char *file)
 	path[at + file_length] = '\0';
 }
 
-static ssize_t read_all(struct procfs *procfs, int fd)
+static ssize_t procfs_read_all(struct procfs *procfs, int fd)
 {
 	size_t length = 0;
 
-	reserve(procfs, FIRST_CAPACITY);
+	procfs_reserve(procfs, FIRST_CAPACITY);
 	for (;;) {
 		size_t room = procfs->capacity - 1 - length;
 		ssize_t got = read(fd, procfs->data + length, room);
@@ -180,7 +180,7 @@ static ssize_t read_all(struct procfs *procfs, int fd)
 		    length >= PROCFS_FILE_MAXIMUM)
 			break;
 		if (length + 1 == procfs->capacity)
-			reserve(procfs, procfs->capacity * 2);
+			procfs_reserve(procfs, procfs->capacity * 2);
 	}
 	procfs->data[length] = '\0';
 	return (ssize_t)length;
@@ -194,13 +194,13 @@ ssize_t procfs_read(struct procfs *procfs, pid_t pid, const char *file, char **b
 	int number;
 	int fd;
 
-	make_path(path, pid, file);
+	procfs_make_path(path, pid, file);
 	fd = openat(procfs->fd, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return failed(procfs);
 	if (owner)
 		*owner = fstat(fd, &about) == 0 ? about.st_uid : (uid_t)-1;
-	length = read_all(procfs, fd);
+	length = procfs_read_all(procfs, fd);
 	number = errno;
 	close(fd);
 	errno = number;
@@ -217,7 +217,7 @@ int procfs_threads(struct procfs *procfs, pid_t pid, pid_t **tids, size_t *count
 
 	*tids = NULL;
 	*count = 0;
-	make_path(path, pid, "task");
+	procfs_make_path(path, pid, "task");
 	fd = openat(procfs->fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return failed(procfs);
@@ -231,7 +231,7 @@ int procfs_statx(struct procfs *procfs, pid_t pid, const char *file, struct stat
 {
 	char path[PATH_SIZE];
 
-	make_path(path, pid, file);
+	procfs_make_path(path, pid, file);
 	return statx(procfs->fd, path, AT_STATX_DONT_SYNC,
 		     STATX_INO | STATX_CTIME | STATX_NLINK | STATX_MNT_ID, about) < 0
 		       ? failed(procfs)
@@ -242,7 +242,7 @@ int procfs_open_file(struct procfs *procfs, pid_t pid, const char *file)
 {
 	char path[PATH_SIZE];
 
-	make_path(path, pid, file);
+	procfs_make_path(path, pid, file);
 	return openat(procfs->fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 }
 
@@ -251,7 +251,7 @@ int procfs_link(struct procfs *procfs, pid_t pid, const char *file, char *out, s
 	char path[PATH_SIZE];
 	ssize_t length;
 
-	make_path(path, pid, file);
+	procfs_make_path(path, pid, file);
 	length = readlinkat(procfs->fd, path, out, size - 1);
 	out[length > 0 ? length : 0] = '\0';
 	return length < 0 ? failed(procfs) : 0;
@@ -324,7 +324,7 @@ int procfs_owner(struct procfs *procfs, pid_t pid, uid_t *owner)
 	char path[PATH_SIZE];
 	struct stat about;
 
-	make_path(path, pid, "");
+	procfs_make_path(path, pid, "");
 	if (fstatat(procfs->fd, path, &about, 0) < 0)
 		return failed(procfs);
 	*owner = about.st_uid;

@@ -7,7 +7,7 @@
 
 #include "banned.h"
 
-static int open_folder(pid_t pid, const char *name)
+static int root_file_open_folder(pid_t pid, const char *name)
 {
 	char path[64];
 
@@ -21,7 +21,7 @@ int root_file_find(pid_t pid, const char *base, const char *path)
 		.flags = O_PATH | O_CLOEXEC,
 		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
 	};
-	int folder = open_folder(pid, base);
+	int folder = root_file_open_folder(pid, base);
 	int fd;
 
 	if (folder < 0)

@@ -48,7 +48,7 @@ static int folder_in_root(pid_t pid, char *out, size_t size)
 }
 
 /* *full is NULL where the folder of the process has no name. free() it. */
-static int find_file(const struct process *process, const char *path, char **full)
+static int source_file_find_file(const struct process *process, const char *path, char **full)
 {
 	char folder[PATH_MAX];
 	const char *base = "root";
@@ -64,7 +64,7 @@ static int find_file(const struct process *process, const char *path, char **ful
 }
 
 /* The tick of the start is not over before its end. */
-static bool is_newer(const struct stat *about, uint64_t start_time)
+static bool source_file_is_newer(const struct stat *about, uint64_t start_time)
 {
 	struct timespec now;
 	double modified;
@@ -111,7 +111,7 @@ static void read_found(struct source_file *source, const struct process *process
 	}
 	source->device = about->st_dev;
 	source->inode = about->st_ino;
-	source->is_changed = is_newer(about, process->start_time);
+	source->is_changed = source_file_is_newer(about, process->start_time);
 	source->content = read_content(fd, (size_t)about->st_size, error);
 	close(fd);
 }
@@ -125,7 +125,7 @@ int source_file_read(struct source_file *source, const struct process *process, 
 	*source = (struct source_file){ .content = NULL };
 	if (path[0] == '<' || path[0] == '\0')
 		return error_set(error, "no source (%s)", path[0] ? path : "no name");
-	fd = find_file(process, path, &source->full);
+	fd = source_file_find_file(process, path, &source->full);
 	if (fd < 0)
 		return error_set_errno(error, errno, "cannot open %s as process %d sees it", path,
 				       (int)process->pid);

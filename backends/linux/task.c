@@ -18,7 +18,7 @@ static const char *const file_names[TASK_FILES] = {
 	[TASK_STAT] = "stat",
 };
 
-static int open_file(struct task *task, const char *name)
+static int task_open_file(struct task *task, const char *name)
 {
 	char path[64];
 
@@ -27,7 +27,7 @@ static int open_file(struct task *task, const char *name)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-static int read_file(struct task *task, int fd, char *out, size_t size)
+static int task_read_file(struct task *task, int fd, char *out, size_t size)
 {
 	task->calls++;
 	ssize_t got = pread(fd, out, size - 1, 0);
@@ -46,18 +46,18 @@ static bool may_be_kept(int fd)
 }
 
 /* Reads a kept file afresh; it is opened at the first time. */
-static int read_kept(struct task *task, enum task_file file, char *out, size_t size)
+static int task_read_kept(struct task *task, enum task_file file, char *out, size_t size)
 {
 	int number;
 	int result;
 	int fd;
 
 	if (task->fds[file] >= 0)
-		return read_file(task, task->fds[file], out, size);
-	fd = open_file(task, file_names[file]);
+		return task_read_file(task, task->fds[file], out, size);
+	fd = task_open_file(task, file_names[file]);
 	if (fd < 0)
 		return -1;
-	result = read_file(task, fd, out, size);
+	result = task_read_file(task, fd, out, size);
 	number = errno;
 	if (may_be_kept(fd))
 		task->fds[file] = fd;
@@ -67,7 +67,7 @@ static int read_kept(struct task *task, enum task_file file, char *out, size_t s
 	return result;
 }
 
-static bool is_gone(int number)
+static bool task_is_gone(int number)
 {
 	return number == ESRCH || number == ENOENT;
 }
@@ -80,9 +80,9 @@ void task_begin(struct task *task)
 }
 
 /* After a reading that failed; a thread that is gone lacks nothing. */
-static void note_missing(struct task *task, const char *what)
+static void task_note_missing(struct task *task, const char *what)
 {
-	if (task->missing || is_gone(errno))
+	if (task->missing || task_is_gone(errno))
 		return;
 	task->missing = what;
 	task->failure = errno;
@@ -111,7 +111,7 @@ int task_look_switches(struct task *task, struct task_state *state)
 
 	state->cpu_ns = 0;
 	state->switches = 0;
-	if (read_kept(task, TASK_SCHEDSTAT, text, sizeof(text)) < 0)
+	if (task_read_kept(task, TASK_SCHEDSTAT, text, sizeof(text)) < 0)
 		return -1;
 	if (sscanf(text, "%" SCNu64 " %*u %" SCNu64, &state->cpu_ns, &state->switches) != 2)
 		state->switches = 0;
@@ -138,9 +138,9 @@ int task_look(struct task *task, struct task_state *state)
 	uint64_t switches = state->switches;
 
 	if (task_look_switches(task, state) < 0) {
-		if (is_gone(errno))
+		if (task_is_gone(errno))
 			return -1;
-		note_missing(task, "the processor time");
+		task_note_missing(task, "the processor time");
 	}
 	if (state->is_blocked && switches && state->switches == switches)
 		return 0;
@@ -148,9 +148,9 @@ int task_look(struct task *task, struct task_state *state)
 	state->is_blocked = false;
 	state->syscall = -1;
 	state->argument = 0;
-	if (read_kept(task, TASK_SYSCALL, text, sizeof(text)) < 0) {
-		note_missing(task, "the system call");
-		return is_gone(errno) ? -1 : 0;
+	if (task_read_kept(task, TASK_SYSCALL, text, sizeof(text)) < 0) {
+		task_note_missing(task, "the system call");
+		return task_is_gone(errno) ? -1 : 0;
 	}
 	keep_syscall(state, text);
 	return 0;
@@ -158,17 +158,17 @@ int task_look(struct task *task, struct task_state *state)
 
 void task_wchan(struct task *task, char *out, size_t size)
 {
-	if (read_kept(task, TASK_WCHAN, out, size) < 0 || strcmp(out, "0") == 0)
+	if (task_read_kept(task, TASK_WCHAN, out, size) < 0 || strcmp(out, "0") == 0)
 		out[0] = '\0';
 }
 
 void task_name(struct task *task, char *out, size_t size)
 {
 	out[0] = '\0';
-	int fd = open_file(task, "comm");
+	int fd = task_open_file(task, "comm");
 	if (fd < 0)
 		return;
-	if (read_file(task, fd, out, size) == 0)
+	if (task_read_file(task, fd, out, size) == 0)
 		out[strcspn(out, "\n")] = '\0';
 	close(fd);
 }
@@ -178,8 +178,8 @@ char task_letter(struct task *task)
 {
 	char text[256];
 
-	if (read_kept(task, TASK_STAT, text, sizeof(text)) < 0) {
-		note_missing(task, "the state");
+	if (task_read_kept(task, TASK_STAT, text, sizeof(text)) < 0) {
+		task_note_missing(task, "the state");
 		task->is_letter_unread = true;
 		return 0;
 	}

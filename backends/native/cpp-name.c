@@ -97,20 +97,20 @@ char *cpp_name_shorten(const char *name)
 	return result;
 }
 
-static bool is_digit(char letter)
+static bool cpp_name_is_digit(char letter)
 {
 	return letter >= '0' && letter <= '9';
 }
 
 /* "S_" is number 0, "S0_" 1, "SA_" 11; SIZE_MAX: it is none of these. */
-static size_t parse_number(const char *text, size_t *length)
+static size_t cpp_name_parse_number(const char *text, size_t *length)
 {
 	size_t number = 0;
 	size_t i = 1;
 
-	for (; is_digit(text[i]) || (text[i] >= 'A' && text[i] <= 'Z'); i++) {
-		unsigned digit = is_digit(text[i]) ? (unsigned)(text[i] - '0')
-						   : (unsigned)(text[i] - 'A') + 10;
+	for (; cpp_name_is_digit(text[i]) || (text[i] >= 'A' && text[i] <= 'Z'); i++) {
+		unsigned digit = cpp_name_is_digit(text[i]) ? (unsigned)(text[i] - '0')
+							    : (unsigned)(text[i] - 'A') + 10;
 		number = number * 36 + digit;
 		if (number > MANGLED_MAXIMUM)
 			return SIZE_MAX;
@@ -140,7 +140,7 @@ static size_t plain_pack(const char *text)
 	if (strncmp(text, "Dp", 2) != 0)
 		return 0;
 	at += strspn(text + at, "RKPOV");
-	if (text[at] != 'T' || parse_number(text + at, &length) == SIZE_MAX)
+	if (text[at] != 'T' || cpp_name_parse_number(text + at, &length) == SIZE_MAX)
 		return 0;
 	return at + length;
 }
@@ -164,7 +164,7 @@ bool cpp_name_is_modest(const char *mangled)
 		if (i >= MANGLED_MAXIMUM)
 			return false;
 		if (mangled[i] == 'S' || mangled[i] == 'T')
-			number = parse_number(mangled + i, &length);
+			number = cpp_name_parse_number(mangled + i, &length);
 		if (plain_pack(mangled + i) > 0) {
 			/* All of it was written once before. */
 			more = size + PACK_LETTERS * i;

@@ -15,7 +15,7 @@ struct machine {
 	size_t depth;
 };
 
-static int push(struct machine *machine, uint64_t value)
+static int dwarf_expression_push(struct machine *machine, uint64_t value)
 {
 	if (machine->depth == DEPTH)
 		return -1;
@@ -24,7 +24,7 @@ static int push(struct machine *machine, uint64_t value)
 }
 
 /* The word that many below the top; NULL: there is none. */
-static uint64_t *peek(struct machine *machine, size_t below)
+static uint64_t *dwarf_expression_peek(struct machine *machine, size_t below)
 {
 	if (below >= machine->depth)
 		return NULL;
@@ -39,14 +39,15 @@ static enum unwind_result push_register(struct machine *machine,
 		return UNWIND_NO_RULES;
 	if (!registers_has(expression->registers, (int)number))
 		return UNWIND_REGISTERS;
-	return push(machine, expression->registers->values[number] + offset) < 0 ? UNWIND_NO_RULES
-										 : UNWIND_CALLER;
+	return dwarf_expression_push(machine, expression->registers->values[number] + offset) < 0
+		       ? UNWIND_NO_RULES
+		       : UNWIND_CALLER;
 }
 
 static enum unwind_result dereference(struct machine *machine,
 				      const struct dwarf_expression *expression)
 {
-	uint64_t *top = peek(machine, 0);
+	uint64_t *top = dwarf_expression_peek(machine, 0);
 
 	if (!top)
 		return UNWIND_NO_RULES;
@@ -111,8 +112,8 @@ static int combine(uint8_t atom, uint64_t a, uint64_t b, uint64_t *out)
 
 static enum unwind_result run_binary(struct machine *machine, uint8_t atom)
 {
-	uint64_t *b = peek(machine, 0);
-	uint64_t *a = peek(machine, 1);
+	uint64_t *b = dwarf_expression_peek(machine, 0);
+	uint64_t *a = dwarf_expression_peek(machine, 1);
 
 	if (!a || combine(atom, *a, *b, a) < 0)
 		return UNWIND_NO_RULES;
@@ -123,21 +124,24 @@ static enum unwind_result run_binary(struct machine *machine, uint8_t atom)
 static enum unwind_result run_constant(struct machine *machine, const Dwarf_Op *op)
 {
 	if (op->atom >= DW_OP_lit0 && op->atom <= DW_OP_lit31)
-		return push(machine, op->atom - DW_OP_lit0) < 0 ? UNWIND_NO_RULES : UNWIND_CALLER;
-	return push(machine, op->number) < 0 ? UNWIND_NO_RULES : UNWIND_CALLER;
+		return dwarf_expression_push(machine, op->atom - DW_OP_lit0) < 0 ? UNWIND_NO_RULES
+										 : UNWIND_CALLER;
+	return dwarf_expression_push(machine, op->number) < 0 ? UNWIND_NO_RULES : UNWIND_CALLER;
 }
 
 static enum unwind_result run_other(struct machine *machine,
 				    const struct dwarf_expression *expression, const Dwarf_Op *op)
 {
-	uint64_t *top = peek(machine, 0);
+	uint64_t *top = dwarf_expression_peek(machine, 0);
 
 	switch (op->atom) {
 	case DW_OP_addr:
-		return push(machine, op->number + expression->bias) < 0 ? UNWIND_NO_RULES
-									: UNWIND_CALLER;
+		return dwarf_expression_push(machine, op->number + expression->bias) < 0
+			       ? UNWIND_NO_RULES
+			       : UNWIND_CALLER;
 	case DW_OP_call_frame_cfa:
-		return push(machine, expression->cfa) < 0 ? UNWIND_NO_RULES : UNWIND_CALLER;
+		return dwarf_expression_push(machine, expression->cfa) < 0 ? UNWIND_NO_RULES
+									   : UNWIND_CALLER;
 	case DW_OP_deref:
 		return dereference(machine, expression);
 	case DW_OP_plus_uconst:
@@ -146,7 +150,8 @@ static enum unwind_result run_other(struct machine *machine,
 		*top += op->number;
 		return UNWIND_CALLER;
 	case DW_OP_dup:
-		return !top || push(machine, *top) < 0 ? UNWIND_NO_RULES : UNWIND_CALLER;
+		return !top || dwarf_expression_push(machine, *top) < 0 ? UNWIND_NO_RULES
+									: UNWIND_CALLER;
 	case DW_OP_drop:
 		if (!top)
 			return UNWIND_NO_RULES;
@@ -210,7 +215,7 @@ enum unwind_result dwarf_expression_run(const struct dwarf_expression *expressio
 		if (done != UNWIND_CALLER)
 			return done;
 	}
-	top = peek(&machine, 0);
+	top = dwarf_expression_peek(&machine, 0);
 	if (!top)
 		return UNWIND_NO_RULES;
 	*result = *top;

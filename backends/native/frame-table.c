@@ -73,7 +73,7 @@ uint64_t frame_table_find(const struct frame_table *table, uint64_t address)
 }
 
 /* How long what begins at address is, with its length; 0: too long, or none. */
-static size_t measure(const struct frame_table *table, uint64_t address, uint32_t *id)
+static size_t frame_table_measure(const struct frame_table *table, uint64_t address, uint32_t *id)
 {
 	uint32_t words[2]; /* its length, and what kind it is */
 
@@ -94,8 +94,8 @@ struct extract {
 	uint8_t rules[]; /* the CIE, the FDE, and 0 for the end */
 };
 
-static void describe(struct extract *extract, const Elf64_Ehdr *header, uint64_t address,
-		     size_t length)
+static void frame_table_describe(struct extract *extract, const Elf64_Ehdr *header,
+				 uint64_t address, size_t length)
 {
 	extract->header = *header;
 	extract->header.e_phoff = 0;
@@ -129,9 +129,9 @@ void *frame_table_extract(const struct frame_table *table, uint64_t entry, size_
 	struct extract *extract;
 	uint32_t back;
 	uint32_t id;
-	size_t size = measure(table, entry, &back);
+	size_t size = frame_table_measure(table, entry, &back);
 	uint64_t common = entry + LENGTH_SIZE - back;
-	size_t common_size = size > 0 ? measure(table, common, &id) : 0;
+	size_t common_size = size > 0 ? frame_table_measure(table, common, &id) : 0;
 	size_t all = common_size + size + LENGTH_SIZE;
 
 	if (common_size == 0 || id != 0)
@@ -139,7 +139,7 @@ void *frame_table_extract(const struct frame_table *table, uint64_t entry, size_
 	extract = calloc(1, sizeof(*extract) + all);
 	if (!extract)
 		return NULL;
-	describe(extract, &table->file.header, entry - common_size, all);
+	frame_table_describe(extract, &table->file.header, entry - common_size, all);
 	if (elf_file_read_at(&table->file, common, extract->rules, common_size) < 0 ||
 	    elf_file_read_at(&table->file, entry, extract->rules + common_size, size) < 0) {
 		free(extract);

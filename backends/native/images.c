@@ -60,7 +60,7 @@ struct images {
 	unsigned generation;
 };
 
-static void free_name(void *value)
+static void images_free_name(void *value)
 {
 	struct place_name *name = value;
 
@@ -117,7 +117,7 @@ void images_free(struct images *images)
 }
 
 /* What is read of the files, as far as it counts. */
-static uint64_t count_bytes(const struct images *images)
+static uint64_t images_count_bytes(const struct images *images)
 {
 	uint64_t bytes = 0;
 
@@ -133,15 +133,15 @@ static uint64_t count_bytes(const struct images *images)
 	return bytes;
 }
 
-static bool is_full(const struct images *images)
+static bool images_is_full(const struct images *images)
 {
 	return images->count >= IMAGES_MAXIMUM || images->name_count >= NAMES_MAXIMUM ||
-	       count_bytes(images) >= BYTES_MAXIMUM;
+	       images_count_bytes(images) >= BYTES_MAXIMUM;
 }
 
 void images_tidy(struct images *images)
 {
-	if (is_full(images))
+	if (images_is_full(images))
 		forget_all(images);
 }
 
@@ -174,7 +174,7 @@ unsigned images_generation(const struct images *images)
  * The same inode, or the same build of the same owner: nobody else's. The path
  * is what frames are told to be in, and its process chooses that, too.
  */
-static bool is_same(const struct image *a, const struct image *b)
+static bool images_is_same(const struct image *a, const struct image *b)
 {
 	if (a->size != b->size || a->owner != b->owner || strcmp(a->path, b->path) != 0)
 		return false;
@@ -184,17 +184,17 @@ static bool is_same(const struct image *a, const struct image *b)
 	return a->device == b->device && a->inode == b->inode;
 }
 
-static struct image *find_same(struct images *images, const struct image *image)
+static struct image *images_find_same(struct images *images, const struct image *image)
 {
 	for (size_t i = 0; i < images->count; i++)
-		if (is_same(images->items[i], image))
+		if (images_is_same(images->items[i], image))
 			return images->items[i];
 	return NULL;
 }
 
-static struct image *keep(struct images *images, struct image *owned_image)
+static struct image *images_keep(struct images *images, struct image *owned_image)
 {
-	struct image *same = find_same(images, owned_image);
+	struct image *same = images_find_same(images, owned_image);
 
 	if (same) {
 		image_free(images, owned_image);
@@ -222,12 +222,12 @@ static struct image *make_image(const struct mapping *mapping)
 	drop_end(image->path, " (deleted)");
 	image->elf.fd = -1;
 	image->debug.fd = -1;
-	image->names = map_new(free_name);
+	image->names = map_new(images_free_name);
 	return image;
 }
 
 /* Whose process it is; root's where that cannot be told. */
-static uid_t find_user(pid_t pid)
+static uid_t images_find_user(pid_t pid)
 {
 	char path[32];
 	struct stat about;
@@ -257,8 +257,8 @@ static struct image *open_vdso(struct images *images, const struct mapping *mapp
 		return NULL;
 	}
 	image->size = (off_t)image->byte_count;
-	image->owner = find_user(pid);
-	return keep(images, image);
+	image->owner = images_find_user(pid);
+	return images_keep(images, image);
 }
 
 /*
@@ -307,7 +307,7 @@ static void open_debug(struct image *image, pid_t pid)
 	image->debug.fd = -1;
 }
 
-static const char *base_name(const char *path)
+static const char *images_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -315,19 +315,19 @@ static const char *base_name(const char *path)
 }
 
 /* Of a file that names no function there; free() it. */
-static char *make_place(const struct image *image, uint64_t address)
+static char *images_make_place(const struct image *image, uint64_t address)
 {
-	return xasprintf("%s+0x%llx", base_name(image->path), (unsigned long long)address);
+	return xasprintf("%s+0x%llx", images_base_name(image->path), (unsigned long long)address);
 }
 
 /* What is the same in all copies of a file is kept without its path. */
-static void complete(uint64_t address, void *value, void *data)
+static void images_complete(uint64_t address, void *value, void *data)
 {
 	struct place_name *name = value;
 	const struct image *image = data;
 
 	if (!name->func)
-		name->func = make_place(image, address);
+		name->func = images_make_place(image, address);
 	if (!name->file)
 		name->file = xstrdup(image->path);
 }
@@ -341,10 +341,11 @@ static void recall_names(struct images *images, struct image *image, pid_t pid)
 	if (!image->has_key)
 		return;
 	images->name_count += symbol_cache_load(images->cache, &image->key, image->names);
-	map_each(image->names, complete, image);
+	map_each(image->names, images_complete, image);
 }
 
-static struct image *open_file(struct images *images, const struct mapping *mapping, pid_t pid)
+static struct image *images_open_file(struct images *images, const struct mapping *mapping,
+				      pid_t pid)
 {
 	int fd = mapping_open(mapping, pid);
 	struct image *image;
@@ -361,9 +362,9 @@ static struct image *open_file(struct images *images, const struct mapping *mapp
 	}
 	image->size = about.st_size;
 	image->owner = about.st_uid;
-	if (!find_same(images, image))
+	if (!images_find_same(images, image))
 		recall_names(images, image, pid);
-	return keep(images, image);
+	return images_keep(images, image);
 }
 
 struct image *images_open(struct images *images, struct mapping *mapping, pid_t pid)
@@ -375,7 +376,7 @@ struct image *images_open(struct images *images, struct mapping *mapping, pid_t 
 	if (images->count >= 2 * IMAGES_MAXIMUM)
 		return NULL;
 	mapping->image = mapping->is_vdso ? open_vdso(images, mapping, pid)
-					  : open_file(images, mapping, pid);
+					  : images_open_file(images, mapping, pid);
 	return mapping->image;
 }
 
@@ -393,7 +394,7 @@ struct unwind_file *image_rules(struct images *images, struct image *image)
 	if (image->is_rules_opened)
 		return image->rules;
 	image->is_rules_opened = true;
-	if (count_bytes(images) >= BYTES_MAXIMUM)
+	if (images_count_bytes(images) >= BYTES_MAXIMUM)
 		return NULL;
 	if (image->bytes)
 		image->rules = images->module->open_image(image->bytes, image->byte_count);
@@ -419,7 +420,7 @@ void image_index(struct images *images, struct image *image, pid_t pid)
 {
 	if (image->symbols || image->bytes)
 		return;
-	progress_say(images->progress, base_name(image->path));
+	progress_say(images->progress, images_base_name(image->path));
 	open_debug(image, pid);
 	if (image->debug.fd >= 0)
 		read_symbols(images, image, &image->debug);
@@ -436,7 +437,7 @@ static struct unwind_file *open_lines(struct images *images, struct image *image
 {
 	if (image->lines)
 		return image->lines;
-	if (image->debug.fd >= 0 && count_bytes(images) < BYTES_MAXIMUM)
+	if (image->debug.fd >= 0 && images_count_bytes(images) < BYTES_MAXIMUM)
 		image->lines = images->module->open(image->debug.fd);
 	image->has_all_lines = image->lines || image->debug.fd < 0;
 	if (!image->lines)
@@ -458,7 +459,8 @@ static void drop_version(char *name)
 		*at = '\0';
 }
 
-static void take_symbol(const struct images *images, struct place_name *name, char *owned_symbol)
+static void images_take_symbol(const struct images *images, struct place_name *name,
+			       char *owned_symbol)
 {
 	char *plain;
 
@@ -474,7 +476,8 @@ static void take_symbol(const struct images *images, struct place_name *name, ch
 	free(owned_symbol);
 }
 
-static struct place_name *make_name(struct images *images, struct image *image, uint64_t address)
+static struct place_name *images_make_name(struct images *images, struct image *image,
+					   uint64_t address)
 {
 	struct place_name *name = xcalloc(1, sizeof(*name));
 	char path[4000];
@@ -482,9 +485,9 @@ static struct place_name *make_name(struct images *images, struct image *image, 
 	char *symbol = find_symbol(image, address);
 
 	if (symbol)
-		take_symbol(images, name, symbol);
+		images_take_symbol(images, name, symbol);
 	else
-		name->func = make_place(image, address);
+		name->func = images_make_place(image, address);
 	if (lines && !image->bytes)
 		name->lineno = images->module->line(lines, address, path, sizeof(path));
 	name->file = xstrdup(name->lineno > 0 ? path : image->path);
@@ -499,7 +502,7 @@ const struct place_name *image_name(struct images *images, struct image *image, 
 
 	if (name)
 		return name;
-	name = make_name(images, image, address);
+	name = images_make_name(images, image, address);
 	map_put(image->names, address, name);
 	image->is_unsaved |= image->has_key && name->is_lasting;
 	images->name_count++;

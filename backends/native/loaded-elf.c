@@ -49,7 +49,7 @@ void loaded_elf_cache_free(struct loaded_elf_cache *cache)
 	free(cache);
 }
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
+static uint64_t loaded_elf_hash_bytes(uint64_t hash, const void *bytes, size_t length)
 {
 	const unsigned char *byte = bytes;
 
@@ -58,21 +58,21 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
 	return hash;
 }
 
-static void identify(struct loaded_elf_image *image, struct memory *memory)
+static void loaded_elf_identify(struct loaded_elf_image *image, struct memory *memory)
 {
 	unsigned char bytes[IDENTITY_BYTES];
 
 	if (image->cache && image->start &&
 	    memory_fetch(memory, image->start, bytes, sizeof(bytes)) == 0 &&
 	    memcmp(bytes, ELFMAG, SELFMAG) == 0)
-		image->identity = hash_bytes(HASH_START, bytes, sizeof(bytes));
+		image->identity = loaded_elf_hash_bytes(HASH_START, bytes, sizeof(bytes));
 	image->start = 0;
 }
 
 /* The key of a name in the cache; 0: there is none. */
 static uint64_t cache_key(const struct loaded_elf_image *image, const char *name)
 {
-	return image->identity ? hash_bytes(image->identity, name, strlen(name)) | 1 : 0;
+	return image->identity ? loaded_elf_hash_bytes(image->identity, name, strlen(name)) | 1 : 0;
 }
 
 /* glibc has added the bias to these already, musl has not. */
@@ -235,8 +235,8 @@ static uint32_t find_bucket(const struct loaded_elf_image *image, struct memory 
 	return index;
 }
 
-static int look_up(const struct loaded_elf_image *image, struct memory *memory, const char *name,
-		   uint64_t *address)
+static int loaded_elf_look_up(const struct loaded_elf_image *image, struct memory *memory,
+			      const char *name, uint64_t *address)
 {
 	uint64_t chain = 0;
 	uint32_t hash = hash_name(name);
@@ -262,7 +262,7 @@ int loaded_elf_symbol(struct loaded_elf_image *image, struct memory *memory, con
 	uint64_t known = 0;
 	uint8_t byte;
 
-	identify(image, memory);
+	loaded_elf_identify(image, memory);
 	uint64_t key = cache_key(image, name);
 	if (key)
 		known = (uintptr_t)map_find(image->cache->addresses, key);
@@ -274,7 +274,7 @@ int loaded_elf_symbol(struct loaded_elf_image *image, struct memory *memory, con
 	}
 	if (read_dynamic(image, memory) < 0)
 		return -1;
-	int result = look_up(image, memory, name, address);
+	int result = loaded_elf_look_up(image, memory, name, address);
 	known = result < 0 ? ABSENT : *address - image->bias + 1;
 	/* What could not be read is not absent: is the process still there? */
 	if (key && memory_fetch(memory, image->bias, &byte, 1) == 0)
@@ -282,7 +282,7 @@ int loaded_elf_symbol(struct loaded_elf_image *image, struct memory *memory, con
 	return result;
 }
 
-static void read_text(struct memory *memory, uint64_t address, char *out, size_t size)
+static void loaded_elf_read_text(struct memory *memory, uint64_t address, char *out, size_t size)
 {
 	size_t i = 0;
 	uint8_t byte;
@@ -316,7 +316,7 @@ void loaded_elf_each_library(struct loaded_elf_image *program, struct memory *me
 			.bias = map.l_addr,
 			.dynamic = (uintptr_t)map.l_ld,
 		};
-		read_text(memory, (uintptr_t)map.l_name, name, sizeof(name));
+		loaded_elf_read_text(memory, (uintptr_t)map.l_name, name, sizeof(name));
 		if (!each(&image, name, data))
 			return;
 	}

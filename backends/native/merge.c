@@ -133,7 +133,7 @@ struct merge {
 	size_t next;	  /* Python frame */
 };
 
-static void add_frame(struct merge *merge, struct frame frame)
+static void merge_add_frame(struct merge *merge, struct frame frame)
 {
 	ARRAY_GROW(merge->frames, merge->count, merge->capacity);
 	merge->frames[merge->count++] = frame;
@@ -155,12 +155,12 @@ static void add_native(struct merge *merge, const struct native_frame *native)
 	}
 	code.type = FRAME_NATIVE;
 	frame.code = stack_table_code(merge->table, &code);
-	add_frame(merge, frame);
+	merge_add_frame(merge, frame);
 	merge->native_count++;
 }
 
 /* Outside of the outermost Python frame it is only the way to Python. */
-static bool is_shown(const struct merge *merge, const struct native_frame *native)
+static bool merge_is_shown(const struct merge *merge, const struct native_frame *native)
 {
 	const struct capture *capture = merge->capture;
 	size_t at = (size_t)(native - capture->frames);
@@ -176,7 +176,7 @@ static bool is_shown(const struct merge *merge, const struct native_frame *nativ
 static void add_python(struct merge *merge, size_t end)
 {
 	while (merge->next < end)
-		add_frame(merge, merge->capture->python[merge->next++].frame);
+		merge_add_frame(merge, merge->capture->python[merge->next++].frame);
 }
 
 static bool is_loop(const struct native_frame *native)
@@ -213,7 +213,7 @@ static void anchor_by_loops(struct capture *capture)
 			capture->python[count++].anchor = capture->frames[i].low;
 }
 
-static bool is_within(const struct native_frame *native, uint64_t anchor)
+static bool merge_is_within(const struct native_frame *native, uint64_t anchor)
 {
 	return anchor >= native->low && anchor < native->high;
 }
@@ -225,13 +225,13 @@ static size_t count_within(const struct capture *capture, const struct native_fr
 	size_t count = 0;
 
 	while (first + count < capture->python_count &&
-	       is_within(native, capture->python[first + count].anchor))
+	       merge_is_within(native, capture->python[first + count].anchor))
 		count++;
 	return count;
 }
 
 /* Every anchor that should have been met on the way was met in order. */
-static bool fits(const struct capture *capture)
+static bool merge_fits(const struct capture *capture)
 {
 	uint64_t end = 0;
 	size_t next = 0;
@@ -254,7 +254,7 @@ static void merge_by_anchors(struct merge *merge)
 		const struct native_frame *native = &capture->frames[i];
 		size_t count = count_within(capture, native, merge->next);
 		add_python(merge, merge->next + count);
-		if (count > 0 ? merge->has_internals : is_shown(merge, native))
+		if (count > 0 ? merge->has_internals : merge_is_shown(merge, native))
 			add_native(merge, native);
 	}
 	add_python(merge, capture->python_count);
@@ -287,7 +287,7 @@ const struct stack *merge_stack(struct capture *capture, struct stack_table *tab
 
 	if (!has_anchors(capture))
 		anchor_by_loops(capture);
-	if (fits(capture))
+	if (merge_fits(capture))
 		merge_by_anchors(&merge);
 	else
 		merge_above(&merge);

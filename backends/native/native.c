@@ -73,7 +73,7 @@ static void free_now(struct native *native)
 	free(native);
 }
 
-static void stop_timer(struct native *native)
+static void native_stop_timer(struct native *native)
 {
 	if (native->timer)
 		loop_timer_stop(native->timer);
@@ -84,7 +84,7 @@ void native_free(struct native *native)
 {
 	if (!native)
 		return;
-	stop_timer(native);
+	native_stop_timer(native);
 	atomic_store(&native->is_cancelled, true);
 	native->is_closed = true;
 	if (!native->running && !native->is_saving)
@@ -172,7 +172,7 @@ static void run_job(void *data)
 static void start_next(struct native *native);
 
 /* What is done with the captures may start the next job, or wait for one. */
-static void end_job(void *data)
+static void native_end_job(void *data)
 {
 	struct native_process *process = data;
 	struct native *native = process->native;
@@ -223,7 +223,7 @@ static void end_saving(void *data)
 }
 
 /* Only once nobody waits for a stack. */
-static void save(struct native *native)
+static void native_save(struct native *native)
 {
 	if (!images_are_unsaved(native->images))
 		return;
@@ -245,14 +245,14 @@ static void start_next(struct native *native)
 	}
 	if (!next) {
 		on_say(native);
-		stop_timer(native);
-		save(native);
+		native_stop_timer(native);
+		native_save(native);
 		return;
 	}
 	native->running = next;
 	if (!native->timer)
 		native->timer = loop_timer(native->loop, SAY_SECONDS, SAY_SECONDS, on_say, native);
-	loop_work(native->loop, run_job, end_job, next);
+	loop_work(native->loop, run_job, native_end_job, next);
 }
 
 void native_start(struct native_process *process, struct capture_set *captures)

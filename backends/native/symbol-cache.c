@@ -67,7 +67,7 @@ static uint64_t nanoseconds(const struct timespec *time)
 	return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
 }
 
-static int identify(struct symbol_identity *identity, int fd)
+static int symbol_cache_identify(struct symbol_identity *identity, int fd)
 {
 	struct timespec now;
 	struct stat about;
@@ -90,9 +90,9 @@ int symbol_key_set(struct symbol_key *key, const struct elf_file *image,
 {
 	*key = (struct symbol_key){ .id_length = image->id_length };
 	memcpy(key->id, image->id, image->id_length);
-	if (image->id_length == 0 || identify(&key->image, image->fd) < 0)
+	if (image->id_length == 0 || symbol_cache_identify(&key->image, image->fd) < 0)
 		return -1;
-	return debug ? identify(&key->debug, debug->fd) : 0;
+	return debug ? symbol_cache_identify(&key->debug, debug->fd) : 0;
 }
 
 struct symbol_cache *symbol_cache_new(void)
@@ -119,7 +119,7 @@ void symbol_cache_free(struct symbol_cache *cache)
 	free(cache);
 }
 
-static void make_name(char name[NAME_SIZE], const struct symbol_key *key)
+static void symbol_cache_make_name(char name[NAME_SIZE], const struct symbol_key *key)
 {
 	const uint8_t *bytes = (const void *)key;
 	uint64_t hash = HASH_START;
@@ -162,15 +162,15 @@ static int open_kept(const struct symbol_cache *cache, const char *name, size_t 
 }
 
 /* To be freed; NULL: it is not there, or not whole, or another file's. */
-static char *read_kept(const struct symbol_cache *cache, const struct symbol_key *key,
-		       size_t *length)
+static char *symbol_cache_read_kept(const struct symbol_cache *cache, const struct symbol_key *key,
+				    size_t *length)
 {
 	char name[NAME_SIZE];
 	struct header header;
 	char *bytes;
 	int fd;
 
-	make_name(name, key);
+	symbol_cache_make_name(name, key);
 	fd = open_kept(cache, name, length);
 	if (fd < 0)
 		return NULL;
@@ -193,7 +193,7 @@ struct rest {
 	size_t length;
 };
 
-static const char *take_bytes(struct rest *rest, size_t length)
+static const char *symbol_cache_take_bytes(struct rest *rest, size_t length)
 {
 	const char *bytes = rest->at;
 
@@ -204,20 +204,20 @@ static const char *take_bytes(struct rest *rest, size_t length)
 	return bytes;
 }
 
-static bool is_text(const char *bytes, size_t length)
+static bool symbol_cache_is_text(const char *bytes, size_t length)
 {
 	return bytes && length <= TEXT_MAXIMUM && !memchr(bytes, '\0', length);
 }
 
-static char *copy_text(const char *bytes, size_t length)
+static char *symbol_cache_copy_text(const char *bytes, size_t length)
 {
 	return length > 0 ? xstrndup(bytes, length) : NULL;
 }
 
 /* NULL: the rest is no entry. */
-static struct place_name *take_entry(struct rest *rest, uint64_t *address)
+static struct place_name *symbol_cache_take_entry(struct rest *rest, uint64_t *address)
 {
-	const char *bytes = take_bytes(rest, sizeof(struct entry));
+	const char *bytes = symbol_cache_take_bytes(rest, sizeof(struct entry));
 	struct place_name *name;
 	struct entry entry;
 	const char *qualname;
@@ -227,18 +227,19 @@ static struct place_name *take_entry(struct rest *rest, uint64_t *address)
 	if (!bytes)
 		return NULL;
 	memcpy(&entry, bytes, sizeof(entry));
-	func = take_bytes(rest, entry.func);
-	qualname = take_bytes(rest, entry.qualname);
-	file = take_bytes(rest, entry.file);
-	if (!is_text(func, entry.func) || !is_text(qualname, entry.qualname) ||
-	    !is_text(file, entry.file) || entry.lineno > INT32_MAX ||
+	func = symbol_cache_take_bytes(rest, entry.func);
+	qualname = symbol_cache_take_bytes(rest, entry.qualname);
+	file = symbol_cache_take_bytes(rest, entry.file);
+	if (!symbol_cache_is_text(func, entry.func) ||
+	    !symbol_cache_is_text(qualname, entry.qualname) ||
+	    !symbol_cache_is_text(file, entry.file) || entry.lineno > INT32_MAX ||
 	    (entry.func > 0) != entry.has_symbol || (entry.file > 0) != (entry.lineno > 0))
 		return NULL;
 	name = xcalloc(1, sizeof(*name));
 	*name = (struct place_name){
-		.func = copy_text(func, entry.func),
-		.qualname = copy_text(qualname, entry.qualname),
-		.file = copy_text(file, entry.file),
+		.func = symbol_cache_copy_text(func, entry.func),
+		.qualname = symbol_cache_copy_text(qualname, entry.qualname),
+		.file = symbol_cache_copy_text(file, entry.file),
 		.lineno = (int)entry.lineno,
 		.has_symbol = entry.has_symbol,
 		.is_lasting = true,
@@ -254,12 +255,12 @@ size_t symbol_cache_load(const struct symbol_cache *cache, const struct symbol_k
 	uint64_t address;
 	size_t count = 0;
 	size_t length;
-	char *bytes = read_kept(cache, key, &length);
+	char *bytes = symbol_cache_read_kept(cache, key, &length);
 
 	if (!bytes)
 		return 0;
 	struct rest rest = { bytes + sizeof(struct header), length - sizeof(struct header) };
-	while ((name = take_entry(&rest, &address))) {
+	while ((name = symbol_cache_take_entry(&rest, &address))) {
 		map_put(names, address, name);
 		count++;
 	}
@@ -278,7 +279,7 @@ static size_t text_length(const char *text)
 	return text ? strlen(text) : 0;
 }
 
-static void append_text(struct buffer *out, const char *text)
+static void symbol_cache_append_text(struct buffer *out, const char *text)
 {
 	if (text)
 		buffer_append_string(out, text);
@@ -296,7 +297,7 @@ static bool set_lengths(struct entry *entry, const char *func, const char *qualn
 	       (entry->file > 0) == (entry->lineno > 0);
 }
 
-static void add_entry(uint64_t address, void *value, void *data)
+static void symbol_cache_add_entry(uint64_t address, void *value, void *data)
 {
 	const struct place_name *name = value;
 	const char *func = name->has_symbol ? name->func : NULL;
@@ -311,9 +312,9 @@ static void add_entry(uint64_t address, void *value, void *data)
 	if (!name->is_lasting || out->is_full || !set_lengths(&entry, func, name->qualname, file))
 		return;
 	buffer_append(&out->bytes, &entry, sizeof(entry));
-	append_text(&out->bytes, func);
-	append_text(&out->bytes, name->qualname);
-	append_text(&out->bytes, file);
+	symbol_cache_append_text(&out->bytes, func);
+	symbol_cache_append_text(&out->bytes, name->qualname);
+	symbol_cache_append_text(&out->bytes, file);
 	out->is_full = out->bytes.length > SYMBOL_CACHE_FILE_MAXIMUM - sizeof(struct header);
 }
 
@@ -412,8 +413,8 @@ void symbol_cache_save(const struct symbol_cache *cache, const struct symbol_key
 
 	if (cache->folder < 0)
 		return;
-	make_name(name, key);
-	map_each(names, add_entry, &entries);
+	symbol_cache_make_name(name, key);
+	map_each(names, symbol_cache_add_entry, &entries);
 	if (entries.is_full) {
 		unlinkat(cache->folder, name, 0);
 	} else {

@@ -34,7 +34,7 @@ static bool is_function(const Elf64_Sym *symbol)
 	       symbol->st_name != 0 && symbol->st_name < NAME_OFFSET_MAXIMUM;
 }
 
-static int compare(const void *a, const void *b)
+static int symbols_compare(const void *a, const void *b)
 {
 	const struct symbol *left = a;
 	const struct symbol *right = b;
@@ -44,7 +44,7 @@ static int compare(const void *a, const void *b)
 	return 0;
 }
 
-static void take(struct symbols *symbols, const Elf64_Sym *symbol)
+static void symbols_take(struct symbols *symbols, const Elf64_Sym *symbol)
 {
 	if (!is_function(symbol))
 		return;
@@ -56,8 +56,8 @@ static void take(struct symbols *symbols, const Elf64_Sym *symbol)
 	};
 }
 
-static void read_all(struct symbols *symbols, const struct elf_file *file,
-		     const Elf64_Shdr *section, const atomic_bool *is_cancelled)
+static void symbols_read_all(struct symbols *symbols, const struct elf_file *file,
+			     const Elf64_Shdr *section, const atomic_bool *is_cancelled)
 {
 	Elf64_Sym *some = xmalloc(SYMBOLS_AT_ONCE * sizeof(*some));
 	uint64_t left = section->sh_size / sizeof(*some);
@@ -75,7 +75,7 @@ static void read_all(struct symbols *symbols, const struct elf_file *file,
 			symbols->items = xrealloc(symbols->items, room * sizeof(struct symbol));
 		}
 		for (size_t i = 0; i < count; i++)
-			take(symbols, &some[i]);
+			symbols_take(symbols, &some[i]);
 		at += count * sizeof(*some);
 		left -= count;
 	}
@@ -91,11 +91,11 @@ struct symbols *symbols_new(const struct elf_file *file, const atomic_bool *is_c
 	if (elf_file_section(file, SHT_SYMTAB, &section, &symbols->names) < 0 &&
 	    elf_file_section(file, SHT_DYNSYM, &section, &symbols->names) < 0)
 		return symbols;
-	read_all(symbols, file, &section, is_cancelled);
+	symbols_read_all(symbols, file, &section, is_cancelled);
 	if (symbols->count == 0)
 		return symbols;
 	symbols->items = xrealloc(symbols->items, symbols->count * sizeof(struct symbol));
-	qsort(symbols->items, symbols->count, sizeof(struct symbol), compare);
+	qsort(symbols->items, symbols->count, sizeof(struct symbol), symbols_compare);
 	return symbols;
 }
 
@@ -146,8 +146,8 @@ static bool holds(const struct symbol *symbol, const struct symbol *last, uint64
 	return address - symbol->address < symbol->size;
 }
 
-static char *read_name(const struct symbols *symbols, const struct elf_file *file,
-		       const struct symbol *symbol)
+static char *symbols_read_name(const struct symbols *symbols, const struct elf_file *file,
+			       const struct symbol *symbol)
 {
 	uint64_t length = symbols->names.sh_size;
 	size_t size = NAME_START;
@@ -199,7 +199,7 @@ char *symbols_find(const struct symbols *symbols, const struct elf_file *file, u
 			break;
 		if (!holds(symbol, last, address))
 			continue;
-		char *name = read_name(symbols, file, symbol);
+		char *name = symbols_read_name(symbols, file, symbol);
 		if (name && name[0] && plainness(symbol, name) < best_rank) {
 			best_rank = plainness(symbol, name);
 			found = symbol->address;

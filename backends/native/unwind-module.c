@@ -50,7 +50,7 @@ struct unwind_file {
 	uint64_t size;
 };
 
-static struct unwind_file *make_file(Elf *elf)
+static struct unwind_file *unwind_module_make_file(Elf *elf)
 {
 	struct unwind_file *file;
 
@@ -75,14 +75,14 @@ static bool has_sane_header(int fd)
 	       (header.e_shoff == 0 || header.e_shnum != 0);
 }
 
-static struct unwind_file *module_open(int fd)
+static struct unwind_file *unwind_module_module_open(int fd)
 {
 	struct unwind_file *file;
 
 	elf_version(EV_CURRENT);
 	if (!has_sane_header(fd))
 		return NULL;
-	file = make_file(elf_begin(fd, ELF_C_READ, NULL));
+	file = unwind_module_make_file(elf_begin(fd, ELF_C_READ, NULL));
 	if (file)
 		file->has_table = frame_table_open(&file->table, fd) == 0;
 	return file;
@@ -91,7 +91,7 @@ static struct unwind_file *module_open(int fd)
 static struct unwind_file *module_open_image(void *bytes, size_t length)
 {
 	elf_version(EV_CURRENT);
-	return make_file(elf_memory(bytes, length));
+	return unwind_module_make_file(elf_memory(bytes, length));
 }
 
 static void clear_function(struct unwind_file *file, struct function_rules *function)
@@ -103,7 +103,7 @@ static void clear_function(struct unwind_file *file, struct function_rules *func
 	*function = (struct function_rules){ .entry = 0 };
 }
 
-static void module_close(struct unwind_file *file)
+static void unwind_module_module_close(struct unwind_file *file)
 {
 	if (!file)
 		return;
@@ -116,7 +116,7 @@ static void module_close(struct unwind_file *file)
 	free(file);
 }
 
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t unwind_module_add(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -158,7 +158,7 @@ static uint64_t sum_sections(Elf *elf, const char *start)
 		    strncmp(name + 2, start + 1, strlen(start) - 1) == 0)
 			return UINT64_MAX;
 		if (strncmp(name, start, strlen(start)) == 0)
-			sum = add(sum, unpacked_size(section));
+			sum = unwind_module_add(sum, unpacked_size(section));
 	}
 	return sum;
 }
@@ -174,7 +174,7 @@ static uint64_t sum_segments(Elf *elf)
 		return UINT64_MAX;
 	for (size_t i = 0; i < count; i++)
 		if (headers[i].p_type == PT_GNU_EH_FRAME)
-			sum = add(sum, headers[i].p_filesz);
+			sum = unwind_module_add(sum, headers[i].p_filesz);
 	return sum;
 }
 
@@ -190,7 +190,7 @@ static void read_function(struct unwind_file *file, struct function_rules *funct
 		function->rules = dwarf_getcfi_elf(function->elf);
 }
 
-static Dwarf_CFI *find_function(struct unwind_file *file, uint64_t address)
+static Dwarf_CFI *unwind_module_find_function(struct unwind_file *file, uint64_t address)
 {
 	uint64_t entry = frame_table_find(&file->table, address);
 	struct function_rules *function;
@@ -206,14 +206,14 @@ static Dwarf_CFI *find_function(struct unwind_file *file, uint64_t address)
 	return function->rules;
 }
 
-static Dwarf_CFI *find_all(struct unwind_file *file)
+static Dwarf_CFI *unwind_module_find_all(struct unwind_file *file)
 {
 	uint64_t size;
 
 	if (file->is_rules_read)
 		return file->rules;
 	file->is_rules_read = true;
-	size = add(sum_sections(file->elf, ".eh_frame"), sum_segments(file->elf));
+	size = unwind_module_add(sum_sections(file->elf, ".eh_frame"), sum_segments(file->elf));
 	if (size > RULES_MAXIMUM)
 		return NULL;
 	file->size += size;
@@ -223,7 +223,8 @@ static Dwarf_CFI *find_all(struct unwind_file *file)
 
 static Dwarf_CFI *find_rules(struct unwind_file *file, uint64_t address)
 {
-	return file->has_table ? find_function(file, address) : find_all(file);
+	return file->has_table ? unwind_module_find_function(file, address)
+			       : unwind_module_find_all(file);
 }
 
 static uint64_t module_size(const struct unwind_file *file)
@@ -368,9 +369,9 @@ static char *module_demangle(const char *name)
 
 extern const struct unwind_module probetui_unwind_module __attribute__((visibility("default")));
 const struct unwind_module probetui_unwind_module = {
-	.open = module_open,
+	.open = unwind_module_module_open,
 	.open_image = module_open_image,
-	.close = module_close,
+	.close = unwind_module_module_close,
 	.size = module_size,
 	.step = module_step,
 	.line = module_line,

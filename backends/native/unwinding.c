@@ -21,7 +21,7 @@ struct thread {
 	struct capture *capture;
 };
 
-static bool is_over(const struct unwinding *unwinding)
+static bool unwinding_is_over(const struct unwinding *unwinding)
 {
 	return atomic_load(unwinding->is_cancelled) || loop_now() > unwinding->deadline;
 }
@@ -45,7 +45,7 @@ static struct mapping *find_mapping(const struct thread *thread, uint64_t pc)
 	return maps_find(&process->maps, pc);
 }
 
-static int read_word(void *data, uint64_t address, uint64_t *word)
+static int unwinding_read_word(void *data, uint64_t address, uint64_t *word)
 {
 	struct thread *thread = data;
 
@@ -66,10 +66,10 @@ static uint64_t code_address(const struct registers *registers)
 	return registers->pc - (registers->is_next ? 0 : 1);
 }
 
-static enum unwind_result step(struct thread *thread, const struct registers *callee,
-			       struct registers *caller)
+static enum unwind_result unwinding_step(struct thread *thread, const struct registers *callee,
+					 struct registers *caller)
 {
-	const struct unwind_memory memory = { read_word, thread };
+	const struct unwind_memory memory = { unwinding_read_word, thread };
 	struct mapping *mapping;
 	struct image *image = find_image(thread, code_address(callee), &mapping);
 	struct unwind_file *rules;
@@ -83,7 +83,8 @@ static enum unwind_result step(struct thread *thread, const struct registers *ca
 					       &memory);
 }
 
-static struct native_frame *add_frame(struct capture *capture, const struct registers *registers)
+static struct native_frame *unwinding_add_frame(struct capture *capture,
+						const struct registers *registers)
 {
 	struct native_frame *frame;
 
@@ -96,7 +97,7 @@ static struct native_frame *add_frame(struct capture *capture, const struct regi
 	return frame;
 }
 
-static bool is_same_place(const struct registers *a, const struct registers *b)
+static bool unwinding_is_same_place(const struct registers *a, const struct registers *b)
 {
 	int sp = registers_stack_pointer();
 
@@ -118,8 +119,8 @@ static void unwind_one(struct thread *thread)
 
 	capture->frame_count = 0;
 	for (;;) {
-		struct native_frame *frame = add_frame(capture, &registers);
-		enum unwind_result result = step(thread, &registers, &caller);
+		struct native_frame *frame = unwinding_add_frame(capture, &registers);
+		enum unwind_result result = unwinding_step(thread, &registers, &caller);
 		if (result != UNWIND_CALLER) {
 			capture->end = result == UNWIND_OUTERMOST   ? NATIVE_OUTERMOST
 				       : result == UNWIND_REGISTERS ? NATIVE_REGISTERS
@@ -128,10 +129,12 @@ static void unwind_one(struct thread *thread)
 		}
 		frame->high = caller.values[registers_stack_pointer()];
 		capture->end = NATIVE_BROKEN;
-		if ((frame->high <= frame->low && !caller.is_next) || is_same_place(&caller, &mark))
+		if ((frame->high <= frame->low && !caller.is_next) ||
+		    unwinding_is_same_place(&caller, &mark))
 			return;
 		capture->end = NATIVE_CUT;
-		if (capture->frame_count == CAPTURE_FRAMES_MAXIMUM || is_over(thread->unwinding))
+		if (capture->frame_count == CAPTURE_FRAMES_MAXIMUM ||
+		    unwinding_is_over(thread->unwinding))
 			return;
 		registers = caller;
 		if ((capture->frame_count & (capture->frame_count - 1)) == 0)
@@ -139,8 +142,8 @@ static void unwind_one(struct thread *thread)
 	}
 }
 
-static bool is_unread(const struct image *image, const struct mapping *mapping,
-		      const struct native_frame *frame)
+static bool unwinding_is_unread(const struct image *image, const struct mapping *mapping,
+				const struct native_frame *frame)
 {
 	return image_is_unread(image, frame->pc - image_bias(image, mapping));
 }
@@ -157,7 +160,7 @@ static int count_unread(const struct thread *thread, size_t count)
 			struct mapping *mapping;
 			struct image *image = find_image(thread, capture->frames[j].pc, &mapping);
 			size_t k = 0;
-			if (!image || !is_unread(image, mapping, &capture->frames[j]))
+			if (!image || !unwinding_is_unread(image, mapping, &capture->frames[j]))
 				continue;
 			while (k < unread_count && unread[k] != image)
 				k++;
@@ -177,7 +180,7 @@ static void name_frame(const struct thread *thread, struct native_frame *frame)
 
 	if (!image)
 		return;
-	if (is_unread(image, mapping, frame)) {
+	if (unwinding_is_unread(image, mapping, frame)) {
 		image_index(unwinding->images, image, process->pid);
 		progress_step(unwinding->progress);
 	}
@@ -191,9 +194,10 @@ static void name_all(const struct thread *first, size_t count)
 	struct progress *progress = first->unwinding->progress;
 
 	progress_start(progress, count_unread(first, count));
-	for (size_t i = 0; i < count && !is_over(first->unwinding); i++) {
+	for (size_t i = 0; i < count && !unwinding_is_over(first->unwinding); i++) {
 		struct capture *capture = &first->capture[i];
-		for (size_t j = 0; j < capture->frame_count && !is_over(first->unwinding); j++)
+		for (size_t j = 0; j < capture->frame_count && !unwinding_is_over(first->unwinding);
+		     j++)
 			name_frame(first, &capture->frames[j]);
 	}
 	progress_start(progress, 0);
@@ -209,7 +213,7 @@ void unwinding_run(const struct unwinding *unwinding, struct unwound_process *pr
 	    process->generation != images_generation(unwinding->images) ||
 	    loop_now() - process->maps_time > MAPS_SECONDS)
 		read_maps(unwinding, process);
-	for (size_t i = 0; i < count && !is_over(unwinding); i++) {
+	for (size_t i = 0; i < count && !unwinding_is_over(unwinding); i++) {
 		thread.capture = &captures[i];
 		unwind_one(&thread);
 	}

@@ -21,7 +21,7 @@ struct host_lookup {
 	bool is_cancelled;
 };
 
-static void look_up(void *data)
+static void host_lookup_look_up(void *data)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
 	struct host_lookup *lookup = data;
@@ -31,7 +31,7 @@ static void look_up(void *data)
 		lookup->found = NULL;
 }
 
-static void on_found(void *data)
+static void host_lookup_on_found(void *data)
 {
 	struct host_lookup *lookup = data;
 
@@ -53,7 +53,7 @@ host_lookup_new(struct loop *loop, const char *host, int port,
 	snprintf(lookup->port, sizeof(lookup->port), "%d", port);
 	lookup->done = done;
 	lookup->data = data;
-	loop_work(loop, look_up, on_found, lookup);
+	loop_work(loop, host_lookup_look_up, host_lookup_on_found, lookup);
 	return lookup;
 }
 

@@ -113,7 +113,7 @@ void inspector_free(struct inspector *inspector)
 	free(inspector);
 }
 
-static void begin(struct inspector *inspector, enum phase phase)
+static void inspector_begin(struct inspector *inspector, enum phase phase)
 {
 	inspector->phase = phase;
 	inspector->is_lent = false;
@@ -132,7 +132,7 @@ void inspector_ask(struct inspector *inspector, json_t *owned_question)
 	inspector->refusals = 0;
 	inspector->tries = 0;
 	inspector->installs = 0;
-	begin(inspector, PHASE_QUESTION);
+	inspector_begin(inspector, PHASE_QUESTION);
 }
 
 bool inspector_is_asking(const struct inspector *inspector)
@@ -145,7 +145,7 @@ void inspector_again(struct inspector *inspector)
 	if (inspector->phase == PHASE_NONE)
 		return;
 	inspector->installs = 0;
-	begin(inspector, PHASE_QUESTION);
+	inspector_begin(inspector, PHASE_QUESTION);
 }
 
 static const struct buffer *to_send(const struct inspector *inspector)
@@ -171,7 +171,7 @@ static void put_piece(struct inspector *inspector, const char *piece)
 			      inspector->sent, PIECE_MAXIMUM, piece, inspector->nonce);
 }
 
-static void put_question(struct inspector *inspector, const char *piece)
+static void inspector_put_question(struct inspector *inspector, const char *piece)
 {
 	buffer_printf(&inspector->line,
 		      "s.__dict__['%s'](s,'%s','%s')if'%s'in s.__dict__ else" NOTHING,
@@ -206,7 +206,7 @@ const char *inspector_line(struct inspector *inspector)
 	else if (inspector->phase == PHASE_INSTALL)
 		put_install(inspector, piece);
 	else
-		put_question(inspector, piece);
+		inspector_put_question(inspector, piece);
 	buffer_append_string(&inspector->line, LINE_END);
 	inspector->is_lent = true;
 	return inspector->line.data;
@@ -255,7 +255,7 @@ static int parse_token(const char *line, size_t length, struct token *token)
 	return 0;
 }
 
-static json_t *decode(const struct token *token)
+static json_t *inspector_decode(const struct token *token)
 {
 	struct buffer data = BUFFER_INIT;
 	struct error ignored = ERROR_INIT;
@@ -272,16 +272,16 @@ static json_t *decode(const struct token *token)
 	return answer;
 }
 
-static enum inspector_result fail(struct inspector *inspector, struct error *error,
-				  const char *sentence)
+static enum inspector_result inspector_fail(struct inspector *inspector, struct error *error,
+					    const char *sentence)
 {
-	begin(inspector, PHASE_NONE);
+	inspector_begin(inspector, PHASE_NONE);
 	error_set(error, "%s", sentence);
 	return INSPECTOR_FAILED;
 }
 
 /* The line was read, and had nothing to answer. */
-static enum inspector_result go_on(struct inspector *inspector, struct error *error)
+static enum inspector_result inspector_go_on(struct inspector *inspector, struct error *error)
 {
 	inspector->is_lent = false;
 	if (!is_last_piece(inspector)) {
@@ -289,36 +289,38 @@ static enum inspector_result go_on(struct inspector *inspector, struct error *er
 		return INSPECTOR_SEND;
 	}
 	if (inspector->phase == PHASE_INSTALL) {
-		begin(inspector, PHASE_QUESTION);
+		inspector_begin(inspector, PHASE_QUESTION);
 		return INSPECTOR_SEND;
 	}
 	if (inspector->installs++ > 0)
-		return fail(inspector, error,
-			    "The debugger takes what it is asked, but forgets it at once: its "
-			    "class may have no attributes.");
-	begin(inspector, PHASE_INSTALL);
+		return inspector_fail(
+			inspector, error,
+			"The debugger takes what it is asked, but forgets it at once: its "
+			"class may have no attributes.");
+	inspector_begin(inspector, PHASE_INSTALL);
 	return INSPECTOR_SEND;
 }
 
 static enum inspector_result try_again(struct inspector *inspector, struct error *error)
 {
 	if (inspector->tries++ == TRIES_MAXIMUM)
-		return fail(inspector, error,
-			    "The debugger's answers come mixed with other output of the program: "
-			    "try again when it prints less.");
-	begin(inspector, PHASE_QUESTION);
+		return inspector_fail(
+			inspector, error,
+			"The debugger's answers come mixed with other output of the program: "
+			"try again when it prints less.");
+	inspector_begin(inspector, PHASE_QUESTION);
 	return INSPECTOR_SEND;
 }
 
-static enum inspector_result finish(struct inspector *inspector, json_t *answer,
-				    json_t **owned_answer, struct error *error)
+static enum inspector_result inspector_finish(struct inspector *inspector, json_t *answer,
+					      json_t **owned_answer, struct error *error)
 {
 	const char *sentence = json_get_string(answer, "error", NULL);
 	enum inspector_result result = INSPECTOR_DONE;
 
-	begin(inspector, PHASE_NONE);
+	inspector_begin(inspector, PHASE_NONE);
 	if (sentence) {
-		result = fail(inspector, error, sentence);
+		result = inspector_fail(inspector, error, sentence);
 		json_decref(answer);
 	} else {
 		*owned_answer = answer;
@@ -326,8 +328,9 @@ static enum inspector_result finish(struct inspector *inspector, json_t *answer,
 	return result;
 }
 
-static enum inspector_result read_line(struct inspector *inspector, const char *line, size_t length,
-				       json_t **owned_answer, struct error *error)
+static enum inspector_result inspector_read_line(struct inspector *inspector, const char *line,
+						 size_t length, json_t **owned_answer,
+						 struct error *error)
 {
 	struct token token;
 	json_t *answer;
@@ -335,11 +338,11 @@ static enum inspector_result read_line(struct inspector *inspector, const char *
 	if (parse_token(line, length, &token) < 0)
 		return try_again(inspector, error);
 	if (!token.length)
-		return go_on(inspector, error);
-	answer = decode(&token);
+		return inspector_go_on(inspector, error);
+	answer = inspector_decode(&token);
 	if (!answer)
 		return try_again(inspector, error);
-	return finish(inspector, answer, owned_answer, error);
+	return inspector_finish(inspector, answer, owned_answer, error);
 }
 
 enum inspector_result inspector_take(struct inspector *inspector, const char *bytes, size_t length,
@@ -368,14 +371,15 @@ enum inspector_result inspector_take(struct inspector *inspector, const char *by
 		*end = length;
 		if (left < INSPECTOR_ANSWER_MAXIMUM)
 			return INSPECTOR_WAIT;
-		return fail(inspector, error,
-			    "The debugger's answer is longer than what is read of one.");
+		return inspector_fail(inspector, error,
+				      "The debugger's answer is longer than what is read of one.");
 	}
 	*end = (size_t)(newline + 1 - bytes);
 	if (left < strlen(wanted) || memcmp(token, wanted, strlen(wanted)) != 0)
 		return INSPECTOR_LATE;
 	token += strlen(wanted);
-	return read_line(inspector, token, (size_t)(newline - token), owned_answer, error);
+	return inspector_read_line(inspector, token, (size_t)(newline - token), owned_answer,
+				   error);
 }
 
 enum inspector_result inspector_refused(struct inspector *inspector, struct error *error)
@@ -384,9 +388,10 @@ enum inspector_result inspector_refused(struct inspector *inspector, struct erro
 		return INSPECTOR_WAIT;
 	inspector->form = (inspector->form + 1) % ARRAY_LENGTH(forms);
 	if (inspector->refusals++ == (int)ARRAY_LENGTH(forms))
-		return fail(inspector, error,
-			    "The debugger evaluates nothing at its prompt: only its console is of "
-			    "use.");
-	begin(inspector, PHASE_QUESTION);
+		return inspector_fail(
+			inspector, error,
+			"The debugger evaluates nothing at its prompt: only its console is of "
+			"use.");
+	inspector_begin(inspector, PHASE_QUESTION);
 	return INSPECTOR_SEND;
 }

@@ -38,7 +38,7 @@ struct unix_line {
 };
 
 /* "Num: RefCount Protocol Flags Type St Inode Path" */
-static bool parse_line(struct unix_line *parsed, const char *line)
+static bool listening_sockets_parse_line(struct unix_line *parsed, const char *line)
 {
 	int length = 0;
 
@@ -53,7 +53,7 @@ static bool parse_line(struct unix_line *parsed, const char *line)
 }
 
 /* What is no line belongs to a path with a newline in it. */
-static struct unix_line *split(char *bytes, size_t *count)
+static struct unix_line *listening_sockets_split(char *bytes, size_t *count)
 {
 	struct unix_line *lines = NULL;
 	size_t capacity = 0;
@@ -63,7 +63,7 @@ static struct unix_line *split(char *bytes, size_t *count)
 	while ((line = strsep(&bytes, "\n")) != NULL && bytes) {
 		struct unix_line parsed;
 
-		if (parse_line(&parsed, line)) {
+		if (listening_sockets_parse_line(&parsed, line)) {
 			if (parsed.path[0] == '\0')
 				continue;
 			ARRAY_GROW(lines, *count, capacity);
@@ -75,7 +75,7 @@ static struct unix_line *split(char *bytes, size_t *count)
 	return lines;
 }
 
-static struct listener *add(struct listening_sockets *listeners)
+static struct listener *listening_sockets_add(struct listening_sockets *listeners)
 {
 	struct listener *listener;
 
@@ -85,7 +85,8 @@ static struct listener *add(struct listening_sockets *listeners)
 	return listener;
 }
 
-static bool is_wanted(const struct unix_line *line, bool (*wants)(const char *path))
+static bool listening_sockets_is_wanted(const struct unix_line *line,
+					bool (*wants)(const char *path))
 {
 	return (line->flags & LISTENS) && (!wants || wants(line->path));
 }
@@ -117,15 +118,15 @@ void listening_sockets_parse_unix(struct listening_sockets *listeners, char *byt
 	struct unix_line *lines;
 	size_t count;
 
-	lines = split(bytes, &count);
+	lines = listening_sockets_split(bytes, &count);
 	for (size_t i = 0; i < count; i++) {
 		struct listener *listener;
 
 		if (listeners->count >= LISTENING_SOCKETS_MAXIMUM)
 			break;
-		if (!is_wanted(&lines[i], wants))
+		if (!listening_sockets_is_wanted(&lines[i], wants))
 			continue;
-		listener = add(listeners);
+		listener = listening_sockets_add(listeners);
 		listener->inode = lines[i].inode;
 		listener->path = xstrdup(lines[i].path);
 	}
@@ -174,7 +175,7 @@ static void count_tcp(struct listening_sockets *listeners, size_t first, unsigne
 
 static void add_tcp(struct listening_sockets *listeners, const struct tcp_line *line)
 {
-	struct listener *listener = add(listeners);
+	struct listener *listener = listening_sockets_add(listeners);
 
 	listener->inode = line->inode;
 	listener->uid = line->uid;
@@ -234,7 +235,7 @@ void listening_sockets_clear(struct listening_sockets *listeners)
 }
 
 /* name: "fd", "task" */
-static DIR *open_folder(struct procfs *procfs, pid_t pid, const char *name)
+static DIR *listening_sockets_open_folder(struct procfs *procfs, pid_t pid, const char *name)
 {
 	char path[32];
 	DIR *folder;
@@ -267,7 +268,7 @@ static uint64_t read_socket(int folder, const char *name)
 
 struct map *listening_sockets_held(struct procfs *procfs, pid_t pid)
 {
-	DIR *folder = open_folder(procfs, pid, "fd");
+	DIR *folder = listening_sockets_open_folder(procfs, pid, "fd");
 	struct map *sockets;
 
 	if (!folder)
@@ -340,7 +341,7 @@ static bool is_task_accepting(struct procfs *procfs, pid_t pid, const char *tid,
 
 static bool is_any_accepting(struct procfs *procfs, pid_t pid, uint64_t inode)
 {
-	DIR *folder = open_folder(procfs, pid, "task");
+	DIR *folder = listening_sockets_open_folder(procfs, pid, "task");
 	bool is_accepting = false;
 
 	if (!folder)

@@ -44,14 +44,14 @@ struct output_stream *output_stream_new(struct node *node, pid_t pid, const char
 	return stream;
 }
 
-static void stop_timer(struct output_stream *stream)
+static void output_stream_stop_timer(struct output_stream *stream)
 {
 	if (stream->timer)
 		loop_timer_stop(stream->timer);
 	stream->timer = NULL;
 }
 
-static void emit(struct output_stream *stream, const char *category, const char *text)
+static void output_stream_emit(struct output_stream *stream, const char *category, const char *text)
 {
 	json_t *body = json_object();
 
@@ -82,7 +82,7 @@ static size_t may_send(struct output_stream *stream)
 	return half < length ? length - half : length;
 }
 
-static void send_some(struct output_stream *stream)
+static void output_stream_send_some(struct output_stream *stream)
 {
 	size_t length = may_send(stream);
 	char *text;
@@ -90,44 +90,44 @@ static void send_some(struct output_stream *stream)
 	if (length == 0)
 		return;
 	if (stream->is_cut)
-		emit(stream, "important",
-		     "It prints faster than is shown; some was left out here.");
+		output_stream_emit(stream, "important",
+				   "It prints faster than is shown; some was left out here.");
 	stream->is_cut = false;
 	text = xstrndup(stream->text.data, length);
-	emit(stream, stream->category, text);
+	output_stream_emit(stream, stream->category, text);
 	free(text);
 	buffer_consume(&stream->text, length);
 	stream->sent += length;
 }
 
-static void start_timer(struct output_stream *stream);
+static void output_stream_start_timer(struct output_stream *stream);
 
-static void on_timer(void *data)
+static void output_stream_on_timer(void *data)
 {
 	struct output_stream *stream = data;
 
-	stop_timer(stream);
+	output_stream_stop_timer(stream);
 	if (node_waiting(stream->node) <= WAITING_MAXIMUM)
-		send_some(stream);
+		output_stream_send_some(stream);
 	node_flush(stream->node);
-	start_timer(stream);
+	output_stream_start_timer(stream);
 }
 
-static void start_timer(struct output_stream *stream)
+static void output_stream_start_timer(struct output_stream *stream)
 {
 	bool is_full = stream->sent >= stream->maximum;
 
 	if (!stream->timer && stream->text.length > 0)
 		stream->timer = loop_timer(node_loop(stream->node), is_full ? PERIOD : MOMENT, 0,
-					   on_timer, stream);
+					   output_stream_on_timer, stream);
 }
 
 void output_stream_free(struct output_stream *stream)
 {
 	if (!stream)
 		return;
-	send_some(stream);
-	stop_timer(stream);
+	output_stream_send_some(stream);
+	output_stream_stop_timer(stream);
 	buffer_clear(&stream->text);
 	free(stream);
 }
@@ -146,12 +146,12 @@ void output_stream_add(struct output_stream *stream, const char *bytes, size_t l
 		buffer_consume(&stream->text, stream->text.length - stream->maximum);
 		stream->is_cut = true;
 	}
-	start_timer(stream);
+	output_stream_start_timer(stream);
 }
 
 void output_stream_flush(struct output_stream *stream)
 {
-	send_some(stream);
+	output_stream_send_some(stream);
 }
 
 void output_stream_restart(struct output_stream *stream)

@@ -123,15 +123,15 @@ static int keep_breakpoints(struct pdb_session *session, const struct message *r
 	return 0;
 }
 
-static int open_terminal(struct pdb_session *session, const struct message *request)
+static int pdb_backend_open_terminal(struct pdb_session *session, const struct message *request)
 {
 	pdbtranscript_open(session->transcript, json_get_boolean(request->body, "on", true));
 	node_respond(session->base.node, request, NULL, NULL);
 	return 0;
 }
 
-static int take_input(struct pdb_session *session, const struct message *request,
-		      struct error *error)
+static int pdb_backend_take_input(struct pdb_session *session, const struct message *request,
+				  struct error *error)
 {
 	const char *data = json_get_string(request->body, "data", "");
 
@@ -148,9 +148,9 @@ static int pdb_send(struct connection *connection, enum request_kind kind,
 	struct order *order;
 
 	if (kind == REQUEST_TERMINAL)
-		return open_terminal(session, request);
+		return pdb_backend_open_terminal(session, request);
 	if (kind == REQUEST_TERMINAL_INPUT)
-		return take_input(session, request, error);
+		return pdb_backend_take_input(session, request, error);
 	if (kind == REQUEST_SET_BREAKPOINTS) {
 		if (breakpoints_check(json_object_get(request->body, "breakpoints"), error) < 0)
 			return -1;

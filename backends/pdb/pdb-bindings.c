@@ -24,7 +24,7 @@ static void read_bindings(struct debugger *into, const json_t *breakpoints)
 	json_decref(json);
 }
 
-static struct breakpoint_binding *find_number(struct debugger *debugger, int number)
+static struct breakpoint_binding *pdb_bindings_find_number(struct debugger *debugger, int number)
 {
 	for (size_t i = 0; number > 0 && i < debugger->binding_count; i++)
 		if (debugger->bindings[i].number == number)
@@ -33,7 +33,7 @@ static struct breakpoint_binding *find_number(struct debugger *debugger, int num
 }
 
 /* Moves it over; nothing of it is left. */
-static void move(struct debugger *to, struct breakpoint_binding *binding)
+static void pdb_bindings_move(struct debugger *to, struct breakpoint_binding *binding)
 {
 	if (to->binding_count >= BREAKPOINT_BINDINGS_MAXIMUM)
 		return;
@@ -57,7 +57,8 @@ static void keep_hits(struct debugger *now, struct debugger *before)
 {
 	for (size_t i = 0; i < now->binding_count; i++) {
 		struct breakpoint_binding *new = &now->bindings[i];
-		const struct breakpoint_binding *old = find_number(before, new->number);
+		const struct breakpoint_binding *old =
+			pdb_bindings_find_number(before, new->number);
 
 		if (new->id > 0)
 			new->hits = old && old->id == new->id ? old->hits : 0;
@@ -73,14 +74,14 @@ void pdb_bindings_set(struct debugger *debugger, const json_t *answer)
 	for (size_t i = 0; i < debugger->binding_count; i++) {
 		struct breakpoint_binding *old = &debugger->bindings[i];
 
-		if (old->id == 0 && !find_number(&ours, old->number))
-			move(&ours, old);
+		if (old->id == 0 && !pdb_bindings_find_number(&ours, old->number))
+			pdb_bindings_move(&ours, old);
 	}
 	swap_bindings(debugger, &ours);
 	debugger_clear(&ours);
 }
 
-static void read_hits(struct debugger *debugger, const json_t *numbers)
+static void pdb_bindings_read_hits(struct debugger *debugger, const json_t *numbers)
 {
 	size_t count = json_array_size(numbers);
 
@@ -88,7 +89,9 @@ static void read_hits(struct debugger *debugger, const json_t *numbers)
 	for (size_t i = 0; i < count; i++) {
 		json_int_t number = json_integer_value(json_array_get(numbers, i));
 		const struct breakpoint_binding *binding =
-			number > 0 && number < 1000000 ? find_number(debugger, (int)number) : NULL;
+			number > 0 && number < 1000000
+				? pdb_bindings_find_number(debugger, (int)number)
+				: NULL;
 
 		if (binding && binding->id > 0 && debugger->hit_count < STOP_HITS_MAXIMUM)
 			debugger->hits[debugger->hit_count++] = binding->id;
@@ -120,17 +123,17 @@ void pdb_bindings_refresh(struct debugger *debugger, const json_t *answer)
 	json_t *translated = translate(json_object_get(answer, "breakpoints"));
 	struct debugger now;
 
-	read_hits(debugger, json_object_get(answer, "hit"));
+	pdb_bindings_read_hits(debugger, json_object_get(answer, "hit"));
 	read_bindings(&now, translated);
 	json_decref(translated);
 	for (size_t i = 0; i < debugger->binding_count; i++) {
 		struct breakpoint_binding *old = &debugger->bindings[i];
-		struct breakpoint_binding *new = find_number(&now, old->number);
+		struct breakpoint_binding *new = pdb_bindings_find_number(&now, old->number);
 
 		if (new)
 			new->id = old->id;
 		else if (old->id > 0 && old->number == 0)
-			move(&now, old);
+			pdb_bindings_move(&now, old);
 	}
 	keep_hits(&now, debugger);
 	swap_bindings(debugger, &now);

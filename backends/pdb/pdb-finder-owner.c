@@ -37,7 +37,7 @@ struct search {
 	uint64_t start_time; /* of the owner */
 };
 
-static const char *last_part(const char *path)
+static const char *pdb_finder_owner_last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -50,7 +50,7 @@ static bool is_abstract(const struct target *target)
 }
 
 /* The socket's file; a name that leads elsewhere is not followed. */
-static int find_file(struct search *search, struct error *error)
+static int pdb_finder_owner_find_file(struct search *search, struct error *error)
 {
 	const char *path = search->target->path;
 
@@ -72,7 +72,7 @@ static int find_file(struct search *search, struct error *error)
 }
 
 /* Whether the name that pid gave to its socket leads to that file. */
-static bool is_file(const struct search *search, pid_t pid, const char *path)
+static bool pdb_finder_owner_is_file(const struct search *search, pid_t pid, const char *path)
 {
 	char seen[PATH_MAX];
 	struct stat about;
@@ -88,7 +88,8 @@ static bool is_file(const struct search *search, pid_t pid, const char *path)
  * Whether it is this one of several that were bound to the path, one after
  * the other; true where the kernel does not say.
  */
-static bool is_reached(const struct search *search, const struct listener *listener)
+static bool pdb_finder_owner_is_reached(const struct search *search,
+					const struct listener *listener)
 {
 	size_t count = 0;
 
@@ -110,7 +111,8 @@ static bool is_sought(const struct search *search, const struct listener *listen
 		return false;
 	if (is_abstract(target))
 		return strcmp(listener->path, target->path) == 0;
-	return strcmp(last_part(listener->path), last_part(target->path)) == 0;
+	return strcmp(pdb_finder_owner_last_part(listener->path),
+		      pdb_finder_owner_last_part(target->path)) == 0;
 }
 
 /* Not the owner of /proc/PID, which is root where it has changed its user. */
@@ -133,7 +135,7 @@ static void consider(struct search *search, pid_t pid)
 	search->start_time = stat.start_time;
 }
 
-static void look_at(struct search *search, pid_t pid)
+static void pdb_finder_owner_look_at(struct search *search, pid_t pid)
 {
 	struct map *held = listening_sockets_held(node_procfs(search->node), pid);
 
@@ -144,14 +146,15 @@ static void look_at(struct search *search, pid_t pid)
 
 		if (is_sought(search, listener) && map_find(held, listener->inode) &&
 		    (search->file.st_ino == 0 ||
-		     (is_file(search, pid, listener->path) && is_reached(search, listener))))
+		     (pdb_finder_owner_is_file(search, pid, listener->path) &&
+		      pdb_finder_owner_is_reached(search, listener))))
 			consider(search, pid);
 	}
 	map_free(held);
 }
 
 /* Ranks first: what else holds their socket is of no interest. */
-static void find_holder(struct search *search)
+static void pdb_finder_owner_find_holder(struct search *search)
 {
 	struct pid_list list = { .pids = NULL };
 	pid_t *pids;
@@ -159,12 +162,12 @@ static void find_holder(struct search *search)
 
 	process_table_list(node_process_table(search->node), &list);
 	for (size_t i = 0; i < list.count; i++)
-		look_at(search, list.pids[i]);
+		pdb_finder_owner_look_at(search, list.pids[i]);
 	pid_list_clear(&list);
 	if (search->owner || procfs_list(node_procfs(search->node), &pids, &count) < 0)
 		return;
 	for (size_t i = 0; i < count; i++)
-		look_at(search, pids[i]);
+		pdb_finder_owner_look_at(search, pids[i]);
 	free(pids);
 }
 
@@ -181,7 +184,7 @@ static const char *inner_path(const struct target *target)
 }
 
 /* Lends what listens there by its name alone; NULL: none. */
-static const struct listener *find_named(const struct search *search)
+static const struct listener *pdb_finder_owner_find_named(const struct search *search)
 {
 	const struct target *target = search->target;
 
@@ -230,7 +233,7 @@ static int read_listeners(struct search *search, struct error *error)
  */
 static int explain_hidden(const struct search *search, struct error *error)
 {
-	const struct listener *named = find_named(search);
+	const struct listener *named = pdb_finder_owner_find_named(search);
 	uid_t uid;
 
 	if (!named)
@@ -251,7 +254,7 @@ static int explain_hidden(const struct search *search, struct error *error)
 			 search->target->text, uid, geteuid());
 }
 
-static int check_file(const struct search *search, struct error *error)
+static int pdb_finder_owner_check_file(const struct search *search, struct error *error)
 {
 	const char *path = search->target->path;
 	char *why = socket_file_distrust(path, path, search->owner_uid);
@@ -264,11 +267,11 @@ static int check_file(const struct search *search, struct error *error)
 }
 
 /* The file must be the process's, and the process ours or a rank. */
-static int check_owner(const struct search *search, struct error *error)
+static int pdb_finder_owner_check_owner(const struct search *search, struct error *error)
 {
 	uid_t uid = search->owner_uid;
 
-	if (search->file.st_ino != 0 && check_file(search, error) < 0)
+	if (search->file.st_ino != 0 && pdb_finder_owner_check_file(search, error) < 0)
 		return -1;
 	if (uid == geteuid() || process_table_find(node_process_table(search->node), search->owner))
 		return 0;
@@ -294,15 +297,16 @@ static bool is_python(struct search *search)
 
 static int find_owner(struct search *search, struct error *error)
 {
-	if (search->target->path && !is_abstract(search->target) && find_file(search, error) < 0)
+	if (search->target->path && !is_abstract(search->target) &&
+	    pdb_finder_owner_find_file(search, error) < 0)
 		return -1;
 	if (read_listeners(search, error) < 0)
 		return -1;
 	if (has_sought(search))
-		find_holder(search);
+		pdb_finder_owner_find_holder(search);
 	if (search->owner == 0)
 		return explain_hidden(search, error);
-	if (check_owner(search, error) < 0)
+	if (pdb_finder_owner_check_owner(search, error) < 0)
 		return -1;
 	if (search->target->port > 0 && !is_python(search))
 		search->owner = 0;
@@ -310,7 +314,7 @@ static int find_owner(struct search *search, struct error *error)
 }
 
 /* Names of this machine for itself. */
-static bool is_here(const char *host)
+static bool pdb_finder_owner_is_here(const char *host)
 {
 	struct in_addr address;
 
@@ -326,7 +330,7 @@ int pdb_finder_owner(struct node *node, const struct target *target, pid_t *owne
 	int result;
 
 	*owner = 0;
-	if (target->host && !is_here(target->host))
+	if (target->host && !pdb_finder_owner_is_here(target->host))
 		return 0;
 	result = find_owner(&search, error);
 	listening_sockets_clear(&search.listeners);

@@ -67,7 +67,8 @@ void pdb_finder_free(struct pdb_finder *finder)
 	free(finder);
 }
 
-static struct pdb_scan_state *take_state(struct pdb_finder *finder, const struct process *process)
+static struct pdb_scan_state *pdb_finder_take_state(struct pdb_finder *finder,
+						    const struct process *process)
 {
 	uint64_t key = (uint64_t)process->pid;
 	struct pdb_scan_state *state = map_find(finder->states, key);
@@ -84,7 +85,7 @@ static struct pdb_scan_state *take_state(struct pdb_finder *finder, const struct
 }
 
 /* What stands for a process on another machine is none. */
-static void take_states(struct pdb_finder *finder)
+static void pdb_finder_take_states(struct pdb_finder *finder)
 {
 	struct process_table *process_table = node_process_table(finder->node);
 	struct pid_list list = { .pids = NULL };
@@ -95,14 +96,15 @@ static void take_states(struct pdb_finder *finder)
 
 		if (list.pids[i] >= PROCESS_FIRST_STANDIN)
 			continue;
-		state = take_state(finder, process_table_find(process_table, list.pids[i]));
+		state = pdb_finder_take_state(finder,
+					      process_table_find(process_table, list.pids[i]));
 		if (++state->looks > 1)
 			pdb_scan_state_learn(state, node_procfs(finder->node));
 	}
 	pid_list_clear(&list);
 }
 
-static void add_pid(uint64_t key, void *value, void *data)
+static void pdb_finder_add_pid(uint64_t key, void *value, void *data)
 {
 	(void)value;
 	pid_list_add(data, (pid_t)key);
@@ -112,7 +114,7 @@ static void drop_states(struct pdb_finder *finder)
 {
 	struct pid_list list = { .pids = NULL };
 
-	map_each(finder->states, add_pid, &list);
+	map_each(finder->states, pdb_finder_add_pid, &list);
 	for (size_t i = 0; i < list.count; i++)
 		if (!process_table_find(node_process_table(finder->node), list.pids[i]))
 			map_remove(finder->states, (uint64_t)list.pids[i]);
@@ -135,8 +137,9 @@ static void find_twin(struct pdb_listener *found, const struct listening_sockets
 }
 
 /* The best of the process's sockets with a name; false: it has none. */
-static bool find_path(const struct pdb_scan_state *state, const struct listening_sockets *listeners,
-		      struct pdb_listener *found)
+static bool pdb_finder_find_path(const struct pdb_scan_state *state,
+				 const struct listening_sockets *listeners,
+				 struct pdb_listener *found)
 {
 	*found = (struct pdb_listener){ .listener = NULL };
 	for (size_t i = 0; i < listeners->count; i++) {
@@ -239,7 +242,8 @@ static void describe(struct pdb_finder *finder, struct pdb_scan_state *state,
 	};
 	struct pdb_listener found;
 
-	if (find_path(state, listeners, &found) || find_port(finder, state, listeners, &found)) {
+	if (pdb_finder_find_path(state, listeners, &found) ||
+	    find_port(finder, state, listeners, &found)) {
 		/* Names are the process's own: where they lead is needed. */
 		pdb_scan_state_learn(state, node_procfs(finder->node));
 		pdb_listener_describe(&found, state, node_procfs(finder->node), debugger);
@@ -250,8 +254,8 @@ static void describe(struct pdb_finder *finder, struct pdb_scan_state *state,
 }
 
 /* Tells when it is not what was told last. */
-static void tell(struct pdb_finder *finder, struct pdb_scan_state *state,
-		 const struct debugger *debugger)
+static void pdb_finder_tell(struct pdb_finder *finder, struct pdb_scan_state *state,
+			    const struct debugger *debugger)
 {
 	bool is_none = debugger->state == DEBUGGER_NONE;
 	json_t *json = debugger_to_json(debugger);
@@ -267,7 +271,7 @@ static void tell(struct pdb_finder *finder, struct pdb_scan_state *state,
 	free(text);
 }
 
-static void look_at(uint64_t pid, void *value, void *data)
+static void pdb_finder_look_at(uint64_t pid, void *value, void *data)
 {
 	struct pdb_finder *finder = data;
 	struct pdb_scan_state *state = value;
@@ -287,7 +291,7 @@ static void look_at(uint64_t pid, void *value, void *data)
 	describe(finder, state, &debugger);
 	/* What became of one that we had is told by who had it. */
 	if (!is_lost || debugger.state == DEBUGGER_WAITING)
-		tell(finder, state, &debugger);
+		pdb_finder_tell(finder, state, &debugger);
 	debugger_clear(&debugger);
 }
 
@@ -296,10 +300,10 @@ void pdb_finder_look(struct pdb_finder *finder, bool is_asked)
 	finder->is_asked = is_asked;
 	finder->has_new_process = false;
 	drop_states(finder);
-	take_states(finder);
+	pdb_finder_take_states(finder);
 	networks_read(finder->networks, finder->states, finder->has_new_process);
 	socket_dir_cache_begin(finder->cache);
-	map_each(finder->states, look_at, finder);
+	map_each(finder->states, pdb_finder_look_at, finder);
 }
 
 void pdb_finder_note(struct pdb_finder *finder, pid_t pid)
@@ -318,14 +322,14 @@ void pdb_finder_note(struct pdb_finder *finder, pid_t pid)
 	finder->is_asked = false;
 	networks_read(finder->networks, finder->states, false);
 	socket_dir_cache_begin(finder->cache);
-	look_at((uint64_t)pid, state, finder);
+	pdb_finder_look_at((uint64_t)pid, state, finder);
 }
 
 void pdb_finder_describe(struct node *node, const struct process *process,
 			 struct debugger *debugger)
 {
 	struct pdb_finder *finder = pdb_finder_new(node);
-	struct pdb_scan_state *state = take_state(finder, process);
+	struct pdb_scan_state *state = pdb_finder_take_state(finder, process);
 
 	pdb_scan_state_learn(state, node_procfs(node));
 	networks_read(finder->networks, finder->states, true);

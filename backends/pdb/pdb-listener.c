@@ -45,7 +45,7 @@ int pdb_listener_compare(const struct pdb_scan_state *state, const struct listen
 }
 
 /* As a person may see it. */
-static char *show(const char *path)
+static char *pdb_listener_show(const char *path)
 {
 	struct buffer shown = BUFFER_INIT;
 
@@ -54,7 +54,7 @@ static char *show(const char *path)
 }
 
 /* Whether both names lead to one file. */
-static bool is_same_file(const char *a, const char *b)
+static bool pdb_listener_is_same_file(const char *a, const char *b)
 {
 	struct stat first;
 	struct stat second;
@@ -67,8 +67,8 @@ static bool is_same_file(const char *a, const char *b)
  * How we reach the socket: by the name that the process gave it, where that
  * leads to the same file for us, else through the process's own folders.
  */
-static void find_path(const struct pdb_scan_state *state, struct procfs *procfs, const char *path,
-		      char *out, size_t size)
+static void pdb_listener_find_path(const struct pdb_scan_state *state, struct procfs *procfs,
+				   const char *path, char *out, size_t size)
 {
 	char through[PATH_MAX];
 	char folder[PATH_MAX] = "";
@@ -80,7 +80,7 @@ static void find_path(const struct pdb_scan_state *state, struct procfs *procfs,
 		procfs_link(procfs, state->pid, "cwd", folder, sizeof(folder));
 	/* Too long is as wrong as another file: both end in the second way. */
 	if (snprintf(out, size, "%s%s%s", folder, is_absolute ? "" : "/", path) < (int)size &&
-	    (is_same_file(out, through) || (is_absolute && !state->is_rooted)))
+	    (pdb_listener_is_same_file(out, through) || (is_absolute && !state->is_rooted)))
 		return;
 	snprintf(out, size, "%s", through);
 }
@@ -89,8 +89,8 @@ static void find_path(const struct pdb_scan_state *state, struct procfs *procfs,
  * /proc/PID is root's when the process may not be dumped (it has changed its
  * user): then its status says whose it is.
  */
-static char *distrust(const char *path, const char *shown, struct pdb_scan_state *state,
-		      struct procfs *procfs)
+static char *pdb_listener_distrust(const char *path, const char *shown,
+				   struct pdb_scan_state *state, struct procfs *procfs)
 {
 	char *why = socket_file_distrust(path, shown, state->uid);
 	int64_t uid;
@@ -143,7 +143,7 @@ static char *find_fault(const struct pdb_listener *found, struct pdb_scan_state 
 				 shown);
 	if (path[0] == '@')
 		return NULL;
-	why = distrust(path, shown, state, procfs);
+	why = pdb_listener_distrust(path, shown, state, procfs);
 	if (!why && found->has_twin)
 		why = explain_twin(found, path, shown);
 	return why;
@@ -273,8 +273,8 @@ static void describe_path(const struct pdb_listener *found, struct pdb_scan_stat
 	if (name[0] == '@')
 		snprintf(path, sizeof(path), "%s", name);
 	else
-		find_path(state, procfs, name, path, sizeof(path));
-	shown = show(path);
+		pdb_listener_find_path(state, procfs, name, path, sizeof(path));
+	shown = pdb_listener_show(path);
 	debugger->target = xasprintf("pdb:unix:%s", path);
 	why = find_fault(found, state, procfs, path, shown);
 	if (!why)
@@ -307,8 +307,8 @@ void pdb_listener_describe(const struct pdb_listener *found, struct pdb_scan_sta
 bool pdb_listener_describe_file(const char *path, bool is_served, struct pdb_scan_state *state,
 				struct procfs *procfs, struct debugger *debugger)
 {
-	char *shown = show(path);
-	char *why = distrust(path, shown, state, procfs);
+	char *shown = pdb_listener_show(path);
+	char *why = pdb_listener_distrust(path, shown, state, procfs);
 
 	/* Another process of the same user: this is not the rank's. */
 	if (why || !is_served) {

@@ -63,13 +63,13 @@ void networks_free(struct networks *networks)
 }
 
 /* The process that was looked at first may end any time; we do not. */
-static pid_t choose_pid(const struct pdb_scan_state *state)
+static pid_t pdb_networks_choose_pid(const struct pdb_scan_state *state)
 {
 	return state->network == 0 ? getpid() : state->pid;
 }
 
 /* One that cannot be read has nothing that listens. */
-static void read_network(uint64_t pid, void *value, void *data)
+static void pdb_networks_read_network(uint64_t pid, void *value, void *data)
 {
 	struct networks *networks = data;
 	const struct pdb_scan_state *state = value;
@@ -79,12 +79,13 @@ static void read_network(uint64_t pid, void *value, void *data)
 	if (!network) {
 		network = xcalloc(1, sizeof(*network));
 		map_put(networks->networks, state->network, network);
-		listening_sockets_add_unix(&network->listeners, networks->procfs, choose_pid(state),
-					   socket_file_is_debugger);
+		listening_sockets_add_unix(&network->listeners, networks->procfs,
+					   pdb_networks_choose_pid(state), socket_file_is_debugger);
 	}
 	if (state->server && state->server->has_port && !network->has_ports) {
 		network->has_ports = true;
-		listening_sockets_add_tcp(&network->listeners, networks->procfs, choose_pid(state));
+		listening_sockets_add_tcp(&network->listeners, networks->procfs,
+					  pdb_networks_choose_pid(state));
 	}
 }
 
@@ -174,7 +175,7 @@ void networks_read(struct networks *networks, const struct map *states, bool has
 	networks->holders = map_new(free);
 	map_free(networks->networks);
 	networks->networks = map_new(free_network);
-	map_each(states, read_network, networks);
+	map_each(states, pdb_networks_read_network, networks);
 	map_each(networks->networks, recall_holders, networks);
 	map_each(states, find_held, networks);
 	map_each(networks->networks, note_holders, networks);

@@ -59,7 +59,7 @@ struct search {
 	const struct pdb_programs *found;
 };
 
-static void look_at(const char *path, void *data)
+static void pdb_programs_look_at(const char *path, void *data)
 {
 	struct search *search = data;
 
@@ -73,7 +73,7 @@ const struct pdb_programs *pdb_programs_of_files(const struct stack_files *files
 {
 	struct search search = { .found = NULL };
 
-	stack_files_each(files, look_at, &search);
+	stack_files_each(files, pdb_programs_look_at, &search);
 	return search.found;
 }
 

@@ -30,12 +30,12 @@ struct row {
 	enum resumed_by resumes;
 };
 
-static int64_t get_number(const struct order *order, const char *key)
+static int64_t pdb_requests_get_number(const struct order *order, const char *key)
 {
 	return json_get_integer(order->request.body, key, 0);
 }
 
-static json_t *make_question(const char *what)
+static json_t *pdb_requests_make_question(const char *what)
 {
 	json_t *question = json_object();
 
@@ -74,7 +74,7 @@ static int select_frame(const struct pdb_session *session, struct order *order, 
 		return -1;
 	if (depth == pdb_stop_index(session->stop))
 		return 0;
-	order->question = make_question("select");
+	order->question = pdb_requests_make_question("select");
 	json_object_set_new(order->question, "depth", json_integer(depth));
 	return 0;
 }
@@ -84,8 +84,9 @@ static int begin_variables(struct pdb_session *session, struct order *order, str
 	const json_t *body = order->request.body;
 	uint64_t address = json_get_hex(body, "address");
 
-	order->question = make_question(address ? "children" : "variables");
-	json_object_set_new(order->question, "start", json_integer(get_number(order, "start")));
+	order->question = pdb_requests_make_question(address ? "children" : "variables");
+	json_object_set_new(order->question, "start",
+			    json_integer(pdb_requests_get_number(order, "start")));
 	if (!address)
 		return add_depth(session, order, error);
 	json_set_hex(order->question, "address", address);
@@ -97,7 +98,7 @@ static int begin_source(struct pdb_session *session, struct order *order, struct
 {
 	(void)session;
 	(void)error;
-	order->question = make_question("source");
+	order->question = pdb_requests_make_question("source");
 	json_set_text(order->question, "file", json_get_string(order->request.body, "path", ""));
 	return 0;
 }
@@ -123,7 +124,7 @@ static int begin_evaluate(struct pdb_session *session, struct order *order, stru
 	}
 	if (!text[0])
 		return error_set(error, "There is no expression.");
-	order->question = make_question("evaluate");
+	order->question = pdb_requests_make_question("evaluate");
 	json_set_text(order->question, "expression", text);
 	return add_depth(session, order, error);
 }
@@ -134,7 +135,7 @@ static int begin_breakpoints(struct pdb_session *session, struct order *order, s
 
 	(void)session;
 	(void)error;
-	order->question = make_question("breakpoints");
+	order->question = pdb_requests_make_question("breakpoints");
 	json_object_set(order->question, "breakpoints", (json_t *)breakpoints);
 	return 0;
 }
@@ -164,8 +165,8 @@ static void drop_no_children(json_t *variable)
 		json_object_del(variable, "children");
 }
 
-static json_t *make_variables(struct pdb_session *session, const struct order *order,
-			      const json_t *answer, struct error *error)
+static json_t *pdb_requests_make_variables(struct pdb_session *session, const struct order *order,
+					   const json_t *answer, struct error *error)
 {
 	struct variable_list list = { .total = -1 };
 	json_t *items = json_object_get(answer, "variables");
@@ -187,13 +188,13 @@ static json_t *make_variables(struct pdb_session *session, const struct order *o
 			    json_integer(json_get_integer(order->request.body, "depth", -1)));
 	json_set_hex(body, "address", json_get_hex(order->request.body, "address"));
 	json_object_set_new(body, "epoch", json_integer((json_int_t)session->epoch));
-	json_object_set_new(body, "start", json_integer(get_number(order, "start")));
+	json_object_set_new(body, "start", json_integer(pdb_requests_get_number(order, "start")));
 	json_set_text(body, "exactness", exactness_name(EXACT));
 	return body;
 }
 
-static json_t *make_source(struct pdb_session *session, const struct order *order,
-			   const json_t *answer, struct error *error)
+static json_t *pdb_requests_make_source(struct pdb_session *session, const struct order *order,
+					const json_t *answer, struct error *error)
 {
 	json_t *body = json_object();
 
@@ -205,8 +206,8 @@ static json_t *make_source(struct pdb_session *session, const struct order *orde
 	return body;
 }
 
-static json_t *make_result(struct pdb_session *session, const struct order *order,
-			   const json_t *answer, struct error *error)
+static json_t *pdb_requests_make_result(struct pdb_session *session, const struct order *order,
+					const json_t *answer, struct error *error)
 {
 	uint64_t address = json_get_hex(answer, "address");
 	json_t *body = json_object();
@@ -227,9 +228,9 @@ static json_t *make_result(struct pdb_session *session, const struct order *orde
 
 /* clang-format off */
 static const struct row rows[REQUEST_KIND_COUNT] = {
-	[REQUEST_VARIABLES] = { .begin = begin_variables, .body = make_variables },
-	[REQUEST_SOURCE] = { .begin = begin_source, .body = make_source },
-	[REQUEST_EVALUATE] = { .begin = begin_evaluate, .body = make_result,
+	[REQUEST_VARIABLES] = { .begin = begin_variables, .body = pdb_requests_make_variables },
+	[REQUEST_SOURCE] = { .begin = begin_source, .body = pdb_requests_make_source },
+	[REQUEST_EVALUATE] = { .begin = begin_evaluate, .body = pdb_requests_make_result,
 			       .resumes = RESUMED_BY_TYPING },
 	[REQUEST_CONTINUE] = { .begin = begin_step, .command = "c",
 			       .resumes = RESUMED_BY_CONTINUE },
@@ -253,7 +254,7 @@ static const struct row rows[REQUEST_KIND_COUNT] = {
 
 static int begin_step(struct pdb_session *session, struct order *order, struct error *error)
 {
-	int64_t line = get_number(order, "line");
+	int64_t line = pdb_requests_get_number(order, "line");
 
 	order->line = line > 0 ? xasprintf("%s %d\n", rows[order->kind].command, (int)line)
 			       : xasprintf("%s\n", rows[order->kind].command);
@@ -305,7 +306,7 @@ struct order *order_new_breakpoints(json_t *owned_breakpoints)
 {
 	struct order *order = order_make(REQUEST_SET_BREAKPOINTS);
 
-	order->question = make_question("breakpoints");
+	order->question = pdb_requests_make_question("breakpoints");
 	json_object_set_new(order->question, "breakpoints", owned_breakpoints);
 	return order;
 }
@@ -318,7 +319,7 @@ enum resumed_by order_resumes(const struct order *order)
 /* "until LINE" resumes only where LINE is after the current line. */
 static bool is_refused_until(const struct pdb_session *session, const struct order *order)
 {
-	int64_t line = get_number(order, "line");
+	int64_t line = pdb_requests_get_number(order, "line");
 	int depth;
 
 	if (order->kind != REQUEST_UNTIL || line <= 0)
@@ -350,8 +351,8 @@ bool order_is_command(const struct order *order)
 	return false;
 }
 
-static void respond(struct pdb_session *session, const struct order *order, json_t *owned_body,
-		    const char *error)
+static void pdb_requests_respond(struct pdb_session *session, const struct order *order,
+				 json_t *owned_body, const char *error)
 {
 	if (order->request.name)
 		node_respond(session->base.node, &order->request, owned_body, error);
@@ -367,16 +368,16 @@ void order_answered(struct pdb_session *session, const struct order *order, cons
 
 	if (row->body)
 		body = row->body(session, order, answer, &error);
-	respond(session, order, body, error_is_set(&error) ? error.message : NULL);
+	pdb_requests_respond(session, order, body, error_is_set(&error) ? error.message : NULL);
 }
 
 void order_failed(struct pdb_session *session, const struct order *order, const char *why)
 {
-	respond(session, order, NULL, why);
+	pdb_requests_respond(session, order, NULL, why);
 }
 
 /* Without the spaces and line ends around it. */
-static char *trim(const char *text)
+static char *pdb_requests_trim(const char *text)
 {
 	size_t length;
 
@@ -389,17 +390,17 @@ static char *trim(const char *text)
 
 void order_typed(struct pdb_session *session, const struct order *order, const char *text)
 {
-	char *said = trim(text);
+	char *said = pdb_requests_trim(text);
 	json_t *body = NULL;
 
 	if (order->kind == REQUEST_EVALUATE) {
 		body = json_object();
 		json_set_text(body, "result", said);
-		respond(session, order, body, NULL);
+		pdb_requests_respond(session, order, body, NULL);
 	} else {
 		bool is_refused = strncmp(said, "*** ", 4) == 0;
 
-		respond(session, order, NULL, is_refused ? said + 4 : NULL);
+		pdb_requests_respond(session, order, NULL, is_refused ? said + 4 : NULL);
 	}
 	free(said);
 }

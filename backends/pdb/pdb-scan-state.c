@@ -51,7 +51,7 @@ void pdb_scan_state_update(struct pdb_scan_state *state, const struct process *p
 }
 
 /* The number in "net:[4026531840]"; 0: it cannot be seen. */
-static uint64_t read_network(struct procfs *procfs, pid_t pid)
+static uint64_t pdb_scan_state_read_network(struct procfs *procfs, pid_t pid)
 {
 	char link[64];
 	uint64_t number;
@@ -63,7 +63,7 @@ static uint64_t read_network(struct procfs *procfs, pid_t pid)
 }
 
 /* The value of the first that is a path; NULL: there is none. */
-static char *find_path(const char *bytes, size_t length, const char *name)
+static char *pdb_scan_state_find_path(const char *bytes, size_t length, const char *name)
 {
 	const char *end = bytes + length;
 
@@ -73,15 +73,15 @@ static char *find_path(const char *bytes, size_t length, const char *name)
 	return NULL;
 }
 
-static void read_environment(struct pdb_scan_state *state, struct procfs *procfs)
+static void pdb_scan_state_read_environment(struct pdb_scan_state *state, struct procfs *procfs)
 {
 	char *bytes;
 	ssize_t length = procfs_read(procfs, state->pid, "environ", &bytes, NULL);
 
 	if (length < 0)
 		return;
-	state->folder = find_path(bytes, (size_t)length, "TMPDIR=");
-	state->prefix = find_path(bytes, (size_t)length, "IPDB_SOCK_PATH=");
+	state->folder = pdb_scan_state_find_path(bytes, (size_t)length, "TMPDIR=");
+	state->prefix = pdb_scan_state_find_path(bytes, (size_t)length, "IPDB_SOCK_PATH=");
 }
 
 void pdb_scan_state_learn(struct pdb_scan_state *state, struct procfs *procfs)
@@ -94,10 +94,10 @@ void pdb_scan_state_learn(struct pdb_scan_state *state, struct procfs *procfs)
 	if (state->is_learnt)
 		return;
 	state->is_learnt = true;
-	network = read_network(procfs, state->pid);
-	if (network != read_network(procfs, getpid()))
+	network = pdb_scan_state_read_network(procfs, state->pid);
+	if (network != pdb_scan_state_read_network(procfs, getpid()))
 		state->network = network;
-	read_environment(state, procfs);
+	pdb_scan_state_read_environment(state, procfs);
 	snprintf(path, sizeof(path), "%d/root/tmp", (int)state->pid);
 	if (fstatat(procfs->fd, path, &about, 0) < 0)
 		return;

@@ -14,7 +14,7 @@
 static void on_deadline(void *data);
 static void on_quiet(void *data);
 
-static void stop_timer(struct loop_timer **timer)
+static void pdb_session_state_stop_timer(struct loop_timer **timer)
 {
 	if (*timer)
 		loop_timer_stop(*timer);
@@ -24,7 +24,7 @@ static void stop_timer(struct loop_timer **timer)
 static void set_timer(struct pdb_session *session, struct loop_timer **timer, double seconds,
 		      void (*due)(void *data))
 {
-	stop_timer(timer);
+	pdb_session_state_stop_timer(timer);
 	*timer = loop_timer(node_loop(session->base.node), seconds, 0, due, session);
 }
 
@@ -41,8 +41,8 @@ void session_await_quiet(struct pdb_session *session, double seconds)
 void session_enter(struct pdb_session *session, enum pdb_session_state state, double seconds)
 {
 	session->state = state;
-	stop_timer(&session->quiet);
-	stop_timer(&session->deadline);
+	pdb_session_state_stop_timer(&session->quiet);
+	pdb_session_state_stop_timer(&session->deadline);
 	if (seconds > 0)
 		session_limit_state(session, seconds);
 }
@@ -65,7 +65,7 @@ static void enter_nested(struct pdb_session *session)
 }
 
 /* From 3.14 on quit asks back; the screen has asked before it sent `terminate`. */
-static void confirm(struct pdb_session *session)
+static void pdb_session_state_confirm(struct pdb_session *session)
 {
 	if (session->resumed_by != RESUMED_BY_QUIT)
 		return;
@@ -94,7 +94,7 @@ static void look_at_line(struct pdb_session *session, bool is_quiet)
 		session_probe(session);
 		return;
 	case PDBPROMPT_CONFIRM:
-		confirm(session);
+		pdb_session_state_confirm(session);
 		return;
 	case PDBPROMPT_OTHER:
 		if (is_quiet && session->stop)
@@ -266,7 +266,7 @@ static void on_quiet(void *data)
 {
 	struct pdb_session *session = data;
 
-	stop_timer(&session->quiet);
+	pdb_session_state_stop_timer(&session->quiet);
 	if (actions[session->state].look)
 		actions[session->state].look(session, true);
 	node_flush(session->base.node);
@@ -276,7 +276,7 @@ static void on_deadline(void *data)
 {
 	struct pdb_session *session = data;
 
-	stop_timer(&session->deadline);
+	pdb_session_state_stop_timer(&session->deadline);
 	if (actions[session->state].deadline)
 		actions[session->state].deadline(session);
 	node_flush(session->base.node);

@@ -115,7 +115,7 @@ void pdb_session_set_why(struct pdb_session *session, const char *why)
 	session->debugger.why = xstrdup_or_null(why);
 }
 
-static void refresh(struct pdb_session *session)
+static void pdb_session_refresh(struct pdb_session *session)
 {
 	struct debugger *debugger = &session->debugger;
 
@@ -128,13 +128,13 @@ static void refresh(struct pdb_session *session)
 
 void pdb_session_tell(struct pdb_session *session)
 {
-	refresh(session);
+	pdb_session_refresh(session);
 	node_emit_debugger(session->base.node, session->base.pid, &session->debugger);
 }
 
 void pdb_session_tell_again(struct pdb_session *session)
 {
-	refresh(session);
+	pdb_session_refresh(session);
 	node_tell_debugger(session->base.node, session->base.pid, &session->debugger);
 }
 
@@ -244,7 +244,7 @@ static size_t hear_token(struct pdb_session *session, const char *bytes, size_t 
 	return 0;
 }
 
-static void on_bytes(const char *bytes, size_t length, void *data)
+static void pdb_session_on_bytes(const char *bytes, size_t length, void *data)
 {
 	struct pdb_session *session = data;
 	size_t skipped = hear_token(session, bytes, length);
@@ -261,14 +261,14 @@ static void on_bytes(const char *bytes, size_t length, void *data)
 	node_flush(session->base.node);
 }
 
-static void on_connected(void *data)
+static void pdb_session_on_connected(void *data)
 {
 	struct pdb_session *session = data;
 
 	session_enter(session, PDB_SESSION_RUNNING, CONNECT_SECONDS);
 }
 
-static void on_ended(const char *why, void *data)
+static void pdb_session_on_ended(const char *why, void *data)
 {
 	struct pdb_session *session = data;
 
@@ -281,9 +281,9 @@ struct pdb_session *pdb_session_new(struct node *node, const struct process *pro
 {
 	struct pdb_session *session = xcalloc(1, sizeof(*session));
 	struct pdb_socket_calls calls = {
-		.connected = on_connected,
-		.bytes = on_bytes,
-		.ended = on_ended,
+		.connected = pdb_session_on_connected,
+		.bytes = pdb_session_on_bytes,
+		.ended = pdb_session_on_ended,
 		.data = session,
 	};
 

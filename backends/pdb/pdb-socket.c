@@ -46,26 +46,26 @@ struct pdb_socket {
 	char bytes[READ_BYTES];
 };
 
-static void on_ready(int fd, int events, void *data);
+static void pdb_socket_on_ready(int fd, int events, void *data);
 
-static void stop_watch(struct pdb_socket *wire)
+static void pdb_socket_stop_watch(struct pdb_socket *wire)
 {
 	if (wire->watch)
 		loop_watch_stop(wire->watch);
 	wire->watch = NULL;
 }
 
-static void watch(struct pdb_socket *wire, int events)
+static void pdb_socket_watch(struct pdb_socket *wire, int events)
 {
-	stop_watch(wire);
-	wire->watch = loop_watch(wire->loop, wire->fd, events, on_ready, wire);
+	pdb_socket_stop_watch(wire);
+	wire->watch = loop_watch(wire->loop, wire->fd, events, pdb_socket_on_ready, wire);
 }
 
 void pdb_socket_free(struct pdb_socket *wire)
 {
 	if (!wire)
 		return;
-	stop_watch(wire);
+	pdb_socket_stop_watch(wire);
 	if (wire->soon)
 		loop_timer_stop(wire->soon);
 	host_lookup_cancel(wire->lookup);
@@ -79,9 +79,9 @@ void pdb_socket_free(struct pdb_socket *wire)
 }
 
 /* The last that is done in a callback. */
-static void end(struct pdb_socket *wire, const struct error *error)
+static void pdb_socket_end(struct pdb_socket *wire, const struct error *error)
 {
-	stop_watch(wire);
+	pdb_socket_stop_watch(wire);
 	wire->calls.ended(error->message, wire->calls.data);
 }
 
@@ -104,13 +104,13 @@ static int try_next(struct pdb_socket *wire)
 		    errno != EINPROGRESS)
 			continue;
 		wire->next = address->ai_next;
-		watch(wire, LOOP_WRITABLE);
+		pdb_socket_watch(wire, LOOP_WRITABLE);
 		return 0;
 	}
 	return -1;
 }
 
-static void on_found(struct addrinfo *owned_found, int number, void *data)
+static void pdb_socket_on_found(struct addrinfo *owned_found, int number, void *data)
 {
 	struct pdb_socket *wire = data;
 	struct error error = ERROR_INIT;
@@ -124,7 +124,7 @@ static void on_found(struct addrinfo *owned_found, int number, void *data)
 	else if (try_next(wire) < 0)
 		error_set_errno(&error, errno, "%s cannot be connected to", wire->name);
 	if (error_is_set(&error))
-		end(wire, &error);
+		pdb_socket_end(wire, &error);
 }
 
 static void finish_connecting(struct pdb_socket *wire)
@@ -135,17 +135,17 @@ static void finish_connecting(struct pdb_socket *wire)
 
 	getsockopt(wire->fd, SOL_SOCKET, SO_ERROR, &number, &length);
 	if (number != 0) {
-		stop_watch(wire);
+		pdb_socket_stop_watch(wire);
 		if (try_next(wire) == 0)
 			return;
 		error_set_errno(&error, number, "%s cannot be connected to", wire->name);
 	}
 	if (number != 0 || pdb_finder_check_peer(wire->fd, wire->uid, wire->pid, &error) < 0) {
-		end(wire, &error);
+		pdb_socket_end(wire, &error);
 		return;
 	}
 	wire->is_connected = true;
-	watch(wire, LOOP_READABLE);
+	pdb_socket_watch(wire, LOOP_READABLE);
 	wire->calls.connected(wire->calls.data);
 }
 
@@ -173,7 +173,7 @@ static int write_queue(struct pdb_socket *wire)
 	return 0;
 }
 
-static void read_some(struct pdb_socket *wire)
+static void pdb_socket_read_some(struct pdb_socket *wire)
 {
 	ssize_t length = recv(wire->fd, wire->bytes, sizeof(wire->bytes), 0);
 	struct error error = ERROR_INIT;
@@ -188,10 +188,10 @@ static void read_some(struct pdb_socket *wire)
 		error_set(&error, "The debugger has closed the connection.");
 	else
 		error_set_errno(&error, errno, "%s cannot be read", wire->name);
-	end(wire, &error);
+	pdb_socket_end(wire, &error);
 }
 
-static void on_ready(int fd, int events, void *data)
+static void pdb_socket_on_ready(int fd, int events, void *data)
 {
 	struct pdb_socket *wire = data;
 	int number;
@@ -204,13 +204,13 @@ static void on_ready(int fd, int events, void *data)
 	if (events & LOOP_WRITABLE) {
 		number = write_queue(wire);
 		if (wire->queue.length == 0)
-			watch(wire, LOOP_READABLE);
+			pdb_socket_watch(wire, LOOP_READABLE);
 		/* Its last words are read first. */
 		if (number != 0)
 			buffer_reset(&wire->queue);
 	}
 	if (events & LOOP_READABLE)
-		read_some(wire);
+		pdb_socket_read_some(wire);
 }
 
 static int open_unix(struct pdb_socket *wire, const struct target *target, struct error *error)
@@ -235,7 +235,7 @@ static int open_unix(struct pdb_socket *wire, const struct target *target, struc
 }
 
 /* What to do about it, where that is known. */
-static int explain(const struct pdb_socket *wire, int number, struct error *error)
+static int pdb_socket_explain(const struct pdb_socket *wire, int number, struct error *error)
 {
 	if (number == ENOENT)
 		return error_set(error, "%s is not there.", wire->name);
@@ -248,13 +248,14 @@ static int explain(const struct pdb_socket *wire, int number, struct error *erro
 	return error_set_errno(error, number, "%s cannot be connected to", wire->name);
 }
 
-static int open_socket(struct pdb_socket *wire, const struct target *target, struct error *error)
+static int pdb_socket_open_socket(struct pdb_socket *wire, const struct target *target,
+				  struct error *error)
 {
 	int result;
 
 	if (!target->path) {
-		wire->lookup =
-			host_lookup_new(wire->loop, target->host, target->port, on_found, wire);
+		wire->lookup = host_lookup_new(wire->loop, target->host, target->port,
+					       pdb_socket_on_found, wire);
 		return 0;
 	}
 	errno = 0;
@@ -262,11 +263,11 @@ static int open_socket(struct pdb_socket *wire, const struct target *target, str
 	if (error_is_set(error))
 		return -1;
 	if (result < 0 && errno != EINPROGRESS)
-		return explain(wire, errno, error);
+		return pdb_socket_explain(wire, errno, error);
 	if (result == 0)
 		wire->soon = loop_timer(wire->loop, 0, 0, on_soon, wire);
 	else
-		watch(wire, LOOP_WRITABLE);
+		pdb_socket_watch(wire, LOOP_WRITABLE);
 	return 0;
 }
 
@@ -284,7 +285,7 @@ struct pdb_socket *pdb_socket_new(struct loop *loop, const struct target *target
 	wire->uid = process->uid;
 	wire->name = xstrdup(target->path ? target->path : target->text);
 	buffer_init(&wire->queue, QUEUE_MAXIMUM);
-	if (open_socket(wire, target, &why) < 0) {
+	if (pdb_socket_open_socket(wire, target, &why) < 0) {
 		error_set(error, "%s", why.message);
 		pdb_socket_free(wire);
 		return NULL;
@@ -302,12 +303,12 @@ int pdb_socket_send(struct pdb_socket *wire, const char *bytes, size_t length, s
 	/* A failure is told by the end that is read next. */
 	write_queue(wire);
 	if (wire->queue.length > 0)
-		watch(wire, LOOP_READABLE | LOOP_WRITABLE);
+		pdb_socket_watch(wire, LOOP_READABLE | LOOP_WRITABLE);
 	return 0;
 }
 
 /* The other side may have taken us already, and would miss us. */
-static bool is_there(const struct pdb_socket *wire)
+static bool pdb_socket_is_there(const struct pdb_socket *wire)
 {
 	struct sockaddr_storage address;
 	socklen_t length = sizeof(address);
@@ -324,9 +325,9 @@ void pdb_socket_leave(struct pdb_socket *owned_wire, struct linger_list *linger_
 {
 	struct pdb_socket *wire = owned_wire;
 
-	if (is_there(wire)) {
+	if (pdb_socket_is_there(wire)) {
 		buffer_append_string(&wire->queue, bytes);
-		stop_watch(wire);
+		pdb_socket_stop_watch(wire);
 		linger_list_add(linger_list, wire->fd, wire->queue.data, wire->queue.length, when);
 		wire->fd = -1;
 	}

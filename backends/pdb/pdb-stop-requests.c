@@ -35,7 +35,7 @@ static const char *const at_descriptions[] = {
 	[STOP_AT_EXCEPTION] = "exception",
 };
 
-static void find_reason(struct pdb_session *session, const json_t *answer)
+static void pdb_stop_requests_find_reason(struct pdb_session *session, const json_t *answer)
 {
 	struct debugger *debugger = &session->debugger;
 	const char *description = at_descriptions[debugger->at];
@@ -119,7 +119,7 @@ static void enter_stop(struct pdb_session *session, const json_t *answer,
 		debugger->stops++;
 		pdb_bindings_count_stop(debugger);
 		session->stopped_at = loop_now();
-		find_reason(session, answer);
+		pdb_stop_requests_find_reason(session, answer);
 	}
 	snprintf(session->base.version, sizeof(session->base.version), "%s",
 		 pdb_stop_python(owned_stop));

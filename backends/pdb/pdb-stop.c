@@ -52,7 +52,7 @@ void pdb_stop_free(struct pdb_stop *stop)
 	free(stop);
 }
 
-static void read_frame(struct place *place, const json_t *frame)
+static void pdb_stop_read_frame(struct place *place, const json_t *frame)
 {
 	place->code = (struct code){
 		.func = xstrdup(json_get_string(frame, "func", "?")),
@@ -72,11 +72,12 @@ static void read_frames(struct pdb_stop *stop, const json_t *frames)
 		count = STACK_FRAMES_MAXIMUM;
 	stop->places = xcalloc(count + 1, sizeof(*stop->places));
 	for (size_t i = 0; i < count; i++)
-		read_frame(&stop->places[i], json_array_get(frames, i));
+		pdb_stop_read_frame(&stop->places[i], json_array_get(frames, i));
 	stop->count = count;
 }
 
-static void append_exception(struct buffer *out, const char *relation, const json_t *exception)
+static void pdb_stop_append_exception(struct buffer *out, const char *relation,
+				      const json_t *exception)
 {
 	debugger_append_exception(out, relation, json_get_string(exception, "type", "an exception"),
 				  json_get_string(exception, "message", ""));
@@ -90,18 +91,18 @@ static char *read_exception(const json_t *exception)
 
 	if (!json_get_string(exception, "type", NULL))
 		return NULL;
-	append_exception(&out, NULL, exception);
+	pdb_stop_append_exception(&out, NULL, exception);
 	for (size_t i = 0; i < json_array_size(chain); i++) {
 		const json_t *before = json_array_get(chain, i);
 
-		append_exception(&out, json_get_string(before, "relation", ""), before);
+		pdb_stop_append_exception(&out, json_get_string(before, "relation", ""), before);
 	}
 	return buffer_take(&out);
 }
 
 /* In a container the debugger has other numbers; that of its main thread is
  * known all the same. */
-static pid_t find_thread(const json_t *answer, pid_t pid)
+static pid_t pdb_stop_find_thread(const json_t *answer, pid_t pid)
 {
 	pid_t inner = (pid_t)json_get_count(answer, "pid");
 	pid_t tid = (pid_t)json_get_count(answer, "tid");
@@ -124,7 +125,7 @@ struct pdb_stop *pdb_stop_new(const json_t *answer, pid_t pid, struct error *err
 	read_frames(stop, frames);
 	stop->index = json_get_count(answer, "index");
 	stop->nesting = json_get_count(answer, "nesting");
-	stop->tid = find_thread(answer, pid);
+	stop->tid = pdb_stop_find_thread(answer, pid);
 	stop->at = stop_event_parse(json_get_string(answer, "event", ""));
 	stop->is_post_mortem = json_get_boolean(answer, "post_mortem", false);
 	stop->lease = json_get_real(answer, "lease", -1);
@@ -183,7 +184,7 @@ const char *pdb_stop_prompt(const struct pdb_stop *stop)
 	return stop->prompt;
 }
 
-static void replace(char **text, const char *with)
+static void pdb_stop_replace(char **text, const char *with)
 {
 	free(*text);
 	*text = xstrdup_or_null(with);
@@ -195,9 +196,9 @@ void pdb_stop_describe(const struct pdb_stop *stop, struct debugger *debugger)
 	debugger->at = stop->at;
 	debugger->is_post_mortem = stop->is_post_mortem;
 	debugger->lease = stop->lease;
-	replace(&debugger->dialect, stop->dialect);
-	replace(&debugger->value, stop->value);
-	replace(&debugger->exception, stop->exception);
+	pdb_stop_replace(&debugger->dialect, stop->dialect);
+	pdb_stop_replace(&debugger->value, stop->value);
+	pdb_stop_replace(&debugger->exception, stop->exception);
 }
 
 static const struct stack *intern(const struct pdb_stop *stop, struct stack_table *stacks)
@@ -214,7 +215,7 @@ static const struct stack *intern(const struct pdb_stop *stop, struct stack_tabl
 	return stack;
 }
 
-static struct thread_sample *find_sample(struct process_sample *sample, pid_t tid)
+static struct thread_sample *pdb_stop_find_sample(struct process_sample *sample, pid_t tid)
 {
 	struct thread_sample *thread;
 
@@ -237,7 +238,7 @@ void pdb_stop_amend(const struct pdb_stop *stop, struct stack_table *stacks,
 	if (stop->tid == 0 && sample->thread_count > 0)
 		thread = &sample->threads[0];
 	else
-		thread = find_sample(sample, stop->tid ? stop->tid : sample->pid);
+		thread = pdb_stop_find_sample(sample, stop->tid ? stop->tid : sample->pid);
 	if (!thread)
 		return;
 	thread->stack = intern(stop, stacks);

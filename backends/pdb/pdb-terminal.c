@@ -7,7 +7,7 @@
 #include "backends/pdb/pdbtranscript.h"
 
 /* "> /train.py(12)step()" */
-static bool is_place(const char *line, const char *end)
+static bool pdb_terminal_is_place(const char *line, const char *end)
 {
 	while (line < end && (line = memchr(line, '(', (size_t)(end - line)))) {
 		line++;
@@ -21,7 +21,7 @@ static bool is_place(const char *line, const char *end)
  * Where in a line the debugger begins to say where it stops: at its beginning,
  * or behind what the program has not ended. length: nowhere.
  */
-static size_t find_place(const char *line, size_t length)
+static size_t pdb_terminal_find_place(const char *line, size_t length)
 {
 	const char *end = line + length;
 	const char *found;
@@ -30,10 +30,10 @@ static size_t find_place(const char *line, size_t length)
 		end--;
 	if (end - line > 4 && memcmp(line, "--", 2) == 0 && memcmp(end - 2, "--", 2) == 0)
 		return 0;
-	if (end - line > 2 && memcmp(line, "> ", 2) == 0 && is_place(line, end))
+	if (end - line > 2 && memcmp(line, "> ", 2) == 0 && pdb_terminal_is_place(line, end))
 		return 0;
 	found = memmem(line, (size_t)(end - line), "> /", 3);
-	return found && is_place(found, end) ? (size_t)(found - line) : length;
+	return found && pdb_terminal_is_place(found, end) ? (size_t)(found - line) : length;
 }
 
 /* What was printed and kept goes the way of all output. */
@@ -57,7 +57,7 @@ void session_release_program(struct pdb_session *session)
 		size_t at;
 
 		next = next ? next + 1 : end;
-		at = find_place(line, (size_t)(next - line));
+		at = pdb_terminal_find_place(line, (size_t)(next - line));
 		if (line + at < next && !was_place)
 			place = line + at;
 		was_place = line + at < next;
@@ -91,10 +91,10 @@ static bool may_stop(const struct pdb_session *session)
 		session->debugger.state != DEBUGGER_STOPPED);
 }
 
-static void take_line(struct pdb_session *session, const char *line, size_t length)
+static void pdb_terminal_take_line(struct pdb_session *session, const char *line, size_t length)
 {
 	if (!session->is_holding && may_stop(session)) {
-		size_t at = find_place(line, length);
+		size_t at = pdb_terminal_find_place(line, length);
 
 		output_stream_add(session->output, line, at);
 		line += at;
@@ -110,7 +110,7 @@ static void take_line(struct pdb_session *session, const char *line, size_t leng
 }
 
 /* What the program, or the debugger, has printed. */
-static void take_text(struct pdb_session *session, const struct buffer *text)
+static void pdb_terminal_take_text(struct pdb_session *session, const struct buffer *text)
 {
 	const char *line = text->data;
 	const char *end = text->data + text->length;
@@ -119,7 +119,7 @@ static void take_text(struct pdb_session *session, const struct buffer *text)
 		const char *next = memchr(line, '\n', (size_t)(end - line));
 
 		next = next ? next + 1 : end;
-		take_line(session, line, (size_t)(next - line));
+		pdb_terminal_take_line(session, line, (size_t)(next - line));
 		line = next;
 	}
 }
@@ -130,7 +130,7 @@ void session_show(struct pdb_session *session, const char *bytes, size_t length)
 
 	pdbtranscript_add(session->transcript, bytes, length);
 	pdbprompt_feed(&session->prompt, bytes, length, &text);
-	take_text(session, &text);
+	pdb_terminal_take_text(session, &text);
 	buffer_clear(&text);
 }
 
@@ -142,7 +142,7 @@ void session_take_prompt(struct pdb_session *session)
 	if (kind == PDBPROMPT_NONE || kind == PDBPROMPT_MAYBE)
 		return;
 	pdbprompt_take(&session->prompt, kind, &text);
-	take_text(session, &text);
+	pdb_terminal_take_text(session, &text);
 	buffer_clear(&text);
 }
 

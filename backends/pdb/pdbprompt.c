@@ -48,7 +48,7 @@ static enum pdbprompt_escape after_escape(char byte)
 }
 
 /* True when the byte belongs to a sequence: it is not text. */
-static bool take_escape(struct pdbprompt *prompt, char byte)
+static bool pdbprompt_take_escape(struct pdbprompt *prompt, char byte)
 {
 	unsigned char code = (unsigned char)byte;
 
@@ -122,7 +122,7 @@ static bool has_learned(const struct pdbprompt *prompt)
 	       memmem(prompt->line.data, prompt->line.length, prompt->learned, length);
 }
 
-static void add_text(struct pdbprompt *prompt, char byte, struct buffer *out)
+static void pdbprompt_add_text(struct pdbprompt *prompt, char byte, struct buffer *out)
 {
 	if (byte == '\n') {
 		prompt->has_passed = prompt->has_passed || has_learned(prompt);
@@ -143,18 +143,18 @@ void pdbprompt_feed(struct pdbprompt *prompt, const char *bytes, size_t length, 
 		/* NUL, and what readline has around what takes no room. */
 		if (byte >= '\0' && byte <= '\002')
 			continue;
-		if (take_escape(prompt, byte))
+		if (pdbprompt_take_escape(prompt, byte))
 			continue;
 		if (prompt->has_return && byte != '\n' && byte != '\r')
-			add_text(prompt, '\r', out);
+			pdbprompt_add_text(prompt, '\r', out);
 		prompt->has_return = byte == '\r';
 		if (!prompt->has_return)
-			add_text(prompt, byte, out);
+			pdbprompt_add_text(prompt, byte, out);
 	}
 }
 
 /* What a terminal would show of it. */
-static const char *shown_line(const struct pdbprompt *prompt, size_t *length)
+static const char *pdbprompt_shown_line(const struct pdbprompt *prompt, size_t *length)
 {
 	const char *start = prompt->line.data;
 	const char *again = memrchr(start, '\r', prompt->line.length);
@@ -168,7 +168,7 @@ static const char *shown_line(const struct pdbprompt *prompt, size_t *length)
 void pdbprompt_learn_line(struct pdbprompt *prompt)
 {
 	size_t length;
-	const char *line = shown_line(prompt, &length);
+	const char *line = pdbprompt_shown_line(prompt, &length);
 
 	if (length < PDBPROMPT_MAXIMUM)
 		pdbprompt_learn(prompt, line);
@@ -184,7 +184,7 @@ static bool ends_in_learned(const struct pdbprompt *prompt)
 }
 
 /* "pdb", then ")" or ">" and perhaps a space at the end. */
-static bool is_likely(const char *line, size_t length)
+static bool pdbprompt_is_likely(const char *line, size_t length)
 {
 	if (length > PDBPROMPT_MAXIMUM)
 		return false;
@@ -210,7 +210,7 @@ static const struct other others[] = {
 	{ "In : ", "" },   { "   ...: ", "" },
 };
 
-static bool is_other(const char *line, size_t length)
+static bool pdbprompt_is_other(const char *line, size_t length)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(others); i++) {
 		size_t begin = strlen(others[i].begin);
@@ -236,17 +236,17 @@ static bool is_question(const char *line, size_t length)
 enum pdbprompt_kind pdbprompt_kind(const struct pdbprompt *prompt)
 {
 	size_t length;
-	const char *line = shown_line(prompt, &length);
+	const char *line = pdbprompt_shown_line(prompt, &length);
 
 	if (ends_in_learned(prompt))
 		return PDBPROMPT_LEARNED;
 	if (length == 0)
 		return PDBPROMPT_NONE;
-	if (is_likely(line, length))
+	if (pdbprompt_is_likely(line, length))
 		return PDBPROMPT_LIKELY;
 	if (is_question(line, length))
 		return PDBPROMPT_CONFIRM;
-	return is_other(line, length) ? PDBPROMPT_OTHER : PDBPROMPT_MAYBE;
+	return pdbprompt_is_other(line, length) ? PDBPROMPT_OTHER : PDBPROMPT_MAYBE;
 }
 
 void pdbprompt_take(struct pdbprompt *prompt, enum pdbprompt_kind kind, struct buffer *out)

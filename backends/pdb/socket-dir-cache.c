@@ -23,7 +23,7 @@ struct socket_dir {
 };
 
 struct socket_dir_cache {
-	struct strmap *dirs; /* by make_key() */
+	struct strmap *dirs; /* by socket_dir_cache_make_key() */
 	unsigned scan;
 };
 
@@ -70,7 +70,8 @@ void socket_dir_cache_begin(struct socket_dir_cache *cache)
 }
 
 /* All processes of one container share its folders. */
-static void make_key(const struct pdb_scan_state *state, const char *seen, char *out, size_t size)
+static void socket_dir_cache_make_key(const struct pdb_scan_state *state, const char *seen,
+				      char *out, size_t size)
 {
 	if (state->is_rooted)
 		snprintf(out, size, "%ju:%ju:%s", (uintmax_t)state->device, (uintmax_t)state->inode,
@@ -89,7 +90,7 @@ static struct socket_folder *read_folder(struct search *search, const char *seen
 
 	if (!pdb_scan_state_reach(search->state, seen, path, sizeof(path)))
 		return NULL;
-	make_key(search->state, seen, key, sizeof(key));
+	socket_dir_cache_make_key(search->state, seen, key, sizeof(key));
 	dir = strmap_find(cache->dirs, key);
 	if (!dir) {
 		dir = xcalloc(1, sizeof(*dir));

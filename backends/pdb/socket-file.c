@@ -23,7 +23,7 @@
 #define SETTLED_SECONDS 1
 #define ENTRIES_MAXIMUM 65536
 
-static const char *last_part(const char *path)
+static const char *socket_file_last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -31,7 +31,7 @@ static const char *last_part(const char *path)
 }
 
 /* All of it digits, at most maximum; -1: no such number. */
-static int parse_number(const char *text, size_t length, long maximum)
+static int socket_file_parse_number(const char *text, size_t length, long maximum)
 {
 	long number = 0;
 
@@ -48,7 +48,7 @@ static int parse_number(const char *text, size_t length, long maximum)
 /* Whether the folder that path lies in is called pdb-UID. */
 static bool has_folder(const char *path)
 {
-	const char *end = last_part(path);
+	const char *end = socket_file_last_part(path);
 	const char *at = end;
 	size_t length;
 
@@ -58,7 +58,7 @@ static bool has_folder(const char *path)
 		;
 	length = (size_t)(end - at);
 	return length > strlen(FOLDER) && strncmp(at, FOLDER, strlen(FOLDER)) == 0 &&
-	       parse_number(at + strlen(FOLDER), length - strlen(FOLDER), INT_MAX) >= 0;
+	       socket_file_parse_number(at + strlen(FOLDER), length - strlen(FOLDER), INT_MAX) >= 0;
 }
 
 static bool has_suffix(const char *name)
@@ -70,21 +70,21 @@ static bool has_suffix(const char *name)
 
 bool socket_file_is_debugger(const char *path)
 {
-	const char *name = last_part(path);
+	const char *name = socket_file_last_part(path);
 
 	return strstr(name, WORD) || (has_suffix(name) && has_folder(path));
 }
 
 /* A process's number; 0: it is none. */
-static pid_t parse_pid(const char *text, size_t length)
+static pid_t socket_file_parse_pid(const char *text, size_t length)
 {
-	int pid = parse_number(text, length, INT_MAX);
+	int pid = socket_file_parse_number(text, length, INT_MAX);
 
 	return pid > 0 ? pid : 0;
 }
 
 /* "RANK" or "RANK.PID", or py_debug's "PID-HEX.RANK" */
-static void read_numbers(struct socket_name *name, const char *text, size_t length)
+static void socket_file_read_numbers(struct socket_name *name, const char *text, size_t length)
 {
 	const char *dot = memchr(text, '.', length);
 	const char *dash = memchr(text, '-', length);
@@ -92,19 +92,19 @@ static void read_numbers(struct socket_name *name, const char *text, size_t leng
 	size_t rest_length = length - (size_t)(rest - text);
 
 	if (dot && (!dash || dash > dot)) {
-		name->pid = parse_pid(rest, rest_length);
+		name->pid = socket_file_parse_pid(rest, rest_length);
 		rest = text;
 		rest_length = (size_t)(dot - text);
 	} else if (dot) {
-		name->pid = parse_pid(text, (size_t)(dash - text));
+		name->pid = socket_file_parse_pid(text, (size_t)(dash - text));
 		name->is_relay = name->pid > 0;
 	}
-	name->rank = parse_number(rest, rest_length, RANKSET_MAXIMUM);
+	name->rank = socket_file_parse_number(rest, rest_length, RANKSET_MAXIMUM);
 }
 
 void socket_file_read_name(struct socket_name *name, const char *path)
 {
-	const char *last = last_part(path);
+	const char *last = socket_file_last_part(path);
 	size_t length = strlen(last);
 
 	*name = (struct socket_name){
@@ -112,9 +112,9 @@ void socket_file_read_name(struct socket_name *name, const char *path)
 		.has_folder = has_folder(path),
 	};
 	if (strncmp(last, PREFIX, strlen(PREFIX)) == 0)
-		read_numbers(name, last + strlen(PREFIX), length - strlen(PREFIX));
+		socket_file_read_numbers(name, last + strlen(PREFIX), length - strlen(PREFIX));
 	else if (name->has_folder && has_suffix(last))
-		read_numbers(name, last, length - strlen(SUFFIX));
+		socket_file_read_numbers(name, last, length - strlen(SUFFIX));
 }
 
 /* Root may do anything anyway. */
@@ -128,7 +128,8 @@ char *socket_file_distrust_folder(const char *path, const char *shown, uid_t uid
 	char folder[PATH_MAX];
 	struct stat about;
 
-	snprintf(folder, sizeof(folder), "%.*s", (int)(last_part(path) - path - 1), path);
+	snprintf(folder, sizeof(folder), "%.*s", (int)(socket_file_last_part(path) - path - 1),
+		 path);
 	if (lstat(folder, &about) < 0)
 		return xasprintf("The folder of %s cannot be looked at: %s.", shown,
 				 strerror(errno));
@@ -147,7 +148,7 @@ char *socket_file_distrust_folder(const char *path, const char *shown, uid_t uid
 	return NULL;
 }
 
-static char *explain_missing(const char *shown, int number)
+static char *socket_file_explain_missing(const char *shown, int number)
 {
 	if (number == ENOENT)
 		return xasprintf("The file of its socket, %s, was taken away: no client can "
@@ -161,7 +162,7 @@ char *socket_file_distrust(const char *path, const char *shown, uid_t uid)
 	struct stat about;
 
 	if (lstat(path, &about) < 0)
-		return explain_missing(shown, errno);
+		return socket_file_explain_missing(shown, errno);
 	if (S_ISLNK(about.st_mode))
 		return xasprintf("%s is a symbolic link, which anybody may have put there: it is "
 				 "left alone.",
@@ -182,7 +183,7 @@ static void drop_files(struct socket_folder *folder)
 	folder->count = 0;
 }
 
-static void take_entry(struct socket_folder *folder, const char *name)
+static void socket_file_take_entry(struct socket_folder *folder, const char *name)
 {
 	struct socket_file *file;
 	struct socket_name numbers;
@@ -211,7 +212,7 @@ static void list_files(struct socket_folder *folder)
 			break;
 		if (entry->d_type == DT_SOCK || entry->d_type == DT_LNK ||
 		    entry->d_type == DT_UNKNOWN)
-			take_entry(folder, entry->d_name);
+			socket_file_take_entry(folder, entry->d_name);
 	}
 	closedir(entries);
 }

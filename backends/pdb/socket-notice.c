@@ -17,7 +17,7 @@
 /* Jobs of one user that wait at once. */
 #define FOLDERS_MAXIMUM 64
 
-static bool ends_in(const char *text, const char *end)
+static bool socket_notice_ends_in(const char *text, const char *end)
 {
 	size_t length = strlen(text);
 	size_t end_length = strlen(end);
@@ -26,7 +26,8 @@ static bool ends_in(const char *text, const char *end)
 }
 
 /* The text of a small file of that user; false: there is none. */
-static bool read_text(int folder, const char *file, uid_t uid, char *text, size_t size)
+static bool socket_notice_read_text(int folder, const char *file, uid_t uid, char *text,
+				    size_t size)
 {
 	int fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat status;
@@ -44,7 +45,7 @@ static bool read_text(int folder, const char *file, uid_t uid, char *text, size_
 }
 
 /* "raised" and "at NAME" must both be there: else it is of another job. */
-static char *cut(char *text, const char *name)
+static char *socket_notice_cut(char *text, const char *name)
 {
 	static const char before[] = " raised ";
 	char *behind = xasprintf(" and waits in pdb at %s\n", name);
@@ -70,19 +71,19 @@ static char *read_of_job(int folder, const char *job, int rank, const char *name
 	char text[TEXT_MAXIMUM];
 
 	snprintf(file, sizeof(file), "%s/%d", job, rank);
-	if (!read_text(folder, file, uid, text, sizeof(text)))
+	if (!socket_notice_read_text(folder, file, uid, text, sizeof(text)))
 		return NULL;
-	return cut(text, name);
+	return socket_notice_cut(text, name);
 }
 
-static char *search(DIR *folder, int rank, const char *name, uid_t uid)
+static char *socket_notice_search(DIR *folder, int rank, const char *name, uid_t uid)
 {
 	size_t looked_at = 0;
 	struct dirent *entry;
 	char *found = NULL;
 
 	while (!found && looked_at < FOLDERS_MAXIMUM && (entry = readdir(folder))) {
-		if (!ends_in(entry->d_name, ".holding"))
+		if (!socket_notice_ends_in(entry->d_name, ".holding"))
 			continue;
 		looked_at++;
 		found = read_of_job(dirfd(folder), entry->d_name, rank, name, uid);
@@ -117,7 +118,7 @@ bool socket_notice_is_kept(const char *folder, const char *kind, int rank, pid_t
 	while (jobs && !is_kept && looked_at < FOLDERS_MAXIMUM && (entry = readdir(jobs))) {
 		char file[NAME_MAX + 32];
 
-		if (!ends_in(entry->d_name, kind))
+		if (!socket_notice_ends_in(entry->d_name, kind))
 			continue;
 		looked_at++;
 		snprintf(file, sizeof(file), "%s/%d", entry->d_name, rank);
@@ -144,7 +145,7 @@ char *socket_notice_read(const char *path, const char *name, uid_t uid)
 	free(parent);
 	if (!folder)
 		return NULL;
-	found = search(folder, numbers.rank, name, uid);
+	found = socket_notice_search(folder, numbers.rank, name, uid);
 	closedir(folder);
 	return found;
 }

@@ -54,7 +54,7 @@ enum socket_token_result socket_token_hear(struct socket_token_talk *talk, const
 }
 
 /* The bytes of the file; -1: as the error says. */
-static ssize_t read_file(const char *path, char *text, struct error *error)
+static ssize_t socket_token_read_file(const char *path, char *text, struct error *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat about;
@@ -85,7 +85,7 @@ static ssize_t read_file(const char *path, char *text, struct error *error)
 }
 
 /* Without blanks around it, as the package takes it from a file. */
-static char *cut(const char *text, size_t length)
+static char *socket_token_cut(const char *text, size_t length)
 {
 	while (length > 0 && isspace((unsigned char)text[length - 1]))
 		length--;
@@ -104,8 +104,8 @@ char *socket_token_line(struct error *error)
 	ssize_t length;
 
 	if (path && *path) {
-		length = read_file(path, text, error);
-		return length < 0 ? NULL : cut(text, (size_t)length);
+		length = socket_token_read_file(path, text, error);
+		return length < 0 ? NULL : socket_token_cut(text, (size_t)length);
 	}
 	if (token && *token && !strchr(token, '\n'))
 		return xasprintf("%s\n", token);

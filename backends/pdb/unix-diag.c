@@ -22,7 +22,7 @@ struct question {
 };
 
 /* Bytes of the answer; -1: there is none. */
-static ssize_t ask(int fd, uint64_t socket, void *answer, size_t size)
+static ssize_t unix_diag_ask(int fd, uint64_t socket, void *answer, size_t size)
 {
 	struct question question = {
 		.header = {
@@ -79,7 +79,7 @@ static bool ask_attribute(uint64_t inode, int kind, void *out, size_t size)
 
 	if (fd < 0)
 		return false;
-	length = ask(fd, inode, &answer, sizeof(answer));
+	length = unix_diag_ask(fd, inode, &answer, sizeof(answer));
 	close(fd);
 	return length >= 0 && read_attribute(&answer.header, (size_t)length, kind, out, size);
 }

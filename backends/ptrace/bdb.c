@@ -14,7 +14,7 @@ static void set_stop(struct bdb *bdb, uint64_t stop_frame, uint64_t return_frame
 	bdb->command_line = 0;
 }
 
-static void set_command(struct bdb *bdb, uint64_t frame, int line)
+static void bdb_set_command(struct bdb *bdb, uint64_t frame, int line)
 {
 	if (!bdb->is_once_a_line)
 		return;
@@ -36,13 +36,13 @@ void bdb_continue(struct bdb *bdb)
 void bdb_step(struct bdb *bdb, const struct bdb_event *event)
 {
 	set_stop(bdb, BDB_ANYWHERE, 0, 0);
-	set_command(bdb, event->frame, event->line);
+	bdb_set_command(bdb, event->frame, event->line);
 }
 
 void bdb_next(struct bdb *bdb, uint64_t frame, int line)
 {
 	set_stop(bdb, frame, 0, 0);
-	set_command(bdb, frame, line);
+	bdb_set_command(bdb, frame, line);
 }
 
 void bdb_until(struct bdb *bdb, uint64_t frame, int line)

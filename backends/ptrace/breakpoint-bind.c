@@ -101,8 +101,8 @@ static bool has_place(const struct break_entry *entry, uint64_t code)
 }
 
 /* On each unit where the line may begin; nothing where there is none. */
-static void add_place(struct breaks *breaks, struct break_entry *entry, const struct bytecode *code,
-		      int line)
+static void breakpoint_bind_add_place(struct breaks *breaks, struct break_entry *entry,
+				      const struct bytecode *code, int line)
 {
 	int units[UNITS_MAXIMUM];
 	size_t count = bytecode_line_units(breaks->python, code, line, units, UNITS_MAXIMUM);
@@ -148,7 +148,7 @@ static void add_places(struct breaks *breaks, struct break_entry *entry,
 		code = find_code(breaks, list->items[i]);
 		line = code ? line_in(breaks, entry, code) : 0;
 		if (line > 0)
-			add_place(breaks, entry, code, line);
+			breakpoint_bind_add_place(breaks, entry, code, line);
 	}
 }
 
@@ -169,7 +169,7 @@ static void drop_places(struct breaks *breaks, struct break_entry *entry)
 	entry->count = kept;
 }
 
-static const char *last_part(const char *path)
+static const char *breakpoint_bind_last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -241,8 +241,9 @@ static void look_at_lines(struct neighbours *neighbours, const struct breaks *br
 	free(lines);
 }
 
-static struct neighbours look_around(const struct breaks *breaks, const struct break_entry *entry,
-				     const struct code_list *list)
+static struct neighbours breakpoint_bind_look_around(const struct breaks *breaks,
+						     const struct break_entry *entry,
+						     const struct code_list *list)
 {
 	struct neighbours around = { .next = 0 };
 
@@ -261,9 +262,10 @@ static bool is_final(const struct neighbours *around)
 	return around->has_body || around->is_within;
 }
 
-static char *refuse_line(const struct break_entry *entry, const struct neighbours *around)
+static char *breakpoint_bind_refuse_line(const struct break_entry *entry,
+					 const struct neighbours *around)
 {
-	const char *file = last_part(entry->wanted.path);
+	const char *file = breakpoint_bind_last_part(entry->wanted.path);
 	int line = entry->wanted.line;
 
 	if (!is_final(around) && around->next)
@@ -306,7 +308,7 @@ static char *remark(const struct breaks *breaks, const struct break_entry *entry
 	return NULL;
 }
 
-static void settle(struct breaks *breaks, struct break_entry *entry)
+static void breakpoint_bind_settle(struct breaks *breaks, struct break_entry *entry)
 {
 	const struct bytecode *code =
 		entry->count ? find_code(breaks, entry->places[0].code) : NULL;
@@ -327,27 +329,28 @@ static void settle(struct breaks *breaks, struct break_entry *entry)
 static void miss_line(struct break_entry *entry, struct break_search *search,
 		      const struct code_list *list)
 {
-	struct neighbours around = look_around(search->breaks, entry, list);
+	struct neighbours around = breakpoint_bind_look_around(search->breaks, entry, list);
 
 	/* It may be in a function that only a library still knows; once. */
 	if (search->is_far && !is_final(&around) && !entry->was_far) {
 		entry->was_far = true;
 		list = find_list(search, &entry->wanted, true);
 		add_places(search->breaks, entry, list);
-		settle(search->breaks, entry);
+		breakpoint_bind_settle(search->breaks, entry);
 		if (entry->count)
 			return;
-		around = look_around(search->breaks, entry, list);
+		around = breakpoint_bind_look_around(search->breaks, entry, list);
 	}
 	entry->state = is_final(&around) ? ENTRY_REFUSED : ENTRY_ABSENT;
-	entry->message = refuse_line(entry, &around);
+	entry->message = breakpoint_bind_refuse_line(entry, &around);
 }
 
-static char *wait_for(const struct break_entry *entry)
+static char *breakpoint_bind_wait_for(const struct break_entry *entry)
 {
 	if (entry->wanted.function)
 		return xasprintf("pending: no function %s is loaded yet", entry->wanted.function);
-	return xasprintf("pending: no code of %s is loaded yet", last_part(entry->wanted.path));
+	return xasprintf("pending: no code of %s is loaded yet",
+			 breakpoint_bind_last_part(entry->wanted.path));
 }
 
 /*
@@ -355,7 +358,7 @@ static char *wait_for(const struct break_entry *entry)
  * stands for now counts, but a library's function does not drive out one that
  * a module has which is still being loaded.
  */
-static bool is_better(const struct break_entry *entry, const struct code_list *list)
+static bool breakpoint_bind_is_better(const struct break_entry *entry, const struct code_list *list)
 {
 	return entry->wanted.function && list->count && entry->file &&
 	       (code_file_is_library(entry->file) || !list->file ||
@@ -370,12 +373,12 @@ void break_bind(struct break_entry *entry, struct break_search *search)
 	/* What there was may have been found far, and be there anew. */
 	if (entry->count || !list->count)
 		entry->was_far = false;
-	if (is_better(entry, list))
+	if (breakpoint_bind_is_better(entry, list))
 		break_places_clear(entry);
 	drop_places(breaks, entry);
 	if (!entry->wanted.function || !entry->count)
 		add_places(breaks, entry, list);
-	settle(breaks, entry);
+	breakpoint_bind_settle(breaks, entry);
 	if (entry->count)
 		return;
 	entry->state = list->count ? ENTRY_REFUSED : ENTRY_PENDING;
@@ -385,10 +388,10 @@ void break_bind(struct break_entry *entry, struct break_search *search)
 		entry->message = xasprintf("The function %s has no line that could be stopped at.",
 					   entry->wanted.function);
 	else
-		entry->message = wait_for(entry);
+		entry->message = breakpoint_bind_wait_for(entry);
 }
 
-static bool is_own(const struct break_entry *entry, const struct bytecode *code)
+static bool breakpoint_bind_is_own(const struct break_entry *entry, const struct bytecode *code)
 {
 	return code && code_file_matches(entry->wanted.path, code->file) &&
 	       !code_file_is_library(code->file);
@@ -400,14 +403,15 @@ static void miss_body(struct breaks *breaks, struct break_entry *entry,
 {
 	struct neighbours around;
 
-	if (!nested->count || nested->is_cut || !is_own(entry, find_code(breaks, nested->items[0])))
+	if (!nested->count || nested->is_cut ||
+	    !breakpoint_bind_is_own(entry, find_code(breaks, nested->items[0])))
 		return;
-	around = look_around(breaks, entry, nested);
+	around = breakpoint_bind_look_around(breaks, entry, nested);
 	if (!is_final(&around))
 		return;
 	free(entry->message);
 	entry->state = ENTRY_REFUSED;
-	entry->message = refuse_line(entry, &around);
+	entry->message = breakpoint_bind_refuse_line(entry, &around);
 }
 
 void break_bind_starting(struct break_entry *entry, struct breaks *breaks, uint64_t code,
@@ -421,7 +425,7 @@ void break_bind_starting(struct break_entry *entry, struct breaks *breaks, uint6
 	add_places(breaks, entry, entry->wanted.function ? &own : nested);
 	code_list_clear(&own);
 	if (entry->count != before)
-		settle(breaks, entry);
+		breakpoint_bind_settle(breaks, entry);
 	else if (!entry->count && entry->wanted.path)
 		miss_body(breaks, entry, nested);
 }

@@ -73,7 +73,7 @@ static bool is_variable(struct judge *judge, const char *name)
 }
 
 /* A dict that is being changed as it is read lacks what each module has. */
-static bool is_whole(struct judge *judge, const struct pytable *table)
+static bool breakpoint_condition_is_whole(struct judge *judge, const struct pytable *table)
 {
 	uint64_t value;
 
@@ -85,7 +85,8 @@ static bool is_in_dict(struct judge *judge, uint64_t dict, const char *name)
 	struct pytable table;
 	uint64_t value;
 
-	return pytable_of_dict(&judge->reader, dict, &table) || !is_whole(judge, &table) ||
+	return pytable_of_dict(&judge->reader, dict, &table) ||
+	       !breakpoint_condition_is_whole(judge, &table) ||
 	       !pytable_find(&judge->reader, &table, name, &value);
 }
 
@@ -110,7 +111,8 @@ static bool is_global(struct judge *judge, uint64_t interpreter, const char *nam
 	return is_found || count == 0;
 }
 
-static bool is_builtin(struct judge *judge, uint64_t interpreter, const char *name)
+static bool breakpoint_condition_is_builtin(struct judge *judge, uint64_t interpreter,
+					    const char *name)
 {
 	uint64_t value;
 
@@ -119,7 +121,7 @@ static bool is_builtin(struct judge *judge, uint64_t interpreter, const char *na
 }
 
 /* Looked for last: it takes a search through the process. */
-static bool is_to_come(struct judge *judge, const char *name)
+static bool breakpoint_condition_is_to_come(struct judge *judge, const char *name)
 {
 	struct code_list list = { .items = NULL };
 	bool is_found = false;
@@ -132,7 +134,7 @@ static bool is_to_come(struct judge *judge, const char *name)
 	return is_found;
 }
 
-static bool is_known(struct judge *judge, const char *name)
+static bool breakpoint_condition_is_known(struct judge *judge, const char *name)
 {
 	const struct cpython *python = judge->breaks->python;
 	uint64_t interpreter;
@@ -141,8 +143,9 @@ static bool is_known(struct judge *judge, const char *name)
 				python->runtime + (uint64_t)python->offsets.rt_interp_main,
 				&interpreter) ||
 	       is_variable(judge, name) || is_mentioned(judge, judge->code->address, name) ||
-	       is_global(judge, interpreter, name) || is_builtin(judge, interpreter, name) ||
-	       is_to_come(judge, name);
+	       is_global(judge, interpreter, name) ||
+	       breakpoint_condition_is_builtin(judge, interpreter, name) ||
+	       breakpoint_condition_is_to_come(judge, name);
 }
 
 static bool look_at_name(const char *name, void *data)
@@ -150,7 +153,7 @@ static bool look_at_name(const char *name, void *data)
 	struct judge *judge = data;
 
 	memory_begin(judge->breaks->memory, false);
-	if (is_known(judge, name))
+	if (breakpoint_condition_is_known(judge, name))
 		return true;
 	judge->unknown = xstrdup(name);
 	return false;

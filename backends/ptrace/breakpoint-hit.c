@@ -36,7 +36,7 @@ void break_hit_clear(struct break_hit *hit)
 	*hit = (struct break_hit){ .said = NULL };
 }
 
-static bool is_there(const struct break_entry *entry, const struct line_stop *stop)
+static bool breakpoint_hit_is_there(const struct break_entry *entry, const struct line_stop *stop)
 {
 	for (size_t i = 0; i < entry->count; i++) {
 		const struct break_place *place = &entry->places[i];
@@ -48,7 +48,8 @@ static bool is_there(const struct break_entry *entry, const struct line_stop *st
 	return false;
 }
 
-static void say(struct break_hit *hit, const struct break_entry *entry, struct buffer *text)
+static void breakpoint_hit_say(struct break_hit *hit, const struct break_entry *entry,
+			       struct buffer *text)
 {
 	size_t capacity = hit->said_count;
 
@@ -60,7 +61,8 @@ static void say(struct break_hit *hit, const struct break_entry *entry, struct b
 }
 
 /* The thread is resumed and may fail here again at once: reported once. */
-static void say_failure(struct break_hit *hit, struct break_entry *entry, const struct error *error)
+static void breakpoint_hit_say_failure(struct break_hit *hit, struct break_entry *entry,
+				       const struct error *error)
 {
 	struct buffer text = BUFFER_INIT;
 	bool had_failed = entry->failure;
@@ -71,7 +73,7 @@ static void say_failure(struct break_hit *hit, struct break_entry *entry, const 
 		return;
 	buffer_printf(&text, "the condition %s failed, so it does not stop: %s",
 		      entry->wanted.condition, error->message);
-	say(hit, entry, &text);
+	breakpoint_hit_say(hit, entry, &text);
 }
 
 /* The second is over: what it has left out is told, and a new one begins. */
@@ -85,7 +87,7 @@ static void end_second(struct break_entry *entry, double now, struct break_hit *
 		buffer_printf(&text,
 			      "%" PRIu64 " more (a log point speaks %d times a second at most)",
 			      entry->left_out, BREAK_SAID_MAXIMUM);
-		say(hit, entry, &text);
+		breakpoint_hit_say(hit, entry, &text);
 	}
 	entry->speaks_since = now;
 	entry->said = 0;
@@ -136,7 +138,7 @@ static bool is_effective(struct break_entry *entry, struct line_stop *stop, stru
 		truth = pyexpression_test(entry->condition, fresh_reader(stop), &stop->frame,
 					  &error);
 	if (truth < 0) {
-		say_failure(hit, entry, &error);
+		breakpoint_hit_say_failure(hit, entry, &error);
 		return false;
 	}
 	if (truth && entry->ignore_left > 0) {
@@ -162,7 +164,7 @@ static void take_effect(struct break_entry *entry, struct line_stop *stop, struc
 	if (!may_speak(entry, hit))
 		return;
 	logpoint_say(entry->log, fresh_reader(stop), &stop->frame, &text);
-	say(hit, entry, &text);
+	breakpoint_hit_say(hit, entry, &text);
 }
 
 bool breakpoint_table_hit(struct breaks *breaks, const struct bytecode *code, int line,
@@ -181,7 +183,7 @@ bool breakpoint_table_hit(struct breaks *breaks, const struct bytecode *code, in
 		struct break_entry *entry = &breaks->entries[i];
 
 		if (entry->state != ENTRY_BOUND || !break_entry_is_on(entry) ||
-		    !is_there(entry, &stop))
+		    !breakpoint_hit_is_there(entry, &stop))
 			continue;
 		if (is_effective(entry, &stop, hit))
 			take_effect(entry, &stop, hit);

@@ -61,7 +61,7 @@ static size_t append_users(struct buffer *out, const struct breaks *breaks)
 }
 
 /* ": a thread has 4, which breakpoints 1, 2 and the step use. …" */
-static void append_reason(struct buffer *out, const struct breaks *breaks)
+static void breakpoint_report_append_reason(struct buffer *out, const struct breaks *breaks)
 {
 	bool has_step = breaks->watch_request_count - breaks->missing < HARDWARE_WATCH_SLOTS;
 	size_t count;
@@ -81,7 +81,8 @@ static void append_reason(struct buffer *out, const struct breaks *breaks)
 }
 
 /* Why some, or all, of its places are not watched; NULL: all are. */
-static char *explain(const struct breaks *breaks, const struct break_entry *entry, bool *is_unset)
+static char *breakpoint_report_explain(const struct breaks *breaks, const struct break_entry *entry,
+				       bool *is_unset)
 {
 	struct share share = { 0 };
 	struct buffer text = BUFFER_INIT;
@@ -95,15 +96,15 @@ static char *explain(const struct breaks *breaks, const struct break_entry *entr
 	if (share.watched)
 		buffer_printf(&text, "watched: %zu of its %zu places; ", share.watched,
 			      share.wanted);
-	append_reason(&text, breaks);
+	breakpoint_report_append_reason(&text, breaks);
 	return buffer_take(&text);
 }
 
-static void describe(const struct breaks *breaks, const struct break_entry *entry,
-		     struct breakpoint_binding *binding)
+static void breakpoint_report_describe(const struct breaks *breaks, const struct break_entry *entry,
+				       struct breakpoint_binding *binding)
 {
 	bool is_unset;
-	char *message = explain(breaks, entry, &is_unset);
+	char *message = breakpoint_report_explain(breaks, entry, &is_unset);
 
 	binding->id = entry->wanted.id;
 	binding->hits = entry->hits;
@@ -127,11 +128,12 @@ void breakpoint_table_describe(const struct breaks *breaks, struct debugger *deb
 {
 	for (size_t i = 0; i < breaks->count; i++)
 		if (breaks->entries[i].state != ENTRY_SPENT)
-			describe(breaks, &breaks->entries[i], debugger_add_binding(debugger));
+			breakpoint_report_describe(breaks, &breaks->entries[i],
+						   debugger_add_binding(debugger));
 }
 
 /* What comes by itself. */
-static void mark(json_t *binding, enum entry_state state)
+static void breakpoint_report_mark(json_t *binding, enum entry_state state)
 {
 	if (state == ENTRY_PENDING || state == ENTRY_ABSENT)
 		json_object_set_new(binding, "pending", json_true());
@@ -151,7 +153,7 @@ json_t *breakpoint_table_to_json(const struct breaks *breaks)
 	for (size_t i = 0; i < breaks->count; i++) {
 		if (breaks->entries[i].state == ENTRY_SPENT)
 			continue;
-		mark(json_array_get(bindings, at++), breaks->entries[i].state);
+		breakpoint_report_mark(json_array_get(bindings, at++), breaks->entries[i].state);
 	}
 	json_object_set(body, "breakpoints", bindings);
 	json_decref(all);

@@ -12,7 +12,7 @@
 #include "protocol/message.h"
 
 /* The frames of the thread that is shown. */
-static int find_frame(int depth, struct pyobject_frame *frame, void *data)
+static int breakpoint_requests_find_frame(int depth, struct pyobject_frame *frame, void *data)
 {
 	struct debuggee *control = data;
 	const struct debuggee_thread *thread = debuggee_find(control, control->shown);
@@ -23,7 +23,7 @@ static int find_frame(int depth, struct pyobject_frame *frame, void *data)
 int debuggee_want(struct debuggee *control, struct error *error)
 {
 	struct watchpoints_frames frames = {
-		.find = find_frame,
+		.find = breakpoint_requests_find_frame,
 		.data = control,
 	};
 
@@ -33,7 +33,7 @@ int debuggee_want(struct debuggee *control, struct error *error)
 			       control->phase == DEBUGGEE_STOPPED ? &frames : NULL, error);
 }
 
-static const json_t *find_wanted(const json_t *list, int64_t id)
+static const json_t *breakpoint_requests_find_wanted(const json_t *list, int64_t id)
 {
 	const json_t *item;
 	size_t i;
@@ -50,8 +50,8 @@ static bool is_disabled(const json_t *item)
 /* A temporary one goes with its stop, which is still to be told. */
 static bool is_cleared(const json_t *before, const json_t *list, int id)
 {
-	const json_t *was = find_wanted(before, id);
-	const json_t *is = find_wanted(list, id);
+	const json_t *was = breakpoint_requests_find_wanted(before, id);
+	const json_t *is = breakpoint_requests_find_wanted(list, id);
 
 	return was && !json_get_boolean(was, "temporary", false) && (!is || is_disabled(is));
 }
@@ -92,8 +92,8 @@ bool debuggee_only_clears(const struct debuggee *control, const json_t *list)
 
 	json_array_foreach(list, i, item)
 	{
-		const json_t *before =
-			find_wanted(control->wanted, json_get_integer(item, "id", 0));
+		const json_t *before = breakpoint_requests_find_wanted(
+			control->wanted, json_get_integer(item, "id", 0));
 
 		if (!before || !is_as_before(before, item))
 			return false;
@@ -118,7 +118,7 @@ static void rearm(struct debuggee *control, const json_t *list)
 }
 
 /* Without a Python yet it is only known what is wanted. */
-static json_t *make_answer(const struct debuggee *control)
+static json_t *breakpoint_requests_make_answer(const struct debuggee *control)
 {
 	json_t *body;
 
@@ -132,7 +132,7 @@ static json_t *make_answer(const struct debuggee *control)
 	return body;
 }
 
-static int keep(struct debuggee *control, json_t *list, struct error *error)
+static int breakpoint_requests_keep(struct debuggee *control, json_t *list, struct error *error)
 {
 	json_t *before = control->wanted;
 
@@ -154,7 +154,7 @@ int debuggee_set_breakpoints(struct debuggee *control, const struct message *req
 	json_t *list = json_object_get(request->body, "breakpoints");
 
 	rearm(control, list);
-	if (keep(control, list, error) < 0) {
+	if (breakpoint_requests_keep(control, list, error) < 0) {
 		debuggee_settle(control);
 		return -1;
 	}
@@ -164,7 +164,7 @@ int debuggee_set_breakpoints(struct debuggee *control, const struct message *req
 	debuggee_arm_all(control);
 	debuggee_keep_looking(control);
 	debuggee_refresh(control);
-	node_respond(control->base.node, request, make_answer(control), NULL);
+	node_respond(control->base.node, request, breakpoint_requests_make_answer(control), NULL);
 	debuggee_settle(control);
 	return 0;
 }

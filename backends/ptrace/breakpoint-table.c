@@ -30,7 +30,7 @@ struct breaks *breakpoint_table_new(struct memory *memory, const struct cpython 
 	return breaks;
 }
 
-static void clear_entry(struct break_entry *entry)
+static void breakpoint_table_clear_entry(struct break_entry *entry)
 {
 	break_places_clear(entry);
 	free(entry->message);
@@ -40,10 +40,10 @@ static void clear_entry(struct break_entry *entry)
 	breakpoint_clear(&entry->wanted);
 }
 
-static void free_entries(struct break_entry *entries, size_t count)
+static void breakpoint_table_free_entries(struct break_entry *entries, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		clear_entry(&entries[i]);
+		breakpoint_table_clear_entry(&entries[i]);
 	free(entries);
 }
 
@@ -53,7 +53,7 @@ void breakpoint_table_free(struct breaks *breaks)
 		return;
 	free(breaks->failure);
 	free(breaks->watch_requests);
-	free_entries(breaks->entries, breaks->count);
+	breakpoint_table_free_entries(breaks->entries, breaks->count);
 	memory_free(breaks->memory);
 	free(breaks);
 }
@@ -65,18 +65,18 @@ bool break_entry_is_on(const struct break_entry *entry)
 		entry->state == ENTRY_ABSENT);
 }
 
-static bool is_same_text(const char *a, const char *b)
+static bool breakpoint_table_is_same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && !strcmp(a, b));
 }
 
-static bool is_same_place(const struct breakpoint *a, const struct breakpoint *b)
+static bool breakpoint_table_is_same_place(const struct breakpoint *a, const struct breakpoint *b)
 {
-	return is_same_text(a->path, b->path) && a->line == b->line &&
-	       is_same_text(a->function, b->function);
+	return breakpoint_table_is_same_text(a->path, b->path) && a->line == b->line &&
+	       breakpoint_table_is_same_text(a->function, b->function);
 }
 
-static struct break_entry *find_entry(const struct breaks *breaks, int id)
+static struct break_entry *breakpoint_table_find_entry(const struct breaks *breaks, int id)
 {
 	for (size_t i = 0; i < breaks->count; i++)
 		if (breaks->entries[i].wanted.id == id)
@@ -85,9 +85,10 @@ static struct break_entry *find_entry(const struct breaks *breaks, int id)
 }
 
 /* Takes over what was found and counted. */
-static void inherit(struct break_entry *entry, struct break_entry *before)
+static void breakpoint_table_inherit(struct break_entry *entry, struct break_entry *before)
 {
-	bool is_new_condition = !is_same_text(entry->wanted.condition, before->wanted.condition);
+	bool is_new_condition =
+		!breakpoint_table_is_same_text(entry->wanted.condition, before->wanted.condition);
 
 	entry->places = before->places;
 	entry->count = before->count;
@@ -113,7 +114,7 @@ static void inherit(struct break_entry *entry, struct break_entry *before)
 }
 
 /* Its condition and text; what is wrong with them stands in the message. */
-static void compile(struct break_entry *entry)
+static void breakpoint_table_compile(struct break_entry *entry)
 {
 	struct error error = ERROR_INIT;
 
@@ -128,13 +129,13 @@ static void compile(struct break_entry *entry)
 }
 
 /* Appends an entry of one of the list; -1: it is none, and is not appended. */
-static void read_entry(struct breaks *into, const json_t *json)
+static void breakpoint_table_read_entry(struct breaks *into, const json_t *json)
 {
 	struct break_entry entry = { .state = ENTRY_PENDING };
 	struct error error = ERROR_INIT;
 
 	if (breakpoint_from_json(&entry.wanted, json, &error) < 0 || entry.wanted.watch ||
-	    find_entry(into, entry.wanted.id)) {
+	    breakpoint_table_find_entry(into, entry.wanted.id)) {
 		breakpoint_clear(&entry.wanted);
 		return;
 	}
@@ -143,27 +144,28 @@ static void read_entry(struct breaks *into, const json_t *json)
 	into->entries[into->count++] = entry;
 }
 
-static int read_entries(struct breaks *into, const json_t *list, struct error *error)
+static int breakpoint_table_read_entries(struct breaks *into, const json_t *list,
+					 struct error *error)
 {
 	if (breakpoints_check(list, error) < 0)
 		return -1;
 	for (size_t i = 0; i < json_array_size(list); i++)
-		read_entry(into, json_array_get(list, i));
+		breakpoint_table_read_entry(into, json_array_get(list, i));
 	return 0;
 }
 
 int breakpoint_table_check(const json_t *list, struct error *error)
 {
 	struct breaks read = { .entries = NULL };
-	int result = read_entries(&read, list, error);
+	int result = breakpoint_table_read_entries(&read, list, error);
 
 	for (size_t i = 0; i < read.count && result == 0; i++) {
-		compile(&read.entries[i]);
+		breakpoint_table_compile(&read.entries[i]);
 		if (read.entries[i].state == ENTRY_WRONG)
 			result = error_set(error, "breakpoint %d: %s", read.entries[i].wanted.id,
 					   read.entries[i].message);
 	}
-	free_entries(read.entries, read.count);
+	breakpoint_table_free_entries(read.entries, read.count);
 	return result;
 }
 
@@ -203,19 +205,19 @@ int breakpoint_table_set(struct breaks *breaks, const json_t *list, struct error
 {
 	struct breaks read = { .entries = NULL };
 
-	if (read_entries(&read, list, error) < 0) {
-		free_entries(read.entries, read.count);
+	if (breakpoint_table_read_entries(&read, list, error) < 0) {
+		breakpoint_table_free_entries(read.entries, read.count);
 		return -1;
 	}
 	for (size_t i = 0; i < read.count; i++) {
 		struct break_entry *entry = &read.entries[i];
-		struct break_entry *before = find_entry(breaks, entry->wanted.id);
+		struct break_entry *before = breakpoint_table_find_entry(breaks, entry->wanted.id);
 
-		if (before && is_same_place(&before->wanted, &entry->wanted))
-			inherit(entry, before);
-		compile(entry);
+		if (before && breakpoint_table_is_same_place(&before->wanted, &entry->wanted))
+			breakpoint_table_inherit(entry, before);
+		breakpoint_table_compile(entry);
 	}
-	free_entries(breaks->entries, breaks->count);
+	breakpoint_table_free_entries(breaks->entries, breaks->count);
 	breaks->entries = read.entries;
 	breaks->count = read.count;
 	breaks->capacity = read.capacity;
@@ -295,7 +297,7 @@ uint64_t breakpoint_table_revision(const struct breaks *breaks)
 	return breaks->revision;
 }
 
-static void collect(const struct breaks *breaks, struct breaks *into)
+static void breakpoint_table_collect(const struct breaks *breaks, struct breaks *into)
 {
 	struct address_set seen = { .slots = NULL };
 
@@ -341,7 +343,7 @@ void breakpoint_table_request_again(struct breaks *breaks)
 	struct breaks now = { .watch_requests = NULL };
 
 	look_at_states(breaks);
-	collect(breaks, &now);
+	breakpoint_table_collect(breaks, &now);
 	if (now.watch_request_count == breaks->watch_request_count &&
 	    (!now.watch_request_count ||
 	     !memcmp(now.watch_requests, breaks->watch_requests,

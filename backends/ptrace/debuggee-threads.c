@@ -138,7 +138,7 @@ void debuggee_take_place(struct debuggee_thread *thread, const struct stepper_st
 }
 
 /* The thread runs Python by that state, perhaps by another than before. */
-static void take_state(struct debuggee_thread *thread)
+static void debuggee_threads_take_state(struct debuggee_thread *thread)
 {
 	struct debuggee *control = thread->control;
 	struct stepper_calls calls = {
@@ -156,7 +156,7 @@ static void take_state(struct debuggee_thread *thread)
 	debuggee_arm(control, thread);
 }
 
-static bool is_ours(const struct debuggee *control, pid_t tid)
+static bool debuggee_threads_is_ours(const struct debuggee *control, pid_t tid)
 {
 	pid_t known = 0;
 
@@ -179,7 +179,7 @@ static struct debuggee_thread *find_inner(struct debuggee *control, pid_t inner)
 		if (control->threads[i]->inner == inner)
 			return control->threads[i];
 	tid = control->is_namespaced ? task_find(control->base.pid, inner) : inner;
-	if (tid == 0 || !is_ours(control, tid))
+	if (tid == 0 || !debuggee_threads_is_ours(control, tid))
 		return NULL;
 	thread = debuggee_find(control, tid);
 	if (!thread)
@@ -199,7 +199,7 @@ static void see_state(struct debuggee_thread *thread, const struct pytstate *sta
 	}
 }
 
-static void take_states(struct debuggee *control, const struct pytstate_list *list)
+static void debuggee_threads_take_states(struct debuggee *control, const struct pytstate_list *list)
 {
 	for (size_t i = 0; i < list->count; i++) {
 		const struct pytstate *state = &list->items[i];
@@ -211,11 +211,11 @@ static void take_states(struct debuggee *control, const struct pytstate_list *li
 	}
 	for (size_t i = 0; i < control->thread_count; i++)
 		if (control->threads[i]->seen)
-			take_state(control->threads[i]);
+			debuggee_threads_take_state(control->threads[i]);
 }
 
 /* What runs no Python any more needs no watches. */
-static void drop_unseen(struct debuggee *control)
+static void debuggee_threads_drop_unseen(struct debuggee *control)
 {
 	const struct hardware_watch none[HARDWARE_WATCH_SLOTS] = { { .length = 0 } };
 	size_t kept = 0;
@@ -249,8 +249,8 @@ int debuggee_look_at_threads(struct debuggee *control)
 	if (result == 0) {
 		for (size_t i = 0; i < control->thread_count; i++)
 			control->threads[i]->seen = 0;
-		take_states(control, &list);
-		drop_unseen(control);
+		debuggee_threads_take_states(control, &list);
+		debuggee_threads_drop_unseen(control);
 	}
 	pytstate_list_clear(&list);
 	return result;

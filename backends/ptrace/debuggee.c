@@ -73,7 +73,7 @@ static void tell_another(struct debuggee_thread *thread)
 	node_flush(thread->control->base.node);
 }
 
-static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot, void *data)
+static enum tracee_next debuggee_on_trapped(struct tracee *tracee, pid_t tid, int slot, void *data)
 {
 	struct debuggee *control = data;
 	struct debuggee_thread *thread = debuggee_find(control, tid);
@@ -130,7 +130,7 @@ static enum tracee_next on_born(struct tracee *tracee, pid_t tid, void *data)
 	return TRACEE_RESUME;
 }
 
-static void on_ended(struct tracee *tracee, pid_t tid, void *data)
+static void debuggee_on_ended(struct tracee *tracee, pid_t tid, void *data)
 {
 	struct debuggee *control = data;
 
@@ -178,7 +178,7 @@ int debuggee_read_program(struct debuggee *control, struct error *error)
 }
 
 /* What was stopped runs again, as another program. */
-static enum tracee_next on_execed(struct tracee *tracee, void *data)
+static enum tracee_next debuggee_on_execed(struct tracee *tracee, void *data)
 {
 	struct debuggee *control = data;
 	bool was_stopped = control->phase != DEBUGGEE_RUNNING;
@@ -199,14 +199,14 @@ static enum tracee_next on_execed(struct tracee *tracee, void *data)
 }
 
 /* Of a job that we started; else it is left. */
-static void on_forked(struct tracee *tracee, pid_t child, void *data)
+static void debuggee_on_forked(struct tracee *tracee, pid_t child, void *data)
 {
 	struct debuggee *control = data;
 
 	launched_programs_forked(node_starts(control->base.node), tracee, child);
 }
 
-static void on_gone(struct tracee *tracee, void *data)
+static void debuggee_on_gone(struct tracee *tracee, void *data)
 {
 	struct debuggee *control = data;
 
@@ -247,13 +247,13 @@ struct debuggee *debuggee_new(struct node *node, const struct process *process, 
 {
 	struct debuggee *control = xcalloc(1, sizeof(*control));
 	struct tracee_calls calls = {
-		.trapped = on_trapped,
+		.trapped = debuggee_on_trapped,
 		.stopped = on_stopped,
 		.born = on_born,
-		.ended = on_ended,
-		.execed = on_execed,
-		.forked = on_forked,
-		.gone = on_gone,
+		.ended = debuggee_on_ended,
+		.execed = debuggee_on_execed,
+		.forked = debuggee_on_forked,
+		.gone = debuggee_on_gone,
 		.data = control,
 	};
 	struct reason reason = { .why = "" };

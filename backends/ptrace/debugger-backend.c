@@ -97,7 +97,7 @@ static int (*const senders[REQUEST_KIND_COUNT])(struct debuggee *control, enum r
 	[REQUEST_PAUSE] = send_pause,	    [REQUEST_SET_BREAKPOINTS] = send_breakpoints,
 };
 
-static bool has_stopped(const struct debuggee *control, struct reason *reason)
+static bool debugger_backend_has_stopped(const struct debuggee *control, struct reason *reason)
 {
 	if (control->phase == DEBUGGEE_STOPPED)
 		return true;
@@ -123,7 +123,7 @@ static bool control_can(const struct connection *connection, enum request_kind k
 	/* A pause is withdrawn before it is told. */
 	if (kind == REQUEST_CONTINUE && debuggee_is_pausing(control))
 		return true;
-	if (capability >= CAPABILITY_STOPPED && !has_stopped(control, reason))
+	if (capability >= CAPABILITY_STOPPED && !debugger_backend_has_stopped(control, reason))
 		return false;
 	if (capability == CAPABILITY_FOLLOWED || capability == CAPABILITY_STEPPED)
 		return debuggee_can_step(control, reason);

@@ -42,7 +42,7 @@ struct search {
 	uint64_t address;
 };
 
-static bool look(struct loaded_elf_image *image, const char *name, void *data)
+static bool entry_point_look(struct loaded_elf_image *image, const char *name, void *data)
 {
 	struct search *search = data;
 
@@ -61,6 +61,6 @@ uint64_t entry_point_of_python(struct memory *memory, struct loaded_elf_cache *c
 	if (loaded_elf_program(&program, memory, cache) < 0)
 		return 0;
 	if (loaded_elf_symbol(&program, memory, FUNCTION, &search.address) < 0)
-		loaded_elf_each_library(&program, memory, look, &search);
+		loaded_elf_each_library(&program, memory, entry_point_look, &search);
 	return search.address;
 }

@@ -9,8 +9,8 @@
 #include "protocol/message.h"
 #include "protocol/variable.h"
 
-static int find_frame(struct debuggee *control, const struct message *request,
-		      struct pyobject_frame *frame, struct error *error)
+static int evaluate_find_frame(struct debuggee *control, const struct message *request,
+			       struct pyobject_frame *frame, struct error *error)
 {
 	int64_t depth = json_get_integer(request->body, "depth", 0);
 	struct debuggee_thread *thread = debuggee_asked(control, request, error);
@@ -22,7 +22,7 @@ static int find_frame(struct debuggee *control, const struct message *request,
 	return 0;
 }
 
-static json_t *make_answer(const struct variable *variable)
+static json_t *evaluate_make_answer(const struct variable *variable)
 {
 	json_t *body = variable_to_json(variable);
 
@@ -39,7 +39,7 @@ int debuggee_evaluate(struct debuggee *control, const struct message *request, s
 	struct pyreader reader;
 	int result;
 
-	if (find_frame(control, request, &frame, error) < 0)
+	if (evaluate_find_frame(control, request, &frame, error) < 0)
 		return -1;
 	expression = pyexpression_parse(text, error);
 	if (!expression)
@@ -47,7 +47,8 @@ int debuggee_evaluate(struct debuggee *control, const struct message *request, s
 	pyreader_init(&reader, control->memory, &control->python);
 	result = pyexpression_show(expression, &reader, &frame, variable_list_add(&list), error);
 	if (result == 0)
-		node_respond(control->base.node, request, make_answer(&list.items[0]), NULL);
+		node_respond(control->base.node, request, evaluate_make_answer(&list.items[0]),
+			     NULL);
 	variable_list_clear(&list);
 	pyexpression_free(expression);
 	return result;

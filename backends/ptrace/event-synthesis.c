@@ -43,7 +43,7 @@ int event_synthesis_start(struct stepper *stepper, struct follow *follow,
 }
 
 /* Made for the specialised call of a class (3.13 on): no user code. */
-static bool is_hidden(const struct bytecode *code)
+static bool event_synthesis_is_hidden(const struct bytecode *code)
 {
 	return strcmp(code->name, "__init__") == 0 && strcmp(code->file, "__init__") == 0;
 }
@@ -53,7 +53,7 @@ static struct event *add_event(struct stepper *stepper, const struct follow *fol
 {
 	struct event *event = &stepper->events[stepper->event_count];
 
-	if (is_hidden(follow->code) || stepper->event_count == EVENTS_MAXIMUM)
+	if (event_synthesis_is_hidden(follow->code) || stepper->event_count == EVENTS_MAXIMUM)
 		return NULL;
 	stepper->event_count++;
 	*event = (struct event){
@@ -73,7 +73,8 @@ static struct event *add_event(struct stepper *stepper, const struct follow *fol
  * The line that a trace function sees between line events: up to 3.9 that of
  * the last one, later that of the instruction.
  */
-static int shown_line(const struct stepper *stepper, const struct follow *follow, int unit)
+static int event_synthesis_shown_line(const struct stepper *stepper, const struct follow *follow,
+				      int unit)
 {
 	if (stepper->python->minor <= 9 && follow->shown_line > 0)
 		return follow->shown_line;
@@ -97,13 +98,14 @@ static int raised_from(const struct follow *follow)
 	return follow->raised_at >= 0 ? follow->raised_at : follow->at;
 }
 
-static bool is_raised(const struct stepper *stepper, const struct follow *follow, int from, int to)
+static bool event_synthesis_is_raised(const struct stepper *stepper, const struct follow *follow,
+				      int from, int to)
 {
 	return from >= 0 && unit_at(follow, to)->is_handler &&
 	       !bytecode_follows(stepper->python, follow->code, from, to);
 }
 
-static void add_line(struct stepper *stepper, struct follow *follow, int unit)
+static void event_synthesis_add_line(struct stepper *stepper, struct follow *follow, int unit)
 {
 	int line = unit_at(follow, unit)->line;
 
@@ -113,8 +115,8 @@ static void add_line(struct stepper *stepper, struct follow *follow, int unit)
 
 void event_synthesis_return(struct stepper *stepper, struct follow *follow, int unit, bool is_last)
 {
-	struct event *event =
-		add_event(stepper, follow, STOP_AT_RETURN, shown_line(stepper, follow, unit), unit);
+	struct event *event = add_event(stepper, follow, STOP_AT_RETURN,
+					event_synthesis_shown_line(stepper, follow, unit), unit);
 
 	if (event)
 		event->is_last = is_last;
@@ -134,19 +136,19 @@ void event_synthesis_position(struct stepper *stepper, struct follow *follow, in
 	const struct unit *to = unit_at(follow, unit);
 	int from = follow->at;
 	int raised_at = raised_from(follow);
-	bool raised = is_raised(stepper, follow, raised_at, unit);
+	bool raised = event_synthesis_is_raised(stepper, follow, raised_at, unit);
 
 	follow->raised_at = -1;
 	follow->is_unwound = false;
 	follow->at = unit;
 	/* Nothing has run in between: it is reported where it came from. */
 	if (raised && !is_reraise(unit_at(follow, raised_at)))
-		add_event(stepper, follow, STOP_AT_EXCEPTION, shown_line(stepper, follow, from),
-			  from);
+		add_event(stepper, follow, STOP_AT_EXCEPTION,
+			  event_synthesis_shown_line(stepper, follow, from), from);
 	if (stepper->python->minor >= 11 && to->kind == UNIT_RESUME)
 		event_synthesis_call(stepper, follow);
 	else if (bytecode_is_line(stepper->python, follow->code, from, unit, raised))
-		add_line(stepper, follow, unit);
+		event_synthesis_add_line(stepper, follow, unit);
 	if (to->kind == UNIT_YIELD || (to->kind == UNIT_RETURN && stepper->ended != follow->frame))
 		event_synthesis_return(stepper, follow, unit, to->kind == UNIT_RETURN);
 }
@@ -280,7 +282,7 @@ void event_synthesis_pointer(struct stepper *stepper, struct follow *follow, int
 	    unit_at(follow, unit)->target != unit)
 		return;
 	pass_joined(stepper, follow, unit);
-	if (is_raised(stepper, follow, raised_from(follow), unit))
+	if (event_synthesis_is_raised(stepper, follow, raised_from(follow), unit))
 		pass_raising(stepper, follow);
 	event_synthesis_position(stepper, follow, unit);
 	if (stepper->python->minor <= 10)
@@ -296,7 +298,7 @@ void event_synthesis_unwinding(struct stepper *stepper, struct follow *follow)
 	follow->is_unwound = true;
 	if (from < 0 || !is_reraise(unit_at(follow, from)))
 		add_event(stepper, follow, STOP_AT_EXCEPTION,
-			  shown_line(stepper, follow, follow->at), follow->at);
+			  event_synthesis_shown_line(stepper, follow, follow->at), follow->at);
 	event_synthesis_return(stepper, follow, follow->at, true);
 }
 

@@ -128,17 +128,18 @@ static size_t count_unset(const struct debuggee *control, const struct debuggee_
 	return count;
 }
 
-static bool is_stepping(const struct debuggee_thread *thread)
+static bool hardware_slots_is_stepping(const struct debuggee_thread *thread)
 {
 	return stepper_doing(thread->stepper) != REQUEST_CONTINUE;
 }
 
 /* Of a thread once, but of each step that it costs. */
-static void say_failure(struct debuggee_thread *thread, const char *why)
+static void hardware_slots_say_failure(struct debuggee_thread *thread, const char *why)
 {
-	char *text = xasprintf("%s%s.", is_stepping(thread) ? "The step is lost: " : "", why);
+	char *text = xasprintf("%s%s.",
+			       hardware_slots_is_stepping(thread) ? "The step is lost: " : "", why);
 
-	if (is_stepping(thread) || !thread->failure)
+	if (hardware_slots_is_stepping(thread) || !thread->failure)
 		debuggee_say(thread->control, 0, text);
 	free(text);
 	free(thread->failure);
@@ -174,10 +175,10 @@ void debuggee_arm(struct debuggee *control, struct debuggee_thread *thread)
 	if (!thread->stepper)
 		return;
 	thread->is_to_retry = tracee_may_watch_soon(control->tracee, thread->tid);
-	if (thread->is_to_retry && thread->retries < RETRIES && !is_stepping(thread))
+	if (thread->is_to_retry && thread->retries < RETRIES && !hardware_slots_is_stepping(thread))
 		return;
-	say_failure(thread, error.message);
-	if (is_stepping(thread)) {
+	hardware_slots_say_failure(thread, error.message);
+	if (hardware_slots_is_stepping(thread)) {
 		stepper_command(thread->stepper, REQUEST_CONTINUE, 0, 0, NULL);
 		set_watches(control, thread, NULL);
 	}
@@ -325,7 +326,7 @@ static void take_news(struct debuggee *control)
 	debuggee_tell_again(control);
 }
 
-static void on_look(void *data)
+static void hardware_slots_on_look(void *data)
 {
 	struct debuggee *control = data;
 
@@ -367,5 +368,5 @@ void debuggee_keep_looking(struct debuggee *control)
 		return;
 	}
 	control->looking = loop_timer(node_loop(control->base.node), LOOK_SECONDS, LOOK_SECONDS,
-				      on_look, control);
+				      hardware_slots_on_look, control);
 }

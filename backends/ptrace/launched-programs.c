@@ -101,7 +101,7 @@ static void end_follow(struct follow *follow)
 	tracee_free(tracee);
 }
 
-static struct follow *find(const struct launched_programs *starts, pid_t pid)
+static struct follow *launched_programs_find(const struct launched_programs *starts, pid_t pid)
 {
 	for (size_t i = 0; i < starts->count; i++)
 		if (starts->follows[i]->pid == pid)
@@ -133,7 +133,7 @@ void launched_programs_free(struct launched_programs *starts)
  */
 
 /* address 0: none. -1: it cannot be watched, and is followed without. */
-static int watch(struct follow *follow, uint64_t address)
+static int launched_programs_watch(struct follow *follow, uint64_t address)
 {
 	struct hardware_watch slots[HARDWARE_WATCH_SLOTS] = { { .access = HARDWARE_WATCH_NONE } };
 	struct error error = ERROR_INIT;
@@ -151,17 +151,17 @@ static void leave_station(struct follow *follow)
 {
 	follow->station = STATION_NONE;
 	close_memory(follow);
-	watch(follow, 0);
+	launched_programs_watch(follow, 0);
 }
 
-static void go_to(struct follow *follow, enum station station, uint64_t address)
+static void launched_programs_go_to(struct follow *follow, enum station station, uint64_t address)
 {
 	follow->station = station;
-	if (address == 0 || watch(follow, address) < 0)
+	if (address == 0 || launched_programs_watch(follow, address) < 0)
 		leave_station(follow);
 }
 
-static enum tracee_next on_execed(struct tracee *tracee, void *data)
+static enum tracee_next launched_programs_on_execed(struct tracee *tracee, void *data)
 {
 	struct follow *follow = data;
 	struct procfs *procfs = node_procfs(follow->starts->node);
@@ -170,13 +170,14 @@ static enum tracee_next on_execed(struct tracee *tracee, void *data)
 	follow->station = STATION_NONE;
 	close_memory(follow);
 	if (entry_point_is_python(procfs, follow->pid))
-		go_to(follow, STATION_LOADING, entry_point_of_program(procfs, follow->pid));
+		launched_programs_go_to(follow, STATION_LOADING,
+					entry_point_of_program(procfs, follow->pid));
 	return TRACEE_RESUME;
 }
 
-static void on_turn(void *data);
+static void launched_programs_on_turn(void *data);
 
-static bool is_up(struct follow *follow)
+static bool launched_programs_is_up(struct follow *follow)
 {
 	struct loaded_elf_cache *cache = node_elf_cache(follow->starts->node);
 	struct error error = ERROR_INIT;
@@ -185,7 +186,8 @@ static bool is_up(struct follow *follow)
 	return cpython_locate(&python, follow->memory, cache, &error) == 0;
 }
 
-static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot, void *data)
+static enum tracee_next launched_programs_on_trapped(struct tracee *tracee, pid_t tid, int slot,
+						     void *data)
 {
 	struct follow *follow = data;
 	struct launched_programs *starts = follow->starts;
@@ -196,30 +198,32 @@ static enum tracee_next on_trapped(struct tracee *tracee, pid_t tid, int slot, v
 	if (follow->station == STATION_LOADING) {
 		follow->memory = memory_new(follow->pid);
 		follow->tries = 0;
-		go_to(follow, STATION_RUNNING,
-		      entry_point_of_python(follow->memory, node_elf_cache(starts->node)));
+		launched_programs_go_to(
+			follow, STATION_RUNNING,
+			entry_point_of_python(follow->memory, node_elf_cache(starts->node)));
 		return TRACEE_RESUME;
 	}
 	if (follow->station != STATION_RUNNING)
 		return TRACEE_RESUME;
-	if (!is_up(follow)) {
+	if (!launched_programs_is_up(follow)) {
 		if (++follow->tries > TRIES_MAXIMUM)
 			leave_station(follow);
 		return TRACEE_RESUME;
 	}
 	follow->station = STATION_READY;
 	if (!starts->timer)
-		starts->timer = loop_timer(node_loop(starts->node), 0, 0, on_turn, starts);
+		starts->timer = loop_timer(node_loop(starts->node), 0, 0, launched_programs_on_turn,
+					   starts);
 	return TRACEE_STAY;
 }
 
-static void on_gone(struct tracee *tracee, void *data)
+static void launched_programs_on_gone(struct tracee *tracee, void *data)
 {
 	(void)tracee;
 	end_follow(data);
 }
 
-static void on_forked(struct tracee *parent, pid_t child, void *data)
+static void launched_programs_on_forked(struct tracee *parent, pid_t child, void *data)
 {
 	struct follow *follow = data;
 
@@ -240,10 +244,10 @@ static struct follow *add_follow(struct launched_programs *starts, pid_t pid)
 static struct tracee_calls make_calls(struct follow *follow)
 {
 	return (struct tracee_calls){
-		.trapped = on_trapped,
-		.execed = on_execed,
-		.forked = on_forked,
-		.gone = on_gone,
+		.trapped = launched_programs_on_trapped,
+		.execed = launched_programs_on_execed,
+		.forked = launched_programs_on_forked,
+		.gone = launched_programs_on_gone,
 		.data = follow,
 	};
 }
@@ -253,7 +257,7 @@ void launched_programs_forked(struct launched_programs *starts, struct tracee *p
 	struct tracee_calls calls;
 	struct follow *follow;
 
-	if (!starts || !starts->list || find(starts, child))
+	if (!starts || !starts->list || launched_programs_find(starts, child))
 		return;
 	follow = add_follow(starts, child);
 	calls = make_calls(follow);
@@ -261,7 +265,8 @@ void launched_programs_forked(struct launched_programs *starts, struct tracee *p
 }
 
 /* Once: the reason is the same for all of them. */
-static void say_refusal(struct launched_programs *starts, const struct reason *reason)
+static void launched_programs_say_refusal(struct launched_programs *starts,
+					  const struct reason *reason)
 {
 	struct error error = ERROR_INIT;
 
@@ -287,20 +292,20 @@ void launched_programs_follow(struct launched_programs *starts, pid_t pid)
 	follow->tracee = tracee_new(node_waits(starts->node), pid, &calls, &reason);
 	if (follow->tracee)
 		return;
-	say_refusal(starts, &reason);
+	launched_programs_say_refusal(starts, &reason);
 	remove_follow(follow);
 }
 
 struct tracee *launched_programs_take(struct launched_programs *starts, pid_t pid,
 				      const struct tracee_calls *calls)
 {
-	struct follow *follow = starts ? find(starts, pid) : NULL;
+	struct follow *follow = starts ? launched_programs_find(starts, pid) : NULL;
 	struct tracee *tracee;
 
 	if (!follow)
 		return NULL;
 	tracee = follow->tracee;
-	/* It stands, and only on_turn() knows. */
+	/* It stands, and only launched_programs_on_turn() knows. */
 	if (follow->station == STATION_READY) {
 		ARRAY_GROW(starts->taken, starts->taken_count, starts->taken_capacity);
 		starts->taken[starts->taken_count++] = pid;
@@ -314,7 +319,7 @@ struct tracee *launched_programs_take(struct launched_programs *starts, pid_t pi
  * Breakpoints
  */
 
-static bool is_for(const json_t *breakpoint, int rank)
+static bool launched_programs_is_for(const json_t *breakpoint, int rank)
 {
 	const char *text = json_get_string(breakpoint, "ranks", NULL);
 	struct rankset ranks = RANKSET_INIT;
@@ -335,7 +340,7 @@ static json_t *list_for(const struct launched_programs *starts, int rank)
 
 	json_array_foreach(starts->list, i, breakpoint)
 	{
-		if (is_for(breakpoint, rank))
+		if (launched_programs_is_for(breakpoint, rank))
 			json_array_append(list, breakpoint);
 	}
 	return list;
@@ -377,7 +382,7 @@ static struct debuggee *find_control(struct launched_programs *starts, pid_t pid
 }
 
 /* It stands before code of its own: that may have breakpoints already. */
-static void enter(struct launched_programs *starts, pid_t pid)
+static void launched_programs_enter(struct launched_programs *starts, pid_t pid)
 {
 	struct debuggee *control = find_control(starts, pid);
 
@@ -385,7 +390,7 @@ static void enter(struct launched_programs *starts, pid_t pid)
 		debuggee_starts(control, pid);
 }
 
-static void settle(struct launched_programs *starts, struct follow *follow)
+static void launched_programs_settle(struct launched_programs *starts, struct follow *follow)
 {
 	struct tracee *tracee = follow->tracee;
 	pid_t pid = follow->pid;
@@ -396,8 +401,8 @@ static void settle(struct launched_programs *starts, struct follow *follow)
 	if (process && process->parent_pid == 0)
 		set_breakpoints(starts, process);
 	/* A rank with breakpoints is followed by its debugger now. */
-	if (!find(starts, pid))
-		enter(starts, pid);
+	if (!launched_programs_find(starts, pid))
+		launched_programs_enter(starts, pid);
 	tracee_resume(tracee, pid);
 }
 
@@ -421,7 +426,7 @@ static struct follow *find_ready(const struct launched_programs *starts)
 }
 
 /* Who is a rank is found by a look at all. */
-static void on_turn(void *data)
+static void launched_programs_on_turn(void *data)
 {
 	struct launched_programs *starts = data;
 	struct follow *follow;
@@ -432,7 +437,7 @@ static void on_turn(void *data)
 	while (starts->taken_count > 0)
 		let_go(starts, starts->taken[--starts->taken_count]);
 	while ((follow = find_ready(starts)))
-		settle(starts, follow);
+		launched_programs_settle(starts, follow);
 	node_flush(starts->node);
 }
 

@@ -22,8 +22,8 @@ static pid_t mover_of(const struct thread_sample *thread)
 	return thread->loop_tid ? thread->loop_tid : thread->tid;
 }
 
-static const struct thread_sample *find_thread(const struct peek *reading,
-					       const struct process_sample *sample)
+static const struct thread_sample *peek_find_thread(const struct peek *reading,
+						    const struct process_sample *sample)
 {
 	for (size_t i = 0; i < sample->thread_count; i++)
 		if (sample->threads[i].tid == reading->tid &&
@@ -34,10 +34,10 @@ static const struct thread_sample *find_thread(const struct peek *reading,
 
 static const struct thread_sample *now_of(const struct peek *reading)
 {
-	return find_thread(reading, &reading->sample);
+	return peek_find_thread(reading, &reading->sample);
 }
 
-static int take(struct peek *reading, struct error *error)
+static int peek_take(struct peek *reading, struct error *error)
 {
 	process_sample_clear(&reading->sample);
 	return pystack_sample(reading->connection->pystack, false, &reading->sample, error);
@@ -52,7 +52,7 @@ static void hold_thread(struct peek *reading, pid_t tid)
 					 reading->connection->base.pid, tid, &refused) == 0;
 }
 
-static void release(struct peek *reading)
+static void peek_release(struct peek *reading)
 {
 	uint64_t held_ns;
 
@@ -66,7 +66,7 @@ static void release(struct peek *reading)
 
 void peek_clear(struct peek *reading)
 {
-	release(reading);
+	peek_release(reading);
 	process_sample_clear(&reading->sample);
 }
 
@@ -127,7 +127,8 @@ static int follow_frame(const struct peek *reading, const struct stack *before, 
 
 int peek_follow(const struct peek *reading, int depth)
 {
-	const struct thread_sample *before = find_thread(reading, &reading->connection->newest);
+	const struct thread_sample *before =
+		peek_find_thread(reading, &reading->connection->newest);
 
 	if (!before || !before->stack)
 		return depth;
@@ -161,7 +162,7 @@ void peek_judge(struct peek *reading)
 		reading->exactness = EXACT;
 		return;
 	}
-	if (take(reading, &error) < 0)
+	if (peek_take(reading, &error) < 0)
 		return;
 	thread = now_of(reading);
 	if (!thread || thread->stack != stack)
@@ -197,7 +198,7 @@ static int settle_thread(struct peek *reading, struct error *error)
 
 int peek_begin(struct peek *reading, struct error *error)
 {
-	if (take(reading, error) < 0)
+	if (peek_take(reading, error) < 0)
 		return -1;
 	return reading->is_of_holder ? 0 : settle_thread(reading, error);
 }
@@ -207,7 +208,7 @@ int peek_begin(struct peek *reading, struct error *error)
  */
 
 /* Each interpreter may have a GIL; one holder stands, that of the object's. */
-static const struct thread_sample *find_holder(const struct peek *reading)
+static const struct thread_sample *peek_find_holder(const struct peek *reading)
 {
 	const struct process_sample *sample = &reading->sample;
 
@@ -222,7 +223,7 @@ static const struct thread_sample *find_holder(const struct peek *reading)
 static pid_t find_mover(const struct peek *reading)
 {
 	const struct thread_sample *thread =
-		reading->is_of_holder ? find_holder(reading) : now_of(reading);
+		reading->is_of_holder ? peek_find_holder(reading) : now_of(reading);
 
 	return thread && is_to_be_held(reading, thread) ? mover_of(thread) : 0;
 }
@@ -259,7 +260,7 @@ static int look_held(struct peek *reading, const struct looking *looking, struct
 	memory_begin_held(memory, !looking->is_last);
 	result = walk_again(reading);
 	if (result && looking->is_last)
-		result = take(reading, &failed);
+		result = peek_take(reading, &failed);
 	if (!result)
 		result = looking->look(reading, looking->data, &failed);
 	else if (!looking->is_last)
@@ -267,7 +268,7 @@ static int look_held(struct peek *reading, const struct looking *looking, struct
 	if (!looking->is_last && memory_was_cut(memory))
 		result = 1;
 	reading->held_calls = count_calls(reading) - calls;
-	release(reading);
+	peek_release(reading);
 	reading->has_stood = true;
 	if (result < 0 && error)
 		*error = failed;
@@ -315,11 +316,11 @@ int peek_look(struct peek *reading,
 		if (can_hold)
 			hold_thread(reading, mover);
 		if (!reading->is_held)
-			return can_hold && take(reading, error) < 0
+			return can_hold && peek_take(reading, error) < 0
 				       ? -1
 				       : look_free(reading, &looking, error);
 		result = look_held(reading, &looking, error);
-		if (result > 0 && take(reading, error) < 0)
+		if (result > 0 && peek_take(reading, error) < 0)
 			return -1;
 	}
 	return result;

@@ -66,7 +66,7 @@ static struct connection *ptrace_open(struct node *node, const struct process *p
 	return &connection->base;
 }
 
-static bool can_hold(const struct connection *connection, struct reason *reason)
+static bool reader_backend_can_hold(const struct connection *connection, struct reason *reason)
 {
 	int number;
 
@@ -92,7 +92,7 @@ static bool ptrace_can(const struct connection *connection, enum request_kind ki
 		return true;
 	if (reason_refuse(reason, capability))
 		return false;
-	return capability != CAPABILITY_FROZEN || can_hold(connection, reason);
+	return capability != CAPABILITY_FROZEN || reader_backend_can_hold(connection, reason);
 }
 
 static int respond_none(struct ptrace_connection *connection, const struct message *request)

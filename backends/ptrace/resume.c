@@ -95,7 +95,7 @@ static struct debuggee_thread *find_pending(struct debuggee *control)
 	return pending;
 }
 
-static bool is_held(const struct bytecode *code, void *data)
+static bool resume_is_held(const struct bytecode *code, void *data)
 {
 	const struct debuggee *control = data;
 
@@ -112,7 +112,7 @@ void debuggee_resume(struct debuggee *control)
 {
 	if (control->bytecodes) {
 		bytecode_cache_age(control->bytecodes);
-		bytecode_cache_sweep(control->bytecodes, is_held, control);
+		bytecode_cache_sweep(control->bytecodes, resume_is_held, control);
 	}
 	debuggee_watch_request(control);
 	debuggee_arm_all(control);

@@ -62,7 +62,7 @@ static uint64_t of_next_thread(struct debuggee *control)
 
 /* The signals for which the process is to be resumed, those that were delivered
  * since its last resume among them. */
-static uint64_t find(struct debuggee *control, struct pending_signals *signals)
+static uint64_t signal_stop_find(struct debuggee *control, struct pending_signals *signals)
 {
 	struct procfs *procfs = node_procfs(control->base.node);
 	uint64_t shared;
@@ -125,7 +125,7 @@ static void drop_stops(struct debuggee *control)
 	}
 }
 
-static void resume(struct debuggee *control, uint64_t set, uint64_t caught)
+static void signal_stop_resume(struct debuggee *control, uint64_t set, uint64_t caught)
 {
 	struct debugger *debugger = &control->debugger;
 	struct buffer out = BUFFER_INIT;
@@ -152,7 +152,7 @@ bool debuggee_take_signals(struct debuggee *control)
 
 	if (control->is_gone)
 		return false;
-	set = find(control, &signals);
+	set = signal_stop_find(control, &signals);
 	if (set == 0)
 		return false;
 	if (node_stops_on_signal(control->base.node)) {
@@ -160,11 +160,11 @@ bool debuggee_take_signals(struct debuggee *control)
 			say_once(control, set);
 		return false;
 	}
-	resume(control, set, signals.caught);
+	signal_stop_resume(control, set, signals.caught);
 	return true;
 }
 
-static void on_look(void *data)
+static void signal_stop_on_look(void *data)
 {
 	struct debuggee *control = data;
 
@@ -176,7 +176,7 @@ void debuggee_look_for_signals(struct debuggee *control)
 {
 	if (!control->signals_look)
 		control->signals_look = loop_timer(node_loop(control->base.node), LOOK_SECONDS,
-						   LOOK_SECONDS, on_look, control);
+						   LOOK_SECONDS, signal_stop_on_look, control);
 }
 
 void debuggee_forget_signals(struct debuggee *control)

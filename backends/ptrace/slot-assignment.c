@@ -43,7 +43,7 @@ struct draft {
 };
 
 /* False: there is no room. */
-static bool want(struct draft *draft, const struct planned *planned)
+static bool slot_assignment_want(struct draft *draft, const struct planned *planned)
 {
 	if (planned->watch.access == HARDWARE_WATCH_NONE)
 		return true;
@@ -58,7 +58,7 @@ static bool want(struct draft *draft, const struct planned *planned)
 
 static void want_watch(struct draft *draft, enum plan_kind kind, struct hardware_watch watch)
 {
-	want(draft, &(struct planned){ .watch = watch, .kind = kind });
+	slot_assignment_want(draft, &(struct planned){ .watch = watch, .kind = kind });
 }
 
 static void want_unit(struct draft *draft, const struct bytecode *code, int unit)
@@ -112,7 +112,8 @@ static int line_ahead(const struct stepper *stepper)
 }
 
 /* Not only because of what it is. */
-static bool is_wanted(const struct stepper *stepper, const struct ahead *ahead, int unit)
+static bool slot_assignment_is_wanted(const struct stepper *stepper, const struct ahead *ahead,
+				      int unit)
 {
 	const struct follow *here = &stepper->here;
 
@@ -141,13 +142,14 @@ static void add_ahead(const struct stepper *stepper, struct ahead *ahead, int fr
 	if (to->is_handler) {
 		/* 3.10 writes B's place when an exception is raised. */
 		ahead->has_handlers = stepper->python->minor != 10;
-		if (!is_fallen_into(stepper, unit) || !is_wanted(stepper, ahead, unit))
+		if (!is_fallen_into(stepper, unit) ||
+		    !slot_assignment_is_wanted(stepper, ahead, unit))
 			return;
 	}
 	if (from == stepper->here.at && bytecode_reaches(stepper->python, code, from, unit))
 		ahead->is_near = true;
 	if (ahead->count < AHEAD_MAXIMUM &&
-	    (to->kind != UNIT_RETURN || is_wanted(stepper, ahead, unit)))
+	    (to->kind != UNIT_RETURN || slot_assignment_is_wanted(stepper, ahead, unit)))
 		ahead->units[ahead->count++] = unit;
 }
 
@@ -448,7 +450,7 @@ void stepper_plan(struct stepper *stepper, const struct plan_watch_requests *wat
 	for (size_t i = 0; i < watch_requests->count; i++) {
 		struct planned planned =
 			slot_multiplex_stand_in(stepper, watch_requests, &watch_requests->items[i]);
-		if (!want(&draft, &planned))
+		if (!slot_assignment_want(&draft, &planned))
 			plan->missing++;
 	}
 	for (size_t i = 0; i < draft.count; i++)

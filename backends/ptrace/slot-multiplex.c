@@ -48,9 +48,9 @@ static int entry_of(const struct stepper *stepper, const struct bytecode *code)
 }
 
 /* NULL: its units are watched themselves. */
-static const struct bytecode *code_of(const struct stepper *stepper,
-				      const struct plan_watch_requests *watch_requests,
-				      uint64_t address)
+static const struct bytecode *
+slot_multiplex_code_of(const struct stepper *stepper,
+		       const struct plan_watch_requests *watch_requests, uint64_t address)
 {
 	const struct bytecode *code;
 	size_t count = 0;
@@ -74,7 +74,7 @@ struct planned slot_multiplex_stand_in(const struct stepper *stepper,
 	if (!stepper->is_multiplexed || watch_request->kind != PLAN_BREAKPOINT ||
 	    watch_request->code == stepper->bare)
 		return planned;
-	code = code_of(stepper, watch_requests, watch_request->code);
+	code = slot_multiplex_code_of(stepper, watch_requests, watch_request->code);
 	if (!code)
 		return planned;
 	planned.kind = PLAN_ENTRY;
@@ -107,7 +107,8 @@ bool *slot_multiplex_units(const struct stepper *stepper,
 	const struct bytecode *code = stepper->here.code;
 	bool *units = NULL;
 
-	if (!stepper->is_multiplexed || !code_of(stepper, watch_requests, code->address))
+	if (!stepper->is_multiplexed ||
+	    !slot_multiplex_code_of(stepper, watch_requests, code->address))
 		return NULL;
 	for (size_t i = 0; i < watch_requests->count; i++) {
 		const struct planned *watch_request = &watch_requests->items[i];
@@ -134,7 +135,7 @@ static bool is_multiplexed(const struct stepper *stepper,
 	return count > room_of(stepper->aim);
 }
 
-static void enter(struct stepper *stepper, const struct pyframe_now *frame)
+static void slot_multiplex_enter(struct stepper *stepper, const struct pyframe_now *frame)
 {
 	struct follow follow = stepper->here;
 
@@ -172,7 +173,7 @@ static void seek_called(struct stepper *stepper, const struct plan_watch_request
 		if (frame.address == end && stepper->aim != AIM_RETURN)
 			break;
 		if (!found.address && frame.address != stepper->ended &&
-		    code_of(stepper, watch_requests, frame.code))
+		    slot_multiplex_code_of(stepper, watch_requests, frame.code))
 			found = frame;
 		if (frame.address == end)
 			break;
@@ -181,7 +182,7 @@ static void seek_called(struct stepper *stepper, const struct plan_watch_request
 		frame = caller;
 	}
 	if (found.address && frame.address == end)
-		enter(stepper, &found);
+		slot_multiplex_enter(stepper, &found);
 }
 
 void slot_multiplex_begin(struct stepper *stepper, const struct plan_watch_requests *watch_requests)

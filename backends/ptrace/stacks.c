@@ -46,7 +46,7 @@ static void clear_waiting(struct ptrace_connection *connection)
 	free(waiting);
 }
 
-static void emit(struct ptrace_connection *connection, struct process_sample *taken_sample)
+static void stacks_emit(struct ptrace_connection *connection, struct process_sample *taken_sample)
 {
 	process_sample_clear(&connection->newest);
 	connection->newest = *taken_sample;
@@ -54,29 +54,29 @@ static void emit(struct ptrace_connection *connection, struct process_sample *ta
 	node_emit_sample(connection->base.node, &connection->newest);
 }
 
-static void answer(struct ptrace_connection *connection)
+static void stacks_answer(struct ptrace_connection *connection)
 {
 	struct waiting *waiting = connection->waiting;
 	struct node *node = connection->base.node;
 	struct message request = waiting->request;
 
 	waiting->request = (struct message){ .name = NULL };
-	emit(connection, &waiting->sample);
+	stacks_emit(connection, &waiting->sample);
 	clear_waiting(connection);
 	node_respond(node, &request, NULL, NULL);
 	node_flush(node);
 	message_clear(&request);
 }
 
-static void on_late(void *data)
+static void stacks_on_late(void *data)
 {
-	answer(data);
+	stacks_answer(data);
 }
 
 void ptrace_sampling_end(struct ptrace_connection *connection)
 {
 	if (connection->waiting)
-		answer(connection);
+		stacks_answer(connection);
 	native_process_free(connection->native);
 	connection->native = NULL;
 }
@@ -125,8 +125,9 @@ static bool take_unwound(struct ptrace_connection *connection, struct process_sa
 	return is_done;
 }
 
-static int take(struct ptrace_connection *connection, bool is_exact, struct capture_set *captures,
-		struct process_sample *sample, struct error *error)
+static int stacks_take(struct ptrace_connection *connection, bool is_exact,
+		       struct capture_set *captures, struct process_sample *sample,
+		       struct error *error)
 {
 	int result;
 
@@ -146,7 +147,7 @@ static bool take_again(struct ptrace_connection *connection)
 
 	if (++waiting->takes > TAKES_MAXIMUM || node_is_read_only(connection->base.node))
 		return false;
-	if (take(connection, waiting->is_exact, &captures, &sample, &error) < 0 ||
+	if (stacks_take(connection, waiting->is_exact, &captures, &sample, &error) < 0 ||
 	    captures.count == 0) {
 		process_sample_clear(&sample);
 		capture_set_clear(&captures);
@@ -166,7 +167,7 @@ static void on_unwound(struct capture_set *captures, void *data)
 	bool is_done = take_unwound(connection, sample, !waiting, captures);
 
 	if (waiting && (is_done || !take_again(connection)))
-		answer(connection);
+		stacks_answer(connection);
 }
 
 static void wait_for_native(struct ptrace_connection *connection,
@@ -183,8 +184,8 @@ static void wait_for_native(struct ptrace_connection *connection,
 	waiting->is_exact = is_exact;
 	waiting->takes = 1;
 	waiting->timer = loop_timer(node_loop(connection->base.node),
-				    is_followed ? WAIT_PERIOD_SECONDS : WAIT_SECONDS, 0, on_late,
-				    connection);
+				    is_followed ? WAIT_PERIOD_SECONDS : WAIT_SECONDS, 0,
+				    stacks_on_late, connection);
 	connection->waiting = waiting;
 }
 
@@ -229,7 +230,7 @@ int ptrace_sample(struct ptrace_connection *connection, bool is_exact,
 	pystack_use_names(connection->pystack, json_get_boolean(request->body, "names", true));
 	if (is_native)
 		use_internals(connection, json_get_boolean(request->body, "internals", false));
-	if (take(connection, is_exact, is_native ? &captures : NULL, &sample, error) < 0) {
+	if (stacks_take(connection, is_exact, is_native ? &captures : NULL, &sample, error) < 0) {
 		process_sample_clear(&sample);
 		capture_set_clear(&captures);
 		return -1;
@@ -239,7 +240,7 @@ int ptrace_sample(struct ptrace_connection *connection, bool is_exact,
 		native_start(connection->native, &captures);
 	} else {
 		capture_set_clear(&captures);
-		emit(connection, &sample);
+		stacks_emit(connection, &sample);
 		node_respond(node, request, NULL, NULL);
 	}
 	return 0;

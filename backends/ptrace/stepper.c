@@ -213,8 +213,8 @@ static int find_about(struct stepper *stepper, uint64_t frame, struct about *abo
 	return 0;
 }
 
-static void set_command(struct stepper *stepper, enum request_kind command,
-			const struct about *about, int line)
+static void stepper_set_command(struct stepper *stepper, enum request_kind command,
+				const struct about *about, int line)
 {
 	const struct bdb_event *event = &about->event;
 	struct bdb *bdb = &stepper->bdb;
@@ -250,7 +250,7 @@ int stepper_command(struct stepper *stepper, enum request_kind command, uint64_t
 		return 0;
 	if (find_about(stepper, command == REQUEST_STEP_IN ? 0 : frame, &about, error) < 0)
 		return -1;
-	set_command(stepper, command, &about, line);
+	stepper_set_command(stepper, command, &about, line);
 	stepper->doing = command;
 	return 0;
 }

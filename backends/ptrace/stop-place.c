@@ -81,7 +81,8 @@ void stop_place_describe(const struct stop_place *place, struct debugger *debugg
 	debugger->description = describe(place);
 }
 
-static struct frame make_frame(const struct stop_place *place, struct stack_table *stacks)
+static struct frame stop_place_make_frame(const struct stop_place *place,
+					  struct stack_table *stacks)
 {
 	struct code code = {
 		.func = place->name,
@@ -108,7 +109,7 @@ const struct stack *stop_place_amend(const struct stop_place *place, bool is_new
 	if (!place->file || count < skipped)
 		return stack;
 	frames = xcalloc(count + 1, sizeof(*frames));
-	frames[0] = make_frame(place, stacks);
+	frames[0] = stop_place_make_frame(place, stacks);
 	for (size_t i = skipped; i < count; i++)
 		frames[i + 1 - skipped] = stack->frames[i];
 	amended = stack_table_stack(stacks, frames, count + 1 - skipped,

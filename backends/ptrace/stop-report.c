@@ -19,7 +19,7 @@
 /* Then the stop is told without those that do not come to stand. */
 #define STAND_SECONDS 0.25
 
-static void on_late(void *data);
+static void stop_report_on_late(void *data);
 
 static void ask_to_stand(struct debuggee *control)
 {
@@ -44,8 +44,8 @@ static void begin_stopping(struct debuggee *control)
 		tracee_take_signals(control->tracee);
 	debuggee_look_for_signals(control);
 	ask_to_stand(control);
-	control->deadline =
-		loop_timer(node_loop(control->base.node), STAND_SECONDS, 0, on_late, control);
+	control->deadline = loop_timer(node_loop(control->base.node), STAND_SECONDS, 0,
+				       stop_report_on_late, control);
 	debuggee_check_standing(control);
 }
 
@@ -112,13 +112,13 @@ static bool sleeps_uninterruptibly(const struct debuggee *control, pid_t tid)
 	return letter == 'D';
 }
 
-static void append_thread(struct buffer *text, pid_t tid)
+static void stop_report_append_thread(struct buffer *text, pid_t tid)
 {
 	buffer_printf(text, "%s%d", text->length ? ", " : "Thread ", (int)tid);
 }
 
 /* Names the threads that do not stand; NULL: they all do. */
-static char *explain_missing(const struct debuggee *control)
+static char *stop_report_explain_missing(const struct debuggee *control)
 {
 	struct buffer missing = BUFFER_INIT;
 	struct buffer asleep = BUFFER_INIT;
@@ -128,9 +128,9 @@ static char *explain_missing(const struct debuggee *control)
 
 		if (!thread->is_wanted || tracee_is_stopped(control->tracee, thread->tid))
 			continue;
-		append_thread(&missing, thread->tid);
+		stop_report_append_thread(&missing, thread->tid);
 		if (sleeps_uninterruptibly(control, thread->tid))
-			append_thread(&asleep, thread->tid);
+			stop_report_append_thread(&asleep, thread->tid);
 	}
 	if (missing.length > 0)
 		buffer_append_string(&missing, " did not come to stand yet.");
@@ -143,7 +143,7 @@ static char *explain_missing(const struct debuggee *control)
 }
 
 /* A thread that was made to stand by others is somewhere, too. */
-static void find_place(struct debuggee_thread *thread)
+static void stop_report_find_place(struct debuggee_thread *thread)
 {
 	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
 	struct error error = ERROR_INIT;
@@ -158,13 +158,13 @@ static void find_place(struct debuggee_thread *thread)
 		thread->place->why = xstrdup(error.message);
 }
 
-static void set_text(char **text, char *owned_with)
+static void stop_report_set_text(char **text, char *owned_with)
 {
 	free(*text);
 	*text = owned_with;
 }
 
-static char *read_value(struct debuggee *control, uint64_t address)
+static char *stop_report_read_value(struct debuggee *control, uint64_t address)
 {
 	struct buffer text = BUFFER_INIT;
 	struct pyreader reader;
@@ -192,8 +192,9 @@ static void fill_stop(struct debuggee *control, const struct debuggee_thread *th
 		connections_next_stop(node_connections(control->base.node), control->base.pid);
 	debugger->tid = thread->tid;
 	debugger->stopped_at = stood_since(control, thread->tid);
-	set_text(&debugger->why, explain_missing(control));
-	set_text(&debugger->value, read_value(control, thread->place->value));
+	stop_report_set_text(&debugger->why, stop_report_explain_missing(control));
+	stop_report_set_text(&debugger->value,
+			     stop_report_read_value(control, thread->place->value));
 	stop_place_describe(thread->place, debugger);
 }
 
@@ -226,14 +227,14 @@ static void finish_stopping(struct debuggee *control)
 		debuggee_forget_stop(control);
 		return;
 	}
-	find_place(thread);
+	stop_report_find_place(thread);
 	debuggee_say_left_out(control, INFINITY);
 	if (control->is_python)
 		watchpoints_look(control->watched);
 	tell_stop(control, thread);
 }
 
-static void on_late(void *data)
+static void stop_report_on_late(void *data)
 {
 	struct debuggee *control = data;
 
@@ -256,7 +257,7 @@ static void find_place_again(struct debuggee_thread *thread)
 		stop_place_free(thread->place);
 		thread->place = NULL;
 	}
-	find_place(thread);
+	stop_report_find_place(thread);
 }
 
 /* Of a stop that was told without some of its threads. */
@@ -269,7 +270,7 @@ static void take_late(struct debuggee *control)
 		find_place_again(thread);
 		tell_stop(control, thread);
 	} else if (all_stand(control)) {
-		set_text(&control->debugger.why, NULL);
+		stop_report_set_text(&control->debugger.why, NULL);
 		debuggee_tell_again(control);
 	}
 }
@@ -299,7 +300,7 @@ void debuggee_forget_stop(struct debuggee *control)
 	debugger->at = STOP_AT_UNKNOWN;
 	debugger->held = -1;
 	debugger->stopped_at = -1;
-	set_text(&debugger->why, NULL);
-	set_text(&debugger->value, NULL);
-	set_text(&debugger->description, NULL);
+	stop_report_set_text(&debugger->why, NULL);
+	stop_report_set_text(&debugger->value, NULL);
+	stop_report_set_text(&debugger->description, NULL);
 }

@@ -16,7 +16,7 @@ struct trap {
 	struct pythread_now now;
 };
 
-static bool is_here(const struct stepper *stepper, const struct trap *trap)
+static bool trap_dispatch_is_here(const struct stepper *stepper, const struct trap *trap)
 {
 	return trap->now.frame.address != 0 && stepper->here.code &&
 	       trap->now.frame.address == stepper->here.frame &&
@@ -49,7 +49,7 @@ static void position_fired(struct stepper *stepper, const struct trap *trap)
 	struct follow *here = &stepper->here;
 	int from = here->at;
 
-	if (!is_here(stepper, trap))
+	if (!trap_dispatch_is_here(stepper, trap))
 		return;
 	stepper->is_stepping_off = false;
 	stepper->course = COURSE_PLAIN;
@@ -82,7 +82,7 @@ static void find_again(struct stepper *stepper, const struct trap *trap)
  */
 static void handlers_fired(struct stepper *stepper, const struct trap *trap)
 {
-	if (!is_here(stepper, trap))
+	if (!trap_dispatch_is_here(stepper, trap))
 		return;
 	find_again(stepper, trap);
 	stepper->here.pointer_due = -1;
@@ -122,7 +122,7 @@ static void leaving_fired(struct stepper *stepper, const struct trap *trap)
 {
 	struct follow *here = &stepper->here;
 
-	if (!is_here(stepper, trap)) {
+	if (!trap_dispatch_is_here(stepper, trap)) {
 		frame_dropped(stepper, trap);
 		return;
 	}
@@ -300,14 +300,14 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 	if (unit < 0)
 		return;
 	int from = bytecode_instruction(code, pyframes_unit(&stepper->frames, frame, code));
-	if (is_here(stepper, trap) && is_position_watched(stepper)) {
+	if (trap_dispatch_is_here(stepper, trap) && is_position_watched(stepper)) {
 		/* Its pointer will tell, and in order. */
 		note_fetch(stepper, code, from, unit);
 		return;
 	}
 	if (!is_dispatched(stepper, code, from, unit))
 		return;
-	if (is_here(stepper, trap)) {
+	if (trap_dispatch_is_here(stepper, trap)) {
 		struct follow *here = &stepper->here;
 		/* Seen by its pointer already. */
 		if (here->fetch_due == unit && here->at == unit) {
@@ -414,8 +414,8 @@ static bool stray_trap(struct stepper *stepper)
 	return false;
 }
 
-static bool take_trap(struct stepper *stepper, const struct planned *fired,
-		      struct stepper_stop *stop)
+static bool trap_dispatch_take_trap(struct stepper *stepper, const struct planned *fired,
+				    struct stepper_stop *stop)
 {
 	struct trap trap = { .fired = fired };
 
@@ -425,7 +425,7 @@ static bool take_trap(struct stepper *stepper, const struct planned *fired,
 	stepper->stray_count = 0;
 	if (fired->kind == PLAN_DATA)
 		return data_stops(stepper, &trap, stop);
-	if (is_here(stepper, &trap))
+	if (trap_dispatch_is_here(stepper, &trap))
 		stepper->here.previous = trap.now.frame.previous;
 	stepper->other = (struct follow){ .frame = 0 };
 	kinds[fired->kind](stepper, &trap);
@@ -443,7 +443,7 @@ bool stepper_trap(struct stepper *stepper, const struct planned *fired, struct s
 	bool is_stop;
 
 	memory_begin_stand(stepper->memory);
-	is_stop = take_trap(stepper, fired, stop);
+	is_stop = trap_dispatch_take_trap(stepper, fired, stop);
 	memory_end_stand(stepper->memory);
 	return is_stop;
 }

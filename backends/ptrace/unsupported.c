@@ -63,7 +63,7 @@ static bool is_traced_within(struct memory *memory, const struct cpython *python
 }
 
 /* Whose trace function it will be then. */
-static bool has_agent(struct node *node, pid_t pid)
+static bool unsupported_has_agent(struct node *node, pid_t pid)
 {
 	const struct process *known = process_table_find(node_process_table(node), pid);
 	uid_t uid = 0;
@@ -85,7 +85,7 @@ static bool can_follow(struct node *node, struct memory *memory, const struct cp
 				  "Start it with PYTHON_JIT=0.");
 	if (!is_traced_within(memory, python))
 		return true;
-	if (has_agent(node, memory_pid(memory)))
+	if (unsupported_has_agent(node, memory_pid(memory)))
 		return reason_set(
 			reason,
 			"It is traced from within (sys.settrace), as probetui's agent in it does "

@@ -22,7 +22,7 @@ struct asked {
 };
 
 /* Of the object, as somebody else's may be there by now, or of the frame. */
-static int look(struct peek *reading, void *data, struct error *error)
+static int variables_look(struct peek *reading, void *data, struct error *error)
 {
 	struct asked *asked = data;
 	struct pyobject_frame frame;
@@ -41,12 +41,12 @@ static int look(struct peek *reading, void *data, struct error *error)
 	return pyobject_locals(&reader, &frame, asked->start, VARIABLE_PAGE, &asked->list, error);
 }
 
-static int read_it(struct asked *asked, struct error *error)
+static int variables_read_it(struct asked *asked, struct error *error)
 {
 	struct peek *reading = &asked->reading;
 
 	reading->is_of_holder = asked->address != 0;
-	if (peek_begin(reading, error) < 0 || peek_look(reading, look, asked, error) < 0)
+	if (peek_begin(reading, error) < 0 || peek_look(reading, variables_look, asked, error) < 0)
 		return -1;
 	if (!asked->address)
 		peek_judge(reading);
@@ -55,7 +55,7 @@ static int read_it(struct asked *asked, struct error *error)
 	return 0;
 }
 
-static void answer(struct asked *asked, const struct message *request)
+static void variables_answer(struct asked *asked, const struct message *request)
 {
 	const struct peek *reading = &asked->reading;
 	struct ptrace_connection *connection = reading->connection;
@@ -95,9 +95,9 @@ int ptrace_variables(struct ptrace_connection *connection, const struct message 
 		return error_set(error, "variables: it takes a \"depth\" or an \"address\".");
 	asked.reading.tid = (pid_t)tid;
 	asked.reading.interpreter = (int)interpreter;
-	result = read_it(&asked, error);
+	result = variables_read_it(&asked, error);
 	if (result == 0)
-		answer(&asked, request);
+		variables_answer(&asked, request);
 	peek_clear(&asked.reading);
 	variable_list_clear(&asked.list);
 	return result;

@@ -33,7 +33,7 @@
 #define OWNER_GENERATOR 1
 #define SHOWN_COLUMNS 100
 
-static uint64_t code_of(const struct watched *watched, uint64_t frame)
+static uint64_t watchpoint_hit_code_of(const struct watched *watched, uint64_t frame)
 {
 	const struct offsets *at = &watched->python->offsets;
 	uint64_t code;
@@ -77,7 +77,7 @@ static bool frame_lives(const struct watched *watched, const struct watched_entr
 {
 	uint64_t frame = entry->frame.address;
 
-	if (!frame || code_of(watched, frame) != entry->code)
+	if (!frame || watchpoint_hit_code_of(watched, frame) != entry->code)
 		return false;
 	if (frame == newest)
 		return true;
@@ -131,8 +131,9 @@ static bool is_aligned(const struct pyexpression_place *place)
 	return place->address % (uint64_t)place->length == 0;
 }
 
-static int find_place(struct watched *watched, struct watched_entry *entry, bool is_alive,
-		      struct pyexpression_place *place, struct error *error)
+static int watchpoint_hit_find_place(struct watched *watched, struct watched_entry *entry,
+				     bool is_alive, struct pyexpression_place *place,
+				     struct error *error)
 {
 	struct pyreader reader;
 	int result;
@@ -153,8 +154,8 @@ static int find_place(struct watched *watched, struct watched_entry *entry, bool
 	return result;
 }
 
-static int find_frame(struct watched *watched, struct watched_entry *entry,
-		      const struct watchpoints_frames *frames, struct error *error)
+static int watchpoint_hit_find_frame(struct watched *watched, struct watched_entry *entry,
+				     const struct watchpoints_frames *frames, struct error *error)
 {
 	const struct offsets *at = &watched->python->offsets;
 	uint8_t owner = 0;
@@ -164,7 +165,7 @@ static int find_frame(struct watched *watched, struct watched_entry *entry,
 	if (frames->find(entry->wanted.depth, &entry->frame, frames->data) < 0)
 		return error_set(error, "There is no frame %d where it stands.",
 				 entry->wanted.depth);
-	entry->code = code_of(watched, entry->frame.address);
+	entry->code = watchpoint_hit_code_of(watched, entry->frame.address);
 	if (at->if_owner >= 0)
 		memory_fetch(watched->memory, entry->frame.address + (uint64_t)at->if_owner, &owner,
 			     sizeof(owner));
@@ -179,8 +180,8 @@ void watched_entry_find(struct watched *watched, struct watched_entry *entry,
 	struct pyexpression_place place;
 	struct error error = ERROR_INIT;
 
-	if ((!is_memory && find_frame(watched, entry, frames, &error)) ||
-	    find_place(watched, entry, !is_memory, &place, &error)) {
+	if ((!is_memory && watchpoint_hit_find_frame(watched, entry, frames, &error)) ||
+	    watchpoint_hit_find_place(watched, entry, !is_memory, &place, &error)) {
 		set_message(entry, error.message);
 		return;
 	}
@@ -215,11 +216,12 @@ static void end_entry(struct watched *watched, struct watched_entry *entry, cons
 }
 
 /* What cannot be found now may come back where its owner says so. */
-static void follow(struct watched *watched, struct watched_entry *entry, bool is_alive)
+static void watchpoint_hit_follow(struct watched *watched, struct watched_entry *entry,
+				  bool is_alive)
 {
 	struct pyexpression_place place;
 
-	if (find_place(watched, entry, is_alive, &place, NULL)) {
+	if (watchpoint_hit_find_place(watched, entry, is_alive, &place, NULL)) {
 		place.address = 0;
 		if (!place.guard) {
 			place.owner = entry->place.owner;
@@ -233,7 +235,7 @@ static void follow(struct watched *watched, struct watched_entry *entry, bool is
 	take_place(watched, entry, &place);
 }
 
-static void append_cut(struct buffer *out, const char *text)
+static void watchpoint_hit_append_cut(struct buffer *out, const char *text)
 {
 	text_cut(out, text, SHOWN_COLUMNS);
 }
@@ -242,17 +244,17 @@ static char *say_change(const struct watched_entry *entry, const struct watched_
 {
 	struct buffer text = BUFFER_INIT;
 
-	append_cut(&text, entry->wanted.watch);
+	watchpoint_hit_append_cut(&text, entry->wanted.watch);
 	buffer_append_string(&text, ": ");
-	append_cut(&text, entry->value.text);
+	watchpoint_hit_append_cut(&text, entry->value.text);
 	buffer_append_string(&text, " -> ");
-	append_cut(&text, now->text);
+	watchpoint_hit_append_cut(&text, now->text);
 	return buffer_take(&text);
 }
 
 /* Whether a change counts; one whose condition fails does not, and says so. */
-static bool is_wanted(struct watched *watched, struct watched_entry *entry, uint64_t tstate,
-		      uint64_t frame)
+static bool watchpoint_hit_is_wanted(struct watched *watched, struct watched_entry *entry,
+				     uint64_t tstate, uint64_t frame)
 {
 	const struct pyobject_frame writer = {
 		.address = frame,
@@ -321,7 +323,8 @@ static bool take_change(struct watched *watched, struct watched_entry *entry,
 	said = say_change(entry, owned_now);
 	watched_value_clear(&entry->value);
 	entry->value = *owned_now;
-	stops = is_wanted(watched, entry, tstate, frame) && count_hit(watched, entry);
+	stops = watchpoint_hit_is_wanted(watched, entry, tstate, frame) &&
+		count_hit(watched, entry);
 	if (stops)
 		*description = xstrdup(said);
 	free(said);
@@ -393,13 +396,14 @@ static bool is_in_between(const struct watched *watched, struct watched_entry *e
 }
 
 /* Looks at what stands there; true: it is another value that counts. */
-static bool look_at(struct watched *watched, struct watched_entry *entry, uint64_t tstate,
-		    uint64_t frame, bool is_alive, char **description)
+static bool watchpoint_hit_look_at(struct watched *watched, struct watched_entry *entry,
+				   uint64_t tstate, uint64_t frame, bool is_alive,
+				   char **description)
 {
 	struct pyexpression_place before = entry->place;
 	struct watched_value now;
 
-	follow(watched, entry, is_alive);
+	watchpoint_hit_follow(watched, entry, is_alive);
 	watched_value_read(watched, &entry->place, &now);
 	if (watched_value_is_gone(&now) ? !is_gone_for_good(watched, entry, &before)
 					: is_in_between(watched, entry, frame, &now)) {
@@ -425,7 +429,7 @@ static bool fire_entry(struct watched *watched, struct watched_entry *entry, uin
 	const char *end = explain_end(watched, entry, is_alive);
 
 	if (!end)
-		return look_at(watched, entry, tstate, frame, is_alive, description);
+		return watchpoint_hit_look_at(watched, entry, tstate, frame, is_alive, description);
 	end_entry(watched, entry, end);
 	*description = xasprintf("%s is %s", entry->wanted.watch, end);
 	return true;
@@ -469,7 +473,7 @@ bool watchpoints_fired(struct watched *watched, int *id, uint64_t tstate, uint64
 }
 
 /* A str that is being appended to is not whole yet: its text stays. */
-static void look_again(struct watched *watched, struct watched_entry *entry)
+static void watchpoint_hit_look_again(struct watched *watched, struct watched_entry *entry)
 {
 	struct watched_value now;
 
@@ -498,7 +502,7 @@ void watchpoints_look(struct watched *watched)
 			end_entry(watched, entry, end);
 			continue;
 		}
-		follow(watched, entry, is_alive);
-		look_again(watched, entry);
+		watchpoint_hit_follow(watched, entry, is_alive);
+		watchpoint_hit_look_again(watched, entry);
 	}
 }

@@ -60,7 +60,7 @@ bool watched_object_lives(const struct watched *watched, uint64_t object, uint64
 	       !watched_fetch(watched, object + PYREADER_HEAD - 8, &now) && now == type;
 }
 
-static void read_object(struct watched *watched, struct watched_value *value)
+static void watchpoint_value_read_object(struct watched *watched, struct watched_value *value)
 {
 	struct variable variable = { .child_count = -1 };
 	struct pyreader reader;
@@ -75,7 +75,8 @@ static void read_object(struct watched *watched, struct watched_value *value)
 		value->size = 0;
 }
 
-static void read_bytes(const struct pyexpression_place *place, struct watched_value *value)
+static void watchpoint_value_read_bytes(const struct pyexpression_place *place,
+					struct watched_value *value)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -97,12 +98,12 @@ void watched_value_read(struct watched *watched, const struct pyexpression_place
 		return;
 	}
 	if (!place->is_object) {
-		read_bytes(place, value);
+		watchpoint_value_read_bytes(place, value);
 		return;
 	}
 	value->word = pyreader_untag(watched->python->minor, value->word);
 	if (value->word)
-		read_object(watched, value);
+		watchpoint_value_read_object(watched, value);
 	else
 		value->text = xstrdup(UNBOUND);
 }
@@ -123,7 +124,8 @@ static bool is_simple(const struct watched_value *value)
  * Another object may have the same value, and one that nobody else has may
  * have another: a str that is appended to grows where it is.
  */
-static bool is_same_value(const struct watched_value *before, const struct watched_value *now)
+static bool watchpoint_value_is_same_value(const struct watched_value *before,
+					   const struct watched_value *now)
 {
 	if (strcmp(before->type, now->type) != 0 || strcmp(before->text, now->text) != 0)
 		return false;
@@ -145,7 +147,7 @@ bool watched_value_is_same(const struct watched_value *before, const struct watc
 	if (was_gone || is_gone)
 		return was_gone == is_gone;
 	if (is_simple(before) && is_simple(now))
-		return is_same_value(before, now);
+		return watchpoint_value_is_same_value(before, now);
 	return before->word == now->word;
 }
 
@@ -157,7 +159,7 @@ void watched_value_refresh(struct watched *watched, struct watched_value *value)
 	if (is_simple(value) || !value->type ||
 	    !watched_object_lives(watched, value->word, value->of))
 		return;
-	read_object(watched, &now);
+	watchpoint_value_read_object(watched, &now);
 	watched_value_clear(value);
 	*value = now;
 }
@@ -246,8 +248,8 @@ static uint64_t find_added(struct watched *watched, uint64_t frame, uint64_t lef
 }
 
 /* The first characters of a str, and all of another, quoted. */
-static char *quote(struct watched *watched, uint64_t first, size_t count, uint64_t added,
-		   size_t added_count)
+static char *watchpoint_value_quote(struct watched *watched, uint64_t first, size_t count,
+				    uint64_t added, size_t added_count)
 {
 	uint32_t *characters = xcalloc(count + added_count + 1, sizeof(*characters));
 	struct buffer text = BUFFER_INIT;
@@ -267,7 +269,7 @@ static char *quote(struct watched *watched, uint64_t first, size_t count, uint64
 	return buffer_take(&text);
 }
 
-static void set_text(struct watched_value *value, char *owned_text)
+static void watchpoint_value_set_text(struct watched_value *value, char *owned_text)
 {
 	free(value->text);
 	value->text = owned_text;
@@ -285,7 +287,8 @@ void watched_value_complete(struct watched *watched, uint64_t frame, struct watc
 		return;
 	count = (size_t)before->size;
 	added = find_added(watched, frame, before->word, more);
-	set_text(before, quote(watched, now->word, count, 0, 0));
+	watchpoint_value_set_text(before, watchpoint_value_quote(watched, now->word, count, 0, 0));
 	if (added)
-		set_text(now, quote(watched, now->word, count, added, (size_t)more));
+		watchpoint_value_set_text(now, watchpoint_value_quote(watched, now->word, count,
+								      added, (size_t)more));
 }

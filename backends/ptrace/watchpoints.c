@@ -22,7 +22,7 @@ struct watched *watchpoints_new(struct memory *memory, const struct cpython *pyt
 	return watched;
 }
 
-static void clear_entry(struct watched_entry *entry)
+static void watchpoints_clear_entry(struct watched_entry *entry)
 {
 	watched_value_clear(&entry->value);
 	pyexpression_free(entry->condition);
@@ -32,10 +32,10 @@ static void clear_entry(struct watched_entry *entry)
 	breakpoint_clear(&entry->wanted);
 }
 
-static void free_entries(struct watched_entry *entries, size_t count)
+static void watchpoints_free_entries(struct watched_entry *entries, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		clear_entry(&entries[i]);
+		watchpoints_clear_entry(&entries[i]);
 	free(entries);
 }
 
@@ -43,7 +43,7 @@ void watchpoints_free(struct watched *watched)
 {
 	if (!watched)
 		return;
-	free_entries(watched->entries, watched->count);
+	watchpoints_free_entries(watched->entries, watched->count);
 	memory_free(watched->memory);
 	free(watched);
 }
@@ -54,7 +54,7 @@ bool watchpoints_entry_is_on(const struct watched_entry *entry)
 }
 
 /* What is wrong with its texts stands in the message. */
-static void compile(struct watched_entry *entry)
+static void watchpoints_compile(struct watched_entry *entry)
 {
 	struct error error = ERROR_INIT;
 
@@ -71,7 +71,7 @@ static void compile(struct watched_entry *entry)
 		entry->message = xstrdup(error.message);
 }
 
-static struct watched_entry *find_entry(const struct watched *watched, int id)
+static struct watched_entry *watchpoints_find_entry(const struct watched *watched, int id)
 {
 	for (size_t i = 0; i < watched->count; i++)
 		if (watched->entries[i].wanted.id == id)
@@ -79,13 +79,13 @@ static struct watched_entry *find_entry(const struct watched *watched, int id)
 	return NULL;
 }
 
-static void read_entry(struct watched *into, const json_t *json)
+static void watchpoints_read_entry(struct watched *into, const json_t *json)
 {
 	struct watched_entry entry = { .state = WATCHED_UNSET };
 	struct error error = ERROR_INIT;
 
 	if (breakpoint_from_json(&entry.wanted, json, &error) < 0 || !entry.wanted.watch ||
-	    find_entry(into, entry.wanted.id)) {
+	    watchpoints_find_entry(into, entry.wanted.id)) {
 		breakpoint_clear(&entry.wanted);
 		return;
 	}
@@ -94,22 +94,22 @@ static void read_entry(struct watched *into, const json_t *json)
 	into->entries[into->count++] = entry;
 }
 
-static int read_entries(struct watched *into, const json_t *list, struct error *error)
+static int watchpoints_read_entries(struct watched *into, const json_t *list, struct error *error)
 {
 	if (breakpoints_check(list, error) < 0)
 		return -1;
 	for (size_t i = 0; i < json_array_size(list); i++)
-		read_entry(into, json_array_get(list, i));
+		watchpoints_read_entry(into, json_array_get(list, i));
 	return 0;
 }
 
-static bool is_same(const struct breakpoint *a, const struct breakpoint *b)
+static bool watchpoints_is_same(const struct breakpoint *a, const struct breakpoint *b)
 {
 	return !strcmp(a->watch, b->watch) && a->depth == b->depth;
 }
 
 /* Takes over where it was found, what it was and how often it has stopped. */
-static void inherit(struct watched_entry *entry, struct watched_entry *before)
+static void watchpoints_inherit(struct watched_entry *entry, struct watched_entry *before)
 {
 	bool is_off = before->wanted.is_disabled;
 
@@ -141,14 +141,14 @@ static void inherit(struct watched_entry *entry, struct watched_entry *before)
 static void settle_entry(struct watched *watched, struct watched_entry *entry,
 			 const struct watchpoints_frames *frames)
 {
-	struct watched_entry *before = find_entry(watched, entry->wanted.id);
+	struct watched_entry *before = watchpoints_find_entry(watched, entry->wanted.id);
 
-	compile(entry);
+	watchpoints_compile(entry);
 	/* Without an expression it could not be looked up again. */
 	if (entry->message)
 		return;
-	if (before && is_same(&before->wanted, &entry->wanted))
-		inherit(entry, before);
+	if (before && watchpoints_is_same(&before->wanted, &entry->wanted))
+		watchpoints_inherit(entry, before);
 	if (entry->state == WATCHED_UNSET)
 		watched_entry_find(watched, entry, frames);
 	if (watchpoints_entry_is_on(entry) && !entry->value.text)
@@ -160,13 +160,13 @@ int watchpoints_set(struct watched *watched, const json_t *list,
 {
 	struct watched read = { .entries = NULL };
 
-	if (read_entries(&read, list, error) < 0) {
-		free_entries(read.entries, read.count);
+	if (watchpoints_read_entries(&read, list, error) < 0) {
+		watchpoints_free_entries(read.entries, read.count);
 		return -1;
 	}
 	for (size_t i = 0; i < read.count; i++)
 		settle_entry(watched, &read.entries[i], frames);
-	free_entries(watched->entries, watched->count);
+	watchpoints_free_entries(watched->entries, watched->count);
 	watched->entries = read.entries;
 	watched->count = read.count;
 	watched->capacity = read.capacity;

@@ -46,7 +46,7 @@ struct order {
 	int64_t runs;
 };
 
-static void add_dimension(struct elements *elements, int64_t size, int64_t stride)
+static void elements_add_dimension(struct elements *elements, int64_t size, int64_t stride)
 {
 	int last = elements->dimension_count - 1;
 
@@ -79,8 +79,8 @@ void elements_init(struct elements *elements, const struct tensor_layout *layout
 	if (elements->unit_count == 0)
 		return;
 	for (int i = 0; i < layout->dimension_count; i++)
-		add_dimension(elements, layout->shape[i], layout->strides[i]);
-	add_dimension(elements, elements->item_units, unit);
+		elements_add_dimension(elements, layout->shape[i], layout->strides[i]);
+	elements_add_dimension(elements, elements->item_units, unit);
 }
 
 int64_t elements_step(const struct elements *elements, int64_t maximum)
@@ -129,7 +129,7 @@ void elements_sort(struct elements *elements)
 	elements->dimension_count = 0;
 	for (int i = 0; i < from.dimension_count; i++)
 		if (from.strides[i] == 0)
-			add_dimension(elements, from.shape[i], 0);
+			elements_add_dimension(elements, from.shape[i], 0);
 	sort_dimensions(from.strides, from.dimension_count, &order);
 	for (int i = order.count - 1; i >= 0; i--) {
 		int64_t size = from.shape[order.dimensions[i]];
@@ -137,7 +137,7 @@ void elements_sort(struct elements *elements)
 
 		if (stride < 0)
 			elements->address += (uint64_t)((size - 1) * stride);
-		add_dimension(elements, size, absolute(stride));
+		elements_add_dimension(elements, size, absolute(stride));
 	}
 }
 
@@ -146,7 +146,8 @@ void elements_sort(struct elements *elements)
  */
 
 /* 0, or an errno. */
-static int read_parts(pid_t pid, struct iovec *parts, size_t count, void *out, size_t length)
+static int elements_read_parts(pid_t pid, struct iovec *parts, size_t count, void *out,
+			       size_t length)
 {
 	struct iovec here = { .iov_base = out, .iov_len = length };
 	ssize_t done = process_vm_readv(pid, &here, 1, parts, count, 0);
@@ -181,7 +182,8 @@ static int read_runs(const struct elements *elements, const struct box *box,
 		}
 		if (count == PARTS_MAXIMUM || run + 1 == order->runs) {
 			size_t bytes = count * (size_t)order->length;
-			int number = read_parts(elements->pid, parts, count, scratch, bytes);
+			int number =
+				elements_read_parts(elements->pid, parts, count, scratch, bytes);
 
 			if (number)
 				return number;
@@ -196,7 +198,8 @@ static int read_runs(const struct elements *elements, const struct box *box,
  * Boxes
  */
 
-static void plan(const struct elements *elements, const struct box *box, struct order *order)
+static void elements_plan(const struct elements *elements, const struct box *box,
+			  struct order *order)
 {
 	sort_dimensions(box->strides, box->dimension_count, order);
 	order->length = elements->unit_size;
@@ -218,7 +221,7 @@ static void plan(const struct elements *elements, const struct box *box, struct 
 }
 
 /* The strides by which the units that are wanted lie in what was read. */
-static void describe(const struct box *box, const struct order *order, int64_t *strides)
+static void elements_describe(const struct box *box, const struct order *order, int64_t *strides)
 {
 	int64_t stride = order->length;
 
@@ -263,7 +266,7 @@ static int read_halves(const struct elements *elements, const struct box *box, u
 }
 
 /* Backwards: its first in memory is the last by index. */
-static void turn(struct box *box, bool *is_turned)
+static void elements_turn(struct box *box, bool *is_turned)
 {
 	for (int i = 0; i < box->dimension_count; i++) {
 		is_turned[i] = box->strides[i] < 0;
@@ -285,15 +288,15 @@ static int read_box(const struct elements *elements, const struct box *box, uint
 	uint8_t *scratch;
 	int number;
 
-	turn(&turned, is_turned);
-	plan(elements, &turned, &order);
+	elements_turn(&turned, is_turned);
+	elements_plan(elements, &turned, &order);
 	if (order.runs > SCRATCH_MAXIMUM / order.length)
 		return read_halves(elements, box, out);
 	scratch = xmalloc((size_t)(order.runs * order.length));
 	number = read_runs(elements, &turned, &order, scratch);
 	if (number == 0) {
 		first = scratch;
-		describe(&turned, &order, strides);
+		elements_describe(&turned, &order, strides);
 		for (int i = 0; i < box->dimension_count; i++) {
 			if (!is_turned[i])
 				continue;
@@ -329,8 +332,8 @@ static int read_whole(const struct elements *elements, int dimension, uint64_t a
  * Units start to start + count of those behind address, from that dimension
  * on. place is how many one index of it has.
  */
-static int read_range(const struct elements *elements, int dimension, uint64_t address,
-		      int64_t place, int64_t start, int64_t count, uint8_t *out)
+static int elements_read_range(const struct elements *elements, int dimension, uint64_t address,
+			       int64_t place, int64_t start, int64_t count, uint8_t *out)
 {
 	int64_t stride;
 	int64_t head;
@@ -348,8 +351,8 @@ static int read_range(const struct elements *elements, int dimension, uint64_t a
 	if (head > count)
 		head = count;
 	if (head > 0) {
-		number = read_range(elements, dimension + 1, address, inner, start % place, head,
-				    out);
+		number = elements_read_range(elements, dimension + 1, address, inner, start % place,
+					     head, out);
 		if (number || head == count)
 			return number;
 		address += (uint64_t)stride;
@@ -362,7 +365,7 @@ static int read_range(const struct elements *elements, int dimension, uint64_t a
 		return number;
 	out += whole * place * elements->unit_size;
 	address += (uint64_t)(whole * stride);
-	return read_range(elements, dimension + 1, address, inner, 0, count, out);
+	return elements_read_range(elements, dimension + 1, address, inner, 0, count, out);
 }
 
 /* 0, or an errno. */
@@ -380,9 +383,10 @@ static int read_units(const struct elements *elements, int64_t start, int64_t co
 			.iov_len = length,
 		};
 
-		number = read_parts(elements->pid, &part, 1, out, length);
+		number = elements_read_parts(elements->pid, &part, 1, out, length);
 	} else {
-		number = read_range(elements, 0, elements->address, place, start, count, out);
+		number = elements_read_range(elements, 0, elements->address, place, start, count,
+					     out);
 	}
 	if (number == 0 && elements->is_swapped)
 		shuffle_swap(out, (size_t)count, elements->unit_size);
@@ -392,7 +396,7 @@ static int read_units(const struct elements *elements, int64_t start, int64_t co
 	return number;
 }
 
-static uint64_t address_of(const struct elements *elements, int64_t unit)
+static uint64_t elements_address_of(const struct elements *elements, int64_t unit)
 {
 	uint64_t address = elements->address;
 
@@ -405,7 +409,8 @@ static uint64_t address_of(const struct elements *elements, int64_t unit)
 	return address;
 }
 
-static int explain(const struct elements *elements, int64_t unit, int number, struct error *error)
+static int elements_explain(const struct elements *elements, int64_t unit, int number,
+			    struct error *error)
 {
 	int64_t index = unit / elements->item_units;
 
@@ -420,7 +425,7 @@ static int explain(const struct elements *elements, int64_t unit, int number, st
 	return error_set(error,
 			 "element %" PRId64 " cannot be read: there is no memory at 0x%" PRIx64
 			 " (any more)",
-			 index, address_of(elements, unit));
+			 index, elements_address_of(elements, unit));
 }
 
 int64_t elements_read(const struct elements *elements, int64_t start, int64_t count, void *out,
@@ -438,7 +443,7 @@ int64_t elements_read(const struct elements *elements, int64_t start, int64_t co
 	if (number == 0)
 		return count;
 	if (number != EFAULT || count == 1) {
-		explain(elements, start, number, error);
+		elements_explain(elements, start, number, error);
 		return 0;
 	}
 	/* Which one it is: the first that cannot be read alone. */

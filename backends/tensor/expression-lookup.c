@@ -101,7 +101,7 @@ static int first_depth(const struct expression_lookup *finding, const struct fra
 	return finding->depth < 0 ? 0 : peek_follow(frames->reading, depth);
 }
 
-static bool is_named(const struct code *code, const char *name)
+static bool expression_lookup_is_named(const struct code *code, const char *name)
 {
 	return strcmp(code->func, name) == 0 ||
 	       (code->qualname && strcmp(code->qualname, name) == 0);
@@ -113,7 +113,7 @@ static int check_function(const struct expression_lookup *finding, const struct 
 	if (depth < 0 || depth >= frames->count)
 		return refuse_change(error);
 	if (finding->function && finding->depth >= 0 &&
-	    !is_named(peek_code(frames->reading, depth), finding->function))
+	    !expression_lookup_is_named(peek_code(frames->reading, depth), finding->function))
 		return refuse_change(error);
 	return 0;
 }
@@ -158,7 +158,8 @@ static int end_of_search(const struct frames *frames, int depth)
  * The first one whose own the names are, else the first that sees them, of the
  * program before others; -1 where none knows them.
  */
-static int search(const struct expression_lookup *finding, const struct frames *frames, int depth)
+static int expression_lookup_search(const struct expression_lookup *finding,
+				    const struct frames *frames, int depth)
 {
 	struct pyexpression_search *seen = frames->search;
 	int count = end_of_search(frames, depth);
@@ -182,8 +183,9 @@ static int search(const struct expression_lookup *finding, const struct frames *
 }
 
 /* What none knows is read where the search began: that says which it is. */
-static int choose_frame(const struct expression_lookup *finding, struct frames *frames,
-			struct found *found, struct pyobject_frame *frame, struct error *error)
+static int expression_lookup_choose_frame(const struct expression_lookup *finding,
+					  struct frames *frames, struct found *found,
+					  struct pyobject_frame *frame, struct error *error)
 {
 	int depth;
 
@@ -196,7 +198,7 @@ static int choose_frame(const struct expression_lookup *finding, struct frames *
 	if (finding->is_searched) {
 		int first = depth;
 
-		depth = search(finding, frames, first);
+		depth = expression_lookup_search(finding, frames, first);
 		if (depth < 0)
 			found->searched = end_of_search(frames, first) - first;
 		if (depth < 0)
@@ -240,7 +242,7 @@ static int read_expression(const struct expression_lookup *finding, struct peek 
 	int result;
 
 	found->depth = -1;
-	if (choose_frame(finding, &frames, found, &frame, error))
+	if (expression_lookup_choose_frame(finding, &frames, found, &frame, error))
 		return -1;
 	result = pyexpression_read(finding->expression, reader, &frame,
 				   variable_list_add(&found->list), &found->value, error);
@@ -270,7 +272,7 @@ struct look {
 	struct pyexpression_search search;
 };
 
-static int read_it(struct peek *reading, void *data, struct error *error)
+static int expression_lookup_read_it(struct peek *reading, void *data, struct error *error)
 {
 	struct look *look = data;
 	struct found *found = look->found;
@@ -306,8 +308,9 @@ static void explain_search(const struct expression_lookup *finding, const struct
 }
 
 /* 1: the thread was not held, and has moved meanwhile. */
-static int look_once(const struct expression_lookup *finding, struct ptrace_connection *connection,
-		     struct found *found, bool is_last, struct error *error)
+static int expression_lookup_look_once(const struct expression_lookup *finding,
+				       struct ptrace_connection *connection, struct found *found,
+				       bool is_last, struct error *error)
 {
 	struct look look = { .finding = finding, .found = found };
 	struct peek reading = {
@@ -319,7 +322,7 @@ static int look_once(const struct expression_lookup *finding, struct ptrace_conn
 
 	found->is_lost = result != 0;
 	if (!result)
-		result = peek_look(&reading, read_it, &look, error);
+		result = peek_look(&reading, expression_lookup_read_it, &look, error);
 	if (!result && finding->expression)
 		found->frame = tell_frame(&reading, found);
 	else if (result < 0 && !found->is_lost)
@@ -345,7 +348,8 @@ int expression_lookup_look(const struct expression_lookup *finding,
 		struct error failed = ERROR_INIT;
 
 		found_clear(found);
-		result = look_once(finding, connection, found, i == LOOKS_MAXIMUM, &failed);
+		result = expression_lookup_look_once(finding, connection, found, i == LOOKS_MAXIMUM,
+						     &failed);
 		if (result < 0 && error)
 			*error = failed;
 	}

@@ -30,8 +30,9 @@ static bool is_less(const struct tensor_number *one, const struct tensor_number 
 			: one->integer < other->integer;
 }
 
-static bool is_better(const struct extreme_search *find, const struct tensor_number *one,
-		      const struct tensor_number *other)
+static bool extreme_search_is_better(const struct extreme_search *find,
+				     const struct tensor_number *one,
+				     const struct tensor_number *other)
 {
 	if (one->kind == TENSOR_NUMBER_UNKNOWN || other->kind == TENSOR_NUMBER_UNKNOWN)
 		return one->kind != TENSOR_NUMBER_UNKNOWN;
@@ -51,8 +52,8 @@ static bool is_it(const struct extreme_search *find, const struct dtype *dtype,
 		return !is_finite;
 	if (number.kind == TENSOR_NUMBER_BOOLEAN)
 		number.kind = TENSOR_NUMBER_INTEGER;
-	return is_finite && !is_better(find, &number, &find->best) &&
-	       !is_better(find, &find->best, &number);
+	return is_finite && !extreme_search_is_better(find, &number, &find->best) &&
+	       !extreme_search_is_better(find, &find->best, &number);
 }
 
 static void seek(struct extreme_search *find, const struct dtype *dtype, const uint8_t *bytes,
@@ -69,8 +70,8 @@ static void seek(struct extreme_search *find, const struct dtype *dtype, const u
 }
 
 /* Whether there is any of it, before it is sought. */
-static void add_part(struct extreme_search *find, const struct dtype *dtype, const uint8_t *bytes,
-		     int64_t count, int64_t index)
+static void extreme_search_add_part(struct extreme_search *find, const struct dtype *dtype,
+				    const uint8_t *bytes, int64_t count, int64_t index)
 {
 	struct tensor_statistics told;
 	struct statistics statistics;
@@ -85,10 +86,10 @@ static void add_part(struct extreme_search *find, const struct dtype *dtype, con
 		return;
 	}
 	best = find->what == SCAN_QUERY_FIND_MINIMUM ? &told.minimum : &told.maximum;
-	if (is_better(find, best, &find->best)) {
+	if (extreme_search_is_better(find, best, &find->best)) {
 		find->best = *best;
 		find->index = -1;
-	} else if (is_better(find, &find->best, best)) {
+	} else if (extreme_search_is_better(find, &find->best, best)) {
 		return;
 	}
 	if (find->index < 0)
@@ -101,7 +102,7 @@ void extreme_search_add(struct extreme_search *find, const struct dtype *dtype,
 	while (count > 0) {
 		int64_t part = count < STATISTICS_PART ? count : STATISTICS_PART;
 
-		add_part(find, dtype, bytes, part, index);
+		extreme_search_add_part(find, dtype, bytes, part, index);
 		bytes += part * dtype->size;
 		index += part;
 		count -= part;
@@ -115,10 +116,10 @@ void extreme_search_merge(struct extreme_search *find, const struct extreme_sear
 			find->index = part->index;
 		return;
 	}
-	if (is_better(find, &part->best, &find->best)) {
+	if (extreme_search_is_better(find, &part->best, &find->best)) {
 		find->best = part->best;
 		find->index = part->index;
-	} else if (find->index < 0 && !is_better(find, &find->best, &part->best)) {
+	} else if (find->index < 0 && !extreme_search_is_better(find, &find->best, &part->best)) {
 		find->index = part->index;
 	}
 }

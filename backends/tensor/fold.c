@@ -26,7 +26,7 @@ void fold_statistics(const struct scan *scan, const struct scan_ranges *ranges,
 }
 
 /* One behind the other. */
-static void append_hash(struct scan_hash *all, const struct scan_hash *hash)
+static void fold_append_hash(struct scan_hash *all, const struct scan_hash *hash)
 {
 	all->crc = crc_combine(all->crc, hash->crc, hash->length);
 	all->length += hash->length;
@@ -60,7 +60,7 @@ static void fold_blocks(const struct scan *scan, const struct scan_ranges *range
 				block++;
 				left = scan->block_units * scan->elements.unit_size;
 			}
-			append_hash(&all, hash);
+			fold_append_hash(&all, hash);
 			told->blocks[block] = end_hash(&all);
 			left -= hash->length;
 		}
@@ -77,7 +77,7 @@ void fold_hashes(const struct scan *scan, const struct scan_ranges *ranges, int6
 		const struct scan_part *part = &ranges->parts[i];
 
 		for (size_t j = 0; j < part->hash_count; j++)
-			append_hash(&all, &part->hashes[j]);
+			fold_append_hash(&all, &part->hashes[j]);
 	}
 	told->hash = end_hash(&all);
 	if (block_count == 0)

@@ -8,8 +8,8 @@
 #include "protocol/dtype.h"
 
 /* Halves: the distance of two doubles may be too large for one. */
-static void add_values(const struct histogram_bounds *bounds, const double *values, size_t count,
-		       int64_t *bins)
+static void histogram_add_values(const struct histogram_bounds *bounds, const double *values,
+				 size_t count, int64_t *bins)
 {
 	double low = bounds->low / 2;
 	double width = bounds->high / 2 - low;
@@ -38,7 +38,7 @@ void histogram_add(const struct histogram_bounds *bounds, const struct dtype *dt
 		int64_t part = count < STATISTICS_PART ? count : STATISTICS_PART;
 
 		dtype_decode(dtype, bytes, (size_t)part, values);
-		add_values(bounds, values, (size_t)part, bins);
+		histogram_add_values(bounds, values, (size_t)part, bins);
 		bytes += part * dtype->size;
 		count -= part;
 	}

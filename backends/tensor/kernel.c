@@ -43,7 +43,7 @@ static int load_boolean(const uint8_t *bytes, size_t i)
 	return bytes[i] != 0;
 }
 
-static float to_float(uint32_t bits)
+static float kernel_to_float(uint32_t bits)
 {
 	float value;
 
@@ -61,7 +61,7 @@ static uint32_t to_bits(float value)
 
 static float load_bfloat16(const uint8_t *bytes, size_t i)
 {
-	return to_float((uint32_t)load_uint16(bytes, i) << 16);
+	return kernel_to_float((uint32_t)load_uint16(bytes, i) << 16);
 }
 
 /*
@@ -75,11 +75,11 @@ static float load_float16(const uint8_t *bytes, size_t i)
 	uint32_t half = load_uint16(bytes, i);
 	uint32_t rest = (half & 0x7fff) << 13;
 	uint32_t bits = rest + (112u << 23);
-	uint32_t small = to_bits(to_float(rest + (113u << 23)) - 0x1p-14f);
+	uint32_t small = to_bits(kernel_to_float(rest + (113u << 23)) - 0x1p-14f);
 
 	bits = rest < 1u << 23 ? small : bits;
 	bits += rest >= 31u << 23 ? 112u << 23 : 0;
-	return to_float(bits | (half & 0x8000) << 16);
+	return kernel_to_float(bits | (half & 0x8000) << 16);
 }
 
 /* Without instructions for it two halves are faster, and rounded once too. */
@@ -107,7 +107,7 @@ static double real_uint64(uint64_t value)
  * What becomes of the bounds.
  */
 
-static void tell_real(struct kernel_sums *sums, double low, double high)
+static void kernel_tell_real(struct kernel_sums *sums, double low, double high)
 {
 	sums->low = low;
 	sums->high = high;
@@ -115,19 +115,19 @@ static void tell_real(struct kernel_sums *sums, double low, double high)
 
 static void tell_float(struct kernel_sums *sums, float low, float high)
 {
-	tell_real(sums, (double)low, (double)high);
+	kernel_tell_real(sums, (double)low, (double)high);
 }
 
 static void tell_signed(struct kernel_sums *sums, int64_t low, int64_t high)
 {
-	tell_real(sums, (double)low, (double)high);
+	kernel_tell_real(sums, (double)low, (double)high);
 	sums->signed_low = low;
 	sums->signed_high = high;
 }
 
 static void tell_unsigned(struct kernel_sums *sums, uint64_t low, uint64_t high)
 {
-	tell_real(sums, (double)low, (double)high);
+	kernel_tell_real(sums, (double)low, (double)high);
 	sums->unsigned_low = low;
 	sums->unsigned_high = high;
 }
@@ -172,15 +172,15 @@ static const struct kernel_sums empty = {
 	}
 
 /* float holds 16 bits exactly, and is as wide as their sums would be. */
-SUM(float64, double, int64_t, REAL, tell_real)
+SUM(float64, double, int64_t, REAL, kernel_tell_real)
 SUM(float32, float, int32_t, REAL, tell_float)
 SUM(bfloat16, float, int32_t, REAL, tell_float)
 SUM(float16, float, int32_t, REAL, tell_float)
 SUM(int64, int64_t, int64_t, real_int64, tell_signed)
-SUM(int32, int32_t, int32_t, REAL, tell_real)
+SUM(int32, int32_t, int32_t, REAL, kernel_tell_real)
 SUM(int16, float, int32_t, REAL, tell_float)
 SUM(uint64, uint64_t, int64_t, real_uint64, tell_unsigned)
-SUM(uint32, uint32_t, int32_t, REAL, tell_real)
+SUM(uint32, uint32_t, int32_t, REAL, kernel_tell_real)
 SUM(uint16, float, int32_t, REAL, tell_float)
 
 /* As integers, for what NaN may be: kernel.c is compiled as if there is none. */
@@ -200,7 +200,7 @@ static int64_t bits_double(double value)
 
 static float of_float(int32_t bits)
 {
-	return to_float((uint32_t)bits);
+	return kernel_to_float((uint32_t)bits);
 }
 
 static double of_double(int64_t bits)
@@ -262,7 +262,7 @@ static double of_double(int64_t bits)
 		tell(sums, low, high);                                                             \
 	}
 
-SUM_FINITE(float64, double, int64_t, tell_real)
+SUM_FINITE(float64, double, int64_t, kernel_tell_real)
 SUM_FINITE(float32, float, int32_t, tell_float)
 SUM_FINITE(bfloat16, float, int32_t, tell_float)
 SUM_FINITE(float16, float, int32_t, tell_float)
@@ -306,7 +306,7 @@ static void tell_small(struct kernel_sums *sums, int64_t count, int64_t sum, int
 		*sums = empty;                                                                     \
 		sums->zero_count = zeros;                                                          \
 		tell_small(sums, (int64_t)count, sum, squares);                                    \
-		tell_real(sums, low, high);                                                        \
+		kernel_tell_real(sums, low, high);                                                 \
 	}
 
 SUM_SMALL(int8)

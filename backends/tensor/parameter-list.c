@@ -60,7 +60,7 @@ struct listing_ask {
 	struct listing_work works[WORKS_MAXIMUM];
 };
 
-static void clear(struct listing_ask *ask)
+static void parameter_list_clear(struct listing_ask *ask)
 {
 	expression_lookup_clear(&ask->finding);
 	found_clear(&ask->found);
@@ -79,7 +79,7 @@ static void cancel_works(struct listing_ask *ask)
 			tensor_work_cancel(ask->works[i].work);
 }
 
-static void cancel(struct tensor_ask *base)
+static void parameter_list_cancel(struct tensor_ask *base)
 {
 	struct listing_ask *ask = (struct listing_ask *)base;
 
@@ -87,21 +87,21 @@ static void cancel(struct tensor_ask *base)
 	cancel_works(ask);
 }
 
-static void forget(struct tensor_ask *base)
+static void parameter_list_forget(struct tensor_ask *base)
 {
 	struct listing_ask *ask = (struct listing_ask *)base;
 
 	for (size_t i = 0; i < WORKS_MAXIMUM; i++)
 		if (ask->works[i].work)
 			tensor_work_forget(ask->works[i].work);
-	clear(ask);
+	parameter_list_clear(ask);
 }
 
 /*
  * Answers
  */
 
-static void tell_progress(struct listing_ask *ask, bool is_over)
+static void parameter_list_tell_progress(struct listing_ask *ask, bool is_over)
 {
 	json_t *body;
 
@@ -123,12 +123,12 @@ static void tell_progress(struct listing_ask *ask, bool is_over)
 	node_flush(ask->base.node);
 }
 
-static void answer(struct listing_ask *ask)
+static void parameter_list_answer(struct listing_ask *ask)
 {
 	bool is_live = tensor_ask_is_live(&ask->base);
 	json_t *body;
 
-	tell_progress(ask, true);
+	parameter_list_tell_progress(ask, true);
 	for (size_t i = 0; i < ask->page.count; i++)
 		ask->page.items[i].tensor.is_live = is_live;
 	body = tensor_parameters_to_json(&ask->page);
@@ -137,14 +137,14 @@ static void answer(struct listing_ask *ask)
 	json_object_set_new(body, "frame",
 			    ask->found.frame ? json_incref(ask->found.frame) : json_null());
 	tensor_ask_respond(&ask->base, body, NULL);
-	clear(ask);
+	parameter_list_clear(ask);
 }
 
-static void fail(struct listing_ask *ask)
+static void parameter_list_fail(struct listing_ask *ask)
 {
-	tell_progress(ask, true);
+	parameter_list_tell_progress(ask, true);
 	tensor_ask_respond(&ask->base, NULL, ask->error.message);
-	clear(ask);
+	parameter_list_clear(ask);
 }
 
 /*
@@ -163,8 +163,9 @@ static int64_t bytes_of(const struct pytensor *raw)
 }
 
 /* What one of the walk is now; -1 and a sentence. */
-static int read_item(const struct listing_ask *ask, struct pyreader *reader,
-		     const struct tensor_walk_item *item, struct pytensor *raw, struct error *error)
+static int parameter_list_read_item(const struct listing_ask *ask, struct pyreader *reader,
+				    const struct tensor_walk_item *item, struct pytensor *raw,
+				    struct error *error)
 {
 	if (item->column < 0)
 		return pytensor_read_this(reader, item->object, ask->has_gradients, raw, error);
@@ -176,8 +177,8 @@ static int read_item(const struct listing_ask *ask, struct pyreader *reader,
 }
 
 /* What is told of one of the walk, without its elements. */
-static void fill(struct listing_ask *ask, struct pyreader *reader,
-		 const struct tensor_walk_item *item, struct pytensor *raw)
+static void parameter_list_fill(struct listing_ask *ask, struct pyreader *reader,
+				const struct tensor_walk_item *item, struct pytensor *raw)
 {
 	struct tensor_parameter *parameter = tensor_parameters_add(&ask->page);
 	struct error error = ERROR_INIT;
@@ -190,7 +191,7 @@ static void fill(struct listing_ask *ask, struct pyreader *reader,
 		*raw = (struct pytensor){ .object = 0 };
 		return;
 	}
-	if (read_item(ask, reader, item, raw, &error)) {
+	if (parameter_list_read_item(ask, reader, item, raw, &error)) {
 		complain(parameter, error.message);
 		*raw = (struct pytensor){ .object = 0 };
 		return;
@@ -200,7 +201,7 @@ static void fill(struct listing_ask *ask, struct pyreader *reader,
 		ask->total += bytes_of(raw);
 }
 
-static void fill_page(struct listing_ask *ask, struct ptrace_connection *connection)
+static void parameter_list_fill_page(struct listing_ask *ask, struct ptrace_connection *connection)
 {
 	struct tensor_walk *walk = &ask->walk;
 	struct pyreader reader;
@@ -219,7 +220,7 @@ static void fill_page(struct listing_ask *ask, struct ptrace_connection *connect
 			memory_begin(connection->memory, false);
 			pyreader_init(&reader, connection->memory, &connection->python);
 		}
-		fill(ask, &reader, &walk->items[first + i], &ask->raw[i]);
+		parameter_list_fill(ask, &reader, &walk->items[first + i], &ask->raw[i]);
 	}
 }
 
@@ -241,14 +242,14 @@ static struct ptrace_connection *walk(struct listing_ask *ask, struct found *fou
 		       : connection;
 }
 
-static int look(struct listing_ask *ask, struct error *error)
+static int parameter_list_look(struct listing_ask *ask, struct error *error)
 {
 	struct ptrace_connection *connection = walk(ask, &ask->found, &ask->walk, error);
 
 	ask->rounds++;
 	if (!connection)
 		return -1;
-	fill_page(ask, connection);
+	parameter_list_fill_page(ask, connection);
 	return 0;
 }
 
@@ -256,22 +257,23 @@ static int look(struct listing_ask *ask, struct error *error)
  * Elements
  */
 
-static void go_on(struct listing_ask *ask);
-static void on_done(struct tensor_result *result, void *data);
+static void parameter_list_go_on(struct listing_ask *ask);
+static void parameter_list_on_done(struct tensor_result *result, void *data);
 
-static void on_progress(int64_t done, int64_t total, void *data)
+static void parameter_list_on_progress(int64_t done, int64_t total, void *data)
 {
 	(void)done;
 	(void)total;
-	tell_progress(((struct listing_work *)data)->ask, false);
+	parameter_list_tell_progress(((struct listing_work *)data)->ask, false);
 }
 
 /* -1: its elements are not read; what is told says why. */
-static int begin_work(struct listing_work *place)
+static int parameter_list_begin_work(struct listing_work *place)
 {
 	struct listing_ask *ask = place->ask;
 	struct tensor_parameter *parameter = &ask->page.items[place->index];
-	struct tensor_work_calls calls = { on_done, on_progress, place };
+	struct tensor_work_calls calls = { parameter_list_on_done, parameter_list_on_progress,
+					   place };
 	struct error error = ERROR_INIT;
 	struct tensor_layout layout;
 
@@ -290,7 +292,7 @@ static int begin_work(struct listing_work *place)
 }
 
 /* Reads again what it is: 1: that is what was read, 0: another, -1: none. */
-static int look_again(struct listing_work *place, struct pytensor *now)
+static int parameter_list_look_again(struct listing_work *place, struct pytensor *now)
 {
 	struct listing_ask *ask = place->ask;
 	size_t item = (size_t)ask->start + place->index;
@@ -302,23 +304,23 @@ static int look_again(struct listing_work *place, struct pytensor *now)
 		return -1;
 	memory_begin(connection->memory, false);
 	pyreader_init(&reader, connection->memory, &connection->python);
-	if (read_item(ask, &reader, &ask->walk.items[item], now, &unused))
+	if (parameter_list_read_item(ask, &reader, &ask->walk.items[item], now, &unused))
 		return -1;
 	return pytensor_is_same(&ask->raw[place->index], now);
 }
 
-static void take_result(struct listing_work *place, struct tensor_result *result)
+static void parameter_list_take_result(struct listing_work *place, struct tensor_result *result)
 {
 	struct listing_ask *ask = place->ask;
 	struct tensor_parameter *parameter = &ask->page.items[place->index];
 	struct pytensor now;
-	int same = look_again(place, &now);
+	int same = parameter_list_look_again(place, &now);
 
 	if (same == 0 && place->tries < TRIES_MAXIMUM) {
 		ask->raw[place->index] = now;
 		tensor_clear(&parameter->tensor);
 		pytensor_tell(&now, &parameter->tensor);
-		if (begin_work(place) == 0)
+		if (parameter_list_begin_work(place) == 0)
 			return;
 	}
 	if (error_is_set(&result->error))
@@ -328,7 +330,7 @@ static void take_result(struct listing_work *place, struct tensor_result *result
 	parameter->tensor.is_torn = same <= 0;
 }
 
-static void on_done(struct tensor_result *result, void *data)
+static void parameter_list_on_done(struct tensor_result *result, void *data)
 {
 	struct listing_work *place = data;
 	struct listing_ask *ask = place->ask;
@@ -341,13 +343,13 @@ static void on_done(struct tensor_result *result, void *data)
 		}
 		cancel_works(ask);
 	} else if (!ask->is_stopped) {
-		take_result(place, result);
+		parameter_list_take_result(place, result);
 	}
 	if (place->work)
 		return;
 	ask->done += bytes_of(&ask->raw[place->index]);
-	tell_progress(ask, false);
-	go_on(ask);
+	parameter_list_tell_progress(ask, false);
+	parameter_list_go_on(ask);
 }
 
 static bool has_same_name(const struct tensor_walk *walk, const struct tensor_walk *again,
@@ -362,13 +364,14 @@ static bool has_same_name(const struct tensor_walk *walk, const struct tensor_wa
  * A tensor may have been freed and another made at its address under the same
  * name: the header is read and compared, too.
  */
-static bool is_same(struct listing_ask *ask, const struct tensor_walk *again, size_t i)
+static bool parameter_list_is_same(struct listing_ask *ask, const struct tensor_walk *again,
+				   size_t i)
 {
 	struct listing_work place = { .ask = ask, .index = i };
 	struct pytensor now;
 
 	return has_same_name(&ask->walk, again, (size_t)ask->start + i) &&
-	       (!ask->raw[i].object || look_again(&place, &now) > 0);
+	       (!ask->raw[i].object || parameter_list_look_again(&place, &now) > 0);
 }
 
 /*
@@ -385,7 +388,7 @@ static size_t drop_replaced(struct listing_ask *ask)
 	if (!walk(ask, &found, &again, &unused))
 		again.count = 0;
 	for (size_t i = 0; i < ask->page.count; i++) {
-		if (is_same(ask, &again, i))
+		if (parameter_list_is_same(ask, &again, i))
 			continue;
 		tensor_clear(&ask->page.items[i].tensor);
 		complain(&ask->page.items[i], "it was replaced while it was read");
@@ -397,7 +400,7 @@ static size_t drop_replaced(struct listing_ask *ask)
 }
 
 /* Of another time, all of it; false: what there is must do. */
-static bool begin_anew(struct listing_ask *ask)
+static bool parameter_list_begin_anew(struct listing_ask *ask)
 {
 	if (!tensor_ask_is_live(&ask->base) || drop_replaced(ask) == 0 ||
 	    ask->rounds >= TRIES_MAXIMUM || loop_now() >= ask->deadline)
@@ -409,11 +412,11 @@ static bool begin_anew(struct listing_ask *ask)
 	ask->next = 0;
 	ask->done = 0;
 	ask->total = 0;
-	return look(ask, &ask->error) == 0;
+	return parameter_list_look(ask, &ask->error) == 0;
 }
 
 /* Begins what there is room for; answers when all is there. */
-static void go_on(struct listing_ask *ask)
+static void parameter_list_go_on(struct listing_ask *ask)
 {
 	bool is_busy = false;
 
@@ -424,25 +427,25 @@ static void go_on(struct listing_ask *ask)
 		       ask->next < ask->page.count) {
 			place->index = ask->next++;
 			place->tries = 0;
-			begin_work(place);
+			parameter_list_begin_work(place);
 		}
 		is_busy |= place->work != NULL;
 	}
 	if (is_busy)
 		return;
-	if (!error_is_set(&ask->error) && begin_anew(ask))
-		go_on(ask);
+	if (!error_is_set(&ask->error) && parameter_list_begin_anew(ask))
+		parameter_list_go_on(ask);
 	else if (error_is_set(&ask->error))
-		fail(ask);
+		parameter_list_fail(ask);
 	else
-		answer(ask);
+		parameter_list_answer(ask);
 }
 
 /*
  * The request
  */
 
-static int parse(struct listing_ask *ask, struct error *error)
+static int parameter_list_parse(struct listing_ask *ask, struct error *error)
 {
 	const json_t *arguments = ask->base.request.body;
 	int result = expression_lookup_parse(&ask->finding, arguments, error);
@@ -475,21 +478,21 @@ enum value_request parameter_list_begin(struct node *node, const struct process 
 {
 	struct listing_ask *ask = xcalloc(1, sizeof(*ask));
 
-	ask->base.cancel = cancel;
-	ask->base.forget = forget;
+	ask->base.cancel = parameter_list_cancel;
+	ask->base.forget = parameter_list_forget;
 	for (size_t i = 0; i < WORKS_MAXIMUM; i++)
 		ask->works[i].ask = ask;
 	tensor_ask_begin(&ask->base, node, process, request);
-	if (parse(ask, error) || look(ask, error)) {
+	if (parameter_list_parse(ask, error) || parameter_list_look(ask, error)) {
 		bool needs_code = ask->found.needs_code;
 
-		clear(ask);
+		parameter_list_clear(ask);
 		return needs_code ? VALUE_REQUEST_TOO_MUCH : VALUE_REQUEST_FAILED;
 	}
 	if (!is_last && tensor_query_is_any(&ask->query) && is_on_device(ask)) {
-		clear(ask);
+		parameter_list_clear(ask);
 		return VALUE_REQUEST_TOO_MUCH;
 	}
-	go_on(ask);
+	parameter_list_go_on(ask);
 	return VALUE_REQUEST_TAKEN;
 }

@@ -66,13 +66,13 @@ struct walker {
 	struct error *error;
 };
 
-static int refuse(struct walker *walker)
+static int parameter_walk_refuse(struct walker *walker)
 {
 	return error_set(walker->error,
 			 "What has the parameters cannot be read, or changed while it was read.");
 }
 
-static int refuse_size(struct walker *walker)
+static int parameter_walk_refuse_size(struct walker *walker)
 {
 	return error_set(walker->error, "There is more in it than is walked from outside.");
 }
@@ -81,7 +81,7 @@ static int refuse_size(struct walker *walker)
  * Kinds
  */
 
-static enum kind judge(struct walker *walker, const struct pytype *type)
+static enum kind parameter_walk_judge(struct walker *walker, const struct pytype *type)
 {
 	static const char *const tensors[] = { "torch._C.TensorBase", "torch._C._TensorBase",
 					       "numpy.ndarray" };
@@ -108,12 +108,12 @@ static enum kind judge(struct walker *walker, const struct pytype *type)
 }
 
 /* Numbers as values of a map: never NULL. */
-static void put_number(struct map *map, uint64_t key, size_t number)
+static void parameter_walk_put_number(struct map *map, uint64_t key, size_t number)
 {
 	map_put(map, key, (void *)(uintptr_t)(number + 1));
 }
 
-static bool get_number(const struct map *map, uint64_t key, size_t *number)
+static bool parameter_walk_get_number(const struct map *map, uint64_t key, size_t *number)
 {
 	uintptr_t value = (uintptr_t)map_find(map, key);
 
@@ -121,7 +121,7 @@ static bool get_number(const struct map *map, uint64_t key, size_t *number)
 	return value != 0;
 }
 
-static enum kind kind_of(struct walker *walker, uint64_t object)
+static enum kind parameter_walk_kind_of(struct walker *walker, uint64_t object)
 {
 	struct pytype type;
 	size_t known;
@@ -129,10 +129,10 @@ static enum kind kind_of(struct walker *walker, uint64_t object)
 	walker->looked++;
 	if (pytype_of(&walker->reader, object, &type))
 		return KIND_OTHER;
-	if (get_number(walker->types, type.address, &known))
+	if (parameter_walk_get_number(walker->types, type.address, &known))
 		return (enum kind)known;
-	known = judge(walker, &type);
-	put_number(walker->types, type.address, known);
+	known = parameter_walk_judge(walker, &type);
+	parameter_walk_put_number(walker->types, type.address, known);
 	return (enum kind)known;
 }
 
@@ -150,7 +150,7 @@ static bool see(struct walker *walker, uint64_t object)
 {
 	if (map_find(walker->seen, object))
 		return false;
-	put_number(walker->seen, object, 0);
+	parameter_walk_put_number(walker->seen, object, 0);
 	return true;
 }
 
@@ -169,7 +169,7 @@ struct entries {
 	size_t capacity;
 };
 
-static bool take_entry(uint64_t key, uint64_t value, void *data)
+static bool parameter_walk_take_entry(uint64_t key, uint64_t value, void *data)
 {
 	struct entries *entries = data;
 
@@ -179,13 +179,15 @@ static bool take_entry(uint64_t key, uint64_t value, void *data)
 }
 
 /* To be freed in any case. */
-static int read_entries(struct walker *walker, uint64_t dict, struct entries *entries)
+static int parameter_walk_read_entries(struct walker *walker, uint64_t dict,
+				       struct entries *entries)
 {
-	int64_t count = pydict_each(&walker->reader, dict, 0, ENTRIES_MAXIMUM, take_entry, entries);
+	int64_t count = pydict_each(&walker->reader, dict, 0, ENTRIES_MAXIMUM,
+				    parameter_walk_take_entry, entries);
 
 	if (count < 0 || walker->reader.budget == 0)
-		return refuse(walker);
-	return count > ENTRIES_MAXIMUM ? refuse_size(walker) : 0;
+		return parameter_walk_refuse(walker);
+	return count > ENTRIES_MAXIMUM ? parameter_walk_refuse_size(walker) : 0;
 }
 
 /*
@@ -199,7 +201,7 @@ static int push_name(struct walker *walker, uint64_t key)
 		buffer_append_char(&walker->name, '.');
 	if (walker->name.length > NAME_MAXIMUM ||
 	    pyobject_string(&walker->reader, key, KEY_MAXIMUM, &walker->name))
-		return refuse(walker);
+		return parameter_walk_refuse(walker);
 	return 0;
 }
 
@@ -215,20 +217,20 @@ static int push_key(struct walker *walker, uint64_t key)
 	pyobject_repr(&walker->reader, key, &text);
 	buffer_printf(&walker->name, "[%.*s]", KEY_MAXIMUM, text.data);
 	buffer_clear(&text);
-	return walker->name.length > NAME_MAXIMUM ? refuse_size(walker) : 0;
+	return walker->name.length > NAME_MAXIMUM ? parameter_walk_refuse_size(walker) : 0;
 }
 
 /*
  * Walking
  */
 
-static struct tensor_walk_item *add_item(struct walker *walker)
+static struct tensor_walk_item *parameter_walk_add_item(struct walker *walker)
 {
 	struct tensor_walk *walk = walker->walk;
 	struct tensor_walk_item *item;
 
 	if (walk->count >= TENSOR_WALK_MAXIMUM) {
-		refuse_size(walker);
+		parameter_walk_refuse_size(walker);
 		return NULL;
 	}
 	ARRAY_GROW(walk->items, walk->count, walk->capacity);
@@ -240,7 +242,7 @@ static struct tensor_walk_item *add_item(struct walker *walker)
 	return item;
 }
 
-static int add(struct walker *walker, uint64_t object, bool is_buffer)
+static int parameter_walk_add(struct walker *walker, uint64_t object, bool is_buffer)
 {
 	bool is_first = see(walker, object);
 	struct tensor_walk_item *item;
@@ -248,7 +250,7 @@ static int add(struct walker *walker, uint64_t object, bool is_buffer)
 	/* Each name of a dict has its value. */
 	if (!is_first && (!walker->wants_values || walker->owners > 0))
 		return 0;
-	item = add_item(walker);
+	item = parameter_walk_add_item(walker);
 	if (!item)
 		return -1;
 	item->is_buffer = is_buffer;
@@ -261,7 +263,7 @@ static int add(struct walker *walker, uint64_t object, bool is_buffer)
  */
 
 /* Appends its repr() where that says all of it; else nothing, and false. */
-static bool append_plain(struct walker *walker, uint64_t object, struct buffer *out)
+static bool parameter_walk_append_plain(struct walker *walker, uint64_t object, struct buffer *out)
 {
 	size_t length = out->length;
 	struct pywriter writer;
@@ -276,9 +278,9 @@ static bool append_plain(struct walker *walker, uint64_t object, struct buffer *
 	return false;
 }
 
-static int add_text(struct walker *walker, const struct buffer *whole)
+static int parameter_walk_add_text(struct walker *walker, const struct buffer *whole)
 {
-	struct tensor_walk_item *item = add_item(walker);
+	struct tensor_walk_item *item = parameter_walk_add_item(walker);
 	struct buffer text = BUFFER_INIT;
 
 	if (!item)
@@ -296,7 +298,7 @@ static int add_text(struct walker *walker, const struct buffer *whole)
 
 static int add_error(struct walker *walker, uint64_t object)
 {
-	struct tensor_walk_item *item = add_item(walker);
+	struct tensor_walk_item *item = parameter_walk_add_item(walker);
 	struct buffer type = BUFFER_INIT;
 
 	if (!item)
@@ -311,8 +313,9 @@ static int add_error(struct walker *walker, uint64_t object)
 static int add_value(struct walker *walker, uint64_t object)
 {
 	struct buffer text = BUFFER_INIT;
-	int result = append_plain(walker, object, &text) ? add_text(walker, &text)
-							 : add_error(walker, object);
+	int result = parameter_walk_append_plain(walker, object, &text)
+			     ? parameter_walk_add_text(walker, &text)
+			     : add_error(walker, object);
 
 	buffer_clear(&text);
 	return result;
@@ -325,17 +328,18 @@ static int walk_named(struct walker *walker, uint64_t dict, enum kind wanted, bo
 {
 	struct entries entries = { .items = NULL };
 	size_t length = walker->name.length;
-	int result = read_entries(walker, dict, &entries);
+	int result = parameter_walk_read_entries(walker, dict, &entries);
 
 	for (size_t i = 0; !result && i < entries.count; i++) {
 		uint64_t value = entries.items[i].value;
 
-		if (kind_of(walker, value) != wanted)
+		if (parameter_walk_kind_of(walker, value) != wanted)
 			continue;
 		result = push_name(walker, entries.items[i].key);
 		if (!result)
-			result = wanted == KIND_TENSOR ? add(walker, value, is_buffer)
-						       : walk_any(walker, value);
+			result = wanted == KIND_TENSOR
+					 ? parameter_walk_add(walker, value, is_buffer)
+					 : walk_any(walker, value);
 		buffer_truncate(&walker->name, length);
 	}
 	free(entries.items);
@@ -350,26 +354,27 @@ static int walk_module(struct walker *walker, uint64_t module)
 	if (pyobject_attribute(&walker->reader, module, "_parameters", &parameters) ||
 	    pyobject_attribute(&walker->reader, module, "_buffers", &buffers) ||
 	    pyobject_attribute(&walker->reader, module, "_modules", &children))
-		return refuse(walker);
+		return parameter_walk_refuse(walker);
 	if (walk_named(walker, parameters, KIND_TENSOR, false) ||
 	    walk_named(walker, buffers, KIND_TENSOR, true))
 		return -1;
 	return walk_named(walker, children, KIND_MODULE, false);
 }
 
-static int get_item(struct walker *walker, uint64_t object, bool is_list, int64_t number,
-		    uint64_t *item)
+static int parameter_walk_get_item(struct walker *walker, uint64_t object, bool is_list,
+				   int64_t number, uint64_t *item)
 {
 	if (number % 1000 == 999)
 		renew(walker);
 	if (is_list ? pylist_item(&walker->reader, object, number, item)
 		    : pytuple_item(&walker->reader, object, number, item))
-		return refuse(walker);
+		return parameter_walk_refuse(walker);
 	return 0;
 }
 
 /* Those items that are plain, together, where the others are walked. */
-static int add_items(struct walker *walker, uint64_t object, bool is_list, int64_t count)
+static int parameter_walk_add_items(struct walker *walker, uint64_t object, bool is_list,
+				    int64_t count)
 {
 	struct buffer text = BUFFER_INIT;
 	bool is_any = count == 0;
@@ -378,18 +383,18 @@ static int add_items(struct walker *walker, uint64_t object, bool is_list, int64
 
 	buffer_append_char(&text, is_list ? '[' : '(');
 	for (int64_t i = 0; !result && i < count; i++) {
-		result = get_item(walker, object, is_list, i, &item);
+		result = parameter_walk_get_item(walker, object, is_list, i, &item);
 		if (i > 0)
 			buffer_append_string(&text, ", ");
-		if (!result && kind_of(walker, item) == KIND_OTHER &&
-		    append_plain(walker, item, &text))
+		if (!result && parameter_walk_kind_of(walker, item) == KIND_OTHER &&
+		    parameter_walk_append_plain(walker, item, &text))
 			is_any = true;
 		else
 			buffer_append_char(&text, '_');
 	}
 	buffer_append_char(&text, is_list ? ']' : ')');
 	if (!result && is_any)
-		result = add_text(walker, &text);
+		result = parameter_walk_add_text(walker, &text);
 	buffer_clear(&text);
 	return result;
 }
@@ -400,9 +405,9 @@ static int walk_item(struct walker *walker, uint64_t item)
 	struct buffer unused = BUFFER_INIT;
 	bool is_plain;
 
-	if (kind_of(walker, item) != KIND_OTHER)
+	if (parameter_walk_kind_of(walker, item) != KIND_OTHER)
 		return walk_any(walker, item);
-	is_plain = append_plain(walker, item, &unused);
+	is_plain = parameter_walk_append_plain(walker, item, &unused);
 	buffer_clear(&unused);
 	return is_plain ? 0 : add_error(walker, item);
 }
@@ -415,17 +420,17 @@ static int walk_sequence(struct walker *walker, uint64_t object, bool is_list)
 	int result = 0;
 
 	if (count < 0)
-		return refuse(walker);
+		return parameter_walk_refuse(walker);
 	if (count > ENTRIES_MAXIMUM)
-		return refuse_size(walker);
+		return parameter_walk_refuse_size(walker);
 	if (walker->wants_values)
-		result = add_items(walker, object, is_list, count);
+		result = parameter_walk_add_items(walker, object, is_list, count);
 	for (int64_t i = 0; !result && i < count; i++) {
 		uint64_t item;
 
-		if (get_item(walker, object, is_list, i, &item))
+		if (parameter_walk_get_item(walker, object, is_list, i, &item))
 			return -1;
-		if (!walker->wants_values && kind_of(walker, item) == KIND_OTHER)
+		if (!walker->wants_values && parameter_walk_kind_of(walker, item) == KIND_OTHER)
 			continue;
 		push_index(walker, i);
 		result = walk_item(walker, item);
@@ -438,14 +443,15 @@ static int walk_dict(struct walker *walker, uint64_t dict)
 {
 	struct entries entries = { .items = NULL };
 	size_t length = walker->name.length;
-	int result = read_entries(walker, dict, &entries);
+	int result = parameter_walk_read_entries(walker, dict, &entries);
 
 	if (!result && walker->wants_values && entries.count == 0)
 		result = add_value(walker, dict);
 	for (size_t i = 0; !result && i < entries.count; i++) {
 		if (i % 1000 == 999)
 			renew(walker);
-		if (!walker->wants_values && kind_of(walker, entries.items[i].value) == KIND_OTHER)
+		if (!walker->wants_values &&
+		    parameter_walk_kind_of(walker, entries.items[i].value) == KIND_OTHER)
 			continue;
 		result = push_key(walker, entries.items[i].key);
 		if (!result)
@@ -461,7 +467,7 @@ static int walk_frame(struct walker *walker, uint64_t frame)
 {
 	size_t length = walker->name.length;
 	int64_t count = pandas_count_columns(&walker->reader, frame);
-	int result = count < 0 ? refuse(walker) : 0;
+	int result = count < 0 ? parameter_walk_refuse(walker) : 0;
 
 	for (int64_t i = 0; !result && i < count; i++) {
 		struct tensor_walk_item *item;
@@ -470,11 +476,11 @@ static int walk_frame(struct walker *walker, uint64_t frame)
 		if (i % 100 == 99)
 			renew(walker);
 		if (pandas_append_name(&walker->reader, frame, i, &text))
-			result = refuse(walker);
+			result = parameter_walk_refuse(walker);
 		else
 			buffer_printf(&walker->name, "[%.*s]", KEY_MAXIMUM, text.data);
 		buffer_clear(&text);
-		item = result ? NULL : add_item(walker);
+		item = result ? NULL : parameter_walk_add_item(walker);
 		if (item) {
 			item->object = frame;
 			item->column = i;
@@ -495,10 +501,10 @@ static int walk_options(struct walker *walker, uint64_t dict, const char *but)
 {
 	struct entries entries = { .items = NULL };
 	size_t length = walker->name.length;
-	int result = walker->wants_values ? read_entries(walker, dict, &entries) : 0;
+	int result = walker->wants_values ? parameter_walk_read_entries(walker, dict, &entries) : 0;
 
 	for (size_t i = 0; !result && i < entries.count; i++) {
-		enum kind kind = kind_of(walker, entries.items[i].value);
+		enum kind kind = parameter_walk_kind_of(walker, entries.items[i].value);
 
 		if (kind == KIND_TENSOR && !but)
 			continue;
@@ -519,22 +525,22 @@ static int walk_group(struct walker *walker, uint64_t group, int64_t number)
 	int result = 0;
 
 	if (pydict_find(&walker->reader, group, "params", &params))
-		return refuse(walker);
+		return parameter_walk_refuse(walker);
 	count = pylist_count(&walker->reader, params);
 	if (count < 0 || count > ENTRIES_MAXIMUM)
-		return refuse(walker);
+		return parameter_walk_refuse(walker);
 	for (int64_t i = 0; !result && i < count; i++) {
 		if (i % 1000 == 999)
 			renew(walker);
 		if (pylist_item(&walker->reader, params, i, &object))
-			return refuse(walker);
-		put_number(walker->params, object, map_count(walker->params));
+			return parameter_walk_refuse(walker);
+		parameter_walk_put_number(walker->params, object, map_count(walker->params));
 		if (walker->name.length)
 			buffer_append_char(&walker->name, '.');
 		buffer_printf(&walker->name, "param_groups[%" PRId64 "].params[%" PRId64 "]",
 			      number, i);
-		if (kind_of(walker, object) == KIND_TENSOR)
-			result = add(walker, object, false);
+		if (parameter_walk_kind_of(walker, object) == KIND_TENSOR)
+			result = parameter_walk_add(walker, object, false);
 		buffer_truncate(&walker->name, length);
 	}
 	if (length)
@@ -550,15 +556,15 @@ static int walk_state(struct walker *walker, uint64_t state)
 {
 	struct entries entries = { .items = NULL };
 	size_t length = walker->name.length;
-	int result = read_entries(walker, state, &entries);
+	int result = parameter_walk_read_entries(walker, state, &entries);
 
 	for (size_t i = 0; !result && i < entries.count; i++) {
 		size_t number;
 
 		if (i % 100 == 99)
 			renew(walker);
-		if (!get_number(walker->params, entries.items[i].key, &number) ||
-		    kind_of(walker, entries.items[i].value) != KIND_DICT)
+		if (!parameter_walk_get_number(walker->params, entries.items[i].key, &number) ||
+		    parameter_walk_kind_of(walker, entries.items[i].value) != KIND_DICT)
 			continue;
 		if (length)
 			buffer_append_char(&walker->name, '.');
@@ -580,15 +586,15 @@ static int walk_optimizer(struct walker *walker, uint64_t optimizer)
 	renew(walker);
 	if (pyobject_attribute(&walker->reader, optimizer, "param_groups", &groups) ||
 	    pyobject_attribute(&walker->reader, optimizer, "state", &state))
-		return refuse(walker);
+		return parameter_walk_refuse(walker);
 	count = pylist_count(&walker->reader, groups);
 	if (count < 0 || count > ENTRIES_MAXIMUM)
-		return refuse(walker);
+		return parameter_walk_refuse(walker);
 	map_free(walker->params);
 	walker->params = map_new(NULL);
 	for (int64_t i = 0; i < count; i++)
 		if (pylist_item(&walker->reader, groups, i, &group) || walk_group(walker, group, i))
-			return refuse(walker);
+			return parameter_walk_refuse(walker);
 	return walk_state(walker, state);
 }
 
@@ -607,7 +613,7 @@ static int walk_kind(struct walker *walker, uint64_t object, enum kind kind)
 {
 	switch (kind) {
 	case KIND_TENSOR:
-		return add(walker, object, false);
+		return parameter_walk_add(walker, object, false);
 	case KIND_MODULE:
 		return walk_owner(walker, object, walk_module);
 	case KIND_OPTIMIZER:
@@ -628,14 +634,14 @@ static int walk_kind(struct walker *walker, uint64_t object, enum kind kind)
 
 static int walk_any(struct walker *walker, uint64_t object)
 {
-	enum kind kind = kind_of(walker, object);
+	enum kind kind = parameter_walk_kind_of(walker, object);
 	bool is_container = kind != KIND_TENSOR && kind != KIND_OTHER;
 	int result;
 
 	if (is_container && !see(walker, object))
 		return 0;
 	if (++walker->depth > DEPTH_MAXIMUM || walker->looked > LOOKED_MAXIMUM)
-		return refuse_size(walker);
+		return parameter_walk_refuse_size(walker);
 	result = walk_kind(walker, object, kind);
 	walker->depth--;
 	/* In another place it is walked again, but not within itself. */
@@ -651,7 +657,7 @@ static int walk_root(struct walker *walker, uint64_t object, const char *text)
 	int result;
 
 	renew(walker);
-	kind = kind_of(walker, object);
+	kind = parameter_walk_kind_of(walker, object);
 	if (kind == KIND_OTHER && !walker->wants_values)
 		return error_set(walker->error,
 				 "%s is no module, no optimizer, no tensor, no DataFrame and no "

@@ -46,7 +46,7 @@ void scan_phases_clear(struct scan_phases *phases)
 	scan_ranges_clear(&phases->ranges);
 }
 
-static bool has_hash(const struct scan_phases *phases)
+static bool scan_phases_has_hash(const struct scan_phases *phases)
 {
 	return (phases->query.has_hash || phases->query.block_count > 0) &&
 	       phases->layout.dtype->class != DTYPE_OBJECT &&
@@ -105,7 +105,7 @@ static bool prepare_scan(struct scan_phases *phases)
 	int64_t count = tensor_layout_element_count(&phases->layout);
 
 	phases->scan.has_statistics = has_statistics(phases);
-	phases->scan.has_hash = has_hash(phases);
+	phases->scan.has_hash = scan_phases_has_hash(phases);
 	if (!phases->scan.has_statistics && !phases->scan.has_hash)
 		return false;
 	prepare_ranges(phases, !phases->scan.has_hash);
@@ -179,7 +179,7 @@ static bool (*const prepare[])(struct scan_phases *) = {
 	[PHASE_FIND] = prepare_find,
 };
 
-static bool begin(struct scan_phases *phases)
+static bool scan_phases_begin(struct scan_phases *phases)
 {
 	scan_ranges_clear(&phases->ranges);
 	phases->is_sorted = false;
@@ -195,7 +195,7 @@ static bool begin(struct scan_phases *phases)
 
 enum phase scan_phases_next(struct scan_phases *phases)
 {
-	while (phases->phase != PHASE_END && !begin(phases))
+	while (phases->phase != PHASE_END && !scan_phases_begin(phases))
 		phases->phase++;
 	return phases->phase;
 }
@@ -209,7 +209,7 @@ int64_t scan_phases_total(const struct scan_phases *phases)
 					  SCAN_QUERY_SAMPLE_ELEMENTS;
 	int64_t total = 0;
 
-	if (has_statistics(phases) || has_hash(phases))
+	if (has_statistics(phases) || scan_phases_has_hash(phases))
 		total += scan;
 	if (has_histogram(phases))
 		total += scan;

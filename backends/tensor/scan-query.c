@@ -32,7 +32,8 @@ void tensor_query_init(struct tensor_query *query)
 }
 
 /* 0: it is not there. */
-static int find_name(const json_t *body, const char *key, const char *const *names, int count)
+static int scan_query_find_name(const json_t *body, const char *key, const char *const *names,
+				int count)
 {
 	const char *text = json_get_string(body, key, NULL);
 	int i = text ? count - 1 : 0;
@@ -69,10 +70,10 @@ static int parse_slice(struct tensor_query *query, const json_t *slice, struct e
 int tensor_query_parse(struct tensor_query *query, const json_t *body, struct error *error)
 {
 	tensor_query_init(query);
-	query->statistics = (enum scan_query_statistics)find_name(
+	query->statistics = (enum scan_query_statistics)scan_query_find_name(
 		body, "statistics", statistics_names, ARRAY_LENGTH(statistics_names));
-	query->find =
-		(enum scan_query_find)find_name(body, "find", find_names, ARRAY_LENGTH(find_names));
+	query->find = (enum scan_query_find)scan_query_find_name(body, "find", find_names,
+								 ARRAY_LENGTH(find_names));
 	query->bins = json_get_count(body, "bins");
 	query->block_count = json_get_count(body, "blocks");
 	if (parse_slice(query, json_object_get(body, "slice"), error) < 0 ||
@@ -127,7 +128,8 @@ bool tensor_query_is_whole(const struct tensor_query *query, const struct tensor
 }
 
 /* The part of a dimension that runs, and those that stand. */
-static bool is_within(const struct tensor_slice *slice, const struct tensor_layout *layout)
+static bool scan_query_is_within(const struct tensor_slice *slice,
+				 const struct tensor_layout *layout)
 {
 	for (int i = 0; i < layout->dimension_count; i++) {
 		int64_t start = slice->index[i];
@@ -156,7 +158,8 @@ static int check_slice(const struct tensor_slice *slice, const struct tensor_lay
 		return error_set(error, "the slice is of %d dimensions, the tensor of %d",
 				 slice->dimension_count, layout->dimension_count);
 	if ((slice->row_dimension < 0 && slice->row_count > 1) ||
-	    (slice->column_dimension < 0 && slice->column_count > 1) || !is_within(slice, layout))
+	    (slice->column_dimension < 0 && slice->column_count > 1) ||
+	    !scan_query_is_within(slice, layout))
 		return error_set(error, "the slice reaches beyond the tensor: its shape is another "
 					"now, or ask for less");
 	if (cells > 0 && layout->item_size > SLICE_MAXIMUM / cells)

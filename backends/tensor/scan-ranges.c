@@ -7,7 +7,7 @@
 #include "backends/tensor/scan.h"
 #include "base/array.h"
 
-static void add_part(struct scan_ranges *ranges, int64_t start, int64_t count)
+static void scan_ranges_add_part(struct scan_ranges *ranges, int64_t start, int64_t count)
 {
 	ARRAY_GROW(ranges->parts, ranges->count, ranges->capacity);
 	ranges->parts[ranges->count++] = (struct scan_part){
@@ -35,7 +35,7 @@ void scan_ranges_add(struct scan_ranges *ranges, const struct elements *elements
 
 		if (part > count)
 			part = count;
-		add_part(ranges, start, part);
+		scan_ranges_add_part(ranges, start, part);
 		start += part;
 		count -= part;
 	}
@@ -51,8 +51,8 @@ void scan_ranges_add_sample(struct scan_ranges *ranges, const struct elements *e
 		/* i * room / steps, without a product that overflows. */
 		int64_t start = room / steps * i + room % steps * i / steps;
 
-		add_part(ranges, start * elements->item_units,
-			 SCAN_QUERY_SAMPLE_ELEMENTS * elements->item_units);
+		scan_ranges_add_part(ranges, start * elements->item_units,
+				     SCAN_QUERY_SAMPLE_ELEMENTS * elements->item_units);
 	}
 }
 

@@ -92,7 +92,7 @@ struct ptrace_connection *tensor_ask_reader(struct tensor_ask *ask, struct error
 							    error);
 }
 
-static bool has_ended(const struct tensor_ask *ask)
+static bool scan_requests_has_ended(const struct tensor_ask *ask)
 {
 	struct procfs_stat stat;
 
@@ -102,9 +102,9 @@ static bool has_ended(const struct tensor_ask *ask)
 }
 
 /* What fails as there is no process any more is not about the expression. */
-static int fail(const struct tensor_ask *ask, struct error *error)
+static int scan_requests_fail(const struct tensor_ask *ask, struct error *error)
 {
-	if (has_ended(ask))
+	if (scan_requests_has_ended(ask))
 		error_set(error, "Process %d has ended.", (int)ask->pid);
 	return -1;
 }
@@ -125,7 +125,7 @@ int tensor_ask_look(struct tensor_ask *ask, const struct expression_lookup *find
 			break;
 		connections_forget(node_connections(ask->node), ask->pid);
 	}
-	return fail(ask, error);
+	return scan_requests_fail(ask, error);
 }
 
 bool tensor_ask_is_live(struct tensor_ask *ask)

@@ -73,14 +73,14 @@ static void free_when_over(struct tensor_work *work)
 	free(work);
 }
 
-static void stop_timer(struct loop_timer **timer)
+static void scan_work_stop_timer(struct loop_timer **timer)
 {
 	if (*timer)
 		loop_timer_stop(*timer);
 	*timer = NULL;
 }
 
-static void tell_progress(struct tensor_work *work, int64_t done, int64_t total)
+static void scan_work_tell_progress(struct tensor_work *work, int64_t done, int64_t total)
 {
 	json_t *body;
 
@@ -99,17 +99,17 @@ static void tell_progress(struct tensor_work *work, int64_t done, int64_t total)
 }
 
 /* Nothing that a lane still writes is lent out. */
-static void tell_end(struct tensor_work *work)
+static void scan_work_tell_end(struct tensor_work *work)
 {
 	struct tensor_result failed = { .found = -1 };
 	struct tensor_result *result = &work->phases.result;
 
-	stop_timer(&work->end);
-	stop_timer(&work->timeout);
-	stop_timer(&work->progress);
+	scan_work_stop_timer(&work->end);
+	scan_work_stop_timer(&work->timeout);
+	scan_work_stop_timer(&work->progress);
 	work->is_told = true;
 	if (work->has_progress)
-		tell_progress(work, 0, 0);
+		scan_work_tell_progress(work, 0, 0);
 	if (work->is_failed) {
 		tensor_init(&failed.told);
 		failed.error = result->error;
@@ -122,19 +122,19 @@ static void tell_end(struct tensor_work *work)
 	free_when_over(work);
 }
 
-static void on_end(void *data)
+static void scan_work_on_end(void *data)
 {
-	tell_end(data);
+	scan_work_tell_end(data);
 }
 
 /* done() is called from the loop, never from who begins or cancels. */
 static void end_soon(struct tensor_work *work)
 {
 	if (!work->end)
-		work->end = loop_timer(work->loop, 0, 0, on_end, work);
+		work->end = loop_timer(work->loop, 0, 0, scan_work_on_end, work);
 }
 
-static void fail(struct tensor_work *work, const struct error *error)
+static void scan_work_fail(struct tensor_work *work, const struct error *error)
 {
 	if (work->is_failed)
 		return;
@@ -170,13 +170,13 @@ static void run_places(void *data)
 
 static void on_lane(void *data);
 
-static void start(struct lane *lane, void (*run)(void *data))
+static void scan_work_start(struct lane *lane, void (*run)(void *data))
 {
 	lane->work->running++;
 	loop_work(lane->work->loop, run, on_lane, lane);
 }
 
-static bool take_parts(struct lane *lane)
+static bool scan_work_take_parts(struct lane *lane)
 {
 	struct tensor_work *work = lane->work;
 	struct scan_ranges *ranges = &work->phases.ranges;
@@ -187,7 +187,7 @@ static bool take_parts(struct lane *lane)
 	lane->first = work->next;
 	lane->count = scan_ranges_take(ranges, &work->phases.scan.elements, work->next);
 	work->next += lane->count;
-	start(lane, run_parts);
+	scan_work_start(lane, run_parts);
 	return true;
 }
 
@@ -200,11 +200,11 @@ static void begin_phase(struct tensor_work *work)
 	for (size_t i = 0; i < LANES; i++)
 		work->lanes[i] = (struct lane){ .work = work };
 	if (phase == PHASE_PLACES) {
-		start(&work->lanes[0], run_places);
+		scan_work_start(&work->lanes[0], run_places);
 		return;
 	}
 	for (size_t i = 0; phase != PHASE_END && i < LANES; i++)
-		take_parts(&work->lanes[i]);
+		scan_work_take_parts(&work->lanes[i]);
 }
 
 static void add_bins(struct tensor_work *work)
@@ -220,7 +220,7 @@ static void add_bins(struct tensor_work *work)
 }
 
 /* The phase is over; those that have nothing to do are as well. */
-static void go_on(struct tensor_work *work)
+static void scan_work_go_on(struct tensor_work *work)
 {
 	while (work->running == 0) {
 		if (work->phases.phase == PHASE_END) {
@@ -244,11 +244,11 @@ static void on_failed(struct tensor_work *work)
 		if (work->lanes[i].is_failed && (!first || work->lanes[i].first < first->first))
 			first = &work->lanes[i];
 	if (!first) {
-		go_on(work);
+		scan_work_go_on(work);
 	} else if (scan_phases_again(&work->phases)) {
 		begin_phase(work);
 	} else {
-		fail(work, &first->error);
+		scan_work_fail(work, &first->error);
 		end_soon(work);
 	}
 }
@@ -267,7 +267,7 @@ static void on_lane(void *data)
 	for (size_t i = 0; i < lane->count && !lane->is_failed; i++)
 		work->phases.ranges.parts[lane->first + i].is_done = true;
 	/* One that failed ends the others, which know no better. */
-	if (work->is_failed || (!lane->is_failed && take_parts(lane)))
+	if (work->is_failed || (!lane->is_failed && scan_work_take_parts(lane)))
 		return;
 	if (work->running == 0)
 		on_failed(work);
@@ -284,24 +284,25 @@ static void on_timeout(void *data)
 
 	error_set(&error,
 		  "its elements were not read in time: ask for a sample, or give it more time");
-	stop_timer(&work->timeout);
-	fail(work, &error);
-	tell_end(work);
+	scan_work_stop_timer(&work->timeout);
+	scan_work_fail(work, &error);
+	scan_work_tell_end(work);
 }
 
-static void on_progress(void *data)
+static void scan_work_on_progress(void *data)
 {
 	struct tensor_work *work = data;
 
-	tell_progress(work, atomic_load(&work->phases.done), scan_phases_total(&work->phases));
+	scan_work_tell_progress(work, atomic_load(&work->phases.done),
+				scan_phases_total(&work->phases));
 	if (work->node)
 		node_flush(work->node);
 }
 
-static struct tensor_work *begin(struct loop *loop, struct node *node,
-				 const struct tensor_layout *layout,
-				 const struct tensor_query *query,
-				 const struct tensor_work_calls *calls)
+static struct tensor_work *scan_work_begin(struct loop *loop, struct node *node,
+					   const struct tensor_layout *layout,
+					   const struct tensor_query *query,
+					   const struct tensor_work_calls *calls)
 {
 	struct tensor_work *work = xcalloc(1, sizeof(*work));
 	struct error error = ERROR_INIT;
@@ -310,17 +311,17 @@ static struct tensor_work *begin(struct loop *loop, struct node *node,
 	work->node = node;
 	work->calls = *calls;
 	if (scan_phases_init(&work->phases, layout, query, &error) < 0) {
-		fail(work, &error);
+		scan_work_fail(work, &error);
 		end_soon(work);
 		return work;
 	}
 	work->timeout = loop_timer(loop, query->timeout, 0, on_timeout, work);
 	if (node || calls->progress)
-		work->progress =
-			loop_timer(loop, PROGRESS_DELAY, PROGRESS_PERIOD, on_progress, work);
+		work->progress = loop_timer(loop, PROGRESS_DELAY, PROGRESS_PERIOD,
+					    scan_work_on_progress, work);
 	begin_phase(work);
 	if (work->running == 0)
-		go_on(work);
+		scan_work_go_on(work);
 	return work;
 }
 
@@ -328,7 +329,7 @@ struct tensor_work *tensor_work_start(struct loop *loop, const struct tensor_lay
 				      const struct tensor_query *query,
 				      const struct tensor_work_calls *calls)
 {
-	return begin(loop, NULL, layout, query, calls);
+	return scan_work_begin(loop, NULL, layout, query, calls);
 }
 
 struct tensor_work *tensor_work_begin(struct node *node, const struct tensor_layout *layout,
@@ -338,7 +339,7 @@ struct tensor_work *tensor_work_begin(struct node *node, const struct tensor_lay
 {
 	struct tensor_work_calls calls = { .done = done, .data = data };
 
-	return begin(node_loop(node), node, layout, query, &calls);
+	return scan_work_begin(node_loop(node), node, layout, query, &calls);
 }
 
 void tensor_work_cancel(struct tensor_work *work)
@@ -346,7 +347,7 @@ void tensor_work_cancel(struct tensor_work *work)
 	struct error error = ERROR_INIT;
 
 	error_set(&error, "cancelled");
-	fail(work, &error);
+	scan_work_fail(work, &error);
 	end_soon(work);
 }
 

@@ -61,8 +61,8 @@ static void hash(const struct scan *scan, struct scan_part *part, const uint8_t 
 }
 
 /* What does not depend on where an element is. */
-static void add_values(const struct scan *scan, struct scan_part *part, int64_t *bins,
-		       const uint8_t *bytes, int64_t count)
+static void scan_add_values(const struct scan *scan, struct scan_part *part, int64_t *bins,
+			    const uint8_t *bytes, int64_t count)
 {
 	if (scan->has_statistics)
 		statistics_add(&part->statistics, scan->dtype, bytes, count);
@@ -70,13 +70,13 @@ static void add_values(const struct scan *scan, struct scan_part *part, int64_t 
 		histogram_add(&scan->histogram, scan->dtype, bytes, count, bins);
 }
 
-static void add(const struct scan *scan, struct scan_part *part, int64_t *bins,
-		const uint8_t *bytes, int64_t unit, int64_t units)
+static void scan_add(const struct scan *scan, struct scan_part *part, int64_t *bins,
+		     const uint8_t *bytes, int64_t unit, int64_t units)
 {
 	int64_t index = unit / scan->elements.item_units;
 	int64_t count = units / scan->elements.item_units;
 
-	add_values(scan, part, bins, bytes, count);
+	scan_add_values(scan, part, bins, bytes, count);
 	if (scan->has_hash)
 		hash(scan, part, bytes, NULL, unit, units);
 	if (scan->find != SCAN_QUERY_FIND_NOTHING)
@@ -125,7 +125,7 @@ static void add_masked(const struct scan *scan, struct scan_part *part, int64_t 
 			(size_t)(end - i) * size);
 		kept += end - i;
 	}
-	add_values(scan, part, bins, bytes, kept);
+	scan_add_values(scan, part, bins, bytes, kept);
 }
 
 /* Units of one chunk, whole elements where there is anything to count. */
@@ -149,7 +149,7 @@ static bool run_chunk(const struct scan *scan, struct scan_part *part, int64_t *
 	if (atomic_load(scan->stop) || elements_read(elements, start, units, bytes, error) < units)
 		return false;
 	if (!scan->has_mask) {
-		add(scan, part, bins, bytes, start, units);
+		scan_add(scan, part, bins, bytes, start, units);
 		return true;
 	}
 	if (elements_read(&scan->mask, start / item, units / item, mask, error) < units / item)

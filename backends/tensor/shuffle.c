@@ -55,8 +55,8 @@ static void pick(const uint8_t *from, int64_t count, int64_t stride, int unit_si
 }
 
 /* The next index of all dimensions but the last; false: there is none. */
-static bool go_on(int64_t *index, int count, const int64_t *shape, const int64_t *strides,
-		  const uint8_t **from)
+static bool shuffle_go_on(int64_t *index, int count, const int64_t *shape, const int64_t *strides,
+			  const uint8_t **from)
 {
 	for (int i = count - 1; i >= 0; i--) {
 		*from += strides[i];
@@ -79,10 +79,10 @@ void shuffle_gather(const uint8_t *first, int dimension_count, const int64_t *sh
 	do {
 		pick(first, count, stride, unit_size, out);
 		out += count * unit_size;
-	} while (go_on(index, last, shape, strides, &first));
+	} while (shuffle_go_on(index, last, shape, strides, &first));
 }
 
-static void turn(uint8_t *bytes, int size)
+static void shuffle_turn(uint8_t *bytes, int size)
 {
 	for (int i = 0; i < size / 2; i++) {
 		uint8_t byte = bytes[i];
@@ -95,5 +95,5 @@ static void turn(uint8_t *bytes, int size)
 void shuffle_swap(uint8_t *bytes, size_t count, int unit_size)
 {
 	for (size_t i = 0; i < count; i++)
-		turn(bytes + i * (size_t)unit_size, unit_size);
+		shuffle_turn(bytes + i * (size_t)unit_size, unit_size);
 }

@@ -10,8 +10,8 @@
 #include "protocol/dtype.h"
 
 /* The rectangle alone, as a tensor of its own. Empty ones may wrap around. */
-static struct tensor_layout cut(const struct tensor_layout *layout,
-				const struct tensor_slice *slice)
+static struct tensor_layout single_elements_cut(const struct tensor_layout *layout,
+						const struct tensor_slice *slice)
 {
 	struct tensor_layout part = *layout;
 	const int64_t *mask = layout->mask_strides;
@@ -39,8 +39,8 @@ static struct tensor_layout cut(const struct tensor_layout *layout,
 	return part;
 }
 
-static void tell(const struct tensor_layout *layout, const uint8_t *bytes, int64_t count,
-		 struct tensor_number *numbers)
+static void single_elements_tell(const struct tensor_layout *layout, const uint8_t *bytes,
+				 int64_t count, struct tensor_number *numbers)
 {
 	for (int64_t i = 0; i < count; i++)
 		dtype_number(layout->dtype, bytes + i * layout->item_size,
@@ -48,8 +48,8 @@ static void tell(const struct tensor_layout *layout, const uint8_t *bytes, int64
 }
 
 /* What lies behind the first that cannot be read is read one by one. */
-static int64_t read_numbers(const struct tensor_layout *part, uint8_t *bytes,
-			    struct tensor_slice *slice, struct error *error)
+static int64_t single_elements_read_numbers(const struct tensor_layout *part, uint8_t *bytes,
+					    struct tensor_slice *slice, struct error *error)
 {
 	int64_t count = (int64_t)slice->count;
 	int64_t done = count;
@@ -60,7 +60,7 @@ static int64_t read_numbers(const struct tensor_layout *part, uint8_t *bytes,
 	if (elements.unit_count > 0)
 		done = elements_read(&elements, 0, elements.unit_count, bytes, error) /
 		       elements.item_units;
-	tell(part, bytes, done, slice->numbers);
+	single_elements_tell(part, bytes, done, slice->numbers);
 	known = done;
 	for (int64_t i = done + 1; i < count; i++) {
 		int64_t start = i * elements.item_units;
@@ -68,7 +68,7 @@ static int64_t read_numbers(const struct tensor_layout *part, uint8_t *bytes,
 		if (elements_read(&elements, start, elements.item_units, bytes, NULL) <
 		    elements.item_units)
 			continue;
-		tell(part, bytes, 1, &slice->numbers[i]);
+		single_elements_tell(part, bytes, 1, &slice->numbers[i]);
 		known++;
 	}
 	return known;
@@ -99,7 +99,7 @@ static void hide_masked(const struct tensor_layout *part, struct tensor_slice *s
 int single_elements_slice(const struct tensor_layout *layout, struct tensor_slice *slice,
 			  struct error *error)
 {
-	struct tensor_layout part = cut(layout, slice);
+	struct tensor_layout part = single_elements_cut(layout, slice);
 	int64_t count = slice->row_count * slice->column_count;
 	size_t length = (size_t)(count * layout->item_size);
 	uint8_t *bytes;
@@ -110,7 +110,7 @@ int single_elements_slice(const struct tensor_layout *layout, struct tensor_slic
 	if (count == 0)
 		return 0;
 	bytes = xmalloc(length > 0 ? length : 1);
-	known = read_numbers(&part, bytes, slice, error);
+	known = single_elements_read_numbers(&part, bytes, slice, error);
 	free(bytes);
 	if (layout->has_mask)
 		hide_masked(&part, slice);

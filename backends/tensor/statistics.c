@@ -23,7 +23,7 @@ static const struct {
 	{ "bool", KERNEL_BOOLEAN },
 };
 
-static enum kernel_type type_of(const struct dtype *dtype)
+static enum kernel_type statistics_type_of(const struct dtype *dtype)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(types); i++)
 		if (strcmp(types[i].name, dtype->name) == 0)
@@ -134,7 +134,7 @@ static void add_sums(struct statistics *statistics, const struct kernel_sums *su
 }
 
 /* All are the same one, which is finite: nothing is lost to rounding. */
-static void settle(struct statistics *statistics, struct kernel_sums *sums)
+static void statistics_settle(struct statistics *statistics, struct kernel_sums *sums)
 {
 	statistics->center = sums->low;
 	sums->center = sums->low;
@@ -153,7 +153,7 @@ static void sum_part(struct statistics *statistics, kernel_sum *sum, const uint8
 	if (sums->count == 0)
 		return;
 	if (isfinite(sums->sum) && sums->low == sums->high)
-		settle(statistics, sums);
+		statistics_settle(statistics, sums);
 	for (int i = 0; i < 2 && is_far(sums); i++) {
 		statistics->center = sums->center + sums->sum / (double)sums->count;
 		sum(bytes, count, statistics->center, sums);
@@ -224,7 +224,7 @@ static void add_decoded(struct statistics *statistics, const struct dtype *dtype
 void statistics_add(struct statistics *statistics, const struct dtype *dtype, const uint8_t *bytes,
 		    int64_t count)
 {
-	enum kernel_type type = type_of(dtype);
+	enum kernel_type type = statistics_type_of(dtype);
 	int64_t done = 0;
 
 	while (done < count) {
@@ -282,8 +282,8 @@ static double root(double squares)
 	return isnan(squares) ? INFINITY : sqrt(squares);
 }
 
-static void tell_real(const struct statistics *statistics, const struct dtype *dtype,
-		      struct tensor_statistics *told)
+static void statistics_tell_real(const struct statistics *statistics, const struct dtype *dtype,
+				 struct tensor_statistics *told)
 {
 	double count = (double)statistics->finite_count;
 
@@ -328,5 +328,5 @@ void statistics_tell(const struct statistics *statistics, const struct dtype *dt
 		.zero_count = statistics->zero_count,
 	};
 	if (statistics->finite_count > 0)
-		tell_real(statistics, dtype, told);
+		statistics_tell_real(statistics, dtype, told);
 }

@@ -33,8 +33,8 @@ static struct connection *find_agent(struct node *node, const struct process *pr
 	return connections_find_agent(node_connections(node), process, kind, request);
 }
 
-static void send(struct node *node, struct connection *agent, enum request_kind kind,
-		 const struct message *request)
+static void tensor_requests_send(struct node *node, struct connection *agent,
+				 enum request_kind kind, const struct message *request)
 {
 	struct error error = ERROR_INIT;
 
@@ -43,11 +43,12 @@ static void send(struct node *node, struct connection *agent, enum request_kind 
 }
 
 /* From outside first; then by an agent; then as well as it goes. */
-static void ask(struct node *node, const struct process *process, enum request_kind kind,
-		const struct message *request,
-		enum value_request (*begin)(struct node *node, const struct process *process,
-					    const struct message *request, bool is_last,
-					    struct error *error))
+static void tensor_requests_ask(struct node *node, const struct process *process,
+				enum request_kind kind, const struct message *request,
+				enum value_request (*begin)(struct node *node,
+							    const struct process *process,
+							    const struct message *request,
+							    bool is_last, struct error *error))
 {
 	struct error error = ERROR_INIT;
 	enum value_request valuing = begin(node, process, request, false, &error);
@@ -56,7 +57,7 @@ static void ask(struct node *node, const struct process *process, enum request_k
 	if (valuing == VALUE_REQUEST_TOO_MUCH)
 		agent = find_agent(node, process, kind, request);
 	if (agent) {
-		send(node, agent, kind, request);
+		tensor_requests_send(node, agent, kind, request);
 		return;
 	}
 	if (valuing == VALUE_REQUEST_TOO_MUCH)
@@ -67,11 +68,11 @@ static void ask(struct node *node, const struct process *process, enum request_k
 
 void tensor_request(struct node *node, const struct process *process, const struct message *request)
 {
-	ask(node, process, REQUEST_TENSOR, request, value_request_begin);
+	tensor_requests_ask(node, process, REQUEST_TENSOR, request, value_request_begin);
 }
 
 void tensor_parameters_request(struct node *node, const struct process *process,
 			       const struct message *request)
 {
-	ask(node, process, REQUEST_PARAMETERS, request, parameter_list_begin);
+	tensor_requests_ask(node, process, REQUEST_PARAMETERS, request, parameter_list_begin);
 }

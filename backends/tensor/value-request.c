@@ -39,7 +39,7 @@ struct valuing_ask {
 	bool is_cancelled;
 };
 
-static void clear(struct valuing_ask *ask)
+static void value_request_clear(struct valuing_ask *ask)
 {
 	expression_lookup_clear(&ask->finding);
 	found_clear(&ask->found);
@@ -48,7 +48,7 @@ static void clear(struct valuing_ask *ask)
 	free(ask);
 }
 
-static void cancel(struct tensor_ask *base)
+static void value_request_cancel(struct tensor_ask *base)
 {
 	struct valuing_ask *ask = (struct valuing_ask *)base;
 
@@ -57,20 +57,20 @@ static void cancel(struct tensor_ask *base)
 		tensor_work_cancel(ask->work);
 }
 
-static void forget(struct tensor_ask *base)
+static void value_request_forget(struct tensor_ask *base)
 {
 	struct valuing_ask *ask = (struct valuing_ask *)base;
 
 	if (ask->work)
 		tensor_work_forget(ask->work);
-	clear(ask);
+	value_request_clear(ask);
 }
 
 /*
  * Answers
  */
 
-static void add_elements(json_t *body, const struct tensor_result *result)
+static void value_request_add_elements(json_t *body, const struct tensor_result *result)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -86,7 +86,7 @@ static void add_elements(json_t *body, const struct tensor_result *result)
 }
 
 /* Answers with what was found, and elements if there are any. Frees it. */
-static void answer(struct valuing_ask *ask, const struct tensor_result *result)
+static void value_request_answer(struct valuing_ask *ask, const struct tensor_result *result)
 {
 	const struct found *found = &ask->found;
 	json_t *body = json_object();
@@ -104,22 +104,22 @@ static void answer(struct valuing_ask *ask, const struct tensor_result *result)
 	json_object_set_new(body, "held_ns", json_integer((json_int_t)found->held_ns));
 	json_object_set_new(body, "held_calls", json_integer((json_int_t)found->held_calls));
 	if (result)
-		add_elements(body, result);
+		value_request_add_elements(body, result);
 	tensor_ask_respond(&ask->base, body, NULL);
-	clear(ask);
+	value_request_clear(ask);
 }
 
-static void fail(struct valuing_ask *ask, const struct error *error)
+static void value_request_fail(struct valuing_ask *ask, const struct error *error)
 {
 	tensor_ask_respond(&ask->base, NULL, error->message);
-	clear(ask);
+	value_request_clear(ask);
 }
 
 /*
  * Looking and reading
  */
 
-static int look_once(struct valuing_ask *ask, struct error *error)
+static int value_request_look_once(struct valuing_ask *ask, struct error *error)
 {
 	struct ptrace_connection *reader;
 
@@ -150,11 +150,11 @@ static bool is_found_again(struct valuing_ask *ask)
 	return is_same;
 }
 
-static int look(struct valuing_ask *ask, struct error *error)
+static int value_request_look(struct valuing_ask *ask, struct error *error)
 {
 	ask->is_doubtful = false;
 	for (int i = 0; i < TRIES_MAXIMUM; i++) {
-		if (look_once(ask, error))
+		if (value_request_look_once(ask, error))
 			return -1;
 		if (!ask->found.value.has_tensor || !tensor_ask_is_live(&ask->base) ||
 		    is_found_again(ask))
@@ -181,10 +181,10 @@ static bool is_the_same(struct valuing_ask *ask)
 	       pytensor_is_same(whole, &now);
 }
 
-static void on_done(struct tensor_result *result, void *data);
+static void value_request_on_done(struct tensor_result *result, void *data);
 
 /* Begins to read the elements; -1: they cannot be read, and told says why. */
-static int begin_work(struct valuing_ask *ask, struct error *error)
+static int value_request_begin_work(struct valuing_ask *ask, struct error *error)
 {
 	struct tensor_layout layout;
 
@@ -196,7 +196,8 @@ static int begin_work(struct valuing_ask *ask, struct error *error)
 	}
 	ask->tries++;
 	ask->query.timeout = ask->deadline - loop_now();
-	ask->work = tensor_work_begin(ask->base.node, &layout, &ask->query, on_done, ask);
+	ask->work =
+		tensor_work_begin(ask->base.node, &layout, &ask->query, value_request_on_done, ask);
 	return 0;
 }
 
@@ -205,13 +206,13 @@ static void read_anew(struct valuing_ask *ask, const struct error *why)
 {
 	struct error error = ERROR_INIT;
 
-	if (look(ask, &error))
-		fail(ask, error_is_set(why) ? why : &error);
-	else if (!ask->found.value.has_tensor || begin_work(ask, &error))
-		answer(ask, NULL);
+	if (value_request_look(ask, &error))
+		value_request_fail(ask, error_is_set(why) ? why : &error);
+	else if (!ask->found.value.has_tensor || value_request_begin_work(ask, &error))
+		value_request_answer(ask, NULL);
 }
 
-static void on_done(struct tensor_result *result, void *data)
+static void value_request_on_done(struct tensor_result *result, void *data)
 {
 	struct valuing_ask *ask = data;
 	bool is_over = ask->is_cancelled || loop_now() >= ask->deadline;
@@ -225,15 +226,15 @@ static void on_done(struct tensor_result *result, void *data)
 		return;
 	}
 	if (error_is_set(&result->error)) {
-		fail(ask, &result->error);
+		value_request_fail(ask, &result->error);
 		return;
 	}
 	tensor_ask_take(&ask->told, result);
 	ask->told.is_torn = !is_same;
-	answer(ask, result);
+	value_request_answer(ask, result);
 }
 
-static int parse(struct valuing_ask *ask, struct error *error)
+static int value_request_parse(struct valuing_ask *ask, struct error *error)
 {
 	const json_t *arguments = ask->base.request.body;
 	int result = expression_lookup_parse(&ask->finding, arguments, error);
@@ -245,7 +246,7 @@ static int parse(struct valuing_ask *ask, struct error *error)
 	if (tensor_query_parse(&ask->query, arguments, error))
 		return error_prefix(error, "tensor");
 	ask->deadline = loop_now() + ask->query.timeout;
-	return look(ask, error);
+	return value_request_look(ask, error);
 }
 
 /* An answer without elements is none to who wants them and may ask others. */
@@ -263,21 +264,21 @@ enum value_request value_request_begin(struct node *node, const struct process *
 	struct valuing_ask *ask = xcalloc(1, sizeof(*ask));
 	enum value_request result = VALUE_REQUEST_TAKEN;
 
-	ask->base.cancel = cancel;
-	ask->base.forget = forget;
+	ask->base.cancel = value_request_cancel;
+	ask->base.forget = value_request_forget;
 	tensor_init(&ask->told);
 	tensor_ask_begin(&ask->base, node, process, request);
-	if (parse(ask, error)) {
+	if (value_request_parse(ask, error)) {
 		result = ask->found.needs_code ? VALUE_REQUEST_TOO_MUCH : VALUE_REQUEST_FAILED;
-		clear(ask);
+		value_request_clear(ask);
 	} else if (!ask->found.value.has_tensor || !tensor_query_is_any(&ask->query)) {
-		answer(ask, NULL);
+		value_request_answer(ask, NULL);
 	} else if (!is_last && is_too_much(ask)) {
 		result = VALUE_REQUEST_TOO_MUCH;
 		error_set(error, "%s", ask->found.value.tensor.unread);
-		clear(ask);
-	} else if (begin_work(ask, error)) {
-		answer(ask, NULL);
+		value_request_clear(ask);
+	} else if (value_request_begin_work(ask, error)) {
+		value_request_answer(ask, NULL);
 	}
 	return result;
 }

@@ -20,7 +20,7 @@
 static const char others[] =
 	"Or stop it from within: pdb (breakpoint() in the program) or the agent.";
 
-static bool find_number(const char *text, const char *key, int base, int64_t *value)
+static bool attachable_find_number(const char *text, const char *key, int base, int64_t *value)
 {
 	const char *found = procfs_status_line(text, key);
 
@@ -54,7 +54,7 @@ bool attachable_status(pid_t tid, const char *key, int base, int64_t *value)
 
 	if (!text)
 		return false;
-	is_found = find_number(text, key, base, value);
+	is_found = attachable_find_number(text, key, base, value);
 	procfs_close(&procfs);
 	return is_found;
 }
@@ -72,7 +72,8 @@ static bool is_traced(const char *status, struct reason *reason)
 	char name[32];
 	int64_t tracer;
 
-	if (!find_number(status, "TracerPid", 10, &tracer) || tracer == 0 || tracer == getpid())
+	if (!attachable_find_number(status, "TracerPid", 10, &tracer) || tracer == 0 ||
+	    tracer == getpid())
 		return false;
 	access_refusal_name((pid_t)tracer, name, sizeof(name));
 	snprintf(reason->why, sizeof(reason->why),
@@ -91,7 +92,8 @@ static bool has_handler(const char *status, struct reason *reason)
 {
 	int64_t caught;
 
-	if (!find_number(status, "SigCgt", 16, &caught) || !(caught >> (SIGTRAP - 1) & 1))
+	if (!attachable_find_number(status, "SigCgt", 16, &caught) ||
+	    !(caught >> (SIGTRAP - 1) & 1))
 		return false;
 	snprintf(reason->why, sizeof(reason->why),
 		 "The program has a handler for the signal SIGTRAP, which watches make use of.");
@@ -104,7 +106,7 @@ static bool is_confined(const char *status, struct reason *reason)
 {
 	int64_t mode;
 
-	if (!find_number(status, "Seccomp", 10, &mode) || mode != SECCOMP_STRICT)
+	if (!attachable_find_number(status, "Seccomp", 10, &mode) || mode != SECCOMP_STRICT)
 		return false;
 	snprintf(reason->why, sizeof(reason->why),
 		 "The process may only read and write (seccomp's strict mode): it could not ignore "
@@ -112,7 +114,7 @@ static bool is_confined(const char *status, struct reason *reason)
 	return true;
 }
 
-static bool is_allowed(pid_t pid, struct reason *reason)
+static bool attachable_is_allowed(pid_t pid, struct reason *reason)
 {
 	int number = freeze_probe(pid);
 
@@ -158,7 +160,7 @@ static bool is_refused(pid_t pid, bool with_watches, struct reason *reason)
 	is_refused = is_traced(status, reason) || (with_watches && has_handler(status, reason)) ||
 		     is_confined(status, reason);
 	procfs_close(&procfs);
-	return is_refused || !is_allowed(pid, reason);
+	return is_refused || !attachable_is_allowed(pid, reason);
 }
 
 bool attachable(pid_t pid, struct reason *reason)

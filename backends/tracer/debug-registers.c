@@ -34,7 +34,7 @@ void debug_registers_init(struct debug_registers *slots)
 	*slots = (struct debug_registers){ .fds = { -1, -1, -1, -1 } };
 }
 
-static void close_slot(struct debug_registers *slots, int i)
+static void debug_registers_close_slot(struct debug_registers *slots, int i)
 {
 	if (slots->fds[i] >= 0)
 		close(slots->fds[i]);
@@ -46,14 +46,14 @@ static void close_slot(struct debug_registers *slots, int i)
 static void switch_off(struct debug_registers *slots, int i)
 {
 	if (ioctl(slots->fds[i], PERF_EVENT_IOC_DISABLE, 0) < 0)
-		close_slot(slots, i);
+		debug_registers_close_slot(slots, i);
 	slots->watches[i].access = HARDWARE_WATCH_NONE;
 }
 
 void debug_registers_clear(struct debug_registers *slots)
 {
 	for (int i = 0; i < HARDWARE_WATCH_SLOTS; i++)
-		close_slot(slots, i);
+		debug_registers_close_slot(slots, i);
 }
 
 bool debug_registers_are_set(const struct debug_registers *slots)
@@ -64,13 +64,14 @@ bool debug_registers_are_set(const struct debug_registers *slots)
 	return false;
 }
 
-static bool is_same(const struct hardware_watch *a, const struct hardware_watch *b)
+static bool debug_registers_is_same(const struct hardware_watch *a, const struct hardware_watch *b)
 {
 	return (a->access == HARDWARE_WATCH_NONE && b->access == HARDWARE_WATCH_NONE) ||
 	       hardware_watch_is_same(a, b);
 }
 
-static int explain(pid_t tid, int number, const struct hardware_watch *watch, struct error *error)
+static int debug_registers_explain(pid_t tid, int number, const struct hardware_watch *watch,
+				   struct error *error)
 {
 	if (number == ENOSPC)
 		return error_set(error,
@@ -99,10 +100,10 @@ static int set_slot(struct debug_registers *slots, int i, pid_t tid,
 		slots->watches[i] = *watch;
 		return 0;
 	}
-	close_slot(slots, i);
+	debug_registers_close_slot(slots, i);
 	slots->fds[i] = perf_breakpoint_open(tid, &attributes);
 	if (slots->fds[i] < 0)
-		return explain(tid, errno, watch, error);
+		return debug_registers_explain(tid, errno, watch, error);
 	slots->watches[i] = *watch;
 	return 0;
 }
@@ -114,7 +115,7 @@ int debug_registers_set(struct debug_registers *slots, pid_t tid,
 	int result = 0;
 
 	for (int i = 0; i < HARDWARE_WATCH_SLOTS; i++) {
-		if (is_same(&slots->watches[i], &watches[i]))
+		if (debug_registers_is_same(&slots->watches[i], &watches[i]))
 			continue;
 		++*changes;
 		if (watches[i].access == HARDWARE_WATCH_NONE)

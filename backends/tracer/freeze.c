@@ -25,7 +25,7 @@
 #define NICENESS_LEAST (-20)
 
 /* 1: it stands, 0: not yet, -1: it is gone. */
-static int look(struct freeze *hold)
+static int freeze_look(struct freeze *hold)
 {
 	int status;
 	pid_t found = waitpid(hold->tid, &status, __WALL | WNOHANG);
@@ -53,7 +53,7 @@ static int wait_until_it_stands(struct freeze *hold)
 	stop_wait_begin(&stop_wait);
 	for (;;) {
 		uint64_t now = loop_now_ns();
-		result = look(hold);
+		result = freeze_look(hold);
 		if (result || now - began > STOP_LIMIT_NS)
 			break;
 		hold->began_ns = now;
@@ -75,7 +75,7 @@ static bool can_be_stopped(char letter)
 	return letter && !strchr("DZXx", letter);
 }
 
-static int seize(struct freeze *hold, struct task *task, struct error *error)
+static int freeze_seize(struct freeze *hold, struct task *task, struct error *error)
 {
 	char letter = task_letter(task);
 
@@ -99,7 +99,7 @@ static int seize(struct freeze *hold, struct task *task, struct error *error)
  * Who is put aside by the scheduler while he holds somebody holds him for as
  * long as that lasts. Where we may, we go first for these microseconds.
  */
-static void hurry(struct freeze *hold)
+static void freeze_hurry(struct freeze *hold)
 {
 	const struct sched_param first = { .sched_priority = 1 };
 
@@ -129,7 +129,7 @@ static int hold_now(struct freeze *hold, pid_t pid, pid_t tid, struct error *err
 	int result;
 
 	task_init(&task, pid, tid);
-	if (seize(hold, &task, error) < 0) {
+	if (freeze_seize(hold, &task, error) < 0) {
 		task_clear(&task);
 		return -1;
 	}
@@ -154,7 +154,7 @@ int freeze_begin(struct freeze *hold, pid_t pid, pid_t tid, struct error *error)
 	int result;
 
 	*hold = (struct freeze){ .tid = 0 };
-	hurry(hold);
+	freeze_hurry(hold);
 	result = hold_now(hold, pid, tid, error);
 	if (result < 0)
 		take_time(hold);
@@ -196,7 +196,7 @@ bool freeze_settle(struct freeze *hold)
 
 	if (!hold->tid)
 		return true;
-	result = look(hold);
+	result = freeze_look(hold);
 	if (result > 0)
 		freeze_end(hold);
 	else if (result < 0)

@@ -42,7 +42,7 @@ void freezer_set_waits(struct freezer *holds, struct waits *waits)
 	holds->waits = waits;
 }
 
-static void stop_timer(struct freezer *holds)
+static void freezer_stop_timer(struct freezer *holds)
 {
 	if (holds->timer)
 		loop_timer_stop(holds->timer);
@@ -54,7 +54,7 @@ void freezer_free(struct freezer *holds)
 	if (!holds)
 		return;
 	freezer_settle(holds);
-	stop_timer(holds);
+	freezer_stop_timer(holds);
 	free(holds->late);
 	free(holds);
 }
@@ -75,7 +75,7 @@ static void on_settle(void *data)
 	struct freezer *holds = data;
 
 	if (freezer_settle(holds) == 0)
-		stop_timer(holds);
+		freezer_stop_timer(holds);
 }
 
 /* What could not be let go now is let go later. */
@@ -91,7 +91,7 @@ void freezer_keep(struct freezer *holds, struct freeze *hold)
 			loop_timer(holds->loop, SETTLE_SECONDS, SETTLE_SECONDS, on_settle, holds);
 }
 
-static bool has_late(const struct freezer *holds, pid_t pid)
+static bool freezer_has_late(const struct freezer *holds, pid_t pid)
 {
 	for (size_t i = 0; i < holds->late_count; i++)
 		if (holds->late[i].pid == pid)
@@ -119,7 +119,7 @@ int freezer_begin(struct freezer *holds, pid_t pid, pid_t tid, struct error *err
 	if (tracee)
 		return hold_traced(holds, tracee, tid, error);
 	freezer_settle(holds);
-	if (has_late(holds, pid))
+	if (freezer_has_late(holds, pid))
 		return error_set(error,
 				 "pid %d: a thread that was to be held does not come to stand",
 				 (int)pid);

@@ -94,7 +94,7 @@ static long paranoid_level(void)
 	return got > 0 ? strtol(text, NULL, 10) : -1;
 }
 
-static void explain_denial(pid_t pid, int number, struct reason *reason)
+static void perf_breakpoint_explain_denial(pid_t pid, int number, struct reason *reason)
 {
 	long level = paranoid_level();
 	int own = try_watch(0);
@@ -133,7 +133,7 @@ bool perf_breakpoint_probe(pid_t pid, struct reason *reason)
 	case EACCES:
 	case EPERM:
 	case ENOSYS:
-		explain_denial(pid, number, reason);
+		perf_breakpoint_explain_denial(pid, number, reason);
 		return false;
 	case ENOSPC:
 		snprintf(reason->why, sizeof(reason->why),

@@ -32,7 +32,7 @@ int ptrace_mark_syscalls(pid_t tid)
  * State of a stopped thread
  */
 
-static int get(pid_t tid, int set, void *bytes, size_t size, size_t *length)
+static int ptrace_ops_get(pid_t tid, int set, void *bytes, size_t size, size_t *length)
 {
 	struct iovec out = { bytes, size };
 
@@ -42,7 +42,7 @@ static int get(pid_t tid, int set, void *bytes, size_t size, size_t *length)
 	return 0;
 }
 
-static int put(pid_t tid, int set, const void *bytes, size_t length)
+static int ptrace_ops_put(pid_t tid, int set, const void *bytes, size_t length)
 {
 	struct iovec in = { (void *)(uintptr_t)bytes, length };
 
@@ -51,22 +51,23 @@ static int put(pid_t tid, int set, const void *bytes, size_t length)
 
 int ptrace_get_registers(pid_t tid, struct arch_dump *dump)
 {
-	return get(tid, NT_PRSTATUS, dump->words, sizeof(dump->words), &dump->length);
+	return ptrace_ops_get(tid, NT_PRSTATUS, dump->words, sizeof(dump->words), &dump->length);
 }
 
 int ptrace_set_registers(pid_t tid, const struct arch_dump *dump)
 {
-	return put(tid, NT_PRSTATUS, dump->words, dump->length);
+	return ptrace_ops_put(tid, NT_PRSTATUS, dump->words, dump->length);
 }
 
 int ptrace_get_floats(pid_t tid, struct arch_floats *floats)
 {
-	return get(tid, arch_floats_set(), floats->bytes, sizeof(floats->bytes), &floats->length);
+	return ptrace_ops_get(tid, arch_floats_set(), floats->bytes, sizeof(floats->bytes),
+			      &floats->length);
 }
 
 int ptrace_set_floats(pid_t tid, const struct arch_floats *floats)
 {
-	return put(tid, arch_floats_set(), floats->bytes, floats->length);
+	return ptrace_ops_put(tid, arch_floats_set(), floats->bytes, floats->length);
 }
 
 int ptrace_get_mask(pid_t tid, uint64_t *mask)

@@ -42,7 +42,7 @@ static void look_into(pid_t pid, const struct mapping *mapping, struct arch_plac
 }
 
 /* The C library has both, nearly always; its file is called so everywhere. */
-static bool is_likely(const struct mapping *mapping)
+static bool remote_syscall_is_likely(const struct mapping *mapping)
 {
 	const char *name = strrchr(mapping->path, '/');
 
@@ -55,7 +55,7 @@ static void look_everywhere(pid_t pid, const struct maps *maps, struct arch_plac
 	int left = CODE_FILES;
 
 	for (size_t i = 0; i < maps->count && !is_complete(places); i++)
-		if (is_likely(&maps->mappings[i]))
+		if (remote_syscall_is_likely(&maps->mappings[i]))
 			look_into(pid, &maps->mappings[i], places);
 	for (size_t i = 0; i < maps->count && !is_complete(places); i++)
 		if (maps->mappings[i].inode && left-- > 0)
@@ -84,7 +84,7 @@ int remote_syscall_find(pid_t pid, struct arch_places *places, struct error *err
  * The call
  */
 
-static int keep(struct remote_syscall *remote, struct error *error)
+static int remote_syscall_keep(struct remote_syscall *remote, struct error *error)
 {
 	if (ptrace_get_registers(remote->tid, &remote->registers) < 0 ||
 	    ptrace_get_mask(remote->tid, &remote->mask) < 0)
@@ -96,25 +96,27 @@ static int keep(struct remote_syscall *remote, struct error *error)
 	return 0;
 }
 
-static int put_frame(const struct remote_syscall *remote, const struct arch_frame *frame)
+static int remote_syscall_put_frame(const struct remote_syscall *remote,
+				    const struct arch_frame *frame)
 {
 	return ptrace_write_memory(remote->tid, frame->address, frame->bytes, frame->length);
 }
 
 /* The long one first: a short one fits below more stacks, but is one-way. */
-static int make_frame(struct remote_syscall *remote, struct arch_frame *frame,
-		      const struct arch_places *places, const struct arch_action *action)
+static int remote_syscall_make_frame(struct remote_syscall *remote, struct arch_frame *frame,
+				     const struct arch_places *places,
+				     const struct arch_action *action)
 {
 	struct arch_floats *floats = xmalloc(sizeof(*floats));
 	int result = -1;
 
 	if (ptrace_get_floats(remote->tid, floats) == 0) {
 		arch_make_frame(frame, &remote->registers, floats, remote->mask, places, action);
-		result = put_frame(remote, frame);
+		result = remote_syscall_put_frame(remote, frame);
 	}
 	if (result < 0) {
 		arch_make_frame(frame, &remote->registers, NULL, remote->mask, places, action);
-		result = put_frame(remote, frame);
+		result = remote_syscall_put_frame(remote, frame);
 	}
 	free(floats);
 	return result;
@@ -124,8 +126,8 @@ static int make_frame(struct remote_syscall *remote, struct arch_frame *frame,
  * From the moment when the registers are set the thread would come back by
  * itself, to the mask it has now.
  */
-static int start(struct remote_syscall *remote, const struct arch_frame *frame,
-		 const struct arch_places *places)
+static int remote_syscall_start(struct remote_syscall *remote, const struct arch_frame *frame,
+				const struct arch_places *places)
 {
 	struct arch_dump registers = remote->registers;
 	struct arch_call call;
@@ -153,20 +155,20 @@ int remote_syscall_begin(struct remote_syscall *remote, pid_t tid, const struct 
 	int result = 0;
 
 	*remote = (struct remote_syscall){ .tid = tid };
-	if (keep(remote, error) < 0)
+	if (remote_syscall_keep(remote, error) < 0)
 		return -1;
 	frame = xcalloc(1, sizeof(*frame));
-	if (make_frame(remote, frame, places, action) < 0)
+	if (remote_syscall_make_frame(remote, frame, places, action) < 0)
 		result = error_set_errno(error, errno,
 					 "thread %d: below its stack there is no room", (int)tid);
-	else if (start(remote, frame, places) < 0)
+	else if (remote_syscall_start(remote, frame, places) < 0)
 		result = error_set_errno(error, errno, "thread %d: its registers cannot be set",
 					 (int)tid);
 	free(frame);
 	return result;
 }
 
-static void take_result(struct remote_syscall *remote)
+static void remote_syscall_take_result(struct remote_syscall *remote)
 {
 	struct arch_dump registers;
 
@@ -183,7 +185,7 @@ static void take_result(struct remote_syscall *remote)
  * registers, also when nobody lets it go on. The registers last: until then
  * the thread puts its mask back itself.
  */
-static void leave(struct remote_syscall *remote)
+static void remote_syscall_leave(struct remote_syscall *remote)
 {
 	ptrace_interrupt(remote->tid);
 	ptrace_set_mask(remote->tid, remote->mask);
@@ -196,7 +198,7 @@ static void leave(struct remote_syscall *remote)
  * All its signals are blocked but SIGSTOP, which is let through: the thread
  * takes part in the stop of its process as soon as it is back.
  */
-static bool on_stop(struct remote_syscall *remote, int status)
+static bool remote_syscall_on_stop(struct remote_syscall *remote, int status)
 {
 	int event = status >> 16;
 	int number = WSTOPSIG(status);
@@ -219,8 +221,8 @@ static bool on_stop(struct remote_syscall *remote, int status)
 		ptrace_syscall(remote->tid, 0);
 		return false;
 	}
-	take_result(remote);
-	leave(remote);
+	remote_syscall_take_result(remote);
+	remote_syscall_leave(remote);
 	return false;
 }
 
@@ -232,7 +234,7 @@ bool remote_syscall_changed(struct remote_syscall *remote, int status)
 		remote->phase = REMOTE_SYSCALL_IDLE;
 		return true;
 	}
-	if (!on_stop(remote, status))
+	if (!remote_syscall_on_stop(remote, status))
 		return false;
 	remote->phase = REMOTE_SYSCALL_IDLE;
 	return true;

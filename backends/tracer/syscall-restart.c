@@ -96,7 +96,7 @@ static const struct call *find_call(long number)
 }
 
 /* A text of /proc/PID/task/TID; false: it cannot be read. */
-static bool read_text(pid_t pid, pid_t tid, const char *name, char text[FILE_BYTES])
+static bool syscall_restart_read_text(pid_t pid, pid_t tid, const char *name, char text[FILE_BYTES])
 {
 	char path[64];
 	FILE *file;
@@ -211,7 +211,7 @@ static bool read_clock(pid_t pid, pid_t tid, uint64_t *clock_ns)
 	char *found, *end;
 	uint64_t milliseconds;
 
-	if (!read_text(pid, tid, "sched", text))
+	if (!syscall_restart_read_text(pid, tid, "sched", text))
 		return false;
 	found = strstr(text, key);
 	found = found ? strchr(found, ':') : NULL;
@@ -230,7 +230,7 @@ static int read_processor(pid_t pid, pid_t tid)
 	char text[FILE_BYTES];
 	char *place;
 
-	if (!read_text(pid, tid, "stat", text))
+	if (!syscall_restart_read_text(pid, tid, "stat", text))
 		return -1;
 	place = strrchr(text, ')');
 	for (int field = 2; place && field < 39; field++)
@@ -306,8 +306,8 @@ static bool read_slept(const struct syscall_restart *restart, pid_t pid, pid_t t
  */
 
 /* Lends the call that was interrupted, or is to begin again; else NULL. */
-static const struct call *look(pid_t tid, struct arch_dump *dump,
-			       uint64_t arguments[ARCH_ARGUMENTS])
+static const struct call *syscall_restart_look(pid_t tid, struct arch_dump *dump,
+					       uint64_t arguments[ARCH_ARGUMENTS])
 {
 	if (ptrace_get_registers(tid, dump) < 0 || !arch_is_known(dump) ||
 	    !arch_was_interrupted(dump))
@@ -315,8 +315,8 @@ static const struct call *look(pid_t tid, struct arch_dump *dump,
 	return find_call(arch_current_call(dump, arguments));
 }
 
-static void count(struct syscall_restart *restart, pid_t pid, pid_t tid, const struct call *call,
-		  const uint64_t *arguments)
+static void syscall_restart_count(struct syscall_restart *restart, pid_t pid, pid_t tid,
+				  const struct call *call, const uint64_t *arguments)
 {
 	uint64_t now = loop_now_ns();
 	uint64_t limit_ns, slept_ns;
@@ -338,7 +338,8 @@ static bool is_on_its_way(const struct syscall_restart *restart, pid_t tid)
 	       arch_below_stack(&dump) == restart->stack;
 }
 
-static bool is_same(const struct syscall_restart *restart, const struct arch_dump *dump)
+static bool syscall_restart_is_same(const struct syscall_restart *restart,
+				    const struct arch_dump *dump)
 {
 	return restart->instruction == arch_instruction(dump) &&
 	       restart->stack == arch_below_stack(dump);
@@ -358,13 +359,13 @@ void syscall_restart_stood(struct syscall_restart *restart, pid_t pid, pid_t tid
 
 	if (is_job_control(signal_number) || is_on_its_way(restart, tid))
 		return;
-	call = look(tid, &dump, arguments);
+	call = syscall_restart_look(tid, &dump, arguments);
 	if (!call) {
 		restart->is_counted = false;
 		return;
 	}
-	if (!restart->is_counted || !restart->is_same || !is_same(restart, &dump))
-		count(restart, pid, tid, call, arguments);
+	if (!restart->is_counted || !restart->is_same || !syscall_restart_is_same(restart, &dump))
+		syscall_restart_count(restart, pid, tid, call, arguments);
 	restart->is_same = true;
 	restart->instruction = arch_instruction(&dump);
 	restart->stack = arch_below_stack(&dump);
@@ -394,7 +395,7 @@ bool syscall_restart_go(struct syscall_restart *restart, pid_t tid)
 	restart->slept_ns = 0;
 	if (restart->is_changed || is_on_its_way(restart, tid))
 		return true;
-	restart->is_due = restart->is_counted && look(tid, &dump, arguments);
+	restart->is_due = restart->is_counted && syscall_restart_look(tid, &dump, arguments);
 	if (!restart->is_due)
 		restart->is_counted = false;
 	return restart->is_due;
@@ -408,7 +409,7 @@ void syscall_restart_leave(struct syscall_restart *restart, pid_t tid)
 
 	if (!restart->is_counted)
 		return;
-	call = look(tid, &dump, arguments);
+	call = syscall_restart_look(tid, &dump, arguments);
 	if (!call || call->limit != LIMIT_MILLISECONDS)
 		return;
 	arch_set_argument(&dump, call->argument, left_milliseconds(restart));
@@ -420,8 +421,9 @@ void syscall_restart_leave(struct syscall_restart *restart, pid_t tid)
  */
 
 /* The thread is about to call the kernel again with what is left. */
-static void change(struct syscall_restart *restart, pid_t tid, struct arch_dump *dump,
-		   const struct call *call, const uint64_t *arguments)
+static void syscall_restart_change(struct syscall_restart *restart, pid_t tid,
+				   struct arch_dump *dump, const struct call *call,
+				   const uint64_t *arguments)
 {
 	uint64_t left = left_of(restart);
 	int64_t time[2] = { (int64_t)(left / SECOND_NS), (int64_t)(left % SECOND_NS) };
@@ -448,8 +450,8 @@ static bool on_entry(struct syscall_restart *restart, pid_t tid)
 		return false;
 	call = find_call(arch_current_call(&dump, arguments));
 	/* A handler of the program's that runs first ends the wait. */
-	if (call && is_same(restart, &dump))
-		change(restart, tid, &dump, call, arguments);
+	if (call && syscall_restart_is_same(restart, &dump))
+		syscall_restart_change(restart, tid, &dump, call, arguments);
 	return restart->is_changed;
 }
 

@@ -21,7 +21,7 @@
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |   \
 	 PTRACE_O_TRACEVFORK)
 
-static bool has_ended(pid_t pid, pid_t tid)
+static bool tracee_attach_has_ended(pid_t pid, pid_t tid)
 {
 	struct task task;
 	char letter;
@@ -59,7 +59,7 @@ static bool take_over(struct tracee *tracee, struct thread *thread)
 }
 
 /* 1: a thread more, 0: it has ended or is known, -1 with errno. */
-static int seize(struct tracee *tracee, pid_t tid)
+static int tracee_attach_seize(struct tracee *tracee, pid_t tid)
 {
 	struct thread *thread = thread_find(tracee, tid);
 	int number;
@@ -75,7 +75,7 @@ static int seize(struct tracee *tracee, pid_t tid)
 	thread = waits_find(tracee->waits, tid, thread_changed);
 	if (thread && take_over(tracee, thread))
 		return 1;
-	if (has_ended(tracee->pid, tid)) {
+	if (tracee_attach_has_ended(tracee->pid, tid)) {
 		if (tid == tracee->pid && !thread)
 			thread_add(tracee, tid, false)->state = TRACEE_EXITED;
 		return 0;
@@ -95,7 +95,8 @@ struct thread *thread_seek(struct tracee *tracee, pid_t tid)
 {
 	struct thread *thread = thread_find(tracee, tid);
 
-	if (thread || tid <= 0 || !thread_is_of(tracee->pid, tid) || seize(tracee, tid) <= 0)
+	if (thread || tid <= 0 || !thread_is_of(tracee->pid, tid) ||
+	    tracee_attach_seize(tracee, tid) <= 0)
 		return thread;
 	return thread_find(tracee, tid);
 }
@@ -112,7 +113,7 @@ static int seize_new(struct tracee *tracee)
 		return -1;
 	for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
-		int result = tid > 0 ? seize(tracee, tid) : 0;
+		int result = tid > 0 ? tracee_attach_seize(tracee, tid) : 0;
 		if (result < 0) {
 			int number = errno;
 			closedir(folder);
@@ -138,7 +139,7 @@ static int seize_all(struct tracee *tracee)
 	return count < 0 || tracee->thread_count == 0 ? -1 : 0;
 }
 
-static void explain(pid_t pid, int number, struct reason *reason)
+static void tracee_attach_explain(pid_t pid, int number, struct reason *reason)
 {
 	if (number != EBUSY) {
 		access_refusal_find(reason, pid, number);
@@ -161,7 +162,7 @@ struct tracee *tracee_new(struct waits *waits, pid_t pid, const struct tracee_ca
 	tracee->pid = pid;
 	waits_on_stranger(waits, tracee_take_stranger);
 	if (seize_all(tracee) < 0) {
-		explain(pid, errno, reason);
+		tracee_attach_explain(pid, errno, reason);
 		tracee_free(tracee);
 		return NULL;
 	}

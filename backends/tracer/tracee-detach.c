@@ -46,7 +46,8 @@ static bool is_awaited(const struct thread *thread)
 }
 
 /* Returns the number of statuses taken; the array may be another afterwards. */
-static size_t ask_each(struct tracee *tracee, struct thread ***threads, const size_t *count)
+static size_t tracee_detach_ask_each(struct tracee *tracee, struct thread ***threads,
+				     const size_t *count)
 {
 	size_t taken = 0;
 	size_t i = 0;
@@ -77,7 +78,7 @@ static bool is_any_awaited(const struct tracee *tracee, bool is_hopeful)
 	return false;
 }
 
-static void collect(struct tracee *tracee, uint64_t nanoseconds)
+static void tracee_detach_collect(struct tracee *tracee, uint64_t nanoseconds)
 {
 	if (tracee->calls.is_hasty)
 		return;
@@ -91,8 +92,8 @@ static void collect(struct tracee *tracee, uint64_t nanoseconds)
 		uint64_t now = loop_now_ns();
 		if (now - began > nanoseconds)
 			break;
-		if (ask_each(tracee, &tracee->threads, &tracee->thread_count) +
-		    ask_each(tracee, &tracee->children, &tracee->child_count)) {
+		if (tracee_detach_ask_each(tracee, &tracee->threads, &tracee->thread_count) +
+		    tracee_detach_ask_each(tracee, &tracee->children, &tracee->child_count)) {
 			last = now;
 			continue;
 		}
@@ -158,7 +159,7 @@ static void stop_all(struct tracee *tracee)
 			stop(thread);
 	}
 	stop_one(tracee);
-	collect(tracee, LEAVE_NS);
+	tracee_detach_collect(tracee, LEAVE_NS);
 	tracee_pass(tracee, "collected");
 }
 
@@ -181,7 +182,7 @@ static bool has_trap(const struct thread *thread)
 }
 
 /* The thread takes the trap before it runs, and stops again (take_signal()). */
-static void drain(struct thread *thread)
+static void tracee_detach_drain(struct thread *thread)
 {
 	uint64_t mask = 0;
 	uint64_t open;
@@ -205,11 +206,11 @@ static bool drain_each(struct tracee *tracee)
 
 	for (size_t i = 0; i < tracee->thread_count; i++)
 		if (tracee->threads[i]->state == TRACEE_STOPPED && has_trap(tracee->threads[i])) {
-			drain(tracee->threads[i]);
+			tracee_detach_drain(tracee->threads[i]);
 			is_any = true;
 		}
 	if (is_any)
-		collect(tracee, DRAIN_NS);
+		tracee_detach_collect(tracee, DRAIN_NS);
 	return is_any;
 }
 
@@ -256,7 +257,7 @@ static bool may_trap(const struct thread *thread)
  * SIGTRAP stays ignored while a thread may trap: that thread puts the
  * disposition back once it has stopped.
  */
-static void put_back(struct tracee *tracee)
+static void tracee_detach_put_back(struct tracee *tracee)
 {
 	for (size_t i = 0; i < tracee->thread_count; i++)
 		if (may_trap(tracee->threads[i]))
@@ -317,7 +318,7 @@ void tracee_detach(struct tracee *tracee)
 		stop_all(tracee);
 	}
 	drain_all(tracee);
-	put_back(tracee);
+	tracee_detach_put_back(tracee);
 	leave_each(tracee);
 	tracee->depth--;
 	if (tracee->thread_count == 0 && tracee->child_count == 0)

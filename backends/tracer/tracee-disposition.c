@@ -32,7 +32,7 @@
 #define HOPELESS_SECONDS 0.1
 
 /* A debug exception that is forced sets IGNORE to DEFAULT (signal.c). */
-static bool is_ours(const struct arch_action *action)
+static bool tracee_disposition_is_ours(const struct arch_action *action)
 {
 	return (action->handler == IGNORE || action->handler == DEFAULT) && action->mask == MARK;
 }
@@ -100,7 +100,7 @@ static bool is_handler(const struct arch_action *action)
 	return action->handler != DEFAULT && action->handler != IGNORE;
 }
 
-static void give_back(struct thread *thread, const struct arch_action *action)
+static void tracee_disposition_give_back(struct thread *thread, const struct arch_action *action)
 {
 	struct arch_action old;
 
@@ -111,27 +111,28 @@ static void give_back(struct thread *thread, const struct arch_action *action)
  * The call has succeeded, in time or late. What the program has set since
  * stays, and a handler that it has is not taken from it.
  */
-static void take_result(struct thread *thread, const struct arch_action *old)
+static void tracee_disposition_take_result(struct thread *thread, const struct arch_action *old)
 {
 	struct tracee *tracee = thread->tracee;
 
 	switch (thread->aim) {
 	case CALL_IGNORES:
-		if (is_handler(old) && !is_ours(old)) {
-			give_back(thread, old);
+		if (is_handler(old) && !tracee_disposition_is_ours(old)) {
+			tracee_disposition_give_back(thread, old);
 			return;
 		}
-		tracee->old = is_ours(old) ? (struct arch_action){ DEFAULT } : *old;
+		tracee->old =
+			tracee_disposition_is_ours(old) ? (struct arch_action){ DEFAULT } : *old;
 		tracee->disposition = DISPOSITION_IGNORED;
 		return;
 	case CALL_IGNORES_AGAIN:
 		if (!is_handler(old))
 			return;
-		give_back(thread, old);
+		tracee_disposition_give_back(thread, old);
 		break;
 	case CALL_PUTS_BACK:
-		if (!is_ours(old))
-			give_back(thread, old);
+		if (!tracee_disposition_is_ours(old))
+			tracee_disposition_give_back(thread, old);
 		break;
 	case CALL_GIVES_BACK:
 		break;
@@ -151,7 +152,7 @@ bool thread_finish_call(struct thread *thread)
 	thread->remote = NULL;
 	thread->state = TRACEE_RUNNING;
 	if (result == 0)
-		take_result(thread, &old);
+		tracee_disposition_take_result(thread, &old);
 	return thread->state != TRACEE_IN_CALL;
 }
 
@@ -164,7 +165,7 @@ static bool is_hopeless(const struct tracee *tracee)
 	return loop_now() < tracee->hopeless;
 }
 
-static bool settle(struct thread *thread)
+static bool tracee_disposition_settle(struct thread *thread)
 {
 	if (thread_settle(thread, SETTLE_NS))
 		return true;
@@ -180,12 +181,12 @@ static struct thread *find_standing(struct tracee *tracee)
 			return tracee->threads[i];
 	for (size_t i = 0; i < tracee->thread_count; i++)
 		if (tracee->threads[i]->state == TRACEE_INTERRUPTED && !is_hopeless(tracee) &&
-		    settle(tracee->threads[i]))
+		    tracee_disposition_settle(tracee->threads[i]))
 			return tracee->threads[i];
 	return NULL;
 }
 
-static int replace(struct thread *thread, struct error *error)
+static int tracee_disposition_replace(struct thread *thread, struct error *error)
 {
 	struct tracee *tracee = thread->tracee;
 	const struct arch_action ours = { IGNORE, 0, 0, MARK };
@@ -193,7 +194,7 @@ static int replace(struct thread *thread, struct error *error)
 
 	if (call(thread, CALL_IGNORES, &ours, &old, error) < 0)
 		return -1;
-	take_result(thread, &old);
+	tracee_disposition_take_result(thread, &old);
 	if (tracee->disposition != DISPOSITION_IGNORED)
 		return error_set(
 			error,
@@ -211,7 +212,7 @@ void thread_ignore_again(struct thread *thread)
 	thread->forced = FORCED_NOT;
 	if (thread->tracee->disposition == DISPOSITION_IGNORED &&
 	    call(thread, CALL_IGNORES_AGAIN, &ours, &old, NULL) == 0)
-		take_result(thread, &old);
+		tracee_disposition_take_result(thread, &old);
 }
 
 /* Resumes a thread that was stopped for this alone. */
@@ -233,15 +234,15 @@ static int stop_and_replace(struct thread *thread, struct error *error)
 {
 	int result;
 
-	if (!settle(thread))
+	if (!tracee_disposition_settle(thread))
 		return error_set(error, "thread %d did not come to stand within 0.5 s",
 				 (int)thread->tid);
-	result = replace(thread, error);
+	result = tracee_disposition_replace(thread, error);
 	unsettle(thread);
 	return result;
 }
 
-static bool may_stand(const struct thread *thread)
+static bool tracee_disposition_may_stand(const struct thread *thread)
 {
 	return (thread->state == TRACEE_RUNNING || thread->state == TRACEE_LISTENING) &&
 	       !thread->own_trap && !thread_is_stuck(thread);
@@ -250,7 +251,7 @@ static bool may_stand(const struct thread *thread)
 /* The one whose system call suffers least from a stop. */
 static struct thread *find_runner(struct tracee *tracee, struct thread *preferred)
 {
-	struct thread *found = may_stand(preferred) ? preferred : NULL;
+	struct thread *found = tracee_disposition_may_stand(preferred) ? preferred : NULL;
 	enum syscall_restart_harm least =
 		found ? syscall_restart_harm(tracee->pid, found->tid) : SYSCALL_RESTART_NONE;
 
@@ -259,7 +260,7 @@ static struct thread *find_runner(struct tracee *tracee, struct thread *preferre
 		enum syscall_restart_harm harm;
 		if (found && least == SYSCALL_RESTART_NONE)
 			break;
-		if (thread == preferred || !may_stand(thread))
+		if (thread == preferred || !tracee_disposition_may_stand(thread))
 			continue;
 		harm = syscall_restart_harm(tracee->pid, thread->tid);
 		if (found && harm >= least)
@@ -298,7 +299,7 @@ int tracee_ignore(struct tracee *tracee, struct thread *preferred, struct error 
 	thread = find_standing(tracee);
 	if (!thread)
 		return stop_any(tracee, preferred, error);
-	result = replace(thread, error);
+	result = tracee_disposition_replace(thread, error);
 	/* stopped() is called when the late remote call has returned. */
 	if (thread->state == TRACEE_IN_CALL)
 		thread->is_stop_due = true;
@@ -323,7 +324,7 @@ void thread_put_back(struct thread *thread)
 
 	if (!is_to_put_back(thread) || call(thread, CALL_PUTS_BACK, &tracee->old, &old, NULL) < 0)
 		return;
-	take_result(thread, &old);
+	tracee_disposition_take_result(thread, &old);
 	tracee_pass(tracee, "put back");
 }
 

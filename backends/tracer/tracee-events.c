@@ -16,7 +16,7 @@
 /* A thread that is trapped twice within this is so a third time, perhaps. */
 #define FREQUENT_SECONDS 0.01
 
-static bool is_there(const struct tracee *tracee, const struct thread *thread)
+static bool tracee_events_is_there(const struct tracee *tracee, const struct thread *thread)
 {
 	for (size_t i = 0; i < tracee->thread_count; i++)
 		if (tracee->threads[i] == thread)
@@ -84,7 +84,7 @@ static enum tracee_next ask_trapped(struct thread *thread, int slot)
  * Ends
  */
 
-static bool is_gone(const struct tracee *tracee)
+static bool tracee_events_is_gone(const struct tracee *tracee)
 {
 	for (size_t i = 0; i < tracee->thread_count; i++)
 		if (tracee->threads[i]->state != TRACEE_EXITED)
@@ -93,7 +93,7 @@ static bool is_gone(const struct tracee *tracee)
 }
 
 /* The first thread of a process is the last whose end is told. */
-static void take_end(struct thread *thread)
+static void tracee_events_take_end(struct thread *thread)
 {
 	struct tracee *tracee = thread->tracee;
 	bool is_child = thread->is_child;
@@ -108,7 +108,7 @@ static void take_end(struct thread *thread)
 		thread_remove(tracee->threads[0]);
 		tell_ended(tracee, other);
 	}
-	if (is_gone(tracee) && !tracee_is_detaching(tracee) && tracee->calls.gone)
+	if (tracee_events_is_gone(tracee) && !tracee_is_detaching(tracee) && tracee->calls.gone)
 		tracee->calls.gone(tracee, tracee->calls.data);
 }
 
@@ -219,11 +219,11 @@ static void take_first_stop(struct thread *thread)
 	} else {
 		next = ask_born(thread);
 	}
-	if (is_there(tracee, thread))
+	if (tracee_events_is_there(tracee, thread))
 		decide(thread, next);
 }
 
-static void take_trap(struct thread *thread, int slot);
+static void tracee_events_take_trap(struct thread *thread, int slot);
 
 /* The thread has run nothing since the trap. */
 static void take_forced(struct thread *thread)
@@ -234,14 +234,14 @@ static void take_forced(struct thread *thread)
 	if (thread->state != TRACEE_STOPPED)
 		return;
 	if (slot >= 0)
-		take_trap(thread, slot);
+		tracee_events_take_trap(thread, slot);
 	else if (thread->is_stop_due)
 		tell_stopped(thread);
 	else
 		thread_release(thread);
 }
 
-static void take_stop(struct thread *thread, int status)
+static void tracee_events_take_stop(struct thread *thread, int status)
 {
 	enum tracee_state before = thread->state;
 
@@ -271,7 +271,7 @@ static void take_stop(struct thread *thread, int status)
 		thread_release(thread);
 }
 
-static void take_trap(struct thread *thread, int slot)
+static void tracee_events_take_trap(struct thread *thread, int slot)
 {
 	struct tracee *tracee = thread->tracee;
 	double before = thread->trapped;
@@ -283,7 +283,7 @@ static void take_trap(struct thread *thread, int slot)
 	thread->trapped = thread->since;
 	tracee_pass(tracee, "trapped");
 	next = ask_trapped(thread, slot);
-	if (!is_there(tracee, thread) || thread->state != TRACEE_TRAPPED)
+	if (!tracee_events_is_there(tracee, thread) || thread->state != TRACEE_TRAPPED)
 		return;
 	if (next == TRACEE_STAY) {
 		thread->is_stop_due = false;
@@ -318,7 +318,7 @@ static void take_signal(struct thread *thread, int number)
 		thread_go(thread, 0);
 		break;
 	case DEBUG_REGISTERS_FIRED:
-		take_trap(thread, slot);
+		tracee_events_take_trap(thread, slot);
 		break;
 	case DEBUG_REGISTERS_FORCED:
 		thread->forced = slot;
@@ -333,9 +333,9 @@ static void take_status(struct thread *thread, int status)
 	int event = status >> 16;
 
 	if (!WIFSTOPPED(status)) {
-		take_end(thread);
+		tracee_events_take_end(thread);
 	} else if (event == PTRACE_EVENT_STOP) {
-		take_stop(thread, status);
+		tracee_events_take_stop(thread, status);
 	} else if (event == PTRACE_EVENT_EXEC) {
 		take_exec(thread);
 	} else if (event) {

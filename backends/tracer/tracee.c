@@ -38,7 +38,7 @@ void tracee_pass(const struct tracee *tracee, const char *point)
  * Threads
  */
 
-static void put_in(struct tracee *tracee, struct thread *thread, bool is_child)
+static void tracee_put_in(struct tracee *tracee, struct thread *thread, bool is_child)
 {
 	thread->tracee = tracee;
 	thread->is_child = is_child;
@@ -58,7 +58,7 @@ struct thread *thread_add(struct tracee *tracee, pid_t tid, bool is_child)
 	thread->tid = tid;
 	thread->forced = FORCED_NOT;
 	debug_registers_init(&thread->slots);
-	put_in(tracee, thread, is_child);
+	tracee_put_in(tracee, thread, is_child);
 	waits_add(tracee->waits, tid, thread_changed, thread);
 	return thread;
 }
@@ -86,7 +86,7 @@ static void leave_list(const struct thread *thread)
 void thread_move(struct thread *thread, struct tracee *to)
 {
 	leave_list(thread);
-	put_in(to, thread, false);
+	tracee_put_in(to, thread, false);
 }
 
 void thread_remove(struct thread *thread)
@@ -128,7 +128,7 @@ void thread_note_stop(struct thread *thread, int status)
 				      WSTOPSIG(status));
 }
 
-static void run(struct thread *thread, int signal_number)
+static void tracee_run(struct thread *thread, int signal_number)
 {
 	if (syscall_restart_go(&thread->restart, thread->tid))
 		ptrace_syscall(thread->tid, signal_number);
@@ -143,7 +143,7 @@ void thread_go(struct thread *thread, int signal_number)
 		ptrace(PTRACE_INTERRUPT, thread->tid, 0, 0);
 	if (thread->state != TRACEE_INTERRUPTED)
 		thread->state = TRACEE_RUNNING;
-	run(thread, signal_number);
+	tracee_run(thread, signal_number);
 }
 
 void thread_go_from_call(struct thread *thread)
@@ -165,7 +165,7 @@ void thread_release(struct thread *thread)
 		return;
 	}
 	thread->state = TRACEE_RUNNING;
-	run(thread, 0);
+	tracee_run(thread, 0);
 }
 
 void thread_note_signal(struct thread *thread, int status)
@@ -229,7 +229,8 @@ static bool take_while_settling(struct thread *thread, int status)
 	if (WSTOPSIG(status) == SYSCALL_STOP)
 		thread_go_from_call(thread);
 	else
-		run(thread, event ? 0 : take_signal_while_settling(thread, WSTOPSIG(status)));
+		tracee_run(thread,
+			   event ? 0 : take_signal_while_settling(thread, WSTOPSIG(status)));
 	return true;
 }
 
@@ -455,7 +456,7 @@ static bool wants_any(const struct hardware_watch slots[HARDWARE_WATCH_SLOTS])
 	return false;
 }
 
-static int prepare(struct thread *thread, struct error *error)
+static int tracee_prepare(struct thread *thread, struct error *error)
 {
 	int64_t mask;
 
@@ -485,7 +486,7 @@ int tracee_watch(struct tracee *tracee, pid_t tid,
 
 	if (!thread || thread->state == TRACEE_EXITED)
 		return error_set(error, "there is no thread %d", (int)tid);
-	if (wants_any(slots) && prepare(thread, error) < 0)
+	if (wants_any(slots) && tracee_prepare(thread, error) < 0)
 		return -1;
 	result = debug_registers_set(&thread->slots, tid, slots, &changes, error);
 	tracee->counts.changes += changes;

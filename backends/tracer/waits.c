@@ -66,7 +66,7 @@ struct waits {
 static void take_and_stay(struct waits *waits);
 
 /* libuv may call this several times in a turn, but only one of them stays. */
-static void on_child(int number, void *data)
+static void waits_on_child(int number, void *data)
 {
 	struct waits *waits = data;
 
@@ -83,7 +83,7 @@ struct waits *waits_new(struct loop *loop)
 
 	waits->loop = loop;
 	waits->entries = map_new(free);
-	waits->signal = loop_signal(loop, SIGCHLD, on_child, waits);
+	waits->signal = loop_signal(loop, SIGCHLD, waits_on_child, waits);
 	return waits;
 }
 
@@ -92,7 +92,7 @@ struct loop *waits_loop(const struct waits *waits)
 	return waits->loop;
 }
 
-static void tell_end(uint64_t key, void *value, void *data)
+static void waits_tell_end(uint64_t key, void *value, void *data)
 {
 	struct entry *entry = value;
 
@@ -105,7 +105,7 @@ void waits_free(struct waits *waits)
 {
 	if (!waits)
 		return;
-	map_each(waits->entries, tell_end, NULL);
+	map_each(waits->entries, waits_tell_end, NULL);
 	loop_signal_stop(waits->signal);
 	if (waits->again)
 		loop_timer_stop(waits->again);
@@ -168,7 +168,7 @@ void *waits_find(const struct waits *waits, pid_t tid,
 	return entry && entry->changed == changed ? entry->data : NULL;
 }
 
-static void put(struct waits *waits, pid_t tid, int status)
+static void waits_put(struct waits *waits, pid_t tid, int status)
 {
 	/* All is told: its room is used again. */
 	if (waits->first == waits->count) {
@@ -190,7 +190,7 @@ static bool pop(struct waits *waits, struct status *status)
 	return false;
 }
 
-static void on_again(void *data)
+static void waits_on_again(void *data)
 {
 	struct waits *waits = data;
 
@@ -202,12 +202,12 @@ static void on_again(void *data)
 static void come_again(struct waits *waits, double delay)
 {
 	if (!waits->again)
-		waits->again = loop_timer(waits->loop, delay, 0, on_again, waits);
+		waits->again = loop_timer(waits->loop, delay, 0, waits_on_again, waits);
 }
 
 void waits_return(struct waits *waits, pid_t tid, int status)
 {
-	put(waits, tid, status);
+	waits_put(waits, tid, status);
 	come_again(waits, 0);
 }
 
@@ -222,7 +222,7 @@ void waits_on_stranger(struct waits *waits,
 }
 
 /* False: look at this stranger again. is_taken: waitpid() took a status. */
-static bool settle(struct waits *waits, struct stranger *stranger, bool *is_taken)
+static bool waits_settle(struct waits *waits, struct stranger *stranger, bool *is_taken)
 {
 	int status;
 
@@ -238,7 +238,7 @@ static bool settle(struct waits *waits, struct stranger *stranger, bool *is_take
 	return true;
 }
 
-static void on_look(void *data)
+static void waits_on_look(void *data)
 {
 	struct waits *waits = data;
 	bool is_one_taken = false;
@@ -247,7 +247,7 @@ static void on_look(void *data)
 	/* Perhaps his maker has said so by now. */
 	waits_take(waits);
 	for (size_t i = 0; i < waits->stranger_count; i++)
-		if (!settle(waits, &waits->strangers[i], &is_one_taken))
+		if (!waits_settle(waits, &waits->strangers[i], &is_one_taken))
 			waits->strangers[kept++] = waits->strangers[i];
 	waits->stranger_count = kept;
 	/* waitid() gives the first alone: no SIGCHLD comes for the next ones. */
@@ -267,8 +267,8 @@ static void note_stranger(struct waits *waits, pid_t tid)
 	ARRAY_GROW(waits->strangers, waits->stranger_count, waits->stranger_capacity);
 	waits->strangers[waits->stranger_count++] = (struct stranger){ tid, loop_now() };
 	if (!waits->look)
-		waits->look =
-			loop_timer(waits->loop, STRANGER_SECONDS, STRANGER_SECONDS, on_look, waits);
+		waits->look = loop_timer(waits->loop, STRANGER_SECONDS, STRANGER_SECONDS,
+					 waits_on_look, waits);
 }
 
 /*
@@ -281,18 +281,18 @@ static bool take_one(struct waits *waits, pid_t tid)
 
 	if (waitpid(tid, &status, __WALL | WNOHANG) != tid)
 		return false;
-	put(waits, tid, status);
+	waits_put(waits, tid, status);
 	return true;
 }
 
-static void take_entry(uint64_t key, void *value, void *data)
+static void waits_take_entry(uint64_t key, void *value, void *data)
 {
 	(void)value;
 	take_one(data, (pid_t)key);
 }
 
 /* The first of all that has something to say; it still has afterwards. */
-static pid_t peek(void)
+static pid_t waits_peek(void)
 {
 	siginfo_t info = { .si_pid = 0 };
 
@@ -302,12 +302,12 @@ static pid_t peek(void)
 }
 
 /* Who is not ours hides those behind him: then each is asked by himself. */
-static void drain(struct waits *waits)
+static void waits_drain(struct waits *waits)
 {
-	for (pid_t tid = peek(); tid; tid = peek()) {
+	for (pid_t tid = waits_peek(); tid; tid = waits_peek()) {
 		if (!map_find(waits->entries, (uint64_t)tid)) {
 			note_stranger(waits, tid);
-			map_each(waits->entries, take_entry, waits);
+			map_each(waits->entries, waits_take_entry, waits);
 			return;
 		}
 		if (!take_one(waits, tid))
@@ -315,7 +315,7 @@ static void drain(struct waits *waits)
 	}
 }
 
-static void tell(struct waits *waits, const struct status *status)
+static void waits_tell(struct waits *waits, const struct status *status)
 {
 	struct entry *found = map_find(waits->entries, (uint64_t)status->tid);
 	struct entry entry;
@@ -333,11 +333,11 @@ static size_t take_round(struct waits *waits)
 	struct status status;
 	size_t told = 0;
 
-	drain(waits);
+	waits_drain(waits);
 	for (size_t left = waits->count - waits->first; left > 0; left--) {
 		if (!pop(waits, &status))
 			break;
-		tell(waits, &status);
+		waits_tell(waits, &status);
 		told++;
 	}
 	return told;
@@ -393,7 +393,7 @@ static bool tell_traps(struct waits *waits)
 		waits->is_expecting = false;
 	for (; left > 0 && pop(waits, &status); left--) {
 		if (is_trap(status.status)) {
-			tell(waits, &status);
+			waits_tell(waits, &status);
 			continue;
 		}
 		waits_return(waits, status.tid, status.status);
@@ -424,13 +424,13 @@ static bool take_traps(struct waits *waits, pid_t tid, uint64_t now)
 	size_t strangers = waits->stranger_count;
 
 	if (now < waits->shared_until)
-		drain(waits);
+		waits_drain(waits);
 	else if (!map_find(waits->entries, (uint64_t)tid) || !take_one(waits, tid))
 		return false;
 	return tell_traps(waits) && waits->stranger_count == strangers;
 }
 
-static void on_rested(void *data)
+static void waits_on_rested(void *data)
 {
 	struct waits *waits = data;
 
@@ -441,7 +441,7 @@ static void on_rested(void *data)
 	waits->is_put_off = false;
 }
 
-static void stay(struct waits *waits)
+static void waits_stay(struct waits *waits)
 {
 	uint64_t now = loop_now_ns();
 	uint64_t end = now + STAY_NS;
@@ -455,7 +455,7 @@ static void stay(struct waits *waits)
 		if (!tid || !take_traps(waits, tid, now))
 			break;
 	}
-	waits->rest = loop_timer(waits->loop, 0, 0, on_rested, waits);
+	waits->rest = loop_timer(waits->loop, 0, 0, waits_on_rested, waits);
 	raise(SIGCHLD);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
@@ -466,13 +466,13 @@ static void take_and_stay(struct waits *waits)
 	if (take_round(waits) == 0)
 		return;
 	if (waits->is_expecting && waits->first == waits->count)
-		stay(waits);
+		waits_stay(waits);
 	else
 		waits_take(waits);
 }
 
 /* What was taken already comes first. */
-static bool look_once(struct waits *waits, pid_t tid, int *status)
+static bool waits_look_once(struct waits *waits, pid_t tid, int *status)
 {
 	for (size_t i = waits->first; i < waits->count; i++) {
 		if (waits->queue[i].tid != tid)
@@ -488,13 +488,13 @@ bool waits_one(struct waits *waits, pid_t tid, uint64_t nanoseconds, int *status
 {
 	uint64_t began = loop_now_ns();
 	struct stop_wait stop_wait;
-	bool is_there = look_once(waits, tid, status);
+	bool is_there = waits_look_once(waits, tid, status);
 
 	if (is_there || nanoseconds == 0)
 		return is_there;
 	stop_wait_begin(&stop_wait);
 	for (;;) {
-		is_there = look_once(waits, tid, status);
+		is_there = waits_look_once(waits, tid, status);
 		if (is_there || loop_now_ns() - began > nanoseconds)
 			break;
 		stop_wait_sleep(&stop_wait);

@@ -30,7 +30,7 @@ void buffer_reset(struct buffer *buffer)
 	buffer_truncate(buffer, 0);
 }
 
-static bool is_allowed(const struct buffer *buffer, size_t more)
+static bool buffer_is_allowed(const struct buffer *buffer, size_t more)
 {
 	if (more > SIZE_MAX / 2 - buffer->length)
 		return false;
@@ -38,12 +38,12 @@ static bool is_allowed(const struct buffer *buffer, size_t more)
 }
 
 /* Makes room for more bytes and the NUL. */
-static int reserve(struct buffer *buffer, size_t more)
+static int buffer_reserve(struct buffer *buffer, size_t more)
 {
 	size_t wanted = buffer->length + more + 1;
 	size_t capacity = buffer->capacity;
 
-	if (!is_allowed(buffer, more))
+	if (!buffer_is_allowed(buffer, more))
 		return -1;
 	if (wanted <= capacity)
 		return 0;
@@ -62,7 +62,7 @@ int buffer_append(struct buffer *buffer, const void *bytes, size_t length)
 {
 	if (length == 0)
 		return 0;
-	if (reserve(buffer, length) < 0)
+	if (buffer_reserve(buffer, length) < 0)
 		return -1;
 	memcpy(buffer->data + buffer->length, bytes, length);
 	buffer->length += length;
@@ -77,7 +77,7 @@ int buffer_append_string(struct buffer *buffer, const char *string)
 
 int buffer_append_char(struct buffer *buffer, char character)
 {
-	if (reserve(buffer, 1) < 0)
+	if (buffer_reserve(buffer, 1) < 0)
 		return -1;
 	buffer->data[buffer->length++] = character;
 	buffer->data[buffer->length] = '\0';
@@ -104,7 +104,7 @@ int buffer_vprintf(struct buffer *buffer, const char *format, va_list values)
 	/* Most texts fit into the room there is: format once. */
 	va_copy(again, values);
 	length = vsnprintf(room > 0 ? buffer->data + buffer->length : NULL, room, format, values);
-	if (length < 0 || reserve(buffer, (size_t)length) < 0) {
+	if (length < 0 || buffer_reserve(buffer, (size_t)length) < 0) {
 		if (room > 0)
 			buffer->data[buffer->length] = '\0';
 		va_end(again);

@@ -28,7 +28,7 @@ static void drop_torn_character(char *text)
 }
 
 /* Values may point into *error, so the sentence is made beside it. */
-static void keep(struct error *error, char *sentence)
+static void error_keep(struct error *error, char *sentence)
 {
 	if (strlen(sentence) == ERROR_SIZE - 1)
 		drop_torn_character(sentence);
@@ -46,7 +46,7 @@ int error_set(struct error *error, const char *format, ...)
 	if (vsnprintf(sentence, sizeof(sentence), format, values) < 0)
 		sentence[0] = '\0';
 	va_end(values);
-	keep(error, sentence);
+	error_keep(error, sentence);
 	return -1;
 }
 
@@ -61,7 +61,7 @@ __attribute__((format(printf, 3, 0))) static void set_with(struct error *error, 
 		length = 0;
 	if ((size_t)length < sizeof(sentence))
 		snprintf(sentence + length, sizeof(sentence) - (size_t)length, ": %s", behind);
-	keep(error, sentence);
+	error_keep(error, sentence);
 }
 
 int error_set_errno(struct error *error, int number, const char *format, ...)

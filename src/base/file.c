@@ -150,8 +150,8 @@ int file_cache_folder(const char *name)
 	return fd;
 }
 
-static int check_owner(const struct stat *status, const char *path, const char *called,
-		       struct error *error)
+static int file_check_owner(const struct stat *status, const char *path, const char *called,
+			    struct error *error)
 {
 	if (status->st_uid != geteuid() && status->st_uid != 0)
 		return error_set(error, "%s %s belongs to another user; it was not read", called,
@@ -162,8 +162,8 @@ static int check_owner(const struct stat *status, const char *path, const char *
 	return 0;
 }
 
-static int read_all(int fd, const char *path, const char *called, struct buffer *out,
-		    struct error *error)
+static int file_read_all(int fd, const char *path, const char *called, struct buffer *out,
+			 struct error *error)
 {
 	char bytes[4096];
 
@@ -181,7 +181,8 @@ static int read_all(int fd, const char *path, const char *called, struct buffer 
 	}
 }
 
-static int check(int fd, const char *path, const char *called, bool is_own, struct error *error)
+static int file_check(int fd, const char *path, const char *called, bool is_own,
+		      struct error *error)
 {
 	struct stat status;
 
@@ -189,7 +190,7 @@ static int check(int fd, const char *path, const char *called, bool is_own, stru
 		return error_set_errno(error, errno, "cannot look at %s", path);
 	if (!S_ISREG(status.st_mode))
 		return error_set(error, "%s %s is not a file", called, path);
-	return is_own ? check_owner(&status, path, called, error) : 0;
+	return is_own ? file_check_owner(&status, path, called, error) : 0;
 }
 
 static int read_path(const char *path, const char *called, bool is_own, struct buffer *out,
@@ -206,9 +207,9 @@ static int read_path(const char *path, const char *called, bool is_own, struct b
 		errno = number;
 		return -1;
 	}
-	result = check(fd, path, called, is_own, error);
+	result = file_check(fd, path, called, is_own, error);
 	if (result == 0)
-		result = read_all(fd, path, called, out, error);
+		result = file_read_all(fd, path, called, out, error);
 	close(fd);
 	errno = 0;
 	return result;

@@ -7,7 +7,7 @@
 
 #define HASH_PRIME UINT64_C(0x100000001b3)
 
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
+static uint64_t hash_hash_bytes(uint64_t hash, const void *bytes, size_t length)
 {
 	const unsigned char *byte = bytes;
 
@@ -18,10 +18,10 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t length)
 
 uint64_t hash_text(uint64_t hash, const char *text)
 {
-	return hash_bytes(hash, text, strlen(text) + 1);
+	return hash_hash_bytes(hash, text, strlen(text) + 1);
 }
 
 uint64_t hash_number(uint64_t hash, uint64_t number)
 {
-	return hash_bytes(hash, &number, sizeof(number));
+	return hash_hash_bytes(hash, &number, sizeof(number));
 }

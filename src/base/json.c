@@ -160,7 +160,7 @@ static void append_escape(struct buffer *out, unsigned char byte)
 	buffer_printf(out, "\\u%04x", byte);
 }
 
-static void append_string(struct buffer *out, const char *bytes, size_t length)
+static void json_append_string(struct buffer *out, const char *bytes, size_t length)
 {
 	size_t done = 0;
 
@@ -178,7 +178,7 @@ static void append_string(struct buffer *out, const char *bytes, size_t length)
 	buffer_append_char(out, '"');
 }
 
-static void append_integer(struct buffer *out, json_int_t value)
+static void json_append_integer(struct buffer *out, json_int_t value)
 {
 	char digits[24];
 	size_t at = sizeof(digits);
@@ -194,7 +194,7 @@ static void append_integer(struct buffer *out, json_int_t value)
 }
 
 /* The shortest of 15 or 17 digits that reads back as the same number. */
-static void append_real(struct buffer *out, double value)
+static void json_append_real(struct buffer *out, double value)
 {
 	const char *point = localeconv()->decimal_point;
 	size_t point_length = strlen(point);
@@ -247,7 +247,7 @@ static void append_object(struct buffer *out, const json_t *object)
 		if (!is_first)
 			buffer_append_char(out, ',');
 		is_first = false;
-		append_string(out, key, strlen(key));
+		json_append_string(out, key, strlen(key));
 		buffer_append_char(out, ':');
 		json_append(out, json_object_iter_value(place));
 	}
@@ -268,13 +268,13 @@ void json_append(struct buffer *out, const json_t *value)
 		append_array(out, value);
 		break;
 	case JSON_STRING:
-		append_string(out, json_string_value(value), json_string_length(value));
+		json_append_string(out, json_string_value(value), json_string_length(value));
 		break;
 	case JSON_INTEGER:
-		append_integer(out, json_integer_value(value));
+		json_append_integer(out, json_integer_value(value));
 		break;
 	case JSON_REAL:
-		append_real(out, json_real_value(value));
+		json_append_real(out, json_real_value(value));
 		break;
 	case JSON_TRUE:
 		buffer_append_string(out, "true");

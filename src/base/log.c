@@ -41,7 +41,7 @@ void log_set_quiet(int is_quiet)
 	state.is_quiet = is_quiet != 0;
 }
 
-static void remember(char *owned_line)
+static void log_remember(char *owned_line)
 {
 	if (state.count < LOG_LINES) {
 		state.lines[state.count++] = owned_line;
@@ -70,7 +70,7 @@ void log_write(enum log_level level, const char *format, ...)
 	if (!state.is_quiet)
 		fprintf(stderr, "%s: %s%s\n", state.name, level == LOG_NOTE ? "note: " : "",
 			line.data);
-	remember(buffer_take(&line));
+	log_remember(buffer_take(&line));
 	buffer_clear(&text);
 }
 

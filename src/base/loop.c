@@ -79,7 +79,7 @@ static void free_handle(uv_handle_t *handle)
 /* Nothing could be reached: as STATUS_NOTHING of the commands. */
 #define LOOP_EXIT_STATUS 3
 
-static void check(int result, const char *what)
+static void loop_check(int result, const char *what)
 {
 	if (result >= 0)
 		return;
@@ -147,7 +147,7 @@ bool loop_end(struct loop *loop, double seconds)
 			return false;
 		wait_for_turn(loop, deadline - loop_now());
 	}
-	check(uv_loop_close(&loop->uv), "cannot end the event loop");
+	loop_check(uv_loop_close(&loop->uv), "cannot end the event loop");
 	free(loop);
 	return true;
 }
@@ -252,13 +252,13 @@ struct loop_watch *loop_watch(struct loop *loop, int fd, int events,
 		result = init_poll(loop, &watch->poll, watch->duplicate);
 	}
 	if (result == UV_EPERM) {
-		check(uv_idle_init(&loop->uv, &watch->idle), "idle");
-		check(uv_idle_start(&watch->idle, on_idle), "idle");
+		loop_check(uv_idle_init(&loop->uv, &watch->idle), "idle");
+		loop_check(uv_idle_start(&watch->idle, on_idle), "idle");
 		return watch;
 	}
-	check(result, "cannot watch a descriptor");
-	check(uv_poll_start(&watch->poll, to_uv_events(events), on_poll),
-	      "cannot watch a descriptor");
+	loop_check(result, "cannot watch a descriptor");
+	loop_check(uv_poll_start(&watch->poll, to_uv_events(events), on_poll),
+		   "cannot watch a descriptor");
 	return watch;
 }
 
@@ -271,7 +271,7 @@ void loop_watch_stop(struct loop_watch *watch)
 		close(watch->duplicate);
 }
 
-static void on_timer(uv_timer_t *uv_timer)
+static void loop_on_timer(uv_timer_t *uv_timer)
 {
 	struct loop_timer *timer = (struct loop_timer *)uv_timer;
 
@@ -286,10 +286,11 @@ struct loop_timer *loop_timer(struct loop *loop, double delay, double period,
 
 	timer->due = due;
 	timer->data = data;
-	check(uv_timer_init(&loop->uv, &timer->timer), "timer");
+	loop_check(uv_timer_init(&loop->uv, &timer->timer), "timer");
 	/* The loop's clock stands still during a turn. */
 	uv_update_time(&loop->uv);
-	check(uv_timer_start(&timer->timer, on_timer, to_milliseconds(delay), repeat), "timer");
+	loop_check(uv_timer_start(&timer->timer, loop_on_timer, to_milliseconds(delay), repeat),
+		   "timer");
 	return timer;
 }
 
@@ -299,7 +300,7 @@ void loop_timer_stop(struct loop_timer *timer)
 	uv_close(&timer->handle, free_handle);
 }
 
-static void on_signal(uv_signal_t *uv_signal, int number)
+static void loop_on_signal(uv_signal_t *uv_signal, int number)
 {
 	struct loop_signal *signal = (struct loop_signal *)uv_signal;
 
@@ -313,8 +314,9 @@ struct loop_signal *loop_signal(struct loop *loop, int number,
 
 	signal->caught = caught;
 	signal->data = data;
-	check(uv_signal_init(&loop->uv, &signal->signal), "signal");
-	check(uv_signal_start(&signal->signal, on_signal, number), "cannot catch a signal");
+	loop_check(uv_signal_init(&loop->uv, &signal->signal), "signal");
+	loop_check(uv_signal_start(&signal->signal, loop_on_signal, number),
+		   "cannot catch a signal");
 	return signal;
 }
 
@@ -353,7 +355,7 @@ void loop_work(struct loop *loop, void (*work)(void *data), void (*done)(void *d
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	pthread_sigmask(SIG_BLOCK, &child, &before);
-	check(uv_queue_work(&loop->uv, &kept->work, on_work, on_worked),
-	      "cannot work in the background");
+	loop_check(uv_queue_work(&loop->uv, &kept->work, on_work, on_worked),
+		   "cannot work in the background");
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

@@ -33,7 +33,7 @@ struct strmap {
 	void (*free_value)(void *);
 };
 
-static void replace(void **place, void *value, void (*free_value)(void *))
+static void map_replace(void **place, void *value, void (*free_value)(void *))
 {
 	if (free_value && *place != value)
 		free_value(*place);
@@ -66,7 +66,7 @@ void map_free(struct map *map)
 	free(map);
 }
 
-static struct entry *find_entry(const struct map *map, uint64_t key)
+static struct entry *map_find_entry(const struct map *map, uint64_t key)
 {
 	struct entry *entry;
 
@@ -76,17 +76,17 @@ static struct entry *find_entry(const struct map *map, uint64_t key)
 
 void *map_find(const struct map *map, uint64_t key)
 {
-	struct entry *entry = find_entry(map, key);
+	struct entry *entry = map_find_entry(map, key);
 
 	return entry ? entry->value : NULL;
 }
 
 void map_put(struct map *map, uint64_t key, void *value)
 {
-	struct entry *entry = find_entry(map, key);
+	struct entry *entry = map_find_entry(map, key);
 
 	if (entry) {
-		replace(&entry->value, value, map->free_value);
+		map_replace(&entry->value, value, map->free_value);
 		return;
 	}
 	entry = xcalloc(1, sizeof(*entry));
@@ -97,7 +97,7 @@ void map_put(struct map *map, uint64_t key, void *value)
 
 void map_remove(struct map *map, uint64_t key)
 {
-	struct entry *entry = find_entry(map, key);
+	struct entry *entry = map_find_entry(map, key);
 
 	if (!entry)
 		return;
@@ -172,7 +172,7 @@ void strmap_put(struct strmap *map, const char *key, void *value)
 	size_t length = strlen(key);
 
 	if (entry) {
-		replace(&entry->value, value, map->free_value);
+		map_replace(&entry->value, value, map->free_value);
 		return;
 	}
 	entry = xcalloc(1, sizeof(*entry) + length + 1);

@@ -37,7 +37,7 @@ static void *allocate(void *data, unsigned int count, unsigned int size)
 	return xcalloc(count, size);
 }
 
-static void release(void *data, void *memory)
+static void pack_release(void *data, void *memory)
 {
 	(void)data;
 	free(memory);
@@ -59,7 +59,7 @@ struct pack *pack_new(const void *note, size_t note_length)
 	pack->header.extra_len = (unsigned int)(SUBFIELD_LENGTH + note_length);
 	pack->header.os = 255; /* unknown */
 	pack->stream.zalloc = allocate;
-	pack->stream.zfree = release;
+	pack->stream.zfree = pack_release;
 	status = deflateInit2(&pack->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
 			      Z_DEFAULT_STRATEGY);
 	assert(status == Z_OK);
@@ -77,7 +77,7 @@ void pack_free(struct pack *pack)
 	free(pack);
 }
 
-static void run(struct pack *pack, struct buffer *out, int flush)
+static void pack_run(struct pack *pack, struct buffer *out, int flush)
 {
 	unsigned char bytes[CHUNK];
 
@@ -98,7 +98,7 @@ void pack_add(struct pack *pack, struct buffer *out, const void *bytes, size_t l
 
 		pack->stream.next_in = (unsigned char *)next;
 		pack->stream.avail_in = (unsigned int)part;
-		run(pack, out, Z_NO_FLUSH);
+		pack_run(pack, out, Z_NO_FLUSH);
 		next += part;
 		length -= part;
 	}
@@ -106,12 +106,12 @@ void pack_add(struct pack *pack, struct buffer *out, const void *bytes, size_t l
 
 void pack_flush(struct pack *pack, struct buffer *out)
 {
-	run(pack, out, Z_SYNC_FLUSH);
+	pack_run(pack, out, Z_SYNC_FLUSH);
 }
 
 void pack_finish(struct pack *pack, struct buffer *out)
 {
-	run(pack, out, Z_FINISH);
+	pack_run(pack, out, Z_FINISH);
 }
 
 bool pack_is_packed(const void *bytes, size_t length)
@@ -139,7 +139,7 @@ struct unpack *unpack_new(void)
 	int status;
 
 	unpack->stream.zalloc = allocate;
-	unpack->stream.zfree = release;
+	unpack->stream.zfree = pack_release;
 	status = inflateInit2(&unpack->stream, GZIP_WINDOW);
 	assert(status == Z_OK);
 	(void)status;

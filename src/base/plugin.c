@@ -10,7 +10,7 @@
 #include "base/file.h"
 
 /* Beside our own program, which is probetui perhaps, or installed; free() it. */
-static char *find_file(const char *file)
+static char *plugin_find_file(const char *file)
 {
 	char *folder = file_program_folder();
 	char *path = folder ? xasprintf("%s/%s", folder, file) : NULL;
@@ -24,7 +24,7 @@ static char *find_file(const char *file)
 
 const void *plugin_open(const char *file, const char *name, const char *need, struct error *error)
 {
-	char *path = find_file(file);
+	char *path = plugin_find_file(file);
 	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	const void *found = handle ? dlsym(handle, name) : NULL;
 

@@ -72,7 +72,7 @@ static bool is_masked(const struct scan *scan)
 }
 
 /* Copies length bytes of the text. */
-static void copy(struct scan *scan, size_t length)
+static void secret_source_copy(struct scan *scan, size_t length)
 {
 	buffer_append(scan->out, scan->at, length);
 	scan->at += length;
@@ -90,7 +90,7 @@ static void name_level(struct scan *scan, const char *name, size_t length, bool 
 	level->is_exact = secret_is_named(name, length);
 }
 
-static void take_name(struct scan *scan, size_t length)
+static void secret_source_take_name(struct scan *scan, size_t length)
 {
 	static const char *const ends[] = { "and", "or", "if", "else" };
 	struct level *level = top(scan);
@@ -105,16 +105,16 @@ static void take_name(struct scan *scan, size_t length)
 			level->state = STATE_PLAIN;
 	scan->pair = PAIR_NONE;
 	scan->is_value = false;
-	copy(scan, length);
+	secret_source_copy(scan, length);
 }
 
-static void take_number(struct scan *scan, size_t length)
+static void secret_source_take_number(struct scan *scan, size_t length)
 {
 	if (scan->is_value && top(scan)->is_exact) {
 		buffer_append_string(scan->out, SECRET_MASK);
 		scan->at += length;
 	} else {
-		copy(scan, length);
+		secret_source_copy(scan, length);
 	}
 	scan->pair = PAIR_NONE;
 	scan->is_value = false;
@@ -160,7 +160,7 @@ static void mask_content(struct buffer *out, const char *text, size_t length)
 }
 
 /* What texts say of secrets: "Authorization: Bearer abc", also in comments. */
-static void mask_text(struct buffer *out, const char *text, size_t length)
+static void secret_source_mask_text(struct buffer *out, const char *text, size_t length)
 {
 	char *part = xstrndup(text, length);
 
@@ -169,7 +169,7 @@ static void mask_text(struct buffer *out, const char *text, size_t length)
 }
 
 /* prefix is the length of the letters before its quote. */
-static void take_string(struct scan *scan, size_t prefix)
+static void secret_source_take_string(struct scan *scan, size_t prefix)
 {
 	char quote = scan->at[prefix];
 	size_t quotes = quotes_length(scan->at + prefix);
@@ -178,14 +178,14 @@ static void take_string(struct scan *scan, size_t prefix)
 	const char *text = scan->at + before;
 	bool names = is_key(text, length);
 
-	copy(scan, before);
+	secret_source_copy(scan, before);
 	if (length > 0 && (is_masked(scan) || (scan->pair == PAIR_COMMA && !names)))
 		mask_content(scan->out, text, length);
 	else
-		mask_text(scan->out, text, length);
+		secret_source_mask_text(scan->out, text, length);
 	scan->at += length;
 	if (*scan->at == quote)
-		copy(scan, quotes);
+		secret_source_copy(scan, quotes);
 	if (names)
 		name_level(scan, text, length, true);
 	scan->pair = names ? PAIR_KEY : PAIR_NONE;
@@ -200,7 +200,7 @@ static void open_bracket(struct scan *scan)
 		scan->more++;
 	else
 		scan->levels[++scan->depth] = (struct level){ .bracket = *scan->at };
-	copy(scan, 1);
+	secret_source_copy(scan, 1);
 }
 
 static void close_bracket(struct scan *scan)
@@ -210,7 +210,7 @@ static void close_bracket(struct scan *scan)
 
 	scan->pair = PAIR_NONE;
 	scan->is_value = false;
-	copy(scan, 1);
+	secret_source_copy(scan, 1);
 	if (scan->more > 0) {
 		scan->more--;
 		return;
@@ -277,7 +277,7 @@ static void take_assignment(struct scan *scan)
 	scan->is_value = level->state == STATE_ASSIGNED;
 }
 
-static void take_comparison(struct scan *scan)
+static void secret_source_take_comparison(struct scan *scan)
 {
 	struct level *level = top(scan);
 
@@ -310,15 +310,33 @@ static const struct {
 	const char *text;
 	void (*take)(struct scan *scan);
 } operators[] = {
-	{ "**=", take_assignment }, { "//=", take_assignment }, { ">>=", take_assignment },
-	{ "<<=", take_assignment }, { "==", take_comparison },	{ "!=", take_comparison },
-	{ "<=", take_other },	    { ">=", take_other },	{ "->", take_other },
-	{ ":=", take_assignment },  { "+=", take_assignment },	{ "-=", take_assignment },
-	{ "*=", take_assignment },  { "/=", take_assignment },	{ "%=", take_assignment },
-	{ "&=", take_assignment },  { "|=", take_assignment },	{ "^=", take_assignment },
-	{ "@=", take_assignment },  { "=", take_assignment },	{ ":", take_colon },
-	{ ",", take_comma },	    { ";", end_statement },	{ "\n", end_statement },
-	{ ".", take_dot },	    { "-", take_sign },		{ "+", take_sign },
+	{ "**=", take_assignment },
+	{ "//=", take_assignment },
+	{ ">>=", take_assignment },
+	{ "<<=", take_assignment },
+	{ "==", secret_source_take_comparison },
+	{ "!=", secret_source_take_comparison },
+	{ "<=", take_other },
+	{ ">=", take_other },
+	{ "->", take_other },
+	{ ":=", take_assignment },
+	{ "+=", take_assignment },
+	{ "-=", take_assignment },
+	{ "*=", take_assignment },
+	{ "/=", take_assignment },
+	{ "%=", take_assignment },
+	{ "&=", take_assignment },
+	{ "|=", take_assignment },
+	{ "^=", take_assignment },
+	{ "@=", take_assignment },
+	{ "=", take_assignment },
+	{ ":", take_colon },
+	{ ",", take_comma },
+	{ ";", end_statement },
+	{ "\n", end_statement },
+	{ ".", take_dot },
+	{ "-", take_sign },
+	{ "+", take_sign },
 };
 
 static void take_operator(struct scan *scan)
@@ -331,16 +349,16 @@ static void take_operator(struct scan *scan)
 		if (operators[i].take != take_comma)
 			scan->pair = PAIR_NONE;
 		operators[i].take(scan);
-		copy(scan, length);
+		secret_source_copy(scan, length);
 		return;
 	}
 	scan->pair = PAIR_NONE;
 	take_other(scan);
-	copy(scan, 1);
+	secret_source_copy(scan, 1);
 }
 
 /* Letters and digits; other characters than ASCII's are letters here. */
-static size_t word_length(const char *text)
+static size_t secret_source_word_length(const char *text)
 {
 	size_t length = 0;
 
@@ -353,10 +371,10 @@ static size_t word_length(const char *text)
 /* 1, 1_000, 0x1f, 1.5e3; a sign in an exponent is an operator here. */
 static size_t number_length(const char *text)
 {
-	size_t length = word_length(text);
+	size_t length = secret_source_word_length(text);
 
 	while (text[length] == '.')
-		length += 1 + word_length(text + length + 1);
+		length += 1 + secret_source_word_length(text + length + 1);
 	return length;
 }
 
@@ -371,26 +389,26 @@ static void take_comment(struct scan *scan)
 {
 	size_t length = strcspn(scan->at, "\n");
 
-	mask_text(scan->out, scan->at, length);
+	secret_source_mask_text(scan->out, scan->at, length);
 	scan->at += length;
 }
 
-static void take_token(struct scan *scan)
+static void secret_source_take_token(struct scan *scan)
 {
 	size_t prefix;
 
 	if (strchr(" \t\r\f", *scan->at))
-		copy(scan, 1);
+		secret_source_copy(scan, 1);
 	else if (scan->at[0] == '\\' && scan->at[1] == '\n')
-		copy(scan, 2);
+		secret_source_copy(scan, 2);
 	else if (*scan->at == '#')
 		take_comment(scan);
 	else if (find_string(scan->at, &prefix))
-		take_string(scan, prefix);
+		secret_source_take_string(scan, prefix);
 	else if (isdigit((unsigned char)*scan->at))
-		take_number(scan, number_length(scan->at));
-	else if (word_length(scan->at) > 0)
-		take_name(scan, word_length(scan->at));
+		secret_source_take_number(scan, number_length(scan->at));
+	else if (secret_source_word_length(scan->at) > 0)
+		secret_source_take_name(scan, secret_source_word_length(scan->at));
 	else if (strchr("([{", *scan->at))
 		open_bracket(scan);
 	else if (strchr(")]}", *scan->at))
@@ -404,5 +422,5 @@ void secret_mask_source(struct buffer *out, const char *text)
 	struct scan scan = { .out = out, .at = text };
 
 	while (*scan.at != '\0')
-		take_token(&scan);
+		secret_source_take_token(&scan);
 }

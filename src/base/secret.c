@@ -47,7 +47,7 @@ bool secret_is_named(const char *name, size_t length)
 	return false;
 }
 
-static bool is_name(char character)
+static bool secret_is_name(char character)
 {
 	return isalnum((unsigned char)character) || character == '_' || character == '-' ||
 	       character == '.';
@@ -110,7 +110,7 @@ static size_t value_length(const char *value)
 }
 
 /* What is before the value of a secret that a name leads to; 0: it does not. */
-static size_t find_value(const char *text, size_t length)
+static size_t secret_find_value(const char *text, size_t length)
 {
 	size_t gap;
 
@@ -144,7 +144,7 @@ void secret_mask(struct buffer *out, const char *text)
 		size_t shown;
 		size_t value;
 
-		while (is_name(text[length]))
+		while (secret_is_name(text[length]))
 			length++;
 		if (credentials > 0)
 			length = 3;
@@ -152,7 +152,7 @@ void secret_mask(struct buffer *out, const char *text)
 			buffer_append_char(out, *text++);
 			continue;
 		}
-		shown = credentials > 0 ? 0 : find_value(text, length);
+		shown = credentials > 0 ? 0 : secret_find_value(text, length);
 		value = shown > 0 ? value_length(text + shown) : credentials;
 		if (shown == 0)
 			shown = length;

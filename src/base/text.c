@@ -41,7 +41,7 @@ static bool is_codepoint(int32_t codepoint)
  * they are not UTF-8. It stops at the first byte that does not belong, so
  * before a NUL the length may be too large.
  */
-static size_t decode(const char *bytes, size_t length, int32_t *codepoint)
+static size_t text_decode(const char *bytes, size_t length, int32_t *codepoint)
 {
 	unsigned char lead = (unsigned char)bytes[0];
 
@@ -94,7 +94,7 @@ bool text_is_utf8(const char *bytes, size_t length)
 
 	while (at < length) {
 		int32_t codepoint;
-		size_t used = decode(bytes + at, length - at, &codepoint);
+		size_t used = text_decode(bytes + at, length - at, &codepoint);
 
 		if (used == 0)
 			return false;
@@ -177,7 +177,7 @@ int32_t text_next(const char **string)
 
 	if (**string == '\0')
 		return 0;
-	used = decode(*string, 4, &codepoint);
+	used = text_decode(*string, 4, &codepoint);
 	if (used == 0) {
 		(*string)++;
 		return REPLACEMENT;
@@ -245,7 +245,7 @@ size_t text_plain_prefix(const char *bytes, size_t length)
 			if (byte < 0x20 || byte == 0x7f)
 				break;
 		} else {
-			used = decode(bytes + at, length - at, &codepoint);
+			used = text_decode(bytes + at, length - at, &codepoint);
 			if (used == 0 || is_unsafe(codepoint))
 				break;
 		}
@@ -258,7 +258,7 @@ size_t text_plain_prefix(const char *bytes, size_t length)
 static size_t escape_one(struct buffer *out, const char *bytes, size_t length)
 {
 	int32_t codepoint;
-	size_t used = decode(bytes, length, &codepoint);
+	size_t used = text_decode(bytes, length, &codepoint);
 
 	if (used == 0) {
 		buffer_printf(out, "<%02x>", (unsigned char)bytes[0]);

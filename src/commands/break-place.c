@@ -14,7 +14,7 @@
 #include "protocol/stack.h"
 
 /* Whether path is what was typed, or ends in it behind a slash. */
-static bool is_meant(const char *path, const char *typed)
+static bool break_place_is_meant(const char *path, const char *typed)
 {
 	size_t length = strlen(path);
 	size_t typed_length = strlen(typed);
@@ -32,7 +32,7 @@ static const char *find_in_stacks(const struct rank *rank, const char *typed)
 		for (size_t j = 0; stack && j < stack->frame_count; j++) {
 			const struct code *code = stack->frames[j].code;
 
-			if (code->type == FRAME_PYTHON && is_meant(code->file, typed))
+			if (code->type == FRAME_PYTHON && break_place_is_meant(code->file, typed))
 				return code->file;
 		}
 	}
@@ -44,13 +44,13 @@ static const char *find_of_rank(const struct rank *rank, const char *typed)
 	const char *script = rank->process.script_path;
 	const char *found = find_in_stacks(rank, typed);
 
-	if (!found && script && script[0] == '/' && is_meant(script, typed))
+	if (!found && script && script[0] == '/' && break_place_is_meant(script, typed))
 		found = script;
 	return found;
 }
 
 /* As the ranks know the file, that of the one looked at first. */
-static const char *resolve(const struct session *session, const char *typed)
+static const char *break_place_resolve(const struct session *session, const char *typed)
 {
 	const struct rank *looked_at = session_looked_at(session);
 	const char *found = NULL;
@@ -81,13 +81,13 @@ static const char *looked_at_file(const struct session *session)
 	return stack->frames[depth].code->file;
 }
 
-static bool is_number(const char *text)
+static bool break_place_is_number(const char *text)
 {
 	return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
 /* No function has such a name. */
-static bool is_file(const char *text)
+static bool break_place_is_file(const char *text)
 {
 	size_t length = strlen(text);
 
@@ -102,10 +102,10 @@ int break_place_read(struct breakpoint *breakpoint, const struct session *sessio
 	const char *file = NULL;
 	char *typed;
 
-	if (!is_number(digits)) {
+	if (!break_place_is_number(digits)) {
 		if (colon)
 			return error_set(error, "'%.80s' names no line: break FILE:LINE", text);
-		if (is_file(text))
+		if (break_place_is_file(text))
 			return error_set(error, "break FILE:LINE; %.80s has no line", text);
 		if (text[0] == '-')
 			return error_set(error,
@@ -125,7 +125,7 @@ int break_place_read(struct breakpoint *breakpoint, const struct session *sessio
 		return 0;
 	}
 	typed = xasprintf("%.*s", (int)(colon - text), text);
-	breakpoint->path = xstrdup(resolve(session, typed));
+	breakpoint->path = xstrdup(break_place_resolve(session, typed));
 	free(typed);
 	return 0;
 }

@@ -26,7 +26,7 @@
 #define CATCH_USAGE "on, off, lease TIME, types TYPE..., raised TYPE... or raised off"
 
 /* {"catch": null or {"lease", "types"}}, and what was asked for. */
-static bool is_caught(const json_t *body, const json_t **lease)
+static bool command_agent_is_caught(const json_t *body, const json_t **lease)
 {
 	const json_t *armed = json_object_get(body, "catch");
 	const json_t *owner = armed ? armed : body;
@@ -55,7 +55,7 @@ static void say_caught(struct buffer *out, const json_t *body)
 {
 	const json_t *lease;
 
-	if (!is_caught(body, &lease)) {
+	if (!command_agent_is_caught(body, &lease)) {
 		buffer_append_string(out, "an uncaught exception ends it as ever");
 		return;
 	}
@@ -70,7 +70,7 @@ static void say_caught(struct buffer *out, const json_t *body)
 static void add_caught(json_t *json, const json_t *body)
 {
 	const json_t *lease;
-	bool is_on = is_caught(body, &lease);
+	bool is_on = command_agent_is_caught(body, &lease);
 
 	json_object_set_new(json, "catch", json_boolean(is_on));
 	json_object_set_new(json, "lease",
@@ -95,7 +95,7 @@ static void say_raised(struct buffer *out, const json_t *body)
 	}
 }
 
-static void add_raised(json_t *json, const json_t *body)
+static void command_agent_add_raised(json_t *json, const json_t *body)
 {
 	json_object_set(json, "raised", json_object_get(body, "types"));
 }
@@ -117,7 +117,7 @@ static int run_raised(struct command_context *context, const struct arguments *a
 		.command = "catch",
 		.request = "setExceptionBreakpoints",
 		.say = say_raised,
-		.add = add_raised,
+		.add = command_agent_add_raised,
 	};
 	bool is_off = arguments->count == 2 && strcmp(arguments->words[1], "off") == 0;
 	json_t *filters;
@@ -169,7 +169,7 @@ static int read_catch(json_t *request, const struct arguments *arguments, struct
  * A script is told of what is held then; a screen sees it by itself, and one
  * command is gone before.
  */
-static void follow(struct command_context *context)
+static void command_agent_follow(struct command_context *context)
 {
 	struct engine *engine = context->engine;
 	const struct session *session = &engine->session;
@@ -203,7 +203,7 @@ static int catch_run(struct command_context *context, const struct arguments *ar
 	if (result == 0)
 		result = collection_run(&asking, context, error);
 	if (result == 0 && json_is_true(json_object_get(request, "on")))
-		follow(context);
+		command_agent_follow(context);
 	json_decref(request);
 	return result;
 }
@@ -218,7 +218,7 @@ const struct command command_catch = {
 };
 
 /* A file that is here is run as one, by the path that the ranks see. */
-static char *find_file(const struct arguments *arguments)
+static char *command_agent_find_file(const struct arguments *arguments)
 {
 	struct stat about;
 
@@ -229,7 +229,7 @@ static char *find_file(const struct arguments *arguments)
 }
 
 /* A word that can only be meant as a file's name. */
-static bool is_path(const char *word)
+static bool command_agent_is_path(const char *word)
 {
 	size_t length = strlen(word);
 
@@ -241,13 +241,13 @@ static bool is_path(const char *word)
 static int execute_run(struct command_context *context, const struct arguments *arguments,
 		       struct error *error)
 {
-	char *path = find_file(arguments);
+	char *path = command_agent_find_file(arguments);
 	char *code = arguments_text(arguments, 0, arguments->count);
 	int result;
 
 	if (code[0] == '\0')
 		result = error_set(error, "execute needs a file, or code: execute probe.py");
-	else if (!path && arguments->count == 1 && is_path(arguments->words[0]))
+	else if (!path && arguments->count == 1 && command_agent_is_path(arguments->words[0]))
 		result = error_set(error, "there is no file %s", arguments->words[0]);
 	else
 		result = rank_query_begin(context, "execute", path ? path : code,

@@ -28,7 +28,7 @@ static struct breakpoints *list_of(struct command_context *context)
 }
 
 /* Of the watches alone, or all. */
-static int list(struct command_context *context, bool is_of_watches)
+static int command_break_list(struct command_context *context, bool is_of_watches)
 {
 	const struct session *session = &context->engine->session;
 	json_t *json = context->is_json ? json_array() : NULL;
@@ -140,12 +140,13 @@ static int tell_of(struct command_context *context, int id, int added, struct er
 	return error_is_set(error) ? -1 : 0;
 }
 
-static int tell(struct command_context *context, int id, struct error *error)
+static int command_break_tell(struct command_context *context, int id, struct error *error)
 {
 	return tell_of(context, id, 0, error);
 }
 
-static void choose_ranks(struct session_breakpoint *added, const struct command_context *context)
+static void command_break_choose_ranks(struct session_breakpoint *added,
+				       const struct command_context *context)
 {
 	const struct session *session = &context->engine->session;
 
@@ -162,7 +163,7 @@ static int check_live(const struct command_context *context, struct error *error
 }
 
 /* Where files are is asked of stacks; a script may not have looked yet. */
-static int look(struct command_context *context, struct error *error)
+static int command_break_look(struct command_context *context, struct error *error)
 {
 	if (check_live(context, error) < 0)
 		return -1;
@@ -181,14 +182,14 @@ static int set_breakpoint(struct command_context *context, const struct argument
 	struct session_breakpoint *added;
 	int id;
 
-	if (look(context, error) < 0)
+	if (command_break_look(context, error) < 0)
 		return -1;
 	added = breakpoints_add(list, error);
 	if (!added)
 		return -1;
 	id = added->breakpoint.id;
 	added->breakpoint.is_temporary = is_temporary;
-	choose_ranks(added, context);
+	command_break_choose_ranks(added, context);
 	if (break_place_read(&added->breakpoint, &context->engine->session, arguments->words[0],
 			     error) == 0 &&
 	    break_place_read_terms(&added->breakpoint, arguments, error) == 0) {
@@ -206,7 +207,7 @@ static int break_run(struct command_context *context, const struct arguments *ar
 		     struct error *error)
 {
 	if (arguments->count == 0)
-		return list(context, false);
+		return command_break_list(context, false);
 	return set_breakpoint(context, arguments, false, error);
 }
 
@@ -237,8 +238,8 @@ const struct command command_tbreak = {
 };
 
 /* The frame looked at, in all ranks that have it at the same depth. */
-static void choose_frame(struct session_breakpoint *added, struct control *control,
-			 const struct session *session)
+static void command_break_choose_frame(struct session_breakpoint *added, struct control *control,
+				       const struct session *session)
 {
 	int number = -1;
 	int depth = -1;
@@ -256,8 +257,8 @@ static void choose_frame(struct session_breakpoint *added, struct control *contr
 	added->breakpoint.depth = depth < 0 ? 0 : depth;
 }
 
-static int watch(struct command_context *context, struct control *control, char *owned_expression,
-		 struct error *error)
+static int command_break_watch(struct command_context *context, struct control *control,
+			       char *owned_expression, struct error *error)
 {
 	struct breakpoints *list = list_of(context);
 	struct session_breakpoint *added = breakpoints_add(list, error);
@@ -267,22 +268,22 @@ static int watch(struct command_context *context, struct control *control, char 
 		return -1;
 	}
 	added->breakpoint.watch = owned_expression;
-	choose_frame(added, control, &context->engine->session);
+	command_break_choose_frame(added, control, &context->engine->session);
 	return tell_of(context, added->breakpoint.id, added->breakpoint.id, error);
 }
 
-static int watch_run(struct command_context *context, const struct arguments *arguments,
-		     struct error *error)
+static int command_break_watch_run(struct command_context *context,
+				   const struct arguments *arguments, struct error *error)
 {
 	struct control control = { .command = "watch", .need = CONTROL_STOPPED };
 	int result;
 
 	if (arguments->count == 0)
-		return list(context, true);
+		return command_break_list(context, true);
 	result = control_choose(&control, context, error);
 	if (result == 0)
-		result = watch(context, &control, arguments_text(arguments, 0, arguments->count),
-			       error);
+		result = command_break_watch(context, &control,
+					     arguments_text(arguments, 0, arguments->count), error);
 	control_clear(&control);
 	return result;
 }
@@ -293,7 +294,7 @@ const struct command command_watch = {
 	.help = "stop where the value of a variable of the selected frame changes (stopped ranks); "
 		"alone: list",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
-	.run = watch_run,
+	.run = command_break_watch_run,
 };
 
 /* Lends the breakpoint that the first word names; NULL and a sentence. */
@@ -346,7 +347,7 @@ static int clear_all(struct command_context *context, struct error *error)
 	/* A script's answers are stops; a shell has one value of each command. */
 	else if (context->is_json && !context->engine->settings.script)
 		format_document(context->out, json_pack("{s:[]}", "breakpoints"));
-	return tell(context, 0, error);
+	return command_break_tell(context, 0, error);
 }
 
 static int clear_run(struct command_context *context, const struct arguments *arguments,
@@ -361,7 +362,7 @@ static int clear_run(struct command_context *context, const struct arguments *ar
 		return -1;
 	say_cleared(context, found->breakpoint.id);
 	breakpoints_remove(list_of(context), found->breakpoint.id);
-	return tell(context, 0, error);
+	return command_break_tell(context, 0, error);
 }
 
 const struct command command_clear = {
@@ -382,7 +383,7 @@ static int set_disabled(struct command_context *context, const struct arguments 
 	if (!found)
 		return -1;
 	found->breakpoint.is_disabled = is_disabled;
-	return tell(context, found->breakpoint.id, error);
+	return command_break_tell(context, found->breakpoint.id, error);
 }
 
 static int enable_run(struct command_context *context, const struct arguments *arguments,
@@ -422,7 +423,7 @@ static int ignore_run(struct command_context *context, const struct arguments *a
 	if (!found || arguments_integer(arguments->words[1], "number of times", 0, INT_MAX,
 					&found->breakpoint.ignore, error) < 0)
 		return -1;
-	return tell(context, found->breakpoint.id, error);
+	return command_break_tell(context, found->breakpoint.id, error);
 }
 
 const struct command command_ignore = {
@@ -443,7 +444,7 @@ static int condition_run(struct command_context *context, const struct arguments
 	free(found->breakpoint.condition);
 	found->breakpoint.condition =
 		arguments->count > 1 ? arguments_text(arguments, 1, arguments->count) : NULL;
-	return tell(context, found->breakpoint.id, error);
+	return command_break_tell(context, found->breakpoint.id, error);
 }
 
 const struct command command_condition = {

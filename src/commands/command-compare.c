@@ -22,8 +22,8 @@
 #include "model/paramdiff.h"
 
 /* What was not compared may differ; of one rank alone nothing is to be. */
-static void judge(struct command_context *context, const struct answers *answers,
-		  const struct answer_classes *classes)
+static void command_compare_judge(struct command_context *context, const struct answers *answers,
+				  const struct answer_classes *classes)
 {
 	const struct paramdiff *parts = answers->parts;
 	size_t known = 0;
@@ -46,7 +46,7 @@ static void judge(struct command_context *context, const struct answers *answers
  * Whether classes are within the tolerance, or how they differ, takes a look at
  * their elements.
  */
-static void compare_elements(struct engine *engine)
+static void command_compare_compare_elements(struct engine *engine)
 {
 	if (!engine->rank_query.wants_difference && !(engine->session.answers.tolerance > 0))
 		return;
@@ -55,7 +55,7 @@ static void compare_elements(struct engine *engine)
 }
 
 /* Ranks that differ are a finding; of a broadcast nothing is. */
-static int answer(struct command_context *context, struct error *error)
+static int command_compare_answer(struct command_context *context, struct error *error)
 {
 	struct engine *engine = context->engine;
 	const struct answers *answers = &engine->session.answers;
@@ -64,12 +64,12 @@ static int answer(struct command_context *context, struct error *error)
 	(void)error;
 	rank_query_wait(engine);
 	if (answers->kind == ANSWERS_COMPARE)
-		compare_elements(engine);
+		command_compare_compare_elements(engine);
 	answer_classes_make(&classes, answers);
 	if (classes.count > classes.value_count)
 		context->status = STATUS_PARTIAL;
 	if (answers->kind == ANSWERS_COMPARE)
-		judge(context, answers, &classes);
+		command_compare_judge(context, answers, &classes);
 	if (context->is_json)
 		format_document(context->out, format_json_answers(answers, &classes));
 	else
@@ -106,8 +106,8 @@ static bool is_quit(const char *line)
 }
 
 /* What ends programs is asked about, however it is said; as command_confirm. */
-static int confirm(struct command_context *context, const char *name, const char *line,
-		   struct error *error)
+static int command_compare_confirm(struct command_context *context, const char *name,
+				   const char *line, struct error *error)
 {
 	struct control control = { .command = name, .need = CONTROL_STOPPED };
 	int result = 1;
@@ -141,7 +141,7 @@ static int read_tolerance(struct options *options, const char *text, struct erro
  * An option behind the expression would be taken for a part of it, as Python
  * would; so would one that there is not.
  */
-static int check_words(const struct arguments *arguments, struct error *error)
+static int command_compare_check_words(const struct arguments *arguments, struct error *error)
 {
 	static const char *const names[] = { "--difference", "--sample", "--tolerance" };
 	const char *first = arguments_word(arguments, 0);
@@ -163,7 +163,7 @@ static int read_options(struct options *options, const struct arguments *argumen
 {
 	const char *tolerance = arguments_value(arguments, "--tolerance");
 
-	if (check_words(arguments, error) < 0)
+	if (command_compare_check_words(arguments, error) < 0)
 		return -1;
 	options->wants_difference = arguments_has(arguments, "--difference");
 	return tolerance ? read_tolerance(options, tolerance, error) : 0;
@@ -205,7 +205,7 @@ const struct command command_compare = {
 	.screen_help = "compare EXPR over the stopped ranks; alone: refresh",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = compare_run,
-	.answer = answer,
+	.answer = command_compare_answer,
 };
 
 static int broadcast_run(struct command_context *context, const struct arguments *arguments,
@@ -219,7 +219,7 @@ static int broadcast_run(struct command_context *context, const struct arguments
 			error,
 			"broadcast needs a line for the debuggers' prompts: broadcast pp batch");
 	else
-		result = confirm(context, arguments->name, line, error);
+		result = command_compare_confirm(context, arguments->name, line, error);
 	if (result > 0)
 		result = rank_query_begin(context, arguments->name, line, ANSWERS_BROADCAST, error);
 	free(line);
@@ -232,5 +232,5 @@ const struct command command_broadcast = {
 	.help = "send LINE to the prompt of each stopped rank; equal answers are one row",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = broadcast_run,
-	.answer = answer,
+	.answer = command_compare_answer,
 };

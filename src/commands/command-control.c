@@ -142,8 +142,8 @@ static bool is_any_moving(const struct control *control, const struct command_co
 	return false;
 }
 
-static int move(struct command_context *context, const char *name, const struct motion *motion,
-		struct error *error)
+static int command_control_move(struct command_context *context, const char *name,
+				const struct motion *motion, struct error *error)
 {
 	struct control control = { .command = name,
 				   .need = CONTROL_STOPPED,
@@ -180,7 +180,7 @@ static int next_run(struct command_context *context, const struct arguments *arg
 	};
 
 	(void)arguments;
-	return move(context, "next", &motion, error);
+	return command_control_move(context, "next", &motion, error);
 }
 
 const struct command command_next = {
@@ -201,7 +201,7 @@ static int step_run(struct command_context *context, const struct arguments *arg
 	};
 
 	(void)arguments;
-	return move(context, "step", &motion, error);
+	return command_control_move(context, "step", &motion, error);
 }
 
 const struct command command_step = {
@@ -224,7 +224,7 @@ static int continue_run(struct command_context *context, const struct arguments 
 	};
 
 	(void)arguments;
-	return move(context, "continue", &motion, error);
+	return command_control_move(context, "continue", &motion, error);
 }
 
 const struct command command_continue = {
@@ -246,7 +246,7 @@ static int finish_run(struct command_context *context, const struct arguments *a
 	};
 
 	(void)arguments;
-	return move(context, "finish", &motion, error);
+	return command_control_move(context, "finish", &motion, error);
 }
 
 const struct command command_finish = {
@@ -270,7 +270,7 @@ static int until_run(struct command_context *context, const struct arguments *ar
 	if (arguments->count > 0 && arguments_integer(arguments->words[0], "line", 1, LINE_MAXIMUM,
 						      &motion.line, error) < 0)
 		return -1;
-	return move(context, "until", &motion, error);
+	return command_control_move(context, "until", &motion, error);
 }
 
 const struct command command_until = {
@@ -289,7 +289,7 @@ static int jump_run(struct command_context *context, const struct arguments *arg
 	if (arguments_integer(arguments->words[0], "line", 1, LINE_MAXIMUM, &motion.line, error) <
 	    0)
 		return -1;
-	return move(context, "jump", &motion, error);
+	return command_control_move(context, "jump", &motion, error);
 }
 
 const struct command command_jump = {
@@ -302,8 +302,8 @@ const struct command command_jump = {
 };
 
 /* One request with the pid alone to each of the ranks. */
-static int ask_each(struct control *control, struct command_context *context, const char *request,
-		    bool is_forced, struct error *error)
+static int command_control_ask_each(struct control *control, struct command_context *context,
+				    const char *request, bool is_forced, struct error *error)
 {
 	const struct session *session = &context->engine->session;
 	struct rank_answers *pending = rank_answers_new(context->engine, control->command);
@@ -334,7 +334,7 @@ static int pause_run(struct command_context *context, const struct arguments *ar
 	(void)arguments;
 	result = control_choose(&control, context, error);
 	if (result == 0)
-		result = ask_each(&control, context, "pause", false, error);
+		result = command_control_ask_each(&control, context, "pause", false, error);
 	if (result == 0)
 		collect_undone(context, "ranks resume", "p", "them paused");
 	control_clear(&control);
@@ -373,7 +373,7 @@ static int release_run(struct command_context *context, const struct arguments *
 	if (!context->engine->session.is_replay && !is_any_on_its_way(&context->engine->session))
 		return error_set(error, "release: no rank is on its way to a stop, so none waits "
 					"for stopped ranks; continue resumes them");
-	return move(context, "release", &motion, error);
+	return command_control_move(context, "release", &motion, error);
 }
 
 const struct command command_release = {
@@ -395,7 +395,7 @@ static int terminate_run(struct command_context *context, const struct arguments
 	if (result == 0)
 		result = control_confirm_quit(&control, context, error);
 	if (result > 0)
-		result = ask_each(&control, context, "terminate", false, error);
+		result = command_control_ask_each(&control, context, "terminate", false, error);
 	control_clear(&control);
 	return result;
 }
@@ -422,7 +422,8 @@ static int detach_run(struct command_context *context, const struct arguments *a
 		result = question ? control_confirm(&control, context, question, error) : 1;
 	}
 	if (result > 0)
-		result = ask_each(&control, context, "detach", context->is_confirmed, error);
+		result = command_control_ask_each(&control, context, "detach",
+						  context->is_confirmed, error);
 	control_clear(&control);
 	return result;
 }

@@ -70,8 +70,8 @@ static int choose_set(struct command_context *context, struct side *side, const 
 	return 0;
 }
 
-static int choose(struct command_context *context, struct side *side, const char *text,
-		  struct error *error)
+static int command_diff_choose(struct command_context *context, struct side *side, const char *text,
+			       struct error *error)
 {
 	const struct session *session = &context->engine->session;
 	const struct rank *rank;
@@ -144,8 +144,8 @@ static int diff_run(struct command_context *context, const struct arguments *arg
 				 collect_seconds(arguments->words[1])),
 			    error) < 0)
 		return -1;
-	if (choose(context, &a, arguments->words[0], error) == 0 &&
-	    choose(context, &b, arguments->words[1], error) == 0) {
+	if (command_diff_choose(context, &a, arguments->words[0], error) == 0 &&
+	    command_diff_choose(context, &b, arguments->words[1], error) == 0) {
 		append_diff(context, &a, &b);
 		result = 0;
 	}

@@ -20,7 +20,7 @@
 
 #define WAYS_MAXIMUM 64
 
-static json_t *copy_text(const json_t *from, const char *key)
+static json_t *command_doctor_copy_text(const json_t *from, const char *key)
 {
 	return json_text(json_get_string(from, key, NULL));
 }
@@ -33,10 +33,10 @@ static json_t *way_to_json(const json_t *way, bool *is_finding)
 
 	if (!is_ok && !json_get_boolean(way, "optional", false))
 		*is_finding = true;
-	json_object_set_new(json, "way", copy_text(way, "way"));
+	json_object_set_new(json, "way", command_doctor_copy_text(way, "way"));
 	json_object_set_new(json, "ok", json_boolean(is_ok));
-	json_object_set_new(json, "why", copy_text(way, "why"));
-	json_object_set_new(json, "fix", copy_text(way, "fix"));
+	json_object_set_new(json, "why", command_doctor_copy_text(way, "why"));
+	json_object_set_new(json, "fix", command_doctor_copy_text(way, "fix"));
 	return json;
 }
 
@@ -59,7 +59,8 @@ static int rank_number(const struct session *session, const json_t *rank)
 	return (int)json_get_integer(rank, "rank", -1);
 }
 
-static json_t *rank_to_json(const struct session *session, const json_t *rank, bool *is_finding)
+static json_t *command_doctor_rank_to_json(const struct session *session, const json_t *rank,
+					   bool *is_finding)
 {
 	json_t *json = json_object();
 	json_t *ways = json_array();
@@ -86,14 +87,15 @@ static json_t *answer_to_json(const struct session *session, const json_t *answe
 
 	json_array_foreach(json_object_get(answer, "ranks"), i, rank)
 	{
-		json_array_append_new(ranks, rank_to_json(session, rank, is_finding));
+		json_array_append_new(ranks,
+				      command_doctor_rank_to_json(session, rank, is_finding));
 	}
 	json_object_set_new(json, "ranks", ranks);
 	return json;
 }
 
 /* The same answer: one fault closes many ways. */
-static bool is_same(const json_t *a, const json_t *b)
+static bool command_doctor_is_same(const json_t *a, const json_t *b)
 {
 	return json_get_boolean(a, "ok", false) == json_get_boolean(b, "ok", false) &&
 	       strcmp(json_get_string(a, "why", ""), json_get_string(b, "why", "")) == 0 &&
@@ -109,7 +111,8 @@ static size_t append_ways(struct buffer *out, const json_t *ways, size_t first)
 	size_t next = first;
 
 	buffer_append_string(out, json_get_boolean(way, "ok", false) ? "  yes  " : "  no   ");
-	while (next < json_array_size(ways) && is_same(json_array_get(ways, next), way)) {
+	while (next < json_array_size(ways) &&
+	       command_doctor_is_same(json_array_get(ways, next), way)) {
 		if (next > first)
 			buffer_append_string(out, ", ");
 		format_text(out, json_get_string(json_array_get(ways, next++), "way", "?"));
@@ -139,7 +142,7 @@ static void append_heading(struct buffer *out, const json_t *rank)
 }
 
 /* Ranks in a row that have the same answers; returns the next. */
-static size_t append_ranks(struct buffer *out, const json_t *ranks, size_t first)
+static size_t command_doctor_append_ranks(struct buffer *out, const json_t *ranks, size_t first)
 {
 	const json_t *rank = json_array_get(ranks, first);
 	const json_t *ways = json_object_get(rank, "ways");
@@ -163,13 +166,13 @@ static size_t append_ranks(struct buffer *out, const json_t *ranks, size_t first
 	return next;
 }
 
-static void append_text(struct buffer *out, const json_t *document)
+static void command_doctor_append_text(struct buffer *out, const json_t *document)
 {
 	const json_t *ranks = json_object_get(document, "ranks");
 	size_t next = 0;
 
 	while (next < json_array_size(ranks))
-		next = append_ranks(out, ranks, next);
+		next = command_doctor_append_ranks(out, ranks, next);
 }
 
 /* The newest answers, which may be still to come, or recorded. */
@@ -187,7 +190,7 @@ static json_t *known_answers(const struct engine *engine)
 	return json_pack("{s:o}", "ranks", ranks);
 }
 
-static json_t *ask(struct command_context *context, struct error *error)
+static json_t *command_doctor_ask(struct command_context *context, struct error *error)
 {
 	struct engine *engine = context->engine;
 	const struct session *session = &engine->session;
@@ -216,7 +219,7 @@ static int show_on_screen(struct command_context *context, struct error *error)
 		evidence_ask_ways(engine, NULL);
 	answer = known_answers(engine);
 	document = answer_to_json(&engine->session, answer, &is_finding);
-	append_text(context->out, document);
+	command_doctor_append_text(context->out, document);
 	if (context->out->length == 0 && engine->replay)
 		error_set(error, "nothing was recorded of the ways into the processes");
 	else if (context->out->length == 0)
@@ -243,7 +246,7 @@ static int doctor_run(struct command_context *context, const struct arguments *a
 			format_document(context->out, json_pack("{s:[]}", "ranks"));
 		return -1;
 	}
-	answer = ask(context, error);
+	answer = command_doctor_ask(context, error);
 	if (!answer) {
 		context->status = STATUS_NOTHING;
 		return -1;
@@ -255,7 +258,7 @@ static int doctor_run(struct command_context *context, const struct arguments *a
 		format_document(context->out, document);
 		return 0;
 	}
-	append_text(context->out, document);
+	command_doctor_append_text(context->out, document);
 	json_decref(document);
 	return 0;
 }

@@ -17,7 +17,8 @@
 #include "engine/rank-query.h"
 
 /* What raised is a finding; who was not reached makes the answer partial. */
-static void judge(struct command_context *context, const struct answer_classes *classes)
+static void command_eval_judge(struct command_context *context,
+			       const struct answer_classes *classes)
 {
 	bool is_raised = false;
 
@@ -67,7 +68,7 @@ int command_answer_evaluated(struct command_context *context, struct error *erro
 	answer_classes_make(&classes, answers);
 	result = check_reached(context, answers, &classes, error);
 	if (result == 0)
-		judge(context, &classes);
+		command_eval_judge(context, &classes);
 	if (context->is_json)
 		format_document(context->out, format_json_answers(answers, &classes));
 	else if (result == 0)

@@ -17,12 +17,12 @@
 #include "engine/format.h"
 #include "engine/request.h"
 
-static void say(struct buffer *out, const json_t *body)
+static void command_inject_say(struct buffer *out, const json_t *body)
 {
 	format_text(out, json_get_string(body, "result", "?"));
 }
 
-static void add(json_t *json, const json_t *body)
+static void command_inject_add(json_t *json, const json_t *body)
 {
 	json_set_text(json, "listens", json_get_string(body, "result", "?"));
 }
@@ -54,8 +54,8 @@ static int inject_run(struct command_context *context, const struct arguments *a
 	struct collection asking = {
 		.command = arguments->name,
 		.request = "inject",
-		.say = say,
-		.add = add,
+		.say = command_inject_say,
+		.add = command_inject_add,
 	};
 	json_t *request;
 	int result;
@@ -78,7 +78,7 @@ const struct command command_inject = {
 	.run = inject_run,
 };
 
-static void add_result(json_t *json, const json_t *body)
+static void command_inject_add_result(json_t *json, const json_t *body)
 {
 	json_set_text(json, "result", json_get_string(body, "result", "?"));
 }
@@ -89,8 +89,8 @@ static int eject_run(struct command_context *context, const struct arguments *ar
 	const struct collection asking = {
 		.command = arguments->name,
 		.request = "eject",
-		.say = say,
-		.add = add_result,
+		.say = command_inject_say,
+		.add = command_inject_add_result,
 	};
 
 	return collection_run(&asking, context, error);

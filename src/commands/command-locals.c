@@ -30,8 +30,8 @@ struct spot {
 	bool has_secrets;	    /* their values are shown */
 };
 
-static int choose_rank(struct command_context *context, struct spot *spot, const char *text,
-		       struct error *error)
+static int command_locals_choose_rank(struct command_context *context, struct spot *spot,
+				      const char *text, struct error *error)
 {
 	const struct session *session = &context->engine->session;
 	int number = -1;
@@ -73,7 +73,7 @@ static int choose_thread(struct command_context *context, struct spot *spot, con
 	return error_prefix(error, "rank %d", spot->rank->process.rank);
 }
 
-static int choose_frame(struct spot *spot, const char *text, struct error *error)
+static int command_locals_choose_frame(struct spot *spot, const char *text, struct error *error)
 {
 	const struct stack *stack = spot->thread->sample.stack;
 
@@ -86,8 +86,8 @@ static int choose_frame(struct spot *spot, const char *text, struct error *error
 	return 0;
 }
 
-static void append(struct command_context *context, const struct spot *spot,
-		   const struct variable_list *list)
+static void command_locals_append(struct command_context *context, const struct spot *spot,
+				  const struct variable_list *list)
 {
 	const struct process *process = &spot->rank->process;
 	const struct frame *frame = &spot->thread->sample.stack->frames[spot->depth];
@@ -109,7 +109,8 @@ static void append(struct command_context *context, const struct spot *spot,
 }
 
 /* One rank was asked: what others did not answer does not matter here. */
-static int answer(struct command_context *context, const struct spot *spot, struct error *error)
+static int command_locals_answer(struct command_context *context, const struct spot *spot,
+				 struct error *error)
 {
 	struct variable_list list = { .total = -1 };
 	int result = frame_locals_read(context->engine, spot->rank, spot->thread->sample.tid,
@@ -119,7 +120,7 @@ static int answer(struct command_context *context, const struct spot *spot, stru
 	if (!spot->has_secrets)
 		variable_list_mask(&list);
 	if (result == 0) {
-		append(context, spot, &list);
+		command_locals_append(context, spot, &list);
 	} else {
 		context->status = STATUS_NOTHING;
 		format_clause(error->message);
@@ -130,7 +131,7 @@ static int answer(struct command_context *context, const struct spot *spot, stru
 }
 
 /* `locals 2` is what many type first. */
-static bool is_number(const char *word)
+static bool command_locals_is_number(const char *word)
 {
 	return word[0] != '\0' && word[strspn(word, "0123456789")] == '\0';
 }
@@ -144,7 +145,7 @@ static int locals_run(struct command_context *context, const struct arguments *a
 		.has_secrets = arguments_has(arguments, "--secrets"),
 	};
 
-	if (is_number(arguments_word(arguments, 0)))
+	if (command_locals_is_number(arguments_word(arguments, 0)))
 		return error_set(error, "a rank is named so: locals --rank %.20s",
 				 arguments->words[0]);
 	if (arguments_refuse_any(arguments, error) < 0)
@@ -152,11 +153,12 @@ static int locals_run(struct command_context *context, const struct arguments *a
 	if (collect_samples(context, 0, error) < 0)
 		return -1;
 	context->status = STATUS_USAGE;
-	if (choose_rank(context, &spot, arguments_value(arguments, "--rank"), error) < 0 ||
+	if (command_locals_choose_rank(context, &spot, arguments_value(arguments, "--rank"),
+				       error) < 0 ||
 	    choose_thread(context, &spot, arguments_value(arguments, "--thread"), error) < 0 ||
-	    choose_frame(&spot, arguments_value(arguments, "--frame"), error) < 0)
+	    command_locals_choose_frame(&spot, arguments_value(arguments, "--frame"), error) < 0)
 		return -1;
-	return answer(context, &spot, error);
+	return command_locals_answer(context, &spot, error);
 }
 
 const struct command command_locals = {

@@ -69,7 +69,7 @@ static bool is_last(const struct output *output, size_t line, int lines)
 	return lines > 0;
 }
 
-static void append_text(struct buffer *out, const struct output *output, int lines)
+static void command_output_append_text(struct buffer *out, const struct output *output, int lines)
 {
 	for (size_t i = 0; i < OUTPUT_STREAMS; i++) {
 		const struct output_stream *stream = &output->streams[i];
@@ -119,8 +119,8 @@ static json_t *output_to_json(const struct output *output, int lines)
 	return json_pack("{s:o, s:o}", "streams", streams, "lines", texts);
 }
 
-static void append_rank(struct command_context *context, json_t *document, const struct rank *rank,
-			int lines)
+static void command_output_append_rank(struct command_context *context, json_t *document,
+				       const struct rank *rank, int lines)
 {
 	struct error error = ERROR_INIT;
 	const struct output *output = find_output(context, rank, &error);
@@ -144,7 +144,7 @@ static void append_rank(struct command_context *context, json_t *document, const
 		buffer_printf(context->out, "  pid %d", (int)rank->process.pid);
 	buffer_append_char(context->out, '\n');
 	if (output) {
-		append_text(context->out, output, lines);
+		command_output_append_text(context->out, output, lines);
 		return;
 	}
 	buffer_append_string(context->out, "  ");
@@ -167,7 +167,7 @@ static int output_run(struct command_context *context, const struct arguments *a
 	document = json_array();
 	for (size_t i = 0; i < session->rank_count; i++)
 		if (format_is_chosen(&context->ranks, session->ranks[i]))
-			append_rank(context, document, session->ranks[i], lines);
+			command_output_append_rank(context, document, session->ranks[i], lines);
 	if (context->is_json)
 		format_document(context->out, document);
 	else

@@ -22,7 +22,7 @@
 
 #define DEFAULT_EXPRESSION "model"
 
-static void append_errors(struct buffer *out, const struct paramdiff *diff)
+static void command_params_append_errors(struct buffer *out, const struct paramdiff *diff)
 {
 	struct failures failures = FAILURES_INIT;
 
@@ -34,7 +34,7 @@ static void append_errors(struct buffer *out, const struct paramdiff *diff)
 	failures_clear(&failures);
 }
 
-static void append_text(struct buffer *out, const struct paramdiff *diff)
+static void command_params_append_text(struct buffer *out, const struct paramdiff *diff)
 {
 	bool is_any = false;
 
@@ -45,10 +45,10 @@ static void append_text(struct buffer *out, const struct paramdiff *diff)
 		buffer_append_char(out, '\n');
 	}
 	format_text_parameters(out, diff);
-	append_errors(out, diff);
+	command_params_append_errors(out, diff);
 }
 
-static void judge(struct command_context *context, const struct paramdiff *diff)
+static void command_params_judge(struct command_context *context, const struct paramdiff *diff)
 {
 	size_t failed = 0;
 
@@ -74,17 +74,17 @@ static int diff_params_run(struct command_context *context, const struct argumen
 	return result;
 }
 
-static int answer(struct command_context *context, struct error *error)
+static int command_params_answer(struct command_context *context, struct error *error)
 {
 	const struct paramdiff *diff = &context->engine->session.paramdiff;
 
 	(void)error;
 	parameter_compare_wait(context->engine);
-	judge(context, diff);
+	command_params_judge(context, diff);
 	if (context->is_json)
 		format_document(context->out, format_json_parameters(diff));
 	else
-		append_text(context->out, diff);
+		command_params_append_text(context->out, diff);
 	return 0;
 }
 
@@ -97,5 +97,5 @@ const struct command command_diff_params = {
 	.screen_help = "compare all parameters of EXPR (model) over the ranks; alone: refresh",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = diff_params_run,
-	.answer = answer,
+	.answer = command_params_answer,
 };

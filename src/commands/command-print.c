@@ -31,8 +31,8 @@ struct evaluation {
 	const char *name; /* what gets its value there; NULL: nothing */
 };
 
-static json_t *make_arguments(const struct session *session, const struct rank *rank,
-			      const char *expression)
+static json_t *command_print_make_arguments(const struct session *session, const struct rank *rank,
+					    const char *expression)
 {
 	json_t *arguments = json_object();
 
@@ -50,7 +50,8 @@ static json_t *make_assignment(const struct session *session, const struct rank 
 {
 	bool is_pdb = debugger_is_of(&rank->debugger, "pdb");
 	char *text = is_pdb ? xasprintf("%s = %s", evaluation->name, evaluation->expression) : NULL;
-	json_t *arguments = make_arguments(session, rank, text ? text : evaluation->expression);
+	json_t *arguments =
+		command_print_make_arguments(session, rank, text ? text : evaluation->expression);
 
 	free(text);
 	if (is_pdb)
@@ -62,8 +63,8 @@ static json_t *make_assignment(const struct session *session, const struct rank 
 	return arguments;
 }
 
-static void ask(struct rank_answers *pending, struct engine *engine,
-		const struct evaluation *evaluation, int number)
+static void command_print_ask(struct rank_answers *pending, struct engine *engine,
+			      const struct evaluation *evaluation, int number)
 {
 	const struct session *session = &engine->session;
 	const struct rank *rank = session_find_rank(session, number);
@@ -74,12 +75,13 @@ static void ask(struct rank_answers *pending, struct engine *engine,
 									: "setVariable",
 				 make_assignment(session, rank, evaluation));
 	else
-		rank_answers_add(pending, number, "evaluate",
-				 make_arguments(session, rank, evaluation->expression));
+		rank_answers_add(
+			pending, number, "evaluate",
+			command_print_make_arguments(session, rank, evaluation->expression));
 }
 
 /* Text of several lines, each behind the rank's name. */
-static void append_lines(struct buffer *out, int rank, const char *text)
+static void command_print_append_lines(struct buffer *out, int rank, const char *text)
 {
 	while (*text != '\0') {
 		size_t length = strcspn(text, "\n");
@@ -99,9 +101,9 @@ static void append_result(struct command_context *context, const struct evaluati
 	json_t *json;
 
 	if (!context->is_json) {
-		append_lines(context->out, answer->rank, output);
+		command_print_append_lines(context->out, answer->rank, output);
 		if (result)
-			append_lines(context->out, answer->rank, result);
+			command_print_append_lines(context->out, answer->rank, result);
 		return;
 	}
 	json = json_object();
@@ -157,7 +159,7 @@ static int evaluate(struct command_context *context, struct evaluation *evaluati
 	pending = rank_answers_new(engine, control->command);
 	pending->tells_results = true;
 	while ((rank = rankset_next(&control->chosen, rank)) >= 0)
-		ask(pending, engine, evaluation, rank);
+		command_print_ask(pending, engine, evaluation, rank);
 	if (context->screen) {
 		rank_answers_leave(pending);
 		return 0;
@@ -223,7 +225,7 @@ static size_t find_equals(const char *text)
 }
 
 /* "x " becomes "x"; the text behind its blanks is lent. */
-static char *trim(char *text)
+static char *command_print_trim(char *text)
 {
 	size_t length;
 
@@ -257,8 +259,8 @@ static int assign_run(struct command_context *context, const struct arguments *a
 
 	if (text[at] == '=') {
 		text[at] = '\0';
-		evaluation.name = trim(text);
-		evaluation.expression = trim(text + at + 1);
+		evaluation.name = command_print_trim(text);
+		evaluation.expression = command_print_trim(text + at + 1);
 	}
 	if (text[at] == '\0' && evaluation.name && *evaluation.name && *evaluation.expression &&
 	    *evaluation.expression != '=') {
@@ -317,7 +319,7 @@ static bool are_displayed(const struct engine *engine, void *data)
 }
 
 /* A shell waits for what was asked at the last stop. */
-static void list(struct command_context *context)
+static void command_print_list(struct command_context *context)
 {
 	const struct displays *displays = &context->engine->session.choice.displays;
 	json_t *json = context->is_json ? json_array() : NULL;
@@ -348,7 +350,7 @@ void command_display_stop(struct command_context *context)
 	    rank->debugger.state != DEBUGGER_STOPPED)
 		return;
 	debuggers_ask_displays(engine);
-	list(context);
+	command_print_list(context);
 }
 
 static int display_run(struct command_context *context, const struct arguments *arguments,
@@ -360,7 +362,7 @@ static int display_run(struct command_context *context, const struct arguments *
 
 	if (expression[0] == '\0') {
 		free(expression);
-		list(context);
+		command_print_list(context);
 		return 0;
 	}
 	if (session->is_replay) {
@@ -377,7 +379,7 @@ static int display_run(struct command_context *context, const struct arguments *
 		engine_say(context->engine, false, "display %d is among the locals at each stop",
 			   id);
 	else
-		list(context);
+		command_print_list(context);
 	return 0;
 }
 

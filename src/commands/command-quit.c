@@ -22,7 +22,7 @@ static bool is_job_over(const struct engine *engine, void *data)
 }
 
 /* The supervisor of the job waits 10 s between asking it and killing it. */
-static int end_job(struct command_context *context, struct error *error)
+static int command_quit_end_job(struct command_context *context, struct error *error)
 {
 	struct engine *engine = context->engine;
 
@@ -45,7 +45,7 @@ static int quit_run(struct command_context *context, const struct arguments *arg
 	/* A script is over; a shell has one value of each command. */
 	if (context->is_json && !context->engine->settings.script)
 		format_document(context->out, json_pack("{s:s}", "command", "quit"));
-	return is_end ? end_job(context, error) : 0;
+	return is_end ? command_quit_end_job(context, error) : 0;
 }
 
 const struct command command_quit = {

@@ -90,8 +90,9 @@ const struct command command_verdict = {
 	.run = verdict_run,
 };
 
-static void append_thread(struct command_context *context, const struct rank *rank,
-			  const struct thread *thread, const struct frame_locals *locals)
+static void command_ranks_append_thread(struct command_context *context, const struct rank *rank,
+					const struct thread *thread,
+					const struct frame_locals *locals)
 {
 	const struct stack *stack = session_shown_stack(&context->engine->session, thread);
 	int depth = 0;
@@ -116,14 +117,14 @@ static void append_thread(struct command_context *context, const struct rank *ra
 			      stack->dropped_count);
 }
 
-static void append_rank(struct command_context *context, const struct rank *rank,
-			const struct frame_locals *locals)
+static void command_ranks_append_rank(struct command_context *context, const struct rank *rank,
+				      const struct frame_locals *locals)
 {
 	format_text_rank(context->out, rank);
 	for (size_t i = 0; i < rank->thread_count; i++)
-		append_thread(context, rank, &rank->threads[i], locals);
+		command_ranks_append_thread(context, rank, &rank->threads[i], locals);
 	for (size_t i = 0; i < rank->child_count; i++)
-		append_rank(context, rank->children[i], locals);
+		command_ranks_append_rank(context, rank->children[i], locals);
 }
 
 static void append_stacks_json(struct command_context *context, const struct frame_locals *locals)
@@ -154,11 +155,11 @@ static void append_stacks(struct command_context *context, const struct frame_lo
 	}
 	for (size_t i = 0; i < session->rank_count; i++) {
 		if (format_is_chosen(&context->ranks, session->ranks[i]))
-			append_rank(context, session->ranks[i], locals);
+			command_ranks_append_rank(context, session->ranks[i], locals);
 	}
 }
 
-static void append_merged(struct command_context *context)
+static void command_ranks_append_merged(struct command_context *context)
 {
 	const struct engine *engine = context->engine;
 	bool has_all = rankset_count(&context->ranks) == 0;
@@ -195,7 +196,7 @@ static int show_stacks(struct command_context *context, const struct look *look,
 	if (look->has_locals && result == 0)
 		locals = frame_locals_new(context->engine, &context->ranks, look->has_secrets);
 	if (look->is_merged)
-		append_merged(context);
+		command_ranks_append_merged(context);
 	else if (result == 0 || context->is_json)
 		append_stacks(context, locals);
 	frame_locals_free(locals);

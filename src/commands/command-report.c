@@ -33,7 +33,7 @@ static void ask_evidence(struct engine *engine)
 }
 
 /* A screen waits for nothing: what is answered later shows then. */
-static void look_around(struct command_context *context, bool is_fresh)
+static void command_report_look_around(struct command_context *context, bool is_fresh)
 {
 	if (!context->screen) {
 		ask_evidence(context->engine);
@@ -43,7 +43,7 @@ static void look_around(struct command_context *context, bool is_fresh)
 	}
 }
 
-static void append(struct command_context *context, struct buffer *out)
+static void command_report_append(struct command_context *context, struct buffer *out)
 {
 	struct report report;
 
@@ -65,10 +65,10 @@ static int put_out(struct command_context *context, const char *path, struct err
 	int result;
 
 	if (!path) {
-		append(context, context->out);
+		command_report_append(context, context->out);
 		return 0;
 	}
-	append(context, &page);
+	command_report_append(context, &page);
 	result = folder_write(path, page.data, page.length, error);
 	buffer_clear(&page);
 	if (result == 0)
@@ -86,7 +86,7 @@ static int report_run(struct command_context *context, const struct arguments *a
 	if (collect_samples(context, SAMPLE_SECONDS, error) < 0 ||
 	    collect_named(context, error) < 0)
 		return -1;
-	look_around(context, is_fresh);
+	command_report_look_around(context, is_fresh);
 	/* On the screen it was written when it was said. */
 	if (context->screen && is_fresh && path) {
 		buffer_printf(context->out, "%s\n", path);

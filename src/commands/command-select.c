@@ -37,7 +37,7 @@ static const struct stack *selected_stack(const struct session *session, struct 
 	return thread->sample.stack;
 }
 
-static void append_place(struct command_context *context)
+static void command_select_append_place(struct command_context *context)
 {
 	const struct session *session = &context->engine->session;
 	const struct rank *rank = session_selected(session);
@@ -66,7 +66,8 @@ static void append_place(struct command_context *context)
 	buffer_append_char(context->out, '\n');
 }
 
-static int look_for(struct command_context *context, double seconds, struct error *error)
+static int command_select_look_for(struct command_context *context, double seconds,
+				   struct error *error)
 {
 	int result = context->screen ? 0 : collect_samples(context, seconds, error);
 
@@ -76,20 +77,20 @@ static int look_for(struct command_context *context, double seconds, struct erro
 }
 
 /* In a shell the place is sampled first and told afterwards. */
-static int look(struct command_context *context, struct error *error)
+static int command_select_look(struct command_context *context, struct error *error)
 {
-	return look_for(context, 0, error);
+	return command_select_look_for(context, 0, error);
 }
 
-static int answer(struct command_context *context, struct error *error)
+static int command_select_answer(struct command_context *context, struct error *error)
 {
 	(void)error;
-	append_place(context);
+	command_select_append_place(context);
 	return 0;
 }
 
-static int read_number(const struct arguments *arguments, long minimum, int *number,
-		       struct error *error)
+static int command_select_read_number(const struct arguments *arguments, long minimum, int *number,
+				      struct error *error)
 {
 	return arguments_integer(arguments->words[0], arguments->name, minimum, INT_MAX, number,
 				 error);
@@ -101,7 +102,8 @@ static int rank_run(struct command_context *context, const struct arguments *arg
 	struct session *session = &context->engine->session;
 	int number;
 
-	if (read_number(arguments, 0, &number, error) < 0 || look(context, error) < 0)
+	if (command_select_read_number(arguments, 0, &number, error) < 0 ||
+	    command_select_look(context, error) < 0)
 		return -1;
 	if (!session_find_rank(session, number))
 		return error_set(error, "there is no rank %d", number);
@@ -119,7 +121,7 @@ const struct command command_rank = {
 	.takes = "next, previous or N",
 	.flags = COMMAND_MOVES | COMMAND_SHELL | COMMAND_SCREEN,
 	.run = rank_run,
-	.answer = answer,
+	.answer = command_select_answer,
 };
 
 static int thread_run(struct command_context *context, const struct arguments *arguments,
@@ -129,7 +131,8 @@ static int thread_run(struct command_context *context, const struct arguments *a
 	const struct rank *rank;
 	int tid;
 
-	if (read_number(arguments, -INT_MAX, &tid, error) < 0 || look(context, error) < 0)
+	if (command_select_read_number(arguments, -INT_MAX, &tid, error) < 0 ||
+	    command_select_look(context, error) < 0)
 		return -1;
 	rank = session_selected(session);
 	if (!rank)
@@ -149,10 +152,11 @@ const struct command command_thread = {
 	.help = "select another thread of the rank",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = thread_run,
-	.answer = answer,
+	.answer = command_select_answer,
 };
 
-static int select_depth(struct command_context *context, int depth, struct error *error)
+static int command_select_select_depth(struct command_context *context, int depth,
+				       struct error *error)
 {
 	struct session *session = &context->engine->session;
 	const struct stack *stack = selected_stack(session, error);
@@ -174,7 +178,8 @@ static int frame_run(struct command_context *context, const struct arguments *ar
 	const struct stack *stack;
 	int depth;
 
-	if (read_number(arguments, 0, &depth, error) < 0 || look(context, error) < 0)
+	if (command_select_read_number(arguments, 0, &depth, error) < 0 ||
+	    command_select_look(context, error) < 0)
 		return -1;
 	stack = selected_stack(&context->engine->session, error);
 	if (!stack)
@@ -182,7 +187,7 @@ static int frame_run(struct command_context *context, const struct arguments *ar
 	if ((size_t)depth >= stack->frame_count)
 		return error_set(error, "there is no frame %d; the outermost one is %zu", depth,
 				 stack->frame_count - 1);
-	return select_depth(context, depth, error);
+	return command_select_select_depth(context, depth, error);
 }
 
 const struct command command_frame = {
@@ -191,17 +196,18 @@ const struct command command_frame = {
 	.help = "select frame N; 0 is the innermost",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = frame_run,
-	.answer = answer,
+	.answer = command_select_answer,
 };
 
-static int step(struct command_context *context, const struct arguments *arguments, int direction,
-		struct error *error)
+static int command_select_step(struct command_context *context, const struct arguments *arguments,
+			       int direction, struct error *error)
 {
 	const struct session *session = &context->engine->session;
 	const struct stack *stack;
 	int count, depth, from, last;
 
-	if (arguments_count(arguments, &count, error) < 0 || look(context, error) < 0)
+	if (arguments_count(arguments, &count, error) < 0 ||
+	    command_select_look(context, error) < 0)
 		return -1;
 	from = session_selected_depth(session);
 	stack = selected_stack(session, error);
@@ -210,13 +216,13 @@ static int step(struct command_context *context, const struct arguments *argumen
 	/* As in pdb a count that is too large leads to the last frame. */
 	last = direction > 0 ? (int)stack->frame_count - 1 - from : from;
 	depth = from + direction * (count < last || last < 1 ? count : last);
-	return select_depth(context, depth, error);
+	return command_select_select_depth(context, depth, error);
 }
 
 static int up_run(struct command_context *context, const struct arguments *arguments,
 		  struct error *error)
 {
-	return step(context, arguments, 1, error);
+	return command_select_step(context, arguments, 1, error);
 }
 
 const struct command command_up = {
@@ -226,13 +232,13 @@ const struct command command_up = {
 	.help = "select the caller's frame",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = up_run,
-	.answer = answer,
+	.answer = command_select_answer,
 };
 
 static int down_run(struct command_context *context, const struct arguments *arguments,
 		    struct error *error)
 {
-	return step(context, arguments, -1, error);
+	return command_select_step(context, arguments, -1, error);
 }
 
 const struct command command_down = {
@@ -242,7 +248,7 @@ const struct command command_down = {
 	.help = "select the called frame",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = down_run,
-	.answer = answer,
+	.answer = command_select_answer,
 };
 
 static int focus_answer(struct command_context *context, struct error *error)
@@ -274,7 +280,7 @@ static int focus_run(struct command_context *context, const struct arguments *ar
 			error,
 			"focus needs a set of ranks, such as 0-7,16 or outlier; all is every one");
 	text = arguments_join(arguments, 0, arguments->count);
-	result = look_for(context, collect_seconds(text), error);
+	result = command_select_look_for(context, collect_seconds(text), error);
 	if (result == 0)
 		result = rankselect_find(text, session, &focus, error);
 	if (result == 0) {
@@ -296,7 +302,7 @@ const struct command command_focus = {
 	.answer = focus_answer,
 };
 
-static void append_names(struct command_context *context)
+static void command_select_append_names(struct command_context *context)
 {
 	const struct session *session = &context->engine->session;
 	json_t *json = context->is_json ? json_object() : NULL;
@@ -327,7 +333,7 @@ static int name_run(struct command_context *context, const struct arguments *arg
 	int result;
 
 	if (arguments->count == 0) {
-		append_names(context);
+		command_select_append_names(context);
 		return 0;
 	}
 	if (arguments->count == 1)
@@ -336,13 +342,13 @@ static int name_run(struct command_context *context, const struct arguments *arg
 				 "alone lists",
 				 arguments->words[0]);
 	text = arguments_join(arguments, 1, arguments->count);
-	result = look_for(context, collect_seconds(text), error);
+	result = command_select_look_for(context, collect_seconds(text), error);
 	if (result == 0)
 		result = rankselect_find(text, session, &named, error);
 	if (result == 0)
 		result = rankname_set(session, arguments->words[0], &named, error);
 	if (result == 0 && !context->screen)
-		append_names(context);
+		command_select_append_names(context);
 	rankset_clear(&named);
 	free(text);
 	return result;
@@ -376,7 +382,7 @@ static int where_run(struct command_context *context, const struct arguments *ar
 	int depth;
 
 	(void)arguments;
-	if (look(context, error) < 0)
+	if (command_select_look(context, error) < 0)
 		return -1;
 	stack = selected_stack(session, error);
 	if (!stack)

@@ -40,8 +40,8 @@ struct looking {
 };
 
 /* The rank is looked up anew: while one waits, others come and go. */
-static json_t *ask_rank(const struct looking *looking, const struct tensor_question *ask,
-			struct error *error)
+static json_t *command_tensor_ask_rank(const struct looking *looking,
+				       const struct tensor_question *ask, struct error *error)
 {
 	struct engine *engine = looking->context->engine;
 	const struct rank *rank = session_find_rank(&engine->session, looking->rank);
@@ -58,26 +58,27 @@ static json_t *ask_rank(const struct looking *looking, const struct tensor_quest
 }
 
 /* The sentence names the rank. */
-static int fail(const struct looking *looking, struct error *failure, struct error *error)
+static int command_tensor_fail(const struct looking *looking, struct error *failure,
+			       struct error *error)
 {
 	format_clause(failure->message);
 	return error_set(error, "rank %d: %s", looking->rank, failure->message);
 }
 
-static int fetch(const struct looking *looking, const struct tensor_question *ask,
-		 struct tensor_answer *answer, struct error *error)
+static int command_tensor_fetch(const struct looking *looking, const struct tensor_question *ask,
+				struct tensor_answer *answer, struct error *error)
 {
 	struct error failure = ERROR_INIT;
-	json_t *body = ask_rank(looking, ask, &failure);
+	json_t *body = command_tensor_ask_rank(looking, ask, &failure);
 	int result = -1;
 
 	if (body)
 		result = tensor_answer_from_json(answer, body, &failure);
 	json_decref(body);
-	return result == 0 ? 0 : fail(looking, &failure, error);
+	return result == 0 ? 0 : command_tensor_fail(looking, &failure, error);
 }
 
-static int look(struct looking *looking, struct error *error)
+static int command_tensor_look(struct looking *looking, struct error *error)
 {
 	const struct tensor_question ask = {
 		.statistics = looking->is_sample ? "sample" : "whole",
@@ -86,7 +87,7 @@ static int look(struct looking *looking, struct error *error)
 	const struct variable *value = &looking->told.value;
 
 	looking->context->status = STATUS_NOTHING;
-	if (fetch(looking, &ask, &looking->told, error) < 0)
+	if (command_tensor_fetch(looking, &ask, &looking->told, error) < 0)
 		return -1;
 	looking->context->status = STATUS_DONE;
 	if (looking->told.has_tensor)
@@ -112,7 +113,7 @@ static int check_size(const struct tensor_slice *slice, struct error *error)
 			 TENSOR_CELLS_MAXIMUM);
 }
 
-static int cut(struct looking *looking, struct error *error)
+static int command_tensor_cut(struct looking *looking, struct error *error)
 {
 	struct tensor_slice slice;
 	struct tensor_question ask = {
@@ -126,7 +127,7 @@ static int cut(struct looking *looking, struct error *error)
 	    check_size(&slice, error) < 0)
 		return -1;
 	looking->context->status = STATUS_NOTHING;
-	if (fetch(looking, &ask, &looking->sliced, error) < 0)
+	if (command_tensor_fetch(looking, &ask, &looking->sliced, error) < 0)
 		return -1;
 	looking->context->status = STATUS_DONE;
 	return looking->sliced.has_slice
@@ -147,14 +148,14 @@ static int write_part(const struct looking *looking, struct tensor_export *expor
 		.data_count = count,
 	};
 	struct error failure = ERROR_INIT;
-	json_t *body = ask_rank(looking, &ask, &failure);
+	json_t *body = command_tensor_ask_rank(looking, &ask, &failure);
 
 	int result = body ? tensor_export_add(export, body, &failure) : -1;
 
 	json_decref(body);
 	if (result == 0)
 		return 0;
-	return fail(looking, &failure, error);
+	return command_tensor_fail(looking, &failure, error);
 }
 
 static int export(struct looking *looking, struct error *error)
@@ -182,7 +183,7 @@ static int export(struct looking *looking, struct error *error)
  * What is printed
  */
 
-static void append_frame(struct buffer *out, const struct tensor_answer *told)
+static void command_tensor_append_frame(struct buffer *out, const struct tensor_answer *told)
 {
 	if (!told->func || !told->file)
 		return;
@@ -248,7 +249,7 @@ static void append_no_numbers(struct buffer *out, const struct tensor *tensor)
 			     : " are no numbers");
 }
 
-static void append_text(const struct looking *looking)
+static void command_tensor_append_text(const struct looking *looking)
 {
 	struct buffer *out = looking->context->out;
 	const struct tensor *tensor = &looking->told.tensor;
@@ -259,7 +260,7 @@ static void append_text(const struct looking *looking)
 	format_text(out, tensor->type ? tensor->type : "?");
 	buffer_append_string(out, "  ");
 	tensortext_append_head(out, tensor);
-	append_frame(out, &looking->told);
+	command_tensor_append_frame(out, &looking->told);
 	buffer_append_string(out, "\n  ");
 	tensortext_append_statistics(out, tensor);
 	if (tensor->unread)
@@ -275,7 +276,7 @@ static void append_text(const struct looking *looking)
 			      npy_converted(tensor) ? npy_converted(tensor) : "");
 }
 
-static json_t *frame_to_json(const struct tensor_answer *told)
+static json_t *command_tensor_frame_to_json(const struct tensor_answer *told)
 {
 	json_t *json = told->func ? json_object() : json_null();
 
@@ -288,13 +289,13 @@ static json_t *frame_to_json(const struct tensor_answer *told)
 	return json;
 }
 
-static void append_json(const struct looking *looking)
+static void command_tensor_append_json(const struct looking *looking)
 {
 	json_t *json = tensor_to_json(&looking->told.tensor);
 
 	json_object_set_new(json, "rank", json_integer(looking->rank));
 	json_set_text(json, "expr", looking->expression);
-	json_object_set_new(json, "frame", frame_to_json(&looking->told));
+	json_object_set_new(json, "frame", command_tensor_frame_to_json(&looking->told));
 	if (looking->sliced.has_slice)
 		json_object_set_new(json, "slice", tensor_slice_to_json(&looking->sliced.slice));
 	if (looking->path)
@@ -303,7 +304,7 @@ static void append_json(const struct looking *looking)
 }
 
 /* What is not known of it, or not of one time, makes the answer partial. */
-static void judge(struct looking *looking)
+static void command_tensor_judge(struct looking *looking)
 {
 	const struct tensor *tensor = &looking->told.tensor;
 	struct command_context *context = looking->context;
@@ -320,7 +321,8 @@ static void judge(struct looking *looking)
 		looking->rank);
 }
 
-static int choose_rank(struct looking *looking, const char *text, struct error *error)
+static int command_tensor_choose_rank(struct looking *looking, const char *text,
+				      struct error *error)
 {
 	struct engine *engine = looking->context->engine;
 	const struct session *session = &engine->session;
@@ -341,15 +343,16 @@ static int choose_rank(struct looking *looking, const char *text, struct error *
 	return 0;
 }
 
-static int answer(struct looking *looking, struct error *error)
+static int command_tensor_answer(struct looking *looking, struct error *error)
 {
-	if (look(looking, error) < 0 || cut(looking, error) < 0 || export(looking, error) < 0)
+	if (command_tensor_look(looking, error) < 0 || command_tensor_cut(looking, error) < 0 ||
+	    export(looking, error) < 0)
 		return -1;
 	if (looking->context->is_json)
-		append_json(looking);
+		command_tensor_append_json(looking);
 	else
-		append_text(looking);
-	judge(looking);
+		command_tensor_append_text(looking);
+	command_tensor_judge(looking);
 	return 0;
 }
 
@@ -372,8 +375,8 @@ static int tensor_run(struct command_context *context, const struct arguments *a
 		return arguments_refuse(arguments, error);
 	looking.expression = arguments_text(arguments, 0, arguments->count);
 	if (collect_ranks(context, error) == 0 &&
-	    choose_rank(&looking, arguments_value(arguments, "--rank"), error) == 0)
-		result = answer(&looking, error);
+	    command_tensor_choose_rank(&looking, arguments_value(arguments, "--rank"), error) == 0)
+		result = command_tensor_answer(&looking, error);
 	tensor_answer_clear(&looking.told);
 	tensor_answer_clear(&looking.sliced);
 	free(looking.expression);

@@ -152,7 +152,7 @@ static bool has_settled(const struct rank *rank)
 	       rank->process.state == PROCESS_EXITED;
 }
 
-static bool has_stopped(const struct engine *engine, void *data)
+static bool command_wait_has_stopped(const struct engine *engine, void *data)
 {
 	struct wait *wait = data;
 	const struct session *session = &engine->session;
@@ -300,7 +300,7 @@ static int wait_stopped(struct wait *wait, struct error *error)
 	if (rankset_count(&wait->ranks) == 0)
 		return error_set(error, "wait stopped: nothing will stop a rank; pause it, set a "
 					"breakpoint or connect to its debugger first");
-	if (wait_until(wait, has_stopped) == 0)
+	if (wait_until(wait, command_wait_has_stopped) == 0)
 		return 0;
 	say_not_stopped(wait, error);
 	return say_how_long(wait, error);

@@ -23,7 +23,7 @@
 #define FOLLOW_SECONDS 1.0
 
 /* Why it cannot be looked at yet, once: somebody may wait for ever. */
-static void say_failure(struct command_context *context)
+static void command_watchnan_say_failure(struct command_context *context)
 {
 	struct watch_nan *watch = &context->engine->watch_nan;
 
@@ -45,11 +45,11 @@ static void append_events(struct command_context *context)
 		watch_nan_append_event(context);
 }
 
-static bool is_over(const struct engine *engine, void *data)
+static bool command_watchnan_is_over(const struct engine *engine, void *data)
 {
 	struct command_context *context = data;
 
-	say_failure(context);
+	command_watchnan_say_failure(context);
 	append_events(context);
 	return engine->watch_nan.state == WATCH_NAN_NONE ||
 	       engine->watch_nan.state >= WATCH_NAN_FOUND;
@@ -59,7 +59,7 @@ int watch_nan_wait(struct command_context *context, double seconds, struct error
 {
 	struct watch_nan *watch = &context->engine->watch_nan;
 
-	engine_wait(context->engine, is_over, context, seconds);
+	engine_wait(context->engine, command_watchnan_is_over, context, seconds);
 	append_events(context);
 	if (watch->state == WATCH_NAN_FOUND) {
 		context->status = STATUS_FINDING;
@@ -80,7 +80,8 @@ int watch_nan_wait(struct command_context *context, double seconds, struct error
 }
 
 /* The last word, or the first, may be stop; true, and it is cut off. */
-static bool take_stop(const struct arguments *arguments, size_t *first, size_t *end)
+static bool command_watchnan_take_stop(const struct arguments *arguments, size_t *first,
+				       size_t *end)
 {
 	const char *last = arguments_word(arguments, arguments->count - 1);
 	size_t least = arguments_has(arguments, "--gradients") ? 0 : 1;
@@ -96,7 +97,7 @@ static bool take_stop(const struct arguments *arguments, size_t *first, size_t *
 	return true;
 }
 
-static void choose(struct rankset *ranks, const struct command_context *context)
+static void command_watchnan_choose(struct rankset *ranks, const struct command_context *context)
 {
 	const struct session *session = &context->engine->session;
 
@@ -105,8 +106,8 @@ static void choose(struct rankset *ranks, const struct command_context *context)
 			rankset_add(ranks, session->ranks[i]->process.rank);
 }
 
-static int begin(struct command_context *context, const char *expression, bool is_of_gradients,
-		 bool stops, struct error *error)
+static int command_watchnan_begin(struct command_context *context, const char *expression,
+				  bool is_of_gradients, bool stops, struct error *error)
 {
 	struct rankset ranks = RANKSET_INIT;
 	int result;
@@ -115,14 +116,14 @@ static int begin(struct command_context *context, const char *expression, bool i
 		return -1;
 	if (collect_named(context, error) < 0)
 		return -1;
-	choose(&ranks, context);
+	command_watchnan_choose(&ranks, context);
 	result =
 		watch_nan_begin(context->engine, expression, is_of_gradients, stops, &ranks, error);
 	rankset_clear(&ranks);
 	return result;
 }
 
-static void say(struct command_context *context)
+static void command_watchnan_say(struct command_context *context)
 {
 	const struct watch_nan *watch = &context->engine->watch_nan;
 	struct buffer out = BUFFER_INIT;
@@ -136,7 +137,7 @@ static void say(struct command_context *context)
 }
 
 /* What is watched, and what became of it. */
-static int tell(struct command_context *context, struct error *error)
+static int command_watchnan_tell(struct command_context *context, struct error *error)
 {
 	const struct watch_nan *watch = &context->engine->watch_nan;
 	struct buffer out = BUFFER_INIT;
@@ -164,22 +165,22 @@ static bool is_armed(const struct engine *engine, void *data)
 	return watch_nan_is_armed(engine);
 }
 
-static int run(struct command_context *context, const char *text, bool is_of_gradients, bool stops,
-	       struct error *error)
+static int command_watchnan_run(struct command_context *context, const char *text,
+				bool is_of_gradients, bool stops, struct error *error)
 {
 	struct engine *engine = context->engine;
 
 	if (text[0] == '\0')
-		return tell(context, error);
+		return command_watchnan_tell(context, error);
 	if (strcmp(text, "off") == 0) {
 		watch_nan_clear(engine);
 		return 0;
 	}
-	if (begin(context, text, is_of_gradients, stops, error) < 0)
+	if (command_watchnan_begin(context, text, is_of_gradients, stops, error) < 0)
 		return -1;
 	if (!context->screen)
 		engine_wait(engine, is_armed, NULL, engine->settings.timeout);
-	say(context);
+	command_watchnan_say(context);
 	/* A script continues, and waits by `wait nan`. */
 	if (context->screen || engine->settings.script)
 		return 0;
@@ -199,7 +200,7 @@ static int watch_nan_run(struct command_context *context, const struct arguments
 {
 	size_t first;
 	size_t end;
-	bool stops = take_stop(arguments, &first, &end);
+	bool stops = command_watchnan_take_stop(arguments, &first, &end);
 	char *text;
 	int result;
 
@@ -207,7 +208,8 @@ static int watch_nan_run(struct command_context *context, const struct arguments
 		return error_set(error,
 				 "watch-nan: a recording has no values; it is for a job that runs");
 	text = arguments_text(arguments, first, end);
-	result = run(context, text, arguments_has(arguments, "--gradients"), stops, error);
+	result = command_watchnan_run(context, text, arguments_has(arguments, "--gradients"), stops,
+				      error);
 	free(text);
 	return result;
 }

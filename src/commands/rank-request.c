@@ -11,8 +11,8 @@
 #include "engine/script-events.h"
 #include "protocol/process.h"
 
-static int ask(const struct collection *asking, struct command_context *context,
-	       struct rank_answers *pending, struct error *error)
+static int rank_request_ask(const struct collection *asking, struct command_context *context,
+			    struct rank_answers *pending, struct error *error)
 {
 	const struct session *session = &context->engine->session;
 
@@ -34,8 +34,9 @@ static int ask(const struct collection *asking, struct command_context *context,
 	return error_set(error, "%s: there is no rank to act on", asking->command);
 }
 
-static void append_json(const struct collection *asking, struct command_context *context,
-			const struct group_answer *answer)
+static void rank_request_append_json(const struct collection *asking,
+				     struct command_context *context,
+				     const struct group_answer *answer)
 {
 	const struct rank *rank = session_find_rank(&context->engine->session, answer->rank);
 	json_t *json = json_object();
@@ -59,8 +60,9 @@ static int status_of(const struct command_context *context, size_t count)
 }
 
 /* -1 and the sentences when all of them failed. */
-static int take_answers(const struct collection *asking, struct command_context *context,
-			struct rank_answers *pending, struct error *error)
+static int rank_request_take_answers(const struct collection *asking,
+				     struct command_context *context, struct rank_answers *pending,
+				     struct error *error)
 {
 	struct failures failures = FAILURES_INIT;
 	struct failures said = FAILURES_INIT;
@@ -74,7 +76,7 @@ static int take_answers(const struct collection *asking, struct command_context 
 		if (answer.error) {
 			failures_add(&failures, answer.rank, answer.error);
 		} else if (context->is_json) {
-			append_json(asking, context, &answer);
+			rank_request_append_json(asking, context, &answer);
 			count++;
 		} else {
 			asking->say(&out, answer.body);
@@ -113,14 +115,14 @@ int collection_run(const struct collection *asking, struct command_context *cont
 	pending->tells_results = true;
 	pending->say = asking->say;
 	pending->arguments = json_incref(asking->arguments);
-	result = ask(asking, context, pending, error);
+	result = rank_request_ask(asking, context, pending, error);
 	if (result == 0 && context->screen) {
 		rank_answers_leave(pending);
 		return 0;
 	}
 	if (result == 0) {
 		rank_answers_wait(pending);
-		result = take_answers(asking, context, pending, error);
+		result = rank_request_take_answers(asking, context, pending, error);
 	}
 	rank_answers_free(pending);
 	return result;

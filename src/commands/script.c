@@ -18,7 +18,7 @@
 #include "engine/script-events.h"
 
 /* Errors and findings make the script's status 1; what is partial, 4. */
-static void add_status(int *status, int result, int command_status)
+static void script_add_status(int *status, int result, int command_status)
 {
 	if (result < 0 || command_status == STATUS_FINDING)
 		*status = STATUS_FINDING;
@@ -27,14 +27,14 @@ static void add_status(int *status, int result, int command_status)
 }
 
 /* Of the rank looked at; 0: it was never stopped. */
-static uint64_t stops_of(const struct command_context *context)
+static uint64_t script_stops_of(const struct command_context *context)
 {
 	const struct rank *rank = session_looked_at(&context->engine->session);
 
 	return rank ? rank->debugger.stops : 0;
 }
 
-static void on_line(int fd, int events, void *data)
+static void script_on_line(int fd, int events, void *data)
 {
 	(void)fd;
 	(void)events;
@@ -61,13 +61,14 @@ static void await_line(struct engine *engine, FILE *file)
 	    fstat(STDIN_FILENO, &about) < 0 ||
 	    !(S_ISFIFO(about.st_mode) || S_ISSOCK(about.st_mode) || isatty(STDIN_FILENO)))
 		return;
-	watch = loop_watch(engine->loop, STDIN_FILENO, LOOP_READABLE, on_line, &is_there);
+	watch = loop_watch(engine->loop, STDIN_FILENO, LOOP_READABLE, script_on_line, &is_there);
 	while (!is_there && !engine_is_deaf(engine))
 		engine_wait(engine, is_set, &is_there, 3600);
 	loop_watch_stop(watch);
 }
 
-static ssize_t read_line(struct command_context *context, FILE *file, char **line, size_t *capacity)
+static ssize_t script_read_line(struct command_context *context, FILE *file, char **line,
+				size_t *capacity)
 {
 	await_line(context->engine, file);
 	return getline(line, capacity, file);
@@ -85,9 +86,10 @@ static int run_lines(struct command_context *context, const struct command_table
 	/* Else lines might wait in its buffer while we wait for more. */
 	if (file == stdin)
 		setvbuf(file, NULL, _IONBF, 0);
-	while (!context->wants_quit && (length = read_line(context, file, &line, &capacity)) >= 0) {
+	while (!context->wants_quit &&
+	       (length = script_read_line(context, file, &line, &capacity)) >= 0) {
 		struct error failure = ERROR_INIT;
-		uint64_t stops = stops_of(context);
+		uint64_t stops = script_stops_of(context);
 		size_t told = context->stops_told;
 		int result;
 
@@ -97,13 +99,13 @@ static int run_lines(struct command_context *context, const struct command_table
 		context->is_fresh = false;
 		result = command_run_line(context, tables, line, &failure);
 		script_append_events(context);
-		if (stops_of(context) != stops && context->stops_told != told)
+		if (script_stops_of(context) != stops && context->stops_told != told)
 			command_display_stop(context);
 		if (result < 0) {
 			error_prefix(&failure, "line %zu", number);
 			script_append_error(context, context->failed_rank, line, failure.message);
 		}
-		add_status(&status, result, context->status);
+		script_add_status(&status, result, context->status);
 		if (script_flush(context, error) < 0)
 			break;
 	}

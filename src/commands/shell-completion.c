@@ -154,8 +154,8 @@ struct script {
  * One more word of a call, within single quotes; for zsh with its help behind
  * a colon.
  */
-static void append_word(const struct script *script, const char *prefix, const char *word,
-			const char *help)
+static void shell_completion_append_word(const struct script *script, const char *prefix,
+					 const char *word, const char *help)
 {
 	struct buffer *out = script->out;
 
@@ -182,11 +182,12 @@ static void end_call(const struct script *script)
 	buffer_append_char(script->out, '\n');
 }
 
-static void append_options(const struct script *script)
+static void shell_completion_append_options(const struct script *script)
 {
 	begin_words(script);
 	for (size_t i = 0; i < setting_option_count; i++)
-		append_word(script, "--", setting_options[i].name, setting_options[i].help);
+		shell_completion_append_word(script, "--", setting_options[i].name,
+					     setting_options[i].help);
 	end_call(script);
 }
 
@@ -194,7 +195,8 @@ static void append_settings(const struct script *script)
 {
 	begin_words(script);
 	for (size_t i = 0; i < setting_row_count; i++)
-		append_word(script, "", setting_rows[i].name, setting_rows[i].help);
+		shell_completion_append_word(script, "", setting_rows[i].name,
+					     setting_rows[i].help);
 	end_call(script);
 }
 
@@ -211,7 +213,7 @@ static void for_commands(const struct script *script,
 
 static void append_command_name(const struct script *script, const struct command *command)
 {
-	append_word(script, "", command->name, command->help);
+	shell_completion_append_word(script, "", command->name, command->help);
 }
 
 static void append_commands(const struct script *script)
@@ -222,7 +224,7 @@ static void append_commands(const struct script *script)
 }
 
 /* The call that offers what a placeholder stands for. */
-static void append_kind(const struct script *script, enum synopsis_kind kind)
+static void shell_completion_append_kind(const struct script *script, enum synopsis_kind kind)
 {
 	switch (kind) {
 	case SYNOPSIS_FILE:
@@ -256,26 +258,26 @@ static void append_fitting(const struct script *script, const struct synopsis_pa
 			continue;
 		if (!has_words)
 			begin_words(script);
-		append_word(script, "", parts[i].text, NULL);
+		shell_completion_append_word(script, "", parts[i].text, NULL);
 		has_words = true;
 	}
 	if (has_words)
 		end_call(script);
 	for (size_t i = 0; i < count; i++)
 		if (synopsis_fits(parts, count, i, NULL))
-			append_kind(script, parts[i].kind);
+			shell_completion_append_kind(script, parts[i].kind);
 }
 
 /* A branch a word that has a value. */
-static void append_values(const struct script *script, const struct synopsis_part *parts,
-			  size_t count)
+static void shell_completion_append_values(const struct script *script,
+					   const struct synopsis_part *parts, size_t count)
 {
 	buffer_append_string(script->out, "\t\tcase $previous in\n");
 	for (size_t i = 1; i < count; i++) {
 		if (!parts[i].is_value)
 			continue;
 		buffer_printf(script->out, "\t\t%s)\n", parts[i - 1].text);
-		append_kind(script, parts[i].kind);
+		shell_completion_append_kind(script, parts[i].kind);
 		buffer_append_string(script->out, "\t\treturn ;;\n");
 	}
 	buffer_append_string(script->out, "\t\tesac\n");
@@ -293,7 +295,7 @@ static void append_command(const struct script *script, const struct command *co
 	for (size_t i = 0; i < count; i++)
 		has_values |= parts[i].is_value;
 	if (has_values)
-		append_values(script, parts, count);
+		shell_completion_append_values(script, parts, count);
 	append_fitting(script, parts, count);
 	buffer_append_string(script->out, "\t\t;;\n");
 }
@@ -332,7 +334,7 @@ static void append_option_values(const struct script *script)
 		if (option->letter)
 			buffer_printf(script->out, "|-%c", option->letter);
 		buffer_append_string(script->out, ")\n");
-		append_kind(script, parts[0].kind);
+		shell_completion_append_kind(script, parts[0].kind);
 		buffer_append_string(script->out, "\t\treturn ;;\n");
 	}
 	buffer_append_string(script->out, "\tesac\n");
@@ -347,7 +349,7 @@ static void append_arguments(const struct script *script)
 			     "_probetui_arguments()\n{\n");
 	append_option_values(script);
 	buffer_append_string(out, "\tcase $word in\n\t-*)\n");
-	append_options(script);
+	shell_completion_append_options(script);
 	buffer_append_string(out, "\t\t;;\n\tesac\n\tcase $command in\n\t'')\n");
 	append_commands(script);
 	buffer_append_string(out, "\t\t;;\n");

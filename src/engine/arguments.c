@@ -46,8 +46,8 @@ static bool next_word(const char **line, struct buffer *word, struct error *erro
 	return true;
 }
 
-static void add(struct arguments *arguments, size_t *capacity, const char *text, const char *start,
-		const char *end)
+static void arguments_add(struct arguments *arguments, size_t *capacity, const char *text,
+			  const char *start, const char *end)
 {
 	ARRAY_GROW(arguments->all, arguments->all_count, *capacity);
 	arguments->all[arguments->all_count++] = (struct argument){
@@ -90,7 +90,7 @@ int arguments_split(struct arguments *arguments, const char *line, struct error 
 	start = arguments->line + strspn(arguments->line, BLANKS);
 	at = start;
 	while (next_word(&at, &word, &open_quote)) {
-		add(arguments, &capacity, word.data, start, at);
+		arguments_add(arguments, &capacity, word.data, start, at);
 		start = at + strspn(at, BLANKS);
 		at = start;
 	}
@@ -116,7 +116,7 @@ void arguments_set_words(struct arguments *arguments, size_t count, char **words
 	for (size_t i = 0; i < count; i++) {
 		size_t length = strlen(words[i]);
 
-		add(arguments, &capacity, words[i], at, at + length);
+		arguments_add(arguments, &capacity, words[i], at, at + length);
 		at += length + 1;
 	}
 	end_split(arguments);
@@ -157,7 +157,7 @@ static size_t index_of(const struct arguments *arguments, size_t word)
 	return at;
 }
 
-static void take(struct arguments *arguments, size_t word, size_t count)
+static void arguments_take(struct arguments *arguments, size_t word, size_t count)
 {
 	for (size_t i = word; i < word + count; i++)
 		arguments->all[index_of(arguments, i)].is_taken = true;
@@ -171,15 +171,15 @@ static void take_ranks(struct arguments *arguments)
 	if (count < 2 || strcmp(arguments->words[count - 2], "ranks") != 0)
 		return;
 	arguments->ranks = arguments->words[count - 1];
-	take(arguments, count - 2, 2);
+	arguments_take(arguments, count - 2, 2);
 }
 
-static void take_pid(struct arguments *arguments)
+static void arguments_take_pid(struct arguments *arguments)
 {
 	if (arguments->ranks || arguments->count == 0 || !settings_is_pid(arguments->words[0]))
 		return;
 	arguments->pid = arguments->words[0];
-	take(arguments, 0, 1);
+	arguments_take(arguments, 0, 1);
 }
 
 void arguments_begin(struct arguments *arguments, const struct command *command, int flags)
@@ -192,7 +192,7 @@ void arguments_begin(struct arguments *arguments, const struct command *command,
 	if (command->flags & COMMAND_RANKS)
 		take_ranks(arguments);
 	if (command->flags & COMMAND_PID)
-		take_pid(arguments);
+		arguments_take_pid(arguments);
 }
 
 /*
@@ -388,7 +388,7 @@ static bool fits_choice(const struct arguments *arguments)
 	       find_part(parts, count, arguments->words[0], strlen(arguments->words[0]));
 }
 
-static int check_words(const struct arguments *arguments, struct error *error)
+static int arguments_check_words(const struct arguments *arguments, struct error *error)
 {
 	struct synopsis_count fits;
 
@@ -408,15 +408,15 @@ int arguments_parse(struct arguments *arguments, struct error *error)
 		return 0;
 	if (take_options(arguments, error) < 0)
 		return -1;
-	return check_words(arguments, error);
+	return arguments_check_words(arguments, error);
 }
 
 /*
  * What bodies ask for
  */
 
-static const struct argument_option *find_option(const struct arguments *arguments,
-						 const char *name)
+static const struct argument_option *arguments_find_option(const struct arguments *arguments,
+							   const char *name)
 {
 	for (const struct argument_option *i = arguments->options; i->name; i++)
 		if (strcmp(i->name, name) == 0)
@@ -426,12 +426,12 @@ static const struct argument_option *find_option(const struct arguments *argumen
 
 bool arguments_has(const struct arguments *arguments, const char *option)
 {
-	return find_option(arguments, option) != NULL;
+	return arguments_find_option(arguments, option) != NULL;
 }
 
 const char *arguments_value(const struct arguments *arguments, const char *option)
 {
-	const struct argument_option *found = find_option(arguments, option);
+	const struct argument_option *found = arguments_find_option(arguments, option);
 
 	return found ? found->value : NULL;
 }

@@ -100,7 +100,7 @@ void breakpoint_sync_tell(struct engine *engine, int added)
 }
 
 /* It will be set by itself. */
-static bool is_to_come(const json_t *binding)
+static bool breakpoint_sync_is_to_come(const json_t *binding)
 {
 	const char *message = json_get_string(binding, "message", "");
 
@@ -114,8 +114,8 @@ static bool was_said(const struct breakpoints *list, int id, bool is_refused)
 	return is_refused && item && item->refusal && !item->is_untold;
 }
 
-static void check(struct engine *engine, const struct rank *rank, const json_t *body,
-		  struct failures *failures)
+static void breakpoint_sync_check(struct engine *engine, const struct rank *rank,
+				  const json_t *body, struct failures *failures)
 {
 	const json_t *bindings = json_object_get(body, "breakpoints");
 	struct breakpoints *list = &engine->session.choice.breakpoints;
@@ -130,7 +130,7 @@ static void check(struct engine *engine, const struct rank *rank, const json_t *
 		bool is_refused = json_get_boolean(binding, "refused", false);
 
 		/* It stopped since, and has it, or had it for once. */
-		if (is_to_come(binding) || (may_come && !is_refused) || !message)
+		if (breakpoint_sync_is_to_come(binding) || (may_come && !is_refused) || !message)
 			continue;
 		if (is_refused)
 			breakpoints_refused(list, rank->process.rank, id, message);
@@ -222,7 +222,7 @@ static void take(struct engine *engine, const struct group_answer *answer,
 	rank->breakpoints_error = NULL;
 	if (!answer->error) {
 		rank->breakpoints_taken = rank->breakpoints_sent;
-		check(engine, rank, answer->body, failures);
+		breakpoint_sync_check(engine, rank, answer->body, failures);
 		if (debugger_is_ours(&rank->debugger))
 			debugger_add_answer(&rank->debugger,
 					    json_object_get(answer->body, "breakpoints"));
@@ -238,7 +238,7 @@ struct opinion {
 	bool is_kept;	 /* by one */
 };
 
-static void judge(struct opinion *opinion, const json_t *body, int id)
+static void breakpoint_sync_judge(struct opinion *opinion, const json_t *body, int id)
 {
 	const json_t *bindings = json_object_get(body, "breakpoints");
 
@@ -279,7 +279,7 @@ void breakpoint_sync_confirm(struct engine *engine, const struct rank_answers *p
 }
 
 /* The next breakpoint gets the number. */
-static void give_back(struct engine *engine, int id)
+static void breakpoint_sync_give_back(struct engine *engine, int id)
 {
 	struct session *session = &engine->session;
 
@@ -300,7 +300,7 @@ void breakpoint_sync_take(struct engine *engine, struct rank_answers *pending,
 	while (rank_answers_take(pending, &answer)) {
 		take(engine, &answer, failures);
 		is_unknown |= answer.error != NULL;
-		judge(&opinion, answer.body, pending->added);
+		breakpoint_sync_judge(&opinion, answer.body, pending->added);
 	}
 	/* With the answers; the others are said by themselves. */
 	newest = breakpoints_find(list, list->last_id);
@@ -311,5 +311,5 @@ void breakpoint_sync_take(struct engine *engine, struct rank_answers *pending,
 	if (is_unknown)
 		breakpoints_remove(list, pending->added);
 	else
-		give_back(engine, pending->added);
+		breakpoint_sync_give_back(engine, pending->added);
 }

@@ -40,7 +40,7 @@ void changes_free(struct changes *changes)
 	free(changes);
 }
 
-static void add(struct changes *changes, double time)
+static void changes_add(struct changes *changes, double time)
 {
 	if (changes->count > 0 && time - changes->times[changes->count - 1] < SAME_SECONDS)
 		return;
@@ -49,7 +49,7 @@ static void add(struct changes *changes, double time)
 }
 
 /* What a segment begins with is no change; where it is broken it ends. */
-static void follow(struct changes *changes, size_t segment)
+static void changes_follow(struct changes *changes, size_t segment)
 {
 	struct recording_cursor *cursor = &changes->cursor;
 	bool is_first = segment > 0;
@@ -69,7 +69,7 @@ static void follow(struct changes *changes, size_t segment)
 		if (message.type != MESSAGE_REQUEST)
 			session_apply(&session, 0, &message, time, NULL);
 		if (session.step != step && !is_first)
-			add(changes, time);
+			changes_add(changes, time);
 		is_first = false;
 		message_clear(&message);
 	}
@@ -77,7 +77,7 @@ static void follow(struct changes *changes, size_t segment)
 }
 
 /* In the segment that was followed; -1: none. */
-static double find_here(const struct changes *changes, double time, bool is_forward)
+static double changes_find_here(const struct changes *changes, double time, bool is_forward)
 {
 	for (size_t i = 0; i < changes->count; i++) {
 		double at = is_forward ? changes->times[i] : changes->times[changes->count - 1 - i];
@@ -100,8 +100,8 @@ double changes_find(struct changes *changes, double time, bool is_forward)
 		if (!(recording->segments[segment].is.flags & RECORDING_SEGMENT_CHANGES))
 			continue;
 		if (changes->segment != segment)
-			follow(changes, segment);
-		found = find_here(changes, time, is_forward);
+			changes_follow(changes, segment);
+		found = changes_find_here(changes, time, is_forward);
 		if (found >= 0)
 			return found;
 	}

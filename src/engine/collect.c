@@ -35,7 +35,7 @@ static bool is_never(const struct engine *engine, void *data)
 	return engine_is_deaf(engine);
 }
 
-static bool is_live(const struct command_context *context)
+static bool collect_is_live(const struct command_context *context)
 {
 	return !context->screen && !context->engine->replay;
 }
@@ -46,7 +46,7 @@ static int nothing(struct command_context *context)
 	return -1;
 }
 
-static void note(struct command_context *context, const char *format, ...)
+static void collect_note(struct command_context *context, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Those of --connect, once in a session. */
@@ -73,10 +73,10 @@ static void await_debuggers(struct command_context *context)
 	debuggers_await(engine, engine->settings.timeout);
 	engine->is_unconnected = failures.count > 0;
 	if (failures.count > 0)
-		note(context, "probetui: --connect: %s", out.data);
+		collect_note(context, "probetui: --connect: %s", out.data);
 	if (debuggers_append_silent(&silent, engine)) {
 		engine->is_unconnected = true;
-		note(context, "probetui: --connect: %s", silent.data);
+		collect_note(context, "probetui: --connect: %s", silent.data);
 	}
 	buffer_clear(&silent);
 	rank_answers_free(connecting);
@@ -115,7 +115,7 @@ static void await_answer(struct engine *engine, struct request *owned_request)
  * What is late is missing in the session, and said there. Ranks that are held
  * at an exception are within their agent's code, seen from outside.
  */
-static void await_sample(struct engine *engine, struct request *owned_sample)
+static void collect_await_sample(struct engine *engine, struct request *owned_sample)
 {
 	await_answer(engine, owned_sample);
 	if (debuggers_await_holds(engine, HOLD_SECONDS))
@@ -131,7 +131,7 @@ static void sample_over(struct engine *engine, double seconds)
 		double due = start + seconds * i / steps;
 
 		engine_wait(engine, is_never, NULL, due - loop_now());
-		await_sample(engine, engine_ask_sample(engine));
+		collect_await_sample(engine, engine_ask_sample(engine));
 	}
 }
 
@@ -176,7 +176,7 @@ static int take_samples(struct command_context *context, double seconds, struct 
 		return -1;
 	if (!sample)
 		sample = engine_ask_sample(engine);
-	await_sample(engine, sample);
+	collect_await_sample(engine, sample);
 	if (engine->session.rank_count > 0)
 		sample_over(engine, seconds);
 	engine_record_sources(engine);
@@ -186,14 +186,14 @@ static int take_samples(struct command_context *context, double seconds, struct 
 }
 
 /* One that has ended since was reached; its last sample may say nothing. */
-static bool is_reached(const struct rank *rank)
+static bool collect_is_reached(const struct rank *rank)
 {
 	return rank->sampled_at >= 0 &&
 	       (rank->thread_count > 0 || (rank->state == RANK_EXITED && rank_last_stack(rank)));
 }
 
 /* A line for standard error; its text may come from outside. */
-static void note(struct command_context *context, const char *format, ...)
+static void collect_note(struct command_context *context, const char *format, ...)
 {
 	struct buffer line = BUFFER_INIT;
 	va_list values;
@@ -240,10 +240,10 @@ static void note_rank(struct command_context *context, const struct rank *rank)
 	error_set(&why, "%s", why_not(rank));
 	format_clause(why.message);
 	if (process_shown_pid(&rank->process) > 0)
-		note(context, "rank %d (pid %d): %s", rank->process.rank, (int)rank->process.pid,
-		     why.message);
+		collect_note(context, "rank %d (pid %d): %s", rank->process.rank,
+			     (int)rank->process.pid, why.message);
 	else
-		note(context, "rank %d: %s", rank->process.rank, why.message);
+		collect_note(context, "rank %d: %s", rank->process.rank, why.message);
 }
 
 static void note_bystanders(struct command_context *context)
@@ -258,12 +258,12 @@ static void note_bystanders(struct command_context *context)
 		const char *why = process->why ? process->why : "has no rank";
 
 		if (context->engine->settings.pid_count > 0)
-			note(context, "%s (pid %d)%s%s %s", name, (int)process->pid,
-			     script[0] != '\0' ? " " : "", script, why);
+			collect_note(context, "%s (pid %d)%s%s %s", name, (int)process->pid,
+				     script[0] != '\0' ? " " : "", script, why);
 		else
-			note(context, "%s (pid %d)%s%s %s: probetui --pid %d", name,
-			     (int)process->pid, script[0] != '\0' ? " " : "", script, why,
-			     (int)process->pid);
+			collect_note(context, "%s (pid %d)%s%s %s: probetui --pid %d", name,
+				     (int)process->pid, script[0] != '\0' ? " " : "", script, why,
+				     (int)process->pid);
 	}
 }
 
@@ -278,7 +278,7 @@ static void note_job(struct command_context *context, const struct job *job)
 	if (job->launcher_pid > 0 && job->launcher && job->launcher[0] != '\0')
 		buffer_printf(&line, ", started by %s (pid %d)", job->launcher,
 			      (int)job->launcher_pid);
-	note(context, "%s", line.data);
+	collect_note(context, "%s", line.data);
 	buffer_clear(&line);
 }
 
@@ -376,10 +376,10 @@ static int no_rank(struct command_context *context, struct error *error)
 }
 
 /* A rank counts as answering when nothing is missing of it. */
-static bool is_whole(const struct rank *rank)
+static bool collect_is_whole(const struct rank *rank)
 {
-	return is_reached(rank) && rank->state != RANK_EXITED && rank->state != RANK_UNREADABLE &&
-	       !rank->missing;
+	return collect_is_reached(rank) && rank->state != RANK_EXITED &&
+	       rank->state != RANK_UNREADABLE && !rank->missing;
 }
 
 /* Ranks, or their debuggers, may not have been found. */
@@ -393,7 +393,8 @@ static void note_unread(struct command_context *context)
 		if (!node->unread)
 			continue;
 		context->status = STATUS_PARTIAL;
-		note(context, "%s: not all processes could be read: %s", node->name, node->unread);
+		collect_note(context, "%s: not all processes could be read: %s", node->name,
+			     node->unread);
 	}
 }
 
@@ -404,13 +405,13 @@ static int weigh(struct command_context *context, struct error *error)
 	size_t present_count = 0;
 
 	for (size_t i = 0; i < session->rank_count; i++) {
-		reached_count += is_reached(session->ranks[i]);
+		reached_count += collect_is_reached(session->ranks[i]);
 		present_count += session->ranks[i]->process.pid > 0;
 	}
 	if (present_count == 0)
 		return no_rank(context, error);
 	for (size_t i = 0; i < session->rank_count; i++) {
-		if (is_whole(session->ranks[i]))
+		if (collect_is_whole(session->ranks[i]))
 			continue;
 		context->status = STATUS_PARTIAL;
 		note_rank(context, session->ranks[i]);
@@ -461,9 +462,10 @@ static double seconds_of_sets(const struct command_context *context)
 int collect_samples(struct command_context *context, double seconds, struct error *error)
 {
 	seconds = fmax(seconds, seconds_of_sets(context));
-	if (is_live(context))
+	if (collect_is_live(context))
 		await_first(context->engine);
-	if (is_live(context) && !context->is_fresh && take_samples(context, seconds, error) < 0)
+	if (collect_is_live(context) && !context->is_fresh &&
+	    take_samples(context, seconds, error) < 0)
 		return -1;
 	if (!context->screen)
 		engine_judge(context->engine);
@@ -473,7 +475,7 @@ int collect_samples(struct command_context *context, double seconds, struct erro
 
 int collect_settled(struct command_context *context, struct error *error)
 {
-	if (!is_live(context) || !verdict_is_finding(&context->engine->session.verdict))
+	if (!collect_is_live(context) || !verdict_is_finding(&context->engine->session.verdict))
 		return 0;
 	if (take_samples(context, VERDICT_SECONDS, error) < 0)
 		return -1;
@@ -524,10 +526,10 @@ int collect_ranks(struct command_context *context, struct error *error)
 
 	if (context->screen)
 		return 0;
-	if (is_live(context) && await_ranks(context, error) < 0)
+	if (collect_is_live(context) && await_ranks(context, error) < 0)
 		return -1;
-	if (is_live(context) && !context->is_fresh && !engine_awaits_ranks(context->engine) &&
-	    seconds_of_sets(context) > 0) {
+	if (collect_is_live(context) && !context->is_fresh &&
+	    !engine_awaits_ranks(context->engine) && seconds_of_sets(context) > 0) {
 		if (take_samples(context, VERDICT_SECONDS, error) < 0)
 			return -1;
 		context->is_fresh = true;
@@ -549,8 +551,8 @@ static void judge_jobs(struct command_context *context, double seconds)
 	struct engine *engine = context->engine;
 
 	jobs_list(engine, true);
-	if (is_live(context)) {
-		await_sample(engine, engine_ask_sample(engine));
+	if (collect_is_live(context)) {
+		collect_await_sample(engine, engine_ask_sample(engine));
 		sample_over(engine, seconds);
 	}
 	engine_judge(engine);
@@ -562,7 +564,7 @@ int collect_jobs(struct command_context *context, double seconds, struct error *
 {
 	struct engine *engine = context->engine;
 
-	if (is_live(context) && await_ranks(context, error) < 0)
+	if (collect_is_live(context) && await_ranks(context, error) < 0)
 		return -1;
 	engine_judge(engine);
 	if (seconds > 0 && engine->session.job_count > 0)
@@ -577,7 +579,7 @@ bool collect_is_none_reachable(const struct command_context *context)
 	const struct engine *engine = context->engine;
 	const struct session *session = &engine->session;
 
-	if (!engine || !is_live(context))
+	if (!engine || !collect_is_live(context))
 		return false;
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];

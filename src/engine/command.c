@@ -61,7 +61,7 @@ const char *command_synopsis(const struct command *command, int flags)
 							       : command->synopsis;
 }
 
-static bool is_name(const struct command *command, const char *name)
+static bool command_is_name(const struct command *command, const char *name)
 {
 	const char *alias = command->alias ? command->alias : "";
 	size_t length = strlen(name);
@@ -78,7 +78,7 @@ static bool is_name(const struct command *command, const char *name)
 	return false;
 }
 
-static int not_found(struct command_cursor cursor, const char *name, struct error *error)
+static int command_not_found(struct command_cursor cursor, const char *name, struct error *error)
 {
 	const struct command *command;
 	struct nearest nearest;
@@ -118,7 +118,7 @@ const struct command *command_lookup(const struct command_tables *tables, const 
 	int fitting = 0;
 
 	while ((command = command_cursor_next(&cursor))) {
-		if (is_name(command, name))
+		if (command_is_name(command, name))
 			return command;
 		if (name[0] == '\0' || strncmp(command->name, name, strlen(name)) != 0)
 			continue;
@@ -126,7 +126,7 @@ const struct command *command_lookup(const struct command_tables *tables, const 
 		fitting++;
 	}
 	if (fitting == 0)
-		not_found(start, name, error);
+		command_not_found(start, name, error);
 	else if (fitting > 1)
 		ambiguous(start, name, error);
 	return fitting == 1 ? found : NULL;
@@ -136,8 +136,8 @@ const struct command *command_lookup(const struct command_tables *tables, const 
  * Without `ranks SET` the command acts on the focus. The ranks may not be known
  * yet, so that this only sees whether it is a set.
  */
-static int choose_ranks(struct command_context *context, const struct arguments *arguments,
-			struct error *error)
+static int command_choose_ranks(struct command_context *context, const struct arguments *arguments,
+				struct error *error)
 {
 	const struct session *session = &context->engine->session;
 	struct rankselect select = RANKSELECT_INIT;
@@ -158,7 +158,7 @@ static int choose_ranks(struct command_context *context, const struct arguments 
 }
 
 /* The rank of a PID is the only one that is meant. */
-static int choose_pid(struct command_context *context, const char *pid, struct error *error)
+static int command_choose_pid(struct command_context *context, const char *pid, struct error *error)
 {
 	const struct session *session = &context->engine->session;
 
@@ -195,8 +195,8 @@ int command_confirm(struct command_context *context, char *owned_question, struc
 	return -1;
 }
 
-static const struct command_hook *find_hook(const struct command_context *context,
-					    const struct command *command)
+static const struct command_hook *command_find_hook(const struct command_context *context,
+						    const struct command *command)
 {
 	for (size_t i = 0; context->screen && i < ARRAY_LENGTH(context->tables->items); i++) {
 		const struct command_table *table = context->tables->items[i];
@@ -212,7 +212,7 @@ static int run(struct command_context *context, const struct arguments *argument
 	       struct error *error)
 {
 	const struct command *command = arguments->command;
-	const struct command_hook *hook = find_hook(context, command);
+	const struct command_hook *hook = command_find_hook(context, command);
 	int result = (hook && hook->run ? hook->run : command->run)(context, arguments, error);
 
 	if (result == 0 && command->answer && !context->screen)
@@ -245,8 +245,8 @@ int command_run(struct command_context *context, const struct command_tables *ta
 		context->is_confirmed = context->is_confirmed || arguments->has_yes ||
 					context->engine->settings.is_yes;
 	if (check_json(context, command, error) == 0 &&
-	    choose_ranks(context, arguments, error) == 0 &&
-	    choose_pid(context, arguments->pid, error) == 0 &&
+	    command_choose_ranks(context, arguments, error) == 0 &&
+	    command_choose_pid(context, arguments->pid, error) == 0 &&
 	    arguments_parse(arguments, error) == 0)
 		result = run(context, arguments, error);
 	rankset_clear(&context->ranks);
@@ -259,8 +259,8 @@ int command_run(struct command_context *context, const struct command_tables *ta
 }
 
 /* Finds the row of a line that is split; an empty one has none. */
-static int find_row(struct arguments *arguments, const struct command_tables *tables,
-		    struct error *error)
+static int command_find_row(struct arguments *arguments, const struct command_tables *tables,
+			    struct error *error)
 {
 	const struct command *command;
 
@@ -282,7 +282,7 @@ int command_parse(struct arguments *arguments, const struct command_tables *tabl
 	}
 	if (arguments_split(arguments, line, error) < 0)
 		return -1;
-	return find_row(arguments, tables, error);
+	return command_find_row(arguments, tables, error);
 }
 
 int command_run_line(struct command_context *context, const struct command_tables *tables,
@@ -306,7 +306,7 @@ int command_run_words(struct command_context *context, const struct command_tabl
 	int result;
 
 	arguments_set_words(&arguments, (size_t)word_count, words);
-	result = find_row(&arguments, tables, error);
+	result = command_find_row(&arguments, tables, error);
 	context->status = STATUS_USAGE;
 	if (result == 0)
 		result = command_run(context, tables, &arguments, error);
@@ -320,7 +320,7 @@ int command_run_words(struct command_context *context, const struct command_tabl
 #define HELP_INDENT 30
 
 /* Appends the words from column on; further lines begin at indent. */
-static void append_words(struct buffer *out, const char *text, int column, int indent)
+static void command_append_words(struct buffer *out, const char *text, int column, int indent)
 {
 	bool is_first = true;
 
@@ -345,7 +345,7 @@ static void append_words(struct buffer *out, const char *text, int column, int i
 	buffer_append_char(out, '\n');
 }
 
-static void append_row(struct buffer *out, const struct command *command, int flags)
+static void command_append_row(struct buffer *out, const struct command *command, int flags)
 {
 	const char *synopsis = command_synopsis(command, flags);
 	const char *help = command->help;
@@ -356,12 +356,12 @@ static void append_row(struct buffer *out, const struct command *command, int fl
 	buffer_printf(&call, "%s%s%s", command->name, synopsis[0] != '\0' ? " " : "", synopsis);
 	if (call.length > CALL_COLUMNS) {
 		buffer_append_string(out, "  ");
-		append_words(out, call.data, 2, CALL_INDENT);
+		command_append_words(out, call.data, 2, CALL_INDENT);
 		buffer_printf(out, "%*s", HELP_INDENT, "");
 	} else {
 		buffer_printf(out, "  %-*s  ", CALL_COLUMNS, call.data);
 	}
-	append_words(out, help, HELP_INDENT, HELP_INDENT);
+	command_append_words(out, help, HELP_INDENT, HELP_INDENT);
 	buffer_clear(&call);
 }
 
@@ -374,6 +374,6 @@ void command_append_help(struct buffer *out, const struct command_tables *tables
 
 	while ((command = command_cursor_next(&cursor))) {
 		if (!(command->flags & COMMAND_INTERNAL))
-			append_row(out, command, tables->flags);
+			command_append_row(out, command, tables->flags);
 	}
 }

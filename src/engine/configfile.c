@@ -32,7 +32,8 @@ struct config {
 };
 
 /* The same twice is fine; something else is a mistake of one of the lines. */
-static int note(struct config *config, char *owned_name, char *owned_value, struct error *error)
+static int configfile_note(struct config *config, char *owned_name, char *owned_value,
+			   struct error *error)
 {
 	for (size_t i = 0; i < config->seen_count; i++) {
 		const struct seen *seen = &config->seen[i];
@@ -68,7 +69,7 @@ static int apply_set(struct config *config, const char *name, const char *value,
 		return error_prefix(error, "%s", name);
 	if (strcmp(name, "theme") == 0)
 		config->settings->theme_line = config->number;
-	return note(config, xasprintf("set %s", name), xstrdup(value), error);
+	return configfile_note(config, xasprintf("set %s", name), xstrdup(value), error);
 }
 
 static int apply_bind(struct config *config, const struct arguments *arguments, struct error *error)
@@ -82,8 +83,8 @@ static int apply_bind(struct config *config, const struct arguments *arguments, 
 		xstrdup(arguments->line),
 		config->number,
 	};
-	return note(config, xasprintf("bind %s", arguments->words[0]),
-		    arguments_join(arguments, 1, arguments->count), error);
+	return configfile_note(config, xasprintf("bind %s", arguments->words[0]),
+			       arguments_join(arguments, 1, arguments->count), error);
 }
 
 /* "set NAME VALUE", or "NAME VALUE" alone. */
@@ -110,7 +111,7 @@ static int apply_words(struct config *config, const struct arguments *arguments,
 	return apply_set(config, name, arguments->count > at ? arguments->words[at] : "on", error);
 }
 
-static int apply_line(struct config *config, const char *line, struct error *error)
+static int configfile_apply_line(struct config *config, const char *line, struct error *error)
 {
 	struct arguments arguments;
 	int result = arguments_split(&arguments, line, error);
@@ -142,7 +143,7 @@ static int apply_text(struct settings *settings, char *text, const char *path, s
 		config.number++;
 		if (end)
 			*end++ = '\0';
-		result = apply_line(&config, text, &problem);
+		result = configfile_apply_line(&config, text, &problem);
 		text = end;
 	}
 	if (result < 0)

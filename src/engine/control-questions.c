@@ -65,7 +65,8 @@ static char *find_raised(const struct session *session, int number)
 }
 
 /* "ranks 0,2 will raise BdbQuit"; they are taken out of *left. */
-static void append_alike(struct buffer *out, const struct session *session, struct rankset *left)
+static void control_questions_append_alike(struct buffer *out, const struct session *session,
+					   struct rankset *left)
 {
 	struct rankset alike = RANKSET_INIT;
 	int rank = rankset_first(left);
@@ -94,7 +95,7 @@ static char *make_quit_question(const struct session *session, const struct rank
 	while (left.range_count > 0) {
 		if (out.length > 0)
 			buffer_append_string(&out, "; ");
-		append_alike(&out, session, &left);
+		control_questions_append_alike(&out, session, &left);
 	}
 	out.data[0] = 'R';
 	append_peers(&out, session, ranks);

@@ -124,8 +124,8 @@ static void append_taken(struct buffer *out, const struct session *session,
 	failures_clear(&reasons);
 }
 
-static void append_waiting(struct buffer *out, const struct session *session,
-			   const struct rankset *ranks)
+static void control_append_waiting(struct buffer *out, const struct session *session,
+				   const struct rankset *ranks)
 {
 	struct rankset waiting = RANKSET_INIT;
 	int rank = -1;
@@ -166,14 +166,14 @@ static void explain_all(const struct control *control, const struct session *ses
 	rankset_append(&out, &control->others);
 	buffer_printf(&out, " is %s", need_words[control->need]);
 	if (control->need != CONTROL_WAITING)
-		append_waiting(&out, session, &control->others);
+		control_append_waiting(&out, session, &control->others);
 	append_taken(&out, session, &control->others);
 	error_set(error, "%s", out.data);
 	buffer_clear(&out);
 }
 
-static int explain(const struct control *control, const struct session *session,
-		   struct error *error)
+static int control_explain(const struct control *control, const struct session *session,
+			   struct error *error)
 {
 	int first = rankset_first(&control->others);
 
@@ -187,7 +187,7 @@ static int explain(const struct control *control, const struct session *session,
 }
 
 /* Who was not asked about is not told. */
-static bool is_meant(const struct command_context *context, const struct rank *rank)
+static bool control_is_meant(const struct command_context *context, const struct rank *rank)
 {
 	if (!format_is_chosen(&context->ranks, rank))
 		return false;
@@ -211,7 +211,7 @@ int control_choose(struct control *control, struct command_context *context, str
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (!is_meant(context, rank))
+		if (!control_is_meant(context, rank))
 			continue;
 		rankset_add(can_be_told(rank, control) ? &control->chosen : &control->others,
 			    rank->process.rank);
@@ -221,7 +221,7 @@ int control_choose(struct control *control, struct command_context *context, str
 		return 0;
 	if (rankset_count(&control->others) == 1)
 		context->failed_rank = rankset_first(&control->others);
-	explain(control, session, error);
+	control_explain(control, session, error);
 	return error_prefix(error, "%s", control->command);
 }
 
@@ -317,8 +317,8 @@ void control_append(struct buffer *out, const struct control *control)
 }
 
 /* " (rank 2 waits in a debugger …)": why one of them was not stopped. */
-static void append_reason(struct buffer *out, const struct control *control,
-			  const struct session *session)
+static void control_append_reason(struct buffer *out, const struct control *control,
+				  const struct session *session)
 {
 	struct error reason = ERROR_INIT;
 	int number = -1;
@@ -334,13 +334,13 @@ static void append_reason(struct buffer *out, const struct control *control,
 	}
 }
 
-static void say(const struct control *control, struct command_context *context)
+static void control_say(const struct control *control, struct command_context *context)
 {
 	struct buffer out = BUFFER_INIT;
 
 	control_append(&out, control);
 	if (control->need == CONTROL_RUNNING)
-		append_reason(&out, control, &context->engine->session);
+		control_append_reason(&out, control, &context->engine->session);
 	if (context->screen)
 		engine_say(context->engine, false, "%s: %s", control->command, out.data);
 	else
@@ -386,8 +386,8 @@ static void append_failures(struct command_context *context, const struct contro
 	buffer_clear(&out);
 }
 
-static int take_answers(const struct control *control, struct command_context *context,
-			struct rank_answers *pending, struct error *error)
+static int control_take_answers(const struct control *control, struct command_context *context,
+				struct rank_answers *pending, struct error *error)
 {
 	struct failures failures = FAILURES_INIT;
 	struct group_answer *failed = xcalloc(pending->count + 1, sizeof(*failed));
@@ -418,7 +418,7 @@ static int take_answers(const struct control *control, struct command_context *c
 		if (context->is_json)
 			say_json(&done, context);
 		else
-			say(&done, context);
+			control_say(&done, context);
 	}
 	if (count > 0 && count < pending->count)
 		append_failures(context, control, &failures, failed, count);
@@ -436,12 +436,12 @@ int control_finish(const struct control *control, struct command_context *contex
 
 	if (context->screen) {
 		if (names_ranks(control))
-			say(control, context);
+			control_say(control, context);
 		rank_answers_leave(owned_pending);
 		return 0;
 	}
 	rank_answers_wait(owned_pending);
-	result = take_answers(control, context, owned_pending, error);
+	result = control_take_answers(control, context, owned_pending, error);
 	rank_answers_free(owned_pending);
 	return result;
 }

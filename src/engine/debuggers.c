@@ -155,7 +155,7 @@ bool debuggers_append_silent(struct buffer *out, const struct engine *engine)
 	return is_any;
 }
 
-static bool is_over(const struct engine *engine, void *data)
+static bool debuggers_is_over(const struct engine *engine, void *data)
 {
 	(void)data;
 	return engine_is_deaf(engine);
@@ -169,7 +169,7 @@ void debuggers_leave(struct engine *engine)
 		if (!debugger_is_ours(&session->ranks[i]->debugger))
 			continue;
 		request_post(engine, "disconnect", NULL);
-		engine_wait(engine, is_over, NULL, LEAVE_SECONDS);
+		engine_wait(engine, debuggers_is_over, NULL, LEAVE_SECONDS);
 		return;
 	}
 }
@@ -200,7 +200,7 @@ static void take_display(struct engine *engine, json_t *body, const char *error,
 	engine->session.revision++;
 }
 
-static bool is_known(const struct display *display, const struct rank *rank, int depth)
+static bool debuggers_is_known(const struct display *display, const struct rank *rank, int depth)
 {
 	return display->pid == rank->process.pid && display->node == rank->node &&
 	       display->stops == rank->debugger.stops && display->depth == depth;
@@ -211,7 +211,7 @@ static void ask_display(struct engine *engine, struct display *display, const st
 {
 	json_t *arguments;
 
-	if (display->is_asked || is_known(display, rank, depth))
+	if (display->is_asked || debuggers_is_known(display, rank, depth))
 		return;
 	/* A change is one of the same rank. */
 	if (display->pid != rank->process.pid || display->node != rank->node)
@@ -241,7 +241,7 @@ void debuggers_ask_displays(struct engine *engine)
 			    control_depth(&engine->session, rank));
 }
 
-static bool is_caught(const struct rank *rank)
+static bool debuggers_is_caught(const struct rank *rank)
 {
 	const struct thread *thread = rank_main_thread(rank);
 
@@ -251,7 +251,7 @@ static bool is_caught(const struct rank *rank)
 /* No client has connected yet to see what it raised. */
 static bool is_held_unseen(const struct rank *rank)
 {
-	return is_caught(rank) && rank->debugger.state == DEBUGGER_NONE;
+	return debuggers_is_caught(rank) && rank->debugger.state == DEBUGGER_NONE;
 }
 
 /* What it raised is told with its stop. */
@@ -259,8 +259,9 @@ static bool is_held_untold(const struct rank *rank)
 {
 	enum debugger_state state = rank->debugger.state;
 
-	return is_caught(rank) && (state == DEBUGGER_NONE || state == DEBUGGER_CONNECTING ||
-				   state == DEBUGGER_RUNNING);
+	return debuggers_is_caught(rank) &&
+	       (state == DEBUGGER_NONE || state == DEBUGGER_CONNECTING ||
+		state == DEBUGGER_RUNNING);
 }
 
 void debuggers_connect_agent(struct engine *engine, const struct rank *rank)

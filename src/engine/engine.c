@@ -157,7 +157,7 @@ static bool is_sampling_some(const struct engine *engine)
 	return engine_must_name_ranks(engine) || (session->job >= 0 && session->other_count > 0);
 }
 
-static void add_pid(json_t *pids, const struct rank *rank)
+static void engine_add_pid(json_t *pids, const struct rank *rank)
 {
 	if (rank->process.pid > 0 && rank->process.state != PROCESS_EXITED)
 		json_array_append_new(pids, json_integer(rank->process.pid));
@@ -170,9 +170,9 @@ static json_t *chosen_pids(const struct session *session)
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		add_pid(pids, rank);
+		engine_add_pid(pids, rank);
 		for (size_t j = 0; j < rank->child_count; j++)
-			add_pid(pids, rank->children[j]);
+			engine_add_pid(pids, rank->children[j]);
 	}
 	return pids;
 }
@@ -235,7 +235,7 @@ static void on_drained(struct link *link, void *data)
 }
 
 /* Last: failures of what was asked would hide what a person has to do. */
-static void say_gone(struct engine *engine)
+static void engine_say_gone(struct engine *engine)
 {
 	const struct session *session = &engine->session;
 
@@ -259,7 +259,7 @@ static void on_closed(struct link *link, const char *why, void *data)
 	session_lose_node(&engine->session, engine_node_of(engine, link), why);
 	requests_lose(engine);
 	follow(engine);
-	say_gone(engine);
+	engine_say_gone(engine);
 }
 
 static json_t *pids_to_json(const struct settings *settings)
@@ -338,7 +338,7 @@ static struct request *ask_for_job(struct engine *engine)
 }
 
 /* It is known whether the program runs before anything is shown of it. */
-static int await_job(struct engine *engine, struct request *owned_job, struct error *error)
+static int engine_await_job(struct engine *engine, struct request *owned_job, struct error *error)
 {
 	json_t *body;
 
@@ -437,7 +437,7 @@ static int start_node(struct engine *engine, struct error *error)
 		engine->loop = loop_new();
 	ours.data = engine;
 	link_watch(engine->links[0], engine->loop, &ours);
-	return await_job(engine, job, error);
+	return engine_await_job(engine, job, error);
 }
 
 int engine_start(struct engine *engine, struct error *error)

@@ -28,7 +28,7 @@ void evidence_clear(struct evidence *evidence)
 	*evidence = (struct evidence){ .ranks = NULL };
 }
 
-static void keep(json_t **all, const char *key, json_t *value)
+static void evidence_keep(json_t **all, const char *key, json_t *value)
 {
 	if (!*all)
 		*all = json_object();
@@ -41,7 +41,7 @@ struct process_key {
 	char text[80];
 };
 
-static struct process_key key_of(const struct rank *rank)
+static struct process_key evidence_key_of(const struct rank *rank)
 {
 	struct process_key key;
 
@@ -70,7 +70,7 @@ static void keep_by_process(const struct taking *taking, json_t **all, json_t *l
 		if (pid > 0 && pid <= INT32_MAX)
 			rank = session_find_any_pid(taking->session, taking->node, (pid_t)pid);
 		if (rank)
-			keep(all, key_of(rank).text, item);
+			evidence_keep(all, evidence_key_of(rank).text, item);
 	}
 }
 
@@ -87,7 +87,7 @@ static void keep_cgroups(const struct taking *taking, json_t *list)
 		if (!path)
 			continue;
 		key = xasprintf("%zu:%s", taking->node, path);
-		keep(&taking->evidence->cgroups, key, item);
+		evidence_keep(&taking->evidence->cgroups, key, item);
 		free(key);
 	}
 }
@@ -129,12 +129,12 @@ void evidence_take(struct evidence *evidence, const struct session *session, siz
 
 const json_t *evidence_find(const struct evidence *evidence, const struct rank *rank)
 {
-	return json_object_get(evidence->ranks, key_of(rank).text);
+	return json_object_get(evidence->ranks, evidence_key_of(rank).text);
 }
 
 const json_t *evidence_ways(const struct evidence *evidence, const struct rank *rank)
 {
-	return json_object_get(evidence->ways, key_of(rank).text);
+	return json_object_get(evidence->ways, evidence_key_of(rank).text);
 }
 
 json_t *evidence_kernel(const struct evidence *evidence)
@@ -203,21 +203,22 @@ static bool ask(struct engine *engine, const struct question *question, struct r
 	return is_any;
 }
 
-static bool is_there(const struct engine *engine, const struct rank *rank)
+static bool evidence_is_there(const struct engine *engine, const struct rank *rank)
 {
 	(void)engine;
 	return rank->process.pid > 0;
 }
 
-static bool is_live(const struct engine *engine, const struct rank *rank)
+static bool evidence_is_live(const struct engine *engine, const struct rank *rank)
 {
 	(void)engine;
 	return rank->process.pid > 0 && rank->process.state != PROCESS_EXITED;
 }
 
-static bool is_new(const struct engine *engine, const struct rank *rank)
+static bool evidence_is_new(const struct engine *engine, const struct rank *rank)
 {
-	return is_live(engine, rank) && !json_object_get(engine->evidence.asked, key_of(rank).text);
+	return evidence_is_live(engine, rank) &&
+	       !json_object_get(engine->evidence.asked, evidence_key_of(rank).text);
 }
 
 static void note_asked(struct engine *engine)
@@ -226,13 +227,14 @@ static void note_asked(struct engine *engine)
 		const struct rank *rank = engine->session.ranks[i];
 
 		if (rank->process.pid > 0)
-			keep(&engine->evidence.asked, key_of(rank).text, json_true());
+			evidence_keep(&engine->evidence.asked, evidence_key_of(rank).text,
+				      json_true());
 	}
 }
 
 void evidence_follow(struct engine *engine)
 {
-	static const struct question question = { "evidence", is_new, false };
+	static const struct question question = { "evidence", evidence_is_new, false };
 
 	if (ask(engine, &question, NULL))
 		note_asked(engine);
@@ -240,14 +242,14 @@ void evidence_follow(struct engine *engine)
 
 void evidence_ask(struct engine *engine, struct request_group *group)
 {
-	static const struct question question = { "evidence", is_there, true };
+	static const struct question question = { "evidence", evidence_is_there, true };
 
 	ask(engine, &question, group);
 }
 
 void evidence_ask_ways(struct engine *engine, struct request_group *group)
 {
-	static const struct question question = { "diagnose", is_live, false };
+	static const struct question question = { "diagnose", evidence_is_live, false };
 
 	ask(engine, &question, group);
 }

@@ -59,7 +59,7 @@ int folder_check(const char *path, struct error *error)
 }
 
 /* What is safe in a file's name and a shell; the rest becomes "_". */
-static void append_word(struct buffer *out, const char *word)
+static void folder_append_word(struct buffer *out, const char *word)
 {
 	size_t length = strnlen(word, WORD_MAXIMUM);
 
@@ -74,7 +74,7 @@ static void append_word(struct buffer *out, const char *word)
 	}
 }
 
-static bool is_free(const char *base, const char *const *suffixes)
+static bool folder_is_free(const char *base, const char *const *suffixes)
 {
 	bool is_taken = false;
 
@@ -100,12 +100,12 @@ char *folder_name(const char *path, const char *job, const char *host, double wh
 	gmtime_r(&seconds, &parts);
 	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &parts);
 	buffer_printf(&name, "%s/probetui-", path);
-	append_word(&name, job[0] != '\0' ? job : "job");
+	folder_append_word(&name, job[0] != '\0' ? job : "job");
 	buffer_append_char(&name, '-');
-	append_word(&name, host[0] != '\0' ? host : "host");
+	folder_append_word(&name, host[0] != '\0' ? host : "host");
 	buffer_printf(&name, "-%s", stamp);
 	length = name.length;
-	for (int i = 2; i < NAMES_MAXIMUM && !is_free(name.data, suffixes); i++) {
+	for (int i = 2; i < NAMES_MAXIMUM && !folder_is_free(name.data, suffixes); i++) {
 		buffer_truncate(&name, length);
 		buffer_printf(&name, "-%d", i);
 	}

@@ -15,7 +15,7 @@
 #include "protocol/tensor.h"
 
 /* Lines after the first one begin below it; the last has no end. */
-static void append_lines(struct buffer *out, const char *text, size_t indent)
+static void format_answers_append_lines(struct buffer *out, const char *text, size_t indent)
 {
 	size_t length = strcspn(text, "\n");
 
@@ -53,7 +53,8 @@ static void append_tensor(struct buffer *out, const struct tensor *tensor)
 	format_text(out, tensor->unread);
 }
 
-static void append_class(struct buffer *out, const struct answer_class *class, int width)
+static void format_answers_append_class(struct buffer *out, const struct answer_class *class,
+					int width)
 {
 	struct buffer ranks = BUFFER_INIT;
 	struct buffer deviation = BUFFER_INIT;
@@ -65,10 +66,10 @@ static void append_class(struct buffer *out, const struct answer_class *class, i
 	if (class->tensor)
 		append_tensor(out, class->tensor);
 	else
-		append_lines(out, class->text, out->length - start);
+		format_answers_append_lines(out, class->text, out->length - start);
 	if (class->is_raised && class->first->traceback) {
 		buffer_append_string(out, "\n    ");
-		append_lines(out, class->first->traceback, 4);
+		format_answers_append_lines(out, class->first->traceback, 4);
 	}
 	answer_class_append_deviation(&deviation, class);
 	if (deviation.length > 0)
@@ -78,7 +79,7 @@ static void append_class(struct buffer *out, const struct answer_class *class, i
 	buffer_clear(&ranks);
 }
 
-static int width_of(const struct answer_classes *classes)
+static int format_answers_width_of(const struct answer_classes *classes)
 {
 	struct buffer ranks = BUFFER_INIT;
 	int width = 0;
@@ -107,7 +108,7 @@ static void append_difference(struct buffer *out, const struct difference *diffe
 void format_text_answers(struct buffer *out, const struct answers *answers,
 			 const struct answer_classes *classes)
 {
-	int width = width_of(classes);
+	int width = format_answers_width_of(classes);
 	size_t length;
 
 	if (!answers_are_of_code(answers)) {
@@ -117,7 +118,7 @@ void format_text_answers(struct buffer *out, const struct answers *answers,
 		buffer_append_char(out, '\n');
 	}
 	for (size_t i = 0; i < classes->count; i++)
-		append_class(out, &classes->items[i], width);
+		format_answers_append_class(out, &classes->items[i], width);
 	for (size_t i = 0; i < answers->difference_count; i++)
 		append_difference(out, &answers->differences[i]);
 	length = out->length;
@@ -154,7 +155,8 @@ static void add_errors(json_t *errors, const struct answers *answers,
 	}
 }
 
-static json_t *class_to_json(const struct answers *answers, const struct answer_class *class)
+static json_t *format_answers_class_to_json(const struct answers *answers,
+					    const struct answer_class *class)
 {
 	json_t *json = json_object();
 	bool is_eval = answers_are_of_code(answers);
@@ -202,7 +204,7 @@ static json_t *place_to_json(const struct tensordiff *diff, const struct tensord
 			 tensor_number_to_json(&place->numbers[1]));
 }
 
-static void add_found(json_t *json, const struct tensordiff *found)
+static void format_answers_add_found(json_t *json, const struct tensordiff *found)
 {
 	json_object_set_new(json, "numel", json_integer(found->element_count));
 	json_object_set_new(json, "compared", json_integer(found->compared));
@@ -222,7 +224,7 @@ json_t *format_json_tensordiff(int rank, int against, const char *error,
 
 	json_set_text(json, "error", error);
 	if (!error)
-		add_found(json, found);
+		format_answers_add_found(json, found);
 	return json;
 }
 
@@ -255,7 +257,7 @@ json_t *format_json_answers(const struct answers *answers, const struct answer_c
 		if (class->is_failure)
 			add_errors(errors, answers, class);
 		else
-			json_array_append_new(list, class_to_json(answers, class));
+			json_array_append_new(list, format_answers_class_to_json(answers, class));
 	}
 	json_set_text(document, answers->kind == ANSWERS_BROADCAST ? "line" : "expr",
 		      answers->question);

@@ -56,7 +56,8 @@ json_t *format_json_breakpoint(const struct breakpoint_summary *summary)
 	return json;
 }
 
-static void append_number(struct buffer *out, const struct breakpoint_summary *summary)
+static void format_breakpoints_append_number(struct buffer *out,
+					     const struct breakpoint_summary *summary)
 {
 	if (summary->id > 0)
 		buffer_printf(out, "%s %d: ", summary->watch ? "watch" : "breakpoint", summary->id);
@@ -65,7 +66,8 @@ static void append_number(struct buffer *out, const struct breakpoint_summary *s
 }
 
 /* ", not set in ranks 2-3: it runs …", ", pending: not loaded yet" */
-static void append_missing(struct buffer *out, const struct breakpoint_summary *summary)
+static void format_breakpoints_append_missing(struct buffer *out,
+					      const struct breakpoint_summary *summary)
 {
 	static const char pending[] = "pending: ";
 	const char *message = summary->message;
@@ -101,7 +103,7 @@ static void append_missing(struct buffer *out, const struct breakpoint_summary *
 void format_text_breakpoint(struct buffer *out, const struct breakpoint_summary *summary,
 			    bool is_told)
 {
-	append_number(out, summary);
+	format_breakpoints_append_number(out, summary);
 	breakpoint_append_place(out, summary);
 	if (summary->condition) {
 		buffer_append_string(out, " if ");
@@ -130,5 +132,5 @@ void format_text_breakpoint(struct buffer *out, const struct breakpoint_summary 
 		breakpoint_append_backends(out, summary);
 	}
 	if (is_told || summary->message)
-		append_missing(out, summary);
+		format_breakpoints_append_missing(out, summary);
 }

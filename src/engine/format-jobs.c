@@ -11,7 +11,7 @@
 #include "model/joblist.h"
 #include "model/session.h"
 
-static json_t *text_or_null(const char *text)
+static json_t *format_jobs_text_or_null(const char *text)
 {
 	return text && text[0] != '\0' ? json_string(text) : json_null();
 }
@@ -21,22 +21,22 @@ static json_t *job_to_json(const struct job *job, const struct job_summary *summ
 	json_t *json = json_object();
 	double tenths = floor(summary->age * 10) / 10;
 
-	json_object_set_new(json, "job", text_or_null(job->name));
-	json_object_set_new(json, "launcher", text_or_null(job->launcher));
+	json_object_set_new(json, "job", format_jobs_text_or_null(job->name));
+	json_object_set_new(json, "launcher", format_jobs_text_or_null(job->launcher));
 	json_object_set_new(json, "launcher_pid",
 			    job->launcher_pid > 0 ? json_integer(job->launcher_pid) : json_null());
-	json_object_set_new(json, "script", text_or_null(job->script));
+	json_object_set_new(json, "script", format_jobs_text_or_null(job->script));
 	json_object_set_new(json, "ranks", format_json_set(&summary->ranks));
 	json_object_set_new(json, "world_size",
 			    summary->world_size > 0 ? json_integer(summary->world_size)
 						    : json_null());
-	json_object_set_new(json, "user", text_or_null(job->user));
-	json_object_set_new(json, "verdict", text_or_null(job->finding.sentence));
+	json_object_set_new(json, "user", format_jobs_text_or_null(job->user));
+	json_object_set_new(json, "verdict", format_jobs_text_or_null(job->finding.sentence));
 	json_object_set_new(json, "age_s", summary->age >= 0 ? json_real(tenths) : json_null());
 	return json;
 }
 
-static void append_column(struct buffer *out, const char *text, int width)
+static void format_jobs_append_column(struct buffer *out, const char *text, int width)
 {
 	struct buffer safe = BUFFER_INIT;
 
@@ -49,24 +49,25 @@ static void append_column(struct buffer *out, const char *text, int width)
 }
 
 /* "train.py  0-7 (8)  127.0.0.1:29500  torchrun (pid 90)  ana  4m" */
-static void append_job(struct buffer *out, const struct job *job, const struct job_summary *summary)
+static void format_jobs_append_job(struct buffer *out, const struct job *job,
+				   const struct job_summary *summary)
 {
 	struct buffer text = BUFFER_INIT;
 
-	append_column(out, job->script[0] != '\0' ? job->script : "?", 16);
+	format_jobs_append_column(out, job->script[0] != '\0' ? job->script : "?", 16);
 	rankset_append_counted(&text, &summary->ranks);
-	append_column(out, text.data, 12);
-	append_column(out, job->name[0] != '\0' ? job->name : "-", 15);
+	format_jobs_append_column(out, text.data, 12);
+	format_jobs_append_column(out, job->name[0] != '\0' ? job->name : "-", 15);
 	buffer_reset(&text);
 	if (job->launcher_pid > 0)
 		buffer_printf(&text, "%s (pid %d)", job->launcher, (int)job->launcher_pid);
-	append_column(out, text.data, 20);
+	format_jobs_append_column(out, text.data, 20);
 	buffer_reset(&text);
 	if (job->user)
 		buffer_append_string(&text, job->user);
 	else
 		buffer_printf(&text, "%lu", (unsigned long)job->uid);
-	append_column(out, text.data, 8);
+	format_jobs_append_column(out, text.data, 8);
 	buffer_reset(&text);
 	if (summary->age >= 0)
 		text_age(&text, summary->age);
@@ -96,7 +97,7 @@ void format_text_jobs(struct buffer *out, const struct session *session)
 		struct job_summary summary;
 
 		job_summary_make(&summary, session, i);
-		append_job(out, job, &summary);
+		format_jobs_append_job(out, job, &summary);
 		job_summary_clear(&summary);
 		if (!job->finding.sentence)
 			continue;

@@ -51,7 +51,7 @@ void format_document(struct buffer *out, json_t *owned_value)
 	buffer_clear(&line);
 }
 
-static json_t *text_or_null(const char *text)
+static json_t *format_json_text_or_null(const char *text)
 {
 	return text && text[0] != '\0' ? json_text(text) : json_null();
 }
@@ -79,12 +79,12 @@ static const char *frame_type_name(enum frame_type type)
 }
 
 /* What all frames of a code object have in common. */
-static json_t *code_to_json(const struct code *code)
+static json_t *format_json_code_to_json(const struct code *code)
 {
 	json_t *json = json_object();
 
 	json_object_set_new(json, "func", json_text(code->func));
-	json_object_set_new(json, "qualname", text_or_null(code->qualname));
+	json_object_set_new(json, "qualname", format_json_text_or_null(code->qualname));
 	json_object_set_new(json, "file", json_text(code->file));
 	json_object_set_new(json, "frame_type", json_string(frame_type_name(code->type)));
 	return json;
@@ -96,8 +96,8 @@ static void share(json_t *json, const char *name, json_t *code)
 	json_object_set_new_nocheck(json, name, json_incref(json_object_get(code, name)));
 }
 
-static json_t *frame_to_json(const struct process *process, const struct frame *frame, size_t depth,
-			     json_t *code)
+static json_t *format_json_frame_to_json(const struct process *process, const struct frame *frame,
+					 size_t depth, json_t *code)
 {
 	json_t *json = json_object();
 
@@ -114,8 +114,8 @@ static json_t *frame_to_json(const struct process *process, const struct frame *
 
 json_t *format_json_frame(const struct process *process, const struct frame *frame, size_t depth)
 {
-	json_t *code = code_to_json(frame->code);
-	json_t *json = frame_to_json(process, frame, depth, code);
+	json_t *code = format_json_code_to_json(frame->code);
+	json_t *json = format_json_frame_to_json(process, frame, depth, code);
 
 	json_decref(code);
 	return json;
@@ -134,10 +134,11 @@ static json_t *frames_to_json(const struct process *process, const struct stack 
 
 		if (known[slot] != frame->code) {
 			json_decref(codes[slot]);
-			codes[slot] = code_to_json(frame->code);
+			codes[slot] = format_json_code_to_json(frame->code);
 			known[slot] = frame->code;
 		}
-		json_array_append_new(frames, frame_to_json(process, frame, i, codes[slot]));
+		json_array_append_new(frames,
+				      format_json_frame_to_json(process, frame, i, codes[slot]));
 	}
 	for (size_t i = 0; i < CODES_IN_TURN; i++)
 		json_decref(codes[i]);
@@ -151,14 +152,14 @@ json_t *format_json_thread(const struct session *session, const struct rank *ran
 	json_t *json = json_object();
 
 	json_object_set_new(json, "tid", json_integer(sample->tid));
-	json_object_set_new(json, "name", text_or_null(sample->name));
+	json_object_set_new(json, "name", format_json_text_or_null(sample->name));
 	json_object_set_new(json, "is_main", json_boolean(sample->is_main));
 	json_object_set_new(json, "has_gil",
 			    sample->is_gil_known ? json_boolean(sample->has_gil) : json_null());
 	json_object_set_new(json, "state", json_string(thread_state_name(sample->state)));
 	json_object_set_new(json, "exact", json_string(exactness_name(sample->exactness)));
-	json_object_set_new(json, "activity", text_or_null(thread->activity.name));
-	json_object_set_new(json, "missing", text_or_null(sample->missing));
+	json_object_set_new(json, "activity", format_json_text_or_null(thread->activity.name));
+	json_object_set_new(json, "missing", format_json_text_or_null(sample->missing));
 	json_object_set_new(json, "frames",
 			    frames_to_json(&rank->process, session_shown_stack(session, thread)));
 	return json;
@@ -183,7 +184,7 @@ static json_t *error_to_json(const struct rank *rank)
 {
 	if (rank->error && rank->error[0] != '\0')
 		return json_text(rank->error);
-	return text_or_null(rank->process.error);
+	return format_json_text_or_null(rank->process.error);
 }
 
 static json_t *positive_to_json(int64_t number)
@@ -191,7 +192,7 @@ static json_t *positive_to_json(int64_t number)
 	return number > 0 ? json_integer(number) : json_null();
 }
 
-static const char *find_source(const struct session *session, const struct rank *rank)
+static const char *format_json_find_source(const struct session *session, const struct rank *rank)
 {
 	if (session->is_replay)
 		return "replay";
@@ -201,13 +202,13 @@ static const char *find_source(const struct session *session, const struct rank 
 static void set_process(json_t *json, const struct session *session, const struct rank *rank)
 {
 	json_object_set_new(json, "pid", positive_to_json(process_shown_pid(&rank->process)));
-	json_object_set_new(json, "host", text_or_null(rank->process.host));
+	json_object_set_new(json, "host", format_json_text_or_null(rank->process.host));
 	json_object_set_new(json, "world_size", positive_to_json(rank->process.world_size));
 	json_object_set_new(json, "state", json_string(rank_state_name(rank->state)));
 	json_object_set_new(json, "class",
 			    rank->class_index >= 0 ? json_integer(rank->class_index) : json_null());
 	json_object_set_new(json, "age_s", age_to_json(session, rank));
-	json_object_set_new(json, "source", json_string(find_source(session, rank)));
+	json_object_set_new(json, "source", json_string(format_json_find_source(session, rank)));
 	json_object_set_new(json, "error", error_to_json(rank));
 }
 
@@ -226,7 +227,7 @@ static json_t *child_to_json(const struct session *session, const struct rank *c
 {
 	json_t *json = json_object();
 
-	json_object_set_new(json, "role", text_or_null(child->process.role));
+	json_object_set_new(json, "role", format_json_text_or_null(child->process.role));
 	set_process(json, session, child);
 	json_object_set_new(json, "children", json_array());
 	json_object_set_new(json, "threads", threads_to_json(session, child));
@@ -255,14 +256,15 @@ static const struct process *process_of(const struct session *session, const str
 	return rank ? &rank->process : NULL;
 }
 
-static json_t *class_to_json(const struct session *session, const struct rank_class *class)
+static json_t *format_json_class_to_json(const struct session *session,
+					 const struct rank_class *class)
 {
 	const struct process *process = process_of(session, &class->ranks);
 	json_t *json = json_object();
 
 	json_object_set_new(json, "ranks", format_json_set(&class->ranks));
 	json_object_set_new(json, "count", json_integer((json_int_t)rankset_count(&class->ranks)));
-	json_object_set_new(json, "activity", text_or_null(class->activity.name));
+	json_object_set_new(json, "activity", format_json_text_or_null(class->activity.name));
 	json_object_set_new(json, "frames",
 			    process ? frames_to_json(process, class->stack) : json_array());
 	return json;
@@ -279,11 +281,12 @@ json_t *format_json_verdict(const struct session *session)
 	while ((rank = rankset_next(&verdict->outliers, rank)) >= 0)
 		json_array_append_new(outliers, json_integer(rank));
 	for (size_t i = 0; i < verdict->class_count; i++)
-		json_array_append_new(classes, class_to_json(session, &verdict->classes[i]));
-	json_object_set_new(json, "job", text_or_null(verdict->job));
+		json_array_append_new(classes,
+				      format_json_class_to_json(session, &verdict->classes[i]));
+	json_object_set_new(json, "job", format_json_text_or_null(verdict->job));
 	json_object_set_new(json, "world_size", positive_to_json(verdict->world_size));
 	json_object_set_new(json, "ranks_found", json_integer((json_int_t)verdict->ranks_found));
-	json_object_set_new(json, "verdict", text_or_null(verdict->sentence));
+	json_object_set_new(json, "verdict", format_json_text_or_null(verdict->sentence));
 	json_object_set_new(json, "state", json_string(verdict_state_name(verdict->state)));
 	json_object_set_new(json, "outliers", outliers);
 	json_object_set_new(json, "classes", classes);

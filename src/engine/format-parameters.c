@@ -15,7 +15,7 @@
 /* What differs everywhere is not listed to its end. */
 #define ROWS_MAXIMUM 20
 
-static json_t *class_to_json(const struct paramdiff_class *class)
+static json_t *format_parameters_class_to_json(const struct paramdiff_class *class)
 {
 	json_t *json = json_object();
 
@@ -29,7 +29,7 @@ static json_t *class_to_json(const struct paramdiff_class *class)
 	return json;
 }
 
-static const char *kind_of(const struct paramdiff_row *row)
+static const char *format_parameters_kind_of(const struct paramdiff_row *row)
 {
 	if (row->class_count > 0 && row->classes[0].value)
 		return "value";
@@ -42,9 +42,9 @@ static json_t *row_to_json(const struct paramdiff_row *row)
 	json_t *classes = json_array();
 
 	for (size_t i = 0; i < row->class_count; i++)
-		json_array_append_new(classes, class_to_json(&row->classes[i]));
+		json_array_append_new(classes, format_parameters_class_to_json(&row->classes[i]));
 	json_set_text(json, "name", row->name);
-	json_set_text(json, "kind", kind_of(row));
+	json_set_text(json, "kind", format_parameters_kind_of(row));
 	json_object_set_new(json, "classes", classes);
 	json_object_set_new(json, "missing", format_json_set(&row->missing));
 	return json;
@@ -112,7 +112,7 @@ json_t *format_json_parameters(const struct paramdiff *diff)
 	return json;
 }
 
-static void append_nan(struct buffer *out, const struct paramdiff_class *class)
+static void format_parameters_append_nan(struct buffer *out, const struct paramdiff_class *class)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -122,7 +122,7 @@ static void append_nan(struct buffer *out, const struct paramdiff_class *class)
 	buffer_clear(&text);
 }
 
-static void append_row(struct buffer *out, const struct paramdiff_row *row)
+static void format_parameters_append_row(struct buffer *out, const struct paramdiff_row *row)
 {
 	buffer_append_string(out, "! ");
 	format_text(out, row->name);
@@ -142,7 +142,7 @@ static void append_row(struct buffer *out, const struct paramdiff_row *row)
 		}
 		if (class->tensor.has_hash && !class->tensor.placement)
 			buffer_printf(out, " %08x", (unsigned int)class->tensor.hash);
-		append_nan(out, class);
+		format_parameters_append_nan(out, class);
 	}
 	if (rankset_count(&row->missing) > 0) {
 		buffer_append_string(out, "; ");
@@ -160,7 +160,7 @@ void format_text_parameters(struct buffer *out, const struct paramdiff *diff)
 		if (!paramdiff_row_is_odd(&diff->rows[i]))
 			continue;
 		if (count++ < ROWS_MAXIMUM)
-			append_row(out, &diff->rows[i]);
+			format_parameters_append_row(out, &diff->rows[i]);
 	}
 	if (count > ROWS_MAXIMUM)
 		buffer_printf(out, "  and %zu more\n", count - ROWS_MAXIMUM);

@@ -49,7 +49,7 @@ void format_text_frame(struct buffer *out, const struct frame *frame)
 }
 
 /* Text and blanks up to width columns, then two more. */
-static void append_column(struct buffer *out, const char *text, int width)
+static void format_text_append_column(struct buffer *out, const char *text, int width)
 {
 	int used = text_width(text);
 
@@ -58,7 +58,7 @@ static void append_column(struct buffer *out, const char *text, int width)
 }
 
 /* The widest of several texts; the owner clears nothing. */
-static void widen(int *width, const char *text)
+static void format_text_widen(int *width, const char *text)
 {
 	int used = text_width(text);
 
@@ -104,8 +104,8 @@ static void append_rank_line(struct buffer *out, const struct rank *rank)
 		buffer_printf(out, "  pid %-8d", (int)rank->process.pid);
 	else
 		buffer_printf(out, "  %-12s", "");
-	append_column(out, rank_state_name(rank->state), 10);
-	append_column(out, activity.data, 16);
+	format_text_append_column(out, rank_state_name(rank->state), 10);
+	format_text_append_column(out, activity.data, 16);
 	append_user_frame(out, rank);
 	cut_blanks(out);
 	buffer_append_char(out, '\n');
@@ -136,10 +136,10 @@ static void measure_class(struct widths *widths, const struct rank_class *class)
 	struct buffer text = BUFFER_INIT;
 
 	rankset_append(&text, &class->ranks);
-	widen(&widths->ranks, text.data);
+	format_text_widen(&widths->ranks, text.data);
 	buffer_reset(&text);
 	format_text(&text, class->activity.name);
-	widen(&widths->activity, text.data);
+	format_text_widen(&widths->activity, text.data);
 	buffer_clear(&text);
 }
 
@@ -175,17 +175,17 @@ static void append_last(struct buffer *out, const struct session *session,
 }
 
 /* "  7  0-2,4-7  all_reduce  train (train.py:17)" */
-static void append_class(struct buffer *out, const struct session *session,
-			 const struct rank_class *class, const struct widths *widths)
+static void format_text_append_class(struct buffer *out, const struct session *session,
+				     const struct rank_class *class, const struct widths *widths)
 {
 	struct buffer text = BUFFER_INIT;
 
 	buffer_printf(out, "%3zu  ", rankset_count(&class->ranks));
 	rankset_append(&text, &class->ranks);
-	append_column(out, text.data, widths->ranks);
+	format_text_append_column(out, text.data, widths->ranks);
 	buffer_reset(&text);
 	format_text(&text, class->activity.name);
-	append_column(out, text.data, widths->activity);
+	format_text_append_column(out, text.data, widths->activity);
 	if (class->stack && class->user_frame < class->stack->frame_count)
 		format_text_frame(out, &class->stack->frames[class->user_frame]);
 	else if (!class->stack || class->stack->frame_count == 0)
@@ -205,7 +205,7 @@ void format_text_verdict(struct buffer *out, const struct session *session)
 	for (size_t i = 0; i < verdict->class_count; i++)
 		measure_class(&widths, &verdict->classes[i]);
 	for (size_t i = 0; i < verdict->class_count; i++)
-		append_class(out, session, &verdict->classes[i], &widths);
+		format_text_append_class(out, session, &verdict->classes[i], &widths);
 }
 
 void format_text_rank(struct buffer *out, const struct rank *rank)
@@ -285,8 +285,8 @@ static void append_tree_row(struct buffer *out, const struct stacktree_row *row,
 
 	rankset_append(&ranks, &node->ranks);
 	buffer_printf(out, "%4zu  ", node->rank_count);
-	append_column(out, ranks.data, ranks_width);
-	append_column(out, node->is_outlier ? mark : " ", 1);
+	format_text_append_column(out, ranks.data, ranks_width);
+	format_text_append_column(out, node->is_outlier ? mark : " ", 1);
 	append_prefix(out, row->prefix, is_ascii);
 	format_text(out, node->frame.code->func);
 	if (node->frame.lineno > 0) {
@@ -340,7 +340,7 @@ void format_text_tree(struct buffer *out, const struct stacktree_node *root, boo
 		struct buffer ranks = BUFFER_INIT;
 
 		rankset_append(&ranks, &rows[i].node->ranks);
-		widen(&width, ranks.data);
+		format_text_widen(&width, ranks.data);
 		buffer_clear(&ranks);
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -386,7 +386,7 @@ void format_text_variables(struct buffer *out, const struct variable_list *list,
 
 		format_text(&name, variable->name);
 		buffer_append_string(out, indent);
-		append_column(out, name.data, width);
+		format_text_append_column(out, name.data, width);
 		format_text(out, variable->value);
 		buffer_append_char(out, '\n');
 		buffer_clear(&name);

@@ -39,7 +39,8 @@ struct frame_locals {
 	size_t capacity;
 };
 
-static json_t *make_arguments(struct engine *engine, pid_t pid, pid_t tid, int depth, int64_t start)
+static json_t *frame_locals_make_arguments(struct engine *engine, pid_t pid, pid_t tid, int depth,
+					   int64_t start)
 {
 	if (engine->record)
 		record_want_variables(engine->record);
@@ -95,10 +96,11 @@ int frame_locals_read(struct engine *engine, const struct rank *rank, pid_t tid,
 				     error);
 	for (int i = 0; i < PAGES_MAXIMUM; i++) {
 		struct variable_list page = { .items = NULL, .total = -1 };
-		json_t *body = request_call(
-			engine, "variables",
-			make_arguments(engine, rank->process.pid, tid, depth, (int64_t)list->count),
-			error);
+		json_t *body =
+			request_call(engine, "variables",
+				     frame_locals_make_arguments(engine, rank->process.pid, tid,
+								 depth, (int64_t)list->count),
+				     error);
 		int result = body ? read_variables(&page, body, error) : -1;
 		size_t count;
 
@@ -132,23 +134,23 @@ static void ask_thread(struct frame_locals *locals, const struct rank *rank,
 			continue;
 		if (!locals->engine->replay)
 			request_group_add(locals->group, rank->process.rank, "variables",
-					  make_arguments(locals->engine, entry.pid, entry.tid,
-							 entry.depth, 0),
+					  frame_locals_make_arguments(locals->engine, entry.pid,
+								      entry.tid, entry.depth, 0),
 					  NULL);
 		ARRAY_GROW(locals->entries, locals->count, locals->capacity);
 		locals->entries[locals->count++] = entry;
 	}
 }
 
-static void ask_rank(struct frame_locals *locals, const struct rank *rank)
+static void frame_locals_ask_rank(struct frame_locals *locals, const struct rank *rank)
 {
 	for (size_t i = 0; i < rank->thread_count; i++)
 		ask_thread(locals, rank, &rank->threads[i]);
 	for (size_t i = 0; i < rank->child_count; i++)
-		ask_rank(locals, rank->children[i]);
+		frame_locals_ask_rank(locals, rank->children[i]);
 }
 
-static void take_entry(struct frame_locals *locals, struct entry *entry)
+static void frame_locals_take_entry(struct frame_locals *locals, struct entry *entry)
 {
 	struct error error = ERROR_INIT;
 	struct group_answer answer;
@@ -175,11 +177,11 @@ struct frame_locals *frame_locals_new(struct engine *engine, const struct rankse
 	locals->group = request_group_new(engine, NULL, NULL, NULL);
 	for (size_t i = 0; i < session->rank_count; i++) {
 		if (format_is_chosen(ranks, session->ranks[i]))
-			ask_rank(locals, session->ranks[i]);
+			frame_locals_ask_rank(locals, session->ranks[i]);
 	}
 	request_group_wait(locals->group, engine->settings.timeout);
 	for (size_t i = 0; i < locals->count; i++) {
-		take_entry(locals, &locals->entries[i]);
+		frame_locals_take_entry(locals, &locals->entries[i]);
 		if (!has_secrets)
 			variable_list_mask(&locals->entries[i].list);
 	}
@@ -199,8 +201,8 @@ void frame_locals_free(struct frame_locals *locals)
 	free(locals);
 }
 
-static const struct entry *find(const struct frame_locals *locals, size_t node, pid_t pid,
-				pid_t tid, int depth)
+static const struct entry *frame_locals_find(const struct frame_locals *locals, size_t node,
+					     pid_t pid, pid_t tid, int depth)
 {
 	for (size_t i = 0; locals && i < locals->count; i++) {
 		const struct entry *entry = &locals->entries[i];
@@ -215,7 +217,8 @@ static const struct entry *find(const struct frame_locals *locals, size_t node, 
 void frame_locals_append(struct buffer *out, const struct frame_locals *locals,
 			 const struct rank *rank, pid_t tid, int depth)
 {
-	const struct entry *entry = find(locals, rank->node, rank->process.pid, tid, depth);
+	const struct entry *entry =
+		frame_locals_find(locals, rank->node, rank->process.pid, tid, depth);
 
 	if (!entry)
 		return;
@@ -240,7 +243,7 @@ static void join_thread(json_t *thread, const struct frame_locals *locals, size_
 		const char *type = json_get_string(frame, "frame_type", "");
 		bool is_python = strcmp(type, "Python") == 0;
 		const struct entry *entry =
-			is_python ? find(locals, node, pid, tid, depth++) : NULL;
+			is_python ? frame_locals_find(locals, node, pid, tid, depth++) : NULL;
 
 		json_object_set_new(frame, "variables",
 				    entry && !entry->error ? format_json_variables(&entry->list)

@@ -128,7 +128,7 @@ static int spawn(struct link *link, const char *path, const struct inherited *in
 	return result;
 }
 
-static void close_fd(int *fd)
+static void link_close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
@@ -164,8 +164,8 @@ static struct link *make_link(void)
 static struct link *take_pipes(struct link *link, struct pipes *pipes, int result, const char *path,
 			       struct error *error)
 {
-	close_fd(&pipes->down[0]);
-	close_fd(&pipes->up[1]);
+	link_close_fd(&pipes->down[0]);
+	link_close_fd(&pipes->up[1]);
 	link->input = pipes->down[1];
 	link->output = pipes->up[0];
 	if (result != 0) {
@@ -194,7 +194,7 @@ struct link *link_new(const char *path, bool is_quiet, int job_input, struct err
 	inherited.output = pipes.up[1];
 	if (result == 0)
 		result = spawn(link, path, &inherited);
-	close_fd(&inherited.job_input);
+	link_close_fd(&inherited.job_input);
 	return take_pipes(link, &pipes, result, path, error);
 }
 
@@ -224,8 +224,8 @@ static int run_child(struct pipes *pipes, const char *path, link_program *progra
 	if (dup2(pipes->down[0], STDIN_FILENO) < 0 || dup2(pipes->up[1], STDOUT_FILENO) < 0)
 		return EXIT_FAILURE;
 	for (size_t i = 0; i < 2; i++) {
-		close_fd(&pipes->down[i]);
-		close_fd(&pipes->up[i]);
+		link_close_fd(&pipes->down[i]);
+		link_close_fd(&pipes->up[i]);
 	}
 	return program(1, words);
 }
@@ -246,7 +246,7 @@ struct link *link_fork(const char *path, link_program *program, struct error *er
 	return take_pipes(link, &pipes, result, path, error);
 }
 
-static void stop_watch(struct loop_watch **watch)
+static void link_stop_watch(struct loop_watch **watch)
 {
 	if (*watch)
 		loop_watch_stop(*watch);
@@ -255,10 +255,10 @@ static void stop_watch(struct loop_watch **watch)
 
 static void shut(struct link *link)
 {
-	stop_watch(&link->read_watch);
-	stop_watch(&link->write_watch);
-	close_fd(&link->input);
-	close_fd(&link->output);
+	link_stop_watch(&link->read_watch);
+	link_stop_watch(&link->write_watch);
+	link_close_fd(&link->input);
+	link_close_fd(&link->output);
 }
 
 static void close_link(struct link *link, const char *why)
@@ -269,7 +269,7 @@ static void close_link(struct link *link, const char *why)
 	link->handlers.closed(link, why, link->handlers.data);
 }
 
-static void on_writable(int fd, int events, void *data);
+static void link_on_writable(int fd, int events, void *data);
 
 /* Writes what the pipe takes; watches for room when it does not take all. */
 static void flush(struct link *link)
@@ -287,13 +287,13 @@ static void flush(struct link *link)
 	if (link->out.length > 0 && errno != EAGAIN)
 		buffer_reset(&link->out);
 	if (link->out.length == 0)
-		stop_watch(&link->write_watch);
+		link_stop_watch(&link->write_watch);
 	else if (!link->write_watch && link->loop)
 		link->write_watch =
-			loop_watch(link->loop, link->input, LOOP_WRITABLE, on_writable, link);
+			loop_watch(link->loop, link->input, LOOP_WRITABLE, link_on_writable, link);
 }
 
-static void on_writable(int fd, int events, void *data)
+static void link_on_writable(int fd, int events, void *data)
 {
 	(void)fd;
 	(void)events;
@@ -308,7 +308,7 @@ void link_send(struct link *link, const char *line, size_t length)
 	flush(link);
 }
 
-static void hand_out(struct link *link)
+static void link_hand_out(struct link *link)
 {
 	size_t start = 0;
 	char *newline;
@@ -357,7 +357,7 @@ static void describe_end(struct link *link, char *why, size_t size)
 		snprintf(why, size, "probetui-node left with status %d", WEXITSTATUS(status));
 }
 
-static void on_readable(int fd, int events, void *data)
+static void link_on_readable(int fd, int events, void *data)
 {
 	struct link *link = data;
 	char bytes[READ_SIZE];
@@ -382,7 +382,7 @@ static void on_readable(int fd, int events, void *data)
 			snprintf(why, sizeof(why), "probetui-node sent a line of more than %u MB",
 				 MESSAGE_LINE_MAXIMUM >> 20);
 		else
-			hand_out(link);
+			link_hand_out(link);
 		/* A short read emptied the pipe. */
 		if (count < (ssize_t)sizeof(bytes))
 			break;
@@ -396,7 +396,7 @@ void link_watch(struct link *link, struct loop *loop, const struct link_handlers
 {
 	link->handlers = *handlers;
 	link->loop = loop;
-	link->read_watch = loop_watch(loop, link->output, LOOP_READABLE, on_readable, link);
+	link->read_watch = loop_watch(loop, link->output, LOOP_READABLE, link_on_readable, link);
 	flush(link);
 }
 
@@ -409,9 +409,9 @@ void link_free(struct link *link)
 {
 	if (!link)
 		return;
-	stop_watch(&link->read_watch);
-	stop_watch(&link->write_watch);
-	close_fd(&link->input);
+	link_stop_watch(&link->read_watch);
+	link_stop_watch(&link->write_watch);
+	link_close_fd(&link->input);
 	shut(link);
 	if (link->pid > 0) {
 		await_end(link->pid, END_MILLISECONDS);

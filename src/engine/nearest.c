@@ -19,7 +19,8 @@ static int smallest(int a, int b, int c)
  * Edits that make name of word: letters put in, left out, changed, or two
  * swapped (optimal string alignment). Both are short.
  */
-static int distance_of(const char *word, size_t word_length, const char *name, size_t name_length)
+static int nearest_distance_of(const char *word, size_t word_length, const char *name,
+			       size_t name_length)
 {
 	int edits[WORD_MAXIMUM + 1][WORD_MAXIMUM + 1];
 
@@ -61,7 +62,7 @@ void nearest_offer(struct nearest *nearest, const char *name)
 
 	if (word_length > WORD_MAXIMUM || name_length > WORD_MAXIMUM)
 		return;
-	distance = distance_of(nearest->word, word_length, name, name_length);
+	distance = nearest_distance_of(nearest->word, word_length, name, name_length);
 	/* What has no letter in common is not near, however short it is. */
 	if (distance >= nearest->distance || distance >= (int)word_length)
 		return;

@@ -84,7 +84,7 @@ static void pass_output(struct engine *engine, const struct message *message)
 }
 
 /* When each kind of answer came, for the timing. */
-static void mark(struct engine *engine, const char *command)
+static void node_events_mark(struct engine *engine, const char *command)
 {
 	static const struct {
 		const char *command;
@@ -115,7 +115,7 @@ void engine_apply(struct engine *engine, size_t node, const struct message *mess
 		return;
 	log_failure(engine, message);
 	evidence_take(&engine->evidence, &engine->session, node, message);
-	mark(engine, message->name);
+	node_events_mark(engine, message->name);
 	requests_answer(engine, message);
 }
 

@@ -18,7 +18,7 @@
 #define CONNECT_MAXIMUM 4096
 #define BREAKS_MAXIMUM 256
 
-static void set_string(char **string, const char *value)
+static void options_set_string(char **string, const char *value)
 {
 	free(*string);
 	*string = xstrdup(value);
@@ -38,7 +38,8 @@ static int set_ranks(struct settings *settings, const char *value, struct error 
 	return 0;
 }
 
-static int add_pid(struct settings *settings, const char *text, size_t length, struct error *error)
+static int options_add_pid(struct settings *settings, const char *text, size_t length,
+			   struct error *error)
 {
 	char digits[16] = "";
 	char *end = digits;
@@ -63,7 +64,7 @@ static int set_pid(struct settings *settings, const char *value, struct error *e
 	for (;;) {
 		size_t length = strcspn(value, ",");
 
-		if (add_pid(settings, value, length, error) < 0)
+		if (options_add_pid(settings, value, length, error) < 0)
 			return -1;
 		if (value[length] == '\0')
 			return 0;
@@ -77,7 +78,7 @@ static int set_job(struct settings *settings, const char *value, struct error *e
 		return error_set(
 			error,
 			"--job needs a port (MASTER_PORT) or the number of a launcher's process");
-	set_string(&settings->job, value);
+	options_set_string(&settings->job, value);
 	return 0;
 }
 
@@ -120,7 +121,7 @@ static int set_connect(struct settings *settings, const char *value, struct erro
 static int set_record(struct settings *settings, const char *value, struct error *error)
 {
 	(void)error;
-	set_string(&settings->record, value);
+	options_set_string(&settings->record, value);
 	return 0;
 }
 
@@ -153,10 +154,10 @@ static int set_at(struct settings *settings, const char *value, struct error *er
 	return 0;
 }
 
-static int set_theme(struct settings *settings, const char *value, struct error *error)
+static int options_set_theme(struct settings *settings, const char *value, struct error *error)
 {
 	(void)error;
-	set_string(&settings->theme, value);
+	options_set_string(&settings->theme, value);
 	settings->theme_line = 0;
 	return 0;
 }
@@ -164,18 +165,18 @@ static int set_theme(struct settings *settings, const char *value, struct error 
 static int set_config(struct settings *settings, const char *value, struct error *error)
 {
 	(void)error;
-	set_string(&settings->config, value);
+	options_set_string(&settings->config, value);
 	return 0;
 }
 
 static int set_script(struct settings *settings, const char *value, struct error *error)
 {
 	(void)error;
-	set_string(&settings->script, value);
+	options_set_string(&settings->script, value);
 	return 0;
 }
 
-static int set_timeout(struct settings *settings, const char *value, struct error *error)
+static int options_set_timeout(struct settings *settings, const char *value, struct error *error)
 {
 	if (setting_find("timeout", error)->set(settings, value, error) < 0)
 		return error_prefix(error, "--timeout");
@@ -191,7 +192,7 @@ static int set_json(struct settings *settings, const char *value, struct error *
 	return 0;
 }
 
-static int set_read_only(struct settings *settings, const char *value, struct error *error)
+static int options_set_read_only(struct settings *settings, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
@@ -207,7 +208,7 @@ static int set_yes(struct settings *settings, const char *value, struct error *e
 	return 0;
 }
 
-static int set_ascii(struct settings *settings, const char *value, struct error *error)
+static int options_set_ascii(struct settings *settings, const char *value, struct error *error)
 {
 	(void)value;
 	(void)error;
@@ -270,12 +271,13 @@ const struct setting_option setting_options[] = {
 	{ "record-output", 0, NULL, "record what ranks print, too, while it is shown",
 	  set_record_output },
 	{ "json", 0, NULL, "one JSON document on standard output", set_json },
-	{ "timeout", 0, "SECONDS", "limit for an answer (5)", set_timeout },
-	{ "theme", 0, "THEME", "default, light, mono, high-contrast or your own", set_theme },
+	{ "timeout", 0, "SECONDS", "limit for an answer (5)", options_set_timeout },
+	{ "theme", 0, "THEME", "default, light, mono, high-contrast or your own",
+	  options_set_theme },
 	{ "config", 0, "FILE", "read this config file in place of the default", set_config },
-	{ "read-only", 0, NULL, "refuse what stops, writes or runs code", set_read_only },
+	{ "read-only", 0, NULL, "refuse what stops, writes or runs code", options_set_read_only },
 	{ "yes", 0, NULL, "answer yes to all confirmations", set_yes },
-	{ "ascii", 0, NULL, "draw with ASCII characters only", set_ascii },
+	{ "ascii", 0, NULL, "draw with ASCII characters only", options_set_ascii },
 	{ "no-mouse", 0, NULL, "do not use the mouse", set_no_mouse },
 	{ "script", 'x', "FILE", "run a script of commands (- reads standard input)", set_script },
 	{ "tty", 0, NULL, "with -x: the started job reads its terminal", set_tty },

@@ -26,7 +26,7 @@
 #define ROWS 64
 #define COLUMNS 128
 
-static double seconds_of(const struct engine *engine)
+static double parameter_compare_seconds_of(const struct engine *engine)
 {
 	double seconds = engine->settings.timeout;
 
@@ -34,7 +34,8 @@ static double seconds_of(const struct engine *engine)
 									 : SECONDS_MINIMUM;
 }
 
-static struct paramdiff *diff_of(struct engine *engine, const struct parameter_compare *params)
+static struct paramdiff *parameter_compare_diff_of(struct engine *engine,
+						   const struct parameter_compare *params)
 {
 	return params->is_of_answers ? engine->session.answers.parts : &engine->session.paramdiff;
 }
@@ -55,9 +56,10 @@ void parameter_compare_clear(struct engine *engine)
 }
 
 /* number: of the rank in the paramdiff. */
-static void ask(struct engine *engine, struct parameter_compare *params, size_t number)
+static void parameter_compare_ask(struct engine *engine, struct parameter_compare *params,
+				  size_t number)
 {
-	struct paramdiff *diff = diff_of(engine, params);
+	struct paramdiff *diff = parameter_compare_diff_of(engine, params);
 	const struct paramdiff_rank *of = &diff->ranks[number];
 	const struct rank *rank = session_find_rank(&engine->session, of->rank);
 	size_t *tag;
@@ -75,13 +77,14 @@ static void ask(struct engine *engine, struct parameter_compare *params, size_t 
 	if (diff->has_values)
 		json_object_set_new(arguments, "values", json_true());
 	json_object_set_new(arguments, "start", json_integer((json_int_t)of->count));
-	request_set_timeout(arguments, engine, seconds_of(engine));
+	request_set_timeout(arguments, engine, parameter_compare_seconds_of(engine));
 	tag = xcalloc(1, sizeof(*tag));
 	*tag = number;
 	request_group_add(params->group, of->rank, "parameters", arguments, tag);
 }
 
-static void recall(struct engine *engine, struct paramdiff *diff, const struct rank *rank)
+static void parameter_compare_recall(struct engine *engine, struct paramdiff *diff,
+				     const struct rank *rank)
 {
 	size_t number = paramdiff_add_rank(diff, rank->process.rank);
 	struct replay_answers recalled = {
@@ -108,8 +111,8 @@ static void recall(struct engine *engine, struct paramdiff *diff, const struct r
 }
 
 /* What the ranks answered when it was recorded. */
-static int recall_all(struct command_context *context, const char *expression, bool is_of_gradients,
-		      struct error *error)
+static int parameter_compare_recall_all(struct command_context *context, const char *expression,
+					bool is_of_gradients, struct error *error)
 {
 	struct engine *engine = context->engine;
 	struct session *session = &engine->session;
@@ -122,7 +125,7 @@ static int recall_all(struct command_context *context, const char *expression, b
 		const struct rank *rank = session->ranks[i];
 
 		if (rank->process.pid > 0 && format_is_chosen(&context->ranks, rank))
-			recall(engine, &session->paramdiff, rank);
+			parameter_compare_recall(engine, &session->paramdiff, rank);
 	}
 	paramdiff_judge(&session->paramdiff);
 	session->paramdiff.is_over = true;
@@ -134,7 +137,7 @@ static int recall_all(struct command_context *context, const char *expression, b
 static void take_page(struct engine *engine, const struct group_answer *answer, void *data)
 {
 	struct parameter_compare *params = data;
-	struct paramdiff *diff = diff_of(engine, params);
+	struct paramdiff *diff = parameter_compare_diff_of(engine, params);
 	struct tensor_parameters page = { .total = -1 };
 	size_t number = *(const size_t *)answer->tag;
 	struct error error = ERROR_INIT;
@@ -147,23 +150,23 @@ static void take_page(struct engine *engine, const struct group_answer *answer, 
 		paramdiff_fail(diff, number, error.message);
 	tensor_parameters_clear(&page);
 	if (!diff->ranks[number].is_done)
-		ask(engine, params, number);
+		parameter_compare_ask(engine, params, number);
 	engine->session.revision++;
 }
 
-static void judge(struct engine *engine, void *data);
+static void parameter_compare_judge(struct engine *engine, void *data);
 
 static void begin_group(struct engine *engine, struct parameter_compare *params)
 {
 	clear(params);
-	params->group = request_group_new(engine, take_page, judge, params);
+	params->group = request_group_new(engine, take_page, parameter_compare_judge, params);
 }
 
-/* Without a request there is no answer that would call judge(). */
+/* Without a request there is no answer that would call parameter_compare_judge(). */
 static void judge_if_none(struct engine *engine, struct parameter_compare *params)
 {
 	if (request_group_open_count(params->group) == 0)
-		judge(engine, params);
+		parameter_compare_judge(engine, params);
 }
 
 int parameter_compare_begin(struct command_context *context, const char *expression,
@@ -178,7 +181,7 @@ int parameter_compare_begin(struct command_context *context, const char *express
 	int rank = -1;
 
 	if (engine->replay)
-		return recall_all(context, expression, is_of_gradients, error);
+		return parameter_compare_recall_all(context, expression, is_of_gradients, error);
 	if (control_choose(&control, context, error) < 0) {
 		if (context->status == STATUS_DONE)
 			context->status = STATUS_NOTHING;
@@ -188,7 +191,8 @@ int parameter_compare_begin(struct command_context *context, const char *express
 	begin_group(engine, &engine->params);
 	paramdiff_begin(&session->paramdiff, expression, is_of_gradients, engine_now(engine));
 	while ((rank = rankset_next(&control.chosen, rank)) >= 0)
-		ask(engine, &engine->params, paramdiff_add_rank(&session->paramdiff, rank));
+		parameter_compare_ask(engine, &engine->params,
+				      paramdiff_add_rank(&session->paramdiff, rank));
 	while ((rank = rankset_next(&control.others, rank)) >= 0)
 		paramdiff_fail(&session->paramdiff, paramdiff_add_rank(&session->paramdiff, rank),
 			       "not asked: it is gone");
@@ -202,7 +206,8 @@ int parameter_compare_begin(struct command_context *context, const char *express
  * The elements of the first that differs
  */
 
-static char *name_of(const struct paramdiff *diff, const struct paramdiff_row *row, int way)
+static char *parameter_compare_name_of(const struct paramdiff *diff,
+				       const struct paramdiff_row *row, int way)
 {
 	return parampath_make(diff->expression, row->name, way, diff->is_of_gradients);
 }
@@ -215,8 +220,8 @@ char *parameter_compare_name(const struct engine *engine, const struct paramdiff
 	char *name = NULL;
 
 	if (is_known)
-		name = name_of(diff, row, engine->params.way - 1);
-	return name ? name : name_of(diff, row, 0);
+		name = parameter_compare_name_of(diff, row, engine->params.way - 1);
+	return name ? name : parameter_compare_name_of(diff, row, 0);
 }
 
 /* The class with the most ranks but for one; of as large ones that of the
@@ -248,19 +253,20 @@ static void choose_pair(const struct paramdiff_row *row, int *rank, int *against
 	*against = rankset_first(&row->classes[most].ranks);
 }
 
-static void on_moved(struct engine *engine, void *data);
+static void parameter_compare_on_moved(struct engine *engine, void *data);
 
 static char *name_first(const struct paramdiff *diff, int way)
 {
 	const struct paramdiff_row *row = diff->first < 0 ? NULL : &diff->rows[diff->first];
 
-	return row && row->how == PARAMDIFF_ELEMENTS ? name_of(diff, row, way) : NULL;
+	return row && row->how == PARAMDIFF_ELEMENTS ? parameter_compare_name_of(diff, row, way)
+						     : NULL;
 }
 
 /* False: there is nothing to compare, or no way left to name it. */
 static bool begin_comparison(struct engine *engine, struct parameter_compare *params)
 {
-	struct paramdiff *diff = diff_of(engine, params);
+	struct paramdiff *diff = parameter_compare_diff_of(engine, params);
 	struct difference *difference = &diff->difference;
 	char *expression = name_first(diff, params->way);
 	struct tensor_compare_question question = {
@@ -272,7 +278,8 @@ static bool begin_comparison(struct engine *engine, struct parameter_compare *pa
 	if (!expression)
 		return false;
 	choose_pair(&diff->rows[diff->first], &question.rank, &question.against);
-	params->comparison = tensor_compare_new(engine, &question, on_moved, params);
+	params->comparison =
+		tensor_compare_new(engine, &question, parameter_compare_on_moved, params);
 	free(expression);
 	diff->has_difference = true;
 	difference_clear(difference);
@@ -284,7 +291,7 @@ static bool begin_comparison(struct engine *engine, struct parameter_compare *pa
 /* The result; an error is that of the last way of naming the tensor. */
 static void end_comparison(struct engine *engine, struct parameter_compare *params)
 {
-	struct difference *difference = &diff_of(engine, params)->difference;
+	struct difference *difference = &parameter_compare_diff_of(engine, params)->difference;
 	const char *error = tensor_compare_error(params->comparison);
 
 	difference->state = error ? DIFFERENCE_FAILED : DIFFERENCE_DONE;
@@ -300,7 +307,7 @@ static void end_comparison(struct engine *engine, struct parameter_compare *para
 /* Tries the ways of naming the tensor until a comparison is under way. */
 static void pair(struct engine *engine, struct parameter_compare *params)
 {
-	struct paramdiff *diff = diff_of(engine, params);
+	struct paramdiff *diff = parameter_compare_diff_of(engine, params);
 	bool is_under_way = begin_comparison(engine, params);
 
 	while (is_under_way && tensor_compare_is_over(params->comparison)) {
@@ -312,10 +319,10 @@ static void pair(struct engine *engine, struct parameter_compare *params)
 	engine->session.revision++;
 }
 
-static void on_moved(struct engine *engine, void *data)
+static void parameter_compare_on_moved(struct engine *engine, void *data)
 {
 	struct parameter_compare *params = data;
-	struct paramdiff *diff = diff_of(engine, params);
+	struct paramdiff *diff = parameter_compare_diff_of(engine, params);
 
 	tensor_compare_progress(params->comparison, &diff->difference.done,
 				&diff->difference.total);
@@ -330,11 +337,11 @@ static void on_moved(struct engine *engine, void *data)
 }
 
 /* All pages have come. */
-static void judge(struct engine *engine, void *data)
+static void parameter_compare_judge(struct engine *engine, void *data)
 {
 	struct parameter_compare *params = data;
 
-	paramdiff_judge(diff_of(engine, params));
+	paramdiff_judge(parameter_compare_diff_of(engine, params));
 	params->way = 0;
 	if (!params->is_late)
 		pair(engine, params);
@@ -352,7 +359,7 @@ static void recall_parts(struct engine *engine, struct paramdiff *parts,
 	int rank = -1;
 
 	while ((rank = rankset_next(ranks, rank)) >= 0)
-		recall(engine, parts, session_find_rank(&engine->session, rank));
+		parameter_compare_recall(engine, parts, session_find_rank(&engine->session, rank));
 	paramdiff_judge(parts);
 	parts->is_over = true;
 }
@@ -374,7 +381,7 @@ void parameter_compare_begin_parts(struct engine *engine, const struct rankset *
 		return;
 	}
 	while ((rank = rankset_next(ranks, rank)) >= 0)
-		ask(engine, params, paramdiff_add_rank(answers->parts, rank));
+		parameter_compare_ask(engine, params, paramdiff_add_rank(answers->parts, rank));
 	judge_if_none(engine, params);
 }
 
@@ -395,7 +402,7 @@ bool parameter_compare_are_parts_busy(const struct engine *engine)
 
 static void cancel(struct engine *engine, const struct parameter_compare *params)
 {
-	const struct paramdiff *diff = diff_of(engine, params);
+	const struct paramdiff *diff = parameter_compare_diff_of(engine, params);
 
 	for (size_t i = 0; is_busy(params) && i < diff->rank_count; i++) {
 		const struct rank *rank = session_find_rank(&engine->session, diff->ranks[i].rank);
@@ -412,7 +419,7 @@ void parameter_compare_cancel(struct engine *engine)
 	cancel(engine, &engine->parts);
 }
 
-static bool is_over(const struct engine *engine, void *data)
+static bool parameter_compare_is_over(const struct engine *engine, void *data)
 {
 	(void)engine;
 	return !is_busy(data);
@@ -422,15 +429,16 @@ static void await_all(struct engine *engine, struct parameter_compare *params)
 {
 	char late[160];
 
-	engine_wait(engine, is_over, params, seconds_of(engine));
+	engine_wait(engine, parameter_compare_is_over, params,
+		    parameter_compare_seconds_of(engine));
 	if (!is_busy(params))
 		return;
 	cancel(engine, params);
-	snprintf(late, sizeof(late), REQUEST_LATE, seconds_of(engine));
+	snprintf(late, sizeof(late), REQUEST_LATE, parameter_compare_seconds_of(engine));
 	params->is_late = true;
 	request_group_expire(params->group, late);
 	clear(params);
-	diff_of(engine, params)->is_over = true;
+	parameter_compare_diff_of(engine, params)->is_over = true;
 }
 
 void parameter_compare_wait(struct engine *engine)

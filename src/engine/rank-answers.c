@@ -19,14 +19,14 @@ struct failure {
 	struct rankset ranks; /* empty: of no rank */
 };
 
-static void on_done(struct engine *engine, void *data);
+static void rank_answers_on_done(struct engine *engine, void *data);
 
 struct rank_answers *rank_answers_new(struct engine *engine, const char *command)
 {
 	struct rank_answers *pending = xcalloc(1, sizeof(*pending));
 
 	pending->engine = engine;
-	pending->group = request_group_new(engine, NULL, on_done, pending);
+	pending->group = request_group_new(engine, NULL, rank_answers_on_done, pending);
 	pending->command = xstrdup(command);
 	pending->number = ++engine->pending_number;
 	return pending;
@@ -220,8 +220,8 @@ static void say_results(struct engine *engine, const struct failures *results, b
 }
 
 /* What it printed, and what came out, in one line. */
-static void add_result(struct failures *results, const struct rank_answers *pending,
-		       const struct group_answer *answer)
+static void rank_answers_add_result(struct failures *results, const struct rank_answers *pending,
+				    const struct group_answer *answer)
 {
 	const char *output = json_get_string(answer->body, "output", "");
 	const char *result = json_get_string(answer->body, "result", NULL);
@@ -244,7 +244,7 @@ static void add_result(struct failures *results, const struct rank_answers *pend
 	buffer_clear(&text);
 }
 
-static void tell(struct engine *engine, struct rank_answers *pending)
+static void rank_answers_tell(struct engine *engine, struct rank_answers *pending)
 {
 	struct failures failures = FAILURES_INIT;
 	struct failures results = FAILURES_INIT;
@@ -260,7 +260,7 @@ static void tell(struct engine *engine, struct rank_answers *pending)
 		if (answer.error)
 			failures_add(&failures, answer.rank, answer.error);
 		else if (pending->tells_results)
-			add_result(&results, pending, &answer);
+			rank_answers_add_result(&results, pending, &answer);
 		else if (strcmp(pending->command, "connect") == 0)
 			debuggers_connected(engine, answer.body);
 	}
@@ -287,13 +287,13 @@ static bool take_left(struct engine *engine, const struct rank_answers *pending)
 	return true;
 }
 
-static void on_done(struct engine *engine, void *data)
+static void rank_answers_on_done(struct engine *engine, void *data)
 {
 	struct rank_answers *pending = data;
 
 	if (!take_left(engine, pending))
 		return;
-	tell(engine, pending);
+	rank_answers_tell(engine, pending);
 	rank_answers_free(pending);
 }
 
@@ -304,7 +304,7 @@ void rank_answers_leave(struct rank_answers *owned_pending)
 	ARRAY_GROW(engine->pendings, engine->pending_count, engine->pending_capacity);
 	engine->pendings[engine->pending_count++] = owned_pending;
 	if (owned_pending->count == 0)
-		on_done(engine, owned_pending);
+		rank_answers_on_done(engine, owned_pending);
 }
 
 void rank_answers_clear(struct engine *engine)

@@ -52,7 +52,7 @@ void rank_query_clear(struct engine *engine)
 }
 
 /* Answers still to come to that question are dropped. */
-static void forget(struct engine *engine, uint64_t number)
+static void rank_query_forget(struct engine *engine, uint64_t number)
 {
 	struct rank_query *rank_query = &engine->rank_query;
 	size_t kept = 0;
@@ -68,7 +68,7 @@ static void forget(struct engine *engine, uint64_t number)
 	rank_query->count = kept;
 }
 
-static struct answers *find(struct engine *engine, uint64_t question)
+static struct answers *rank_query_find(struct engine *engine, uint64_t question)
 {
 	struct session *session = &engine->session;
 
@@ -116,8 +116,8 @@ static const char *context_of(enum answers_kind kind, const struct rank *rank)
 	return "watch";
 }
 
-static json_t *make_arguments(const struct engine *engine, const struct rank *rank,
-			      const struct answers *answers)
+static json_t *rank_query_make_arguments(const struct engine *engine, const struct rank *rank,
+					 const struct answers *answers)
 {
 	const struct session *session = &engine->session;
 	json_t *arguments = json_object();
@@ -190,11 +190,12 @@ static void ask_evaluation(struct engine *engine, struct rank_query_question *qu
 			   const char *refusal)
 {
 	request_group_add(question->group, rank->process.rank, "evaluate",
-			  make_arguments(engine, rank, answers), make_tag(false, false, refusal));
+			  rank_query_make_arguments(engine, rank, answers),
+			  make_tag(false, false, refusal));
 }
 
-static void ask(struct engine *engine, struct rank_query_question *question,
-		const struct rank *rank, struct answers *answers)
+static void rank_query_ask(struct engine *engine, struct rank_query_question *question,
+			   const struct rank *rank, struct answers *answers)
 {
 	answers_wait(answers, rank->process.rank);
 	if (answers->kind > ANSWERS_EVAL)
@@ -207,7 +208,8 @@ static void ask(struct engine *engine, struct rank_query_question *question,
 		ask_evaluation(engine, question, rank, answers, "");
 }
 
-static void refuse(struct answers *answers, const struct rank *rank, enum control_need need)
+static void rank_query_refuse(struct answers *answers, const struct rank *rank,
+			      enum control_need need)
 {
 	struct error reason = ERROR_INIT;
 	struct error error = ERROR_INIT;
@@ -225,7 +227,7 @@ static struct answers *begin(struct engine *engine, const char *question, enum a
 
 	if (kind >= ANSWERS_EVAL)
 		return eval_history_add(&session->eval_history, question, kind, number, now);
-	forget(engine, session->answers.number);
+	rank_query_forget(engine, session->answers.number);
 	parameter_compare_drop_parts(engine);
 	answers_begin(&session->answers, question, kind, now);
 	session->answers.number = number;
@@ -238,7 +240,7 @@ static struct answers *begin(struct engine *engine, const char *question, enum a
  * What a program raises is told as a traceback ends, "NameError: name 'x' …"
  * or the name alone; what could not be done is told in a sentence.
  */
-static bool is_raised(const char *sentence)
+static bool rank_query_is_raised(const char *sentence)
 {
 	size_t length = strspn(sentence, NAME_LETTERS);
 	size_t last = length;
@@ -250,9 +252,9 @@ static bool is_raised(const char *sentence)
 	return sentence[length] == '\0' || (sentence[length] == ':' && sentence[length + 1] == ' ');
 }
 
-static void put(struct engine *engine, uint64_t number, const struct answer *answer)
+static void rank_query_put(struct engine *engine, uint64_t number, const struct answer *answer)
 {
-	struct answers *answers = find(engine, number);
+	struct answers *answers = rank_query_find(engine, number);
 
 	if (answers)
 		answers_take_whole(answers, answer);
@@ -260,11 +262,11 @@ static void put(struct engine *engine, uint64_t number, const struct answer *ans
 }
 
 /* Of a large one a sample has come: the whole follows. */
-static void ask_again(struct engine *engine, struct rank_query_question *question, int number,
-		      const struct tensor *tensor)
+static void rank_query_ask_again(struct engine *engine, struct rank_query_question *question,
+				 int number, const struct tensor *tensor)
 {
 	const struct rank *rank = session_find_rank(&engine->session, number);
-	const struct answers *answers = find(engine, question->number);
+	const struct answers *answers = rank_query_find(engine, question->number);
 
 	if (tensor->share < 1 && !tensor->unread && engine->is_screen &&
 	    !engine->rank_query.wants_sample && rank && answers)
@@ -289,8 +291,8 @@ static struct answer make_tensor_answer(int rank, const json_t *body, struct ten
 	return answer;
 }
 
-static void take_tensor(struct engine *engine, struct rank_query_question *question,
-			const struct group_answer *come)
+static void rank_query_take_tensor(struct engine *engine, struct rank_query_question *question,
+				   const struct group_answer *come)
 {
 	const struct tag *tag = come->tag;
 	struct tensor_answer told;
@@ -298,9 +300,9 @@ static void take_tensor(struct engine *engine, struct rank_query_question *quest
 	struct answer answer = make_tensor_answer(come->rank, come->body, &told, &error);
 
 	if (!tag->is_again || !answer.error)
-		put(engine, question->number, &answer);
+		rank_query_put(engine, question->number, &answer);
 	if (answer.tensor && !tag->is_again)
-		ask_again(engine, question, come->rank, answer.tensor);
+		rank_query_ask_again(engine, question, come->rank, answer.tensor);
 	tensor_answer_clear(&told);
 }
 
@@ -313,7 +315,7 @@ static bool ask_debugger(struct engine *engine, struct rank_query_question *ques
 {
 	const struct tag *tag = come->tag;
 	const struct rank *rank = session_find_rank(&engine->session, come->rank);
-	const struct answers *answers = find(engine, question->number);
+	const struct answers *answers = rank_query_find(engine, question->number);
 
 	if (!tag->is_tensor || !come->error || come->is_late || !rank || !answers ||
 	    !debug_state_is_stopped(rank) || engine_is_deaf(engine))
@@ -322,13 +324,15 @@ static bool ask_debugger(struct engine *engine, struct rank_query_question *ques
 	return true;
 }
 
-static void take_result(struct engine *engine, const struct rank_query_question *question,
-			const struct group_answer *come)
+static void rank_query_take_result(struct engine *engine,
+				   const struct rank_query_question *question,
+				   const struct group_answer *come)
 {
 	const struct tag *tag = come->tag;
 	const char *traceback = json_get_string(come->body, "traceback", NULL);
 	const char *output = json_get_string(come->body, "output", "");
-	bool is_program = come->error && !tag->is_tensor && (traceback || is_raised(come->error));
+	bool is_program =
+		come->error && !tag->is_tensor && (traceback || rank_query_is_raised(come->error));
 	struct answer answer = {
 		.rank = come->rank,
 		.value = (char *)json_get_string(come->body, "result", NULL),
@@ -343,22 +347,23 @@ static void take_result(struct engine *engine, const struct rank_query_question 
 	if (come->error && tag->refusal[0] != '\0' && !is_program)
 		answer.error = (char *)tag->refusal;
 	session_touch(&engine->session, come->rank);
-	put(engine, question->number, &answer);
+	rank_query_put(engine, question->number, &answer);
 }
 
-static void take(struct engine *engine, const struct group_answer *come, void *data)
+static void rank_query_take(struct engine *engine, const struct group_answer *come, void *data)
 {
 	struct rank_query_question *question = data;
 	const struct tag *tag = come->tag;
 
 	if (tag->is_tensor && !come->error)
-		take_tensor(engine, question, come);
+		rank_query_take_tensor(engine, question, come);
 	/* After a failure what a sample told stays. */
 	else if (!tag->is_again && !ask_debugger(engine, question, come))
-		take_result(engine, question, come);
+		rank_query_take_result(engine, question, come);
 }
 
-static void recall(struct engine *engine, const struct rank *rank, const struct answers *answers)
+static void rank_query_recall(struct engine *engine, const struct rank *rank,
+			      const struct answers *answers)
 {
 	const struct replay_answers recalled = {
 		.command = "tensor",
@@ -374,7 +379,7 @@ static void recall(struct engine *engine, const struct rank *rank, const struct 
 
 	if (body)
 		answer = make_tensor_answer(rank->process.rank, body, &told, &error);
-	put(engine, answers->number, &answer);
+	rank_query_put(engine, answers->number, &answer);
 	tensor_answer_clear(&told);
 	json_decref(body);
 }
@@ -398,7 +403,7 @@ static void begin_parts(struct engine *engine)
 }
 
 /* A shell does it once it has waited. */
-static void compare_elements(struct engine *engine)
+static void rank_query_compare_elements(struct engine *engine)
 {
 	const struct answers *answers = &engine->session.answers;
 
@@ -410,15 +415,15 @@ static void compare_elements(struct engine *engine)
 }
 
 /* All answers to a question have come. */
-static void on_done(struct engine *engine, void *data)
+static void rank_query_on_done(struct engine *engine, void *data)
 {
 	struct rank_query_question *question = data;
 	uint64_t number = question->number;
 
-	forget(engine, number);
+	rank_query_forget(engine, number);
 	if (number != engine->session.answers.number)
 		return;
-	compare_elements(engine);
+	rank_query_compare_elements(engine);
 	begin_parts(engine);
 }
 
@@ -428,14 +433,15 @@ static struct rank_query_question *add_question(struct engine *engine, uint64_t 
 	struct rank_query_question *question = xcalloc(1, sizeof(*question));
 
 	question->number = number;
-	question->group = request_group_new(engine, take, on_done, question);
+	question->group = request_group_new(engine, rank_query_take, rank_query_on_done, question);
 	ARRAY_GROW(rank_query->questions, rank_query->count, rank_query->capacity);
 	rank_query->questions[rank_query->count++] = question;
 	return question;
 }
 
 /* What the ranks answered when it was recorded. */
-static int recall_all(struct command_context *context, const char *question, struct error *error)
+static int rank_query_recall_all(struct command_context *context, const char *question,
+				 struct error *error)
 {
 	struct engine *engine = context->engine;
 	struct answers *answers;
@@ -448,7 +454,7 @@ static int recall_all(struct command_context *context, const char *question, str
 		const struct rank *rank = engine->session.ranks[i];
 
 		if (rank->process.pid > 0 && format_is_chosen(&context->ranks, rank))
-			recall(engine, rank, answers);
+			rank_query_recall(engine, rank, answers);
 	}
 	begin_parts(engine);
 	engine->session.revision++;
@@ -469,7 +475,7 @@ int rank_query_begin(struct command_context *context, const char *name, const ch
 	int rank = -1;
 
 	if (engine->replay && kind == ANSWERS_COMPARE)
-		return recall_all(context, question, error);
+		return rank_query_recall_all(context, question, error);
 	if (control_choose(&control, context, error) < 0) {
 		if (context->status == STATUS_DONE)
 			context->status = STATUS_NOTHING;
@@ -479,17 +485,17 @@ int rank_query_begin(struct command_context *context, const char *name, const ch
 	answers = begin(engine, question, kind);
 	asked = add_question(engine, answers->number);
 	while ((rank = rankset_next(&control.others, rank)) >= 0)
-		refuse(answers, session_find_rank(session, rank), control.need);
+		rank_query_refuse(answers, session_find_rank(session, rank), control.need);
 	while ((rank = rankset_next(&control.chosen, rank)) >= 0)
-		ask(engine, asked, session_find_rank(session, rank), answers);
+		rank_query_ask(engine, asked, session_find_rank(session, rank), answers);
 	if (request_group_open_count(asked->group) == 0)
-		on_done(engine, asked);
+		rank_query_on_done(engine, asked);
 	session->revision++;
 	control_clear(&control);
 	return 0;
 }
 
-static bool is_over(const struct engine *engine, void *data)
+static bool rank_query_is_over(const struct engine *engine, void *data)
 {
 	(void)data;
 	return engine->rank_query.count == 0 || engine->rank_query.interrupts > 1;
@@ -524,7 +530,7 @@ void rank_query_wait(struct engine *engine)
 	char late[160];
 
 	rank_query->interrupts = 0;
-	engine_wait(engine, is_over, NULL, engine->settings.timeout);
+	engine_wait(engine, rank_query_is_over, NULL, engine->settings.timeout);
 	if (rank_query->interrupts > 1)
 		snprintf(late, sizeof(late), "it was not waited for any more, and may still run");
 	else

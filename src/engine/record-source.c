@@ -16,8 +16,8 @@
 /* Files of one recording; more are code that was generated. */
 #define FILES_MAXIMUM 256
 
-static void ask(struct engine *engine, struct request_group *group, const struct process *process,
-		const struct frame *frame)
+static void record_source_ask(struct engine *engine, struct request_group *group,
+			      const struct process *process, const struct frame *frame)
 {
 	const char *path = frame->code->file;
 	json_t *arguments;
@@ -32,7 +32,8 @@ static void ask(struct engine *engine, struct request_group *group, const struct
 	request_group_add(group, process->rank, "source", arguments, NULL);
 }
 
-static void ask_rank(struct engine *engine, struct request_group *group, const struct rank *rank)
+static void record_source_ask_rank(struct engine *engine, struct request_group *group,
+				   const struct rank *rank)
 {
 	if (rank->process.state == PROCESS_EXITED)
 		return;
@@ -40,10 +41,10 @@ static void ask_rank(struct engine *engine, struct request_group *group, const s
 		const struct stack *stack = rank->threads[i].sample.stack;
 
 		for (size_t j = 0; stack && j < stack->frame_count; j++)
-			ask(engine, group, &rank->process, &stack->frames[j]);
+			record_source_ask(engine, group, &rank->process, &stack->frames[j]);
 	}
 	for (size_t i = 0; i < rank->child_count; i++)
-		ask_rank(engine, group, rank->children[i]);
+		record_source_ask_rank(engine, group, rank->children[i]);
 }
 
 void engine_record_sources(struct engine *engine)
@@ -56,7 +57,7 @@ void engine_record_sources(struct engine *engine)
 		engine->recorded_sources = strmap_new(NULL);
 	group = request_group_new(engine, NULL, NULL, NULL);
 	for (size_t i = 0; i < engine->session.rank_count; i++)
-		ask_rank(engine, group, engine->session.ranks[i]);
+		record_source_ask_rank(engine, group, engine->session.ranks[i]);
 	request_group_wait(group, engine->settings.timeout);
 	request_group_free(group);
 }

@@ -54,7 +54,7 @@ struct record {
 	bool is_flushed;	    /* all lines can be unpacked from bytes */
 };
 
-static int make_file(const char *path, struct error *error)
+static int record_make_file(const char *path, struct error *error)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
@@ -70,7 +70,7 @@ static int make_file(const char *path, struct error *error)
 struct record *record_new(const char *path, struct error *error)
 {
 	struct record *record;
-	int fd = make_file(path, error);
+	int fd = record_make_file(path, error);
 
 	if (fd < 0)
 		return NULL;
@@ -110,7 +110,7 @@ const char *record_path(const struct record *record)
 }
 
 /* The file is given up; -1, and the sentence. */
-static int fail(struct record *record, struct error *error)
+static int record_fail(struct record *record, struct error *error)
 {
 	error_set_errno(error, errno, "the recording %s ends here", record->path);
 	close(record->fd);
@@ -124,7 +124,7 @@ static int write_bytes(struct record *record, struct error *error)
 	if (record->fd < 0)
 		return 0;
 	if (file_write(record->fd, record->bytes.data, record->bytes.length) < 0)
-		return fail(record, error);
+		return record_fail(record, error);
 	buffer_reset(&record->bytes);
 	return 0;
 }
@@ -183,7 +183,7 @@ static int write_note(struct record *record, struct error *error)
 	recording_segment_to_note(&record->segment, note);
 	if (end < 0 ||
 	    pwrite(record->fd, note, sizeof(note), record->segment_at + PACK_NOTE_OFFSET) < 0)
-		return fail(record, error);
+		return record_fail(record, error);
 	record->segment_at = end;
 	return 0;
 }
@@ -231,7 +231,7 @@ static uint64_t microseconds_of(double time)
 }
 
 /* line is an object; its time comes first, where a reader finds it quickly. */
-static void add_line(struct record *record, const char *line, size_t length, double time)
+static void record_add_line(struct record *record, const char *line, size_t length, double time)
 {
 	uint64_t microseconds = microseconds_of(time);
 	struct buffer timed = BUFFER_INIT;
@@ -261,7 +261,7 @@ static void add_snapshot(struct record *record, const struct session *session, d
 			    json_real((double)wall.tv_sec + (double)wall.tv_nsec / 1e9));
 	message_make_event(&message, "snapshot", body);
 	message_append(&line, &message);
-	add_line(record, line.data, line.length - 1, time);
+	record_add_line(record, line.data, line.length - 1, time);
 	buffer_clear(&line);
 	message_clear(&message);
 }
@@ -331,10 +331,10 @@ int record_line(struct record *record, const struct session *session, const stru
 	case RECORDLINE_LEFT_OUT:
 		break;
 	case RECORDLINE_AS_IT_IS:
-		add_line(record, line, length, time);
+		record_add_line(record, line, length, time);
 		break;
 	case RECORDLINE_CHANGED:
-		add_line(record, changed.data, changed.length - 1, time);
+		record_add_line(record, changed.data, changed.length - 1, time);
 		break;
 	}
 	note_line(record, session, message);
@@ -349,7 +349,7 @@ int record_line(struct record *record, const struct session *session, const stru
 
 int record_save(struct record *record, const char *path, struct error *error)
 {
-	int fd = make_file(path, error);
+	int fd = record_make_file(path, error);
 
 	if (fd < 0)
 		return -1;

@@ -62,7 +62,7 @@ static void add_source(size_t node, pid_t pid, const struct source *source, void
 }
 
 /* Before the node is started there is nothing to begin with. */
-static void begin(struct engine *engine)
+static void recorder_begin(struct engine *engine)
 {
 	if (engine->settings.wants_locals)
 		record_want_variables(engine->record);
@@ -87,7 +87,7 @@ int engine_record(struct engine *engine, const char *path, struct error *error)
 		engine->record = record_new(path, error);
 		if (!engine->record)
 			return -1;
-		begin(engine);
+		recorder_begin(engine);
 	}
 	if (!engine->loop)
 		engine->loop = loop_new();
@@ -102,7 +102,7 @@ void engine_keep(struct engine *engine, double seconds)
 	if (engine->record)
 		return;
 	engine->record = record_new_ring(seconds, KEEP_MAXIMUM);
-	begin(engine);
+	recorder_begin(engine);
 }
 
 void engine_record_stop(struct engine *engine)

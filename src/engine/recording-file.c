@@ -201,7 +201,8 @@ static int too_many_lines(const struct recording *recording, struct error *error
 			 recording->path, RECORDING_LINES_MAXIMUM);
 }
 
-static int add_line(struct recording *recording, size_t start, size_t length, struct error *error)
+static int recording_file_add_line(struct recording *recording, size_t start, size_t length,
+				   struct error *error)
 {
 	struct recording_line line = { .start = start, .length = length };
 	double before =
@@ -245,14 +246,14 @@ static int index_text(struct recording *recording, const struct recording_budget
 		if (recording->line_count >= budget->line_count)
 			return too_many_lines(recording, error);
 		length = (size_t)(end - data) - start;
-		if (add_line(recording, start, length, error) < 0)
+		if (recording_file_add_line(recording, start, length, error) < 0)
 			return -1;
 		start += length + 1;
 	}
 	return 0;
 }
 
-static int read_all(struct recording *recording, struct error *error)
+static int recording_file_read_all(struct recording *recording, struct error *error)
 {
 	char bytes[READ_LENGTH];
 
@@ -346,7 +347,7 @@ static int index_bytes(struct recording *recording, struct recording_budget *bud
 		if (index_packed(recording, error) < 0)
 			return -1;
 	} else {
-		if (recording->fd >= 0 && !is_gzip && read_all(recording, error) < 0)
+		if (recording->fd >= 0 && !is_gzip && recording_file_read_all(recording, error) < 0)
 			return -1;
 		if (is_gzip && unpack_all(recording, budget, error) < 0)
 			return -1;
@@ -363,7 +364,8 @@ static int index_bytes(struct recording *recording, struct recording_budget *bud
 	return 0;
 }
 
-static struct recording *make(const char *path, const struct recording_budget *budget)
+static struct recording *recording_file_make(const char *path,
+					     const struct recording_budget *budget)
 {
 	struct recording *recording = xcalloc(1, sizeof(*recording));
 
@@ -375,7 +377,7 @@ static struct recording *make(const char *path, const struct recording_budget *b
 }
 
 /* A pipe or a device is read at once: it cannot be read again. */
-static int open_file(struct recording *recording, struct error *error)
+static int recording_file_open_file(struct recording *recording, struct error *error)
 {
 	struct stat status;
 	int result;
@@ -393,7 +395,7 @@ static int open_file(struct recording *recording, struct error *error)
 	recording->length = (size_t)status.st_size;
 	if (S_ISREG(status.st_mode))
 		return 0;
-	result = read_all(recording, error);
+	result = recording_file_read_all(recording, error);
 	close(recording->fd);
 	recording->fd = -1;
 	recording->length = recording->bytes.length;
@@ -411,9 +413,10 @@ void recording_budget_init(struct recording_budget *budget)
 struct recording *recording_new(const char *path, struct recording_budget *budget,
 				struct error *error)
 {
-	struct recording *recording = make(path, budget);
+	struct recording *recording = recording_file_make(path, budget);
 
-	if (open_file(recording, error) < 0 || index_bytes(recording, budget, error) < 0) {
+	if (recording_file_open_file(recording, error) < 0 ||
+	    index_bytes(recording, budget, error) < 0) {
 		recording_free(recording);
 		return NULL;
 	}
@@ -423,7 +426,7 @@ struct recording *recording_new(const char *path, struct recording_budget *budge
 struct recording *recording_new_bytes(const char *name, const void *bytes, size_t length,
 				      struct recording_budget *budget, struct error *error)
 {
-	struct recording *recording = make(name, budget);
+	struct recording *recording = recording_file_make(name, budget);
 
 	recording->length = length;
 	if (buffer_append(&recording->bytes, bytes, length) < 0) {

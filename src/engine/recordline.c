@@ -27,7 +27,7 @@ static bool is_secret(const json_t *variable)
 	       secret_is_in(json_get_string(variable, "value", ""));
 }
 
-static void release(void *json)
+static void recordline_release(void *json)
 {
 	json_decref(json);
 }
@@ -37,7 +37,7 @@ void recordline_rules_init(struct recordline_rules *rules)
 	*rules = (struct recordline_rules){
 		.secrets = strmap_new(NULL),
 		.questions = map_new(NULL),
-		.asked = map_new(release),
+		.asked = map_new(recordline_release),
 	};
 }
 
@@ -56,7 +56,7 @@ struct object_key {
 	char text[48];
 };
 
-static struct object_key key_of(const json_t *body, uint64_t address)
+static struct object_key recordline_key_of(const json_t *body, uint64_t address)
 {
 	struct object_key key;
 
@@ -68,7 +68,7 @@ static struct object_key key_of(const json_t *body, uint64_t address)
 static void remember_secret(struct recordline_rules *rules, const json_t *body, uint64_t address)
 {
 	if (address != 0 && strmap_count(rules->secrets) < SECRETS_MAXIMUM)
-		strmap_put(rules->secrets, key_of(body, address).text, rules);
+		strmap_put(rules->secrets, recordline_key_of(body, address).text, rules);
 }
 
 /* The answer is about what is in a masked object, or may be. */
@@ -79,7 +79,7 @@ static bool is_in_secret(const struct recordline_rules *rules, const json_t *bod
 	if (address == 0)
 		return false;
 	return strmap_count(rules->secrets) >= SECRETS_MAXIMUM ||
-	       strmap_find(rules->secrets, key_of(body, address).text);
+	       strmap_find(rules->secrets, recordline_key_of(body, address).text);
 }
 
 /* A message that is made into a line. */
@@ -97,7 +97,7 @@ static bool wants(const struct making *making, enum recordline_extra extra)
 }
 
 /* The message with another body. */
-static enum recordline change(const struct making *making, json_t *owned_body)
+static enum recordline recordline_change(const struct making *making, json_t *owned_body)
 {
 	struct message changed = *making->message;
 
@@ -108,7 +108,7 @@ static enum recordline change(const struct making *making, json_t *owned_body)
 }
 
 /* What the text at key says of secrets is masked; true: it said something. */
-static bool mask_text(json_t *object, const char *key)
+static bool recordline_mask_text(json_t *object, const char *key)
 {
 	const char *text = json_get_string(object, key, NULL);
 	struct buffer masked = BUFFER_INIT;
@@ -124,7 +124,7 @@ static bool mask_text(json_t *object, const char *key)
 	return is_changed;
 }
 
-static enum recordline make_variables(const struct making *making)
+static enum recordline recordline_make_variables(const struct making *making)
 {
 	const json_t *body = making->message->body;
 	bool is_all = is_in_secret(making->rules, body);
@@ -145,13 +145,13 @@ static enum recordline make_variables(const struct making *making)
 		is_changed = true;
 	}
 	if (is_changed)
-		return change(making, masked);
+		return recordline_change(making, masked);
 	json_decref(masked);
 	return RECORDLINE_AS_IT_IS;
 }
 
 /* The answer does not say what was asked for, so it is remembered. */
-static enum recordline make_question(const struct making *making)
+static enum recordline recordline_make_question(const struct making *making)
 {
 	static const char *const fields[] = { "expression", "code", "text" };
 	const struct message *message = making->message;
@@ -164,10 +164,10 @@ static enum recordline make_question(const struct making *making)
 		if (!secret_is_in(text))
 			continue;
 		map_put(making->rules->questions, (uint64_t)message->seq, making->rules);
-		is_changed |= mask_text(body, fields[i]);
+		is_changed |= recordline_mask_text(body, fields[i]);
 	}
 	if (is_changed)
-		return change(making, body);
+		return recordline_change(making, body);
 	json_decref(body);
 	return RECORDLINE_AS_IT_IS;
 }
@@ -178,12 +178,12 @@ static enum recordline make_query(const struct making *making)
 	const struct message *message = making->message;
 	json_t *asked = json_copy(message->body);
 
-	mask_text(asked, "expression");
+	recordline_mask_text(asked, "expression");
 	if (map_count(making->rules->asked) < QUESTIONS_MAXIMUM)
 		map_put(making->rules->asked, (uint64_t)message->seq, asked);
 	else
 		json_decref(asked);
-	return make_question(making);
+	return recordline_make_question(making);
 }
 
 static void mask_value(json_t *body, bool is_all)
@@ -222,7 +222,7 @@ static enum recordline make_elements(const struct making *making)
 		json_object_set_new(body, "asked", asked);
 	json_object_del(body, "data");
 	mask_value(body, is_all);
-	return change(making, body);
+	return recordline_change(making, body);
 }
 
 /* A value, like that of any variable, of a name that may be a secret. */
@@ -240,10 +240,10 @@ static enum recordline make_setting(const struct making *making)
 		return RECORDLINE_AS_IT_IS;
 	body = json_copy(message->body);
 	json_set_text(body, "value", SECRET_MASK);
-	return change(making, body);
+	return recordline_change(making, body);
 }
 
-static enum recordline make_answer(const struct making *making)
+static enum recordline recordline_make_answer(const struct making *making)
 {
 	const struct message *message = making->message;
 	struct map *questions = making->rules->questions;
@@ -261,8 +261,8 @@ static enum recordline make_answer(const struct making *making)
 	}
 	if (is_all && json_object_get(body, "output"))
 		json_set_text(body, "output", SECRET_MASK);
-	mask_text(body, "output");
-	return change(making, body);
+	recordline_mask_text(body, "output");
+	return recordline_change(making, body);
 }
 
 /* A password, perhaps; and who reads the recording has no use for it. */
@@ -271,7 +271,7 @@ static enum recordline make_typed(const struct making *making)
 	json_t *body = json_copy(making->message->body);
 
 	json_object_del(body, "data");
-	return change(making, body);
+	return recordline_change(making, body);
 }
 
 /* "total: 3 -> 4" of a data breakpoint has values in it: what is before. */
@@ -284,7 +284,7 @@ static bool mask_change(const struct recordline_rules *rules, json_t *json)
 	if (!colon || strcmp(reason, stop_reason_name(STOP_DATA_BREAKPOINT)))
 		return false;
 	if (rules->extras & RECORDLINE_VARIABLES)
-		return mask_text(json, "description");
+		return recordline_mask_text(json, "description");
 	json_object_set_new(json, "description", json_stringn(text, (size_t)(colon - text)));
 	return true;
 }
@@ -304,11 +304,11 @@ static enum recordline make_launch(const struct making *making)
 	json_object_set_new(body, "argv", json_pack("[o]", json_text(masked.data)));
 	buffer_clear(&masked);
 	buffer_clear(&line);
-	return change(making, body);
+	return recordline_change(making, body);
 }
 
 /* A file of the program, whose literals may be what its variables hold. */
-static enum recordline make_source(const struct making *making)
+static enum recordline recordline_make_source(const struct making *making)
 {
 	const json_t *body = making->message->body;
 	const char *content = json_get_string(body, "content", NULL);
@@ -322,7 +322,7 @@ static enum recordline make_source(const struct making *making)
 	if (masked.length > 0 && strcmp(masked.data, content) != 0) {
 		changed = json_copy(making->message->body);
 		json_set_text(changed, "content", masked.data);
-		result = change(making, changed);
+		result = recordline_change(making, changed);
 	}
 	buffer_clear(&masked);
 	return result;
@@ -332,7 +332,7 @@ static enum recordline make_source(const struct making *making)
 static bool mask_debugger(const struct recordline_rules *rules, json_t *json)
 {
 	const char *value = json_get_string(json, "value", NULL);
-	bool is_changed = mask_text(json, "exception");
+	bool is_changed = recordline_mask_text(json, "exception");
 	json_t *binding;
 	size_t i;
 
@@ -346,8 +346,8 @@ static bool mask_debugger(const struct recordline_rules *rules, json_t *json)
 	is_changed |= mask_change(rules, json);
 	json_array_foreach(json_object_get(json, "breakpoints"), i, binding)
 	{
-		is_changed |= mask_text(binding, "condition");
-		is_changed |= mask_text(binding, "watch");
+		is_changed |= recordline_mask_text(binding, "condition");
+		is_changed |= recordline_mask_text(binding, "watch");
 	}
 	return is_changed;
 }
@@ -357,7 +357,7 @@ static enum recordline make_debugger(const struct making *making)
 	json_t *body = json_deep_copy(making->message->body);
 
 	if (mask_debugger(making->rules, body))
-		return change(making, body);
+		return recordline_change(making, body);
 	json_decref(body);
 	return RECORDLINE_AS_IT_IS;
 }
@@ -413,7 +413,7 @@ static enum recordline make_sample(const struct making *making)
 	if (json_array_size(stacks) == 0)
 		json_object_del(body, "stacks");
 	json_decref(stacks);
-	return change(making, body);
+	return recordline_change(making, body);
 }
 
 /* The recording's names hold on; each segment gives them anew. */
@@ -458,19 +458,19 @@ static const struct {
 	{ MESSAGE_EVENT, "stopped", make_debugger },
 	{ MESSAGE_EVENT, "continued", make_debugger },
 	{ MESSAGE_RESPONSE, "output", make_output },
-	{ MESSAGE_RESPONSE, "variables", make_variables },
-	{ MESSAGE_RESPONSE, "source", make_source },
-	{ MESSAGE_REQUEST, "evaluate", make_question },
-	{ MESSAGE_RESPONSE, "evaluate", make_answer },
+	{ MESSAGE_RESPONSE, "variables", recordline_make_variables },
+	{ MESSAGE_RESPONSE, "source", recordline_make_source },
+	{ MESSAGE_REQUEST, "evaluate", recordline_make_question },
+	{ MESSAGE_RESPONSE, "evaluate", recordline_make_answer },
 	{ MESSAGE_REQUEST, "tensor", make_query },
 	{ MESSAGE_RESPONSE, "tensor", make_elements },
 	{ MESSAGE_REQUEST, "parameters", make_query },
 	{ MESSAGE_RESPONSE, "parameters", make_elements },
-	{ MESSAGE_REQUEST, "execute", make_question },
-	{ MESSAGE_RESPONSE, "execute", make_answer },
-	{ MESSAGE_REQUEST, "completions", make_question },
+	{ MESSAGE_REQUEST, "execute", recordline_make_question },
+	{ MESSAGE_RESPONSE, "execute", recordline_make_answer },
+	{ MESSAGE_REQUEST, "completions", recordline_make_question },
 	{ MESSAGE_REQUEST, "setVariable", make_setting },
-	{ MESSAGE_RESPONSE, "setVariable", make_answer },
+	{ MESSAGE_RESPONSE, "setVariable", recordline_make_answer },
 	{ MESSAGE_REQUEST, "terminalInput", make_typed },
 	{ MESSAGE_REQUEST, "jobInput", make_typed },
 	{ MESSAGE_REQUEST, "launch", make_launch },

@@ -21,14 +21,14 @@ struct finding {
  * or a watch's answer would look like another value. What was read by itself,
  * for a difference or a slice, is no answer either.
  */
-static bool is_whole(const json_t *asked)
+static bool replay_answers_is_whole(const json_t *asked)
 {
 	return json_get_boolean(asked, "hash", false) && !json_object_get(asked, "slice") &&
 	       !json_object_get(asked, "find") && !json_object_get(asked, "data") &&
 	       !json_object_get(asked, "blocks");
 }
 
-static void note(const struct replay_line *line, void *data)
+static void replay_answers_note(const struct replay_line *line, void *data)
 {
 	struct finding *finding = data;
 	const struct replay_answers *recalled = finding->recalled;
@@ -41,7 +41,8 @@ static void note(const struct replay_line *line, void *data)
 	    strcmp(expression, recalled->expression) != 0 ||
 	    json_get_boolean(asked, "gradients", false) != recalled->is_of_gradients ||
 	    json_get_boolean(asked, "values", false) != recalled->has_values ||
-	    json_get_integer(asked, "start", 0) != recalled->start || !is_whole(asked))
+	    json_get_integer(asked, "start", 0) != recalled->start ||
+	    !replay_answers_is_whole(asked))
 		return;
 	json_decref(finding->body);
 	finding->body = json_incref(line->message.body);
@@ -58,7 +59,7 @@ json_t *replay_answers_find(const struct engine *engine, const struct rank *rank
 	const struct replay_search search = {
 		.command = recalled->command,
 		.flag = RECORDING_SEGMENT_VALUES,
-		.each = note,
+		.each = replay_answers_note,
 		.data = &finding,
 	};
 

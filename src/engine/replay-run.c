@@ -38,7 +38,7 @@ static void apply_choice(struct engine *engine, const struct replay_line *line)
 		rank_filter_recorded(&engine->session, line->node, message->body);
 }
 
-static void apply_line(struct engine *engine, const struct replay_line *line)
+static void replay_run_apply_line(struct engine *engine, const struct replay_line *line)
 {
 	engine->session.now = line->time;
 	apply_choice(engine, line);
@@ -57,7 +57,7 @@ static int apply_until(struct engine *engine, double until, struct error *error)
 			result = -1;
 			continue;
 		}
-		apply_line(engine, &line);
+		replay_run_apply_line(engine, &line);
 		message_clear(&line.message);
 	}
 	return result;
@@ -110,7 +110,7 @@ static void warn_of_twice(const struct engine *engine)
 	rankset_clear(&twice);
 }
 
-static void apply_source(const struct replay_line *line, void *data)
+static void replay_run_apply_source(const struct replay_line *line, void *data)
 {
 	struct engine *engine = data;
 
@@ -184,7 +184,7 @@ void engine_hold(struct engine *engine, bool is_held)
 }
 
 /* The session as at that time; -1 and a sentence as in apply_until. */
-static int go_to(struct engine *engine, double time, struct error *error)
+static int replay_run_go_to(struct engine *engine, double time, struct error *error)
 {
 	bool is_back = time < engine->session.now;
 	int result;
@@ -215,7 +215,7 @@ void engine_seek(struct engine *engine, double time)
 		time = first;
 	if (time > end)
 		time = end;
-	if (go_to(engine, time, &error) < 0)
+	if (replay_run_go_to(engine, time, &error) < 0)
 		log_write(LOG_ERROR, "%s", error.message);
 	engine_settle(engine);
 }
@@ -249,7 +249,7 @@ static int apply_for_shell(struct engine *engine, struct error *error)
 	if (at >= 0 && first + at > end)
 		return error_set(error, "--at %g is behind the end: the recording is %g s long", at,
 				 end - first);
-	if (go_to(engine, at >= 0 ? first + at : end, error) < 0)
+	if (replay_run_go_to(engine, at >= 0 ? first + at : end, error) < 0)
 		return -1;
 	warn_of_cut(engine);
 	warn_of_twice(engine);
@@ -263,7 +263,7 @@ int engine_play(struct engine *engine, struct error *error)
 	const struct replay_search sources = {
 		.command = "source",
 		.flag = RECORDING_SEGMENT_SOURCES,
-		.each = apply_source,
+		.each = replay_run_apply_source,
 		.data = engine,
 	};
 
@@ -277,7 +277,7 @@ int engine_play(struct engine *engine, struct error *error)
 	if (!engine->is_screen)
 		return apply_for_shell(engine, error);
 	if (replay_each(engine->replay, &sources, error) < 0 ||
-	    go_to(engine, replay_end_time(engine->replay), error) < 0)
+	    replay_run_go_to(engine, replay_end_time(engine->replay), error) < 0)
 		return -1;
 	/* What is wrong with it is told once, whenever somebody looks at. */
 	warn_of_cut(engine);

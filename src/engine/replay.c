@@ -27,7 +27,7 @@ struct replay {
 	double wall; /* at session time 0; -1 */
 };
 
-static double first_of(const struct part *part)
+static double replay_first_of(const struct part *part)
 {
 	return recording_first(part->recording) + part->shift;
 }
@@ -55,7 +55,7 @@ static void align(struct replay *replay)
 		if (!has_wall(part->recording))
 			continue;
 		part->shift = part->recording->wall - replay->wall;
-		first = fmin(first, first_of(part));
+		first = fmin(first, replay_first_of(part));
 	}
 	for (size_t i = 0; i < replay->count; i++) {
 		struct part *part = &replay->parts[i];
@@ -66,7 +66,7 @@ static void align(struct replay *replay)
 	}
 }
 
-static struct replay *make(size_t count)
+static struct replay *replay_make(size_t count)
 {
 	struct replay *replay = xcalloc(1, sizeof(*replay));
 
@@ -75,7 +75,7 @@ static struct replay *make(size_t count)
 }
 
 /* NULL: it could not be opened, and error says why. */
-static struct replay *add(struct replay *replay, struct recording *owned_recording)
+static struct replay *replay_add(struct replay *replay, struct recording *owned_recording)
 {
 	struct part *part;
 
@@ -91,12 +91,12 @@ static struct replay *add(struct replay *replay, struct recording *owned_recordi
 
 struct replay *replay_new(char *const *paths, size_t count, struct error *error)
 {
-	struct replay *replay = make(count);
+	struct replay *replay = replay_make(count);
 	struct recording_budget budget;
 
 	recording_budget_init(&budget);
 	for (size_t i = 0; i < count && replay; i++)
-		replay = add(replay, recording_new(paths[i], &budget, error));
+		replay = replay_add(replay, recording_new(paths[i], &budget, error));
 	if (replay)
 		align(replay);
 	return replay;
@@ -109,7 +109,8 @@ struct replay *replay_new_bytes(const char *name, const void *bytes, size_t leng
 	struct replay *replay;
 
 	recording_budget_init(&budget);
-	replay = add(make(1), recording_new_bytes(name, bytes, length, &budget, error));
+	replay = replay_add(replay_make(1),
+			    recording_new_bytes(name, bytes, length, &budget, error));
 	if (replay)
 		align(replay);
 	return replay;
@@ -199,7 +200,7 @@ double replay_first_time(const struct replay *replay)
 	double first = INFINITY;
 
 	for (size_t i = 0; i < replay->count; i++)
-		first = fmin(first, first_of(&replay->parts[i]));
+		first = fmin(first, replay_first_of(&replay->parts[i]));
 	return first;
 }
 

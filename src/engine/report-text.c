@@ -32,7 +32,7 @@ struct page {
 	const struct engine *engine;
 };
 
-static const struct rank *next_rank(const struct page *page, size_t *next)
+static const struct rank *report_text_next_rank(const struct page *page, size_t *next)
 {
 	return report_next(page->report, page->engine, next);
 }
@@ -43,7 +43,7 @@ static const char *plural(size_t count)
 }
 
 /* The time of day at session time at; nothing where that is not known. */
-static void append_time(const struct page *page, double at)
+static void report_text_append_time(const struct page *page, double at)
 {
 	double clock = page->report->clock + at;
 	time_t seconds = (time_t)clock;
@@ -57,7 +57,7 @@ static void append_time(const struct page *page, double at)
 	buffer_printf(page->out, "%s.%03d UTC", text, (int)((clock - (double)seconds) * 1000));
 }
 
-static void append_bytes(struct buffer *out, int64_t bytes)
+static void report_text_append_bytes(struct buffer *out, int64_t bytes)
 {
 	if (bytes >= INT64_C(10) << 30)
 		buffer_printf(out, "%.1f GB", (double)bytes / (1 << 30));
@@ -104,7 +104,7 @@ static int compare_groups(const void *left, const void *right)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-static void groups_clear(struct groups *groups)
+static void report_text_groups_clear(struct groups *groups)
 {
 	for (size_t i = 0; i < groups->count; i++) {
 		free(groups->items[i].text);
@@ -113,7 +113,7 @@ static void groups_clear(struct groups *groups)
 	free(groups->items);
 }
 
-static void append_line(struct buffer *out, const char *before, const char *text)
+static void report_text_append_line(struct buffer *out, const char *before, const char *text)
 {
 	buffer_append_string(out, before);
 	format_text(out, text);
@@ -134,7 +134,7 @@ static void append_ends(const struct page *page)
 	const struct rank *rank;
 	size_t next = 0;
 
-	while ((rank = next_rank(page, &next))) {
+	while ((rank = report_text_next_rank(page, &next))) {
 		if (rank_is_gone(rank))
 			groups_add(&groups, end_of(rank), rank->process.rank, rank->ended_at);
 	}
@@ -142,13 +142,13 @@ static void append_ends(const struct page *page)
 		qsort(groups.items, groups.count, sizeof(*groups.items), compare_groups);
 	for (size_t i = 0; i < groups.count; i++) {
 		buffer_append_string(page->out, "  ");
-		append_time(page, groups.items[i].at);
+		report_text_append_time(page, groups.items[i].at);
 		if (groups.items[i].at >= 0 && page->report->clock >= 0)
 			buffer_append_string(page->out, "  ");
 		rankset_append_named(page->out, &groups.items[i].ranks);
-		append_line(page->out, " ", groups.items[i].text);
+		report_text_append_line(page->out, " ", groups.items[i].text);
 	}
-	groups_clear(&groups);
+	report_text_groups_clear(&groups);
 }
 
 static void append_event(const struct page *page)
@@ -156,12 +156,12 @@ static void append_event(const struct page *page)
 	const struct rank *first = report_first_failed(page->engine);
 
 	if (page->report->headline)
-		append_line(page->out, "  ", page->report->headline);
+		report_text_append_line(page->out, "  ", page->report->headline);
 	else if (first)
 		buffer_printf(page->out, "  Rank %d failed first.\n", first->process.rank);
 	append_ends(page);
 	if (page->report->before && first)
-		append_line(page->out, "  Before that: ", page->report->before);
+		report_text_append_line(page->out, "  Before that: ", page->report->before);
 }
 
 static void append_indented(struct buffer *out, const char *text, const char *indent,
@@ -191,17 +191,17 @@ static void append_verdict(const struct page *page)
 	append_indented(page->out, page->report->verdict.data, "  ", SIZE_MAX);
 }
 
-static void append_merged(const struct page *page)
+static void report_text_append_merged(const struct page *page)
 {
 	buffer_append(page->out, page->report->merged.data, page->report->merged.length);
 }
 
-static void append_native(const struct page *page)
+static void report_text_append_native(const struct page *page)
 {
 	const struct rank *rank;
 	size_t next = 0;
 
-	while ((rank = next_rank(page, &next))) {
+	while ((rank = report_text_next_rank(page, &next))) {
 		const struct stack *stack = report_native(rank);
 
 		if (!stack)
@@ -237,7 +237,8 @@ static int compare_failures(const void *left, const void *right)
 }
 
 /* What the others raise is mostly that the first one is gone. */
-static void append_failure(struct buffer *out, const struct failure *failure, bool is_first)
+static void report_text_append_failure(struct buffer *out, const struct failure *failure,
+				       bool is_first)
 {
 	const char *message = json_get_string(failure->file, "message", "");
 	const char *stack = json_get_string(failure->file, "callstack", "");
@@ -257,14 +258,14 @@ static void append_failure(struct buffer *out, const struct failure *failure, bo
 		append_indented(out, stack, "    ", LINES_MAXIMUM);
 }
 
-static void append_errors(const struct page *page)
+static void report_text_append_errors(const struct page *page)
 {
 	struct failure *failures = xcalloc(page->engine->session.rank_count + 1, sizeof(*failures));
 	const struct rank *rank;
 	size_t count = 0;
 	size_t next = 0;
 
-	while ((rank = next_rank(page, &next))) {
+	while ((rank = report_text_next_rank(page, &next))) {
 		const struct process *process = &rank->process;
 		const json_t *file =
 			json_object_get(evidence_find(&page->engine->evidence, rank), "error_file");
@@ -280,20 +281,20 @@ static void append_errors(const struct page *page)
 	if (count > 1)
 		qsort(failures, count, sizeof(*failures), compare_failures);
 	for (size_t i = 0; i < count && i < ERRORS_MAXIMUM; i++)
-		append_failure(page->out, &failures[i], i == 0);
+		report_text_append_failure(page->out, &failures[i], i == 0);
 	if (count > ERRORS_MAXIMUM)
 		buffer_printf(page->out, "  ... and %zu more ranks\n", count - ERRORS_MAXIMUM);
 	free(failures);
 }
 
-static void append_groups(struct buffer *out, struct groups *groups)
+static void report_text_append_groups(struct buffer *out, struct groups *groups)
 {
 	for (size_t i = 0; i < groups->count; i++) {
 		buffer_append_string(out, "  ");
 		rankset_append_named(out, &groups->items[i].ranks);
-		append_line(out, ": ", groups->items[i].text);
+		report_text_append_line(out, ": ", groups->items[i].text);
 	}
-	groups_clear(groups);
+	report_text_groups_clear(groups);
 }
 
 static void append_versions(const struct page *page)
@@ -302,7 +303,7 @@ static void append_versions(const struct page *page)
 	const struct rank *rank;
 	size_t next = 0;
 
-	while ((rank = next_rank(page, &next))) {
+	while ((rank = report_text_next_rank(page, &next))) {
 		const struct process *process = &rank->process;
 		const char *torch = json_get_string(evidence_find(&page->engine->evidence, rank),
 						    "torch", NULL);
@@ -316,7 +317,7 @@ static void append_versions(const struct page *page)
 		groups_add(&groups, text, process->rank, 0);
 		free(text);
 	}
-	append_groups(page->out, &groups);
+	report_text_append_groups(page->out, &groups);
 }
 
 static void append_resident(const struct page *page)
@@ -325,7 +326,7 @@ static void append_resident(const struct page *page)
 	size_t count = 0;
 	size_t next = 0;
 
-	while ((rank = next_rank(page, &next))) {
+	while ((rank = report_text_next_rank(page, &next))) {
 		const struct process *process = &rank->process;
 		int64_t bytes =
 			json_get_integer(evidence_find(&page->engine->evidence, rank), "memory", 0);
@@ -337,7 +338,7 @@ static void append_resident(const struct page *page)
 			return;
 		}
 		buffer_printf(page->out, "  rank %d: ", process->rank);
-		append_bytes(page->out, bytes);
+		report_text_append_bytes(page->out, bytes);
 		buffer_append_char(page->out, '\n');
 	}
 }
@@ -358,12 +359,12 @@ static void append_memory(const struct page *page)
 		format_text(page->out, json_get_string(cgroup, "path", "?"));
 		buffer_append_string(page->out, ": ");
 		if (usage >= 0)
-			append_bytes(page->out, usage);
+			report_text_append_bytes(page->out, usage);
 		else
 			buffer_append_char(page->out, '?');
 		if (limit >= 0) {
 			buffer_append_string(page->out, " of ");
-			append_bytes(page->out, limit);
+			report_text_append_bytes(page->out, limit);
 		} else {
 			buffer_append_string(page->out, ", no limit");
 		}
@@ -407,7 +408,7 @@ static void append_doctor(const struct page *page)
 	const struct rank *rank;
 	size_t next = 0;
 
-	while ((rank = next_rank(page, &next))) {
+	while ((rank = report_text_next_rank(page, &next))) {
 		const struct process *process = &rank->process;
 		const json_t *way;
 		size_t j;
@@ -427,7 +428,7 @@ static void append_doctor(const struct page *page)
 			free(text);
 		}
 	}
-	append_groups(page->out, &groups);
+	report_text_append_groups(page->out, &groups);
 }
 
 static const struct section {
@@ -436,16 +437,16 @@ static const struct section {
 } sections[] = {
 	{ "WHAT HAPPENED", append_event },
 	{ "VERDICT", append_verdict },
-	{ "MERGED STACKS", append_merged },
-	{ "NATIVE FRAMES (main threads, innermost first)", append_native },
-	{ "WHAT RANKS RAISED (torchrun's error files)", append_errors },
+	{ "MERGED STACKS", report_text_append_merged },
+	{ "NATIVE FRAMES (main threads, innermost first)", report_text_append_native },
+	{ "WHAT RANKS RAISED (torchrun's error files)", report_text_append_errors },
 	{ "VERSIONS", append_versions },
 	{ "MEMORY", append_memory },
 	{ "KERNEL LOG (out of memory)", append_kernel },
 	{ "WAYS INTO THE RANKS (doctor)", append_doctor },
 };
 
-static void append_head(const struct page *page)
+static void report_text_append_head(const struct page *page)
 {
 	const struct session *session = &page->engine->session;
 	const struct job *job = session->job >= 0 ? &session->jobs[session->job] : NULL;
@@ -484,7 +485,7 @@ void report_append(struct buffer *out, const struct report *report, const struct
 {
 	struct page page = { .out = out, .report = report, .engine = engine };
 
-	append_head(&page);
+	report_text_append_head(&page);
 	for (size_t i = 0; i < ARRAY_LENGTH(sections); i++) {
 		struct buffer text = BUFFER_INIT;
 

@@ -107,7 +107,7 @@ bool report_has_failed(const struct rank *rank)
 	       (rank->process.exit_code > 0 || rank->process.exit_signal > 0);
 }
 
-static bool is_before(const struct rank *a, const struct rank *b)
+static bool report_is_before(const struct rank *a, const struct rank *b)
 {
 	bool was_asked_a = a->process.exit_signal == SIGTERM;
 	bool was_asked_b = b->process.exit_signal == SIGTERM;
@@ -125,7 +125,7 @@ const struct rank *report_first_failed(const struct engine *engine)
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (report_has_failed(rank) && (!first || is_before(rank, first)))
+		if (report_has_failed(rank) && (!first || report_is_before(rank, first)))
 			first = rank;
 	}
 	return first;
@@ -187,8 +187,8 @@ static json_t *native_to_json(const struct rank *rank)
 	return frames;
 }
 
-static json_t *rank_to_json(const struct report *report, const struct engine *engine,
-			    const struct rank *rank)
+static json_t *report_rank_to_json(const struct report *report, const struct engine *engine,
+				   const struct rank *rank)
 {
 	json_t *json = format_json_rank(&engine->session, rank);
 	const char *python = rank->process.python;
@@ -209,7 +209,7 @@ static json_t *ranks_to_json(const struct report *report, const struct engine *e
 	size_t i = 0;
 
 	while ((rank = report_next(report, engine, &i)))
-		json_array_append_new(ranks, rank_to_json(report, engine, rank));
+		json_array_append_new(ranks, report_rank_to_json(report, engine, rank));
 	return ranks;
 }
 

@@ -70,7 +70,7 @@ static void remove_item(struct request_group *group, const struct item *item)
 }
 
 /* Last in its caller: done() may free the group. */
-static void answer(struct item *item, json_t *body, const char *error, bool is_late)
+static void request_group_answer(struct item *item, json_t *body, const char *error, bool is_late)
 {
 	struct request_group *group = item->group;
 
@@ -88,10 +88,11 @@ static void answer(struct item *item, json_t *body, const char *error, bool is_l
 		group->done(group->engine, group->data);
 }
 
-static void on_answer(struct engine *engine, json_t *body, const char *error, void *data)
+static void request_group_on_answer(struct engine *engine, json_t *body, const char *error,
+				    void *data)
 {
 	(void)engine;
-	answer(data, body, error, false);
+	request_group_answer(data, body, error, false);
 }
 
 void request_group_add(struct request_group *group, int rank, const char *command,
@@ -102,7 +103,8 @@ void request_group_add(struct request_group *group, int rank, const char *comman
 	item->group = group;
 	item->answer.rank = rank;
 	item->answer.tag = owned_tag;
-	item->request = request_start(group->engine, command, owned_arguments, on_answer, item);
+	item->request = request_start(group->engine, command, owned_arguments,
+				      request_group_on_answer, item);
 	ARRAY_GROW(group->items, group->count, group->capacity);
 	group->items[group->count++] = item;
 	group->open_count++;
@@ -124,7 +126,7 @@ int request_group_rank(const struct request_group *group, size_t i)
 }
 
 /* The first that is open; NULL: there is none. */
-static struct item *find_open(const struct request_group *group)
+static struct item *request_group_find_open(const struct request_group *group)
 {
 	for (size_t i = group->taken; i < group->count; i++)
 		if (group->items[i]->request)
@@ -136,14 +138,14 @@ void request_group_expire(struct request_group *group, const char *error)
 {
 	/* answered() may add more; these are left to themselves. */
 	for (size_t left = group->open_count; left > 0; left--) {
-		struct item *item = find_open(group);
+		struct item *item = request_group_find_open(group);
 
 		request_cancel(group->engine, item->request);
-		answer(item, NULL, error, true);
+		request_group_answer(item, NULL, error, true);
 	}
 }
 
-static bool is_answered(const struct engine *engine, void *data)
+static bool request_group_is_answered(const struct engine *engine, void *data)
 {
 	const struct request_group *group = data;
 
@@ -155,7 +157,7 @@ void request_group_wait(struct request_group *group, double seconds)
 {
 	char late[160];
 
-	engine_wait(group->engine, is_answered, group, seconds);
+	engine_wait(group->engine, request_group_is_answered, group, seconds);
 	if (group->open_count == 0)
 		return;
 	snprintf(late, sizeof(late), REQUEST_LATE, seconds);

@@ -71,7 +71,7 @@ static const char *why_gone(const struct engine *engine)
 	return engine->gone_why ? engine->gone_why : "there is no node that could answer";
 }
 
-static void on_due(void *data)
+static void request_on_due(void *data)
 {
 	struct engine *engine = data;
 
@@ -85,10 +85,10 @@ static void complete_soon(struct engine *engine)
 	struct requests *requests = &engine->requests;
 
 	if (!requests->timer && requests->ended_count > 0 && engine->loop)
-		requests->timer = loop_timer(engine->loop, 0, 0, on_due, engine);
+		requests->timer = loop_timer(engine->loop, 0, 0, request_on_due, engine);
 }
 
-static void end(struct engine *engine, struct request *request, const char *error)
+static void request_end(struct engine *engine, struct request *request, const char *error)
 {
 	struct requests *requests = &engine->requests;
 
@@ -103,7 +103,7 @@ static void end(struct engine *engine, struct request *request, const char *erro
 }
 
 /* Index of the open request with this seq, or of the first with a greater one. */
-static size_t find_open(const struct requests *requests, int64_t seq)
+static size_t request_find_open(const struct requests *requests, int64_t seq)
 {
 	size_t low = 0;
 	size_t high = requests->open_count;
@@ -122,7 +122,7 @@ static size_t find_open(const struct requests *requests, int64_t seq)
 /* Removes the open request with this seq from the list; NULL: there is none. */
 static struct request *take_open(struct requests *requests, int64_t seq)
 {
-	size_t at = find_open(requests, seq);
+	size_t at = request_find_open(requests, seq);
 	struct request *request;
 
 	if (at == requests->open_count || requests->open[at]->seq != seq)
@@ -142,9 +142,9 @@ void requests_answer(struct engine *engine, const struct message *message)
 		return;
 	request->body = json_incref(message->body);
 	if (message->is_success)
-		end(engine, request, NULL);
+		request_end(engine, request, NULL);
 	else
-		end(engine, request, message->error ? message->error : "it failed");
+		request_end(engine, request, message->error ? message->error : "it failed");
 }
 
 void requests_lose(struct engine *engine)
@@ -152,7 +152,7 @@ void requests_lose(struct engine *engine)
 	struct requests *requests = &engine->requests;
 
 	for (size_t i = 0; i < requests->open_count; i++)
-		end(engine, requests->open[i], why_gone(engine));
+		request_end(engine, requests->open[i], why_gone(engine));
 	requests->open_count = 0;
 	complete_soon(engine);
 }
@@ -243,7 +243,7 @@ struct request *request_start(struct engine *engine, const char *command, json_t
 	request->data = data;
 	request->seq = send_line(engine, command, owned_arguments);
 	if (request->seq == 0) {
-		end(engine, request, why_gone(engine));
+		request_end(engine, request, why_gone(engine));
 		complete_soon(engine);
 		return request;
 	}

@@ -33,7 +33,8 @@ int script_flush(struct command_context *context, struct error *error)
 	return result;
 }
 
-static void append_exit(struct command_context *context, const struct process *process)
+static void script_events_append_exit(struct command_context *context,
+				      const struct process *process)
 {
 	const char *signal = process->exit_signal > 0 ? sigabbrev_np(process->exit_signal) : NULL;
 	json_t *json;
@@ -58,7 +59,7 @@ static void append_exit(struct command_context *context, const struct process *p
 }
 
 /* Of the job that was started, once. */
-static void append_job(struct command_context *context)
+static void script_events_append_job(struct command_context *context)
 {
 	const struct session *session = &context->engine->session;
 	const struct launched *job = &session->launching.job;
@@ -96,11 +97,11 @@ static void append_exits(struct command_context *context)
 		if (rankset_contains(&context->exited, process->rank))
 			continue;
 		rankset_add(&context->exited, process->rank);
-		append_exit(context, process);
+		script_events_append_exit(context, process);
 	}
 }
 
-static json_t *frame_of(const struct stop *stop)
+static json_t *script_events_frame_of(const struct stop *stop)
 {
 	json_t *json;
 
@@ -141,13 +142,13 @@ static void append_stop_json(struct buffer *out, const struct stop *stop)
 	json_object_set_new(json, "value", json_text(stop->value));
 	json_object_set_new(json, "description", json_text(stop->description));
 	json_object_set_new(json, "hit", hits);
-	json_object_set_new(json, "frame", frame_of(stop));
+	json_object_set_new(json, "frame", script_events_frame_of(stop));
 	json_object_set_new(json, "held_s", held_to_json(stop->held));
 	format_document(out, json);
 }
 
 /* "rank 1 stopped: breakpoint 1  train (train.py:14)" */
-static void append_stop(struct buffer *out, const struct stop *stop)
+static void script_events_append_stop(struct buffer *out, const struct stop *stop)
 {
 	bool is_said;
 
@@ -223,7 +224,7 @@ static void append_stops(struct command_context *context)
 		else if (context->is_json)
 			append_stop_json(context->out, stop);
 		else
-			append_stop(context->out, stop);
+			script_events_append_stop(context->out, stop);
 	}
 }
 
@@ -246,7 +247,7 @@ void script_append_events(struct command_context *context)
 	append_stops(context);
 	watch_nan_append_event(context);
 	append_exits(context);
-	append_job(context);
+	script_events_append_job(context);
 }
 
 void script_append_error(struct command_context *context, int rank, const char *command,

@@ -30,8 +30,8 @@ static bool was_asked(const struct engine *engine, const char *key)
 }
 
 /* Sends the request unless the same was sent lately. */
-static void want(struct engine *engine, const char *command, json_t *owned_arguments,
-		 char *owned_key)
+static void session_requests_want(struct engine *engine, const char *command,
+				  json_t *owned_arguments, char *owned_key)
 {
 	struct wanted *wanted = &engine->wanted[engine->wanted_count % WANTED_MAXIMUM];
 
@@ -55,7 +55,8 @@ void engine_want_source(struct engine *engine, size_t node, pid_t pid, const cha
 	pid = session_source_pid(&engine->session, node, pid);
 	arguments = json_pack("{s:i}", "pid", (int)pid);
 	json_set_text(arguments, "path", path);
-	want(engine, "source", arguments, xasprintf("source %d %s", (int)pid, path));
+	session_requests_want(engine, "source", arguments,
+			      xasprintf("source %d %s", (int)pid, path));
 }
 
 static uint64_t epoch_of(const struct engine *engine, size_t node, pid_t pid)
@@ -75,7 +76,8 @@ static uint64_t touched_of(const struct engine *engine, size_t node, pid_t pid)
  * person has something run there: asking again would only run the program's own
  * code again.
  */
-static bool is_known(const struct engine *engine, const struct variables *known, uint64_t epoch)
+static bool session_requests_is_known(const struct engine *engine, const struct variables *known,
+				      uint64_t epoch)
 {
 	if (!known)
 		return false;
@@ -92,17 +94,18 @@ void engine_want_frame(struct engine *engine, size_t node, pid_t pid, pid_t tid,
 	const struct variables *known =
 		session_find_variables(&engine->session, node, pid, tid, depth, 0, 0);
 
-	if (is_known(engine, known, epoch))
+	if (session_requests_is_known(engine, known, epoch))
 		return;
-	want(engine, "variables",
-	     json_pack("{s:i, s:i, s:i, s:i}", "pid", (int)pid, "tid", (int)tid, "depth", depth,
-		       "start", 0),
-	     xasprintf("frame %d %d %d %" PRIu64 " %" PRIu64, (int)pid, (int)tid, depth, epoch,
-		       touched_of(engine, node, pid)));
+	session_requests_want(engine, "variables",
+			      json_pack("{s:i, s:i, s:i, s:i}", "pid", (int)pid, "tid", (int)tid,
+					"depth", depth, "start", 0),
+			      xasprintf("frame %d %d %d %" PRIu64 " %" PRIu64, (int)pid, (int)tid,
+					depth, epoch, touched_of(engine, node, pid)));
 }
 
 /* What the object was when it was shown; the node compares. May be NULL. */
-static const char *type_of(const struct session *session, size_t node, pid_t pid, uint64_t address)
+static const char *session_requests_type_of(const struct session *session, size_t node, pid_t pid,
+					    uint64_t address)
 {
 	for (size_t i = session->variables_count; i-- > 0;) {
 		const struct variables *known = session->variables[i];
@@ -125,17 +128,19 @@ void engine_want_children(struct engine *engine, size_t node, pid_t pid, uint64_
 		session_find_variables(&engine->session, node, pid, 0, -1, address, start);
 	json_t *arguments;
 
-	if (is_known(engine, known, epoch))
+	if (session_requests_is_known(engine, known, epoch))
 		return;
 	arguments = json_pack("{s:i, s:I}", "pid", (int)pid, "start", (json_int_t)start);
 	json_set_hex(arguments, "address", address);
-	json_set_text(arguments, "type", type_of(&engine->session, node, pid, address));
-	want(engine, "variables", arguments,
-	     xasprintf("children %d %" PRIx64 " %" PRId64 " %" PRIu64 " %" PRIu64, (int)pid,
-		       address, start, epoch, touched_of(engine, node, pid)));
+	json_set_text(arguments, "type",
+		      session_requests_type_of(&engine->session, node, pid, address));
+	session_requests_want(engine, "variables", arguments,
+			      xasprintf("children %d %" PRIx64 " %" PRId64 " %" PRIu64 " %" PRIu64,
+					(int)pid, address, start, epoch,
+					touched_of(engine, node, pid)));
 }
 
-static void send_output(struct engine *engine, pid_t pid, bool is_on)
+static void session_requests_send_output(struct engine *engine, pid_t pid, bool is_on)
 {
 	request_post(engine, "output", json_pack("{s:i, s:b}", "pid", (int)pid, "on", is_on));
 }
@@ -145,8 +150,8 @@ void engine_want_output(struct engine *engine, size_t node, pid_t pid)
 	const struct output *known = session_find_output(&engine->session, node, pid);
 
 	if (!known || !known->is_known)
-		want(engine, "output", json_pack("{s:i}", "pid", (int)pid),
-		     xasprintf("output %d", (int)pid));
+		session_requests_want(engine, "output", json_pack("{s:i}", "pid", (int)pid),
+				      xasprintf("output %d", (int)pid));
 }
 
 static void send_terminal(struct engine *engine, pid_t pid, bool is_on)
@@ -188,9 +193,9 @@ void engine_follow_output(struct engine *engine, size_t node, pid_t pid)
 	/* A process that has ended cannot be followed. */
 	if (engine->printing_pid > 0 &&
 	    session_find_pid(&engine->session, engine->printing_node, engine->printing_pid))
-		send_output(engine, engine->printing_pid, false);
+		session_requests_send_output(engine, engine->printing_pid, false);
 	engine->printing_node = node;
 	engine->printing_pid = pid;
 	if (pid > 0)
-		send_output(engine, pid, true);
+		session_requests_send_output(engine, pid, true);
 }

@@ -43,7 +43,7 @@ static int parse_seconds(const char *value, double minimum, double maximum, doub
 	return 0;
 }
 
-static int set_theme(struct settings *settings, const char *value, struct error *error)
+static int setting_set_theme(struct settings *settings, const char *value, struct error *error)
 {
 	(void)error;
 	free(settings->theme);
@@ -56,7 +56,7 @@ static void show_theme(const struct settings *settings, struct buffer *out)
 	buffer_append_string(out, settings->theme ? settings->theme : "default");
 }
 
-static int set_timeout(struct settings *settings, const char *value, struct error *error)
+static int setting_set_timeout(struct settings *settings, const char *value, struct error *error)
 {
 	return parse_seconds(value, TIMEOUT_MINIMUM, TIMEOUT_MAXIMUM, &settings->timeout, error);
 }
@@ -169,7 +169,7 @@ static void show_period(const struct settings *settings, struct buffer *out)
 		buffer_append_string(out, "automatic");
 }
 
-static int set_ascii(struct settings *settings, const char *value, struct error *error)
+static int setting_set_ascii(struct settings *settings, const char *value, struct error *error)
 {
 	return parse_switch(value, &settings->is_ascii, error);
 }
@@ -194,7 +194,7 @@ static void show_mouse(const struct settings *settings, struct buffer *out)
 	show_switch(out, !settings->has_no_mouse);
 }
 
-static int set_read_only(struct settings *settings, const char *value, struct error *error)
+static int setting_set_read_only(struct settings *settings, const char *value, struct error *error)
 {
 	return parse_switch(value, &settings->is_read_only, error);
 }
@@ -205,15 +205,15 @@ static void show_read_only(const struct settings *settings, struct buffer *out)
 }
 
 const struct setting setting_rows[] = {
-	{ "theme", "THEME", "colours of the screen", true, set_theme, show_theme, NULL },
+	{ "theme", "THEME", "colours of the screen", true, setting_set_theme, show_theme, NULL },
 	{ "mouse", "on | off", "whether probetui uses the mouse", true, set_mouse, show_mouse,
 	  NULL },
-	{ "ascii", "on | off", "draw with ASCII characters only", true, set_ascii, show_ascii,
-	  NULL },
+	{ "ascii", "on | off", "draw with ASCII characters only", true, setting_set_ascii,
+	  show_ascii, NULL },
 	{ "period", "automatic | SECONDS", "time between two samples", true, set_period,
 	  show_period, NULL },
-	{ "timeout", "SECONDS", "how long an answer may take", true, set_timeout, show_timeout,
-	  NULL },
+	{ "timeout", "SECONDS", "how long an answer may take", true, setting_set_timeout,
+	  show_timeout, NULL },
 	{ "step-timeout", "SECONDS", "after this time a step offers to resume stopped ranks", true,
 	  set_step_timeout, show_step_timeout, NULL },
 	{ "tolerance", "NUMBER", "difference that compare takes for equal; 0: the same bits", true,
@@ -225,8 +225,8 @@ const struct setting setting_rows[] = {
 	  true, set_stop_on_signal, show_stop_on_signal, warn_of_signals },
 	{ "hold", "automatic | stay", "stopped ranks resume before collectives time out, or stay",
 	  true, set_hold, show_hold, warn_of_hold },
-	{ "read-only", "on | off", "refuse what stops, writes or runs code", false, set_read_only,
-	  show_read_only, NULL },
+	{ "read-only", "on | off", "refuse what stops, writes or runs code", false,
+	  setting_set_read_only, show_read_only, NULL },
 };
 const size_t setting_row_count = ARRAY_LENGTH(setting_rows);
 

@@ -46,7 +46,7 @@ static bool is_address(const char *text)
 	       strtol(digits, NULL, 10) < 65536;
 }
 
-static bool is_path(const char *text)
+static bool settings_is_path(const char *text)
 {
 	return *text == '/' || *text == '@';
 }
@@ -59,7 +59,7 @@ bool settings_is_pid(const char *word)
 }
 
 /* "HOST:PORT/" */
-static bool is_place(const char *text)
+static bool settings_is_place(const char *text)
 {
 	size_t length = strcspn(text, "/");
 	char *address = xstrndup(text, length);
@@ -75,9 +75,9 @@ static const struct target_form {
 	bool (*is_right)(const char *text);
 	bool takes_mark; /* with SETTINGS_RANK_MARK it is right, too */
 } target_forms[] = {
-	{ "pdb:unix:", is_path, false },      { "pdb:tcp:", is_address, true },
-	{ "agent:", settings_is_pid, false }, { "http://", is_place, true },
-	{ "https://", is_place, true },
+	{ "pdb:unix:", settings_is_path, false }, { "pdb:tcp:", is_address, true },
+	{ "agent:", settings_is_pid, false },	  { "http://", settings_is_place, true },
+	{ "https://", settings_is_place, true },
 };
 
 static const struct target_form *find_form(const char *target)
@@ -151,7 +151,7 @@ void settings_clear(struct settings *settings)
 	settings_init(settings);
 }
 
-static const struct setting_option *find_option(const char *name, size_t length)
+static const struct setting_option *settings_find_option(const char *name, size_t length)
 {
 	for (size_t i = 0; i < setting_option_count; i++) {
 		const struct setting_option *option = &setting_options[i];
@@ -228,7 +228,7 @@ static const struct setting_option *option_of(const char *word, const char **val
 	length = strcspn(word + 2, "=");
 	if (word[2 + length] == '=')
 		*value = word + 2 + length + 1;
-	return find_option(word + 2, length);
+	return settings_find_option(word + 2, length);
 }
 
 /*
@@ -262,7 +262,7 @@ static int take_target(const struct settings *settings, struct words *words, con
  * An option may stand behind the command as well. What is unknown there is
  * left to the command, which has options of its own.
  */
-static int parse_words(struct settings *settings, struct words *words, struct error *error)
+static int settings_parse_words(struct settings *settings, struct words *words, struct error *error)
 {
 	settings->command = xcalloc((size_t)words->count + 1, sizeof(char *));
 	while (words->next < words->count) {
@@ -274,7 +274,7 @@ static int parse_words(struct settings *settings, struct words *words, struct er
 		int taken = take_target(settings, words, word, &name, &value, &owned, error);
 
 		if (taken > 0) {
-			option = find_option(name, strlen(name));
+			option = settings_find_option(name, strlen(name));
 			taken = apply_option(settings, words, option, value, error);
 			free(owned);
 			if (taken == 0)
@@ -324,16 +324,16 @@ int settings_check_script(const struct settings *settings, struct error *error)
 	return 0;
 }
 
-static bool is_folder(const char *path)
+static bool settings_is_folder(const char *path)
 {
 	struct stat about;
 
 	return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-static int check_file(const char *path, struct error *error)
+static int settings_check_file(const char *path, struct error *error)
 {
-	if (is_folder(path))
+	if (settings_is_folder(path))
 		return error_set(error, "%.200s is a folder, not a program", path);
 	if (access(path, X_OK) < 0)
 		return error_set_errno(error, errno, "%.200s cannot be run", path);
@@ -351,7 +351,7 @@ static int check_path(const char *name, struct error *error)
 		char *file =
 			length > 0 ? xasprintf("%.*s/%s", (int)length, path, name) : xstrdup(name);
 
-		is_found = access(file, X_OK) == 0 && !is_folder(file);
+		is_found = access(file, X_OK) == 0 && !settings_is_folder(file);
 		free(file);
 		path += length + (path[length] == ':');
 	}
@@ -403,7 +403,7 @@ int settings_check_program(const struct settings *settings, struct error *error)
 	if (check_alone(settings, error) < 0)
 		return -1;
 	name = settings->program[0];
-	return strchr(name, '/') ? check_file(name, error) : check_path(name, error);
+	return strchr(name, '/') ? settings_check_file(name, error) : check_path(name, error);
 }
 
 /* What %r stands for must be known before anything is found. */
@@ -452,7 +452,8 @@ static int check_together(const struct settings *settings, struct error *error)
 }
 
 /* What comes before the command line: the environment, and the config. */
-static int prepare(struct settings *settings, const struct settings *line, struct error *error)
+static int settings_prepare(struct settings *settings, const struct settings *line,
+			    struct error *error)
 {
 	const char *no_color = getenv("NO_COLOR");
 
@@ -483,14 +484,14 @@ static int parse(struct settings *settings, int argc, char **argv, struct error 
 
 	/* Read once to know which config there is, and again to go before it */
 	settings_init(&line);
-	result = parse_words(&line, &words, error);
+	result = settings_parse_words(&line, &words, error);
 	if (result == 0)
-		result = prepare(settings, &line, error);
+		result = settings_prepare(settings, &line, error);
 	settings_clear(&line);
 	if (result < 0)
 		return -1;
 	words.next = 1;
-	if (parse_words(settings, &words, error) < 0)
+	if (settings_parse_words(settings, &words, error) < 0)
 		return -1;
 	if (settings->wants_help || settings->wants_version || settings->wants_agent_path)
 		return 0;

@@ -20,7 +20,7 @@ static const struct placeholder placeholders[] = {
 	{ "SET", SYNOPSIS_RANKS },
 };
 
-static enum synopsis_kind kind_of(const char *text)
+static enum synopsis_kind synopsis_kind_of(const char *text)
 {
 	if (!isupper((unsigned char)text[0]))
 		return SYNOPSIS_WORD;
@@ -47,7 +47,7 @@ size_t synopsis_split(const char *arguments, struct synopsis_part parts[SYNOPSIS
 		if (length < SYNOPSIS_WORD_SIZE) {
 			memcpy(part->text, arguments, length);
 			part->text[length] = '\0';
-			part->kind = kind_of(part->text);
+			part->kind = synopsis_kind_of(part->text);
 			part->is_value = is_near && count > 0 && part->kind != SYNOPSIS_WORD &&
 					 part[-1].kind == SYNOPSIS_WORD;
 			count++;
@@ -73,12 +73,12 @@ bool synopsis_fits(const struct synopsis_part *parts, size_t count, size_t part,
 	return part < count && !parts[part].is_value;
 }
 
-static void skip_blanks(const char **at)
+static void synopsis_skip_blanks(const char **at)
 {
 	*at += strspn(*at, " ");
 }
 
-static bool take_token(const char **at, const char *token)
+static bool synopsis_take_token(const char **at, const char *token)
 {
 	size_t length = strlen(token);
 
@@ -89,11 +89,11 @@ static bool take_token(const char **at, const char *token)
 }
 
 /* Skips a word; true: it is counted. An option is not, nor a value of one. */
-static bool count_word(const char **at)
+static bool synopsis_count_word(const char **at)
 {
 	bool is_option = strncmp(*at, "--", 2) == 0;
 
-	if (take_token(at, "ranks SET") || take_token(at, "PID | ranks SET"))
+	if (synopsis_take_token(at, "ranks SET") || synopsis_take_token(at, "PID | ranks SET"))
 		return false;
 	*at += strcspn(*at, SEPARATORS);
 	if (is_option && (*at)[0] == ' ' && isupper((unsigned char)(*at)[1]))
@@ -109,7 +109,7 @@ static void count_alternatives(const char **at, struct synopsis_count *count)
 
 	*count = (struct synopsis_count){ .minimum = 0 };
 	for (;;) {
-		skip_blanks(at);
+		synopsis_skip_blanks(at);
 		if (**at == '[') {
 			struct synopsis_count inner;
 
@@ -117,7 +117,7 @@ static void count_alternatives(const char **at, struct synopsis_count *count)
 			count_alternatives(at, &inner);
 			one.maximum += inner.maximum;
 		} else if (**at != '|' && **at != ']' && **at != '\0') {
-			bool is_counted = count_word(at);
+			bool is_counted = synopsis_count_word(at);
 
 			one.minimum += is_counted;
 			one.maximum += is_counted;

@@ -63,7 +63,7 @@ void tensor_compare_take(struct tensor_compare *comparison, struct tensordiff *f
 	comparison->found = (struct tensordiff){ .dtype = NULL };
 }
 
-static void fail(struct tensor_compare *comparison)
+static void tensor_compare_fail(struct tensor_compare *comparison)
 {
 	tensordiff_clear(&comparison->found);
 	comparison->is_over = true;
@@ -101,7 +101,7 @@ static int ask_both(struct tensor_compare *comparison, const struct tensor_quest
 	return 0;
 }
 
-static void on_done(struct engine *engine, void *data);
+static void tensor_compare_on_done(struct engine *engine, void *data);
 
 struct tensor_compare *tensor_compare_new(struct engine *engine,
 					  const struct tensor_compare_question *question,
@@ -114,7 +114,7 @@ struct tensor_compare *tensor_compare_new(struct engine *engine,
 	};
 
 	comparison->engine = engine;
-	comparison->group = request_group_new(engine, NULL, on_done, comparison);
+	comparison->group = request_group_new(engine, NULL, tensor_compare_on_done, comparison);
 	comparison->moved = moved;
 	comparison->data = data;
 	comparison->expression = xstrdup(question->expression);
@@ -123,7 +123,7 @@ struct tensor_compare *tensor_compare_new(struct engine *engine,
 	comparison->sides[0].rank = question->rank;
 	comparison->sides[1].rank = question->against;
 	if (ask_both(comparison, &ask) < 0)
-		fail(comparison);
+		tensor_compare_fail(comparison);
 	return comparison;
 }
 
@@ -206,7 +206,7 @@ static void count_total(struct tensor_compare *comparison)
 				    : count * found->item_size;
 }
 
-static int begin(struct tensor_compare *comparison)
+static int tensor_compare_begin(struct tensor_compare *comparison)
 {
 	const struct tensor *a = &comparison->sides[0].told.tensor;
 	const struct tensor *b = &comparison->sides[1].told.tensor;
@@ -275,7 +275,7 @@ static void ask_more(struct tensor_compare *comparison)
 	ask.data_start = comparison->at;
 	ask.data_count = comparison->count;
 	if (ask_both(comparison, &ask) < 0)
-		fail(comparison);
+		tensor_compare_fail(comparison);
 }
 
 /* -1: it failed, comparison->error says why. */
@@ -329,7 +329,7 @@ static void check_hashes(struct tensor_compare *comparison, struct side *side)
 	}
 }
 
-static int take_part(struct tensor_compare *comparison)
+static int tensor_compare_take_part(struct tensor_compare *comparison)
 {
 	struct side *sides = comparison->sides;
 
@@ -353,15 +353,16 @@ static int take_both(struct tensor_compare *comparison)
 	for (int i = 0; i < 2 && request_group_take(comparison->group, &answer); i++)
 		if (take_side(comparison, &comparison->sides[i], &answer) < 0)
 			return -1;
-	return comparison->has_blocks ? take_part(comparison) : begin(comparison);
+	return comparison->has_blocks ? tensor_compare_take_part(comparison)
+				      : tensor_compare_begin(comparison);
 }
 
-static void on_done(struct engine *engine, void *data)
+static void tensor_compare_on_done(struct engine *engine, void *data)
 {
 	struct tensor_compare *comparison = data;
 
 	if (take_both(comparison) < 0)
-		fail(comparison);
+		tensor_compare_fail(comparison);
 	else
 		ask_more(comparison);
 	comparison->moved(engine, comparison->data);

@@ -56,7 +56,7 @@ static int close_whole(struct tensor_export *export, struct error *error)
 	return -1;
 }
 
-static int finish(struct tensor_export *export, struct error *error)
+static int tensor_export_finish(struct tensor_export *export, struct error *error)
 {
 	int64_t start;
 
@@ -81,7 +81,7 @@ struct tensor_export *tensor_export_new(const char *path, const struct tensor *t
 	tensor_copy(&export->tensor, tensor);
 	result = write_out(export, &header, error);
 	buffer_clear(&header);
-	if (result == 0 && finish(export, error) == 0)
+	if (result == 0 && tensor_export_finish(export, error) == 0)
 		return export;
 	tensor_export_free(export);
 	return NULL;
@@ -111,8 +111,8 @@ int64_t tensor_export_next(const struct tensor_export *export, int64_t *start)
 }
 
 /* Of the same bytes another dtype or shape would make other elements. */
-static bool is_same(const struct tensor_export *export, const struct tensor_answer *answer,
-		    int64_t count)
+static bool tensor_export_is_same(const struct tensor_export *export,
+				  const struct tensor_answer *answer, int64_t count)
 {
 	const struct tensor *tensor = &export->tensor;
 
@@ -122,7 +122,8 @@ static bool is_same(const struct tensor_export *export, const struct tensor_answ
 }
 
 /* How far it may be believed, by the elements that came now. */
-static void note(struct tensor_export *export, const struct tensor_answer *answer, int64_t count)
+static void tensor_export_note(struct tensor_export *export, const struct tensor_answer *answer,
+			       int64_t count)
 {
 	const struct tensor *tensor = &export->tensor;
 
@@ -142,7 +143,7 @@ int tensor_export_add(struct tensor_export *export, const json_t *body, struct e
 	int64_t count = tensor_export_next(export, &start);
 	int result = tensor_answer_from_json(&answer, body, error);
 
-	if (result == 0 && !is_same(export, &answer, count))
+	if (result == 0 && !tensor_export_is_same(export, &answer, count))
 		result = error_set(error, "it became another tensor while it was written.");
 	if (result == 0) {
 		npy_append_elements(&out, &export->tensor, (const uint8_t *)answer.data.data,
@@ -150,8 +151,8 @@ int tensor_export_add(struct tensor_export *export, const json_t *body, struct e
 		result = write_out(export, &out, error);
 	}
 	if (result == 0) {
-		note(export, &answer, count);
-		result = finish(export, error);
+		tensor_export_note(export, &answer, count);
+		result = tensor_export_finish(export, error);
 	}
 	buffer_clear(&out);
 	tensor_answer_clear(&answer);

@@ -39,7 +39,7 @@ static int depth_of(const struct session *session, const struct rank *rank)
 	return depth < 0 ? -1 : debug_state_same_function(rank, looked_at, depth);
 }
 
-static json_t *make_place(const struct rank *rank, const char *expression)
+static json_t *tensor_question_make_place(const struct rank *rank, const char *expression)
 {
 	json_t *place = json_object();
 
@@ -65,7 +65,8 @@ static void set_frame(json_t *place, int depth, const char *function)
 	json_set_text(place, "function", function);
 }
 
-static void choose_frame(json_t *place, const struct session *session, const struct rank *rank)
+static void tensor_question_choose_frame(json_t *place, const struct session *session,
+					 const struct rank *rank)
 {
 	const struct thread *thread = thread_of(session, rank);
 	const struct stack *stack = thread ? thread->sample.stack : NULL;
@@ -86,13 +87,13 @@ json_t *tensor_question_place(const struct engine *engine, const struct rank *ra
 {
 	json_t *place = tensor_question_innermost(rank, expression);
 
-	choose_frame(place, &engine->session, rank);
+	tensor_question_choose_frame(place, &engine->session, rank);
 	return place;
 }
 
 json_t *tensor_question_innermost(const struct rank *rank, const char *expression)
 {
-	json_t *place = make_place(rank, expression);
+	json_t *place = tensor_question_make_place(rank, expression);
 
 	json_object_set_new(place, "search", json_true());
 	return place;
@@ -104,7 +105,7 @@ json_t *tensor_question_at(const struct rank *rank, const char *expression, int 
 	const struct thread *thread =
 		debug_state_is_stopped(rank) ? rank_find_thread(rank, rank->debugger.tid) : NULL;
 	const struct stack *stack = thread ? thread->sample.stack : NULL;
-	json_t *place = make_place(rank, expression);
+	json_t *place = tensor_question_make_place(rank, expression);
 
 	set_frame(place, depth, function);
 	if (stack) {
@@ -114,7 +115,7 @@ json_t *tensor_question_at(const struct rank *rank, const char *expression, int 
 	return place;
 }
 
-static void add_elements(json_t *arguments, const struct tensor_question *ask)
+static void tensor_question_add_elements(json_t *arguments, const struct tensor_question *ask)
 {
 	if (ask->statistics)
 		json_set_text(arguments, "statistics", ask->statistics);
@@ -139,7 +140,7 @@ static void add_elements(json_t *arguments, const struct tensor_question *ask)
 json_t *tensor_question_arguments(const struct engine *engine, json_t *owned_place,
 				  const struct tensor_question *ask)
 {
-	add_elements(owned_place, ask);
+	tensor_question_add_elements(owned_place, ask);
 	if (ask->timeout > 0)
 		json_object_set_new(owned_place, "timeout", json_real(ask->timeout));
 	else

@@ -31,7 +31,7 @@ static struct tensorview *view_of(struct engine *engine)
 	return &engine->session.tensorview;
 }
 
-static bool is_readable(const struct tensorview *view)
+static bool tensor_requests_is_readable(const struct tensorview *view)
 {
 	return view->has_tensor && view->tensor.unread == NULL && view->tensor.element_count > 0;
 }
@@ -42,7 +42,7 @@ static bool is_long(enum tensor_work work)
 }
 
 /* No view waits for the answer any more. */
-static void drop(struct engine *engine)
+static void tensor_requests_drop(struct engine *engine)
 {
 	struct tensor_asking *asking = &engine->tensor;
 	struct tensorview *view = view_of(engine);
@@ -70,7 +70,7 @@ static void drop_export(struct engine *engine)
 
 void tensor_look(struct engine *engine, const char *expression)
 {
-	drop(engine);
+	tensor_requests_drop(engine);
 	drop_export(engine);
 	tensor_asking_clear(engine);
 	tensorview_look(view_of(engine), expression);
@@ -107,10 +107,11 @@ static bool is_old(const struct engine *engine, const struct rank *rank)
 	return stops == 0 && asking->epoch != rank->epoch;
 }
 
-static void take(struct engine *engine, json_t *body, const char *failure, void *data);
+static void tensor_requests_take(struct engine *engine, json_t *body, const char *failure,
+				 void *data);
 
-static void ask(struct engine *engine, const struct rank *rank, enum tensor_work work,
-		const struct tensor_question *wanted)
+static void tensor_requests_ask(struct engine *engine, const struct rank *rank,
+				enum tensor_work work, const struct tensor_question *wanted)
 {
 	struct tensor_asking *asking = &engine->tensor;
 	struct tensorview *view = view_of(engine);
@@ -119,7 +120,7 @@ static void ask(struct engine *engine, const struct rank *rank, enum tensor_work
 		engine, "tensor",
 		tensor_question_arguments(
 			engine, tensor_question_place(engine, rank, view->expression), wanted),
-		take, NULL);
+		tensor_requests_take, NULL);
 	asking->work = work;
 	asking->reading = view->reading;
 	asking->asked_at = engine_now(engine);
@@ -137,7 +138,7 @@ static void ask_look(struct engine *engine, const struct rank *rank, const struc
 		wanted.statistics = "auto";
 		wanted.bin_count = want->bin_count;
 	}
-	ask(engine, rank, TENSOR_WORK_LOOK, &wanted);
+	tensor_requests_ask(engine, rank, TENSOR_WORK_LOOK, &wanted);
 }
 
 /* Of the map; false: there is nothing more to read for it. */
@@ -163,7 +164,8 @@ static bool ask_map(struct engine *engine, const struct rank *rank, const struct
 	}
 	if (!tensor_heat_next(&view->next_heat, &slice))
 		return false;
-	ask(engine, rank, TENSOR_WORK_HEAT, &(struct tensor_question){ .slice = &slice });
+	tensor_requests_ask(engine, rank, TENSOR_WORK_HEAT,
+			    &(struct tensor_question){ .slice = &slice });
 	return true;
 }
 
@@ -175,7 +177,7 @@ static void ask_find(struct engine *engine, const struct rank *rank)
 		.after = asking->after,
 	};
 
-	ask(engine, rank, TENSOR_WORK_FIND, &wanted);
+	tensor_requests_ask(engine, rank, TENSOR_WORK_FIND, &wanted);
 	free(asking->find);
 	asking->find = NULL;
 }
@@ -199,7 +201,7 @@ static void ask_whole(struct engine *engine, const struct rank *rank,
 		.bin_count = want->bin_count,
 	};
 
-	ask(engine, rank, TENSOR_WORK_WHOLE, &wanted);
+	tensor_requests_ask(engine, rank, TENSOR_WORK_WHOLE, &wanted);
 }
 
 static void ask_part(struct engine *engine, const struct rank *rank)
@@ -207,7 +209,7 @@ static void ask_part(struct engine *engine, const struct rank *rank)
 	struct tensor_question wanted = { .statistics = NULL };
 
 	wanted.data_count = tensor_export_next(engine->tensor.export, &wanted.data_start);
-	ask(engine, rank, TENSOR_WORK_EXPORT, &wanted);
+	tensor_requests_ask(engine, rank, TENSOR_WORK_EXPORT, &wanted);
 }
 
 /* The session's, if it can be asked. */
@@ -228,11 +230,11 @@ static void ask_next(struct engine *engine, const struct rank *rank, const struc
 	const struct tensorview *view = view_of(engine);
 	bool is_due = engine_now(engine) >= asking->look_at && is_old(engine, rank);
 
-	if (view->reading == 0 || (!is_readable(view) && is_due)) {
+	if (view->reading == 0 || (!tensor_requests_is_readable(view) && is_due)) {
 		ask_look(engine, rank, want);
 		return;
 	}
-	if (!is_readable(view))
+	if (!tensor_requests_is_readable(view))
 		return;
 	if (asking->export != NULL)
 		ask_part(engine, rank);
@@ -241,8 +243,8 @@ static void ask_next(struct engine *engine, const struct rank *rank, const struc
 	else if (is_due)
 		ask_look(engine, rank, want);
 	else if (want->slice.row_count > 0 && !tensorview_covers(view, &want->slice))
-		ask(engine, rank, TENSOR_WORK_SLICE,
-		    &(struct tensor_question){ .slice = &want->slice });
+		tensor_requests_ask(engine, rank, TENSOR_WORK_SLICE,
+				    &(struct tensor_question){ .slice = &want->slice });
 	else if ((!want->wants_map || !ask_map(engine, rank, want)) && wants_whole(engine))
 		ask_whole(engine, rank, want);
 }
@@ -255,7 +257,7 @@ void tensor_want(struct engine *engine, const struct tensor_want *want)
 	if (view->expression == NULL || rank == NULL)
 		return;
 	if (view->pid != rank->process.pid || view->node != rank->node) {
-		drop(engine);
+		tensor_requests_drop(engine);
 		drop_export(engine);
 		tensor_asking_clear(engine);
 		tensorview_move(view, rank->process.rank, rank->node, rank->process.pid);
@@ -270,7 +272,7 @@ void tensor_find(struct engine *engine, const char *what, int64_t after)
 
 	/* What a person wants comes before what takes long. */
 	if (asking->work == TENSOR_WORK_WHOLE)
-		drop(engine);
+		tensor_requests_drop(engine);
 	free(asking->find);
 	asking->find = xstrdup(what);
 	asking->after = after;
@@ -279,7 +281,7 @@ void tensor_find(struct engine *engine, const char *what, int64_t after)
 void tensor_rest(struct engine *engine)
 {
 	if (engine->tensor.work != TENSOR_WORK_EXPORT && is_long(engine->tensor.work))
-		drop(engine);
+		tensor_requests_drop(engine);
 }
 
 int tensor_export(struct engine *engine, const char *path, struct error *error)
@@ -290,10 +292,10 @@ int tensor_export(struct engine *engine, const char *path, struct error *error)
 	if (asking->export)
 		return error_set(error, "%s is being written; Esc ends that.",
 				 tensor_export_path(asking->export));
-	if (!is_readable(view))
+	if (!tensor_requests_is_readable(view))
 		return error_set(error, "there are no elements to write.");
 	if (asking->work == TENSOR_WORK_WHOLE)
-		drop(engine);
+		tensor_requests_drop(engine);
 	asking->export = tensor_export_new(path, &view->tensor, error);
 	return asking->export ? 0 : -1;
 }
@@ -311,7 +313,7 @@ bool tensor_cancel(struct engine *engine)
 	struct tensor_asking *asking = &engine->tensor;
 
 	if (asking->export) {
-		drop(engine);
+		tensor_requests_drop(engine);
 		drop_export(engine);
 		return true;
 	}
@@ -320,7 +322,7 @@ bool tensor_cancel(struct engine *engine)
 		return false;
 	if (asking->work == TENSOR_WORK_WHOLE)
 		asking->has_ended_whole = true;
-	drop(engine);
+	tensor_requests_drop(engine);
 	return true;
 }
 
@@ -350,7 +352,8 @@ static void say_written(struct engine *engine)
 }
 
 /* A part of the file has come, or why it has not. */
-static void take_part(struct engine *engine, const json_t *body, struct error *error)
+static void tensor_requests_take_part(struct engine *engine, const json_t *body,
+				      struct error *error)
 {
 	struct tensor_asking *asking = &engine->tensor;
 	const struct rank *rank = rank_to_ask(engine);
@@ -375,7 +378,8 @@ static void take_part(struct engine *engine, const json_t *body, struct error *e
 	asking->export = NULL;
 }
 
-static void take(struct engine *engine, json_t *body, const char *failure, void *data)
+static void tensor_requests_take(struct engine *engine, json_t *body, const char *failure,
+				 void *data)
 {
 	struct tensor_asking *asking = &engine->tensor;
 	struct tensorview *view = view_of(engine);
@@ -388,7 +392,7 @@ static void take(struct engine *engine, json_t *body, const char *failure, void 
 	if (failure)
 		error_set(&error, "%s", failure);
 	if (asking->work == TENSOR_WORK_EXPORT && asking->export) {
-		take_part(engine, body, &error);
+		tensor_requests_take_part(engine, body, &error);
 		return;
 	}
 	set_pace(engine);

@@ -29,7 +29,7 @@ void timing_mark(struct timing *timing, enum timing_part part)
 		timing->loading = (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
 
-static void append_part(struct buffer *out, double seconds, const char *name)
+static void timing_append_part(struct buffer *out, double seconds, const char *name)
 {
 	buffer_printf(out, "%8.3f ms  %s\n", seconds * 1e3, name);
 }
@@ -38,13 +38,13 @@ void timing_append(struct buffer *out, const struct timing *timing)
 {
 	double last = timing->at[TIMING_MAIN];
 
-	append_part(out, timing->loading, part_names[TIMING_MAIN]);
+	timing_append_part(out, timing->loading, part_names[TIMING_MAIN]);
 	for (size_t part = TIMING_MAIN + 1; part < TIMING_PARTS; part++) {
 		if (timing->at[part] <= 0)
 			continue;
-		append_part(out, timing->at[part] - last, part_names[part]);
+		timing_append_part(out, timing->at[part] - last, part_names[part]);
 		last = timing->at[part];
 	}
-	append_part(out, last - timing->at[TIMING_MAIN] + timing->loading, "in all");
-	append_part(out, timing->parsing, "of these: reading of the node's JSON");
+	timing_append_part(out, last - timing->at[TIMING_MAIN] + timing->loading, "in all");
+	timing_append_part(out, timing->parsing, "of these: reading of the node's JSON");
 }

@@ -30,13 +30,13 @@ void users_clear(struct users *users)
 	*users = (struct users){ .items = NULL };
 }
 
-static char *number_of(uid_t uid)
+static char *users_number_of(uid_t uid)
 {
 	return xasprintf("%lu", (unsigned long)uid);
 }
 
 /* On another thread. */
-static void look_up(void *data)
+static void users_look_up(void *data)
 {
 	struct user *user = data;
 	struct passwd entry;
@@ -54,7 +54,7 @@ static void on_looked_up(void *data)
 	struct user *user = data;
 	struct engine *engine = user->engine;
 
-	user->name = user->found ? user->found : number_of(user->uid);
+	user->name = user->found ? user->found : users_number_of(user->uid);
 	user->found = NULL;
 	engine->users.pending--;
 	jobs_name_users(engine);
@@ -64,7 +64,7 @@ static void on_looked_up(void *data)
 		engine->changed(engine->changed_data);
 }
 
-static struct user *add(struct engine *engine, uid_t uid)
+static struct user *users_add(struct engine *engine, uid_t uid)
 {
 	struct users *users = &engine->users;
 	struct user *user = xcalloc(1, sizeof(*user));
@@ -86,17 +86,17 @@ const char *users_name(struct engine *engine, uid_t uid)
 	}
 	if (users->count >= USERS_MAXIMUM)
 		return NULL;
-	user = add(engine, uid);
+	user = users_add(engine, uid);
 	if (engine->replay) {
-		user->name = number_of(uid);
+		user->name = users_number_of(uid);
 	} else {
 		users->pending++;
-		loop_work(engine->loop, look_up, on_looked_up, user);
+		loop_work(engine->loop, users_look_up, on_looked_up, user);
 	}
 	return user->name;
 }
 
-static bool is_known(const struct engine *engine, void *data)
+static bool users_is_known(const struct engine *engine, void *data)
 {
 	(void)data;
 	return engine->users.pending == 0;
@@ -104,5 +104,5 @@ static bool is_known(const struct engine *engine, void *data)
 
 void users_await(struct engine *engine, double seconds)
 {
-	engine_wait(engine, is_known, NULL, seconds);
+	engine_wait(engine, users_is_known, NULL, seconds);
 }

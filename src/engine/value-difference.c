@@ -41,7 +41,8 @@ void value_difference_clear(struct engine *engine)
 }
 
 /* Of a question that was asked before nobody wants it any more. */
-static struct difference *find(struct engine *engine, const struct value_difference_pair *pair)
+static struct difference *value_difference_find(struct engine *engine,
+						const struct value_difference_pair *pair)
 {
 	struct answers *answers = &engine->session.answers;
 
@@ -50,7 +51,7 @@ static struct difference *find(struct engine *engine, const struct value_differe
 	return difference_find(answers, pair->rank, pair->against);
 }
 
-static void drop(struct engine *engine, int rank, int against)
+static void value_difference_drop(struct engine *engine, int rank, int against)
 {
 	struct value_difference *differing = &engine->differing;
 	size_t kept = 0;
@@ -66,7 +67,7 @@ static void drop(struct engine *engine, int rank, int against)
 	differing->count = kept;
 }
 
-static void end(struct value_difference_pair *pair, struct difference *difference)
+static void value_difference_end(struct value_difference_pair *pair, struct difference *difference)
 {
 	const char *error = tensor_compare_error(pair->comparison);
 
@@ -77,18 +78,18 @@ static void end(struct value_difference_pair *pair, struct difference *differenc
 }
 
 /* Frees the pair when the comparison is over or another question was asked. */
-static void on_moved(struct engine *engine, void *data)
+static void value_difference_on_moved(struct engine *engine, void *data)
 {
 	struct value_difference_pair *pair = data;
-	struct difference *difference = find(engine, pair);
+	struct difference *difference = value_difference_find(engine, pair);
 	bool is_over = tensor_compare_is_over(pair->comparison);
 
 	if (difference && is_over)
-		end(pair, difference);
+		value_difference_end(pair, difference);
 	else if (difference)
 		tensor_compare_progress(pair->comparison, &difference->done, &difference->total);
 	if (!difference || is_over)
-		drop(engine, pair->rank, pair->against);
+		value_difference_drop(engine, pair->rank, pair->against);
 	engine->session.revision++;
 }
 
@@ -108,14 +109,14 @@ static void begin_pair(struct engine *engine, int rank, int against)
 	pair->question = answers->number;
 	pair->rank = rank;
 	pair->against = against;
-	pair->comparison = tensor_compare_new(engine, &question, on_moved, pair);
+	pair->comparison = tensor_compare_new(engine, &question, value_difference_on_moved, pair);
 	ARRAY_GROW(differing->pairs, differing->count, differing->capacity);
 	differing->pairs[differing->count++] = pair;
 	if (tensor_compare_is_over(pair->comparison))
-		on_moved(engine, pair);
+		value_difference_on_moved(engine, pair);
 }
 
-static int check(const struct answers *answers, int rank, struct error *error)
+static int value_difference_check(const struct answers *answers, int rank, struct error *error)
 {
 	const struct answer *answer = answers_find(answers, rank);
 
@@ -137,7 +138,8 @@ int value_difference_begin(struct engine *engine, int rank, int against, struct 
 
 	if (!answers->question)
 		return error_set(error, "no ranks were compared");
-	if (check(answers, rank, error) < 0 || check(answers, against, error) < 0)
+	if (value_difference_check(answers, rank, error) < 0 ||
+	    value_difference_check(answers, against, error) < 0)
 		return -1;
 	result = tensordiff_begin(&trial, answers_find(answers, rank)->tensor,
 				  answers_find(answers, against)->tensor, 0, 0, error);
@@ -147,7 +149,7 @@ int value_difference_begin(struct engine *engine, int rank, int against, struct 
 				   "a recording has no elements to compare, only their hashes");
 	if (result < 0)
 		return -1;
-	drop(engine, rank, against);
+	value_difference_drop(engine, rank, against);
 	difference_add(answers, rank, against);
 	begin_pair(engine, rank, against);
 	engine->session.revision++;
@@ -158,7 +160,7 @@ void value_difference_cancel(struct engine *engine, int rank, int against)
 {
 	struct difference *difference = difference_find(&engine->session.answers, rank, against);
 
-	drop(engine, rank, against);
+	value_difference_drop(engine, rank, against);
 	if (!difference || difference->state != DIFFERENCE_READING)
 		return;
 	difference->state = DIFFERENCE_FAILED;
@@ -186,7 +188,7 @@ void value_difference_begin_all(struct engine *engine)
 	answer_classes_clear(&classes);
 }
 
-static bool is_over(const struct engine *engine, void *data)
+static bool value_difference_is_over(const struct engine *engine, void *data)
 {
 	(void)data;
 	return engine->differing.count == 0 || engine->rank_query.interrupts > 1;
@@ -196,9 +198,9 @@ void value_difference_wait(struct engine *engine)
 {
 	struct value_difference *differing = &engine->differing;
 
-	engine_wait(engine, is_over, NULL, engine->settings.timeout);
+	engine_wait(engine, value_difference_is_over, NULL, engine->settings.timeout);
 	for (size_t i = 0; i < differing->count; i++) {
-		struct difference *difference = find(engine, differing->pairs[i]);
+		struct difference *difference = value_difference_find(engine, differing->pairs[i]);
 
 		if (!difference)
 			continue;

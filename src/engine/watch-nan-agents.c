@@ -19,7 +19,7 @@
 #include "model/breakpoints.h"
 
 /* Its agent answers, and no other debugger is in the way. */
-static bool has_agent(const struct session *session, const json_t *row)
+static bool watch_nan_agents_has_agent(const struct session *session, const json_t *row)
 {
 	const json_t *ways = json_object_get(row, "ways");
 	const struct rank *rank =
@@ -66,7 +66,7 @@ static void take_ways(struct engine *engine, json_t *body, const char *error, vo
 	for (size_t i = 0; !error && i < json_array_size(rows); i++) {
 		const json_t *row = json_array_get(rows, i);
 
-		if (has_agent(&engine->session, row))
+		if (watch_nan_agents_has_agent(&engine->session, row))
 			rankset_add(&ranks, (int)json_get_integer(row, "rank", -1));
 	}
 	if (rankset_count(&ranks) > 0)
@@ -145,7 +145,7 @@ void watch_nan_disarm(struct engine *engine)
 	breakpoint_sync_tell(engine, 0);
 }
 
-static bool is_for(const struct stop *stop, int id)
+static bool watch_nan_agents_is_for(const struct stop *stop, int id)
 {
 	for (size_t i = 0; i < stop->hit_count && !stop->said; i++)
 		if (stop->hits[i] == id)
@@ -182,7 +182,7 @@ static const char *find_verb(const struct watch_nan *watch, const char *said)
 	return found;
 }
 
-static void take(struct watch_nan *watch, const struct stop *stop)
+static void watch_nan_agents_take(struct watch_nan *watch, const struct stop *stop)
 {
 	struct nan_find *find = &watch->found;
 	const char *said = stop->value ? stop->value : stop->description;
@@ -219,11 +219,11 @@ bool watch_nan_take_stop(struct engine *engine)
 	while (watch->breakpoint != 0 && watch->stops_seen < stops->count) {
 		const struct stop *stop = stops_find(stops, watch->stops_seen++);
 
-		if (!stop || !is_for(stop, watch->breakpoint))
+		if (!stop || !watch_nan_agents_is_for(stop, watch->breakpoint))
 			continue;
 		if (watch->state == WATCH_NAN_LOOKING && !is_new) {
 			is_new = true;
-			take(watch, stop);
+			watch_nan_agents_take(watch, stop);
 		} else {
 			/* It has spread: they stopped for the same. */
 			watch_nan_release(engine, stop->rank);

@@ -40,7 +40,7 @@ void watch_nan_append(struct buffer *out, const struct watch_nan *watch)
 		out, find->is_exact ? "." : "; seen from outside, so it may be older than that.");
 }
 
-static json_t *frame_to_json(const struct nan_find *find)
+static json_t *watch_nan_tell_frame_to_json(const struct nan_find *find)
 {
 	json_t *json;
 
@@ -77,7 +77,7 @@ json_t *watch_nan_to_json(const struct watch_nan *watch)
 	json_object_set_new(json, "value", json_text(find->value));
 	json_object_set_new(json, "nan", count_to_json(find->nan_count));
 	json_object_set_new(json, "inf", count_to_json(find->infinity_count));
-	json_object_set_new(json, "frame", frame_to_json(find));
+	json_object_set_new(json, "frame", watch_nan_tell_frame_to_json(find));
 	json_object_set_new(json, "step", step);
 	json_object_set_new(json, "exact", json_boolean(find->is_exact));
 	return json;

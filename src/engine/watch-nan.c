@@ -85,26 +85,28 @@ void watch_nan_clear(struct engine *engine)
  * Looking
  */
 
-static void on_due(void *data);
-static void take_value(struct engine *engine, json_t *body, const char *error, void *data);
+static void watch_nan_on_due(void *data);
+static void watch_nan_take_value(struct engine *engine, json_t *body, const char *error,
+				 void *data);
 static void take_list(struct engine *engine, json_t *body, const char *error, void *data);
 
-static void look_in(struct engine *engine, double seconds)
+static void watch_nan_look_in(struct engine *engine, double seconds)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 
-	watch->timer = loop_timer(engine->loop, seconds, 0, on_due, engine);
+	watch->timer = loop_timer(engine->loop, seconds, 0, watch_nan_on_due, engine);
 }
 
 /* What ended before anybody followed it is only not readable any more. */
-static bool is_there(const struct rank *rank)
+static bool watch_nan_is_there(const struct rank *rank)
 {
 	return rank && rank->process.pid > 0 && !rank_is_gone(rank) &&
 	       rank->process.state != PROCESS_UNREADABLE;
 }
 
 /* The next one that lives behind that it is at; NULL: there is none. */
-static const struct rank *next_rank(const struct watch_nan *watch, const struct session *session)
+static const struct rank *watch_nan_next_rank(const struct watch_nan *watch,
+					      const struct session *session)
 {
 	int first = -1;
 	int rank = -1;
@@ -112,7 +114,7 @@ static const struct rank *next_rank(const struct watch_nan *watch, const struct 
 	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
 		const struct rank *found = session_find_rank(session, rank);
 
-		if (!is_there(found) || rankset_contains(&watch->exact, rank))
+		if (!watch_nan_is_there(found) || rankset_contains(&watch->exact, rank))
 			continue;
 		if (rank > watch->rank)
 			return found;
@@ -129,7 +131,7 @@ static bool is_any_left(const struct watch_nan *watch, const struct session *ses
 	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
 		const struct rank *found = session_find_rank(session, rank);
 
-		if (is_there(found))
+		if (watch_nan_is_there(found))
 			return true;
 	}
 	return false;
@@ -148,10 +150,10 @@ static void ask_list(struct engine *engine, const struct rank *rank)
 	watch->look = request_start(engine, "parameters", arguments, take_list, NULL);
 }
 
-static void look(struct engine *engine)
+static void watch_nan_look(struct engine *engine)
 {
 	struct watch_nan *watch = &engine->watch_nan;
-	const struct rank *rank = next_rank(watch, &engine->session);
+	const struct rank *rank = watch_nan_next_rank(watch, &engine->session);
 	const struct tensor_question wanted = {
 		.statistics = "auto",
 		.timeout = LOOK_SECONDS,
@@ -159,7 +161,7 @@ static void look(struct engine *engine)
 
 	/* One whose agent has ended may be looked at again. */
 	if (!rank) {
-		look_in(engine, PAUSE_MAXIMUM);
+		watch_nan_look_in(engine, PAUSE_MAXIMUM);
 		return;
 	}
 	watch->rank = rank->process.rank;
@@ -173,17 +175,17 @@ static void look(struct engine *engine)
 		engine, "tensor",
 		tensor_question_arguments(
 			engine, tensor_question_innermost(rank, watch->expression), &wanted),
-		take_value, NULL);
+		watch_nan_take_value, NULL);
 }
 
-static void on_due(void *data)
+static void watch_nan_on_due(void *data)
 {
 	struct engine *engine = data;
 	struct watch_nan *watch = &engine->watch_nan;
 
 	loop_timer_stop(watch->timer);
 	watch->timer = NULL;
-	look(engine);
+	watch_nan_look(engine);
 }
 
 /*
@@ -221,7 +223,7 @@ static int judge_value(struct nan_find *find, const struct variable *value)
 	return 1;
 }
 
-static char *describe(const struct tensor_statistics *statistics)
+static char *watch_nan_describe(const struct tensor_statistics *statistics)
 {
 	struct buffer out = BUFFER_INIT;
 
@@ -254,12 +256,13 @@ static int judge_tensor(struct nan_find *find, const struct tensor *tensor, stru
 		return 0;
 	find->nan_count = statistics->nan_count;
 	find->infinity_count = statistics->infinity_count;
-	find->value = describe(statistics);
+	find->value = watch_nan_describe(statistics);
 	return 1;
 }
 
 /* 1: found; 0: not; -1 and why it cannot be told. */
-static int judge(struct nan_find *find, const struct tensor_answer *answer, struct error *error)
+static int watch_nan_judge(struct nan_find *find, const struct tensor_answer *answer,
+			   struct error *error)
 {
 	const char *type = answer->value.type;
 	int result;
@@ -273,7 +276,7 @@ static int judge(struct nan_find *find, const struct tensor_answer *answer, stru
 	return result;
 }
 
-/* The first tensor that has some; as judge(), 0 also where none was read. */
+/* The first tensor that has some; as watch_nan_judge(), 0 also where none was read. */
 static int judge_list(struct nan_find *find, const struct tensor_parameters *page)
 {
 	for (size_t i = 0; i < page->count; i++) {
@@ -298,7 +301,7 @@ static void take_frame(struct nan_find *find, const char *func, const char *file
 	find->depth = depth;
 }
 
-static void tell(struct engine *engine, void *data);
+static void watch_nan_tell(struct engine *engine, void *data);
 
 /* What a step is called there; whatever of it is there answers. */
 static void ask_steps(struct engine *engine, const struct rank *rank)
@@ -307,7 +310,7 @@ static void ask_steps(struct engine *engine, const struct rank *rank)
 	const struct nan_find *find = &watch->found;
 	const struct tensor_question wanted = { .timeout = LOOK_SECONDS };
 
-	watch->steps = request_group_new(engine, NULL, tell, NULL);
+	watch->steps = request_group_new(engine, NULL, watch_nan_tell, NULL);
 	for (size_t i = 0; i < WATCH_NAN_STEPS; i++)
 		request_group_add(
 			watch->steps, rank->process.rank, "tensor",
@@ -326,7 +329,7 @@ static void pause_all(struct engine *engine)
 	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
 		struct rank *found = session_find_rank(&engine->session, rank);
 
-		if (!is_there(found) || debug_state_is_stopped(found))
+		if (!watch_nan_is_there(found) || debug_state_is_stopped(found))
 			continue;
 		/* Until it stops, `continue` withdraws it. */
 		found->is_pausing = true;
@@ -346,7 +349,7 @@ static void begin_found(struct engine *engine)
 	if (watch->stops)
 		pause_all(engine);
 	if (!watch->steps)
-		tell(engine, NULL);
+		watch_nan_tell(engine, NULL);
 }
 
 static void take_failure(struct watch_nan *watch, const struct error *error)
@@ -356,15 +359,15 @@ static void take_failure(struct watch_nan *watch, const struct error *error)
 }
 
 /* Into one that is to be cleared in any case. */
-static int read_answer(const json_t *body, const char *failure, struct tensor_answer *answer,
-		       struct error *error)
+static int watch_nan_read_answer(const json_t *body, const char *failure,
+				 struct tensor_answer *answer, struct error *error)
 {
 	*answer = (struct tensor_answer){ .has_tensor = false };
 	return failure ? error_set(error, "%s", failure)
 		       : tensor_answer_from_json(answer, body, error);
 }
 
-/* What comes of a look: result as judge() gives it. */
+/* What comes of a look: result as watch_nan_judge() gives it. */
 static void end_look(struct engine *engine, int result, const struct error *error)
 {
 	struct watch_nan *watch = &engine->watch_nan;
@@ -384,7 +387,8 @@ static void end_look(struct engine *engine, int result, const struct error *erro
 		watch->found.rank = watch->rank;
 		begin_found(engine);
 	} else {
-		look_in(engine, fmax(PAUSE_MINIMUM, fmin(took / WATCH_NAN_SHARE, PAUSE_MAXIMUM)));
+		watch_nan_look_in(engine,
+				  fmax(PAUSE_MINIMUM, fmin(took / WATCH_NAN_SHARE, PAUSE_MAXIMUM)));
 	}
 }
 
@@ -398,23 +402,24 @@ static bool is_to_be_listed(const struct tensor_answer *answer)
 	       strcmp(type, "bool") != 0 && !is_number_type(type);
 }
 
-static void take_value(struct engine *engine, json_t *body, const char *failure, void *data)
+static void watch_nan_take_value(struct engine *engine, json_t *body, const char *failure,
+				 void *data)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 	const struct rank *rank = session_find_rank(&engine->session, watch->rank);
 	struct error error = ERROR_INIT;
 	struct tensor_answer answer;
-	int result = read_answer(body, failure, &answer, &error);
+	int result = watch_nan_read_answer(body, failure, &answer, &error);
 	bool is_list = result == 0 && is_to_be_listed(&answer);
 
 	(void)data;
 	watch->look = NULL;
 	if (result == 0)
-		result = judge(&watch->found, &answer, &error);
+		result = watch_nan_judge(&watch->found, &answer, &error);
 	if (result > 0)
 		take_frame(&watch->found, answer.func, answer.file, answer.line, answer.depth);
 	tensor_answer_clear(&answer);
-	if (!is_list || !is_there(rank)) {
+	if (!is_list || !watch_nan_is_there(rank)) {
 		end_look(engine, result, &error);
 		return;
 	}
@@ -471,7 +476,8 @@ static void take_list(struct engine *engine, json_t *body, const char *failure, 
 	if (result > 0)
 		take_frame_json(&watch->found, json_object_get(body, "frame"));
 	watch->start += (int64_t)page.count;
-	is_more = result == 0 && page.count > 0 && watch->start < page.total && is_there(rank);
+	is_more = result == 0 && page.count > 0 && watch->start < page.total &&
+		  watch_nan_is_there(rank);
 	/* It may be something else the next time. */
 	if (result < 0)
 		rankset_remove(&watch->listed, watch->rank);
@@ -501,7 +507,7 @@ static void take_steps(struct watch_nan *watch)
 	for (size_t i = 0; watch->steps && request_group_take(watch->steps, &come); i++) {
 		struct tensor_answer answer;
 
-		if (read_answer(come.body, come.error, &answer, NULL) == 0)
+		if (watch_nan_read_answer(come.body, come.error, &answer, NULL) == 0)
 			take_step(&watch->found, step_names[i], &answer.value);
 		tensor_answer_clear(&answer);
 	}
@@ -510,7 +516,7 @@ static void take_steps(struct watch_nan *watch)
 }
 
 /* The step is known, or is not to be had. */
-static void tell(struct engine *engine, void *data)
+static void watch_nan_tell(struct engine *engine, void *data)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 	struct buffer out = BUFFER_INIT;
@@ -576,6 +582,6 @@ int watch_nan_begin(struct engine *engine, const char *expression, bool is_of_gr
 	/* Agents watch what a line has written; gradients come of C. */
 	if (!is_of_gradients)
 		watch_nan_ask_agents(engine);
-	look(engine);
+	watch_nan_look(engine);
 	return 0;
 }

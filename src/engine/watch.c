@@ -87,10 +87,11 @@ struct watch {
 	double stood; /* seconds without movement when it was last judged */
 };
 
-static void say(struct watch *watch, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void watch_say(struct watch *watch, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* One line on standard error, now; its text may come from outside. */
-static void say(struct watch *watch, const char *format, ...)
+static void watch_say(struct watch *watch, const char *format, ...)
 {
 	struct buffer line = BUFFER_INIT;
 	va_list values;
@@ -107,7 +108,7 @@ static void say(struct watch *watch, const char *format, ...)
 	script_flush(watch->context, NULL);
 }
 
-static void on_signal(int number, void *data)
+static void watch_on_signal(int number, void *data)
 {
 	struct watch *watch = data;
 
@@ -155,7 +156,7 @@ static size_t count_leaving(const struct session *session)
 }
 
 /* Who leaves is soon gone, and the others with it: look faster for a while. */
-static void hurry(struct watch *watch)
+static void watch_hurry(struct watch *watch)
 {
 	size_t leaving = count_leaving(&watch->engine->session);
 	double now = engine_now(watch->engine);
@@ -170,7 +171,7 @@ static void hurry(struct watch *watch)
 	watch->leaving = leaving;
 }
 
-static enum outcome judge(struct watch *watch)
+static enum outcome watch_judge(struct watch *watch)
 {
 	const struct session *session = &watch->engine->session;
 	size_t present = 0;
@@ -195,7 +196,7 @@ static enum outcome judge(struct watch *watch)
 }
 
 /* What it was like before the first one left. */
-static void remember(struct watch *watch)
+static void watch_remember(struct watch *watch)
 {
 	const struct session *session = &watch->engine->session;
 
@@ -209,7 +210,7 @@ static void remember(struct watch *watch)
 	watch->before = xstrdup(session->verdict.sentence);
 }
 
-static bool is_over(const struct engine *engine, void *data)
+static bool watch_is_over(const struct engine *engine, void *data)
 {
 	struct watch *watch = data;
 
@@ -220,9 +221,9 @@ static bool is_over(const struct engine *engine, void *data)
 	engine_judge(watch->engine);
 	watch->revision = engine->session.revision;
 	evidence_follow(watch->engine);
-	hurry(watch);
-	watch->outcome = judge(watch);
-	remember(watch);
+	watch_hurry(watch);
+	watch->outcome = watch_judge(watch);
+	watch_remember(watch);
 	return watch->outcome != OUTCOME_NONE;
 }
 
@@ -238,7 +239,7 @@ static bool are_all_gone(const struct engine *engine, void *data)
 	return true;
 }
 
-static void describe(struct watch *watch)
+static void watch_describe(struct watch *watch)
 {
 	const struct rank *first = report_first_failed(watch->engine);
 	struct buffer text = BUFFER_INIT;
@@ -291,12 +292,12 @@ static void begin_recording(struct watch *watch)
 	watch->recording = xasprintf("%s%s", watch->base, suffixes[1]);
 	if (engine_record(watch->engine, watch->recording, &error) == 0)
 		return;
-	say(watch, "%s", error.message);
+	watch_say(watch, "%s", error.message);
 	free(watch->recording);
 	watch->recording = xstrdup_or_null(engine_record_path(watch->engine));
 }
 
-static void await_sample(struct engine *engine, struct request *owned_sample)
+static void watch_await_sample(struct engine *engine, struct request *owned_sample)
 {
 	request_wait(engine, owned_sample, ANSWER_SECONDS);
 	request_cancel(engine, owned_sample);
@@ -312,9 +313,9 @@ static void look_at_once(struct watch *watch)
 	evidence_ask(engine, group);
 	request_group_wait(group, ANSWER_SECONDS);
 	request_group_free(group);
-	await_sample(engine, sample);
+	watch_await_sample(engine, sample);
 	engine_judge(engine);
-	describe(watch);
+	watch_describe(watch);
 	report_look(&watch->report, engine);
 }
 
@@ -354,7 +355,7 @@ static char *write_report(struct watch *watch, struct error *error)
 	return NULL;
 }
 
-static void append_json(struct watch *watch, const char *report)
+static void watch_append_json(struct watch *watch, const char *report)
 {
 	const struct rank *first = report_first_failed(watch->engine);
 	const struct verdict *verdict = &watch->engine->session.verdict;
@@ -383,22 +384,22 @@ static void append_paths(struct watch *watch, const char *report)
 }
 
 /* Of what was found: files, their paths, one line on standard error. */
-static int finish(struct watch *watch, struct error *error)
+static int watch_finish(struct watch *watch, struct error *error)
 {
 	char *report = write_report(watch, error);
 	int result = report || !watch->base ? 0 : -1;
 
 	if (watch->context->is_json)
-		append_json(watch, report);
+		watch_append_json(watch, report);
 	else
 		append_paths(watch, report);
 	watch->context->status = outcomes[watch->outcome].status;
-	say(watch, "%s", watch->report.headline);
+	watch_say(watch, "%s", watch->report.headline);
 	free(report);
 	return result;
 }
 
-static int await_job(struct watch *watch, struct error *error)
+static int watch_await_job(struct watch *watch, struct error *error)
 {
 	struct engine *engine = watch->engine;
 	double seconds = engine->settings.has_timeout ? engine->settings.timeout : FOREVER_SECONDS;
@@ -406,7 +407,7 @@ static int await_job(struct watch *watch, struct error *error)
 	engine_follow(engine, LOOK_SECONDS);
 	engine_wait(engine, is_discovered, watch, ANSWER_SECONDS);
 	if (!has_appeared(engine, watch))
-		say(watch, "there is no rank yet; waiting for one");
+		watch_say(watch, "there is no rank yet; waiting for one");
 	engine_wait(engine, has_appeared, watch, seconds);
 	if (watch->signal != 0)
 		return 0;
@@ -422,12 +423,13 @@ static int watch_job(struct watch *watch, struct error *error)
 	if (watch->options->folder)
 		engine_keep(engine, fmax(KEEP_SECONDS, 2 * watch->options->stuck));
 	engine_sample_every(engine, watch->period);
-	await_sample(engine, engine_ask_sample(engine));
-	say(watch, "watching %zu rank%s%s%s; stuck is %g s without movement",
-	    count_present(session), count_present(session) == 1 ? "" : "s",
-	    session->job >= 0 && session->jobs[session->job].name[0] != '\0' ? " of job " : "",
-	    session->job >= 0 ? session->jobs[session->job].name : "", watch->options->stuck);
-	engine_wait(engine, is_over, watch, FOREVER_SECONDS);
+	watch_await_sample(engine, engine_ask_sample(engine));
+	watch_say(watch, "watching %zu rank%s%s%s; stuck is %g s without movement",
+		  count_present(session), count_present(session) == 1 ? "" : "s",
+		  session->job >= 0 && session->jobs[session->job].name[0] != '\0' ? " of job "
+										   : "",
+		  session->job >= 0 ? session->jobs[session->job].name : "", watch->options->stuck);
+	engine_wait(engine, watch_is_over, watch, FOREVER_SECONDS);
 	if (watch->signal != 0)
 		return 0;
 	if (watch->outcome == OUTCOME_NONE) {
@@ -440,7 +442,7 @@ static int watch_job(struct watch *watch, struct error *error)
 	begin_recording(watch);
 	engine_record_sources(engine);
 	look_at_rest(watch);
-	return finish(watch, error);
+	return watch_finish(watch, error);
 }
 
 static int run(struct watch *watch, struct error *error)
@@ -452,11 +454,11 @@ static int run(struct watch *watch, struct error *error)
 		return error_set(error, "a recording does not move on; report tells what is in it");
 	if (folder && folder_check(folder, error) < 0)
 		return -1;
-	result = await_job(watch, error);
+	result = watch_await_job(watch, error);
 	if (result == 0 && watch->signal == 0)
 		result = watch_job(watch, error);
 	if (result == 0 && watch->signal != 0) {
-		say(watch, "the watch was ended by SIG%s", sigabbrev_np(watch->signal));
+		watch_say(watch, "the watch was ended by SIG%s", sigabbrev_np(watch->signal));
 		watch->context->status = 128 + watch->signal;
 	}
 	return result;
@@ -480,7 +482,7 @@ int watch_run(struct command_context *context, const struct watch_options *optio
 	watch.period = fmax(PERIOD_MINIMUM, fmin(watch.period, PERIOD_MAXIMUM));
 	watch.engine->skips_names = true;
 	for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
-		signals[i] = loop_signal(watch.engine->loop, numbers[i], on_signal, &watch);
+		signals[i] = loop_signal(watch.engine->loop, numbers[i], watch_on_signal, &watch);
 	result = run(&watch, error);
 	for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
 		loop_signal_stop(signals[i]);

@@ -241,7 +241,7 @@ static bool file_matches(const char *file, const char *wanted)
 	return strcmp(found, wanted) == 0 && (found == file || found[-1] == '/');
 }
 
-static const struct place_row *find_row(const struct code *code)
+static const struct place_row *activity_find_row(const struct code *code)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(place_rows); i++) {
 		const struct place_row *row = &place_rows[i];
@@ -256,7 +256,7 @@ static const struct place_row *find_row(const struct code *code)
 }
 
 /* What a node has for a code object that it could not read. */
-static bool is_unknown(const struct code *code)
+static bool activity_is_unknown(const struct code *code)
 {
 	return strcmp(code->func, "?") == 0 && strcmp(code->file, "?") == 0;
 }
@@ -272,13 +272,13 @@ static bool activity_of_frames(const struct stack *stack, struct activity *activ
 
 	for (size_t i = 0; i < stack->frame_count; i++) {
 		const struct code *code = stack->frames[i].code;
-		const struct place_row *row = find_row(code);
+		const struct place_row *row = activity_find_row(code);
 
 		if (row && (!best || kind_weights[row->kind] >= kind_weights[best->kind])) {
 			best = row;
 			best_index = i;
 		}
-		if (is_unknown(code))
+		if (activity_is_unknown(code))
 			break;
 		if (code->type == FRAME_PYTHON && !place_is_library(code->file)) {
 			*is_reached = true;

@@ -26,7 +26,7 @@ static size_t hex_digits(const char *text)
  * The text without what no two processes agree on: "<Net object at 0x7f…>".
  * Blanks at its end say nothing.
  */
-static char *make_key(const char *text)
+static char *answer_classes_make_key(const char *text)
 {
 	struct buffer key = BUFFER_INIT;
 	const char *address;
@@ -48,7 +48,7 @@ static char *make_key(const char *text)
 }
 
 /* "tensor(" "np.float64(": the value of what has one only is that number. */
-static const char *skip_name(const char *text)
+static const char *answer_classes_skip_name(const char *text)
 {
 	const char *at = text;
 
@@ -59,10 +59,10 @@ static const char *skip_name(const char *text)
 }
 
 /* As Python writes a number: "-1.5e-05" "nan" "tensor(0.5, device='cpu')". */
-static bool parse_number(const char *text, double *number)
+static bool answer_classes_parse_number(const char *text, double *number)
 {
 	static const char *const words[] = { "nan", "inf", "-inf" };
-	const char *at = skip_name(text);
+	const char *at = answer_classes_skip_name(text);
 	bool is_named = at != text;
 	size_t length = strspn(at, "+-.0123456789eE");
 	char *end;
@@ -96,7 +96,7 @@ static void read_single(struct answer_class *class)
 		class->is_number = false;
 }
 
-static void read_tensor(struct answer_class *class)
+static void answer_classes_read_tensor(struct answer_class *class)
 {
 	const struct tensor *tensor = class->tensor;
 
@@ -123,12 +123,12 @@ static bool are_parts_sure(const struct answers *answers, const struct answer_cl
 	return true;
 }
 
-static void read_value(struct answer_class *class)
+static void answer_classes_read_value(struct answer_class *class)
 {
 	class->is_sure = !answer_has_parts(class->first);
-	class->is_number = parse_number(class->text, &class->number);
+	class->is_number = answer_classes_parse_number(class->text, &class->number);
 	if (class->tensor)
-		read_tensor(class);
+		answer_classes_read_tensor(class);
 	if (!class->is_number)
 		return;
 	class->has_nan |= isnan(class->number);
@@ -136,8 +136,9 @@ static void read_value(struct answer_class *class)
 	class->level = class->number;
 }
 
-static struct answer_class *add_class(struct answer_classes *classes, size_t *capacity,
-				      char *owned_text, const struct answer *answer)
+static struct answer_class *answer_classes_add_class(struct answer_classes *classes,
+						     size_t *capacity, char *owned_text,
+						     const struct answer *answer)
 {
 	struct answer_class *class;
 
@@ -152,12 +153,12 @@ static struct answer_class *add_class(struct answer_classes *classes, size_t *ca
 		.merged = 1,
 	};
 	if (!class->is_failure)
-		read_value(class);
+		answer_classes_read_value(class);
 	return class;
 }
 
 /* What it printed before it raised, and what that was. */
-static char *make_failure(const struct answer *answer)
+static char *answer_classes_make_failure(const struct answer *answer)
 {
 	struct buffer out = BUFFER_INIT;
 
@@ -215,17 +216,18 @@ static char *make_unique(const struct answers *answers, const struct answer *ans
 }
 
 /* Numbers of classes are kept, as the array moves; one more, for 0 is none. */
-static void add_answer(struct answer_classes *classes, size_t *capacity, struct strmap *by_key,
-		       const struct answers *answers, const struct answer *answer)
+static void answer_classes_add_answer(struct answer_classes *classes, size_t *capacity,
+				      struct strmap *by_key, const struct answers *answers,
+				      const struct answer *answer)
 {
 	bool is_failure = !answer->text;
-	char *text = is_failure ? make_failure(answer) : NULL;
-	char *key = make_key(is_failure ? text : answer->text);
+	char *text = is_failure ? answer_classes_make_failure(answer) : NULL;
+	char *key = answer_classes_make_key(is_failure ? text : answer->text);
 	char *unique = make_unique(answers, answer, key);
 	uintptr_t number = (uintptr_t)strmap_find(by_key, unique);
 
 	if (number == 0) {
-		add_class(classes, capacity, key, answer);
+		answer_classes_add_class(classes, capacity, key, answer);
 		number = classes->count;
 		strmap_put(by_key, unique, (void *)number);
 	} else {
@@ -334,7 +336,8 @@ const struct answer_class *answer_classes_majority(const struct answer_classes *
 }
 
 /* More ranks go before fewer, then what has no NaN, then low ranks. */
-static bool is_before(const struct answer_class *one, const struct answer_class *other)
+static bool answer_classes_is_before(const struct answer_class *one,
+				     const struct answer_class *other)
 {
 	size_t count = rankset_count(&one->ranks);
 
@@ -355,7 +358,7 @@ const struct answer_class *answer_classes_reference(const struct answer_classes 
 	for (size_t i = 0; i < classes->count; i++) {
 		const struct answer_class *class = &classes->items[i];
 
-		if (class->tensor && (!best || is_before(class, best)))
+		if (class->tensor && (!best || answer_classes_is_before(class, best)))
 			best = class;
 	}
 	return best;
@@ -369,7 +372,7 @@ bool answer_classes_have_nan(const struct answer_classes *classes)
 	return false;
 }
 
-static bool is_same_text(const char *a, const char *b)
+static bool answer_classes_is_same_text(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
@@ -384,8 +387,8 @@ bool answer_classes_are_shards(const struct answer_classes *classes)
 		const struct tensor *tensor = classes->items[i].tensor;
 
 		are_shards = tensor && tensor_is_shard(tensor) &&
-			     is_same_text(first->placement, tensor->placement) &&
-			     is_same_text(first->dtype, tensor->dtype) &&
+			     answer_classes_is_same_text(first->placement, tensor->placement) &&
+			     answer_classes_is_same_text(first->dtype, tensor->dtype) &&
 			     (!tensor->shard || !strmap_find(seen, tensor->shard));
 		if (are_shards && tensor->shard)
 			strmap_put(seen, tensor->shard, seen);
@@ -432,8 +435,8 @@ static bool is_beside_like(const struct answer_classes *classes, const struct an
 	return false;
 }
 
-static void read_parts(const struct answer_classes *classes, const struct answers *answers,
-		       struct answer_class *class)
+static void answer_classes_read_parts(const struct answer_classes *classes,
+				      const struct answers *answers, struct answer_class *class)
 {
 	const struct paramdiff_rank *rank;
 
@@ -456,12 +459,12 @@ void answer_classes_make(struct answer_classes *classes, const struct answers *a
 		const struct answer *answer = &answers->items[i];
 
 		if (answer->has_come)
-			add_answer(classes, &capacity, by_key, answers, answer);
+			answer_classes_add_answer(classes, &capacity, by_key, answers, answer);
 		else
 			rankset_add(&classes->waiting, answer->rank);
 	}
 	for (size_t i = 0; i < classes->count; i++)
-		read_parts(classes, answers, &classes->items[i]);
+		answer_classes_read_parts(classes, answers, &classes->items[i]);
 	merge_near(classes, answers);
 	for (size_t i = 0; i < classes->count; i++)
 		classes->value_count += !classes->items[i].is_failure;

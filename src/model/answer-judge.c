@@ -42,7 +42,7 @@ static double find_median(const struct answer_classes *classes, size_t ranks)
 	return median;
 }
 
-static bool is_unread(const struct answer_class *class)
+static bool answer_judge_is_unread(const struct answer_class *class)
 {
 	return class->tensor && !class->tensor->has_hash && !class->tensor->has_statistics;
 }
@@ -57,7 +57,7 @@ static void find_unknown(struct answer_classes *classes)
 	for (size_t i = 0; i < classes->count; i++) {
 		struct answer_class *class = &classes->items[i];
 
-		for (size_t j = 0; is_unread(class) && j < classes->count; j++)
+		for (size_t j = 0; answer_judge_is_unread(class) && j < classes->count; j++)
 			if (j != i && classes->items[j].tensor &&
 			    have_same_head(class->tensor, classes->items[j].tensor))
 				class->is_unknown = true;
@@ -65,7 +65,7 @@ static void find_unknown(struct answer_classes *classes)
 }
 
 /* Among finite numbers, what is none; else, what most others are not. */
-static void judge(struct answer_classes *classes, size_t ranks)
+static void answer_judge_judge(struct answer_classes *classes, size_t ranks)
 {
 	double median = find_median(classes, ranks);
 	bool is_told = answer_classes_majority(classes) && classes->value_count > 1 &&
@@ -121,7 +121,7 @@ static void drop_deviations(struct answer_classes *classes)
 void answer_classes_judge(struct answer_classes *classes, size_t ranks)
 {
 	find_unknown(classes);
-	judge(classes, ranks);
+	answer_judge_judge(classes, ranks);
 	if (has_own_numbers(classes))
 		drop_deviations(classes);
 }

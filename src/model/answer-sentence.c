@@ -37,7 +37,7 @@ void answer_class_append_deviation(struct buffer *out, const struct answer_class
 			      class->deviation * 100);
 }
 
-static const char *name_of(double number)
+static const char *answer_sentence_name_of(double number)
 {
 	if (isnan(number))
 		return "nan";
@@ -51,7 +51,7 @@ static void append_counted(struct buffer *out, size_t count, const char *one, co
 }
 
 /* Names those that are odd, as long as that is short. */
-static void append_odd(struct buffer *out, const struct answer_class *class)
+static void answer_sentence_append_odd(struct buffer *out, const struct answer_class *class)
 {
 	bool is_one = rankset_count(&class->ranks) == 1;
 
@@ -59,7 +59,7 @@ static void append_odd(struct buffer *out, const struct answer_class *class)
 		return;
 	buffer_append_string(out, is_one ? "; rank " : "; ranks ");
 	rankset_append(out, &class->ranks);
-	buffer_printf(out, is_one ? " is %s" : " are %s", name_of(class->number));
+	buffer_printf(out, is_one ? " is %s" : " are %s", answer_sentence_name_of(class->number));
 }
 
 void answer_classes_append_summary(struct buffer *out, const struct answer_classes *classes,
@@ -86,7 +86,7 @@ void answer_classes_append_summary(struct buffer *out, const struct answer_class
 	buffer_append_string(out, " over ");
 	append_counted(out, come - rankset_count(&failed), "rank", "ranks");
 	for (size_t i = 0; i < classes->value_count; i++)
-		append_odd(out, &classes->items[i]);
+		answer_sentence_append_odd(out, &classes->items[i]);
 	if (rankset_count(&failed) > 0) {
 		buffer_append_string(out, rankset_count(&failed) == 1 ? "; no answer of rank "
 								      : "; no answer of ranks ");
@@ -107,7 +107,7 @@ struct telling {
 	const struct answer_class *majority; /* NULL: there is none */
 };
 
-static void append_question(struct buffer *out, const struct telling *telling)
+static void answer_sentence_append_question(struct buffer *out, const struct telling *telling)
 {
 	const char *question = telling->answers->question;
 
@@ -119,7 +119,7 @@ static void append_owner(struct buffer *out, const struct telling *telling)
 {
 	rankset_append_named(out, &telling->class->ranks);
 	buffer_append_string(out, "'s ");
-	append_question(out, telling);
+	answer_sentence_append_question(out, telling);
 }
 
 static const char *others_of(const struct telling *telling)
@@ -216,7 +216,7 @@ static bool tell_oddity(struct buffer *out, const struct telling *telling,
 		buffer_append_string(out, rankset_count(&having) == 1 ? " has " : " have ");
 		append_oddity(out, telling, oddity);
 		buffer_append_string(out, " in ");
-		append_question(out, telling);
+		answer_sentence_append_question(out, telling);
 	}
 	if (is_any && others.range_count > 0) {
 		buffer_append_string(out, "; ");
@@ -258,7 +258,8 @@ static void append_common_nan(struct buffer *out, const struct telling *telling)
 	}
 }
 
-static void append_value(struct buffer *out, const struct answer_class *class, int digits)
+static void answer_sentence_append_value(struct buffer *out, const struct answer_class *class,
+					 int digits)
 {
 	struct buffer line = BUFFER_INIT;
 
@@ -295,7 +296,7 @@ static bool has_numbers(const struct answer_classes *classes)
 
 /* As many as tell those numbers, or norms, apart that are another value each;
  * 6 where none do. */
-static int digits_of(const struct answer_classes *classes)
+static int answer_sentence_digits_of(const struct answer_classes *classes)
 {
 	static const int digits[] = { 6, 9, 12, 15 };
 
@@ -329,15 +330,15 @@ static bool has_elements(const struct answer_class *class)
 /* One is a tensor and the other is none, or both are single values. */
 static bool tell_value(struct buffer *out, const struct telling *telling)
 {
-	int digits = digits_of(telling->classes);
+	int digits = answer_sentence_digits_of(telling->classes);
 
 	if (has_elements(telling->class) && has_elements(telling->majority))
 		return false;
 	append_owner(out, telling);
 	buffer_append_string(out, " is ");
-	append_value(out, telling->class, digits);
+	answer_sentence_append_value(out, telling->class, digits);
 	buffer_printf(out, ", %s ", others_of(telling));
-	append_value(out, telling->majority, digits);
+	answer_sentence_append_value(out, telling->majority, digits);
 	return true;
 }
 
@@ -402,7 +403,7 @@ static bool tell_elements(struct buffer *out, const struct telling *telling)
 	return true;
 }
 
-static void append_placement(struct buffer *out, const struct answer_class *class);
+static void answer_sentence_append_placement(struct buffer *out, const struct answer_class *class);
 static bool tell_placement(struct buffer *out, const struct telling *telling);
 
 /* The first that has something to say says it. */
@@ -439,7 +440,7 @@ static bool are_listed_alike(const struct answers *answers, const struct answer_
 }
 
 /* " over ranks 0-3, each float32 [8]; rank 1 against rank 0: …" */
-static void append_alike(struct buffer *out, const struct telling *telling)
+static void answer_sentence_append_alike(struct buffer *out, const struct telling *telling)
 {
 	const struct difference *difference = first_difference(telling->answers);
 	struct rankset ranks = RANKSET_INIT;
@@ -460,15 +461,15 @@ static void append_alike(struct buffer *out, const struct telling *telling)
 /* Without a majority no rank is the one that differs. */
 static void tell_wait_groups(struct buffer *out, const struct telling *telling)
 {
-	int digits = digits_of(telling->classes);
+	int digits = answer_sentence_digits_of(telling->classes);
 
 	if (tell_nan(out, telling))
 		return;
-	append_question(out, telling);
+	answer_sentence_append_question(out, telling);
 	buffer_append_string(out, " has ");
 	append_counted(out, telling->classes->value_count, "value", "values");
 	if (are_listed_alike(telling->answers, telling->classes)) {
-		append_alike(out, telling);
+		answer_sentence_append_alike(out, telling);
 		return;
 	}
 	for (size_t i = 0; i < telling->classes->value_count; i++) {
@@ -481,10 +482,10 @@ static void tell_wait_groups(struct buffer *out, const struct telling *telling)
 		buffer_append_string(out, i == 0 ? ": " : "; ");
 		rankset_append_named(out, &class->ranks);
 		buffer_append_char(out, ' ');
-		append_value(out, class, digits);
+		answer_sentence_append_value(out, class, digits);
 		if (class->tensor && class->tensor->placement) {
 			buffer_append_string(out, ", ");
-			append_placement(out, class);
+			answer_sentence_append_placement(out, class);
 		}
 		if (has_elements(class) && class->has_level)
 			buffer_printf(out, ", norm %.*g", digits, class->level);
@@ -527,8 +528,8 @@ static void tell_same_number(struct buffer *out, const struct telling *telling)
 	const struct answer_class *class = &telling->classes->items[0];
 	size_t count = rankset_count(&class->ranks);
 
-	append_question(out, telling);
-	buffer_printf(out, " is %s on ", name_of(class->number));
+	answer_sentence_append_question(out, telling);
+	buffer_printf(out, " is %s on ", answer_sentence_name_of(class->number));
 	if (count < telling->answers->count) {
 		rankset_append_named(out, &class->ranks);
 		return;
@@ -550,12 +551,12 @@ static void tell_same(struct buffer *out, const struct telling *telling)
 		return;
 	if (class->tensor && class->tensor->unread && !class->is_sure) {
 		buffer_append_string(out, "not compared: ");
-		append_question(out, telling);
+		answer_sentence_append_question(out, telling);
 		buffer_append_string(out, ": ");
 		text_append_line(out, class->tensor->unread, strcspn(class->tensor->unread, "\n"));
 		return;
 	}
-	append_question(out, telling);
+	answer_sentence_append_question(out, telling);
 	if (class->merged > 1)
 		buffer_printf(out, " is within %g on ", telling->answers->tolerance);
 	else if (class->is_sure)
@@ -578,7 +579,7 @@ static void append_answered(struct buffer *out, const struct answer_classes *cla
 	rankset_clear(&ranks);
 }
 
-static void append_placement(struct buffer *out, const struct answer_class *class)
+static void answer_sentence_append_placement(struct buffer *out, const struct answer_class *class)
 {
 	const char *placement = class->tensor->placement;
 
@@ -612,7 +613,7 @@ static bool tell_replicas(struct buffer *out, const struct telling *telling)
 			    strcmp(one->placement, other->placement) != 0)
 				continue;
 			buffer_append_string(out, "replicas of one shard of ");
-			append_question(out, telling);
+			answer_sentence_append_question(out, telling);
 			buffer_append_string(out, " differ: ");
 			rankset_append_named(out, &classes->items[j].ranks);
 			buffer_append_string(out, " and ");
@@ -632,9 +633,9 @@ static bool tell_shards(struct buffer *out, const struct telling *telling)
 		return false;
 	if (!answer_classes_are_shards(telling->classes))
 		return tell_replicas(out, telling);
-	append_question(out, telling);
+	answer_sentence_append_question(out, telling);
 	buffer_append_string(out, " is sharded, ");
-	append_placement(out, first);
+	answer_sentence_append_placement(out, first);
 	buffer_append_string(out, ", on ");
 	append_answered(out, telling->classes);
 	if (!first->tensor->shard)
@@ -659,9 +660,9 @@ static bool tell_placement(struct buffer *out, const struct telling *telling)
 		return false;
 	append_owner(out, telling);
 	buffer_append_string(out, " is ");
-	append_placement(out, own);
+	answer_sentence_append_placement(out, own);
 	buffer_printf(out, ", %s ", others_of(telling));
-	append_placement(out, other);
+	answer_sentence_append_placement(out, other);
 	return true;
 }
 
@@ -703,14 +704,14 @@ static bool tell_parts(struct buffer *out, const struct telling *telling)
 }
 
 /* Nothing is known to differ, and nothing to be the same. */
-static void tell_unread(struct buffer *out, const struct telling *telling)
+static void answer_sentence_tell_unread(struct buffer *out, const struct telling *telling)
 {
 	struct rankset unread = RANKSET_INIT;
 
 	for (size_t i = 0; i < telling->classes->value_count; i++)
 		if (telling->classes->items[i].is_unknown)
 			rankset_unite(&unread, &telling->classes->items[i].ranks);
-	append_question(out, telling);
+	answer_sentence_append_question(out, telling);
 	buffer_append_string(out, " has one shape and dtype; its elements were not read on ");
 	rankset_append_named(out, &unread);
 	rankset_clear(&unread);
@@ -734,7 +735,7 @@ void answer_classes_append_sentence(struct buffer *out, const struct answer_clas
 	if (tell_parts(out, &telling) || tell_shards(out, &telling))
 		return;
 	if (classes->value_count > 1 && telling.majority && !telling.class) {
-		tell_unread(out, &telling);
+		answer_sentence_tell_unread(out, &telling);
 		return;
 	}
 	if (classes->value_count == 1) {

@@ -75,7 +75,7 @@ void answers_wait(struct answers *answers, int rank)
 }
 
 /* What was printed, and what came out; a statement has neither. */
-static char *make_text(const struct answer *answer, const char *nothing)
+static char *answers_make_text(const struct answer *answer, const char *nothing)
 {
 	struct buffer out = BUFFER_INIT;
 
@@ -93,15 +93,16 @@ static char *make_text(const struct answer *answer, const char *nothing)
 	return buffer_take(&out);
 }
 
-static size_t length_of(const char *text)
+static size_t answers_length_of(const char *text)
 {
 	return text ? strlen(text) : 0;
 }
 
-static size_t count_bytes(const struct answer *answer)
+static size_t answers_count_bytes(const struct answer *answer)
 {
-	return length_of(answer->text) + length_of(answer->error) + length_of(answer->value) +
-	       length_of(answer->type) + length_of(answer->output) + length_of(answer->traceback) +
+	return answers_length_of(answer->text) + answers_length_of(answer->error) +
+	       answers_length_of(answer->value) + answers_length_of(answer->type) +
+	       answers_length_of(answer->output) + answers_length_of(answer->traceback) +
 	       (answer->tensor ? sizeof(*answer->tensor) : 0);
 }
 
@@ -123,7 +124,7 @@ void answers_take_whole(struct answers *answers, const struct answer *answer)
 
 	answers_wait(answers, answer->rank);
 	own = find(answers, answer->rank);
-	answers->bytes -= count_bytes(own);
+	answers->bytes -= answers_count_bytes(own);
 	answer_clear(own);
 	*own = (struct answer){
 		.rank = answer->rank,
@@ -140,8 +141,8 @@ void answers_take_whole(struct answers *answers, const struct answer *answer)
 		.is_of_fields = answer->is_of_fields,
 	};
 	if (!own->text && !own->error)
-		own->text = make_text(own, nothing);
-	answers->bytes += count_bytes(own);
+		own->text = answers_make_text(own, nothing);
+	answers->bytes += answers_count_bytes(own);
 }
 
 void answers_take(struct answers *answers, int rank, const char *text, const char *error)

@@ -34,7 +34,7 @@ struct apply {
 };
 
 /* The same process at the same place: only what is known of it is new. */
-static bool is_same_place(const struct process *a, const struct process *b)
+static bool apply_is_same_place(const struct process *a, const struct process *b)
 {
 	return a->start_time == b->start_time && a->parent_pid == b->parent_pid &&
 	       a->rank == b->rank && strcmp(a->job ? a->job : "", b->job ? b->job : "") == 0;
@@ -76,14 +76,15 @@ static size_t step_of(const struct rank *rank)
 	return rank->history_count * (RANK_UNKNOWN + 1) + rank->state + 1;
 }
 
-static int place(const struct apply *apply, const struct process *process, struct error *error)
+static int apply_place(const struct apply *apply, const struct process *process,
+		       struct error *error)
 {
 	struct session *session = apply->session;
 	struct rank *known = session_find_pid(session, apply->node, process->pid);
 	struct rank *parent = NULL;
 	struct rank *rank;
 
-	if (known && is_same_place(&known->process, process)) {
+	if (known && apply_is_same_place(&known->process, process)) {
 		size_t step = step_of(known);
 
 		rank_apply_process(known, process);
@@ -124,7 +125,7 @@ static int apply_process(const struct apply *apply, struct error *error)
 	process_init(&process);
 	result = process_from_json(&process, apply->message->body, error);
 	if (result == 0)
-		result = place(apply, &process, error);
+		result = apply_place(apply, &process, error);
 	if (result == 0)
 		apply->session->nodes[apply->node].is_known = true;
 	process_clear(&process);
@@ -250,7 +251,7 @@ static int apply_dropped(const struct apply *apply, struct error *error)
 }
 
 /* What a log point said; other sentences of a node are for the log alone. */
-static void add_said(const struct apply *apply)
+static void apply_add_said(const struct apply *apply)
 {
 	const json_t *body = apply->message->body;
 	int64_t pid = json_get_integer(body, "pid", 0);
@@ -270,7 +271,7 @@ static int apply_output(const struct apply *apply, struct error *error)
 	const json_t *body = apply->message->body;
 
 	if (strcmp(json_get_string(body, "category", ""), "console") == 0)
-		add_said(apply);
+		apply_add_said(apply);
 	const char *category = json_get_string(body, "category", "");
 
 	if (strcmp(category, "terminal") == 0)
@@ -391,7 +392,7 @@ static int apply_progress(const struct apply *apply, struct error *error)
 	return 0;
 }
 
-static int read_pid(const json_t *body, const char *what, pid_t *pid, struct error *error)
+static int apply_read_pid(const json_t *body, const char *what, pid_t *pid, struct error *error)
 {
 	int64_t value = json_get_integer(body, "pid", 0);
 
@@ -401,14 +402,14 @@ static int read_pid(const json_t *body, const char *what, pid_t *pid, struct err
 	return 0;
 }
 
-static int apply_source(const struct apply *apply, struct error *error)
+static int apply_apply_source(const struct apply *apply, struct error *error)
 {
 	const json_t *body = apply->message->body;
 	const char *path = json_get_string(body, "path", NULL);
 	struct source *source;
 	pid_t pid = 0;
 
-	if (read_pid(body, "source", &pid, error) < 0)
+	if (apply_read_pid(body, "source", &pid, error) < 0)
 		return -1;
 	if (!path)
 		return error_set(error, "the node's answer to source names no path");
@@ -421,7 +422,7 @@ static int apply_source(const struct apply *apply, struct error *error)
 	return 0;
 }
 
-static int64_t bounded(int64_t value, int64_t minimum, int64_t maximum)
+static int64_t apply_bounded(int64_t value, int64_t minimum, int64_t maximum)
 {
 	if (value < minimum)
 		return minimum;
@@ -434,7 +435,7 @@ static int apply_variables(const struct apply *apply, struct error *error)
 	struct variables *variables;
 	pid_t pid = 0;
 
-	if (read_pid(body, "variables", &pid, error) < 0)
+	if (apply_read_pid(body, "variables", &pid, error) < 0)
 		return -1;
 	variables = xcalloc(1, sizeof(*variables));
 	if (apply->message->is_success &&
@@ -444,13 +445,14 @@ static int apply_variables(const struct apply *apply, struct error *error)
 	}
 	variables->node = apply->node;
 	variables->pid = pid;
-	variables->tid = (pid_t)bounded(json_get_integer(body, "tid", 0), -INT_MAX, INT_MAX);
-	variables->depth = (int)bounded(json_get_integer(body, "depth", -1), -1, INT_MAX);
+	variables->tid = (pid_t)apply_bounded(json_get_integer(body, "tid", 0), -INT_MAX, INT_MAX);
+	variables->depth = (int)apply_bounded(json_get_integer(body, "depth", -1), -1, INT_MAX);
 	variables->address = json_get_hex(body, "address");
 	variables->code = session_find_code(apply->session, apply->node, pid, variables->tid,
 					    variables->depth);
-	variables->epoch = (uint64_t)bounded(json_get_integer(body, "epoch", 0), 0, INT64_MAX);
-	variables->start = bounded(json_get_integer(body, "start", 0), 0, INT64_MAX);
+	variables->epoch =
+		(uint64_t)apply_bounded(json_get_integer(body, "epoch", 0), 0, INT64_MAX);
+	variables->start = apply_bounded(json_get_integer(body, "start", 0), 0, INT64_MAX);
 	variables->touched = session_find_touched(apply->session, apply->node, pid);
 	previous_compare(apply->session, variables);
 	variables->exactness = xstrdup(json_get_string(body, "exactness", "consistent"));
@@ -481,12 +483,12 @@ static apply_function *const event_functions[EVENT_KIND_COUNT] = {
 /* Responses to other requests leave the session as it is. */
 static apply_function *const response_functions[REQUEST_KIND_COUNT] = {
 	[REQUEST_INITIALIZE] = apply_initialize, [REQUEST_DISCOVER] = apply_discover,
-	[REQUEST_VARIABLES] = apply_variables,	 [REQUEST_SOURCE] = apply_source,
+	[REQUEST_VARIABLES] = apply_variables,	 [REQUEST_SOURCE] = apply_apply_source,
 	[REQUEST_OUTPUT] = apply_streams,
 };
 
 /* False: the name is unknown. *apply NULL: the session stays as it is. */
-static bool find_function(const struct message *message, apply_function **apply)
+static bool apply_find_function(const struct message *message, apply_function **apply)
 {
 	enum request_kind request = request_kind_find(message->name);
 	enum event_kind event = event_kind_find(message->name);
@@ -523,7 +525,7 @@ int session_apply(struct session *session, size_t node, const struct message *me
 	session->now = now;
 	if (!is_of_use(message))
 		return 0;
-	if (!find_function(message, &function))
+	if (!apply_find_function(message, &function))
 		return error_set(error, "%s sent an unknown message: %.60s",
 				 session->nodes[node].name, message->name);
 	if (function && function(&apply, error) < 0)

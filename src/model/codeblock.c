@@ -65,7 +65,7 @@ static const char *read_string(struct reading *reading, const char *at)
 	return at + (reading->is_triple ? 3 : 1);
 }
 
-static void end_line(struct reading *reading)
+static void codeblock_end_line(struct reading *reading)
 {
 	if (reading->depth == 0 && reading->last == ':') {
 		reading->is_compound = true;
@@ -89,13 +89,13 @@ static const char *read_code(struct reading *reading, const char *at)
 	else if (strchr(")]}", *at) && reading->depth > 0)
 		reading->depth--;
 	if (*at == '\n')
-		end_line(reading);
+		codeblock_end_line(reading);
 	else if (!strchr(" \t\r\f", *at))
 		reading->last = *at;
 	return at + 1;
 }
 
-static void read_text(struct reading *reading, const char *text)
+static void codeblock_read_text(struct reading *reading, const char *text)
 {
 	const char *line = strrchr(text, '\n');
 	const char *at = text;
@@ -105,10 +105,10 @@ static void read_text(struct reading *reading, const char *text)
 	reading->is_blank = line[strspn(line, " \t\r\f")] == '\0';
 	while (*at != '\0')
 		at = reading->quote ? read_string(reading, at) : read_code(reading, at);
-	end_line(reading);
+	codeblock_end_line(reading);
 }
 
-static bool is_open(const struct reading *reading)
+static bool codeblock_is_open(const struct reading *reading)
 {
 	return reading->depth > 0 || reading->is_joined || (reading->quote && reading->is_triple);
 }
@@ -122,8 +122,8 @@ bool codeblock_add(struct codeblock *block, const char *line)
 		block->is_too_long = true;
 	if (block->is_too_long)
 		return true;
-	read_text(&reading, block->text.data);
-	block->is_begun = is_open(&reading) || (reading.is_compound && !reading.is_blank);
+	codeblock_read_text(&reading, block->text.data);
+	block->is_begun = codeblock_is_open(&reading) || (reading.is_compound && !reading.is_blank);
 	return !block->is_begun;
 }
 
@@ -155,6 +155,6 @@ bool codeblock_ends_before(const struct codeblock *block, const char *line)
 
 	if (!block->is_begun || strchr(" \t\r", *line))
 		return false;
-	read_text(&reading, block->text.data);
-	return !is_open(&reading) && reading.has_colon && !goes_on(line);
+	codeblock_read_text(&reading, block->text.data);
+	return !codeblock_is_open(&reading) && reading.has_colon && !goes_on(line);
 }

@@ -95,7 +95,7 @@ const char *collective_of_line(const char *text)
 	return NULL;
 }
 
-static const struct frame *frame_of(const struct rank *rank, int depth)
+static const struct frame *collective_frame_of(const struct rank *rank, int depth)
 {
 	const struct thread *thread = debug_state_thread(rank);
 	const struct stack *stack = thread ? thread->sample.stack : NULL;
@@ -106,7 +106,7 @@ static const struct frame *frame_of(const struct rank *rank, int depth)
 }
 
 /* A peer waits in one that it called from the same line. */
-static const char *find_peer(const struct session *session, const struct frame *frame)
+static const char *collective_find_peer(const struct session *session, const struct frame *frame)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *peer = session->ranks[i];
@@ -130,13 +130,13 @@ static const char *find_peer(const struct session *session, const struct frame *
 bool collective_is_ahead(struct collective *collective, const struct session *session,
 			 const struct rank *rank, int depth, bool is_far)
 {
-	const struct frame *frame = frame_of(rank, depth);
+	const struct frame *frame = collective_frame_of(rank, depth);
 	const struct source *source;
 	int last;
 
 	if (!frame)
 		return false;
-	*collective = (struct collective){ find_peer(session, frame), frame->lineno };
+	*collective = (struct collective){ collective_find_peer(session, frame), frame->lineno };
 	if (collective->name)
 		return true;
 	source = session_find_source(session, rank->node, rank->process.pid, frame->code->file);

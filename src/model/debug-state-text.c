@@ -47,7 +47,7 @@ struct groups {
 };
 
 /* The first line, escaped and cut. */
-static void append_text(struct buffer *out, const char *text)
+static void debug_state_text_append_text(struct buffer *out, const char *text)
 {
 	struct buffer escaped = BUFFER_INIT;
 
@@ -57,17 +57,17 @@ static void append_text(struct buffer *out, const char *text)
 }
 
 /* The frame of the user's code that it is in; NULL: none is known. */
-static const struct frame *frame_of(const struct rank *rank)
+static const struct frame *debug_state_text_frame_of(const struct rank *rank)
 {
 	const struct thread *thread = debug_state_thread(rank);
 
 	return thread ? place_find(&rank->process, thread->sample.stack) : NULL;
 }
 
-static void append_place(struct buffer *out, const char *before, const struct rank *rank,
-			 const char *behind)
+static void debug_state_text_append_place(struct buffer *out, const char *before,
+					  const struct rank *rank, const char *behind)
 {
-	const struct frame *frame = frame_of(rank);
+	const struct frame *frame = debug_state_text_frame_of(rank);
 	struct buffer place = BUFFER_INIT;
 
 	if (!frame)
@@ -80,14 +80,14 @@ static void append_place(struct buffer *out, const char *before, const struct ra
 }
 
 /* Of "breakpoint 1: its condition failed: ...", in parentheses. */
-static void append_failure(struct buffer *out, const char *description)
+static void debug_state_text_append_failure(struct buffer *out, const char *description)
 {
 	const char *colon = description ? strstr(description, ": ") : NULL;
 
 	if (!colon)
 		return;
 	buffer_append_string(out, " (");
-	append_text(out, colon + 2);
+	debug_state_text_append_text(out, colon + 2);
 	buffer_append_string(out, ")");
 }
 
@@ -101,7 +101,7 @@ static void append_watch(struct buffer *out, const struct debugger *debugger)
 	if (!debugger->description)
 		return;
 	buffer_append_string(out, " (");
-	append_text(out, debugger->description);
+	debug_state_text_append_text(out, debugger->description);
 	buffer_append_string(out, ")");
 }
 
@@ -112,11 +112,11 @@ static void append_entry(struct buffer *out, const struct debugger *debugger)
 		return;
 	}
 	buffer_append_string(out, "in ");
-	append_text(out, debugger->backend ? debugger->backend : "a debugger");
+	debug_state_text_append_text(out, debugger->backend ? debugger->backend : "a debugger");
 }
 
 /* "stopped at breakpoint 1, train.py:14" */
-static void append_stop(struct buffer *out, const struct rank *rank)
+static void debug_state_text_append_stop(struct buffer *out, const struct rank *rank)
 {
 	const struct debugger *debugger = &rank->debugger;
 
@@ -127,7 +127,7 @@ static void append_stop(struct buffer *out, const struct rank *rank)
 			buffer_printf(out, "at breakpoint %d", debugger->hits[0]);
 		else
 			buffer_append_string(out, "at a breakpoint");
-		append_failure(out, debugger->description);
+		debug_state_text_append_failure(out, debugger->description);
 		break;
 	case STOP_DATA_BREAKPOINT:
 		append_watch(out, debugger);
@@ -145,7 +145,7 @@ static void append_stop(struct buffer *out, const struct rank *rank)
 		buffer_append_string(out, event_words[debugger->at]);
 		break;
 	}
-	append_place(out, ", ", rank, "");
+	debug_state_text_append_place(out, ", ", rank, "");
 }
 
 /* A person has paused it: it may be anywhere. */
@@ -164,20 +164,20 @@ static void append_common(struct buffer *out, const struct rank *rank)
 	if (debug_state_is_taken(rank) || debug_state_is_busy(rank) || is_paused(rank))
 		return;
 	if (!debug_state_is_outlier(rank)) {
-		append_stop(out, rank);
+		debug_state_text_append_stop(out, rank);
 	} else if (exception) {
 		buffer_append_string(out, "raised ");
-		append_text(out, exception);
+		debug_state_text_append_text(out, exception);
 		/* Of one that waits only the debugger's frames are seen. */
 		if (debug_state_is_stopped(rank))
-			append_place(out, " (", rank, ")");
+			debug_state_text_append_place(out, " (", rank, ")");
 	} else if (debug_state_is_stopped(rank)) {
 		buffer_append_string(out, "raised an exception");
-		append_place(out, " (", rank, ")");
+		debug_state_text_append_place(out, " (", rank, ")");
 	}
 }
 
-static double seconds_of(const struct session *session, const struct rank *rank)
+static double debug_state_text_seconds_of(const struct session *session, const struct rank *rank)
 {
 	const struct thread *thread = debug_state_thread(rank);
 
@@ -197,11 +197,11 @@ static bool is_alike(const struct group *group, const struct rank *rank, const c
 	       debug_state_is_waiting(group->first) == debug_state_is_waiting(rank);
 }
 
-static void add_place(struct group *group, const struct rank *rank)
+static void debug_state_text_add_place(struct group *group, const struct rank *rank)
 {
 	struct buffer place = BUFFER_INIT;
 
-	append_place(&place, ", ", rank, "");
+	debug_state_text_append_place(&place, ", ", rank, "");
 	if (!group->place)
 		group->place = xstrdup(place.data);
 	else if (strcmp(group->place, place.data) != 0)
@@ -209,10 +209,11 @@ static void add_place(struct group *group, const struct rank *rank)
 	buffer_clear(&place);
 }
 
-static void add_rank(struct groups *groups, const struct session *session, const struct rank *rank)
+static void debug_state_text_add_rank(struct groups *groups, const struct session *session,
+				      const struct rank *rank)
 {
 	struct buffer text = BUFFER_INIT;
-	double seconds = seconds_of(session, rank);
+	double seconds = debug_state_text_seconds_of(session, rank);
 	struct group *group = NULL;
 
 	append_common(&text, rank);
@@ -230,14 +231,14 @@ static void add_rank(struct groups *groups, const struct session *session, const
 		};
 	}
 	if (is_paused(rank))
-		add_place(group, rank);
+		debug_state_text_add_place(group, rank);
 	if (seconds < group->seconds)
 		group->seconds = seconds;
 	rankset_add(&group->ranks, rank->process.rank);
 	buffer_clear(&text);
 }
 
-static void groups_clear(struct groups *groups)
+static void debug_state_text_groups_clear(struct groups *groups)
 {
 	for (size_t i = 0; i < groups->count; i++) {
 		free(groups->items[i].text);
@@ -248,7 +249,8 @@ static void groups_clear(struct groups *groups)
 }
 
 /* "waits in a debugger (pdb:unix:/tmp/1.sock) for somebody to connect" */
-static void append_waiting(struct buffer *out, const struct group *group, bool is_plural)
+static void debug_state_text_append_waiting(struct buffer *out, const struct group *group,
+					    bool is_plural)
 {
 	const char *target = group->first->debugger.target;
 
@@ -257,7 +259,7 @@ static void append_waiting(struct buffer *out, const struct group *group, bool i
 	buffer_append_string(out, is_plural ? "wait in debuggers" : "waits in a debugger");
 	if (!is_plural && target) {
 		buffer_append_string(out, " (");
-		append_text(out, target);
+		debug_state_text_append_text(out, target);
 		buffer_append_char(out, ')');
 	}
 	buffer_append_string(out, " for somebody to connect");
@@ -271,7 +273,7 @@ static const char *holder_of(const struct rank *rank, bool is_plural)
 	return debugger_is_of(&rank->debugger, "pdb") ? "in pdb" : "in a debugger";
 }
 
-static void append_group(struct buffer *out, const struct group *group)
+static void debug_state_text_append_group(struct buffer *out, const struct group *group)
 {
 	bool is_plural = rankset_count(&group->ranks) != 1;
 	const char *holder = holder_of(group->first, is_plural);
@@ -287,7 +289,7 @@ static void append_group(struct buffer *out, const struct group *group)
 	else if (debug_state_is_busy(group->first))
 		buffer_printf(out, "%s what was typed in the debugger", is_plural ? "run" : "runs");
 	else if (debug_state_is_waiting(group->first))
-		append_waiting(out, group, is_plural);
+		debug_state_text_append_waiting(out, group, is_plural);
 	else if (debug_state_is_outlier(group->first))
 		buffer_printf(out, " and %s held %s", is_plural ? "are" : "is", holder);
 	phrase_append_duration(out, ", for ", group->seconds);
@@ -370,22 +372,22 @@ static void append_kept(struct buffer *out, const struct session *session,
 	buffer_append_string(out, company->running == 1 ? " rank runs on" : " ranks run on");
 }
 
-static void append_groups(struct buffer *out, const struct session *session)
+static void debug_state_text_append_groups(struct buffer *out, const struct session *session)
 {
 	struct groups groups = { .items = NULL };
 
 	for (size_t i = 0; i < session->rank_count; i++) {
 		if (debug_state_is_held(session->ranks[i]))
-			add_rank(&groups, session, session->ranks[i]);
+			debug_state_text_add_rank(&groups, session, session->ranks[i]);
 	}
 	for (size_t i = 0; i < groups.count && i < GROUPS_LISTED; i++) {
 		if (i > 0)
 			buffer_append_string(out, ". ");
-		append_group(out, &groups.items[i]);
+		debug_state_text_append_group(out, &groups.items[i]);
 	}
 	if (groups.count > GROUPS_LISTED)
 		buffer_append_string(out, ", and others elsewhere");
-	groups_clear(&groups);
+	debug_state_text_groups_clear(&groups);
 }
 
 void debug_state_append_sentence(struct buffer *out, const struct session *session,
@@ -401,7 +403,7 @@ void debug_state_append_sentence(struct buffer *out, const struct session *sessi
 		count += debug_state_is_held(rank);
 		is_ours = is_ours || (debug_state_is_held(rank) && !debug_state_is_outlier(rank));
 	}
-	append_groups(out, session);
+	debug_state_text_append_groups(out, session);
 	if (is_ours)
 		append_free(out, &company, count == 1);
 	else
@@ -414,7 +416,7 @@ void debug_state_append_others(struct buffer *out, const struct session *session
 	size_t length = out->length;
 
 	buffer_append_char(out, ' ');
-	append_groups(out, session);
+	debug_state_text_append_groups(out, session);
 	if (out->length > length + 1)
 		buffer_append_char(out, '.');
 	else

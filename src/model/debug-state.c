@@ -89,7 +89,7 @@ static const struct stack *stack_of(const struct rank *rank)
 	return thread ? thread->sample.stack : NULL;
 }
 
-static bool is_same_function(const struct frame *a, const struct frame *b)
+static bool debug_state_is_same_function(const struct frame *a, const struct frame *b)
 {
 	return strcmp(a->code->func, b->code->func) == 0 &&
 	       strcmp(a->code->file, b->code->file) == 0;
@@ -109,7 +109,8 @@ int debug_state_same_depth(const struct rank *rank, const struct rank *looked_at
 	at -= seen->frame_count + seen->dropped_count;
 	if (at >= stack->frame_count)
 		return -1;
-	return is_same_function(&seen->frames[depth], &stack->frames[at]) ? (int)at : -1;
+	return debug_state_is_same_function(&seen->frames[depth], &stack->frames[at]) ? (int)at
+										      : -1;
 }
 
 int debug_state_same_function(const struct rank *rank, const struct rank *looked_at, int depth)
@@ -121,7 +122,7 @@ int debug_state_same_function(const struct rank *rank, const struct rank *looked
 	if (same >= 0 || !stack || !seen || depth < 0 || (size_t)depth >= seen->frame_count)
 		return same;
 	for (size_t i = 0; i < stack->frame_count; i++) {
-		if (is_same_function(&seen->frames[depth], &stack->frames[i]))
+		if (debug_state_is_same_function(&seen->frames[depth], &stack->frames[i]))
 			return (int)i;
 	}
 	return -1;

@@ -14,7 +14,7 @@ void eval_history_clear(struct eval_history *eval_history)
 	*eval_history = (struct eval_history){ .items = NULL };
 }
 
-static void forget_oldest(struct eval_history *eval_history)
+static void eval_history_forget_oldest(struct eval_history *eval_history)
 {
 	answers_clear(&eval_history->items[0]);
 	eval_history->count--;
@@ -22,7 +22,7 @@ static void forget_oldest(struct eval_history *eval_history)
 		eval_history->count * sizeof(*eval_history->items));
 }
 
-static bool is_full(const struct eval_history *eval_history)
+static bool eval_history_is_full(const struct eval_history *eval_history)
 {
 	size_t bytes = 0;
 
@@ -36,8 +36,8 @@ struct answers *eval_history_add(struct eval_history *eval_history, const char *
 {
 	struct answers *answers;
 
-	while (is_full(eval_history))
-		forget_oldest(eval_history);
+	while (eval_history_is_full(eval_history))
+		eval_history_forget_oldest(eval_history);
 	ARRAY_GROW(eval_history->items, eval_history->count, eval_history->capacity);
 	answers = &eval_history->items[eval_history->count++];
 	*answers = (struct answers){ .question = NULL };

@@ -37,7 +37,7 @@ static size_t count_digits(const char *text, size_t length)
 	return count;
 }
 
-static long number_of(const char *digits, size_t count)
+static long hostmatch_number_of(const char *digits, size_t count)
 {
 	long number = 0;
 
@@ -61,8 +61,8 @@ static bool read_choice(struct choice *choice, const char *text, size_t length)
 	if (first < length && (last == 0 || last > DIGITS_MAXIMUM || first + 1 + last < length))
 		return false;
 	choice->is_range = true;
-	choice->first = number_of(text, first);
-	choice->last = last > 0 ? number_of(text + first + 1, last) : choice->first;
+	choice->first = hostmatch_number_of(text, first);
+	choice->last = last > 0 ? hostmatch_number_of(text + first + 1, last) : choice->first;
 	if (text[0] == '0' && first > 1)
 		choice->width = first;
 	return choice->first <= choice->last;
@@ -106,7 +106,7 @@ static void step_range(struct places *to, const struct choice *choice, const cha
 	if (digits > DIGITS_MAXIMUM)
 		digits = DIGITS_MAXIMUM;
 	for (size_t count = 1; count <= digits; count++) {
-		long number = number_of(host + place, count);
+		long number = hostmatch_number_of(host + place, count);
 		bool is_padded = count > 1 && host[place] == '0';
 
 		if (choice->width > 0
@@ -166,7 +166,7 @@ static void step_character(struct places *to, const struct places *from, char ch
 	}
 }
 
-static bool fits(const char *pattern, const char *host)
+static bool hostmatch_fits(const char *pattern, const char *host)
 {
 	struct places from = { .has = { true } };
 
@@ -193,12 +193,12 @@ bool hostmatch(const char *pattern, const char *host)
 	length = strlen(host);
 	if (length == 0 || length > HOST_MAXIMUM)
 		return false;
-	if (fits(pattern, host))
+	if (hostmatch_fits(pattern, host))
 		return true;
 	if (strchr(pattern, '.') || !strchr(host, '.'))
 		return false;
 	length = strcspn(host, ".");
 	memcpy(name, host, length);
 	name[length] = '\0';
-	return fits(pattern, name);
+	return hostmatch_fits(pattern, name);
 }

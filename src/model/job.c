@@ -56,7 +56,7 @@ bool job_has(const struct session *session, const struct job *job, const struct 
 	       is_text_equal(job->name, process->job);
 }
 
-static void describe(struct job *job, const struct rank *rank)
+static void job_describe(struct job *job, const struct rank *rank)
 {
 	const struct process *process = &rank->process;
 
@@ -76,7 +76,7 @@ static void describe(struct job *job, const struct rank *rank)
 	job->uid = process->uid;
 }
 
-static bool is_live(const struct rank *rank)
+static bool job_is_live(const struct rank *rank)
 {
 	return !rank_is_gone(rank);
 }
@@ -84,13 +84,13 @@ static bool is_live(const struct rank *rank)
 static bool has_live_rank(const struct session *session)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {
-		if (is_live(session->ranks[i]))
+		if (job_is_live(session->ranks[i]))
 			return true;
 	}
 	return false;
 }
 
-static void remember(struct session *session, const struct job *job)
+static void job_remember(struct session *session, const struct job *job)
 {
 	struct job_key *key = &session->choice.job;
 
@@ -150,15 +150,15 @@ static bool is_restart(const struct session *session, const struct rank *rank)
 	       job->uid == process->uid && !has_live_rank(session);
 }
 
-static size_t find_or_add(struct session *session, const struct rank *rank)
+static size_t job_find_or_add(struct session *session, const struct rank *rank)
 {
 	for (size_t i = 0; i < session->job_count; i++) {
 		if (job_has(session, &session->jobs[i], rank))
 			return i;
 	}
 	if (is_restart(session, rank)) {
-		describe(&session->jobs[session->job], rank);
-		remember(session, &session->jobs[session->job]);
+		job_describe(&session->jobs[session->job], rank);
+		job_remember(session, &session->jobs[session->job]);
 		return (size_t)session->job;
 	}
 	/* Only a hostile node has so many: the rest is one job. */
@@ -166,7 +166,7 @@ static size_t find_or_add(struct session *session, const struct rank *rank)
 		return session->job_count - 1;
 	session->jobs = xrealloc(session->jobs, (session->job_count + 1) * sizeof(struct job));
 	session->jobs[session->job_count] = (struct job){ .name = NULL };
-	describe(&session->jobs[session->job_count], rank);
+	job_describe(&session->jobs[session->job_count], rank);
 	return session->job_count++;
 }
 
@@ -187,13 +187,13 @@ static size_t lower_bound(const struct session *session, int number)
 	return low;
 }
 
-static void add_other(struct session *session, struct rank *owned_rank)
+static void job_add_other(struct session *session, struct rank *owned_rank)
 {
 	ARRAY_GROW(session->others, session->other_count, session->other_capacity);
 	session->others[session->other_count++] = owned_rank;
 }
 
-static void insert(struct session *session, struct rank *owned_rank)
+static void job_insert(struct session *session, struct rank *owned_rank)
 {
 	int number = owned_rank->process.rank;
 	size_t at = lower_bound(session, number);
@@ -208,7 +208,7 @@ static void insert(struct session *session, struct rank *owned_rank)
 }
 
 /* Takes it out of its list; the caller owns it then. */
-static void take(struct session *session, struct rank *rank)
+static void job_take(struct session *session, struct rank *rank)
 {
 	size_t at = lower_bound(session, rank->process.rank);
 
@@ -239,7 +239,7 @@ static void forget_pids(struct session *session, const struct rank *rank)
 
 void job_remove(struct session *session, struct rank *rank)
 {
-	take(session, rank);
+	job_take(session, rank);
 	forget_pids(session, rank);
 	rank_free(rank);
 }
@@ -266,19 +266,19 @@ static bool is_successor(const struct rank *rank, const struct rank *before)
 					rank->process.start_time > before->process.start_time);
 }
 
-static void settle(struct session *session, struct rank *owned_rank, size_t job)
+static void job_settle(struct session *session, struct rank *owned_rank, size_t job)
 {
 	int number = owned_rank->process.rank;
 	struct rank *before = session_find_rank(session, number);
 
 	if (session->job != (int)job || !rank_filter_has(session, owned_rank) ||
 	    (before && !is_successor(owned_rank, before))) {
-		add_other(session, owned_rank);
+		job_add_other(session, owned_rank);
 		return;
 	}
 	if (before)
 		job_remove(session, before);
-	insert(session, owned_rank);
+	job_insert(session, owned_rank);
 }
 
 /*
@@ -319,10 +319,10 @@ static void disable_breakpoints(struct session *session)
 void job_place(struct session *session, struct rank *owned_rank)
 {
 	bool was_over = session->job >= 0 && !has_live_rank(session);
-	size_t job = find_or_add(session, owned_rank);
+	size_t job = job_find_or_add(session, owned_rank);
 
 	session_note_pid(session, owned_rank);
-	settle(session, owned_rank, job);
+	job_settle(session, owned_rank, job);
 	if (!session->is_discovered)
 		return;
 	if (session->job < 0)
@@ -356,10 +356,10 @@ void session_choose_job(struct session *session, size_t index)
 		session->choice.selection = (struct selection){ .rank = -1, .depth = -1 };
 	}
 	session->job = (int)index;
-	remember(session, &session->jobs[index]);
+	job_remember(session, &session->jobs[index]);
 	for (size_t i = 0; i < count; i++) {
-		if (is_live(candidates[i])) {
-			settle(session, candidates[i], find_or_add(session, candidates[i]));
+		if (job_is_live(candidates[i])) {
+			job_settle(session, candidates[i], job_find_or_add(session, candidates[i]));
 		} else {
 			forget_pids(session, candidates[i]);
 			rank_free(candidates[i]);
@@ -369,7 +369,7 @@ void session_choose_job(struct session *session, size_t index)
 	session->revision++;
 }
 
-static bool is_named(const struct job *job, const char *wanted)
+static bool job_is_named(const struct job *job, const char *wanted)
 {
 	const char *colon = strrchr(job->name, ':');
 	char launcher[24];
@@ -385,7 +385,7 @@ size_t job_count_named(const struct session *session, const char *text)
 	size_t count = 0;
 
 	for (size_t i = 0; i < session->job_count; i++)
-		count += is_named(&session->jobs[i], text);
+		count += job_is_named(&session->jobs[i], text);
 	return count;
 }
 
@@ -394,7 +394,7 @@ int job_find(const struct session *session, const char *text)
 	int found = -1;
 
 	for (size_t i = 0; i < session->job_count; i++) {
-		if (!is_named(&session->jobs[i], text))
+		if (!job_is_named(&session->jobs[i], text))
 			continue;
 		if (found >= 0)
 			return -1;
@@ -415,14 +415,14 @@ static bool has_wanted_rank(const struct session *session, const struct job *job
 }
 
 /* Of the jobs that fit --job and --ranks the only one; -1: none, or several. */
-static int find_wanted(const struct session *session)
+static int job_find_wanted(const struct session *session)
 {
 	int found = -1;
 
 	for (size_t i = 0; i < session->job_count; i++) {
 		const struct job *job = &session->jobs[i];
 
-		if (session->choice.wanted_job && !is_named(job, session->choice.wanted_job))
+		if (session->choice.wanted_job && !job_is_named(job, session->choice.wanted_job))
 			continue;
 		if (rank_filter_is_part(session) && session->job_count > 1 &&
 		    !has_wanted_rank(session, job))
@@ -445,22 +445,22 @@ void job_choose(struct session *session)
 	if (found < 0 && session->choice.wanted_job)
 		found = job_find(session, session->choice.wanted_job);
 	if (found < 0)
-		found = find_wanted(session);
+		found = job_find_wanted(session);
 	if (found >= 0)
 		session_choose_job(session, (size_t)found);
 }
 
-static void count_live(struct session *session)
+static void job_count_live(struct session *session)
 {
 	for (size_t i = 0; i < session->job_count; i++)
 		session->jobs[i].rank_count = 0;
 	for (size_t i = 0; i < session->rank_count; i++) {
-		if (is_live(session->ranks[i]))
+		if (job_is_live(session->ranks[i]))
 			session->jobs[session->job].rank_count++;
 	}
 	for (size_t i = 0; i < session->other_count; i++) {
 		/* First this: adding one may move them all. */
-		size_t job = find_or_add(session, session->others[i]);
+		size_t job = job_find_or_add(session, session->others[i]);
 
 		session->jobs[job].rank_count++;
 	}
@@ -508,7 +508,7 @@ static void add_placeholder(struct session *session, int number,
 	process_clear(&process);
 	rank->is_missing = rankset_contains(&expectation->numbers, number);
 	if (rank_filter_has(session, rank))
-		insert(session, rank);
+		job_insert(session, rank);
 	else
 		rank_free(rank);
 }
@@ -582,7 +582,7 @@ static bool is_looked_at(const struct session *session)
 
 void job_update(struct session *session)
 {
-	count_live(session);
+	job_count_live(session);
 	forget_empty(session);
 	if (session->is_discovered)
 		job_choose(session); /* one may be left of several */

@@ -7,8 +7,8 @@
 #include "model/job.h"
 #include "model/session.h"
 
-static void add_rank(struct job_summary *summary, const struct session *session,
-		     const struct rank *rank)
+static void joblist_add_rank(struct job_summary *summary, const struct session *session,
+			     const struct rank *rank)
 {
 	const struct process *process = &rank->process;
 	double passed = rank->told_at >= 0 ? session->now - rank->told_at : 0;
@@ -30,11 +30,11 @@ void job_summary_make(struct job_summary *summary, const struct session *session
 	*summary = (struct job_summary){ .age = -1 };
 	for (size_t i = 0; i < session->rank_count; i++) {
 		if (session->job == (int)index)
-			add_rank(summary, session, session->ranks[i]);
+			joblist_add_rank(summary, session, session->ranks[i]);
 	}
 	for (size_t i = 0; i < session->other_count; i++) {
 		if (job_has(session, job, session->others[i]))
-			add_rank(summary, session, session->others[i]);
+			joblist_add_rank(summary, session, session->others[i]);
 	}
 }
 
@@ -89,7 +89,7 @@ static void view_make(struct session *view, const struct session *session, size_
 }
 
 /* What was filled in is the view's own; the rest is in no class again. */
-static void view_clear(struct session *view)
+static void joblist_view_clear(struct session *view)
 {
 	verdict_clear(&view->verdict);
 	for (size_t i = 0; i < view->rank_count; i++) {
@@ -103,7 +103,7 @@ static void view_clear(struct session *view)
 	free(view->ranks);
 }
 
-static void note(struct job *job, const struct verdict *verdict)
+static void joblist_note(struct job *job, const struct verdict *verdict)
 {
 	free(job->finding.sentence);
 	job->finding = (struct job_finding){
@@ -119,12 +119,12 @@ void joblist_judge(struct session *session)
 		struct session view;
 
 		if (session->job == (int)i) {
-			note(&session->jobs[i], &session->verdict);
+			joblist_note(&session->jobs[i], &session->verdict);
 			continue;
 		}
 		view_make(&view, session, i);
 		verdict_make(&view.verdict, &view);
-		note(&session->jobs[i], &view.verdict);
-		view_clear(&view);
+		joblist_note(&session->jobs[i], &view.verdict);
+		joblist_view_clear(&view);
 	}
 }

@@ -28,7 +28,7 @@ static const struct {
 };
 
 /* NULL: its bytes are none that could be written. */
-static const struct dtype *type_of(const struct tensor *tensor)
+static const struct dtype *npy_type_of(const struct tensor *tensor)
 {
 	const struct dtype *type = tensor->dtype ? dtype_find(tensor->dtype) : NULL;
 
@@ -51,13 +51,13 @@ static bool becomes_float32(const struct dtype *type)
 
 const char *npy_converted(const struct tensor *tensor)
 {
-	const struct dtype *type = type_of(tensor);
+	const struct dtype *type = npy_type_of(tensor);
 
 	return type && becomes_float32(type) ? "float32" : NULL;
 }
 
 /* A tuple of one has a comma behind it. */
-static void append_shape(struct buffer *out, const struct tensor *tensor)
+static void npy_append_shape(struct buffer *out, const struct tensor *tensor)
 {
 	buffer_append_char(out, '(');
 	for (int i = 0; i < tensor->dimension_count; i++)
@@ -65,7 +65,7 @@ static void append_shape(struct buffer *out, const struct tensor *tensor)
 	buffer_append_string(out, tensor->dimension_count == 1 ? ",)" : ")");
 }
 
-static void append_number(struct buffer *out, size_t number, int bytes)
+static void npy_append_number(struct buffer *out, size_t number, int bytes)
 {
 	for (int i = 0; i < bytes; i++)
 		buffer_append_char(out, (char)(number >> (8 * i) & 0xff));
@@ -73,7 +73,7 @@ static void append_number(struct buffer *out, size_t number, int bytes)
 
 int npy_append_header(struct buffer *out, const struct tensor *tensor, struct error *error)
 {
-	const struct dtype *type = type_of(tensor);
+	const struct dtype *type = npy_type_of(tensor);
 	const char *description = type ? description_of(type) : NULL;
 	struct buffer header = BUFFER_INIT;
 	int version = 1;
@@ -89,7 +89,7 @@ int npy_append_header(struct buffer *out, const struct tensor *tensor, struct er
 				 "without running code",
 				 tensor->dtype ? tensor->dtype : "?");
 	buffer_printf(&header, "{'descr': '%s', 'fortran_order': False, 'shape': ", description);
-	append_shape(&header, tensor);
+	npy_append_shape(&header, tensor);
 	buffer_append_string(&header, ", }");
 	if (header.length + 2 * ALIGNMENT > UINT16_MAX)
 		version = 2;
@@ -98,8 +98,8 @@ int npy_append_header(struct buffer *out, const struct tensor *tensor, struct er
 		buffer_append_char(&header, ' ');
 	buffer_append_char(&header, '\n');
 	buffer_append(out, MAGIC, MAGIC_LENGTH);
-	append_number(out, (size_t)version, 2);
-	append_number(out, header.length, version == 1 ? 2 : 4);
+	npy_append_number(out, (size_t)version, 2);
+	npy_append_number(out, header.length, version == 1 ? 2 : 4);
 	buffer_append(out, header.data, header.length);
 	buffer_clear(&header);
 	return 0;
@@ -111,13 +111,13 @@ static void append_float(struct buffer *out, float real)
 	uint32_t bits;
 
 	memcpy(&bits, &real, sizeof(bits));
-	append_number(out, bits, sizeof(bits));
+	npy_append_number(out, bits, sizeof(bits));
 }
 
 void npy_append_elements(struct buffer *out, const struct tensor *tensor, const uint8_t *bytes,
 			 size_t count)
 {
-	const struct dtype *type = type_of(tensor);
+	const struct dtype *type = npy_type_of(tensor);
 	size_t size = (size_t)tensor->item_size;
 
 	if (!type || !becomes_float32(type)) {

@@ -43,7 +43,7 @@ struct table {
 	struct strmap *by_name; /* to index + 1, as a pointer-sized number */
 };
 
-static size_t kind_of(struct table *table, const char *name)
+static size_t outlier_kind_of(struct table *table, const char *name)
 {
 	size_t index = (size_t)(uintptr_t)strmap_find(table->by_name, name);
 
@@ -55,12 +55,13 @@ static size_t kind_of(struct table *table, const char *name)
 	return table->kind_count - 1;
 }
 
-static void add(struct table *table, struct thread *thread, struct rank *child, const char *name)
+static void outlier_add(struct table *table, struct thread *thread, struct rank *child,
+			const char *name)
 {
 	struct entry entry = { .thread = thread, .child = child };
 	struct kind *kind;
 
-	entry.kind = kind_of(table, name);
+	entry.kind = outlier_kind_of(table, name);
 	entry.stack = stackkey_of(table->session, thread->sample.stack);
 	ARRAY_GROW(table->entries, table->count, table->capacity);
 	table->entries[table->count++] = entry;
@@ -75,7 +76,7 @@ static void add(struct table *table, struct thread *thread, struct rank *child, 
 }
 
 /* "Thread-12 (loop)" and "Thread-13 (loop)" are the same thing. */
-static void append_kind(struct buffer *out, const char *name)
+static void outlier_append_kind(struct buffer *out, const char *name)
 {
 	const char digits[] = "0123456789";
 
@@ -104,13 +105,13 @@ static void add_threads(struct table *table, struct rank *rank)
 			continue;
 		buffer_reset(&name);
 		buffer_append_string(&name, "thread ");
-		append_kind(&name, thread->sample.name);
-		add(table, thread, NULL, name.data);
+		outlier_append_kind(&name, thread->sample.name);
+		outlier_add(table, thread, NULL, name.data);
 	}
 	buffer_clear(&name);
 }
 
-static void add_child(struct table *table, struct rank *child)
+static void outlier_add_child(struct table *table, struct rank *child)
 {
 	const char *role = child->process.role;
 	struct buffer name = BUFFER_INIT;
@@ -122,7 +123,7 @@ static void add_child(struct table *table, struct rank *child)
 
 		thread->is_odd = false;
 		if (thread->sample.is_main && thread->sample.stack)
-			add(table, thread, child, name.data);
+			outlier_add(table, thread, child, name.data);
 	}
 	buffer_clear(&name);
 }
@@ -149,7 +150,7 @@ void outlier_mark(struct session *session)
 
 		add_threads(&table, rank);
 		for (size_t j = 0; j < rank->child_count; j++)
-			add_child(&table, rank->children[j]);
+			outlier_add_child(&table, rank->children[j]);
 	}
 	for (size_t i = 0; i < table.count; i++) {
 		struct kind *kind = &table.kinds[table.entries[i].kind];

@@ -86,7 +86,7 @@ static size_t sequence_length(const char *bytes, size_t length)
 }
 
 /* Without colours, and from the last carriage return on. */
-static void append_plain(struct buffer *out, const char *bytes, size_t length)
+static void output_append_plain(struct buffer *out, const char *bytes, size_t length)
 {
 	size_t i = 0;
 
@@ -108,18 +108,19 @@ static void append_plain(struct buffer *out, const char *bytes, size_t length)
 }
 
 /* A tab becomes blanks, a control character ^X. */
-static char *shown(const char *bytes, size_t length)
+static char *output_shown(const char *bytes, size_t length)
 {
 	struct buffer plain = BUFFER_INIT;
 	struct buffer text = BUFFER_INIT;
 
-	append_plain(&plain, bytes, length);
+	output_append_plain(&plain, bytes, length);
 	text_append_line(&text, plain.data, plain.length);
 	buffer_clear(&plain);
 	return buffer_take(&text);
 }
 
-static struct output_line *add_line(struct output *output, enum output_kind kind, char *owned_text)
+static struct output_line *output_add_line(struct output *output, enum output_kind kind,
+					   char *owned_text)
 {
 	struct output_line *line = &output->lines[output->line_count++ % OUTPUT_LINES];
 
@@ -133,7 +134,7 @@ static struct output_line *add_line(struct output *output, enum output_kind kind
 static void show_rest(struct output *output, enum output_kind kind)
 {
 	struct output_rest *rest = &output->streams[kind].rest;
-	char *text = shown(rest->bytes, rest->length);
+	char *text = output_shown(rest->bytes, rest->length);
 
 	for (size_t i = output_count(output); rest->is_shown && i-- > 0;) {
 		size_t first = output->line_count - output_count(output);
@@ -145,11 +146,11 @@ static void show_rest(struct output *output, enum output_kind kind)
 		line->text = text;
 		return;
 	}
-	add_line(output, kind, text);
+	output_add_line(output, kind, text);
 	rest->is_shown = true;
 }
 
-static void end_line(struct output *output, enum output_kind kind)
+static void output_end_line(struct output *output, enum output_kind kind)
 {
 	struct output_rest *rest = &output->streams[kind].rest;
 
@@ -177,7 +178,7 @@ static void add_bytes(struct output_rest *rest, const char *bytes, size_t length
 	rest->bytes[rest->length] = '\0';
 }
 
-static void add_text(struct output *output, enum output_kind kind, const char *text)
+static void output_add_text(struct output *output, enum output_kind kind, const char *text)
 {
 	struct output_rest *rest = &output->streams[kind].rest;
 
@@ -188,14 +189,14 @@ static void add_text(struct output *output, enum output_kind kind, const char *t
 		text += length;
 		if (*text == '\0')
 			break;
-		end_line(output, kind);
+		output_end_line(output, kind);
 		text++;
 	}
 	if (rest->bytes)
 		show_rest(output, kind);
 }
 
-static struct output *find(const struct session *session, size_t node, pid_t pid)
+static struct output *output_find(const struct session *session, size_t node, pid_t pid)
 {
 	for (size_t i = 0; i < session->output_count; i++)
 		if (session->outputs[i]->node == node && session->outputs[i]->pid == pid)
@@ -205,11 +206,11 @@ static struct output *find(const struct session *session, size_t node, pid_t pid
 
 const struct output *session_find_output(const struct session *session, size_t node, pid_t pid)
 {
-	return find(session, node, pid);
+	return output_find(session, node, pid);
 }
 
 /* What was printed comes anew. */
-static void forget_lines(struct output *output)
+static void output_forget_lines(struct output *output)
 {
 	for (size_t i = 0; i < OUTPUT_LINES; i++)
 		line_clear(&output->lines[i]);
@@ -221,9 +222,9 @@ static void forget_lines(struct output *output)
 }
 
 /* The oldest of too many goes. */
-static struct output *find_or_add(struct session *session, size_t node, pid_t pid)
+static struct output *output_find_or_add(struct session *session, size_t node, pid_t pid)
 {
-	struct output *output = find(session, node, pid);
+	struct output *output = output_find(session, node, pid);
 
 	if (output)
 		return output;
@@ -249,7 +250,7 @@ void session_clear_outputs(struct session *session)
 	session->output_count = 0;
 }
 
-static int read_pid(const json_t *body, pid_t *pid, struct error *error)
+static int output_read_pid(const json_t *body, pid_t *pid, struct error *error)
 {
 	int64_t value = json_get_integer(body, "pid", 0);
 
@@ -270,15 +271,15 @@ int session_apply_output(struct session *session, size_t node, const json_t *bod
 	for (size_t kind = 0; kind < OUTPUT_KIND_COUNT; kind++) {
 		if (strcmp(category, categories[kind]) != 0)
 			continue;
-		if (read_pid(body, &pid, error) < 0)
+		if (output_read_pid(body, &pid, error) < 0)
 			return -1;
-		output = find_or_add(session, node, pid);
+		output = output_find_or_add(session, node, pid);
 		if (json_get_boolean(body, "isFirst", false))
-			forget_lines(output);
+			output_forget_lines(output);
 		if (kind == OUTPUT_NOTE)
-			add_line(output, OUTPUT_NOTE, shown(text, strlen(text)));
+			output_add_line(output, OUTPUT_NOTE, output_shown(text, strlen(text)));
 		else
-			add_text(output, (enum output_kind)kind, text);
+			output_add_text(output, (enum output_kind)kind, text);
 	}
 	return 0;
 }
@@ -327,9 +328,9 @@ int session_apply_streams(struct session *session, size_t node, const json_t *bo
 	/* The answer to a request that it be followed no more. */
 	if (!streams)
 		return 0;
-	if (read_pid(body, &pid, error) < 0)
+	if (output_read_pid(body, &pid, error) < 0)
 		return -1;
-	output = find_or_add(session, node, pid);
+	output = output_find_or_add(session, node, pid);
 	output->is_known = true;
 	for (size_t i = 0; i < json_array_size(streams) && i < OUTPUT_STREAMS; i++)
 		read_stream(output, json_array_get(streams, i));

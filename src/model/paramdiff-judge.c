@@ -43,7 +43,7 @@ static void find_missing(struct paramdiff_row *row, const struct rankset *whole)
 		rankset_subtract(&row->missing, &row->classes[i].ranks);
 }
 
-static bool is_same_text(const char *a, const char *b)
+static bool paramdiff_judge_is_same_text(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
@@ -89,7 +89,7 @@ static enum paramdiff_how compare_two(const struct paramdiff_class *one,
 		return PARAMDIFF_UNREAD;
 	if (strcmp(a->dtype, b->dtype) != 0)
 		return PARAMDIFF_DTYPE;
-	if (!is_same_text(a->placement, b->placement))
+	if (!paramdiff_judge_is_same_text(a->placement, b->placement))
 		return PARAMDIFF_PLACEMENT;
 	if (tensor_is_shard(a))
 		return compare_shards(one, other);
@@ -136,7 +136,7 @@ size_t paramdiff_differing(const struct paramdiff *diff)
 	return count;
 }
 
-static bool has_nan(const struct paramdiff_class *class)
+static bool paramdiff_judge_has_nan(const struct paramdiff_class *class)
 {
 	return tensor_nan_count(&class->tensor) > 0 || tensor_infinity_count(&class->tensor) > 0;
 }
@@ -144,7 +144,7 @@ static bool has_nan(const struct paramdiff_class *class)
 bool paramdiff_row_is_odd(const struct paramdiff_row *row)
 {
 	for (size_t i = 0; i < row->class_count; i++)
-		if (has_nan(&row->classes[i]))
+		if (paramdiff_judge_has_nan(&row->classes[i]))
 			return true;
 	return paramdiff_row_differs(row);
 }
@@ -184,7 +184,7 @@ static void find_nan(struct paramdiff *diff, size_t number)
 	bool is_any = false;
 
 	for (size_t i = 0; i < row->class_count; i++) {
-		if (!has_nan(&row->classes[i]))
+		if (!paramdiff_judge_has_nan(&row->classes[i]))
 			continue;
 		rankset_unite(&diff->nan_ranks, &row->classes[i].ranks);
 		is_any = true;
@@ -237,14 +237,14 @@ static bool is_reordered(const struct paramdiff *diff, const struct paramdiff_ra
 	return false;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t number)
+static uint64_t paramdiff_judge_mix(uint64_t hash, uint64_t number)
 {
 	/* FNV-1a, of 8 bytes at a time */
 	return (hash ^ number) * UINT64_C(0x100000001b3);
 }
 
 /* The number of the class that the rank is in. */
-static size_t class_of(const struct paramdiff_row *row, int rank)
+static size_t paramdiff_judge_class_of(const struct paramdiff_row *row, int rank)
 {
 	size_t number = 0;
 
@@ -253,17 +253,18 @@ static size_t class_of(const struct paramdiff_row *row, int rank)
 	return number;
 }
 
-static void sign(const struct paramdiff *diff, struct paramdiff_rank *rank)
+static void paramdiff_judge_sign(const struct paramdiff *diff, struct paramdiff_rank *rank)
 {
 	rank->signature = UINT64_C(0xcbf29ce484222325);
 	for (size_t i = 0; i < rank->count; i++) {
 		uint32_t row = rank->rows[i];
 
-		rank->signature = mix(rank->signature, row);
+		rank->signature = paramdiff_judge_mix(rank->signature, row);
 		/* What was not read may be the same. */
 		if (diff->rows[row].how != PARAMDIFF_UNREAD)
-			rank->signature =
-				mix(rank->signature, class_of(&diff->rows[row], rank->rank));
+			rank->signature = paramdiff_judge_mix(
+				rank->signature,
+				paramdiff_judge_class_of(&diff->rows[row], rank->rank));
 	}
 }
 
@@ -297,7 +298,7 @@ void paramdiff_judge(struct paramdiff *diff)
 			diff->first = (int64_t)i;
 	}
 	for (size_t i = 0; i < diff->rank_count; i++) {
-		sign(diff, &diff->ranks[i]);
+		paramdiff_judge_sign(diff, &diff->ranks[i]);
 		if (!diff->ranks[i].error && is_reordered(diff, &diff->ranks[i]))
 			rankset_add(&diff->reordered, diff->ranks[i].rank);
 	}
@@ -320,7 +321,7 @@ static size_t count_values(const struct paramdiff *diff, enum paramdiff_how how)
 }
 
 /* "3 tensors and 2 plain values" */
-static void append_kinds(struct buffer *out, size_t tensors, size_t values)
+static void paramdiff_judge_append_kinds(struct buffer *out, size_t tensors, size_t values)
 {
 	if (tensors > 0) {
 		text_count(out, tensors);
@@ -339,7 +340,7 @@ static void append_what(struct buffer *out, const struct paramdiff *diff, size_t
 	size_t values = count_values(diff, PARAMDIFF_SAME);
 
 	if (values > 0) {
-		append_kinds(out, count - values, values);
+		paramdiff_judge_append_kinds(out, count - values, values);
 	} else {
 		text_count(out, count);
 		if (diff->is_of_gradients)
@@ -361,8 +362,8 @@ void paramdiff_absent(const struct paramdiff_row *row, struct rankset *absent)
 }
 
 /* False: all have it, or those that do have the same. */
-static bool append_absent(struct buffer *out, const struct paramdiff *diff,
-			  const struct paramdiff_row *row)
+static bool paramdiff_judge_append_absent(struct buffer *out, const struct paramdiff *diff,
+					  const struct paramdiff_row *row)
 {
 	struct rankset absent = RANKSET_INIT;
 	struct rankset others = RANKSET_INIT;
@@ -392,7 +393,8 @@ static bool append_absent(struct buffer *out, const struct paramdiff *diff,
 }
 
 /* A NaN is told without what the elements are: where the first is, too. */
-static void append_where(struct buffer *out, const struct paramdiff *diff, size_t start)
+static void paramdiff_judge_append_where(struct buffer *out, const struct paramdiff *diff,
+					 size_t start)
 {
 	const struct difference *difference = &diff->difference;
 
@@ -405,7 +407,7 @@ static void append_where(struct buffer *out, const struct paramdiff *diff, size_
 
 /* "rank 1's w is Shard(1) of [8, 4], the others' Shard(0) of [8, 4]"; false:
  * the answers tell it. */
-static bool append_placement(struct buffer *out, const struct paramdiff_row *row)
+static bool paramdiff_judge_append_placement(struct buffer *out, const struct paramdiff_row *row)
 {
 	const char *lead = " is ";
 
@@ -454,13 +456,14 @@ static void append_first(struct buffer *out, const struct paramdiff *diff)
 
 	paramdiff_to_answers(&answers, diff, row);
 	answer_classes_make(&classes, &answers);
-	if (append_placement(out, row) || append_replicas(out, row))
+	if (paramdiff_judge_append_placement(out, row) || append_replicas(out, row))
 		;
-	else if (answer_classes_majority(&classes) || !append_absent(out, diff, row))
+	else if (answer_classes_majority(&classes) ||
+		 !paramdiff_judge_append_absent(out, diff, row))
 		answer_classes_append_sentence(out, &classes, &answers);
 	answer_classes_clear(&classes);
 	answers_clear(&answers);
-	append_where(out, diff, start);
+	paramdiff_judge_append_where(out, diff, start);
 	if (count < 2)
 		return;
 	buffer_append_string(out, "; it is the first of ");
@@ -540,14 +543,14 @@ static void append_same(struct buffer *out, const struct paramdiff *diff)
 static const struct paramdiff_class *first_with_nan(const struct paramdiff_row *row)
 {
 	for (size_t i = 0; i < row->class_count; i++)
-		if (has_nan(&row->classes[i]))
+		if (paramdiff_judge_has_nan(&row->classes[i]))
 			return &row->classes[i];
 	return NULL;
 }
 
 /* "ranks 0-3 have NaN in 26 tensors of model, first in fc.weight: 12 NaN of
  * 256" */
-static void append_nan(struct buffer *out, const struct paramdiff *diff)
+static void paramdiff_judge_append_nan(struct buffer *out, const struct paramdiff *diff)
 {
 	const struct paramdiff_row *row = &diff->rows[diff->first_nan];
 	const struct paramdiff_class *class = first_with_nan(row);
@@ -575,7 +578,7 @@ static bool is_nan_told(const struct paramdiff *diff)
 	return diff->nan_count == 0 || (diff->nan_count == 1 && diff->first_nan == diff->first);
 }
 
-static void append_rest(struct buffer *out, const struct paramdiff *diff)
+static void paramdiff_judge_append_rest(struct buffer *out, const struct paramdiff *diff)
 {
 	if (diff->counts[PARAMDIFF_SHARDED] > 0 &&
 	    (diff->counts[PARAMDIFF_SAME] > 0 || diff->first >= 0)) {
@@ -611,15 +614,15 @@ void paramdiff_append_sentence(struct buffer *out, const struct paramdiff *diff)
 		append_first(out, diff);
 		buffer_append_string(out, is_nan_told(diff) ? "" : "; ");
 		if (!is_nan_told(diff))
-			append_nan(out, diff);
+			paramdiff_judge_append_nan(out, diff);
 	} else if (diff->nan_count > 0) {
-		append_nan(out, diff);
+		paramdiff_judge_append_nan(out, diff);
 		buffer_append_string(out, "; ");
 		append_same(out, diff);
 	} else {
 		append_same(out, diff);
 	}
-	append_rest(out, diff);
+	paramdiff_judge_append_rest(out, diff);
 }
 
 /* Why the first of them was not; NULL: its elements were not, or it is unlike

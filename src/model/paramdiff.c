@@ -81,7 +81,7 @@ void paramdiff_fail(struct paramdiff *diff, size_t number, const char *why)
 }
 
 /* The row of that name, a new one where there is none. */
-static size_t find_row(struct paramdiff *diff, const struct tensor_parameter *parameter)
+static size_t paramdiff_find_row(struct paramdiff *diff, const struct tensor_parameter *parameter)
 {
 	const char *name = parameter->name ? parameter->name : "?";
 	uintptr_t number = (uintptr_t)strmap_find(diff->by_name, name);
@@ -98,7 +98,7 @@ static size_t find_row(struct paramdiff *diff, const struct tensor_parameter *pa
 	return number - 1;
 }
 
-static bool is_same_text(const char *a, const char *b)
+static bool paramdiff_is_same_text(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
@@ -110,13 +110,14 @@ bool paramdiff_is_none(const struct paramdiff_class *class)
 
 static bool are_alike(const struct tensor *a, const struct tensor *b)
 {
-	if (!is_same_text(a->dtype, b->dtype) || !is_same_text(a->placement, b->placement))
+	if (!paramdiff_is_same_text(a->dtype, b->dtype) ||
+	    !paramdiff_is_same_text(a->placement, b->placement))
 		return false;
 	return tensor_has_same_shape(a, b) && a->has_hash == b->has_hash &&
 	       (!a->has_hash || a->hash == b->hash);
 }
 
-static bool has_nan(const struct tensor *tensor)
+static bool paramdiff_has_nan(const struct tensor *tensor)
 {
 	return tensor_nan_count(tensor) > 0 || tensor_infinity_count(tensor) > 0;
 }
@@ -133,10 +134,10 @@ static bool may_be_together(const struct paramdiff_class *class, const struct te
 {
 	uintptr_t hash = hash_of(class, tensor);
 
-	return is_same_text(class->tensor.dtype, tensor->dtype) &&
-	       is_same_text(class->tensor.placement, tensor->placement) &&
+	return paramdiff_is_same_text(class->tensor.dtype, tensor->dtype) &&
+	       paramdiff_is_same_text(class->tensor.placement, tensor->placement) &&
 	       class->tensor.has_hash == tensor->has_hash &&
-	       has_nan(&class->tensor) == has_nan(tensor) &&
+	       paramdiff_has_nan(&class->tensor) == paramdiff_has_nan(tensor) &&
 	       (hash == 0 || hash == (uintptr_t)tensor->hash + 1);
 }
 
@@ -170,8 +171,8 @@ static struct paramdiff_class *find_class(struct paramdiff_row *row,
 				return class;
 			continue;
 		}
-		if (is_same_text(class->error, parameter->error) &&
-		    is_same_text(class->value, parameter->value) &&
+		if (paramdiff_is_same_text(class->error, parameter->error) &&
+		    paramdiff_is_same_text(class->value, parameter->value) &&
 		    are_alike(&class->tensor, &parameter->tensor))
 			return class;
 	}
@@ -212,7 +213,7 @@ void paramdiff_take(struct paramdiff *diff, size_t number, struct tensor_paramet
 
 		if (diff->row_count >= ROWS_MAXIMUM)
 			break;
-		row = find_row(diff, &page->items[i]);
+		row = paramdiff_find_row(diff, &page->items[i]);
 		add_to_row(&diff->rows[row], rank->rank, &page->items[i]);
 		ARRAY_GROW(rank->rows, rank->count, rank->capacity);
 		rank->rows[rank->count++] = (uint32_t)row;
@@ -243,7 +244,7 @@ void paramdiff_progress(const struct paramdiff *diff, int64_t *done, int64_t *to
 	}
 }
 
-static const char *text_of(const struct paramdiff_class *class)
+static const char *paramdiff_text_of(const struct paramdiff_class *class)
 {
 	if (paramdiff_is_none(class))
 		return "None";
@@ -252,12 +253,13 @@ static const char *text_of(const struct paramdiff_class *class)
 	return class->value ? class->value : "a tensor";
 }
 
-static void add_answer(struct answers *answers, int rank, const struct paramdiff_class *class)
+static void paramdiff_add_answer(struct answers *answers, int rank,
+				 const struct paramdiff_class *class)
 {
 	bool is_none = paramdiff_is_none(class);
 	const struct answer answer = {
 		.rank = rank,
-		.text = (char *)text_of(class),
+		.text = (char *)paramdiff_text_of(class),
 		.error = is_none ? NULL : class->error,
 		.tensor = class->tensor.dtype ? (struct tensor *)&class->tensor : NULL,
 	};
@@ -275,7 +277,7 @@ void paramdiff_to_answers(struct answers *answers, const struct paramdiff *diff,
 	free(name);
 	for (size_t i = 0; i < row->class_count; i++)
 		while ((rank = rankset_next(&row->classes[i].ranks, rank)) >= 0)
-			add_answer(answers, rank, &row->classes[i]);
+			paramdiff_add_answer(answers, rank, &row->classes[i]);
 	while ((rank = rankset_next(&row->missing, rank)) >= 0)
 		answers_take(answers, rank, "missing", NULL);
 	if (diff->has_difference && diff->first >= 0 && row == &diff->rows[diff->first])

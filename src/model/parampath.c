@@ -46,7 +46,7 @@ static size_t item_length(const char *name)
 	return length > 0 && name[1 + length] == ']' ? length + 2 : 0;
 }
 
-static void append_string(struct buffer *out, const char *text, size_t length)
+static void parampath_append_string(struct buffer *out, const char *text, size_t length)
 {
 	buffer_append_char(out, '"');
 	for (size_t i = 0; i < length; i++) {
@@ -82,7 +82,7 @@ static void append_path(struct buffer *out, const char *name)
 			buffer_append(out, name, length);
 		} else {
 			buffer_append_string(out, is_last ? "._parameters[" : "._modules[");
-			append_string(out, name, length);
+			parampath_append_string(out, name, length);
 			buffer_append_char(out, ']');
 		}
 		name += length + !is_last;
@@ -104,7 +104,7 @@ char *parampath_make(const char *expression, const char *name, int way, bool is_
 		if (way == 0)
 			buffer_append_string(&out, name);
 		else
-			append_string(&out, name, strlen(name));
+			parampath_append_string(&out, name, strlen(name));
 		buffer_append_char(&out, ']');
 	}
 	if (is_gradient)

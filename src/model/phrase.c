@@ -133,7 +133,7 @@ static const enum phrase_name kind_phrases[] = {
  * the GIL in hand: C code, or a loop that fits on the line; from the outside
  * the two look the same, so the sentence names both.
  */
-static bool holds_gil(const struct thread *thread)
+static bool phrase_holds_gil(const struct thread *thread)
 {
 	return thread->activity.kind == ACTIVITY_COMPUTE && thread->sample.is_gil_known &&
 	       thread->sample.has_gil && thread->sample_count >= 2 && thread->is_busy &&
@@ -157,7 +157,7 @@ const struct phrase *phrase_of(const struct wait_group *wait_group)
 		return &phrases[PHRASE_CAUGHT];
 	if (strcmp(wait_group->main_thread->activity.name, ACTIVITY_BROKEN) == 0)
 		return &phrases[PHRASE_BROKEN];
-	if (holds_gil(wait_group->main_thread))
+	if (phrase_holds_gil(wait_group->main_thread))
 		return &phrases[PHRASE_GIL];
 	return &phrases[kind_phrases[wait_group->main_thread->activity.kind]];
 }
@@ -172,7 +172,7 @@ bool phrase_is_nameless(const struct wait_group *wait_group)
 	return phrase_of(wait_group) == &phrases[PHRASE_OTHER];
 }
 
-static void append_name(struct buffer *out, const char *name, int columns)
+static void phrase_append_name(struct buffer *out, const char *name, int columns)
 {
 	struct buffer escaped = BUFFER_INIT;
 
@@ -223,7 +223,7 @@ void phrase_append_verb(struct buffer *out, const struct phrase *phrase, bool is
 	buffer_append_string(out, phrase->verb[is_plural]);
 }
 
-static void append_line(struct buffer *out, const struct frame *frame)
+static void phrase_append_line(struct buffer *out, const struct frame *frame)
 {
 	struct buffer line = BUFFER_INIT;
 
@@ -241,7 +241,8 @@ static const struct frame *named_frame(const struct rank *rank, const struct thr
 }
 
 /* "load_batch (train.py:5) in time.sleep" */
-static void append_frame(struct buffer *out, const struct rank *rank, const struct thread *thread)
+static void phrase_append_frame(struct buffer *out, const struct rank *rank,
+				const struct thread *thread)
 {
 	const struct frame *frame = named_frame(rank, thread);
 
@@ -249,18 +250,18 @@ static void append_frame(struct buffer *out, const struct rank *rank, const stru
 		buffer_append_string(out, "no Python frame");
 		return;
 	}
-	append_name(out, frame->code->func, NAME_COLUMNS);
+	phrase_append_name(out, frame->code->func, NAME_COLUMNS);
 	buffer_append_char(out, ' ');
-	append_line(out, frame);
+	phrase_append_line(out, frame);
 	if (thread->activity.name[0] != '\0' &&
 	    strcmp(thread->activity.name, frame->code->func) != 0) {
 		buffer_append_string(out, " in ");
-		append_name(out, thread->activity.name, NAME_COLUMNS);
+		phrase_append_name(out, thread->activity.name, NAME_COLUMNS);
 	}
 }
 
-static void append_place(struct buffer *out, enum place_form form,
-			 const struct wait_group *wait_group)
+static void phrase_append_place(struct buffer *out, enum place_form form,
+				const struct wait_group *wait_group)
 {
 	const struct thread *thread = wait_group->main_thread;
 	const struct frame *frame;
@@ -268,17 +269,17 @@ static void append_place(struct buffer *out, enum place_form form,
 	if (!thread || form == PLACE_NONE)
 		return;
 	if (form == PLACE_FRAME) {
-		append_frame(out, wait_group->first, thread);
+		phrase_append_frame(out, wait_group->first, thread);
 		return;
 	}
 	frame = named_frame(wait_group->first, thread);
 	if (form == PLACE_ACTIVITY) {
-		append_name(out, thread->activity.name, NAME_COLUMNS);
+		phrase_append_name(out, thread->activity.name, NAME_COLUMNS);
 		if (frame)
 			buffer_append_char(out, ' ');
 	}
 	if (frame)
-		append_line(out, frame);
+		phrase_append_line(out, frame);
 }
 
 /* A worker that is not waiting for something to do. */
@@ -304,7 +305,7 @@ static void append_worker(struct buffer *out, const struct rank *rank)
 	if (!worker)
 		return;
 	buffer_printf(out, "; worker pid %ld is in ", (long)worker->process.pid);
-	append_frame(out, worker, rank_main_thread(worker));
+	phrase_append_frame(out, worker, rank_main_thread(worker));
 }
 
 /* "killed by SIGKILL"; "" when it is not known. */
@@ -319,7 +320,7 @@ static const char *reason_of(const struct rank *rank)
 }
 
 /* ": killed by SIGKILL" */
-static void append_reason(struct buffer *out, const struct rank *rank)
+static void phrase_append_reason(struct buffer *out, const struct rank *rank)
 {
 	if (reason_of(rank)[0] != '\0')
 		buffer_printf(out, ": %s", reason_of(rank));
@@ -333,7 +334,7 @@ static void append_last_seen(struct buffer *out, const struct rank *rank)
 	if (!thread || !named_frame(rank, thread))
 		return;
 	buffer_append_string(out, ", last seen in ");
-	append_frame(out, rank, thread);
+	phrase_append_frame(out, rank, thread);
 }
 
 /* Of several it may have been something else. */
@@ -348,10 +349,10 @@ void phrase_append_where(struct buffer *out, const struct wait_group *wait_group
 {
 	const struct phrase *phrase = phrase_of(wait_group);
 
-	append_place(out, phrase->form, wait_group);
+	phrase_append_place(out, phrase->form, wait_group);
 	switch ((enum phrase_name)phrase_index(phrase)) {
 	case PHRASE_GONE:
-		append_reason(out, wait_group->first);
+		phrase_append_reason(out, wait_group->first);
 		append_raised(out, wait_group, ", raised ");
 		append_last_seen(out, wait_group->first);
 		break;
@@ -423,7 +424,7 @@ void phrase_append_last_seen(struct buffer *out, const struct wait_group *wait_g
 	if (is_seen) {
 		buffer_append_string(out, raised ? ", and" : "");
 		buffer_append_string(out, " was last seen in ");
-		append_frame(out, wait_group->first, thread);
+		phrase_append_frame(out, wait_group->first, thread);
 	}
 	buffer_append_char(out, '.');
 }
@@ -437,7 +438,7 @@ void phrase_append_doing(struct buffer *out, const struct wait_group *wait_group
 		return;
 	}
 	buffer_append_string(out, phrase->doing[is_plural]);
-	append_place(out, phrase->form, wait_group);
+	phrase_append_place(out, phrase->form, wait_group);
 }
 
 void phrase_append_summary(struct buffer *out, size_t index, bool is_plural)
@@ -457,19 +458,19 @@ void phrase_append_error(struct buffer *out, const char *error)
 {
 	if (!error || error[0] == '\0')
 		error = "the reason is not known";
-	append_name(out, error, ERROR_COLUMNS);
+	phrase_append_name(out, error, ERROR_COLUMNS);
 	if (out->data[out->length - 1] != '.')
 		buffer_append_char(out, '.');
 }
 
-static void append_job(struct buffer *out, const struct job *job)
+static void phrase_append_job(struct buffer *out, const struct job *job)
 {
-	append_name(out, job->script[0] ? job->script : "a job", NAME_COLUMNS);
+	phrase_append_name(out, job->script[0] ? job->script : "a job", NAME_COLUMNS);
 	buffer_append_string(out, " (");
 	text_count(out, job->rank_count);
 	buffer_append_string(out, job->rank_count == 1 ? " rank, " : " ranks, ");
 	if (job->name[0]) {
-		append_name(out, job->name, NAME_COLUMNS);
+		phrase_append_name(out, job->name, NAME_COLUMNS);
 		buffer_append_char(out, ')');
 	} else {
 		buffer_printf(out, "launcher %ld)", (long)job->launcher_pid);
@@ -483,7 +484,7 @@ void phrase_append_jobs(struct buffer *out, const struct session *session)
 
 	if (session->choice.wanted_job) {
 		buffer_append_string(out, "No job has the port or launcher ");
-		append_name(out, session->choice.wanted_job, NAME_COLUMNS);
+		phrase_append_name(out, session->choice.wanted_job, NAME_COLUMNS);
 		buffer_append_string(out, ". ");
 	}
 	buffer_printf(out, "%zu %s here: ", session->job_count,
@@ -491,13 +492,13 @@ void phrase_append_jobs(struct buffer *out, const struct session *session)
 	for (size_t i = 0; i < session->job_count && i < JOBS_LISTED; i++) {
 		if (i > 0)
 			buffer_append_string(out, ", ");
-		append_job(out, &session->jobs[i]);
+		phrase_append_job(out, &session->jobs[i]);
 	}
 	if (session->job_count > JOBS_LISTED)
 		buffer_printf(out, " and %zu more", session->job_count - JOBS_LISTED);
 	buffer_append_string(out, "; choose one with --job ");
 	if (colon && colon[1] != '\0')
-		append_name(out, colon + 1, NAME_COLUMNS);
+		phrase_append_name(out, colon + 1, NAME_COLUMNS);
 	else
 		buffer_printf(out, "%ld", (long)first->launcher_pid);
 	buffer_append_char(out, '.');

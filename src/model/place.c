@@ -101,7 +101,7 @@ bool place_is_library(const char *file)
 	return place_is_agent(file);
 }
 
-static bool ends_in(const char *text, const char *end)
+static bool place_ends_in(const char *text, const char *end)
 {
 	size_t length = strlen(text);
 	size_t end_length = strlen(end);
@@ -115,7 +115,7 @@ bool place_is_wrapper(const struct frame *frame)
 
 	for (size_t i = 0; i < ARRAY_LENGTH(wrappers); i++) {
 		if (strcmp(code->func, wrappers[i].func) == 0 &&
-		    ends_in(code->file, wrappers[i].file))
+		    place_ends_in(code->file, wrappers[i].file))
 			return place_is_library(code->file);
 	}
 	return false;
@@ -150,7 +150,7 @@ static bool is_typed(const struct frame *frame)
 	return frame->code->file[0] == '<';
 }
 
-static bool is_own(const struct process *process, const struct frame *frame)
+static bool place_is_own(const struct process *process, const struct frame *frame)
 {
 	return place_is_user(process, frame) && !is_typed(frame);
 }
@@ -159,7 +159,7 @@ static bool is_own(const struct process *process, const struct frame *frame)
  * Code from a PYTHONPATH elsewhere still says more than a library, and more
  * than what a spawned process was given with -c.
  */
-static bool is_elsewhere(const struct process *process, const struct frame *frame)
+static bool place_is_elsewhere(const struct process *process, const struct frame *frame)
 {
 	(void)process;
 	return frame->code->type == FRAME_PYTHON && !is_typed(frame) &&
@@ -193,10 +193,10 @@ static size_t find_outermost_user(const struct process *process, const struct st
 
 size_t place_user_frame(const struct process *process, const struct stack *stack)
 {
-	size_t at = find_first(process, stack, is_own);
+	size_t at = find_first(process, stack, place_is_own);
 
 	if (at == stack->frame_count)
-		at = find_first(process, stack, is_elsewhere);
+		at = find_first(process, stack, place_is_elsewhere);
 	if (at == stack->frame_count)
 		at = find_outermost_user(process, stack);
 	if (at == stack->frame_count)

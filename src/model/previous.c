@@ -66,7 +66,7 @@ void previous_free(struct previous *previous)
 	free(previous);
 }
 
-static bool is_same(const struct page_key *a, const struct page_key *b)
+static bool previous_is_same(const struct page_key *a, const struct page_key *b)
 {
 	return a->node == b->node && a->pid == b->pid && a->tid == b->tid && a->code == b->code &&
 	       a->height == b->height && a->address == b->address && a->start == b->start;
@@ -75,12 +75,13 @@ static bool is_same(const struct page_key *a, const struct page_key *b)
 static struct page *find_page(struct previous *previous, const struct page_key *key)
 {
 	for (size_t i = 0; i < PAGES_MAXIMUM; i++)
-		if (previous->pages[i].stops > 0 && is_same(&previous->pages[i].key, key))
+		if (previous->pages[i].stops > 0 && previous_is_same(&previous->pages[i].key, key))
 			return &previous->pages[i];
 	return NULL;
 }
 
-static struct page *add_page(struct previous *previous, const struct page_key *key, uint64_t stops)
+static struct page *previous_add_page(struct previous *previous, const struct page_key *key,
+				      uint64_t stops)
 {
 	struct page *page = &previous->pages[previous->written++ % PAGES_MAXIMUM];
 
@@ -90,7 +91,7 @@ static struct page *add_page(struct previous *previous, const struct page_key *k
 	return page;
 }
 
-static struct values values_of(const struct variable_list *list)
+static struct values previous_values_of(const struct variable_list *list)
 {
 	struct values values = {
 		.items = xcalloc(list->count + 1, sizeof(struct value)),
@@ -108,7 +109,7 @@ static struct values values_of(const struct variable_list *list)
 	return values;
 }
 
-static bool has_value(const struct values *values, const struct value *value)
+static bool previous_has_value(const struct values *values, const struct value *value)
 {
 	for (size_t i = 0; i < values->count; i++)
 		if (values->items[i].name == value->name)
@@ -120,14 +121,14 @@ static bool has_value(const struct values *values, const struct value *value)
  * Returns which of them have another value than at the last stop at which they
  * were noted: an array of list->count, or NULL when there was none.
  */
-static bool *note(struct previous *previous, const struct page_key *key, uint64_t stops,
-		  const struct variable_list *list)
+static bool *previous_note(struct previous *previous, const struct page_key *key, uint64_t stops,
+			   const struct variable_list *list)
 {
 	struct page *page = find_page(previous, key);
 	bool *changed;
 
 	if (!page)
-		page = add_page(previous, key, stops);
+		page = previous_add_page(previous, key, stops);
 	/* Read again at the same stop, what was before it stays. */
 	if (page->stops != stops) {
 		free(page->before.items);
@@ -137,12 +138,12 @@ static bool *note(struct previous *previous, const struct page_key *key, uint64_
 	} else {
 		free(page->now.items);
 	}
-	page->now = values_of(list);
+	page->now = previous_values_of(list);
 	if (!page->has_before)
 		return NULL;
 	changed = xcalloc(list->count + 1, sizeof(*changed));
 	for (size_t i = 0; i < list->count; i++)
-		changed[i] = !has_value(&page->before, &page->now.items[i]);
+		changed[i] = !previous_has_value(&page->before, &page->now.items[i]);
 	return changed;
 }
 
@@ -173,5 +174,6 @@ void previous_compare(struct session *session, struct variables *variables)
 		return;
 	if (variables->depth >= 0)
 		key.height = height_of(session, variables);
-	variables->is_changed = note(session->previous, &key, variables->stops, &variables->list);
+	variables->is_changed =
+		previous_note(session->previous, &key, variables->stops, &variables->list);
 }

@@ -28,7 +28,7 @@ bool rank_barrier_is_any(const struct wait_group_list *wait_groups)
 	return false;
 }
 
-static bool is_other(const struct wait_group *wait_group)
+static bool rank_barrier_is_other(const struct wait_group *wait_group)
 {
 	return (wait_group->role == WAIT_GROUP_WAITS || wait_group->role == WAIT_GROUP_ELSEWHERE) &&
 	       !rank_barrier_is(wait_group);
@@ -44,13 +44,13 @@ struct company {
 	double unchanged;		/* all others */
 };
 
-static void add_ranks(struct rankset *ranks, const struct rankset *more)
+static void rank_barrier_add_ranks(struct rankset *ranks, const struct rankset *more)
 {
 	for (size_t i = 0; i < more->range_count; i++)
 		rankset_add_range(ranks, more->ranges[i].first, more->ranges[i].last);
 }
 
-static void add_other(struct company *company, const struct wait_group *wait_group)
+static void rank_barrier_add_other(struct company *company, const struct wait_group *wait_group)
 {
 	bool is_waiting = wait_group->role == WAIT_GROUP_WAITS;
 
@@ -71,10 +71,10 @@ static void company_init(struct company *company, const struct wait_group_list *
 		const struct wait_group *wait_group = &wait_groups->items[i];
 
 		if (rank_barrier_is(wait_group)) {
-			add_ranks(&company->holding, &wait_group->ranks);
+			rank_barrier_add_ranks(&company->holding, &wait_group->ranks);
 			company->place = places++ == 0 ? wait_group : NULL;
-		} else if (is_other(wait_group)) {
-			add_other(company, wait_group);
+		} else if (rank_barrier_is_other(wait_group)) {
+			rank_barrier_add_other(company, wait_group);
 		}
 	}
 }
@@ -102,7 +102,8 @@ enum verdict_state rank_barrier_state(const struct wait_group_list *wait_groups)
 }
 
 /* "Ranks 1 and 3", or "ranks 1 and 3" within a sentence. */
-static void append_ranks(struct buffer *out, const struct rankset *ranks, bool is_first)
+static void rank_barrier_append_ranks(struct buffer *out, const struct rankset *ranks,
+				      bool is_first)
 {
 	size_t start = out->length;
 
@@ -131,7 +132,7 @@ static void append_others(struct buffer *out, const struct wait_group_list *wait
 	for (size_t i = 0; i < wait_groups->count; i++) {
 		const struct wait_group *wait_group = &wait_groups->items[i];
 
-		if (!is_other(wait_group))
+		if (!rank_barrier_is_other(wait_group))
 			continue;
 		if (listed == WAIT_GROUPS_LISTED) {
 			buffer_append_string(out, ", and others elsewhere");
@@ -139,7 +140,7 @@ static void append_others(struct buffer *out, const struct wait_group_list *wait
 		}
 		if (listed > 0)
 			buffer_append_string(out, ", ");
-		append_ranks(out, &wait_group->ranks, is_first && listed == 0);
+		rank_barrier_append_ranks(out, &wait_group->ranks, is_first && listed == 0);
 		buffer_append_char(out, ' ');
 		phrase_append_doing(out, wait_group, wait_group->count != 1);
 		listed++;
@@ -155,7 +156,7 @@ void rank_barrier_append_sentence(struct buffer *out, const struct session *sess
 	if (company.others > 0 && company.are_waiting) {
 		append_others(out, wait_groups, true);
 		buffer_append_string(out, " for ");
-		append_ranks(out, &company.holding, false);
+		rank_barrier_append_ranks(out, &company.holding, false);
 		buffer_append_string(out, ", which ");
 		append_hold(out, &company);
 		phrase_append_duration(out, ", for ", company.unchanged);
@@ -163,7 +164,7 @@ void rank_barrier_append_sentence(struct buffer *out, const struct session *sess
 		if (rankset_count(&company.holding) == session->rank_count)
 			phrase_append_all(out, session);
 		else
-			append_ranks(out, &company.holding, true);
+			rank_barrier_append_ranks(out, &company.holding, true);
 		buffer_append_char(out, ' ');
 		append_hold(out, &company);
 		if (company.others == 0) {

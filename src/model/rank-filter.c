@@ -71,7 +71,7 @@ bool rank_filter_is_part(const struct session *session)
 	return session->choice.wanted.range_count > 0 || session->choice.wanted_select;
 }
 
-static bool is_other(const struct rankset *numbers, int rank)
+static bool rank_filter_is_other(const struct rankset *numbers, int rank)
 {
 	return numbers->range_count > 0 && !rankset_contains(numbers, rank);
 }
@@ -80,7 +80,7 @@ bool rank_filter_has(const struct session *session, const struct rank *rank)
 {
 	/* An entry for a rank that is missing is on no node. */
 	if (rank->process.pid != 0 &&
-	    is_other(&session->nodes[rank->node].wanted, rank->process.rank))
+	    rank_filter_is_other(&session->nodes[rank->node].wanted, rank->process.rank))
 		return false;
 	if (session->choice.wanted.range_count > 0 &&
 	    !rankset_contains(&session->choice.wanted, rank->process.rank))

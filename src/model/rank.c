@@ -79,7 +79,7 @@ void rank_apply_process(struct rank *rank, const struct process *process)
 }
 
 /* The next connection counts anew, and knows of no breakpoints. */
-static void begin_anew(struct rank *rank, bool was_ours)
+static void rank_begin_anew(struct rank *rank, bool was_ours)
 {
 	bool is_ours = debugger_is_ours(&rank->debugger);
 
@@ -104,7 +104,7 @@ bool rank_apply_debugger(struct rank *rank, struct debugger *debugger, double no
 	rank->debugger = *debugger;
 	rank->debugger_at = now;
 	*debugger = before;
-	begin_anew(rank, debugger_is_ours(debugger));
+	rank_begin_anew(rank, debugger_is_ours(debugger));
 	if (rank->debugger.is_post_mortem && rank->debugger.exception)
 		xreplace(&rank->raised, rank->debugger.exception);
 	is_stop =
@@ -267,7 +267,7 @@ static struct thread *take_threads(struct rank *rank, struct process_sample *sam
 	return threads;
 }
 
-static void remember(struct rank *rank, const struct stack *stack, double now)
+static void rank_remember(struct rank *rank, const struct stack *stack, double now)
 {
 	size_t newest = (rank->history_count + RANK_HISTORY - 1) % RANK_HISTORY;
 
@@ -326,10 +326,10 @@ static void note_movement(struct rank *rank, bool was_at_peers, double now)
 		rank->last_woken_at = now;
 	if (rank_waits_for_itself(rank) && has_busy_thread(rank))
 		rank->last_helped_at = now;
-	remember(rank, main_thread->sample.stack, now);
+	rank_remember(rank, main_thread->sample.stack, now);
 }
 
-static void note_missing(struct rank *rank)
+static void rank_note_missing(struct rank *rank)
 {
 	const struct thread *main_thread = rank_main_thread(rank);
 	const char *missing = rank->sample_error;
@@ -360,7 +360,7 @@ void rank_apply_sample(struct rank *rank, struct process_sample *sample, double 
 	rank->node_time = sample->time;
 	rank->memory = sample->memory;
 	rank->sample_count++;
-	note_missing(rank);
+	rank_note_missing(rank);
 	note_movement(rank, was_at_peers, now);
 	rank->sampled_at = now;
 	process_sample_clear(sample);
@@ -401,7 +401,7 @@ static bool is_undecided(const struct thread *thread)
 	return thread->sample.missing && thread->activity.kind == ACTIVITY_UNKNOWN;
 }
 
-static enum rank_state state_of(const struct rank *rank)
+static enum rank_state rank_state_of(const struct rank *rank)
 {
 	const struct thread *main_thread = rank_main_thread(rank);
 
@@ -447,7 +447,7 @@ static char *exit_sentence(const struct rank *rank)
 	return xstrdup("is gone");
 }
 
-static char *sentence_of(const struct rank *rank)
+static char *rank_sentence_of(const struct rank *rank)
 {
 	const struct thread *main_thread = rank_main_thread(rank);
 
@@ -478,9 +478,9 @@ static char *sentence_of(const struct rank *rank)
 
 void rank_update_state(struct rank *rank)
 {
-	rank->state = state_of(rank);
+	rank->state = rank_state_of(rank);
 	free(rank->error);
-	rank->error = sentence_of(rank);
+	rank->error = rank_sentence_of(rank);
 }
 
 bool rank_is_gone(const struct rank *rank)

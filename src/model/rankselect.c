@@ -71,13 +71,13 @@ static int column_of(struct parser *parser, const char *at)
 	return parser->column;
 }
 
-static int fail(struct parser *parser, const char *at)
+static int rankselect_fail(struct parser *parser, const char *at)
 {
 	return error_prefix(parser->error, "column %d", column_of(parser, at));
 }
 
 /* How much of a word is shown in a sentence. */
-static int shown(size_t length)
+static int rankselect_shown(size_t length)
 {
 	return length < 40 ? (int)length : 40;
 }
@@ -99,7 +99,7 @@ static int parse_state(struct rankselect_item *item, const char *word, size_t le
 	return error_set(error,
 			 "there is no state '%.*s'; there are running, waiting, sleeping, stopped, "
 			 "exited, not-found, unreadable and unknown",
-			 shown(length), word);
+			 rankselect_shown(length), word);
 }
 
 static int parse_class(struct rankselect_item *item, const char *word, size_t length,
@@ -116,11 +116,11 @@ static int parse_class(struct rankselect_item *item, const char *word, size_t le
 	if (item->number >= 0)
 		return 0;
 	return error_set(error, "there is no class '%.*s'; it is a number, or a mark of the screen",
-			 shown(length), word);
+			 rankselect_shown(length), word);
 }
 
-static int parse_name(struct rankselect_item *item, const char *word, size_t length,
-		      struct error *error)
+static int rankselect_parse_name(struct rankselect_item *item, const char *word, size_t length,
+				 struct error *error)
 {
 	free(item->text);
 	item->text = xstrndup(word, length);
@@ -128,7 +128,7 @@ static int parse_name(struct rankselect_item *item, const char *word, size_t len
 		return 0;
 	return error_set(error,
 			 "'@%.*s' is no name of a set; it has letters, digits, '_', '-' and '.'",
-			 shown(length), word);
+			 rankselect_shown(length), word);
 }
 
 struct word {
@@ -145,7 +145,7 @@ static const struct word words[] = {
 	{ "majority", ITEM_MAJORITY, NULL },
 	{ "state=", ITEM_STATE, parse_state },
 	{ "class=", ITEM_CLASS, parse_class },
-	{ "@", ITEM_NAME, parse_name },
+	{ "@", ITEM_NAME, rankselect_parse_name },
 };
 
 static const char *skip_spaces(const char *at)
@@ -156,7 +156,7 @@ static const char *skip_spaces(const char *at)
 }
 
 /* Up to the comma or the & that ends it; those in brackets belong to it. */
-static size_t word_length(const char *at)
+static size_t rankselect_word_length(const char *at)
 {
 	size_t length = 0;
 	bool is_in_brackets = false;
@@ -180,12 +180,12 @@ static int parse_numbers(struct parser *parser, struct rankselect_item *item)
 
 	item->kind = ITEM_NUMBERS;
 	if (rankset_parse_range(&item->numbers, &parser->at, parser->error) < 0)
-		return fail(parser, parser->at);
+		return rankselect_fail(parser, parser->at);
 	parser->range_count += item->numbers.range_count;
 	if (parser->range_count <= RANGES_MAXIMUM)
 		return 0;
 	error_set(parser->error, "the set has more than %d ranges of ranks", RANGES_MAXIMUM);
-	return fail(parser, start);
+	return rankselect_fail(parser, start);
 }
 
 static int parse_host(struct parser *parser, struct rankselect_item *item, size_t length)
@@ -197,7 +197,7 @@ static int parse_host(struct parser *parser, struct rankselect_item *item, size_
 	free(item->text);
 	item->text = xstrndup(pattern, length - strlen("host="));
 	if (hostmatch_check(item->text, &fault, parser->error) < 0)
-		return fail(parser, pattern + (fault - item->text));
+		return rankselect_fail(parser, pattern + (fault - item->text));
 	parser->at += length;
 	return 0;
 }
@@ -205,7 +205,7 @@ static int parse_host(struct parser *parser, struct rankselect_item *item, size_
 static int parse_word(struct parser *parser, struct rankselect_item *item)
 {
 	const char *at = parser->at;
-	size_t length = word_length(at);
+	size_t length = rankselect_word_length(at);
 
 	if (strncmp(at, "host=", strlen("host=")) == 0)
 		return parse_host(parser, item, length);
@@ -217,7 +217,7 @@ static int parse_word(struct parser *parser, struct rankselect_item *item)
 			continue;
 		item->kind = word->kind;
 		if (word->parse && word->parse(item, at + known, length - known, parser->error) < 0)
-			return fail(parser, at + known);
+			return rankselect_fail(parser, at + known);
 		parser->at += length;
 		return 0;
 	}
@@ -228,8 +228,8 @@ static int parse_word(struct parser *parser, struct rankselect_item *item)
 		error_set(parser->error,
 			  "'%.*s' names no ranks; numbers do (0-7, 0-63/8), all, focus, outlier, "
 			  "majority, state=, class=, host= and @NAME",
-			  shown(length), at);
-	return fail(parser, at);
+			  rankselect_shown(length), at);
+	return rankselect_fail(parser, at);
 }
 
 /* "!3", "state=waiting": one thing. */
@@ -249,8 +249,8 @@ static int parse_item(struct parser *parser, struct rankselect_item *item)
 	if (*at != '\0' && !strchr(",&", *at)) {
 		error_set(parser->error,
 			  "'%.*s' is not expected here; a comma or & comes between two sets",
-			  shown(strlen(at)), at);
-		return fail(parser, at);
+			  rankselect_shown(strlen(at)), at);
+		return rankselect_fail(parser, at);
 	}
 	parser->at = at;
 	return 0;
@@ -307,7 +307,7 @@ static int parse_list(struct parser *parser)
 				  "the set has more than %d parts; numbers that stand together are "
 				  "one",
 				  ITEMS_MAXIMUM);
-			return fail(parser, parser->at);
+			return rankselect_fail(parser, parser->at);
 		}
 		parser->at++;
 	}
@@ -352,8 +352,8 @@ static bool has_mark(const struct session *session, const struct rank *rank, int
 	       classmark(verdict->classes[rank->class_index].mark) == classmark(mark);
 }
 
-static bool is_meant(const struct rankselect_item *item, const struct session *session,
-		     const struct rank *rank)
+static bool rankselect_is_meant(const struct rankselect_item *item, const struct session *session,
+				const struct rank *rank)
 {
 	const struct rankset *named;
 
@@ -396,7 +396,7 @@ bool rankselect_has(const struct rankselect *select, const struct session *sessi
 		do {
 			const struct rankselect_item *item = &select->items[i];
 
-			fits = fits && is_meant(item, session, rank) != item->is_negated;
+			fits = fits && rankselect_is_meant(item, session, rank) != item->is_negated;
 			is_removal = is_removal && item->is_negated;
 			i++;
 		} while (i < select->count && select->items[i].is_joined);
@@ -406,8 +406,8 @@ bool rankselect_has(const struct rankselect *select, const struct session *sessi
 }
 
 /* A thing that is asked for by name is there. */
-static int check(const struct rankselect_item *item, const struct session *session,
-		 struct error *error)
+static int rankselect_check(const struct rankselect_item *item, const struct session *session,
+			    struct error *error)
 {
 	const struct verdict *verdict = &session->verdict;
 
@@ -432,7 +432,7 @@ int rankselect_resolve(const struct rankselect *select, const struct session *se
 {
 	rankset_clear(set);
 	for (size_t i = 0; i < select->count; i++) {
-		if (check(&select->items[i], session, error) < 0)
+		if (rankselect_check(&select->items[i], session, error) < 0)
 			return -1;
 	}
 	for (size_t i = 0; i < session->rank_count; i++) {

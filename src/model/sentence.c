@@ -103,8 +103,8 @@ static void append_company(struct buffer *out, const struct session *session,
 }
 
 /* The outliers that are at the same kind of thing share one sentence. */
-static void append_group(struct buffer *out, const struct wait_group_list *wait_groups, size_t from,
-			 bool *is_told)
+static void sentence_append_group(struct buffer *out, const struct wait_group_list *wait_groups,
+				  size_t from, bool *is_told)
 {
 	const struct phrase *phrase = phrase_of(&wait_groups->items[from]);
 	struct rankset ranks = RANKSET_INIT;
@@ -163,7 +163,7 @@ static void append_outliers(struct buffer *out, const struct wait_group_list *wa
 		is_told[i] = debug_state_is_held(wait_groups->items[i].first);
 	for (size_t i = 0; i < wait_groups->count; i++) {
 		if (wait_groups->items[i].is_outlier && !is_told[i])
-			append_group(out, wait_groups, i, is_told);
+			sentence_append_group(out, wait_groups, i, is_told);
 	}
 	free(is_told);
 }
@@ -205,8 +205,8 @@ static void say_unreadable(struct buffer *out, const struct session *session,
 	phrase_append_error(out, error);
 }
 
-static void say_gone(struct buffer *out, const struct session *session,
-		     const struct wait_group_list *wait_groups, bool is_still)
+static void sentence_say_gone(struct buffer *out, const struct session *session,
+			      const struct wait_group_list *wait_groups, bool is_still)
 {
 	(void)is_still;
 	append_outliers(out, wait_groups);
@@ -291,7 +291,7 @@ static void say_late(struct buffer *out, const struct session *session,
 	append_outliers(out, wait_groups);
 }
 
-static const char *count_word(size_t count)
+static const char *sentence_count_word(size_t count)
 {
 	static const char *const words[] = { "no",   "one", "two",   "three", "four",
 					     "five", "six", "seven", "eight" };
@@ -332,8 +332,8 @@ static void say_wait_groups(struct buffer *out, const struct session *session,
 	size_t count = append_wait_groups(out, wait_groups);
 
 	(void)session;
-	if (count_word(count))
-		buffer_printf(out, ": %s groups, no majority", count_word(count));
+	if (sentence_count_word(count))
+		buffer_printf(out, ": %s groups, no majority", sentence_count_word(count));
 	else
 		buffer_printf(out, ": %zu groups, no majority", count);
 	if (is_still)
@@ -448,8 +448,8 @@ static bool append_nameless(struct buffer *out, const struct wait_group_list *wa
 }
 
 /* Where ranks are changes too fast to name places; what they do does not. */
-static void append_kinds(struct buffer *out, const struct wait_group_list *wait_groups,
-			 bool all_move)
+static void sentence_append_kinds(struct buffer *out, const struct wait_group_list *wait_groups,
+				  bool all_move)
 {
 	size_t counts[PHRASES] = { 0 };
 	const struct wait_group *waiting = NULL;
@@ -510,7 +510,7 @@ static void say_moving(struct buffer *out, const struct session *session,
 	buffer_append_string(out, moving == 1 ? " moves" : " move");
 	if (!append_nameless(out, wait_groups, moving == session->rank_count,
 			     session->rank_count > 1))
-		append_kinds(out, wait_groups, moving == session->rank_count);
+		sentence_append_kinds(out, wait_groups, moving == session->rank_count);
 	buffer_append_char(out, '.');
 }
 
@@ -521,7 +521,7 @@ static void (*const sentences[FINDINGS])(struct buffer *out, const struct sessio
 	[FINDING_UNREAD] = say_unread,
 	[FINDING_UNREADABLE] = say_unreadable,
 	[FINDING_ALL_GONE] = say_all_gone,
-	[FINDING_GONE] = say_gone,
+	[FINDING_GONE] = sentence_say_gone,
 	[FINDING_HELD] = say_held,
 	[FINDING_STOPPED] = say_stopped,
 	[FINDING_HOLDING] = say_holding,
@@ -541,7 +541,7 @@ static bool is_partly_read(const struct rank *rank)
 }
 
 /* What is known of them is used, and what is not is said. */
-static void append_missing(struct buffer *out, const struct session *session)
+static void sentence_append_missing(struct buffer *out, const struct session *session)
 {
 	struct rankset told = RANKSET_INIT;
 
@@ -621,7 +621,7 @@ void sentence_append(struct buffer *out, const struct session *session,
 		append_unknown(out, wait_groups, WAIT_GROUP_UNREADABLE);
 		append_unknown(out, wait_groups, WAIT_GROUP_UNREAD);
 	}
-	append_missing(out, session);
+	sentence_append_missing(out, session);
 	append_unread(out, session);
 	/* A part that comes second elsewhere begins with a blank. */
 	if (out->length > 0 && out->data[0] == ' ')

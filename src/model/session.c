@@ -281,7 +281,7 @@ bool session_append_progress(struct buffer *out, const struct session *session)
 }
 
 /* A debugger that is ours has stopped it in its program. */
-static bool is_stepping(const struct session *session, const struct thread *thread)
+static bool session_is_stepping(const struct session *session, const struct thread *thread)
 {
 	const struct rank *rank = session_looked_at(session);
 
@@ -298,7 +298,7 @@ int session_selected_depth(const struct session *session)
 	if (!stack || stack->frame_count == 0)
 		return -1;
 	/* Where a step ends is where one is, in whosever code. */
-	if (depth < 0 && is_stepping(session, thread))
+	if (depth < 0 && session_is_stepping(session, thread))
 		return 0;
 	if (depth < 0)
 		return (int)place_user_frame(&session_looked_at(session)->process, stack);
@@ -356,7 +356,7 @@ static const struct source *find_of_machine(const struct session *session, size_
 	return NULL;
 }
 
-static bool has_ended(const struct session *session, size_t node, pid_t pid)
+static bool session_has_ended(const struct session *session, size_t node, pid_t pid)
 {
 	const struct rank *rank = session_find_any_pid(session, node, pid);
 
@@ -375,7 +375,7 @@ const struct source *session_find_source(const struct session *session, size_t n
 	if (other != pid)
 		found = find_source(session, node, other, path);
 	/* No node is left that could be asked for it. */
-	if (!found && (session->is_replay || has_ended(session, node, pid)))
+	if (!found && (session->is_replay || session_has_ended(session, node, pid)))
 		found = find_of_machine(session, node, path);
 	return found ? found : own;
 }

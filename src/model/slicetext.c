@@ -17,17 +17,17 @@ struct part {
 	int64_t end;
 };
 
-static void skip_blanks(const char **at)
+static void slicetext_skip_blanks(const char **at)
 {
 	*at += strspn(*at, " \t");
 }
 
 /* As Python counts from the end; false: there is no number. */
-static bool read_number(const char **at, int64_t size, int64_t *number)
+static bool slicetext_read_number(const char **at, int64_t size, int64_t *number)
 {
 	char *end;
 
-	skip_blanks(at);
+	slicetext_skip_blanks(at);
 	if (!strchr("-0123456789", **at) || **at == '\0')
 		return false;
 	*number = strtoll(*at, &end, 10);
@@ -36,7 +36,7 @@ static bool read_number(const char **at, int64_t size, int64_t *number)
 	if (*number < 0)
 		*number += size;
 	*at = end;
-	skip_blanks(at);
+	slicetext_skip_blanks(at);
 	return true;
 }
 
@@ -57,9 +57,9 @@ static int no_part(const char *text, struct error *error)
 static int read_part(struct part *part, const char **at, int64_t size, int dimension,
 		     struct error *error)
 {
-	bool has_number = read_number(at, size, &part->first);
+	bool has_number = slicetext_read_number(at, size, &part->first);
 
-	skip_blanks(at);
+	slicetext_skip_blanks(at);
 	part->runs = **at == ':';
 	if (!part->runs && !has_number)
 		return no_part(*at, error);
@@ -72,15 +72,15 @@ static int read_part(struct part *part, const char **at, int64_t size, int dimen
 	++*at;
 	part->first = has_number ? bound(part->first, size) : 0;
 	part->end = size;
-	if (read_number(at, size, &part->end))
+	if (slicetext_read_number(at, size, &part->end))
 		part->end = bound(part->end, size);
 	if (part->end < part->first)
 		part->end = part->first;
 	return 0;
 }
 
-static int read_parts(struct part *parts, const char *text, const struct tensor *tensor,
-		      struct error *error)
+static int slicetext_read_parts(struct part *parts, const char *text, const struct tensor *tensor,
+				struct error *error)
 {
 	int count = tensor->dimension_count;
 	const char *at = text + strspn(text, " \t");
@@ -88,7 +88,7 @@ static int read_parts(struct part *parts, const char *text, const struct tensor 
 	int i = 0;
 
 	at += has_bracket;
-	skip_blanks(&at);
+	slicetext_skip_blanks(&at);
 	for (; *at != '\0' && *at != ']'; i++) {
 		if (i == count)
 			return error_set(error, "it has %d dimension%s only", count,
@@ -98,10 +98,10 @@ static int read_parts(struct part *parts, const char *text, const struct tensor 
 		if (*at != ',' && *at != ']' && *at != '\0')
 			return no_part(at, error);
 		at += *at == ',';
-		skip_blanks(&at);
+		slicetext_skip_blanks(&at);
 	}
 	at += has_bracket && *at == ']';
-	skip_blanks(&at);
+	slicetext_skip_blanks(&at);
 	if (*at != '\0')
 		return no_part(at, error);
 	for (; i < count; i++)
@@ -109,7 +109,7 @@ static int read_parts(struct part *parts, const char *text, const struct tensor 
 	return 0;
 }
 
-static void set_row(struct tensor_slice *slice, int dimension, const struct part *part)
+static void slicetext_set_row(struct tensor_slice *slice, int dimension, const struct part *part)
 {
 	slice->row_dimension = dimension;
 	slice->row = part->first;
@@ -136,7 +136,7 @@ int slicetext_parse(struct tensor_slice *slice, const char *text, const struct t
 		.row_count = 1,
 		.column_count = 1,
 	};
-	if (read_parts(parts, text, tensor, error) < 0)
+	if (slicetext_read_parts(parts, text, tensor, error) < 0)
 		return -1;
 	for (int i = tensor->dimension_count - 1; i >= 0; i--) {
 		if (!parts[i].runs)
@@ -144,7 +144,7 @@ int slicetext_parse(struct tensor_slice *slice, const char *text, const struct t
 		else if (++running == 1)
 			set_column(slice, i, &parts[i]);
 		else if (running == 2)
-			set_row(slice, i, &parts[i]);
+			slicetext_set_row(slice, i, &parts[i]);
 		else
 			return error_set(error, "two dimensions of a slice run at most; give the "
 						"others an index: [0, :, :]");

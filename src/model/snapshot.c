@@ -273,21 +273,21 @@ struct reader {
 	struct error *error;
 };
 
-static double read_time(const struct reader *reader, const json_t *json, const char *key)
+static double snapshot_read_time(const struct reader *reader, const json_t *json, const char *key)
 {
 	double time = json_get_real(json, key, -1);
 
 	return time >= 0 && isfinite(time) ? time + reader->shift : -1;
 }
 
-static size_t read_count(const json_t *json, const char *key)
+static size_t snapshot_read_count(const json_t *json, const char *key)
 {
 	int64_t count = json_get_integer(json, key, 0);
 
 	return count > 0 ? (size_t)count : 0;
 }
 
-static int read_threads(const struct reader *reader, struct rank *rank, const json_t *json)
+static int snapshot_read_threads(const struct reader *reader, struct rank *rank, const json_t *json)
 {
 	struct process_sample sample = { .threads = NULL };
 	const json_t *threads = json_object_get(json, "threads");
@@ -302,11 +302,11 @@ static int read_threads(const struct reader *reader, struct rank *rank, const js
 	for (size_t i = 0; i < rank->thread_count; i++) {
 		struct thread *thread = &rank->threads[i];
 		const json_t *one = json_array_get(threads, i);
-		double since = read_time(reader, one, "since");
+		double since = snapshot_read_time(reader, one, "since");
 
 		thread->since = since >= 0 ? since : now;
 		thread->here_since = thread->since;
-		thread->sample_count = read_count(one, "samples");
+		thread->sample_count = snapshot_read_count(one, "samples");
 		thread->has_changed = json_get_boolean(one, "changed", false);
 		thread->has_moved = json_get_boolean(one, "moved", false);
 		thread->is_busy = json_get_boolean(one, "busy", false);
@@ -347,28 +347,28 @@ static int read_debugger(const struct reader *reader, struct rank *rank, const j
 
 static int read_past(const struct reader *reader, struct rank *rank, const json_t *json)
 {
-	double sampled_at = read_time(reader, json, "sampled_at");
+	double sampled_at = snapshot_read_time(reader, json, "sampled_at");
 
 	rank->sampled_at = sampled_at;
-	if ((sampled_at >= 0 && read_threads(reader, rank, json) < 0) ||
+	if ((sampled_at >= 0 && snapshot_read_threads(reader, rank, json) < 0) ||
 	    read_debugger(reader, rank, json_object_get(json, "debugger")) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_LENGTH(times); i++) {
 		double *time = (void *)((char *)rank + times[i].offset);
 
-		*time = read_time(reader, json, times[i].key);
+		*time = snapshot_read_time(reader, json, times[i].key);
 	}
 	rank->interval = json_get_real(json, "interval", 0);
 	rank->longest_pause = json_get_real(json, "longest_pause", 0);
 	rank->cpu_share = json_get_real(json, "cpu_share", -1);
-	rank->sample_count = read_count(json, "samples");
+	rank->sample_count = snapshot_read_count(json, "samples");
 	read_history(reader, rank, json_object_get(json, "history"));
 	rank_update_state(rank);
 	return 0;
 }
 
 /* A child is given to its rank; -1 and a sentence where there is none. */
-static int add_child(const struct reader *reader, struct rank *owned_child)
+static int snapshot_add_child(const struct reader *reader, struct rank *owned_child)
 {
 	const struct process *process = &owned_child->process;
 	struct rank *parent =
@@ -381,13 +381,13 @@ static int add_child(const struct reader *reader, struct rank *owned_child)
 	return 0;
 }
 
-static int place(const struct reader *reader, struct rank *owned_rank)
+static int snapshot_place(const struct reader *reader, struct rank *owned_rank)
 {
 	struct session *session = reader->session;
 	const struct process *process = &owned_rank->process;
 
 	if (process->parent_pid != 0)
-		return add_child(reader, owned_rank);
+		return snapshot_add_child(reader, owned_rank);
 	if (process->rank < 0 || session->rank_count + session->other_count >= RANKS_MAXIMUM)
 		return error_set(reader->error,
 				 "snapshot: process %ld has no number, or there are too many",
@@ -417,7 +417,7 @@ static int read_rank(const struct reader *reader, const json_t *json, bool is_en
 		rank->node = reader->node;
 		result = read_past(reader, rank, json);
 		if (result == 0)
-			result = place(reader, rank);
+			result = snapshot_place(reader, rank);
 		if (result < 0)
 			rank_free(rank);
 	}
@@ -426,7 +426,7 @@ static int read_rank(const struct reader *reader, const json_t *json, bool is_en
 }
 
 /* The rank of the session that the ended process is; NULL: it has gone. */
-static struct rank *find_same(const struct reader *reader, const struct process *process)
+static struct rank *snapshot_find_same(const struct reader *reader, const struct process *process)
 {
 	const struct session *session = reader->session;
 	struct rank *found[] = {
@@ -452,9 +452,9 @@ static void end_rank(const struct reader *reader, const json_t *json)
 	process_init(&process);
 	if (process_from_json(&process, json_object_get(json, "process"), NULL) == 0 &&
 	    process.state == PROCESS_EXITED && process.parent_pid == 0)
-		rank = find_same(reader, &process);
+		rank = snapshot_find_same(reader, &process);
 	if (rank) {
-		rank_end(rank, &process, read_time(reader, json, "ended_at"));
+		rank_end(rank, &process, snapshot_read_time(reader, json, "ended_at"));
 		job_end(reader->session, rank);
 	}
 	process_clear(&process);

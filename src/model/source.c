@@ -24,7 +24,7 @@ static size_t count_lines(const char *content)
 }
 
 /* Fills content and lines; every line ends in a NUL inside content. */
-static void split(struct source *source, const char *content)
+static void source_split(struct source *source, const char *content)
 {
 	struct buffer shown = BUFFER_INIT;
 	size_t *starts;
@@ -57,7 +57,7 @@ struct source *source_new(const char *path, const char *content, bool is_changed
 	source->is_changed = is_changed;
 	source->error = xstrdup_or_null(error);
 	if (content)
-		split(source, content);
+		source_split(source, content);
 	return source;
 }
 

@@ -30,7 +30,7 @@ static const struct frame *frame_at(const struct stack *stack, size_t i)
 	return &stack->frames[stack->frame_count - 1 - i];
 }
 
-static bool is_same_function(const struct frame *a, const struct frame *b)
+static bool stackdiff_is_same_function(const struct frame *a, const struct frame *b)
 {
 	return a->code == b->code || (strcmp(a->code->func, b->code->func) == 0 &&
 				      strcmp(a->code->file, b->code->file) == 0);
@@ -38,10 +38,10 @@ static bool is_same_function(const struct frame *a, const struct frame *b)
 
 static bool agree(const struct aligner *aligner, size_t i, size_t j)
 {
-	return is_same_function(frame_at(aligner->a, i), frame_at(aligner->b, j));
+	return stackdiff_is_same_function(frame_at(aligner->a, i), frame_at(aligner->b, j));
 }
 
-static struct stackdiff_row *add_row(struct stackdiff *diff, char op)
+static struct stackdiff_row *stackdiff_add_row(struct stackdiff *diff, char op)
 {
 	struct stackdiff_row *row = &diff->rows[diff->row_count++];
 
@@ -51,7 +51,7 @@ static struct stackdiff_row *add_row(struct stackdiff *diff, char op)
 
 static void add_a(struct aligner *aligner, size_t i)
 {
-	struct stackdiff_row *row = add_row(aligner->diff, '-');
+	struct stackdiff_row *row = stackdiff_add_row(aligner->diff, '-');
 
 	row->a = frame_at(aligner->a, i);
 	row->a_depth = aligner->a->frame_count - 1 - i;
@@ -59,7 +59,7 @@ static void add_a(struct aligner *aligner, size_t i)
 
 static void add_b(struct aligner *aligner, size_t j)
 {
-	struct stackdiff_row *row = add_row(aligner->diff, '+');
+	struct stackdiff_row *row = stackdiff_add_row(aligner->diff, '+');
 
 	row->b = frame_at(aligner->b, j);
 	row->b_depth = aligner->b->frame_count - 1 - j;
@@ -67,7 +67,7 @@ static void add_b(struct aligner *aligner, size_t j)
 
 static void add_both(struct aligner *aligner, size_t i, size_t j)
 {
-	struct stackdiff_row *row = add_row(aligner->diff, '=');
+	struct stackdiff_row *row = stackdiff_add_row(aligner->diff, '=');
 
 	row->a = frame_at(aligner->a, i);
 	row->a_depth = aligner->a->frame_count - 1 - i;

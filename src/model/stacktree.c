@@ -28,13 +28,14 @@ struct node_list {
 	size_t capacity;
 };
 
-static void push(struct node_list *list, struct stacktree_node *node)
+static void stacktree_push(struct node_list *list, struct stacktree_node *node)
 {
 	ARRAY_GROW(list->items, list->count, list->capacity);
 	list->items[list->count++] = node;
 }
 
-static struct stacktree_node *add_child(struct stacktree_node *parent, const struct frame *frame)
+static struct stacktree_node *stacktree_add_child(struct stacktree_node *parent,
+						  const struct frame *frame)
 {
 	struct stacktree_node *node = xcalloc(1, sizeof(*node));
 
@@ -44,8 +45,8 @@ static struct stacktree_node *add_child(struct stacktree_node *parent, const str
 	return node;
 }
 
-static bool is_same(const struct code *a, const struct code *b,
-		    enum stacktree_granularity granularity)
+static bool stacktree_is_same(const struct code *a, const struct code *b,
+			      enum stacktree_granularity granularity)
 {
 	if (a == b)
 		return true;
@@ -54,7 +55,8 @@ static bool is_same(const struct code *a, const struct code *b,
 	return strcmp(a->file, b->file) == 0;
 }
 
-static struct stacktree_node *find_line(struct stacktree_node *function, const struct frame *frame)
+static struct stacktree_node *stacktree_find_line(struct stacktree_node *function,
+						  const struct frame *frame)
 {
 	for (size_t i = 0; i < function->child_count; i++) {
 		if (function->children[i]->frame.lineno == frame->lineno)
@@ -64,7 +66,7 @@ static struct stacktree_node *find_line(struct stacktree_node *function, const s
 }
 
 /* The node's line, ranks and children move to a new node below it. */
-static void split(struct stacktree_node *node)
+static void stacktree_split(struct stacktree_node *node)
 {
 	struct stacktree_node *line = xcalloc(1, sizeof(*line));
 
@@ -83,7 +85,7 @@ static void split(struct stacktree_node *node)
 	node->children[node->child_count++] = line;
 }
 
-static void add_ranks(struct stacktree_node *node, const struct rankset *ranks)
+static void stacktree_add_ranks(struct stacktree_node *node, const struct rankset *ranks)
 {
 	for (size_t i = 0; i < ranks->range_count; i++)
 		rankset_add_range(&node->ranks, ranks->ranges[i].first, ranks->ranges[i].last);
@@ -95,45 +97,46 @@ struct walk {
 	enum stacktree_granularity granularity;
 };
 
-static struct stacktree_node *visit(const struct walk *walk, struct stacktree_node *node,
-				    bool is_user)
+static struct stacktree_node *stacktree_visit(const struct walk *walk, struct stacktree_node *node,
+					      bool is_user)
 {
 	node->is_user = is_user;
-	add_ranks(node, walk->ranks);
+	stacktree_add_ranks(node, walk->ranks);
 	return node;
 }
 
 /* The node below parent that stands for frame, with the walk's ranks added. */
-static struct stacktree_node *step(const struct walk *walk, struct stacktree_node *parent,
-				   const struct frame *frame)
+static struct stacktree_node *stacktree_step(const struct walk *walk, struct stacktree_node *parent,
+					     const struct frame *frame)
 {
 	bool is_user = place_is_user(walk->process, frame);
 	struct stacktree_node *node = NULL;
 	struct stacktree_node *line;
 
 	for (size_t i = 0; i < parent->child_count && !node; i++) {
-		if (is_same(parent->children[i]->frame.code, frame->code, walk->granularity))
+		if (stacktree_is_same(parent->children[i]->frame.code, frame->code,
+				      walk->granularity))
 			node = parent->children[i];
 	}
 	if (!node)
-		return visit(walk, add_child(parent, frame), is_user);
+		return stacktree_visit(walk, stacktree_add_child(parent, frame), is_user);
 	if (!node->is_split && node->frame.lineno == frame->lineno)
-		return visit(walk, node, is_user);
+		return stacktree_visit(walk, node, is_user);
 	if (!node->is_split)
-		split(node);
-	visit(walk, node, is_user);
-	line = find_line(node, frame);
+		stacktree_split(node);
+	stacktree_visit(walk, node, is_user);
+	line = stacktree_find_line(node, frame);
 	if (!line)
-		line = add_child(node, frame);
-	return visit(walk, line, is_user);
+		line = stacktree_add_child(node, frame);
+	return stacktree_visit(walk, line, is_user);
 }
 
-static void add_stack(struct stacktree_node *root, const struct walk *walk,
-		      const struct stack *stack)
+static void stacktree_add_stack(struct stacktree_node *root, const struct walk *walk,
+				const struct stack *stack)
 {
 	struct stacktree_node *node = root;
 
-	add_ranks(root, walk->ranks);
+	stacktree_add_ranks(root, walk->ranks);
 	for (size_t i = stack->frame_count; i-- > 0;) {
 		struct frame frame = stack->frames[i];
 
@@ -142,9 +145,9 @@ static void add_stack(struct stacktree_node *root, const struct walk *walk,
 		if (walk->granularity != STACKTREE_LINE)
 			frame.lineno = 0;
 		if (walk->granularity == STACKTREE_FILE && node != root &&
-		    is_same(node->frame.code, frame.code, STACKTREE_FILE))
+		    stacktree_is_same(node->frame.code, frame.code, STACKTREE_FILE))
 			continue;
-		node = step(walk, node, &frame);
+		node = stacktree_step(walk, node, &frame);
 	}
 }
 
@@ -162,7 +165,7 @@ static int compare_nodes(const void *left, const void *right)
 	return a->frame.lineno - b->frame.lineno;
 }
 
-static bool is_within(const struct rankset *part, const struct rankset *whole)
+static bool stacktree_is_within(const struct rankset *part, const struct rankset *whole)
 {
 	for (int rank = rankset_next(part, -1); rank >= 0; rank = rankset_next(part, rank)) {
 		if (!rankset_contains(whole, rank))
@@ -172,12 +175,12 @@ static bool is_within(const struct rankset *part, const struct rankset *whole)
 }
 
 /* Counts, marks and sorts, once all stacks are in. */
-static void finish(struct stacktree_node *root, const struct rankset *outliers)
+static void stacktree_finish(struct stacktree_node *root, const struct rankset *outliers)
 {
 	struct node_list list = { .items = NULL };
 
 	root->rank_count = rankset_count(&root->ranks);
-	push(&list, root);
+	stacktree_push(&list, root);
 	while (list.count > 0) {
 		struct stacktree_node *node = list.items[--list.count];
 
@@ -185,8 +188,8 @@ static void finish(struct stacktree_node *root, const struct rankset *outliers)
 			struct stacktree_node *child = node->children[i];
 
 			child->rank_count = rankset_count(&child->ranks);
-			child->is_outlier = is_within(&child->ranks, outliers);
-			push(&list, child);
+			child->is_outlier = stacktree_is_within(&child->ranks, outliers);
+			stacktree_push(&list, child);
 		}
 		if (node->child_count > 1)
 			qsort(node->children, node->child_count, sizeof(*node->children),
@@ -210,14 +213,15 @@ static void add_shown(struct stacktree_node *root, const struct session *session
 			continue;
 		rankset_add(&one, number);
 		walk.process = &rank->process;
-		add_stack(root, &walk, stack);
+		stacktree_add_stack(root, &walk, stack);
 		rankset_clear(&one);
 	}
 }
 
-static void add_class(struct stacktree_node *root, const struct session *session,
-		      const struct rank_class *class, enum stacktree_granularity granularity,
-		      const struct rankset *chosen)
+static void stacktree_add_class(struct stacktree_node *root, const struct session *session,
+				const struct rank_class *class,
+				enum stacktree_granularity granularity,
+				const struct rankset *chosen)
 {
 	struct rankset ranks = RANKSET_INIT;
 	const struct rank *first;
@@ -231,7 +235,7 @@ static void add_class(struct stacktree_node *root, const struct session *session
 		add_shown(root, session, &ranks, granularity);
 	} else if (class->stack && first) {
 		walk.process = &first->process;
-		add_stack(root, &walk, class->stack);
+		stacktree_add_stack(root, &walk, class->stack);
 	}
 	rankset_clear(&ranks);
 }
@@ -244,13 +248,13 @@ struct stacktree_node *stacktree_new_of(const struct session *session,
 	const struct verdict *verdict = &session->verdict;
 
 	for (size_t i = 0; i < verdict->class_count; i++)
-		add_class(root, session, &verdict->classes[i], granularity, ranks);
-	finish(root, &verdict->outliers);
+		stacktree_add_class(root, session, &verdict->classes[i], granularity, ranks);
+	stacktree_finish(root, &verdict->outliers);
 	return root;
 }
 
-static void add_rank(struct stacktree_node *root, const struct rank *rank,
-		     enum stacktree_granularity granularity)
+static void stacktree_add_rank(struct stacktree_node *root, const struct rank *rank,
+			       enum stacktree_granularity granularity)
 {
 	const struct stack *stack = rank_last_stack(rank);
 	struct rankset ranks = RANKSET_INIT;
@@ -263,7 +267,7 @@ static void add_rank(struct stacktree_node *root, const struct rank *rank,
 	if (!stack)
 		return;
 	rankset_add(&ranks, rank->process.rank);
-	add_stack(root, &walk, stack);
+	stacktree_add_stack(root, &walk, stack);
 	rankset_clear(&ranks);
 }
 
@@ -277,9 +281,9 @@ struct stacktree_node *stacktree_new_last(const struct session *session,
 		const struct rank *rank = session->ranks[i];
 
 		if (!ranks || rankset_contains(ranks, rank->process.rank))
-			add_rank(root, rank, granularity);
+			stacktree_add_rank(root, rank, granularity);
 	}
-	finish(root, &session->verdict.outliers);
+	stacktree_finish(root, &session->verdict.outliers);
 	return root;
 }
 
@@ -306,12 +310,12 @@ void stacktree_free(struct stacktree_node *root)
 	struct node_list list = { .items = NULL };
 
 	if (root)
-		push(&list, root);
+		stacktree_push(&list, root);
 	while (list.count > 0) {
 		struct stacktree_node *node = list.items[--list.count];
 
 		for (size_t i = 0; i < node->child_count; i++)
-			push(&list, node->children[i]);
+			stacktree_push(&list, node->children[i]);
 		rankset_clear(&node->ranks);
 		free(node->children);
 		free(node);
@@ -374,7 +378,7 @@ static size_t continue_prefix(char *prefix, size_t size, const char *above)
 	return strlen(prefix);
 }
 
-static void add_row(struct row_list *list, const struct pending *pending)
+static void stacktree_add_row(struct row_list *list, const struct pending *pending)
 {
 	struct stacktree_row *row;
 	struct stacktree_row above;
@@ -403,7 +407,7 @@ struct stacktree_row *stacktree_rows(const struct stacktree_node *root, size_t *
 	while (list.count > 0) {
 		struct pending pending = list.items[--list.count];
 
-		add_row(&rows, &pending);
+		stacktree_add_row(&rows, &pending);
 		push_children(&list, pending.node, &pending, rows.count - 1);
 	}
 	free(list.items);

@@ -16,7 +16,7 @@ struct census {
 	size_t outliers; /* of those that live and are not in teardown */
 };
 
-static bool is_live(enum wait_group_role role)
+static bool stall_is_live(enum wait_group_role role)
 {
 	return role == WAIT_GROUP_WAITS || role == WAIT_GROUP_ELSEWHERE;
 }
@@ -30,10 +30,10 @@ static struct census take_census(const struct session *session)
 		enum wait_group_role role = wait_group_role_of(rank);
 
 		census.waiting += role == WAIT_GROUP_WAITS;
-		census.living += is_live(role) || role == WAIT_GROUP_TEARDOWN;
+		census.living += stall_is_live(role) || role == WAIT_GROUP_TEARDOWN;
 		census.teardown += role == WAIT_GROUP_TEARDOWN;
 		census.unread += role == WAIT_GROUP_UNREAD;
-		census.outliers += is_live(role) && rank->is_outlier;
+		census.outliers += stall_is_live(role) && rank->is_outlier;
 	}
 	return census;
 }
@@ -51,7 +51,7 @@ static double moved_at(const struct rank *rank, const struct census *census)
 	bool is_helped = helped_at > rank->last_changed_at;
 	double woken_at = rank_is_waking(rank) ? rank->last_woken_at : -INFINITY;
 
-	if (!is_live(role) && role != WAIT_GROUP_TEARDOWN)
+	if (!stall_is_live(role) && role != WAIT_GROUP_TEARDOWN)
 		return -INFINITY;
 	if (role == WAIT_GROUP_WAITS)
 		return rank->last_changed_at;
@@ -63,7 +63,7 @@ static double moved_at(const struct rank *rank, const struct census *census)
 	return later(rank_moved_at(rank), woken_at);
 }
 
-static bool may_stand(enum verdict_state state, const struct census *census)
+static bool stall_may_stand(enum verdict_state state, const struct census *census)
 {
 	switch (state) {
 	case VERDICT_HUNG:
@@ -83,7 +83,8 @@ double stall_seconds(const struct session *session)
 	struct census census = take_census(session);
 	double least = INFINITY;
 
-	if (census.living == 0 || census.unread > 0 || !may_stand(session->verdict.state, &census))
+	if (census.living == 0 || census.unread > 0 ||
+	    !stall_may_stand(session->verdict.state, &census))
 		return 0;
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];

@@ -37,7 +37,7 @@ static int64_t rows_of(const struct tensordiff *diff)
 	return columns > 0 ? diff->element_count / columns : 0;
 }
 
-static int at_most(int64_t count, int wanted, int maximum)
+static int tensordiff_at_most(int64_t count, int wanted, int maximum)
 {
 	if (wanted > maximum)
 		wanted = maximum;
@@ -48,8 +48,9 @@ static void make_grid(struct tensordiff *diff, int row_count, int column_count)
 {
 	size_t count;
 
-	diff->row_count = at_most(rows_of(diff), row_count, TENSORDIFF_ROWS_MAXIMUM);
-	diff->column_count = at_most(columns_of(diff), column_count, TENSORDIFF_COLUMNS_MAXIMUM);
+	diff->row_count = tensordiff_at_most(rows_of(diff), row_count, TENSORDIFF_ROWS_MAXIMUM);
+	diff->column_count =
+		tensordiff_at_most(columns_of(diff), column_count, TENSORDIFF_COLUMNS_MAXIMUM);
 	count = (size_t)diff->row_count * (size_t)diff->column_count;
 	if (diff->row_count <= 0 || diff->column_count <= 0)
 		return;
@@ -95,7 +96,7 @@ int tensordiff_begin(struct tensordiff *diff, const struct tensor *a, const stru
 }
 
 /* Which of count cells holds what is at of size. */
-static int64_t cell_of(int64_t at, int64_t size, int64_t count)
+static int64_t tensordiff_cell_of(int64_t at, int64_t size, int64_t count)
 {
 	int64_t quotient = size / count;
 	int64_t rest = size % count;
@@ -117,17 +118,17 @@ static void note_cell(struct tensordiff *diff, int64_t row, int64_t column, doub
 
 static int64_t row_cell(const struct tensordiff *diff, int64_t index)
 {
-	return cell_of(index / columns_of(diff), rows_of(diff), diff->row_count);
+	return tensordiff_cell_of(index / columns_of(diff), rows_of(diff), diff->row_count);
 }
 
 static int64_t column_cell(const struct tensordiff *diff, int64_t index)
 {
 	int64_t columns = columns_of(diff);
 
-	return cell_of(index % columns, columns, diff->column_count);
+	return tensordiff_cell_of(index % columns, columns, diff->column_count);
 }
 
-static void note(struct tensordiff *diff, int64_t index, double distance)
+static void tensordiff_note(struct tensordiff *diff, int64_t index, double distance)
 {
 	if (diff->grid)
 		note_cell(diff, row_cell(diff, index), column_cell(diff, index), distance);
@@ -154,7 +155,7 @@ void tensordiff_add_same(struct tensordiff *diff, int64_t start, int64_t count)
 }
 
 /* NULL: it is only told whether elements are the same. */
-static const struct dtype *type_of(const struct tensordiff *diff)
+static const struct dtype *tensordiff_type_of(const struct tensordiff *diff)
 {
 	const struct dtype *type = dtype_find(diff->dtype);
 
@@ -187,7 +188,7 @@ static double integer_distance(const struct dtype *type, const uint8_t *a, const
 				: (uint64_t)one - (uint64_t)other);
 }
 
-static double distance_of(const struct dtype *type, const uint8_t *a, const uint8_t *b)
+static double tensordiff_distance_of(const struct dtype *type, const uint8_t *a, const uint8_t *b)
 {
 	double one[2] = { 0, 0 };
 	double other[2] = { 0, 0 };
@@ -215,13 +216,13 @@ static void place(struct tensordiff_place *place, const struct dtype *type, int6
 static void add_element(struct tensordiff *diff, const struct dtype *type, int64_t index,
 			const uint8_t *a, const uint8_t *b)
 {
-	double distance = type ? distance_of(type, a, b) : NAN;
+	double distance = type ? tensordiff_distance_of(type, a, b) : NAN;
 
 	diff->differing++;
 	if (diff->first.index < 0)
 		place(&diff->first, type, index, a, b);
 	diff->unlike += type && isnan(distance);
-	note(diff, index, distance);
+	tensordiff_note(diff, index, distance);
 	if (isnan(distance) || distance <= diff->maximum)
 		return;
 	diff->maximum = distance;
@@ -231,13 +232,13 @@ static void add_element(struct tensordiff *diff, const struct dtype *type, int64
 void tensordiff_add(struct tensordiff *diff, int64_t start, const uint8_t *a, const uint8_t *b,
 		    int64_t count)
 {
-	const struct dtype *type = type_of(diff);
+	const struct dtype *type = tensordiff_type_of(diff);
 	size_t size = (size_t)diff->item_size;
 
 	diff->compared += count;
 	for (int64_t i = 0; i < count; i++, a += size, b += size) {
 		if (memcmp(a, b, size) == 0)
-			note(diff, start + i, 0);
+			tensordiff_note(diff, start + i, 0);
 		else
 			add_element(diff, type, start + i, a, b);
 	}
@@ -285,7 +286,7 @@ void tensordiff_append_place(struct buffer *out, const struct tensordiff *diff,
 	buffer_clear(&other);
 }
 
-static void append_rest(struct buffer *out, const struct tensordiff *diff)
+static void tensordiff_append_rest(struct buffer *out, const struct tensordiff *diff)
 {
 	if (diff->is_torn)
 		buffer_append_string(out, "; written meanwhile");
@@ -302,7 +303,7 @@ void tensordiff_append(struct buffer *out, const struct tensordiff *diff)
 {
 	if (diff->differing == 0) {
 		buffer_append_string(out, "no element differs");
-		append_rest(out, diff);
+		tensordiff_append_rest(out, diff);
 		return;
 	}
 	text_count(out, (size_t)diff->differing);
@@ -315,5 +316,5 @@ void tensordiff_append(struct buffer *out, const struct tensordiff *diff)
 		buffer_printf(out, "; max |difference| %.4g at ", diff->maximum);
 		tensordiff_append_index(out, diff, diff->farthest.index);
 	}
-	append_rest(out, diff);
+	tensordiff_append_rest(out, diff);
 }

@@ -30,7 +30,7 @@ struct tensor_format tensor_format_resolve(struct tensor_format format, double l
 }
 
 /* True: it is none, and was told in a word. */
-static bool append_odd(struct buffer *out, double value)
+static bool tensorformat_append_odd(struct buffer *out, double value)
 {
 	if (isnan(value))
 		buffer_append_string(out, "nan");
@@ -41,9 +41,9 @@ static bool append_odd(struct buffer *out, double value)
 	return true;
 }
 
-static void append_real(struct buffer *out, double value, struct tensor_format format)
+static void tensorformat_append_real(struct buffer *out, double value, struct tensor_format format)
 {
-	if (append_odd(out, value))
+	if (tensorformat_append_odd(out, value))
 		return;
 	switch (format.notation) {
 	case TENSOR_SCIENTIFIC:
@@ -60,8 +60,8 @@ static void append_real(struct buffer *out, double value, struct tensor_format f
 	}
 }
 
-static void append_integer(struct buffer *out, bool is_negative, uint64_t magnitude,
-			   struct tensor_format format)
+static void tensorformat_append_integer(struct buffer *out, bool is_negative, uint64_t magnitude,
+					struct tensor_format format)
 {
 	const char *sign = is_negative ? "-" : "";
 
@@ -81,9 +81,9 @@ static void append_sign(struct buffer *out, double imaginary)
 static void append_complex(struct buffer *out, const struct tensor_number *number,
 			   struct tensor_format format)
 {
-	append_real(out, number->real, format);
+	tensorformat_append_real(out, number->real, format);
 	append_sign(out, number->imaginary);
-	append_real(out, number->imaginary, format);
+	tensorformat_append_real(out, number->imaginary, format);
 	buffer_append_char(out, 'j');
 }
 
@@ -97,14 +97,14 @@ void tensor_text_append(struct buffer *out, const struct tensor_number *number,
 		buffer_append_char(out, '?');
 		return;
 	case TENSOR_NUMBER_REAL:
-		append_real(out, number->real, format);
+		tensorformat_append_real(out, number->real, format);
 		return;
 	case TENSOR_NUMBER_INTEGER:
-		append_integer(out, number->integer < 0, number->integer < 0 ? 0 - bits : bits,
-			       format);
+		tensorformat_append_integer(out, number->integer < 0,
+					    number->integer < 0 ? 0 - bits : bits, format);
 		return;
 	case TENSOR_NUMBER_UNSIGNED:
-		append_integer(out, false, bits, format);
+		tensorformat_append_integer(out, false, bits, format);
 		return;
 	case TENSOR_NUMBER_BOOLEAN:
 		buffer_append_string(out, number->integer ? "True" : "False");
@@ -120,7 +120,7 @@ void tensor_text_append(struct buffer *out, const struct tensor_number *number,
 
 void tensor_text_append_real(struct buffer *out, double value, int digits)
 {
-	if (!append_odd(out, value))
+	if (!tensorformat_append_odd(out, value))
 		buffer_printf(out, "%.*g", digits, value);
 }
 

@@ -6,7 +6,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 
-static int64_t minimum(int64_t a, int64_t b)
+static int64_t tensorheat_minimum(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
 }
@@ -17,8 +17,9 @@ static int64_t divide_up(int64_t a, int64_t b)
 }
 
 /* All but the bins. */
-static struct tensor_heat plan(const struct tensor_plane *plane, const struct tensor *tensor,
-			       int row_maximum, int column_maximum, int64_t column)
+static struct tensor_heat tensorheat_plan(const struct tensor_plane *plane,
+					  const struct tensor *tensor, int row_maximum,
+					  int column_maximum, int64_t column)
 {
 	struct tensor_heat heat = {
 		.plane = *plane,
@@ -30,13 +31,15 @@ static struct tensor_heat plan(const struct tensor_plane *plane, const struct te
 		return heat;
 	heat.bin_rows = divide_up(heat.rows, row_maximum);
 	heat.row_count = (int)divide_up(heat.rows, heat.bin_rows);
-	heat.shown_columns = minimum(heat.columns, TENSOR_HEAT_ELEMENTS / heat.row_count);
+	heat.shown_columns =
+		tensorheat_minimum(heat.columns, TENSOR_HEAT_ELEMENTS / heat.row_count);
 	heat.first_column = column / heat.shown_columns * heat.shown_columns;
-	heat.shown_columns = minimum(heat.shown_columns, heat.columns - heat.first_column);
+	heat.shown_columns =
+		tensorheat_minimum(heat.shown_columns, heat.columns - heat.first_column);
 	heat.bin_columns = divide_up(heat.shown_columns, column_maximum);
 	heat.column_count = (int)divide_up(heat.shown_columns, heat.bin_columns);
-	heat.read_rows =
-		minimum(heat.bin_rows, TENSOR_HEAT_ELEMENTS / heat.row_count / heat.shown_columns);
+	heat.read_rows = tensorheat_minimum(heat.bin_rows, TENSOR_HEAT_ELEMENTS / heat.row_count /
+								   heat.shown_columns);
 	if (heat.read_rows < 1)
 		heat.read_rows = 1;
 	return heat;
@@ -46,7 +49,7 @@ void tensor_heat_begin(struct tensor_heat *heat, const struct tensor_plane *plan
 		       const struct tensor *tensor, int row_maximum, int column_maximum,
 		       int64_t column)
 {
-	*heat = plan(plane, tensor, row_maximum, column_maximum, column);
+	*heat = tensorheat_plan(plane, tensor, row_maximum, column_maximum, column);
 	heat->bins = xcalloc((size_t)heat->row_count * (size_t)heat->column_count + 1,
 			     sizeof(*heat->bins));
 }
@@ -61,7 +64,8 @@ bool tensor_heat_is_of(const struct tensor_heat *heat, const struct tensor_plane
 		       const struct tensor *tensor, int row_maximum, int column_maximum,
 		       int64_t column)
 {
-	struct tensor_heat other = plan(plane, tensor, row_maximum, column_maximum, column);
+	struct tensor_heat other =
+		tensorheat_plan(plane, tensor, row_maximum, column_maximum, column);
 
 	return heat->bins != NULL && tensor_plane_is_same(&heat->plane, plane) &&
 	       heat->rows == other.rows && heat->columns == other.columns &&
@@ -87,13 +91,13 @@ struct pages {
 static struct pages pages_of(const struct tensor_heat *heat)
 {
 	struct pages pages = {
-		.columns = minimum(heat->shown_columns, TENSOR_CELLS_MAXIMUM),
+		.columns = tensorheat_minimum(heat->shown_columns, TENSOR_CELLS_MAXIMUM),
 		.part_rows = reads_all(heat) ? heat->rows : heat->read_rows,
 		.parts = reads_all(heat) ? 1 : heat->row_count,
 	};
 
 	pages.across = divide_up(heat->shown_columns, pages.columns);
-	pages.rows = minimum(pages.part_rows, TENSOR_CELLS_MAXIMUM / pages.columns);
+	pages.rows = tensorheat_minimum(pages.part_rows, TENSOR_CELLS_MAXIMUM / pages.columns);
 	pages.down = divide_up(pages.part_rows, pages.rows);
 	return pages;
 }
@@ -113,7 +117,7 @@ static void rows_of_part(const struct tensor_heat *heat, int64_t part, int64_t *
 		*first = heat->rows - heat->read_rows;
 	if (*first < part * heat->bin_rows)
 		*first = part * heat->bin_rows;
-	*end = minimum(*first + heat->read_rows, heat->rows);
+	*end = tensorheat_minimum(*first + heat->read_rows, heat->rows);
 }
 
 /* False where a page has no rows, as the last part may have fewer. */
@@ -130,8 +134,9 @@ static bool page_at(const struct tensor_heat *heat, const struct pages *pages, i
 	place.column = heat->first_column + page % pages->across * pages->columns;
 	if (place.row >= end)
 		return false;
-	*slice = tensor_plane_slice(&heat->plane, &place, minimum(pages->rows, end - place.row),
-				    minimum(pages->columns, last - place.column));
+	*slice = tensor_plane_slice(&heat->plane, &place,
+				    tensorheat_minimum(pages->rows, end - place.row),
+				    tensorheat_minimum(pages->columns, last - place.column));
 	return true;
 }
 

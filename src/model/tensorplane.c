@@ -44,7 +44,7 @@ bool tensor_plane_is_same(const struct tensor_plane *a, const struct tensor_plan
 	return true;
 }
 
-static int64_t size_of(const struct tensor *tensor, int dimension)
+static int64_t tensorplane_size_of(const struct tensor *tensor, int dimension)
 {
 	if (dimension < 0)
 		return tensor->element_count > 0 ? 1 : 0;
@@ -53,12 +53,12 @@ static int64_t size_of(const struct tensor *tensor, int dimension)
 
 int64_t tensor_plane_rows(const struct tensor_plane *plane, const struct tensor *tensor)
 {
-	return size_of(tensor, plane->row_dimension);
+	return tensorplane_size_of(tensor, plane->row_dimension);
 }
 
 int64_t tensor_plane_columns(const struct tensor_plane *plane, const struct tensor *tensor)
 {
-	return size_of(tensor, plane->column_dimension);
+	return tensorplane_size_of(tensor, plane->column_dimension);
 }
 
 static bool runs(const struct tensor_plane *plane, int dimension)

@@ -26,7 +26,7 @@ void tensorview_init(struct tensorview *tensorview)
 }
 
 /* What was read. */
-static void forget(struct tensorview *tensorview)
+static void tensorview_forget(struct tensorview *tensorview)
 {
 	char *expression = tensorview->expression;
 
@@ -45,7 +45,7 @@ static void forget(struct tensorview *tensorview)
 
 void tensorview_clear(struct tensorview *tensorview)
 {
-	forget(tensorview);
+	tensorview_forget(tensorview);
 	free(tensorview->expression);
 	tensorview_init(tensorview);
 }
@@ -60,7 +60,7 @@ void tensorview_look(struct tensorview *tensorview, const char *expression)
 
 void tensorview_move(struct tensorview *tensorview, int rank, size_t node, pid_t pid)
 {
-	forget(tensorview);
+	tensorview_forget(tensorview);
 	tensorview->rank = rank;
 	tensorview->node = node;
 	tensorview->pid = pid;
@@ -101,7 +101,7 @@ static void take_statistics(struct tensorview *tensorview, struct tensor *tensor
 	known->histogram = (struct tensor_histogram){ .bins = NULL };
 }
 
-static void take_slice(struct tensorview *tensorview, struct tensor_slice *slice)
+static void tensorview_take_slice(struct tensorview *tensorview, struct tensor_slice *slice)
 {
 	if (tensorview->slice_reading != tensorview->reading) {
 		tensor_slice_clear(&tensorview->previous);
@@ -137,7 +137,7 @@ static char *make_where(const struct tensor_answer *answer)
 	return xasprintf("%s (%s:%d)", answer->func, place_file_name(answer->file), answer->line);
 }
 
-static void take_tensor(struct tensorview *tensorview, struct tensor_answer *answer)
+static void tensorview_take_tensor(struct tensorview *tensorview, struct tensor_answer *answer)
 {
 	tensorview->has_tensor = answer->has_tensor;
 	if (!answer->has_tensor)
@@ -148,14 +148,14 @@ static void take_tensor(struct tensorview *tensorview, struct tensor_answer *ans
 	tensor_init(&answer->tensor);
 }
 
-static void take_answer(struct tensorview *tensorview, enum tensor_work work,
-			struct tensor_answer *answer)
+static void tensorview_take_answer(struct tensorview *tensorview, enum tensor_work work,
+				   struct tensor_answer *answer)
 {
 	variable_clear(&tensorview->value);
 	tensorview->value = answer->value;
 	answer->value = (struct variable){ .child_count = -1 };
 	tensorview->has_value = true;
-	take_tensor(tensorview, answer);
+	tensorview_take_tensor(tensorview, answer);
 	if (work == TENSOR_WORK_FIND) {
 		tensorview->has_found = true;
 		tensorview->found = answer->found;
@@ -163,7 +163,7 @@ static void take_answer(struct tensorview *tensorview, enum tensor_work work,
 	if (work == TENSOR_WORK_HEAT)
 		take_heat(tensorview, &answer->slice);
 	else if (answer->slice.numbers != NULL)
-		take_slice(tensorview, &answer->slice);
+		tensorview_take_slice(tensorview, &answer->slice);
 	free(tensorview->where);
 	tensorview->where = make_where(answer);
 	free(tensorview->error);
@@ -177,7 +177,7 @@ int tensorview_take(struct tensorview *tensorview, enum tensor_work work, const 
 	int result = tensor_answer_from_json(&answer, body, error);
 
 	if (result == 0) {
-		take_answer(tensorview, work, &answer);
+		tensorview_take_answer(tensorview, work, &answer);
 		tensorview->time = now;
 	}
 	tensor_answer_clear(&answer);

@@ -71,7 +71,7 @@ static bool has_burst(struct thread *thread, const struct thread *before, double
 	return waits(thread) && usual < IDLE_SHARE && share >= BURST_SHARE;
 }
 
-static bool is_stopped(const struct thread *thread)
+static bool thread_is_stopped(const struct thread *thread)
 {
 	return thread->sample.state == THREAD_STOPPED;
 }
@@ -120,8 +120,8 @@ void thread_compare(struct thread *thread, const struct thread *before, double s
 	if (thread->has_changed)
 		return;
 	thread->here_since = before->here_since;
-	if (is_stopped(thread) == is_stopped(before))
+	if (thread_is_stopped(thread) == thread_is_stopped(before))
 		thread->since = before->since;
-	else if (!is_stopped(thread))
+	else if (!thread_is_stopped(thread))
 		thread->since = thread->here_since;
 }

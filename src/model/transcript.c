@@ -25,7 +25,7 @@ uint64_t transcript_end(const struct transcript *transcript)
 	return transcript->start + transcript->bytes.length;
 }
 
-static struct transcript *find(const struct session *session, size_t node, pid_t pid)
+static struct transcript *transcript_find(const struct session *session, size_t node, pid_t pid)
 {
 	for (size_t i = 0; i < session->transcript_count; i++)
 		if (session->transcripts[i]->node == node && session->transcripts[i]->pid == pid)
@@ -36,13 +36,13 @@ static struct transcript *find(const struct session *session, size_t node, pid_t
 const struct transcript *session_find_transcript(const struct session *session, size_t node,
 						 pid_t pid)
 {
-	return find(session, node, pid);
+	return transcript_find(session, node, pid);
 }
 
 /* The oldest of too many goes. */
-static struct transcript *find_or_add(struct session *session, size_t node, pid_t pid)
+static struct transcript *transcript_find_or_add(struct session *session, size_t node, pid_t pid)
 {
-	struct transcript *transcript = find(session, node, pid);
+	struct transcript *transcript = transcript_find(session, node, pid);
 
 	if (transcript)
 		return transcript;
@@ -71,7 +71,7 @@ void session_clear_transcripts(struct session *session)
 }
 
 /* Half of it goes at once, so that few bytes are moved often. */
-static void forget_oldest(struct transcript *transcript)
+static void transcript_forget_oldest(struct transcript *transcript)
 {
 	size_t excess;
 
@@ -92,7 +92,7 @@ void transcript_add(struct transcript *transcript, const char *text, bool is_fir
 	buffer_append_string(&transcript->bytes, text);
 	if (is_first)
 		transcript->told = transcript_end(transcript);
-	forget_oldest(transcript);
+	transcript_forget_oldest(transcript);
 }
 
 int session_apply_transcript(struct session *session, size_t node, const json_t *body,
@@ -103,7 +103,7 @@ int session_apply_transcript(struct session *session, size_t node, const json_t 
 
 	if (pid <= 0 || pid > INT_MAX)
 		return error_set(error, "a debugger's session names no process");
-	transcript_add(find_or_add(session, node, (pid_t)pid), text,
+	transcript_add(transcript_find_or_add(session, node, (pid_t)pid), text,
 		       json_get_boolean(body, "isFirst", false));
 	return 0;
 }

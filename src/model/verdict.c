@@ -57,7 +57,7 @@ bool verdict_is_finding(const struct verdict *verdict)
 	       verdict->state == VERDICT_CRASHED;
 }
 
-static bool is_live(const struct wait_group *wait_group)
+static bool verdict_is_live(const struct wait_group *wait_group)
 {
 	return wait_group->role == WAIT_GROUP_WAITS || wait_group->role == WAIT_GROUP_ELSEWHERE;
 }
@@ -75,7 +75,7 @@ static size_t count_changing(const struct wait_group_list *wait_groups, enum wai
 }
 
 /* Whether a rank is known not to wait for its peers. */
-static bool has_late(const struct wait_group_list *wait_groups)
+static bool verdict_has_late(const struct wait_group_list *wait_groups)
 {
 	for (size_t i = 0; i < wait_groups->count; i++) {
 		if (wait_groups->items[i].role == WAIT_GROUP_ELSEWHERE &&
@@ -101,13 +101,13 @@ static size_t count_moving(const struct wait_group_list *wait_groups)
 	size_t count = 0;
 
 	for (size_t i = 0; i < wait_groups->count; i++) {
-		if (is_live(&wait_groups->items[i]))
+		if (verdict_is_live(&wait_groups->items[i]))
 			count += wait_groups->items[i].moving_count;
 	}
 	return count;
 }
 
-static size_t count_live(const struct wait_group_list *wait_groups)
+static size_t verdict_count_live(const struct wait_group_list *wait_groups)
 {
 	return wait_groups->role_counts[WAIT_GROUP_WAITS] +
 	       wait_groups->role_counts[WAIT_GROUP_ELSEWHERE];
@@ -125,7 +125,7 @@ static bool is_any_held(const struct wait_group_list *wait_groups)
 static bool are_all_stopped(const struct wait_group_list *wait_groups)
 {
 	for (size_t i = 0; i < wait_groups->count; i++) {
-		if (is_live(&wait_groups->items[i]) && !wait_groups->items[i].is_stopped)
+		if (verdict_is_live(&wait_groups->items[i]) && !wait_groups->items[i].is_stopped)
 			return false;
 	}
 	return true;
@@ -135,8 +135,8 @@ static bool are_all_stopped(const struct wait_group_list *wait_groups)
 static const struct wait_group *find_majority(const struct wait_group_list *wait_groups)
 {
 	for (size_t i = 0; i < wait_groups->count; i++) {
-		if (is_live(&wait_groups->items[i]) &&
-		    wait_groups->items[i].count * 2 > count_live(wait_groups))
+		if (verdict_is_live(&wait_groups->items[i]) &&
+		    wait_groups->items[i].count * 2 > verdict_count_live(wait_groups))
 			return &wait_groups->items[i];
 	}
 	return NULL;
@@ -155,15 +155,16 @@ static enum finding find_in_majority(const struct wait_group_list *wait_groups)
 	if (majority && majority->changing_count > 0)
 		return FINDING_MOVING;
 	if (majority)
-		return majority->count == count_live(wait_groups) ? FINDING_TOGETHER
-								  : FINDING_MAJORITY;
-	return changing * 2 >= count_live(wait_groups) ? FINDING_MOVING : FINDING_WAIT_GROUPS;
+		return majority->count == verdict_count_live(wait_groups) ? FINDING_TOGETHER
+									  : FINDING_MAJORITY;
+	return changing * 2 >= verdict_count_live(wait_groups) ? FINDING_MOVING
+							       : FINDING_WAIT_GROUPS;
 }
 
-static enum finding find(const struct wait_group_list *wait_groups, size_t total)
+static enum finding verdict_find(const struct wait_group_list *wait_groups, size_t total)
 {
 	const size_t *counts = wait_groups->role_counts;
-	size_t live = count_live(wait_groups);
+	size_t live = verdict_count_live(wait_groups);
 
 	if (total == 0)
 		return FINDING_NO_RANKS;
@@ -185,7 +186,7 @@ static enum finding find(const struct wait_group_list *wait_groups, size_t total
 	if (counts[WAIT_GROUP_WAITS] > 0 && counts[WAIT_GROUP_ELSEWHERE] > 0) {
 		if (count_changing(wait_groups, WAIT_GROUP_WAITS) > 0 || has_leaver(wait_groups))
 			return FINDING_MOVING;
-		return has_late(wait_groups) ? FINDING_LATE : FINDING_UNSETTLED;
+		return verdict_has_late(wait_groups) ? FINDING_LATE : FINDING_UNSETTLED;
 	}
 	return find_in_majority(wait_groups);
 }
@@ -197,7 +198,8 @@ static bool is_leaver(const struct wait_group_list *wait_groups,
 	if (wait_group->role == WAIT_GROUP_GONE || debug_state_is_outlier(wait_group->first))
 		return true;
 	return wait_group->role == WAIT_GROUP_TEARDOWN &&
-	       (count_live(wait_groups) > 0 || wait_groups->role_counts[WAIT_GROUP_UNREADABLE] > 0);
+	       (verdict_count_live(wait_groups) > 0 ||
+		wait_groups->role_counts[WAIT_GROUP_UNREADABLE] > 0);
 }
 
 /*
@@ -238,7 +240,8 @@ static void mark_outliers(struct wait_group_list *wait_groups, enum finding find
 			wait_group->is_outlier = wait_group->role == WAIT_GROUP_ELSEWHERE &&
 						 !wait_group->is_unsettled;
 		else if (finding == FINDING_MAJORITY)
-			wait_group->is_outlier = is_live(wait_group) && wait_group != majority;
+			wait_group->is_outlier =
+				verdict_is_live(wait_group) && wait_group != majority;
 	}
 }
 
@@ -258,7 +261,7 @@ static bool has_lost_one(const struct session *session)
 /* The state of ranks that live: rule 4. */
 static enum verdict_state state_of_living(const struct wait_group_list *wait_groups)
 {
-	if (!wait_groups->is_sampled_twice || count_live(wait_groups) == 0)
+	if (!wait_groups->is_sampled_twice || verdict_count_live(wait_groups) == 0)
 		return VERDICT_UNKNOWN;
 	if (wait_groups->role_counts[WAIT_GROUP_WAITS] > 0)
 		return count_changing(wait_groups, WAIT_GROUP_WAITS) > 0 ? VERDICT_PROGRESSING
@@ -292,8 +295,9 @@ static double quiet_seconds_of(const struct wait_group_list *wait_groups,
 {
 	if (wait_group->main_thread->activity.kind == ACTIVITY_SLEEP)
 		return SLEEP_SECONDS;
-	if (wait_groups->role_counts[WAIT_GROUP_WAITS] == count_live(wait_groups) &&
-	    wait_group->count < count_live(wait_groups) && !is_message_under_way(wait_groups))
+	if (wait_groups->role_counts[WAIT_GROUP_WAITS] == verdict_count_live(wait_groups) &&
+	    wait_group->count < verdict_count_live(wait_groups) &&
+	    !is_message_under_way(wait_groups))
 		return 0;
 	return VERDICT_STILL_SECONDS;
 }
@@ -365,8 +369,9 @@ static enum verdict_state without_unread(const struct wait_group_list *wait_grou
 		       : state;
 }
 
-static enum verdict_state state_of(const struct session *session,
-				   const struct wait_group_list *wait_groups, enum finding finding)
+static enum verdict_state verdict_state_of(const struct session *session,
+					   const struct wait_group_list *wait_groups,
+					   enum finding finding)
 {
 	switch (finding) {
 	case FINDING_NO_RANKS:
@@ -463,9 +468,9 @@ void verdict_make(struct verdict *verdict, struct session *session)
 
 	verdict_clear(verdict);
 	class_wait_groups = wait_groups_make(&wait_groups, verdict, session);
-	finding = find(&wait_groups, session->rank_count);
+	finding = verdict_find(&wait_groups, session->rank_count);
 	mark_outliers(&wait_groups, finding);
-	verdict->state = state_of(session, &wait_groups, finding);
+	verdict->state = verdict_state_of(session, &wait_groups, finding);
 	note_ranks(verdict, session, &wait_groups, class_wait_groups);
 	sentence_append(&sentence, session, &wait_groups, finding, verdict->state == VERDICT_HUNG);
 	verdict->sentence = buffer_take(&sentence);

@@ -133,8 +133,8 @@ static uint64_t state_key(const struct rank *rank)
 	       (uint64_t)debug_state_is_taken(rank) << 3 | (uint64_t)debug_state_is_busy(rank) << 4;
 }
 
-static uint64_t class_key(const struct session *session, const struct rank *rank,
-			  enum wait_group_role role)
+static uint64_t wait_group_class_key(const struct session *session, const struct rank *rank,
+				     enum wait_group_role role)
 {
 	const struct thread *thread = compared_thread(rank, role);
 	uint64_t hash = hash_number(HASH_START, role);
@@ -166,7 +166,7 @@ static void start_draft(struct draft *draft, const struct rank *rank, enum wait_
 static void draft_rank(struct drafts *drafts, const struct session *session, struct rank *rank)
 {
 	enum wait_group_role role = wait_group_role_of(rank);
-	uint64_t key = class_key(session, rank, role);
+	uint64_t key = wait_group_class_key(session, rank, role);
 	size_t index = (size_t)(uintptr_t)map_find(drafts->by_key, key);
 
 	if (index == 0) {
@@ -220,8 +220,8 @@ static uint64_t wait_group_key(const struct draft *draft)
 	return hash_frames(hash, draft->class.stack, activity->frame_index);
 }
 
-static struct wait_group *find_or_add(struct wait_group_list *wait_groups, struct map *by_key,
-				      const struct draft *draft)
+static struct wait_group *wait_group_find_or_add(struct wait_group_list *wait_groups,
+						 struct map *by_key, const struct draft *draft)
 {
 	uint64_t key = wait_group_key(draft);
 	size_t index = (size_t)(uintptr_t)map_find(by_key, key);
@@ -296,7 +296,8 @@ static size_t *gather(struct wait_group_list *wait_groups, const struct drafts *
 	wait_groups->items = xcalloc(drafts->count + 1, sizeof(*wait_groups->items));
 	wait_groups->is_sampled_twice = true;
 	for (size_t i = 0; i < drafts->count; i++) {
-		struct wait_group *wait_group = find_or_add(wait_groups, by_key, &drafts->items[i]);
+		struct wait_group *wait_group =
+			wait_group_find_or_add(wait_groups, by_key, &drafts->items[i]);
 
 		class_wait_groups[i] = (size_t)(wait_group - wait_groups->items);
 		keys[i] = wait_group->key;

@@ -178,8 +178,8 @@ void debugger_remove_binding(struct debugger *debugger, int id)
 }
 
 /* "pending" in an answer is older than a refusal or a place that an event has reported. */
-static bool is_newer(const struct breakpoint_binding *answer,
-		     const struct breakpoint_binding *known)
+static bool debugger_is_newer(const struct breakpoint_binding *answer,
+			      const struct breakpoint_binding *known)
 {
 	return known->number == 0 &&
 	       (!known->is_refused || answer->is_refused || answer->number != 0);
@@ -197,7 +197,7 @@ static void add_answer(struct debugger *debugger, const json_t *json)
 	known = find_binding(debugger, answer.id);
 	if (!known && debugger->binding_count < BREAKPOINT_BINDINGS_MAXIMUM)
 		known = debugger_add_binding(debugger);
-	if (known && is_newer(&answer, known)) {
+	if (known && debugger_is_newer(&answer, known)) {
 		field_clear(&binding_table, known);
 		*known = answer;
 	} else {
@@ -289,7 +289,7 @@ json_t *debugger_to_json(const struct debugger *debugger)
 	return json;
 }
 
-static int read_hits(struct debugger *debugger, const json_t *hits, struct error *error)
+static int debugger_read_hits(struct debugger *debugger, const json_t *hits, struct error *error)
 {
 	size_t count = json_array_size(hits);
 
@@ -330,7 +330,7 @@ int debugger_from_json(struct debugger *debugger, const json_t *json, struct err
 				 BREAKPOINT_BINDINGS_MAXIMUM);
 	if (field_read(&debugger_table, debugger, json, error) < 0 ||
 	    read_reason(debugger, json, error) < 0 ||
-	    read_hits(debugger, json_object_get(json, "hit"), error) < 0)
+	    debugger_read_hits(debugger, json_object_get(json, "hit"), error) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		if (field_read(&binding_table, debugger_add_binding(debugger),

@@ -13,7 +13,7 @@
 #define INFINITE_BITS UINT32_C(0x7f800000)
 #define NAN_BITS UINT32_C(0x7fc00000)
 
-static float to_float(uint32_t bits)
+static float dtype_decode_to_float(uint32_t bits)
 {
 	float value;
 
@@ -127,7 +127,7 @@ static float half(uint32_t bits)
 	uint32_t value = scale(rest << 13, 0x1p112f);
 
 	value |= rest >= 0x7c00 ? INFINITE_BITS : 0;
-	return to_float(value | (bits & 0x8000) << 16);
+	return dtype_decode_to_float(value | (bits & 0x8000) << 16);
 }
 
 void narrow_float16(const uint8_t *bytes, size_t count, float *out)
@@ -146,7 +146,7 @@ void narrow_bfloat16(const uint8_t *bytes, size_t count, float *out)
 		uint16_t value;
 
 		memcpy(&value, bytes + i * sizeof(value), sizeof(value));
-		out[i] = to_float((uint32_t)value << 16);
+		out[i] = dtype_decode_to_float((uint32_t)value << 16);
 	}
 }
 
@@ -200,7 +200,7 @@ void narrow_e4m3fn(const uint8_t *bytes, size_t count, float *out)
 		uint32_t value = scale(rest << 20, 0x1p120f);
 
 		value |= rest == 0x7f ? NAN_BITS : 0;
-		out[i] = to_float(value | (bytes[i] & 0x80u) << 24);
+		out[i] = dtype_decode_to_float(value | (bytes[i] & 0x80u) << 24);
 	}
 }
 
@@ -210,7 +210,7 @@ static float without_zero(uint32_t byte, int shift, float power)
 	uint32_t value = scale((byte & 0x7f) << shift, power);
 
 	value |= byte == 0x80 ? NAN_BITS : 0;
-	return to_float(value | (byte & 0x80) << 24);
+	return dtype_decode_to_float(value | (byte & 0x80) << 24);
 }
 
 void narrow_e5m2fnuz(const uint8_t *bytes, size_t count, float *out)
@@ -231,7 +231,7 @@ void narrow_e8m0fnu(const uint8_t *bytes, size_t count, float *out)
 	for (size_t i = 0; i < count; i++) {
 		uint32_t bits = bytes[i] == 0 ? UINT32_C(1) << 22 : (uint32_t)bytes[i] << 23;
 
-		out[i] = to_float(bytes[i] == 0xff ? NAN_BITS : bits);
+		out[i] = dtype_decode_to_float(bytes[i] == 0xff ? NAN_BITS : bits);
 	}
 }
 
@@ -242,7 +242,7 @@ static float with_infinity(uint32_t byte, int shift, float power, uint32_t least
 	uint32_t value = scale(rest << shift, power);
 
 	value |= rest >= least ? INFINITE_BITS : 0;
-	return to_float(value | (byte & 0x80) << 24);
+	return dtype_decode_to_float(value | (byte & 0x80) << 24);
 }
 
 void narrow_e3m4(const uint8_t *bytes, size_t count, float *out)
@@ -268,7 +268,7 @@ static float without_infinity(uint32_t byte, uint32_t sign, int shift, float pow
 {
 	uint32_t value = scale((byte & (sign - 1)) << shift, power);
 
-	return to_float(byte & sign ? value | UINT32_C(1) << 31 : value);
+	return dtype_decode_to_float(byte & sign ? value | UINT32_C(1) << 31 : value);
 }
 
 void narrow_e2m3fn(const uint8_t *bytes, size_t count, float *out)

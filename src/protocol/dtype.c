@@ -102,7 +102,7 @@ static bool is_varying(const struct dtype *dtype)
 	return dtype->class == DTYPE_TIME || (dtype->size == 0 && dtype->class != DTYPE_PACKED);
 }
 
-static bool is_named(const struct dtype *dtype, const char *name)
+static bool dtype_is_named(const struct dtype *dtype, const char *name)
 {
 	size_t length = strlen(dtype->name);
 	const char *rest = name + length;
@@ -121,7 +121,7 @@ const struct dtype *dtype_find(const char *name)
 	if (*name && strchr("<>=|", *name))
 		name++;
 	for (size_t i = 0; i < ARRAY_LENGTH(dtypes); i++)
-		if (is_named(&dtypes[i], name))
+		if (dtype_is_named(&dtypes[i], name))
 			return &dtypes[i];
 	return NULL;
 }
@@ -203,7 +203,7 @@ int64_t dtype_integer(const struct dtype *dtype, const uint8_t *bytes)
  * Numbers
  */
 
-static void set_text(struct tensor_number *number, struct buffer *text)
+static void dtype_set_text(struct tensor_number *number, struct buffer *text)
 {
 	number->kind = TENSOR_NUMBER_TEXT;
 	number->text = xstrdup(text->length > 0 ? text->data : "");
@@ -235,7 +235,7 @@ static void append_character(struct buffer *text, uint32_t code)
 	buffer_append(text, bytes, length);
 }
 
-static void set_string(struct tensor_number *number, const uint8_t *bytes, size_t length)
+static void dtype_set_string(struct tensor_number *number, const uint8_t *bytes, size_t length)
 {
 	struct buffer text = BUFFER_INIT;
 	size_t end = 0;
@@ -255,7 +255,7 @@ static void set_string(struct tensor_number *number, const uint8_t *bytes, size_
 	}
 	if (end > TEXT_MAXIMUM * 4)
 		buffer_append(&text, "…", strlen("…"));
-	set_text(number, &text);
+	dtype_set_text(number, &text);
 }
 
 /* As Python writes them: b'ab\x00'. */
@@ -276,7 +276,7 @@ static void set_bytes(struct tensor_number *number, const uint8_t *bytes, size_t
 			buffer_printf(&text, "%c", byte);
 	}
 	buffer_printf(&text, is_cut ? "…'" : "'");
-	set_text(number, &text);
+	dtype_set_text(number, &text);
 }
 
 static void set_opaque(struct tensor_number *number, const uint8_t *bytes, size_t length)
@@ -288,7 +288,7 @@ static void set_opaque(struct tensor_number *number, const uint8_t *bytes, size_
 		buffer_printf(&text, "%02x", bytes[i]);
 	if (length > TEXT_MAXIMUM / 2)
 		buffer_printf(&text, "…");
-	set_text(number, &text);
+	dtype_set_text(number, &text);
 }
 
 static void set_integer(struct tensor_number *number, const struct dtype *dtype,
@@ -328,7 +328,7 @@ void dtype_number(const struct dtype *dtype, const uint8_t *bytes, size_t length
 		number->imaginary = parts[1];
 		return;
 	case DTYPE_TEXT:
-		set_string(number, bytes, length);
+		dtype_set_string(number, bytes, length);
 		return;
 	case DTYPE_BYTES:
 		set_bytes(number, bytes, length);

@@ -165,7 +165,7 @@ static json_t *write_unsigned(const struct field *field, uint64_t value)
 	return write_integer(field, value > INT64_MAX ? INT64_MAX : (int64_t)value);
 }
 
-static json_t *write_name(const struct field *field, unsigned value)
+static json_t *field_write_name(const struct field *field, unsigned value)
 {
 	if ((int64_t)value == field->unknown || value > field->maximum)
 		return NULL;
@@ -204,7 +204,7 @@ static json_t *write_member(const struct field *field, const void *at)
 	case FIELD_BOOL:
 		return *(const bool *)at ? json_true() : NULL;
 	case FIELD_ENUM:
-		return write_name(field, *(const unsigned *)at);
+		return field_write_name(field, *(const unsigned *)at);
 	case FIELD_REAL:
 		/* NULL too for what JSON has no number for. */
 		return *(const double *)at == (double)field->unknown
@@ -232,8 +232,8 @@ void field_write(const struct field_table *table, const void *object, json_t *js
 	}
 }
 
-static int refuse(const struct field_table *table, const struct field *field, struct error *error,
-		  const char *wanted)
+static int field_refuse(const struct field_table *table, const struct field *field,
+			struct error *error, const char *wanted)
 {
 	return error_set(error, "%s: \"%s\" is not %s", table->what, field->key, wanted);
 }
@@ -250,11 +250,11 @@ static int read_integer(const struct field_table *table, const struct field *fie
 	}
 	snprintf(wanted, sizeof(wanted), "an integer from %" PRId64 " to %" PRId64, field->minimum,
 		 field->maximum);
-	return refuse(table, field, error, wanted);
+	return field_refuse(table, field, error, wanted);
 }
 
-static int read_name(const struct field_table *table, const struct field *field, void *at,
-		     const json_t *value, struct error *error)
+static int field_read_name(const struct field_table *table, const struct field *field, void *at,
+			   const json_t *value, struct error *error)
 {
 	const char *name = json_string_value(value);
 
@@ -264,11 +264,11 @@ static int read_name(const struct field_table *table, const struct field *field,
 			return 0;
 		}
 	}
-	return refuse(table, field, error, "one of the words it can be");
+	return field_refuse(table, field, error, "one of the words it can be");
 }
 
-static int read_text(const struct field_table *table, const struct field *field, void *at,
-		     const json_t *value, struct error *error)
+static int field_read_text(const struct field_table *table, const struct field *field, void *at,
+			   const json_t *value, struct error *error)
 {
 	const char *text = json_string_value(value);
 	char wanted[80];
@@ -276,7 +276,7 @@ static int read_text(const struct field_table *table, const struct field *field,
 	if (!text || json_string_length(value) > (size_t)field->maximum) {
 		snprintf(wanted, sizeof(wanted), "a string of at most %" PRId64 " bytes",
 			 field->maximum);
-		return refuse(table, field, error, wanted);
+		return field_refuse(table, field, error, wanted);
 	}
 	if (field->type == FIELD_CHARS) {
 		memcpy(at, text, strlen(text) + 1);
@@ -302,26 +302,26 @@ static int read_member(const struct field_table *table, const struct field *fiel
 		return read_integer(table, field, at, value, error);
 	case FIELD_BOOL:
 		if (!json_is_boolean(value))
-			return refuse(table, field, error, "true or false");
+			return field_refuse(table, field, error, "true or false");
 		*(bool *)at = json_is_true(value);
 		return 0;
 	case FIELD_ENUM:
-		return read_name(table, field, at, value, error);
+		return field_read_name(table, field, at, value, error);
 	case FIELD_REAL:
 		if (!json_is_number(value))
-			return refuse(table, field, error, "a number");
+			return field_refuse(table, field, error, "a number");
 		*(double *)at = json_number_value(value);
 		return 0;
 	case FIELD_HEX:
 		*(uint64_t *)at = json_get_hex(json, field->key);
 		/* No address is "0x0" when it is sent. */
 		if (*(uint64_t *)at == 0)
-			return refuse(table, field, error, "an address");
+			return field_refuse(table, field, error, "an address");
 		return 0;
 	case FIELD_TEXT:
 	case FIELD_STRING:
 	case FIELD_CHARS:
-		return read_text(table, field, at, value, error);
+		return field_read_text(table, field, at, value, error);
 	}
 	return 0;
 }

@@ -55,8 +55,8 @@ void message_clear(struct message *message)
 	*message = (struct message){ .time = -1 };
 }
 
-static void make(struct message *message, enum message_type type, const char *name,
-		 json_t *owned_body)
+static void message_make(struct message *message, enum message_type type, const char *name,
+			 json_t *owned_body)
 {
 	*message = (struct message){
 		.type = type,
@@ -68,24 +68,24 @@ static void make(struct message *message, enum message_type type, const char *na
 
 void message_make_request(struct message *message, const char *command, json_t *owned_arguments)
 {
-	make(message, MESSAGE_REQUEST, command, owned_arguments);
+	message_make(message, MESSAGE_REQUEST, command, owned_arguments);
 }
 
 void message_make_event(struct message *message, const char *event, json_t *owned_body)
 {
-	make(message, MESSAGE_EVENT, event, owned_body);
+	message_make(message, MESSAGE_EVENT, event, owned_body);
 }
 
 void message_make_response(struct message *message, const struct message *request,
 			   json_t *owned_body, const char *error)
 {
-	make(message, MESSAGE_RESPONSE, request->name, owned_body);
+	message_make(message, MESSAGE_RESPONSE, request->name, owned_body);
 	message->request_seq = request->seq;
 	message->is_success = !error;
 	message->error = xstrdup_or_null(error);
 }
 
-static void append_value(struct buffer *out, const char *key, json_t *owned_value)
+static void message_append_value(struct buffer *out, const char *key, json_t *owned_value)
 {
 	buffer_printf(out, ",\"%s\":", key);
 	json_append(out, owned_value);
@@ -93,7 +93,7 @@ static void append_value(struct buffer *out, const char *key, json_t *owned_valu
 }
 
 /* Microseconds are enough; not %f, where the locale may write a comma. */
-static void append_time(struct buffer *out, double time)
+static void message_append_time(struct buffer *out, double time)
 {
 	uint64_t microseconds = time < 1e12 ? (uint64_t)(time * 1e6 + 0.5) : 0;
 
@@ -107,16 +107,17 @@ void message_append(struct buffer *out, const struct message *message)
 
 	buffer_append_char(out, '{');
 	if (message->time >= 0)
-		append_time(out, message->time);
+		message_append_time(out, message->time);
 	buffer_printf(out, "\"seq\":%lld,\"type\":\"%s\"", (long long)message->seq, kind->name);
 	if (message->type == MESSAGE_RESPONSE)
 		buffer_printf(out, ",\"request_seq\":%lld,\"success\":%s",
 			      (long long)message->request_seq,
 			      message->is_success ? "true" : "false");
-	append_value(out, kind->name_key, field_text(message->name, NAME_MAXIMUM));
+	message_append_value(out, kind->name_key, field_text(message->name, NAME_MAXIMUM));
 	if (message->type == MESSAGE_RESPONSE && !message->is_success)
-		append_value(out, "message",
-			     field_text(message->error ? message->error : "", ERROR_MAXIMUM));
+		message_append_value(
+			out, "message",
+			field_text(message->error ? message->error : "", ERROR_MAXIMUM));
 	buffer_printf(out, ",\"%s\":", kind->body_key);
 	if (message->body)
 		json_append(out, message->body);
@@ -148,7 +149,7 @@ static int parse_type(struct message *message, const json_t *object, struct erro
 	return error_set(error, "message: \"type\" is not request, response or event");
 }
 
-static int parse_name(struct message *message, const json_t *object, struct error *error)
+static int message_parse_name(struct message *message, const json_t *object, struct error *error)
 {
 	const char *key = kinds[message->type].name_key;
 	const char *name = json_get_string(object, key, "");
@@ -193,7 +194,7 @@ static int parse_body(struct message *message, const json_t *object, struct erro
 	return 0;
 }
 
-static int parse_time(struct message *message, const json_t *object, struct error *error)
+static int message_parse_time(struct message *message, const json_t *object, struct error *error)
 {
 	const json_t *time = json_object_get(object, "time");
 
@@ -220,9 +221,9 @@ int message_parse(struct message *message, const char *line, size_t length, stru
 		error_set(error, "message: it is not a JSON object");
 	else if (parse_type(message, object, error) == 0 &&
 		 parse_seq(object, "seq", &message->seq, error) == 0 &&
-		 parse_name(message, object, error) == 0 &&
+		 message_parse_name(message, object, error) == 0 &&
 		 parse_body(message, object, error) == 0 &&
-		 parse_time(message, object, error) == 0 &&
+		 message_parse_time(message, object, error) == 0 &&
 		 (message->type != MESSAGE_RESPONSE || parse_outcome(message, object, error) == 0))
 		result = 0;
 	json_decref(object);

@@ -17,7 +17,7 @@ void rankset_clear(struct rankset *set)
 }
 
 /* Appends a range that begins no earlier than the last one, or joins it. */
-static void push(struct rankset *set, int first, int last)
+static void rankset_push(struct rankset *set, int first, int last)
 {
 	struct rank_range *end;
 
@@ -76,7 +76,7 @@ void rankset_add_range(struct rankset *set, int first, int last)
 		return;
 	begin = find_range(set, first - 1);
 	if (begin == set->range_count) {
-		push(set, first, last);
+		rankset_push(set, first, last);
 		return;
 	}
 	/* Those from begin to before end touch the new one: they become one. */
@@ -184,7 +184,7 @@ void rankset_unite(struct rankset *set, const struct rankset *more)
 			next = set->ranges[a++];
 		else
 			next = more->ranges[b++];
-		push(&sum, next.first, next.last);
+		rankset_push(&sum, next.first, next.last);
 	}
 	rankset_clear(set);
 	*set = sum;
@@ -203,11 +203,11 @@ void rankset_subtract(struct rankset *set, const struct rankset *less)
 		for (size_t i = b; i < less->range_count && less->ranges[i].first <= left.last;
 		     i++) {
 			if (less->ranges[i].first > left.first)
-				push(&rest, left.first, less->ranges[i].first - 1);
+				rankset_push(&rest, left.first, less->ranges[i].first - 1);
 			left.first = less->ranges[i].last + 1;
 		}
 		if (left.first <= left.last)
-			push(&rest, left.first, left.last);
+			rankset_push(&rest, left.first, left.last);
 	}
 	rankset_clear(set);
 	*set = rest;
@@ -224,7 +224,7 @@ void rankset_intersect(struct rankset *set, const struct rankset *other)
 }
 
 /* Reads digits; -1 when there are none or the number is out of bounds. */
-static int parse_number(const char **at, struct error *error)
+static int rankset_parse_number(const char **at, struct error *error)
 {
 	const char *start = *at;
 	int number = 0;
@@ -257,7 +257,7 @@ static int add_steps(struct rankset *set, int first, int last, int step, struct 
 		return error_set(error, "%d-%d/%d names more than %d ranks", first, last, step,
 				 RANKSET_STEPS);
 	for (int rank = first; rank <= last; rank += step)
-		push(&named, rank, rank);
+		rankset_push(&named, rank, rank);
 	rankset_unite(set, &named);
 	rankset_clear(&named);
 	return 0;
@@ -269,11 +269,11 @@ static int parse_end(const char **at, int *last, int *step, struct error *error)
 	if (**at != '-')
 		return 0;
 	(*at)++;
-	*last = parse_number(at, error);
+	*last = rankset_parse_number(at, error);
 	if (*last < 0 || **at != '/')
 		return *last < 0 ? -1 : 0;
 	(*at)++;
-	*step = parse_number(at, error);
+	*step = rankset_parse_number(at, error);
 	if (*step == 0)
 		error_set(error, "a step of 0 leads nowhere; 1 is the least");
 	return *step > 0 ? 0 : -1;
@@ -282,7 +282,7 @@ static int parse_end(const char **at, int *last, int *step, struct error *error)
 int rankset_parse_range(struct rankset *set, const char **at, struct error *error)
 {
 	const char *start = *at;
-	int first = parse_number(at, error);
+	int first = rankset_parse_number(at, error);
 	int last = first;
 	int step = 1;
 

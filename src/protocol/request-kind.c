@@ -119,14 +119,15 @@ static bool are_processes(const json_t *array)
 	return json_is_array(array) && i == count;
 }
 
-static bool is_within(const struct argument *argument, const json_t *value)
+static bool request_kind_is_within(const struct argument *argument, const json_t *value)
 {
 	double number = json_number_value(value);
 
 	return json_is_number(value) && number >= argument->minimum && number <= argument->maximum;
 }
 
-static bool is_valid(const struct argument *argument, const json_t *arguments, const json_t *value)
+static bool request_kind_is_valid(const struct argument *argument, const json_t *arguments,
+				  const json_t *value)
 {
 	switch (argument->type) {
 	case ARGUMENT_VALUE:
@@ -134,9 +135,9 @@ static bool is_valid(const struct argument *argument, const json_t *arguments, c
 	case ARGUMENT_BOOLEAN:
 		return json_is_boolean(value);
 	case ARGUMENT_INTEGER:
-		return json_is_integer(value) && is_within(argument, value);
+		return json_is_integer(value) && request_kind_is_within(argument, value);
 	case ARGUMENT_NUMBER:
-		return is_within(argument, value);
+		return request_kind_is_within(argument, value);
 	case ARGUMENT_TEXT:
 		return json_is_string(value);
 	case ARGUMENT_WORD:
@@ -153,7 +154,8 @@ static bool is_valid(const struct argument *argument, const json_t *arguments, c
 	return false;
 }
 
-static int refuse(const char *name, const struct argument *argument, struct error *error)
+static int request_kind_refuse(const char *name, const struct argument *argument,
+			       struct error *error)
 {
 	static const char *const wanted[] = {
 		[ARGUMENT_BOOLEAN] = "true or false",
@@ -183,8 +185,9 @@ int request_check(enum request_kind kind, const json_t *arguments, struct error 
 		const json_t *value = json_object_get(arguments, argument->key);
 		bool is_there = value && !json_is_null(value);
 
-		if (is_there ? !is_valid(argument, arguments, value) : argument->is_required)
-			return refuse(rows[kind].name, argument, error);
+		if (is_there ? !request_kind_is_valid(argument, arguments, value)
+			     : argument->is_required)
+			return request_kind_refuse(rows[kind].name, argument, error);
 	}
 	return 0;
 }

@@ -113,7 +113,7 @@ void stack_table_free(struct stack_table *table)
 }
 
 /* The mixing step of splitmix64. */
-static uint64_t mix(uint64_t hash, uint64_t value)
+static uint64_t stack_mix(uint64_t hash, uint64_t value)
 {
 	hash += value + UINT64_C(0x9e3779b97f4a7c15);
 	hash = (hash ^ (hash >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -126,22 +126,22 @@ static uint64_t mix_text(uint64_t hash, const char *text)
 	size_t length = text ? strnlen(text, CODE_TEXT_MAXIMUM) : 0;
 	uint64_t eight;
 
-	hash = mix(hash, text ? length : UINT64_MAX);
+	hash = stack_mix(hash, text ? length : UINT64_MAX);
 	for (; length >= sizeof(eight); length -= sizeof(eight)) {
 		memcpy(&eight, text, sizeof(eight));
-		hash = mix(hash, eight);
+		hash = stack_mix(hash, eight);
 		text += sizeof(eight);
 	}
 	if (length == 0)
 		return hash;
 	eight = 0;
 	memcpy(&eight, text, length);
-	return mix(hash, eight);
+	return stack_mix(hash, eight);
 }
 
 static uint64_t code_hash(const struct code *code)
 {
-	uint64_t hash = mix((uint64_t)code->type, (uint64_t)(int64_t)code->first_lineno);
+	uint64_t hash = stack_mix((uint64_t)code->type, (uint64_t)(int64_t)code->first_lineno);
 
 	hash = mix_text(hash, code->func);
 	hash = mix_text(hash, code->qualname);
@@ -163,13 +163,13 @@ static bool is_equal_code(const struct code *a, const struct code *b)
 	       is_equal_text(a->qualname, b->qualname);
 }
 
-static char *copy_text(const char *text)
+static char *stack_copy_text(const char *text)
 {
 	return text ? xstrndup(text, CODE_TEXT_MAXIMUM) : NULL;
 }
 
 /* A code without a name or a file has an empty one. */
-static struct code complete(const struct code *contents)
+static struct code stack_complete(const struct code *contents)
 {
 	struct code code = *contents;
 
@@ -184,7 +184,7 @@ static struct code complete(const struct code *contents)
 static const struct code *intern_code(struct stack_table *table, const struct code *contents,
 				      uint64_t id)
 {
-	struct code code = complete(contents);
+	struct code code = stack_complete(contents);
 	uint64_t hash = code_hash(&code);
 	struct code_entry *first = map_find(table->code_hashes, hash);
 	struct code_entry *entry;
@@ -199,9 +199,9 @@ static const struct code *intern_code(struct stack_table *table, const struct co
 	entry = xcalloc(1, sizeof(*entry));
 	entry->code = (struct code){
 		.id = id,
-		.func = copy_text(code.func),
-		.qualname = copy_text(code.qualname),
-		.file = copy_text(code.file),
+		.func = stack_copy_text(code.func),
+		.qualname = stack_copy_text(code.qualname),
+		.file = stack_copy_text(code.file),
 		.first_lineno = code.first_lineno,
 		.type = code.type,
 	};
@@ -222,10 +222,10 @@ const struct code *stack_table_code(struct stack_table *table, const struct code
 
 static uint64_t stack_hash(const struct frame *frames, size_t frame_count, size_t dropped_count)
 {
-	uint64_t hash = mix(frame_count, dropped_count);
+	uint64_t hash = stack_mix(frame_count, dropped_count);
 
 	for (size_t i = 0; i < frame_count; i++)
-		hash = mix(mix(hash, frames[i].code->id), (uint32_t)frames[i].lineno);
+		hash = stack_mix(stack_mix(hash, frames[i].code->id), (uint32_t)frames[i].lineno);
 	return hash;
 }
 
@@ -241,7 +241,7 @@ static bool is_equal_stack(const struct stack *stack, const struct frame *frames
 	return true;
 }
 
-static void add_stack(struct stack_table *table, struct stack_entry *entry)
+static void stack_add_stack(struct stack_table *table, struct stack_entry *entry)
 {
 	table->frame_count += entry->stack.frame_count;
 	ARRAY_GROW(table->stacks, table->stack_count, table->stack_capacity);
@@ -275,7 +275,7 @@ static const struct stack *intern_stack(struct stack_table *table, const struct 
 	entry->next = first;
 	map_put(table->stack_hashes, hash, entry);
 	map_put(table->stack_ids, id, entry);
-	add_stack(table, entry);
+	stack_add_stack(table, entry);
 	return &entry->stack;
 }
 
@@ -371,7 +371,7 @@ static json_t *line_to_json(int line)
 	return json_integer(line > 0 ? line : 0);
 }
 
-static json_t *code_to_json(const struct code *code)
+static json_t *stack_code_to_json(const struct code *code)
 {
 	json_t *json = json_array();
 
@@ -384,7 +384,7 @@ static json_t *code_to_json(const struct code *code)
 	return json;
 }
 
-static json_t *frame_to_json(const struct frame *frame)
+static json_t *stack_frame_to_json(const struct frame *frame)
 {
 	json_t *json = json_array();
 
@@ -412,9 +412,9 @@ json_t *stack_table_send(struct stack_table *table, const struct stack *stack)
 		struct code_entry *code = (struct code_entry *)frame->code;
 
 		if (!code->is_sent)
-			json_array_append_new(codes, code_to_json(&code->code));
+			json_array_append_new(codes, stack_code_to_json(&code->code));
 		code->is_sent = true;
-		json_array_append_new(frames, frame_to_json(frame));
+		json_array_append_new(frames, stack_frame_to_json(frame));
 	}
 	json_object_set_new(json, "id", json_integer((json_int_t)stack->id));
 	if (stack->dropped_count > 0)
@@ -434,7 +434,7 @@ static int64_t get_bounded(const json_t *value, int64_t minimum, int64_t maximum
 }
 
 /* Lends the string; NULL when it is none or too long. */
-static char *get_text(const json_t *value)
+static char *stack_get_text(const json_t *value)
 {
 	/* Borrowed: intern_code copies it. */
 	return json_string_length(value) <= CODE_TEXT_MAXIMUM ? (char *)json_string_value(value)
@@ -448,9 +448,9 @@ static int receive_code(struct stack_table *table, const json_t *json, struct er
 	int64_t line = get_bounded(json_array_get(json, 4), 0, INT_MAX);
 	int64_t type = get_bounded(json_array_get(json, 5), 0, FRAME_NATIVE);
 	struct code contents = {
-		.func = get_text(json_array_get(json, 1)),
-		.qualname = get_text(qualname),
-		.file = get_text(json_array_get(json, 3)),
+		.func = stack_get_text(json_array_get(json, 1)),
+		.qualname = stack_get_text(qualname),
+		.file = stack_get_text(json_array_get(json, 3)),
 		.first_lineno = (int)line,
 		.type = (enum frame_type)type,
 	};

@@ -283,7 +283,7 @@ json_t *tensor_to_json(const struct tensor *tensor)
 }
 
 /* Sizes that are not negative and multiply to the number of elements. */
-static int check_sizes(const struct tensor *tensor)
+static int tensor_check_sizes(const struct tensor *tensor)
 {
 	int64_t product = 1;
 
@@ -300,7 +300,7 @@ static int check_sizes(const struct tensor *tensor)
 	return product == tensor->element_count ? 0 : -1;
 }
 
-static int read_shape(struct tensor *tensor, const json_t *json, struct error *error)
+static int tensor_read_shape(struct tensor *tensor, const json_t *json, struct error *error)
 {
 	int count = json_read_integers(tensor->shape, TENSOR_DIMENSIONS,
 				       json_object_get(json, "shape"));
@@ -308,7 +308,7 @@ static int read_shape(struct tensor *tensor, const json_t *json, struct error *e
 					 json_object_get(json, "strides"));
 
 	tensor->dimension_count = count < 0 ? 0 : count;
-	if (count < 0 || strides != count || !tensor->dtype || check_sizes(tensor) < 0)
+	if (count < 0 || strides != count || !tensor->dtype || tensor_check_sizes(tensor) < 0)
 		return error_set(error, "tensor: its shape, strides or dtype make no sense");
 	return 0;
 }
@@ -321,7 +321,7 @@ int tensor_from_json(struct tensor *tensor, const json_t *json, struct error *er
 	const json_t *grad = json_object_get(json, "requires_grad");
 
 	if (field_read(&tensor_table, tensor, json, error) < 0 ||
-	    read_shape(tensor, json, error) < 0)
+	    tensor_read_shape(tensor, json, error) < 0)
 		return -1;
 	if (json_is_boolean(grad))
 		tensor->requires_grad = json_is_true(grad);

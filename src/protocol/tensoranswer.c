@@ -18,7 +18,7 @@ static int read_data(struct tensor_answer *answer, const json_t *body, struct er
 	return 0;
 }
 
-static void read_frame(struct tensor_answer *answer, const json_t *frame)
+static void tensoranswer_read_frame(struct tensor_answer *answer, const json_t *frame)
 {
 	const char *func = json_get_string(frame, "func", NULL);
 
@@ -46,7 +46,7 @@ int tensor_answer_from_json(struct tensor_answer *answer, const json_t *body, st
 	if (variable_from_json(&answer->value, json_object_get(body, "value"), error) < 0 ||
 	    read_data(answer, body, error) < 0)
 		return -1;
-	read_frame(answer, json_object_get(body, "frame"));
+	tensoranswer_read_frame(answer, json_object_get(body, "frame"));
 	if (answer->has_tensor && tensor_from_json(&answer->tensor, tensor, error) < 0)
 		return -1;
 	if (answer->has_slice && tensor_slice_from_json(&answer->slice, slice, error) < 0)

@@ -90,7 +90,7 @@ static int read_unsigned(struct tensor_number *number, const char *text)
 	return *end ? -1 : 0;
 }
 
-static int read_number(struct tensor_number *number, const json_t *json)
+static int tensornumber_read_number(struct tensor_number *number, const json_t *json)
 {
 	const char *text = json_get_string(json, "text", NULL);
 
@@ -122,7 +122,7 @@ static int read_number(struct tensor_number *number, const json_t *json)
 int tensor_number_from_json(struct tensor_number *number, const json_t *json, struct error *error)
 {
 	*number = (struct tensor_number){ .text = NULL };
-	if (read_number(number, json) == 0)
+	if (tensornumber_read_number(number, json) == 0)
 		return 0;
 	tensor_number_clear(number);
 	return error_set(error, "tensor: an element is no number");

@@ -34,7 +34,7 @@ struct tensor_parameter *tensor_parameters_add(struct tensor_parameters *paramet
 	return parameter;
 }
 
-static const char *kind_of(const struct tensor_parameter *item)
+static const char *tensorparameters_kind_of(const struct tensor_parameter *item)
 {
 	if (item->value)
 		return "value";
@@ -51,7 +51,7 @@ json_t *tensor_parameters_to_json(const struct tensor_parameters *parameters)
 		json_t *one = json_object();
 
 		json_set_text(one, "name", item->name);
-		json_set_text(one, "kind", kind_of(item));
+		json_set_text(one, "kind", tensorparameters_kind_of(item));
 		if (item->value)
 			json_set_text(one, "value", item->value);
 		json_object_set_new(one, "tensor",

@@ -38,7 +38,8 @@ json_t *tensor_slice_to_json(const struct tensor_slice *slice)
 	return json;
 }
 
-static int read_numbers(struct tensor_slice *slice, const json_t *numbers, struct error *error)
+static int tensorslice_read_numbers(struct tensor_slice *slice, const json_t *numbers,
+				    struct error *error)
 {
 	size_t count = json_array_size(numbers);
 
@@ -82,5 +83,5 @@ int tensor_slice_from_json(struct tensor_slice *slice, const json_t *json, struc
 	slice->dimension_count = count;
 	slice->row_dimension = (int)row_dimension;
 	slice->column_dimension = (int)column_dimension;
-	return numbers ? read_numbers(slice, numbers, error) : 0;
+	return numbers ? tensorslice_read_numbers(slice, numbers, error) : 0;
 }

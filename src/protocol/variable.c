@@ -135,7 +135,8 @@ int variable_list_from_json(struct variable_list *list, const json_t *json, stru
  * What says all of a value
  */
 
-static bool is_among(const char *const *names, size_t count, const char *name, size_t length)
+static bool variable_is_among(const char *const *names, size_t count, const char *name,
+			      size_t length)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strlen(names[i]) == length && strncmp(names[i], name, length) == 0)
@@ -151,7 +152,7 @@ static bool is_constant(const char *name, size_t length)
 	};
 	static const char torch[] = "torch.";
 
-	if (is_among(names, ARRAY_LENGTH(names), name, length))
+	if (variable_is_among(names, ARRAY_LENGTH(names), name, length))
 		return true;
 	/* dtypes and layouts */
 	return length >= sizeof(torch) && strncmp(name, torch, sizeof(torch) - 1) == 0;
@@ -195,17 +196,17 @@ static bool is_known_class(const char *name, size_t length)
 		"np.bool",
 	};
 
-	return is_among(names, ARRAY_LENGTH(names), name, length);
+	return variable_is_among(names, ARRAY_LENGTH(names), name, length);
 }
 
 /* Letters beyond ASCII, too. */
-static bool is_name(char c)
+static bool variable_is_name(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || (unsigned char)c >= 0x80;
 }
 
 /* Behind the quote that ends it; NULL: there is none. */
-static const char *skip_string(const char *at)
+static const char *variable_skip_string(const char *at)
 {
 	char quote = *at++;
 
@@ -228,13 +229,13 @@ static const char *skip_number(const char *at)
 }
 
 /* A keyword, a constant, a class in front of its fields, b of bytes. */
-static const char *skip_name(const char *at, bool trusts_names)
+static const char *variable_skip_name(const char *at, bool trusts_names)
 {
 	const char *cut = strstr(at, "\xe2\x80\xa6");
 	const char *end = at;
 	size_t length;
 
-	while (is_name(*end))
+	while (variable_is_name(*end))
 		end++;
 	length = (size_t)(end - at);
 	if (cut && cut < end)
@@ -260,12 +261,12 @@ static const char *skip_angle(const char *at)
 			end++;
 		return strncmp(end, "'>", 2) == 0 ? end + 2 : NULL;
 	}
-	for (end = at + 1; is_name(*end) || *end == '|'; end++)
+	for (end = at + 1; variable_is_name(*end) || *end == '|'; end++)
 		;
 	if (!memchr(at, '.', (size_t)(end - at)) || strncmp(end, ": ", 2) != 0)
 		return NULL;
 	end += 2;
-	end = *end == '\'' || *end == '"' ? skip_string(end) : skip_number(end);
+	end = *end == '\'' || *end == '"' ? variable_skip_string(end) : skip_number(end);
 	return end && *end == '>' ? end + 1 : NULL;
 }
 
@@ -277,13 +278,13 @@ bool variable_says_all(const char *text, bool trusts_names)
 		if (strchr("()[]{},:+- ", *at))
 			at++;
 		else if (*at == '\'' || *at == '"')
-			at = skip_string(at);
+			at = variable_skip_string(at);
 		else if (isdigit((unsigned char)*at))
 			at = skip_number(at);
 		else if (*at == '<')
 			at = skip_angle(at);
-		else if (is_name(*at) && *at != '.')
-			at = skip_name(at, trusts_names);
+		else if (variable_is_name(*at) && *at != '.')
+			at = variable_skip_name(at, trusts_names);
 		else
 			at = NULL;
 	}

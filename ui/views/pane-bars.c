@@ -72,7 +72,7 @@ static void append_host(struct buffer *out, const struct session *session)
 }
 
 /* Whom commands act on is worth more than where, when ranks are held. */
-static void append_job(struct buffer *out, const struct session *session, bool has_host)
+static void pane_bars_append_job(struct buffer *out, const struct session *session, bool has_host)
 {
 	const struct job *job = NULL;
 
@@ -242,7 +242,7 @@ void pane_header(struct window window, const struct session *session, const stru
 			append_replay(&right, session, view, is_wide);
 		}
 	} else {
-		append_job(&left, session, is_wide || session_held_count(session) == 0);
+		pane_bars_append_job(&left, session, is_wide || session_held_count(session) == 0);
 		between = columns - 15 - text_width(left.data);
 		append_right(&right, session, view, between < room ? between : room);
 	}

@@ -84,19 +84,21 @@ int32_t breakpoint_mark(const struct breakpoint_summary *breakpoint, enum style 
 }
 
 /* It will be set by itself, as far as is known. */
-static bool is_to_come(const struct breakpoint_summary *breakpoint)
+static bool pane_breakpoints_is_to_come(const struct breakpoint_summary *breakpoint)
 {
 	return breakpoint->message == NULL || strncmp(breakpoint->message, "pending", 7) == 0;
 }
 
-static void append_word(struct buffer *out, const struct breakpoint_summary *breakpoint)
+static void pane_breakpoints_append_word(struct buffer *out,
+					 const struct breakpoint_summary *breakpoint)
 {
 	if (breakpoint->is_disabled) {
 		buffer_append_string(out, "disabled");
 	} else if (breakpoint->is_over) {
 		buffer_append_string(out, "over");
 	} else if (is_pending(breakpoint)) {
-		buffer_append_string(out, is_to_come(breakpoint) ? "pending" : "refused");
+		buffer_append_string(out, pane_breakpoints_is_to_come(breakpoint) ? "pending"
+										  : "refused");
 	} else if (breakpoint->hits > 0) {
 		breakpoint_append_hits(out, breakpoint);
 	} else if (breakpoint->is_temporary) {
@@ -109,7 +111,7 @@ void breakpoint_append_state(struct buffer *out, const struct breakpoint_summary
 {
 	struct buffer word = BUFFER_INIT;
 
-	append_word(&word, breakpoint);
+	pane_breakpoints_append_word(&word, breakpoint);
 	if (has_ranks)
 		rankset_append(out, &breakpoint->ranks);
 	if (has_ranks && word.length > 0)
@@ -118,7 +120,8 @@ void breakpoint_append_state(struct buffer *out, const struct breakpoint_summary
 	buffer_clear(&word);
 }
 
-static void append_name(struct buffer *out, const struct breakpoint_summary *breakpoint)
+static void pane_breakpoints_append_name(struct buffer *out,
+					 const struct breakpoint_summary *breakpoint)
 {
 	if (breakpoint->id > 0)
 		buffer_printf(out, "%d", breakpoint->id);
@@ -126,7 +129,8 @@ static void append_name(struct buffer *out, const struct breakpoint_summary *bre
 		buffer_append_string(out, "pdb");
 }
 
-static void append_place(struct buffer *out, const struct breakpoint_summary *breakpoint)
+static void pane_breakpoints_append_place(struct buffer *out,
+					  const struct breakpoint_summary *breakpoint)
 {
 	if (breakpoint->watch != NULL)
 		buffer_append_string(out, "watch ");
@@ -139,7 +143,7 @@ static void append_fitting_place(struct buffer *out, const struct breakpoint_sum
 {
 	const char *function = breakpoint->own != NULL ? breakpoint->own->function : NULL;
 
-	append_place(out, breakpoint);
+	pane_breakpoints_append_place(out, breakpoint);
 	if (text_width(out->data) <= width || function == NULL)
 		return;
 	buffer_reset(out);
@@ -155,13 +159,14 @@ static void append_terms(struct buffer *out, const struct breakpoint_summary *br
 		buffer_printf(out, "%slog %s", out->length > 0 ? " " : "", breakpoint->log);
 }
 
-static void append_row(struct buffer *out, const struct breakpoint_summary *breakpoint)
+static void pane_breakpoints_append_row(struct buffer *out,
+					const struct breakpoint_summary *breakpoint)
 {
 	struct buffer terms = BUFFER_INIT;
 
-	append_name(out, breakpoint);
+	pane_breakpoints_append_name(out, breakpoint);
 	buffer_append_char(out, ' ');
-	append_place(out, breakpoint);
+	pane_breakpoints_append_place(out, breakpoint);
 	append_terms(&terms, breakpoint);
 	if (terms.length > 0)
 		buffer_printf(out, " %s", terms.data);
@@ -179,7 +184,7 @@ static int put_state(struct window window, int row, const struct breakpoint_summ
 	int width;
 
 	rankset_append(&ranks, &breakpoint->ranks);
-	append_word(&word, breakpoint);
+	pane_breakpoints_append_word(&word, breakpoint);
 	width = text_width(word.data);
 	if (width < STATE_WIDTH)
 		width = STATE_WIDTH;
@@ -195,8 +200,8 @@ static int put_state(struct window window, int row, const struct breakpoint_summ
 	return end - width;
 }
 
-static void put_breakpoint(struct window window, int row,
-			   const struct breakpoint_summary *breakpoint)
+static void pane_breakpoints_put_breakpoint(struct window window, int row,
+					    const struct breakpoint_summary *breakpoint)
 {
 	struct buffer text = BUFFER_INIT;
 	enum style style;
@@ -204,7 +209,7 @@ static void put_breakpoint(struct window window, int row,
 	int end = put_state(window, row, breakpoint) - 1;
 	int column = PLACE_COLUMN;
 
-	append_name(&text, breakpoint);
+	pane_breakpoints_append_name(&text, breakpoint);
 	window_put_right(window, row, 3, 3, STYLE_DIM, text.data);
 	window_put_character(window, row, 4, style, mark);
 	buffer_reset(&text);
@@ -230,7 +235,7 @@ struct list_rows {
 	int width; /* that reasons have */
 };
 
-static void add_row(struct list_rows *rows, size_t at, char *owned_reason)
+static void pane_breakpoints_add_row(struct list_rows *rows, size_t at, char *owned_reason)
 {
 	ARRAY_GROW(rows->items, rows->count, rows->capacity);
 	rows->items[rows->count++] = (struct list_row){ at, owned_reason };
@@ -252,7 +257,7 @@ static void add_lines(struct list_rows *rows, size_t at, const char *text)
 	for (; *text != '\0'; text += strspn(text, " ")) {
 		size_t length = window_words_fit(text, rows->width);
 
-		add_row(rows, at, xstrndup(text, length));
+		pane_breakpoints_add_row(rows, at, xstrndup(text, length));
 		text += length;
 	}
 }
@@ -317,11 +322,11 @@ static void add_backends(struct list_rows *rows, size_t at, const struct breakpo
 	buffer_clear(&own);
 }
 
-static void make_rows(struct list_rows *rows, const struct breakpoint_list *list,
-		      const struct session *session, bool has_reasons)
+static void pane_breakpoints_make_rows(struct list_rows *rows, const struct breakpoint_list *list,
+				       const struct session *session, bool has_reasons)
 {
 	for (size_t i = 0; i < list->count; i++) {
-		add_row(rows, i, NULL);
+		pane_breakpoints_add_row(rows, i, NULL);
 		if (has_reasons)
 			add_backends(rows, i, list);
 		if (has_reasons)
@@ -329,19 +334,20 @@ static void make_rows(struct list_rows *rows, const struct breakpoint_list *list
 	}
 }
 
-static void put_row(struct window window, int at, const struct list_row *row,
-		    const struct breakpoint_list *list)
+static void pane_breakpoints_put_row(struct window window, int at, const struct list_row *row,
+				     const struct breakpoint_list *list)
 {
 	window_hit(window, at, 0, 1, window.column_count, MOUSE_TARGET_BREAKPOINT, (int)row->at);
 	if (row->reason != NULL)
 		window_put(window, at, PLACE_COLUMN, window.column_count - PLACE_COLUMN, STYLE_DIM,
 			   row->reason);
 	else
-		put_breakpoint(window, at, &list->items[row->at]);
+		pane_breakpoints_put_breakpoint(window, at, &list->items[row->at]);
 }
 
-static void put_rows(struct window window, const struct list_rows *rows,
-		     const struct breakpoint_list *list, int cursor, bool has_cursor)
+static void pane_breakpoints_put_rows(struct window window, const struct list_rows *rows,
+				      const struct breakpoint_list *list, int cursor,
+				      bool has_cursor)
 {
 	size_t at = 0;
 	int first;
@@ -350,7 +356,7 @@ static void put_rows(struct window window, const struct list_rows *rows,
 		at++;
 	first = grid_first((int)at, (int)rows->count, window.row_count);
 	for (int i = first; i < (int)rows->count && i - first < window.row_count; i++) {
-		put_row(window, i - first, &rows->items[i], list);
+		pane_breakpoints_put_row(window, i - first, &rows->items[i], list);
 		if (has_cursor && i == (int)at)
 			window_emphasise(window, i - first, 0, 1, window.column_count,
 					 EMPHASIS_SELECTED);
@@ -396,21 +402,21 @@ void pane_breakpoints(struct window window, const struct session *session, const
 	if (rows.width < 1)
 		rows.width = 1;
 	breakpoint_list_make(&list, session);
-	make_rows(&rows, &list, session, has_reasons);
+	pane_breakpoints_make_rows(&rows, &list, session, has_reasons);
 	if (list.count == 0)
 		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM,
 				     "There is no breakpoint. b in the source sets one at the line "
 				     "of the cursor; so does :break FILE:LINE.");
-	put_rows(put_slots(window, session, rows.count), &rows, &list,
-		 breakpoint_list_cursor(&list, view), has_cursor);
+	pane_breakpoints_put_rows(put_slots(window, session, rows.count), &rows, &list,
+				  breakpoint_list_cursor(&list, view), has_cursor);
 	for (size_t i = 0; i < rows.count; i++)
 		free(rows.items[i].reason);
 	free(rows.items);
 	breakpoint_list_clear(&list);
 }
 
-static void append_title(struct buffer *left, struct buffer *right, const struct session *session,
-			 const struct view *view)
+static void pane_breakpoints_append_title(struct buffer *left, struct buffer *right,
+					  const struct session *session, const struct view *view)
 {
 	(void)right;
 	(void)session;
@@ -418,7 +424,7 @@ static void append_title(struct buffer *left, struct buffer *right, const struct
 	buffer_append_string(left, "Breakpoints");
 }
 
-static void draw(const struct scene *scene)
+static void pane_breakpoints_draw(const struct scene *scene)
 {
 	pane_breakpoints(scene->body, scene->session, scene->view, true, true);
 }
@@ -429,7 +435,7 @@ void breakpoint_list_add_rows(struct search_text *lines, const struct app *app)
 
 	breakpoint_list_make(&list, &app->engine->session);
 	for (size_t i = 0; i < list.count; i++) {
-		append_row(&lines->line, &list.items[i]);
+		pane_breakpoints_append_row(&lines->line, &list.items[i]);
 		search_text_end_line(lines);
 	}
 	lines->at = breakpoint_list_cursor(&list, &app->view);
@@ -447,7 +453,8 @@ void breakpoint_list_move(struct app *app, int page, enum move move)
 	breakpoint_list_clear(&list);
 }
 
-static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+static void pane_breakpoints_move_cursor(struct app *app, const struct layout *layout,
+					 enum move move)
 {
 	breakpoint_list_move(app, view_page(layout), move);
 }
@@ -461,10 +468,10 @@ static const struct hint hints[] = {
 const struct view_type view_breakpoints = {
 	.copied = "The list of breakpoints",
 	.hints = hints,
-	.append_title = append_title,
-	.draw = draw,
+	.append_title = pane_breakpoints_append_title,
+	.draw = pane_breakpoints_draw,
 	.add_rows = breakpoint_list_add_rows,
-	.move = move_cursor,
+	.move = pane_breakpoints_move_cursor,
 	.open = open_breakpoint,
 	.expand = toggle_breakpoint,
 	.toggle = toggle_breakpoint,

@@ -137,7 +137,7 @@ static void put_label(struct window window, int row, const struct session *sessi
 	buffer_clear(&text);
 }
 
-static int first_line(const struct cells *cells, const struct ranklist *list, int rows)
+static int pane_cells_first_line(const struct cells *cells, const struct ranklist *list, int rows)
 {
 	int line = list->at >= 0 ? cells->places[list->at].line : 0;
 
@@ -147,7 +147,7 @@ static int first_line(const struct cells *cells, const struct ranklist *list, in
 static void put_cells(struct window window, const struct session *session, const struct view *view,
 		      const struct ranklist *list, const struct cells *cells)
 {
-	int first = first_line(cells, list, window.row_count);
+	int first = pane_cells_first_line(cells, list, window.row_count);
 
 	for (size_t i = 0; i < cells->label_count; i++) {
 		int row = cells->labels[i].line - first;
@@ -223,7 +223,7 @@ static int last_column(const struct ranklist *list, const struct cells *cells)
 static bool find_box(const struct window *window, const struct ranklist *list,
 		     const struct cells *cells, struct box *best)
 {
-	int first = first_line(cells, list, window->row_count);
+	int first = pane_cells_first_line(cells, list, window->row_count);
 	const struct cell_place *place = &cells->places[list->at];
 	int last = last_column(list, cells);
 	int least = -1;

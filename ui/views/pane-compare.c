@@ -40,14 +40,14 @@ struct columns {
 	int count; /* of how many ranks these are */
 };
 
-static void append_count(struct buffer *out, const struct rankset *ranks)
+static void pane_compare_append_count(struct buffer *out, const struct rankset *ranks)
 {
 	buffer_append_char(out, '(');
 	text_count(out, rankset_count(ranks));
 	buffer_append_char(out, ')');
 }
 
-static void widen(int *width, struct buffer *text)
+static void pane_compare_widen(int *width, struct buffer *text)
 {
 	if ((int)text->length > *width)
 		*width = (int)text->length;
@@ -61,9 +61,9 @@ static struct columns find_columns(const struct answer_rows *rows, int column_co
 
 	for (size_t i = 0; i < rows->count; i++) {
 		rankset_append(&text, answer_rows_ranks(rows, i));
-		widen(&columns.ranks, &text);
-		append_count(&text, answer_rows_ranks(rows, i));
-		widen(&columns.count, &text);
+		pane_compare_widen(&columns.ranks, &text);
+		pane_compare_append_count(&text, answer_rows_ranks(rows, i));
+		pane_compare_widen(&columns.count, &text);
 	}
 	buffer_clear(&text);
 	if (columns.ranks > column_count / 3)
@@ -91,8 +91,8 @@ int32_t answer_mark(const struct answer_class *class)
 	return class->is_odd ? '!' : ' ';
 }
 
-static void put_head(struct window window, int row, const struct columns *columns,
-		     const struct answer_class *class, const struct rankset *ranks)
+static void pane_compare_put_head(struct window window, int row, const struct columns *columns,
+				  const struct answer_class *class, const struct rankset *ranks)
 {
 	struct buffer text = BUFFER_INIT;
 	enum style style = answer_style(class);
@@ -101,7 +101,7 @@ static void put_head(struct window window, int row, const struct columns *column
 	rankset_append(&text, ranks);
 	window_put(window, row, 2, columns->ranks, style, text.data);
 	buffer_reset(&text);
-	append_count(&text, ranks);
+	pane_compare_append_count(&text, ranks);
 	window_put(window, row, 2 + columns->ranks + GAP, columns->count, STYLE_DIM, text.data);
 	buffer_clear(&text);
 }
@@ -122,7 +122,7 @@ static int text_column(const struct drawing *drawing)
 	return 2 + drawing->columns.ranks + GAP + drawing->columns.count + GAP;
 }
 
-static void put_row(struct window window, int at, int number, const void *data)
+static void pane_compare_put_row(struct window window, int at, int number, const void *data)
 {
 	const struct drawing *drawing = data;
 	size_t row = (size_t)number;
@@ -135,7 +135,8 @@ static void put_row(struct window window, int at, int number, const void *data)
 	if (is_first && drawing->has_table)
 		comparetable_put_ranks(window, at, &drawing->table, class);
 	else if (is_first)
-		put_head(window, at, &drawing->columns, class, answer_rows_ranks(rows, row));
+		pane_compare_put_head(window, at, &drawing->columns, class,
+				      answer_rows_ranks(rows, row));
 	if (class != NULL && class->tensor != NULL) {
 		comparetable_put_row(window, at, &drawing->table, class);
 		return;
@@ -175,7 +176,7 @@ static struct scale find_scale(const struct answer_classes *classes)
 	return scale;
 }
 
-static int32_t bar_of(const struct scale *scale, const struct answer_class *class)
+static int32_t pane_compare_bar_of(const struct scale *scale, const struct answer_class *class)
 {
 	double range = scale->most - scale->least;
 
@@ -198,12 +199,13 @@ static void append_picture(struct buffer *out, const struct answer_classes *clas
 		rankset_unite(&all, &classes->items[i].ranks);
 	while (scale.is_known && rankset_count(&all) <= PICTURE_RANKS &&
 	       (rank = rankset_next(&all, rank)) >= 0)
-		text_put_codepoint(out, bar_of(&scale, answer_classes_find(classes, rank)));
+		text_put_codepoint(out,
+				   pane_compare_bar_of(&scale, answer_classes_find(classes, rank)));
 	rankset_clear(&all);
 }
 
-static void put_title(struct window window, const struct session *session,
-		      const struct drawing *drawing)
+static void pane_compare_put_title(struct window window, const struct session *session,
+				   const struct drawing *drawing)
 {
 	const struct answers *answers = &session->answers;
 	struct buffer left = BUFFER_INIT;
@@ -238,8 +240,8 @@ static int put_sentence(struct window window, int row, const struct session *ses
 
 /* Below the table: how those differ that most are not like; first the one
  * under the cursor. */
-static void put_sentences(struct window window, const struct session *session,
-			  const struct drawing *drawing, int cursor)
+static void pane_compare_put_sentences(struct window window, const struct session *session,
+				       const struct drawing *drawing, int cursor)
 {
 	const struct answer_classes *classes = &drawing->rows->classes;
 	const struct answer_class *chosen = answer_rows_class(drawing->rows, (size_t)cursor);
@@ -252,13 +254,13 @@ static void put_sentences(struct window window, const struct session *session,
 			row += put_sentence(window, row, session, drawing, &classes->items[i]);
 }
 
-static void put_rows(struct window window, const struct drawing *drawing, int cursor)
+static void pane_compare_put_rows(struct window window, const struct drawing *drawing, int cursor)
 {
 	struct list list = {
 		.count = (int)drawing->rows->count,
 		.cursor = cursor,
 		.hit = MOUSE_TARGET_LIST,
-		.put_row = put_row,
+		.put_row = pane_compare_put_row,
 	};
 
 	list_put(window, &list, drawing);
@@ -273,16 +275,17 @@ static void put_table(struct window window, const struct session *session,
 	int rows = count < most ? count : most;
 
 	comparetable_put_head(window, 0, &drawing->table);
-	put_rows(window_part(window, 1, 0, rows, window.column_count), drawing, cursor);
+	pane_compare_put_rows(window_part(window, 1, 0, rows, window.column_count), drawing,
+			      cursor);
 	/* A blank line between them, where there is room. */
 	if (window.row_count > rows + 3)
 		rows++;
-	put_sentences(
+	pane_compare_put_sentences(
 		window_part(window, rows + 1, 0, window.row_count - rows - 1, window.column_count),
 		session, drawing, cursor);
 }
 
-static void draw(const struct scene *scene)
+static void pane_compare_draw(const struct scene *scene)
 {
 	struct window window = scene->body;
 	const struct session *session = scene->session;
@@ -298,16 +301,16 @@ static void draw(const struct scene *scene)
 	if (drawing.has_table)
 		comparetable_make(&drawing.table, &rows.classes, inner.column_count);
 	if (pane_has_frame(window.row_count))
-		put_title(window, session, &drawing);
+		pane_compare_put_title(window, session, &drawing);
 	cursor = answer_rows_cursor(&rows, view);
 	if (cursor >= 0 && drawing.has_table)
 		put_table(inner, session, &drawing, cursor);
 	else if (cursor >= 0)
-		put_rows(inner, &drawing, cursor);
+		pane_compare_put_rows(inner, &drawing, cursor);
 	answer_rows_clear(&rows);
 }
 
-static void append_question(struct buffer *out, const struct answers *answers)
+static void pane_compare_append_question(struct buffer *out, const struct answers *answers)
 {
 	if (answers->question != NULL)
 		text_escape(out, answers->question, strlen(answers->question));
@@ -329,7 +332,7 @@ static void append_summary(struct buffer *out, const struct session *session,
 	if (sentence.length > 0) {
 		buffer_append_string(out, sentence.data);
 	} else {
-		append_question(out, answers);
+		pane_compare_append_question(out, answers);
 		answer_classes_append_summary(out, classes, answers);
 		if (answers->parts && !answers->parts->is_over)
 			buffer_append_string(out, "; what is in them is compared");
@@ -373,7 +376,7 @@ bool pane_compare_summary(struct window window, const struct session *session)
 	return true;
 }
 
-static void add_rows(struct search_text *lines, const struct app *app)
+static void pane_compare_add_rows(struct search_text *lines, const struct app *app)
 {
 	struct answer_rows rows;
 
@@ -388,7 +391,7 @@ static void add_rows(struct search_text *lines, const struct app *app)
 	answer_rows_clear(&rows);
 }
 
-static void copy(struct buffer *out, const struct app *app)
+static void pane_compare_copy(struct buffer *out, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
 	struct answer_classes classes;
@@ -399,7 +402,7 @@ static void copy(struct buffer *out, const struct app *app)
 }
 
 /* How small tensors differ is read at once, as it costs nothing. */
-static void want(struct app *app, bool is_open)
+static void pane_compare_want(struct app *app, bool is_open)
 {
 	const struct answers *answers = &app->engine->session.answers;
 
@@ -415,7 +418,7 @@ static void want(struct app *app, bool is_open)
 	value_difference_begin_all(app->engine);
 }
 
-static int toggle(struct app *app, struct error *error)
+static int pane_compare_toggle(struct app *app, struct error *error)
 {
 	struct session *session = &app->engine->session;
 	struct answer_rows rows;
@@ -455,7 +458,8 @@ static bool compares_tensors(const struct session *session)
 	return false;
 }
 
-static const struct hint *choose_hints(const struct session *session, const struct view *view)
+static const struct hint *pane_compare_choose_hints(const struct session *session,
+						    const struct view *view)
 {
 	(void)view;
 	return compares_tensors(session) ? tensor_hints : NULL;
@@ -467,13 +471,13 @@ const struct view_type view_compare = {
 	.is_overlay = true,
 	.is_kept = true,
 	.hints = hints,
-	.choose_hints = choose_hints,
-	.draw = draw,
+	.choose_hints = pane_compare_choose_hints,
+	.draw = pane_compare_draw,
 	.put_top = pane_compare_summary,
 	.append_top = pane_compare_append_summary,
-	.want = want,
-	.add_rows = add_rows,
-	.copy = copy,
+	.want = pane_compare_want,
+	.add_rows = pane_compare_add_rows,
+	.copy = pane_compare_copy,
 	.open = open_answer,
-	.toggle = toggle,
+	.toggle = pane_compare_toggle,
 };

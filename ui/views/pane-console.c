@@ -43,7 +43,7 @@ static const struct lack lacks[] = {
 	  "The command connect tries it again." },
 };
 
-static const struct lack *lack_of(enum debugger_state state)
+static const struct lack *pane_console_lack_of(enum debugger_state state)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(lacks); i++)
 		if (lacks[i].state == state)
@@ -71,7 +71,7 @@ static void append_lack(struct buffer *out, const struct session *session,
 		return;
 	}
 	debugger = &rank->debugger;
-	lack = lack_of(debugger->state);
+	lack = pane_console_lack_of(debugger->state);
 	if (lack == NULL)
 		return;
 	buffer_printf(out, "Rank %d: ", rank->process.rank);
@@ -87,8 +87,8 @@ static void append_lack(struct buffer *out, const struct session *session,
 	}
 }
 
-static void append_title(struct buffer *left, struct buffer *right, const struct session *session,
-			 const struct view *view)
+static void pane_console_append_title(struct buffer *left, struct buffer *right,
+				      const struct session *session, const struct view *view)
 {
 	int back = view->console.back;
 	const struct rank *rank = session_looked_at(session);
@@ -115,7 +115,7 @@ static void append_title(struct buffer *left, struct buffer *right, const struct
 }
 
 /* Behind the prompt, where the cursor is; its own scroll where it is long. */
-static void put_line(struct window window, const struct console *console)
+static void pane_console_put_line(struct window window, const struct console *console)
 {
 	int row = 0;
 	int column = 0;
@@ -132,7 +132,7 @@ static void put_line(struct window window, const struct console *console)
 		    &console->line);
 }
 
-static void draw(const struct scene *scene)
+static void pane_console_draw(const struct scene *scene)
 {
 	struct window inner = scene->body;
 	const struct session *session = scene->session;
@@ -149,7 +149,7 @@ static void draw(const struct scene *scene)
 	if (console->terminal != NULL)
 		terminal_draw(inner, console->terminal, console->back);
 	if (console_is_connected(session) && console->back == 0)
-		put_line(inner, console);
+		pane_console_put_line(inner, console);
 	buffer_clear(&lack);
 }
 
@@ -161,12 +161,12 @@ void console_move(struct console *console, int page, enum move move)
 	console_scroll(console, at - grid_move_in(at, history + 1, 1, page - 1, move));
 }
 
-static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+static void pane_console_move_cursor(struct app *app, const struct layout *layout, enum move move)
 {
 	console_move(&app->view.console, view_page(layout), move);
 }
 
-static int open_row(struct command_context *context, struct error *error)
+static int pane_console_open_row(struct command_context *context, struct error *error)
 {
 	(void)error;
 	connect_selected(command_app(context));
@@ -174,7 +174,7 @@ static int open_row(struct command_context *context, struct error *error)
 }
 
 /* A debugger's session is followed while it is seen. */
-static void want(struct app *app, bool is_open)
+static void pane_console_want(struct app *app, bool is_open)
 {
 	const struct rank *rank = session_looked_at(&app->engine->session);
 
@@ -204,11 +204,11 @@ const struct view_type view_console = {
 	.hints = hints,
 	.is_typed_to = console_is_connected,
 	.typing_hints = console_typing_hints,
-	.append_title = append_title,
-	.draw = draw,
+	.append_title = pane_console_append_title,
+	.draw = pane_console_draw,
 	.refresh = console_refresh,
-	.want = want,
+	.want = pane_console_want,
 	.key = console_takes,
-	.move = move_cursor,
-	.open = open_row,
+	.move = pane_console_move_cursor,
+	.open = pane_console_open_row,
 };

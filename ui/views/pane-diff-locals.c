@@ -53,7 +53,7 @@ static bool is_bound(const struct variable *variable)
 	       (variable->value == NULL || strcmp(variable->value, "unbound") != 0);
 }
 
-static const char *value_of(const struct variable *variable)
+static const char *pane_diff_locals_value_of(const struct variable *variable)
 {
 	return variable->value != NULL ? variable->value : "?";
 }
@@ -62,9 +62,9 @@ static const char *value_of(const struct variable *variable)
  * The same object has another address in each process, which is no
  * difference: " at 0x7f…" is left out.
  */
-static void append_value(struct buffer *out, const struct variable *variable)
+static void pane_diff_locals_append_value(struct buffer *out, const struct variable *variable)
 {
-	const char *value = value_of(variable);
+	const char *value = pane_diff_locals_value_of(variable);
 	const char *at;
 
 	while ((at = strstr(value, " at 0x")) != NULL) {
@@ -74,21 +74,21 @@ static void append_value(struct buffer *out, const struct variable *variable)
 	buffer_append_string(out, value);
 }
 
-static bool is_same_value(const struct variable *a, const struct variable *b)
+static bool pane_diff_locals_is_same_value(const struct variable *a, const struct variable *b)
 {
 	struct buffer first = BUFFER_INIT;
 	struct buffer second = BUFFER_INIT;
 	bool is_same;
 
-	append_value(&first, a);
-	append_value(&second, b);
+	pane_diff_locals_append_value(&first, a);
+	pane_diff_locals_append_value(&second, b);
 	is_same = strcmp(first.data, second.data) == 0;
 	buffer_clear(&first);
 	buffer_clear(&second);
 	return is_same;
 }
 
-static char compare(const struct local_difference *difference)
+static char pane_diff_locals_compare(const struct local_difference *difference)
 {
 	bool is_here = is_bound(difference->a);
 	bool is_there = false;
@@ -100,7 +100,8 @@ static char compare(const struct local_difference *difference)
 	if (!is_here)
 		return '=';
 	for (size_t i = 0; i < difference->b_count; i++)
-		if (!is_bound(difference->b[i]) || !is_same_value(difference->a, difference->b[i]))
+		if (!is_bound(difference->b[i]) ||
+		    !pane_diff_locals_is_same_value(difference->a, difference->b[i]))
 			return '~';
 	return '=';
 }
@@ -127,12 +128,12 @@ static void add_name(struct differences *all, const struct session *session,
 			continue;
 		difference->b[difference->b_count++] = find_variable(there, name);
 	}
-	difference->op = compare(difference);
+	difference->op = pane_diff_locals_compare(difference);
 }
 
-static void add_names(struct differences *all, const struct session *session,
-		      const struct diff_sides *sides, const struct variables *from, int a_depth,
-		      int b_depth)
+static void pane_diff_locals_add_names(struct differences *all, const struct session *session,
+				       const struct diff_sides *sides, const struct variables *from,
+				       int a_depth, int b_depth)
 {
 	for (size_t i = 0; from != NULL && i < from->list.count; i++)
 		add_name(all, session, sides, from->list.items[i].name, a_depth, b_depth);
@@ -147,15 +148,16 @@ static size_t distinct_count(const struct local_difference *difference)
 
 		if (!is_bound(difference->b[i]))
 			continue;
-		while (j < i && (!is_bound(difference->b[j]) ||
-				 !is_same_value(difference->b[j], difference->b[i])))
+		while (j < i &&
+		       (!is_bound(difference->b[j]) ||
+			!pane_diff_locals_is_same_value(difference->b[j], difference->b[i])))
 			j++;
 		count += j == i;
 	}
 	return count;
 }
 
-static bool parse_number(const char *text, double *number)
+static bool pane_diff_locals_parse_number(const char *text, double *number)
 {
 	char *end;
 
@@ -165,7 +167,8 @@ static bool parse_number(const char *text, double *number)
 }
 
 /* "0.113 … 0.131": false when a value is no number. */
-static bool append_range(struct buffer *out, const struct local_difference *difference)
+static bool pane_diff_locals_append_range(struct buffer *out,
+					  const struct local_difference *difference)
 {
 	const char *lowest = NULL;
 	const char *highest = NULL;
@@ -177,14 +180,15 @@ static bool append_range(struct buffer *out, const struct local_difference *diff
 
 		if (!is_bound(difference->b[i]))
 			continue;
-		if (!parse_number(value_of(difference->b[i]), &number))
+		if (!pane_diff_locals_parse_number(pane_diff_locals_value_of(difference->b[i]),
+						   &number))
 			return false;
 		if (lowest == NULL || number < low) {
-			lowest = value_of(difference->b[i]);
+			lowest = pane_diff_locals_value_of(difference->b[i]);
 			low = number;
 		}
 		if (highest == NULL || number > high) {
-			highest = value_of(difference->b[i]);
+			highest = pane_diff_locals_value_of(difference->b[i]);
 			high = number;
 		}
 	}
@@ -203,7 +207,8 @@ static bool append_one_by_one(struct buffer *out, const struct local_difference 
 			buffer_truncate(out, start);
 			return false;
 		}
-		buffer_printf(out, "%s%s", i > 0 ? " " : "", value_of(difference->b[i]));
+		buffer_printf(out, "%s%s", i > 0 ? " " : "",
+			      pane_diff_locals_value_of(difference->b[i]));
 	}
 	if (text_width(out->data + start) <= VALUES_IN_LINE)
 		return true;
@@ -212,7 +217,8 @@ static bool append_one_by_one(struct buffer *out, const struct local_difference 
 }
 
 /* The values of the other side, in one line. */
-static void append_values(struct buffer *out, const struct local_difference *difference)
+static void pane_diff_locals_append_values(struct buffer *out,
+					   const struct local_difference *difference)
 {
 	size_t distinct = distinct_count(difference);
 	size_t first = 0;
@@ -224,17 +230,17 @@ static void append_values(struct buffer *out, const struct local_difference *dif
 		return;
 	}
 	if (difference->b_count == 1) {
-		append_value(out, difference->b[first]);
+		pane_diff_locals_append_value(out, difference->b[first]);
 		return;
 	}
 	if (distinct == 1) {
-		append_value(out, difference->b[first]);
+		pane_diff_locals_append_value(out, difference->b[first]);
 		buffer_printf(out, " (%zu)", difference->b_count);
 		return;
 	}
 	if (append_one_by_one(out, difference))
 		return;
-	append_range(out, difference);
+	pane_diff_locals_append_range(out, difference);
 	buffer_printf(out, "(%zu values)", distinct);
 }
 
@@ -261,10 +267,10 @@ static void put_difference(struct window left, struct window right, int row,
 	bool is_one_sided = difference->op == '-' || difference->op == '+';
 
 	if (difference->a != NULL)
-		append_value(&here, difference->a);
+		pane_diff_locals_append_value(&here, difference->a);
 	else
 		buffer_append_string(&here, "unbound");
-	append_values(&there, difference);
+	pane_diff_locals_append_values(&there, difference);
 	/* As in a diff of lines: what is here, and what is there instead. */
 	put_side(left, row, difference, is_one_sided ? '-' : difference->op, width, here.data);
 	put_side(right, row, difference, is_one_sided ? '+' : difference->op, width, there.data);
@@ -273,7 +279,8 @@ static void put_difference(struct window left, struct window right, int row,
 }
 
 /* Equal ones are left out when there is no room for all. */
-static void put_all(struct window left, struct window right, const struct differences *all)
+static void pane_diff_locals_put_all(struct window left, struct window right,
+				     const struct differences *all)
 {
 	bool has_room = all->count <= (size_t)left.row_count;
 	int width = 1;
@@ -303,15 +310,16 @@ void pane_diff_locals(struct window left, struct window right, const struct sess
 				     here != NULL ? here->error : waiting);
 		return;
 	}
-	add_names(&all, session, sides, here, a_depth, b_depth);
+	pane_diff_locals_add_names(&all, session, sides, here, a_depth, b_depth);
 	for (size_t i = 0; i < DIFF_RANKS_MAXIMUM; i++) {
 		const struct rank *rank = diff_other(session, sides, i);
 
 		if (rank == NULL)
 			break;
-		add_names(&all, session, sides, frame_variables(session, rank, b_depth), a_depth,
-			  b_depth);
+		pane_diff_locals_add_names(&all, session, sides,
+					   frame_variables(session, rank, b_depth), a_depth,
+					   b_depth);
 	}
-	put_all(left, right, &all);
+	pane_diff_locals_put_all(left, right, &all);
 	free(all.items);
 }

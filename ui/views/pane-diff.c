@@ -23,7 +23,8 @@
 #define SOURCE_ROWS 4
 #define NARROW 28
 
-static const struct rank_class *class_of(const struct session *session, const struct rank *rank)
+static const struct rank_class *pane_diff_class_of(const struct session *session,
+						   const struct rank *rank)
 {
 	const struct verdict *verdict = &session->verdict;
 
@@ -37,7 +38,7 @@ static const struct rank_class *class_of(const struct session *session, const st
 static const struct rank_class *other_class(const struct session *session, const struct rank *rank)
 {
 	const struct verdict *verdict = &session->verdict;
-	const struct rank_class *own = class_of(session, rank);
+	const struct rank_class *own = pane_diff_class_of(session, rank);
 
 	for (size_t i = 0; i < verdict->class_count; i++)
 		if (&verdict->classes[i] != own && verdict->classes[i].stack != NULL)
@@ -175,7 +176,7 @@ static void append_short_place(struct buffer *out, const struct frame *frame, in
 		buffer_printf(out, ":%d", frame->lineno);
 }
 
-static void put_frame(struct window window, int row, char op, const struct frame *frame)
+static void pane_diff_put_frame(struct window window, int row, char op, const struct frame *frame)
 {
 	struct buffer place = BUFFER_INIT;
 	enum style style = diff_style(op);
@@ -200,7 +201,7 @@ static void put_left(struct window window, int line, int row, const void *data)
 	const struct stackdiff *diff = data;
 
 	if (diff->rows[row].a != NULL)
-		put_frame(window, line, diff->rows[row].op, diff->rows[row].a);
+		pane_diff_put_frame(window, line, diff->rows[row].op, diff->rows[row].a);
 }
 
 static void put_right(struct window window, int line, int row, const void *data)
@@ -208,11 +209,11 @@ static void put_right(struct window window, int line, int row, const void *data)
 	const struct stackdiff *diff = data;
 
 	if (diff->rows[row].b != NULL)
-		put_frame(window, line, diff->rows[row].op, diff->rows[row].b);
+		pane_diff_put_frame(window, line, diff->rows[row].op, diff->rows[row].b);
 }
 
-static void put_rows(struct window left, struct window right, const struct stackdiff *diff,
-		     int cursor)
+static void pane_diff_put_rows(struct window left, struct window right,
+			       const struct stackdiff *diff, int cursor)
 {
 	int last = (int)diff->row_count - 1;
 	struct list list = {
@@ -256,7 +257,7 @@ struct halves {
 	struct window right;
 };
 
-static struct halves split(struct window window, int middle, int row, int rows)
+static struct halves pane_diff_split(struct window window, int middle, int row, int rows)
 {
 	return (struct halves){
 		.left = window_part(window, row, 1, rows, middle - 1),
@@ -292,7 +293,7 @@ static void put_parting(struct window window, int middle, int row, const struct 
 		source_rows = left_over - 1;
 	window_horizontal(window, row, 0, window.column_count, STYLE_BORDER);
 	put_place_titles(window, middle, row, parting);
-	halves = split(window, middle, row + 1, source_rows);
+	halves = pane_diff_split(window, middle, row + 1, source_rows);
 	put_source(halves.left, session, sides->a, parting->a);
 	put_source(halves.right, session, sides->b, parting->b);
 	row += source_rows + 1;
@@ -302,7 +303,7 @@ static void put_parting(struct window window, int middle, int row, const struct 
 	buffer_printf(&title, "Locals that differ \u00b7 %s", parting->a->code->func);
 	pane_title(window, row, 1, middle - 1, false, title.data, NULL);
 	buffer_clear(&title);
-	halves = split(window, middle, row + 1, window.row_count - 2 - row);
+	halves = pane_diff_split(window, middle, row + 1, window.row_count - 2 - row);
 	pane_diff_locals(halves.left, halves.right, session, sides, (int)parting->a_depth,
 			 (int)parting->b_depth);
 }
@@ -328,14 +329,14 @@ static void put_diff(struct window window, const struct session *session, const 
 	window_vertical(window, 0, middle, window.row_count, STYLE_BORDER);
 	if (has_frame)
 		put_titles(window, middle, session, view, sides);
-	halves = split(window, middle, has_frame ? 1 : 0, upper);
-	put_rows(halves.left, halves.right, &diff, view->cursors[VIEW_DIFF]);
+	halves = pane_diff_split(window, middle, has_frame ? 1 : 0, upper);
+	pane_diff_put_rows(halves.left, halves.right, &diff, view->cursors[VIEW_DIFF]);
 	if (upper < rows)
 		put_parting(window, middle, upper + 1, session, sides, parting);
 	stackdiff_clear(&diff);
 }
 
-static void draw(const struct scene *scene)
+static void pane_diff_draw(const struct scene *scene)
 {
 	struct window window = scene->body;
 	const struct session *session = scene->session;
@@ -355,7 +356,7 @@ static void draw(const struct scene *scene)
 }
 
 /* Differing rows are lines with a mark, so that a search finds them. */
-static void add_rows(struct search_text *lines, const struct app *app)
+static void pane_diff_add_rows(struct search_text *lines, const struct app *app)
 {
 	struct diff_sides sides;
 	struct stackdiff diff;
@@ -373,12 +374,12 @@ static void add_rows(struct search_text *lines, const struct app *app)
 }
 
 /* The stacks have the upper half. */
-static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+static void pane_diff_move_cursor(struct app *app, const struct layout *layout, enum move move)
 {
 	list_move(app, view_page(layout) / 2, move);
 }
 
-static void copy(struct buffer *out, const struct app *app)
+static void pane_diff_copy(struct buffer *out, const struct app *app)
 {
 	struct diff_sides sides;
 	struct stackdiff diff;
@@ -391,7 +392,7 @@ static void copy(struct buffer *out, const struct app *app)
 	stackdiff_clear(&diff);
 }
 
-static struct file_place place(const struct app *app)
+static struct file_place pane_diff_place(const struct app *app)
 {
 	struct file_place found = { .rank = NULL };
 	struct diff_sides sides;
@@ -414,7 +415,7 @@ static struct file_place place(const struct app *app)
 	return found;
 }
 
-static void want(struct app *app, bool is_open)
+static void pane_diff_want(struct app *app, bool is_open)
 {
 	const struct session *session = &app->engine->session;
 	struct diff_sides sides;
@@ -437,7 +438,7 @@ static void want(struct app *app, bool is_open)
 	stackdiff_clear(&diff);
 }
 
-static int toggle(struct app *app, struct error *error)
+static int pane_diff_toggle(struct app *app, struct error *error)
 {
 	struct session *session = &app->engine->session;
 
@@ -461,11 +462,11 @@ const struct view_type view_diff = {
 	.copied = "The diff",
 	.hints = hints,
 	.landmark = &landmark,
-	.draw = draw,
-	.want = want,
-	.add_rows = add_rows,
-	.move = move_cursor,
-	.copy = copy,
-	.place = place,
-	.toggle = toggle,
+	.draw = pane_diff_draw,
+	.want = pane_diff_want,
+	.add_rows = pane_diff_add_rows,
+	.move = pane_diff_move_cursor,
+	.copy = pane_diff_copy,
+	.place = pane_diff_place,
+	.toggle = pane_diff_toggle,
 };

@@ -59,8 +59,8 @@ static void append_facts(struct buffer *out, const struct tensordiff *found, dou
 	buffer_append_string(out, " elements were compared");
 }
 
-static void append_words(struct buffer *out, const struct answers *answers,
-			 const struct difference *difference)
+static void pane_difference_append_words(struct buffer *out, const struct answers *answers,
+					 const struct difference *difference)
 {
 	if (difference->state == DIFFERENCE_DONE && difference->found.differing > 0)
 		append_facts(out, &difference->found, answers->tolerance);
@@ -79,7 +79,7 @@ static int put_words(struct window window, const struct answers *answers,
 	const char *line;
 	int row = 0;
 
-	append_words(&text, answers, difference);
+	pane_difference_append_words(&text, answers, difference);
 	line = text.data;
 	while (line != NULL && row < window.row_count) {
 		char *copy = xstrndup(line, strcspn(line, "\n"));
@@ -94,18 +94,18 @@ static int put_words(struct window window, const struct answers *answers,
 }
 
 /* Two float64 may be farther apart than any number is large. */
-static double bounded(double distance)
+static double pane_difference_bounded(double distance)
 {
 	return distance > DBL_MAX ? DBL_MAX : distance;
 }
 
 /* The worst of what falls into one; NaN is worse than all. */
-static void join(double *value, double other)
+static void pane_difference_join(double *value, double other)
 {
 	if (isnan(*value) || other < NOT_READ)
 		return;
 	if (isnan(other) || !(*value >= other))
-		*value = bounded(other);
+		*value = pane_difference_bounded(other);
 }
 
 /* A grid of no more rows and columns than there is room for. */
@@ -120,8 +120,9 @@ static double *shrink(const struct tensordiff *found, int row_count, int column_
 		int to = row * row_count / found->row_count;
 
 		for (int i = 0; i < found->column_count; i++)
-			join(&values[to * column_count + i * column_count / found->column_count],
-			     found->grid[row * found->column_count + i]);
+			pane_difference_join(
+				&values[to * column_count + i * column_count / found->column_count],
+				found->grid[row * found->column_count + i]);
 	}
 	return values;
 }
@@ -134,7 +135,7 @@ static void raise_small(double *values, int count, double high)
 			values[i] = high * LEAST_SHARE;
 }
 
-static int at_most(int count, int maximum)
+static int pane_difference_at_most(int count, int maximum)
 {
 	return count < maximum ? count : maximum;
 }
@@ -146,7 +147,7 @@ static void put_map(struct window window, const struct difference *difference, b
 	struct window inner =
 		window_part(window, 1, 1, window.row_count - 1, window.column_count - 2);
 	struct heat_picture picture = {
-		.high = isnan(found->maximum) ? 0 : bounded(found->maximum),
+		.high = isnan(found->maximum) ? 0 : pane_difference_bounded(found->maximum),
 		.has_colours = has_colours,
 	};
 	struct buffer title = BUFFER_INIT;
@@ -155,8 +156,9 @@ static void put_map(struct window window, const struct difference *difference, b
 
 	if (inner.row_count < 1 || inner.column_count < 1)
 		return;
-	picture.row_count = at_most(found->row_count, heat_rows(inner.row_count, has_colours));
-	picture.column_count = at_most(found->column_count, inner.column_count);
+	picture.row_count =
+		pane_difference_at_most(found->row_count, heat_rows(inner.row_count, has_colours));
+	picture.column_count = pane_difference_at_most(found->column_count, inner.column_count);
 	values = shrink(found, picture.row_count, picture.column_count);
 	raise_small(values, picture.row_count * picture.column_count, picture.high);
 	picture.values = values;
@@ -169,16 +171,17 @@ static void put_map(struct window window, const struct difference *difference, b
 	buffer_clear(&title);
 }
 
-static const struct difference *find(const struct session *session, const struct view *view)
+static const struct difference *pane_difference_find(const struct session *session,
+						     const struct view *view)
 {
 	return difference_find(&session->answers, view->difference.rank, view->difference.against);
 }
 
-static void append_title(struct buffer *left, struct buffer *right, const struct session *session,
-			 const struct view *view)
+static void pane_difference_append_title(struct buffer *left, struct buffer *right,
+					 const struct session *session, const struct view *view)
 {
 	const struct answers *answers = &session->answers;
-	const struct difference *difference = find(session, view);
+	const struct difference *difference = pane_difference_find(session, view);
 	const struct tensordiff *found;
 
 	if (difference == NULL)
@@ -195,22 +198,22 @@ static void append_title(struct buffer *left, struct buffer *right, const struct
 	}
 }
 
-static void copy(struct buffer *out, const struct app *app)
+static void pane_difference_copy(struct buffer *out, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
-	const struct difference *difference = find(session, &app->view);
+	const struct difference *difference = pane_difference_find(session, &app->view);
 
 	if (difference == NULL)
 		return;
 	buffer_printf(out, "rank %d against rank %d: ", difference->rank, difference->against);
-	append_words(out, &session->answers, difference);
+	pane_difference_append_words(out, &session->answers, difference);
 	buffer_append_char(out, '\n');
 }
 
-static void draw(const struct scene *scene)
+static void pane_difference_draw(const struct scene *scene)
 {
 	struct window inner = scene->body;
-	const struct difference *difference = find(scene->session, scene->view);
+	const struct difference *difference = pane_difference_find(scene->session, scene->view);
 	int rows;
 
 	if (difference == NULL) {
@@ -240,10 +243,10 @@ const struct view_type view_difference = {
 	.is_overlay = true,
 	.is_kept = true,
 	.hints = hints,
-	.append_title = append_title,
-	.draw = draw,
+	.append_title = pane_difference_append_title,
+	.draw = pane_difference_draw,
 	.put_top = pane_compare_summary,
 	.append_top = pane_compare_append_summary,
 	.cancel = stop_difference,
-	.copy = copy,
+	.copy = pane_difference_copy,
 };

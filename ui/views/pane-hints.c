@@ -32,7 +32,7 @@ struct keys {
 	const char *view;
 };
 
-static const char *key_of(const struct keys *keys, const char *line)
+static const char *pane_hints_key_of(const struct keys *keys, const char *line)
 {
 	return keymap_key_of(keys->keymap, keys->view, line);
 }
@@ -40,7 +40,7 @@ static const char *key_of(const struct keys *keys, const char *line)
 static bool append_hint_keys(struct buffer *out, const struct hint *hint, const struct keys *keys)
 {
 	for (int i = 0; i < 2 && hint->lines[i] != NULL; i++) {
-		const char *key = key_of(keys, hint->lines[i]);
+		const char *key = pane_hints_key_of(keys, hint->lines[i]);
 
 		if (key == NULL)
 			return false;
@@ -67,7 +67,7 @@ static void note_keys(struct window window, int start, int end, const struct hin
 {
 	window_hit_key(window, start, end - start, hint->lines[hint->lines[1] != NULL]);
 	if (hint->lines[1] != NULL)
-		window_hit_key(window, start, text_width(key_of(keys, hint->lines[0])),
+		window_hit_key(window, start, text_width(pane_hints_key_of(keys, hint->lines[0])),
 			       hint->lines[0]);
 }
 
@@ -251,23 +251,24 @@ static bool put_motion(struct window window, const struct session *session, cons
 	return is_under_way;
 }
 
-static bool is_typed_to(const struct session *session, const struct view_type *type)
+static bool pane_hints_is_typed_to(const struct session *session, const struct view_type *type)
 {
 	return type->is_typed_to != NULL && type->is_typed_to(session);
 }
 
 /* "Rank 0 resumes in 6 s, before the job times out. Stay stopped? (Y; Esc: no)"
  */
-static void put_question(struct window window, const struct session *session,
-			 const struct view *view, const struct keys *keys)
+static void pane_hints_put_question(struct window window, const struct session *session,
+				    const struct view *view, const struct keys *keys)
 {
 	struct rankset ranks = RANKSET_INIT;
 	struct buffer text = BUFFER_INIT;
 	double seconds = session_resume_seconds(session);
 	const struct view_type *type = view_type_of(view->kind);
 	/* Keys that are typed do not answer. */
-	const char *leaving = is_typed_to(session, type) ? type->typing_hints->key : NULL;
-	const char *key = key_of(keys, "stay");
+	const char *leaving =
+		pane_hints_is_typed_to(session, type) ? type->typing_hints->key : NULL;
+	const char *key = pane_hints_key_of(keys, "stay");
 	int width = window.column_count - 1;
 
 	session_add_limited(&ranks, session);
@@ -320,14 +321,14 @@ void pane_hints(struct window window, const struct session *session, const struc
 	if (view->prompt.is_open)
 		put_prompt(window, session, view);
 	else if (asks_to_stay(session, view))
-		put_question(window, session, view, &keys);
+		pane_hints_put_question(window, session, view, &keys);
 	else if (view->message.text != NULL)
 		put_message(window, view);
 	else if (session->node_count > 0 && session_gone_count(session) == session->node_count)
 		window_put(window, 0, 1, window.column_count - 1, STYLE_ERROR,
 			   "probetui-node is gone, the job runs on: q leaves, then start probetui "
 			   "again.");
-	else if (is_typed_to(session, type))
+	else if (pane_hints_is_typed_to(session, type))
 		put_typing_hints(window, type->typing_hints);
 	else if (!put_motion(window, session, view, &keys))
 		put_hints(window, session, view, &keys);

@@ -154,8 +154,9 @@ static void title_locals(const struct session *session, const struct view *view,
 	}
 }
 
-static void put_title(struct window window, const struct session *session, const struct view *view,
-		      const struct layout *layout, const struct ranklist *list, enum pane pane)
+static void pane_home_put_title(struct window window, const struct session *session,
+				const struct view *view, const struct layout *layout,
+				const struct ranklist *list, enum pane pane)
 {
 	const struct box *box = &layout->panes[pane];
 	struct buffer left = BUFFER_INIT;
@@ -273,11 +274,11 @@ static void put_panes(struct window window, const struct session *session, const
 			continue;
 		put_pane(window, session, view, layout, list, (enum pane)i);
 		if (i != PANE_GRID || layout->grid != GRID_CARDS)
-			put_title(window, session, view, layout, list, (enum pane)i);
+			pane_home_put_title(window, session, view, layout, list, (enum pane)i);
 	}
 }
 
-static void draw(const struct scene *scene)
+static void pane_home_draw(const struct scene *scene)
 {
 	struct ranklist list;
 
@@ -300,12 +301,12 @@ static struct window searched(const struct scene *scene)
 	return inside(scene->screen, &box);
 }
 
-static bool shows_output(const struct view *view)
+static bool pane_home_shows_output(const struct view *view)
 {
 	return !view->is_zoomed && layout_can_show_output(view);
 }
 
-static void copy(struct buffer *out, const struct app *app)
+static void pane_home_copy(struct buffer *out, const struct app *app)
 {
 	const char *sentence = app->engine->session.verdict.sentence;
 
@@ -393,7 +394,8 @@ static const struct hint *debugger_hints(const struct session *session, const st
 	return stopped_hints;
 }
 
-static const struct hint *choose_hints(const struct session *session, const struct view *view)
+static const struct hint *pane_home_choose_hints(const struct session *session,
+						 const struct view *view)
 {
 	const struct hint *chosen = debugger_hints(session, view);
 	struct layout layout;
@@ -409,15 +411,15 @@ static const struct hint *choose_hints(const struct session *session, const stru
 const struct view_type view_home = {
 	.copied = "The verdict",
 	.hints = hints,
-	.choose_hints = choose_hints,
-	.draw = draw,
+	.choose_hints = pane_home_choose_hints,
+	.draw = pane_home_draw,
 	.searched = searched,
-	.shows_output = shows_output,
+	.shows_output = pane_home_shows_output,
 	.want = home_want,
 	.add_rows = home_add_rows,
 	.select = home_select,
 	.move = home_move,
-	.copy = copy,
+	.copy = pane_home_copy,
 	.place = home_place,
 	.open = home_open,
 	.expand = home_expand,

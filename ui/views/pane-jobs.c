@@ -80,8 +80,8 @@ static bool shows(struct window window, int column)
 }
 
 /* Returns the column behind the facts. */
-static int put_facts(struct window window, int row, const struct job *job,
-		     const struct job_summary *summary)
+static int pane_jobs_put_facts(struct window window, int row, const struct job *job,
+			       const struct job_summary *summary)
 {
 	int at = FIRST_COLUMN;
 
@@ -103,7 +103,7 @@ static int put_facts(struct window window, int row, const struct job *job,
 	return at;
 }
 
-static void put_head(struct window window, int row, bool is_wide)
+static void pane_jobs_put_head(struct window window, int row, bool is_wide)
 {
 	int at = FIRST_COLUMN;
 
@@ -143,7 +143,7 @@ static int facts_width(struct window window)
 	return width;
 }
 
-static void append_title(struct buffer *out, const struct session *session)
+static void pane_jobs_append_title(struct buffer *out, const struct session *session)
 {
 	if (session->job < 0 && session->choice.wanted_job != NULL)
 		buffer_printf(out, "No job here has the port or launcher %s. ",
@@ -174,7 +174,7 @@ static bool is_wide(struct window window)
 	return window.column_count - facts_width(window) >= VERDICT_MINIMUM;
 }
 
-static void put_job(struct window window, int row, int index, const void *data)
+static void pane_jobs_put_job(struct window window, int row, int index, const void *data)
 {
 	const struct session *session = data;
 	const struct job *job = &session->jobs[index];
@@ -182,7 +182,7 @@ static void put_job(struct window window, int row, int index, const void *data)
 	int column;
 
 	job_summary_make(&summary, session, (size_t)index);
-	column = put_facts(window, row, job, &summary);
+	column = pane_jobs_put_facts(window, row, job, &summary);
 	job_summary_clear(&summary);
 	if (is_wide(window))
 		put_finding(window, row, column, &job->finding);
@@ -190,7 +190,7 @@ static void put_job(struct window window, int row, int index, const void *data)
 		put_finding(window, row + 1, FIRST_COLUMN, &job->finding);
 }
 
-static void draw(const struct scene *scene)
+static void pane_jobs_draw(const struct scene *scene)
 {
 	struct window window = scene->body;
 	const struct session *session = scene->session;
@@ -202,22 +202,22 @@ static void draw(const struct scene *scene)
 		.has_mark = true,
 		.mark_column = 3,
 		.hit = MOUSE_TARGET_LIST,
-		.put_row = put_job,
+		.put_row = pane_jobs_put_job,
 	};
 	struct buffer text = BUFFER_INIT;
 	int top = has_head ? 1 : 0;
 
-	append_title(&text, session);
+	pane_jobs_append_title(&text, session);
 	top += window_put_paragraph(window, top, 3, 2, STYLE_TITLE_FOCUSED, text.data);
 	buffer_clear(&text);
 	if (has_head && session->job_count > 0)
-		put_head(window, top + 1, is_wide(window));
+		pane_jobs_put_head(window, top + 1, is_wide(window));
 	top += has_head ? 2 : 0;
 	list_put(window_part(window, top, 0, window.row_count - top, window.column_count), &list,
 		 session);
 }
 
-static void add_rows(struct search_text *lines, const struct app *app)
+static void pane_jobs_add_rows(struct search_text *lines, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
 
@@ -233,18 +233,18 @@ static void add_rows(struct search_text *lines, const struct app *app)
 	lines->at = cursor_of(session, &app->view);
 }
 
-static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+static void pane_jobs_move_cursor(struct app *app, const struct layout *layout, enum move move)
 {
 	(void)layout;
 	list_move(app, PAGE, move);
 }
 
-static void copy(struct buffer *out, const struct app *app)
+static void pane_jobs_copy(struct buffer *out, const struct app *app)
 {
 	format_text_jobs(out, &app->engine->session);
 }
 
-static int open_row(struct command_context *context, struct error *error)
+static int pane_jobs_open_row(struct command_context *context, struct error *error)
 {
 	struct app *app = command_app(context);
 	const struct session *session = &app->engine->session;
@@ -266,9 +266,9 @@ const struct view_type view_jobs = {
 	.copied = "The list of jobs",
 	.is_of_host = true,
 	.hints = hints,
-	.draw = draw,
-	.add_rows = add_rows,
-	.move = move_cursor,
-	.copy = copy,
-	.open = open_row,
+	.draw = pane_jobs_draw,
+	.add_rows = pane_jobs_add_rows,
+	.move = pane_jobs_move_cursor,
+	.copy = pane_jobs_copy,
+	.open = pane_jobs_open_row,
 };

@@ -39,7 +39,8 @@ struct level {
 	uint64_t key;
 };
 
-static struct locals_row *add_row(struct row_list *list, enum locals_row_kind kind, int indent)
+static struct locals_row *pane_locals_add_row(struct row_list *list, enum locals_row_kind kind,
+					      int indent)
 {
 	struct locals_row *row;
 
@@ -51,10 +52,10 @@ static struct locals_row *add_row(struct row_list *list, enum locals_row_kind ki
 
 static void add_level(struct row_list *list, const struct level *level);
 
-static void add_variable(struct row_list *list, const struct level *level,
-			 const struct variables *page, const struct variable *variable)
+static void pane_locals_add_variable(struct row_list *list, const struct level *level,
+				     const struct variables *page, const struct variable *variable)
 {
-	struct locals_row *row = add_row(list, LOCALS_VARIABLE, level->indent);
+	struct locals_row *row = pane_locals_add_row(list, LOCALS_VARIABLE, level->indent);
 	struct level below = *level;
 
 	row->variable = variable;
@@ -80,15 +81,16 @@ static void name_page(struct locals_row *row, const struct level *level, int64_t
 }
 
 /* The first row of a page names it, so that it is asked for again. */
-static void add_page(struct row_list *list, const struct level *level, const struct variables *page)
+static void pane_locals_add_page(struct row_list *list, const struct level *level,
+				 const struct variables *page)
 {
 	size_t first = list->count;
 
 	if (page->error != NULL)
-		add_row(list, LOCALS_PROBLEM, level->indent)->problem = page->error;
+		pane_locals_add_row(list, LOCALS_PROBLEM, level->indent)->problem = page->error;
 	for (size_t i = 0;
 	     page->error == NULL && i < page->list.count && list->count < ROWS_MAXIMUM; i++)
-		add_variable(list, level, page, &page->list.items[i]);
+		pane_locals_add_variable(list, level, page, &page->list.items[i]);
 	if (first < list->count)
 		name_page(&list->rows[first], level, page->start);
 }
@@ -106,17 +108,18 @@ static void add_level(struct row_list *list, const struct level *level)
 			level->depth, level->address, start);
 
 		if (page == NULL) {
-			name_page(add_row(list, LOCALS_WAITING, level->indent), level, start);
+			name_page(pane_locals_add_row(list, LOCALS_WAITING, level->indent), level,
+				  start);
 			return;
 		}
-		add_page(list, level, page);
+		pane_locals_add_page(list, level, page);
 		start += (int64_t)page->list.count;
 		total = page->list.total;
 		if (page->list.count == 0)
 			return;
 	}
 	if (total > start) {
-		struct locals_row *row = add_row(list, LOCALS_MORE, level->indent);
+		struct locals_row *row = pane_locals_add_row(list, LOCALS_MORE, level->indent);
 
 		row->key = level->key;
 		row->left = total - start;
@@ -133,13 +136,14 @@ struct locals_frame locals_frame_selected(const struct session *session)
 }
 
 /* The lines of what was raised, one alone unless all is unfolded. */
-static void add_raised(struct row_list *list, const struct level *level, const char *exception)
+static void pane_locals_add_raised(struct row_list *list, const struct level *level,
+				   const char *exception)
 {
 	bool has_more = true;
 
 	for (int i = 0; has_more && (i == 0 || level->view->is_unfolded); i++) {
 		size_t length = strcspn(exception, "\n");
-		struct locals_row *row = add_row(list, LOCALS_RAISED, i > 0);
+		struct locals_row *row = pane_locals_add_row(list, LOCALS_RAISED, i > 0);
 
 		row->text = exception;
 		has_more = exception[length] == '\n';
@@ -149,7 +153,7 @@ static void add_raised(struct row_list *list, const struct level *level, const c
 }
 
 /* What the debugger says besides, of the thread that it has. */
-static void add_said(struct row_list *list, const struct level *level)
+static void pane_locals_add_said(struct row_list *list, const struct level *level)
 {
 	const struct session *session = level->session;
 	const struct rank *rank = level->rank;
@@ -158,16 +162,16 @@ static void add_said(struct row_list *list, const struct level *level)
 	if (session_find_stop(session, rank->node, rank->process.pid, level->tid) == 0)
 		return;
 	if (rank->debugger.exception != NULL)
-		add_raised(list, level, rank->debugger.exception);
+		pane_locals_add_raised(list, level, rank->debugger.exception);
 	else if (rank->debugger.value != NULL && rank->debugger.at == STOP_AT_EXCEPTION)
-		add_raised(list, level, rank->debugger.value);
+		pane_locals_add_raised(list, level, rank->debugger.value);
 	else if (rank->debugger.value != NULL && level->depth == 0)
-		add_row(list, LOCALS_RETURNED, 0)->text = rank->debugger.value;
+		pane_locals_add_row(list, LOCALS_RETURNED, 0)->text = rank->debugger.value;
 	for (size_t i = 0; i < displays->count; i++) {
 		const struct display *display = &displays->items[i];
 
 		if (display->pid == rank->process.pid && display->node == rank->node)
-			add_row(list, LOCALS_DISPLAY, 0)->display = display;
+			pane_locals_add_row(list, LOCALS_DISPLAY, 0)->display = display;
 	}
 }
 
@@ -186,7 +190,7 @@ struct locals_row *pane_locals_rows(const struct session *session, const struct 
 	if (frame->rank != NULL && thread != NULL && frame->depth >= 0 &&
 	    thread->sample.stack != NULL) {
 		level.tid = thread->sample.tid;
-		add_said(&list, &level);
+		pane_locals_add_said(&list, &level);
 		/* Opened once, open in the same function of every rank. */
 		level.key = hash_text(HASH_START,
 				      thread->sample.stack->frames[frame->depth].code->func);
@@ -250,7 +254,7 @@ static void put_value(struct window window, int at, int column, const struct loc
 			   variable->type);
 }
 
-static int name_width(const struct locals_row *rows, size_t count, int limit)
+static int pane_locals_name_width(const struct locals_row *rows, size_t count, int limit)
 {
 	int widest = 1;
 
@@ -294,8 +298,8 @@ static void put_variable(struct window window, int at, const struct locals_row *
 }
 
 /* The first line of a text, with a sign where there are more to open. */
-static void put_line(struct window window, int at, int column, enum style style,
-		     const struct locals_row *row)
+static void pane_locals_put_line(struct window window, int at, int column, enum style style,
+				 const struct locals_row *row)
 {
 	char *line = xstrndup(row->text, strcspn(row->text, "\n"));
 
@@ -327,7 +331,7 @@ struct drawing {
 	const char *waiting; /* said of what is not read yet */
 };
 
-static void put_row(struct window window, int at, int number, const void *data)
+static void pane_locals_put_row(struct window window, int at, int number, const void *data)
 {
 	const struct drawing *drawing = data;
 	const struct locals_row *row = &drawing->rows[number];
@@ -336,12 +340,12 @@ static void put_row(struct window window, int at, int number, const void *data)
 
 	switch (row->kind) {
 	case LOCALS_RAISED:
-		put_line(window, at, column, STYLE_ERROR, row);
+		pane_locals_put_line(window, at, column, STYLE_ERROR, row);
 		break;
 	case LOCALS_RETURNED:
 		column +=
 			window_put(window, at, column, window.column_count, STYLE_DIM, "returns ");
-		put_line(window, at, column, STYLE_TEXT, row);
+		pane_locals_put_line(window, at, column, STYLE_TEXT, row);
 		break;
 	case LOCALS_DISPLAY:
 		put_display(window, at, row->display, width);
@@ -370,13 +374,13 @@ void pane_locals(struct window window, const struct session *session, const stru
 	struct locals_row *rows = pane_locals_rows(session, view, frame, &count);
 	struct drawing drawing = {
 		.rows = rows,
-		.name_width = name_width(rows, count, window.column_count / 2),
+		.name_width = pane_locals_name_width(rows, count, window.column_count / 2),
 		.waiting = rank_unread_reason(session, frame->rank),
 	};
 	struct list list = {
 		.count = (int)count,
 		.cursor = -1,
-		.put_row = put_row,
+		.put_row = pane_locals_put_row,
 	};
 
 	if (drawing.waiting == NULL)

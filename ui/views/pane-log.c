@@ -92,7 +92,7 @@ static void append_focused(struct buffer *out, const struct session *session,
 }
 
 /* The first of count lines that so many rows show. */
-static int first_of(int scroll, int count, int rows)
+static int pane_log_first_of(int scroll, int count, int rows)
 {
 	int last = count > rows ? count - rows : 0;
 
@@ -101,7 +101,7 @@ static int first_of(int scroll, int count, int rows)
 
 static void put_log(struct window window, int scroll)
 {
-	int first = first_of(scroll, log_count(), window.row_count);
+	int first = pane_log_first_of(scroll, log_count(), window.row_count);
 
 	if (log_count() == 0)
 		window_put(window, 0, 1, window.column_count - 1, STYLE_DIM, "No messages.");
@@ -132,7 +132,7 @@ static const char *missing(const struct session *session, const struct rank *ran
 }
 
 /* Of the terminal of the job that we started it is known what it got. */
-static const char *sentence_of(const struct session *session, const char *why)
+static const char *pane_log_sentence_of(const struct session *session, const char *why)
 {
 	const char *terminal = session->launching.job.terminal;
 
@@ -142,15 +142,16 @@ static const char *sentence_of(const struct session *session, const char *why)
 }
 
 /* Where its output goes when that is no file; returns the rows used. */
-static int put_sentences(struct window window, const struct session *session,
-			 const struct output *output)
+static int pane_log_put_sentences(struct window window, const struct session *session,
+				  const struct output *output)
 {
 	int row = 0;
 
 	for (int i = 0; i < OUTPUT_STREAMS; i++) {
-		const char *why = sentence_of(session, output->streams[i].why);
+		const char *why = pane_log_sentence_of(session, output->streams[i].why);
 
-		if (i > 0 && why != NULL && why == sentence_of(session, output->streams[0].why))
+		if (i > 0 && why != NULL &&
+		    why == pane_log_sentence_of(session, output->streams[0].why))
 			continue;
 		if (why != NULL && row < window.row_count) {
 			window_put(window, row, 1, 2, looks[OUTPUT_NOTE].style,
@@ -176,8 +177,8 @@ void pane_output(struct window window, const struct session *session, int scroll
 		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM, problem);
 		return;
 	}
-	row = put_sentences(window, session, output);
-	first = first_of(scroll, (int)output_count(output), window.row_count - row);
+	row = pane_log_put_sentences(window, session, output);
+	first = pane_log_first_of(scroll, (int)output_count(output), window.row_count - row);
 	if (output->line_count == 0 && row < window.row_count)
 		window_put(window, row, 1, window.column_count - 1, STYLE_DIM,
 			   "Nothing was printed to a file.");
@@ -217,8 +218,8 @@ void pane_output_title(const struct session *session, struct buffer *left, struc
 	buffer_append_string(right, "! stderr");
 }
 
-static void put_title(struct window window, int row, bool is_log, const struct session *session,
-		      const struct view *view)
+static void pane_log_put_title(struct window window, int row, bool is_log,
+			       const struct session *session, const struct view *view)
 {
 	struct buffer left = BUFFER_INIT;
 	struct buffer right = BUFFER_INIT;
@@ -233,7 +234,7 @@ static void put_title(struct window window, int row, bool is_log, const struct s
 	buffer_clear(&left);
 }
 
-static void draw(const struct scene *scene)
+static void pane_log_draw(const struct scene *scene)
 {
 	struct window window = scene->body;
 	const struct session *session = scene->session;
@@ -252,33 +253,33 @@ static void draw(const struct scene *scene)
 		return;
 	}
 	window_horizontal(window, above + 1, 0, window.column_count, STYLE_BORDER);
-	put_title(window, 0, false, session, view);
-	put_title(window, above + 1, true, session, view);
+	pane_log_put_title(window, 0, false, session, view);
+	pane_log_put_title(window, above + 1, true, session, view);
 	pane_output(window_part(inner, 0, 0, above, inner.column_count), session, output_scroll);
 	put_log(window_part(inner, above + 1, 0, below, inner.column_count), log_scroll);
 }
 
-static void opened(struct view *view)
+static void pane_log_opened(struct view *view)
 {
 	view->cursors[VIEW_LOG] = SCROLL_END;
 	view->log.other_scroll = SCROLL_END;
 	view->log.is_focused = false;
 }
 
-static bool shows_output(const struct view *view)
+static bool pane_log_shows_output(const struct view *view)
 {
 	(void)view;
 	return true;
 }
 
-static void add_rows(struct search_text *lines, const struct app *app)
+static void pane_log_add_rows(struct search_text *lines, const struct app *app)
 {
 	append_focused(&lines->text, &app->engine->session, &app->view);
 	search_text_take(lines, app->view.cursors[VIEW_LOG]);
 }
 
 /* At the end the lines to come are followed. */
-static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+static void pane_log_move_cursor(struct app *app, const struct layout *layout, enum move move)
 {
 	int last = text_move(app, page_of(&app->view, layout->body.row_count), move);
 
@@ -309,10 +310,10 @@ static const struct hint hints[] = {
 const struct view_type view_log = {
 	.is_overlay = true,
 	.hints = hints,
-	.draw = draw,
-	.shows_output = shows_output,
-	.opened = opened,
-	.add_rows = add_rows,
-	.move = move_cursor,
+	.draw = pane_log_draw,
+	.shows_output = pane_log_shows_output,
+	.opened = pane_log_opened,
+	.add_rows = pane_log_add_rows,
+	.move = pane_log_move_cursor,
 	.switch_pane = switch_pane,
 };

@@ -43,7 +43,7 @@ struct branch_list {
 	size_t capacity;
 };
 
-static uint64_t key_of(const struct stacktree_node *node, uint64_t parent)
+static uint64_t pane_merged_key_of(const struct stacktree_node *node, uint64_t parent)
 {
 	char line[16];
 
@@ -53,8 +53,8 @@ static uint64_t key_of(const struct stacktree_node *node, uint64_t parent)
 }
 
 /* The rows come in drawing order: a node's children follow it at once. */
-static struct branch *enter(struct branch_list *open, const struct stacktree_node *node,
-			    const struct view *view)
+static struct branch *pane_merged_enter(struct branch_list *open, const struct stacktree_node *node,
+					const struct view *view)
 {
 	struct branch branch = { .node = node, .key = HASH_START, .run = 1 };
 	bool is_hidden = false;
@@ -70,7 +70,7 @@ static struct branch *enter(struct branch_list *open, const struct stacktree_nod
 		if (above->node->child_count == 1 && above->node->frame.code == node->frame.code)
 			branch.run = above->run + 1;
 	}
-	branch.key = key_of(node, branch.key);
+	branch.key = pane_merged_key_of(node, branch.key);
 	branch.children_left = node->child_count;
 	branch.is_folded = is_hidden ||
 			   (node->child_count > 0 && key_set_has(&view->merged.folded, branch.key));
@@ -88,7 +88,7 @@ static void keep_visible(struct merged *merged, const struct stacktree_row *rows
 
 	merged->rows = xcalloc(count + 1, sizeof(*merged->rows));
 	for (size_t i = 0; i < count; i++) {
-		const struct branch *branch = enter(&open, rows[i].node, view);
+		const struct branch *branch = pane_merged_enter(&open, rows[i].node, view);
 		struct merged_row *row;
 
 		if (branch == NULL)
@@ -111,7 +111,7 @@ static size_t end_of_run(const struct merged *merged, size_t i)
 }
 
 /* A recursion keeps its first and last row; the others become one. */
-static void fold_runs(struct merged *merged, const struct view *view)
+static void pane_merged_fold_runs(struct merged *merged, const struct view *view)
 {
 	size_t kept = 0;
 
@@ -156,7 +156,7 @@ void merged_make(struct merged *merged, const struct session *session, const str
 	rows = stacktree_rows(merged->root, &count);
 	keep_visible(merged, rows, count, view);
 	free(rows);
-	fold_runs(merged, view);
+	pane_merged_fold_runs(merged, view);
 	merged->cursor = view->cursors[VIEW_MERGED];
 	if (merged->cursor < 0)
 		merged->cursor = first_cursor(merged);
@@ -195,7 +195,7 @@ static int rank_of(const struct session *session, const struct stacktree_node *n
 	return number;
 }
 
-static int count_width(const struct merged *merged)
+static int pane_merged_count_width(const struct merged *merged)
 {
 	size_t most = 0;
 	int width = 2;
@@ -230,7 +230,7 @@ static int place_room(int room, const struct stacktree_node *node)
 	return left > room / 2 ? left : room / 2;
 }
 
-static void append_name(struct buffer *out, const struct merged_row *row)
+static void pane_merged_append_name(struct buffer *out, const struct merged_row *row)
 {
 	const char *function = row->tree.node->frame.code->func;
 
@@ -262,7 +262,7 @@ struct drawing {
 	int number_width;
 };
 
-static void put_row(struct window window, int at, int number, const void *data)
+static void pane_merged_put_row(struct window window, int at, int number, const void *data)
 {
 	const struct drawing *drawing = data;
 	const struct merged_row *row = &drawing->merged->rows[number];
@@ -298,7 +298,7 @@ static void put_row(struct window window, int at, int number, const void *data)
 	if (is_torn(drawing->session, node))
 		column += window_put(window, at, column, 1, STYLE_WARNING, "~");
 	buffer_reset(&text);
-	append_name(&text, row);
+	pane_merged_append_name(&text, row);
 	window_put(window, at, column, width - used - 1 - column, style, text.data);
 	buffer_clear(&text);
 }
@@ -306,13 +306,13 @@ static void put_row(struct window window, int at, int number, const void *data)
 void pane_merged_tree(struct window window, const struct session *session, const struct view *view,
 		      const struct merged *merged, bool has_cursor)
 {
-	struct drawing drawing = { merged, session, view, count_width(merged) };
+	struct drawing drawing = { merged, session, view, pane_merged_count_width(merged) };
 	struct list list = {
 		.count = (int)merged->row_count,
 		.cursor = has_cursor ? merged->cursor : -1,
 		.has_mark = true,
 		.hit = has_cursor ? MOUSE_TARGET_LIST : MOUSE_TARGET_MERGED,
-		.put_row = put_row,
+		.put_row = pane_merged_put_row,
 	};
 
 	if (merged->row_count == 0) {
@@ -359,7 +359,7 @@ static void put_detail(struct window window, const struct session *session, cons
 }
 
 /* What key N does, or how far what it began has come. */
-static void append_native(struct buffer *out, const struct session *session)
+static void pane_merged_append_native(struct buffer *out, const struct session *session)
 {
 	if (session->choice.shows_native && session_append_progress(out, session))
 		return;
@@ -378,7 +378,8 @@ static int tree_rows(const struct merged *merged, int rows)
 }
 
 /* As pane_merged_tree shows them. */
-static void append_range(struct buffer *out, const struct merged *merged, int rows, int width)
+static void pane_merged_append_range(struct buffer *out, const struct merged *merged, int rows,
+				     int width)
 {
 	struct buffer range = BUFFER_INIT;
 	int first = list_first(merged->cursor, rows);
@@ -389,7 +390,7 @@ static void append_range(struct buffer *out, const struct merged *merged, int ro
 	buffer_clear(&range);
 }
 
-static void draw(const struct scene *scene)
+static void pane_merged_draw(const struct scene *scene)
 {
 	struct window window = scene->body;
 	const struct session *session = scene->session;
@@ -410,8 +411,8 @@ static void draw(const struct scene *scene)
 	buffer_printf(&title, "Merged stacks \u00b7 %s \u00b7 %s",
 		      stacktree_is_last(session) ? "as last seen" : "main threads",
 		      granularity_names[view->merged.granularity]);
-	append_native(&native, session);
-	append_range(&title, &merged, upper, columns);
+	pane_merged_append_native(&native, session);
+	pane_merged_append_range(&title, &merged, upper, columns);
 	if (text_width(title.data) + text_width(native.data) + 3 > columns)
 		buffer_reset(&native);
 	if (pane_has_frame(window.row_count))
@@ -432,7 +433,7 @@ static void draw(const struct scene *scene)
 	buffer_clear(&title);
 }
 
-static void add_rows(struct search_text *lines, const struct app *app)
+static void pane_merged_add_rows(struct search_text *lines, const struct app *app)
 {
 	struct merged merged;
 
@@ -448,13 +449,13 @@ static void add_rows(struct search_text *lines, const struct app *app)
 }
 
 /* The tree has the upper half. */
-static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+static void pane_merged_move_cursor(struct app *app, const struct layout *layout, enum move move)
 {
 	if (move != MOVE_LEFT && move != MOVE_RIGHT)
 		list_move(app, view_page(layout) / 2, move);
 }
 
-static void copy(struct buffer *out, const struct app *app)
+static void pane_merged_copy(struct buffer *out, const struct app *app)
 {
 	struct stacktree_node *root =
 		stacktree_new(&app->engine->session, app->view.merged.granularity);
@@ -463,7 +464,7 @@ static void copy(struct buffer *out, const struct app *app)
 	stacktree_free(root);
 }
 
-static struct file_place place(const struct app *app)
+static struct file_place pane_merged_place(const struct app *app)
 {
 	const struct session *session = &app->engine->session;
 	struct file_place found = { .rank = NULL };
@@ -483,7 +484,7 @@ static struct file_place place(const struct app *app)
 	return found;
 }
 
-static void want(struct app *app, bool is_open)
+static void pane_merged_want(struct app *app, bool is_open)
 {
 	const struct session *session = &app->engine->session;
 	struct merged merged;
@@ -504,7 +505,7 @@ static void want(struct app *app, bool is_open)
 	merged_clear(&merged);
 }
 
-static int toggle(struct app *app, struct error *error)
+static int pane_merged_toggle(struct app *app, struct error *error)
 {
 	struct session *session = &app->engine->session;
 	struct merged merged;
@@ -560,7 +561,7 @@ void open_branch(struct app *app)
 	merged_clear(&merged);
 }
 
-static int open_row(struct command_context *context, struct error *error)
+static int pane_merged_open_row(struct command_context *context, struct error *error)
 {
 	(void)error;
 	open_branch(command_app(context));
@@ -580,13 +581,13 @@ static const struct hint hints[] = {
 const struct view_type view_merged = {
 	.copied = "The merged stacks",
 	.hints = hints,
-	.draw = draw,
-	.want = want,
-	.add_rows = add_rows,
-	.move = move_cursor,
-	.copy = copy,
-	.place = place,
-	.open = open_row,
+	.draw = pane_merged_draw,
+	.want = pane_merged_want,
+	.add_rows = pane_merged_add_rows,
+	.move = pane_merged_move_cursor,
+	.copy = pane_merged_copy,
+	.place = pane_merged_place,
+	.open = pane_merged_open_row,
 	.expand = expand,
-	.toggle = toggle,
+	.toggle = pane_merged_toggle,
 };

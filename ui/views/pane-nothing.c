@@ -72,7 +72,7 @@ static void put_example(struct window window, int row, const char *purpose, cons
 }
 
 /* No rank of the job that we started is there. */
-static void put_job(struct window window, const struct session *session)
+static void pane_nothing_put_job(struct window window, const struct session *session)
 {
 	const struct launched *job = &session->launching.job;
 	bool is_alive = launching_is_alive(session);
@@ -110,7 +110,7 @@ void pane_nothing(struct window window, const struct session *session)
 		return;
 	}
 	if (session->launching.job.state != LAUNCHED_NONE) {
-		put_job(window, session);
+		pane_nothing_put_job(window, session);
 		return;
 	}
 	if (!session->is_discovered) {

@@ -23,7 +23,7 @@
 /* How wide columns are is told by the first of very many. */
 #define WIDTH_ROWS 1000
 
-static const struct paramdiff *diff_of(const struct session *session)
+static const struct paramdiff *pane_parameters_diff_of(const struct session *session)
 {
 	return &session->paramdiff;
 }
@@ -31,14 +31,14 @@ static const struct paramdiff *diff_of(const struct session *session)
 /* Before all have come it is not known which differ. */
 static size_t count_of(const struct session *session)
 {
-	const struct paramdiff *diff = diff_of(session);
+	const struct paramdiff *diff = pane_parameters_diff_of(session);
 
 	return diff->is_over || diff->has_difference ? paramdiff_odd(diff) : 0;
 }
 
 const struct paramdiff_row *parameters_row(const struct session *session, size_t at)
 {
-	const struct paramdiff *diff = diff_of(session);
+	const struct paramdiff *diff = pane_parameters_diff_of(session);
 
 	if (at >= count_of(session))
 		return NULL;
@@ -51,7 +51,7 @@ const struct paramdiff_row *parameters_row(const struct session *session, size_t
 static const struct paramdiff_row *next_row(const struct session *session,
 					    const struct paramdiff_row *row)
 {
-	const struct paramdiff *diff = diff_of(session);
+	const struct paramdiff *diff = pane_parameters_diff_of(session);
 
 	while (++row < diff->rows + diff->row_count)
 		if (paramdiff_row_is_odd(row))
@@ -88,7 +88,7 @@ static const struct rankset *odd_ranks(const struct paramdiff_row *row)
 }
 
 /* "5 | 0-4,6-7": the odd ones first. */
-static void append_ranks(struct buffer *out, const struct paramdiff_row *row)
+static void pane_parameters_append_ranks(struct buffer *out, const struct paramdiff_row *row)
 {
 	size_t most = majority_of(row);
 
@@ -106,14 +106,14 @@ static void append_ranks(struct buffer *out, const struct paramdiff_row *row)
 	rankset_append(out, &row->classes[most].ranks);
 }
 
-static void append_dtype(struct buffer *out, const struct tensor *tensor)
+static void pane_parameters_append_dtype(struct buffer *out, const struct tensor *tensor)
 {
 	const char *dtype = tensor->dtype != NULL ? tensor->dtype : "?";
 
 	text_escape(out, dtype, strlen(dtype));
 }
 
-static void append_shape(struct buffer *out, const struct tensor *tensor)
+static void pane_parameters_append_shape(struct buffer *out, const struct tensor *tensor)
 {
 	tensortext_append_sizes(out, tensor->shape, tensor->dimension_count);
 }
@@ -145,7 +145,7 @@ static void append_parted(struct buffer *out, const struct paramdiff_row *row,
 	buffer_clear(&usual);
 }
 
-static void append_absent(struct buffer *out, const struct paramdiff_row *row)
+static void pane_parameters_append_absent(struct buffer *out, const struct paramdiff_row *row)
 {
 	struct rankset absent = RANKSET_INIT;
 
@@ -157,7 +157,7 @@ static void append_absent(struct buffer *out, const struct paramdiff_row *row)
 }
 
 /* Each count once: " (12 NaN)" */
-static void append_nan(struct buffer *out, const struct paramdiff_row *row)
+static void pane_parameters_append_nan(struct buffer *out, const struct paramdiff_row *row)
 {
 	struct buffer counts = BUFFER_INIT;
 
@@ -172,12 +172,12 @@ static void append_how(struct buffer *out, const struct paramdiff_row *row)
 {
 	if (row->how == PARAMDIFF_DTYPE) {
 		buffer_append_string(out, "dtype ");
-		append_parted(out, row, append_dtype);
+		append_parted(out, row, pane_parameters_append_dtype);
 	} else if (row->how == PARAMDIFF_SHAPE) {
 		buffer_append_string(out, "shape ");
-		append_parted(out, row, append_shape);
+		append_parted(out, row, pane_parameters_append_shape);
 	} else if (row->how == PARAMDIFF_MISSING) {
-		append_absent(out, row);
+		pane_parameters_append_absent(out, row);
 	} else if (row->how == PARAMDIFF_PLACEMENT) {
 		buffer_append_string(out, "placement");
 	} else if (row->how == PARAMDIFF_REPLICAS) {
@@ -188,14 +188,14 @@ static void append_how(struct buffer *out, const struct paramdiff_row *row)
 	} else if (row->class_count > 0 && row->classes[0].tensor.dtype) {
 		tensortext_append_head(out, &row->classes[0].tensor);
 	}
-	append_nan(out, row);
+	pane_parameters_append_nan(out, row);
 }
 
-static void append_row(struct buffer *out, const struct paramdiff_row *row)
+static void pane_parameters_append_row(struct buffer *out, const struct paramdiff_row *row)
 {
 	text_escape(out, row->name, strlen(row->name));
 	buffer_append_string(out, "  ");
-	append_ranks(out, row);
+	pane_parameters_append_ranks(out, row);
 	buffer_append_string(out, "  ");
 	append_how(out, row);
 }
@@ -205,7 +205,7 @@ struct widths {
 	int ranks;
 };
 
-static void widen(int *width, struct buffer *text)
+static void pane_parameters_widen(int *width, struct buffer *text)
 {
 	if (text_width(text->data) > *width)
 		*width = text_width(text->data);
@@ -220,9 +220,9 @@ static struct widths find_widths(const struct session *session, int column_count
 
 	for (size_t i = 0; i < WIDTH_ROWS && row != NULL; i++, row = next_row(session, row)) {
 		text_escape(&text, row->name, strlen(row->name));
-		widen(&widths.name, &text);
-		append_ranks(&text, row);
-		widen(&widths.ranks, &text);
+		pane_parameters_widen(&widths.name, &text);
+		pane_parameters_append_ranks(&text, row);
+		pane_parameters_widen(&widths.ranks, &text);
 	}
 	buffer_clear(&text);
 	if (widths.name > column_count * 2 / 5)
@@ -232,7 +232,7 @@ static struct widths find_widths(const struct session *session, int column_count
 	return widths;
 }
 
-static void put_head(struct window window, const struct widths *widths)
+static void pane_parameters_put_head(struct window window, const struct widths *widths)
 {
 	int column = MARK_WIDTH;
 
@@ -248,7 +248,7 @@ struct table {
 	struct widths widths;
 };
 
-static void put_row(struct window window, int at, int number, const void *data)
+static void pane_parameters_put_row(struct window window, int at, int number, const void *data)
 {
 	const struct table *table = data;
 	const struct widths *widths = &table->widths;
@@ -261,7 +261,7 @@ static void put_row(struct window window, int at, int number, const void *data)
 	window_put(window, at, column, widths->name, STYLE_TEXT, text.data);
 	column += widths->name + GAP;
 	buffer_reset(&text);
-	append_ranks(&text, row);
+	pane_parameters_append_ranks(&text, row);
 	window_put(window, at, column, widths->ranks, STYLE_OUTLIER, text.data);
 	column += widths->ranks + GAP;
 	buffer_reset(&text);
@@ -273,7 +273,7 @@ static void put_row(struct window window, int at, int number, const void *data)
 /* How the first differs, and of whom nothing is known; returns the rows. */
 static int put_notes(struct window window, const struct session *session)
 {
-	const struct paramdiff *diff = diff_of(session);
+	const struct paramdiff *diff = pane_parameters_diff_of(session);
 	struct buffer text = BUFFER_INIT;
 	int row = 0;
 
@@ -296,10 +296,10 @@ static int put_notes(struct window window, const struct session *session)
 	return row;
 }
 
-static void append_title(struct buffer *left, struct buffer *right, const struct session *session,
-			 const struct view *view)
+static void pane_parameters_append_title(struct buffer *left, struct buffer *right,
+					 const struct session *session, const struct view *view)
 {
-	const struct paramdiff *diff = diff_of(session);
+	const struct paramdiff *diff = pane_parameters_diff_of(session);
 
 	(void)view;
 	buffer_printf(left, "%s \u00b7 %s", diff->is_of_gradients ? "Gradients" : "Parameters",
@@ -318,7 +318,7 @@ static void append_title(struct buffer *left, struct buffer *right, const struct
 	}
 }
 
-static void draw(const struct scene *scene)
+static void pane_parameters_draw(const struct scene *scene)
 {
 	struct window inner = scene->body;
 	const struct session *session = scene->session;
@@ -331,11 +331,11 @@ static void draw(const struct scene *scene)
 			.count = (int)count_of(session),
 			.cursor = cursor,
 			.hit = MOUSE_TARGET_LIST,
-			.put_row = put_row,
+			.put_row = pane_parameters_put_row,
 		};
 		int most = inner.row_count - inner.row_count / 3;
 
-		put_head(inner, &table.widths);
+		pane_parameters_put_head(inner, &table.widths);
 		rows = 1 + list_put(window_part(inner, 1, 0, most - 1, inner.column_count), &list,
 				    &table);
 		if (inner.row_count > rows + 3)
@@ -371,7 +371,7 @@ static void append_progress(struct buffer *out, const struct paramdiff *diff)
 
 static void append_top(struct buffer *out, const struct session *session)
 {
-	const struct paramdiff *diff = diff_of(session);
+	const struct paramdiff *diff = pane_parameters_diff_of(session);
 
 	if (diff->expression == NULL)
 		buffer_append_string(out, "nothing was asked; :diff-params compares parameters");
@@ -381,33 +381,34 @@ static void append_top(struct buffer *out, const struct session *session)
 		append_progress(out, diff);
 }
 
-static bool put_top(struct window window, const struct session *session)
+static bool pane_parameters_put_top(struct window window, const struct session *session)
 {
 	struct buffer text = BUFFER_INIT;
 
 	append_top(&text, session);
 	window_put_character(window, 0, 1, STYLE_HINT_KEY, '=');
 	window_put_paragraph(window, 0, 3, window.row_count,
-			     paramdiff_is_finding(diff_of(session)) ? STYLE_VERDICT_BAD
-								    : STYLE_VERDICT_NOTE,
+			     paramdiff_is_finding(pane_parameters_diff_of(session))
+				     ? STYLE_VERDICT_BAD
+				     : STYLE_VERDICT_NOTE,
 			     text.data);
 	buffer_clear(&text);
 	return true;
 }
 
-static void add_rows(struct search_text *lines, const struct app *app)
+static void pane_parameters_add_rows(struct search_text *lines, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
 	const struct paramdiff_row *row = parameters_row(session, 0);
 
 	for (; row != NULL; row = next_row(session, row)) {
-		append_row(&lines->line, row);
+		pane_parameters_append_row(&lines->line, row);
 		search_text_end_line(lines);
 	}
 	lines->at = parameters_cursor(session, &app->view);
 }
 
-static void copy(struct buffer *out, const struct app *app)
+static void pane_parameters_copy(struct buffer *out, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
 	const struct paramdiff_row *row = parameters_row(session, 0);
@@ -415,12 +416,12 @@ static void copy(struct buffer *out, const struct app *app)
 	append_top(out, session);
 	buffer_append_char(out, '\n');
 	for (; row != NULL; row = next_row(session, row)) {
-		append_row(out, row);
+		pane_parameters_append_row(out, row);
 		buffer_append_char(out, '\n');
 	}
 }
 
-static int toggle(struct app *app, struct error *error)
+static int pane_parameters_toggle(struct app *app, struct error *error)
 {
 	struct session *session = &app->engine->session;
 	int cursor = parameters_cursor(session, &app->view);
@@ -443,13 +444,13 @@ const struct view_type view_parameters = {
 	.is_overlay = true,
 	.is_kept = true,
 	.hints = hints,
-	.append_title = append_title,
-	.draw = draw,
-	.put_top = put_top,
+	.append_title = pane_parameters_append_title,
+	.draw = pane_parameters_draw,
+	.put_top = pane_parameters_put_top,
 	.append_top = append_top,
 	.cancel = stop_parameters,
-	.add_rows = add_rows,
-	.copy = copy,
+	.add_rows = pane_parameters_add_rows,
+	.copy = pane_parameters_copy,
 	.open = open_parameter,
-	.toggle = toggle,
+	.toggle = pane_parameters_toggle,
 };

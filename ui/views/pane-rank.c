@@ -100,7 +100,7 @@ void rank_append_word(struct buffer *out, const struct rank *rank)
 		buffer_append_string(out, activity_word(main->activity.kind));
 }
 
-static void append_exit(struct buffer *out, const struct process *process)
+static void pane_rank_append_exit(struct buffer *out, const struct process *process)
 {
 	const char *abbreviation = sigabbrev_np(process->exit_signal);
 
@@ -122,7 +122,7 @@ void rank_append_activity(struct buffer *out, const struct rank *rank)
 		return;
 	switch (rank->state) {
 	case RANK_EXITED:
-		append_exit(out, &rank->process);
+		pane_rank_append_exit(out, &rank->process);
 		return;
 	case RANK_NOT_FOUND:
 		buffer_append_string(out, "not found");

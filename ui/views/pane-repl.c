@@ -23,8 +23,8 @@ static const char *const helps[] = {
 	"Tab completes names; an empty line ends a block.",
 };
 
-static void append_title(struct buffer *left, struct buffer *right, const struct session *session,
-			 const struct view *view)
+static void pane_repl_append_title(struct buffer *left, struct buffer *right,
+				   const struct session *session, const struct view *view)
 {
 	struct rankset ranks = RANKSET_INIT;
 
@@ -41,7 +41,7 @@ static void append_title(struct buffer *left, struct buffer *right, const struct
 	rankset_clear(&ranks);
 }
 
-static void put_row(struct window window, int at, const struct repl_row *row)
+static void pane_repl_put_row(struct window window, int at, const struct repl_row *row)
 {
 	int column = row->column;
 
@@ -62,7 +62,7 @@ static void put_help(struct window window)
 					    helps[i]);
 }
 
-static void put_line(struct window window, int row, const struct repl *repl)
+static void pane_repl_put_line(struct window window, int row, const struct repl *repl)
 {
 	const char *label = repl_prompt(repl);
 	int column = window_put(window, row, 0, window.column_count, STYLE_HINT_KEY, label);
@@ -70,7 +70,7 @@ static void put_line(struct window window, int row, const struct repl *repl)
 	prompt_draw(window_part(window, row, column, 1, window.column_count - column), &repl->line);
 }
 
-static void draw(const struct scene *scene)
+static void pane_repl_draw(const struct scene *scene)
 {
 	struct window inner = scene->body;
 	const struct repl *repl = &scene->view->repl;
@@ -86,14 +86,14 @@ static void draw(const struct scene *scene)
 	if (count > room)
 		count = room;
 	for (int i = 0; i < count; i++)
-		put_row(inner, i, &rows.items[repl->back + count - 1 - i]);
-	put_line(inner, count > 0 ? count : 0, repl);
+		pane_repl_put_row(inner, i, &rows.items[repl->back + count - 1 - i]);
+	pane_repl_put_line(inner, count > 0 ? count : 0, repl);
 	if (rows.count == 0)
 		put_help(window_part(inner, 2, 0, inner.row_count - 2, inner.column_count));
 	repl_rows_clear(&rows);
 }
 
-static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+static void pane_repl_move_cursor(struct app *app, const struct layout *layout, enum move move)
 {
 	struct repl *repl = &app->view.repl;
 	int page = view_page(layout);
@@ -103,7 +103,7 @@ static void move_cursor(struct app *app, const struct layout *layout, enum move 
 	repl->back = hidden - grid_move_in(at > 0 ? at : 0, hidden + 1, 1, page - 1, move);
 }
 
-static bool is_typed_to(const struct session *session)
+static bool pane_repl_is_typed_to(const struct session *session)
 {
 	(void)session;
 	return true;
@@ -121,10 +121,10 @@ static const struct typing_hint typing_hints[] = {
 
 const struct view_type view_repl = {
 	.is_overlay = true,
-	.is_typed_to = is_typed_to,
+	.is_typed_to = pane_repl_is_typed_to,
 	.typing_hints = typing_hints,
-	.append_title = append_title,
-	.draw = draw,
+	.append_title = pane_repl_append_title,
+	.draw = pane_repl_draw,
 	.key = repl_takes,
-	.move = move_cursor,
+	.move = pane_repl_move_cursor,
 };

@@ -47,7 +47,7 @@ void pane_source_lines(struct window window, const struct source *source, int nu
 	}
 }
 
-static uint64_t stops_of(const struct session *session)
+static uint64_t pane_source_stops_of(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);
 
@@ -58,7 +58,7 @@ int pane_source_line(const struct session *session, const struct view *view)
 {
 	const struct frame *frame = selected_frame(session);
 
-	if (view->source_line > 0 && view->source_stops == stops_of(session))
+	if (view->source_line > 0 && view->source_stops == pane_source_stops_of(session))
 		return view->source_line;
 	return frame != NULL ? frame->lineno : 1;
 }
@@ -66,11 +66,11 @@ int pane_source_line(const struct session *session, const struct view *view)
 void view_point(struct view *view, const struct session *session, int line)
 {
 	view->source_line = line;
-	view->source_stops = stops_of(session);
+	view->source_stops = pane_source_stops_of(session);
 }
 
 /* The first line shown: the cursor is in the middle where there is room. */
-static int first_line(const struct source *source, int line, int rows)
+static int pane_source_first_line(const struct source *source, int line, int rows)
 {
 	int last = (int)source->line_count - rows + 1;
 	int first = line - rows / 2;
@@ -93,8 +93,8 @@ const char *pane_source_problem(const struct session *session, const struct rank
 }
 
 /* Its breakpoint, and behind the line whose it is, where there is room. */
-static void put_breakpoint(struct window window, int row, const char *line,
-			   const struct breakpoint_summary *breakpoint)
+static void pane_source_put_breakpoint(struct window window, int row, const char *line,
+				       const struct breakpoint_summary *breakpoint)
 {
 	struct buffer state = BUFFER_INIT;
 	enum style style;
@@ -128,7 +128,7 @@ static void put_lines(struct window window, const struct session *session,
 			breakpoint_list_at(&list, frame->code->file, first + row);
 
 		if (line != NULL && breakpoint != NULL)
-			put_breakpoint(window, row, line, breakpoint);
+			pane_source_put_breakpoint(window, row, line, breakpoint);
 	}
 	breakpoint_list_clear(&list);
 }
@@ -161,7 +161,7 @@ void pane_source(struct window window, const struct session *session, const stru
 		return;
 	}
 	line = pane_source_line(session, view);
-	first = first_line(source, line, window.row_count);
+	first = pane_source_first_line(source, line, window.row_count);
 	put_lines(window, session, source, frame, first);
 	if (view->pane == PANE_SOURCE || line != frame->lineno)
 		window_emphasise(window, line - first, 0, 1, window.column_count,

@@ -16,7 +16,7 @@
 #define FUNCTION_MINIMUM 12
 #define RUN_MINIMUM 3 /* more frames of one function are folded */
 
-static void append_part(struct buffer *out, const char *from)
+static void pane_stack_append_part(struct buffer *out, const char *from)
 {
 	size_t length = strcspn(from, "/");
 
@@ -33,13 +33,13 @@ static void append_package(struct buffer *out, const struct frame *frame)
 	const char *at;
 
 	if (frame->code->type == FRAME_NATIVE) {
-		append_part(out, place_file_name(file));
+		pane_stack_append_part(out, place_file_name(file));
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_LENGTH(roots); i++) {
 		at = strstr(file, roots[i]);
 		if (at != NULL) {
-			append_part(out, at + strlen(roots[i]));
+			pane_stack_append_part(out, at + strlen(roots[i]));
 			return;
 		}
 	}
@@ -47,11 +47,11 @@ static void append_package(struct buffer *out, const struct frame *frame)
 	if (at != NULL)
 		at = strchr(at + 5, '/');
 	if (at != NULL)
-		append_part(out, at + 1);
+		pane_stack_append_part(out, at + 1);
 	else if (*file == '<')
 		buffer_append_string(out, file);
 	else
-		append_part(out, place_file_name(file));
+		pane_stack_append_part(out, place_file_name(file));
 }
 
 static bool is_same_package(const struct frame *a, const struct frame *b)
@@ -72,14 +72,14 @@ static bool is_same_package(const struct frame *a, const struct frame *b)
 	return is_same;
 }
 
-static bool is_same_function(const struct stack *stack, const struct stack_row *a,
-			     const struct stack_row *b)
+static bool pane_stack_is_same_function(const struct stack *stack, const struct stack_row *a,
+					const struct stack_row *b)
 {
 	return a->is_user && b->is_user && stack->frames[a->at].code == stack->frames[b->at].code;
 }
 
 /* Of a recursion the first and the last stay; the others become one row. */
-static size_t fold_runs(struct stack_row *rows, size_t count, const struct stack *stack)
+static size_t pane_stack_fold_runs(struct stack_row *rows, size_t count, const struct stack *stack)
 {
 	size_t kept = 0;
 	size_t i = 0;
@@ -87,7 +87,7 @@ static size_t fold_runs(struct stack_row *rows, size_t count, const struct stack
 	while (i < count) {
 		size_t end = i + 1;
 
-		while (end < count && is_same_function(stack, &rows[i], &rows[end]))
+		while (end < count && pane_stack_is_same_function(stack, &rows[i], &rows[end]))
 			end++;
 		if (end - i <= RUN_MINIMUM) {
 			rows[kept++] = rows[i++];
@@ -133,7 +133,7 @@ struct stack_row *pane_stack_rows(const struct session *session, bool is_unfolde
 		};
 	}
 	if (stack != NULL && !is_unfolded)
-		*count = fold_runs(rows, *count, stack);
+		*count = pane_stack_fold_runs(rows, *count, stack);
 	return rows;
 }
 
@@ -161,8 +161,8 @@ int pane_stack_row_count(const struct session *session, const struct view *view)
 }
 
 /* What was last seen of a process that has ended is dim. */
-static enum style style_of(const struct rank *rank, const struct frame *frame,
-			   const struct stack_row *row)
+static enum style pane_stack_style_of(const struct rank *rank, const struct frame *frame,
+				      const struct stack_row *row)
 {
 	if (rank->state == RANK_EXITED)
 		return STYLE_VALUE_STALE;
@@ -188,7 +188,8 @@ static void put_fold(struct window window, int row, const struct frame *frame,
 	buffer_clear(&text);
 }
 
-static void put_frame(struct window window, int row, const struct frame *frame, enum style style)
+static void pane_stack_put_frame(struct window window, int row, const struct frame *frame,
+				 enum style style)
 {
 	struct buffer place = BUFFER_INIT;
 	int width = window.column_count - 1;
@@ -277,12 +278,12 @@ void pane_stack(struct window window, const struct session *session, const struc
 	for (int i = first; i < (int)count && i - first < rows; i++) {
 		const struct frame *frame = &stack->frames[stack_rows[i].at];
 
-		enum style style = style_of(rank, frame, &stack_rows[i]);
+		enum style style = pane_stack_style_of(rank, frame, &stack_rows[i]);
 
 		if (stack_rows[i].count > 1)
 			put_fold(window, i - first, frame, &stack_rows[i], style);
 		else
-			put_frame(window, i - first, frame, style);
+			pane_stack_put_frame(window, i - first, frame, style);
 		if (stack_rows[i].depth >= 0)
 			window_hit(window, i - first, 0, 1, window.column_count, MOUSE_TARGET_FRAME,
 				   stack_rows[i].depth);

@@ -42,7 +42,7 @@ static const struct column_room rooms[] = {
 };
 #define ROOMS_TOGETHER 5 /* the first ones stay narrow to be all there */
 
-static int digits_of(int number)
+static int pane_table_digits_of(int number)
 {
 	int digits = 1;
 
@@ -59,7 +59,7 @@ static int rank_width(const struct ranklist *list)
 	int width = RANK_WIDTH;
 
 	for (size_t i = 0; i < list->rank_count; i++) {
-		int own = digits_of(list->ranks[i]->process.rank);
+		int own = pane_table_digits_of(list->ranks[i]->process.rank);
 
 		if (own > width)
 			width = own;
@@ -68,7 +68,7 @@ static int rank_width(const struct ranklist *list)
 }
 
 /* Gives the first columns what is enough for them; returns what that takes. */
-static int widen(int *widths, size_t count, int left)
+static int pane_table_widen(int *widths, size_t count, int left)
 {
 	int used = 0;
 
@@ -99,7 +99,7 @@ static int choose_columns(const struct ranklist *list, int total, int *widths)
 		if (room->column == COLUMN_HOST && !list->has_hosts)
 			continue;
 		if (i >= ROOMS_TOGETHER)
-			left -= widen(widths, i, left);
+			left -= pane_table_widen(widths, i, left);
 		if (least + 1 > left)
 			break;
 		widths[room->column] = least;
@@ -140,8 +140,8 @@ static int min_width(const struct buffer *text, int width)
 	return own < width ? own : width;
 }
 
-static void put_text(struct window window, int row, int at, int width, enum style style,
-		     enum column column, const struct buffer *text)
+static void pane_table_put_text(struct window window, int row, int at, int width, enum style style,
+				enum column column, const struct buffer *text)
 {
 	if (column_is_number(column))
 		window_put_right(window, row, at + width, width, style, text->data);
@@ -151,8 +151,8 @@ static void put_text(struct window window, int row, int at, int width, enum styl
 		window_put(window, row, at, width, style, text->data);
 }
 
-static enum style style_of(const struct session *session, const struct view *view,
-			   const struct rank *rank)
+static enum style pane_table_style_of(const struct session *session, const struct view *view,
+				      const struct rank *rank)
 {
 	if (rank_is_stale(session, view, rank))
 		return STYLE_VALUE_STALE;
@@ -163,7 +163,7 @@ static void put_rank(struct window window, int row, const int *widths,
 		     const struct session *session, const struct view *view,
 		     const struct rank *rank)
 {
-	enum style style = style_of(session, view, rank);
+	enum style style = pane_table_style_of(session, view, rank);
 	bool is_open = key_set_has(&view->order.opened, (uint64_t)rank->process.pid);
 	enum style mark_style;
 	int32_t mark = mark_of_rank(session, rank, &mark_style);
@@ -178,7 +178,8 @@ static void put_rank(struct window window, int row, const int *widths,
 		if (i == COLUMN_CLASS)
 			window_put_character(window, row, at, mark_style, mark);
 		else
-			put_text(window, row, at, widths[i], style, (enum column)i, &text);
+			pane_table_put_text(window, row, at, widths[i], style, (enum column)i,
+					    &text);
 		at += widths[i] + 1;
 		buffer_clear(&text);
 	}
@@ -214,7 +215,7 @@ static void put_child(struct window window, int row, const int *widths,
 		      const struct session *session, const struct view *view,
 		      const struct rank *child)
 {
-	enum style style = style_of(session, view, child);
+	enum style style = pane_table_style_of(session, view, child);
 	struct buffer text = BUFFER_INIT;
 	struct buffer activity = BUFFER_INIT;
 	int at = 0;
@@ -230,15 +231,17 @@ static void put_child(struct window window, int row, const int *widths,
 		buffer_reset(&text);
 		column_append(&text, session, view, child, (enum column)i);
 		if (i >= first)
-			put_text(window, row, at, widths[i], style, (enum column)i, &text);
+			pane_table_put_text(window, row, at, widths[i], style, (enum column)i,
+					    &text);
 		at += widths[i] + 1;
 	}
 	buffer_clear(&activity);
 	buffer_clear(&text);
 }
 
-static void append_thread(struct buffer *out, const struct session *session,
-			  const struct rank *rank, const struct thread *thread, enum column column)
+static void pane_table_append_thread(struct buffer *out, const struct session *session,
+				     const struct rank *rank, const struct thread *thread,
+				     enum column column)
 {
 	const struct frame *frame = place_find(&rank->process, thread->sample.stack);
 
@@ -267,15 +270,16 @@ static void put_thread(struct window window, int row, const int *widths,
 		if (widths[i] <= 0)
 			continue;
 		buffer_reset(&text);
-		append_thread(&text, session, rank, thread, (enum column)i);
+		pane_table_append_thread(&text, session, rank, thread, (enum column)i);
 		if (i >= first)
-			put_text(window, row, at, widths[i], STYLE_OUTLIER, (enum column)i, &text);
+			pane_table_put_text(window, row, at, widths[i], STYLE_OUTLIER,
+					    (enum column)i, &text);
 		at += widths[i] + 1;
 	}
 	buffer_clear(&text);
 }
 
-static void append_count(struct buffer *out, size_t count)
+static void pane_table_append_count(struct buffer *out, size_t count)
 {
 	text_count(out, count);
 	buffer_append_string(out, count == 1 ? " rank" : " ranks");
@@ -295,7 +299,7 @@ static void put_group(struct window window, int row, const struct session *sessi
 
 	for (size_t i = 0; i < group->count; i++)
 		outliers += list->ranks[group->first + i]->is_outlier;
-	append_count(&count, group->count);
+	pane_table_append_count(&count, group->count);
 	if (outliers > 0 && view->order.grouping == GROUPING_HOST) {
 		buffer_append_string(&count, ", ");
 		text_count(&count, outliers);
@@ -316,8 +320,9 @@ static void put_group(struct window window, int row, const struct session *sessi
 	buffer_clear(&count);
 }
 
-static void put_row(struct window window, int row, const int *widths, const struct session *session,
-		    const struct view *view, const struct ranklist *list, int number)
+static void pane_table_put_row(struct window window, int row, const int *widths,
+			       const struct session *session, const struct view *view,
+			       const struct ranklist *list, int number)
 {
 	const struct ranklist_row *line = &list->rows[number];
 	const struct rank *rank = list->ranks[line->at];
@@ -347,7 +352,7 @@ static void put_row(struct window window, int row, const int *widths, const stru
 }
 
 /* The column that ranks are sorted by carries its direction, as in htop. */
-static void put_head(struct window window, const int *widths, const struct view *view)
+static void pane_table_put_head(struct window window, const int *widths, const struct view *view)
 {
 	const struct rank_order *order = &view->order;
 	bool is_down = column_is_descending(order->sort) != order->is_reversed;
@@ -424,10 +429,10 @@ void pane_table(struct window window, const struct session *session, const struc
 
 	share_width(list, window.column_count, widths);
 	if (head > 0)
-		put_head(window, widths, view);
+		pane_table_put_head(window, widths, view);
 	for (int i = 0; i < rows && first + i < count; i++)
-		put_row(window, head + i, widths, session, view, list,
-			i == 0 ? with_group(list, first) : first + i);
+		pane_table_put_row(window, head + i, widths, session, view, list,
+				   i == 0 ? with_group(list, first) : first + i);
 	if (count == 0)
 		pane_no_match(window_part(window, head, 0, rows, window.column_count), view);
 }

@@ -60,7 +60,7 @@ static int flow_rows(const struct flow *flow)
 	return rows < flow->row_maximum ? rows : flow->row_maximum;
 }
 
-static bool is_held(const struct session *session)
+static bool pane_tensor_header_is_held(const struct session *session)
 {
 	const struct tensorview *known = &session->tensorview;
 
@@ -73,12 +73,12 @@ bool tensor_is_stale(const struct session *session, const struct view *view)
 
 	if (known->error != NULL)
 		return true;
-	return !is_held(session) && known->work != TENSOR_WORK_WHOLE &&
+	return !pane_tensor_header_is_held(session) && known->work != TENSOR_WORK_WHOLE &&
 	       view_is_stale(session, view, known->time);
 }
 
-static void put_number(struct flow *flow, const char *name, const struct tensor_number *number,
-		       bool has_changed)
+static void pane_tensor_header_put_number(struct flow *flow, const char *name,
+					  const struct tensor_number *number, bool has_changed)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -91,8 +91,8 @@ static void put_number(struct flow *flow, const char *name, const struct tensor_
 	buffer_clear(&text);
 }
 
-static void put_real(struct flow *flow, const char *name, double value, double before,
-		     bool has_before)
+static void pane_tensor_header_put_real(struct flow *flow, const char *name, double value,
+					double before, bool has_before)
 {
 	struct buffer text = BUFFER_INIT;
 	bool has_changed = has_before && value != before && !(isnan(value) && isnan(before));
@@ -103,7 +103,8 @@ static void put_real(struct flow *flow, const char *name, double value, double b
 	buffer_clear(&text);
 }
 
-static void put_count(struct flow *flow, const char *name, int64_t count, enum style style)
+static void pane_tensor_header_put_count(struct flow *flow, const char *name, int64_t count,
+					 enum style style)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -150,20 +151,23 @@ static void put_statistics(struct flow *flow, const struct tensorview *known)
 	if (!known->tensor.has_statistics)
 		return;
 	if (has_range) {
-		put_number(flow, "min", &now->minimum,
-			   has_before && !tensor_number_is_same(&now->minimum, &before->minimum));
-		put_number(flow, "max", &now->maximum,
-			   has_before && !tensor_number_is_same(&now->maximum, &before->maximum));
+		pane_tensor_header_put_number(
+			flow, "min", &now->minimum,
+			has_before && !tensor_number_is_same(&now->minimum, &before->minimum));
+		pane_tensor_header_put_number(
+			flow, "max", &now->maximum,
+			has_before && !tensor_number_is_same(&now->maximum, &before->maximum));
 	}
 	if (!isnan(now->mean))
-		put_real(flow, "mean", now->mean, before->mean, has_before);
+		pane_tensor_header_put_real(flow, "mean", now->mean, before->mean, has_before);
 	if (!isnan(now->deviation))
-		put_real(flow, "std", now->deviation, before->deviation, has_before);
+		pane_tensor_header_put_real(flow, "std", now->deviation, before->deviation,
+					    has_before);
 	if (now->has_norm)
-		put_real(flow, "norm", now->norm, before->norm, has_before);
-	put_count(flow, "NaN", now->nan_count, STYLE_VALUE_NAN);
-	put_count(flow, "Inf", now->infinity_count, STYLE_VALUE_NAN);
-	put_count(flow, "zeros", now->zero_count, STYLE_TEXT);
+		pane_tensor_header_put_real(flow, "norm", now->norm, before->norm, has_before);
+	pane_tensor_header_put_count(flow, "NaN", now->nan_count, STYLE_VALUE_NAN);
+	pane_tensor_header_put_count(flow, "Inf", now->infinity_count, STYLE_VALUE_NAN);
+	pane_tensor_header_put_count(flow, "zeros", now->zero_count, STYLE_TEXT);
 	put_masked(flow, &known->tensor);
 	put_share(flow, known->tensor.share);
 }
@@ -242,7 +246,8 @@ static void put_truth(struct flow *flow, const struct session *session, const st
 	put_progress(flow, session);
 }
 
-static void put_facts(struct flow *flow, const struct session *session, const struct view *view)
+static void pane_tensor_header_put_facts(struct flow *flow, const struct session *session,
+					 const struct view *view)
 {
 	const struct tensorview *known = &session->tensorview;
 	const struct tensor *tensor = &known->tensor;
@@ -282,7 +287,7 @@ static int64_t sum_of(const struct tensor_histogram *bars, size_t first, int cou
 	return sum;
 }
 
-static int32_t bar_of(int64_t sum, int64_t most)
+static int32_t pane_tensor_header_bar_of(int64_t sum, int64_t most)
 {
 	if (sum <= 0 || most <= 0)
 		return ' ';
@@ -303,7 +308,7 @@ static void put_spark(struct flow *flow, const struct tensor_histogram *bars)
 		if (sum_of(bars, i, joined) > most)
 			most = sum_of(bars, i, joined);
 	for (size_t i = 0; i < bars->count; i += (size_t)joined)
-		text_put_codepoint(&text, bar_of(sum_of(bars, i, joined), most));
+		text_put_codepoint(&text, pane_tensor_header_bar_of(sum_of(bars, i, joined), most));
 	buffer_append_string(&text, "   ");
 	tensor_text_append_real(&text, bars->low, HEADER_DIGITS);
 	buffer_append_string(&text, " \u2026 ");
@@ -334,7 +339,7 @@ static void put_header(struct flow *flow, const struct session *session, const s
 	put_error(flow, known);
 	put_statistics(flow, known);
 	flow_break(flow);
-	put_facts(flow, session, view);
+	pane_tensor_header_put_facts(flow, session, view);
 	flow_break(flow);
 	/* There it is drawn large. */
 	if (view->tensor.mode != TENSOR_HISTOGRAM)

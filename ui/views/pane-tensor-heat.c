@@ -18,7 +18,7 @@
 #define MARK_RIGHT 0x25b8 /* ▸ */
 #define MARK_DOWN 0x25bc  /* ▼ */
 
-static double *values_of(const struct tensor_heat *heat)
+static double *pane_tensor_heat_values_of(const struct tensor_heat *heat)
 {
 	size_t count = (size_t)heat->row_count * (size_t)heat->column_count;
 	double *values = xcalloc(count + 1, sizeof(*values));
@@ -60,8 +60,8 @@ static void append_parts(struct buffer *out, const struct tensor_heat *heat)
 	}
 }
 
-static void put_head(struct window window, const struct tensor_heat *heat,
-		     const struct heat_picture *picture)
+static void pane_tensor_heat_put_head(struct window window, const struct tensor_heat *heat,
+				      const struct heat_picture *picture)
 {
 	struct buffer text = BUFFER_INIT;
 	int used = heat_put_legend(window, 0, 1, window.column_count - 1, picture);
@@ -74,8 +74,9 @@ static void put_head(struct window window, const struct tensor_heat *heat,
 }
 
 /* Arrows in the first row and column point at the element. */
-static void put_cursor(struct window window, const struct tensor_screen *screen,
-		       const struct tensor_heat *heat, const struct heat_picture *picture)
+static void pane_tensor_heat_put_cursor(struct window window, const struct tensor_screen *screen,
+					const struct tensor_heat *heat,
+					const struct heat_picture *picture)
 {
 	struct window map =
 		window_part(window, 1, 1, window.row_count - 1, window.column_count - 1);
@@ -116,7 +117,7 @@ void pane_tensor_heat(struct window window, const struct session *session, const
 		window_put(window, 0, 1, window.column_count, STYLE_DIM, "Reading the elements.");
 		return;
 	}
-	values = values_of(heat);
+	values = pane_tensor_heat_values_of(heat);
 	picture = (struct heat_picture){
 		.values = values,
 		.row_count = heat->row_count,
@@ -127,7 +128,7 @@ void pane_tensor_heat(struct window window, const struct session *session, const
 	};
 	tensor_heat_range(heat, &picture.low, &picture.high);
 	if (screen->has_head) {
-		put_head(window, heat, &picture);
+		pane_tensor_heat_put_head(window, heat, &picture);
 		body = window_part(window, 1, 0, window.row_count - 1, window.column_count);
 	}
 	if (body.row_count > 1) {
@@ -135,7 +136,7 @@ void pane_tensor_heat(struct window window, const struct session *session, const
 			window_part(body, 1, 1, body.row_count - 1, body.column_count - 1);
 
 		heat_put(map, &picture);
-		put_cursor(body, screen, heat, &picture);
+		pane_tensor_heat_put_cursor(body, screen, heat, &picture);
 		note_hits(map, &picture);
 	}
 	free(values);

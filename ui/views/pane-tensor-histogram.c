@@ -38,7 +38,7 @@ static struct bar bar_at(const struct tensor_histogram *histogram, int joined, i
 	return bar;
 }
 
-static double length_of(int64_t count, int64_t most, bool is_logarithmic)
+static double pane_tensor_histogram_length_of(int64_t count, int64_t most, bool is_logarithmic)
 {
 	if (most < 1 || count < 1)
 		return 0;
@@ -77,7 +77,7 @@ static int real_width(double value)
 	return width;
 }
 
-static int count_width(int64_t count)
+static int pane_tensor_histogram_count_width(int64_t count)
 {
 	struct buffer text = BUFFER_INIT;
 	int width;
@@ -104,11 +104,12 @@ static struct table find_table(const struct tensor_histogram *histogram, int joi
 		if (bar.count > table.most)
 			table.most = bar.count;
 	}
-	table.count_width = count_width(table.most);
+	table.count_width = pane_tensor_histogram_count_width(table.most);
 	return table;
 }
 
-static void put_count(struct window window, int row, int end, int64_t count, enum style style)
+static void pane_tensor_histogram_put_count(struct window window, int row, int end, int64_t count,
+					    enum style style)
 {
 	struct buffer text = BUFFER_INIT;
 
@@ -118,8 +119,8 @@ static void put_count(struct window window, int row, int end, int64_t count, enu
 }
 
 /* "-0.41 … -0.35      12  ████" */
-static void put_row(struct window window, int row, const struct table *table, const struct bar *bar,
-		    enum style style)
+static void pane_tensor_histogram_put_row(struct window window, int row, const struct table *table,
+					  const struct bar *bar, enum style style)
 {
 	struct buffer text = BUFFER_INIT;
 	int column = 1 + table->label_width;
@@ -133,11 +134,14 @@ static void put_row(struct window window, int row, const struct table *table, co
 	column += table->label_width;
 	window_put_right(window, row, column, table->label_width, STYLE_DIM, text.data);
 	column += 2 + table->count_width;
-	put_count(window, row, column, bar->count, bar->count > 0 ? STYLE_TEXT : STYLE_DIM);
+	pane_tensor_histogram_put_count(window, row, column, bar->count,
+					bar->count > 0 ? STYLE_TEXT : STYLE_DIM);
 	start = column + 2;
 	if (window.column_count - start >= BAR_MINIMUM)
 		put_bar(window, row, start, window.column_count - start - 1,
-			length_of(bar->count, table->most, table->is_logarithmic), style);
+			pane_tensor_histogram_length_of(bar->count, table->most,
+							table->is_logarithmic),
+			style);
 	buffer_clear(&text);
 }
 
@@ -148,7 +152,8 @@ static void put_odd(struct window window, int row, const struct table *table, co
 	int column = 1 + 2 * table->label_width + 3;
 
 	window_put_right(window, row, column, column, STYLE_VALUE_NAN, name);
-	put_count(window, row, column + 2 + table->count_width, count, STYLE_VALUE_NAN);
+	pane_tensor_histogram_put_count(window, row, column + 2 + table->count_width, count,
+					STYLE_VALUE_NAN);
 }
 
 static enum style style_at(const struct view *view, int at, int rows)
@@ -189,7 +194,7 @@ void pane_tensor_histogram(struct window window, const struct session *session,
 	for (int i = 0; i < rows; i++) {
 		struct bar bar = bar_at(histogram, joined, i);
 
-		put_row(window, i, &table, &bar, style_at(view, i, rows));
+		pane_tensor_histogram_put_row(window, i, &table, &bar, style_at(view, i, rows));
 	}
 	if (tensor->statistics.nan_count > 0)
 		put_odd(window, rows++, &table, "NaN", tensor->statistics.nan_count);

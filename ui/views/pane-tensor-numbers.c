@@ -20,9 +20,10 @@ static void put_index(struct window window, int row, int end, int64_t index, boo
 	window_put_right(window, row, end, end, is_under_cursor ? STYLE_TEXT : STYLE_DIM, text);
 }
 
-static enum style style_of(const struct tensorview *known, const struct tensor_plane *plane,
-			   const struct tensor_place *place, const struct tensor_number *number,
-			   bool is_stale)
+static enum style pane_tensor_numbers_style_of(const struct tensorview *known,
+					       const struct tensor_plane *plane,
+					       const struct tensor_place *place,
+					       const struct tensor_number *number, bool is_stale)
 {
 	if (tensor_number_is_odd(number))
 		return STYLE_VALUE_NAN;
@@ -46,13 +47,16 @@ static void put_cell(struct window window, int row, int end, const struct sessio
 		return;
 	}
 	tensor_text_append(&text, number, screen->format);
-	window_put_right(window, row, end, screen->cell_width - 1,
-			 style_of(known, &screen->plane, place, number, is_stale), text.data);
+	window_put_right(
+		window, row, end, screen->cell_width - 1,
+		pane_tensor_numbers_style_of(known, &screen->plane, place, number, is_stale),
+		text.data);
 	buffer_clear(&text);
 }
 
-static void put_row(struct window window, int row, int shown, const struct session *session,
-		    const struct tensor_screen *screen, bool is_stale)
+static void pane_tensor_numbers_put_row(struct window window, int row, int shown,
+					const struct session *session,
+					const struct tensor_screen *screen, bool is_stale)
 {
 	struct tensor_place place = { .row = screen->first.row + shown };
 
@@ -83,7 +87,7 @@ void pane_tensor_numbers(struct window window, const struct session *session,
 		put_index(window, 0, screen->label_width + (i + 1) * screen->cell_width,
 			  screen->first.column + i, i == column);
 	for (int i = 0; i < screen->shown_rows; i++)
-		put_row(window, top + i, i, session, screen, is_stale);
+		pane_tensor_numbers_put_row(window, top + i, i, session, screen, is_stale);
 	window_emphasise(window, top + (int)(screen->cursor.row - screen->first.row),
 			 screen->label_width + (int)column * screen->cell_width + 1, 1,
 			 screen->cell_width - 1, EMPHASIS_SELECTED);

@@ -21,7 +21,7 @@
 #define MODE_WIDTH 16	 /* of "histogram", and what is around it */
 #define ELEMENT_DIGITS 9 /* a float32 has no more */
 
-static void put_title(struct window window, const struct session *session)
+static void pane_tensor_put_title(struct window window, const struct session *session)
 {
 	const struct tensorview *known = &session->tensorview;
 	struct buffer left = BUFFER_INIT;
@@ -58,8 +58,8 @@ static void append_extent(struct buffer *out, const char *name, int64_t first, i
 }
 
 /* The line that says what is shown: of which plane, and how. */
-static void append_shown(struct buffer *out, const struct view *view,
-			 const struct tensor_screen *screen)
+static void pane_tensor_append_shown(struct buffer *out, const struct view *view,
+				     const struct tensor_screen *screen)
 {
 	if (view->tensor.mode == TENSOR_HISTOGRAM) {
 		buffer_append_string(out, "all elements");
@@ -103,7 +103,7 @@ static void put_shown(struct window window, int row, const struct session *sessi
 	struct buffer left = BUFFER_INIT;
 	struct buffer right = BUFFER_INIT;
 
-	append_shown(&left, view, screen);
+	pane_tensor_append_shown(&left, view, screen);
 	if (view->tensor.mode != TENSOR_HISTOGRAM)
 		append_element(&right, session, screen);
 	/* Which they are comes before what one of them is. */
@@ -188,7 +188,7 @@ static void put_body(struct window window, const struct session *session, const 
 	buffer_clear(&problem);
 }
 
-static bool put_top(struct window window, const struct session *session)
+static bool pane_tensor_put_top(struct window window, const struct session *session)
 {
 	const struct tensorview *known = &session->tensorview;
 	const struct tensor_statistics *statistics = &known->tensor.statistics;
@@ -219,7 +219,7 @@ static bool put_top(struct window window, const struct session *session)
 	return true;
 }
 
-static void draw(const struct scene *scene)
+static void pane_tensor_draw(const struct scene *scene)
 {
 	struct window window = scene->body;
 	const struct session *session = scene->session;
@@ -231,7 +231,7 @@ static void draw(const struct scene *scene)
 	tensor_screen_make(&screen, session, view, window.row_count, window.column_count);
 	pane_tensor_header(inner, session, view, screen.header_rows);
 	if (screen.has_frame)
-		put_title(window, session);
+		pane_tensor_put_title(window, session);
 	at = screen.header_rows;
 	if (screen.has_frame && session->tensorview.has_tensor)
 		window_horizontal(window, at + 1, 0, window.column_count, STYLE_BORDER);
@@ -242,7 +242,7 @@ static void draw(const struct scene *scene)
 		 &screen);
 }
 
-static void want(struct app *app, bool is_open)
+static void pane_tensor_want(struct app *app, bool is_open)
 {
 	if (is_open)
 		want_tensor(app);
@@ -250,12 +250,12 @@ static void want(struct app *app, bool is_open)
 		tensor_rest(app->engine);
 }
 
-static bool cancel(struct app *app)
+static bool pane_tensor_cancel(struct app *app)
 {
 	return tensor_cancel(app->engine);
 }
 
-static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+static void pane_tensor_move_cursor(struct app *app, const struct layout *layout, enum move move)
 {
 	(void)layout;
 	tensor_move(app, move);
@@ -276,10 +276,10 @@ const struct view_type view_tensor = {
 	.is_overlay = true,
 	.is_kept = true,
 	.hints = hints,
-	.draw = draw,
-	.put_top = put_top,
+	.draw = pane_tensor_draw,
+	.put_top = pane_tensor_put_top,
 	.refresh = tensor_refresh,
-	.want = want,
-	.cancel = cancel,
-	.move = move_cursor,
+	.want = pane_tensor_want,
+	.cancel = pane_tensor_cancel,
+	.move = pane_tensor_move_cursor,
 };

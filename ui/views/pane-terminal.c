@@ -13,7 +13,7 @@
 #include "ui/terminal.h"
 #include "ui/view-type.h"
 
-static const char *lack_of(const struct session *session)
+static const char *pane_terminal_lack_of(const struct session *session)
 {
 	if (session->launching.job.state == LAUNCHED_NONE)
 		return "No job was started by probetui; probetui -- PROGRAM ARGS... starts one.";
@@ -24,8 +24,8 @@ static const char *lack_of(const struct session *session)
 	return "Nothing was printed yet.";
 }
 
-static void append_title(struct buffer *left, struct buffer *right, const struct session *session,
-			 const struct view *view)
+static void pane_terminal_append_title(struct buffer *left, struct buffer *right,
+				       const struct session *session, const struct view *view)
 {
 	int back = view->terminal.back;
 
@@ -40,7 +40,7 @@ static void append_title(struct buffer *left, struct buffer *right, const struct
 }
 
 /* Where what is typed goes. */
-static void put_cursor(struct window window, const struct console *console)
+static void pane_terminal_put_cursor(struct window window, const struct console *console)
 {
 	int row;
 	int column;
@@ -50,12 +50,12 @@ static void put_cursor(struct window window, const struct console *console)
 		window_emphasise(window, row, column, 1, 1, EMPHASIS_REVERSE);
 }
 
-static void draw(const struct scene *scene)
+static void pane_terminal_draw(const struct scene *scene)
 {
 	struct window inner = scene->body;
 	const struct session *session = scene->session;
 	const struct console *console = &scene->view->terminal;
-	const char *lack = lack_of(session);
+	const char *lack = pane_terminal_lack_of(session);
 
 	if (lack != NULL)
 		window_put_paragraph(inner, 0, 1, inner.row_count, STYLE_DIM, lack);
@@ -63,10 +63,10 @@ static void draw(const struct scene *scene)
 		return;
 	terminal_draw(inner, console->terminal, console->back);
 	if (console->back == 0 && launching_is_alive(session))
-		put_cursor(inner, console);
+		pane_terminal_put_cursor(inner, console);
 }
 
-static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+static void pane_terminal_move_cursor(struct app *app, const struct layout *layout, enum move move)
 {
 	console_move(&app->view.terminal, view_page(layout), move);
 }
@@ -82,9 +82,9 @@ const struct view_type view_terminal = {
 	.hints = hints,
 	.is_typed_to = launching_is_alive,
 	.typing_hints = console_typing_hints,
-	.append_title = append_title,
-	.draw = draw,
+	.append_title = pane_terminal_append_title,
+	.draw = pane_terminal_draw,
 	.refresh = started_refresh,
 	.key = started_takes,
-	.move = move_cursor,
+	.move = pane_terminal_move_cursor,
 };

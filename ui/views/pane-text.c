@@ -53,7 +53,7 @@ void pane_append_range(struct buffer *out, int first, int rows, int count)
 }
 
 /* The lines from the cursor on. */
-static void put_text(const struct scene *scene, const char *title)
+static void pane_text_put_text(const struct scene *scene, const char *title)
 {
 	struct window window = scene->body;
 	struct window inner = pane_frame(window);
@@ -85,12 +85,12 @@ static void put_text(const struct scene *scene, const char *title)
 	buffer_clear(&range);
 }
 
-static void opened(struct view *view)
+static void pane_text_opened(struct view *view)
 {
 	view->cursors[view->kind] = 0;
 }
 
-static void move_cursor(struct app *app, const struct layout *layout, enum move move)
+static void pane_text_move_cursor(struct app *app, const struct layout *layout, enum move move)
 {
 	text_move(app, view_page(layout), move);
 }
@@ -104,7 +104,7 @@ static const struct hint hints[] = {
 
 static void draw_help(const struct scene *scene)
 {
-	put_text(scene, "Help");
+	pane_text_put_text(scene, "Help");
 }
 
 static void add_help(struct search_text *lines, const struct app *app)
@@ -117,17 +117,17 @@ const struct view_type view_help = {
 	.is_overlay = true,
 	.hints = hints,
 	.draw = draw_help,
-	.opened = opened,
+	.opened = pane_text_opened,
 	.add_rows = add_help,
-	.move = move_cursor,
+	.move = pane_text_move_cursor,
 };
 
 static void draw_text(const struct scene *scene)
 {
-	put_text(scene, "Answer");
+	pane_text_put_text(scene, "Answer");
 }
 
-static void add_text(struct search_text *lines, const struct app *app)
+static void pane_text_add_text(struct search_text *lines, const struct app *app)
 {
 	if (app->view.text.content != NULL)
 		buffer_append_string(&lines->text, app->view.text.content);
@@ -138,8 +138,8 @@ const struct view_type view_text = {
 	.is_overlay = true,
 	.hints = hints,
 	.draw = draw_text,
-	.opened = opened,
+	.opened = pane_text_opened,
 	.refresh = text_refresh,
-	.add_rows = add_text,
-	.move = move_cursor,
+	.add_rows = pane_text_add_text,
+	.move = pane_text_move_cursor,
 };
