@@ -61,5 +61,5 @@ bool reason_refuse(struct reason *reason, enum capability capability)
 
 bool reason_is_running(struct reason *reason)
 {
-	return reason_set(reason, "It is still running.", "Pause it, or wait for a breakpoint.");
+	return reason_set(reason, "It is running now.", "Pause it, or wait for a breakpoint.");
 }

@@ -434,7 +434,7 @@ class TestSource(NodeTest):
         rank = self.rank()
         node.discover()
         node.ask("sample", pids=[rank.pid])
-        for path, word in (("<string>", "without a file"),
+        for path, word in (("<string>", "no source"),
                            ("/etc/passwd", "No stack"), ("", "")):
             body = node.ask("source", pid=rank.pid, path=path)
             self.assertIsNone(body["content"])
