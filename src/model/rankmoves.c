@@ -115,7 +115,8 @@ static double quiet_seconds(const struct rank *rank)
 
 bool rank_is_moving(const struct rank *rank)
 {
-	return was_within(rank, rank_moved_at(rank), 0) || rank_is_changing(rank);
+	return rank->state != RANK_STOPPED &&
+	       (was_within(rank, rank_moved_at(rank), 0) || rank_is_changing(rank));
 }
 
 bool rank_is_working(const struct rank *rank)
@@ -138,7 +139,8 @@ bool rank_is_waking(const struct rank *rank)
 
 bool rank_is_changing(const struct rank *rank)
 {
-	return was_within(rank, rank->last_changed_at, quiet_seconds(rank));
+	return rank->state != RANK_STOPPED &&
+	       was_within(rank, rank->last_changed_at, quiet_seconds(rank));
 }
 
 bool rank_is_leaving(const struct rank *rank)

@@ -131,6 +131,16 @@ static bool are_all_stopped(const struct wait_group_list *wait_groups)
 	return true;
 }
 
+/* Whether a signal or another debugger has stopped a rank. */
+static bool is_any_stopped(const struct wait_group_list *wait_groups)
+{
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		if (verdict_is_live(&wait_groups->items[i]) && wait_groups->items[i].is_stopped)
+			return true;
+	}
+	return false;
+}
+
 /* The wait group of more than half of the ranks that could be read, or NULL. */
 static const struct wait_group *find_majority(const struct wait_group_list *wait_groups)
 {
@@ -184,7 +194,9 @@ static enum finding verdict_find(const struct wait_group_list *wait_groups, size
 	if (rank_barrier_is_any(wait_groups))
 		return FINDING_HOLDING;
 	if (counts[WAIT_GROUP_WAITS] > 0 && counts[WAIT_GROUP_ELSEWHERE] > 0) {
-		if (count_changing(wait_groups, WAIT_GROUP_WAITS) > 0 || has_leaver(wait_groups))
+		/* The waiting ranks cannot get further than a stopped one. */
+		if (!is_any_stopped(wait_groups) &&
+		    (count_changing(wait_groups, WAIT_GROUP_WAITS) > 0 || has_leaver(wait_groups)))
 			return FINDING_MOVING;
 		return verdict_has_late(wait_groups) ? FINDING_LATE : FINDING_UNSETTLED;
 	}
@@ -340,6 +352,9 @@ static enum verdict_state state_of_late(const struct wait_group_list *wait_group
 			return VERDICT_PROGRESSING;
 	}
 	if (is_computing && unchanged < LATE_SECONDS)
+		return VERDICT_UNKNOWN;
+	/* What was a step until the stop is none from then on. */
+	if (is_any_stopped(wait_groups) && count_changing(wait_groups, WAIT_GROUP_WAITS) > 0)
 		return VERDICT_UNKNOWN;
 	return state_of_living(wait_groups);
 }

@@ -212,6 +212,41 @@ static void a_rank_stopped_before_it_was_read_is_named(void **state)
 	scene_clear(&scene);
 }
 
+/* A SIGSTOP while the ranks take steps: what waits for that rank does not move on. */
+static void a_rank_that_a_signal_stops_moves_no_more(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 3);
+	for (int look = 0; look < 40; look++) {
+		for (int rank = 0; rank < 3; rank++) {
+			struct seen seen = WAITS(100 + rank, look % 2 ? 17 : 18);
+
+			seen.switches = 40 * (uint64_t)look;
+			scene_see(&scene, &seen);
+		}
+		scene_wait(&scene, 0.25);
+	}
+	scene_judge(&scene);
+	assert_int_equal(scene.session.verdict.state, VERDICT_PROGRESSING);
+	for (int look = 0; look < 4; look++) {
+		for (int rank = 0; rank < 3; rank++) {
+			struct seen seen = WAITS(100 + rank, 17);
+
+			seen.switches = 1600;
+			seen.state = rank == 1 ? "stopped" : NULL;
+			scene_see(&scene, &seen);
+		}
+		scene_wait(&scene, 0.25);
+	}
+	scene_judge(&scene);
+	assert_int_not_equal(scene.session.verdict.state, VERDICT_PROGRESSING);
+	assert_non_null(strstr(scene.session.verdict.sentence, "Rank 1 is stopped: "));
+	scene_clear(&scene);
+}
+
 static void nothing_agrees_with_a_lone_stack(void **state)
 {
 	const struct seen waits = WAITS(100, 17);
@@ -509,6 +544,7 @@ int main(void)
 		cmocka_unit_test(who_ended_first_is_named),
 		cmocka_unit_test(an_unknown_code_is_no_crash),
 		cmocka_unit_test(a_rank_stopped_before_it_was_read_is_named),
+		cmocka_unit_test(a_rank_that_a_signal_stops_moves_no_more),
 		cmocka_unit_test(nothing_agrees_with_a_lone_stack),
 		cmocka_unit_test(steps_longer_than_a_second_are_not_hung),
 		cmocka_unit_test(a_job_that_stops_moving_becomes_hung),
