@@ -70,7 +70,7 @@ struct node {
 	struct launch *launch;
 	struct injections *injections;
 	struct timeout_extension *timeout_extension;
-	struct hold_limit *hold_limit;
+	struct stop_limit *stop_limit;
 	struct stop_gate *stop_gate;
 	struct tensor_asks *tensor_asks;
 	struct loop_signal *terminate;
@@ -141,7 +141,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->launch = launch_new(node);
 	node->injections = injections_new(node);
 	node->timeout_extension = timeout_extension_new(node);
-	node->hold_limit = hold_limit_new(node);
+	node->stop_limit = stop_limit_new(node);
 	node->stop_gate = stop_gate_new(node);
 	node->tensor_asks = tensor_asks_new();
 	node->terminate = loop_signal(loop, SIGTERM, on_terminate, node);
@@ -166,8 +166,8 @@ static void node_release_all(struct node *node)
 	outputs_free(node->outputs);
 	/* Connections answer what they have begun. */
 	connections_free(node->connections);
-	hold_limit_free(node->hold_limit);
-	node->hold_limit = NULL;
+	stop_limit_free(node->stop_limit);
+	node->stop_limit = NULL;
 	timeout_extension_free(node->timeout_extension);
 	node->timeout_extension = NULL;
 	process_table_free(node->process_table);
@@ -329,9 +329,9 @@ struct timeout_extension *node_timeout_extension(struct node *node)
 	return node->timeout_extension;
 }
 
-struct hold_limit *node_hold_limit(struct node *node)
+struct stop_limit *node_stop_limit(struct node *node)
 {
-	return node->hold_limit;
+	return node->stop_limit;
 }
 
 struct stop_gate *node_stop_gate(struct node *node)
@@ -433,7 +433,7 @@ void node_emit_sample(struct node *node, struct process_sample *sample)
 	connections_amend(node->connections, sample);
 	node_emit(node, EVENT_SAMPLED, process_sample_to_json(sample, node->stacks));
 	process_table_learn(node->process_table, sample);
-	hold_limit_sampled(node->hold_limit, sample);
+	stop_limit_sampled(node->stop_limit, sample);
 	if (node->finder)
 		pdb_finder_note(node->finder, sample->pid);
 }
@@ -448,8 +448,8 @@ static void tell_debugger(struct node *node, enum event_kind event, pid_t pid,
 	/* What the other ranks say themselves is better. */
 	if (seconds >= 0)
 		json_object_set_new(body, "watchdog", json_real(seconds));
-	hold_limit_hear(node->hold_limit, pid, debugger);
-	hold_limit_amend(node->hold_limit, pid, debugger, body);
+	stop_limit_hear(node->stop_limit, pid, debugger);
+	stop_limit_amend(node->stop_limit, pid, debugger, body);
 	node_emit(node, event, body);
 	timeout_extension_hear(node->timeout_extension, pid, debugger);
 }

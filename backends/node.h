@@ -88,7 +88,7 @@ struct launch *node_launch(struct node *node);
 struct launched_programs *node_starts(struct node *node);
 struct outputs *node_outputs(struct node *node);
 struct timeout_extension *node_timeout_extension(struct node *node);
-struct hold_limit *node_hold_limit(struct node *node);
+struct stop_limit *node_stop_limit(struct node *node);
 struct stop_gate *node_stop_gate(struct node *node);
 /* Writes what was emitted; called at the end of each callback of the loop. */
 void node_flush(struct node *node);

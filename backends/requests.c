@@ -135,7 +135,7 @@ void request_send(struct node *node, enum request_kind kind, const struct messag
 	struct error error = ERROR_INIT;
 
 	if (process && kind == REQUEST_PAUSE)
-		hold_limit_announce(node_hold_limit(node), process->pid);
+		stop_limit_announce(node_stop_limit(node), process->pid);
 	if (!process || send_on(node, process, kind, request, &error) == 0)
 		return;
 	/* The pause that it withdraws is none any more. */
@@ -290,9 +290,9 @@ static void handle_set(struct node *node, const struct message *request)
 	if (on_signal)
 		node_set_stop_on_signal(node, json_is_true(on_signal));
 	if (is_once)
-		hold_limit_stay_once(node_hold_limit(node));
+		stop_limit_stay_once(node_stop_limit(node));
 	else if (stay)
-		hold_limit_set_stay(node_hold_limit(node), json_is_true(stay));
+		stop_limit_set_stay(node_stop_limit(node), json_is_true(stay));
 	node_respond(node, request, NULL, NULL);
 }
 

@@ -10,13 +10,13 @@
  * same instant. */
 #define SAME_SECONDS 0.05
 
-void hold_clock_clear(struct hold_clock *clock)
+void stop_clock_clear(struct stop_clock *clock)
 {
 	free(clock->waits);
-	*clock = (struct hold_clock){ .waits = NULL };
+	*clock = (struct stop_clock){ .waits = NULL };
 }
 
-static struct hold_wait *stop_clock_find(struct hold_clock *clock, pid_t pid, pid_t tid)
+static struct stop_clock_wait *stop_clock_find(struct stop_clock *clock, pid_t pid, pid_t tid)
 {
 	for (size_t i = 0; i < clock->count; i++)
 		if (clock->waits[i].pid == pid && clock->waits[i].tid == tid)
@@ -24,21 +24,21 @@ static struct hold_wait *stop_clock_find(struct hold_clock *clock, pid_t pid, pi
 	return NULL;
 }
 
-static struct hold_wait *stop_clock_add(struct hold_clock *clock)
+static struct stop_clock_wait *stop_clock_add(struct stop_clock *clock)
 {
 	ARRAY_GROW(clock->waits, clock->count, clock->capacity);
 	return &clock->waits[clock->count++];
 }
 
-void hold_clock_begin(struct hold_clock *clock)
+void stop_clock_begin(struct stop_clock *clock)
 {
 	for (size_t i = 0; i < clock->count; i++)
 		clock->waits[i].is_there = clock->waits[i].tid == 0;
 }
 
-void hold_clock_see(struct hold_clock *clock, pid_t pid, pid_t tid, double deadline, double now)
+void stop_clock_see(struct stop_clock *clock, pid_t pid, pid_t tid, double deadline, double now)
 {
-	struct hold_wait *wait = stop_clock_find(clock, pid, tid);
+	struct stop_clock_wait *wait = stop_clock_find(clock, pid, tid);
 
 	if (wait && fabs(wait->deadline - deadline) < SAME_SECONDS) {
 		wait->is_there = true;
@@ -46,7 +46,7 @@ void hold_clock_see(struct hold_clock *clock, pid_t pid, pid_t tid, double deadl
 	}
 	if (!wait)
 		wait = stop_clock_add(clock);
-	*wait = (struct hold_wait){
+	*wait = (struct stop_clock_wait){
 		.pid = pid,
 		.tid = tid,
 		.deadline = deadline,
@@ -55,7 +55,8 @@ void hold_clock_see(struct hold_clock *clock, pid_t pid, pid_t tid, double deadl
 	};
 }
 
-static void stop_clock_keep(struct hold_clock *clock, bool (*is_kept)(const struct hold_wait *wait))
+static void stop_clock_keep(struct stop_clock *clock,
+			    bool (*is_kept)(const struct stop_clock_wait *wait))
 {
 	size_t count = 0;
 
@@ -65,29 +66,29 @@ static void stop_clock_keep(struct hold_clock *clock, bool (*is_kept)(const stru
 	clock->count = count;
 }
 
-static bool stop_clock_is_there(const struct hold_wait *wait)
+static bool stop_clock_is_there(const struct stop_clock_wait *wait)
 {
 	return wait->is_there;
 }
 
-static bool was_read(const struct hold_wait *wait)
+static bool was_read(const struct stop_clock_wait *wait)
 {
 	return wait->tid != 0;
 }
 
-void hold_clock_end(struct hold_clock *clock)
+void stop_clock_end(struct stop_clock *clock)
 {
 	stop_clock_keep(clock, stop_clock_is_there);
 }
 
-void hold_clock_assume(struct hold_clock *clock, pid_t pid, double seconds, double now)
+void stop_clock_assume(struct stop_clock *clock, pid_t pid, double seconds, double now)
 {
-	struct hold_wait *wait = stop_clock_find(clock, pid, 0);
+	struct stop_clock_wait *wait = stop_clock_find(clock, pid, 0);
 
 	if (wait)
 		return;
 	wait = stop_clock_add(clock);
-	*wait = (struct hold_wait){
+	*wait = (struct stop_clock_wait){
 		.pid = pid,
 		.deadline = now + seconds,
 		.seen = now,
@@ -95,24 +96,24 @@ void hold_clock_assume(struct hold_clock *clock, pid_t pid, double seconds, doub
 	};
 }
 
-void hold_clock_drop_assumed(struct hold_clock *clock)
+void stop_clock_drop_assumed(struct stop_clock *clock)
 {
 	stop_clock_keep(clock, was_read);
 }
 
-double hold_wait_due(const struct hold_wait *wait)
+double hold_wait_due(const struct stop_clock_wait *wait)
 {
 	double left = wait->deadline - wait->seen;
-	double held = fmin(HOLD_CLOCK_SHARE * left, left - HOLD_CLOCK_REST);
+	double held = fmin(STOP_CLOCK_SHARE * left, left - STOP_CLOCK_REST);
 
 	if (wait->is_spent || left <= 0)
 		return wait->seen;
-	return wait->seen + fmax(held, HOLD_CLOCK_SHARE_MINIMUM * left);
+	return wait->seen + fmax(held, STOP_CLOCK_SHARE_MINIMUM * left);
 }
 
-const struct hold_wait *hold_clock_first(const struct hold_clock *clock)
+const struct stop_clock_wait *stop_clock_first(const struct stop_clock *clock)
 {
-	const struct hold_wait *first = NULL;
+	const struct stop_clock_wait *first = NULL;
 
 	for (size_t i = 0; i < clock->count; i++)
 		if (!first || hold_wait_due(&clock->waits[i]) < hold_wait_due(first))
@@ -120,7 +121,7 @@ const struct hold_wait *hold_clock_first(const struct hold_clock *clock)
 	return first;
 }
 
-void hold_clock_spend(struct hold_clock *clock, double now)
+void stop_clock_spend(struct stop_clock *clock, double now)
 {
 	for (size_t i = 0; i < clock->count; i++)
 		if (hold_wait_due(&clock->waits[i]) <= now)

@@ -17,11 +17,11 @@
 #include <sys/types.h>
 
 /* Of what is left, before the ranks are resumed. */
-#define HOLD_CLOCK_SHARE 0.8
-#define HOLD_CLOCK_SHARE_MINIMUM 0.5
-#define HOLD_CLOCK_REST 2.0
+#define STOP_CLOCK_SHARE 0.8
+#define STOP_CLOCK_SHARE_MINIMUM 0.5
+#define STOP_CLOCK_REST 2.0
 
-struct hold_wait {
+struct stop_clock_wait {
 	pid_t pid;	 /* of the rank that waits */
 	pid_t tid;	 /* 0: it is assumed, not read */
 	double deadline; /* all times are on one clock */
@@ -30,27 +30,27 @@ struct hold_wait {
 	bool is_there; /* in the newest look, or assumed */
 };
 
-struct hold_clock {
-	struct hold_wait *waits;
+struct stop_clock {
+	struct stop_clock_wait *waits;
 	size_t count;
 	size_t capacity;
 };
 
-void hold_clock_clear(struct hold_clock *clock);
-/* Begin and end a look: all waits of the job are passed to hold_clock_see() in
+void stop_clock_clear(struct stop_clock *clock);
+/* Begin and end a look: all waits of the job are passed to stop_clock_see() in
  * between; those that are not passed are dropped, but for assumed ones. */
-void hold_clock_begin(struct hold_clock *clock);
-void hold_clock_see(struct hold_clock *clock, pid_t pid, pid_t tid, double deadline, double now);
-void hold_clock_end(struct hold_clock *clock);
+void stop_clock_begin(struct stop_clock *clock);
+void stop_clock_see(struct stop_clock *clock, pid_t pid, pid_t tid, double deadline, double now);
+void stop_clock_end(struct stop_clock *clock);
 /* The collectives of that rank time out so many seconds after the first call
- * for it since the last hold_clock_drop_assumed(). */
-void hold_clock_assume(struct hold_clock *clock, pid_t pid, double seconds, double now);
-void hold_clock_drop_assumed(struct hold_clock *clock);
+ * for it since the last stop_clock_drop_assumed(). */
+void stop_clock_assume(struct stop_clock *clock, pid_t pid, double seconds, double now);
+void stop_clock_drop_assumed(struct stop_clock *clock);
 /* Lends the wait for which the ranks are resumed first; NULL: none. */
-const struct hold_wait *hold_clock_first(const struct hold_clock *clock);
+const struct stop_clock_wait *stop_clock_first(const struct stop_clock *clock);
 /* When: not before it was seen. */
-double hold_wait_due(const struct hold_wait *wait);
+double hold_wait_due(const struct stop_clock_wait *wait);
 /* The ranks were resumed: each wait that is due is spent. */
-void hold_clock_spend(struct hold_clock *clock, double now);
+void stop_clock_spend(struct stop_clock *clock, double now);
 
 #endif

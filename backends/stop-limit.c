@@ -58,15 +58,15 @@ struct rank_entry {
 /* The ranks of a job. */
 struct job {
 	char *name;
-	struct hold_clock clock;
+	struct stop_clock clock;
 	bool is_held;	  /* a rank is stopped now */
 	double held_last; /* when is_held was true last */
-	double announced; /* time of the last hold_limit_announce(); 0: none */
+	double announced; /* time of the last stop_limit_announce(); 0: none */
 	double told;	  /* reported time of the resume; INFINITY: none */
 	bool stays;	  /* this hold resumes no rank */
 };
 
-struct hold_limit {
+struct stop_limit {
 	struct node *node;
 	struct map *ranks; /* by pid */
 	struct job *jobs;
@@ -84,23 +84,23 @@ static void free_rank(void *value)
 	free(rank);
 }
 
-struct hold_limit *hold_limit_new(struct node *node)
+struct stop_limit *stop_limit_new(struct node *node)
 {
-	struct hold_limit *limit = xcalloc(1, sizeof(*limit));
+	struct stop_limit *limit = xcalloc(1, sizeof(*limit));
 
 	limit->node = node;
 	limit->ranks = map_new(free_rank);
 	return limit;
 }
 
-void hold_limit_free(struct hold_limit *limit)
+void stop_limit_free(struct stop_limit *limit)
 {
 	if (!limit)
 		return;
 	if (limit->timer)
 		loop_timer_stop(limit->timer);
 	for (size_t i = 0; i < limit->job_count; i++) {
-		hold_clock_clear(&limit->jobs[i].clock);
+		stop_clock_clear(&limit->jobs[i].clock);
 		free(limit->jobs[i].name);
 	}
 	free(limit->jobs);
@@ -108,12 +108,12 @@ void hold_limit_free(struct hold_limit *limit)
 	free(limit);
 }
 
-static struct rank_entry *stop_limit_find_rank(const struct hold_limit *limit, pid_t pid)
+static struct rank_entry *stop_limit_find_rank(const struct stop_limit *limit, pid_t pid)
 {
 	return map_find(limit->ranks, (uint64_t)pid);
 }
 
-static struct rank_entry *take_rank(struct hold_limit *limit, pid_t pid)
+static struct rank_entry *take_rank(struct stop_limit *limit, pid_t pid)
 {
 	struct rank_entry *rank = stop_limit_find_rank(limit, pid);
 
@@ -124,7 +124,7 @@ static struct rank_entry *take_rank(struct hold_limit *limit, pid_t pid)
 	return rank;
 }
 
-static struct job *find_job(struct hold_limit *limit, const char *name)
+static struct job *find_job(struct stop_limit *limit, const char *name)
 {
 	for (size_t i = 0; i < limit->job_count; i++)
 		if (strcmp(limit->jobs[i].name, name) == 0)
@@ -132,7 +132,7 @@ static struct job *find_job(struct hold_limit *limit, const char *name)
 	return NULL;
 }
 
-static struct job *take_job(struct hold_limit *limit, const char *name)
+static struct job *take_job(struct stop_limit *limit, const char *name)
 {
 	struct job *job = find_job(limit, name);
 
@@ -145,7 +145,7 @@ static struct job *take_job(struct hold_limit *limit, const char *name)
 }
 
 /* A rank of a job of several; else NULL. */
-static const struct process *stop_limit_find_peer(const struct hold_limit *limit, pid_t pid)
+static const struct process *stop_limit_find_peer(const struct stop_limit *limit, pid_t pid)
 {
 	const struct process_table *process_table = node_process_table(limit->node);
 	const struct process *process =
@@ -159,7 +159,7 @@ static const struct process *stop_limit_find_peer(const struct hold_limit *limit
  */
 
 /* send and recv of gloo wait in the thread that calls them. */
-static bool is_in_collective(struct hold_limit *limit, pid_t pid, double deadline)
+static bool is_in_collective(struct stop_limit *limit, pid_t pid, double deadline)
 {
 	struct rank_entry *rank = take_rank(limit, pid);
 
@@ -172,7 +172,7 @@ static bool is_in_collective(struct hold_limit *limit, pid_t pid, double deadlin
 	return rank->is_in_collective;
 }
 
-static bool has_torch(struct hold_limit *limit, const struct process *process)
+static bool has_torch(struct stop_limit *limit, const struct process *process)
 {
 	struct rank_entry *rank = take_rank(limit, process->pid);
 	char *version;
@@ -187,7 +187,7 @@ static bool has_torch(struct hold_limit *limit, const struct process *process)
 }
 
 /* The limit of collectives whose deadline is in no system call; -1: none. */
-static double assumed_seconds(struct hold_limit *limit, const struct process *process,
+static double assumed_seconds(struct stop_limit *limit, const struct process *process,
 			      const struct deadlines *deadlines)
 {
 	double told = timeout_extension_limit(node_timeout_extension(limit->node), process->pid);
@@ -201,7 +201,7 @@ static double assumed_seconds(struct hold_limit *limit, const struct process *pr
 	return has_torch(limit, process) ? collective_timeout_seconds_of(process->pid) : -1;
 }
 
-static void see_rank(struct hold_limit *limit, struct job *job, const struct process *process,
+static void see_rank(struct stop_limit *limit, struct job *job, const struct process *process,
 		     double now)
 {
 	const struct rank_entry *rank = stop_limit_find_rank(limit, process->pid);
@@ -217,29 +217,29 @@ static void see_rank(struct hold_limit *limit, struct job *job, const struct pro
 		if (wait->is_main &&
 		    (is_stopped || !is_in_collective(limit, process->pid, wait->at)))
 			continue;
-		hold_clock_see(&job->clock, process->pid, wait->tid, wait->at, now);
+		stop_clock_see(&job->clock, process->pid, wait->tid, wait->at, now);
 	}
 	seconds = is_stopped ? -1 : assumed_seconds(limit, process, &deadlines);
 	if (seconds >= 0)
-		hold_clock_assume(&job->clock, process->pid, seconds, now);
+		stop_clock_assume(&job->clock, process->pid, seconds, now);
 }
 
 /* Deadlines of ranks on other machines cannot be read: they are assumed. */
-static void assume_absent(struct hold_limit *limit, struct job *job, const struct process *stopped,
+static void assume_absent(struct stop_limit *limit, struct job *job, const struct process *stopped,
 			  int present, double now)
 {
 	if (present < stopped->world_size && has_torch(limit, stopped))
-		hold_clock_assume(&job->clock, stopped->pid,
+		stop_clock_assume(&job->clock, stopped->pid,
 				  collective_timeout_seconds_of(stopped->pid), now);
 }
 
-static void see_job(struct hold_limit *limit, struct job *job, const struct pid_list *pids,
+static void see_job(struct stop_limit *limit, struct job *job, const struct pid_list *pids,
 		    double now)
 {
 	const struct process *stopped = NULL;
 	int present = 0;
 
-	hold_clock_begin(&job->clock);
+	stop_clock_begin(&job->clock);
 	for (size_t i = 0; i < pids->count; i++) {
 		const struct process *process = stop_limit_find_peer(limit, pids->pids[i]);
 		const struct rank_entry *rank;
@@ -252,12 +252,12 @@ static void see_job(struct hold_limit *limit, struct job *job, const struct pid_
 		if (rank && rank->is_stopped)
 			stopped = process;
 	}
-	hold_clock_end(&job->clock);
+	stop_clock_end(&job->clock);
 	if (stopped)
 		assume_absent(limit, job, stopped, present, now);
 }
 
-void hold_limit_sampled(struct hold_limit *limit, const struct process_sample *sample)
+void stop_limit_sampled(struct stop_limit *limit, const struct process_sample *sample)
 {
 	struct rank_entry *rank = stop_limit_find_rank(limit, sample->pid);
 	const struct stack *stack = NULL;
@@ -277,7 +277,7 @@ void hold_limit_sampled(struct hold_limit *limit, const struct process_sample *s
  * Resuming
  */
 
-static char *stop_limit_explain(const struct hold_limit *limit, const struct hold_wait *wait,
+static char *stop_limit_explain(const struct stop_limit *limit, const struct stop_clock_wait *wait,
 				const struct process *resumed, double now)
 {
 	const struct process *waiting = stop_limit_find_peer(limit, wait->pid);
@@ -300,7 +300,7 @@ static char *stop_limit_explain(const struct hold_limit *limit, const struct hol
 	return buffer_take(&text);
 }
 
-static int stop_limit_resume(struct hold_limit *limit, const struct process *process,
+static int stop_limit_resume(struct stop_limit *limit, const struct process *process,
 			     struct error *error)
 {
 	struct connection *connection;
@@ -320,7 +320,7 @@ static int stop_limit_resume(struct hold_limit *limit, const struct process *pro
 }
 
 /* It is tried again at each look; why it failed is said once a stop. */
-static void stop_limit_say_refusal(struct hold_limit *limit, struct rank_entry *rank, int number,
+static void stop_limit_say_refusal(struct stop_limit *limit, struct rank_entry *rank, int number,
 				   const struct error *error)
 {
 	char *text;
@@ -338,12 +338,12 @@ static void stop_limit_say_refusal(struct hold_limit *limit, struct rank_entry *
 	free(text);
 }
 
-static void resume_job(struct hold_limit *limit, struct job *job, const struct pid_list *pids,
+static void resume_job(struct stop_limit *limit, struct job *job, const struct pid_list *pids,
 		       double now)
 {
-	struct hold_wait wait = *hold_clock_first(&job->clock);
+	struct stop_clock_wait wait = *stop_clock_first(&job->clock);
 
-	hold_clock_spend(&job->clock, now);
+	stop_clock_spend(&job->clock, now);
 	for (size_t i = 0; i < pids->count; i++) {
 		const struct process *process = stop_limit_find_peer(limit, pids->pids[i]);
 		struct rank_entry *rank = stop_limit_find_rank(limit, pids->pids[i]);
@@ -360,7 +360,7 @@ static void resume_job(struct hold_limit *limit, struct job *job, const struct p
 	}
 }
 
-static void tell_ranks(struct hold_limit *limit, const struct job *job, const struct pid_list *pids)
+static void tell_ranks(struct stop_limit *limit, const struct job *job, const struct pid_list *pids)
 {
 	for (size_t i = 0; i < pids->count; i++) {
 		const struct process *process = stop_limit_find_peer(limit, pids->pids[i]);
@@ -375,9 +375,9 @@ static void tell_ranks(struct hold_limit *limit, const struct job *job, const st
 }
 
 /* When the stopped ranks of the job are resumed; INFINITY: they stay. */
-static double due_of(const struct hold_limit *limit, const struct job *job)
+static double due_of(const struct stop_limit *limit, const struct job *job)
 {
-	const struct hold_wait *first = hold_clock_first(&job->clock);
+	const struct stop_clock_wait *first = stop_clock_first(&job->clock);
 
 	return first && !limit->stays && !job->stays ? hold_wait_due(first) : INFINITY;
 }
@@ -390,13 +390,13 @@ static bool is_to_tell(const struct job *job, double due, double now)
 }
 
 /* Returns the time of the resume; INFINITY: none is to come. */
-static double stop_limit_look_at_job(struct hold_limit *limit, struct job *job,
+static double stop_limit_look_at_job(struct stop_limit *limit, struct job *job,
 				     const struct pid_list *pids, double now)
 {
 	double due;
 
 	if (now - job->held_last > AGAIN_SECONDS)
-		hold_clock_drop_assumed(&job->clock);
+		stop_clock_drop_assumed(&job->clock);
 	job->held_last = now;
 	see_job(limit, job, pids, now);
 	due = due_of(limit, job);
@@ -412,11 +412,11 @@ static double stop_limit_look_at_job(struct hold_limit *limit, struct job *job,
 	return due;
 }
 
-static void stop_limit_look(struct hold_limit *limit);
+static void stop_limit_look(struct stop_limit *limit);
 
 static void stop_limit_on_turn(void *data)
 {
-	struct hold_limit *limit = data;
+	struct stop_limit *limit = data;
 
 	loop_timer_stop(limit->timer);
 	limit->timer = NULL;
@@ -424,7 +424,7 @@ static void stop_limit_on_turn(void *data)
 	node_flush(limit->node);
 }
 
-static void stop_limit_look_in(struct hold_limit *limit, double seconds)
+static void stop_limit_look_in(struct stop_limit *limit, double seconds)
 {
 	if (limit->timer)
 		loop_timer_stop(limit->timer);
@@ -448,7 +448,7 @@ static void stop_limit_note_ended(uint64_t pid, void *value, void *data)
 }
 
 /* Another process may have its number next. */
-static void stop_limit_remove_ended(struct hold_limit *limit)
+static void stop_limit_remove_ended(struct stop_limit *limit)
 {
 	struct ended ended = { .process_table = node_process_table(limit->node) };
 
@@ -458,7 +458,7 @@ static void stop_limit_remove_ended(struct hold_limit *limit)
 	pid_list_clear(&ended.pids);
 }
 
-static void stop_limit_look(struct hold_limit *limit)
+static void stop_limit_look(struct stop_limit *limit)
 {
 	struct process_table *process_table = node_process_table(limit->node);
 	struct pid_list pids = { .pids = NULL };
@@ -499,7 +499,7 @@ static void stop_limit_look(struct hold_limit *limit)
 
 /* Ranks whose collectives may time out while `stopped` is stopped. Returns the
  * least limit that is assumed for one; -1: no limit is assumed. */
-static double find_unhelped(struct hold_limit *limit, const struct process *stopped,
+static double find_unhelped(struct stop_limit *limit, const struct process *stopped,
 			    struct rankset *unhelped)
 {
 	struct pid_list pids = { .pids = NULL };
@@ -525,7 +525,7 @@ static double find_unhelped(struct hold_limit *limit, const struct process *stop
 	return least;
 }
 
-void hold_limit_announce(struct hold_limit *limit, pid_t pid)
+void stop_limit_announce(struct stop_limit *limit, pid_t pid)
 {
 	const struct process *process = stop_limit_find_peer(limit, pid);
 	struct rankset unhelped = RANKSET_INIT;
@@ -568,7 +568,7 @@ static bool can_be_resumed(const struct debugger *debugger)
 }
 
 struct stopped_search {
-	const struct hold_limit *limit;
+	const struct stop_limit *limit;
 	const struct job *job;
 	bool is_found;
 };
@@ -583,7 +583,7 @@ static void find_stopped(uint64_t pid, void *value, void *data)
 		rank->is_stopped && process && strcmp(process->job, search->job->name) == 0;
 }
 
-static bool stop_limit_has_stopped(const struct hold_limit *limit, const struct job *job)
+static bool stop_limit_has_stopped(const struct stop_limit *limit, const struct job *job)
 {
 	struct stopped_search search = { .limit = limit, .job = job };
 
@@ -592,7 +592,7 @@ static bool stop_limit_has_stopped(const struct hold_limit *limit, const struct 
 }
 
 /* A step continues the hold that it began in. */
-static void begin_hold(struct hold_limit *limit, pid_t pid, const struct debugger *debugger)
+static void begin_hold(struct stop_limit *limit, pid_t pid, const struct debugger *debugger)
 {
 	const struct process *process = stop_limit_find_peer(limit, pid);
 	struct job *job = process ? find_job(limit, process->job) : NULL;
@@ -601,7 +601,7 @@ static void begin_hold(struct hold_limit *limit, pid_t pid, const struct debugge
 		job->stays = false;
 }
 
-void hold_limit_hear(struct hold_limit *limit, pid_t pid, const struct debugger *debugger)
+void stop_limit_hear(struct stop_limit *limit, pid_t pid, const struct debugger *debugger)
 {
 	bool is_stopped = can_be_resumed(debugger);
 	struct rank_entry *rank =
@@ -626,16 +626,16 @@ void hold_limit_hear(struct hold_limit *limit, pid_t pid, const struct debugger 
  * Where the user keeps ranks stopped, the collective that times out first ends
  * the job, not torch's default limit.
  */
-static void stop_limit_tell_end(const struct hold_limit *limit, const struct job *job,
+static void stop_limit_tell_end(const struct stop_limit *limit, const struct job *job,
 				const struct debugger *debugger, json_t *body)
 {
-	const struct hold_wait *first = hold_clock_first(&job->clock);
+	const struct stop_clock_wait *first = stop_clock_first(&job->clock);
 
 	if (first && (limit->stays || job->stays) && debugger->lease < 0)
 		json_object_set_new(body, "watchdog", json_real(first->deadline - first->seen));
 }
 
-void hold_limit_amend(struct hold_limit *limit, pid_t pid, const struct debugger *debugger,
+void stop_limit_amend(struct stop_limit *limit, pid_t pid, const struct debugger *debugger,
 		      json_t *body)
 {
 	const struct rank_entry *rank = stop_limit_find_rank(limit, pid);
@@ -660,14 +660,14 @@ void hold_limit_amend(struct hold_limit *limit, pid_t pid, const struct debugger
 	json_object_set_new(body, "limited", json_true());
 }
 
-void hold_limit_set_stay(struct hold_limit *limit, bool stays)
+void stop_limit_set_stay(struct stop_limit *limit, bool stays)
 {
 	limit->stays = stays;
 	if (limit->timer)
 		stop_limit_look_in(limit, 0);
 }
 
-void hold_limit_stay_once(struct hold_limit *limit)
+void stop_limit_stay_once(struct stop_limit *limit)
 {
 	for (size_t i = 0; i < limit->job_count; i++)
 		limit->jobs[i].stays |= stop_limit_has_stopped(limit, &limit->jobs[i]);

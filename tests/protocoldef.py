@@ -5,8 +5,8 @@ import json
 import os
 import re
 
-SOURCE = os.environ.get("SRCDIR") or os.path.dirname(
-    os.path.dirname(os.path.abspath(__file__)))
+SOURCE = os.path.abspath(os.environ.get("SRCDIR") or os.path.dirname(
+    os.path.dirname(os.path.abspath(__file__))))
 DOCUMENT = os.path.join(SOURCE, "docs", "protocol.md")
 BEGIN = "<!-- tests/protocoldef.py writes this table -->\n"
 END = "<!-- the end of it -->\n"

@@ -67,9 +67,7 @@ static const char *name_to_assign(const struct locals_row *row, const struct ran
 	}
 	if (debug_state_is_stopped(rank))
 		return row->variable->name;
-	error_set(error,
-		  "rank %d runs: its locals change by themselves; pause stops it, eval sets what "
-		  "is in __main__.",
+	error_set(error, "rank %d is running: pause it to set locals; eval sets names of __main__.",
 		  rank->process.rank);
 	return NULL;
 }

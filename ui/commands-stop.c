@@ -319,8 +319,7 @@ static int stay_run(struct command_context *context, const struct arguments *arg
 
 	(void)arguments;
 	if (session->is_replay || session_resume_at(session) < 0)
-		return error_set(error,
-				 "no stopped rank would be resumed before a collective times out.");
+		return error_set(error, "no stopped rank is about to be resumed.");
 	session_add_limited(&ranks, session);
 	request_post(app->engine, "set", json_pack("{s:s}", "stay", "once"));
 	rankset_append_named(&text, &ranks);

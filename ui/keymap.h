@@ -46,7 +46,7 @@ void keymap_add_default(struct keymap *keymap);
  * for what is no key, and for a command that the screen does not have.
  */
 int keymap_add_config(struct keymap *keymap, const struct settings *settings, struct error *error);
-/* Lends the command line of a key in a view (view_name(); NULL: in none that
+/* Lends the command line of a key in a view (view_type.name; NULL: in none that
  * has keys of its own); NULL: it has none. */
 const char *keymap_find(const struct keymap *keymap, const char *view, const char *key);
 /* Lends the first key that means this line there; NULL: none does. */

@@ -1,7 +1,7 @@
 /*
  * pane: the parts of the screen, one file each. Drawing takes the session
  * and the view and changes nothing; what a pane lacks (source, variables) it
- * shows as not read yet, and app.c asks the engine for it.
+ * shows as not read yet, and view-requests.c asks the engine for it.
  */
 #ifndef UI_PANE_H
 #define UI_PANE_H

@@ -35,7 +35,7 @@ struct pytoken {
 	size_t character_count;
 };
 
-/* Zeroed but for text; then pytoken_next() takes the first. */
+/* Zeroed but for text; then pytokens_next() takes the first. */
 struct pytokens {
 	const char *text;
 	const char *next; /* behind the token */

@@ -308,7 +308,7 @@ static json_t *make_linger_socket(const struct agent_request *query, const json_
 	for (size_t i = 0; i < json_array_size(left); i++)
 		agent_evaluate_append_part(&text, json_string_value(json_array_get(left, i)));
 	json_object_set_new(body, "pid", json_integer(query->agent->base.pid));
-	json_set_text(body, "result", text.length > 0 ? text.data : "nothing of it is left");
+	json_set_text(body, "result", text.length > 0 ? text.data : "agent removed");
 	buffer_clear(&text);
 	return body;
 }

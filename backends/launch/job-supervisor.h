@@ -12,7 +12,7 @@
  * that many seconds of which none was, all goes to the file until the node has
  * caught up. It ends when no process of the job is left.
  *
- * Its standard input is the socket to the node (wire.h).
+ * Its standard input is the socket to the node (supervisor-messages.h).
  */
 #ifndef BACKENDS_LAUNCH_JOB_SUPERVISOR_H
 #define BACKENDS_LAUNCH_JOB_SUPERVISOR_H

@@ -60,7 +60,7 @@ static size_t append_users(struct buffer *out, const struct breaks *breaks)
 	return count;
 }
 
-/* ": a thread has 4, which breakpoints 1, 2 and the step use. …" */
+/* "no free watch: a thread has 4, which breakpoints 1, 2 and the step use. …" */
 static void breakpoint_report_append_reason(struct buffer *out, const struct breaks *breaks)
 {
 	bool has_step = breaks->watch_request_count - breaks->missing < HARDWARE_WATCH_SLOTS;

@@ -63,7 +63,7 @@ bool breakpoint_table_starts(struct breaks *breaks, uint64_t code);
 bool breakpoint_table_are_far(const struct breaks *breaks);
 /* Whether there is any that could stop the process, bound or pending. */
 bool breakpoint_table_are_any(const struct breaks *breaks);
-/* Changes whenever breakpoint_table_watch requests() or breakpoint_table_describe() would give
+/* Changes whenever breakpoint_table_watch_requests() or breakpoint_table_describe() would give
  * something else but counts. */
 uint64_t breakpoint_table_revision(const struct breaks *breaks);
 /*

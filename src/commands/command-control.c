@@ -371,8 +371,8 @@ static int release_run(struct command_context *context, const struct arguments *
 	if (!context->ranks_text)
 		context->ranks_text = "all";
 	if (!context->engine->session.is_replay && !is_any_on_its_way(&context->engine->session))
-		return error_set(error, "release: no rank is on its way to a stop, so none waits "
-					"for stopped ranks; continue resumes them");
+		return error_set(error, "release: no step waits for stopped ranks; continue "
+					"resumes them");
 	return command_control_move(context, "release", &motion, error);
 }
 

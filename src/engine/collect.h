@@ -43,7 +43,7 @@ int collect_samples(struct command_context *context, double seconds, struct erro
  * there. -1, a sentence and STATUS_USAGE when none of them is.
  */
 int collect_named(struct command_context *context, struct error *error);
-/* After gather with one sample that found something: judges as `verdict`. */
+/* After collect_samples() with one sample that found something: judges as `verdict`. */
 int collect_settled(struct command_context *context, struct error *error);
 /* Only the ranks; without a sample, unless `ranks SET` needs the verdict. A screen has them. */
 int collect_ranks(struct command_context *context, struct error *error);

@@ -83,8 +83,7 @@ static int set_tolerance(struct settings *settings, const char *value, struct er
 	double parsed = strtod(value, &end);
 
 	if (end == value || *end != '\0' || !(parsed >= 0) || isinf(parsed))
-		return error_set(error, "'%.40s' is no difference that numbers may have: 0 or more",
-				 value);
+		return error_set(error, "'%.40s' is not a tolerance: a number, 0 or more", value);
 	settings->tolerance = parsed;
 	return 0;
 }

@@ -99,8 +99,8 @@ void watch_nan_append_way(struct buffer *out, const struct watch_nan *watch)
 		if (rankset_count(&watch->exact) > 0)
 			buffer_append_string(out, "; ");
 		rankset_append_named(out, &others);
-		buffer_append_string(
-			out, " from outside, now and then: what is found there may come late");
+		buffer_append_string(out,
+				     " by samples from outside: a NaN there may be reported late");
 	}
 	rankset_clear(&others);
 }

@@ -25,7 +25,7 @@ with open(PROGRAM, encoding="utf-8") as program:
 # About the job that a node has started, and no process (test_launch.py).
 OF_A_JOB = ["launch", "jobInput", "jobTaken", "jobResize", "jobBreakpoints",
             "jobEnd"]
-# About all that the node has (test_signals.py, test_hold_limit.py).
+# About all that the node has (test_signals.py, test_stop_limit.py).
 OF_THE_NODE = ["set"]
 # What besides its name decides whether a request can be served.
 BESIDES = ["exact sample", "variables of another thread"]

@@ -207,7 +207,7 @@ class TestEject(HttpCase):
             self.assertLess(time.monotonic(), end)
 
     def test_nobody_has_spoken_to_it(self):
-        self.assertEqual(self.ejects(), "nothing of it is left")
+        self.assertEqual(self.ejects(), "agent removed")
         self.is_out()
         self.assertIn("Its agent was taken out of it",
                       self.node.refuse("eject", pid=self.pid))
@@ -215,7 +215,7 @@ class TestEject(HttpCase):
     def test_who_follows_hears_of_the_next_one(self):
         self.node.discover(pids=[self.pid], follow=True, period=0.1)
         self.evaluate("x")
-        self.assertEqual(self.ejects(), "nothing of it is left")
+        self.assertEqual(self.ejects(), "agent removed")
         with contextlib.closing(Node()) as other:
             other.ask("initialize", protocol=1)
             other.discover(pids=[self.pid])
@@ -229,7 +229,7 @@ class TestEject(HttpCase):
     def test_one_that_has_evaluated(self):
         for _ in range(3):
             self.assertEqual(self.evaluate("x")["result"], "41")
-            self.assertEqual(self.ejects(), "nothing of it is left")
+            self.assertEqual(self.ejects(), "agent removed")
             self.is_out()
             self.assertIn("probetui inject", self.refuse("x"))
             self.node.ask("inject", pid=self.pid)
@@ -240,14 +240,14 @@ class TestEject(HttpCase):
                                 expression="begun = 1\nwhile True: x = x")
         while "begun" not in self.evaluate("dir()")["result"]:
             pass
-        self.assertEqual(self.ejects(), "nothing of it is left")
+        self.assertEqual(self.ejects(), "agent removed")
         self.assertFalse(self.node.answer(seq)["success"])
         self.is_out()
 
     def test_the_debugger_is_told(self):
         self.node.ask("connect", target="agent:%d" % self.pid)
         self.node.event("continued")
-        self.assertEqual(self.ejects(), "nothing of it is left")
+        self.assertEqual(self.ejects(), "agent removed")
         told = self.node.event("debugger")
         while told["state"] == "connecting":
             told = self.node.event("debugger")

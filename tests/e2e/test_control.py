@@ -403,7 +403,7 @@ class TestCollectives(unittest.TestCase):
         with Node(reduces=20) as node:
             run = node.run(script="release\ncontinue --yes ranks 1\nfocus 1\n"
                            "release")
-            self.assertIn("line 1: release: no rank is on its way to a stop",
+            self.assertIn("line 1: release: no step waits for stopped ranks",
                           run.stderr)
             self.assertIn("release: rank 0; 2 others are not stopped\n",
                           run.stdout)

@@ -51,7 +51,7 @@ class TestHang(unittest.TestCase):
                              str(job.pids[rank]))
         run = jobs.probetui("--job", job.port, "eject")
         self.assertEqual((run.returncode, run.stderr, run.stdout), (
-            0, "", "ranks 0-3: nothing of it is left\n"))
+            0, "", "ranks 0-3: agent removed\n"))
         for rank in range(4):
             self.assertFalse(os.path.exists("/tmp/pdb-%d/%d.agent" % (
                 os.geteuid(), job.pids[rank])))

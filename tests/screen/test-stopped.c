@@ -285,7 +285,7 @@ static void a_lease_of_an_agent_is_not_asked_about(void **state)
 	rank->debugger_at = stage->engine.session.now;
 	stage_check_hides(stage, "resumes in");
 	stage_keys(stage, "Y");
-	stage_check_shows(stage, "no stopped rank would be resumed");
+	stage_check_shows(stage, "no stopped rank is about to be resumed");
 }
 
 static void keys_do_what_they_do_while_it_asks(void **state)

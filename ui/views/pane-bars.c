@@ -126,7 +126,7 @@ static void append_replay(struct buffer *out, const struct session *session,
 	if (is_end)
 		buffer_append_string(out, ", end");
 	else if (view->is_held)
-		buffer_append_string(out, ", held");
+		buffer_append_string(out, ", frozen");
 }
 
 static void append_pace(struct buffer *out, const struct session *session, const struct view *view,
@@ -141,7 +141,7 @@ static void append_pace(struct buffer *out, const struct session *session, const
 	} else if (session->is_replay) {
 		append_replay(out, session, view, is_wide);
 	} else if (view->is_held) {
-		buffer_append_string(out, "held");
+		buffer_append_string(out, "frozen");
 	} else if (!view_type_of(view->kind)->is_of_host && stacktree_is_last(session)) {
 		buffer_append_string(out, "ended");
 	} else if (view->period > 1) {
