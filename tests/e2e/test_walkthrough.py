@@ -372,6 +372,11 @@ class WalkthroughTest(unittest.TestCase):
         jobs.wait_for(lambda: terminal.take(0.01) or all(
             walker.process.poll() is not None for walker in walkers),
             "the end of the ranks")
+        # A rank that the screen takes for stopped is worth a question.
+        jobs.wait_for(lambda: terminal.take(0.01) or len(walkers) <= len(
+            [each for each in stops.messages()
+             if each.get("event") == "rankRemoved"]), "the news of it")
+        self.settle(terminal, 0)
         terminal.press(b"q")
         self.assertEqual(terminal.wait_end(), 0)
         self.check(walkers, stops.events())
