@@ -104,8 +104,8 @@ struct backend {
 	int (*send)(struct connection *connection, enum request_kind kind,
 		    const struct message *request, struct error *error);
 	/*
-	 * Ends what it evaluates: those requests are answered as soon as that
-	 * has happened. NULL: it cannot.
+	 * Interrupts the running evaluation; its requests are then answered. NULL: the backend
+	 * cannot interrupt.
 	 */
 	void (*interrupt)(struct connection *connection);
 	/*

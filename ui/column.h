@@ -41,8 +41,8 @@ bool column_is_descending(enum column column);
 void column_append(struct buffer *out, const struct session *session, const struct view *view,
 		   const struct rank *rank, enum column column);
 /*
- * What ranks are sorted by there: a number; false, where the text is, or
- * nothing is known.
+ * Returns the number by which the column sorts ranks; false: the column is text or the value is
+ * unknown.
  */
 bool column_number(const struct session *session, const struct rank *rank, enum column column,
 		   double *number);

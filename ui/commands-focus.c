@@ -9,7 +9,7 @@
 #include "ui/ranklist.h"
 #include "ui/view-type.h"
 
-/* The focus becomes these ranks; every rank when it is these already. */
+/* Sets the focus to these ranks; if the focus is already these ranks, sets it to all ranks. */
 void focus_these(struct session *session, const struct rankset *these)
 {
 	bool is_again =

@@ -275,7 +275,7 @@ static void offer_placeholder(const struct typing *typing, const char *text)
 	for (size_t i = 0; i < ARRAY_LENGTH(placeholders); i++)
 		if (strcmp(placeholders[i].text, text) == 0)
 			placeholders[i].offer(typing);
-	/* Of a setting: what it takes. */
+	/* For a setting, offer the values that the setting takes. */
 	if (strcmp(text, "VALUE") != 0 || typing->before.all_count != 2)
 		return;
 	for (size_t i = 0; i < setting_row_count; i++) {

@@ -12,9 +12,9 @@ struct buffer;
 struct difference;
 
 /*
- * Appends "rank 5 against the majority: 12 of 256 elements differ, first at
- * [3, 8]"; where there is no majority, against others. Nothing of those
- * that are held against, and of what is no tensor.
+ * Appends "rank 5 against the majority: 12 of 256 elements differ, first at [3, 8]"; where there
+ * is no majority, against others. Appends nothing for the class that is the reference, and nothing
+ * for values that are no tensors.
  */
 void differencetext_append(struct buffer *out, const struct answers *answers,
 			   const struct answer_classes *classes, const struct answer_class *class);

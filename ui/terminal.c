@@ -39,7 +39,7 @@ struct terminal {
 	void *answer_data;
 };
 
-/* How the colours of a terminal look: no theme can be unreadable with them. */
+/* Theme styles for the eight terminal colours, so that every theme stays readable. */
 static const enum style colours[8] = {
 	STYLE_TEXT,	     STYLE_TERMINAL_RED,     STYLE_TERMINAL_GREEN, STYLE_TERMINAL_YELLOW,
 	STYLE_TERMINAL_BLUE, STYLE_TERMINAL_MAGENTA, STYLE_TERMINAL_CYAN,  STYLE_TEXT,

@@ -54,7 +54,7 @@ enum diff_against {
 	DIFF_AGAINST_PAST,
 };
 
-/* A first line so far down that the last line is seen, and those to come. */
+/* Scroll position that always shows the last line, also after new lines arrive. */
 #define SCROLL_END INT_MAX
 
 /* Names of what was opened or folded, by a hash. */

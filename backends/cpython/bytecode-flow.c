@@ -88,7 +88,10 @@ void bytecode_edges(const struct bytecode *code, int minor, int from, struct byt
 	if (unit->target < 0)
 		return;
 	add_edge(code, edges, unit->target);
-	/* It may know what is there and continue behind that. */
+	/*
+	 * From 3.12 on the loop instruction may skip known instructions at the target; add edges
+	 * behind these, too.
+	 */
 	for (int i = 1; minor >= 12 && is_loop && i <= SKIPPED_MAXIMUM; i++)
 		add_edge(code, edges, unit->target + i);
 }

@@ -300,7 +300,10 @@ static void add_ordered(struct object_search *crawl, uint64_t values, int depth)
 	}
 }
 
-/* Where they lie in the instance (3.13): capacity, size, embedded, valid. */
+/*
+ * Adds the values stored inside the instance (3.13). The header has four bytes: capacity, size,
+ * embedded, valid.
+ */
 static void add_inline(struct object_search *crawl, uint64_t values, int depth)
 {
 	uint8_t head[4];

@@ -25,7 +25,7 @@ struct pytable {
 	int64_t used;	     /* that hold a value */
 	size_t entry_size;
 	size_t key_at;	  /* in an entry; the value follows the key */
-	uint64_t values;  /* of a split table; 0 combined */
+	uint64_t values;  /* address of the values array of a split table; 0: combined table */
 	uint64_t indices; /* address of the hash table, numbers of entries */
 	uint64_t slot_count;
 	unsigned index_width; /* bytes of one */

@@ -13,8 +13,8 @@ struct pywriter;
 /* The first line of a code object; -1 and nothing written: there is none. */
 int pyplace_write_first(struct pywriter *writer, uint64_t code);
 /*
- * The line that the frame is at, the first one when it has not begun; -1 and
- * nothing written: it cannot be told.
+ * Writes the frame's line, or the function's first line if the frame has not begun; -1: the line is
+ * unknown, nothing is written.
  */
 int pyplace_write(struct pywriter *writer, uint64_t frame, bool has_begun);
 

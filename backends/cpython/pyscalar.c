@@ -81,7 +81,7 @@ static void put_complex128(struct buffer *out, const uint8_t *bytes)
 /* Units of time by their number (numpy/ndarraytypes.h). */
 static const struct unit {
 	const char *name;
-	int64_t seconds;   /* in one; 0: less than one */
+	int64_t seconds;   /* seconds in one unit; 0: the unit is shorter than a second */
 	int64_t in_second; /* 0: it is larger */
 	int digits;
 } units[] = {

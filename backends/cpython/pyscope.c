@@ -19,7 +19,9 @@
  * all names and a byte for each that says what it is (pycore_code.h).
  */
 
-/* co_flags: a function; without it names are kept in a mapping. */
+/*
+ * co_flags bit: the code is a function with fast locals; without the bit, names are in a mapping.
+ */
 #define CODE_OPTIMIZED 0x1
 #define VARIABLES_MAXIMUM 10000
 

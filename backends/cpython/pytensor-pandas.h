@@ -20,7 +20,7 @@ bool pandas_is_series(struct pyreader *reader, const struct pytype *type);
 bool pandas_is_frame(struct pyreader *reader, const struct pytype *type);
 /* The same of the class itself, whose ways are known. */
 bool pandas_is_plain(struct pyreader *reader, const struct pytype *type);
-/* Of a Series; -1: it cannot be read. */
+/* Reads a Series as a tensor; -1: the Series cannot be read. */
 int pandas_read_series(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
 /* Of a DataFrame. How many columns it has; -1: it cannot be read. */
 int64_t pandas_count_columns(struct pyreader *reader, uint64_t frame);

@@ -10,7 +10,7 @@ struct pyreader;
 struct pytensor;
 struct torch_object;
 
-/* What classes of tensors, which are written in Python, are. */
+/* Traits of tensor classes written in Python. */
 #define TORCH_PARAMETER 1u
 #define TORCH_DISTRIBUTED 2u /* DTensor */
 #define TORCH_FAKE 4u

@@ -49,7 +49,7 @@ struct pytensor {
 	int64_t shape[PYTENSOR_DIMENSIONS];
 	int64_t strides[PYTENSOR_DIMENSIONS]; /* torch: elements, else bytes */
 	int64_t offset;	       /* of the first element, in elements; 0 not of torch */
-	int64_t element_count; /* -1: not known, and no shape (nested) */
+	int64_t element_count; /* -1: the count is unknown and there is no shape (nested tensor) */
 	int64_t item_size;     /* bytes of an element */
 	int requires_grad;     /* 1, 0; -1: not known; 0 of others than torch */
 	bool is_parameter;
@@ -92,7 +92,7 @@ bool pytensor_is_alive(struct pyreader *reader, uint64_t object);
 /* Whether objects of the class are arrays of jax, or stand for one. */
 bool pytensor_is_jax(struct pyreader *reader, const struct pytype *type);
 int pytensor_read_jax(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
-/* The first member of an object of C for which is() says so; 0 found. */
+/* Finds the first member of a C object for which is() returns true; returns 0 if found. */
 int pytensor_find_member(struct pyreader *reader, uint64_t object,
 			 bool (*is)(struct pyreader *reader, uint64_t object), uint64_t *member);
 /* The type of its elements, from numpy's descriptor; -1: it is none. */

@@ -14,7 +14,7 @@ struct procfs;
 struct error_file {
 	char *path;   /* NULL: it has none */
 	int folder;   /* O_PATH, of the folder as the process saw it; -1 */
-	json_t *last; /* what it says after the process's end; NULL */
+	json_t *last; /* the error file's content read after the process ended; NULL: not read */
 };
 
 void error_file_init(struct error_file *file);

@@ -39,16 +39,16 @@ void exe_cache_free(struct exe_cache *cache);
 /* A look at all processes begins; is_whole: no process is left out of it. */
 void exe_cache_begin(struct exe_cache *cache, struct procfs *procfs, bool is_whole);
 /*
- * Begins the system calls for entries, as procfs_entries() lists them, which stay
- * until exe_cache_end(). Each of them may then be looked at once, in their order.
+ * Starts the system calls for entries. entries must stay valid until exe_cache_end(). Look at each
+ * entry at most once, in order.
  */
 void exe_cache_prefetch(struct exe_cache *cache, struct procfs *procfs,
 			const struct procfs_entry *entries, size_t count);
 /* After the last entry. */
 void exe_cache_end(struct exe_cache *cache, struct procfs *procfs);
 /*
- * What is known of a process, in the order in which procfs_entries() lists them.
- * Of EXE_UNKNOWN exe_cache_name() lends the executable's name.
+ * Returns what the cache knows of one process; call it in the order of procfs_entries(). For
+ * EXE_UNKNOWN, exe_cache_name() returns the name.
  */
 enum exe_answer exe_cache_look(struct exe_cache *cache, struct procfs *procfs,
 			       const struct procfs_entry *entry);

@@ -10,8 +10,8 @@ struct process_scan;
 struct process_scan_entry;
 
 /*
- * Fills all of process (made by process_init) but its role; its number and
- * its job are those of rank, which is entry itself when that is a rank.
+ * Fills every field of process except role. The number and job are taken from rank (rank == entry
+ * for a rank itself).
  */
 void process_info_describe(struct process_scan *scan, struct process_scan_entry *entry,
 			   struct process_scan_entry *rank, struct process *process);

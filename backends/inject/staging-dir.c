@@ -98,9 +98,7 @@ static int open_in(int folder, const char *name, int flags, mode_t mode)
 	return (int)syscall(SYS_openat2, folder, name, &how, sizeof(how));
 }
 
-/*
- * Away with it
- */
+/* Removing the folder */
 
 void staging_dir_free(struct staging_dir *dir)
 {

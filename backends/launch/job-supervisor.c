@@ -513,8 +513,8 @@ static void wait_for_events(struct supervisor *supervisor)
 }
 
 /*
- * Ends are looked for before the terminal is read: what a process wrote
- * before its end is read after that was seen.
+ * Looks for ended processes before it reads the terminal, so that output written before an end is
+ * still read after the end was noticed.
  */
 static void job_supervisor_turn(struct supervisor *supervisor)
 {

@@ -27,7 +27,7 @@ size_t scrollback_peek(const struct scrollback *scrollback, char *out, size_t ma
 void scrollback_skip(struct scrollback *scrollback, size_t length);
 /* All that is there and not kept counts as not handed over. */
 void scrollback_rewind(struct scrollback *scrollback);
-/* The same from a position on, as far as it is there. */
+/* Rewinds only to a position, or to the oldest byte still kept. */
 void scrollback_rewind_to(struct scrollback *scrollback, uint64_t position);
 
 #endif

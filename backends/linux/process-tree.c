@@ -9,7 +9,7 @@
 #include "backends/linux/pid-list.h"
 #include "backends/linux/procfs.h"
 
-/* So many processes are a job that has gone wild. */
+/* More processes than this mean that the job is out of control. */
 #define TREE_MAXIMUM 65536
 
 static void add_numbers(struct pid_list *list, const char *bytes)

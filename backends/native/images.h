@@ -27,7 +27,8 @@ struct place_name {
 	char *file;	/* source file, else the library's */
 	int lineno;	/* 0: unknown */
 	bool has_symbol;
-	bool is_lasting; /* of a file that was read whole */
+	bool is_lasting; /* the symbol comes from a file that was read completely (the result stays
+			    valid) */
 };
 
 /* Borrows all for its life. */

@@ -129,7 +129,8 @@ struct merge {
 	size_t count;
 	size_t capacity;
 	size_t native_count;
-	size_t beginning; /* of the outermost native frames: how it began */
+	size_t beginning; /* number of outermost native frames before the first Python frame
+			     (program start) */
 	size_t next;	  /* Python frame */
 };
 

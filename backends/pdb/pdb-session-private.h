@@ -9,7 +9,7 @@
 
 /* An answer that somebody waits for. */
 #define ANSWER_SECONDS 10.0
-/* The prompt after a line that was typed; then it runs. */
+/* Seconds to wait for the prompt after a typed line; after that the program counts as running. */
 #define LINE_SECONDS 0.3
 /* What waits behind a step, for the next stop. */
 #define BEHIND_SECONDS 1.0

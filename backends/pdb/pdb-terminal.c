@@ -18,8 +18,8 @@ static bool pdb_terminal_is_place(const char *line, const char *end)
 }
 
 /*
- * Where in a line the debugger begins to say where it stops: at its beginning,
- * or behind what the program has not ended. length: nowhere.
+ * Returns where the debugger's location text begins in the line: column 0, or after unfinished
+ * program output. Returns length if there is none.
  */
 static size_t pdb_terminal_find_place(const char *line, size_t length)
 {

@@ -1,7 +1,7 @@
 /*
  * socket-token: the word that a client of our Python package has to say first on a
  * port, where any program that reaches it could run code. It is known from the
- * environment, as the package knows it, and given to who asks for it alone;
+ * environment, as the package knows it, and given only to a client that asks for the word;
  * nothing shows, logs or records it.
  */
 #ifndef BACKENDS_PDB_SOCKET_TOKEN_H

@@ -2,7 +2,7 @@
 
 #include "banned.h"
 
-/* cmdframe and cmdlineno came with gh-136057. */
+/* cmdframe and cmdlineno exist from Python 3.13.6 on (gh-136057). */
 #define FIRST_ONCE_A_LINE 0x030d0600
 
 static void set_stop(struct bdb *bdb, uint64_t stop_frame, uint64_t return_frame, int line)

@@ -90,7 +90,7 @@ static bool is_in_dict(struct judge *judge, uint64_t dict, const char *name)
 	       !pytable_find(&judge->reader, &table, name, &value);
 }
 
-/* A global of a module of the code's file, or there is no such module. */
+/* True if a module loaded from the code's file has this global, or if no such module is loaded. */
 static bool is_global(struct judge *judge, uint64_t interpreter, const char *name)
 {
 	struct sys_modules modules = { .items = NULL };

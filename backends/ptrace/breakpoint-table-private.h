@@ -77,7 +77,7 @@ struct breaks {
 	size_t watch_request_count;
 	size_t watch_request_capacity;
 	size_t missing; /* of them, the last */
-	char *failure;	/* why, if not for want of room; NULL: for that */
+	char *failure;	/* why the last requests failed; NULL: there was no free slot */
 };
 
 /* It could stop, if its code is there. */

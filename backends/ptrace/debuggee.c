@@ -55,7 +55,7 @@ static void pass(struct debuggee *control, struct debuggee_thread *thread)
 	debuggee_settle(control);
 }
 
-/* It was not to stop with the one that is shown, and has now. */
+/* This thread was not expected to stop together with the shown thread, but it has stopped. */
 static void tell_another(struct debuggee_thread *thread)
 {
 	struct debugger stop;

@@ -133,7 +133,7 @@ static bool hardware_slots_is_stepping(const struct debuggee_thread *thread)
 	return stepper_doing(thread->stepper) != REQUEST_CONTINUE;
 }
 
-/* Of a thread once, but of each step that it costs. */
+/* Reports a failure once per thread, but for each step that the failure ends. */
 static void hardware_slots_say_failure(struct debuggee_thread *thread, const char *why)
 {
 	char *text = xasprintf("%s%s.",

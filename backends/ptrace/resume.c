@@ -68,7 +68,7 @@ static void forget_place(struct debuggee *control, struct debuggee_thread *threa
 	thread->place = NULL;
 }
 
-/* Something else may come before it moves: an exception, then a return. */
+/* An exception or a return may happen before the thread moves on. */
 static void find_next_stop(struct debuggee *control, struct debuggee_thread *thread)
 {
 	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };

@@ -113,7 +113,8 @@ struct stepper {
 	struct follow other; /* of the event that happens, if not here */
 	uint64_t ended;	     /* a frame whose last return was told; 0 */
 	uint64_t newest;     /* the frame that ran when it was last aimed */
-	uint64_t called;     /* of AIM_CALLED; 0: none */
+	uint64_t called;     /* the address of the called frame when aim is AIM_CALLED; 0: no called
+				frame */
 	/* here of the command, while there is called; until the next plan what
 	 * was here before. */
 	struct follow waiting;

@@ -192,7 +192,7 @@ void watched_entry_find(struct watched *watched, struct watched_entry *entry,
 	watched_entry_refresh(watched, entry);
 }
 
-/* Why it is over; NULL: it lives. */
+/* Returns why the watch has ended; NULL: the watch is active. */
 static const char *explain_end(const struct watched *watched, const struct watched_entry *entry,
 			       bool is_alive)
 {

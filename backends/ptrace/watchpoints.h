@@ -66,7 +66,7 @@ size_t watchpoints_watch_requests(const struct watched *watched, struct planned 
  */
 size_t watchpoints_guards(const struct watched *watched, struct planned *watch_requests,
 			  size_t maximum);
-/* The last so many of the watch requests found no room in some thread. */
+/* The last `missing` watch requests got no slot in at least one thread. */
 void watchpoints_short(struct watched *watched, size_t missing);
 /*
  * A watch with this id has fired in the thread whose state is tstate, which

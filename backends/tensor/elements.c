@@ -446,7 +446,7 @@ int64_t elements_read(const struct elements *elements, int64_t start, int64_t co
 		elements_explain(elements, start, number, error);
 		return 0;
 	}
-	/* Which one it is: the first that cannot be read alone. */
+	/* Halves the range to find the first element that cannot be read. */
 	done = elements_read(elements, start, half, out, error);
 	if (done < half)
 		return done;

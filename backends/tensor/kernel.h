@@ -52,7 +52,7 @@ struct kernel_sums {
 /* Elements of one call, at most; at least one. */
 #define KERNEL_PART 4096
 
-/* Bytes lie as they like. */
+/* bytes need no alignment. */
 typedef void kernel_sum(const uint8_t *bytes, size_t count, double center,
 			struct kernel_sums *sums);
 

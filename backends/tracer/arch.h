@@ -104,7 +104,7 @@ void arch_make_return(struct arch_return *where, const struct arch_frame *frame,
 /* Makes the thread call a C function next, as a signal handler. */
 void arch_set_function(struct arch_dump *dump, const struct arch_frame *frame,
 		       const struct arch_return *where, const struct arch_call *call);
-/* rt_sigaction(2) for a signal, with the frame's actions. */
+/* Prepares a call of rt_sigaction(2) for the signal, with the actions of the frame. */
 void arch_make_action(struct arch_call *call, const struct arch_frame *frame, int signal_number);
 /* What the call to the kernel returned, or -errno. */
 int64_t arch_result(const struct arch_dump *dump);

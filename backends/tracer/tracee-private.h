@@ -179,7 +179,10 @@ struct thread *thread_seek(struct tracee *tracee, pid_t tid);
 
 /* tracee-events.c: what waits.h calls. */
 void thread_changed(pid_t tid, int status, void *data);
-/* The same, by who waits for the thread himself; it may be freed. */
+/*
+ * Like thread_changed(), for a caller that waited for the thread itself; the call may free the
+ * thread.
+ */
 void thread_take(struct thread *thread, int status);
 /* A new thread, or a child, as the status of its parent says. */
 void thread_take_new(struct thread *parent, int event);

@@ -115,7 +115,7 @@ int tracee_registers(const struct tracee *tracee, pid_t tid, struct registers *r
 
 /* PTRACE_INTERRUPT; stopped() is called once the thread has stopped. */
 void tracee_interrupt(struct tracee *tracee, pid_t tid);
-/* Resumes a stopped thread; of another it withdraws tracee_interrupt(). */
+/* Resumes a stopped thread; for a running thread, cancels tracee_interrupt(). */
 void tracee_resume(struct tracee *tracee, pid_t tid);
 /*
  * Signals (bit N - 1 for signal N) that the threads took since the last call.

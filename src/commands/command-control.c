@@ -127,7 +127,7 @@ static int confirm_collective(const struct control *control, struct command_cont
 	return question ? control_confirm(control, context, question, error) : 1;
 }
 
-/* They would drift apart: who has stopped would be a step ahead. */
+/* A mixed step would separate the ranks: stopped ranks would be one step ahead of running ranks. */
 static bool is_any_moving(const struct control *control, const struct command_context *context)
 {
 	int rank = -1;
@@ -480,7 +480,10 @@ static int connect_ranks(struct command_context *context, struct error *error)
 	return result;
 }
 
-/* What follows in a script is for the prompts. */
+/*
+ * Lines that follow `connect` in a script are meant for the debuggers' prompts, so wait for the
+ * debuggers first.
+ */
 static int connect_answer(struct command_context *context, struct error *error)
 {
 	struct engine *engine = context->engine;

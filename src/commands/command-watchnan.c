@@ -79,7 +79,7 @@ int watch_nan_wait(struct command_context *context, double seconds, struct error
 	return 0;
 }
 
-/* The last word, or the first, may be stop; true, and it is cut off. */
+/* True if the first or last word is `stop`; that word is then removed. */
 static bool command_watchnan_take_stop(const struct arguments *arguments, size_t *first,
 				       size_t *end)
 {

@@ -50,8 +50,7 @@ int collect_ranks(struct command_context *context, struct error *error);
 /* What jobs there are, and with samples over that time how they are. */
 int collect_jobs(struct command_context *context, double seconds, struct error *error);
 /*
- * In a shell, of a command that failed: the node has ended, or ranks were found
- * and all of them are unreadable or gone.
+ * For a failed shell command: true if the node has ended, or if no rank that was found can be read.
  */
 bool collect_is_none_reachable(const struct command_context *context);
 /* STATUS_FINDING where there is a finding; it goes before STATUS_PARTIAL. */

@@ -142,8 +142,8 @@ const struct command *command_cursor_next(struct command_cursor *cursor);
 /* The synopsis where one of flags is meant: a screen's may be another. */
 const char *command_synopsis(const struct command *command, int flags);
 /*
- * Parses a line as far as its row is needed for that; arguments_clear(). -1 and a
- * sentence where there is none; an empty line has none, either.
+ * Parses a line up to the command's table row. Call arguments_clear() afterwards. -1 and a
+ * sentence: no such command; an empty line has no command.
  */
 int command_parse(struct arguments *arguments, const struct command_tables *tables,
 		  const char *line, struct error *error);

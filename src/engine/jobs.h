@@ -11,7 +11,7 @@ struct engine;
 
 /* Begins or ends it; samples must be requested anew then. */
 void jobs_list(struct engine *engine, bool is_listed);
-/* After each verdict: judges them if they are looked at. */
+/* Call after each verdict: judges the jobs if the list of jobs is shown. */
 void jobs_judge(struct engine *engine);
 /* Says whose they are, as far as that is known: users.h. */
 void jobs_name_users(struct engine *engine);

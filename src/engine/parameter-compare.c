@@ -224,8 +224,10 @@ char *parameter_compare_name(const struct engine *engine, const struct paramdiff
 	return name ? name : parameter_compare_name_of(diff, row, 0);
 }
 
-/* The class with the most ranks but for one; of as large ones that of the
- * lowest rank, in whatever order their answers came. */
+/*
+ * Returns the class with the most ranks, except class `but`. Among equal classes, the class with
+ * the lowest rank wins.
+ */
 static size_t largest(const struct paramdiff_row *row, size_t but)
 {
 	size_t best = but == 0 ? 1 : 0;

@@ -28,7 +28,7 @@ struct rank_query_question {
 	struct request_group *group;
 };
 
-/* Of each request. */
+/* Data attached to each request. */
 struct tag {
 	bool is_tensor; /* the request is `tensor`, not `evaluate` */
 	bool is_again;	/* of all its elements, after a sample */

@@ -106,7 +106,7 @@ static void show_threads(const struct settings *settings, struct buffer *out)
 	buffer_append_string(out, settings->stops_one_thread ? "one" : "all");
 }
 
-/* Who stands at a line of Python has the lock, and cannot give it up. */
+/* A thread stopped at a Python line holds the GIL and cannot release it. */
 static const char *warn_of_threads(const struct settings *settings)
 {
 	return settings->stops_one_thread

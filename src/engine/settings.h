@@ -70,7 +70,7 @@ bool settings_is_debugger(const char *target);
 bool settings_is_target(const char *target);
 /* It is a number that may be a PID. */
 bool settings_is_pid(const char *word);
-/* They are named by --connect, and nothing else says what to look at. */
+/* True if only --connect names what to look at. */
 bool settings_names_debuggers_only(const struct settings *settings);
 
 void settings_init(struct settings *settings);

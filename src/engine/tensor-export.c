@@ -121,7 +121,7 @@ static bool tensor_export_is_same(const struct tensor_export *export,
 	       tensor_has_same_shape(&answer->tensor, tensor);
 }
 
-/* How far it may be believed, by the elements that came now. */
+/* Records, from the newest elements, how far the exported file can be trusted. */
 static void tensor_export_note(struct tensor_export *export, const struct tensor_answer *answer,
 			       int64_t count)
 {

@@ -23,7 +23,7 @@ struct tensor_export *tensor_export_new(const char *path, const struct tensor *t
 void tensor_export_free(struct tensor_export *export);
 /* The elements to ask for next; count 0: it is whole. */
 int64_t tensor_export_next(const struct tensor_export *export, int64_t *start);
-/* Writes what came of them. -1 and a sentence: it is no use any more. */
+/* Writes the elements of one answer. -1 and a sentence: the export has failed. */
 int tensor_export_add(struct tensor_export *export, const json_t *body, struct error *error);
 /* It was written meanwhile: it has elements of several times. */
 bool tensor_export_is_torn(const struct tensor_export *export);

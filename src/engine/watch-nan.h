@@ -71,8 +71,7 @@ struct watch_nan {
 	struct rankset exact;	  /* of them those whose agents do it */
 	int breakpoint;		  /* theirs; 0: there is none */
 	uint64_t stops_seen;	  /* of the session's */
-	struct loop_timer *timer; /* until the next look; NULL: one is under
-				   * way */
+	struct loop_timer *timer; /* timer until the next look; NULL: a look is running */
 	struct request *look;	  /* under way; NULL: none */
 	int rank;		  /* that it is at, or was last */
 	int64_t start;		  /* of a page of these */

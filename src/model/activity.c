@@ -91,7 +91,7 @@ static const struct place_row place_rows[] = {
 	{ "reduce", "accelerate/utils/operations.py", ACTIVITY_PEERS, NULL },
 	{ "wait_for_everyone", "accelerate/state.py", ACTIVITY_PEERS, NULL },
 	{ "*", "mpi4py/util/pkl5.py", ACTIVITY_PEERS, "mpi" },
-	/* our own package: ranks that hold for those that are stopped */
+	/* our own package: ranks that are held while other ranks are stopped */
 	{ "wait", "probetui/holds.py", ACTIVITY_PEERS, ACTIVITY_HOLD },
 	/* libraries that have no rows of their own: what is unmistakable */
 	{ "all_gather", INSTALLED, ACTIVITY_PEERS, NULL },

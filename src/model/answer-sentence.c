@@ -230,7 +230,7 @@ static bool tell_oddity(struct buffer *out, const struct telling *telling,
 	return is_any;
 }
 
-/* True: it is told. */
+/* Returns true if a sentence about NaN was written. */
 static bool tell_nan(struct buffer *out, const struct telling *telling)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(oddities); i++)
@@ -383,7 +383,7 @@ static void append_norms(struct buffer *out, double own, double other)
 		buffer_printf(out, " (norm %s and %s)", texts[0], texts[1]);
 }
 
-/* What is not known of the elements is not said to differ in a way. */
+/* If the elements' comparison is unknown, do not claim how the elements differ. */
 static bool tell_elements(struct buffer *out, const struct telling *telling)
 {
 	const struct difference *difference =

@@ -39,7 +39,7 @@ struct choice {
 	struct rankselect *wanted_focus;  /* to be the focus; NULL: none */
 	char *wanted_text;		  /* as it was said; NULL: nothing */
 	char *wanted_job;		  /* --job; NULL: any */
-	bool has_wanted_pids;		  /* --pid: what is found is one job */
+	bool has_wanted_pids;		  /* --pid was given: all processes found form one job */
 	struct job_key job;		  /* the chosen one, whether it is there or not */
 	struct selection selection;
 	struct rankset focus;	/* ranks that commands act on */

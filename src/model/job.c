@@ -414,7 +414,7 @@ static bool has_wanted_rank(const struct session *session, const struct job *job
 	return false;
 }
 
-/* Of the jobs that fit --job and --ranks the only one; -1: none, or several. */
+/* Returns the only job that fits --job and --ranks; -1: no job or several jobs fit. */
 static int job_find_wanted(const struct session *session)
 {
 	int found = -1;

@@ -12,7 +12,7 @@
 #include "model/answers.h"
 #include "model/paramdiff-private.h"
 
-/* Of all ranks together; what a model has is far below. */
+/* Limit of rows over all ranks; a real model has far fewer parameters. */
 #define ROWS_MAXIMUM 1000000
 /* What nodes and agents say of a gradient that is None. */
 #define NO_GRADIENT "has no gradient"

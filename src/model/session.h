@@ -231,7 +231,7 @@ const struct variables *session_find_variables(const struct session *session, si
 					       pid_t pid, pid_t tid, int depth, uint64_t address,
 					       int64_t start);
 
-/* For the model's own files: the process is found by its pid, or no more. */
+/* For the model's own files: adds / removes the rank in the index by pid. */
 void session_note_pid(struct session *session, struct rank *rank);
 void session_forget_pid(struct session *session, const struct rank *rank);
 /* Lends the rank that a child belongs to; NULL and a sentence. */

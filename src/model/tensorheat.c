@@ -102,7 +102,7 @@ static struct pages pages_of(const struct tensor_heat *heat)
 	return pages;
 }
 
-/* The first row that is read of a part, and behind the last. */
+/* Returns the first row read in a part, and the row after the last. */
 static void rows_of_part(const struct tensor_heat *heat, int64_t part, int64_t *first, int64_t *end)
 {
 	int64_t spare = heat->bin_rows - heat->read_rows;

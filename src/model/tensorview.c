@@ -90,7 +90,7 @@ static void take_statistics(struct tensorview *tensorview, struct tensor *tensor
 	}
 	if (!is_same)
 		return;
-	/* They are told again as long as there are no newer ones. */
+	/* Show the known statistics again until newer statistics arrive. */
 	clear_statistics(&tensor->statistics);
 	tensor->has_statistics = true;
 	tensor->statistics = known->statistics;
