@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 
-state = {"number": 0, "done": False, "blocks": True}
+state = {"number": 0, "done": False, "blocks": True, "traced": 0}
 
 
 def double(value):
@@ -110,6 +110,8 @@ def listen():
         elif line == "trace\n":
             sys.settrace(lambda *_: None)
         print(state["number"], flush=True)
+        if line == "trace\n":
+            state["traced"] = 1
     state["done"] = True
 
 

@@ -886,14 +886,15 @@ class OneCase(ControlCase):
         """What is only taken away is never refused: the program traces
         itself by now (coverage), and stands at a breakpoint."""
         rank = self.start()
-        far = rank.progress() + 300
+        # True once the program has answered that it traces itself.
+        late = "state['traced'] == 1"
         rank.set_breakpoints(
-            dict(self.WORK, condition="number > %d" % far),
+            dict(self.WORK, condition=late),
             {"line": line_of("    return total"), "condition": "number < 0"})
         rank.target.say("trace")
         rank.target.line()
         rank.stopped()
-        kept = dict(self.WORK, condition="number > %d" % far, id=1, path=NAME)
+        kept = dict(self.WORK, condition=late, id=1, path=NAME)
         other = {"line": 1, "id": 3, "path": NAME}
         self.assertIn("sys.settrace",
                       rank.refuse("setBreakpoints", breakpoints=[kept, other]))
