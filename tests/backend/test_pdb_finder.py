@@ -364,7 +364,8 @@ class PortTest(FinderCase):
         self.node = Node()
         self.addCleanup(self.node.close)
         self.node.ask("discover", pids=self.pids)
-        self.node.ask("sample")
+        # It may print its address still, and wait at a later sample.
+        self.node.ask("sample", period=0.1)
         told = self.debugger(target, "waiting")
         self.assertEqual(told["target"],
                          "pdb:tcp:127.0.0.1:" + target.words[0])
