@@ -1,4 +1,4 @@
-/* pytensor-value: which objects are tensors, and what is told of them. */
+/* pytensor-value: which objects are tensors, and their description in an answer. */
 #include "backends/cpython/pytensor.h"
 
 #include <stdio.h>

@@ -293,7 +293,7 @@ static bool tries_again(struct agent_request *query, const struct http_answer *a
 	struct agent *agent = query->agent;
 
 	if (answer->outcome != HTTP_ANSWERED || answer->status != 503 || !query->sent_command ||
-	    loop_now() >= query->timeout_extension)
+	    loop_now() >= query->busy_until)
 		return false;
 	query->command = query->sent_command;
 	query->arguments = query->sent_arguments;
@@ -406,8 +406,8 @@ static void begin(struct agent_request *query)
 	query->arguments = NULL;
 	query->sent_command = command;
 	query->sent_arguments = arguments;
-	if (query->timeout_extension == 0)
-		query->timeout_extension = loop_now() + BUSY_SECONDS;
+	if (query->busy_until == 0)
+		query->busy_until = loop_now() + BUSY_SECONDS;
 	/* It may be answered, and gone, before these return. */
 	if (kinds[query->kind].is_dap)
 		post_dap(query, command, arguments);

@@ -156,7 +156,7 @@ struct agent_request {
 	/* What was sent, as long as it may be sent again; NULL: it may not. */
 	char *sent_command;
 	json_t *sent_arguments;
-	double timeout_extension; /* on the loop's clock: until then the agent may be busy */
+	double busy_until;	  /* on the loop's clock: until then the agent may be busy */
 	struct loop_timer *again; /* NULL: it is under way */
 };
 

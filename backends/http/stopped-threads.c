@@ -302,7 +302,7 @@ static void stopped_threads_show(struct agent *agent, struct stopped_thread *sto
 		agent->paused = 0;
 	for (size_t i = 0; i < stopped->hit_count; i++)
 		agent_bindings_count_hit(agent, stopped->hits[i]);
-	/* Somebody is to know of it. */
+	/* The agent becomes the debugger of the process, so that the stop is reported. */
 	agent_become_debugger(agent);
 	stopped->count = connections_next_stop(node_connections(agent->base.node), agent->base.pid);
 	/* What has stopped since is not in the way of what is shown. */
@@ -427,7 +427,7 @@ static bool stopped_threads_is_among(const json_t *stops, int64_t thread)
 	return false;
 }
 
-/* What was told of since it was asked may be newer than the answer. */
+/* An event that came after the request was sent may be newer than the answer. */
 static void release_others(struct agent *agent, const json_t *stops, int64_t heard)
 {
 	struct stopped_thread *stopped = agent->stops;

@@ -30,7 +30,7 @@ struct inject {
 	struct inject_attach attach;
 	char path[INJECT_PATH_MAXIMUM];
 	char text[TEXT_BYTES];
-	double timeout_extension;
+	double limit_seconds;
 	double deadline;
 	unsigned looks_asleep;
 	bool is_under_way;
@@ -155,7 +155,7 @@ static void inject_look(void *data)
 	error_set(&error,
 		  "Python has not come to run anything within %.0f s: its main thread is in C, or "
 		  "another thread keeps the GIL.",
-		  inject->timeout_extension);
+		  inject->limit_seconds);
 	inject_end(inject, error.message);
 }
 
@@ -240,7 +240,7 @@ static bool inject_is_ours(pid_t pid, struct reason *reason)
 }
 
 struct inject *inject_new(struct loop *loop, struct freezer *holds, pid_t pid, const char *path,
-			  double timeout_extension,
+			  double limit_seconds,
 			  void (*done)(struct inject *inject, const struct reason *reason,
 				       void *data),
 			  void *data, struct reason *reason)
@@ -255,8 +255,8 @@ struct inject *inject_new(struct loop *loop, struct freezer *holds, pid_t pid, c
 	inject->loop = loop;
 	inject->holds = holds;
 	inject->memory = memory_new(pid);
-	inject->timeout_extension = timeout_extension;
-	inject->deadline = loop_now() + timeout_extension;
+	inject->limit_seconds = limit_seconds;
+	inject->deadline = loop_now() + limit_seconds;
 	inject->done = done;
 	inject->data = data;
 	if (inject_find(inject, path, &error) == 0) {

@@ -52,12 +52,12 @@ struct inject_cost {
 /*
  * Begins it. done() is called once, from the loop; reason NULL: the script
  * runs, or has run. Else it never will, and why. It is not to be run for longer
- * than timeout extension seconds after that. NULL, and the reason, when it can be seen
+ * than limit_seconds after that. NULL, and the reason, when it can be seen
  * at once that it cannot be. It has to be freed, also in done(). holds looks
  * after a thread that stands too late; it is borrowed, as the loop is.
  */
 struct inject *inject_new(struct loop *loop, struct freezer *holds, pid_t pid, const char *path,
-			  double timeout_extension,
+			  double limit_seconds,
 			  void (*done)(struct inject *inject, const struct reason *reason,
 				       void *data),
 			  void *data, struct reason *reason);

@@ -125,8 +125,7 @@ static json_t *injections_read_answer(const struct injection *injection)
 	return answer;
 }
 
-static int injections_start(struct injection *injection, double timeout_extension,
-			    struct error *error);
+static int injections_start(struct injection *injection, double limit_seconds, struct error *error);
 
 /* Ours; NULL and a sentence. */
 static char *find_package(struct error *error)
@@ -141,13 +140,13 @@ static char *find_package(struct error *error)
 /* Once more: in the main thread, when that runs again. */
 static void start_in_main(struct injection *injection)
 {
-	double timeout_extension = (injection->deadline - loop_now()) * OF_REST;
+	double limit_seconds = (injection->deadline - loop_now()) * OF_REST;
 	struct error error = ERROR_INIT;
 	char *package = find_package(&error);
 
 	injection->is_for_main = true;
 	if (package && staging_dir_write_script(injection->dir, package, &error) == 0 &&
-	    injections_start(injection, timeout_extension > 0 ? timeout_extension : 0, &error) == 0)
+	    injections_start(injection, limit_seconds > 0 ? limit_seconds : 0, &error) == 0)
 		inject_into_main(injection->inject);
 	else
 		injections_end(injection, NULL, error.message);
@@ -219,15 +218,14 @@ static void on_begun(struct inject *inject, const struct reason *reason, void *d
  * The beginning
  */
 
-static int injections_start(struct injection *injection, double timeout_extension,
-			    struct error *error)
+static int injections_start(struct injection *injection, double limit_seconds, struct error *error)
 {
 	struct node *node = injection->injections->node;
 	struct reason reason;
 
 	injection->inject = inject_new(node_loop(node), node_holds(node), injection->pid,
-				       staging_dir_script(injection->dir), timeout_extension,
-				       on_begun, injection, &reason);
+				       staging_dir_script(injection->dir), limit_seconds, on_begun,
+				       injection, &reason);
 	return injection->inject ? 0 : reason_explain(&reason, error);
 }
 

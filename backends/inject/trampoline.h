@@ -1,6 +1,6 @@
 /*
  * trampoline: a page of instructions that the process runs once and then
- * unmaps. Only arch-PROCESSOR.c knows the instructions of a processor.
+ * unmaps. Only trampoline-PROCESSOR.c knows the instructions of a processor.
  */
 #ifndef BACKENDS_INJECT_TRAMPOLINE_H
 #define BACKENDS_INJECT_TRAMPOLINE_H

@@ -35,7 +35,7 @@
 #include "base/file.h"
 #include "base/loop.h"
 
-/* Who is asked to end has so long; a sentence of the screen says it. */
+/* From SIGTERM to SIGKILL; the question of quit names this time, too. */
 #define END_SECONDS 10.0
 /* Then all are killed, and who they leave behind, looked for so often. */
 #define KILL_MILLISECONDS 20
@@ -201,7 +201,7 @@ static bool send_end(struct supervisor *supervisor)
 	return job_supervisor_send_packet(supervisor, SUPERVISOR_ENDED, &end, sizeof(end));
 }
 
-/* Output first, then what is said of it. */
+/* Output of the job before the messages about that output. */
 static void job_supervisor_send_some(struct supervisor *supervisor)
 {
 	if (supervisor->typed > 0 &&

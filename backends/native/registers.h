@@ -1,6 +1,6 @@
 /*
- * registers: the registers that unwinding needs, by their DWARF numbers. What is
- * of one processor stands in arch-PROCESSOR.c alone.
+ * registers: the registers that unwinding needs, by their DWARF numbers. What
+ * depends on the processor stands in registers-PROCESSOR.c alone.
  */
 #ifndef BACKENDS_NATIVE_REGISTERS_H
 #define BACKENDS_NATIVE_REGISTERS_H
