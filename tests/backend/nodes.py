@@ -60,6 +60,29 @@ def wait_for_read(pid):
     raise AssertionError("the target does not read its input")
 
 
+def rests(pid, tid):
+    """The thread waits in a system call that does not write, and not for the
+    GIL, which is waited for on a futex(2) with a limit."""
+    try:
+        with open("/proc/%d/task/%d/syscall" % (pid, tid)) as file:
+            words = file.read().split()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    # "running"; "-1": it waits for memory; 1: write(); 202: futex().
+    return words[0] not in ("running", "-1", "1") and (
+        words[0] != "202" or words[4] == "0x0")
+
+
+def wait_for_rest(pid, *tids):
+    """Until these threads, or all that it has, are where they wait."""
+    deadline = time.monotonic() + LIMIT
+    while time.monotonic() < deadline:
+        if all(rests(pid, int(tid)) for tid in
+               tids or os.listdir("/proc/%d/task" % pid)):
+            return
+    raise AssertionError("the target's threads do not rest")
+
+
 class Node:
     """Speaks the protocol; events are kept until somebody waits for them."""
 

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-from nodes import NODE, WAIT, Node, Target
+from nodes import NODE, WAIT, Node, Target, wait_for_read
 
 # Starts one process a line of input ("NAME=VALUE …", "-" for none), prints
 # its pid, and waits for it at "wait N".
@@ -577,6 +577,7 @@ class TestFollow(DiscoverTest):
         node.event("sampled", target.pid)
         target.say("go on")
         self.assertEqual(target.line(), ["ready"])
+        wait_for_read(target.pid)
         # What was known of its memory is wrong once; then it is read anew.
         for _ in range(2):
             node.ask("sample", pids=[target.pid])

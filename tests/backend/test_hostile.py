@@ -121,6 +121,7 @@ class TestTargets(HostileTest):
             sampled = self.sample(target.pid)
             self.assertTrue(sampled["threads"] or sampled["error"], sampled)
         self.assertEqual(target.line(), ["done"])
+        nodes.wait_for_read(target.pid)
         # What was known of its memory is wrong once; then it is read anew.
         self.sample(target.pid)
         self.assertTrue(self.sample(target.pid)["threads"][0]["stack"])
@@ -140,6 +141,7 @@ class TestTargets(HostileTest):
 
     def test_500_threads(self):
         target = self.target(THREADS)
+        nodes.wait_for_rest(target.pid)
         self.node.discover(pids=[target.pid])
         self.sample(target.pid)
         sampled = self.sample(target.pid)

@@ -16,8 +16,7 @@ import pythons
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMPILER = os.environ.get("CC", "cc").split()
 LOOP = "_PyEval_EvalFrameDefault"
-WRITE = 1  # x86-64
-FUTEX = 202
+FUTEX = 202  # x86-64
 # Unoptimised, its rules go by a register that a system call does not show.
 SLEEPER = """
 #include <linux/futex.h>
@@ -96,11 +95,6 @@ def kept(folder):
             if not name.startswith(".")]
 
 
-def is_asleep(pid):
-    """It waits in a system call, and in none that writes."""
-    return system_call(pid) not in ("running", "-1", str(WRITE))
-
-
 class Case(unittest.TestCase):
     def setUp(self):
         self.node = None
@@ -111,10 +105,10 @@ class Case(unittest.TestCase):
                                                  self.library])
         self.addCleanup(target.close)
         self.addCleanup(target.process.kill)
-        # It says that it is ready a moment before it sleeps.
-        deadline = time.monotonic() + nodes.LIMIT
-        while time.monotonic() < deadline and not is_asleep(target.pid):
-            pass
+        # It says that it is ready a moment before it sleeps, and so may its
+        # threads. One of SPIN's never does.
+        nodes.wait_for_rest(target.pid,
+                            *[target.pid] if code == SPIN else [])
         return target
 
     library = "-"

@@ -31,7 +31,10 @@ class NodeTest(unittest.TestCase):
         return target
 
     def rank(self, number=0, **variables):
-        return self.target(RANK=str(number), WORLD_SIZE="2", **variables)
+        rank = self.target(RANK=str(number), WORLD_SIZE="2", **variables)
+        # It says that it is ready a moment before it reads.
+        nodes.wait_for_read(rank.pid)
+        return rank
 
 
 class TestCommandLine(NodeTest):
@@ -168,6 +171,7 @@ class TestSample(NodeTest):
     def test_names_of_threads_are_left_out_when_nobody_wants_them(self):
         node = self.node()
         rank = self.target("import threading; " + nodes.WAIT, RANK="0")
+        nodes.wait_for_read(rank.pid)
         node.discover()
         for names, expected in (False, None), (True, "MainThread"):
             node.ask("sample", pids=[rank.pid], names=names)
@@ -260,6 +264,7 @@ class TestSample(NodeTest):
         stacks = {}
         dropped = 0
         for depth in range(39):
+            nodes.wait_for_read(rank.pid)
             node.ask("sample", pids=[rank.pid])
             for message in node.messages:
                 if message.get("event") == "stacksDropped":
