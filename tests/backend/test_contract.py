@@ -173,13 +173,15 @@ class Subject:
         return {"pid": self.pid, "expression": "sys.argv"}
 
     def for_variables_of_another_thread(self):
-        # Not a thread of an agent that has no name yet.
-        for thread in self.sample()[1:]:
-            names = [self.codes[frame[0]]
-                     for frame in self.frames[thread["stack"]]]
-            if "run" in names and "wait" in names[:names.index("run")]:
-                return {"pid": self.pid, "tid": thread["tid"],
-                        "depth": names.index("run")}
+        # Not a thread of an agent that has no name yet; it may be on its way
+        # to where it waits still.
+        deadline = time.monotonic() + LIMIT
+        while time.monotonic() < deadline:
+            for thread in self.sample()[1:]:
+                names = [self.codes[frame[0]] for frame in
+                         self.frames.get(thread.get("stack"), [])]
+                if names[:3] == ["wait", "wait", "run"]:
+                    return {"pid": self.pid, "tid": thread["tid"], "depth": 2}
         raise AssertionError("no Sleeper in %s" % self.threads)
 
     def for_source(self):
@@ -239,7 +241,8 @@ class Running(Subject):
         # Until it stays where it is.
         line = LINES.index("    sys.stdin.readline()") + 1
         deadline = time.monotonic() + LIMIT
-        while self.frames[self.sample()[0].get("stack")][0][1] != line:
+        while [frame[1] for frame in self.frames.get(
+                self.sample()[0].get("stack"), [])][:1] != [line]:
             assert time.monotonic() < deadline, self.frames
 
 

@@ -408,15 +408,17 @@ class TestValues(DebuggingCase):
                          "7")
 
     def test_another_thread_is_read_from_outside(self):
-        self.node.ask("sample", pids=[self.pid])
-        sample = self.take_sample()
-        other = [thread for thread in sample["threads"]
-                 if not thread.get("is_main")
-                 and any(name == "sleep" for name, _ in
-                         self.frames[thread["stack"]])][0]
-        depth = [name for name, _ in
-                 self.frames[other["stack"]]].index("sleep")
-        names = self.ask("variables", tid=other["tid"], depth=depth)
+        found = []
+        # Nobody has waited for it to come to where it sleeps: wait() of two
+        # objects.
+        while not found:
+            self.node.ask("sample", pids=[self.pid])
+            for thread in self.take_sample()["threads"]:
+                names = [name for name, _ in
+                         self.frames.get(thread.get("stack"), [])]
+                if names[:3] == ["wait", "wait", "sleep"]:
+                    found.append(thread)
+        names = self.ask("variables", tid=found[0]["tid"], depth=2)
         self.assertIn("never", [one["name"] for one in names["variables"]])
 
 
