@@ -162,7 +162,13 @@ class StopsCase:
         viewer.stdout.readline()
         viewer.send_signal(signal.SIGKILL)
         viewer.communicate()
-        verdict = json.loads(self.probetui("--json", "verdict"))
+        verdict = {"verdict": ""}
+
+        def others_wait():
+            verdict.update(json.loads(self.probetui("--json", "verdict")))
+            return "3 of 4 ranks wait in" in verdict["verdict"]
+        # Each has printed its total before it goes there.
+        jobs.wait_for(others_wait, "the other ranks to wait")
         self.assertEqual(verdict["outliers"], [1])
         self.assertRegex(verdict["verdict"],
                          r"Rank 1 raised RuntimeError: boom \(stops\.py:\d+\)")

@@ -763,9 +763,11 @@ class TestLive(Cli):
         result = jobs.probetui("--job", cls.job.port, "--json", "verdict")
         if result.returncode != 1:
             return False
-        # The others may still be on their way to where they wait.
+        # The others may still be on their way to where they wait; and it may
+        # be late at its start, or at another step.
         verdict = json.loads(result.stdout)
-        return verdict["outliers"] == [3] and verdict["state"] == "hung"
+        return verdict["outliers"] == [3] and verdict["state"] == "hung" \
+            and "load_batch (ranks.py:5)" in verdict["verdict"]
 
     def on(self, *arguments):
         return ("--job", str(self.job.port)) + arguments

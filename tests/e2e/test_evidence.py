@@ -83,7 +83,8 @@ class TestWatch(Evidence):
     def test_a_rank_that_dies_and_takes_the_others_along(self):
         job = self.start(4, options=["--together"])
         job.order("late", [2])
-        job.until({0: "all_reduce", 2: "late"})
+        job.until({0: "all_reduce", 1: "all_reduce", 2: "late",
+                   3: "all_reduce"})
         watcher = self.watch(job.port, "--stuck", "60s", "--report",
                              self.reports)
         os.kill(job.pids[2], signal.SIGSEGV)
@@ -113,7 +114,8 @@ class TestWatch(Evidence):
         hung, healthy = self.start(3), self.start(3)
         hung.order("spin", [1])
         healthy.order("move")
-        hung.until({0: "all_reduce", 1: "spin"})
+        hung.until({0: "all_reduce", 2: "all_reduce"})
+        hung.until({1: "spin"}, looks=1)
         calm = self.watch(healthy.port, "--stuck", SHORT, "--report",
                           self.reports)
         alarmed = self.watch(hung.port, "--stuck", "%gs" % STUCK)
@@ -178,7 +180,7 @@ class TestReport(Evidence):
     def test_a_page_and_a_document(self):
         job = self.start(3)
         job.order("late", [1])
-        job.until({0: "all_reduce", 1: "late"})
+        job.until({0: "all_reduce", 1: "late", 2: "all_reduce"})
         path = os.path.join(self.folder, "page")
         found = jobs.probetui("--job", job.port, "report", "--out", path)
         self.assertEqual((found.returncode, found.stdout), (1, path + "\n"))
