@@ -5,7 +5,7 @@ import shutil
 import sys
 import unittest
 
-from agents import Place, Target, few_unless_soak
+from agents import Place, Target, few_unless_soak, wait_for
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))), "backend"))
@@ -123,6 +123,9 @@ class GreenletsCase(unittest.TestCase):
         current, main = self.ids(target, "getcurrent()",
                                  "getcurrent().parent")
         with target.client() as client:
+            # It has started and may be on its way to where it waits.
+            wait_for(lambda: len(client.get("/threads")[1]["greenlets"]) == 3,
+                     "the greenlet of the other thread")
             first, second = client.get("/threads")
             self.assertEqual((first["is_main"], second["name"]),
                              (True, "other"))
