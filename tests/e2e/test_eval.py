@@ -492,5 +492,7 @@ class TestHeld(unittest.TestCase):
         self.assertEqual(self.process.wait(20), 1)
         self.assertIn("ValueError: no such sample: 7",
                       self.process.stderr.read())
+        # A rank that the screen takes for stopped is worth a question.
+        terminal.see(b"The only rank has ended")
         terminal.press(b"q")
         terminal.wait_end()
