@@ -835,7 +835,13 @@ class TestAgent(unittest.TestCase):
         self.addCleanup(rank.kill)
         said = rank.stderr.readline().decode()
         self.assertIn("waits in pdb at", said)
+        self.wait_until_it_waits(rank)
         return rank
+
+    def wait_until_it_waits(self, rank):
+        """It says so before, and its last client has gone before."""
+        jobs.wait_for(lambda: "waits in a debugger" in run(
+            "--pid", str(rank.pid), "verdict").stdout, "it to wait")
 
     def test_what_was_raised_is_known_before_anybody_connects(self):
         rank = self.start(RAISES)
@@ -850,6 +856,7 @@ class TestAgent(unittest.TestCase):
         self.assertIn("Rank 0 raised RuntimeError: boom (train.py:6) and "
                       "is held in pdb", held.stdout)
         self.assertIn("post-mortem", held.stderr)
+        self.wait_until_it_waits(rank)
         again = run("--pid", str(rank.pid), script="""
             connect ranks 0
             continue
@@ -868,6 +875,7 @@ class TestAgent(unittest.TestCase):
             wait stopped
             """)
         self.assertIn("breakpoint 1  add (train.py:5)", first.stdout)
+        self.wait_until_it_waits(rank)
         second = run("--pid", str(rank.pid), script="""
             connect ranks 0
             wait stopped
