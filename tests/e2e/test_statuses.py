@@ -81,8 +81,8 @@ FINDING = {
 # Without torch it finds nothing; tests/e2e/test_divergence.py has it.
 NEEDS_TORCH = {"diff-params"}
 # Those that change a process have one of their own.
-PARTIAL = {"eject": "EJECTED", "inject": "RUNS", "pause": "STOPS",
-           "break": "STOPS", "tbreak": "STOPS"}
+PARTIAL = {"eject": "EJECTED", "inject": "RUNS", "pause": "PAUSED",
+           "break": "STOPS", "tbreak": "STOPSONCE"}
 
 
 def read_table():
@@ -143,7 +143,9 @@ class TestStatuses(unittest.TestCase):
                             WITH_AGENT="1"),
             "EJECTED": Target(*python, DOES="work", PYTHONPATH=agent,
                               WITH_AGENT="1"),
+            "PAUSED": Target(*python, DOES="work"),
             "STOPS": Target(*python, DOES="work"),
+            "STOPSONCE": Target(*python, DOES="work"),
             "RUNS": Target(*python, DOES="work"),
             "WAITS": Target(*python, DOES="wait"),
             "SLEEP": Target("sleep", "1000"),
