@@ -6,7 +6,7 @@ import sys
 import unittest
 
 import pythons
-from nodes import Target
+from nodes import Target, wait_for_rest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROBETUI = os.environ["PROBETUI"]
@@ -23,6 +23,8 @@ class AsyncioCase(unittest.TestCase):
         self.addCleanup(target.close)
         self.addCleanup(target.process.kill)
         self.assertEqual(target.words, ["ready"])
+        # Both threads are on their way to where they wait.
+        wait_for_rest(target.pid)
         return target.pid
 
     def ask(self, pid, *words):

@@ -4,7 +4,7 @@ import sys
 import unittest
 
 import pythons
-from nodes import Node, Target
+from nodes import Node, Target, wait_for_rest
 
 CODE = """
 import os, sys, threading
@@ -45,6 +45,7 @@ class InterpretersCase(unittest.TestCase):
         self.addCleanup(self.target.process.wait)
         self.addCleanup(self.target.process.kill)
         self.number = int(self.target.words[1])
+        wait_for_rest(self.target.pid)
         self.node.discover(only=[self.target.pid])
         self.node.ask("sample", pids=[self.target.pid])
         sample = self.node.event("sampled", self.target.pid)
