@@ -104,8 +104,9 @@ class DapCase(unittest.TestCase):
                         "t = threading.Thread(target=waits, args=(one,))\n"
                         "t.start(); t.native_id")
         tid = int(self.viewer.value("t.native_id"))
-        frame = [frame for frame in self.viewer.stack(tid)
-                 if frame["name"] == "waits"][0]
+        # It may have begun and not come there yet.
+        frame, = wait_for(lambda: [frame for frame in self.viewer.stack(tid)
+                                   if frame["name"] == "waits"], "the thread")
         self.viewer.value("one.set() or t.join()")
         self.assertEqual(self.viewer.message("scopes", frameId=frame["id"]),
                          "the thread has left that frame; ask for its stack "
