@@ -241,6 +241,10 @@ class BuffersCase(Case):
                    ["threads"] if "outer" in [
                        frame["name"] for frame in
                        self.viewer.stack(thread["id"])])
+        # It says so before it waits, in wait() of two objects.
+        wait_for(lambda: [frame["name"].rpartition(".")[2] for frame in
+                          self.viewer.stack(tid)][:3] ==
+                 ["wait", "wait", "inner"], "the thread to wait")
         depth = next(i for i, frame in enumerate(self.viewer.stack(tid))
                      if frame["name"] == "inner")
         count = len(self.viewer.stack(tid))
