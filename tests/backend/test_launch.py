@@ -157,8 +157,7 @@ class Terminal(Launched):
 
     def test_ctrl_c_interrupts_the_job(self):
         self.python("import time\n"
-                    "print('ready')\n"
-                    "try: time.sleep(100)\n"
+                    "try: print('ready'); time.sleep(100)\n"
                     "except KeyboardInterrupt: print('interrupted')\n")
         self.output_until("ready")
         self.node.ask("jobInput", data="\x03")
@@ -172,12 +171,13 @@ class Terminal(Launched):
         self.output_until("on")
 
     def test_a_new_size_is_told(self):
-        self.python("import os, signal, sys\n"
+        # A signal just before pause() would not end it.
+        self.python("import os, signal, sys, time\n"
                     "def told(number, frame):\n"
                     "    print(os.get_terminal_size().columns); sys.exit()\n"
                     "signal.signal(signal.SIGWINCH, told)\n"
                     "print('ready')\n"
-                    "while True: signal.pause()\n")
+                    "while True: time.sleep(0.01)\n")
         self.output_until("ready")
         self.node.ask("jobResize", rows=10, columns=57)
         self.output_until("57")
