@@ -15,7 +15,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import dap_recorder  # noqa: E402
 import protocoldef  # noqa: E402
-from nodes import LIMIT, Node, Target  # noqa: E402
+from nodes import LIMIT, Node, Target, wait_for_rest  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = protocoldef.SOURCE
@@ -225,6 +225,11 @@ class Reading(Subject):
     is_connected = False
     last = [["detach", "terminate", "connect", "disconnect"], ["pause"],
             ["setBreakpoints"], ["inject"]]
+
+    def begin(self):
+        # It says that it is ready before it waits for its client.
+        if self.mode == "stop":
+            wait_for_rest(self.pid)
 
 
 class ReadOnly(Reading):

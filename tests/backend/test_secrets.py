@@ -8,7 +8,7 @@ import sys
 import tempfile
 import unittest
 
-from nodes import Target
+from nodes import Target, wait_for_rest
 
 PROBETUI = os.environ["PROBETUI"]
 PROGRAM = '''\
@@ -46,6 +46,7 @@ class TestSecrets(unittest.TestCase):
         self.addCleanup(self.target.close)
         self.addCleanup(self.target.process.kill)
         self.assertEqual(self.target.words, ["ready"])
+        wait_for_rest(self.target.pid)
 
     def ask(self, *words):
         run = subprocess.run(
