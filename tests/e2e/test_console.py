@@ -173,7 +173,7 @@ class TestTerminal(Job):
 
     def test_interact(self):
         terminal = self.screen(0)
-        terminal.see(b"stopped")
+        terminal.see(b"Rank 0 stopped")
         terminal.press(b"C")
         terminal.press(b"interact\r")
         terminal.see(b"nested")
