@@ -406,6 +406,7 @@ bool bytecode_frontier(const struct cpython *python, const struct bytecode *code
 struct origin {
 	const struct cpython *python;
 	const struct bytecode *code;
+	const bool *is_reached; /* units that the frame can have run since; NULL: all */
 	bool *is_origin;
 	bool has_changed;
 	int line; /* 0: none yet; -1: several */
@@ -423,7 +424,7 @@ static void look_for_origin(int from, int to, bool is_raised, void *data)
 {
 	struct origin *origin = data;
 
-	if (!origin->is_origin[to])
+	if (!origin->is_origin[to] || (origin->is_reached && !origin->is_reached[from]))
 		return;
 	if (bytecode_is_line(origin->python, origin->code, from, to, is_raised))
 		add_origin_line(origin, origin->code->units[to].line);
@@ -433,23 +434,45 @@ static void look_for_origin(int from, int to, bool is_raised, void *data)
 	}
 }
 
-int bytecode_traced_line(const struct cpython *python, const struct bytecode *code, int unit)
+static void visit_any(int from, int to, bool is_raised, void *data)
+{
+	(void)from;
+	(void)is_raised;
+	walk_visit(data, to);
+}
+
+static void find_origins(struct origin *origin, int unit)
+{
+	origin->is_origin[unit] = true;
+	do {
+		origin->has_changed = false;
+		for (int i = 0; i < origin->code->count; i++)
+			if (bytecode_flow_is_instruction(origin->code, i))
+				bytecode_each_edge(origin->code, origin->python->minor, i,
+						   look_for_origin, origin);
+	} while (origin->has_changed);
+}
+
+int bytecode_traced_line(const struct cpython *python, const struct bytecode *code, int before,
+			 int before_line, int unit)
 {
 	struct origin origin = { .python = python, .code = code };
+	struct walk walk;
 
 	if (python->minor > 9 || !bytecode_flow_is_instruction(code, unit))
 		return unit < 0 ? code->first_line : code->units[unit].line;
 	origin.is_origin = xcalloc((size_t)code->count, sizeof(bool));
-	origin.is_origin[unit] = true;
-	do {
-		origin.has_changed = false;
-		for (int i = 0; i < code->count; i++)
-			if (bytecode_flow_is_instruction(code, i))
-				bytecode_each_edge(code, python->minor, i, look_for_origin,
-						   &origin);
-	} while (origin.has_changed);
-	if (origin.is_origin[0] && bytecode_is_line(python, code, -1, 0, false))
+	walk_begin(&walk, python, code);
+	if (bytecode_flow_is_instruction(code, before)) {
+		walk_run(&walk, before, visit_any);
+		origin.is_reached = walk.is_seen;
+	}
+	find_origins(&origin, unit);
+	if (origin.is_reached && origin.is_origin[before])
+		add_origin_line(&origin, before_line);
+	else if (origin.is_origin[0] && bytecode_is_line(python, code, -1, 0, false))
 		add_origin_line(&origin, code->units[0].line);
+	walk_end(&walk, NULL, 0);
 	free(origin.is_origin);
 	return origin.line > 0 ? origin.line : code->units[unit].line;
 }

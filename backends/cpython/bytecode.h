@@ -148,10 +148,13 @@ int bytecode_first_line(const struct cpython *python, const struct bytecode *cod
 /* Whether any `line` event has this line. */
 bool bytecode_has_line(const struct cpython *python, const struct bytecode *code, int line);
 /*
- * The line that f_lineno of a traced frame has at unit, up to 3.9: that of the
- * last `line` event. Where ways to it differ in that, the unit's own.
+ * The line that f_lineno of a traced frame has at `unit`, up to 3.9: the line of the
+ * last `line` event. The frame was last seen at the unit `before` (-1: never), where
+ * that line was before_line. Where the paths from there to `unit` differ in their last
+ * `line` event: the line of `unit` itself.
  */
-int bytecode_traced_line(const struct cpython *python, const struct bytecode *code, int unit);
+int bytecode_traced_line(const struct cpython *python, const struct bytecode *code, int before,
+			 int before_line, int unit);
 /*
  * Where a running activation that is at unit from comes first: units with a
  * `line` event of a line >= line, handlers, returns, and those of wanted (one

@@ -69,10 +69,12 @@ static bool is_unwinding(const struct stepper *stepper, const struct trap *trap)
 static void find_again(struct stepper *stepper, const struct trap *trap)
 {
 	struct follow *here = &stepper->here;
+	int before = here->at;
 
 	here->at = bytecode_instruction(here->code, unit_now(stepper, trap, here->code));
 	if (here->at >= 0)
-		here->shown_line = bytecode_traced_line(stepper->python, here->code, here->at);
+		here->shown_line = bytecode_traced_line(stepper->python, here->code, before,
+							here->shown_line, here->at);
 	stepper->walked = 0;
 }
 
@@ -271,7 +273,7 @@ static void dispatch(struct stepper *stepper, struct follow *follow, int from, i
 	else
 		follow->at = before_store(stepper, follow, unit);
 	if (follow->code->units[unit].kind == UNIT_RETURN)
-		follow->shown_line = bytecode_traced_line(stepper->python, follow->code, unit);
+		follow->shown_line = bytecode_traced_line(stepper->python, follow->code, -1, 0, unit);
 	event_synthesis_position(stepper, follow, unit);
 	follow->fetch_due = -1;
 	follow->pointer_due = from == unit ? -1 : unit;

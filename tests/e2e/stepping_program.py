@@ -714,3 +714,15 @@ def continued():
             add(i, last)
             continue                    # L:continued
     return last
+
+
+def leaves_of(tree):
+    if isinstance(tree, list):
+        for part in tree:
+            yield from leaves_of(part)  # L:leaves_of
+    else:
+        yield tree
+
+
+def trees():
+    return [leaf for leaf in leaves_of([1, [2, [3]], []])]
