@@ -460,7 +460,7 @@ static void keep_pace(struct app *app)
 	bool is_other = lists_jobs != engine->lists_jobs;
 
 	jobs_list(engine, lists_jobs);
-	if (engine->session.is_replay || app->view.is_held)
+	if (engine->replay != NULL || app->view.is_held)
 		return;
 	if (lists_jobs || engine->session.rank_count > SLOW_SAMPLING_RANKS)
 		period = SLOW_SAMPLING_PERIOD;

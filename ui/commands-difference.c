@@ -24,9 +24,8 @@ static void commands_difference_show(struct app *app, const struct difference *d
 
 static int commands_difference_begin(struct app *app, int rank, int against, struct error *error)
 {
-	if (app->engine->session.is_replay)
-		return error_set(error,
-				 "this is a recording; elements are read in a job that runs.");
+	if (command_check_job(app->engine, "difference", error) < 0)
+		return -1;
 	if (value_difference_begin(app->engine, rank, against, error) < 0)
 		return -1;
 	commands_difference_show(app,

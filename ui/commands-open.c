@@ -276,7 +276,7 @@ bool connect_selected(struct app *app)
 	if (rank == NULL)
 		return false;
 	debugger = &rank->debugger;
-	if (!debug_state_is_waiting(rank) || app->engine->session.is_replay) {
+	if (!debug_state_is_waiting(rank) || !session_controls(&app->engine->session, rank)) {
 		/* Why it cannot is worth a sentence; the source is shown. */
 		if (debugger->why != NULL && !debugger_is_ours(debugger))
 			view_say(&app->view, false, debugger->why);

@@ -74,7 +74,7 @@ static int edit_run(struct command_context *context, const struct arguments *arg
 		return error_set(error, "there is no line of a file here to open in an editor.");
 	source =
 		session_find_source(session, place.rank->node, place.rank->process.pid, place.file);
-	if (session->is_replay)
+	if (!session_controls(session, place.rank))
 		return edit_recorded(app, &place, source, error);
 	return edit_file(app, &place, source, error);
 }

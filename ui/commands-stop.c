@@ -140,8 +140,10 @@ static int run_here(struct app *app, const struct frame *frame, struct error *er
 	const struct source *source = selected_source(session);
 	const struct rank *rank = session_looked_at(session);
 	int line = pane_source_line(session, &app->view);
-	bool is_stopped = debug_state_is_stopped(rank) || session->is_replay;
+	bool is_stopped = debug_state_is_stopped(rank);
 
+	if (command_check_job(app->engine, "here until", error) < 0)
+		return -1;
 	if (is_stopped && line == frame->lineno) {
 		commands_run(app, "until");
 		return 0;
@@ -318,7 +320,7 @@ static int stay_run(struct command_context *context, const struct arguments *arg
 	struct buffer text = BUFFER_INIT;
 
 	(void)arguments;
-	if (session->is_replay || session_resume_at(session) < 0)
+	if (session_resume_at(session) < 0)
 		return error_set(error, "no stopped rank is about to be resumed.");
 	session_add_limited(&ranks, session);
 	request_post(app->engine, "set", json_pack("{s:s}", "stay", "once"));
@@ -338,7 +340,7 @@ const struct command command_stay = {
 	.name = "stay",
 	.synopsis = "",
 	.help = "keep ranks stopped, though a collective may time out",
-	.flags = COMMAND_SCREEN,
+	.flags = COMMAND_SCREEN | COMMAND_JOB,
 	.run = stay_run,
 };
 

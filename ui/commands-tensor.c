@@ -116,9 +116,7 @@ static int tensor_on_screen(struct command_context *context, const struct argume
 	char *expression = arguments_text(arguments, 0, arguments->count);
 	int result = 0;
 
-	if (app->engine->session.is_replay)
-		result = error_set(error, "a recording has no tensors.");
-	else if (*expression != '\0')
+	if (*expression != '\0')
 		commands_tensor_look(app, expression);
 	else if (commands_tensor_known_of(app)->expression != NULL)
 		view_open(&app->view, VIEW_TENSOR);

@@ -248,8 +248,6 @@ static int refresh_run(struct command_context *context, const struct arguments *
 	struct engine *engine = command_app(context)->engine;
 
 	(void)arguments;
-	if (engine->session.is_replay)
-		return error_set(error, "a recording is not read anew; time goes to a time of it.");
 	if (engine_is_deaf(engine))
 		return error_set(error, "nothing can be read: probetui-node is gone; q leaves, "
 					"then start probetui.");
@@ -262,7 +260,7 @@ const struct command command_refresh = {
 	.name = "refresh",
 	.synopsis = "",
 	.help = "sample all ranks now",
-	.flags = COMMAND_SCREEN,
+	.flags = COMMAND_SCREEN | COMMAND_JOB,
 	.run = refresh_run,
 };
 

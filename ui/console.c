@@ -31,7 +31,7 @@ bool console_is_connected(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);
 
-	return !session->is_replay && rank != NULL && debugger_is_ours(&rank->debugger);
+	return session_controls(session, rank) && debugger_is_ours(&rank->debugger);
 }
 
 static void console_take_answer(const char *bytes, size_t length, void *data)

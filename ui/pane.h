@@ -61,6 +61,8 @@ void rank_append_doing(struct buffer *out, const struct session *session, const 
 		       const struct rank *rank);
 /* What is said in place of what a lost node would have read. */
 extern const char rank_gone_sentence[];
+/* Returns the sentence if the session is a recording, which lacks the data; NULL: it is live. */
+const char *recording_lack(const struct session *session, const char *sentence);
 /* Returns the reason why the rank's data will never arrive; NULL: the data can still arrive. */
 const char *rank_unread_reason(const struct session *session, const struct rank *rank);
 bool rank_is_stale(const struct session *session, const struct view *view, const struct rank *rank);

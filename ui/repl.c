@@ -165,7 +165,7 @@ int repl_tab(struct repl *repl, struct engine *engine, int by, request_done *don
 		/* As an editor does that indents by four blanks. */
 		for (size_t i = repl->line.cursor % 4; i < 4; i++)
 			prompt_key(&repl->line, "Space");
-	} else if (rank == NULL || engine->session.is_replay) {
+	} else if (!session_controls(&engine->session, rank)) {
 		result = error_set(error, "there is no rank to ask.");
 	} else if (repl->completing == NULL) {
 		repl_ask(repl, engine, rank, head, done, data);

@@ -184,10 +184,10 @@ void session_add_limited(struct rankset *ranks, const struct session *session)
 
 double session_resume_seconds(const struct session *session)
 {
-	const struct rank *first = session->is_replay ? NULL : first_limited(session);
+	const struct rank *first = first_limited(session);
 	double left;
 
-	if (!first)
+	if (!session_controls(session, first))
 		return -1;
 	left = resume_of(first) - session->now;
 	if (left > SOON_SECONDS &&

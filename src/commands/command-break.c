@@ -155,17 +155,10 @@ static void command_break_choose_ranks(struct session_breakpoint *added,
 		rankset_copy(&added->ranks, &context->ranks);
 }
 
-static int check_live(const struct command_context *context, struct error *error)
-{
-	if (context->engine->session.is_replay)
-		return error_set(error, "this is a recording; breakpoints are for a job that runs");
-	return 0;
-}
-
 /* Where files are is asked of stacks; a script may not have looked yet. */
 static int command_break_look(struct command_context *context, struct error *error)
 {
-	if (check_live(context, error) < 0)
+	if (command_check_job(context->engine, "break", error) < 0)
 		return -1;
 	if (collect_ranks(context, error) < 0)
 		return -1;
@@ -304,7 +297,7 @@ static struct session_breakpoint *named(struct command_context *context,
 	struct session_breakpoint *found;
 	int id;
 
-	if (check_live(context, error) < 0)
+	if (command_check_job(context->engine, "break", error) < 0)
 		return NULL;
 	if (arguments->count == 0) {
 		error_set(error, "%s needs the number of a breakpoint; break lists them",

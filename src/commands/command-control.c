@@ -370,7 +370,7 @@ static int release_run(struct command_context *context, const struct arguments *
 	(void)arguments;
 	if (!context->ranks_text)
 		context->ranks_text = "all";
-	if (!context->engine->session.is_replay && !is_any_on_its_way(&context->engine->session))
+	if (!is_any_on_its_way(&context->engine->session))
 		return error_set(error, "release: no step waits for stopped ranks; continue "
 					"resumes them");
 	return command_control_move(context, "release", &motion, error);
@@ -380,7 +380,7 @@ const struct command command_release = {
 	.name = "release",
 	.synopsis = "[ranks SET]",
 	.help = "resume stopped ranks that a step waits for",
-	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_JOB,
 	.run = release_run,
 };
 
@@ -502,10 +502,6 @@ static int connect_run(struct command_context *context, const struct arguments *
 {
 	bool has_target = arguments->count > 0;
 
-	if (context->engine->session.is_replay)
-		return error_set(
-			error,
-			"connect: this is a recording; only a job that runs can be connected to");
 	if (has_target && collect_ranks(context, NULL) < 0)
 		context->status = STATUS_DONE;
 	return has_target ? connect_target(context, arguments->words[0], error)
@@ -518,7 +514,7 @@ const struct command command_connect = {
 	.help = "connect to agent:PID, http://HOST:PORT, pdb:unix:PATH, pdb:tcp:HOST:PORT; alone: "
 		"all "
 		"waiting debuggers",
-	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS | COMMAND_JOB,
 	.run = connect_run,
 	.answer = connect_answer,
 };

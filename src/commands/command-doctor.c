@@ -239,8 +239,8 @@ static int doctor_run(struct command_context *context, const struct arguments *a
 	(void)arguments;
 	if (context->screen)
 		return show_on_screen(context, error);
-	if (context->engine->replay)
-		return error_set(error, "a recording has no processes that could be examined");
+	if (command_check_job(context->engine, "doctor", error) < 0)
+		return -1;
 	if (collect_ranks(context, error) < 0) {
 		if (context->is_json)
 			format_document(context->out, json_pack("{s:[]}", "ranks"));

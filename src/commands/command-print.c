@@ -365,9 +365,9 @@ static int display_run(struct command_context *context, const struct arguments *
 		command_print_list(context);
 		return 0;
 	}
-	if (session->is_replay) {
+	if (command_check_job(context->engine, arguments->name, error) < 0) {
 		free(expression);
-		return error_set(error, "this is a recording; expressions are for a job that runs");
+		return -1;
 	}
 	id = displays_add(&session->choice.displays, expression, error);
 	free(expression);

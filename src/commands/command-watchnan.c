@@ -204,9 +204,6 @@ static int watch_nan_run(struct command_context *context, const struct arguments
 	char *text;
 	int result;
 
-	if (context->engine->session.is_replay)
-		return error_set(error,
-				 "watch-nan: a recording has no values; it is for a job that runs");
 	text = arguments_text(arguments, first, end);
 	result = command_watchnan_run(context, text, arguments_has(arguments, "--gradients"), stops,
 				      error);
@@ -220,6 +217,6 @@ const struct command command_watch_nan = {
 	.help = "report the first NaN or infinity in the value of EXPR; stop: also pause the "
 		"ranks; "
 		"a shell waits for it",
-	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_JOB,
 	.run = watch_nan_run,
 };

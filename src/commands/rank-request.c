@@ -106,8 +106,8 @@ int collection_run(const struct collection *asking, struct command_context *cont
 	struct rank_answers *pending;
 	int result;
 
-	if (engine->replay)
-		return error_set(error, "%s: a recording has no processes", asking->command);
+	if (command_check_job(engine, asking->command, error) < 0)
+		return -1;
 	if ((!context->screen && collect_ranks(context, error) < 0) ||
 	    collect_named(context, error) < 0)
 		return -1;

@@ -222,6 +222,21 @@ static int run(struct command_context *context, const struct arguments *argument
 	return result;
 }
 
+int command_check_job(const struct engine *engine, const char *name, struct error *error)
+{
+	if (engine->session.is_replay)
+		return error_set(error, "%s: this is a recording; a running job is needed", name);
+	return 0;
+}
+
+static int command_check_flags(const struct command_context *context, const struct command *command,
+			       struct error *error)
+{
+	if (command->flags & COMMAND_JOB)
+		return command_check_job(context->engine, command->name, error);
+	return 0;
+}
+
 static int check_json(const struct command_context *context, const struct command *command,
 		      struct error *error)
 {
@@ -245,6 +260,7 @@ int command_run(struct command_context *context, const struct command_tables *ta
 		context->is_confirmed = context->is_confirmed || arguments->has_yes ||
 					context->engine->settings.is_yes;
 	if (check_json(context, command, error) == 0 &&
+	    command_check_flags(context, command, error) == 0 &&
 	    command_choose_ranks(context, arguments, error) == 0 &&
 	    command_choose_pid(context, arguments->pid, error) == 0 &&
 	    arguments_parse(arguments, error) == 0)

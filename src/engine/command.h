@@ -35,6 +35,7 @@ enum command_flag {
 	COMMAND_REST = 512,    /* its words are a text: an expression, code */
 	COMMAND_MOVES = 1024,  /* moves and shows only, also in a console without
 				* a debugger */
+	COMMAND_JOB = 2048,    /* acts on running processes: refused for a recording */
 };
 
 /*
@@ -118,6 +119,13 @@ struct command_table {
 };
 
 extern const struct command_table engine_commands;
+
+/*
+ * For the command `name`, which acts on running processes: 0, or -1 and a sentence
+ * where the engine replays a recording. Rows with COMMAND_JOB are checked by
+ * command_run().
+ */
+int command_check_job(const struct engine *engine, const char *name, struct error *error);
 
 /* The commands of one place, where rows with one of flags can be said. */
 struct command_tables {

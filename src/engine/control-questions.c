@@ -267,7 +267,7 @@ char *control_end_question(const struct session *session)
 	size_t count = 0;
 	char *question;
 
-	/* What a recording tells of goes its way. */
+	/* A recording's ranks do not resume when the screen is left. */
 	if (session->is_replay)
 		return NULL;
 	question = control_leave_question(session, NULL);

@@ -199,11 +199,8 @@ int control_choose(struct control *control, struct command_context *context, str
 {
 	const struct session *session = &context->engine->session;
 
-	if (session->is_replay)
-		return error_set(
-			error,
-			"%s: this is a recording; only a job that runs can be told to do something",
-			control->command);
+	if (command_check_job(context->engine, control->command, error) < 0)
+		return -1;
 	if (collect_ranks(context, error) < 0)
 		return -1;
 	if (collect_named(context, error) < 0)

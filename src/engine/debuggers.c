@@ -233,10 +233,10 @@ void debuggers_ask_displays(struct engine *engine)
 	struct displays *displays = &engine->session.choice.displays;
 	const struct rank *rank;
 
-	if (displays->count == 0 || engine->session.is_replay)
-		return;
 	rank = displayed_rank(&engine->session);
-	for (size_t i = 0; rank && i < displays->count; i++)
+	if (!session_controls(&engine->session, rank))
+		return;
+	for (size_t i = 0; i < displays->count; i++)
 		ask_display(engine, &displays->items[i], rank,
 			    control_depth(&engine->session, rank));
 }
@@ -311,7 +311,7 @@ static bool are_holds_told(const struct engine *engine, void *data)
 
 bool debuggers_await_holds(struct engine *engine, double seconds)
 {
-	if (engine->session.is_replay || !follow_holds(engine))
+	if (engine->replay || !follow_holds(engine))
 		return false;
 	engine_wait(engine, are_holds_told, NULL, seconds);
 	return true;
@@ -340,7 +340,7 @@ static void say_resumes(struct engine *engine)
 
 void debuggers_follow(struct engine *engine)
 {
-	if (engine->session.is_replay)
+	if (engine->replay)
 		return;
 	/* The node of a screen does so by itself. */
 	if (engine->settings.script)

@@ -194,7 +194,7 @@ static json_t *positive_to_json(int64_t number)
 
 static const char *format_json_find_source(const struct session *session, const struct rank *rank)
 {
-	if (session->is_replay)
+	if (!session_controls(session, rank))
 		return "replay";
 	return rank->sample_source ? rank->sample_source : "ptrace";
 }

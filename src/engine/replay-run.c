@@ -119,6 +119,7 @@ static void replay_run_apply_source(const struct replay_line *line, void *data)
 
 static void add_nodes(struct engine *engine)
 {
+	engine->session.is_replay = true;
 	for (size_t i = 0; i < replay_count(engine->replay); i++)
 		session_add_node(&engine->session, "recording");
 }
@@ -142,7 +143,6 @@ static void begin_again(struct engine *engine)
 	session->choice = choice;
 	session->sources = sources;
 	session->revision = revision + 1;
-	session->is_replay = true;
 	add_nodes(engine);
 }
 
@@ -272,7 +272,6 @@ int engine_play(struct engine *engine, struct error *error)
 		return -1;
 	if (!engine->loop)
 		engine->loop = loop_new();
-	engine->session.is_replay = true;
 	add_nodes(engine);
 	if (!engine->is_screen)
 		return apply_for_shell(engine, error);

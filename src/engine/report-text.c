@@ -461,7 +461,7 @@ static void report_text_append_head(const struct page *page)
 		strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts);
 		buffer_printf(page->out, ", %s UTC", text);
 	}
-	if (session->is_replay) {
+	if (page->engine->replay) {
 		buffer_append_string(page->out, ", of the recording ");
 		format_text(page->out, replay_path(page->engine->replay, 0));
 	}

@@ -243,6 +243,11 @@ const struct rank *session_looked_at(const struct session *session)
 	return rank;
 }
 
+bool session_controls(const struct session *session, const struct rank *rank)
+{
+	return rank && !session->is_replay;
+}
+
 const struct thread *session_selected_thread(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);

@@ -204,6 +204,8 @@ uint64_t session_find_touched(const struct session *session, size_t node, pid_t 
 const struct rank *session_selected(const struct session *session);
 /* The process that is looked at: the selected rank, or a child of it. */
 const struct rank *session_looked_at(const struct session *session);
+/* Commands reach the rank: there is one, and the session is not a recording's. */
+bool session_controls(const struct session *session, const struct rank *rank);
 /* One of that process's. */
 const struct thread *session_selected_thread(const struct session *session);
 /*

@@ -690,7 +690,7 @@ class TestScript(Cli):
     def test_words_of_pdb_and_gdb(self):
         answers = self.script("f", "delete 1", "rank 3", "u", "d", status=1)
         self.assertIn(": finish: this is a recording", answers[0]["error"])
-        self.assertIn("breakpoints are for", answers[1]["error"])
+        self.assertIn("break: this is a recording", answers[1]["error"])
         self.assertEqual(answers[3]["frame"]["func"], "train")
         self.assertEqual(answers[4]["frame"]["func"], "load_batch")
 

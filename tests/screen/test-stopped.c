@@ -518,9 +518,9 @@ static void a_recording_is_left_at_once(void **state)
 	stage_keys(stage, "3 Enter Enter");
 	assert_null(stage->app.view.message.question);
 	commands_run(&stage->app, "disable 1");
-	stage_check_shows(stage, "this is a recording; breakpoints are for");
+	stage_check_shows(stage, "break: this is a recording; a running job is needed");
 	commands_run(&stage->app, "display x");
-	stage_check_shows(stage, "this is a recording; expressions are for");
+	stage_check_shows(stage, "display: this is a recording");
 	stage_keys(stage, "q q q");
 	assert_true(stage->app.is_done);
 }
@@ -1016,7 +1016,7 @@ static void what_debuggers_cannot_be_told_is_said(void **state)
 	for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
 		stage_keys(stage, keys[i]);
 		assert_true(stage->app.view.message.is_error);
-		stage_check_shows(stage, "this is a recording; only a job");
+		stage_check_shows(stage, "this is a recording; a running job is");
 	}
 }
 

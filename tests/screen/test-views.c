@@ -217,7 +217,7 @@ static void what_a_recording_lacks_is_not_recorded(void **state)
 	stage->engine.session.choice.selection.depth = 0;
 	stage_check_shows(stage, "Not recorded.");
 	stage_keys(stage, "R");
-	stage_check_shows(stage, "a recording is not read anew");
+	stage_check_shows(stage, "refresh: this is a recording");
 }
 
 static void a_node_that_is_gone_is_named(void **state)

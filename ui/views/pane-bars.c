@@ -129,6 +129,12 @@ static void append_replay(struct buffer *out, const struct session *session,
 		buffer_append_string(out, ", frozen");
 }
 
+/* A recording: the header says at which of its times the session is. */
+static bool has_position(const struct session *session)
+{
+	return session->is_replay;
+}
+
 static void append_pace(struct buffer *out, const struct session *session, const struct view *view,
 			bool is_wide)
 {
@@ -138,7 +144,7 @@ static void append_pace(struct buffer *out, const struct session *session, const
 		buffer_append_string(out, "node gone");
 	} else if (gone > 0) {
 		buffer_printf(out, "%zu nodes gone", gone);
-	} else if (session->is_replay) {
+	} else if (has_position(session)) {
 		append_replay(out, session, view, is_wide);
 	} else if (view->is_held) {
 		buffer_append_string(out, "frozen");
@@ -191,8 +197,7 @@ static void append_held(struct buffer *out, const struct session *session, const
 	struct buffer pace = BUFFER_INIT;
 	bool is_wide = view->column_count >= WIDE_COLUMNS;
 
-	/* Of a recording, where it is. */
-	if (is_wide || !session->is_replay)
+	if (is_wide || !has_position(session))
 		session_append_held(out, session);
 	append_pace(&pace, session, view, is_wide && out->length == 0);
 	if (out->length == 0 || is_wide) {
@@ -228,8 +233,8 @@ void pane_header(struct window window, const struct session *session, const stru
 	bool is_wide = columns >= WIDE_COLUMNS;
 	int right_width;
 	/* Where a recording is, and who is held, is worth more than whose. */
-	int room = session->is_replay || session_held_count(session) > 0 ? columns * 2 / 3
-									 : columns / 2;
+	int room = has_position(session) || session_held_count(session) > 0 ? columns * 2 / 3
+									    : columns / 2;
 	int between;
 
 	if (view_type_of(view->kind)->is_of_host) {
@@ -237,7 +242,7 @@ void pane_header(struct window window, const struct session *session, const stru
 		append_pace(&right, session, view, is_wide);
 	} else if (session->rank_count == 0) {
 		buffer_append_string(&right, no_ranks(session, view));
-		if (session->is_replay) {
+		if (has_position(session)) {
 			buffer_append_string(&right, "   ");
 			append_replay(&right, session, view, is_wide);
 		}

@@ -58,12 +58,13 @@ static void append_lack(struct buffer *out, const struct session *session,
 	const struct rank *rank = session_looked_at(session);
 	const struct debugger *debugger;
 	const struct lack *lack;
+	const char *unrecorded =
+		recording_lack(session, "The debugger's session is not in this recording; with "
+					"--record-output and --record-locals it is.");
 
-	if (session->is_replay) {
+	if (unrecorded != NULL) {
 		if (console->terminal == NULL)
-			buffer_append_string(out,
-					     "The debugger's session is not in this recording; "
-					     "with --record-output and --record-locals it is.");
+			buffer_append_string(out, unrecorded);
 		return;
 	}
 	if (rank == NULL) {

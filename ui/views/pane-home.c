@@ -118,7 +118,7 @@ static void title_stack(const struct session *session, struct buffer *left, stru
 							     : rank->debugger.backend);
 	else if (rank->state == RANK_EXITED)
 		buffer_append_string(right, "last seen \u00b7 ");
-	else if (rank->sample_source != NULL && !session->is_replay)
+	else if (rank->sample_source != NULL)
 		buffer_append_string(right, "by its agent \u00b7 ");
 	else if (is_agent_silent(rank))
 		buffer_append_string(right, "agent silent \u00b7 ");
@@ -382,8 +382,7 @@ static const struct hint *debugger_hints(const struct session *session, const st
 {
 	const struct rank *rank = session_looked_at(session);
 
-	/* A recording can be told nothing. */
-	if (rank == NULL || session->is_replay)
+	if (!session_controls(session, rank))
 		return NULL;
 	if (view->pane == PANE_GRID && debug_state_is_waiting(rank))
 		return waiting_hints;

@@ -118,12 +118,16 @@ static void put_log(struct window window, int scroll)
 static const char *missing(const struct session *session, const struct rank *rank,
 			   const struct output *output)
 {
+	const char *lack;
+
 	if (rank == NULL)
 		return "There is no rank.";
 	if (output != NULL && (output->is_known || output->line_count > 0))
 		return NULL;
-	if (session->is_replay)
-		return "What ranks print is not in this recording; with --record-output it is.";
+	lack = recording_lack(
+		session, "What ranks print is not in this recording; with --record-output it is.");
+	if (lack != NULL)
+		return lack;
 	if (rank->state == RANK_EXITED)
 		return "It has ended before it was known where it prints to.";
 	if (rank_unread_reason(session, rank) != NULL)

@@ -221,10 +221,17 @@ void rank_append_doing(struct buffer *out, const struct session *session, const 
 	rank_append_activity(out, rank);
 }
 
+const char *recording_lack(const struct session *session, const char *sentence)
+{
+	return session->is_replay ? sentence : NULL;
+}
+
 const char *rank_unread_reason(const struct session *session, const struct rank *rank)
 {
-	if (session->is_replay)
-		return "Not recorded.";
+	const char *lack = recording_lack(session, "Not recorded.");
+
+	if (lack != NULL)
+		return lack;
 	if (rank != NULL && rank->node < session->node_count && session->nodes[rank->node].is_gone)
 		return rank_gone_sentence;
 	if (rank != NULL && rank->state == RANK_EXITED)

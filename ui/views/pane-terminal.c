@@ -15,13 +15,16 @@
 
 static const char *pane_terminal_lack_of(const struct session *session)
 {
+	const char *lack;
+
 	if (session->launching.job.state == LAUNCHED_NONE)
 		return "No job was started by probetui; probetui -- PROGRAM ARGS... starts one.";
 	if (session->launching.transcript.bytes.length > 0)
 		return NULL;
-	if (session->is_replay)
-		return "What the job printed is not in this recording; with --record-output it is.";
-	return "Nothing was printed yet.";
+	lack = recording_lack(
+		session,
+		"What the job printed is not in this recording; with --record-output it is.");
+	return lack != NULL ? lack : "Nothing was printed yet.";
 }
 
 static void pane_terminal_append_title(struct buffer *left, struct buffer *right,
