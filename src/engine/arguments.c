@@ -19,7 +19,9 @@
 #define BLANKS " \t\r"
 #define SECONDS_MAXIMUM 86400.0
 
-/* One word; *line moves behind it. False at the line's end. */
+/*
+ * Reads one word; *line moves to the character after it. False: end of the line, or *error is set.
+ */
 static bool next_word(const char **line, struct buffer *word, struct error *error)
 {
 	const char *at = *line;
@@ -57,7 +59,7 @@ static void arguments_add(struct arguments *arguments, size_t *capacity, const c
 	};
 }
 
-/* The words that nothing has taken; the name has. */
+/* Lists the words that are not taken; the name is taken. */
 static void list_words(struct arguments *arguments)
 {
 	arguments->count = 0;
@@ -132,9 +134,7 @@ void arguments_clear(struct arguments *arguments)
 	*arguments = (struct arguments)ARGUMENTS_INIT;
 }
 
-/*
- * What the row's flags say
- */
+/* Flags of the command's row */
 
 static void take_yes(struct arguments *arguments)
 {
@@ -147,7 +147,7 @@ static void take_yes(struct arguments *arguments)
 	list_words(arguments);
 }
 
-/* The index in all of a word of those that are not taken. */
+/* Index in arguments->all of words[word]. */
 static size_t index_of(const struct arguments *arguments, size_t word)
 {
 	size_t at = 0;
@@ -195,11 +195,9 @@ void arguments_begin(struct arguments *arguments, const struct command *command,
 		arguments_take_pid(arguments);
 }
 
-/*
- * Options, and how many words there may be
- */
+/* Options and number of words */
 
-/* NULL: the synopsis has no such option; its value, if it has one, stands next. */
+/* NULL: the synopsis has no such option. The option's value, if any, is the next part. */
 static const struct synopsis_part *find_part(const struct synopsis_part *parts, size_t count,
 					     const char *word, size_t length)
 {
@@ -226,7 +224,7 @@ static int refuse_option(const struct arguments *arguments, const char *word, st
 			 arguments->name, arguments->synopsis);
 }
 
-/* Given twice, the last one counts. */
+/* If an option is given twice, the last value counts. */
 static void set_option(struct arguments *arguments, const char *name, const char *value)
 {
 	size_t i = 0;
@@ -237,7 +235,7 @@ static void set_option(struct arguments *arguments, const char *name, const char
 		arguments->options[i] = (struct argument_option){ name, value };
 }
 
-/* Takes an option, and its value, which may be the next word. */
+/* Takes an option and its value, which follows "=" or is the next word. */
 static int take_option(struct arguments *arguments, const struct synopsis_part *part, bool has_next,
 		       size_t *at, struct error *error)
 {
@@ -266,7 +264,7 @@ static int take_option(struct arguments *arguments, const struct synopsis_part *
 	return 0;
 }
 
-/* Behind the text, too: "EXPR [--sample]"; else in front of it: "[--sample] EXPR". */
+/* True if options may follow the text: "EXPR [--sample]"; false for "[--sample] EXPR". */
 static bool may_follow_text(const struct synopsis_part *parts, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
@@ -275,7 +273,10 @@ static bool may_follow_text(const struct synopsis_part *parts, size_t count)
 	return false;
 }
 
-/* The screen's shorter synopsis may leave out options in front of a text. */
+/*
+ * The screen's shorter synopsis may omit options that precede a text; the shell's synopsis has
+ * them.
+ */
 static size_t split_options(const struct arguments *arguments,
 			    struct synopsis_part parts[SYNOPSIS_PARTS])
 {
@@ -287,7 +288,7 @@ static size_t split_options(const struct arguments *arguments,
 	return synopsis_split(arguments->synopsis, parts);
 }
 
-/* The synopsis is for the screen only. */
+/* True if the synopsis is not shared with the shell. */
 static bool is_of_screen(const struct arguments *arguments)
 {
 	const struct command *command = arguments->command;
@@ -305,7 +306,7 @@ static int take_options(struct arguments *arguments, struct error *error)
 
 	for (size_t i = 0; i < count; i++)
 		has_options = has_options || strncmp(parts[i].text, "--", 2) == 0;
-	/* A command of the screen without options takes --x as a word. */
+	/* A screen command without options takes --x as a word. */
 	if (!has_options && is_of_screen(arguments))
 		return 0;
 	for (size_t i = 1; i < arguments->all_count; i++) {
@@ -378,7 +379,7 @@ int arguments_refuse_any(const struct arguments *arguments, struct error *error)
 	return arguments_refuse(arguments, error);
 }
 
-/* The words of a synopsis that has nothing else: is the first one of them? */
+/* True if the first word is one of the words of a synopsis that is only a choice of words. */
 static bool fits_choice(const struct arguments *arguments)
 {
 	struct synopsis_part parts[SYNOPSIS_PARTS];
@@ -403,7 +404,6 @@ static int arguments_check_words(const struct arguments *arguments, struct error
 
 int arguments_parse(struct arguments *arguments, struct error *error)
 {
-	/* On the screen a command without arguments ignores words. */
 	if (is_of_screen(arguments) && arguments->synopsis[0] == '\0')
 		return 0;
 	if (take_options(arguments, error) < 0)
@@ -411,9 +411,7 @@ int arguments_parse(struct arguments *arguments, struct error *error)
 	return arguments_check_words(arguments, error);
 }
 
-/*
- * What bodies ask for
- */
+/* Access functions for commands */
 
 static const struct argument_option *arguments_find_option(const struct arguments *arguments,
 							   const char *name)

@@ -1,12 +1,11 @@
 /*
- * arguments: one command line, parsed once, by the synopsis of the row. Options
- * and words are asked for by the names that they have there.
+ * arguments: one command line, parsed by the synopsis of its command's row. Options and words are
+ * looked up by the names that the synopsis gives them.
  *
- * "N" is one word, "[ID | all]" none or one; "--for SECONDS" and "--merge" are
- * options and stand anywhere; `ranks SET`, PID and --yes are as the row's flags
- * say. With COMMAND_REST the words are a text of another language (an
- * expression, code): options stand only in front of it, an unknown one is a part
- * of it, and words are not counted.
+ * "N" is one word, "[ID | all]" is zero or one word; "--for SECONDS" and "--merge" are options and
+ * may appear anywhere; the row's flags say whether `ranks SET`, PID and --yes are accepted. With
+ * COMMAND_REST the words are text of another language (an expression, code): options are accepted
+ * only in front of the text, an unknown option is part of the text, and words are not counted.
  */
 #ifndef ENGINE_ARGUMENTS_H
 #define ENGINE_ARGUMENTS_H
@@ -19,28 +18,29 @@ struct error;
 
 #define ARGUMENTS_OPTIONS 8
 
-/* A word of the line, whatever it is. */
+/* One word of the line: name, option, value or plain word. */
 struct argument {
 	char *text;	   /* without its quotes */
-	const char *start; /* in the line, as it was typed */
+	const char *start; /* first character in the line, quotes included */
 	const char *end;
-	bool is_taken; /* by an option, ranks SET, PID or --yes; or it is the name */
+	bool is_taken; /* used by an option, ranks SET, PID or --yes; or the word is the command's
+			* name */
 };
 
 struct argument_option {
-	const char *name;  /* "--for"; NULL: there is none any more */
-	const char *value; /* NULL: it takes none */
+	const char *name;  /* "--for"; NULL: end of the list */
+	const char *value; /* NULL: the option takes no value */
 };
 
 struct arguments {
-	const struct command *command; /* NULL: the line is empty, or was only split */
-	const char *name;	       /* as it was typed; NULL: the line is empty */
-	const char *synopsis;	       /* of the shell, or of the screen */
+	const struct command *command; /* NULL: the line is empty, or was only split into words */
+	const char *name;	       /* the command's name as typed; NULL: the line is empty */
+	const char *synopsis;	       /* the shell's or the screen's synopsis of command */
 	bool is_on_screen;
-	const char **words; /* behind the name, but for options; then NULL */
+	const char **words; /* words after the name, without options; ends with NULL */
 	size_t count;
-	const char *ranks; /* the SET of `ranks SET`; NULL: none was named */
-	const char *pid;   /* a PID in place of it; NULL: none */
+	const char *ranks; /* SET of `ranks SET`; NULL: not given */
+	const char *pid;   /* PID in place of `ranks SET`; NULL: not given */
 	bool has_yes;
 	struct argument_option options[ARGUMENTS_OPTIONS + 1];
 	char *line;
@@ -51,51 +51,57 @@ struct arguments {
 #define ARGUMENTS_INIT { .command = NULL }
 
 /*
- * Splits a line into words ("" and '' quote, a word that begins with # ends
- * the line). -1 and a sentence when a quote is open. arguments_clear() it.
+ * Splits a line into words ("" and '' quote; a word that begins with # ends the line). -1: a quote
+ * is not closed. Call arguments_clear() in both cases.
  */
 int arguments_split(struct arguments *arguments, const char *line, struct error *error);
-/* The same of words that a shell has split. */
+/* Like arguments_split(), for words that a shell has split. */
 void arguments_set_words(struct arguments *arguments, size_t count, char **words);
 void arguments_clear(struct arguments *arguments);
-/* Takes --yes, ranks SET and PID off the words, as the row's flags say. */
+/*
+ * Sets the command and removes --yes, ranks SET and PID from the words, as the row's flags say.
+ * Call arguments_parse() next.
+ */
 void arguments_begin(struct arguments *arguments, const struct command *command, int flags);
-/* Then the options; -1 and a sentence for what does not fit the synopsis. */
+/* Parses the options and counts the words; -1: they do not fit the synopsis. */
 int arguments_parse(struct arguments *arguments, struct error *error);
 
-/* The option was given: "--merge". */
+/* True if option ("--merge") was given. */
 bool arguments_has(const struct arguments *arguments, const char *option);
-/* Lends the value of "--for"; NULL: it was not given. */
+/* Value of option ("--for"), borrowed; NULL: not given. */
 const char *arguments_value(const struct arguments *arguments, const char *option);
-/* Lends a word of those behind the name, counted from 0; "" where there is none. */
+/* Word i after the name, counted from 0, borrowed; "": there is no such word. */
 const char *arguments_word(const struct arguments *arguments, size_t i);
-/* The first word is this one: "next". */
+/* True if the first word is word ("next"). */
 bool arguments_is(const struct arguments *arguments, const char *word);
-/* Which of the names the first word is; -1: none of them. */
+/* Index in names of the first word; -1: none of the names. */
 int arguments_choice(const struct arguments *arguments, const char *const *names, size_t count);
 /* 1 for "next", -1 for "previous", 0 for anything else. */
 int arguments_direction(const struct arguments *arguments);
-/* There is nothing behind the name: no word, no option, no ranks SET. */
+/* True if nothing follows the name: no word, no option, no ranks SET. */
 bool arguments_are_none(const struct arguments *arguments);
 /*
- * The words from first on, up to last, as they were typed, with quotes and blanks;
- * an option ends them. free() it; "" where there is none.
+ * The words from first up to but without last, as typed, with quotes and blanks; an option ends the
+ * text. free() it; "": there are no such words.
  */
 char *arguments_text(const struct arguments *arguments, size_t first, size_t last);
-/* The same words, without quotes, with one blank between them. free() it. */
+/* Like arguments_text(), without quotes and with one blank between the words. free() it. */
 char *arguments_join(const struct arguments *arguments, size_t first, size_t last);
 
-/* -1 and the sentence that the words do not fit the synopsis. */
+/* Returns -1 with the error that the words do not fit the synopsis. */
 int arguments_refuse(const struct arguments *arguments, struct error *error);
-/* The same of any word that COMMAND_REST has let through; 0: there is none. */
+/* Like arguments_refuse(), for words that COMMAND_REST accepts unchecked; 0: there are no words. */
 int arguments_refuse_any(const struct arguments *arguments, struct error *error);
-/* The one argument of a command "[COUNT]", 1 without it. */
+/* Count of a command "[COUNT]", at least 1; 1 if no word was given. */
 int arguments_count(const struct arguments *arguments, int *count, struct error *error);
-/* A whole number between minimum and maximum; what names it in the sentence. */
+/*
+ * Parses a whole number from minimum to maximum; the error message calls the number `what`. 0 or
+ * -1.
+ */
 int arguments_integer(const char *text, const char *what, long minimum, long maximum, int *number,
 		      struct error *error);
 int arguments_seconds(const char *text, const char *what, double *seconds, struct error *error);
-/* The same with a unit: "60s", "5m", "2h"; more than 0, without one seconds. */
+/* Parses a time with an optional unit: "60s", "5m", "2h"; more than 0 and at most a day. */
 int arguments_duration(const char *text, const char *what, double *seconds, struct error *error);
 
 #endif

@@ -15,8 +15,8 @@
 #include "model/ptrace-state.h"
 
 /*
- * One that has not answered yet is told when it has. A rank without a debugger
- * is attached to for it, but not for nothing.
+ * True if the rank's debugger can take the list now. A debugger that has not answered yet gets the
+ * list once it has. A rank without a debugger is attached to only if a breakpoint is for that rank.
  */
 static bool is_reachable(const struct rank *rank, const struct breakpoints *list)
 {
@@ -26,7 +26,7 @@ static bool is_reachable(const struct rank *rank, const struct breakpoints *list
 	       rank->debugger.state != DEBUGGER_CONNECTING;
 }
 
-/* Of a job that we started: it cannot be read yet, and will be. */
+/* True for a process of a job that we started that cannot be read yet, but will be. */
 static bool is_starting(const struct engine *engine, const struct rank *rank)
 {
 	return engine_awaits_ranks(engine) && rank->process.state == PROCESS_UNREADABLE;
@@ -43,7 +43,7 @@ static void ask(struct engine *engine, struct rank_answers *pending, const struc
 	rank_answers_add(pending, rank->process.rank, "setBreakpoints", arguments);
 }
 
-/* Ranks of a job that we started get theirs from the node, as they come. */
+/* The node passes the breakpoints to ranks of our started job that appear later. */
 static void tell_job(struct engine *engine)
 {
 	const struct breakpoints *list = &engine->session.choice.breakpoints;
@@ -70,7 +70,10 @@ void breakpoint_sync_ask(struct engine *engine, struct rank_answers *pending)
 		    rank->breakpoints_sent == list->revision)
 			continue;
 		rank->breakpoints_sent = list->revision;
-		/* It may be about to be left, and is attached to anew then. */
+		/*
+		 * The node may be about to detach from the rank; it then attaches anew for this
+		 * request.
+		 */
 		rank->is_attached_for_them = ptrace_state_is(rank) || ptrace_state_is_free(rank);
 		ask(engine, pending, rank);
 	}
@@ -99,7 +102,7 @@ void breakpoint_sync_tell(struct engine *engine, int added)
 		rank_answers_free(pending);
 }
 
-/* It will be set by itself. */
+/* True if the backend sets the breakpoint later without a new request. */
 static bool breakpoint_sync_is_to_come(const json_t *binding)
 {
 	const char *message = json_get_string(binding, "message", "");
@@ -119,7 +122,7 @@ static void breakpoint_sync_check(struct engine *engine, const struct rank *rank
 {
 	const json_t *bindings = json_object_get(body, "breakpoints");
 	struct breakpoints *list = &engine->session.choice.breakpoints;
-	/* A pdb that runs has it where it stops next: nothing is wrong. */
+	/* A running pdb gets the breakpoint at its next stop: no error. */
 	bool may_come = rank->debugger.state != DEBUGGER_STOPPED && !ptrace_state_is(rank);
 
 	for (size_t i = 0; i < json_array_size(bindings); i++) {
@@ -129,7 +132,9 @@ static void breakpoint_sync_check(struct engine *engine, const struct rank *rank
 		int id = (int)json_get_integer(binding, "id", 0);
 		bool is_refused = json_get_boolean(binding, "refused", false);
 
-		/* It stopped since, and has it, or had it for once. */
+		/*
+		 * The rank has stopped since and has the breakpoint, or had it as a temporary one.
+		 */
 		if (breakpoint_sync_is_to_come(binding) || (may_come && !is_refused) || !message)
 			continue;
 		if (is_refused)
@@ -139,7 +144,10 @@ static void breakpoint_sync_check(struct engine *engine, const struct rank *rank
 	}
 }
 
-/* The newest breakpoint is not this rank's, and the others failed before. */
+/*
+ * True if this error was reported before: the newest breakpoint is not for this rank, so the error
+ * is about older ones.
+ */
 static bool was_told(const struct engine *engine, const struct rank *rank, const char *sentence)
 {
 	const struct breakpoints *list = &engine->session.choice.breakpoints;
@@ -170,7 +178,7 @@ static void say_refused(struct engine *engine)
 	buffer_clear(&out);
 }
 
-/* Two samples: code that the first found may be bound to by the second. */
+/* Wait for two samples: the second may bind a breakpoint to code that the first sample found. */
 static bool runs_user_code(const struct session *session)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {
@@ -232,10 +240,10 @@ static void take(struct engine *engine, const struct group_answer *answer,
 	engine->session.revision++;
 }
 
-/* Of the breakpoint in an answer. */
+/* Ranks' answers about one breakpoint. */
 struct opinion {
-	bool is_refused; /* by one */
-	bool is_kept;	 /* by one */
+	bool is_refused; /* at least one rank refused */
+	bool is_kept;	 /* at least one rank accepted */
 };
 
 static void breakpoint_sync_judge(struct opinion *opinion, const json_t *body, int id)
@@ -254,7 +262,7 @@ static void breakpoint_sync_judge(struct opinion *opinion, const json_t *body, i
 	}
 }
 
-/* Says which backend stops the ranks; the screen has shown the rest of it. */
+/* Reports which backend stops the ranks; views of the screen show the rest of the answer. */
 static void confirm(struct engine *engine, int id)
 {
 	struct breakpoint_summary summary;
@@ -278,7 +286,7 @@ void breakpoint_sync_confirm(struct engine *engine, const struct rank_answers *p
 		confirm(engine, pending->added);
 }
 
-/* The next breakpoint gets the number. */
+/* Removes the breakpoint; the next breakpoint gets its id. */
 static void breakpoint_sync_give_back(struct engine *engine, int id)
 {
 	struct session *session = &engine->session;
@@ -295,14 +303,17 @@ void breakpoint_sync_take(struct engine *engine, struct rank_answers *pending,
 	struct opinion opinion = { .is_refused = false };
 	struct session_breakpoint *newest;
 	struct group_answer answer;
-	bool is_unknown = false; /* a rank has not answered: it may have it */
+	bool is_unknown = false; /* a silent rank may have the breakpoint */
 
 	while (rank_answers_take(pending, &answer)) {
 		take(engine, &answer, failures);
 		is_unknown |= answer.error != NULL;
 		breakpoint_sync_judge(&opinion, answer.body, pending->added);
 	}
-	/* With the answers; the others are said by themselves. */
+	/*
+	 * The refusal is reported with the answers; refusals of older breakpoints are reported by
+	 * breakpoint_sync_say().
+	 */
 	newest = breakpoints_find(list, list->last_id);
 	if (newest)
 		newest->is_untold = false;

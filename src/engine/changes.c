@@ -11,12 +11,12 @@
 #include "model/session.h"
 #include "protocol/message.h"
 
-/* A recording's times are of microseconds: this close they are one. */
+/* Times in a recording have microseconds: times closer than this are equal. */
 #define SAME_SECONDS 5e-7
 
 struct changes {
 	struct recording_cursor cursor;
-	size_t segment; /* whose times these are; SIZE_MAX: none's */
+	size_t segment; /* segment that times belongs to; SIZE_MAX: none */
 	double *times;
 	size_t count;
 	size_t capacity;
@@ -48,7 +48,10 @@ static void changes_add(struct changes *changes, double time)
 	changes->times[changes->count++] = time;
 }
 
-/* What a segment begins with is no change; where it is broken it ends. */
+/*
+ * Replays a segment and lists the times of its changes. The state at the start of a segment is no
+ * change; a damaged segment ends at the damage.
+ */
 static void changes_follow(struct changes *changes, size_t segment)
 {
 	struct recording_cursor *cursor = &changes->cursor;
@@ -76,7 +79,7 @@ static void changes_follow(struct changes *changes, size_t segment)
 	session_clear(&session);
 }
 
-/* In the segment that was followed; -1: none. */
+/* Nearest change in the segment that times belongs to; -1: none. */
 static double changes_find_here(const struct changes *changes, double time, bool is_forward)
 {
 	for (size_t i = 0; i < changes->count; i++) {
@@ -93,7 +96,7 @@ double changes_find(struct changes *changes, double time, bool is_forward)
 	const struct recording *recording = changes->cursor.recording;
 	size_t segment = recording_find_segment(recording, time);
 
-	/* Going down, the index wraps around below the first. */
+	/* Backward, segment wraps around to SIZE_MAX below 0 and ends the loop. */
 	for (; segment < recording->segment_count; segment += is_forward ? 1 : SIZE_MAX) {
 		double found;
 

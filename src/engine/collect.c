@@ -24,9 +24,9 @@
 #include "model/rank-filter.h"
 #include "model/rankselect.h"
 
-/* verdict --for 3 looks this often. */
+/* seconds between samples of verdict --for 3 */
 #define PERIOD_SECONDS 0.25
-/* An agent says what it holds at once; one that does not is not waited for. */
+/* An agent reports a stopped rank at once; one that does not is waited for this long. */
 #define HOLD_SECONDS 1.0
 
 static bool is_never(const struct engine *engine, void *data)
@@ -49,7 +49,7 @@ static int nothing(struct command_context *context)
 static void collect_note(struct command_context *context, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Those of --connect, once in a session. */
+/* Waits for the targets of --connect, once in a session. */
 static void await_debuggers(struct command_context *context)
 {
 	struct engine *engine = context->engine;
@@ -112,8 +112,9 @@ static void await_answer(struct engine *engine, struct request *owned_request)
 }
 
 /*
- * What is late is missing in the session, and said there. Ranks that are held
- * at an exception are within their agent's code, seen from outside.
+ * Late answers are missing in the session, which reports them. A sample shows a rank that is
+ * stopped at an exception inside its agent's code: sample again once the agent has reported the
+ * stop.
  */
 static void collect_await_sample(struct engine *engine, struct request *owned_sample)
 {
@@ -135,7 +136,7 @@ static void sample_over(struct engine *engine, double seconds)
 	}
 }
 
-/* With --record-locals: of every frame, as they are now. */
+/* With --record-locals: requests the locals of every frame as they are now. */
 static void record_locals(struct engine *engine)
 {
 	struct rankset all = RANKSET_INIT;
@@ -144,7 +145,7 @@ static void record_locals(struct engine *engine)
 		frame_locals_free(frame_locals_new(engine, &all, false));
 }
 
-/* With --record-output: the last lines of each rank. */
+/* With --record-output: requests the last output lines of each rank. */
 static void record_output(struct engine *engine)
 {
 	const struct session *session = &engine->session;
@@ -169,7 +170,7 @@ static int take_samples(struct command_context *context, double seconds, struct 
 	struct engine *engine = context->engine;
 	struct request *sample = NULL;
 
-	/* Nothing needs to be known for the first one: no round trip. */
+	/* The first sample of all ranks needs no answer of discover: saves a round trip. */
 	if (!engine_must_name_ranks(engine))
 		sample = engine_ask_sample(engine);
 	if (await_ranks(context, error) < 0)
@@ -185,14 +186,14 @@ static int take_samples(struct command_context *context, double seconds, struct 
 	return 0;
 }
 
-/* One that has ended since was reached; its last sample may say nothing. */
+/* A rank that has exited counts as reached if it has a stack; its last sample may be empty. */
 static bool collect_is_reached(const struct rank *rank)
 {
 	return rank->sampled_at >= 0 &&
 	       (rank->thread_count > 0 || (rank->state == RANK_EXITED && rank_last_stack(rank)));
 }
 
-/* A line for standard error; its text may come from outside. */
+/* Adds a line for standard error; escaped, since the text may come from outside. */
 static void collect_note(struct command_context *context, const char *format, ...)
 {
 	struct buffer line = BUFFER_INIT;
@@ -208,7 +209,7 @@ static void collect_note(struct command_context *context, const char *format, ..
 	buffer_clear(&line);
 }
 
-/* Why a rank was not sampled, or is no more, in words. */
+/* Reason why a rank was not sampled, or has ended. */
 static const char *why_not(const struct rank *rank)
 {
 	if (rank->error && rank->error[0] != '\0')
@@ -299,7 +300,7 @@ static int no_rank_of_job(const struct session *session, const char *plural, str
 	return -1;
 }
 
-/* There are jobs, but none of their ranks are those that were asked for. */
+/* There are jobs, but none of their ranks was asked for. */
 static int no_rank_of_jobs(const struct session *session, struct error *error)
 {
 	const char *plural =
@@ -342,7 +343,7 @@ static int no_rank(struct command_context *context, struct error *error)
 				 "the recording %s ends before all ranks were found, so it is not "
 				 "known who belongs to the job",
 				 replay_path(engine->replay, 0));
-	/* Whatever else the machine runs: its jobs were not asked for. */
+	/* The jobs of this machine were not asked for. */
 	if (!engine->replay && settings_names_debuggers_only(&engine->settings)) {
 		note_bystanders(context);
 		return error_set(
@@ -375,14 +376,14 @@ static int no_rank(struct command_context *context, struct error *error)
 		session->looked_at);
 }
 
-/* A rank counts as answering when nothing is missing of it. */
+/* True if the rank answered completely. */
 static bool collect_is_whole(const struct rank *rank)
 {
 	return collect_is_reached(rank) && rank->state != RANK_EXITED &&
 	       rank->state != RANK_UNREADABLE && !rank->missing;
 }
 
-/* Ranks, or their debuggers, may not have been found. */
+/* Reports nodes that could not read all processes: ranks or debuggers may be missing. */
 static void note_unread(struct command_context *context)
 {
 	const struct session *session = &context->engine->session;
@@ -431,8 +432,7 @@ static bool is_any_there(const struct engine *engine, void *data)
 	return engine->session.rank_count > 0 || !engine_awaits_ranks(engine);
 }
 
-/* Nothing is known of a job that was just started: its first rank is
- * waited for. */
+/* A job that was just started has no ranks yet: waits for the first. */
 static void await_first(struct engine *engine)
 {
 	if (engine->session.rank_count == 0 && engine_awaits_ranks(engine))
@@ -449,7 +449,7 @@ double collect_seconds(const char *text)
 	return is_judged ? VERDICT_SECONDS : 0;
 }
 
-/* For --ranks, until it has become the focus, and for `ranks SET`. */
+/* Seconds that --ranks (before it becomes the focus) and `ranks SET` need for the verdict. */
 static double seconds_of_sets(const struct command_context *context)
 {
 	const struct rankselect *focus = context->engine->session.choice.wanted_focus;
@@ -483,7 +483,7 @@ int collect_settled(struct command_context *context, struct error *error)
 	return 0;
 }
 
-/* Ranks of a job that was just started need not be there to be named. */
+/* Ranks of a job that was just started may be named by number before they exist. */
 static bool take_numbers(struct command_context *context)
 {
 	struct rankselect select = RANKSELECT_INIT;
@@ -502,7 +502,7 @@ int collect_named(struct command_context *context, struct error *error)
 	struct session *session = &context->engine->session;
 	struct error missing = ERROR_INIT;
 
-	/* --ranks may become the focus only now. */
+	/* --ranks may need the verdict, so that it may become the focus only now. */
 	if (rank_filter_focus(session, error) < 0) {
 		context->status = STATUS_USAGE;
 		return error_prefix(error, "--ranks");
@@ -539,13 +539,13 @@ int collect_ranks(struct command_context *context, struct error *error)
 		if (session->ranks[i]->process.pid > 0)
 			return 0;
 	}
-	/* Of a job that was just started they are to come. */
+	/* The ranks of a job that was just started will appear later. */
 	if (engine_awaits_ranks(context->engine))
 		return 0;
 	return no_rank(context, error);
 }
 
-/* All of them are sampled while they are listed. */
+/* Samples the ranks of all jobs, which jobs_list() makes the engine choose, and judges them. */
 static void judge_jobs(struct command_context *context, double seconds)
 {
 	struct engine *engine = context->engine;

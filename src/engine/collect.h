@@ -1,9 +1,8 @@
 /*
- * collect: what a shell command does before it answers: wait for the ranks,
- * take samples, judge, and say what could not be had.
+ * collect: what a shell command does before it answers: wait for the ranks, take samples, judge,
+ * and report ranks that could not be sampled.
  *
- * On the screen and in a replay nothing is waited for: the session has what
- * there is.
+ * On the screen and in a replay nothing waits: the session already has all data.
  */
 #ifndef ENGINE_COLLECT_H
 #define ENGINE_COLLECT_H
@@ -22,38 +21,43 @@ enum command_status {
 	STATUS_PARTIAL = 4,
 };
 
-/* What `verdict` looks for without --for. */
+/* Seconds that `verdict` samples without --for. */
 #define VERDICT_SECONDS 0.2
 
 /*
- * VERDICT_SECONDS where text names ranks by the verdict (outlier, majority,
- * class=), 0 where it does not, or is no set.
+ * Returns VERDICT_SECONDS if text names ranks by the verdict (outlier, majority, class=), 0 if text
+ * does not, or is no rank set.
  */
 double collect_seconds(const char *text);
 /*
- * Samples over seconds: at least two samples, one where seconds is 0. At least
- * VERDICT_SECONDS where --ranks or `ranks SET` needs the verdict. Sets
- * context->status to STATUS_PARTIAL, with a line in context->notes for each
- * rank, when some did not answer. -1, a sentence and STATUS_NOTHING when none
- * could be reached.
+ * Samples over seconds: at least two samples, one if seconds is 0, and at least VERDICT_SECONDS if
+ * --ranks or `ranks SET` needs the verdict. If some ranks did not answer, sets context->status to
+ * STATUS_PARTIAL, with a line in context->notes for each. -1, a sentence and STATUS_NOTHING if no
+ * rank could be read.
  */
 int collect_samples(struct command_context *context, double seconds, struct error *error);
 /*
- * After it: the context's ranks are those that `ranks SET` names and that are
- * there. -1, a sentence and STATUS_USAGE when none of them is.
+ * Call after collect_samples(): sets the context's ranks to those of `ranks SET` that exist. -1, a
+ * sentence and STATUS_USAGE if none exists.
  */
 int collect_named(struct command_context *context, struct error *error);
-/* After collect_samples() with one sample that found something: judges as `verdict`. */
+/*
+ * Call after collect_samples() with one sample: if the verdict is a finding, samples again as
+ * `verdict` does and judges.
+ */
 int collect_settled(struct command_context *context, struct error *error);
-/* Only the ranks; without a sample, unless `ranks SET` needs the verdict. A screen has them. */
+/*
+ * Waits for the ranks only; samples only if `ranks SET` needs the verdict. Does nothing on a
+ * screen, where the ranks are known.
+ */
 int collect_ranks(struct command_context *context, struct error *error);
-/* What jobs there are, and with samples over that time how they are. */
+/* Waits for the list of jobs; with seconds > 0 also samples for that long and judges each job. */
 int collect_jobs(struct command_context *context, double seconds, struct error *error);
 /*
  * For a failed shell command: true if the node has ended, or if no rank that was found can be read.
  */
 bool collect_is_none_reachable(const struct command_context *context);
-/* STATUS_FINDING where there is a finding; it goes before STATUS_PARTIAL. */
+/* Sets STATUS_FINDING if is_finding; it replaces STATUS_PARTIAL. */
 void collect_finding(struct command_context *context, bool is_finding);
 /*
  * For a command whose effect ends when probetui exits. Run alone by a shell it

@@ -18,7 +18,7 @@
 
 #define LINE_MAXIMUM 65536
 
-/* True: an earlier table has it, too. */
+/* True if an earlier table has the command, too. */
 static bool was_before(const struct command_cursor *cursor, const struct command *command)
 {
 	for (size_t i = 0; i < cursor->table; i++) {
@@ -133,8 +133,8 @@ const struct command *command_lookup(const struct command_tables *tables, const 
 }
 
 /*
- * Without `ranks SET` the command acts on the focus. The ranks may not be known
- * yet, so that this only sees whether it is a set.
+ * Without `ranks SET` the command acts on the focus. The ranks may not be known yet, so only the
+ * syntax of SET is checked.
  */
 static int command_choose_ranks(struct command_context *context, const struct arguments *arguments,
 				struct error *error)
@@ -157,7 +157,7 @@ static int command_choose_ranks(struct command_context *context, const struct ar
 	return result;
 }
 
-/* The rank of a PID is the only one that is meant. */
+/* With a PID the command acts on the rank of that process only. */
 static int command_choose_pid(struct command_context *context, const char *pid, struct error *error)
 {
 	const struct session *session = &context->engine->session;
@@ -274,7 +274,7 @@ int command_run(struct command_context *context, const struct command_tables *ta
 	return result;
 }
 
-/* Finds the row of a line that is split; an empty one has none. */
+/* Finds the command's row for a split line; an empty line has no row. */
 static int command_find_row(struct arguments *arguments, const struct command_tables *tables,
 			    struct error *error)
 {
@@ -332,10 +332,10 @@ int command_run_words(struct command_context *context, const struct command_tabl
 
 #define HELP_COLUMNS 79
 #define CALL_COLUMNS 26
-#define CALL_INDENT 8 /* of the lines behind a call's first */
+#define CALL_INDENT 8 /* indent of further lines of a long synopsis */
 #define HELP_INDENT 30
 
-/* Appends the words from column on; further lines begin at indent. */
+/* Appends the words, the first at column; further lines begin at indent. */
 static void command_append_words(struct buffer *out, const char *text, int column, int indent)
 {
 	bool is_first = true;

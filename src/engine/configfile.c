@@ -16,7 +16,7 @@
 
 #define FILE_MAXIMUM 65536
 
-/* A setting or key that a line is about, to find a second one. */
+/* A setting or key that an earlier line named, to find contradicting lines. */
 struct seen {
 	char *name;  /* "set theme", "bind M" */
 	char *value; /* "light", "merged" */
@@ -28,10 +28,10 @@ struct config {
 	struct seen *seen;
 	size_t seen_count;
 	size_t seen_capacity;
-	int number; /* of the line that is read */
+	int number; /* number of the line being read, from 1 */
 };
 
-/* The same twice is fine; something else is a mistake of one of the lines. */
+/* Remembers a line. A line that repeats another is fine; -1: it contradicts another. */
 static int configfile_note(struct config *config, char *owned_name, char *owned_value,
 			   struct error *error)
 {
@@ -107,7 +107,7 @@ static int apply_words(struct config *config, const struct arguments *arguments,
 		return error_set(error, "'%.40s' is one word too many", arguments->words[at + 1]);
 	if (is_set && arguments->count == at)
 		return error_set(error, "set %.40s needs a value: set %.40s VALUE", name, name);
-	/* A switch that is named alone is on. */
+	/* A setting without a value is switched on. */
 	return apply_set(config, name, arguments->count > at ? arguments->words[at] : "on", error);
 }
 
@@ -162,7 +162,7 @@ int configfile_apply(struct settings *settings, struct error *error)
 	if (!path)
 		return 0;
 	buffer_init(&text, FILE_MAXIMUM);
-	/* The usual one need not be there, nor a home that can be read. */
+	/* The usual file may be missing, and so may a readable home directory. */
 	if (file_read_own(path, "the config", &text, &problem) == 0)
 		result = apply_text(settings, text.data, path, error);
 	else if (settings->config || errno == 0)

@@ -1,7 +1,4 @@
-/*
- * control-questions: what is asked before something is done that costs the
- * program, or its ranks, something.
- */
+/* control-questions: questions asked before an action that disturbs the job. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +21,7 @@
 static void append_peers(struct buffer *out, const struct session *session,
 			 const struct rankset *ranks)
 {
-	const char *where = NULL; /* "": at several places */
+	const char *where = NULL; /* NULL: nowhere yet; "": at several places */
 	size_t count = 0;
 
 	for (size_t i = 0; i < session->rank_count; i++) {
@@ -49,7 +46,7 @@ static void append_peers(struct buffer *out, const struct session *session,
 	}
 }
 
-/* What runs in it when its debugger quits; free() it. */
+/* Name of the exception that the rank raises when its debugger quits; free() it. */
 static char *find_raised(const struct session *session, int number)
 {
 	const struct rank *rank = session_find_rank(session, number);
@@ -64,7 +61,10 @@ static char *find_raised(const struct session *session, int number)
 	return buffer_take(&out);
 }
 
-/* "ranks 0,2 will raise BdbQuit"; they are taken out of *left. */
+/*
+ * "ranks 0,2 will raise BdbQuit": the ranks that raise the same as the first of *left; removes
+ * these ranks from *left.
+ */
 static void control_questions_append_alike(struct buffer *out, const struct session *session,
 					   struct rankset *left)
 {
@@ -113,7 +113,7 @@ int control_confirm_quit(const struct control *control, struct command_context *
 	return control_confirm(control, context, question, error);
 }
 
-/* They are stopped, wherever, and not resumed by this command. */
+/* Adds ranks that are stopped in any debugger and that this command does not resume. */
 static void add_standing(struct rankset *standing, const struct control *control,
 			 const struct session *session)
 {
@@ -157,7 +157,7 @@ char *control_collective_question(const struct control *control, const struct se
 		const struct rank *found = session_find_rank(session, rank);
 		struct collective own;
 
-		/* One whose pause is withdrawn runs already. */
+		/* A rank whose pause request is being withdrawn still runs. */
 		if (!debug_state_is_stopped(found) ||
 		    !collective_is_ahead(&own, session, found, control_depth(session, found),
 					 is_far))
@@ -174,8 +174,8 @@ char *control_collective_question(const struct control *control, const struct se
 }
 
 /*
- * Of those whose leaving costs something, one sentence of each kind, and the
- * question; NULL: there are none.
+ * One sentence for each kind of cost that closing the connection has, with its ranks, then the
+ * question; ranks NULL: all ranks. NULL: closing costs nothing.
  */
 static char *leaving_question(const struct session *session, const struct rankset *ranks,
 			      bool is_connected, const char *question)
@@ -215,10 +215,10 @@ char *control_connect_question(const struct session *session, const struct ranks
 	return leaving_question(session, ranks, false, " Connect?");
 }
 
-/* What a stopped rank does when we leave. */
+/* What a stopped rank does when probetui exits. */
 enum fate {
 	FATE_GOES_ON,
-	FATE_WAITS, /* its server is our package's: another client may come */
+	FATE_WAITS, /* its debug server is our package's, which waits for the next client */
 	FATE_HELD,
 	FATE_COUNT
 };
@@ -239,7 +239,7 @@ static const char *const fate_words[FATE_COUNT][2] = {
 			"stay held by their agents until their leases end" },
 };
 
-/* "2 ranks are stopped, and will resume", or how many do what. */
+/* "2 ranks are stopped, and will resume", or a count for each fate. */
 static void append_fates(struct buffer *out, const size_t counts[FATE_COUNT], size_t count)
 {
 	bool is_one_fate = false;

@@ -55,7 +55,7 @@ static bool can_be_told(const struct rank *rank, const struct control *control)
 	       (control->has_pausing && rank->is_pausing && !rank_is_gone(rank));
 }
 
-/* Why a rank cannot be told, as a clause behind "rank 1". */
+/* Why a rank does not meet the command's need, as a clause that follows "rank 1". */
 static const char *const state_reasons[] = {
 	[DEBUGGER_NONE] = "has no debugger to connect to",
 	[DEBUGGER_WAITING] = "waits in a debugger that is not connected; connect does that",
@@ -74,7 +74,7 @@ void control_reason(const struct rank *rank, enum control_need need, struct erro
 	const struct debugger *debugger = &rank->debugger;
 	const char *reason = state_reasons[debugger->state];
 
-	/* A file that has its number may be of another job. */
+	/* The debugger's socket may name a rank of the same number in another job. */
 	if (need != CONTROL_WAITING && ptrace_state_is_free(rank) &&
 	    debugger->state != DEBUGGER_LOST) {
 		error_set(error, need == CONTROL_STOPPED ? "runs; pause stops it"
@@ -104,7 +104,7 @@ static void explain_one(const struct rank *rank, enum control_need need, struct 
 	error_set(error, "rank %d %s", rank->process.rank, reason.message);
 }
 
-/* Why no other client can connect to them. */
+/* Appends which of the ranks have another client. */
 static void append_taken(struct buffer *out, const struct session *session,
 			 const struct rankset *ranks)
 {
@@ -148,7 +148,7 @@ static void control_append_waiting(struct buffer *out, const struct session *ses
 	rankset_clear(&waiting);
 }
 
-/* "is stopped": what none of them is. */
+/* Follows "none of the ranks … is". */
 static const char *const need_words[] = {
 	[CONTROL_STOPPED] = "stopped",
 	[CONTROL_OURS] = "connected to a debugger",
@@ -186,7 +186,7 @@ static int control_explain(const struct control *control, const struct session *
 	return -1;
 }
 
-/* Who was not asked about is not told. */
+/* After a question, only the ranks that the question named are meant. */
 static bool control_is_meant(const struct command_context *context, const struct rank *rank)
 {
 	if (!format_is_chosen(&context->ranks, rank))
@@ -260,7 +260,7 @@ int control_depth(const struct session *session, const struct rank *rank)
 	return (int)place_user_frame(&rank->process, thread->sample.stack);
 }
 
-/* Of one that runs, the frame shown was not chosen by a person. */
+/* If the selected rank runs, its selected frame was not chosen by a person. */
 static int looked_at_depth(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);
@@ -313,7 +313,7 @@ void control_append(struct buffer *out, const struct control *control)
 		      need_words[control->need]);
 }
 
-/* " (rank 2 waits in a debugger …)": why one of them was not stopped. */
+/* " (rank 2 waits in a debugger …)": why the first rank that did not stop failed. */
 static void control_append_reason(struct buffer *out, const struct control *control,
 				  const struct session *session)
 {
@@ -355,7 +355,7 @@ static void say_json(const struct control *control, struct command_context *cont
 	format_document(context->out, json);
 }
 
-/* A target that is no rank yet has no set to name. */
+/* False for a target of `connect` that is no rank yet. */
 static bool names_ranks(const struct control *control)
 {
 	return control->chosen.range_count > 0;
@@ -367,7 +367,10 @@ static void append_failures(struct command_context *context, const struct contro
 {
 	struct error sentence = ERROR_INIT;
 	struct buffer out = BUFFER_INIT;
-	/* A shell's one value is what was done. */
+	/*
+	 * With --json only a script has events for failures: a single command writes one value, for
+	 * the ranks that acted.
+	 */
 	bool has_events = context->is_json && context->engine->settings.script;
 
 	for (size_t i = 0; i < count && has_events; i++)

@@ -1,6 +1,6 @@
 /*
- * control: acts on the debuggers of several ranks at once: who of a set can be
- * told to do something, what that costs, and the sentence about it.
+ * control: commands that act on the debuggers of several ranks at once: chooses the ranks that can
+ * execute the command, asks about its cost, and reports the result.
  */
 #ifndef ENGINE_CONTROL_H
 #define ENGINE_CONTROL_H
@@ -18,90 +18,95 @@ struct rank;
 struct session;
 struct thread;
 
-/* What a rank's debugger must be, to be told. */
+/* State that a command requires of a rank. */
 enum control_need {
-	CONTROL_STOPPED, /* ours, at its prompt */
+	CONTROL_STOPPED, /* connected to us, at its prompt */
 	CONTROL_OURS,
-	CONTROL_WAITING, /* for a client */
-	CONTROL_RUNNING, /* or there is none: to be stopped */
-	CONTROL_THERE,	 /* the process, whatever its debugger is */
+	CONTROL_WAITING, /* waits for a client */
+	CONTROL_RUNNING, /* runs in a debugger, or runs without a debugger and can be stopped */
+	CONTROL_THERE,	 /* the process exists, in any state */
 };
 
 /* The ranks of a command's set. */
 struct control {
-	const char *command; /* as it is said: "next" */
+	const char *command; /* name of the command as typed: "next" */
 	enum control_need need;
-	bool has_pausing;	  /* also ranks that were told to stop, and run yet */
-	struct rankset chosen;	  /* that can */
-	struct rankset others;	  /* that cannot */
-	struct rankset elsewhere; /* without the frame that is looked at */
+	bool has_pausing;	  /* also ranks that were told to stop and still run */
+	struct rankset chosen;	  /* ranks that meet need */
+	struct rankset others;	  /* ranks that do not meet need */
+	struct rankset elsewhere; /* ranks without the selected frame */
 };
 
 void control_clear(struct control *control);
 /*
- * Fills *control (command and need are given) from the context's ranks. -1 and
- * a sentence that says why when none can.
+ * Fills *control (the caller sets command and need) from the context's ranks. -1 and a sentence
+ * with the reason if no rank meets need.
  */
 int control_choose(struct control *control, struct command_context *context, struct error *error);
-/* As command_confirm(), about the ranks that were chosen. */
+/* Like command_confirm(), for the chosen ranks. */
 int control_confirm(const struct control *control, struct command_context *context,
 		    char *owned_question, struct error *error);
-/* The same before their debuggers quit: "Rank 1 will raise BdbQuit; 7 others
- * wait in all_reduce. Quit its debugger?" */
+/*
+ * Asks before the debuggers of the chosen ranks quit: "Rank 1 will raise BdbQuit; 7 others wait in
+ * all_reduce. Quit its debugger?"
+ */
 int control_confirm_quit(const struct control *control, struct command_context *context,
 			 struct error *error);
 /*
- * What to ask before those of *control step on into a collective, while others
- * that it needs stand; is_far: when they may come to it later, in the function
- * that they are in. NULL: they do not, as far as is known.
+ * Question before the chosen ranks step into a collective that also needs stopped ranks; is_far:
+ * also a collective later in the same function. free() it; NULL: no such collective is known.
  */
 char *control_collective_question(const struct control *control, const struct session *session,
 				  bool is_far);
-/* Why it cannot be told, a clause behind "rank 1": "runs; pause stops it" */
+/* Why the rank does not meet need, a clause that follows "rank 1": "runs; pause stops it". */
 void control_reason(const struct rank *rank, enum control_need need, struct error *error);
 /*
- * The thread of it that a step is of: the one at the prompt; of a rank that
- * is stopped from outside the one looked at, if that stands. NULL: not known.
+ * Thread of rank that a step acts on: the thread at the prompt; for a ptrace-stopped rank the
+ * selected thread, if that is stopped. NULL: not known.
  */
 const struct thread *control_thread(const struct session *session, const struct rank *rank);
-/* Its tid; that of the thread at the prompt where it was not read. */
+/* tid of control_thread(); if that was not read, of the thread at the prompt. */
 pid_t control_tid(const struct session *session, const struct rank *rank);
 /*
- * The frame of it that a step begins in, and expressions are evaluated in: the
- * one looked at; else the innermost (0), or where it raised that of the user's.
+ * Depth of the frame in which a step begins and expressions are evaluated: the selected frame; else
+ * the innermost (0), or after an exception the innermost user frame.
  */
 int control_depth(const struct session *session, const struct rank *rank);
-/* The same of any rank: where a caller is looked at, its frame of that
- * function, if it has one. */
+/*
+ * Like control_depth(), for any rank: if a caller's frame is selected on another rank, the frame of
+ * the same function on this rank, if there is one.
+ */
 int control_print_depth(const struct session *session, const struct rank *rank);
 /*
- * The same of another rank, where it runs the same function as far from its
- * outermost frame as the rank looked at; else 0, and it is one of *elsewhere.
- * Where no frame was chosen, each begins in its innermost one.
+ * Depth of the frame in which rank steps: the frame of the same function at the same distance from
+ * the outermost frame as on the selected rank. If there is none: 0, and rank is added to
+ * control->elsewhere. If no frame was selected, each rank steps in its innermost frame (0).
  */
 int control_step_depth(struct control *control, const struct session *session,
 		       const struct rank *rank);
 /*
- * In a shell waits for the answers, writes what was done ("next: rank 1; 3
- * others are not stopped") and tells of each failure; -1 and a sentence when
- * all of them failed. On a screen says it, and leaves the answers to come.
+ * Shell: waits for the answers, writes the ranks that acted ("next: rank 1; 3 others are not
+ * stopped") and each failure; -1 and a sentence if all failed. Screen: reports the ranks and lets
+ * the engine take the answers later.
  */
 int control_finish(const struct control *control, struct command_context *context,
 		   struct rank_answers *owned_pending, struct error *error);
 /* "rank 1; 3 others are not stopped" */
 void control_append(struct buffer *out, const struct control *control);
 
-/* What to ask before the program ends: what leaving costs, or what becomes of
- * the ranks that are stopped. NULL: none is. */
+/*
+ * Question before the program exits: the cost of closing the connections, or the fate of stopped
+ * ranks. free() it; NULL: no rank is stopped and nothing is lost.
+ */
 char *control_end_question(const struct session *session);
 /*
- * What to ask before the connections of these ranks are given up; all of them
- * where ranks is NULL. NULL: it costs nothing.
+ * Question before the connections of these ranks are closed; ranks NULL: of all ranks. free() it;
+ * NULL: closing costs nothing.
  */
 char *control_leave_question(const struct session *session, const struct rankset *ranks);
 /*
- * What to ask before these ranks, which wait for a client, are connected to.
- * NULL: leaving them will cost nothing.
+ * Question before connecting to these ranks, which wait for a client. free() it; NULL: closing the
+ * connection later costs nothing.
  */
 char *control_connect_question(const struct session *session, const struct rankset *ranks);
 

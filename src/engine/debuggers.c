@@ -16,7 +16,6 @@
 #include "model/debug-state.h"
 #include "model/job.h"
 
-/* A node takes at most this long to leave. */
 #define LEAVE_SECONDS 1.0
 
 void debuggers_send_settings(struct engine *engine)
@@ -43,7 +42,7 @@ static void connect_to(struct rank_answers *pending, const char *target, int ran
 	rank_answers_add(pending, rank, "connect", arguments);
 }
 
-/* The target with the number in the place of each %r. */
+/* Appends target with rank in place of each %r. */
 static void append_numbered(struct buffer *out, const char *target, int rank)
 {
 	const char *mark;
@@ -124,7 +123,7 @@ void debuggers_await(struct engine *engine, double seconds)
 	engine_wait(engine, are_settled, NULL, seconds);
 }
 
-/* One client at a time has a pdb; an agent says why it answers nothing. */
+/* A pdb serves one client at a time; an agent reports in debugger->why. */
 static const char *why_silent(const struct debugger *debugger)
 {
 	if (debugger->why)
@@ -174,7 +173,7 @@ void debuggers_leave(struct engine *engine)
 	}
 }
 
-/* Of the rank looked at, in the frame looked at; NULL: it is not stopped. */
+/* The rank whose displays are evaluated: the selected rank, if it is stopped; else NULL. */
 static const struct rank *displayed_rank(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);
@@ -213,7 +212,7 @@ static void ask_display(struct engine *engine, struct display *display, const st
 
 	if (display->is_asked || debuggers_is_known(display, rank, depth))
 		return;
-	/* A change is one of the same rank. */
+	/* Values of different ranks are not compared: forget the old value. */
 	if (display->pid != rank->process.pid || display->node != rank->node)
 		display_answer(display, NULL, NULL);
 	display->pid = rank->process.pid;
@@ -248,13 +247,16 @@ static bool debuggers_is_caught(const struct rank *rank)
 	return !rank_is_gone(rank) && thread && strcmp(thread->activity.name, ACTIVITY_CAUGHT) == 0;
 }
 
-/* No client has connected yet to see what it raised. */
+/* Held at an exception by its agent, and not connected. */
 static bool is_held_unseen(const struct rank *rank)
 {
 	return debuggers_is_caught(rank) && rank->debugger.state == DEBUGGER_NONE;
 }
 
-/* What it raised is told with its stop. */
+/*
+ * Held at an exception by its agent, and no stop event was received; the stop event carries the
+ * exception.
+ */
 static bool is_held_untold(const struct rank *rank)
 {
 	enum debugger_state state = rank->debugger.state;
@@ -273,8 +275,8 @@ void debuggers_connect_agent(struct engine *engine, const struct rank *rank)
 }
 
 /*
- * A rank that its agent holds is looked at by us, too: that changes nothing
- * for it, and we are told what it raised. False: none is new.
+ * Connects to the agents of ranks that are newly held at an exception: connecting changes nothing
+ * for the rank, and the agent then reports the exception. False: there are no such ranks.
  */
 static bool follow_holds(struct engine *engine)
 {
@@ -317,7 +319,7 @@ bool debuggers_await_holds(struct engine *engine, double seconds)
 	return true;
 }
 
-/* Ranks that were resumed without a request, each once; the log has all. */
+/* Reports ranks that were resumed without a request, each resume once; the log lists all. */
 static void say_resumes(struct engine *engine)
 {
 	const struct stops *stops = &engine->session.stops;
@@ -342,7 +344,7 @@ void debuggers_follow(struct engine *engine)
 {
 	if (engine->replay)
 		return;
-	/* The node of a screen does so by itself. */
+	/* On a screen the node connects to these agents by itself. */
 	if (engine->settings.script)
 		(void)follow_holds(engine);
 	say_resumes(engine);

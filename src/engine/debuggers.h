@@ -1,7 +1,6 @@
 /*
- * debuggers: what the engine does for debuggers by itself, at each turn: the
- * targets of --connect are connected to, breakpoints are told to those that
- * lack them, what is displayed is evaluated.
+ * debuggers: what the engine does for debuggers by itself, at each turn of the loop: connects to
+ * the targets of --connect, sends breakpoints to debuggers that lack them, evaluates the displays.
  */
 #ifndef ENGINE_DEBUGGERS_H
 #define ENGINE_DEBUGGERS_H
@@ -13,36 +12,40 @@ struct buffer;
 struct engine;
 struct rank;
 
-/* Asks for the targets of --connect, `%r` for each rank of --ranks. */
+/*
+ * Sends `connect` for each target of --connect; a target with `%r` once for each rank of --ranks.
+ */
 void debuggers_connect(struct engine *engine);
 /*
- * The body of an answer to `connect`. Of several jobs, where none is chosen,
- * the one is meant whose debugger was named.
+ * Takes the body of an answer to `connect`. If there are several jobs and none was chosen, the job
+ * of the connected rank becomes the chosen one.
  */
 void debuggers_connected(struct engine *engine, const json_t *body);
-/* Asks to be connected to the agent of that rank. */
+/* Sends `connect` for the agent of rank. */
 void debuggers_connect_agent(struct engine *engine, const struct rank *rank);
-/* Sends `set` to the node where its settings are not the engine's. */
+/* Sends `set` to the node if the node's settings differ from the engine's. */
 void debuggers_send_settings(struct engine *engine);
-/* After messages were applied. */
+/*
+ * Call after messages were applied: connects to agents, reports resumed ranks, sends breakpoints.
+ */
 void debuggers_follow(struct engine *engine);
 /* Evaluates the displays that are older than the stop of the selected rank. */
 void debuggers_ask_displays(struct engine *engine);
 /*
- * Where there are connections, waits a moment until the node has given them
- * up: stopped ranks resume before this program ends.
+ * If there are debugger connections, closes them and waits up to a second for the node: stopped
+ * ranks resume before this program ends.
  */
 void debuggers_leave(struct engine *engine);
-/* Waits in a shell until those connected to have answered, or cannot. */
+/* Shell: waits until no debugger is still connecting. */
 void debuggers_await(struct engine *engine, double seconds);
 /*
- * Waits in a shell, that long at most, until agents that hold ranks at an
- * exception have told of it; false: there are none that had not.
+ * Shell: connects to agents that have newly stopped ranks at an exception, and waits up to seconds
+ * for their reports; false: there are no such agents.
  */
 bool debuggers_await_holds(struct engine *engine, double seconds);
 /*
- * Appends that ranks were connected to and have not answered, as their servers
- * may have other clients; false: there are none such.
+ * Appends ranks whose debuggers are connected but do not answer, perhaps because another client has
+ * them; false: there are none.
  */
 bool debuggers_append_silent(struct buffer *out, const struct engine *engine);
 

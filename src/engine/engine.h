@@ -1,9 +1,9 @@
 /*
- * engine: the session, the pipes that feed it, and the commands that act on
- * it. The screen and a shell command drive the same engine.
+ * engine: the session, the links to the nodes that feed the session, and the requests of commands.
+ * The screen and a shell command drive the same engine.
  *
- * One turn of the loop: links append what they read, the engine applies it to
- * the session and judges once, then calls changed() once.
+ * One turn of the loop: links pass on the lines they read, the engine applies these messages to the
+ * session, judges once, then calls changed() once.
  */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
@@ -36,7 +36,10 @@ struct record;
 struct replay;
 struct strmap;
 
-/* What engine_want_ asked for lately, so that asking twice is free. */
+/*
+ * A request that an engine_want_…() function sent in the last seconds, so that asking again is
+ * free.
+ */
 #define WANTED_MAXIMUM 64
 struct wanted {
 	char *key;
@@ -47,170 +50,168 @@ struct engine {
 	struct settings settings;
 	struct session session;
 	struct loop *loop;
-	struct link **links; /* one a node; index = session node */
+	struct link **links; /* one per node; index = session node */
 	size_t link_count;
-	struct replay *replay; /* in place of a node; NULL: live */
+	struct replay *replay; /* replay of a recording in place of nodes; NULL: live */
 	bool is_played;	       /* the recording plays at its pace */
 	struct loop_timer *replay_timer;
-	bool is_held;			 /* the recording stands still */
-	double replay_offset;		 /* session time of a playing recording
-					  * less the clock's */
+	bool is_held;			 /* the recording is paused */
+	double replay_offset;		 /* of a playing recording: session time minus loop_now() */
 	struct record *record;		 /* NULL: nothing is recorded */
-	struct loop_timer *record_timer; /* writes it now and then */
+	struct loop_timer *record_timer; /* flushes record periodically */
 	struct requests requests;
-	struct rank_answers **pendings; /* a screen's, answers to come */
+	struct rank_answers **pendings; /* a screen's requests that wait for answers */
 	size_t pending_count;
 	size_t pending_capacity;
-	uint64_t pending_number;	 /* of the last one */
-	struct rank_answers *connecting; /* --connect's, of a shell; NULL */
-	bool is_unconnected;		 /* some of these were not connected to */
-	char *notice;			 /* said, and not yet taken; NULL: nothing */
+	uint64_t pending_number;	 /* number of the newest entry of pendings */
+	struct rank_answers *connecting; /* --connect in a shell; NULL */
+	bool is_unconnected;		 /* a target of --connect could not be connected to */
+	char *notice;			 /* message for the person, not yet taken; NULL: none */
 	bool is_notice_error;
-	struct rank_query rank_query;	   /* answers to it are to come */
-	struct parameter_compare params;   /* asked for by diff-params */
-	struct parameter_compare parts;	   /* of what compare asked for */
-	struct value_difference differing; /* of its answers, being compared */
+	struct rank_query rank_query;	   /* the rank query that waits for answers */
+	struct parameter_compare params;   /* requested by diff-params */
+	struct parameter_compare parts;	   /* requested by `compare` */
+	struct value_difference differing; /* answers of `compare` that are being compared */
 	struct tensor_asking tensor;
-	struct rankset holds; /* held by agents that we have asked for */
-	/* The node's settings, as `set` has sent them last. */
+	struct rankset holds; /* ranks held at an exception by agents that we have connected to */
+	/* The node's settings, as the last `set` request sent them. */
 	bool node_stops_on_signal;
 	bool node_stays_stopped;
-	uint64_t stops_seen;		      /* of session.stops, for resumes to be said */
-	char *gone_why;			      /* the last node that went; NULL */
-	struct request *discovery;	      /* the first discover; NULL: taken */
+	uint64_t stops_seen;	   /* events of session.stops already reported */
+	char *gone_why;		   /* why the last lost node was lost; NULL: no node was lost */
+	struct request *discovery; /* the first discover request; NULL: its answer was taken */
 	struct wanted wanted[WANTED_MAXIMUM]; /* ring */
-	size_t wanted_count;		      /* ever written */
-	double started_at;		      /* session time 0, live */
-	bool skips_names;		      /* samples need no names of threads */
-	double sampling_period;		      /* 0: none running */
+	size_t wanted_count;		      /* number of entries ever written */
+	double started_at;		      /* loop_now() at session time 0, live */
+	bool skips_names;		      /* samples need no thread names */
+	double sampling_period;		      /* seconds; 0: no periodic sampling */
 	json_t *sampled;		      /* pids named in the last sample request; NULL: all */
-	struct strmap *recorded_sources;      /* paths asked for; NULL: none */
-	struct evidence evidence;	      /* newest answers */
+	struct strmap *recorded_sources;      /* source paths already requested; NULL: none */
+	struct evidence evidence;	      /* newest answers of `evidence` and `diagnose` */
 	struct watch_nan watch_nan;
 	struct users users;
-	size_t printing_node; /* whose output is followed */
+	size_t printing_node; /* node of the process whose output is followed */
 	pid_t printing_pid;   /* 0: none */
-	size_t console_node;  /* whose debugger's session is followed */
+	size_t console_node;  /* node of the process whose debugger console is followed */
 	pid_t console_pid;    /* 0: none */
 	struct timing timing;
-	bool lists_jobs;	  /* jobs.h; all ranks are sampled */
-	uint64_t job_breakpoints; /* the revision that its node has */
-	int job_rows;		  /* of the terminal of a job that is started; 0: any */
+	bool lists_jobs; /* the list of jobs is shown (jobs.h): all ranks of all jobs are sampled */
+	uint64_t job_breakpoints; /* revision of the breakpoints last sent for the started job */
+	int job_rows;		  /* terminal size of a job that probetui starts; 0: default size */
 	int job_columns;
-	/* What it prints, for a shell; may be NULL. */
+	/* Called with the started job's output, in a shell; may be NULL. */
 	void (*job_printed)(const char *text);
-	/* main() of a node that is part of this program; NULL: none is. */
+	/*
+	 * main() of the node that is linked into this program; NULL: the node is a program of its
+	 * own.
+	 */
 	int (*node_program)(int count, char **words);
-	bool passes_input;	     /* our standard input is the job's */
-	bool is_screen;		     /* set before engine_start: a
-				      * recording plays, ranks are
-				      * followed */
+	bool passes_input; /* probetui's standard input becomes the job's */
+	bool is_screen;	   /* set before engine_start(): recordings play, new ranks are followed */
 	void (*changed)(void *data); /* the session changed; may be NULL */
 	void *changed_data;
 };
 
-/* Takes the settings over. */
+/* Takes ownership of the settings' contents. */
 void engine_init(struct engine *engine, struct settings *owned_settings);
 void engine_clear(struct engine *engine);
 /*
- * Starts the node, or opens the recording, and asks for the ranks. Answers
- * arrive through the loop. For a screen (is_screen) a recording plays; else it
- * is applied to its end at once.
+ * Starts the node, or opens the recording, and requests the ranks. Answers arrive through the loop.
+ * With is_screen a recording plays; otherwise all of it is applied at once. -1: *error is set.
  */
 int engine_start(struct engine *engine, struct error *error);
 /*
- * One sentence for the person, in place of what was not taken yet: what became
- * of something that a screen did not wait for.
+ * Sets the notice, one sentence for the person about a result that a screen did not wait for.
+ * Replaces a notice that was not taken yet.
  */
 void engine_say(struct engine *engine, bool is_error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Passes it out, free() it; NULL: there is none. */
+/* Returns the notice and removes it from the engine; free() it. NULL: there is no notice. */
 char *engine_take_notice(struct engine *engine, bool *is_error);
-/* Session time now. */
+/* Returns the session time now, in seconds. */
 double engine_now(const struct engine *engine);
 /*
- * Runs the loop until done(engine, data), the time is over, or nobody is there
- * any more who could change something. 0 done, -1 not.
- * Shell commands wait so; a screen never does.
+ * Runs the loop until done(engine, data) returns true, seconds are over, or no node can answer any
+ * more. 0: done, -1: not done. Shell commands wait this way; a screen never waits.
  */
 int engine_wait(struct engine *engine, bool (*done)(const struct engine *engine, void *data),
 		void *data, double seconds);
-/*
- * From now on the node tells of what comes, every period seconds, and at once
- * of what goes.
- */
+/* From now on the node reports new processes every period seconds, and ended processes at once. */
 void engine_follow(struct engine *engine, double period);
 /* Samples all chosen ranks every period seconds; 0 stops. */
 void engine_sample_every(struct engine *engine, double period);
-/* From now on stacks come, and are shown, with native frames, or without. */
+/* Turns native frames in stacks on or off, and samples anew if sampling is periodic. */
 void engine_use_native(struct engine *engine, bool is_native);
 /* One sample of all chosen ranks now. */
 void engine_sample_once(struct engine *engine);
-/* Asks for what the session lacks; asking twice is free. */
+/* Request data that the session lacks; repeated calls are free. */
 void engine_want_source(struct engine *engine, size_t node, pid_t pid, const char *path);
 void engine_want_frame(struct engine *engine, size_t node, pid_t pid, pid_t tid, int depth);
 void engine_want_children(struct engine *engine, size_t node, pid_t pid, uint64_t address,
 			  int64_t start);
 /*
- * What this process prints is followed from now on, and no other's any more;
- * pid 0: nobody's. Asking again is free.
+ * Follows the output of this process from now on, in place of any other process; pid 0: of no
+ * process. Repeated calls are free.
  */
 void engine_follow_output(struct engine *engine, size_t node, pid_t pid);
 /*
- * The session of this process's debugger is followed from now on, and no
- * other's any more; pid 0: nobody's. Asking again is free.
+ * Follows the debugger console of this process from now on, in place of any other process; pid 0:
+ * of no process. Repeated calls are free.
  */
 void engine_follow_console(struct engine *engine, size_t node, pid_t pid);
-/* Types text there, as it is. */
+/* Sends text unchanged to the debugger console of the process. */
 void engine_type(struct engine *engine, pid_t pid, const char *text);
-/* The last lines of a process that has ended, if they are not known. */
+/* Requests the last output lines of a process that has ended, unless they are known. */
 void engine_want_output(struct engine *engine, size_t node, pid_t pid);
-/* What a recording lacks of the user's files; waits for the answers. */
+/* Requests source files of the job that the recording lacks; waits for the answers. */
 void engine_record_sources(struct engine *engine);
 /*
- * Records to a new file from now on, beginning with what is known; what
- * engine_keep() kept stands before it. It is in the file within a second, so
- * that no more is lost if this program is killed.
+ * Records to a new file from now on. The file begins with what engine_keep() kept in memory and
+ * with the present state. Data is written to the file within a second, so that a killed probetui
+ * loses no more.
  */
 int engine_record(struct engine *engine, const char *path, struct error *error);
-/* Keeps the last seconds in memory until engine_record() wants them. */
+/* Keeps the last seconds in memory until engine_record() writes them to a file. */
 void engine_keep(struct engine *engine, double seconds);
 /* Ends the recording, if there is one. */
 void engine_record_stop(struct engine *engine);
-/* Lends the path of what is being recorded; NULL: nothing, or only kept. */
+/*
+ * Path of the file that is being recorded, borrowed; NULL: nothing is recorded, or only kept in
+ * memory.
+ */
 const char *engine_record_path(const struct engine *engine);
-/* Replays: moves to a session time, or the nearest end. */
+/* Replay: moves to a session time, or to the nearer end of the recording. */
 void engine_seek(struct engine *engine, double time);
 /*
- * Replays: moves to the count-th change (replay_find_change) after now, or
- * before it where count is negative; the last there is if there are fewer.
- * False: there is none, and nothing was moved.
+ * Replay: moves to the count-th change (replay_find_change) after the present time, or before it if
+ * count is negative; to the last change in that direction if there are fewer. False: there is no
+ * change, and the time stays.
  */
 bool engine_seek_change(struct engine *engine, int count);
-/* Replays: stands still, or plays on. */
+/* Replay: pauses, or plays again. */
 void engine_hold(struct engine *engine, bool is_held);
 
-/* Asks for one sample of all chosen ranks; request_take() it. */
+/* Requests one sample of all chosen ranks; pass the result to request_take(). */
 struct request *engine_ask_sample(struct engine *engine);
-/* True when sampling must name its processes, so needs discover's answer. */
+/* True if `sample` must list pids (--ranks, --job), so that discover must be answered first. */
 bool engine_must_name_ranks(const struct engine *engine);
-/* No node answers any more (or it is a replay). */
+/* True if no node answers any more, or if the session is a replay. */
 bool engine_is_deaf(const struct engine *engine);
-/* Makes verdict and classes anew, for commands of a shell. */
+/* Computes verdict and classes anew, for shell commands. */
 void engine_judge(struct engine *engine);
 
-/* A job is started by us, and ranks of it may still come. */
+/* True if probetui started a job whose ranks may still appear. */
 bool engine_awaits_ranks(const struct engine *engine);
 
 /* Between the engine's own files: */
 void engine_record_line(struct engine *engine, const struct message *message, const char *line,
 			size_t length);
-/* Which of the nodes a link is to. */
+/* Index of the node that link leads to. */
 size_t engine_node_of(const struct engine *engine, const struct link *link);
-/* A link's line: a message of its node, or nothing that is one. */
+/* Handles one line of a link: applies the message, ignores a line that is no message. */
 void engine_take_line(struct link *link, const char *line, size_t length, void *data);
 void engine_apply(struct engine *engine, size_t node, const struct message *message, double now);
-/* After a batch: judges and calls changed(), where a screen is there. */
+/* After a batch of messages, with a screen: judges and calls changed(). */
 void engine_settle(struct engine *engine);
 int engine_play(struct engine *engine, struct error *error);
 

@@ -12,9 +12,9 @@
 #include "engine/request-group.h"
 #include "protocol/message.h"
 
-/* An answer about so many ranks is a line of a bounded length. */
+/* Maximum of ranks in a request, as the answer is a line of a bounded length. */
 #define BATCH 16
-/* Processes of all that was ever told; a job that restarts has more. */
+/* Limit on processes kept; a job that restarts its ranks often has more. */
 #define KEPT_MAXIMUM 65536
 
 void evidence_clear(struct evidence *evidence)
@@ -36,7 +36,7 @@ static void evidence_keep(json_t **all, const char *key, json_t *value)
 		json_object_set(*all, key, value);
 }
 
-/* Machines have the same pids, and a machine gives one again. */
+/* Several machines may use the same pid, and a machine reuses pids. */
 struct process_key {
 	char text[80];
 };
@@ -50,7 +50,7 @@ static struct process_key evidence_key_of(const struct rank *rank)
 	return key;
 }
 
-/* An answer that is being kept. */
+/* Context of an answer that is being kept. */
 struct taking {
 	struct evidence *evidence;
 	const struct session *session;
@@ -92,7 +92,7 @@ static void keep_cgroups(const struct taking *taking, json_t *list)
 	}
 }
 
-/* Each machine has its own log; a newer answer replaces that of its machine. */
+/* Each machine has its own kernel log; a newer answer replaces the machine's older one. */
 static void keep_kernel(const struct taking *taking, const json_t *body)
 {
 	struct evidence *evidence = taking->evidence;
@@ -153,14 +153,14 @@ json_t *evidence_kernel(const struct evidence *evidence)
 	return all;
 }
 
-/* What is asked about whom, and how. */
+/* A kind of request and the ranks it is sent for. */
 struct question {
 	const char *command;
 	bool (*is_wanted)(const struct engine *engine, const struct rank *rank);
 	bool has_kernel;
 };
 
-/* group NULL: only the session takes the answers. */
+/* Sends one request. group NULL: only the session takes the answer. */
 static void send_batch(struct engine *engine, const struct question *question, json_t *owned_pids,
 		       bool has_kernel, struct request_group *group)
 {
@@ -175,8 +175,8 @@ static void send_batch(struct engine *engine, const struct question *question, j
 }
 
 /*
- * Requests about all ranks that are wanted; false: there are none. The last
- * one asks for the kernel's log: by then the node knows all of them.
+ * Sends requests for all wanted ranks; false: there are none. Only the last request asks for the
+ * kernel log: by then the node knows all of the processes.
  */
 static bool ask(struct engine *engine, const struct question *question, struct request_group *group)
 {

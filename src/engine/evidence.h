@@ -1,10 +1,10 @@
 /*
- * evidence: what a node says of a job besides stacks: versions, memory, why a
- * rank raised, what the kernel killed. The newest answers are kept, those of a
- * recording too, so a report of it has what was asked while it was made.
+ * evidence: data that nodes report of a job besides stacks: versions, memory, why a rank raised,
+ * which processes the kernel killed. The newest answers are kept, also those in a recording, so
+ * that a report of a recording has the answers from recording time.
  *
- * The bodies are those of `evidence` and `diagnose` (docs/protocol.md); all of
- * it comes from outside.
+ * The bodies are those of `evidence` and `diagnose` (docs/protocol.md) and come from outside: not
+ * trusted.
  */
 #ifndef ENGINE_EVIDENCE_H
 #define ENGINE_EVIDENCE_H
@@ -21,38 +21,38 @@ struct rank;
 struct session;
 
 struct evidence {
-	/* By process: node, pid and start time tell one from another. */
-	json_t *ranks;	 /* its part of `evidence` */
-	json_t *ways;	 /* its part of `diagnose` */
-	json_t *asked;	 /* true */
-	json_t *cgroups; /* "NODE:PATH" -> its limits and use */
-	json_t *kernels; /* "NODE" -> its "kernel"; NULL: none is known */
+	/* Keys of ranks, ways and asked: "NODE:PID:START_TIME". */
+	json_t *ranks;	 /* the process's item of `evidence` */
+	json_t *ways;	 /* the process's item of `diagnose` */
+	json_t *asked;	 /* true: `evidence` was requested */
+	json_t *cgroups; /* "NODE:PATH" -> limits and use of the cgroup */
+	json_t *kernels; /* "NODE" -> lines of the kernel log; NULL: none known */
 	char *kernel_error;
 };
 
 void evidence_clear(struct evidence *evidence);
 /*
- * Keeps what a node's answer says of the session's ranks; other messages are
- * left alone.
+ * Keeps a node's answer to `evidence` or `diagnose` about the session's ranks; ignores other
+ * messages.
  */
 void evidence_take(struct evidence *evidence, const struct session *session, size_t node,
 		   const struct message *message);
-/* Lends; NULL: nothing is known of the process. */
+/* Borrowed; NULL: nothing is known of the process. */
 const json_t *evidence_find(const struct evidence *evidence, const struct rank *rank);
 const json_t *evidence_ways(const struct evidence *evidence, const struct rank *rank);
-/* A new array of all machines' lines; null: no kernel's log was read. */
+/* A new array with the kernel log lines of all machines; JSON null: no kernel log was read. */
 json_t *evidence_kernel(const struct evidence *evidence);
 /*
- * Asks about ranks that were not asked about yet and waits for nothing: the
- * node then remembers what can still be read when they have ended.
+ * Sends `evidence` for ranks not requested yet and does not wait: the node then remembers data that
+ * can no longer be read once a rank has ended.
  */
 void evidence_follow(struct engine *engine);
 /*
- * Asks about all ranks, also those that have ended. The session takes the
- * answers; group: a shell waits for them, too; NULL: nothing does.
+ * Sends `evidence` for all ranks, including ended ones. The session takes the answers; group: a
+ * shell can wait for them with it; NULL: nobody waits.
  */
 void evidence_ask(struct engine *engine, struct request_group *group);
-/* The same for `diagnose`, of the ranks that live. */
+/* Like evidence_ask(), for `diagnose` and ranks that have not exited. */
 void evidence_ask_ways(struct engine *engine, struct request_group *group);
 
 #endif

@@ -29,7 +29,7 @@ static int check_about(const char *path, const struct stat *about, struct error 
 	if (about->st_uid != geteuid() && about->st_uid != 0)
 		return error_set(
 			error, "the folder %s belongs to another user; name one of your own", path);
-	/* With the sticky bit, as in /tmp, others cannot touch our files. */
+	/* In a folder with the sticky bit, as /tmp, others cannot replace our files. */
 	if (about->st_mode & S_IWOTH && !(about->st_mode & S_ISVTX))
 		return error_set(
 			error, "anybody may write into the folder %s; name one of your own", path);
@@ -45,7 +45,7 @@ int folder_check(const char *path, struct error *error)
 	int result;
 
 	buffer_append_string(&plain, path);
-	/* A slash at the end would follow a link. */
+	/* lstat() of a path that ends with a slash would follow a symbolic link. */
 	while (plain.length > 1 && plain.data[plain.length - 1] == '/')
 		buffer_truncate(&plain, plain.length - 1);
 	if (mkdir(plain.data, 0700) < 0 && errno != EEXIST)
@@ -58,7 +58,7 @@ int folder_check(const char *path, struct error *error)
 	return result;
 }
 
-/* What is safe in a file's name and a shell; the rest becomes "_". */
+/* Appends word with every character that is not safe in file names and shells replaced by "_". */
 static void folder_append_word(struct buffer *out, const char *word)
 {
 	size_t length = strnlen(word, WORD_MAXIMUM);

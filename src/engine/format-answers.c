@@ -14,7 +14,7 @@
 #include "model/tensortext.h"
 #include "protocol/tensor.h"
 
-/* Lines after the first one begin below it; the last has no end. */
+/* Indents all lines but the first to column indent; ends without a newline. */
 static void format_answers_append_lines(struct buffer *out, const char *text, size_t indent)
 {
 	size_t length = strcspn(text, "\n");
@@ -35,7 +35,7 @@ static char mark_of(const struct answer_class *class)
 	return class->is_odd || class->is_raised ? '!' : ' ';
 }
 
-/* A tensor's text says no more than its head and statistics do. */
+/* Appends a tensor's shape, statistics and hash; the tensor's text would repeat them. */
 static void append_tensor(struct buffer *out, const struct tensor *tensor)
 {
 	tensortext_append_head(out, tensor);

@@ -1,6 +1,4 @@
-/*
- * format-breakpoints: what became of a breakpoint in all ranks together.
- */
+/* format-breakpoints: the state of a breakpoint over all ranks, as JSON and text. */
 #include <string.h>
 
 #include "banned.h"
@@ -9,7 +7,7 @@
 #include "engine/format.h"
 #include "model/breakpoints.h"
 
-/* What stops the ranks that have it. */
+/* The backends that stop the ranks, with the ranks of each. */
 static json_t *backends_to_json(const struct breakpoint_summary *summary)
 {
 	json_t *backends = json_array();
@@ -92,7 +90,7 @@ static void format_breakpoints_append_missing(struct buffer *out,
 			rankset_append_named(out, &missing);
 		}
 	}
-	/* One that is set may have less than was asked for. */
+	/* A breakpoint that is set may have a message, too: it lacks a part of the request. */
 	if (message) {
 		buffer_append_string(out, ": ");
 		format_text(out, message);

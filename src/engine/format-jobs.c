@@ -1,6 +1,4 @@
-/*
- * format-jobs: which jobs run here, as JSON and for people.
- */
+/* format-jobs: the jobs of this machine, as JSON and text. */
 #include <math.h>
 #include <stdio.h>
 
@@ -89,7 +87,7 @@ json_t *format_json_jobs(const struct session *session)
 	return jobs;
 }
 
-/* The verdict stands below its job, where there is one. */
+/* A job's verdict follows on a line of its own. */
 void format_text_jobs(struct buffer *out, const struct session *session)
 {
 	for (size_t i = 0; i < session->job_count; i++) {

@@ -15,10 +15,10 @@
 #include "protocol/stack.h"
 #include "protocol/variable.h"
 
-/* Code objects whose values are kept for the next frame of the same stack. */
+/* Number of code objects whose JSON values are cached while one stack is converted. */
 #define CODES_IN_TURN 32
 
-/* A code point that a terminal might obey travels as \uXXXX. */
+/* Appends a code point that a terminal may interpret as \uXXXX. */
 static void append_escaped(struct buffer *out, int32_t codepoint)
 {
 	if (codepoint < 0x10000) {
@@ -37,7 +37,7 @@ void format_document(struct buffer *out, json_t *owned_value)
 
 	json_append(&line, owned_value);
 	json_decref(owned_value);
-	/* In JSON only a string holds anything but plain ASCII. */
+	/* In JSON text only strings contain anything but plain ASCII. */
 	for (at = line.data; at < line.data + line.length;) {
 		size_t left = line.length - (size_t)(at - line.data);
 		size_t plain = text_plain_prefix(at, left);
@@ -78,7 +78,7 @@ static const char *frame_type_name(enum frame_type type)
 	return "Python";
 }
 
-/* What all frames of a code object have in common. */
+/* JSON values that all frames of a code object share. */
 static json_t *format_json_code_to_json(const struct code *code)
 {
 	json_t *json = json_object();
@@ -90,7 +90,7 @@ static json_t *format_json_code_to_json(const struct code *code)
 	return json;
 }
 
-/* Names are literals: nothing in them is to be checked. */
+/* Adds a value shared with code. Names are literals: no UTF-8 check needed. */
 static void share(json_t *json, const char *name, json_t *code)
 {
 	json_object_set_new_nocheck(json, name, json_incref(json_object_get(code, name)));
@@ -121,7 +121,7 @@ json_t *format_json_frame(const struct process *process, const struct frame *fra
 	return json;
 }
 
-/* Deep stacks repeat a few functions: what was made of them last is kept. */
+/* Deep stacks repeat a few functions: the JSON values of recent code objects are reused. */
 static json_t *frames_to_json(const struct process *process, const struct stack *stack)
 {
 	json_t *codes[CODES_IN_TURN] = { NULL };
@@ -165,7 +165,7 @@ json_t *format_json_thread(const struct session *session, const struct rank *ran
 	return json;
 }
 
-/* Milliseconds are all that sampling can tell. */
+/* Rounds to milliseconds, as sampling is no more precise. */
 static json_t *seconds_to_json(double seconds)
 {
 	return json_real((double)(int64_t)(seconds * 1000 + 0.5) / 1000);
@@ -222,7 +222,7 @@ static json_t *threads_to_json(const struct session *session, const struct rank 
 	return threads;
 }
 
-/* A child of a rank: a rank without number, but with a role. */
+/* A child process of a rank: no rank number, but a role. */
 static json_t *child_to_json(const struct session *session, const struct rank *child)
 {
 	json_t *json = json_object();
@@ -248,7 +248,7 @@ json_t *format_json_rank(const struct session *session, const struct rank *rank)
 	return json;
 }
 
-/* Frames of a class are judged by the process of its first rank. */
+/* Whether a class's frame is a user frame is decided by the process of the class's first rank. */
 static const struct process *process_of(const struct session *session, const struct rankset *ranks)
 {
 	const struct rank *rank = session_find_rank(session, rankset_first(ranks));
@@ -301,7 +301,7 @@ static void append_tree_frame(json_t *frames, const struct process *process,
 	if (!node->frame.code || !process)
 		return;
 	frame = format_json_frame(process, &node->frame, 0);
-	/* A merged frame lies at many depths. */
+	/* A merged frame has a different depth in each stack. */
 	json_object_set_new(frame, "depth", json_null());
 	json_array_append_new(frames, frame);
 }
@@ -313,7 +313,10 @@ json_t *format_json_tree(const struct session *session, const struct stacktree_n
 	json_t *frames = json_array();
 	json_t *children = json_array();
 
-	/* A recursion is a chain of thousands, too deep for many a reader. */
+	/*
+	 * A recursion is a chain of thousands of nodes: one object for a chain, as nested objects
+	 * would be too deep for many JSON parsers.
+	 */
 	append_tree_frame(frames, process, node);
 	while (node->child_count == 1 &&
 	       rankset_is_equal(&node->ranks, &node->children[0]->ranks)) {

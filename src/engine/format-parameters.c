@@ -1,6 +1,6 @@
 /*
- * format-parameters: parameters of replicas, or the parts of values, compared:
- * as JSON, and a line for each that differs.
+ * format-parameters: compared parameters of replicas, or compared parts of values: as JSON, and as
+ * text with a line for each that differs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "model/paramdiff.h"
 #include "model/tensortext.h"
 
-/* What differs everywhere is not listed to its end. */
+/* Maximum of lines; the rest is counted only. */
 #define ROWS_MAXIMUM 20
 
 static json_t *format_parameters_class_to_json(const struct paramdiff_class *class)

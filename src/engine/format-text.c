@@ -14,7 +14,7 @@
 #include "protocol/stack.h"
 #include "protocol/variable.h"
 
-/* Of so many equal frames of a recursion only the ends are shown. */
+/* Runs of this many equal frames of a recursion are folded to the first and the last. */
 #define FOLD_MINIMUM 5
 
 bool format_is_chosen(const struct rankset *ranks, const struct rank *rank)
@@ -48,7 +48,7 @@ void format_text_frame(struct buffer *out, const struct frame *frame)
 	buffer_append_char(out, ')');
 }
 
-/* Text and blanks up to width columns, then two more. */
+/* Appends text, padded with blanks to width columns, then two blanks. */
 static void format_text_append_column(struct buffer *out, const char *text, int width)
 {
 	int used = text_width(text);
@@ -57,7 +57,7 @@ static void format_text_append_column(struct buffer *out, const char *text, int 
 	buffer_printf(out, "%*s", used < width ? width - used + 2 : 2, "");
 }
 
-/* The widest of several texts; the owner clears nothing. */
+/* Raises *width to the width of text. */
 static void format_text_widen(int *width, const char *text)
 {
 	int used = text_width(text);
@@ -143,7 +143,7 @@ static void measure_class(struct widths *widths, const struct rank_class *class)
 	buffer_clear(&text);
 }
 
-/* Lends the frame that is named of what was last seen; NULL: nothing was. */
+/* The place of the last known stack, borrowed; NULL: no stack is known. */
 static const struct frame *last_frame(const struct session *session, int number)
 {
 	const struct rank *rank = session_find_rank(session, number);
@@ -151,7 +151,7 @@ static const struct frame *last_frame(const struct session *session, int number)
 	return rank ? place_find(&rank->process, rank_last_stack(rank)) : NULL;
 }
 
-/* Ranks that have ended share a class, wherever they were. */
+/* Ranks that have exited share a class, even if their last places differ. */
 static void append_last(struct buffer *out, const struct session *session,
 			const struct rank_class *class)
 {
@@ -258,7 +258,7 @@ void format_text_thread(struct buffer *out, const struct thread *thread)
 	buffer_append_char(out, '\n');
 }
 
-/* Box characters as ASCII: "| ` +" and so on. */
+/* Appends prefix; is_ascii: with box-drawing characters replaced by "|", "`" and "+". */
 static void append_prefix(struct buffer *out, const char *prefix, bool is_ascii)
 {
 	while (*prefix != '\0') {
@@ -298,7 +298,7 @@ static void append_tree_row(struct buffer *out, const struct stacktree_row *row,
 	buffer_clear(&ranks);
 }
 
-/* The same line again, called by the row before for the same ranks. */
+/* True if row is the same code and line as before, called by before, for the same ranks. */
 static bool is_repeated(const struct stacktree_row *row, const struct stacktree_row *before)
 {
 	return before->node->child_count == 1 && before->node->children[0] == row->node &&
@@ -307,7 +307,7 @@ static bool is_repeated(const struct stacktree_row *row, const struct stacktree_
 	       rankset_is_equal(&before->node->ranks, &row->node->ranks);
 }
 
-/* How many rows from the first on are the same line of a recursion. */
+/* Number of rows, from the first on, that repeat one line of a recursion. */
 static size_t count_repeated(const struct stacktree_row *rows, size_t count)
 {
 	size_t i = 1;

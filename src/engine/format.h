@@ -1,10 +1,7 @@
 /*
- * format: what commands print. Shapes are those of the headless contract:
- * what is unknown is null. Text is for people: terse, aligned, and safe to
- * show whatever a target put into it.
- *
- * All of it reads the session and changes nothing. JSON values are new
- * references.
+ * format: the output of commands. In JSON an unknown value is null. Text is for people: terse,
+ * aligned, and safe to show on a terminal, whatever strings the target contains. All functions read
+ * the session and change nothing. JSON values are new references.
  */
 #ifndef ENGINE_FORMAT_H
 #define ENGINE_FORMAT_H
@@ -29,7 +26,7 @@ struct tensordiff;
 struct thread;
 struct variable_list;
 
-/* A line of JSON that is safe on a terminal too; value is released. */
+/* Appends the value as one line of JSON that is safe on a terminal; releases the value. */
 void format_document(struct buffer *out, json_t *owned_value);
 
 json_t *format_json_set(const struct rankset *set);
@@ -39,32 +36,32 @@ json_t *format_json_thread(const struct session *session, const struct rank *ran
 json_t *format_json_rank(const struct session *session, const struct rank *rank);
 json_t *format_json_verdict(const struct session *session);
 /*
- * {"frames", "ranks", "count", "is_outlier", "children"}: frames that the same
- * ranks are in, outermost first, then where these part.
+ * {"frames", "ranks", "count", "is_outlier", "children"}: the chain of frames that the same ranks
+ * are in, outermost first, then a child for each subset of ranks with a different callee.
  */
 json_t *format_json_tree(const struct session *session, const struct stacktree_node *node);
-/* An array; the users' names are looked up before (jobs.h). */
+/* An array; call jobs_name_users() before, as the users' names are printed. */
 json_t *format_json_jobs(const struct session *session);
-/* The processes say which frames are the user's own. */
+/* a and b: the processes of the two stacks, which decide which frames are user frames. */
 json_t *format_json_rows(const struct stackdiff *diff, const struct process *a,
 			 const struct process *b);
 json_t *format_json_variables(const struct variable_list *list);
 
-/* Escapes a string of a target; NULL is "?". */
+/* Appends a string of a target, escaped; NULL is "?". */
 void format_text(struct buffer *out, const char *text);
 /*
- * A sentence that begins with a word like "The" goes on behind a colon: its
- * first letter becomes small, in place.
+ * Prepares a sentence to follow a colon: makes the first letter lower case, in place, if the first
+ * word is a word like "The".
  */
 void format_clause(char *sentence);
 /* "train (train.py:17)" */
 void format_text_frame(struct buffer *out, const struct frame *frame);
-/* A line a rank: number, pid, class, state, activity, user frame. */
+/* One line per rank: number, pid, class, state, activity, user frame. */
 void format_text_ranks(struct buffer *out, const struct session *session,
 		       const struct rankset *ranks);
-/* The sentence, then a line a class. */
+/* The verdict's sentence, then one line per class. */
 void format_text_verdict(struct buffer *out, const struct session *session);
-/* A line a job, and one for its verdict if it was judged. */
+/* One line per job, and one for its verdict if it was judged. */
 void format_text_jobs(struct buffer *out, const struct session *session);
 /* "rank 3  pid 4711  sleeping  time.sleep" */
 void format_text_rank(struct buffer *out, const struct rank *rank);
@@ -72,31 +69,31 @@ void format_text_rank(struct buffer *out, const struct rank *rank);
 void format_text_thread(struct buffer *out, const struct thread *thread);
 void format_text_tree(struct buffer *out, const struct stacktree_node *root, bool is_ascii);
 void format_text_diff(struct buffer *out, const struct stackdiff *diff);
-/* A line a variable, behind indent. */
+/* One line per variable, after indent. */
 void format_text_variables(struct buffer *out, const struct variable_list *list,
 			   const char *indent);
 
-/* The document of `diff-params`, and a line for each parameter that differs. */
+/* The JSON document of `diff-params`; as text one line per parameter that differs. */
 json_t *format_json_parameters(const struct paramdiff *diff);
 void format_text_parameters(struct buffer *out, const struct paramdiff *diff);
 
-/* What ranks answered: a line a class; and the document of `compare`. */
+/* Answers of ranks: one line per class; and the JSON document of `compare`. */
 void format_text_answers(struct buffer *out, const struct answers *answers,
 			 const struct answer_classes *classes);
 json_t *format_json_answers(const struct answers *answers, const struct answer_classes *classes);
-/* {"rank", "against", "error"}, and what was found where that is null. */
+/* {"rank", "against", "error"}, and the members of found if error is NULL. */
 json_t *format_json_tensordiff(int rank, int against, const char *error,
 			       const struct tensordiff *found);
 
 /*
- * "breakpoint 1: train.py:14 if step > 3, ranks 0-7 (8), hit 4"; not is_told:
- * ranks have not answered yet.
+ * "breakpoint 1: train.py:14 if step > 3, ranks 0-7 (8), hit 4"; is_told false: ranks have not
+ * answered yet.
  */
 void format_text_breakpoint(struct buffer *out, const struct breakpoint_summary *summary,
 			    bool is_told);
 json_t *format_json_breakpoint(const struct breakpoint_summary *summary);
 
-/* Empty ranks mean all. */
+/* True if ranks is empty (all) or contains rank. */
 bool format_is_chosen(const struct rankset *ranks, const struct rank *rank);
 
 #endif

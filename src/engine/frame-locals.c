@@ -17,9 +17,9 @@
 #include "protocol/stack.h"
 #include "protocol/variable.h"
 
-/* A frame with more variables than this is cut. */
+/* Maximum of pages of a frame's variables; further variables are left out. */
 #define PAGES_MAXIMUM 100
-/* Deeper frames of one thread are left out: a recursion's are alike. */
+/* Frames of one thread beyond this depth are left out: frames of a deep recursion are alike. */
 #define FRAMES_MAXIMUM 128
 
 struct entry {
@@ -33,7 +33,7 @@ struct entry {
 
 struct frame_locals {
 	struct engine *engine;
-	struct request_group *group; /* an answer for each entry */
+	struct request_group *group; /* one answer per entry, in the same order */
 	struct entry *entries;
 	size_t count;
 	size_t capacity;
@@ -48,7 +48,7 @@ static json_t *frame_locals_make_arguments(struct engine *engine, pid_t pid, pid
 			 "start", (json_int_t)start);
 }
 
-/* An answer may say why this frame has none. */
+/* -1 and a sentence also if the answer says why the frame has no variables. */
 static int read_variables(struct variable_list *list, const json_t *body, struct error *error)
 {
 	const char *failure = json_get_string(body, "error", NULL);
@@ -57,7 +57,7 @@ static int read_variables(struct variable_list *list, const json_t *body, struct
 		       : variable_list_from_json(list, body, error);
 }
 
-/* Appends the variables of page to list. */
+/* Moves the variables of page to list; clears page. */
 static void append_page(struct variable_list *list, struct variable_list *page)
 {
 	for (size_t i = 0; i < page->count; i++) {
@@ -235,7 +235,7 @@ static void join_thread(json_t *thread, const struct frame_locals *locals, size_
 	pid_t tid = (pid_t)json_get_integer(thread, "tid", 0);
 	json_t *frames = json_object_get(thread, "frames");
 	json_t *frame;
-	int depth = 0; /* native frames have none */
+	int depth = 0; /* counts Python frames only */
 	size_t i;
 
 	json_array_foreach(frames, i, frame)

@@ -8,7 +8,7 @@
 #include "engine/users.h"
 #include "model/joblist.h"
 
-/* No job was chosen, so the list is shown. */
+/* True if no job was chosen among several, so that the list is shown. */
 static bool is_to_choose(const struct session *session)
 {
 	return session->job < 0 && session->job_count > 1;

@@ -27,7 +27,7 @@
 
 #define NODE_NAME "probetui-node"
 #define READ_SIZE 65536
-/* Then the other watches of the loop have their turn. */
+/* Bytes read per turn; then other watches of the loop get their turn. */
 #define TURN_MAXIMUM (1u << 20)
 #define QUEUE_MAXIMUM (16u << 20)
 #define END_MILLISECONDS 5
@@ -35,10 +35,10 @@
 
 struct link {
 	pid_t pid;
-	int input;  /* we write, -1 closed */
-	int output; /* we read, -1 closed */
+	int input;  /* write end to the node; -1: closed */
+	int output; /* read end from the node; -1: closed */
 	struct buffer in;
-	size_t searched; /* bytes of in that hold no newline */
+	size_t searched; /* leading bytes of in without a newline */
 	struct buffer out;
 	struct loop *loop;
 	struct loop_watch *read_watch;
@@ -76,7 +76,7 @@ char *link_find_node(struct error *error)
 	return NULL;
 }
 
-/* The node must not inherit that we ignore SIGPIPE, nor a blocked signal. */
+/* The node must not inherit the ignored SIGPIPE, nor a blocked signal. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
 	sigset_t defaults;
@@ -91,7 +91,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
 							    POSIX_SPAWN_SETSIGMASK);
 }
 
-/* What is inherited, and how. */
+/* Descriptors that the node inherits. */
 struct inherited {
 	int input;
 	int output;
@@ -115,7 +115,7 @@ static int spawn(struct link *link, const char *path, const struct inherited *in
 		snprintf(number, sizeof(number), "%d", inherited->job_input);
 		argv[1] = (char *)(uintptr_t)JOB_INPUT_OPTION;
 		argv[2] = number;
-		/* The same number: it is not closed then. */
+		/* dup2() onto the same number clears FD_CLOEXEC. */
 		posix_spawn_file_actions_adddup2(&actions, inherited->job_input,
 						 inherited->job_input);
 	}
@@ -135,13 +135,13 @@ static void link_close_fd(int *fd)
 	*fd = -1;
 }
 
-/* The ends of two pipes: ours, and those that the node gets. */
+/* down: to the node; up: from the node. [0] reads, [1] writes. */
 struct pipes {
 	int down[2];
 	int up[2];
 };
 
-/* 0, or an errno. */
+/* 0, or an errno value. */
 static int open_pipes(struct pipes *pipes)
 {
 	*pipes = (struct pipes){ { -1, -1 }, { -1, -1 } };
@@ -160,7 +160,10 @@ static struct link *make_link(void)
 	return link;
 }
 
-/* result: an errno, then NULL and a sentence. */
+/*
+ * Keeps the parent's ends of pipes. result: an errno value if the start failed; then NULL and a
+ * sentence.
+ */
 static struct link *take_pipes(struct link *link, struct pipes *pipes, int result, const char *path,
 			       struct error *error)
 {
@@ -185,7 +188,7 @@ struct link *link_new(const char *path, bool is_quiet, int job_input, struct err
 	struct pipes pipes;
 	int result = open_pipes(&pipes);
 
-	/* Above those that the node has for itself. */
+	/* Above the node's own standard descriptors. */
 	if (job_input >= 0 && result == 0) {
 		inherited.job_input = fcntl(job_input, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 		result = inherited.job_input < 0 ? errno : 0;
@@ -208,8 +211,8 @@ bool link_needs_exec(const char *path)
 }
 
 /*
- * As spawn() has it for a program. Of the pipes the child keeps its two ends:
- * with ours open it would never see the end of its input.
+ * Same process state as spawn() sets. Closes all pipe descriptors but standard input and output:
+ * with the parent's write end open the child would never see the end of its input.
  */
 static int run_child(struct pipes *pipes, const char *path, link_program *program)
 {
@@ -238,7 +241,7 @@ struct link *link_fork(const char *path, link_program *program, struct error *er
 
 	if (result == 0) {
 		link->pid = fork();
-		/* What the parent has not written yet is the parent's. */
+		/* _exit() keeps the child from flushing stdio buffers inherited from the parent. */
 		if (link->pid == 0)
 			_exit(run_child(&pipes, path, program));
 		result = link->pid < 0 ? errno : 0;
@@ -271,7 +274,7 @@ static void close_link(struct link *link, const char *why)
 
 static void link_on_writable(int fd, int events, void *data);
 
-/* Writes what the pipe takes; watches for room when it does not take all. */
+/* Writes as much as the pipe takes; watches for writability if data is left. */
 static void flush(struct link *link)
 {
 	while (link->out.length > 0) {
@@ -283,7 +286,7 @@ static void flush(struct link *link)
 			break;
 		buffer_consume(&link->out, (size_t)count);
 	}
-	/* A node that is gone shows at the reading end, with the reason. */
+	/* A write error drops the queue: the reading end reports why the node is gone. */
 	if (link->out.length > 0 && errno != EAGAIN)
 		buffer_reset(&link->out);
 	if (link->out.length == 0)
@@ -326,8 +329,8 @@ static void link_hand_out(struct link *link)
 }
 
 /*
- * Waits until the child is a zombie or the time is over. A pipe that it closed
- * says less: the end of the pipe comes before the end of the process.
+ * Waits until the child is a zombie or milliseconds are over. The end of the pipe is no sign of
+ * that: a process closes its pipes before it becomes a zombie.
  */
 static void await_end(pid_t pid, int milliseconds)
 {
@@ -340,7 +343,10 @@ static void await_end(pid_t pid, int milliseconds)
 	close(fd);
 }
 
-/* "left with status 1", or "was ended by signal 11 (Segmentation fault)". */
+/*
+ * Writes "probetui-node left with status 1" or "probetui-node was ended by signal 11 (Segmentation
+ * fault)" to why.
+ */
 static void describe_end(struct link *link, char *why, size_t size)
 {
 	int status;
@@ -383,7 +389,7 @@ static void link_on_readable(int fd, int events, void *data)
 				 MESSAGE_LINE_MAXIMUM >> 20);
 		else
 			link_hand_out(link);
-		/* A short read emptied the pipe. */
+		/* A short read means that the pipe is empty. */
 		if (count < (ssize_t)sizeof(bytes))
 			break;
 	}

@@ -1,12 +1,11 @@
 /*
- * link: one node's process and the pipe to it.
+ * link: the process of one node and the pipes to it.
  *
- * The node is the child of this program, in a session of its own; its
- * standard input and output are pipes. It is a program of its own, or a part
- * of this one, which saves the start of a program: a fifth of a verdict's time.
- * What is sent waits in a queue when the pipe is full; what comes is cut into
- * lines and handed out from the loop. A line longer than a message may be ends
- * the link.
+ * The node is a child process in a session (setsid) of its own; its standard input and output are
+ * pipes. The node is a program of its own, or part of this program: fork() without exec saves a
+ * fifth of a verdict's time. Lines to send wait in a queue while the pipe is full; received bytes
+ * are cut into lines and passed to a handler from the loop. A line longer than a message may be
+ * closes the link.
  */
 #ifndef ENGINE_LINK_H
 #define ENGINE_LINK_H
@@ -22,42 +21,45 @@ struct loop;
 struct link_handlers {
 	/* One line, without its newline. */
 	void (*line)(struct link *link, const char *line, size_t length, void *data);
-	/* All lines that could be read in this turn were handed out. */
+	/* All lines that were readable in this turn were passed to line(). */
 	void (*drained)(struct link *link, void *data);
-	/* The pipe ended; why is a sentence. Nothing comes any more. */
+	/* The link was closed; why: a sentence. No handler is called afterwards. */
 	void (*closed)(struct link *link, const char *why, void *data);
 	void *data;
 };
 
 /*
- * The program to start, free() it: PROBETUI_NODE, else probetui-node beside
- * this program, else the installed one. NULL and a sentence if there is none.
+ * Path of the node's program, free() it: PROBETUI_NODE, else probetui-node beside this program,
+ * else the installed program. NULL and a sentence if there is none.
  */
 char *link_find_node(struct error *error);
 /*
- * Starts the program at path. With is_quiet its standard error goes nowhere:
- * a screen is there. job_input is a descriptor that a job of the node is to
- * have as its standard input; -1: none. NULL and a sentence on failure.
+ * Starts the program at path. is_quiet: standard error goes to /dev/null, as a screen is shown.
+ * job_input: descriptor that becomes standard input of a job that the node starts; -1: none. NULL
+ * and a sentence on failure.
  */
 struct link *link_new(const char *path, bool is_quiet, int job_input, struct error *error);
-/* What main() is of a program. */
+/* A main() function. */
 typedef int link_program(int count, char **words);
-/* Whether only exec gives a node at path the rights that it has. */
+/*
+ * True if a node at path must be started with exec to get its rights: set-user-ID, set-group-ID or
+ * file capabilities.
+ */
 bool link_needs_exec(const char *path);
 /*
- * The same with a node that is part of this program: the child runs program.
- * Nothing may be open but what is for a program that is started, too, and no
- * loop be there.
+ * Like link_new(), with a node that is part of this program: forks, and the child calls program.
+ * Call before a loop exists, and with no descriptors open that a program started with exec would
+ * not get.
  */
 struct link *link_fork(const char *path, link_program *program, struct error *error);
-/* From now on the loop reads and hands out. */
+/* From now on the loop reads from the node and calls handlers. */
 void link_watch(struct link *link, struct loop *loop, const struct link_handlers *handlers);
-/* Sends a line, newline included. What a closed link is sent is dropped. */
+/* Sends a line, newline included; a line for a closed link is dropped. */
 void link_send(struct link *link, const char *line, size_t length);
 bool link_is_open(const struct link *link);
 /*
- * Closes the pipe, which ends the node, and lets it go; waits for its end a
- * few milliseconds at most.
+ * Closes the pipes, which makes the node exit, and frees the link; waits a few milliseconds at most
+ * for the node's exit.
  */
 void link_free(struct link *link);
 

@@ -16,8 +16,8 @@ static int smallest(int a, int b, int c)
 }
 
 /*
- * Edits that make name of word: letters put in, left out, changed, or two
- * swapped (optimal string alignment). Both are short.
+ * Edit distance from word to name: letters inserted, deleted, replaced, or two swapped (optimal
+ * string alignment). Lengths are at most WORD_MAXIMUM.
  */
 static int nearest_distance_of(const char *word, size_t word_length, const char *name,
 			       size_t name_length)
@@ -49,7 +49,7 @@ void nearest_init(struct nearest *nearest, const char *word)
 
 	*nearest = (struct nearest){
 		.word = word,
-		/* A third of the letters may be wrong, one always. */
+		/* one wrong letter in short words, a third of the letters in others */
 		.distance = (int)(length < 6 ? 2 : length / 3 + 1),
 	};
 }
@@ -63,7 +63,7 @@ void nearest_offer(struct nearest *nearest, const char *name)
 	if (word_length > WORD_MAXIMUM || name_length > WORD_MAXIMUM)
 		return;
 	distance = nearest_distance_of(nearest->word, word_length, name, name_length);
-	/* What has no letter in common is not near, however short it is. */
+	/* A name without any letter in common is not close, however short it is. */
 	if (distance >= nearest->distance || distance >= (int)word_length)
 		return;
 	nearest->distance = distance;

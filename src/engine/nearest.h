@@ -1,18 +1,15 @@
-/*
- * nearest: the name somebody probably meant, for sentences about names that
- * do not exist.
- */
+/* nearest: the existing name that a mistyped name probably means, for error messages. */
 #ifndef ENGINE_NEAREST_H
 #define ENGINE_NEAREST_H
 
 struct nearest {
-	const char *word; /* lent */
-	const char *best; /* lent; NULL: nothing is near */
+	const char *word; /* the mistyped name, borrowed */
+	const char *best; /* closest name so far, borrowed; NULL: none is close */
 	int distance;
 };
 
 void nearest_init(struct nearest *nearest, const char *word);
-/* Offers a candidate; the first of the nearest is kept. */
+/* Considers name; among equally close names the first is kept. */
 void nearest_offer(struct nearest *nearest, const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * node-events: what a node says: into the session, to who asked, and to a person
- * where it is for none of these.
+ * node-events: handles a node's messages: applies them to the session, answers requests, and logs
+ * messages that a person must see.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #include "engine/link.h"
 #include "protocol/message.h"
 
-/* Of the requests that are not called as their command. */
+/* Requests whose command has another name. */
 static const char *const request_words[][2] = {
 	{ "setBreakpoints", "break" },
 	{ "jobBreakpoints", "break" },
@@ -39,7 +39,7 @@ static const char *word_of(const char *request)
 	return request;
 }
 
-/* What cannot be read is said where it is shown. */
+/* Requests whose errors are shown in their views, and not logged. */
 static const char *const quiet[] = { "variables", "tensor", "parameters" };
 
 static bool is_quiet(const char *request)
@@ -57,7 +57,7 @@ static void log_failure(const struct engine *engine, const struct message *messa
 			  message->error ? message->error : "it failed");
 }
 
-/* What a node has to say; log points are told with the stops. */
+/* Logs a node's own output events; output of log points is logged with the stops. */
 static void log_output(const struct message *message)
 {
 	const char *category = json_get_string(message->body, "category", "");
@@ -67,7 +67,10 @@ static void log_output(const struct message *message)
 		log_write(LOG_WARNING, "%s", json_get_string(message->body, "output", ""));
 }
 
-/* A screen shows it in a view of its own. Elsewhere the job waits for it. */
+/*
+ * In a shell, prints the job's output and confirms it: the job waits for `jobTaken`. A screen shows
+ * the output in its own view.
+ */
 static void pass_output(struct engine *engine, const struct message *message)
 {
 	json_t *taken;
@@ -83,7 +86,7 @@ static void pass_output(struct engine *engine, const struct message *message)
 	request_post(engine, "jobTaken", taken);
 }
 
-/* When each kind of answer came, for the timing. */
+/* Records when the first answers came, for timing. */
 static void node_events_mark(struct engine *engine, const char *command)
 {
 	static const struct {

@@ -1,6 +1,4 @@
-/*
- * options: what the command line may say, one row each.
- */
+/* options: the command line options, one row each. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

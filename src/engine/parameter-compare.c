@@ -20,9 +20,9 @@
 #include "engine/tensor-question.h"
 #include "model/parampath.h"
 
-/* All elements are read: that takes longer than other answers do. */
+/* Minimum wait in seconds: ranks read all elements, which takes longer than other requests. */
 #define SECONDS_MINIMUM 60.0
-/* For a heat map of the first that differs. */
+/* Size of the heat map of the first tensor that differs. */
 #define ROWS 64
 #define COLUMNS 128
 
@@ -55,7 +55,7 @@ void parameter_compare_clear(struct engine *engine)
 	parameter_compare_drop_parts(engine);
 }
 
-/* number: of the rank in the paramdiff. */
+/* number: index of the rank in the paramdiff. */
 static void parameter_compare_ask(struct engine *engine, struct parameter_compare *params,
 				  size_t number)
 {
@@ -65,7 +65,7 @@ static void parameter_compare_ask(struct engine *engine, struct parameter_compar
 	size_t *tag;
 	json_t *arguments;
 
-	/* While pages come, ranks go. */
+	/* A rank may exit between two pages. */
 	if (!rank || rank_is_gone(rank)) {
 		paramdiff_fail(diff, number, "it is gone");
 		return;
@@ -110,7 +110,7 @@ static void parameter_compare_recall(struct engine *engine, struct paramdiff *di
 	}
 }
 
-/* What the ranks answered when it was recorded. */
+/* Replay: compares the recorded answers. */
 static int parameter_compare_recall_all(struct command_context *context, const char *expression,
 					bool is_of_gradients, struct error *error)
 {
@@ -133,7 +133,7 @@ static int parameter_compare_recall_all(struct command_context *context, const c
 	return 0;
 }
 
-/* One page; asks for the next one. */
+/* Takes one page and requests the next page. */
 static void take_page(struct engine *engine, const struct group_answer *answer, void *data)
 {
 	struct parameter_compare *params = data;
@@ -162,7 +162,7 @@ static void begin_group(struct engine *engine, struct parameter_compare *params)
 	params->group = request_group_new(engine, take_page, parameter_compare_judge, params);
 }
 
-/* Without a request there is no answer that would call parameter_compare_judge(). */
+/* Without an open request no answer would call parameter_compare_judge(). */
 static void judge_if_none(struct engine *engine, struct parameter_compare *params)
 {
 	if (request_group_open_count(params->group) == 0)
@@ -202,9 +202,7 @@ int parameter_compare_begin(struct command_context *context, const char *express
 	return 0;
 }
 
-/*
- * The elements of the first that differs
- */
+/* Elements of the first tensor that differs */
 
 static char *parameter_compare_name_of(const struct paramdiff *diff,
 				       const struct paramdiff_row *row, int way)
@@ -212,7 +210,7 @@ static char *parameter_compare_name_of(const struct paramdiff *diff,
 	return parampath_make(diff->expression, row->name, way, diff->is_of_gradients);
 }
 
-/* In the way that the first could be named in. */
+/* Uses the way of naming that worked for the first tensor. */
 char *parameter_compare_name(const struct engine *engine, const struct paramdiff_row *row)
 {
 	const struct paramdiff *diff = &engine->session.paramdiff;
@@ -245,7 +243,7 @@ static size_t largest(const struct paramdiff_row *row, size_t but)
 	return best;
 }
 
-/* One of those that differ, and one of most. */
+/* rank: of the largest class that differs; against: of the class with the most ranks. */
 static void choose_pair(const struct paramdiff_row *row, int *rank, int *against)
 {
 	size_t most = largest(row, row->class_count);
@@ -265,7 +263,7 @@ static char *name_first(const struct paramdiff *diff, int way)
 						     : NULL;
 }
 
-/* False: there is nothing to compare, or no way left to name it. */
+/* False: there are no elements to compare, or no further way to name the tensor. */
 static bool begin_comparison(struct engine *engine, struct parameter_compare *params)
 {
 	struct paramdiff *diff = parameter_compare_diff_of(engine, params);
@@ -290,7 +288,7 @@ static bool begin_comparison(struct engine *engine, struct parameter_compare *pa
 	return true;
 }
 
-/* The result; an error is that of the last way of naming the tensor. */
+/* Takes the result; an error belongs to the last tried way of naming the tensor. */
 static void end_comparison(struct engine *engine, struct parameter_compare *params)
 {
 	struct difference *difference = &parameter_compare_diff_of(engine, params)->difference;
@@ -306,7 +304,7 @@ static void end_comparison(struct engine *engine, struct parameter_compare *para
 	params->way++;
 }
 
-/* Tries the ways of naming the tensor until a comparison is under way. */
+/* Tries the ways of naming the tensor until a comparison is running. */
 static void pair(struct engine *engine, struct parameter_compare *params)
 {
 	struct paramdiff *diff = parameter_compare_diff_of(engine, params);
@@ -338,7 +336,7 @@ static void parameter_compare_on_moved(struct engine *engine, void *data)
 		diff->is_over = true;
 }
 
-/* All pages have come. */
+/* Called when all pages have come. */
 static void parameter_compare_judge(struct engine *engine, void *data)
 {
 	struct parameter_compare *params = data;
@@ -354,7 +352,7 @@ static bool is_busy(const struct parameter_compare *params)
 	return (params->group && request_group_open_count(params->group) > 0) || params->comparison;
 }
 
-/* Of a replay it is over at once. */
+/* A replay has all answers at once. */
 static void recall_parts(struct engine *engine, struct paramdiff *parts,
 			 const struct rankset *ranks)
 {

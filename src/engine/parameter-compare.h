@@ -1,9 +1,11 @@
 /*
- * parameter-compare: asks ranks for all their parameters and buffers, page by page, with
- * hashes, into the session's paramdiff; where elements differ, the first such
- * pair is compared element by element (engine/tensor-compare.h). One at a time: what
- * was asked before is dropped then. Beside it the same is done for the parts
- * of what `compare` asked for, plain values included, into the answers' parts.
+ * parameter-compare: requests all parameters and buffers of a value from ranks, page by page and
+ * with hashes, and compares them in the session's paramdiff. If elements differ, the first
+ * differing pair is compared element by element (engine/tensor-compare.h). A new comparison drops
+ * the one before.
+ *
+ * A second comparison (engine->parts) does this for the parts of the value that `compare` asked
+ * for, plain values included, into answers.parts.
  */
 #ifndef ENGINE_PARAMETER_COMPARE_H
 #define ENGINE_PARAMETER_COMPARE_H
@@ -18,30 +20,30 @@ struct paramdiff_row;
 struct rankset;
 struct request_group;
 
-/* All zero: nothing is asked. */
+/* A comparison; all zero: none. */
 struct parameter_compare {
-	bool is_of_answers;		   /* it fills their parts */
-	struct request_group *group;	   /* pages to come; NULL: none was asked for */
-	struct tensor_compare *comparison; /* of the first that differs; NULL: none */
-	int way;			   /* of naming it, that is tried */
-	bool is_late;			   /* elements are not compared any more */
+	bool is_of_answers;		   /* result goes to the session's answers.parts */
+	struct request_group *group;	   /* requests of pages; NULL: none */
+	struct tensor_compare *comparison; /* of the first difference; NULL: none */
+	int way;      /* index of the current way to name the tensor, see parampath.h */
+	bool is_late; /* time is over: elements are not compared any more */
 };
 
 void parameter_compare_clear(struct engine *engine);
-/* Asks the context's ranks. -1 and a sentence where there is none. */
+/* Sends requests to the context's ranks. -1 and a sentence if there are no ranks. */
 int parameter_compare_begin(struct command_context *context, const char *expression,
 			    bool is_of_gradients, struct error *error);
-/* Asks these ranks for the parts of what the answers' question names. */
+/* Requests the parts of the value of answers.question from these ranks. */
 void parameter_compare_begin_parts(struct engine *engine, const struct rankset *ranks);
-/* They are not waited for any more. */
+/* Cancels the comparison of parts. */
 void parameter_compare_drop_parts(struct engine *engine);
 bool parameter_compare_are_parts_busy(const struct engine *engine);
 bool parameter_compare_is_busy(const struct engine *engine);
-/* What is asked of ranks ends: they answer that it did. */
+/* Sends `cancel` to the ranks; their requests then fail. */
 void parameter_compare_cancel(struct engine *engine);
-/* A row's tensor as an expression, "model.fc.weight"; free() it. */
+/* Expression for a row's tensor, "model.fc.weight"; free() it. */
 char *parameter_compare_name(const struct engine *engine, const struct paramdiff_row *row);
-/* In a shell: waits for all; who is late fails with a sentence. */
+/* Shell: waits for all answers; a late request fails with a sentence. */
 void parameter_compare_wait(struct engine *engine);
 void parameter_compare_wait_parts(struct engine *engine);
 

@@ -16,7 +16,7 @@
 
 struct failure {
 	char *sentence;
-	struct rankset ranks; /* empty: of no rank */
+	struct rankset ranks; /* empty: a failure without a rank */
 };
 
 static void rank_answers_on_done(struct engine *engine, void *data);
@@ -90,7 +90,7 @@ void failures_add(struct failures *failures, int rank, const char *sentence)
 		rankset_add(&found->ranks, rank);
 }
 
-/* The length of a number of a process or thread, or of "\u2026" for several; 0. */
+/* Length of a process or thread number at text[at], or of "\u2026" in place of one; 0: neither. */
 static size_t id_length(const char *text, size_t at)
 {
 	static const char *const words[] = { "pid ", "rocess ", "hread " };
@@ -107,7 +107,10 @@ static size_t id_length(const char *text, size_t at)
 	return 0;
 }
 
-/* One sentence for both; NULL: more than the numbers of processes differs. */
+/*
+ * One sentence for both, with "\u2026" for numbers that differ; NULL: the sentences differ in more
+ * than process or thread numbers.
+ */
 static char *fold(const char *a, const char *b)
 {
 	struct buffer out = BUFFER_INIT;
@@ -138,7 +141,7 @@ static char *fold(const char *a, const char *b)
 	return NULL;
 }
 
-/* Adds one to those that are told, or to one of them that says the same. */
+/* Adds a failure to told, or its ranks to a failure with the same sentence. */
 static void fold_into(struct failures *told, const struct failure *failure)
 {
 	for (size_t i = 0; i < told->count; i++) {
@@ -219,7 +222,7 @@ static void say_results(struct engine *engine, const struct failures *results, b
 	buffer_clear(&out);
 }
 
-/* What it printed, and what came out, in one line. */
+/* Adds one line for an answer: its output and its result, or the line that say() makes. */
 static void rank_answers_add_result(struct failures *results, const struct rank_answers *pending,
 				    const struct group_answer *answer)
 {
@@ -272,7 +275,7 @@ static void rank_answers_tell(struct engine *engine, struct rank_answers *pendin
 	failures_clear(&results);
 }
 
-/* Removes pending from engine->pendings; false: a shell has it. */
+/* Removes pending from engine->pendings; false: a shell waits for it. */
 static bool take_left(struct engine *engine, const struct rank_answers *pending)
 {
 	size_t i = 0;

@@ -1,9 +1,9 @@
 /*
- * rank-answers: one command's requests to several ranks, until all are answered.
+ * rank-answers: the requests of one command to several ranks, until all are answered.
  *
- * A shell waits for the answers (rank_answers_wait, rank_answers_take). A screen never
- * waits: it leaves the pending command to the engine (rank_answers_leave), which
- * shows one sentence after the last answer.
+ * A shell waits for the answers (rank_answers_wait, rank_answers_take). A screen never waits: it
+ * passes the pending command to the engine (rank_answers_leave), which shows one sentence after the
+ * last answer.
  */
 #ifndef ENGINE_RANK_ANSWERS_H
 #define ENGINE_RANK_ANSWERS_H
@@ -21,31 +21,31 @@ struct engine;
 struct rank_answers {
 	struct engine *engine;
 	struct request_group *group;
-	char *command;	    /* as it was said: "next" */
-	uint64_t number;    /* rises: a later command has a greater one */
-	size_t count;	    /* of requests */
-	int added;	    /* the new one of `break`; 0: it is of old ones */
-	bool tells_results; /* of `print`: what came out is to be said */
-	/* Appends that; NULL: what it printed, and its result. */
+	char *command;	    /* the command's name as typed: "next" */
+	uint64_t number;    /* increases with each command */
+	size_t count;	    /* number of requests */
+	int added;	    /* id of the breakpoint that `break` adds; 0: no new breakpoint */
+	bool tells_results; /* results are shown to the person, as for `print` */
+	/* Appends one result to out; NULL: appends the answer's output and result. */
 	void (*say)(struct buffer *out, const json_t *body);
-	json_t *arguments; /* that it may tell of, too; NULL */
+	json_t *arguments; /* request's arguments, added to body for say(); NULL: none */
 };
 
 struct rank_answers *rank_answers_new(struct engine *engine, const char *command);
-/* NULL frees nothing. */
+/* pending may be NULL. */
 void rank_answers_free(struct rank_answers *pending);
 /* Sends one request; rank -1: to a target that is no rank yet. */
 void rank_answers_add(struct rank_answers *pending, int rank, const char *request,
 		      json_t *owned_arguments);
-/* Waits settings.timeout at most for all answers, in a shell. */
+/* Shell: waits up to settings.timeout for all answers. */
 void rank_answers_wait(struct rank_answers *pending);
 /*
- * The next answer, in the order of the requests, lent until rank_answers_free(): a
- * body or an error. False: all were taken.
+ * The next answer, in the order of the requests, borrowed until rank_answers_free(); either body or
+ * error is set. False: there are no more answers.
  */
 bool rank_answers_take(struct rank_answers *pending, struct group_answer *answer);
 
-/* What failed, by sentence, for a person. */
+/* Failures, grouped by sentence, for a person. */
 struct failures {
 	struct failure *items;
 	size_t count;
@@ -57,12 +57,12 @@ void failures_clear(struct failures *failures);
 void failures_add(struct failures *failures, int rank, const char *sentence);
 /* "rank 1: it runs; ranks 2-5: …" */
 void failures_append(struct buffer *out, const struct failures *failures);
-/* The same in a line each, of what did not fail. */
+/* Like failures_append(), one line per sentence, for sentences that are no failures. */
 void failures_append_lines(struct buffer *out, const struct failures *said);
 
-/* For the screen: the engine shows the result after the last answer. */
+/* Screen: passes pending to the engine, which shows the result after the last answer. */
 void rank_answers_leave(struct rank_answers *owned_pending);
-/* For the engine. */
+/* Frees the engine's pending commands. */
 void rank_answers_clear(struct engine *engine);
 
 #endif

@@ -31,8 +31,8 @@ struct rank_query_question {
 /* Data attached to each request. */
 struct tag {
 	bool is_tensor; /* the request is `tensor`, not `evaluate` */
-	bool is_again;	/* of all its elements, after a sample */
-	char refusal[]; /* why `tensor` could not tell; empty: it was not asked */
+	bool is_again;	/* the second request of a tensor: of all elements, after a sample */
+	char refusal[]; /* error of `tensor` before `evaluate`; empty: `tensor` was not sent */
 };
 
 static void free_question(struct rank_query_question *question)
@@ -51,7 +51,7 @@ void rank_query_clear(struct engine *engine)
 	*rank_query = (struct rank_query){ .questions = NULL };
 }
 
-/* Answers still to come to that question are dropped. */
+/* Drops the question; answers still to come are ignored. */
 static void rank_query_forget(struct engine *engine, uint64_t number)
 {
 	struct rank_query *rank_query = &engine->rank_query;
@@ -88,8 +88,8 @@ const struct answers *rank_query_answers(const struct engine *engine)
 }
 
 /*
- * A question is about the function that is looked at; where that is not at
- * all, the innermost frame is asked.
+ * Depth of the frame to ask: in another rank the frame of the selected frame's function; if the
+ * rank has no such frame, the innermost (0).
  */
 static int depth_in(const struct session *session, const struct rank *rank)
 {
@@ -104,12 +104,15 @@ static int depth_in(const struct session *session, const struct rank *rank)
 	return same < 0 ? 0 : same;
 }
 
-/* A prompt's line is typed there; what runs in a frame names it. */
+/*
+ * Context of `evaluate`: "repl" runs a line as typed at the debugger's prompt, "watch" evaluates in
+ * a frame.
+ */
 static const char *context_of(enum answers_kind kind, const struct rank *rank)
 {
 	if (kind == ANSWERS_BROADCAST)
 		return "repl";
-	/* For a pdb "repl" is its prompt, where "n" is a step. */
+	/* For pdb "repl" is the prompt, where "n" is a step: not for code. */
 	if (kind == ANSWERS_EVAL &&
 	    (!debug_state_is_stopped(rank) || debugger_is_of(&rank->debugger, "http")))
 		return "repl";
@@ -139,7 +142,9 @@ static json_t *rank_query_make_arguments(const struct engine *engine, const stru
 	return arguments;
 }
 
-/* It runs beside the program, whatever that does. */
+/*
+ * Arguments of `execute`: the code runs beside the program, whether the program runs or is stopped.
+ */
 static json_t *make_execution(const struct engine *engine, const struct rank *rank,
 			      const struct answers *answers)
 {
@@ -162,7 +167,7 @@ static struct tag *make_tag(bool is_tensor, bool is_again, const char *refusal)
 	return tag;
 }
 
-/* A screen is to have an answer soon; a shell wants a sure one. */
+/* A screen wants a quick answer; a shell wants all elements. */
 static const char *statistics_of(const struct engine *engine, bool is_again)
 {
 	if (engine->rank_query.wants_sample)
@@ -237,8 +242,8 @@ static struct answers *begin(struct engine *engine, const char *question, enum a
 }
 
 /*
- * What a program raises is told as a traceback ends, "NameError: name 'x' …"
- * or the name alone; what could not be done is told in a sentence.
+ * True if an error is an exception of the program, as the last line of a traceback, "NameError:
+ * name 'x' …" or the name alone; false for other errors, which are sentences.
  */
 static bool rank_query_is_raised(const char *sentence)
 {
@@ -261,7 +266,7 @@ static void rank_query_put(struct engine *engine, uint64_t number, const struct 
 	engine->session.revision++;
 }
 
-/* Of a large one a sample has come: the whole follows. */
+/* If the answer covers only a sample of a large tensor, requests all elements. */
 static void rank_query_ask_again(struct engine *engine, struct rank_query_question *question,
 				 int number, const struct tensor *tensor)
 {
@@ -273,7 +278,7 @@ static void rank_query_ask_again(struct engine *engine, struct rank_query_questi
 		ask_tensor(engine, question, rank, answers, true);
 }
 
-/* An answer with a tensor, or with why there is none; told is to be cleared. */
+/* Makes an answer with a tensor, or with the reason why there is none; clear told afterwards. */
 static struct answer make_tensor_answer(int rank, const json_t *body, struct tensor_answer *told,
 					struct error *error)
 {
@@ -307,8 +312,8 @@ static void rank_query_take_tensor(struct engine *engine, struct rank_query_ques
 }
 
 /*
- * What a call gives, or what another machine has, the debugger that holds the
- * rank may still tell; true: it is asked.
+ * If `tensor` failed on a stopped rank, sends `evaluate` to its debugger, which can also call
+ * functions and reach other machines. True: sent.
  */
 static bool ask_debugger(struct engine *engine, struct rank_query_question *question,
 			 const struct group_answer *come)
@@ -343,7 +348,10 @@ static void rank_query_take_result(struct engine *engine,
 		.error = (char *)come->error,
 	};
 
-	/* What the program says of it counts, a debugger's own word does not. */
+	/*
+	 * An exception of the program is reported; for another error of `evaluate` the earlier
+	 * error of `tensor` is.
+	 */
 	if (come->error && tag->refusal[0] != '\0' && !is_program)
 		answer.error = (char *)tag->refusal;
 	session_touch(&engine->session, come->rank);
@@ -357,7 +365,7 @@ static void rank_query_take(struct engine *engine, const struct group_answer *co
 
 	if (tag->is_tensor && !come->error)
 		rank_query_take_tensor(engine, question, come);
-	/* After a failure what a sample told stays. */
+	/* If the second request fails, the answer from the sample stays. */
 	else if (!tag->is_again && !ask_debugger(engine, question, come))
 		rank_query_take_result(engine, question, come);
 }
@@ -384,8 +392,10 @@ static void rank_query_recall(struct engine *engine, const struct rank *rank,
 	json_decref(body);
 }
 
-/* What texts do not say all of is compared by what is in it; one rank has
- * nothing to be compared with. */
+/*
+ * Values whose texts are abbreviated are compared by their parts; one rank alone has nothing to be
+ * compared with.
+ */
 static void begin_parts(struct engine *engine)
 {
 	const struct answers *answers = &engine->session.answers;
@@ -402,7 +412,7 @@ static void begin_parts(struct engine *engine)
 	rankset_clear(&ranks);
 }
 
-/* A shell does it once it has waited. */
+/* On a screen; a shell compares elements after it has waited. */
 static void rank_query_compare_elements(struct engine *engine)
 {
 	const struct answers *answers = &engine->session.answers;
@@ -414,7 +424,7 @@ static void rank_query_compare_elements(struct engine *engine)
 	value_difference_begin_all(engine);
 }
 
-/* All answers to a question have come. */
+/* Called when all answers to a question have come. */
 static void rank_query_on_done(struct engine *engine, void *data)
 {
 	struct rank_query_question *question = data;
@@ -439,7 +449,7 @@ static struct rank_query_question *add_question(struct engine *engine, uint64_t 
 	return question;
 }
 
-/* What the ranks answered when it was recorded. */
+/* Replay: takes the recorded answers. */
 static int rank_query_recall_all(struct command_context *context, const char *question,
 				 struct error *error)
 {

@@ -69,7 +69,7 @@ static void remove_item(struct request_group *group, const struct item *item)
 	memmove(&group->items[i], &group->items[i + 1], (group->count - i) * sizeof(struct item *));
 }
 
-/* Last in its caller: done() may free the group. */
+/* Call last: done() may free the group. */
 static void request_group_answer(struct item *item, json_t *body, const char *error, bool is_late)
 {
 	struct request_group *group = item->group;
@@ -125,7 +125,7 @@ int request_group_rank(const struct request_group *group, size_t i)
 	return group->items[group->taken + i]->answer.rank;
 }
 
-/* The first that is open; NULL: there is none. */
+/* The first open request; NULL: none. */
 static struct item *request_group_find_open(const struct request_group *group)
 {
 	for (size_t i = group->taken; i < group->count; i++)
@@ -136,7 +136,7 @@ static struct item *request_group_find_open(const struct request_group *group)
 
 void request_group_expire(struct request_group *group, const char *error)
 {
-	/* answered() may add more; these are left to themselves. */
+	/* Requests that answered() adds meanwhile stay open. */
 	for (size_t left = group->open_count; left > 0; left--) {
 		struct item *item = request_group_find_open(group);
 

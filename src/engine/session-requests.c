@@ -1,7 +1,6 @@
 /*
- * session-requests: what the screen lacks of a frame, asked for once. The session takes
- * the answers; what was asked for is remembered for a while, so that a pane
- * may ask each time it is drawn.
+ * session-requests: requests for frame data that the screen lacks. The session takes the answers.
+ * Each request is remembered for a while, so that a pane may ask each time it is drawn.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -72,9 +71,8 @@ static uint64_t touched_of(const struct engine *engine, size_t node, pid_t pid)
 }
 
 /*
- * What a debugger of ours told at this stop stays so until the next, or until a
- * person has something run there: asking again would only run the program's own
- * code again.
+ * Values that our debugger sent at this stop remain valid until the next stop, or until a person
+ * runs code there: a new request would only run the program's own code again.
  */
 static bool session_requests_is_known(const struct engine *engine, const struct variables *known,
 				      uint64_t epoch)
@@ -103,7 +101,7 @@ void engine_want_frame(struct engine *engine, size_t node, pid_t pid, pid_t tid,
 					depth, epoch, touched_of(engine, node, pid)));
 }
 
-/* What the object was when it was shown; the node compares. May be NULL. */
+/* Type of the object when it was shown, for the node to compare; may be NULL. */
 static const char *session_requests_type_of(const struct session *session, size_t node, pid_t pid,
 					    uint64_t address)
 {

@@ -1,6 +1,4 @@
-/*
- * settings: what the command line and the config file said.
- */
+/* settings: settings from the command line and the config file. */
 #ifndef ENGINE_SETTINGS_H
 #define ENGINE_SETTINGS_H
 
@@ -27,77 +25,76 @@ struct settings {
 	size_t break_count;
 	char **replays; /* --replay: files, in order */
 	size_t replay_count;
-	double at;		   /* --at: seconds of a recording; -1: unset */
-	char *record;		   /* --record */
-	bool wants_locals;	   /* --record-locals */
-	bool wants_output;	   /* --record-output */
-	char *theme;		   /* NULL: default */
-	int theme_line;		   /* of the config that names it; 0: none does */
-	char *config;		   /* the file to read; afterwards, that was looked for */
-	struct config_line *binds; /* its `bind` lines */
+	double at;	   /* --at: seconds of the recording; -1: not given */
+	char *record;	   /* --record */
+	bool wants_locals; /* --record-locals */
+	bool wants_output; /* --record-output */
+	char *theme;	   /* NULL: default */
+	int theme_line;	   /* number of the config line that sets it; 0: none */
+	char *config;	   /* --config; after configfile_apply() the path that was looked for */
+	struct config_line *binds; /* `bind` lines of the config file */
 	size_t bind_count;
 	size_t bind_capacity;
 	char *script;	     /* -x FILE */
 	double timeout;	     /* seconds; default 5 */
-	bool has_timeout;    /* it was given */
-	double step_timeout; /* seconds until resuming the others is offered */
-	double tolerance;    /* of compare: numbers so near are equal */
-	double period;	     /* seconds between samples; 0: as fits the ranks */
+	bool has_timeout;    /* --timeout was given */
+	double step_timeout; /* seconds until `resume` of the stopped ranks is offered */
+	double tolerance;    /* of `compare`: numbers this close are equal */
+	double period;	     /* seconds between samples; 0: depends on the number of ranks */
 	bool is_json;
 	bool is_read_only;
-	bool stops_one_thread; /* the others of its rank run on */
-	bool stops_on_signal;  /* a stopped rank that is sent one stays so */
-	bool stays_stopped;    /* a time-out of others resumes no rank */
-	bool is_yes;	       /* --yes: what costs something is not asked about */
+	bool stops_one_thread; /* a breakpoint stops its thread only, other threads run */
+	bool stops_on_signal;  /* a signal to a stopped rank does not resume the rank */
+	bool stays_stopped;    /* stopped ranks are not resumed before collectives time out */
+	bool is_yes;	       /* --yes: all confirmations are answered with yes */
 	bool is_ascii;	       /* the terminal cannot show UTF-8 */
 	bool has_no_color;     /* NO_COLOR */
 	bool has_no_mouse;
-	bool wants_tty; /* --tty: a script's job has a terminal as its input */
+	bool wants_tty; /* --tty: the started job's standard input is a terminal in a script */
 	bool wants_help;
 	bool wants_version;
 	bool wants_agent_path;
-	char **command; /* COMMAND ARGUMENTS; words of argv */
+	char **command; /* COMMAND ARGUMENTS; points into argv */
 	size_t command_count;
-	char **program; /* behind --, lent from argv */
+	char **program; /* words after --, borrowed from argv */
 	size_t program_count;
 };
 
-/* In a target it stands for the number of a rank. */
+/* Stands for the rank's number in a target. */
 #define SETTINGS_RANK_MARK "%r"
-/* "pdb:unix:/tmp/1.sock": a target of `connect`. */
+/* True for a target of `connect`: "pdb:unix:/tmp/1.sock". */
 bool settings_is_debugger(const char *target);
-/* Such a one, with all that belongs to it. */
+/* True for a target of `connect` with a complete, valid address. */
 bool settings_is_target(const char *target);
-/* It is a number that may be a PID. */
+/* True for a number that may be a PID. */
 bool settings_is_pid(const char *word);
 /* True if only --connect names what to look at. */
 bool settings_names_debuggers_only(const struct settings *settings);
 
 void settings_init(struct settings *settings);
 void settings_clear(struct settings *settings);
-/* One recording more, as --replay gives them. */
+/* Adds a recording, as --replay does. */
 void settings_add_replay(struct settings *settings, const char *path);
-/* One process more, as --pid gives them. */
+/* Adds a process, as --pid does. */
 void settings_add_pid(struct settings *settings, pid_t pid);
-/* -1 and a sentence: a program to start that cannot be. */
+/* -1 and a sentence: the program to start cannot be started with these settings. */
 int settings_check_program(const struct settings *settings, struct error *error);
-/* -1 and a sentence: a command line beside a script. */
+/* -1 and a sentence: a command was given together with a script. */
 int settings_check_script(const struct settings *settings, struct error *error);
 /*
- * Reads the environment, the config file (engine/configfile.h) and argv; what
- * comes later of these three counts. The config is --config, else
- * probetui/config in $XDG_CONFIG_HOME or ~/.config. -1: wrong usage, a
- * sentence in error.
+ * Reads the environment, the config file (engine/configfile.h) and argv; a later one of these three
+ * overrides an earlier one. The config file is --config, else probetui/config in $XDG_CONFIG_HOME
+ * or ~/.config. -1: wrong usage, a sentence in error.
  */
 int settings_parse(struct settings *settings, int argc, char **argv, struct error *error);
 
-/* One row of the option table: for --help, man page and completion. */
+/* One row of the option table; also used for --help, man page and completion. */
 struct setting_option {
 	const char *name;     /* "ranks" */
 	char letter;	      /* 0: none */
 	const char *argument; /* "SET", NULL: none */
 	const char *help;
-	/* Takes the argument (NULL where there is none). */
+	/* Applies the option; value is NULL for an option without argument. */
 	int (*set)(struct settings *settings, const char *value, struct error *error);
 };
 extern const struct setting_option setting_options[];
