@@ -1,7 +1,8 @@
 /*
  * format: the output of commands. In JSON an unknown value is null. Text is for people: terse,
- * aligned, and safe to show on a terminal, whatever strings the target contains. All functions read
- * the session and change nothing. JSON values are new references.
+ * aligned, and safe to show on a terminal, whatever strings the target contains.
+ *
+ * All functions read the session and change nothing. JSON values are new references.
  */
 #ifndef ENGINE_FORMAT_H
 #define ENGINE_FORMAT_H

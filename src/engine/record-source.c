@@ -1,7 +1,6 @@
 /*
- * record-source: a recording of a shell command is looked at later, on another
- * machine, where the files are not; so the files of the user's own frames are
- * asked for while they can be had, each once a machine.
+ * record-source: requests the source files of user frames for a recording of a shell command, since
+ * the recording may be viewed on a machine that lacks the files. Each file is requested once.
  */
 #include <stdlib.h>
 
@@ -13,7 +12,7 @@
 #include "model/place.h"
 #include "protocol/stack.h"
 
-/* Files of one recording; more are code that was generated. */
+/* Maximum of files in a recording; programs with more files generate code. */
 #define FILES_MAXIMUM 256
 
 static void record_source_ask(struct engine *engine, struct request_group *group,

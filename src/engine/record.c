@@ -25,10 +25,10 @@
 #include "protocol/stack.h"
 
 #define WRITE_LENGTH 65536
-#define RING_SEGMENTS 4 /* of a ring, at least; one is being written */
+#define RING_SEGMENTS 4 /* minimum per ring; one of them is being written */
 #define RING_SEGMENT_SECONDS 2.0
 
-/* A segment of a ring that has ended. */
+/* A finished segment of a ring. */
 struct kept {
 	struct buffer bytes;
 	double last;
@@ -36,22 +36,22 @@ struct kept {
 
 struct record {
 	char *path;
-	int fd;		     /* -1: a ring, or after a failure */
-	double ring;	     /* seconds to keep; 0: a file */
-	size_t ring_maximum; /* and bytes */
-	bool is_ended;	     /* it could not be written any more */
+	int fd;		     /* -1: a ring, or the file could not be written */
+	double ring;	     /* seconds to keep in memory; 0: a file */
+	size_t ring_maximum; /* bytes to keep in memory */
+	bool is_ended;	     /* the file could not be written: nothing is recorded any more */
 	struct recordline_rules rules;
-	struct kept *kept; /* of a ring, the oldest first */
+	struct kept *kept; /* finished segments of a ring, oldest first */
 	size_t kept_count;
 	size_t kept_capacity;
-	struct pack *pack; /* of the segment being written; NULL: none */
+	struct pack *pack; /* packs the current segment; NULL: none */
 	struct recording_segment segment;
-	uint64_t snapshot_length;   /* of its text, which it begins with */
-	struct stack_table *stacks; /* that the segment has named */
-	uint64_t step;		    /* the session's, of the last line */
-	struct buffer bytes;	    /* a file: not written yet; a ring: the segment */
-	off_t segment_at;	    /* where in the file it begins */
-	bool is_flushed;	    /* all lines can be unpacked from bytes */
+	uint64_t snapshot_length; /* length of the text of the segment's first line, the snapshot */
+	struct stack_table *stacks; /* stacks that the current segment has defined */
+	uint64_t step;		    /* session->step after the last line */
+	struct buffer bytes;	    /* file: bytes not written yet; ring: the segment */
+	off_t segment_at;	    /* file offset of the segment's beginning */
+	bool is_flushed;	    /* all lines can be unpacked from the bytes so far */
 };
 
 static int record_make_file(const char *path, struct error *error)
@@ -109,7 +109,7 @@ const char *record_path(const struct record *record)
 	return record->path;
 }
 
-/* The file is given up; -1, and the sentence. */
+/* Closes the file; returns -1 with a sentence. */
 static int record_fail(struct record *record, struct error *error)
 {
 	error_set_errno(error, errno, "the recording %s ends here", record->path);
@@ -138,7 +138,10 @@ int record_flush(struct record *record, struct error *error)
 	return write_bytes(record, error);
 }
 
-/* What is behind a segment must be enough without it. */
+/*
+ * Drops segments that ended before the last ring seconds, and the oldest while all together exceed
+ * ring_maximum bytes; the newest segment stays.
+ */
 static void drop_old(struct record *record, double now)
 {
 	size_t count = 0;
@@ -166,7 +169,7 @@ static void keep_segment(struct record *record)
 	drop_old(record, record->segment.last);
 }
 
-/* Now that the end is known, it is written at the beginning. */
+/* Completes the note in the segment's header, as the segment's end and length are now known. */
 static int write_note(struct record *record, struct error *error)
 {
 	unsigned char note[RECORDING_SEGMENT_NOTE_LENGTH];
@@ -230,7 +233,7 @@ static uint64_t microseconds_of(double time)
 	return (uint64_t)(time > 0 ? time * 1e6 : 0);
 }
 
-/* line is an object; its time comes first, where a reader finds it quickly. */
+/* line is a JSON object; "time" is put first, where a reader finds it quickly. */
 static void record_add_line(struct record *record, const char *line, size_t length, double time)
 {
 	uint64_t microseconds = microseconds_of(time);
@@ -289,7 +292,10 @@ static double seconds_of_segment(const struct record *record)
 	return seconds < RING_SEGMENT_SECONDS ? RING_SEGMENT_SECONDS : seconds;
 }
 
-/* Snapshots must stay the smaller part of a recording. */
+/*
+ * A segment ends only when the lines after its snapshot outweigh the snapshot, unless the segment
+ * is very long or old.
+ */
 static bool is_segment_over(const struct record *record)
 {
 	const struct recording_segment *segment = &record->segment;

@@ -1,6 +1,4 @@
-/*
- * recorder: what the engine records, and when it is written.
- */
+/* recorder: starts and stops the engine's recording and flushes it periodically. */
 #include <stdlib.h>
 
 #include "banned.h"
@@ -14,9 +12,9 @@
 #include "model/source.h"
 #include "protocol/message.h"
 
-/* Half of what a recorder that is killed may lose. */
+/* Half of the time that a killed recorder may lose: an answer may wait for the next flush. */
 #define FLUSH_SECONDS 0.5
-/* Bytes that engine_keep() keeps, however long that is. */
+/* Maximum of packed bytes that engine_keep() keeps, whatever its seconds. */
 #define KEEP_MAXIMUM ((size_t)256 << 20)
 
 static void on_flush_due(void *data)
@@ -38,7 +36,7 @@ void engine_record_line(struct engine *engine, const struct message *message, co
 		log_write(LOG_ERROR, "%s", error.message);
 }
 
-/* A file that was read before is not read again: its answer is made anew. */
+/* The session does not request a known file again, so its answer is recorded now. */
 static void add_source(size_t node, pid_t pid, const struct source *source, void *data)
 {
 	struct engine *engine = data;
@@ -61,7 +59,7 @@ static void add_source(size_t node, pid_t pid, const struct source *source, void
 	message_clear(&request);
 }
 
-/* Before the node is started there is nothing to begin with. */
+/* Before the node is started the session has no state to begin with. */
 static void recorder_begin(struct engine *engine)
 {
 	if (engine->settings.wants_locals)

@@ -1,7 +1,7 @@
 /*
- * recording-file: a recording is opened. What it says of itself (where segments
- * end, how long they are) is not believed but checked: against the file's
- * length here, and against the text when a segment is read.
+ * recording-file: opens a recording. Lengths and positions that segments' notes contain are not
+ * trusted: they are checked against the file's length here, and against the text when a segment is
+ * read.
  */
 #include "engine/recording-file.h"
 
@@ -25,7 +25,7 @@
 #define READ_LENGTH 65536
 #define HEADER_LENGTH (PACK_NOTE_OFFSET + RECORDING_SEGMENT_NOTE_LENGTH)
 
-/* Up to length bytes from at; fewer only at the end. -1 and errno. */
+/* Reads up to length bytes at offset at; fewer only at the end of the file. -1 and errno. */
 static ssize_t read_at(const struct recording *recording, size_t at, void *bytes, size_t length)
 {
 	size_t count = 0;
@@ -61,8 +61,8 @@ static int damaged(const struct recording *recording, size_t at, const char *why
 }
 
 /*
- * Unpacks the member at start, length bytes at most, and says how long it is;
- * 0: it has no end.
+ * Unpacks the gzip member at start, of at most length bytes; *member_length: its packed length, 0:
+ * the member has no end.
  */
 static int unpack_member(const struct recording *recording, size_t start, size_t length,
 			 struct buffer *text, size_t *member_length, struct error *error)
@@ -124,7 +124,10 @@ static size_t lines_so_far(const struct recording *recording)
 	return last->first_line + last->is.line_count;
 }
 
-/* The last one, of a recorder that was killed or still writes. */
+/*
+ * Adds the last segment of a recorder that was killed or is still writing: the segment's times and
+ * lines are found by unpacking it.
+ */
 static int add_unended(struct recording *recording, size_t start, struct error *error)
 {
 	struct recording_part segment = {
@@ -157,7 +160,7 @@ static bool is_after(const struct recording *recording, const struct recording_s
 	return recording->segment_count == 0 || segment->first >= recording_last(recording);
 }
 
-/* From segment to segment by what their heads say. */
+/* Finds the segments by the lengths in their notes. */
 static int index_packed(struct recording *recording, struct error *error)
 {
 	size_t at = 0;
@@ -169,7 +172,7 @@ static int index_packed(struct recording *recording, struct error *error)
 		const unsigned char *note = NULL;
 
 		if (count < (ssize_t)sizeof(header))
-			break; /* not even its head was written */
+			break; /* the segment's header is incomplete */
 		note = pack_find_note(header, sizeof(header), RECORDING_SEGMENT_NOTE_LENGTH);
 		if (!note || !recording_segment_from_note(&segment.is, note) ||
 		    !is_after(recording, &segment.is))
@@ -185,7 +188,7 @@ static int index_packed(struct recording *recording, struct error *error)
 	return 0;
 }
 
-/* A snapshot begins a segment, where a cursor may begin. */
+/* True for a line with a snapshot, which begins a segment. */
 static bool is_snapshot(const char *line, size_t length)
 {
 	static const char name[] = "\"event\":\"snapshot\"";
@@ -274,7 +277,7 @@ static int recording_file_read_all(struct recording *recording, struct error *er
 	}
 }
 
-/* What a packed file of that length may unpack to. */
+/* Maximum bytes that a packed file of this length may unpack to. */
 static size_t unpacked_maximum(size_t length, const struct recording_budget *budget)
 {
 	size_t maximum = RECORDING_UNPACKED_ALWAYS;
@@ -288,7 +291,7 @@ static size_t unpacked_maximum(size_t length, const struct recording_budget *bud
 	return maximum > 0 ? maximum : 1;
 }
 
-/* What another program packed: all of it, as text. */
+/* Unpacks a file that another program has packed to text. */
 static int unpack_all(struct recording *recording, const struct recording_budget *budget,
 		      struct error *error)
 {
@@ -314,7 +317,7 @@ static int unpack_all(struct recording *recording, const struct recording_budget
 	return 0;
 }
 
-/* When the clock was what at the recording's time 0. */
+/* Finds the wall clock at the recording's time 0. */
 static void read_wall(struct recording *recording)
 {
 	struct recording_cursor cursor;
@@ -371,18 +374,20 @@ static struct recording *recording_file_make(const char *path,
 
 	recording->path = xstrdup(path);
 	recording->fd = -1;
-	/* 0 would be no maximum at all. */
+	/* buffer_init() would take 0 as no maximum. */
 	buffer_init(&recording->bytes, budget->length > 0 ? budget->length : 1);
 	return recording;
 }
 
-/* A pipe or a device is read at once: it cannot be read again. */
+/* Reads a pipe or a device completely, as it cannot be read again. */
 static int recording_file_open_file(struct recording *recording, struct error *error)
 {
 	struct stat status;
 	int result;
 
-	/* A writer that never comes is not waited for, one that is there is. */
+	/*
+	 * O_NONBLOCK: open() of a FIFO does not wait for a writer; the flag is removed for read().
+	 */
 	recording->fd = open(recording->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (recording->fd < 0)
 		return error_set_errno(error, errno, "cannot open the recording %s",

@@ -14,12 +14,12 @@
 #include "engine/recording-file.h"
 #include "protocol/message.h"
 
-/* What a line is stands before its body. */
+/* A line's type and name are within this many bytes from its beginning. */
 #define HEAD_LENGTH 200
 
 /*
- * The time of a line: ours begin with it. Any other is parsed. -1 and why: it
- * is no line of a recording.
+ * Time of a line. Lines of probetui begin with the time; any other line is parsed. -1 and why: not
+ * a line of a recording.
  */
 static double line_time(const char *line, size_t length, struct error *why)
 {
@@ -44,7 +44,7 @@ static double line_time(const char *line, size_t length, struct error *why)
 	return time;
 }
 
-/* Says where the recording is broken; number counts lines from 1. */
+/* Sets the error for a damaged line; number counts lines from 1. */
 static int broken(const struct recording *recording, size_t number, const struct error *why,
 		  struct error *error)
 {
@@ -118,7 +118,7 @@ void recording_cursor_go(struct recording_cursor *cursor, size_t segment)
 	cursor->line = 0;
 }
 
-/* Unpacks the segment and finds its lines. */
+/* Unpacks the segment and indexes its lines. */
 static int load_packed(struct recording_cursor *cursor, const struct recording_part *segment,
 		       struct error *error)
 {
@@ -210,7 +210,7 @@ int recording_cursor_next(struct recording_cursor *cursor, struct message *messa
 	return -1;
 }
 
-/* Says no without parsing; where it says yes it may be wrong. */
+/* Quick check without parsing; false: not an answer to command; true: perhaps. */
 static bool may_be(const struct recording_cursor *cursor, const char *command)
 {
 	const struct recording_line *line = &cursor->lines[cursor->line];

@@ -15,12 +15,12 @@
 #include "protocol/message.h"
 #include "protocol/stack.h"
 
-/* When there are more, all that is opened is masked. */
+/* With more masked objects than this, members of all objects are masked. */
 #define SECRETS_MAXIMUM 65536
-/* That are not answered yet. */
+/* Maximum of remembered requests without an answer. */
 #define QUESTIONS_MAXIMUM 4096
 
-/* By its name, or by what its value holds: {'api_key': 'sk-...'}. */
+/* A variable is secret by its name or by its value: {'api_key': 'sk-...'}. */
 static bool is_secret(const json_t *variable)
 {
 	return secret_is_in(json_get_string(variable, "name", "")) ||
@@ -51,7 +51,7 @@ void recordline_rules_clear(struct recordline_rules *rules)
 	rules->asked = NULL;
 }
 
-/* An object of a process. */
+/* Key of an object of a process: "PID:ADDRESS". */
 struct object_key {
 	char text[48];
 };
@@ -71,7 +71,7 @@ static void remember_secret(struct recordline_rules *rules, const json_t *body, 
 		strmap_put(rules->secrets, recordline_key_of(body, address).text, rules);
 }
 
-/* The answer is about what is in a masked object, or may be. */
+/* True if the answer is about members of a masked object, or may be. */
 static bool is_in_secret(const struct recordline_rules *rules, const json_t *body)
 {
 	uint64_t address = json_get_hex(body, "address");
@@ -82,7 +82,7 @@ static bool is_in_secret(const struct recordline_rules *rules, const json_t *bod
 	       strmap_find(rules->secrets, recordline_key_of(body, address).text);
 }
 
-/* A message that is made into a line. */
+/* A message that is being made into a line. */
 struct making {
 	struct buffer *out;
 	const struct message *message;
@@ -96,7 +96,7 @@ static bool wants(const struct making *making, enum recordline_extra extra)
 	return making->rules->extras & (int)extra;
 }
 
-/* The message with another body. */
+/* Appends the message with another body. */
 static enum recordline recordline_change(const struct making *making, json_t *owned_body)
 {
 	struct message changed = *making->message;
@@ -107,7 +107,7 @@ static enum recordline recordline_change(const struct making *making, json_t *ow
 	return RECORDLINE_CHANGED;
 }
 
-/* What the text at key says of secrets is masked; true: it said something. */
+/* Masks the secrets in the text at key; true: there were any. */
 static bool recordline_mask_text(json_t *object, const char *key)
 {
 	const char *text = json_get_string(object, key, NULL);
@@ -150,7 +150,10 @@ static enum recordline recordline_make_variables(const struct making *making)
 	return RECORDLINE_AS_IT_IS;
 }
 
-/* The answer does not say what was asked for, so it is remembered. */
+/*
+ * Remembers a request that mentions a secret, as the answer does not repeat the request; masks the
+ * secret.
+ */
 static enum recordline recordline_make_question(const struct making *making)
 {
 	static const char *const fields[] = { "expression", "code", "text" };
@@ -172,7 +175,10 @@ static enum recordline recordline_make_question(const struct making *making)
 	return RECORDLINE_AS_IT_IS;
 }
 
-/* The same; what is left of it stands in the answer again. */
+/*
+ * Like recordline_make_question(); also remembers the masked arguments, which are added to the
+ * answer.
+ */
 static enum recordline make_query(const struct making *making)
 {
 	const struct message *message = making->message;
@@ -200,7 +206,7 @@ static void mask_value(json_t *body, bool is_all)
 		json_object_del(body, "slice");
 }
 
-/* Elements would make recordings as large as what they are of. */
+/* Elements of tensors are left out: recordings would become as large as the tensors. */
 static enum recordline make_elements(const struct making *making)
 {
 	const struct message *message = making->message;
@@ -225,7 +231,10 @@ static enum recordline make_elements(const struct making *making)
 	return recordline_change(making, body);
 }
 
-/* A value, like that of any variable, of a name that may be a secret. */
+/*
+ * A new value of a variable: left out like values of variables, and masked if the name is that of a
+ * secret.
+ */
 static enum recordline make_setting(const struct making *making)
 {
 	const struct message *message = making->message;
@@ -265,7 +274,7 @@ static enum recordline recordline_make_answer(const struct making *making)
 	return recordline_change(making, body);
 }
 
-/* A password, perhaps; and who reads the recording has no use for it. */
+/* Removes typed text, which may be a password; a replay has no use for it. */
 static enum recordline make_typed(const struct making *making)
 {
 	json_t *body = json_copy(making->message->body);
@@ -274,7 +283,7 @@ static enum recordline make_typed(const struct making *making)
 	return recordline_change(making, body);
 }
 
-/* "total: 3 -> 4" of a data breakpoint has values in it: what is before. */
+/* Masks the description of a data breakpoint, "total: 3 -> 4", to its part before the values. */
 static bool mask_change(const struct recordline_rules *rules, json_t *json)
 {
 	const char *reason = json_get_string(json, "reason", "");
@@ -289,7 +298,7 @@ static bool mask_change(const struct recordline_rules *rules, json_t *json)
 	return true;
 }
 
-/* A word of it may be --token or what stands behind that. */
+/* Masks the command line as one text: a secret may be the word that follows --token. */
 static enum recordline make_launch(const struct making *making)
 {
 	json_t *body = json_deep_copy(making->message->body);
@@ -307,7 +316,7 @@ static enum recordline make_launch(const struct making *making)
 	return recordline_change(making, body);
 }
 
-/* A file of the program, whose literals may be what its variables hold. */
+/* Masks literals in a source file that are values of secrets. */
 static enum recordline recordline_make_source(const struct making *making)
 {
 	const json_t *body = making->message->body;
@@ -328,7 +337,7 @@ static enum recordline recordline_make_source(const struct making *making)
 	return result;
 }
 
-/* What is returned or raised is a value like a variable's. */
+/* Masks values that were returned or raised, like values of variables. */
 static bool mask_debugger(const struct recordline_rules *rules, json_t *json)
 {
 	const char *value = json_get_string(json, "value", NULL);
@@ -371,7 +380,10 @@ void recordline_mask_snapshot(json_t *snapshot, const struct recordline_rules *r
 		mask_debugger(rules, json_object_get(rank, "debugger"));
 }
 
-/* The stack that json names at key gets the recording's name of it. */
+/*
+ * Replaces the node's stack id at key by the recording's; appends the stack to stacks if the
+ * segment does not have it yet.
+ */
 static void rename_stack(json_t *json, const char *key, json_t *stacks,
 			 const struct stack_table *from, struct stack_table *to)
 {
@@ -390,7 +402,7 @@ static void rename_stack(json_t *json, const char *key, json_t *stacks,
 	json_object_set_new(json, key, json_integer((json_int_t)stack->id));
 }
 
-/* As the node would have sent it, had it begun when the segment did. */
+/* Makes the line as the node would have sent it if the node had started with the segment. */
 static enum recordline make_sample(const struct making *making)
 {
 	json_t *sent = making->message->body;
@@ -416,20 +428,20 @@ static enum recordline make_sample(const struct making *making)
 	return recordline_change(making, body);
 }
 
-/* The recording's names hold on; each segment gives them anew. */
+/* The recording's own ids stay valid; each segment defines its stacks again. */
 static enum recordline make_dropped(const struct making *making)
 {
 	stack_table_forget_copies(making->to);
 	return RECORDLINE_LEFT_OUT;
 }
 
-/* Debuggers print values, too, and so do log points. */
+/* Debugger consoles and log points print values of variables, too. */
 static bool has_values(const char *category)
 {
 	return strcmp(category, "terminal") == 0 || strcmp(category, "console") == 0;
 }
 
-/* What a process printed. */
+/* Output of a process; output events of the node itself are always recorded. */
 static enum recordline make_output(const struct making *making)
 {
 	const json_t *body = making->message->body;
@@ -445,7 +457,7 @@ static enum recordline make_output(const struct making *making)
 		       : RECORDLINE_LEFT_OUT;
 }
 
-/* What is not here goes into a recording as it is. */
+/* Messages that are not listed here are recorded unchanged. */
 static const struct {
 	enum message_type type;
 	const char *name;

@@ -17,9 +17,9 @@ struct finding {
 };
 
 /*
- * Only what asked for the hash asked what a comparison does: a tensor pane's
- * or a watch's answer would look like another value. What was read by itself,
- * for a difference or a slice, is no answer either.
+ * True if the recorded request is that of a comparison: with a hash, and without slices, searches
+ * or raw data. Answers to requests of a tensor pane or a watch, or of element comparisons, have
+ * other contents.
  */
 static bool replay_answers_is_whole(const json_t *asked)
 {

@@ -1,6 +1,6 @@
 /*
- * replay-answers: answers to `tensor` and `parameters` that a recording has: the
- * newest to the same question of a process before the time that is shown.
+ * replay-answers: recorded answers to `tensor` and `parameters`: the newest answer to the same
+ * request about a process, up to the time that is shown.
  */
 #ifndef ENGINE_REPLAY_ANSWERS_H
 #define ENGINE_REPLAY_ANSWERS_H
@@ -17,11 +17,11 @@ struct replay_answers {
 	const char *command; /* "tensor" "parameters" */
 	const char *expression;
 	bool is_of_gradients;
-	bool has_values; /* plain ones, too */
-	int64_t start;	 /* of the page */
+	bool has_values; /* plain values requested, too */
+	int64_t start;	 /* first index of the page */
 };
 
-/* A new reference; NULL and a sentence: there is none. */
+/* A new reference to the answer's body; NULL and a sentence: not recorded. */
 json_t *replay_answers_find(const struct engine *engine, const struct rank *rank,
 			    const struct replay_answers *recalled, struct error *error);
 

@@ -1,8 +1,7 @@
 /*
- * replay-run: recordings feed the session. For a shell they are applied up to a
- * time, at the end by default; on the screen they play at the pace they were
- * recorded. Seeking back, or far ahead, makes the session anew from the last
- * snapshots before that time.
+ * replay-run: recordings feed the session. For a shell command they are applied up to the time of
+ * --at, or to the end; on the screen they play at the speed of recording. Seeking backward, or far
+ * forward, makes a new session from the last snapshots before the time.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,12 +22,14 @@
 #include "model/job.h"
 #include "model/rank-filter.h"
 
-/* Ages on the screen count in seconds; a tenth of one is smooth. */
+/*
+ * Period of the display's update: durations on the screen have a resolution of tenths of a second.
+ */
 #define TICK_SECONDS 0.1
 
 /*
- * What the recorder chose with --job, --ranks and --pid is chosen again, unless
- * this command line chooses itself.
+ * Applies the --job, --ranks and --pid of the recording's own command line, unless this command
+ * line has its own.
  */
 static void apply_choice(struct engine *engine, const struct replay_line *line)
 {
@@ -45,7 +46,7 @@ static void replay_run_apply_line(struct engine *engine, const struct replay_lin
 	engine_apply(engine, line->node, &line->message, line->time);
 }
 
-/* -1 and a sentence where a recording is broken; the others went on. */
+/* -1 and a sentence if a recording is damaged; all lines of the others are applied. */
 static int apply_until(struct engine *engine, double until, struct error *error)
 {
 	struct replay_line line;
@@ -63,7 +64,7 @@ static int apply_until(struct engine *engine, double until, struct error *error)
 	return result;
 }
 
-/* The same where somebody looks on: the rest is better than nothing. */
+/* Like apply_until(), on a screen: logs an error, and shows the rest of the recording. */
 static void play_until(struct engine *engine, double until)
 {
 	struct error error = ERROR_INIT;
@@ -72,7 +73,7 @@ static void play_until(struct engine *engine, double until)
 		log_write(LOG_ERROR, "%s", error.message);
 }
 
-/* What the recording lacks is no fault of the job's. */
+/* Logs what the recording lacks, which would look like a fault of the job. */
 static void warn_of_cut(const struct engine *engine)
 {
 	const char *path = replay_cut_path(engine->replay);
@@ -87,7 +88,7 @@ static void warn_of_cut(const struct engine *engine)
 			  path);
 }
 
-/* Two recordings have it; of them the one that began first is shown. */
+/* Warns of ranks that are in two recordings; the screen shows only one of the two. */
 static void warn_of_twice(const struct engine *engine)
 {
 	const struct session *session = &engine->session;
@@ -125,7 +126,7 @@ static void add_nodes(struct engine *engine)
 }
 
 /*
- * The session of before the first line, with what the person chose, and the
+ * Resets the session to the state before the first line; keeps the person's choices, and the source
  * files, which are the same at any time.
  */
 static void begin_again(struct engine *engine)
@@ -148,7 +149,7 @@ static void begin_again(struct engine *engine)
 
 static void on_tick(void *data);
 
-/* A replay that is held or at its end does not change: nothing ticks then. */
+/* The timer runs only while the replay plays: not while it is paused or at its end. */
 static void set_ticks(struct engine *engine)
 {
 	bool moves = engine->is_played && !engine->is_held &&
@@ -183,7 +184,7 @@ void engine_hold(struct engine *engine, bool is_held)
 	set_ticks(engine);
 }
 
-/* The session as at that time; -1 and a sentence as in apply_until. */
+/* Brings the session to that time; -1 and a sentence as in apply_until(). */
 static int replay_run_go_to(struct engine *engine, double time, struct error *error)
 {
 	bool is_back = time < engine->session.now;
@@ -239,7 +240,7 @@ bool engine_seek_change(struct engine *engine, int count)
 	return true;
 }
 
-/* A command answers for the end, or for the time that --at names. */
+/* A shell command shows the time of --at, or the end. */
 static int apply_for_shell(struct engine *engine, struct error *error)
 {
 	double first = replay_first_time(engine->replay);
@@ -278,7 +279,7 @@ int engine_play(struct engine *engine, struct error *error)
 	if (replay_each(engine->replay, &sources, error) < 0 ||
 	    replay_run_go_to(engine, replay_end_time(engine->replay), error) < 0)
 		return -1;
-	/* What is wrong with it is told once, whenever somebody looks at. */
+	/* Report damage and missing data once, whatever time is shown. */
 	warn_of_cut(engine);
 	warn_of_twice(engine);
 	engine_seek(engine, replay_first_time(engine->replay) + at);

@@ -11,20 +11,20 @@
 #include "engine/changes.h"
 #include "engine/recording.h"
 
-/* Clocks beyond this are none. */
+/* A wall clock beyond this, in seconds since 1970, is ignored. */
 #define WALL_MAXIMUM 1e11
 
 struct part {
 	struct recording *recording;
-	double shift; /* session time less the recording's */
+	double shift; /* session time minus the recording's time */
 	struct recording_cursor cursor;
-	struct changes *changes; /* NULL: not looked for yet */
+	struct changes *changes; /* NULL: not searched yet */
 };
 
 struct replay {
 	struct part *parts;
 	size_t count;
-	double wall; /* at session time 0; -1 */
+	double wall; /* wall clock at session time 0; -1: not known */
 };
 
 static double replay_first_of(const struct part *part)
@@ -37,7 +37,7 @@ static bool has_wall(const struct recording *recording)
 	return recording->wall > 0 && recording->wall < WALL_MAXIMUM;
 }
 
-/* Session time 0 is the earliest time 0 of those that have a clock. */
+/* Session time 0 is the earliest time 0 of the recordings with a wall clock. */
 static void align(struct replay *replay)
 {
 	double first = INFINITY;
@@ -74,7 +74,7 @@ static struct replay *replay_make(size_t count)
 	return replay;
 }
 
-/* NULL: it could not be opened, and error says why. */
+/* Adds a recording; NULL: owned_recording is NULL, and replay was freed. */
 static struct replay *replay_add(struct replay *replay, struct recording *owned_recording)
 {
 	struct part *part;
@@ -139,7 +139,7 @@ const char *replay_path(const struct replay *replay, size_t node)
 	return replay->parts[node].recording->path;
 }
 
-/* The one whose next line is first; NULL: none, or -1 in *result: broken. */
+/* The recording with the earliest next line; NULL: none; *result -1: a recording is damaged. */
 static struct part *next_part(struct replay *replay, double *time, int *result, struct error *error)
 {
 	struct part *next = NULL;

@@ -1,6 +1,6 @@
 /*
- * report-text: the page as a person reads it. A section that has nothing to
- * say is left out, so a report of a recording has what was recorded.
+ * report-text: the report as text. Sections without data are left out, so that a report of a
+ * recording shows only recorded data.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "engine/report.h"
 #include "protocol/stack.h"
 
-/* A page is read by people: of what repeats, so much. */
+/* Maximum of entries per section, as people read the page. */
 #define ERRORS_MAXIMUM 8
 #define LINES_MAXIMUM 60
 #define KERNEL_MAXIMUM 40
@@ -42,7 +42,7 @@ static const char *plural(size_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* The time of day at session time at; nothing where that is not known. */
+/* Appends the time of day (UTC) at session time at; nothing if it is not known. */
 static void report_text_append_time(const struct page *page, double at)
 {
 	double clock = page->report->clock + at;
@@ -66,13 +66,13 @@ static void report_text_append_bytes(struct buffer *out, int64_t bytes)
 }
 
 /*
- * Ranks that share a text, in the order in which the first of each was added:
- * most of a job is the same on all ranks.
+ * Groups of ranks that share a text, in order of the first rank added to each, as most texts are
+ * equal on all ranks.
  */
 struct group {
 	char *text;
 	struct rankset ranks;
-	double at; /* the least that was given */
+	double at; /* session time, the least of the group's ranks */
 };
 
 struct groups {
@@ -120,7 +120,7 @@ static void report_text_append_line(struct buffer *out, const char *before, cons
 	buffer_append_char(out, '\n');
 }
 
-/* Of one or several ranks: "was killed by" is said without "was". */
+/* The end without "was", so that the sentence fits one rank or several ("killed by"). */
 static const char *end_of(const struct rank *rank)
 {
 	const char *end = report_end(rank);
@@ -219,7 +219,7 @@ static void report_text_append_native(const struct page *page)
 	}
 }
 
-/* One rank's error file, and its time for the order. */
+/* One rank's error file; at: the time of writing, for the order. */
 struct failure {
 	int rank;
 	double at;
@@ -236,7 +236,7 @@ static int compare_failures(const void *left, const void *right)
 	return a->rank - b->rank;
 }
 
-/* What the others raise is mostly that the first one is gone. */
+/* Only the first failure gets its stack: the other ranks mostly report the loss of the first. */
 static void report_text_append_failure(struct buffer *out, const struct failure *failure,
 				       bool is_first)
 {

@@ -40,7 +40,7 @@ void report_clear(struct report *report)
 	json_decref(report->merged_json);
 }
 
-/* Outliers that are looked at below Python; a page has room for few. */
+/* Maximum of outliers with native frames on the page. */
 #define NATIVE_OUTLIERS 3
 
 void report_ask_native(const struct report *report, struct engine *engine)
@@ -160,7 +160,7 @@ static json_t *end_to_json(const struct report *report, const struct rank *rank)
 	return json;
 }
 
-/* What a node said, each key null where it said nothing. */
+/* Adds a node's evidence; null for each key without data. */
 static void set_evidence(json_t *json, const json_t *evidence)
 {
 	static const char *const keys[] = { "torch", "memory", "cgroup", "error_file" };

@@ -14,15 +14,15 @@
 #include "engine/link.h"
 #include "protocol/message.h"
 
-/* The node answers before a shell has waited long enough. */
+/* Part of a shell's timeout after which the node gives up and answers. */
 #define OF_TIMEOUT 0.8
 
 struct request {
-	int64_t seq; /* 0: no node could be asked */
+	int64_t seq; /* 0: there was no node to send to */
 	request_done *done;
 	void *data;
-	bool is_answered; /* or has failed */
-	char *error;	  /* NULL: a success */
+	bool is_answered; /* answered, or failed */
+	char *error;	  /* NULL: success */
 	json_t *body;
 };
 
@@ -62,9 +62,7 @@ int64_t request_seq(const struct request *request)
 	return request->seq;
 }
 
-/*
- * Ending
- */
+/* End of requests */
 
 static const char *why_gone(const struct engine *engine)
 {
@@ -79,7 +77,7 @@ static void request_on_due(void *data)
 	engine_settle(engine);
 }
 
-/* done() is otherwise called at the end of a batch of messages; none may follow. */
+/* Calls done() from a timer, as no batch of messages may follow. */
 static void complete_soon(struct engine *engine)
 {
 	struct requests *requests = &engine->requests;
@@ -102,7 +100,7 @@ static void request_end(struct engine *engine, struct request *request, const ch
 	requests->ended[requests->ended_count++] = request;
 }
 
-/* Index of the open request with this seq, or of the first with a greater one. */
+/* Index of the open request with this sequence number, or of the first with a greater one. */
 static size_t request_find_open(const struct requests *requests, int64_t seq)
 {
 	size_t low = 0;
@@ -119,7 +117,7 @@ static size_t request_find_open(const struct requests *requests, int64_t seq)
 	return low;
 }
 
-/* Removes the open request with this seq from the list; NULL: there is none. */
+/* Removes the open request with this sequence number; NULL: there is none. */
 static struct request *take_open(struct requests *requests, int64_t seq)
 {
 	size_t at = request_find_open(requests, seq);
@@ -167,7 +165,7 @@ void requests_complete(struct engine *engine)
 	requests->timer = NULL;
 	if (count == 0)
 		return;
-	/* done() may append to `ended`, for the next call, and clear entries of this one. */
+	/* done() may append to `ended`, for the next call, and set entries of this call to NULL. */
 	for (size_t i = 0; i < count; i++) {
 		struct request *request = requests->ended[i];
 
@@ -204,11 +202,9 @@ void requests_clear(struct engine *engine)
 	*requests = (struct requests){ .seq = requests->seq };
 }
 
-/*
- * Asking
- */
+/* Sending */
 
-/* The sequence number; 0: no node is there. */
+/* Returns the sequence number; 0: there is no node. */
 static int64_t send_line(struct engine *engine, const char *command, json_t *owned_arguments)
 {
 	struct buffer line = BUFFER_INIT;
@@ -266,9 +262,7 @@ void request_cancel(struct engine *engine, struct request *request)
 	request_free(request);
 }
 
-/*
- * Waiting
- */
+/* Waiting, in a shell */
 
 static bool is_answered(const struct engine *engine, void *data)
 {

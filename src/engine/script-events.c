@@ -27,7 +27,7 @@ int script_flush(struct command_context *context, struct error *error)
 	file_write(STDERR_FILENO, context->notes->data, context->notes->length);
 	buffer_reset(context->out);
 	buffer_reset(context->notes);
-	/* A reader that leaves has seen enough. */
+	/* EPIPE is no error: the reader has closed the pipe on purpose. */
 	if (result < 0 && why != EPIPE)
 		error_set_errno(error, why, "cannot write the answer");
 	return result;
@@ -58,7 +58,7 @@ static void script_events_append_exit(struct command_context *context,
 	format_document(context->out, json);
 }
 
-/* Of the job that was started, once. */
+/* Reports the end of the started job, once. */
 static void script_events_append_job(struct command_context *context)
 {
 	const struct session *session = &context->engine->session;
@@ -154,7 +154,7 @@ static void script_events_append_stop(struct buffer *out, const struct stop *sto
 
 	buffer_printf(out, "rank %d stopped: ", stop->rank);
 	format_text(out, stop->description);
-	/* What is raised may be the description already. */
+	/* The description may already contain the exception. */
 	is_said = stop->at == STOP_AT_EXCEPTION && stop->value &&
 		  strstr(stop->description, stop->value);
 	if (stop->value && !is_said) {
@@ -228,7 +228,7 @@ static void append_stops(struct command_context *context)
 	}
 }
 
-/* Reports that no command waited for, such as a refused breakpoint. */
+/* Appends an error of the engine that no command waited for, such as a refused breakpoint. */
 static void append_notice(struct command_context *context)
 {
 	bool is_error;

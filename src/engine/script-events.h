@@ -1,6 +1,6 @@
 /*
- * script-events: what a script prints besides the answers of its commands: stops,
- * the ends of ranks, reports of the engine, errors.
+ * script-events: output of a script besides the answers of its commands: stops, exits of ranks,
+ * notices of the engine, errors.
  */
 #ifndef ENGINE_SCRIPT_EVENTS_H
 #define ENGINE_SCRIPT_EVENTS_H
@@ -9,17 +9,16 @@ struct command_context;
 struct error;
 
 /*
- * Appends a line for each stop and each rank that ended since the last call;
- * first what stopped, as a stop comes before the end of its rank.
+ * Appends a line for each stop and each rank exit since the last call; stops first, as a rank stops
+ * before it exits.
  */
 void script_append_events(struct command_context *context);
-/* Says that a command failed, of a rank or (-1) in general; no status. */
+/* Appends the error of a command on a rank (-1: on no single rank); does not set the status. */
 void script_append_error(struct command_context *context, int rank, const char *command,
 			 const char *sentence);
 /*
- * Writes out to standard output and notes to standard error, and empties
- * them. -1 when it cannot be written, without a sentence when the reader has
- * left.
+ * Writes context->out to standard output and context->notes to standard error, and empties both.
+ * -1: writing failed; without a sentence if the reader has closed the pipe.
  */
 int script_flush(struct command_context *context, struct error *error);
 

@@ -69,11 +69,11 @@ static bool settings_is_place(const char *text)
 	return is_right;
 }
 
-/* Of debuggers; what stands behind is looked at more closely by the node. */
+/* Forms of debugger targets; the node checks the rest of an address. */
 static const struct target_form {
 	const char *prefix;
 	bool (*is_right)(const char *text);
-	bool takes_mark; /* with SETTINGS_RANK_MARK it is right, too */
+	bool takes_mark; /* also valid with SETTINGS_RANK_MARK in place of an exact address */
 } target_forms[] = {
 	{ "pdb:unix:", settings_is_path, false }, { "pdb:tcp:", is_address, true },
 	{ "agent:", settings_is_pid, false },	  { "http://", settings_is_place, true },
@@ -189,7 +189,7 @@ static int unknown_option(const char *word, struct error *error)
 	return error_set(error, "there is no option '%.80s'; probetui --help lists them", word);
 }
 
-/* argv, and how far it was read. */
+/* argv; next: index of the next word to read */
 struct words {
 	int count;
 	char **words;
@@ -212,7 +212,10 @@ static int apply_option(struct settings *settings, struct words *words,
 	return option->set(settings, value, error);
 }
 
-/* Gives the option that word is, and its "=value"; NULL if it is none. */
+/*
+ * The option that word names; *value: the text after "=" or after the letter, else NULL. NULL: word
+ * is no option.
+ */
 static const struct setting_option *option_of(const char *word, const char **value)
 {
 	size_t length;
@@ -232,9 +235,9 @@ static const struct setting_option *option_of(const char *word, const char **val
 }
 
 /*
- * Probing's -t PID|HOST:PORT, and Probe's PID before the command. 1 and
- * *option, *value: word is one of the two; -1 and a sentence: it lacks its
- * value.
+ * Also accepts the target forms of other tools: -t PID|HOST:PORT (Probing), and a PID before the
+ * command (Probe). 1: word is a target, *option and *value are set; 0: it is not; -1 and a
+ * sentence: its value is missing.
  */
 static int take_target(const struct settings *settings, struct words *words, const char *word,
 		       const char **option, const char **value, char **owned, struct error *error)
@@ -259,8 +262,8 @@ static int take_target(const struct settings *settings, struct words *words, con
 }
 
 /*
- * An option may stand behind the command as well. What is unknown there is
- * left to the command, which has options of its own.
+ * Options may also follow the command. An unknown option after the command is left to the command,
+ * which has options of its own.
  */
 static int settings_parse_words(struct settings *settings, struct words *words, struct error *error)
 {
@@ -302,7 +305,7 @@ static int settings_parse_words(struct settings *settings, struct words *words, 
 	return 0;
 }
 
-/* The first of the three that is set decides, as in setlocale(3). */
+/* The first variable that is set and not empty counts, as in setlocale(3). */
 static bool is_utf8_locale(void)
 {
 	static const char *const names[] = { "LC_ALL", "LC_CTYPE", "LANG" };
@@ -340,7 +343,7 @@ static int settings_check_file(const char *path, struct error *error)
 	return 0;
 }
 
-/* As execvp(3) looks for it. */
+/* Searches $PATH as execvp(3) does. */
 static int check_path(const char *name, struct error *error)
 {
 	const char *path = getenv("PATH");
@@ -363,7 +366,7 @@ static int check_path(const char *name, struct error *error)
 			 name);
 }
 
-/* What is looked at is the job that is started, and nothing else. */
+/* With a started job, no option may name another job or process. */
 static int check_alone(const struct settings *settings, struct error *error)
 {
 	const char *option = NULL;
@@ -406,7 +409,7 @@ int settings_check_program(const struct settings *settings, struct error *error)
 	return strchr(name, '/') ? settings_check_file(name, error) : check_path(name, error);
 }
 
-/* What %r stands for must be known before anything is found. */
+/* %r in a target needs rank numbers in --ranks, as connections are made before ranks are found. */
 static int check_targets(const struct settings *settings, struct error *error)
 {
 	struct rankselect select = RANKSELECT_INIT;
@@ -447,11 +450,11 @@ static int check_together(const struct settings *settings, struct error *error)
 	if (settings->at >= 0 && settings->replay_count == 0)
 		return error_set(error,
 				 "--at is a time of a recording; give one with --replay FILE");
-	/* With a recording they may be more of them. */
+	/* With a recording, words after -x FILE may be further recordings. */
 	return settings->replay_count > 0 ? 0 : settings_check_script(settings, error);
 }
 
-/* What comes before the command line: the environment, and the config. */
+/* Applies the environment and the config file, which the command line overrides. */
 static int settings_prepare(struct settings *settings, const struct settings *line,
 			    struct error *error)
 {
@@ -460,13 +463,15 @@ static int settings_prepare(struct settings *settings, const struct settings *li
 	settings->is_ascii = !is_utf8_locale();
 	settings->has_no_color = no_color && no_color[0] != '\0';
 	settings->config = xstrdup_or_null(line->config);
-	/* Help is for those who have made a mistake, too. */
+	/* --help also works with a broken config file. */
 	if (line->wants_help || line->wants_version || line->wants_agent_path)
 		return 0;
 	return configfile_apply(settings, error);
 }
 
-/* --json before a `--`: an option behind a wrong one is never reached. */
+/*
+ * True if --json is given before `--`: the parser may have stopped at a wrong option before --json.
+ */
 static bool has_json(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -482,7 +487,7 @@ static int parse(struct settings *settings, int argc, char **argv, struct error 
 	struct settings line;
 	int result;
 
-	/* Read once to know which config there is, and again to go before it */
+	/* Parse argv twice: for --config first, then to override the config file. */
 	settings_init(&line);
 	result = settings_parse_words(&line, &words, error);
 	if (result == 0)

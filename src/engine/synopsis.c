@@ -88,7 +88,7 @@ static bool synopsis_take_token(const char **at, const char *token)
 	return true;
 }
 
-/* Skips a word; true: it is counted. An option is not, nor a value of one. */
+/* Skips a word or an option with its value; true: a word, which is counted. */
 static bool synopsis_count_word(const char **at)
 {
 	bool is_option = strncmp(*at, "--", 2) == 0;
@@ -101,7 +101,7 @@ static bool synopsis_count_word(const char **at)
 	return !is_option;
 }
 
-/* Alternatives up to the end of a bracket, which is skipped, or of the text. */
+/* Counts the words of alternatives, up to the closing bracket, which is skipped, or the end. */
 static void count_alternatives(const char **at, struct synopsis_count *count)
 {
 	struct synopsis_count one = { .minimum = 0 };

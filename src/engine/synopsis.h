@@ -1,10 +1,9 @@
 /*
- * synopsis: what the arguments text of a table row ("[cards | table]",
- * "--rank R [--frame DEPTH]", "FILE") says may stand there. Completion, in a
- * shell and behind a colon, knows no more than that.
+ * synopsis: parses the synopsis of a table row ("[cards | table]", "--rank R [--frame DEPTH]",
+ * "FILE") into the words that may be typed. Completion, in a shell and on the `:` line, uses only
+ * this.
  *
- * A word in small letters stands for itself, one that begins with a capital
- * for a thing of its kind.
+ * A word in lower case stands for itself, a word that begins with a capital is a placeholder.
  */
 #ifndef ENGINE_SYNOPSIS_H
 #define ENGINE_SYNOPSIS_H
@@ -13,11 +12,11 @@
 #include <stddef.h>
 
 enum synopsis_kind {
-	SYNOPSIS_WORD,	  /* itself */
+	SYNOPSIS_WORD,	  /* the word itself */
 	SYNOPSIS_FILE,	  /* FILE */
 	SYNOPSIS_THEME,	  /* THEME */
 	SYNOPSIS_COMMAND, /* COMMAND: a command's name */
-	SYNOPSIS_SETTING, /* SETTING: what `set` sets */
+	SYNOPSIS_SETTING, /* SETTING: a setting's name */
 	SYNOPSIS_RANK,	  /* RANK, R: a rank's number */
 	SYNOPSIS_RANKS,	  /* SET: a set of ranks */
 	SYNOPSIS_FREE,	  /* anything: SECONDS, TEXT, KEY */
@@ -35,18 +34,17 @@ struct synopsis_part {
 /* Fills parts, in order, and returns their count. */
 size_t synopsis_split(const char *arguments, struct synopsis_part parts[SYNOPSIS_PARTS]);
 /*
- * True when a part may stand behind the word previous (NULL: it is the first
- * argument): the value of that word alone, if it has one, else all but the
- * values of other words.
+ * True if a part may follow the word previous (NULL: the part is the first argument): after a word
+ * with a value only that value, else any part that is no value of another word.
  */
 bool synopsis_fits(const struct synopsis_part *parts, size_t count, size_t part,
 		   const char *previous);
 
-/* How many words stand behind the command, but for options and `ranks SET`. */
+/* Number of words that may follow the command, without options and `ranks SET`. */
 struct synopsis_count {
 	size_t minimum;
 	size_t maximum;
-	bool is_choice; /* of small words only: "next | previous", "[on | off]" */
+	bool is_choice; /* all parts are lower-case words: "next | previous", "[on | off]" */
 };
 
 void synopsis_count(const char *synopsis, struct synopsis_count *count);

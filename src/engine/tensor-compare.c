@@ -14,30 +14,30 @@
 
 #define BLOCKS 4096
 
-/* One of the two. */
+/* One of the two ranks. */
 struct side {
 	int rank;
-	struct tensor_answer told; /* the tensor, with its blocks */
-	struct tensor_answer part; /* the elements that came last */
-	uint32_t crc;		   /* of the block that is being read, up to at */
+	struct tensor_answer told; /* the tensor, with hashes of its blocks */
+	struct tensor_answer part; /* the newest elements */
+	uint32_t crc;		   /* CRC of the current block's elements up to comparison->at */
 };
 
 struct tensor_compare {
 	struct engine *engine;
-	struct request_group *group; /* of both sides */
+	struct request_group *group; /* requests to both ranks */
 	comparison_moved *moved;
 	void *data;
 	char *expression;
 	int row_count;
 	int column_count;
 	struct side sides[2];
-	bool has_blocks; /* both have told them */
+	bool has_blocks; /* the hashes of both ranks have come */
 	bool is_over;
 	struct error error;
 	struct tensordiff found;
-	int64_t at;    /* the next element that is to be compared */
-	int64_t count; /* of the part that is asked for */
-	int64_t done;  /* bytes */
+	int64_t at;    /* index of the next element to compare */
+	int64_t count; /* number of elements of the requested part */
+	int64_t done;  /* bytes compared */
 	int64_t total;
 };
 
@@ -78,7 +78,7 @@ static int check_there(struct tensor_compare *comparison, const struct side *sid
 		       : 0;
 }
 
-/* -1, and comparison->error: a rank is gone. */
+/* -1 and comparison->error: a rank is gone. */
 static int ask_both(struct tensor_compare *comparison, const struct tensor_question *ask)
 {
 	for (int i = 0; i < 2; i++)
@@ -141,7 +141,7 @@ void tensor_compare_free(struct tensor_compare *comparison)
 	free(comparison);
 }
 
-/* As many parts of equal size as there must be. */
+/* True if the number of blocks fits the number of elements. */
 static bool has_sound_blocks(const struct tensor *tensor)
 {
 	int64_t size = tensor->block_elements;
@@ -177,7 +177,7 @@ static bool is_block_same(const struct tensor_compare *comparison, int64_t block
 	       comparison->sides[1].told.tensor.blocks[block];
 }
 
-/* The elements from at to the end of its block, or of the tensor. */
+/* Number of elements from at to the end of its block, or of the tensor. */
 static int64_t rest_of_block(const struct tensor_compare *comparison, int64_t at)
 {
 	int64_t size = comparison->sides[0].told.tensor.block_elements;
@@ -200,7 +200,7 @@ static void count_total(struct tensor_compare *comparison)
 			count += rest;
 		at += rest;
 	}
-	/* A product of what a node says may be more than there are numbers. */
+	/* Compare before multiplying: the node's count times the item size may overflow. */
 	comparison->total = count > TENSOR_COMPARE_BYTES_MAXIMUM / found->item_size
 				    ? TENSOR_COMPARE_BYTES_MAXIMUM
 				    : count * found->item_size;
@@ -226,7 +226,7 @@ static int tensor_compare_begin(struct tensor_compare *comparison)
 	return 0;
 }
 
-/* Over blocks that are the same; false: nothing is left to compare. */
+/* Skips blocks with equal hashes; false: all elements are compared. */
 static bool skip_same(struct tensor_compare *comparison)
 {
 	struct tensordiff *found = &comparison->found;
@@ -244,7 +244,7 @@ static bool skip_same(struct tensor_compare *comparison)
 	return false;
 }
 
-/* All that differs in a row, as far as it fits. */
+/* Number of elements to request: all adjacent blocks that differ, within the limits. */
 static int64_t choose_count(const struct tensor_compare *comparison)
 {
 	int64_t item = comparison->found.item_size;
@@ -278,7 +278,7 @@ static void ask_more(struct tensor_compare *comparison)
 		tensor_compare_fail(comparison);
 }
 
-/* -1: it failed, comparison->error says why. */
+/* -1: failed, with comparison->error. */
 static int take_side(struct tensor_compare *comparison, struct side *side,
 		     const struct group_answer *answer)
 {
@@ -305,7 +305,10 @@ static int check_part(struct tensor_compare *comparison, const struct side *side
 		side->rank, side->part.data.length, (long long)wanted);
 }
 
-/* What was hashed before must be what came now, or it was written meanwhile. */
+/*
+ * Compares the elements' CRC with the block's earlier hash: a difference means that the tensor was
+ * written meanwhile.
+ */
 static void check_hashes(struct tensor_compare *comparison, struct side *side)
 {
 	const struct tensor *tensor = &side->told.tensor;
@@ -345,7 +348,7 @@ static int tensor_compare_take_part(struct tensor_compare *comparison)
 	return 0;
 }
 
-/* -1: it failed. */
+/* -1: failed, with comparison->error. */
 static int take_both(struct tensor_compare *comparison)
 {
 	struct group_answer answer;

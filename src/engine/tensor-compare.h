@@ -1,8 +1,7 @@
 /*
- * tensor-compare: reads what two ranks have in one tensor, wherever they run, and
- * compares it: hashes of blocks of both first, then only the elements of
- * blocks that differ, a part at a time. What is read is bounded; the result
- * says what was not compared.
+ * tensor-compare: compares a tensor of two ranks, whether they run or are stopped: first hashes of
+ * blocks, then only the elements of blocks that differ, one part at a time. The bytes read are
+ * limited; the result says how many elements were not compared.
  */
 #ifndef ENGINE_TENSOR_COMPARE_H
 #define ENGINE_TENSOR_COMPARE_H
@@ -14,7 +13,7 @@
 
 struct engine;
 
-/* Of each rank; what differs behind it is not looked at. */
+/* Limit of bytes read from each rank; elements beyond it are not compared. */
 #define TENSOR_COMPARE_BYTES_MAXIMUM (64 << 20)
 
 struct tensor_compare;
@@ -23,26 +22,29 @@ struct tensor_compare_question {
 	int rank;
 	int against;
 	const char *expression;
-	int row_count; /* the largest grid of counts */
+	int row_count; /* largest size of the grid of counts (heat map) */
 	int column_count;
 };
 
-/* More was compared, or it is over: tensor_compare_free() may be called. */
+/*
+ * Called when more elements were compared, or the comparison is over; may call
+ * tensor_compare_free().
+ */
 typedef void comparison_moved(struct engine *engine, void *data);
 
-/* Asks for the hashes. It may be over at once: then moved() is not called. */
+/* Requests the hashes. The comparison may be over at once: then moved() is not called. */
 struct tensor_compare *tensor_compare_new(struct engine *engine,
 					  const struct tensor_compare_question *question,
 					  comparison_moved *moved, void *data);
-/* Answers still to come are dropped. NULL is fine. */
+/* Drops answers still to come. comparison may be NULL. */
 void tensor_compare_free(struct tensor_compare *comparison);
 bool tensor_compare_is_over(const struct tensor_compare *comparison);
-/* Lends why it failed; NULL: it did not. */
+/* Why the comparison failed, borrowed; NULL: it has not failed. */
 const char *tensor_compare_error(const struct tensor_compare *comparison);
-/* Bytes read, and to be read; 0, 0: not known yet. */
+/* Bytes read so far, and bytes to read; 0 and 0: not known yet. */
 void tensor_compare_progress(const struct tensor_compare *comparison, int64_t *done,
 			     int64_t *total);
-/* Passes out what was found; all zero where it failed. */
+/* Moves the result to *found; all zero if the comparison failed. */
 void tensor_compare_take(struct tensor_compare *comparison, struct tensordiff *found);
 
 #endif

@@ -16,11 +16,11 @@
 #include "protocol/tensoranswer.h"
 
 struct tensor_export {
-	int fd; /* -1: it is whole, and closed */
+	int fd; /* -1: the file is complete and closed */
 	char *path;
-	struct tensor tensor; /* as it was */
-	int64_t at;	      /* elements that were written */
-	uint32_t crc;	      /* of these */
+	struct tensor tensor; /* the tensor when the export began */
+	int64_t at;	      /* number of elements written */
+	uint32_t crc;	      /* CRC of these elements */
 	bool is_torn;
 	bool is_live;
 };
@@ -110,7 +110,7 @@ int64_t tensor_export_next(const struct tensor_export *export, int64_t *start)
 	return left < most ? left : most;
 }
 
-/* Of the same bytes another dtype or shape would make other elements. */
+/* False if dtype or shape has changed, or bytes are missing. */
 static bool tensor_export_is_same(const struct tensor_export *export,
 				  const struct tensor_answer *answer, int64_t count)
 {

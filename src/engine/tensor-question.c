@@ -10,7 +10,7 @@
 #include "protocol/stack.h"
 #include "protocol/tensorslice.h"
 
-/* The thread that is asked; NULL: the main thread, whichever that is. */
+/* The thread to ask; NULL: the main thread, which the node finds. */
 static const struct thread *thread_of(const struct session *session, const struct rank *rank)
 {
 	if (session_looked_at(session) == rank && session->choice.selection.tid != 0)
@@ -24,7 +24,7 @@ static bool is_place_chosen(const struct session *session, const struct rank *ra
 	return debug_state_is_stopped(rank) || session->choice.selection.depth >= 0;
 }
 
-/* -1: from the innermost one on. */
+/* Depth at which the lookup begins; -1: the innermost frame. */
 static int depth_of(const struct session *session, const struct rank *rank)
 {
 	const struct rank *looked_at = session_looked_at(session);
@@ -53,7 +53,9 @@ static void set_tid(json_t *place, pid_t tid)
 	json_object_set_new(place, "tid", json_integer(tid));
 }
 
-/* A debugger in it may have frames of its own on top of these. */
+/*
+ * Sends the number of frames, as a debugger in the process may have put frames of its own on top.
+ */
 static void set_frame_count(json_t *place, const struct stack *stack)
 {
 	json_object_set_new(place, "frames", json_integer((json_int_t)stack->frame_count));

@@ -1,11 +1,11 @@
 /*
- * tensor-question: the node's request `tensor` for an expression in a rank: in which
- * frame it is looked for, and what is wanted (protocol/tensoranswer.h is what
- * comes).
+ * tensor-question: arguments of the request `tensor` for an expression in a rank: the frame in
+ * which the expression is looked up, and the data that is wanted (protocol/tensoranswer.h is the
+ * answer).
  *
- * The frame is the one that is looked at, where a person has chosen one or the
- * rank is stopped, and its like in other ranks; from there outwards, else from
- * the innermost one, the first is taken whose own the expression's names are.
+ * If a person has selected a frame, or the selected rank is stopped, the lookup begins in that
+ * frame, and in other ranks in the frame of the same function; otherwise in the innermost frame.
+ * From there outwards, the first frame counts that has the expression's names as its own.
  */
 #ifndef ENGINE_TENSOR_QUESTION_H
 #define ENGINE_TENSOR_QUESTION_H
@@ -18,34 +18,36 @@ struct engine;
 struct rank;
 struct tensor_slice;
 
-/* Arguments that name pid, frame and expression: a new object. */
+/* A new object with pid, frame and expression. */
 json_t *tensor_question_place(const struct engine *engine, const struct rank *rank,
 			      const char *expression);
-/* From the innermost frame of its main thread outwards, whatever a person
- * looks at. */
+/*
+ * Like tensor_question_place(), from the main thread's innermost frame outwards, whatever frame is
+ * selected.
+ */
 json_t *tensor_question_innermost(const struct rank *rank, const char *expression);
 /*
- * In that frame alone, which is to be of this function; a rank that is held
- * has it in the thread that is.
+ * Like tensor_question_place(), for one frame only: depth, which must be a frame of function; in a
+ * stopped rank a frame of the stopped thread.
  */
 json_t *tensor_question_at(const struct rank *rank, const char *expression, int depth,
 			   const char *function);
 
-/* What a request wants of the elements; all zero: nothing. */
+/* Data that a request wants of the elements; all zero: none. */
 struct tensor_question {
-	const char *statistics; /* "sample" "whole" "auto"; NULL: none */
+	const char *statistics; /* "sample" "whole" "auto"; NULL: no statistics */
 	int bin_count;
 	bool wants_hash;
 	int block_count;
-	const struct tensor_slice *slice; /* NULL, or without cells: none */
-	const char *find;		  /* "min" "max" "nan"; NULL: nothing */
+	const struct tensor_slice *slice; /* NULL, or without cells: no slice */
+	const char *find;		  /* "min" "max" "nan"; NULL: no search */
 	int64_t after;
 	int64_t data_start;
-	int64_t data_count; /* 0: none */
-	double timeout;	    /* 0: as a shell waits */
+	int64_t data_count; /* number of elements to send; 0: none */
+	double timeout;	    /* seconds; 0: a shell's default, on a screen no limit */
 };
 
-/* The arguments of the request `tensor`: place with what is wanted of the elements. */
+/* The arguments of the request `tensor`: owned_place with the data that is wanted. */
 json_t *tensor_question_arguments(const struct engine *engine, json_t *owned_place,
 				  const struct tensor_question *ask);
 

@@ -11,9 +11,9 @@
 #include "engine/tensor-export.h"
 #include "engine/tensor-question.h"
 
-/* Reading takes at most one part in so many of the time. */
+/* Pause after a reading, in multiples of its duration. */
 #define TIMES_OF_COST 10.0
-/* What takes longer than this can be ended by a person. */
+/* Requests that have run longer than this can be cancelled by a person. */
 #define LONG_SECONDS 0.3
 
 void tensor_asking_clear(struct engine *engine)
@@ -41,7 +41,7 @@ static bool is_long(enum tensor_work work)
 	return work == TENSOR_WORK_WHOLE || work == TENSOR_WORK_FIND || work == TENSOR_WORK_EXPORT;
 }
 
-/* No view waits for the answer any more. */
+/* Drops the open request; also cancels a long one in the node. */
 static void tensor_requests_drop(struct engine *engine)
 {
 	struct tensor_asking *asking = &engine->tensor;
@@ -56,7 +56,7 @@ static void tensor_requests_drop(struct engine *engine)
 	view->work = TENSOR_WORK_NONE;
 }
 
-/* What is half written is not left. */
+/* Removes the incomplete file. */
 static void drop_export(struct engine *engine)
 {
 	struct tensor_asking *asking = &engine->tensor;
@@ -92,7 +92,7 @@ static void begin_reading(struct engine *engine, const struct rank *rank)
 	asking->is_old = false;
 }
 
-/* Its rank may have done something since. */
+/* True if the rank has run or was changed since the tensor was read. */
 static bool is_old(const struct engine *engine, const struct rank *rank)
 {
 	const struct tensor_asking *asking = &engine->tensor;
@@ -133,7 +133,9 @@ static void ask_look(struct engine *engine, const struct rank *rank, const struc
 	struct tensor_question wanted = { .slice = &want->slice };
 
 	begin_reading(engine, rank);
-	/* A large one's whole is not replaced by a sample again. */
+	/*
+	 * All elements of a large tensor were read: do not replace their statistics by a sample's.
+	 */
 	if (!engine->tensor.is_large || view->tensor.share < 1) {
 		wanted.statistics = "auto";
 		wanted.bin_count = want->bin_count;
@@ -141,7 +143,7 @@ static void ask_look(struct engine *engine, const struct rank *rank, const struc
 	tensor_requests_ask(engine, rank, TENSOR_WORK_LOOK, &wanted);
 }
 
-/* Of the map; false: there is nothing more to read for it. */
+/* Requests the next part of the heat map; false: it is complete. */
 static bool ask_map(struct engine *engine, const struct rank *rank, const struct tensor_want *want)
 {
 	struct tensorview *view = view_of(engine);
@@ -212,7 +214,7 @@ static void ask_part(struct engine *engine, const struct rank *rank)
 	tensor_requests_ask(engine, rank, TENSOR_WORK_EXPORT, &wanted);
 }
 
-/* The session's, if it can be asked. */
+/* The selected rank, if it can be asked; else NULL. */
 static const struct rank *rank_to_ask(const struct engine *engine)
 {
 	const struct rank *rank = session_looked_at(&engine->session);
@@ -223,7 +225,7 @@ static const struct rank *rank_to_ask(const struct engine *engine)
 	return rank;
 }
 
-/* The next thing, in the order in which it is wanted. */
+/* Sends the next request, by priority. */
 static void ask_next(struct engine *engine, const struct rank *rank, const struct tensor_want *want)
 {
 	const struct tensor_asking *asking = &engine->tensor;
@@ -270,7 +272,7 @@ void tensor_find(struct engine *engine, const char *what, int64_t after)
 {
 	struct tensor_asking *asking = &engine->tensor;
 
-	/* What a person wants comes before what takes long. */
+	/* A person's search comes before a long request. */
 	if (asking->work == TENSOR_WORK_WHOLE)
 		tensor_requests_drop(engine);
 	free(asking->find);
@@ -326,7 +328,7 @@ bool tensor_cancel(struct engine *engine)
 	return true;
 }
 
-/* When it is read again, by what it took. */
+/* Sets the time of the next reading from the duration of this one. */
 static void set_pace(struct engine *engine)
 {
 	struct tensor_asking *asking = &engine->tensor;
@@ -351,7 +353,7 @@ static void say_written(struct engine *engine)
 	engine_say(engine, false, "%s is written%s", tensor_export_path(export), rest);
 }
 
-/* A part of the file has come, or why it has not. */
+/* Writes the elements of an answer, or reports its error. */
 static void tensor_requests_take_part(struct engine *engine, const json_t *body,
 				      struct error *error)
 {
@@ -365,7 +367,7 @@ static void tensor_requests_take_part(struct engine *engine, const json_t *body,
 	else
 		view_of(engine)->done = tensor_export_done(asking->export);
 	if (!is_bad && tensor_export_next(asking->export, &start) > 0) {
-		/* Whether the pane is seen or not. */
+		/* Continue even if the pane is hidden. */
 		if (rank != NULL)
 			ask_part(engine, rank);
 		else

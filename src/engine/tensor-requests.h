@@ -1,12 +1,11 @@
 /*
- * tensor-requests: what the tensor pane lacks, asked for with the request `tensor`
- * one after the other, so that what a person does now is not behind what was
- * wanted before. The session's tensorview takes the answers.
+ * tensor-requests: requests `tensor` for data that the tensor pane lacks, one at a time, so that a
+ * new wish of the person does not wait for a queue of older requests. The session's tensorview
+ * takes the answers.
  *
- * First what it is, with a sample's statistics, then the cells that are seen,
- * then all elements. While the rank runs, or when it has stepped, all of that
- * is read again: as often as the screen samples, but so that reading takes a
- * tenth of the time at most.
+ * The order is: the tensor with statistics of a sample, then the visible cells, then statistics of
+ * all elements. While the rank runs, and after it has stepped, all of this is read again: as often
+ * as the screen samples, but reading takes at most a tenth of the time.
  */
 #ifndef ENGINE_TENSOR_REQUESTS_H
 #define ENGINE_TENSOR_REQUESTS_H
@@ -22,52 +21,54 @@ struct error;
 struct request;
 struct tensor_export;
 
-/* What is under way, and what was done. All zero: nothing. */
+/* The open request, and earlier ones. All zero: none. */
 struct tensor_asking {
-	struct request *request; /* NULL: nothing is under way */
+	struct request *request; /* NULL: no open request */
 	enum tensor_work work;
 	uint64_t reading;
 	double asked_at;
-	double look_at;	 /* not read again before */
-	double whole_at; /* nor all elements */
-	uint64_t epoch;	 /* of the rank, at the reading */
+	double look_at;	 /* session time before which nothing is read again */
+	double whole_at; /* session time before which not all elements are read again */
+	uint64_t epoch;	 /* of the rank, when reading began */
 	uint64_t stops;
 	uint64_t touched;
-	bool has_ended_whole;	      /* a person ended it: not again of itself */
-	bool has_whole;		      /* in this reading */
-	bool is_old;		      /* to be read again in any case */
-	bool is_large;		      /* a sample was told first */
+	bool has_ended_whole; /* a person cancelled reading all elements: not repeated by itself */
+	bool has_whole;	      /* all elements were read in this reading */
+	bool is_old;	      /* read again in any case */
+	bool is_large;	      /* the first answer was only a sample */
 	struct tensor_export *export; /* NULL: none */
-	char *find;		      /* to be found next; NULL */
+	char *find;		      /* "min" "max" "nan" to search next; NULL: none */
 	int64_t after;
 };
 
-/* What is seen. */
+/* What the pane shows. */
 struct tensor_want {
 	int bin_count;
 	struct tensor_slice slice; /* cells; row_count 0: none */
 	bool wants_map;
-	struct tensor_plane plane; /* of the map */
+	struct tensor_plane plane; /* rows and columns of the heat map */
 	int row_maximum;
 	int column_maximum;
 	int64_t column;
 };
 
 void tensor_asking_clear(struct engine *engine);
-/* Looks at another expression in the rank looked at; the same: anew. */
+/* Shows another expression of the selected rank; the same expression is read anew. */
 void tensor_look(struct engine *engine, const char *expression);
-/* After each draw of the pane: asks for what is lacking next. */
+/* Call after each draw of the pane: sends the next request for missing data. */
 void tensor_want(struct engine *engine, const struct tensor_want *want);
-/* "min", "max" or "nan", behind a flat index: told in session.tensorview. */
+/* Searches "min", "max" or "nan" after a flat index; the result goes to session.tensorview. */
 void tensor_find(struct engine *engine, const char *what, int64_t after);
-/* Writes it to a new file, part by part; the engine says when it is done. -1
- * and a sentence: it cannot. */
+/*
+ * Writes the tensor to a new file, part by part; the engine reports the end. -1 and a sentence: it
+ * cannot be written.
+ */
 int tensor_export(struct engine *engine, const char *path, struct error *error);
-/* It is read again, all of it, though nothing has happened since. */
+/* Reads everything again, even if nothing has happened since. */
 void tensor_again(struct engine *engine);
-/* Ends what takes long; false: nothing does. */
+/* Cancels a long request; false: there is none. */
 bool tensor_cancel(struct engine *engine);
-/* The pane is not seen: what takes long ends. */
+/* Call while the pane is hidden: cancels long requests. */
 void tensor_rest(struct engine *engine);
 
 #endif

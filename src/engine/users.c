@@ -10,14 +10,14 @@
 #include "engine/jobs.h"
 
 #define ENTRY_MAXIMUM 16384
-/* Only a hostile node tells of so many. */
+/* More users than this come only from a hostile node. */
 #define USERS_MAXIMUM 1024
 
 struct user {
 	struct engine *engine;
 	uid_t uid;
-	char *found; /* the other thread's, until it has ended */
-	char *name;  /* NULL: it is being looked up */
+	char *found; /* written by the lookup thread; read after it has ended */
+	char *name;  /* NULL: the lookup is running */
 };
 
 void users_clear(struct users *users)
@@ -35,7 +35,7 @@ static char *users_number_of(uid_t uid)
 	return xasprintf("%lu", (unsigned long)uid);
 }
 
-/* On another thread. */
+/* Runs on another thread. */
 static void users_look_up(void *data)
 {
 	struct user *user = data;
@@ -59,7 +59,7 @@ static void on_looked_up(void *data)
 	engine->users.pending--;
 	jobs_name_users(engine);
 	engine->session.revision++;
-	/* It is NULL while the engine is being cleared. */
+	/* changed is NULL while the engine is being cleared. */
 	if (engine->changed)
 		engine->changed(engine->changed_data);
 }

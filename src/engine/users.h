@@ -1,7 +1,6 @@
 /*
- * users: the names of users. Looking one up may ask a server of the cluster,
- * which may not answer for long: it is done beside the loop, once for each
- * user, and what waits for it is drawn without the name meanwhile.
+ * users: names of users. A lookup may ask a directory server of the cluster and block for long: it
+ * runs on another thread, once for each user, and views are drawn without the name meanwhile.
  */
 #ifndef ENGINE_USERS_H
 #define ENGINE_USERS_H
@@ -15,18 +14,18 @@ struct engine;
 struct users {
 	struct user **items;
 	size_t count;
-	size_t pending; /* that are being looked up */
+	size_t pending; /* number of running lookups */
 };
 
-/* After the loop has ended, which lends no time to the look-ups any more. */
+/* Call after loop_free(): no lookup runs any more. */
 void users_clear(struct users *users);
 /*
- * Lends the name, or the number where there is none; NULL: it is being looked
- * up, and jobs_name_users() is called when it is known. In a replay it is the
- * number, as users are those of another machine.
+ * The user's name, borrowed, or the uid as text if there is no name; NULL: the lookup is still
+ * running, and jobs_name_users() is called when it ends. In a replay it is the uid, as the users
+ * are those of another machine.
  */
 const char *users_name(struct engine *engine, uid_t uid);
-/* Waits until all are known, so many seconds at most. */
+/* Waits until all lookups have ended, at most for seconds. */
 void users_await(struct engine *engine, double seconds);
 
 #endif

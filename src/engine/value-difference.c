@@ -11,10 +11,10 @@
 #include "model/answers.h"
 #include "model/difference.h"
 
-/* For a heat map in a pane; smaller ones put cells together. */
+/* Size of the heat map; a smaller pane merges cells. */
 #define ROWS 64
 #define COLUMNS 128
-/* Pairs of one question. */
+/* Maximum of pairs per question. */
 #define PAIRS_MAXIMUM 64
 
 struct value_difference_pair {
@@ -40,7 +40,7 @@ void value_difference_clear(struct engine *engine)
 	*differing = (struct value_difference){ .pairs = NULL };
 }
 
-/* Of a question that was asked before nobody wants it any more. */
+/* NULL: the pair belongs to an older question. */
 static struct difference *value_difference_find(struct engine *engine,
 						const struct value_difference_pair *pair)
 {
@@ -77,7 +77,7 @@ static void value_difference_end(struct value_difference_pair *pair, struct diff
 	tensor_compare_take(pair->comparison, &difference->found);
 }
 
-/* Frees the pair when the comparison is over or another question was asked. */
+/* Frees the pair when the comparison is over or a new question was asked. */
 static void value_difference_on_moved(struct engine *engine, void *data)
 {
 	struct value_difference_pair *pair = data;

@@ -1,7 +1,7 @@
 /*
- * value-difference: how the ranks that were asked last differ, element by element:
- * pairs of them (engine/tensor-compare.h), whose results stand with the answers
- * (model/difference.h) as they become known.
+ * value-difference: compares the tensors of pairs of ranks in the session's answers element by
+ * element (engine/tensor-compare.h); results go to the answers (model/difference.h) as they become
+ * known.
  */
 #ifndef ENGINE_VALUE_DIFFERENCE_H
 #define ENGINE_VALUE_DIFFERENCE_H
@@ -11,7 +11,7 @@
 struct engine;
 struct error;
 
-/* Pairs that are being read. All zero: none. */
+/* Running comparisons. All zero: none. */
 struct value_difference {
 	struct value_difference_pair **pairs;
 	size_t count;
@@ -20,19 +20,18 @@ struct value_difference {
 
 void value_difference_clear(struct engine *engine);
 /*
- * Compares one rank's tensor with another's, of the session's answers; anew
- * where that was done before. -1 and a sentence: they have no tensors of one
- * dtype and shape.
+ * Compares rank's tensor with against's, both of the session's answers; repeats an earlier
+ * comparison. -1 and a sentence: the two have no tensors of one dtype and shape.
  */
 int value_difference_begin(struct engine *engine, int rank, int against, struct error *error);
-/* It is not read on, and says that it was given up. */
+/* Cancels the comparison; its state becomes failed. */
 void value_difference_cancel(struct engine *engine, int rank, int against);
 /*
- * The same of each class of the answers and the majority, or the largest one,
- * as far as they have tensors that can be compared, and that was not done.
+ * Compares one rank of each class with the reference class: the majority, or the largest class;
+ * skips classes that were compared already or cannot be compared.
  */
 void value_difference_begin_all(struct engine *engine);
-/* In a shell: waits for all; who is late fails with a sentence. */
+/* Shell: waits for all comparisons; a late one fails with a sentence. */
 void value_difference_wait(struct engine *engine);
 
 #endif

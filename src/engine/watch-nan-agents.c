@@ -1,7 +1,7 @@
 /*
- * watch-nan-agents: ranks whose agents see a NaN as it comes. They have a data
- * breakpoint, so they stop for a moment also where nothing was to stop, and
- * are let go when the step was asked for.
+ * watch-nan-agents: ranks whose agents report a NaN when it is assigned. Their data breakpoint
+ * stops a rank for a moment even if ranks shall not stop; the rank is resumed once the step is
+ * known.
  */
 #include "engine/watch-nan.h"
 
@@ -18,7 +18,7 @@
 #include "engine/request.h"
 #include "model/breakpoints.h"
 
-/* Its agent answers, and no other debugger is in the way. */
+/* True if the rank's agent answers, and no other debugger is connected. */
 static bool watch_nan_agents_has_agent(const struct session *session, const json_t *row)
 {
 	const json_t *ways = json_object_get(row, "ways");
@@ -153,7 +153,7 @@ static bool watch_nan_agents_is_for(const struct stop *stop, int id)
 	return false;
 }
 
-/* "b.weight" of "b.weight of model"; NULL: it is that itself. */
+/* Name of the tensor: "b.weight" of "b.weight of model"; NULL: the value itself. */
 static char *tensor_of(const struct watch_nan *watch, const char *said, size_t length)
 {
 	char *end = xasprintf(" of %s", watch->expression);
@@ -167,9 +167,8 @@ static char *tensor_of(const struct watch_nan *watch, const char *said, size_t l
 }
 
 /*
- * Where " is nan" begins in "b.weight of model is nan"; NULL: nowhere. A key of
- * a dict, which comes first, may have that word in it, and so may what was
- * asked for.
+ * Position of " is nan" in "b.weight of model is nan"; NULL: not found. The last match counts, as
+ * dict keys come first and may contain these words.
  */
 static const char *find_verb(const struct watch_nan *watch, const char *said)
 {
@@ -225,7 +224,7 @@ bool watch_nan_take_stop(struct engine *engine)
 			is_new = true;
 			watch_nan_agents_take(watch, stop);
 		} else {
-			/* It has spread: they stopped for the same. */
+			/* Other ranks stopped for the same NaN, which has spread. */
 			watch_nan_release(engine, stop->rank);
 		}
 	}

@@ -1,6 +1,4 @@
-/*
- * watch-nan-tell: what was found, as a sentence and as an event.
- */
+/* watch-nan-tell: reports a found NaN, as a sentence and as an event. */
 #include "engine/watch-nan.h"
 
 #include "banned.h"

@@ -1,11 +1,10 @@
 /*
- * watch-nan: the order of things.
+ * watch-nan: the sequence of looks.
  *
- * Looking from outside goes round the ranks with one request at a time. How
- * long an answer takes is at most what it cost, so the pause behind it is that
- * time and the share that we allow ourselves. When something is found, the
- * step is asked for before anything else, as the rank runs on; then the ranks
- * are paused where that was wanted; then it is told.
+ * Looks from outside go round the ranks with one request at a time. An answer's duration is an
+ * upper bound of its cost, so the pause after it is the duration divided by WATCH_NAN_SHARE. When a
+ * NaN is found, the step's number is requested first, as the rank runs on; then the ranks are
+ * paused if requested; then the NaN is reported.
  */
 #include "engine/watch-nan.h"
 
@@ -30,13 +29,13 @@
 #include "protocol/tensoranswer.h"
 #include "protocol/tensorparameters.h"
 
-/* A look at a rank takes at most so long, and the pause behind it. */
+/* Limits in seconds of a look at a rank, of a list of tensors, and of the pause after them. */
 #define LOOK_SECONDS 2.0
 #define LIST_SECONDS 20.0
 #define PAUSE_MINIMUM 0.02
 #define PAUSE_MAXIMUM 5.0
 
-/* The likeliest first. */
+/* Variables that may hold the step's number, the likeliest first. */
 static const char *const step_names[WATCH_NAN_STEPS] = {
 	"step", "global_step", "iteration", "batch_idx", "it", "i", "epoch", "n_iter",
 };
@@ -52,7 +51,7 @@ static void clear_find(struct nan_find *find)
 	*find = (struct nan_find){ .rank = -1, .first = -1 };
 }
 
-/* An answer to come is dropped. */
+/* Stops the timer and drops the open look. */
 static void stop_looking(struct engine *engine)
 {
 	struct watch_nan *watch = &engine->watch_nan;
@@ -97,14 +96,14 @@ static void watch_nan_look_in(struct engine *engine, double seconds)
 	watch->timer = loop_timer(engine->loop, seconds, 0, watch_nan_on_due, engine);
 }
 
-/* What ended before anybody followed it is only not readable any more. */
+/* A rank that exited before it was followed has state PROCESS_UNREADABLE, not PROCESS_EXITED. */
 static bool watch_nan_is_there(const struct rank *rank)
 {
 	return rank && rank->process.pid > 0 && !rank_is_gone(rank) &&
 	       rank->process.state != PROCESS_UNREADABLE;
 }
 
-/* The next one that lives behind that it is at; NULL: there is none. */
+/* The next living rank after watch->rank that no agent watches; NULL: none. */
 static const struct rank *watch_nan_next_rank(const struct watch_nan *watch,
 					      const struct session *session)
 {
@@ -137,7 +136,7 @@ static bool is_any_left(const struct watch_nan *watch, const struct session *ses
 	return false;
 }
 
-/* The tensors in it, from start on. */
+/* Requests the tensors in the value, from watch->start on. */
 static void ask_list(struct engine *engine, const struct rank *rank)
 {
 	struct watch_nan *watch = &engine->watch_nan;
@@ -159,7 +158,7 @@ static void watch_nan_look(struct engine *engine)
 		.timeout = LOOK_SECONDS,
 	};
 
-	/* One whose agent has ended may be looked at again. */
+	/* All living ranks have agents: look again later, as an agent may end. */
 	if (!rank) {
 		watch_nan_look_in(engine, PAUSE_MAXIMUM);
 		return;
@@ -188,9 +187,7 @@ static void watch_nan_on_due(void *data)
 	watch_nan_look(engine);
 }
 
-/*
- * Finding
- */
+/* Judging answers */
 
 static bool is_number_type(const char *type)
 {
@@ -205,7 +202,7 @@ static bool is_number_type(const char *type)
 	return false;
 }
 
-/* Of a plain number: repr says it. 1: found; -1: it is no number. */
+/* Judges a plain number by its repr. 1: NaN or infinity; 0: neither; -1: no number. */
 static int judge_value(struct nan_find *find, const struct variable *value)
 {
 	const char *text = value->value;
@@ -227,7 +224,7 @@ static char *watch_nan_describe(const struct tensor_statistics *statistics)
 {
 	struct buffer out = BUFFER_INIT;
 
-	/* A loss, mostly. */
+	/* A scalar, such as a loss. */
 	if (statistics->count == 1)
 		return xstrdup(statistics->nan_count > 0 ? "nan" : "infinite");
 
@@ -260,7 +257,7 @@ static int judge_tensor(struct nan_find *find, const struct tensor *tensor, stru
 	return 1;
 }
 
-/* 1: found; 0: not; -1 and why it cannot be told. */
+/* 1: found; 0: not found; -1 and a sentence: cannot be judged. */
 static int watch_nan_judge(struct nan_find *find, const struct tensor_answer *answer,
 			   struct error *error)
 {
@@ -276,7 +273,7 @@ static int watch_nan_judge(struct nan_find *find, const struct tensor_answer *an
 	return result;
 }
 
-/* The first tensor that has some; as watch_nan_judge(), 0 also where none was read. */
+/* Finds the first tensor with a NaN; returns as watch_nan_judge(), and 0 if no tensor was read. */
 static int judge_list(struct nan_find *find, const struct tensor_parameters *page)
 {
 	for (size_t i = 0; i < page->count; i++) {
@@ -303,7 +300,7 @@ static void take_frame(struct nan_find *find, const char *func, const char *file
 
 static void watch_nan_tell(struct engine *engine, void *data);
 
-/* What a step is called there; whatever of it is there answers. */
+/* Requests all variables that may hold the step's number in the frame of the NaN. */
 static void ask_steps(struct engine *engine, const struct rank *rank)
 {
 	struct watch_nan *watch = &engine->watch_nan;
@@ -331,7 +328,7 @@ static void pause_all(struct engine *engine)
 
 		if (!watch_nan_is_there(found) || debug_state_is_stopped(found))
 			continue;
-		/* Until it stops, `continue` withdraws it. */
+		/* Until the rank stops, `continue` withdraws the pause. */
 		found->is_pausing = true;
 		request_post(engine, "pause", json_pack("{s:i}", "pid", (int)found->process.pid));
 	}
@@ -358,7 +355,7 @@ static void take_failure(struct watch_nan *watch, const struct error *error)
 	watch->failure = xasprintf("rank %d: %s", watch->rank, error->message);
 }
 
-/* Into one that is to be cleared in any case. */
+/* Fills *answer, which the caller clears in any case. */
 static int watch_nan_read_answer(const json_t *body, const char *failure,
 				 struct tensor_answer *answer, struct error *error)
 {
@@ -367,14 +364,14 @@ static int watch_nan_read_answer(const json_t *body, const char *failure,
 		       : tensor_answer_from_json(answer, body, error);
 }
 
-/* What comes of a look: result as watch_nan_judge() gives it. */
+/* Handles the result of a look, as from watch_nan_judge(). */
 static void end_look(struct engine *engine, int result, const struct error *error)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 	double took = loop_now() - watch->asked_at;
 
 	watch_nan_note_armed(engine);
-	/* Its agent, which was asked to meanwhile, tells it with its line. */
+	/* The rank's agent has got the breakpoint meanwhile and reports the NaN with its line. */
 	if (result > 0 && rankset_contains(&watch->exact, watch->rank)) {
 		clear_find(&watch->found);
 		result = 0;
@@ -392,7 +389,7 @@ static void end_look(struct engine *engine, int result, const struct error *erro
 	}
 }
 
-/* Something that may have tensors in it. */
+/* True if the value may contain tensors. */
 static bool is_to_be_listed(const struct tensor_answer *answer)
 {
 	const char *type = answer->value.type;
@@ -423,7 +420,7 @@ static void watch_nan_take_value(struct engine *engine, json_t *body, const char
 		end_look(engine, result, &error);
 		return;
 	}
-	/* What is said where there are none, either. */
+	/* Kept as the error if the list has no tensors either. */
 	take_failure(watch, &error);
 	rankset_add(&watch->listed, watch->rank);
 	watch->start = 0;
@@ -436,7 +433,7 @@ static void take_frame_json(struct nan_find *find, const json_t *frame)
 		   json_get_count(frame, "lineno"), json_get_count(frame, "depth"));
 }
 
-/* No tensor is in it, or in this part of it: why; else 0. */
+/* -1 and a sentence: the value has no readable tensors; 0: it has, or later pages may. */
 static int check_list(const struct watch_nan *watch, const struct tensor_parameters *page,
 		      struct error *error)
 {
@@ -445,7 +442,7 @@ static int check_list(const struct watch_nan *watch, const struct tensor_paramet
 	for (size_t i = 0; i < page->count; i++)
 		if (page->items[i].tensor.has_statistics)
 			return 0;
-	/* A gradient may come later. */
+	/* Later pages may have some, and gradients may be computed later. */
 	if (watch->start > 0 || watch->is_of_gradients)
 		return 0;
 	if (page->count == 0)
@@ -456,7 +453,7 @@ static int check_list(const struct watch_nan *watch, const struct tensor_paramet
 	return 0;
 }
 
-/* One page of the tensors in it. */
+/* Takes one page of the tensors in the value. */
 static void take_list(struct engine *engine, json_t *body, const char *failure, void *data)
 {
 	struct watch_nan *watch = &engine->watch_nan;
@@ -478,10 +475,10 @@ static void take_list(struct engine *engine, json_t *body, const char *failure, 
 	watch->start += (int64_t)page.count;
 	is_more = result == 0 && page.count > 0 && watch->start < page.total &&
 		  watch_nan_is_there(rank);
-	/* It may be something else the next time. */
+	/* The variable may have another type at the next look. */
 	if (result < 0)
 		rankset_remove(&watch->listed, watch->rank);
-	/* No list of tensors: what it is was said. */
+	/* The value has no list of tensors: report the earlier error, which names its type. */
 	if (strstr(error.message, "is no module") && watch->failure)
 		error_set(&error, "%s", strstr(watch->failure, ": ") + 2);
 	tensor_parameters_clear(&page);
@@ -491,7 +488,7 @@ static void take_list(struct engine *engine, json_t *body, const char *failure, 
 		end_look(engine, result, &error);
 }
 
-/* The first of the names that has a whole number. */
+/* Takes the first of the variables that is an int. */
 static void take_step(struct nan_find *find, const char *name, const struct variable *value)
 {
 	if (find->step_name || !value->type || strcmp(value->type, "int") != 0)
@@ -515,7 +512,7 @@ static void take_steps(struct watch_nan *watch)
 	watch->steps = NULL;
 }
 
-/* The step is known, or is not to be had. */
+/* Reports the NaN: the step is known, or cannot be read. */
 static void watch_nan_tell(struct engine *engine, void *data)
 {
 	struct watch_nan *watch = &engine->watch_nan;
@@ -579,7 +576,7 @@ int watch_nan_begin(struct engine *engine, const char *expression, bool is_of_gr
 	watch->state = WATCH_NAN_LOOKING;
 	watch->rank = -1;
 	watch->stops_seen = engine->session.stops.count;
-	/* Agents watch what a line has written; gradients come of C. */
+	/* Agents check values that Python lines assign; gradients are written by C code. */
 	if (!is_of_gradients)
 		watch_nan_ask_agents(engine);
 	watch_nan_look(engine);

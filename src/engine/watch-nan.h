@@ -1,16 +1,14 @@
 /*
- * watch-nan: the first NaN, or infinity, that the value of an expression has
- * in any of several ranks.
+ * watch-nan: finds the first NaN or infinity in the value of an expression in several ranks.
  *
- * A rank whose agent listens gets a data breakpoint on it and tells at the
- * line that made it. The others are looked at from outside, one after the
- * other, one request at a time, and so slowly that all of it costs WATCH_NAN_
- * SHARE of a core: what is found there may be older than it looks, and is said
- * to be. One expression is watched at a time, until it is found, ended by
- * watch_nan_clear(), or no rank is left.
+ * A rank with an agent gets a data breakpoint and reports the line that made the NaN. The memory of
+ * other ranks is read from outside, one rank after the other and one request at a time, at
+ * intervals such that all reading takes WATCH_NAN_SHARE of a core: a NaN found this way may be
+ * older, and the report says so. One expression is watched at a time, until a NaN is found,
+ * watch_nan_clear() is called, or no rank is left.
  *
- * Of what is neither a number nor a tensor (a module, an optimizer, a list or
- * dict) all tensors in it are watched, and the first that has some is named.
+ * If the value is neither a number nor a tensor (a module, an optimizer, a list or dict), all
+ * tensors in it are watched, and the first with a NaN is named.
  */
 #ifndef ENGINE_WATCH_NAN_H
 #define ENGINE_WATCH_NAN_H
@@ -32,91 +30,99 @@ struct request;
 struct request_group;
 
 #define WATCH_NAN_SHARE 0.02
-/* Names that a step's number has, in the frame where it was found. */
+/* Number of variable names that may hold the step's number. */
 #define WATCH_NAN_STEPS 8
 
 struct nan_find {
-	int rank;	   /* -1: nothing was found */
-	char *value;	   /* "nan"; of a tensor "3 NaN, 1 Inf of 256" */
-	char *tensor;	   /* its name in what is watched; NULL: that itself */
+	int rank;	   /* -1: nothing found */
+	char *value;	   /* "nan"; for a tensor "3 NaN, 1 Inf of 256" */
+	char *tensor;	   /* name of the tensor in a container; NULL: the value itself */
 	int64_t nan_count; /* -1: not known */
 	int64_t infinity_count;
-	int64_t first; /* flat index of the first in a tensor; -1: none */
-	/* Where the rank was then; func NULL: not known. */
+	int64_t first; /* flat index of the first NaN in a tensor; -1: none */
+	/* The rank's frame at that time; func NULL: not known. */
 	char *func;
 	char *file;
 	int line;
 	int depth;
-	char *step_name; /* NULL: no such variable is there */
+	char *step_name; /* NULL: the frame has no such variable */
 	char *step_value;
-	bool is_exact; /* seen as it came, not when it was looked at */
+	bool is_exact; /* seen when it was assigned (agent), not by a later look */
 };
 
 enum watch_nan_state {
 	WATCH_NAN_NONE,
 	WATCH_NAN_LOOKING,
-	WATCH_NAN_STEPPING, /* it was found; which step is asked for */
+	WATCH_NAN_STEPPING, /* found; waiting for the number of the step */
 	WATCH_NAN_FOUND,
-	WATCH_NAN_OVER, /* no rank is left that could be looked at */
+	WATCH_NAN_OVER, /* no rank is left to look at */
 };
 
 struct watch_nan {
 	enum watch_nan_state state;
 	char *expression;
-	bool is_of_gradients; /* those of the tensors in it */
+	bool is_of_gradients; /* gradients of the tensors are watched */
 	bool stops;
-	struct rankset ranks;	  /* that are watched */
-	struct rankset listed;	  /* of them those where it has tensors in it */
-	struct request *ways;	  /* who has an agent; NULL: not asked */
-	struct rankset exact;	  /* of them those whose agents do it */
-	int breakpoint;		  /* theirs; 0: there is none */
-	uint64_t stops_seen;	  /* of the session's */
+	struct rankset ranks;	  /* watched ranks */
+	struct rankset listed;	  /* of these, ranks whose value is a container */
+	struct request *ways;	  /* `diagnose`, which finds agents; NULL: no open request */
+	struct rankset exact;	  /* watched ranks whose agents have the breakpoint */
+	int breakpoint;		  /* id of the agents' breakpoint; 0: none */
+	uint64_t stops_seen;	  /* number of the session's stops handled so far */
 	struct loop_timer *timer; /* timer until the next look; NULL: a look is running */
-	struct request *look;	  /* under way; NULL: none */
-	int rank;		  /* that it is at, or was last */
-	int64_t start;		  /* of a page of these */
+	struct request *look;	  /* open request of a look; NULL: none */
+	int rank;		  /* rank of the present or last look */
+	int64_t start;		  /* index of the first tensor in the requested page */
 	double asked_at;
-	struct request_group *steps; /* the names of a step; NULL: not asked */
-	uint64_t looks;		     /* that told something */
-	char *failure;		     /* why the last one told nothing; NULL */
+	struct request_group *steps; /* requests for the step's variables; NULL: none */
+	uint64_t looks;		     /* number of looks that were answered */
+	char *failure;		     /* why the last look failed; NULL: it did not */
 	bool is_failure_told;
 	struct nan_find found;
-	bool is_told; /* scripts: told once */
+	bool is_told; /* reported by a script */
 };
 
 void watch_nan_clear(struct engine *engine);
 /*
- * From now on that is watched in these ranks (copied), and nothing else; stops:
- * they are all paused as soon as it is found. -1 and a sentence: nobody can.
+ * Watches the expression in these ranks (copied) from now on, in place of any other; stops: pause
+ * all ranks when a NaN is found. -1 and a sentence: there is no rank to watch.
  */
 int watch_nan_begin(struct engine *engine, const char *expression, bool is_of_gradients, bool stops,
 		    const struct rankset *ranks, struct error *error);
-/* After a batch of messages: agents that stopped, ranks that ended. */
+/* Call after a batch of messages: handles stops of agents and ended ranks. */
 void watch_nan_follow(struct engine *engine);
 /* "Rank 3: loss is nan, in train (train.py:27), step 41; …" */
 void watch_nan_append(struct buffer *out, const struct watch_nan *watch);
-/* {"event": "nan", …}, as a script tells it: a new object. */
+/* A new object {"event": "nan", …}, as scripts print it. */
 json_t *watch_nan_to_json(const struct watch_nan *watch);
-/* Agents that are to have it have it; a shell waits for that. */
+/*
+ * True if all agents that are to have the breakpoint have set or refused it; a shell waits for
+ * this.
+ */
 bool watch_nan_is_armed(const struct engine *engine);
 
-/* Between its own files: */
+/* Private to watch-nan*.c: */
 
-/* Which ranks have an agent is asked. */
+/* Asks which ranks have agents; those get the breakpoint. */
 void watch_nan_ask_agents(struct engine *engine);
-/* Which agents have the breakpoint by now; these ranks are not looked at any
- * more. */
+/*
+ * Updates the set of ranks whose agents have set the breakpoint; these ranks are not looked at from
+ * outside any more.
+ */
 void watch_nan_note_armed(struct engine *engine);
-/* And no more. */
+/* Removes the agents' breakpoint. */
 void watch_nan_disarm(struct engine *engine);
-/* One has stopped for that: it is what was found. */
+/* True if an agent has stopped at the breakpoint: fills what was found. */
 bool watch_nan_take_stop(struct engine *engine);
-/* It continues, where nothing was to stop. */
+/* Resumes a rank that stopped at the breakpoint, unless ranks shall stop. */
 void watch_nan_release(struct engine *engine, int rank);
 
-/* How the ranks are watched, and that it may come late. */
+/*
+ * Appends which ranks are watched by agents and which from outside, where a NaN may be reported
+ * late.
+ */
 void watch_nan_append_way(struct buffer *out, const struct watch_nan *watch);
-/* For scripts: what was found, once. */
+/* For scripts: appends what was found, once. */
 void watch_nan_append_event(struct command_context *context);
 
 #endif

@@ -1,12 +1,11 @@
 /*
- * watch: the order of things.
+ * watch: the sequence of steps.
  *
- * A job is followed: the node tells of new ranks, and of an end at once, by a
- * pidfd. When a rank has failed, the others may have a tenth of a second left.
- * So first of all they are sampled once more and what the node remembers of
- * the failed one (its error file) is asked for; then we see how the others
- * end; then the report is written. What the launcher ends is sampled a last
- * time no later than a second before, and is in the recording.
+ * The node reports new ranks, and an exit at once, by a pidfd. When a rank has failed, the launcher
+ * may end the others within a tenth of a second. So they are sampled first, and the data that the
+ * node remembers of the failed rank (its error file) is requested; then the others' exits are
+ * awaited; then the report is written. Ranks that the launcher ends sooner are in the recording
+ * with a sample that is at most a second old.
  */
 #include "engine/watch.h"
 
@@ -36,20 +35,20 @@
 #include "model/stall.h"
 
 #define FOREVER_SECONDS (10 * 365 * 86400.0)
-/* As many samples in the time that means stuck, within these limits. */
+/* Number of samples within options->stuck seconds; the period is limited to this range. */
 #define SAMPLES 8
 #define PERIOD_MINIMUM 0.1
 #define PERIOD_MAXIMUM 1.0
-/* Processes are looked through for new ranks this often. */
+/* Seconds between two searches for new ranks. */
 #define LOOK_SECONDS 5.0
-/* When a rank leaves: so fast, and so long. */
+/* Period and duration of frequent samples after a rank begins to shut down. */
 #define HURRY_PERIOD 0.1
 #define HURRY_SECONDS 3.0
-/* The others of a failed rank have so long to end before the report. */
+/* Seconds that the other ranks have to exit before the report is written. */
 #define END_SECONDS 3.0
-/* So much of what was before is in the recording, at least. */
+/* Minimum of seconds before the event in the recording. */
 #define KEEP_SECONDS 60.0
-/* What is asked at the end is answered within this, or left out. */
+/* Limit in seconds for answers at the end; later answers are left out. */
 #define ANSWER_SECONDS 5.0
 
 enum outcome {
@@ -57,7 +56,7 @@ enum outcome {
 	OUTCOME_STUCK,
 	OUTCOME_FAILED,
 	OUTCOME_ENDED,
-	OUTCOME_ENDED_UNSEEN, /* its status is unknown */
+	OUTCOME_ENDED_UNSEEN, /* exit codes are unknown */
 };
 
 static const struct outcome_row {
@@ -76,21 +75,21 @@ struct watch {
 	const struct watch_options *options;
 	double period;
 	double hurry_until; /* session time; 0: no hurry */
-	size_t leaving;	    /* ranks in teardown when last looked */
+	size_t leaving;	    /* number of ranks in teardown at the last sample */
 	uint64_t revision;  /* last judged */
 	enum outcome outcome;
-	int signal;	 /* that wants us to leave; 0: none */
-	char *before;	 /* the verdict when all of it lived; NULL */
-	char *base;	 /* of the files' names; NULL: none is kept */
-	char *recording; /* its path; NULL: there is none */
+	int signal;	 /* signal that asks probetui to exit; 0: none */
+	char *before;	 /* verdict while all ranks were alive; NULL: none */
+	char *base;	 /* common part of the files' paths; NULL: no files */
+	char *recording; /* path of the recording; NULL: none */
 	struct report report;
-	double stood; /* seconds without movement when it was last judged */
+	double stood; /* seconds without progress at the last judgement */
 };
 
 static void watch_say(struct watch *watch, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* One line on standard error, now; its text may come from outside. */
+/* Writes one line to standard error now; escaped, as the text may come from outside. */
 static void watch_say(struct watch *watch, const char *format, ...)
 {
 	struct buffer line = BUFFER_INIT;
@@ -129,7 +128,7 @@ static bool has_appeared(const struct engine *engine, void *data)
 	const struct watch *watch = data;
 	const struct session *session = &engine->session;
 
-	/* Of several jobs none is chosen by waiting, unless one was named. */
+	/* Waiting chooses none of several jobs, unless --job named one. */
 	return watch->signal != 0 || count_present(session) > 0 ||
 	       (session->is_discovered && !session->choice.wanted_job && session->job_count > 1 &&
 		session->job < 0);
@@ -155,7 +154,7 @@ static size_t count_leaving(const struct session *session)
 	return count;
 }
 
-/* Who leaves is soon gone, and the others with it: look faster for a while. */
+/* A rank in teardown will exit soon, and the others with it: samples faster for a while. */
 static void watch_hurry(struct watch *watch)
 {
 	size_t leaving = count_leaving(&watch->engine->session);
@@ -195,7 +194,7 @@ static enum outcome watch_judge(struct watch *watch)
 	return OUTCOME_NONE;
 }
 
-/* What it was like before the first one left. */
+/* Keeps the verdict from before the first rank began to exit. */
 static void watch_remember(struct watch *watch)
 {
 	const struct session *session = &watch->engine->session;
@@ -273,8 +272,8 @@ static void watch_describe(struct watch *watch)
 static const char *const suffixes[] = { ".txt", ".recording", NULL };
 
 /*
- * The last minutes go to a file, and what is seen from now on. The report does
- * without it: better one of the two than none.
+ * Writes the last minutes to a file, and records from now on. An error is only reported: the report
+ * is written without the recording.
  */
 static void begin_recording(struct watch *watch)
 {
@@ -302,7 +301,7 @@ static void watch_await_sample(struct engine *engine, struct request *owned_samp
 	request_cancel(engine, owned_sample);
 }
 
-/* What the others are at, before they are gone too. */
+/* Samples the other ranks before they exit, too. */
 static void look_at_once(struct watch *watch)
 {
 	struct engine *engine = watch->engine;
@@ -335,7 +334,7 @@ static void look_at_rest(struct watch *watch)
 	engine_judge(engine);
 }
 
-/* Gives the report's path; NULL and a sentence, or NULL: none was wanted. */
+/* Path of the written report; NULL and a sentence: failed; NULL alone: not wanted. */
 static char *write_report(struct watch *watch, struct error *error)
 {
 	struct buffer page = BUFFER_INIT;
@@ -382,7 +381,7 @@ static void append_paths(struct watch *watch, const char *report)
 			      watch->report.verdict.length);
 }
 
-/* Of what was found: files, their paths, one line on standard error. */
+/* Writes the report, the paths of both files, and one line on standard error. */
 static int watch_finish(struct watch *watch, struct error *error)
 {
 	char *report = write_report(watch, error);
@@ -436,7 +435,7 @@ static int watch_job(struct watch *watch, struct error *error)
 		return error_set(error, "the watch is over: %s",
 				 engine->gone_why ? engine->gone_why : "the node is gone");
 	}
-	/* Writing what was kept takes time that the others may not have. */
+	/* Sample first: writing the kept recording takes time that the other ranks may not have. */
 	look_at_once(watch);
 	begin_recording(watch);
 	engine_record_sources(engine);
