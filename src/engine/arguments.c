@@ -134,7 +134,9 @@ void arguments_clear(struct arguments *arguments)
 	*arguments = (struct arguments)ARGUMENTS_INIT;
 }
 
-/* Flags of the command's row */
+/*
+ * Flags of the command's row
+ */
 
 static void take_yes(struct arguments *arguments)
 {
@@ -195,7 +197,9 @@ void arguments_begin(struct arguments *arguments, const struct command *command,
 		arguments_take_pid(arguments);
 }
 
-/* Options and number of words */
+/*
+ * Options and number of words
+ */
 
 /* NULL: the synopsis has no such option. The option's value, if any, is the next part. */
 static const struct synopsis_part *find_part(const struct synopsis_part *parts, size_t count,
@@ -411,7 +415,9 @@ int arguments_parse(struct arguments *arguments, struct error *error)
 	return arguments_check_words(arguments, error);
 }
 
-/* Access functions for commands */
+/*
+ * Access functions for commands
+ */
 
 static const struct argument_option *arguments_find_option(const struct arguments *arguments,
 							   const char *name)

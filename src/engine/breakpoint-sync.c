@@ -303,7 +303,7 @@ void breakpoint_sync_take(struct engine *engine, struct rank_answers *pending,
 	struct opinion opinion = { .is_refused = false };
 	struct session_breakpoint *newest;
 	struct group_answer answer;
-	bool is_unknown = false; /* a silent rank may have the breakpoint */
+	bool is_unknown = false; /* a rank gave an error, but may have the breakpoint */
 
 	while (rank_answers_take(pending, &answer)) {
 		take(engine, &answer, failures);

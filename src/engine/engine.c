@@ -23,7 +23,7 @@
 #include "engine/request.h"
 #include "model/rank-filter.h"
 
-/* A reader of a job's output may pause for that long (job-supervisor.h). */
+/* Maximum of seconds that a started job waits until its output is read (job-supervisor.h). */
 #define JOB_WAITS_SECONDS 60.0
 
 void engine_init(struct engine *engine, struct settings *owned_settings)
@@ -41,7 +41,7 @@ void engine_init(struct engine *engine, struct settings *owned_settings)
 
 void engine_clear(struct engine *engine)
 {
-	/* Answers that still come are dropped. */
+	/* Answers that arrive while clearing must not reach the screen. */
 	engine->changed = NULL;
 	engine->is_screen = false;
 	watch_nan_clear(engine);
@@ -147,7 +147,9 @@ bool engine_must_name_ranks(const struct engine *engine)
 	return rank_filter_is_part(&engine->session) || engine->settings.job;
 }
 
-/* A sample takes the chosen ranks; where no others are, that is all. */
+/*
+ * True if `sample` must list the chosen ranks' pids; false if all ranks of the nodes are sampled.
+ */
 static bool is_sampling_some(const struct engine *engine)
 {
 	const struct session *session = &engine->session;
@@ -177,7 +179,7 @@ static json_t *chosen_pids(const struct session *session)
 	return pids;
 }
 
-/* The arguments of `sample`; remembers which processes they name. */
+/* Makes the arguments of `sample`; stores the listed pids in engine->sampled. */
 static json_t *sample_arguments(struct engine *engine)
 {
 	json_t *arguments = json_object();
@@ -196,8 +198,8 @@ static json_t *sample_arguments(struct engine *engine)
 }
 
 /*
- * With --ranks or --job the sample names its processes: keep it up to date.
- * Their number says little: one may have gone when another came.
+ * Sends `sample` again if the list of chosen pids has changed. The list's length is no test: one
+ * rank may have ended when another appeared.
  */
 static void follow_ranks(struct engine *engine)
 {
@@ -214,8 +216,8 @@ static void follow_ranks(struct engine *engine)
 }
 
 /*
- * After a batch of messages, or the loss of a node: what has come is answered,
- * the ranks get what they lack, and the session is judged.
+ * After a batch of messages, or the loss of a node: answers requests, sends breakpoints and
+ * evaluates displays, and judges the session.
  */
 static void follow(struct engine *engine)
 {
@@ -234,7 +236,7 @@ static void on_drained(struct link *link, void *data)
 	follow(data);
 }
 
-/* Last: failures of what was asked would hide what a person has to do. */
+/* Called last, as errors of the lost node's requests would replace this notice. */
 static void engine_say_gone(struct engine *engine)
 {
 	const struct session *session = &engine->session;
@@ -254,7 +256,7 @@ static void on_closed(struct link *link, const char *why, void *data)
 
 	free(engine->gone_why);
 	engine->gone_why = xstrdup(why);
-	/* A command says it in its own sentence. */
+	/* A shell command reports the loss in its own error. */
 	log_write(engine->is_screen ? LOG_WARNING : LOG_INFO, "%s", why);
 	session_lose_node(&engine->session, engine_node_of(engine, link), why);
 	requests_lose(engine);
@@ -272,8 +274,8 @@ static json_t *pids_to_json(const struct settings *settings)
 }
 
 /*
- * The node ignores these two; a replay of the recording chooses the same. A
- * job that was the only one when it was chosen may not be that later.
+ * Adds `job` and `ranks`, which the node ignores: a replay of the recording chooses the same ranks
+ * by them. The chosen job is named even if it is the only one, as others may appear later.
  */
 static void add_choice(json_t *search, const struct engine *engine)
 {
@@ -293,7 +295,7 @@ static json_t *search_arguments(const struct engine *engine, bool follows)
 {
 	json_t *search = json_object();
 
-	/* An empty list, too: what is connected is all there is then. */
+	/* Also sends an empty list: then only connected processes are ranks. */
 	if (engine->session.choice.has_wanted_pids)
 		json_object_set_new(search, "pids", pids_to_json(&engine->settings));
 	if (follows)
@@ -310,7 +312,7 @@ void engine_follow(struct engine *engine, double period)
 	request_post(engine, "discover", search);
 }
 
-/* NULL: no job is to be started. */
+/* NULL: there is no job to start. */
 static struct request *ask_for_job(struct engine *engine)
 {
 	const struct settings *settings = &engine->settings;
@@ -337,7 +339,7 @@ static struct request *ask_for_job(struct engine *engine)
 	return request_start(engine, "launch", arguments, NULL, NULL);
 }
 
-/* It is known whether the program runs before anything is shown of it. */
+/* Waits until the program runs, or its start has failed. */
 static int engine_await_job(struct engine *engine, struct request *owned_job, struct error *error)
 {
 	json_t *body;
@@ -359,7 +361,7 @@ bool engine_awaits_ranks(const struct engine *engine)
 		launching_is_alive(&engine->session));
 }
 
-/* All that can be asked before an answer is there goes out at once. */
+/* Sends all requests that do not depend on another request's answer. */
 static struct request *ask_for_ranks(struct engine *engine)
 {
 	json_t *hello = json_pack("{s:i}", "protocol", PROTOCOL_VERSION);
@@ -372,7 +374,9 @@ static struct request *ask_for_ranks(struct engine *engine)
 	request_post(engine, "initialize", hello);
 	debuggers_send_settings(engine);
 	job = ask_for_job(engine);
-	/* Where they are all there is, they are found by being connected. */
+	/*
+	 * If only --connect names ranks, they are found by connecting: connect before `discover`.
+	 */
 	if (is_alone)
 		debuggers_connect(engine);
 	engine->discovery =
@@ -382,7 +386,10 @@ static struct request *ask_for_ranks(struct engine *engine)
 	return job;
 }
 
-/* The writer at the other end is to get SIGPIPE: the job reads no more. */
+/*
+ * Replaces our standard input, which only the job reads: when the job stops reading, the writer of
+ * a pipe gets SIGPIPE.
+ */
 static void leave_input(void)
 {
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -432,7 +439,7 @@ static int start_node(struct engine *engine, struct error *error)
 	gethostname(host, sizeof(host) - 1);
 	session_add_node(&engine->session, host);
 	job = ask_for_ranks(engine);
-	/* The node starts meanwhile. */
+	/* The node starts in the meantime. */
 	if (!engine->loop)
 		engine->loop = loop_new();
 	ours.data = engine;

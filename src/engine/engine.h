@@ -64,7 +64,7 @@ struct engine {
 	size_t pending_count;
 	size_t pending_capacity;
 	uint64_t pending_number;	 /* number of the newest entry of pendings */
-	struct rank_answers *connecting; /* --connect in a shell; NULL */
+	struct rank_answers *connecting; /* open `connect` requests of a shell; NULL */
 	bool is_unconnected;		 /* a target of --connect could not be connected to */
 	char *notice;			 /* message for the person, not yet taken; NULL: none */
 	bool is_notice_error;
@@ -203,7 +203,7 @@ void engine_judge(struct engine *engine);
 /* True if probetui started a job whose ranks may still appear. */
 bool engine_awaits_ranks(const struct engine *engine);
 
-/* Between the engine's own files: */
+/* Private to src/engine: */
 void engine_record_line(struct engine *engine, const struct message *message, const char *line,
 			size_t length);
 /* Index of the node that link leads to. */

@@ -12,8 +12,8 @@ struct error;
 
 /*
  * Makes the folder at path (0700) if it is missing. A path that exists must be a folder, no
- * symbolic link, belong to this user or root, and be writable for this user and no other (a sticky
- * folder such as /tmp is accepted). -1 and a sentence.
+ * symbolic link, belong to this user or root, be writable for this user, and not for all users
+ * unless the sticky bit is set, as in /tmp. -1 and a sentence.
  */
 int folder_check(const char *path, struct error *error);
 /*

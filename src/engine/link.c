@@ -329,8 +329,8 @@ static void link_hand_out(struct link *link)
 }
 
 /*
- * Waits until the child is a zombie or milliseconds are over. The end of the pipe is no sign of
- * that: a process closes its pipes before it becomes a zombie.
+ * Waits until the child is a zombie or milliseconds are over. End of file on the pipe is too early:
+ * a process closes its pipes before it becomes a zombie.
  */
 static void await_end(pid_t pid, int milliseconds)
 {

@@ -202,7 +202,9 @@ int parameter_compare_begin(struct command_context *context, const char *express
 	return 0;
 }
 
-/* Elements of the first tensor that differs */
+/*
+ * Elements of the first tensor that differs
+ */
 
 static char *parameter_compare_name_of(const struct paramdiff *diff,
 				       const struct paramdiff_row *row, int way)

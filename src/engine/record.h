@@ -26,8 +26,8 @@ struct session;
 /* Makes the file at path, which must not exist. NULL and a sentence. */
 struct record *record_new(const char *path, struct error *error);
 /*
- * A recording without a file: keeps at least the last seconds in memory, fewer if they exceed
- * maximum bytes when packed, until record_save() writes them to a file.
+ * A recording without a file: keeps at least the last seconds in memory, or fewer seconds if they
+ * exceed maximum bytes when packed, until record_save() writes them to a file.
  */
 struct record *record_new_ring(double seconds, size_t maximum);
 /*

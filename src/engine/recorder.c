@@ -12,7 +12,7 @@
 #include "model/source.h"
 #include "protocol/message.h"
 
-/* Half of the time that a killed recorder may lose: an answer may wait for the next flush. */
+/* Period of flushes: half of the second of data that a killed recorder may lose. */
 #define FLUSH_SECONDS 0.5
 /* Maximum of packed bytes that engine_keep() keeps, whatever its seconds. */
 #define KEEP_MAXIMUM ((size_t)256 << 20)

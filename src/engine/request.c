@@ -62,7 +62,9 @@ int64_t request_seq(const struct request *request)
 	return request->seq;
 }
 
-/* End of requests */
+/*
+ * End of requests
+ */
 
 static const char *why_gone(const struct engine *engine)
 {
@@ -202,7 +204,9 @@ void requests_clear(struct engine *engine)
 	*requests = (struct requests){ .seq = requests->seq };
 }
 
-/* Sending */
+/*
+ * Sending
+ */
 
 /* Returns the sequence number; 0: there is no node. */
 static int64_t send_line(struct engine *engine, const char *command, json_t *owned_arguments)
@@ -262,7 +266,9 @@ void request_cancel(struct engine *engine, struct request *request)
 	request_free(request);
 }
 
-/* Waiting, in a shell */
+/*
+ * Waiting, in a shell
+ */
 
 static bool is_answered(const struct engine *engine, void *data)
 {

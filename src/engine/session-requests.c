@@ -13,7 +13,7 @@
 #include "engine/engine.h"
 #include "model/output.h"
 
-/* An answer that has not come after this long is asked for again. */
+/* Seconds after which a request without an answer may be sent again. */
 #define AGAIN_SECONDS 2.0
 
 static bool was_asked(const struct engine *engine, const char *key)
@@ -28,7 +28,7 @@ static bool was_asked(const struct engine *engine, const char *key)
 	return false;
 }
 
-/* Sends the request unless the same was sent lately. */
+/* Sends the request unless an equal one was sent in the last AGAIN_SECONDS. */
 static void session_requests_want(struct engine *engine, const char *command,
 				  json_t *owned_arguments, char *owned_key)
 {

@@ -450,7 +450,7 @@ static int check_together(const struct settings *settings, struct error *error)
 	if (settings->at >= 0 && settings->replay_count == 0)
 		return error_set(error,
 				 "--at is a time of a recording; give one with --replay FILE");
-	/* With a recording, words after -x FILE may be further recordings. */
+	/* With a recording, the words may be further recordings, and not a command. */
 	return settings->replay_count > 0 ? 0 : settings_check_script(settings, error);
 }
 

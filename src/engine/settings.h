@@ -38,7 +38,7 @@ struct settings {
 	char *script;	     /* -x FILE */
 	double timeout;	     /* seconds; default 5 */
 	bool has_timeout;    /* --timeout was given */
-	double step_timeout; /* seconds until `resume` of the stopped ranks is offered */
+	double step_timeout; /* seconds until a step offers to resume stopped ranks */
 	double tolerance;    /* of `compare`: numbers this close are equal */
 	double period;	     /* seconds between samples; 0: depends on the number of ranks */
 	bool is_json;

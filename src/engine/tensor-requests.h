@@ -1,6 +1,6 @@
 /*
  * tensor-requests: requests `tensor` for data that the tensor pane lacks, one at a time, so that a
- * new wish of the person does not wait for a queue of older requests. The session's tensorview
+ * new request by the person does not wait for a queue of older requests. The session's tensorview
  * takes the answers.
  *
  * The order is: the tensor with statistics of a sample, then the visible cells, then statistics of
@@ -21,7 +21,7 @@ struct error;
 struct request;
 struct tensor_export;
 
-/* The open request, and earlier ones. All zero: none. */
+/* State of the tensor pane's requests. All zero: none. */
 struct tensor_asking {
 	struct request *request; /* NULL: no open request */
 	enum tensor_work work;

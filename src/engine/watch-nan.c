@@ -81,7 +81,7 @@ void watch_nan_clear(struct engine *engine)
 }
 
 /*
- * Looking
+ * Looks from outside
  */
 
 static void watch_nan_on_due(void *data);
@@ -187,7 +187,9 @@ static void watch_nan_on_due(void *data)
 	watch_nan_look(engine);
 }
 
-/* Judging answers */
+/*
+ * Judging answers
+ */
 
 static bool is_number_type(const char *type)
 {

@@ -2,7 +2,7 @@
  * watch-nan: finds the first NaN or infinity in the value of an expression in several ranks.
  *
  * A rank with an agent gets a data breakpoint and reports the line that made the NaN. The memory of
- * other ranks is read from outside, one rank after the other and one request at a time, at
+ * other ranks is read from outside (a look), one rank after the other and one request at a time, at
  * intervals such that all reading takes WATCH_NAN_SHARE of a core: a NaN found this way may be
  * older, and the report says so. One expression is watched at a time, until a NaN is found,
  * watch_nan_clear() is called, or no rank is left.
@@ -69,7 +69,7 @@ struct watch_nan {
 	struct rankset exact;	  /* watched ranks whose agents have the breakpoint */
 	int breakpoint;		  /* id of the agents' breakpoint; 0: none */
 	uint64_t stops_seen;	  /* number of the session's stops handled so far */
-	struct loop_timer *timer; /* timer until the next look; NULL: a look is running */
+	struct loop_timer *timer; /* runs until the next look; NULL: a look is running */
 	struct request *look;	  /* open request of a look; NULL: none */
 	int rank;		  /* rank of the present or last look */
 	int64_t start;		  /* index of the first tensor in the requested page */
