@@ -43,8 +43,8 @@ struct arguments {
 	const char *pid;   /* PID in place of `ranks SET`; NULL: not given */
 	bool has_yes;
 	struct argument_option options[ARGUMENTS_OPTIONS + 1];
-	char *line;
-	struct argument *all;
+	char *line;	      /* copy of the whole line */
+	struct argument *all; /* all words, the name first */
 	size_t all_count;
 };
 
@@ -100,6 +100,7 @@ int arguments_count(const struct arguments *arguments, int *count, struct error 
  */
 int arguments_integer(const char *text, const char *what, long minimum, long maximum, int *number,
 		      struct error *error);
+/* Parses a number of seconds, 0 to 86400; the error message begins with `what`. 0 or -1. */
 int arguments_seconds(const char *text, const char *what, double *seconds, struct error *error);
 /* Parses a time with an optional unit: "60s", "5m", "2h"; more than 0 and at most a day. */
 int arguments_duration(const char *text, const char *what, double *seconds, struct error *error);

@@ -70,10 +70,7 @@ void breakpoint_sync_ask(struct engine *engine, struct rank_answers *pending)
 		    rank->breakpoints_sent == list->revision)
 			continue;
 		rank->breakpoints_sent = list->revision;
-		/*
-		 * The node may be about to detach from the rank; it then attaches anew for this
-		 * request.
-		 */
+		/* If the node is detaching from the rank, it attaches again for this request. */
 		rank->is_attached_for_them = ptrace_state_is(rank) || ptrace_state_is_free(rank);
 		ask(engine, pending, rank);
 	}

@@ -1,6 +1,6 @@
 /*
- * command: everything a person can type, one table row each. By key, on the `:` line, in a script
- * and as `probetui COMMAND` the same row runs.
+ * command: the commands of the program, one table row each. A key, the `:` line, a script and
+ * `probetui COMMAND` run the same row.
  *
  * main.c joins the engine's table with the screen's. A command writes its text (or, with --json,
  * its one document) to context->out and sets context->status to the exit status.
@@ -28,7 +28,7 @@ enum command_flag {
 	COMMAND_LIVE = 32,  /* on the screen its text follows the session: the command runs again,
 			     * with is_fresh, and changes nothing */
 	COMMAND_INTERNAL = 64, /* sent by keys and the mouse: not listed in help */
-	COMMAND_ASKS = 128,    /* may disturb the job: takes --yes */
+	COMMAND_ASKS = 128,    /* may ask for confirmation: takes --yes */
 	COMMAND_PID = 256,    /* its first word may be the PID of a rank, in place of `ranks SET` */
 	COMMAND_REST = 512,   /* its words are a text: an expression, code */
 	COMMAND_MOVES = 1024, /* only moves the cursor and shows data: allowed in a console without
@@ -46,7 +46,7 @@ struct command_context {
 	struct buffer *out;
 	struct buffer *notes; /* lines for standard error; may be NULL */
 	bool is_json;
-	int status;
+	int status;	 /* enum command_status (collect.h), or 128 plus a signal's number */
 	bool wants_quit; /* set by `quit`: the script ends */
 	bool is_fresh;	 /* the session was sampled for this answer; a script clears it before each
 			  * line */
@@ -161,7 +161,7 @@ int command_run_line(struct command_context *context, const struct command_table
 int command_run_words(struct command_context *context, const struct command_tables *tables,
 		      int word_count, char **words, struct error *error);
 /*
- * For a command that disturbs the job: 1: continue; 0: a screen asks the question first; -1 and a
+ * For a command that needs confirmation: 1: continue; 0: a screen asks the question first; -1 and a
  * sentence: --yes is missing in a shell.
  */
 int command_confirm(struct command_context *context, char *owned_question, struct error *error);

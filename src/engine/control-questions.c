@@ -157,7 +157,7 @@ char *control_collective_question(const struct control *control, const struct se
 		const struct rank *found = session_find_rank(session, rank);
 		struct collective own;
 
-		/* A rank whose pause request is being withdrawn still runs. */
+		/* A rank whose pause request this command withdraws is running. */
 		if (!debug_state_is_stopped(found) ||
 		    !collective_is_ahead(&own, session, found, control_depth(session, found),
 					 is_far))

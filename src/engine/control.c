@@ -313,7 +313,10 @@ void control_append(struct buffer *out, const struct control *control)
 		      need_words[control->need]);
 }
 
-/* " (rank 2 waits in a debugger …)": why the first rank that did not stop failed. */
+/*
+ * " (rank 2 waits in a debugger …)": the reason for the first of control->others that is not
+ * stopped.
+ */
 static void control_append_reason(struct buffer *out, const struct control *control,
 				  const struct session *session)
 {

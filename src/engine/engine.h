@@ -42,8 +42,8 @@ struct strmap;
  */
 #define WANTED_MAXIMUM 64
 struct wanted {
-	char *key;
-	double at;
+	char *key; /* command and arguments, as text */
+	double at; /* session time of sending */
 };
 
 struct engine {

@@ -14,7 +14,7 @@
 
 /* Maximum of ranks in a request, as the answer is a line of a bounded length. */
 #define BATCH 16
-/* Limit on processes kept; a job that restarts its ranks often has more. */
+/* Limit on processes kept; only a job that keeps restarting its ranks reaches the limit. */
 #define KEPT_MAXIMUM 65536
 
 void evidence_clear(struct evidence *evidence)

@@ -39,6 +39,7 @@ void evidence_take(struct evidence *evidence, const struct session *session, siz
 		   const struct message *message);
 /* Borrowed; NULL: nothing is known of the process. */
 const json_t *evidence_find(const struct evidence *evidence, const struct rank *rank);
+/* Like evidence_find(), for the answer to `diagnose`. */
 const json_t *evidence_ways(const struct evidence *evidence, const struct rank *rank);
 /* A new array with the kernel log lines of all machines; JSON null: no kernel log was read. */
 json_t *evidence_kernel(const struct evidence *evidence);

@@ -115,7 +115,7 @@ static int spawn(struct link *link, const char *path, const struct inherited *in
 		snprintf(number, sizeof(number), "%d", inherited->job_input);
 		argv[1] = (char *)(uintptr_t)JOB_INPUT_OPTION;
 		argv[2] = number;
-		/* dup2() onto the same number clears FD_CLOEXEC. */
+		/* posix_spawn clears FD_CLOEXEC if both numbers are equal. */
 		posix_spawn_file_actions_adddup2(&actions, inherited->job_input,
 						 inherited->job_input);
 	}

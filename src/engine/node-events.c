@@ -57,7 +57,7 @@ static void log_failure(const struct engine *engine, const struct message *messa
 			  message->error ? message->error : "it failed");
 }
 
-/* Logs a node's own output events; output of log points is logged with the stops. */
+/* Logs output events of category console; output of log points is logged with the stops. */
 static void log_output(const struct message *message)
 {
 	const char *category = json_get_string(message->body, "category", "");

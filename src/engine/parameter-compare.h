@@ -37,6 +37,7 @@ int parameter_compare_begin(struct command_context *context, const char *express
 void parameter_compare_begin_parts(struct engine *engine, const struct rankset *ranks);
 /* Cancels the comparison of parts. */
 void parameter_compare_drop_parts(struct engine *engine);
+/* True while the comparison (of parts) waits for answers. */
 bool parameter_compare_are_parts_busy(const struct engine *engine);
 bool parameter_compare_is_busy(const struct engine *engine);
 /* Sends `cancel` to the ranks; their requests then fail. */

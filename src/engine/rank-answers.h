@@ -54,6 +54,7 @@ struct failures {
 #define FAILURES_INIT { .items = NULL }
 
 void failures_clear(struct failures *failures);
+/* Adds a failure of rank; -1: of no rank. */
 void failures_add(struct failures *failures, int rank, const char *sentence);
 /* "rank 1: it runs; ranks 2-5: …" */
 void failures_append(struct buffer *out, const struct failures *failures);

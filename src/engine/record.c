@@ -292,10 +292,7 @@ static double seconds_of_segment(const struct record *record)
 	return seconds < RING_SEGMENT_SECONDS ? RING_SEGMENT_SECONDS : seconds;
 }
 
-/*
- * A segment ends only when the lines after its snapshot outweigh the snapshot, unless the segment
- * is very long or old.
- */
+/* True if the segment has reached a limit of recording-segment.h. */
 static bool is_segment_over(const struct record *record)
 {
 	const struct recording_segment *segment = &record->segment;

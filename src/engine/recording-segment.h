@@ -15,8 +15,8 @@
 
 /*
  * Limits of a segment: the line that reaches one of them is the segment's last. The limits on lines
- * and length hold only after RECORDING_SEGMENT_SECONDS_MINIMUM; lengths count the text after the
- * snapshot, and must also exceed the snapshot's length.
+ * and length hold only after RECORDING_SEGMENT_SECONDS_MINIMUM. Lengths count the text after the
+ * snapshot; RECORDING_SEGMENT_LENGTH holds only for text longer than the snapshot.
  */
 #define RECORDING_SEGMENT_SECONDS 60.0
 #define RECORDING_SEGMENT_SECONDS_MINIMUM 5.0

@@ -46,7 +46,7 @@ struct recording {
 	struct recording_part *segments; /* at least one */
 	size_t segment_count;
 	size_t segment_capacity;
-	bool is_cut;
+	bool is_cut; /* the end is missing: the recorder was killed, or is still writing */
 	double wall; /* wall clock (seconds since 1970) at the recording's time 0; -1: not known */
 };
 
@@ -64,6 +64,7 @@ struct recording *recording_new(const char *path, struct recording_budget *budge
 struct recording *recording_new_bytes(const char *name, const void *bytes, size_t length,
 				      struct recording_budget *budget, struct error *error);
 void recording_free(struct recording *recording);
+/* Recording's time of the first line, and of the last, in seconds. */
 double recording_first(const struct recording *recording);
 double recording_last(const struct recording *recording);
 /* Index of the last segment that begins at or before time; 0: no segment does. */
@@ -80,7 +81,8 @@ struct recording_cursor {
 	const struct recording_line *lines;
 	size_t line_count;
 	const char *text;
-	bool is_loaded;
+	bool is_loaded; /* lines and text are those of segment */
+	/* The unpacked segment of a packed recording. */
 	struct recording_line *own_lines;
 	size_t own_capacity;
 	struct buffer own_text;

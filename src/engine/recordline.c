@@ -283,7 +283,10 @@ static enum recordline make_typed(const struct making *making)
 	return recordline_change(making, body);
 }
 
-/* Masks the description of a data breakpoint, "total: 3 -> 4", to its part before the values. */
+/*
+ * Masks secrets in the description of a data breakpoint, "total: 3 -> 4"; cuts the values off if
+ * variables are not recorded.
+ */
 static bool mask_change(const struct recordline_rules *rules, json_t *json)
 {
 	const char *reason = json_get_string(json, "reason", "");

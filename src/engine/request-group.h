@@ -40,6 +40,7 @@ void request_group_add(struct request_group *group, int rank, const char *comman
 size_t request_group_open_count(const struct request_group *group);
 /* Number of requests that were not taken; with answered(), of the open ones. */
 size_t request_group_count(const struct request_group *group);
+/* Rank of request i of these, from 0. */
 int request_group_rank(const struct request_group *group, size_t i);
 /*
  * Shell: runs the loop until all requests are answered, or seconds are over. Late requests are then

@@ -11,7 +11,7 @@ struct error;
 /* A line of the config file. */
 struct config_line {
 	char *text;
-	int number;
+	int number; /* of the line, from 1 */
 };
 
 struct settings {

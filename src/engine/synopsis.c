@@ -88,7 +88,7 @@ static bool synopsis_take_token(const char **at, const char *token)
 	return true;
 }
 
-/* Skips a word or an option with its value; true: a word, which is counted. */
+/* Skips a word, an option with its value, or `ranks SET`; true: a word, which is counted. */
 static bool synopsis_count_word(const char **at)
 {
 	bool is_option = strncmp(*at, "--", 2) == 0;

@@ -20,7 +20,7 @@ struct tensor_compare;
 
 struct tensor_compare_question {
 	int rank;
-	int against;
+	int against; /* the rank that rank is compared with */
 	const char *expression;
 	int row_count; /* largest size of the grid of counts (heat map) */
 	int column_count;

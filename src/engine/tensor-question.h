@@ -5,7 +5,8 @@
  *
  * If a person has selected a frame, or the selected rank is stopped, the lookup begins in that
  * frame, and in other ranks in the frame of the same function; otherwise in the innermost frame.
- * From there outwards, the first frame counts that has the expression's names as its own.
+ * From there outwards, the first frame is taken that has the expression's names as variables of its
+ * own.
  */
 #ifndef ENGINE_TENSOR_QUESTION_H
 #define ENGINE_TENSOR_QUESTION_H
@@ -38,11 +39,11 @@ struct tensor_question {
 	const char *statistics; /* "sample" "whole" "auto"; NULL: no statistics */
 	int bin_count;
 	bool wants_hash;
-	int block_count;
+	int block_count;		  /* maximum of blocks to hash; 0: none */
 	const struct tensor_slice *slice; /* NULL, or without cells: no slice */
 	const char *find;		  /* "min" "max" "nan"; NULL: no search */
 	int64_t after;
-	int64_t data_start;
+	int64_t data_start; /* index of the first element to send */
 	int64_t data_count; /* number of elements to send; 0: none */
 	double timeout;	    /* seconds; 0: a shell's default, on a screen no limit */
 };

@@ -25,13 +25,13 @@ struct tensor_export;
 struct tensor_asking {
 	struct request *request; /* NULL: no open request */
 	enum tensor_work work;
-	uint64_t reading;
-	double asked_at;
-	double look_at;	 /* session time before which nothing is read again */
-	double whole_at; /* session time before which not all elements are read again */
-	uint64_t epoch;	 /* of the rank, when reading began */
+	uint64_t reading; /* tensorview.reading when request was sent */
+	double asked_at;  /* session time when request was sent */
+	double look_at;	  /* session time before which nothing is read again */
+	double whole_at;  /* session time before which not all elements are read again */
+	uint64_t epoch;	  /* of the rank, when reading began */
 	uint64_t stops;
-	uint64_t touched;
+	uint64_t touched;     /* session_find_touched() when reading began */
 	bool has_ended_whole; /* a person cancelled reading all elements: not repeated by itself */
 	bool has_whole;	      /* all elements were read in this reading */
 	bool is_old;	      /* read again in any case */
@@ -49,7 +49,7 @@ struct tensor_want {
 	struct tensor_plane plane; /* rows and columns of the heat map */
 	int row_maximum;
 	int column_maximum;
-	int64_t column;
+	int64_t column; /* a column that the map must show */
 };
 
 void tensor_asking_clear(struct engine *engine);

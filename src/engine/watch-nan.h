@@ -64,7 +64,7 @@ struct watch_nan {
 	bool is_of_gradients; /* gradients of the tensors are watched */
 	bool stops;
 	struct rankset ranks;	  /* watched ranks */
-	struct rankset listed;	  /* of these, ranks whose value is a container */
+	struct rankset listed;	  /* watched ranks whose value is a container */
 	struct request *ways;	  /* `diagnose`, which finds agents; NULL: no open request */
 	struct rankset exact;	  /* watched ranks whose agents have the breakpoint */
 	int breakpoint;		  /* id of the agents' breakpoint; 0: none */
@@ -112,7 +112,7 @@ void watch_nan_ask_agents(struct engine *engine);
 void watch_nan_note_armed(struct engine *engine);
 /* Removes the agents' breakpoint. */
 void watch_nan_disarm(struct engine *engine);
-/* True if an agent has stopped at the breakpoint: fills what was found. */
+/* True if an agent has stopped at the breakpoint; then watch_nan.found is filled. */
 bool watch_nan_take_stop(struct engine *engine);
 /* Resumes a rank that stopped at the breakpoint, unless ranks shall stop. */
 void watch_nan_release(struct engine *engine, int rank);
