@@ -1,7 +1,6 @@
 /*
- * answerrows: the rows that the view of ranks' answers has a cursor in: a line
- * of a class's text each, a tensor in one, and last the ranks that are waited
- * for.
+ * answerrows: the rows of the view of answers: each line of a class's text, a single row for a
+ * tensor, and last a row for ranks that have not answered.
  */
 #ifndef UI_ANSWERROWS_H
 #define UI_ANSWERROWS_H
@@ -14,13 +13,13 @@ struct buffer;
 struct session;
 struct view;
 
-/* A line of a class, or of ranks that are waited for. */
+/* A line of a class, or the row of ranks that have not answered. */
 struct answer_row {
-	size_t class; /* the count: of those that are waited for */
-	int line;     /* of the class's text */
+	size_t class; /* index of the class; classes.count: not answered yet */
+	int line;     /* line of the class's text, from 0 */
 };
 
-/* What the open view shows of the session's answers. */
+/* The rows for the session's present answers; answer_rows_clear() frees them. */
 struct answer_rows {
 	struct answer_classes classes;
 	struct answer_row *items;
@@ -29,11 +28,11 @@ struct answer_rows {
 
 void answer_rows_make(struct answer_rows *rows, const struct session *session);
 void answer_rows_clear(struct answer_rows *rows);
-/* Lends the class of a row; NULL: of ranks that are waited for. */
+/* Returns the class of a row, borrowed; NULL: the row of ranks that have not answered. */
 const struct answer_class *answer_rows_class(const struct answer_rows *rows, size_t row);
-/* Lends the ranks of a row. */
+/* Returns the ranks of a row, borrowed. */
 const struct rankset *answer_rows_ranks(const struct answer_rows *rows, size_t row);
-/* The row under the cursor, kept among them; -1: there is none. */
+/* Returns the cursor's row, at most the last row; -1: there are no rows. */
 int answer_rows_cursor(const struct answer_rows *rows, const struct view *view);
 /* Appends a row's text. */
 void answer_rows_append(struct buffer *out, const struct answer_rows *rows, size_t row);

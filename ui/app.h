@@ -1,7 +1,6 @@
 /*
- * app: the screen of a running engine. Owns view, keys and canvas; the
- * terminal only while app_run() runs, so that a test can do the same without
- * one.
+ * app: the screen of a running engine. Owns view, keys and canvas; owns the terminal only inside
+ * app_run(), so that tests can use the rest without a terminal.
  */
 #ifndef UI_APP_H
 #define UI_APP_H
@@ -23,17 +22,17 @@ struct loop_timer;
 struct loop_watch;
 struct screen;
 
-/* Where and when the mouse was pressed last. */
+/* Time (seconds of loop_now()) and cell of the last mouse press. */
 struct press {
 	double at;
 	int row;
 	int column;
 };
 
-/* While another program has the terminal. */
+/* The editor, while the editor has the terminal. */
 struct away {
-	pid_t pid;     /* 0: it is ours */
-	char *scratch; /* the path of a copy to remove afterwards; NULL */
+	pid_t pid;     /* 0: no editor runs */
+	char *scratch; /* path of a scratch file to remove afterwards; NULL: none */
 	struct loop_signal *ended;
 };
 
@@ -44,57 +43,56 @@ struct app {
 	struct keymap keymap;
 	struct canvas canvas;
 	struct theme theme;
-	double period;	 /* seconds between samples when not held */
+	double period;	 /* seconds between samples, unless held */
 	bool is_changed; /* draw at the end of the turn */
 	bool is_done;
-	bool is_ending; /* once the job that was started has ended */
-	bool has_key;	/* a person waits for the draw */
+	bool is_ending; /* quit when the started job has ended */
+	bool has_key;	/* a key or click came since the last draw */
 	double drawn_at;
-	double shown_at;	 /* the last draw that changed what is seen */
-	uint64_t stops_told;	 /* so many are in the log */
-	double evidence_at;	 /* when nodes are to be asked about new ranks */
-	uint64_t differences_of; /* the question whose were asked for */
+	double shown_at;	 /* loop time of the last draw that changed the screen */
+	uint64_t stops_told;	 /* count of stops that are in the log */
+	double evidence_at;	 /* engine time of the next request for evidence */
+	uint64_t differences_of; /* number of the question whose differences were requested */
 	struct press press;
-	struct loop_watch *input; /* what the terminal says; NULL: not now */
-	struct buffer typed;	  /* to the job, not sent yet */
+	struct loop_watch *input; /* the terminal's input; NULL: not watched */
+	struct buffer typed;	  /* keys for the started job, not sent yet */
 	struct away away;
-	struct loop_timer *draw_timer; /* a draw that waits; NULL */
+	struct loop_timer *draw_timer; /* postponed draw; NULL: none */
 };
 
-/* The engine is borrowed. Default keys and no colours. */
+/* Begins with the default keys, no colours and no terminal. The engine is borrowed. */
 void app_init(struct app *app, struct engine *engine);
 void app_clear(struct app *app);
 /* Shows an error on the hint line, and keeps it in the log. */
 void app_say_error(struct app *app, const struct error *error);
-/* Does what a key does. */
+/* Handles a key, by its name. */
 void app_key(struct app *app, const char *key);
-/* Does what the mouse does: a key is none of it. */
+/* Handles an event of the mouse; INPUT_KEY is ignored. */
 void app_mouse(struct app *app, const struct input *input);
-/* Draws onto the canvas in the view's size. */
+/* Draws onto app->canvas in the view's size. */
 void app_draw(struct app *app);
 /*
- * Draws what changed, and asks for what the view lacks; at most 60 times a
- * second, so a draw may wait for a later turn of the loop. What a key did
- * waits for no draw that changed nothing.
+ * Draws changes and requests missing data, at most 60 times a second: a draw may be postponed to a
+ * later turn of the loop. After a key, only draws that changed the screen postpone the draw.
  */
 void app_draw_if_due(struct app *app);
-/* Asks the engine for what the view lacks. */
+/* Requests the data that the view lacks from the engine. */
 void app_want(struct app *app);
 /*
- * Gives the terminal to the editor until it ends; the engine goes on. What is
- *_scratch is a copy (scratch.h), removed afterwards. -1: it cannot be
- * started.
+ * Gives the terminal to the editor until the editor ends; the engine keeps running.
+ * app_edit_scratch(): the file is a copy (scratch.h), removed afterwards. -1 and an error: the
+ * editor cannot be started.
  */
 int app_edit(struct app *app, const char *path, int line, struct error *error);
 int app_edit_scratch(struct app *app, const char *path, int line, struct error *error);
-/* Loads a theme by name and shows it. */
+/* Loads a theme by name and shows it; -1 and an error: the theme cannot be loaded. */
 int app_set_theme(struct app *app, const char *name, struct error *error);
-/* What was set by `set` counts from now on. */
+/* Applies settings that the command `set` has changed. */
 void app_apply_settings(struct app *app);
 /*
- * The screen of an engine that was started: takes the terminal over, runs the
- * loop until the user or a signal ends it, and gives the terminal back. -1: no
- * terminal, bad theme.
+ * Runs the screen of a started engine: takes the terminal, runs the loop until the user or a signal
+ * ends it, and restores the terminal. -1 and an error: no terminal, a bad key in the config file,
+ * or a bad theme.
  */
 int app_run(struct engine *engine, struct error *error);
 

@@ -1,10 +1,9 @@
 /*
  * canvas: the cells of a screen.
  *
- * A cell holds one code point (and one combining character) of width 1 or 2;
- * the right half of a wide one has width 0. Lines are not characters here but
- * directions, so that two borders that meet join by themselves. Windows
- * (window.h) draw onto it.
+ * A cell holds one code point (and one combining character) of width 1 or 2; the right half of a
+ * wide character has width 0. Border lines are stored as directions, not as characters, so that
+ * borders that meet are joined. Windows (window.h) draw onto the canvas.
  */
 #ifndef UI_CANVAS_H
 #define UI_CANVAS_H
@@ -38,10 +37,10 @@ struct cell {
 	uint8_t style;
 	uint8_t sides; /* set of enum line; 0: not a border */
 	uint8_t emphasis;
-	/* What is behind the character has the colour that text of this style
-	 * has: the lower half of ▀. 0: what style says. */
+	/* Style whose text colour is the cell's background, for the lower half of ▀; 0: the
+	 * background of `style`. */
 	uint8_t lower;
-	uint8_t unused[3]; /* rows are compared as bytes */
+	uint8_t unused[3]; /* explicit padding, since rows are compared as bytes */
 };
 
 #define CELL_BLANK ((struct cell){ .codepoint = ' ', .width = 1 })
@@ -52,18 +51,18 @@ struct canvas {
 	int column_count;
 	int cursor_row; /* -1: no cursor */
 	int cursor_column;
-	struct mouse_target_list hits; /* what was drawn where */
+	struct mouse_target_list hits; /* mouse targets of the drawn items */
 };
 
-/* All blank. Sizes below 1 become 1. */
+/* Makes a blank canvas. Sizes below 1 become 1. */
 void canvas_init(struct canvas *canvas, int row_count, int column_count);
 void canvas_clear(struct canvas *canvas);
-/* Blank again, in this size. */
+/* Blanks the canvas and sets its size. */
 void canvas_reset(struct canvas *canvas, int row_count, int column_count);
 const struct cell *canvas_cell(const struct canvas *canvas, int row, int column);
-/* The character to show for a cell, borders joined. */
+/* Returns the character to show for a cell, with joined borders. */
 int32_t cell_character(const struct cell *cell);
-/* Replaces all that is not ASCII by the nearest that is. */
+/* Replaces each character that is not ASCII by the most similar ASCII character. */
 void canvas_make_ascii(struct canvas *canvas);
 /* Appends the rows as text, without blanks at their ends. */
 void canvas_append(struct buffer *out, const struct canvas *canvas);

@@ -1,7 +1,6 @@
 /*
- * cells: where each rank's cell is, one rank a cell: in lines of 64 or as the
- * width has it, or group by group with the groups' names in front, several
- * groups side by side where they are small.
+ * cells: the place of each rank's cell in the grid: in lines of 8 to 64 ranks by the pane's width,
+ * or group by group behind the groups' names, small groups side by side.
  */
 #ifndef UI_CELLS_H
 #define UI_CELLS_H
@@ -16,21 +15,21 @@ struct view;
 struct cell_place {
 	int line;
 	int column;	/* in the pane */
-	bool is_folded; /* no cell: it is where its group's name is */
+	bool is_folded; /* the rank has no cell: place of its group's name */
 };
 
-/* In front of a line, or of a group. */
+/* A label in front of a line of cells, or of a group. */
 struct cell_label {
 	int line;
 	int column;
-	size_t at; /* the first rank behind it, in the list */
+	size_t at; /* index in the ranklist of the first rank behind the label */
 };
 
 struct cells {
-	struct cell_place *places; /* by rank, as in the list */
+	struct cell_place *places; /* by index in the ranklist */
 	struct cell_label *labels;
 	size_t label_count;
-	int across; /* ranks in a line at most */
+	int across; /* most ranks in a line */
 	int label_width;
 	int line_count;
 };
@@ -38,7 +37,7 @@ struct cells {
 void cells_make(struct cells *cells, const struct ranklist *list, const struct session *session,
 		const struct view *view, int column_count);
 void cells_clear(struct cells *cells);
-/* Rows of the legend below the cells, in a pane of so many rows. */
+/* Returns the rows of the legend below the cells, in a pane of row_count rows. */
 int cells_legend_rows(const struct session *session, const struct view *view, int row_count);
 
 #endif

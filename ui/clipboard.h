@@ -1,7 +1,6 @@
 /*
- * clipboard: text for the clipboard of the terminal that a person sits at,
- * through any ssh between: OSC 52 (xterm's ctlseqs, "Manipulate Selection
- * Data").
+ * clipboard: puts text into the clipboard of the user's terminal, also through ssh: OSC 52 (xterm's
+ * ctlseqs, "Manipulate Selection Data").
  */
 #ifndef UI_CLIPBOARD_H
 #define UI_CLIPBOARD_H
@@ -12,13 +11,13 @@
 struct buffer;
 struct error;
 
-/* What terminals take at most: 100,000 characters of base64. */
+/* Most bytes that terminals accept: 100,000 characters of base64. */
 #define CLIPBOARD_MAXIMUM 74994
 
 /*
- * Appends the sequence. In tmux it is sent twice: tmux takes the one
- * (set-clipboard on), and hands the other through (allow-passthrough on).
- * -1 and a sentence when the text is too long.
+ * Appends the sequence. For tmux it is appended twice: plain, for tmux itself (set-clipboard on),
+ * and wrapped, for the terminal behind tmux (allow-passthrough on). -1 and an error: the text is
+ * too long.
  */
 int clipboard_append(struct buffer *out, const char *text, bool is_tmux, struct error *error);
 

@@ -1,6 +1,6 @@
 /*
- * column: what can be said of a rank in one word or number, by name: what the
- * table shows, ranks are sorted by, and a filter looks through.
+ * column: properties of a rank, each a word or number with a name: the columns of the table, the
+ * sort keys, and the text that a filter searches.
  */
 #ifndef UI_COLUMN_H
 #define UI_COLUMN_H
@@ -28,16 +28,16 @@ enum column {
 	COLUMN_COUNT,
 };
 
-/* "rank", as in the command `sort`. */
+/* Returns the name that the command `sort` takes: "rank". */
 const char *column_name(enum column column);
 bool column_parse(const char *name, enum column *column);
-/* As in the head of the table. */
+/* Returns the title in the head of the table. */
 const char *column_title(enum column column);
-/* Numbers are right-aligned. */
+/* True: the column is a number, and right-aligned. */
 bool column_is_number(enum column column);
-/* Of these the largest comes first: who is longest there, who uses most. */
+/* True: the largest number is sorted first (age, CPU, memory). */
 bool column_is_descending(enum column column);
-/* Appends what a row says there; nothing when it is not known. */
+/* Appends the rank's value in the column; nothing if unknown. */
 void column_append(struct buffer *out, const struct session *session, const struct view *view,
 		   const struct rank *rank, enum column column);
 /*
@@ -46,7 +46,7 @@ void column_append(struct buffer *out, const struct session *session, const stru
  */
 bool column_number(const struct session *session, const struct rank *rank, enum column column,
 		   double *number);
-/* The machine a process runs on. "": not known. */
+/* Returns the host of a rank's process; "": unknown. */
 const char *rank_host(const struct session *session, const struct rank *rank);
 
 #endif

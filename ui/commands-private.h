@@ -1,5 +1,5 @@
 /*
- * commands-private: what the files of the screen's commands share.
+ * commands-private: declarations that the files of the screen's commands share.
  */
 #ifndef UI_COMMANDS_PRIVATE_H
 #define UI_COMMANDS_PRIVATE_H
@@ -26,8 +26,8 @@ struct stack;
 struct file_place;
 
 /*
- * The commands in the order of the screen's help, with those of the engine that
- * the screen has hooks for; and these.
+ * SCREEN_COMMANDS: all commands of the screen in the order of its help, those of the engine with a
+ * hook included. SCREEN_HOOKS: the hooks.
  */
 /* clang-format off */
 #define SCREEN_COMMANDS(X) \
@@ -51,68 +51,68 @@ struct file_place;
 SCREEN_COMMANDS(DECLARE_ROW)
 SCREEN_HOOKS(DECLARE_HOOK)
 
-/* The screen that runs the command. */
+/* Returns the screen that runs the command; NULL: a shell runs the command. */
 struct app *command_app(const struct command_context *context);
-/* Parses a line of the screen, as command_parse(). */
+/* Parses a line with the screen's commands, like command_parse(). */
 int commands_parse(struct arguments *arguments, const char *line, struct error *error);
 
-/* Lends the rank whose number text is; NULL and a sentence: there is none. */
+/* Returns the rank whose number text is, borrowed; NULL and an error: there is no such rank. */
 const struct rank *command_find_rank(const struct session *session, const char *text,
 				     struct error *error);
 
-/* A text to search for will be typed. */
+/* Opens the prompt for a search, and saves the place to which a cancelled search returns. */
 void search_begin(struct app *app);
-/* What belongs to one frame begins anew where another one is selected. */
+/* If the selection differs from `before`: resets the cursors of source and locals. */
 void selection_changed(struct app *app, const struct selection *before);
-/* Selects a rank, its main thread and the frame a person wants first. */
+/* Selects a rank, its main thread and its default frame. */
 void select_rank(struct session *session, int number);
-/* The same of what a person names; -1 and a sentence: there is none. */
+/* Selects the rank whose number text is; -1 and an error: there is no such rank. */
 int look_at_rank(struct app *app, const char *text, struct error *error);
-/* Ranks are sorted by it; twice the same one turns them round. */
+/* Sorts the ranks by a column; if they are sorted by the column already, reverses the order. */
 void sort_by(struct app *app, enum column column);
-/* Moves in the view that is open, or in the pane. */
+/* Moves the cursor of the shown view; at home, the cursor of the focused pane. */
 void move_in_view(struct app *app, enum move move);
 int open_under_cursor(struct command_context *context, struct error *error);
-/* Selects a frame of the thread that is looked at. */
+/* Selects a frame of the selected thread by its depth in the Python stack. */
 void select_depth(struct session *session, int depth);
-/* One step back, to home and its grid; false: that is where it is. */
+/* Goes one step back, towards home and its grid; false: the grid at home has the focus already. */
 bool step_back(struct app *app);
-/* The list of breakpoints has the keys. */
+/* True: the list of breakpoints, as a view or as a pane, has the focus. */
 bool is_on_breakpoints(const struct app *app);
-/* Of the one under its cursor: off and on; its line in the source. */
+/* Enable or disable the breakpoint under the list's cursor; show its line in the source. */
 int toggle_breakpoint(struct app *app, struct error *error);
 int open_breakpoint(struct command_context *context, struct error *error);
-/* A line to set the variable under the cursor of the locals. */
+/* Opens the prompt that sets the variable under the cursor of the locals. */
 int prompt_assign(struct app *app, struct error *error);
-/* Goes home, to the source of the frame under the cursor. */
+/* Opens home with the source of the frame under the cursor of the merged stacks. */
 void open_branch(struct app *app);
-/* How a class's tensors differ from what most have. */
+/* Opens the difference between a class's tensor and the reference of the classes. */
 int open_difference(struct app *app, const struct answer_classes *classes,
 		    const struct answer_class *class, struct error *error);
-/* What is compared is so by the tolerance that was set. */
+/* Applies the setting `tolerance` to the present comparison. */
 void apply_tolerance(struct app *app);
-/* Compares the parameter under the cursor. */
+/* Compares the parameter under the cursor on all ranks of the comparison. */
 int open_parameter(struct command_context *context, struct error *error);
-/* True: they were being read, and are no more. */
+/* Cancels the running comparison of parameters; false: none is running. */
 bool stop_parameters(struct app *app);
-/* True: one was being read, and is no more. */
+/* Cancels the reading of the shown difference; false: the difference is not being read. */
 bool stop_difference(struct app *app);
-/* How the answer under the cursor differs, or all of it as a text. */
+/* Opens the difference of the tensor under the cursor, or the whole answer as a text. */
 int open_answer(struct command_context *context, struct error *error);
 
-/* The focus becomes these ranks; every rank when it is these already. */
+/* Sets the focus to these ranks; if the focus is already these ranks, sets it to all ranks. */
 void focus_these(struct session *session, const struct rankset *these);
-/* Joins the focus or leaves it; from every rank, it is left alone in it. */
+/* Adds the rank to the focus or removes the rank; if all ranks are focused, focuses it alone. */
 void focus_toggle(struct session *session, int rank);
-/* Opens a job at home; from the list, "back" leads there again. */
+/* Opens a job at home; if the job was in the list of jobs, "back" returns to the list. */
 void choose_job(struct app *app, size_t index);
-/* Becomes the client of the selected rank's debugger; false: none waits. */
+/* Connects to the selected rank's debugger; false: the debugger does not wait for a client. */
 bool connect_selected(struct app *app);
-/* Asks for source and variables of a frame. */
+/* Requests source and variables of a frame. */
 void want_frame(struct app *app, const struct rank *rank, pid_t tid, const struct stack *stack,
 		int depth);
 
-/* What view-type.h says, of the panes at home. */
+/* Functions of struct view_type (view-type.h) for the panes at home. */
 void home_want(struct app *app, bool is_open);
 void home_add_rows(struct search_text *lines, const struct app *app);
 void home_select(struct app *app, int row);
@@ -122,21 +122,21 @@ int home_open(struct command_context *context, struct error *error);
 int home_expand(struct app *app, struct error *error);
 int home_toggle(struct app *app, struct error *error);
 
-/* Looks at what is under the cursor of the locals, or asks what. */
+/* Opens the tensor under the cursor of the locals, or the prompt for an expression. */
 void prompt_tensor(struct app *app);
-/* Cursor and what was scrolled become in the tensor pane what is drawn. */
+/* Stores the plane, cursor and scroll position that fit the tensor, as drawn in the tensor pane. */
 void tensor_settle(struct app *app);
-/* The cursor of the tensor pane; what was clicked there (mouse-target.h). */
+/* Move the cursor of the tensor pane: by a step, or to the value of a MOUSE_TARGET_ELEMENT. */
 void tensor_move(struct app *app, enum move move);
 void tensor_point(struct app *app, int value);
-/* The cursor goes to what was found. */
+/* Moves the cursor to the element that `tensor-find` has found. */
 void tensor_refresh(struct app *app, bool is_open);
-/* Asks for what the tensor pane lacks. */
+/* Requests the elements that the tensor pane shows. */
 void want_tensor(struct app *app);
 
-/* A job that we started is there: asks what becomes of it, and is true. */
+/* Asks whether to detach from the started job or to end it; false: no question is needed. */
 bool started_asks(struct app *app);
-/* Has it end, and leaves once it has. */
+/* Ends the started job with SIGTERM (SIGKILL when called again), and quits after the job's end. */
 void started_end(struct app *app);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * commands: the screen's commands, one row each. main.c joins them with the
- * engine's. They change the view (and selection, focus); app.c draws.
+ * commands: the commands of the screen, a row each. main.c joins them with the engine's commands.
+ * Commands change the view, the selection and the focus; app.c draws.
  */
 #ifndef UI_COMMANDS_H
 #define UI_COMMANDS_H
@@ -12,46 +12,45 @@
 
 struct app;
 
-/*
- * Without a screen (context->screen NULL) only `help` works: it prints the
- * keys and commands.
- */
+/* All commands, for a shell (context->screen NULL) and for the screen. */
 extern const struct command_tables shell_commands;
 extern const struct command_tables screen_commands;
 
 /*
- * A key of a text to search for was typed: what it finds is shown at once.
- * Given up, everything is as it was before.
+ * Called after each key in the prompt of a search: PROMPT_EDITED shows the first hit; any other
+ * result restores the place where the search began.
  */
 void commands_search(struct app *app, enum prompt_result result);
 /* Runs the command line of a key or of the prompt; failures are shown. */
 void commands_run(struct app *app, const char *line);
-/* The same of one that a person was asked about, and said yes. */
+/* Like commands_run(), for a line whose question was answered with yes. */
 void commands_confirmed(struct app *app, const char *line);
-/* After the session has changed: runs what waited for ranks to stop. */
+/*
+ * Called after each change of the session: runs the next queued line once the ranks have stopped.
+ */
 void commands_go_on(struct app *app);
-/* Writes the text of the command that is shown again, of the session now. */
+/* Runs the live command (COMMAND_LIVE) of the text view again, and replaces the text. */
 void text_refresh(struct app *app, bool is_open);
 /*
- * In the console a key is typed to the debugger, or does nothing where there is
- * none; false: it does what it does everywhere.
+ * Handles a key in the console: sends input to the connected debugger; without a debugger, refuses
+ * keys that could change the job. False: the key keeps its binding.
  */
 bool console_takes(struct app *app, const char *key);
-/* The console shows what came. */
+/* Writes new output of the debugger to the console's terminal. */
 void console_refresh(struct app *app, bool is_open);
 
-/* The keys of the pane where code is typed; true: it was one. */
+/* Handles a key in the view where code is typed; true: the key is used. */
 bool repl_takes(struct app *app, const char *key);
 
-/* The keys of the terminal of the job that was started; true: it was one. */
+/* Handles a key in the view of the started job's terminal; false: no started job runs. */
 bool started_takes(struct app *app, const char *key);
-/* Sends what was typed since the last call. */
+/* Sends the keys that were typed to the started job since the last call. */
 void started_flush(struct app *app);
-/* Tells the job how large its terminal is, and shows what came. */
+/* Resizes the started job's terminal, sends typed keys, and shows new output in the open view. */
 void started_refresh(struct app *app, bool is_open);
-/* Leaves when it has ended, as a person wanted. */
+/* Quits if the user has ended the started job, and the job has exited. */
 void started_check_end(struct app *app);
-/* The size that the job's terminal has on such a screen. */
+/* Computes the size of the started job's terminal for a screen of this size. */
 void started_terminal_size(int row_count, int column_count, int *rows, int *columns);
 
 #endif

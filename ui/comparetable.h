@@ -1,7 +1,6 @@
 /*
- * comparetable: tensors that ranks answered with, one row a class: what does
- * not fit beside each other is left out, the least telling first. Borrows the
- * classes.
+ * comparetable: a table of the tensors with which ranks answered, a row for each class. Columns
+ * that do not fit are left out, the least important first. The classes are borrowed.
  */
 #ifndef UI_COMPARETABLE_H
 #define UI_COMPARETABLE_H
@@ -19,31 +18,31 @@ struct buffer;
 
 struct comparetable {
 	const struct answer_classes *classes;
-	/* What others are held against: the majority, or as many as any other
-	 * have. NULL: there are not two classes of tensors. */
+	/* The class with which the others are compared (answer_classes_reference()). NULL: no rank
+	 * answered with a tensor. */
 	const struct answer_class *reference;
 	bool is_majority;
 	bool has_one_dtype;
-	bool has_infinite; /* elements, in any of them */
+	bool has_infinite; /* a tensor of the table has infinite elements */
 	int ranks_width;
-	int widths[COMPARETABLE_COLUMNS]; /* behind them; 0: it is left out */
+	int widths[COMPARETABLE_COLUMNS]; /* of the columns; 0: left out */
 };
 
-/* Some rank answered with a tensor. */
+/* True: a rank answered with a tensor. */
 bool comparetable_is_wanted(const struct answer_classes *classes);
 void comparetable_make(struct comparetable *table, const struct answer_classes *classes,
 		       int column_count);
-/* The names of its columns; all in a window's row. */
+/* Draws the names of the columns into a row of the window. */
 void comparetable_put_head(struct window window, int row, const struct comparetable *table);
-/* The mark and ranks of a class; NULL: those that are waited for. */
+/* Draws the mark and the ranks of a class; NULL: the ranks that have not answered. */
 void comparetable_put_ranks(struct window window, int row, const struct comparetable *table,
 			    const struct answer_class *class);
-/* What stands behind them, of a class with a tensor. */
+/* Draws the columns behind the ranks, for a class with a tensor. */
 void comparetable_put_row(struct window window, int row, const struct comparetable *table,
 			  const struct answer_class *class);
-/* Where other answers than tensors are told. */
+/* Returns the column where an answer that is no tensor is drawn. */
 int comparetable_text_column(const struct comparetable *table);
-/* Appends "float32 [8, 32]": what all tensors agree on. */
+/* Appends dtype and shape that all tensors share: "float32 [8, 32]". */
 void comparetable_append_title(struct buffer *out, const struct comparetable *table);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * complete: what may stand where a command line is being typed, from the
- * command table (engine/synopsis.h) and from what there is: ranks, jobs,
- * themes, files, keys.
+ * complete: candidates for the last word of a command line, from the command table
+ * (engine/synopsis.h) and from ranks, jobs, themes, files and keys.
  */
 #ifndef UI_COMPLETE_H
 #define UI_COMPLETE_H
@@ -11,24 +10,23 @@
 struct keymap;
 struct session;
 
-/* More than these are of no use on one line. */
+/* most candidates */
 #define COMPLETE_MAXIMUM 500
 
 struct candidates {
-	char **items; /* what the word could be, each once */
+	char **items; /* possible words, without duplicates */
 	size_t count;
 	size_t capacity;
-	size_t start; /* where in the line the word begins */
+	size_t start; /* offset of the completed word in the line */
 };
 
 /*
- * Fills candidates for the word that the line ends in. Files are looked for
- * in the folder that the program was started in.
+ * Fills candidates for the last word of the line. Relative paths begin in the working directory.
  */
 void complete_line(struct candidates *candidates, const char *line, const struct session *session,
 		   const struct keymap *keymap);
 void candidates_clear(struct candidates *candidates);
-/* The bytes that all candidates begin with. */
+/* Returns how many bytes at their beginning all candidates share. */
 size_t candidates_common(const struct candidates *candidates);
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * console: the terminal of the debugger that is looked at, and the line that
- * is typed there. Debuggers behind a socket neither echo nor edit, so a line
- * is edited here and sent when it is whole; the node puts it into the session
- * that the terminal shows.
+ * console: the terminal of the selected process's debugger, and the line that is being typed.
+ * Debuggers behind a socket neither echo nor edit, so the line is edited here and sent as a whole;
+ * the node adds it to the session that the terminal shows.
  */
 #ifndef UI_CONSOLE_H
 #define UI_CONSOLE_H
@@ -20,43 +19,42 @@ struct terminal;
 struct transcript;
 
 struct console {
-	struct terminal *terminal; /* NULL: nothing came */
-	size_t node;		   /* whose it shows, and the line is for */
+	struct terminal *terminal; /* NULL: no output has come */
+	size_t node;		   /* node and pid of the process whose debugger is shown */
 	pid_t pid;
-	uint64_t times; /* of the transcript */
-	uint64_t taken; /* position up to which it was written */
-	int back;	/* so many lines it is scrolled back */
+	uint64_t times; /* transcript.times of the shown transcript */
+	uint64_t taken; /* position in the transcript up to which the terminal was written */
+	int back;	/* lines that the terminal is scrolled back */
 	struct prompt line;
 };
 
 void console_init(struct console *console);
 void console_clear(struct console *console);
 /*
- * Another process is looked at, or still the same: what was typed for one must
- * not come to another one's debugger.
+ * Switches to the selected process if another process was shown, and drops the typed line, which
+ * must not reach another debugger.
  */
 void console_look(struct console *console, const struct session *session);
 /*
- * Shows the session of the process that is looked at, in this size, as far as
- * it came. Appends what the terminal answers a program that asks it.
+ * Shows the transcript of the selected process in a terminal of this size. Appends the terminal's
+ * replies to queries, which are to be sent to the debugger.
  */
 void console_update(struct console *console, const struct session *session, int row_count,
 		    int column_count, struct buffer *answers);
-/* The same of the terminal of the job that was started. */
+/* The same for the terminal of the started job. */
 void console_update_job(struct console *console, const struct session *session, int row_count,
 			int column_count, struct buffer *answers);
-/* Appends what a key sends to a program on that terminal. */
+/* Appends the bytes that a key sends to a program on the terminal. */
 void console_type(struct console *console, const char *key, struct buffer *out);
-/* Its debugger is ours: what is typed goes to it. */
+/* True: probetui is connected to the selected process's debugger. */
 bool console_is_connected(const struct session *session);
 /*
- * Edits the line; appends what is to be typed now. False for a key that does
- * nothing here.
+ * Edits the line by a key, and appends the bytes to send now. False: the key has no function here.
  */
 bool console_key(struct console *console, const char *key, struct buffer *out);
-/* Lines that it can be scrolled back by. */
+/* Returns how many lines the terminal can be scrolled back. */
 int console_history(const struct console *console);
-/* Scrolls back by so many lines, forward where negative. */
+/* Scrolls back by lines; negative: forward. */
 void console_scroll(struct console *console, int by);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * differencetext: how the tensors of some ranks differ from what most have,
- * in a sentence: of shape and dtype, or of elements as far as they were read.
+ * differencetext: the difference between a class's tensor and the reference, as a sentence: shape
+ * and dtype, or the elements that were read.
  */
 #ifndef UI_DIFFERENCETEXT_H
 #define UI_DIFFERENCETEXT_H
@@ -12,14 +12,13 @@ struct buffer;
 struct difference;
 
 /*
- * Appends "rank 5 against the majority: 12 of 256 elements differ, first at [3, 8]"; where there
- * is no majority, against others. Appends nothing for the class that is the reference, and nothing
- * for values that are no tensors.
+ * Appends "rank 5 against the majority: 12 of 256 elements differ, first at [3, 8]"; without a
+ * majority, names the ranks of the reference. Appends nothing for the class that is the reference,
+ * and nothing for values that are no tensors.
  */
 void differencetext_append(struct buffer *out, const struct answers *answers,
 			   const struct answer_classes *classes, const struct answer_class *class);
-/* Appends how far it is ("read 12 MB of 400 MB"), what was found, or why that
- * cannot be told. */
+/* Appends the progress ("both are read, 12 MB of 400 MB"), the result, or the error. */
 void differencetext_append_found(struct buffer *out, const struct difference *difference);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * editor: another program that has the terminal for a while.
+ * editor: the user's editor on the screen's terminal.
  *
- * It is the user's editor, started as git starts it: $VISUAL, else $EDITOR,
- * else vi, its words for the shell to split.
+ * The editor is started as git starts one: $VISUAL, else $EDITOR, else vi, with its words split by
+ * a shell.
  */
 #ifndef UI_EDITOR_H
 #define UI_EDITOR_H
@@ -12,20 +12,20 @@
 struct error;
 struct source;
 
-/* Lends what is to be run. */
+/* Returns the editor's command for a shell, borrowed. */
 const char *editor_command(void);
 /*
- * The path here of the file that a stack names: free() it. NULL and a
- * sentence where there is none, or where it is another file than the node saw
- * (its rank runs in a container). source is what was read of it, or NULL.
+ * Returns the local path of the file that a stack names; free() it. NULL and an error: there is no
+ * such file, or not the file that the node read (the rank may run in a container). source: the file
+ * as the node read it; NULL: not read.
  */
 char *editor_find(const char *path, const struct source *source, struct error *error);
 /*
- * Starts it on the terminal fd at a line of a file; the caller waits for its
- * end. -1 and a sentence.
+ * Starts the editor on the terminal fd at a line of a file, and returns the pid, for which the
+ * caller waits; -1 and an error: it cannot be started.
  */
 pid_t editor_start(int terminal, const char *path, int line, struct error *error);
-/* A sentence about a status of waitpid(); -1 when it ended badly. */
+/* 0: the status of waitpid() is success; -1 and an error: the editor failed. */
 int editor_judge(int status, struct error *error);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * grid: the ranks at home as they lie on the screen, in each of the three
- * ways, and where the cursor goes from there.
+ * grid: the places of the ranks at home, as cards, table or cells, and the moves of the cursor.
  */
 #ifndef UI_GRID_H
 #define UI_GRID_H
@@ -27,24 +26,25 @@ enum move {
 	MOVE_COUNT,
 };
 
-/* Lends from the session: it is made anew each time. */
+/* Borrows from the session: make a new grid for each use. */
 struct grid {
 	struct layout layout;
 	struct ranklist list;
-	struct cells cells; /* GRID_CELLS */
+	struct cells cells; /* GRID_CELLS only */
 };
 
 void grid_make(struct grid *grid, const struct session *session, const struct view *view);
 void grid_clear(struct grid *grid);
-/* The row that the cursor goes to; false: there is none. */
+/* Finds the row to which a move leads; false: there are no ranks. */
 bool grid_move(const struct grid *grid, enum move move, struct ranklist_row *to);
 
 /*
- * The first of count things shown in so many rows, so that the one under the
- * cursor is in the middle, or as near to it as may be.
+ * Returns the first of count items to show in so many rows, so that the cursor's item is in the
+ * middle, or as near as possible.
  */
 int grid_first(int cursor, int count, int rows);
-/* Where a cursor among count things goes; page is what fits, one at least. */
+/* Returns the item to which a move leads among count items, `across` in a row; page: items in a
+ * page. */
 int grid_move_in(int at, int count, int across, int page, enum move move);
 
 #endif

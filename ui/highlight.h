@@ -1,6 +1,6 @@
 /*
- * highlight: the colours of Python source, one line at a time. A string in
- * triple quotes continues over lines, so the state travels from line to line.
+ * highlight: the colours of Python source, one line at a time. A string in triple quotes continues
+ * over lines, so a state is passed from line to line.
  */
 #ifndef UI_HIGHLIGHT_H
 #define UI_HIGHLIGHT_H
@@ -19,12 +19,12 @@ enum highlight_state {
 };
 
 /*
- * Writes the style of each of length bytes to styles (may be NULL: only the
- * state is wanted) and returns the state at the line's end.
+ * Writes the style of each of length bytes to styles, and returns the state at the line's end.
+ * styles may be NULL, to get only the state.
  */
 enum highlight_state highlight_line(enum highlight_state state, const char *line, size_t length,
 				    unsigned char *styles);
-/* The state in front of line number (from 1). */
+/* Returns the state at the beginning of line number (from 1). */
 enum highlight_state highlight_state_at(const struct source *source, int number);
 /* Draws a line of source in its colours into the window's row. */
 void highlight_draw(struct window window, int row, int column, enum highlight_state state,

@@ -1,5 +1,5 @@
 /*
- * input: keys by name and events of the mouse, from curses.
+ * input: keys, by their names, and events of the mouse, from curses.
  */
 #ifndef UI_INPUT_H
 #define UI_INPUT_H
@@ -17,16 +17,16 @@ enum input_kind {
 
 struct input {
 	enum input_kind kind;
-	/* A character is its own UTF-8 ("a", "ä", "Space" for a blank). */
+	/* Name of the key; a character is its own name ("a", "ä"), a blank is "Space". */
 	char key[KEY_NAME_SIZE];
-	int row; /* of the mouse */
+	int row; /* cell of the mouse, from 0 */
 	int column;
 };
 
-/* Reads the next thing that is there: false when there is none. */
+/* Reads the next key or event of the mouse; false: none is waiting. */
 bool input_read(struct input *input);
 
-/* True when a key can have this name: "a", "C-l", "PgUp", "Space". */
+/* True: name is the name of a key: "a", "C-l", "PgUp", "Space". */
 bool input_is_key(const char *name);
 
 #endif

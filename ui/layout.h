@@ -1,6 +1,6 @@
 /*
- * layout: which pane is where, from the size of the screen. Drawing and the
- * commands that move by rows or pages share it.
+ * layout: the places of the panes, computed from the size of the screen. Drawing and the commands
+ * that move by rows or pages use the same layout.
  */
 #ifndef UI_LAYOUT_H
 #define UI_LAYOUT_H
@@ -9,7 +9,7 @@
 
 #include "ui/view.h"
 
-#define CARD_HEIGHT 3 /* with one border */
+#define CARD_HEIGHT 3 /* rows of a card, with one border */
 
 /* The inside of a pane, without its border; row_count 0: not shown. */
 struct box {
@@ -20,22 +20,22 @@ struct box {
 };
 
 struct layout {
-	int verdict_rows;    /* from row 1 */
-	struct box body;     /* between verdict and hint line, all of it */
+	int verdict_rows;    /* the verdict begins in row 1 */
+	struct box body;     /* all rows between verdict and hint line */
 	enum grid_mode grid; /* never GRID_AUTOMATIC */
 	int cards_across;
-	bool is_compact; /* no borders: one line a rank */
+	bool is_compact; /* no borders; one line for each rank */
 	struct box panes[PANE_COUNT];
-	struct box merged; /* beside the source on wide screens */
-	struct box output; /* below all on wide and high ones */
+	struct box merged; /* merged stacks beside the source, on wide screens */
+	struct box output; /* output of the ranks below all panes, on wide and high screens */
 };
 
-/* Of the home view, or of any other (then only verdict and body count). */
+/* Computes the layout of the open view; outside home, only verdict_rows and body are set. */
 void layout_make(struct layout *layout, const struct session *session, const struct view *view);
 
-/* There is something to show in their pane. */
+/* True: there are breakpoints to show. */
 bool layout_has_breakpoints(const struct session *session);
-/* The screen is large enough for what ranks print, if they print. */
+/* True: the screen is large enough for the output of the ranks. */
 bool layout_can_show_output(const struct view *view);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * lineedit: a line that is typed in a shell, where no curses is: keys out of
- * the terminal's bytes, the line drawn again after each. The terminal is as
- * it was while no line is read.
+ * lineedit: a line that is typed on a terminal without curses, for a shell: keys are decoded from
+ * the terminal's bytes, and the line is drawn again after each key. The terminal's settings are
+ * changed only while a line is read.
  */
 #ifndef UI_LINEEDIT_H
 #define UI_LINEEDIT_H
@@ -14,33 +14,31 @@
 
 struct loop;
 
-/* The longest key's are far fewer. */
+/* The bytes of the longest key are far fewer. */
 #define LINEEDIT_BYTES 64
 
 enum lineedit_result {
 	LINEEDIT_TYPING,
 	LINEEDIT_LINE,	  /* take it with prompt_take() */
 	LINEEDIT_DROPPED, /* C-c */
-	LINEEDIT_END,	  /* C-d on an empty line, the terminal is gone, or
-			   * a signal says so */
+	LINEEDIT_END,	  /* C-d on an empty line, end of the input, or a signal */
 };
 
 struct lineedit {
 	struct prompt *prompt; /* borrowed */
-	const char *label;     /* in front of it */
-	/* What Tab (1) and S-Tab (-1) do; may run the loop. */
+	const char *label;     /* prompt in front of the line */
+	/* Completes at Tab (by 1) and S-Tab (by -1); may run the loop. */
 	void (*complete)(int by, void *data);
 	void *data;
 	enum lineedit_result result;
 	struct termios saved;
-	char bytes[LINEEDIT_BYTES]; /* of keys that are not whole */
+	char bytes[LINEEDIT_BYTES]; /* of an incomplete key, or behind the line */
 	size_t length;
 };
 
-/* Runs the loop until a line was typed on the terminal that is descriptor 0. */
+/* Runs the loop until a line is typed on the terminal at descriptor 0. */
 enum lineedit_result lineedit_read(struct lineedit *edit, struct loop *loop);
-/* The candidates of the prompt stand in lines of their own; then the line
- * again. */
+/* Prints the candidates of the prompt (if several) in lines of their own; then the line again. */
 void lineedit_show_candidates(const struct lineedit *edit);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * list: rows with a cursor, as views and panes draw them: which of them show,
- * how the cursor looks, what the mouse hits; and moving in the rows of the
- * view that is shown (its add_rows, view-type.h).
+ * list: drawing rows with a cursor, in views and panes: the range of shown rows, the look of the
+ * cursor, the mouse targets; and moving in the rows of the shown view (its add_rows, view-type.h).
  */
 #ifndef UI_LIST_H
 #define UI_LIST_H
@@ -17,26 +16,26 @@ struct layout;
 
 struct list {
 	int count;
-	int cursor;    /* a row; -1: no cursor is drawn */
-	int height;    /* lines of a row; 0: one */
-	bool has_mark; /* at the cursor, whose row is bold; else the row is selected */
+	int cursor;    /* row of the cursor; -1: no cursor is drawn */
+	int height;    /* lines of each row; 0: one */
+	bool has_mark; /* cursor: a mark and bold text; else the row is drawn as selected */
 	int mark_column;
 	enum mouse_target_kind hit;
 	/* Draws a row at a line of the window. */
 	void (*put_row)(struct window window, int line, int row, const void *data);
 };
 
-/* Draws the rows that fit, the cursor's among them; returns their count. */
+/* Draws the rows that fit, the cursor's row among them; returns the count of rows drawn. */
 int list_put(struct window window, const struct list *list, const void *data);
-/* The first of the rows that so many lines show: the cursor is among them. */
+/* Returns the first row to show in row_count rows, so that the cursor's row shows. */
 int list_first(int cursor, int row_count);
 
-/* Moves the cursor of the shown view; a page is so many rows. */
+/* Moves the cursor of the shown view; page: rows in a page. */
 void list_move(struct app *app, int page, enum move move);
-/* Scrolls the text of the open view, whose cursor is the first line; returns
- * the last one that can be that. */
+/* Scrolls the text of the open view, whose cursor is its first shown line; returns the last
+ * possible first line. */
 int text_move(struct app *app, int page, enum move move);
-/* Rows of the body inside the frame. */
+/* Returns the rows of the body inside the frame. */
 int view_page(const struct layout *layout);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * mouse-target: what lies under a cell of the screen, noted while it is drawn, so that
- * what is clicked is what was seen. A pane that draws a row notes it with
- * window_hit(); of several at a cell the last one noted counts.
+ * mouse-target: the item under each cell of the screen, noted while the item is drawn, so that a
+ * click hits the item that the user saw. A pane that draws a row notes it with window_hit(); if
+ * several items are noted at a cell, the last one counts.
  */
 #ifndef UI_MOUSE_TARGET_H
 #define UI_MOUSE_TARGET_H
@@ -20,18 +20,18 @@ enum mouse_target_kind {
 	MOUSE_TARGET_ROW = 256,		/* a group, child or thread: a row of the ranklist */
 	MOUSE_TARGET_GROUP = 512,	/* a group by its first rank in the ranklist */
 	MOUSE_TARGET_COLUMN = 1024,	/* enum column, in the head of the table */
-	MOUSE_TARGET_BREAKPOINT = 2048, /* in the list of them */
+	MOUSE_TARGET_BREAKPOINT = 2048, /* a row of the list of breakpoints */
 	MOUSE_TARGET_LIST = 32,		/* a row of the open view, which is a list */
-	MOUSE_TARGET_ELEMENT = 8192,	/* of a tensor: by where it is drawn */
-	MOUSE_TARGET_KEY = 128,		/* a key on the hint line: line is what it runs */
+	MOUSE_TARGET_ELEMENT = 8192,	/* an element of a tensor: index among the drawn elements */
+	MOUSE_TARGET_KEY = 128,		/* a key on the hint line: `line` is its command line */
 };
-/* Whatever it is. */
+/* all kinds */
 #define MOUSE_TARGET_ANY (~0u)
 
 struct mouse_target {
 	enum mouse_target_kind kind;
 	int value;
-	const char *line; /* static */
+	const char *line; /* MOUSE_TARGET_KEY: a static command line */
 	int row;	  /* on the canvas */
 	int column;
 	int row_count;
@@ -45,12 +45,12 @@ struct mouse_target_list {
 };
 
 void mouse_target_list_clear(struct mouse_target_list *list);
-/* Notes a part of a window, clipped to it. */
+/* Notes a target at a part of a window, clipped to the window. */
 void window_hit(struct window window, int row, int column, int row_count, int column_count,
 		enum mouse_target_kind kind, int value);
 /* Notes a key on the hint line. */
 void window_hit_key(struct window window, int column, int column_count, const char *static_line);
-/* Lends what was noted last of a cell, of a set of kinds; NULL: nothing. */
+/* Returns the target noted last at a cell, of a set of kinds, borrowed; NULL: there is none. */
 const struct mouse_target *mouse_target_list_find(const struct mouse_target_list *list, int row,
 						  int column, unsigned kinds);
 

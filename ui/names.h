@@ -1,7 +1,7 @@
 /*
- * names: how an expression of the frame that is looked at can go on: its
- * variables, and the attributes of what is known of them. What is not known
- * yet is named, to be asked for.
+ * names: completions of an expression in the selected frame: its variables, and the attributes of
+ * objects whose variables are known. An object that is not known yet is returned, so that the
+ * caller can request its variables.
  */
 #ifndef UI_NAMES_H
 #define UI_NAMES_H
@@ -11,12 +11,12 @@
 struct session;
 
 struct names_query {
-	uint64_t address; /* its children are not known; 0: nothing lacks */
+	uint64_t address; /* of an object whose variables are missing; 0: none is missing */
 };
 
 /*
- * Gives each text that an expression which ends in word can end in instead, and
- * what lacks to know more.
+ * Calls give() with each text that can replace word, and returns the object whose variables are
+ * missing.
  */
 struct names_query names_find(const struct session *session, const char *word,
 			      void (*give)(void *data, const char *text), void *data);

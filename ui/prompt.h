@@ -30,7 +30,7 @@ enum prompt_kind {
 	PROMPT_TOLERANCE,
 	PROMPT_TENSOR_EXPORT,
 	PROMPT_ASSIGN,
-	PROMPT_CONSOLE, /* what the debugger reads (console.h) */
+	PROMPT_CONSOLE, /* input for the debugger (console.h) */
 	PROMPT_KIND_COUNT,
 };
 
@@ -39,14 +39,14 @@ struct prompt {
 	enum prompt_kind kind;
 	struct buffer text;
 	size_t cursor; /* byte offset */
-	/* What was typed; those of commands and code are kept in files. */
+	/* Lines typed before, by kind; those of commands and code are kept in files. */
 	struct history histories[PROMPT_KIND_COUNT];
-	size_t history_at;	      /* the count: the line that is typed */
-	char *typed;		      /* while an older line is shown; NULL */
-	char *needle;		      /* what C-r looks for; NULL */
+	size_t history_at;	      /* index of the shown line; the count: the line being typed */
+	char *typed;		      /* the typed line while an older line is shown; NULL */
+	char *needle;		      /* text that C-r searches for; NULL: none */
 	struct candidates candidates; /* of the word before the cursor */
-	int chosen;		      /* of them; -1: none yet */
-	char note[32];		      /* behind the line: "2 of 7" */
+	int chosen;		      /* index of the chosen candidate; -1: none yet */
+	char note[32];		      /* shown behind the line: "2 of 7" */
 };
 
 enum prompt_result {
@@ -60,26 +60,25 @@ void prompt_clear(struct prompt *prompt);
 void prompt_open(struct prompt *prompt, enum prompt_kind kind, const char *text);
 enum prompt_result prompt_key(struct prompt *prompt, const char *key);
 /*
- * Completes the word before the cursor as far as all candidates agree; then
- * each further time the next (by 1) or the one before (by -1) takes its
- * place, until another key. One candidate alone is taken at once.
+ * Completes the word before the cursor as far as all candidates agree. Until another key, each
+ * further call inserts the next candidate (by 1) or the previous one (by -1). A single candidate is
+ * inserted at once.
  */
 void prompt_complete(struct prompt *prompt, const struct session *session,
 		     const struct keymap *keymap, int by);
 /*
- * The command line that was typed ("rank 3"); free() it. Closes the prompt.
- * A text to search for is quoted: it is one word with any character in it.
+ * Closes the prompt and returns the command line ("rank 3"); free() it. The text of a search or
+ * filter is quoted as one word.
  */
 char *prompt_take(struct prompt *prompt);
 /*
- * What was found of how the line up to the cursor goes on, each of items in
- * place of what stands from byte start on; they are taken over. The same then
- * happens as above.
+ * Sets the candidates, each in place of the text from byte start to the cursor, and inserts the
+ * text that all candidates share. Takes the candidates over.
  */
 void prompt_offer(struct prompt *prompt, struct candidates *owned_candidates);
-/* The next of those that were found takes its place, or the one before. */
+/* Inserts the next candidate (by 1) or the previous one (by -1). */
 void prompt_cycle(struct prompt *prompt, int by);
-/* Draws it into the window's first row. */
+/* Draws the prompt into the window's first row. */
 void prompt_draw(struct window window, const struct prompt *prompt);
 
 #endif

@@ -1,10 +1,9 @@
 /*
- * ranklist: the ranks as the grid shows them: in order, filtered, in groups.
- * Cards, table and cells, moving the cursor and next and previous rank all
- * go by it, so that there is one order.
+ * ranklist: the ranks as the grid shows them: sorted, filtered, in groups. Cards, table, cells,
+ * moves of the cursor, and next and previous rank all use this order.
  *
- * Made anew when it is wanted, from session and view; it lends from the
- * session, so it lives no longer than the turn of the loop.
+ * A ranklist is made from session and view for each use. It borrows from the session, so it is
+ * valid only in the present turn of the loop.
  */
 #ifndef UI_RANKLIST_H
 #define UI_RANKLIST_H
@@ -29,47 +28,47 @@ enum ranklist_kind {
 /* A row of the table. */
 struct ranklist_row {
 	enum ranklist_kind kind;
-	size_t at;		     /* of its rank, or its group's first */
+	size_t at;		     /* index in ranks of the rank, or of the group's first rank */
 	const struct rank *child;    /* RANKLIST_CHILD */
 	const struct thread *thread; /* RANKLIST_THREAD */
 };
 
 struct ranklist_group {
-	uint64_t key; /* for view.order: which groups are folded */
-	size_t first; /* into ranks */
+	uint64_t key; /* key in rank_order.folded and rank_order.group */
+	size_t first; /* index in ranks */
 	size_t count;
 	bool is_folded;
 };
 
 struct ranklist {
-	const struct rank **ranks; /* all that match the filter, in order */
+	const struct rank **ranks; /* ranks that match the filter, sorted */
 	size_t rank_count;
-	size_t total_count; /* with those that do not */
+	size_t total_count; /* count of ranks without the filter */
 	struct ranklist_group *groups;
 	size_t group_count; /* 0: not grouped */
 	struct ranklist_row *rows;
 	size_t row_count;
-	int at;		   /* of the selected rank in ranks; -1: not in it */
-	int cursor;	   /* its row, or its child's, thread's; -1 */
-	bool has_hosts;	   /* there are several */
-	bool has_children; /* some rank has rows that x shows */
+	int at;		   /* index of the selected rank in ranks; -1: not shown */
+	int cursor;	   /* row of the selected rank, child, thread or group; -1: none */
+	bool has_hosts;	   /* ranks run on several hosts */
+	bool has_children; /* a rank has children, which x shows */
 };
 
 void ranklist_make(struct ranklist *list, const struct session *session, const struct view *view);
 void ranklist_clear(struct ranklist *list);
-/* The group that rank number at is in; NULL: they are not grouped. */
+/* Returns the group of the rank at index `at`; NULL: the ranks are not grouped. */
 const struct ranklist_group *ranklist_group_at(const struct ranklist *list, size_t at);
-/* Appends what the group is called: a host, or what a class does. */
+/* Appends the name of a group: a host, or a class's activity and place. */
 void ranklist_append_group(struct buffer *out, const struct ranklist *list,
 			   const struct session *session, const struct view *view,
 			   const struct ranklist_group *group);
-/* The cursor goes to that row; what is selected is looked at. */
+/* Selects the rank, child, thread or group of a row. */
 void ranklist_select(const struct ranklist *list, struct session *session, struct view *view,
 		     const struct ranklist_row *row);
-/* Folds and opens a group, or the children of a rank; false: it has none. */
+/* Folds or unfolds a group, or the children of a rank; false: the rank has no children. */
 bool ranklist_fold(const struct ranklist *list, struct view *view, const struct ranklist_row *row);
 
-/* The filter that holds now, be it still typed. NULL: none. */
+/* Returns the present filter, also while it is typed; NULL: none. */
 const char *ranklist_filter(const struct view *view);
 
 #endif

@@ -1,7 +1,6 @@
 /*
- * repl: the line in which code for the ranks of the focus is typed, what of
- * an unfinished block stands above it, and the rows of what was run before
- * (model/eval-history.h).
+ * repl: the line in which code for the focused ranks is typed, the lines of an unfinished block
+ * above it, and the rows of code that was run before (model/eval-history.h).
  */
 #ifndef UI_REPL_H
 #define UI_REPL_H
@@ -24,45 +23,44 @@ struct view;
 struct repl {
 	struct prompt line;
 	struct codeblock block;
-	int back; /* so many rows it is scrolled back */
+	int back; /* rows that the view is scrolled back */
 	bool shows_tracebacks;
-	struct request *completing; /* NULL: none is under way */
-	char *completed;	    /* the line it is about, up to the cursor */
+	struct request *completing; /* running request for completions; NULL: none */
+	char *completed;	    /* text up to the cursor that the request is about */
 };
 
 void repl_init(struct repl *repl);
 void repl_clear(struct repl *repl);
-/* A line was typed; true: its block is to be checked, run and cleared. */
+/* Takes the typed line; true: the block is complete, and the caller checks, runs and clears it. */
 bool repl_enter(struct repl *repl);
-/* Gives up what was typed. */
+/* Drops the typed line and block. */
 void repl_drop(struct repl *repl);
-/* ">>> ", or "... " within a block. */
+/* Returns ">>> ", or "... " within a block. */
 const char *repl_prompt(const struct repl *repl);
-/* What stands before the cursor goes on so (targets of a completions answer),
- * if it is still as it was when that was asked. */
+/* Offers the targets of a response to `completions`, unless the text before the cursor has changed
+ * since the request. */
 void repl_offer(struct repl *repl, const json_t *targets);
 
 /*
- * Tab: indents at the left of a line, takes the next of what was found (by 1,
- * or -1), or asks a rank of the focus and then calls done(), which sets
- * repl->completing to NULL (done NULL: the caller takes the answer). -1 and a sentence: there is no
- * rank.
+ * Handles Tab: indents at the beginning of a line, inserts the next candidate (by 1; -1: the
+ * previous one), or requests completions from a focused rank; done() must then set repl->completing
+ * to NULL. done NULL: the caller takes the response. -1 and an error: there is no rank.
  */
 int repl_tab(struct repl *repl, struct engine *engine, int by, request_done *done, void *data,
 	     struct error *error);
 
-/* A row of what was run. */
+/* A row of code that was run, or of its answers. */
 struct repl_row {
-	char *head; /* ">>> ", or mark, ranks and count */
+	char *head; /* ">>> ", or a class's mark, ranks and count */
 	enum style head_style;
 	char *text;
 	enum style style;
-	int column;	  /* where the text begins */
-	char *note;	  /* behind it; NULL: nothing */
-	bool is_sentence; /* rather than code or a value */
+	int column;	  /* column where the text begins */
+	char *note;	  /* shown behind the text; NULL: nothing */
+	bool is_sentence; /* text is a sentence, to be broken at words */
 };
 
-/* The newest rows, the newest first: as many as are wanted, or more. */
+/* The newest rows, the newest first; at least as many as wanted, if there are so many. */
 struct repl_rows {
 	struct repl_row *items;
 	size_t count;
@@ -72,7 +70,7 @@ struct repl_rows {
 void repl_rows_make(struct repl_rows *rows, const struct session *session, const struct repl *repl,
 		    int width, size_t wanted);
 void repl_rows_clear(struct repl_rows *rows);
-/* How many rows do not fit above the line. */
+/* Returns how many rows do not fit above the line. */
 int repl_hidden_rows(const struct session *session, const struct view *view);
 
 #endif

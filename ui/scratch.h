@@ -1,10 +1,9 @@
 /*
- * scratch: what a recording has of a file, as a file of its own for an
- * editor: no path that is named in a recording is opened.
+ * scratch: writes the recorded content of a source file to a new file for an editor, since a path
+ * that a recording names must not be opened.
  *
- * It is read-only (0400), made anew (O_EXCL) in a new folder of the user
- * alone (0700) below $TMPDIR or /tmp, and has the recorded file's name as far
- * as that is harmless.
+ * The file is read-only (0400) and made anew (O_EXCL) in a new folder of the user alone (0700)
+ * below $TMPDIR or /tmp. It has the recorded file's name, with unusual characters replaced.
  */
 #ifndef UI_SCRATCH_H
 #define UI_SCRATCH_H
@@ -13,11 +12,11 @@ struct error;
 struct source;
 
 /*
- * The path of the new file: free() it. NULL and a sentence when source, which
- * may be NULL, has no content, or when it cannot be written.
+ * Returns the path of the new file; free() it. NULL and an error: source is NULL or has no content,
+ * or the file cannot be written.
  */
 char *scratch_write(const char *name, const struct source *source, struct error *error);
-/* Removes it, its folder, and what an editor left beside it. */
+/* Removes the file, its folder, and files that an editor left in the folder. */
 void scratch_remove(const char *path);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * search-text: the rows of the shown view as lines of text, one for each row
- * that the cursor can be at: searched, copied, and moved in.
+ * search-text: the rows of the shown view as lines of text, a line for each row that the cursor can
+ * be at; they are searched, copied, and moved in.
  */
 #ifndef UI_SEARCH_TEXT_H
 #define UI_SEARCH_TEXT_H
@@ -11,28 +11,28 @@ struct app;
 
 struct search_text {
 	struct buffer text; /* the lines, each with its newline */
-	struct buffer line; /* being appended to; see search_text_end_line() */
-	int at;		    /* the line of the cursor */
+	struct buffer line; /* the line being built; search_text_end_line() adds it */
+	int at;		    /* line of the cursor, from 0 */
 	int count;
 };
 
-/* A line that was found, and how many there are like it. */
+/* A found line, and the count of lines that contain the text. */
 struct found {
 	int line;   /* from 0; -1: none */
-	int number; /* it is the so many-th, from 1 */
+	int number; /* position among the lines that contain the text, from 1 */
 	int count;
 };
 
-/* Adds `line` as it is drawn: a newline in a name begins no other line. */
+/* Adds `line`, escaped as when drawn: a newline in a name does not begin another line. */
 void search_text_end_line(struct search_text *lines);
-/* Counts the lines of a text that was appended; at: the line of the cursor. */
+/* Counts the lines that were appended to `text` directly; at: the line of the cursor. */
 void search_text_take(struct search_text *lines, int at);
-/* The rows of the shown view, by add_rows of the view's type. */
+/* Collects the rows of the shown view, by add_rows of the view's type. */
 void search_text_init(struct search_text *lines, const struct app *app);
 void search_text_clear(struct search_text *lines);
 /*
- * The next line, around the end, that holds needle; by -1 the one before.
- * Case matters only where needle has a capital letter.
+ * Finds the next line that contains needle, around the end; direction -1: the previous line. Case
+ * is ignored unless needle has a capital letter.
  */
 struct found search_text_find(const struct search_text *lines, const char *needle, int direction);
 

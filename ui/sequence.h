@@ -1,11 +1,10 @@
 /*
- * sequence: what of a stranger's bytes a terminal is told (ECMA-48 and the
- * common private modes of xterm, ctlseqs). A terminal emulator is a large
- * parser, and these bytes are anybody's: only text, line ends, tabs and
- * sequences that move the cursor, erase, scroll, colour and ask pass, with
- * numbers of at most four digits and at most sixteen of them. Strings for the
- * terminal itself (titles, clipboards, pictures) and other character sets are
- * left out; what else controls is shown as ^X, what is no UTF-8 as <ff>.
+ * sequence: a filter for untrusted bytes on their way to a terminal emulator, which is a large
+ * parser (ECMA-48 and the common private modes of xterm, ctlseqs). Only text, line ends, tabs and
+ * sequences that move the cursor, erase, scroll, colour and query pass, with at most sixteen
+ * numbers of at most four digits. Strings for the terminal itself (titles, clipboards, pictures)
+ * and other character sets are dropped; other control characters become ^X, invalid UTF-8 becomes
+ * <ff>.
  */
 #ifndef UI_SEQUENCE_H
 #define UI_SEQUENCE_H
@@ -21,21 +20,20 @@ enum sequence_state {
 	SEQUENCE_ESCAPE,       /* behind ESC */
 	SEQUENCE_INTERMEDIATE, /* behind ESC and an intermediate byte */
 	SEQUENCE_CONTROL,      /* behind ESC [ */
-	SEQUENCE_STRING,       /* left out up to its end */
+	SEQUENCE_STRING,       /* inside a string, which is dropped */
 	SEQUENCE_STRING_ESCAPE,
 };
 
-/* Where the bytes before ended. All zero is the beginning. */
+/* The filter's state between calls. All zero is the beginning. */
 struct sequence {
 	enum sequence_state state;
-	char bytes[SEQUENCE_BYTES]; /* of a control sequence, or a character
-				     * that is not whole */
+	char bytes[SEQUENCE_BYTES]; /* of an incomplete control sequence or character */
 	size_t length;
-	size_t skipped; /* bytes of the string */
-	int combined;	/* characters on top of the last one */
+	size_t skipped; /* dropped bytes of the string */
+	int combined;	/* combining characters on the last character */
 };
 
-/* Appends what passes of the bytes, line ends as CR LF. */
+/* Appends the bytes that may pass; line ends become CR LF. */
 void sequence_pass(struct sequence *sequence, struct buffer *out, const char *bytes, size_t length);
 
 #endif

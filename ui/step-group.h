@@ -1,6 +1,6 @@
 /*
- * step-group: ranks that were told to run ("next", "continue") or to stand
- * ("pause"), and which of them stopped since.
+ * step-group: the ranks that one command told to run ("next", "continue") or to stop ("pause"), and
+ * the stops of these ranks since.
  */
 #ifndef UI_STEP_GROUP_H
 #define UI_STEP_GROUP_H
@@ -16,51 +16,50 @@ struct session;
 
 struct step_group_rank {
 	int rank;
-	uint64_t stops; /* of its debugger, when it was told */
+	uint64_t stops; /* stop count of the rank's debugger at the command */
 };
 
 struct step_group {
-	char *command; /* as it was said; NULL: there is none */
-	char *name;    /* what it is called; NULL: by its command */
+	char *command; /* name of the command; NULL: there is no group */
+	char *name;    /* name in messages, "to line 12"; NULL: the command */
 	struct step_group_rank *ranks;
 	size_t count;
 	double began_at;    /* session time */
-	double offer_after; /* seconds until resuming the others is offered */
+	double offer_after; /* seconds until the user is offered to resume stopped ranks */
 	uint64_t number;    /* of the pending command */
-	bool is_answered;   /* who stands as before was refused */
-	bool is_silent;	    /* it may take for ever, and was said */
+	bool is_answered;   /* all ranks answered: a rank at its old stop was refused */
+	bool is_silent;	    /* not shown: the command may run for ever, and a key was pressed */
 };
 
 void step_group_clear(struct step_group *motion);
 /*
- * The ranks that a pending command after this number told to run are the motion
- * from now on; false when no command did.
+ * Makes a group of the ranks of the newest pending command with a greater number; false: there is
+ * no such command.
  */
 bool step_group_begin(struct step_group *motion, const struct engine *engine, uint64_t number);
-/* From now on it is called so: "to line 12". */
+/* Sets the name of the group in messages: "to line 12". */
 void step_group_name(struct step_group *motion, const char *name);
-/* To be called whenever the session has changed. */
+/* Updates is_answered; to be called after each change of the session. */
 void step_group_settle(struct step_group *motion, const struct engine *engine);
 /*
- * Of a step: adds the ranks that have not stopped yet; where one has, but
- * those that wait in a collective.
+ * Adds the ranks of a step that have not stopped yet; when a rank has stopped, without the ranks
+ * that wait in a collective.
  */
 void step_group_add_running(struct rankset *ranks, const struct step_group *motion,
 			    const struct session *session);
-/* Some stand where they stood: they could not be told. */
+/* True: a rank is still at its old stop, because the command was refused. */
 bool step_group_is_refused(const struct step_group *motion, const struct session *session);
-/* A key was pressed: what is over, or may take for ever, is said no more. */
+/* Called at each key: ends the display of a group that is over, or that may run for ever. */
 void step_group_key(struct step_group *motion, const struct session *session);
 /*
- * Appends "next: 6 of 8 stopped; 2 in all_reduce (3,5), 3.2 s"; nothing when
- * none runs any more, except of `pause`: "pause: 8 ranks stopped within 1.2
- * ms".
+ * Appends "next: 6 of 8 stopped; 2 in all_reduce (3,5), 3.2 s". When no rank runs any more:
+ * nothing, or for `pause` "pause: 8 ranks stopped within 1.2 ms".
  */
 void step_group_append(struct buffer *out, const struct step_group *motion,
 		       const struct session *session);
 /*
- * Some have run for longer than a step takes, while other ranks stand that
- * they may wait for: `release` resumes those.
+ * True: ranks of a step have run for offer_after seconds, and may wait for other ranks, which are
+ * stopped: `release` resumes those.
  */
 bool step_group_is_stuck(const struct step_group *motion, const struct session *session);
 

@@ -1,7 +1,6 @@
 /*
- * stepqueue: command lines that let ranks run, typed before all ranks of the
- * one before them had stopped. Each waits for the one before it, so that a
- * group stays together.
+ * stepqueue: command lines that resume ranks, typed before all ranks of the previous line had
+ * stopped. Each line waits for the previous one, so that the ranks of a group stay together.
  */
 #ifndef UI_STEPQUEUE_H
 #define UI_STEPQUEUE_H
@@ -16,11 +15,11 @@ struct stepqueue {
 	size_t capacity;
 };
 
-/* Leaves it empty. */
+/* Empties the queue. */
 void stepqueue_clear(struct stepqueue *queue);
-/* A held key does not make it longer than a hundred lines. */
+/* Adds a line; a full queue (100 lines, by a held key) stays as it is. */
 void stepqueue_add(struct stepqueue *queue, const char *line);
-/* The first of them, to be freed; NULL: it is empty. */
+/* Takes the first line, to be freed; NULL: the queue is empty. */
 char *stepqueue_take(struct stepqueue *queue);
 /* Appends "next ×2, step". */
 void stepqueue_append(struct buffer *out, const struct stepqueue *queue);

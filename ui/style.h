@@ -1,6 +1,6 @@
 /*
- * style: what a piece of text means, by name. Panes say the name, a theme
- * says how it looks; nothing else knows colours.
+ * style: the meaning of a piece of text, by name. Panes choose the style, a theme defines its look;
+ * no other file knows colours.
  */
 #ifndef UI_STYLE_H
 #define UI_STYLE_H
@@ -51,9 +51,10 @@ enum style {
 	STYLE_DIFF_ONLY,
 	STYLE_ERROR,
 	STYLE_WARNING,
-	STYLE_FOUND, /* what a search found */
-	/* Of areas, not of text: low to high. Where a theme or terminal has no
-	 * colours for them, characters say it (theme_has_heat). */
+	STYLE_FOUND, /* a hit of a search */
+	/*
+	 * Areas of heat maps, low to high; without colours (theme_has_heat), characters are drawn.
+	 */
 	STYLE_HEAT_1,
 	STYLE_HEAT_2,
 	STYLE_HEAT_3,
@@ -66,7 +67,7 @@ enum style {
 	STYLE_HEAT_10,
 	STYLE_HEAT_11,
 	STYLE_HEAT_12,
-	STYLE_TERMINAL_RED, /* what debuggers colour so */
+	STYLE_TERMINAL_RED, /* colours in the output of debuggers */
 	STYLE_TERMINAL_GREEN,
 	STYLE_TERMINAL_YELLOW,
 	STYLE_TERMINAL_BLUE,
@@ -77,9 +78,9 @@ enum style {
 
 #define STYLE_HEAT_COUNT (STYLE_HEAT_12 - STYLE_HEAT_1 + 1)
 
-/* "source.keyword"; false: there is no such style. */
+/* Finds a style by name, "source.keyword"; false: there is no such style. */
 bool style_parse(const char *name, enum style *style);
-/* The style of the class with this mark (0 is the majority). */
+/* Returns the style of the class with this mark (0 is the majority). */
 enum style style_of_class(int mark, bool is_outlier);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * tensorscreen: what of a tensor is where in its pane, from the size of the
- * pane and what is known of the tensor. Drawing, moving and asking share it.
+ * tensorscreen: the layout of the tensor pane, from the size of the pane and the known properties
+ * of the tensor. Drawing, moving and requests use the same layout.
  */
 #ifndef UI_TENSORSCREEN_H
 #define UI_TENSORSCREEN_H
@@ -15,7 +15,7 @@
 struct session;
 struct view;
 
-/* Bins that are asked for: they are joined evenly to fewer. */
+/* Bins of the histogram that are requested; they are joined evenly to fewer bars. */
 #define TENSOR_BINS 60
 
 enum tensor_mode {
@@ -25,45 +25,45 @@ enum tensor_mode {
 	TENSOR_MODE_COUNT,
 };
 
-/* How a person looks at it: a part of the view. */
+/* The user's choices in the tensor pane; a part of struct view. */
 struct tensor_choice {
 	enum tensor_mode mode;
 	struct tensor_format format;
-	bool is_logarithmic; /* the histogram */
+	bool is_logarithmic; /* bars of the histogram */
 	struct tensor_plane plane;
 	struct tensor_place cursor;
-	struct tensor_place first; /* in the upper left corner */
-	bool is_at_found;	   /* the cursor was not moved since */
+	struct tensor_place first; /* place in the upper left corner */
+	bool is_at_found;	   /* the cursor is still at the element found last */
 };
 
 struct tensor_screen {
 	bool has_frame;
-	int header_rows; /* above the line that says what is shown */
-	int row_count;	 /* of what is shown, without its own head */
+	int header_rows; /* rows above the line that describes the shown part */
+	int row_count;	 /* rows of the numbers, map or histogram, without their head */
 	int column_count;
-	bool has_head; /* there is a row for it */
+	bool has_head; /* there is a row for the head */
 	struct tensor_format format;
 	struct tensor_plane plane;
 	struct tensor_place cursor;
 	struct tensor_place first;
-	int64_t rows; /* of the plane */
+	int64_t rows; /* size of the plane */
 	int64_t columns;
-	int label_width; /* numbers of rows, and a blank */
-	int cell_width;	 /* a number and a blank before it */
-	int shown_rows;	 /* numbers that fit, at most what there are */
+	int label_width; /* columns of the row numbers, and a blank */
+	int cell_width;	 /* columns of a number, and a blank before it */
+	int shown_rows;	 /* rows of numbers that fit, at most those of the plane */
 	int shown_columns;
 };
 
 extern const char *const tensor_mode_names[TENSOR_MODE_COUNT];
 
 void tensor_choice_init(struct tensor_choice *choice);
-/* In a body of so many rows and columns, its border included. */
+/* Computes the layout in a body of this size, its border included. */
 void tensor_screen_make(struct tensor_screen *screen, const struct session *session,
 			const struct view *view, int row_count, int column_count);
-/* Parts that a map has at most, and where it begins in the pane. */
+/* Computes the most rows and columns of values that a heat map shows in the pane. */
 void tensor_screen_map(const struct tensor_screen *screen, const struct view *view,
 		       int *row_maximum, int *column_maximum);
-/* So many bins stand together, that they fit into so many rows. */
+/* Returns how many bins are joined to one bar, so that the bars fit into so many rows. */
 int tensor_bins_joined(int count, int rows);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * terminal: a terminal for what a debugger writes: bytes in, cells out. Over
- * libvterm (0.1 to 0.3), whose header no other file of the program includes.
+ * terminal: a terminal emulator for the output of debuggers: bytes in, cells out. Uses libvterm
+ * (0.1 to 0.3), whose header no other file of the program includes.
  *
- * The bytes are anybody's: sequence.h says which of them count. It has one
- * size: who wants another one makes a new terminal and writes to it again.
+ * The bytes are untrusted; sequence.h filters them. The size is fixed: for another size, make a new
+ * terminal and write the bytes again.
  */
 #ifndef UI_TERMINAL_H
 #define UI_TERMINAL_H
@@ -13,33 +13,33 @@
 
 #include "ui/window.h"
 
-/* Lines that have left it at the top; older ones are forgotten. */
+/* Lines kept after they have left the screen at its top; older lines are dropped. */
 #define TERMINAL_HISTORY 2000
 
 struct terminal;
 
-/* A size too small to be one is made larger. */
+/* Makes a terminal; a size that is too small or too large is corrected. */
 struct terminal *terminal_new(int row_count, int column_count);
 void terminal_free(struct terminal *terminal);
 /*
- * The receiver of what the terminal sends by itself: answers to queries ("where
- * is your cursor?"); NULL: none, and the bytes are lost.
+ * Sets the receiver of bytes that the terminal sends by itself: replies to queries ("where is your
+ * cursor?"). NULL: the bytes are dropped.
  */
 void terminal_set_answer(struct terminal *terminal,
 			 void (*answer)(const char *bytes, size_t length, void *data), void *data);
 /*
- * What a key, by its name (input.h), sends to a program there is said as an
- * answer is. Nothing for a key that no program knows.
+ * Sends the bytes of a key, by its name (input.h), to the receiver of replies. Sends nothing for a
+ * key that programs do not know.
  */
 void terminal_type(struct terminal *terminal, const char *key);
 void terminal_write(struct terminal *terminal, const char *bytes, size_t length);
-/* It is not the one that terminal_new would make of these. */
+/* True: terminal_new() would make a terminal of another size from these numbers. */
 bool terminal_has_other_size(const struct terminal *terminal, int row_count, int column_count);
-/* How many lines of the past there are above the screen. */
+/* Returns the count of lines that are kept above the screen. */
 int terminal_history(const struct terminal *terminal);
-/* Draws it as it was scrolled back so many lines; 0: the screen. */
+/* Draws the terminal scrolled back by `back` lines; 0: the screen. */
 void terminal_draw(struct window window, const struct terminal *terminal, int back);
-/* Of the screen; row -1: it is hidden. */
+/* Writes the cursor's place on the screen; row -1: the cursor is hidden. */
 void terminal_cursor(const struct terminal *terminal, int *row, int *column);
 
 #endif

@@ -29,8 +29,8 @@ enum attribute {
 };
 
 struct colour {
-	int rich;  /* of 256; -1 the terminal's default */
-	int plain; /* of 16 */
+	int rich;  /* one of 256; -1: the terminal's default */
+	int plain; /* one of 16; -1: the terminal's default */
 };
 
 struct look {
@@ -43,33 +43,33 @@ struct theme {
 	struct look looks[STYLE_COUNT];
 };
 
-/* Everything in the terminal's own colours. */
+/* Sets all styles to the terminal's default colours. */
 void theme_init(struct theme *theme);
-/* Reads a theme file's text; file is its name, for sentences. */
+/* Parses the text of a theme file; file: name for errors. -1 and an error: theme is unchanged. */
 int theme_parse(struct theme *theme, const char *text, const char *file, struct error *error);
-/* What a terminal is told for a cell; colours: -1 its default. */
+/* The look of a cell on a terminal; colour -1: the terminal's default. */
 struct shown_look {
 	int foreground;
 	int background;
 	int attributes;
 };
 
-/* On a terminal of so many colours: 256 or more, 16, 8; less is none. */
+/* Returns the look on a terminal of so many colours: 256 or more, 16, 8; fewer: no colours. */
 struct shown_look theme_show(const struct theme *theme, enum style style, int emphasis,
 			     int colour_count);
-/* The same of a cell, which may have two styles. */
+/* The same for a cell, which may have two styles. */
 struct shown_look theme_show_cell(const struct theme *theme, const struct cell *cell,
 				  int colour_count);
-/* Each of the styles of areas has a colour there. */
+/* True: each heat style has a colour on such a terminal. */
 bool theme_has_heat(const struct theme *theme, int colour_count);
 
 /*
- * Finds and reads a theme by name: among the user's own
- * (probetui/themes in $XDG_CONFIG_HOME or ~/.config), in $PROBETUI_THEMES,
- * beside the program (a build tree) and where it was installed.
+ * Finds and reads a theme by name: in the user's folder (probetui/themes in $XDG_CONFIG_HOME or
+ * ~/.config), in $PROBETUI_THEMES, beside the program (a build tree), where it was installed. -1
+ * and an error: the theme cannot be read.
  */
 int theme_load(struct theme *theme, const char *name, struct error *error);
-/* The names of all themes in these folders, in order; *count of them. */
+/* Returns the names of all themes in these folders, sorted; *count of them. theme_names_free(). */
 char **theme_names(size_t *count);
 void theme_names_free(char **names, size_t count);
 

@@ -1,7 +1,6 @@
 /*
- * view: what a person looks at and how: the open view, the focused pane,
- * what is unfolded, scrolled and searched. Commands change it; drawing reads
- * it and the session, and changes neither.
+ * view: the state of the screen: the open view, the focused pane, and the unfolded, scrolled and
+ * searched items. Commands change the view; drawing reads view and session, and changes neither.
  */
 #ifndef UI_VIEW_H
 #define UI_VIEW_H
@@ -36,7 +35,7 @@ enum pane {
 	PANE_SOURCE,
 	PANE_STACK,
 	PANE_LOCALS,
-	PANE_BREAKPOINTS, /* there from wide screens on, when there are any */
+	PANE_BREAKPOINTS, /* only on wide screens, if there are breakpoints */
 	PANE_COUNT,
 };
 
@@ -57,10 +56,10 @@ enum diff_against {
 /* Scroll position that always shows the last line, also after new lines arrive. */
 #define SCROLL_END INT_MAX
 
-/* Names of what was opened or folded, by a hash. */
+/* A set of opened or folded items, each known by a hash. */
 struct key_set {
 	uint64_t *keys;
-	int *pages; /* how many pages of it are wanted */
+	int *pages; /* count of requested pages of each item */
 	size_t count;
 	size_t capacity;
 	size_t pages_capacity;
@@ -73,53 +72,54 @@ enum grouping {
 	GROUPING_COUNT,
 };
 
-/* In which order the grid shows which ranks; ranklist.h makes it so. */
+/* Order, grouping and filter of the ranks in the grid; ranklist.h applies them. */
 struct rank_order {
 	enum column sort;
 	bool is_reversed; /* against the column's own direction */
 	enum grouping grouping;
 	char *filter;	       /* NULL: all ranks */
-	struct key_set folded; /* groups */
-	struct key_set opened; /* ranks whose children show, by pid */
-	uint64_t group;	       /* the cursor is on its line; 0: on a rank */
-	bool is_legend_whole;  /* below the cells: as many as fit */
+	struct key_set folded; /* keys of folded groups */
+	struct key_set opened; /* pids of ranks whose children show */
+	uint64_t group;	       /* key of the group whose row has the cursor; 0: a rank's row */
+	bool is_legend_whole;  /* the legend of the cells takes all rows that fit */
 };
 
-/* Where a person was before a search, and what was searched for then. */
+/* The place where a search began, and the text of the search before. */
 struct search_origin {
 	struct selection selection;
-	uint64_t group; /* of the grid */
+	uint64_t group; /* the value of rank_order.group */
 	int source_line;
 	int locals_cursor;
 	int cursors[VIEW_KIND_COUNT];
-	char *search; /* NULL: nothing */
+	char *search; /* NULL: no search before */
 };
 
-/* An answer to a question: the key, and the line that it runs. */
+/* An answer to a question: the key, and the command line that the key runs. */
 struct view_choice {
-	const char *key; /* NULL behind the last */
+	const char *key; /* NULL: end of the list */
 	const char *line;
 };
 
-/* What was searched for, and where a search that is typed began. */
+/* The text of the last search, and the origin of a search that is being typed. */
 struct view_search {
-	char *text;	/* NULL: nothing */
-	bool has_marks; /* the hits are marked */
+	char *text;	/* NULL: no search */
+	bool has_marks; /* hits are marked */
 	struct search_origin origin;
 };
 
-/* What is said on the hint line, until the next key. */
+/* The message on the hint line, until the next key. */
 struct view_message {
-	char *text; /* NULL: nothing */
+	char *text; /* NULL: no message */
 	bool is_error;
-	char *question;			   /* text asks whether to run this line: y does, any other
-					    * key does not; NULL: it does not ask */
-	const struct view_choice *choices; /* text asks which; NULL: y or n */
-	struct rankset asked;		   /* for these ranks of the line; empty: for all */
+	/* Command line that y runs; any other key does not. NULL: the message is no yes-or-no
+	 * question. */
+	char *question;
+	const struct view_choice *choices; /* answers to choose from; NULL: no choice */
+	struct rankset asked;		   /* ranks that the question is about; empty: all */
 };
 
-/* Of the recording that is played: the first and last time, and the wall
- * clock at time 0 (-1: not known). */
+/* The recording that is played: its first and last session time, and the wall clock at session time
+ * 0 (-1: unknown), all in seconds. */
 struct view_replay {
 	double first;
 	double end;
@@ -127,8 +127,8 @@ struct view_replay {
 };
 
 struct merged_view {
-	struct key_set folded;	    /* branches */
-	struct key_set opened_runs; /* recursions */
+	struct key_set folded;	    /* keys of folded branches */
+	struct key_set opened_runs; /* keys of unfolded recursions */
 	enum stacktree_granularity granularity;
 };
 
@@ -144,53 +144,51 @@ struct difference_view {
 	int against;
 };
 
-/* The output of the selected rank, and the log of probetui. */
+/* The view of the selected rank's output and probetui's log. */
 struct log_view {
-	bool is_focused;  /* the log; else the output */
-	int other_scroll; /* of the one without focus */
+	bool is_focused;  /* true: the log has the focus; false: the output */
+	int other_scroll; /* scroll position of the pane without focus */
 };
 
-/* What a command printed. */
+/* The output of a command. */
 struct text_view {
 	char *content;
-	char *line; /* the command that writes it again; NULL: it stays */
+	char *line; /* command line that renews the text; NULL: the text stays */
 };
 
-/* A view's own state is in the struct of the view's name. */
+/* The state that belongs to one view is in the struct of the view's name. */
 struct view {
 	enum view_kind kind;
-	/* Where "back" leads from an overlay. */
+	/* The view to which "back" returns from each overlay. */
 	enum view_kind behind[VIEW_KIND_COUNT];
-	/* The row of the cursor in each view; of a text the first line. -1 in
-	 * the merged stacks: at the outlier. */
+	/* The cursor's row in each view; in a text, the first shown line. -1 in the merged stacks:
+	 * the outlier's row. */
 	int cursors[VIEW_KIND_COUNT];
 	bool is_held;
 	bool is_ascii;
-	bool has_heat; /* colours for areas, two in a cell */
-	double period; /* seconds between samples; 0 unknown */
+	bool has_heat; /* heat maps have colours, two in a cell */
+	double period; /* seconds between samples; 0: unknown */
 	struct view_replay replay;
-	bool is_recording; /* what is seen is written to a file */
+	bool is_recording; /* a recording is being written */
 	int row_count;	   /* size of the canvas */
 	int column_count;
 	struct view_search search;
 	struct view_message message;
 	struct prompt prompt;
 	struct step_group motion;
-	struct stepqueue steps; /* to be done when the motion is over */
-	double resume_at;	/* session time of a resume that a person was asked about
-				 * and agreed to; -1: none */
-	/* home */
+	struct stepqueue steps; /* command lines to run after the step of `motion` */
+	double resume_at;	/* session time of a resume that the user accepts; -1: none */
+	/* the home view: */
 	enum pane pane;
 	bool is_zoomed;
-	bool is_in_job; /* opened from the list: "back" leads there */
+	bool is_in_job; /* opened from the list of jobs, to which "back" returns */
 	enum grid_mode grid;
 	struct rank_order order;
-	bool is_unfolded;      /* library frames are shown one by one */
-	int source_line;       /* the cursor's in the source; 0: it is at the
-				* line that runs, and goes with it */
-	uint64_t source_stops; /* at which stop of the rank that was */
+	bool is_unfolded;      /* library frames are not folded */
+	int source_line;       /* line of the source's cursor; 0: the line of the frame */
+	uint64_t source_stops; /* stop count of the rank's debugger when source_line was set */
 	int locals_cursor;
-	struct key_set opened; /* variables */
+	struct key_set opened; /* keys of opened variables */
 
 	struct merged_view merged;
 	struct diff_view diff;
@@ -207,33 +205,35 @@ void view_init(struct view *view);
 void view_clear(struct view *view);
 /* Shows a sentence on the hint line until the next key. */
 void view_say(struct view *view, bool is_error, const char *message);
-/* Asks whether to run a command line that costs something, for these of its
- * ranks; NULL: for all. */
+/* Asks whether to run a command line that needs a confirmation. asked: the ranks that the question
+ * is about; NULL: all ranks of the line. */
 void view_ask(struct view *view, const char *question, const char *line,
 	      const struct rankset *asked);
-/* Asks which of these to do; every other key does nothing. */
+/* Asks for one of the choices, which must stay valid. */
 void view_ask_which(struct view *view, const char *question, const struct view_choice *choices);
 /* Opens a view; an overlay remembers the view that was open. */
 void view_open(struct view *view, enum view_kind kind);
 
 bool key_set_has(const struct key_set *set, uint64_t key);
-/* How many pages of key are wanted: 0 when it is not in the set. */
+/* Returns the count of requested pages of key; 0: the key is not in the set. */
 int key_set_pages(const struct key_set *set, uint64_t key);
 void key_set_add_page(struct key_set *set, uint64_t key);
 void key_set_remove(struct key_set *set, uint64_t key);
 
-/* The node is about to resume stopped ranks, and Esc has not agreed to it. */
+/*
+ * True: the node is about to resume stopped ranks, and the user has not answered the question yet.
+ */
 bool view_asks_to_stay(const struct session *session, const struct view *view);
-/* Several jobs run and none was chosen: the screen asks which. */
+/* True: several jobs run and none was chosen, so that the screen must ask for one. */
 bool view_asks_job(const struct session *session, const struct view *view);
-/* The open view; the list of jobs where one must be chosen. */
+/* Returns the open view; VIEW_JOBS if a job must be chosen first. */
 enum view_kind view_shown(const struct session *session, const struct view *view);
-/* The jobs are listed: asked for, or to choose one. */
+/* True: the list of jobs is shown, opened or because a job must be chosen. */
 bool view_lists_jobs(const struct session *session, const struct view *view);
-/* Nothing is behind it: q leaves. What is there has no ranks. */
+/* True: the open view has no ranks, and q quits, because there is no view to return to. */
 bool view_is_at_root(const struct session *session, const struct view *view);
 
-/* Draws everything onto the canvas, in its size. */
+/* Draws the whole screen onto the canvas, in the view's size. */
 void view_draw(struct canvas *canvas, const struct app *app);
 
 #endif
