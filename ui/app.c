@@ -29,7 +29,7 @@
 #define DOUBLE_CLICK_SECONDS 0.4
 #define SAMPLING_PERIOD 0.25
 #define SLOW_SAMPLING_PERIOD 1.0
-#define SLOW_SAMPLING_RANKS 64 /* above this many, once a second */
+#define SLOW_SAMPLING_RANKS 64 /* jobs with more ranks use SLOW_SAMPLING_PERIOD */
 
 void app_init(struct app *app, struct engine *engine)
 {
@@ -57,13 +57,13 @@ static void take_prompt(struct app *app)
 	free(line);
 }
 
-/* What became of what was not waited for. */
+/* Shows the engine's notice: the result of a request that ended in the background. */
 static void take_notice(struct app *app)
 {
 	bool is_error;
 	char *notice;
 
-	/* A question is answered first. */
+	/* A notice must not replace a question before its answer. */
 	if (app->view.message.question != NULL || app->view.message.choices != NULL)
 		return;
 	notice = engine_take_notice(app->engine, &is_error);
@@ -72,7 +72,7 @@ static void take_notice(struct app *app)
 	free(notice);
 }
 
-/* Each once, in the order they happened. */
+/* Logs each new stop once, in the order of the stops. */
 static void log_stops(struct app *app)
 {
 	const struct stops *stops = &app->engine->session.stops;
@@ -120,8 +120,8 @@ static void app_type(struct app *app, const char *key)
 		commands_run(app, "filter");
 }
 
-/* Whatever else is typed at a question leaves it there. Who begins a command
- * does not want it done, and is not to type the rest as keys. */
+/* Any other key leaves the question open: a user who types a command without looking at the
+ * question must neither confirm the question nor run the rest of the word as keys. */
 static bool is_answer(const char *key)
 {
 	static const char *const answers[] = { "y", "n", "q", "Esc", ":", "C-c" };
@@ -132,7 +132,8 @@ static bool is_answer(const char *key)
 	return false;
 }
 
-/* Of several answers. Who gives none stays where he is. */
+/* Runs the line of the chosen answer; a key that is_answer() knows, but no choice has, closes the
+ * question. */
 static void app_choose(struct app *app, const struct view_choice *choices, const char *key)
 {
 	for (; choices->key != NULL; choices++) {
@@ -187,7 +188,7 @@ void app_key(struct app *app, const char *key)
 		commands_run(app, line);
 }
 
-/* A second press at the same place, soon after the first, opens. */
+/* True: the press repeats the last press at the same cell within DOUBLE_CLICK_SECONDS. */
 static bool is_second(struct app *app, const struct input *input)
 {
 	struct press press = { loop_now(), input->row, input->column };
@@ -196,7 +197,7 @@ static bool is_second(struct app *app, const struct input *input)
 			 press.column == last.column;
 
 	app->press = press;
-	/* A third is a first again. */
+	/* A third press begins a new double click. */
 	if (is_second)
 		app->press.at = 0;
 	return is_second;
@@ -213,7 +214,7 @@ void app_mouse(struct app *app, const struct input *input)
 		name = "click";
 		if (is_second(app, input))
 			end = "open";
-		/* What is being typed is given up. */
+		/* A click cancels the open prompt. */
 		if (app->view.prompt.is_open)
 			app_type(app, "Esc");
 		break;
@@ -233,7 +234,7 @@ void app_mouse(struct app *app, const struct input *input)
 	commands_run(app, line);
 }
 
-/* What the header says of the recording that is played, or made. */
+/* Copies the state of the recording that is played or written to the view, for the header. */
 static void note_recording(struct app *app)
 {
 	const struct replay *replay = app->engine->replay;
@@ -262,7 +263,7 @@ void app_draw(struct app *app)
 		app->shown_at = app->drawn_at;
 }
 
-/* A map of characters is drawn where there are no colours for it. */
+/* Without colours for heat maps, heat maps are drawn with characters. */
 static void note_colours(struct app *app)
 {
 	app->view.has_heat = screen_has_heat(app->screen) && !app->view.is_ascii;
@@ -275,7 +276,7 @@ int app_set_theme(struct app *app, const char *name, struct error *error)
 
 	if (theme_load(&app->theme, name, error) < 0)
 		return -1;
-	/* The name may be the setting itself. */
+	/* name may point to settings->theme. */
 	chosen = xstrdup(name);
 	free(settings->theme);
 	settings->theme = chosen;
@@ -312,7 +313,7 @@ static void app_on_input(int fd, int events, void *data)
 			app_mouse(app, &input);
 	}
 	started_flush(app);
-	/* A terminal that is gone is ready for ever and gives no key. */
+	/* A closed terminal polls as readable for ever, but gives no key. */
 	if (!has_key && poll(&terminal, 1, 0) > 0 &&
 	    (terminal.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
 		app->is_done = true;
@@ -330,14 +331,14 @@ static void listen(struct app *app)
 				app_on_input, app);
 }
 
-/* The keys are the editor's. */
+/* While the editor runs, the editor reads the keys. */
 static void stop_listening(struct app *app)
 {
 	loop_watch_stop(app->input);
 	app->input = NULL;
 }
 
-/* The terminal is ours again, or has no owner. */
+/* The editor has ended or could not be started: drops the state of struct away. */
 static void forget_away(struct app *app)
 {
 	loop_signal_stop(app->away.ended);
@@ -400,7 +401,7 @@ static void on_resize(int number, void *data)
 	struct app *app = data;
 
 	(void)number;
-	/* Its size is asked for when it is ours again. */
+	/* The terminal's size is read when the editor ends. */
 	if (app->away.pid > 0)
 		return;
 	screen_resize(app->screen);
@@ -411,7 +412,7 @@ static void app_on_end(int number, void *data)
 {
 	struct app *app = data;
 
-	/* The terminal's key for it, meant for the editor. */
+	/* C-c was typed for the editor. */
 	if (number == SIGINT && app->away.pid > 0)
 		return;
 	log_write(LOG_WARNING, "signal %d: leaving", number);
@@ -424,7 +425,7 @@ static void app_on_stop(int number, void *data)
 
 	(void)number;
 	if (app->away.pid > 0) {
-		/* The editor stops as well, and both continue together. */
+		/* The shell continues the editor and probetui together. */
 		raise(SIGSTOP);
 		return;
 	}
@@ -446,12 +447,12 @@ static void on_draw_due(void *data)
 {
 	struct app *app = data;
 
-	/* The turn that this ends draws. */
+	/* run() draws at the next turn of the loop. */
 	loop_timer_stop(app->draw_timer);
 	app->draw_timer = NULL;
 }
 
-/* More ranks are sampled less often. */
+/* Sets the sampling period: longer for many ranks and for the list of jobs. */
 static void keep_pace(struct app *app)
 {
 	struct engine *engine = app->engine;
@@ -488,7 +489,7 @@ void app_draw_if_due(struct app *app)
 
 	if (!app->is_changed || app->away.pid > 0)
 		return;
-	/* Only a key may be due before what waits already. */
+	/* Only a key can need an earlier draw than the scheduled one. */
 	if (app->draw_timer != NULL && !app->has_key)
 		return;
 	stop_draw_timer(app);
@@ -515,7 +516,7 @@ static void run(struct app *app)
 	}
 	stop_draw_timer(app);
 	if (app->away.pid > 0) {
-		/* It must not stay behind without its terminal. */
+		/* The editor must not survive its terminal. */
 		kill(app->away.pid, SIGHUP);
 		forget_away(app);
 	} else {
@@ -535,7 +536,7 @@ void app_apply_settings(struct app *app)
 	screen_set_mouse(app->screen, !settings->has_no_mouse);
 }
 
-/* The theme of who chose none; it may be missing. */
+/* Loads the default theme; a missing file is only logged. */
 static void choose_theme(struct app *app)
 {
 	const char *name = screen_has_colour(app->screen) ? "default" : "mono";
@@ -545,7 +546,7 @@ static void choose_theme(struct app *app)
 		log_write(LOG_WARNING, "%s", problem.message);
 }
 
-/* Without a place to keep it the history lasts as long as the screen. */
+/* A history whose file cannot be opened lasts as long as the screen. */
 static void open_history(struct app *app)
 {
 	struct view *view = &app->view;
@@ -593,7 +594,8 @@ int app_run(struct engine *engine, struct error *error)
 	app_init(&app, engine);
 	engine->changed = on_changed;
 	engine->changed_data = &app;
-	/* As long as the terminal is ours, none of them may just end us. */
+	/* None of these signals may end the process while the screen is open: the terminal would
+	 * stay as it is. */
 	for (size_t i = 0; i < ARRAY_LENGTH(signal_rows); i++)
 		signals[i] = loop_signal(engine->loop, signal_rows[i].number, signal_rows[i].caught,
 					 &app);

@@ -11,14 +11,14 @@
 #include "ui/ranklist.h"
 #include "ui/view.h"
 
-#define NUMBER_WIDTH 6 /* of the first rank in a line, with a blank */
+#define NUMBER_WIDTH 6 /* columns of the number of a line's first rank, and a blank */
 #define NAME_MAXIMUM 24
 #define ACROSS_MINIMUM 8
 #define ACROSS_MAXIMUM 64
-#define GAP 2 /* between groups */
+#define GAP 2 /* columns between groups */
 #define LEGEND_MAXIMUM 8
 
-/* A power of two, so that ranks stand under their like. */
+/* The ranks of a line: a power of two, so that ranks with equal remainders are in one column. */
 static int choose_across(int room)
 {
 	int across = ACROSS_MINIMUM;
@@ -57,7 +57,7 @@ static void add_label(struct cells *cells, size_t *capacity, int line, int colum
 		(struct cell_label){ .line = line, .column = column, .at = at };
 }
 
-/* One run of ranks from a line on; returns the lines it takes. */
+/* Places count ranks, beginning at a line; returns the count of lines. */
 static int place_run(struct cells *cells, size_t first, size_t count, int line, int column)
 {
 	size_t across = (size_t)cells->across;
@@ -95,7 +95,7 @@ static void place_groups(struct cells *cells, const struct ranklist *list, int c
 {
 	size_t widest = 1;
 	size_t capacity = 0;
-	int beside = 1; /* groups side by side */
+	int beside = 1; /* count of groups side by side */
 	int block = 0;
 
 	for (size_t i = 0; i < list->group_count; i++)

@@ -20,7 +20,7 @@ int clipboard_append(struct buffer *out, const char *text, bool is_tmux, struct 
 	buffer_append_string(out, "\a");
 	if (!is_tmux)
 		return 0;
-	/* In the envelope each escape is doubled. */
+	/* tmux's passthrough sequence (DCS tmux;) needs each ESC doubled. */
 	buffer_append_string(out, "\033Ptmux;\033\033]52;c;");
 	base64_encode(out, text, length);
 	buffer_append_string(out, "\a\033\\");

@@ -65,13 +65,13 @@ const char *rank_host(const struct session *session, const struct rank *rank)
 {
 	if (rank->process.host != NULL && *rank->process.host != '\0')
 		return rank->process.host;
-	/* The host of a rank that was not found is unknown. */
+	/* A rank without a process has no known host. */
 	if (rank->process.pid != 0 && rank->node < session->node_count)
 		return session->nodes[rank->node].name;
 	return "";
 }
 
-/* A rank by its number, a child of one by what it is. */
+/* Appends the number of a rank, or the role of a child process. */
 static void column_append_name(struct buffer *out, const struct rank *rank)
 {
 	const char *role = rank->process.role;

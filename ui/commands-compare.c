@@ -1,5 +1,6 @@
 /*
- * commands-compare: a question to several ranks, and the view of the answers.
+ * commands-compare: `compare` and `broadcast` on the screen, and the commands of the view of the
+ * answers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@ static void commands_compare_show(struct command_context *context)
 	view_open(view, VIEW_COMPARE);
 }
 
-/* The last question again, of the ranks as they are now. */
+/* Repeats the last question; the ranks answer with their present values. */
 static int commands_compare_ask_again(struct command_context *context, struct error *error)
 {
 	const struct answers *answers = &context->engine->session.answers;
@@ -43,7 +44,7 @@ static int commands_compare_ask_again(struct command_context *context, struct er
 	return result;
 }
 
-/* Alone it is the last one. */
+/* `compare` without arguments repeats the last question. */
 static int compare_on_screen(struct command_context *context, const struct arguments *arguments,
 			     struct error *error)
 {
@@ -60,7 +61,7 @@ const struct command_hook screen_compare = {
 const struct command_hook screen_broadcast = { .command = &command_broadcast,
 					       .after = commands_compare_show };
 
-/* The class under the cursor; NULL and a sentence: none has come. */
+/* Returns the class under the cursor; NULL and an error: no rank has answered yet. */
 static const struct answer_class *class_under(const struct app *app, const struct answer_rows *rows,
 					      struct error *error)
 {
@@ -74,7 +75,8 @@ static const struct answer_class *class_under(const struct app *app, const struc
 	return class;
 }
 
-/* With what it printed, and what of a traceback there is. */
+/* Appends the question, the ranks and the whole answer of a class, with the traceback if there is
+ * one. */
 static void append_whole(struct buffer *out, const struct answers *answers,
 			 const struct answer_class *class)
 {
@@ -111,7 +113,7 @@ int open_answer(struct command_context *context, struct error *error)
 	return class != NULL ? result : -1;
 }
 
-/* What was compared, of the rank that is selected. */
+/* Opens the tensor view for the selected rank's value of the compared expression. */
 static void show_tensor(struct app *app)
 {
 	char *line = xasprintf("tensor %s", app->engine->session.answers.question);

@@ -1,6 +1,5 @@
 /*
- * commands-console: the view of the debugger's own session, and the keys that
- * go there.
+ * commands-console: the view of the debugger's console, and the keys of the view.
  */
 #include <string.h>
 
@@ -23,7 +22,8 @@ static int console_run(struct command_context *context, const struct arguments *
 
 	(void)arguments;
 	(void)error;
-	/* Who types must not come to type to another one's debugger. */
+	/* Pin the selected rank: typed text must not go to another rank's debugger if the default
+	 * selection moves. */
 	if (rank != NULL && session->choice.selection.rank < 0)
 		session->choice.selection.rank = rank->process.rank;
 	view_open(&command_app(context)->view, VIEW_CONSOLE);
@@ -47,8 +47,8 @@ static void commands_console_type(struct app *app, const char *text)
 }
 
 /*
- * Without a debugger, what is typed as if there were one must do nothing to
- * the job: keys that move and show do here what they do everywhere.
+ * Without a connected debugger, text that is typed for the debugger must not run commands on the
+ * job: only commands that move or show (COMMAND_MOVES) are allowed.
  */
 static bool is_harmless(const char *line)
 {

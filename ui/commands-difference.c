@@ -1,6 +1,6 @@
 /*
- * commands-difference: what is done with the answers of ranks: how two of them
- * differ, how much of that matters, and what is to be watched.
+ * commands-difference: commands on compared answers: the element-wise difference of two tensors,
+ * the tolerance of a comparison, and displays or NaN watches of the compared expression.
  */
 #include <stdlib.h>
 
@@ -93,13 +93,13 @@ void apply_tolerance(struct app *app)
 	if (answers->question == NULL || answers->kind != ANSWERS_COMPARE)
 		return;
 	answers->tolerance = engine->settings.tolerance;
-	/* Of tensors it takes their elements. */
+	/* Tensors can only be compared within a tolerance by their elements. */
 	if (answers->tolerance > 0 && answers_come(answers) == answers->count)
 		value_difference_begin_all(engine);
 	engine->session.revision++;
 }
 
-/* At each stop, among the locals; or, of a tensor, when it has a NaN. */
+/* Displays the compared expression at each stop; a tensor is watched for NaN instead. */
 static int follow_run(struct command_context *context, const struct arguments *arguments,
 		      struct error *error)
 {

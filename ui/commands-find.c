@@ -1,6 +1,6 @@
 /*
- * commands-find: searching in the pane that shows text, and going from one
- * difference to the next in the diff.
+ * commands-find: searching in the text of the shown pane, and moving between the differences of the
+ * diff.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,7 +135,8 @@ static void go_to_origin(struct app *app)
 	view->search.text = xstrdup_or_null(origin->search);
 }
 
-/* The first hit behind where the search began, and how many there are. */
+/* Moves to the first hit after the search's origin; the prompt's note shows the hit's number and
+ * the count of hits. */
 static void preview(struct app *app)
 {
 	struct view *view = &app->view;
@@ -170,7 +171,7 @@ static int search_run(struct command_context *context, const struct arguments *a
 {
 	struct app *app = command_app(context);
 
-	/* Without a text it is the last one again. */
+	/* `search` without a text searches for the last text again. */
 	if (arguments->count == 0)
 		return commands_find_find(app, 1, error);
 	free(app->view.search.text);

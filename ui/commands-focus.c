@@ -1,5 +1,5 @@
 /*
- * commands-focus: which ranks commands act on, by what is under the cursor.
+ * commands-focus: changing the focus (the ranks that commands act on) by the item under the cursor.
  */
 #include "banned.h"
 #include "base/error.h"
@@ -25,7 +25,8 @@ void focus_these(struct session *session, const struct rankset *these)
 	session->revision++;
 }
 
-/* Joins the focus or leaves it; from every rank, it is left alone in it. */
+/* Adds the rank to the focus or removes the rank; when the focus is all ranks, sets the focus to
+ * this rank alone. */
 void focus_toggle(struct session *session, int rank)
 {
 	struct rankset focus = RANKSET_INIT;
@@ -44,7 +45,7 @@ void focus_toggle(struct session *session, int rank)
 	session->revision++;
 }
 
-/* The ranks of the group that the cursor is on; false: it is on a rank. */
+/* Focuses the ranks of the group under the cursor; false: the cursor is not on a group. */
 static bool toggle_group(struct app *app)
 {
 	struct session *session = &app->engine->session;

@@ -1,6 +1,6 @@
 /*
- * commands-grid: which ranks the grid shows, in which order, and going from
- * one to the next in it.
+ * commands-grid: filter, order and grouping of the grid's ranks, and the commands for the next rank
+ * and the next outlier.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void select_at(struct app *app, const struct ranklist *list, size_t at)
 	ranklist_select(list, &app->engine->session, &app->view, &row);
 }
 
-/* The next rank in the grid's order, or the next outlier; false: none. */
+/* Selects the next rank, or the next outlier, in the grid's order; false: there is none. */
 static bool go_to_next(struct app *app, int direction, bool is_outlier)
 {
 	struct ranklist list;
@@ -34,7 +34,7 @@ static bool go_to_next(struct app *app, int direction, bool is_outlier)
 	for (int i = 1; i <= count && !is_found; i++) {
 		int at = (list.at + direction * i) % count;
 
-		/* From nowhere, previous is the last one. */
+		/* If no rank is selected, `previous` selects the last one. */
 		if (list.at < 0 && direction < 0)
 			at++;
 		at = (at + count) % count;
@@ -120,14 +120,14 @@ static void sort_by_next(struct app *app)
 
 	ranklist_make(&list, &app->engine->session, &app->view);
 	order->sort = (enum column)((order->sort + 1) % COLUMN_COUNT);
-	/* On one machine that would change nothing. */
+	/* On one host, sorting by host would change nothing. */
 	if (order->sort == COLUMN_HOST && !list.has_hosts)
 		order->sort = (enum column)(order->sort + 1);
 	order->is_reversed = false;
 	ranklist_clear(&list);
 }
 
-/* Twice the same one turns it round. */
+/* Sorting by the present column again reverses the order. */
 void sort_by(struct app *app, enum column column)
 {
 	struct rank_order *order = &app->view.order;
@@ -198,7 +198,7 @@ const struct command command_group = {
 	.run = group_run,
 };
 
-/* A cursor that the filter hides goes to the first rank that it shows. */
+/* If the filter hides the selected rank, selects the first rank that the filter shows. */
 static void follow_filter(struct app *app)
 {
 	struct ranklist list;

@@ -1,6 +1,6 @@
 /*
- * commands-job: the view of the terminal of the job that was started, the keys
- * that go there, and what becomes of the job when a person leaves.
+ * commands-job: the view of the started job's terminal, the keys of the view, and the question
+ * whether to detach from the job or end it.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -16,11 +16,11 @@
 #include "ui/commands-private.h"
 #include "ui/commands.h"
 
-/* Around the job's terminal: header, verdict (two lines), hints, border. */
+/* Rows of the screen around the job's terminal: header, verdict (two lines), hints, border. */
 #define ROWS_AROUND 6
 #define COLUMNS_AROUND 2
 #define ROWS_LEAST 4
-/* Keys that are pasted go out together; a request takes no more than 16 KB. */
+/* Bytes of keys that are collected before a request is sent; a request takes at most 16 KB. */
 #define TYPED_AT_ONCE ((size_t)8 << 10)
 #define COLUMNS_LEAST 20
 
@@ -68,7 +68,7 @@ void started_flush(struct app *app)
 	buffer_reset(&app->typed);
 }
 
-/* What a key says is short; what was typed before may be long. */
+/* Keys are appended to app->typed; started_flush() sends all of them at once. */
 static void type_key(struct app *app, const char *key)
 {
 	struct buffer text = BUFFER_INIT;
@@ -179,7 +179,7 @@ void started_end(struct app *app)
 			    "it at once, quit detach leaves it.");
 }
 
-/* A question about a job that has ended since is none. */
+/* Closes the quit question, because the job has ended. */
 static void answer_itself(struct app *app)
 {
 	struct buffer text = BUFFER_INIT;

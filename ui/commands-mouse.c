@@ -1,5 +1,5 @@
 /*
- * commands-mouse: what clicks and the wheel do, by what was drawn where.
+ * commands-mouse: clicks and the wheel act on the mouse target that was drawn at the cell.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -67,7 +67,7 @@ static void commands_mouse_choose_frame(struct app *app, const struct mouse_targ
 	const struct thread *thread = session_selected_thread(session);
 
 	app->view.pane = PANE_STACK;
-	/* What was drawn may have gone since. */
+	/* The drawn frame may no longer exist. */
 	if (thread != NULL && thread->sample.stack != NULL &&
 	    (size_t)hit->value < thread->sample.stack->frame_count)
 		select_depth(&app->engine->session, hit->value);
@@ -79,7 +79,7 @@ static void choose_local(struct app *app, const struct mouse_target *hit)
 	app->view.locals_cursor = hit->value;
 }
 
-/* Beside the source a row has no cursor: it is shown at once. */
+/* The merged stacks beside the source have no cursor, so a click opens the branch at once. */
 static void choose_branch(struct app *app, const struct mouse_target *hit)
 {
 	app->view.cursors[VIEW_MERGED] = hit->value;
@@ -93,7 +93,7 @@ static void choose_breakpoint(struct app *app, const struct mouse_target *hit)
 	app->view.cursors[VIEW_BREAKPOINTS] = hit->value;
 }
 
-/* A row of the view that is a list. */
+/* Moves the cursor of the shown view, which is a list. */
 static void choose_list_row(struct app *app, const struct mouse_target *hit)
 {
 	app->view.cursors[view_shown(&app->engine->session, &app->view)] = hit->value;
@@ -138,7 +138,7 @@ static const struct hit_form *commands_mouse_form_of(enum mouse_target_kind kind
 	return NULL;
 }
 
-/* Rows and columns are counted from 1; -1 for what is no such number. */
+/* Parses a row or column, counted from 1, into an index from 0; -1: the text is no such number. */
 static int commands_mouse_parse_place(const char *text)
 {
 	char *end;
@@ -165,7 +165,7 @@ static int click_run(struct command_context *context, const struct arguments *ar
 	found = mouse_target_list_find(&app->canvas.hits, row, column, MOUSE_TARGET_ANY);
 	if (found == NULL)
 		return 0;
-	/* A command may draw, and then the list is another one. */
+	/* Copy the target: a command may draw and so replace the list of targets. */
 	hit = *found;
 	form = commands_mouse_form_of(hit.kind);
 	form->choose(app, &hit);
@@ -183,7 +183,7 @@ const struct command command_click = {
 	.run = click_run,
 };
 
-/* Moves without focus: it is where the eyes are, not where the keys go. */
+/* Scrolls the pane under the mouse; the focused pane stays the same. */
 static int wheel_run(struct command_context *context, const struct arguments *arguments,
 		     struct error *error)
 {
@@ -201,7 +201,7 @@ static int wheel_run(struct command_context *context, const struct arguments *ar
 	hit = mouse_target_list_find(&app->canvas.hits, row, column, MOUSE_TARGET_PANE);
 	if (hit != NULL && app->view.kind == VIEW_HOME) {
 		app->view.pane = (enum pane)hit->value;
-		/* A step in the grid is another rank, or a row of them. */
+		/* One wheel step in the grid moves by one rank, or by one row of ranks. */
 		if (app->view.pane == PANE_GRID)
 			count = 1;
 	}

@@ -1,5 +1,5 @@
 /*
- * commands-move: moving the selection and the cursor of the open view.
+ * commands-move: moving the selection, and the cursor of the shown view.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ void select_rank(struct session *session, int number)
 	session->revision++;
 }
 
-/* Native frames have no locals, and no source that is read. */
+/* Drops native frames, which have no locals and no readable source; returns the new count. */
 static size_t keep_python(struct stack_row *rows, size_t count)
 {
 	size_t kept = 0;
@@ -48,10 +48,8 @@ static size_t keep_python(struct stack_row *rows, size_t count)
 	return kept;
 }
 
-/*
- * The rows of the stack pane that can be chosen, innermost first; *at is the
- * cursor's. free().
- */
+/* Returns the selectable rows of the stack pane, innermost first, and in *at the cursor's row;
+ * free() them. */
 static struct stack_row *selected_rows(const struct app *app, size_t *count, int *at)
 {
 	const struct session *session = &app->engine->session;
@@ -76,7 +74,7 @@ void select_depth(struct session *session, int depth)
 	session->revision++;
 }
 
-/* As in pdb a count that is too large leads to the last frame. */
+/* Like in pdb, a count that is too large moves to the last frame. */
 static int step_frame(struct command_context *context, const struct arguments *arguments,
 		      int direction, struct error *error)
 {
@@ -144,7 +142,7 @@ static int pane_run(struct command_context *context, const struct arguments *arg
 			break;
 		}
 	}
-	/* Where only the ranks fit, another pane takes their place. */
+	/* A compact layout shows only the ranks; any other focused pane is zoomed. */
 	if (layout.is_compact)
 		view->is_zoomed = view->pane != PANE_GRID;
 	return 0;
@@ -179,7 +177,7 @@ static void move_source(struct app *app, const struct layout *layout, enum move 
 
 	if (source == NULL || move == MOVE_LEFT || move == MOVE_RIGHT)
 		return;
-	/* What runs may be another file than what is read, or a node's lie. */
+	/* The line may be behind the end: the file may have changed, or the node may be wrong. */
 	if (line > (int)source->line_count)
 		line = (int)source->line_count + 1;
 	view_point(&app->view, session,

@@ -1,5 +1,5 @@
 /*
- * commands-open: opening and folding what is under the cursor.
+ * commands-open: opening and folding the item under the cursor.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #include "ui/pane.h"
 #include "ui/view-type.h"
 
-/* Opens or closes the variable under the cursor, or takes the next page. */
+/* Opens or closes the variable under the cursor, or requests the next page of variables. */
 static void toggle_variable(struct app *app)
 {
 	struct view *view = &app->view;
@@ -56,7 +56,9 @@ static void toggle_variable(struct app *app)
 	free(rows);
 }
 
-/* Lends the name of what is under the cursor. NULL: it cannot be set here. */
+/*
+ * Returns the name of the variable under the cursor; NULL and an error: the variable cannot be set.
+ */
 static const char *name_to_assign(const struct locals_row *row, const struct rank *rank,
 				  struct error *error)
 {
@@ -94,7 +96,8 @@ int prompt_assign(struct app *app, struct error *error)
 	return name != NULL ? 0 : -1;
 }
 
-/* What is under the cursor of the grid; false: nothing that folds. */
+/* Folds or opens the group or the rank's children under the grid's cursor; false: nothing there can
+ * be folded. */
 static bool fold_in_grid(struct app *app, bool is_group_only)
 {
 	struct session *session = &app->engine->session;
@@ -116,7 +119,7 @@ static bool fold_in_grid(struct app *app, bool is_group_only)
 	return is_done;
 }
 
-/* Where nothing folds: the whole legend, or the library's frames. */
+/* If nothing under the cursor can be folded, toggles the whole legend, or the library frames. */
 static void expand_grid(struct app *app)
 {
 	struct layout layout;
@@ -189,7 +192,8 @@ static bool is_on_fold(const struct app *app)
 	return is_fold;
 }
 
-/* Opens it at home; from the list, "back" leads there again. */
+/* Opens the job in the home view. If the job was opened from the list of jobs, "back" returns to
+ * the list. */
 void choose_job(struct app *app, size_t index)
 {
 	struct view *view = &app->view;
@@ -202,7 +206,7 @@ void choose_job(struct app *app, size_t index)
 	jobs_list(app->engine, false);
 	session_choose_job(&app->engine->session, index);
 	session_judge(&app->engine->session);
-	/* The processes that are sampled are other ones from now on. */
+	/* The new job has other processes to sample. */
 	if (app->engine->sampling_period > 0)
 		engine_sample_every(app->engine, app->engine->sampling_period);
 	else
@@ -252,7 +256,7 @@ const struct command command_job = {
 	.run = job_run,
 };
 
-/* Where the grid leaves no room for it, it takes the grid's. */
+/* Focuses the source pane; if the grid leaves no room for the source, the source is zoomed. */
 static void open_source(struct app *app)
 {
 	struct layout layout;
@@ -263,10 +267,8 @@ static void open_source(struct app *app)
 		app->view.is_zoomed = true;
 }
 
-/*
- * One whose debugger waits gets a client: us. The command asks what there is
- * to ask. False: it does not wait.
- */
+/* Connects to the selected rank's debugger if the debugger waits for a client. `connect` asks for
+ * the needed confirmations. False: no debugger waits. */
 bool connect_selected(struct app *app)
 {
 	const struct rank *rank = session_selected(&app->engine->session);
@@ -277,7 +279,7 @@ bool connect_selected(struct app *app)
 		return false;
 	debugger = &rank->debugger;
 	if (!debug_state_is_waiting(rank) || !session_controls(&app->engine->session, rank)) {
-		/* Why it cannot is worth a sentence; the source is shown. */
+		/* Say why probetui cannot connect; the caller then opens the source. */
 		if (debugger->why != NULL && !debugger_is_ours(debugger))
 			view_say(&app->view, false, debugger->why);
 		return false;

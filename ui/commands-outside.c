@@ -1,6 +1,5 @@
 /*
- * commands-outside: what leads out of the screen: the editor, the clipboard,
- * the shell.
+ * commands-outside: commands that leave the screen: editor, clipboard, suspend.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +86,7 @@ const struct command command_edit = {
 	.run = edit_run,
 };
 
-/* What the open view says, as a shell would print it. */
+/* Appends the text of the shown view, as a shell would print it. */
 static void commands_outside_append_shown(struct buffer *out, const struct app *app,
 					  const struct view_type *type)
 {

@@ -1,5 +1,6 @@
 /*
- * commands-parameters: replicas' parameters compared on the screen.
+ * commands-parameters: `diff-params` on the screen, and the commands of the view of differing
+ * parameters.
  */
 #include <stdlib.h>
 
@@ -17,7 +18,7 @@
 #include "ui/commands.h"
 #include "ui/views/pane-parameters.h"
 
-/* What was compared last, of the ranks as they are now. */
+/* Repeats the last comparison of parameters with the ranks' present values. */
 static int commands_parameters_ask_again(struct command_context *context, struct error *error)
 {
 	const struct paramdiff *diff = &context->engine->session.paramdiff;

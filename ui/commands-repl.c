@@ -1,6 +1,6 @@
 /*
- * commands-repl: code for the ranks of the focus: `eval`, and the view in
- * which it is typed.
+ * commands-repl: `eval` and `repl` on the screen: running code in the focused ranks, and the view
+ * where code is typed.
  */
 #include <string.h>
 
@@ -56,7 +56,7 @@ const struct command command_repl = {
 	.run = repl_run,
 };
 
-/* As it was typed: no word of it is ours. */
+/* Sends the block as typed; words like `ranks` in the code are not parsed as command arguments. */
 static void commands_repl_run_block(struct app *app, const struct codeblock *block)
 {
 	struct command_context context = {
@@ -106,7 +106,7 @@ static void commands_repl_complete(struct app *app, int by)
 
 struct repl_key {
 	const char *key;
-	const char *line; /* what it runs */
+	const char *line; /* command line of the key */
 };
 
 static const struct repl_key keys[] = {

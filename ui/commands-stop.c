@@ -1,7 +1,6 @@
 /*
- * commands-stop: where ranks are to stop: at the line under the source's
- * cursor, and what is done with the list of breakpoints. What tells debuggers
- * so is the engine's; its command lines are run here.
+ * commands-stop: `here` (break or run to the source's cursor), the list of breakpoints, `stay` and
+ * `interrupt` on the screen. Command lines of the engine do the work.
  */
 #include <jansson.h>
 #include <stdlib.h>
@@ -54,7 +53,7 @@ static void set_here(struct app *app, const char *command, const char *file, int
 	free(text);
 }
 
-/* Sets one where there is none, else takes it away. */
+/* Sets a breakpoint at the line of the source's cursor, or clears the breakpoint at the line. */
 static int break_here(struct app *app, const struct frame *frame, struct error *error)
 {
 	const struct session *session = &app->engine->session;
@@ -73,7 +72,7 @@ static int break_here(struct app *app, const struct frame *frame, struct error *
 	return result;
 }
 
-/* Further on in the function that the frame runs. */
+/* True: the line is in the frame's function, behind the line that the frame executes. */
 static bool is_further_on(const struct source *source, const struct frame *frame, int line)
 {
 	int first = place_is_module(frame) ? 0 : frame->code->first_lineno;
@@ -81,7 +80,7 @@ static bool is_further_on(const struct source *source, const struct frame *frame
 	return line > frame->lineno && line <= source_function_end(source, first, frame->lineno);
 }
 
-/* Nothing ever stops on a line without code. */
+/* False: the line is empty or only a comment, so no rank ever stops there. */
 static bool has_code(const struct source *source, int line)
 {
 	const char *text = source_line(source, line);
@@ -130,9 +129,9 @@ static void commands_stop_go_to_line(struct app *app, int line)
 }
 
 /*
- * Where the cursor was not moved, any later line will do, as in pdb. Further
- * on in the function it is pdb's until; elsewhere, or earlier (in a loop, or
- * the next time that it is called), a breakpoint for once.
+ * Runs to the line of the cursor. At the frame's own line: `until`, which stops at any later line,
+ * as in pdb. At a later line of the function: `until LINE`. Elsewhere, or at an earlier line
+ * (reached again in a loop or by the next call): a temporary breakpoint, then `continue`.
  */
 static int run_here(struct app *app, const struct frame *frame, struct error *error)
 {
@@ -208,12 +207,14 @@ bool is_on_breakpoints(const struct app *app)
 
 	if (app->view.kind != VIEW_HOME || app->view.pane != PANE_BREAKPOINTS)
 		return app->view.kind == VIEW_BREAKPOINTS;
-	/* With the last of them, or the room for it, the pane goes. */
+	/* The pane closes with the last breakpoint, or if the screen has no room for the pane. */
 	layout_make(&layout, &app->engine->session, &app->view);
 	return layout.panes[PANE_BREAKPOINTS].row_count > 0;
 }
 
-/* What is under the cursor of the list; -1 and a sentence: nothing is. */
+/*
+ * Calls act() with the breakpoint under the list's cursor; -1 and an error: there is no breakpoint.
+ */
 static int with_cursor(struct app *app,
 		       int (*act)(struct app *app, const struct breakpoint_summary *breakpoint,
 				  struct error *error),
@@ -248,7 +249,7 @@ int toggle_breakpoint(struct app *app, struct error *error)
 	return with_cursor(app, commands_stop_toggle, error);
 }
 
-/* The frame of the thread looked at that is in this file; -1: none is. */
+/* Returns the depth of the selected thread's innermost frame in the file; -1: no frame is. */
 static int find_depth(const struct session *session, const char *path)
 {
 	const struct thread *thread = session_selected_thread(session);
@@ -310,7 +311,7 @@ const struct command command_remove = {
 	.run = remove_run,
 };
 
-/* What the node would resume it leaves stopped, this time. */
+/* Keeps the ranks stopped that the node is about to resume. The next limit counts again. */
 static int stay_run(struct command_context *context, const struct arguments *arguments,
 		    struct error *error)
 {
@@ -344,7 +345,7 @@ const struct command command_stay = {
 	.run = stay_run,
 };
 
-/* A debugger of ours has been told to let it run. */
+/* True: probetui is connected to the debugger of a rank in the set. */
 static bool is_any_told(const struct session *session, const struct rankset *ranks)
 {
 	int number = -1;
@@ -358,7 +359,7 @@ static bool is_any_told(const struct session *session, const struct rankset *ran
 	return false;
 }
 
-/* The key may be pressed by habit: it asks before it stops running ranks. */
+/* Asks before pausing ranks that run without a connected debugger: C-c may be pressed by habit. */
 static int confirm_pause(const struct control *control, struct command_context *context,
 			 struct error *error)
 {
@@ -373,7 +374,8 @@ static int confirm_pause(const struct control *control, struct command_context *
 	return control_confirm(control, context, buffer_take(&question), error);
 }
 
-/* Pauses ranks that were resumed; without any it closes the view, or asks. */
+/* Closes the open view like Esc; at home, pauses the focused ranks, after a question if no
+ * connected debugger has resumed them. */
 static int interrupt_run(struct command_context *context, const struct arguments *arguments,
 			 struct error *error)
 {

@@ -1,5 +1,6 @@
 /*
- * commands-tensor-move: the cursor of the tensor pane, and what the pane lacks.
+ * commands-tensor-move: the cursor of the tensor pane, and requests for the elements that the pane
+ * shows.
  */
 #include "banned.h"
 #include "engine/engine.h"
@@ -8,7 +9,7 @@
 #include "ui/layout.h"
 #include "ui/tensorscreen.h"
 
-/* A plane with no more elements is read as a whole. */
+/* A plane of at most so many elements is requested as a whole. */
 #define SMALL_CELLS 4096
 
 static const struct tensorview *commands_tensor_move_known_of(const struct app *app)
@@ -16,7 +17,7 @@ static const struct tensorview *commands_tensor_move_known_of(const struct app *
 	return &app->engine->session.tensorview;
 }
 
-/* The pane as it is drawn. */
+/* Computes the geometry of the tensor pane as drawn. */
 static void make_screen(struct tensor_screen *screen, const struct app *app)
 {
 	struct layout layout;
@@ -37,7 +38,7 @@ void tensor_settle(struct app *app)
 	choice->first = screen.first;
 }
 
-/* In numbers by one, in a map by a part of it. */
+/* Writes the size of a cursor step in elements: 1, or a bin of the heat map. */
 static void find_step(const struct app *app, const struct tensor_screen *screen, int64_t *rows,
 		      int64_t *columns)
 {
@@ -52,7 +53,9 @@ static void find_step(const struct app *app, const struct tensor_screen *screen,
 	*columns = heat->bin_columns;
 }
 
-/* Home and End: of the row, then of the plane. */
+/*
+ * Home and End move to the end of the row; at the end of the row, to the plane's first or last row.
+ */
 static void go_to_end(struct tensor_place *cursor, const struct tensor_screen *screen,
 		      bool is_first)
 {
@@ -128,7 +131,7 @@ void tensor_point(struct app *app, int value)
 }
 
 /*
- * What the pane lacks
+ * Requests for elements
  */
 
 static int64_t commands_tensor_move_minimum(int64_t a, int64_t b)
@@ -136,7 +139,8 @@ static int64_t commands_tensor_move_minimum(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* All of a small plane: changes outside the shown part are marked, too. */
+/* Returns the slice to request: the shown part, or all of a small plane, so that changes outside
+ * the shown part are marked, too. */
 static struct tensor_slice cells_around(const struct tensor_screen *screen)
 {
 	int64_t high = screen->shown_rows;

@@ -1,5 +1,6 @@
 /*
- * commands-tensor: what is looked at in the tensor pane, and how.
+ * commands-tensor: commands that choose the tensor, its presentation and the shown part of the
+ * tensor pane.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -31,10 +32,10 @@ static int need_tensor(const struct app *app, struct error *error)
 }
 
 /*
- * What is looked at
+ * Choice of the tensor
  */
 
-/* Behind what holds it: an item is "[0]", an attribute "weight". */
+/* Appends one step of a path: an item "[0]" as it is, an attribute "weight" after a dot. */
 static void append_step(struct buffer *out, const char *name)
 {
 	if (out->length > 0 && name[0] != '[' && name[0] != '.')
@@ -42,7 +43,8 @@ static void append_step(struct buffer *out, const char *name)
 	buffer_append_string(out, name);
 }
 
-/* How the program would say it: "model.fc.weight"; NULL: not at all. */
+/* Returns the expression of a row of the locals, "model.fc.weight"; NULL: a row on the path has no
+ * name. free() the expression. */
 static char *path_of(const struct locals_row *rows, int at)
 {
 	struct buffer path = BUFFER_INIT;
@@ -64,7 +66,7 @@ static char *path_of(const struct locals_row *rows, int at)
 	return NULL;
 }
 
-/* What is under the cursor of the locals; NULL: nothing that has a name. */
+/* Returns the expression under the cursor of the locals; NULL: the row has no expression. */
 static char *expression_under_cursor(const struct app *app)
 {
 	const struct session *session = &app->engine->session;
@@ -130,7 +132,7 @@ static int tensor_on_screen(struct command_context *context, const struct argume
 const struct command_hook screen_tensor = { .command = &command_tensor, .run = tensor_on_screen };
 
 /*
- * How it is shown
+ * Presentation
  */
 
 static int tensor_view_run(struct command_context *context, const struct arguments *arguments,
@@ -206,7 +208,7 @@ const struct command command_tensor_scale = {
 };
 
 /*
- * Where in it
+ * Choice of the shown part
  */
 
 static void prompt_index(struct app *app)
@@ -276,7 +278,7 @@ static int tensor_find_run(struct command_context *context, const struct argumen
 	if (arguments_is(arguments, "nan") && known->tensor.element_count > 0)
 		after = tensor_plane_flat(&app->view.tensor.plane, &known->tensor,
 					  &app->view.tensor.cursor);
-	/* The first may be a NaN itself. */
+	/* The search must not skip element 0, unless the last search found element 0. */
 	if (after == 0 && !app->view.tensor.is_at_found)
 		after = -1;
 	tensor_find(app->engine, arguments->words[0], after);
@@ -291,7 +293,7 @@ const struct command command_tensor_find = {
 	.run = tensor_find_run,
 };
 
-/* Of no NaN there is no next one; of nothing else no least or greatest. */
+/* Returns the sentence for a search that found no element. */
 static const char *why_not_found(const struct tensor *tensor)
 {
 	if (tensor->element_count == 0)
@@ -322,7 +324,7 @@ void tensor_refresh(struct app *app, bool is_open)
 	tensor_settle(app);
 }
 
-/* "model-fc-weight-rank5.npy" */
+/* Opens the prompt for the export with a proposed name: "model-fc-weight-rank5.npy". */
 static void prompt_export(struct app *app)
 {
 	const struct tensorview *known = commands_tensor_known_of(app);

@@ -1,5 +1,5 @@
 /*
- * commands-time: moving through a recording, holding it, and making one.
+ * commands-time: moving through a recording, freezing the display or the playback, and recording.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,12 +18,12 @@
 #include "ui/app.h"
 #include "ui/commands-private.h"
 
-#define BOUNDS_SLACK 0.5 /* seconds beyond an end that are taken for it */
+#define BOUNDS_SLACK 0.5 /* seconds beyond the recording's end that are not reported */
 #define COUNT_MAXIMUM 10000
 #define SECONDS_MAXIMUM 1e9
 #define DAY_SECONDS 86400.0
 
-/* "10", "10s", "1.5m", "2h" in seconds; -1: it is none. */
+/* Parses a duration ("10", "10s", "1.5m", "2h") into seconds; -1: the text is no duration. */
 static double parse_duration(const char *text)
 {
 	static const struct {
@@ -41,7 +41,7 @@ static double parse_duration(const char *text)
 	return -1;
 }
 
-/* "1:30" or "3:12:09" in seconds; -1: it is none. */
+/* Parses "1:30" or "3:12:09" into seconds and counts the colons; -1: the text is no such time. */
 static double parse_colons(const char *text, int *colons)
 {
 	double seconds = 0;
@@ -62,7 +62,8 @@ static double parse_colons(const char *text, int *colons)
 	}
 }
 
-/* The session time at which the clock shows that time of day; -1: none. */
+/* Returns the session time at the local time of day of_day (seconds since midnight); -1: not
+ * recorded. */
 static double find_clock(const struct replay *replay, double of_day)
 {
 	double wall = replay_wall(replay);
@@ -80,7 +81,8 @@ static double find_clock(const struct replay *replay, double of_day)
 	return at > replay_end_time(replay) ? -1 : at;
 }
 
-/* Where a word leads, maybe outside; NAN and a sentence. */
+/* Returns the session time that the first word names, also outside the recording; NAN and an error:
+ * the word names no time. */
 static double commands_time_parse_time(const struct engine *engine,
 				       const struct arguments *arguments, struct error *error)
 {
@@ -114,14 +116,14 @@ static double commands_time_parse_time(const struct engine *engine,
 	return NAN;
 }
 
-/* Who moves wants to look: the recording stands still from then on. */
+/* Pauses the playback, so that the user can look at the chosen time. */
 static void stand_still(struct app *app)
 {
 	app->view.is_held = true;
 	engine_hold(app->engine, true);
 }
 
-/* One that asks for more than there is gets its end, and is told so. */
+/* Says that the recording ends or begins here, if time is outside the recording. */
 static void say_bounds(struct app *app, double time)
 {
 	const struct replay *replay = app->engine->replay;

@@ -1,5 +1,6 @@
 /*
- * commands-view: which view is open, how it looks, and the program itself.
+ * commands-view: commands that open, close and configure views, and commands of the program itself
+ * (`set`, `bind`, `quit`).
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -150,7 +151,7 @@ const struct command command_granularity = {
 	.run = granularity_run,
 };
 
-/* "10s" */
+/* Parses a duration in seconds, "10s". */
 static bool is_seconds(const char *text, double *seconds)
 {
 	char *end;
@@ -159,7 +160,7 @@ static bool is_seconds(const char *text, double *seconds)
 	return end != text && strcmp(end, "s") == 0 && *seconds >= 0 && *seconds < SECONDS_MAXIMUM;
 }
 
-/* "majority", a rank's number, or a time so long ago. */
+/* Sets the diff's other side: "majority", a rank's number, or the rank's own past ("10s"). */
 static int set_against(struct app *app, const char *word, struct error *error)
 {
 	struct view *view = &app->view;
@@ -202,7 +203,8 @@ static int diff_on_screen(struct command_context *context, const struct argument
 
 const struct command_hook screen_diff = { .command = &command_diff, .run = diff_on_screen };
 
-/* The rank behind the selected one in the grid, around the end; -1: none. */
+/* Returns the rank behind the selected rank in the grid, the first behind the last; -1: the grid is
+ * empty. */
 static int neighbour(const struct app *app)
 {
 	struct ranklist list;
@@ -304,7 +306,7 @@ static int set_on_screen(struct command_context *context, const struct arguments
 {
 	struct app *app = command_app(context);
 
-	/* A theme that cannot be read is not set. */
+	/* app_set_theme() sets only a theme that can be read. */
 	if (arguments->count == 2 && arguments_is(arguments, "theme"))
 		return app_set_theme(app, arguments->words[1], error);
 	if (command_set.run(context, arguments, error) < 0)
@@ -430,7 +432,8 @@ const struct command command_log = {
 	.run = log_run,
 };
 
-/* One step back; false when there is none: home, nothing zoomed or hidden. */
+/* Closes the view, ends the zoom, clears the filter or leaves the job, whichever applies first;
+ * false: none applies. */
 static bool go_back(struct view *view)
 {
 	if (view->kind == VIEW_JOBS && view->is_in_job)
@@ -455,13 +458,13 @@ static bool go_back(struct view *view)
 	return false;
 }
 
-/* The list is followed while it is seen. */
+/* The jobs are followed only while their list is shown. */
 static void follow_jobs(struct app *app)
 {
 	jobs_list(app->engine, view_lists_jobs(&app->engine->session, &app->view));
 }
 
-/* A pane that was there alone may have no room beside the grid. */
+/* The pane that was zoomed may have no room beside the grid: then focuses the grid. */
 static void leave_hidden_pane(struct app *app)
 {
 	struct layout layout;
@@ -481,7 +484,7 @@ bool step_back(struct app *app)
 	bool is_in_pane = is_at_home && view->pane != PANE_GRID;
 	bool is_done;
 
-	/* What takes long is ended first. */
+	/* A running request of the view is cancelled first. */
 	if (type->cancel != NULL && type->cancel(app))
 		return true;
 	view->search.has_marks = false;
@@ -495,7 +498,7 @@ bool step_back(struct app *app)
 	return is_done || is_in_pane;
 }
 
-/* Those that were told to stop, and run yet, run on. */
+/* Resumes ranks whose pause is still pending; false: no pause is pending. */
 static bool commands_view_withdraw_pauses(struct app *app)
 {
 	const struct session *session = &app->engine->session;

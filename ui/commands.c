@@ -58,7 +58,7 @@ void selection_changed(struct app *app, const struct selection *before)
 	app->view.locals_cursor = 0;
 }
 
-/* A text of one line, with or without its end; it is cut off there. */
+/* True: the text is a single line; cuts the newline off. */
 static bool is_one_line(char *text)
 {
 	char *end = strchr(text, '\n');
@@ -70,7 +70,8 @@ static bool is_one_line(char *text)
 	return true;
 }
 
-/* line: the command, where its text follows the session; else NULL. */
+/* Shows the output of a command on the hint line if the output fits, else in the text view. line:
+ * the command line that renews the text; NULL: the text stays. */
 static void show_output(struct app *app, struct buffer *out, const char *line)
 {
 	if (line == NULL && is_one_line(out->data) && pane_message_fits(&app->view, out->data)) {
@@ -103,7 +104,7 @@ void text_refresh(struct app *app, bool is_open)
 	buffer_clear(&out);
 }
 
-/* A command of the shell waits for answers; a screen never does. */
+/* Replaces the error if the command exists only in the shell. */
 static void commands_explain(const char *name, struct error *error)
 {
 	const struct command *command = command_lookup(&shell_commands, name, NULL);
@@ -112,13 +113,14 @@ static void commands_explain(const char *name, struct error *error)
 		error_set(error, "%s works in a shell: probetui %s", command->name, command->name);
 }
 
-/* The line is this command alone. */
+/* True: the line is this command without arguments. */
 static bool commands_is_alone(const struct arguments *arguments, const struct command *command)
 {
 	return arguments->command == command && arguments_are_none(arguments);
 }
 
-/* What the engine said of ranks that run is told again and again by us. */
+/* If the command told ranks to run, the view's step group follows the ranks; the engine's own
+ * notice about the ranks is dropped. */
 static void follow_motion(struct app *app, uint64_t number)
 {
 	bool is_error;
@@ -129,7 +131,8 @@ static void follow_motion(struct app *app, uint64_t number)
 		free(engine_take_notice(app->engine, &is_error));
 }
 
-/* Those that still run may wait for those that have stopped. */
+/* True: `continue` must not wait in the queue, since the running ranks may wait for the stopped
+ * ranks. */
 static bool frees_those_that_wait(const struct view *view, const struct session *session,
 				  const struct arguments *arguments)
 {
@@ -137,7 +140,7 @@ static bool frees_those_that_wait(const struct view *view, const struct session 
 	       step_group_is_stuck(&view->motion, session);
 }
 
-/* asked: the ranks that a person was asked about, and said yes; or NULL. */
+/* asked: the ranks of a question that the user answered with yes; NULL: no question was asked. */
 static void run(struct app *app, struct arguments *arguments, const struct rankset *asked)
 {
 	struct session *session = &app->engine->session;
@@ -176,12 +179,12 @@ static void run(struct app *app, struct arguments *arguments, const struct ranks
 	else if (out.length > 0)
 		show_output(app, &out,
 			    arguments->command->flags & COMMAND_LIVE ? arguments->line : NULL);
-	/* A command that points at a line may select its frame, too. */
+	/* selection_changed() resets source_line: restore the line that the command has set. */
 	pointed = app->view.source_line;
 	selection_changed(app, &before);
 	if (pointed != line_before)
 		app->view.source_line = pointed;
-	/* What was found was found there. */
+	/* Marks of a search belong to the view and pane of the search. */
 	if (app->view.kind != kind || app->view.pane != pane)
 		app->view.search.has_marks = false;
 	follow_motion(app, number);
@@ -191,7 +194,7 @@ static void run(struct app *app, struct arguments *arguments, const struct ranks
 	buffer_clear(&out);
 }
 
-/* What is put off waits for all of them; what went wrong ends it. */
+/* Runs the next queued line when all ranks of the step have stopped; a failure clears the queue. */
 void commands_go_on(struct app *app)
 {
 	struct view *view = &app->view;

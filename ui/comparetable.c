@@ -17,7 +17,7 @@
 #define MARK_WIDTH 2
 #define GAP 2
 #define NOTE_MINIMUM 16
-/* No column but the last one takes more of the width. */
+/* Each column except the note takes at most 1/SHARE of the width. */
 #define SHARE 3
 
 static void comparetable_append_ranks(struct buffer *out, const struct rankset *ranks)
@@ -38,7 +38,7 @@ static bool have_same_dtype(const struct tensor *a, const struct tensor *b)
 	       (a->dtype != NULL && b->dtype != NULL && strcmp(a->dtype, b->dtype) == 0);
 }
 
-/* What most others are not stands out, in one colour as well. */
+/* True: the shape differs from the majority's; such a shape gets a "≠" that needs no colour. */
 static bool has_other_shape(const struct comparetable *table, const struct tensor *tensor)
 {
 	return table->is_majority && !tensor_has_same_shape(tensor, table->reference->tensor);
@@ -59,7 +59,7 @@ static void comparetable_append_shape(struct buffer *out, const struct compareta
 	tensortext_append_sizes(out, tensor->shape, tensor->dimension_count);
 }
 
-/* Where all have the same it stands in the title. */
+/* True: agree() holds for all tensors; the title then shows the common value. */
 static bool all_agree(const struct comparetable *table,
 		      bool (*agree)(const struct tensor *a, const struct tensor *b))
 {
@@ -103,7 +103,7 @@ static void append_norm(struct buffer *out, const struct comparetable *table,
 		buffer_append_char(out, '?');
 }
 
-/* Digits that tell classes apart are in the hash and the difference. */
+/* Four digits suffice: hash and difference tell apart classes that differ in later digits. */
 static void comparetable_append_number(struct buffer *out, const struct tensor_number *number)
 {
 	tensor_text_append_short(out, number, 4);
@@ -133,7 +133,7 @@ static void comparetable_append_nan(struct buffer *out, const struct comparetabl
 		text_count(out, (size_t)class->tensor->statistics.nan_count);
 }
 
-/* Only where there are some. */
+/* Appends the count of infinities, if any tensor in the table has one. */
 static void append_infinite(struct buffer *out, const struct comparetable *table,
 			    const struct answer_class *class)
 {
@@ -168,7 +168,7 @@ static void comparetable_append_word(struct buffer *out, const char *word)
 	buffer_append_string(out, word);
 }
 
-/* What else there is to say, in words. */
+/* Appends remarks in words: unread, equal, sampled, masked, torn. */
 static void append_note(struct buffer *out, const struct comparetable *table,
 			const struct answer_class *class)
 {
@@ -198,7 +198,7 @@ static void append_note(struct buffer *out, const struct comparetable *table,
 
 struct table_column {
 	const char *name;
-	int rank; /* the highest is left out first; 0: never */
+	int rank; /* order of removal: the highest goes first; 0: never removed */
 	bool is_right;
 	bool of_elements;
 	void (*append)(struct buffer *out, const struct comparetable *table,
@@ -224,7 +224,8 @@ bool comparetable_is_wanted(const struct answer_classes *classes)
 	return false;
 }
 
-/* Nothing in any row: it is not there. */
+/* Returns the width of the column's widest cell; 0: all cells are empty, and the column is not
+ * shown. */
 static int natural_width(const struct comparetable *table, size_t at)
 {
 	struct buffer text = BUFFER_INIT;
@@ -274,7 +275,7 @@ static int whole_width(const struct comparetable *table)
 	return width - GAP;
 }
 
-/* False: what is left cannot be left out. */
+/* Removes the columns of the highest `rank`; false: only columns that must stay are left. */
 static bool leave_out(struct comparetable *table)
 {
 	int highest = 0;
@@ -295,7 +296,7 @@ void comparetable_make(struct comparetable *table, const struct answer_classes *
 	table->reference = answer_classes_reference(classes);
 	table->is_majority =
 		table->reference != NULL && table->reference == answer_classes_majority(classes);
-	/* Once: each of many rows would look through all of them. */
+	/* Computed once: each row would compare all classes again. */
 	table->has_one_dtype = all_agree(table, have_same_dtype);
 	table->has_infinite = is_any_infinite(classes);
 	table->ranks_width = ranks_width(classes, column_count / SHARE);
@@ -327,7 +328,7 @@ void comparetable_put_head(struct window window, int row, const struct compareta
 	}
 }
 
-/* Of the majority's shape, or not. */
+/* Chooses the cell's style: NaN, or a shape or dtype other than the majority's. */
 static enum style comparetable_style_of(const struct comparetable *table,
 					const struct answer_class *class, size_t at)
 {
@@ -352,7 +353,7 @@ void comparetable_put_ranks(struct window window, int row, const struct comparet
 	buffer_clear(&text);
 }
 
-/* Half a word is of no use. */
+/* Draws the note only if NOTE_MINIMUM columns or the whole note fit. */
 static void put_note(struct window window, int row, int column, const struct comparetable *table,
 		     const struct answer_class *class)
 {
@@ -376,7 +377,7 @@ void comparetable_put_row(struct window window, int row, const struct comparetab
 
 		if (width == 0)
 			continue;
-		/* Why there is nothing stands where that would. */
+		/* For an unread tensor the note takes the place of the columns of elements. */
 		if (class->tensor->unread != NULL && columns[i].of_elements)
 			break;
 		buffer_reset(&text);

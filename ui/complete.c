@@ -27,17 +27,17 @@
 #include "ui/theme.h"
 
 #define BLANKS " \t"
-#define FILES_MAXIMUM 10000 /* looked at in one folder */
-#define LINKS_MAXIMUM 100   /* of them followed: each may be far away */
+#define FILES_MAXIMUM 10000 /* directory entries that are read in one folder */
+#define LINKS_MAXIMUM 100   /* entries that are stat()ed, maybe on a slow file system */
 
-/* A word that is being typed, and what is known around it. */
+/* The word to complete, and the words before the word. */
 struct typing {
 	struct candidates *candidates;
 	const char *word;
 	const struct session *session;
 	const struct keymap *keymap;
-	const struct command *command; /* NULL: its name is being typed */
-	struct arguments before;       /* complete words */
+	const struct command *command; /* NULL: the word is the command's name */
+	struct arguments before;       /* the complete words */
 };
 
 void candidates_clear(struct candidates *candidates)
@@ -48,7 +48,7 @@ void candidates_clear(struct candidates *candidates)
 	*candidates = (struct candidates){ .items = NULL };
 }
 
-/* Offers a text: it is a candidate if it begins with what is typed. */
+/* Adds text to the candidates if text begins with the typed word. */
 static void offer(const struct typing *typing, const char *text)
 {
 	struct candidates *candidates = typing->candidates;
@@ -97,7 +97,7 @@ static void offer_ranks(const struct typing *typing)
 		offer_number(typing, "", typing->session->ranks[i]->process.rank);
 }
 
-/* What a set of ranks can begin with, and each class and host. */
+/* Offers the words that can begin a set of ranks: keywords, names, classes, hosts, numbers. */
 static void offer_sets(const struct typing *typing)
 {
 	static const char *const words[] = {
@@ -156,7 +156,7 @@ static int complete_compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A word of a command line as it stands, without quotes. */
+/* True: text is a single word of a command line without quotes. */
 static bool is_one_word(const char *text)
 {
 	return strpbrk(text, " \t\r\"'#") == NULL && text_is_utf8(text, strlen(text)) &&
@@ -175,7 +175,7 @@ static bool complete_is_folder(const char *path, const struct dirent *entry, int
 	return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-/* A folder ends in a slash: the next Tab looks into it. */
+/* Offers a file; a folder gets a slash, so that the next Tab completes inside the folder. */
 static void offer_file(const struct typing *typing, const char *folder, const struct dirent *entry,
 		       int *links)
 {
@@ -216,7 +216,7 @@ static void offer_files(const struct typing *typing)
 	free(folder);
 }
 
-/* Debuggers that wait for somebody. */
+/* Offers the targets of debuggers that wait for a client. */
 static void offer_targets(const struct typing *typing)
 {
 	for (size_t i = 0; i < typing->session->rank_count; i++)
@@ -233,7 +233,7 @@ static void offer_breakpoints(const struct typing *typing)
 		offer_number(typing, "", list->items[i].breakpoint.id);
 }
 
-/* The line looked at. */
+/* Offers the file and line of the selected frame. */
 static void offer_place(const struct typing *typing)
 {
 	const struct frame *frame = selected_frame(typing->session);
@@ -252,7 +252,7 @@ static void give_name(void *data, const char *text)
 	offer(data, text);
 }
 
-/* Names of the frame that is looked at. */
+/* Offers the variables of the selected frame, and known attributes. */
 static void offer_names(const struct typing *typing)
 {
 	names_find(typing->session, typing->word, give_name, (void *)typing);
@@ -263,7 +263,7 @@ struct placeholder {
 	void (*offer)(const struct typing *typing);
 };
 
-/* Kinds that only the screen knows. */
+/* Placeholders of synopses that only the screen can complete. */
 static const struct placeholder placeholders[] = {
 	{ "PORT", offer_jobs },	     { "KEY", offer_keys },	  { "N", offer_ranks },
 	{ "TARGET", offer_targets }, { "ID", offer_breakpoints }, { "FILE:LINE", offer_place },
@@ -309,7 +309,7 @@ static void offer_part(const struct typing *typing, const struct synopsis_part *
 		offer_commands(typing);
 		break;
 	case SYNOPSIS_SETTING:
-		/* A setting comes first, its value behind it. */
+		/* The setting's name is the first word, the value the second. */
 		if (typing->before.all_count == 1)
 			offer_settings(typing);
 		break;
@@ -338,7 +338,7 @@ static void offer_arguments(const struct typing *typing)
 			offer_part(typing, &parts[i]);
 }
 
-/* Where the last word of a line begins. */
+/* Returns the offset of the last word in the line. */
 static size_t word_start(const char *line)
 {
 	size_t start = strlen(line);
@@ -388,7 +388,7 @@ size_t candidates_common(const struct candidates *candidates)
 			same++;
 		length = same;
 	}
-	/* No half characters. */
+	/* Do not cut inside a UTF-8 character. */
 	while (length > 0 && ((unsigned char)candidates->items[0][length] & 0xc0) == 0x80)
 		length--;
 	return length;

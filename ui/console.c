@@ -43,8 +43,8 @@ static void console_take_answer(const char *bytes, size_t length, void *data)
 }
 
 /*
- * Nobody waits at a prompt of pdb for an answer: it would be taken for the
- * beginning of a line. Nor for one to what was asked long ago.
+ * pdb at its prompt would read a terminal's reply (to a query such as the cursor's position) as the
+ * beginning of a line. Replies to old output, before `told`, are not sent either.
  */
 static bool wants_answers(const struct session *session, const struct transcript *transcript,
 			  uint64_t at)
@@ -69,7 +69,7 @@ static bool console_is_of(const struct console *console, const struct transcript
 	return console->terminal != NULL && console->times == transcript->times;
 }
 
-/* A terminal of another size is another one: all is written to it again. */
+/* Makes the terminal anew and restarts the transcript: terminals cannot be resized. */
 static void console_begin(struct console *console, const struct transcript *transcript,
 			  int row_count, int column_count)
 {
@@ -100,7 +100,8 @@ void console_look(struct console *console, const struct session *session)
 	console->pid = pid;
 }
 
-/* As far as it came; answers NULL: not wanted. */
+/* Writes the new bytes of the transcript to the terminal. answers receives the terminal's replies
+ * to queries; NULL: replies are dropped. */
 static void console_show(struct console *console, const struct transcript *transcript,
 			 int row_count, int column_count, struct buffer *answers)
 {
@@ -120,7 +121,7 @@ static void console_show(struct console *console, const struct transcript *trans
 		terminal_set_answer(console->terminal, console_take_answer, answers);
 	write_from(console, transcript);
 	terminal_set_answer(console->terminal, NULL, NULL);
-	/* Who looks back keeps looking at the same lines. */
+	/* A console that is scrolled back keeps showing the same lines. */
 	if (console->back > 0)
 		console_scroll(console, terminal_history(console->terminal) - history);
 }
@@ -181,7 +182,7 @@ struct control_key {
 	const char *bytes;
 };
 
-/* What interrupts gives up what was typed. */
+/* Keys whose bytes are sent at once; the typed line is dropped. */
 static const struct control_key control_keys[] = {
 	{ "C-c", "\003" },
 	{ "C-z", "\032" },
@@ -190,7 +191,7 @@ static const struct control_key control_keys[] = {
 
 static const char *control_bytes(const struct console *console, const char *key)
 {
-	/* The end of what is typed, at a line's beginning only. */
+	/* C-d means end of file only on an empty line. */
 	if (strcmp(key, "C-d") == 0 && console->line.text.length == 0)
 		return "\004";
 	for (size_t i = 0; i < ARRAY_LENGTH(control_keys); i++)
@@ -199,7 +200,7 @@ static const char *control_bytes(const struct console *console, const char *key)
 	return NULL;
 }
 
-/* Keys that a line has no use for. */
+/* True: the line has no function for the key. */
 static bool console_is_unknown(const char *key)
 {
 	static const char *const names[] = { "S-Tab", "Insert", "Resize", "Unknown" };
@@ -215,7 +216,7 @@ static void begin_line(struct console *console)
 	prompt_open(&console->line, PROMPT_CONSOLE, "");
 }
 
-/* As an editor does that indents by four blanks. */
+/* Inserts blanks up to the next multiple of four, as an editor does. */
 static void indent(struct console *console)
 {
 	for (size_t i = console->line.cursor % 4; i < 4; i++)

@@ -15,7 +15,7 @@ static const char *dtype_of(const struct tensor *tensor)
 	return tensor->dtype != NULL ? tensor->dtype : "?";
 }
 
-/* False: what they are is the same, so that elements are compared. */
+/* Appends how shape and dtype differ; false: both are equal, so the elements are compared. */
 static bool differencetext_append_kind(struct buffer *out, const struct tensor *one,
 				       const struct tensor *other)
 {

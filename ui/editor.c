@@ -14,7 +14,7 @@
 #include "model/source.h"
 
 #define EDITOR_DEFAULT "vi"
-#define STATUS_NOT_RUN 126 /* what sh says of a program it cannot start */
+#define STATUS_NOT_RUN 126 /* sh's exit status for a program that cannot be executed */
 #define STATUS_NOT_FOUND 127
 
 const char *editor_command(void)
@@ -37,7 +37,7 @@ static int check_read(const struct source *source, struct error *error)
 	return 0;
 }
 
-/* Links are followed: the file that they lead to is the one compared. */
+/* stat() follows links: the link's target is compared with the file that the node has read. */
 static int editor_check_file(const char *path, struct stat *about, struct error *error)
 {
 	if (path[0] != '/')
@@ -69,7 +69,7 @@ char *editor_find(const char *path, const struct source *source, struct error *e
 	return xstrdup(path);
 }
 
-/* What this program does with signals is not for another one. */
+/* The editor must not inherit probetui's signal mask and ignored signals. */
 static void editor_reset_signals(void)
 {
 	sigset_t none;

@@ -63,7 +63,8 @@ int grid_move_in(int at, int count, int across, int page, enum move move)
 	return to;
 }
 
-/* The rank nearest to a column in a line, or in the next one that has any. */
+/* Returns the rank nearest to a column in a line, or in the next line (in the direction of step)
+ * that has ranks; -1: none. */
 static int nearest(const struct grid *grid, int line, int column, int step)
 {
 	int best = -1;
@@ -84,14 +85,15 @@ static int nearest(const struct grid *grid, int line, int column, int step)
 	return best;
 }
 
-/* A folded group is one place. */
+/* True: the rank is not folded away, or is the first rank of a folded group, which is a single
+ * place. */
 static bool grid_is_shown(const struct grid *grid, int at)
 {
 	return !grid->cells.places[at].is_folded ||
 	       ranklist_group_at(&grid->list, (size_t)at)->first == (size_t)at;
 }
 
-/* The next rank that is not folded away; at itself when there is none. */
+/* Returns the next shown rank in the direction of step; `at` if there is none. */
 static int beside(const struct grid *grid, int at, int step)
 {
 	int count = (int)grid->list.rank_count;

@@ -13,7 +13,7 @@
 #define MARK_ODD 0x2717 /* ✗ */
 #define FULL 0x2588	/* █ */
 
-/* Low to high; a blank is what was not read. */
+/* characters from low to high; a value that was not read is blank */
 static const char ramp[] = ".:-=+*#%@";
 #define RAMP_COUNT ((int)sizeof(ramp) - 1)
 
@@ -33,7 +33,7 @@ int heat_scale(const struct heat_picture *picture, struct window window)
 	return scale;
 }
 
-/* Of a line of values' row; outside: HEAT_NOTHING. */
+/* Returns the value at a row and column of the picture; outside the picture: HEAT_NOTHING. */
 static double value_at(const struct heat_picture *picture, int row, int column)
 {
 	if (row >= picture->row_count || column >= picture->column_count)

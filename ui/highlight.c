@@ -45,7 +45,7 @@ static void paint(unsigned char *styles, size_t start, size_t end, enum style st
 		memset(styles + start, style, end - start);
 }
 
-/* Returns the index behind the closing quotes; length if they do not come. */
+/* Returns the index behind the closing quotes; length if the quotes are missing. */
 static size_t highlight_skip_string(const char *line, size_t length, size_t at, const char *quotes,
 				    bool *is_closed)
 {
@@ -71,7 +71,7 @@ static const char *triple_of(enum highlight_state state)
 	return state == HIGHLIGHT_TRIPLE_SINGLE ? "'''" : "\"\"\"";
 }
 
-/* At a quote: paints the string; *state says whether it continues. */
+/* Paints the string that begins at start; *state: whether a triple-quoted string continues. */
 static size_t highlight_take_string(const char *line, size_t length, size_t start,
 				    unsigned char *styles, enum highlight_state *state)
 {
@@ -92,7 +92,7 @@ static size_t highlight_take_string(const char *line, size_t length, size_t star
 	return at;
 }
 
-/* A name: a keyword, a string's prefix (rb"…"), or plain. */
+/* Paints a name: a keyword, a string's prefix (rb"…"), or a plain name. */
 static size_t highlight_take_name(const char *line, size_t length, size_t start,
 				  unsigned char *styles)
 {
@@ -162,7 +162,7 @@ enum highlight_state highlight_state_at(const struct source *source, int number)
 
 		if (line == NULL)
 			break;
-		/* Most lines have no quote: they change nothing. */
+		/* A line without a quote cannot change the state. */
 		if (strpbrk(line, "'\"") != NULL)
 			state = highlight_line(state, line, strlen(line), NULL);
 	}

@@ -42,7 +42,9 @@ static void remove_line(struct history *history, size_t index)
 		(history->count - index) * sizeof(*history->lines));
 }
 
-/* As the newest; returns where it was until now, or the count: nowhere. */
+/*
+ * Adds the line as the newest; returns the line's former index, or the former count for a new line.
+ */
 static size_t history_put_line(struct history *history, const char *line)
 {
 	size_t was = 0;
@@ -58,7 +60,7 @@ static size_t history_put_line(struct history *history, const char *line)
 	return was;
 }
 
-/* Somebody may have edited it: what could not be typed is left out. */
+/* False: the line cannot have been typed. The file may have been edited by hand. */
 static bool is_sound(const char *line, size_t length)
 {
 	return length > 0 && length <= HISTORY_LINE_MAXIMUM && text_is_utf8(line, length) &&
@@ -81,8 +83,8 @@ static void history_put_all(struct history *history, const char *text)
 }
 
 /*
- * Appends the end of the file: the newest lines are there. A line that is
- * only in part within the maximum is left out.
+ * Appends the last FILE_MAXIMUM bytes of the file, where the newest lines are, without a line that
+ * is cut at the beginning.
  */
 static void read_end(int fd, off_t size, struct buffer *out)
 {
@@ -100,7 +102,7 @@ static void read_end(int fd, off_t size, struct buffer *out)
 	free(bytes);
 }
 
-/* The user's own regular file; no file is an empty one. */
+/* Reads the history, which must be a regular file of this user; a missing file is empty. */
 static int history_read_file(int folder, const char *name, struct buffer *out, struct error *error)
 {
 	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -156,7 +158,9 @@ int history_open(struct history *history, const char *name, struct error *error)
 	return result;
 }
 
-/* What is in the file, then what is new here. */
+/*
+ * Reads the file again, because other screens may have added lines, and adds the unwritten lines.
+ */
 static int merge(struct history *history, struct error *error)
 {
 	struct history merged = { .folder = -1 };
@@ -178,7 +182,7 @@ static int merge(struct history *history, struct error *error)
 	return result;
 }
 
-/* A new file takes the old one's place: no line is lost half way. */
+/* Writes a new file and renames it over the old file, so that a crash loses no line. */
 static int history_write_file(const struct history *history, struct error *error)
 {
 	int folder = history->folder;
@@ -203,14 +207,14 @@ static int history_write_file(const struct history *history, struct error *error
 	return result;
 }
 
-/* The folder is locked: the file is another one each time. */
+/* Locks the folder, not the file, since each save replaces the file. */
 static int history_save(struct history *history, struct error *error)
 {
 	int result;
 
 	if (history->folder < 0 || history->fresh_count == 0)
 		return 0;
-	/* Nobody waits for another screen: the next line takes this along. */
+	/* Do not wait for another screen: the unwritten lines are saved with the next line. */
 	if (flock(history->folder, LOCK_EX | LOCK_NB) < 0)
 		return 0;
 	result = merge(history, error);
@@ -230,7 +234,7 @@ int history_add(struct history *history, const char *line, struct error *error)
 	if (*line == ' ' || !is_sound(line, strlen(line)))
 		return 0;
 	was = history_put_line(history, line);
-	/* One that is not written yet only moves. */
+	/* A line that was still unwritten has been counted already. */
 	if (was == count || was < count - history->fresh_count)
 		history->fresh_count++;
 	if (history->fresh_count > history->count)

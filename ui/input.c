@@ -76,7 +76,7 @@ static const struct button buttons[] = {
 	{ BUTTON5_PRESSED, INPUT_WHEEL_DOWN },
 };
 
-/* False for what nothing is done with, such as another button. */
+/* False: the event has no function, such as the press of another button. */
 static bool read_mouse(struct input *input)
 {
 	MEVENT event;
@@ -133,7 +133,7 @@ bool input_is_key(const char *name)
 		return ((name[2] >= 'a' && name[2] <= 'z') || (name[2] >= '\\' && name[2] <= '_') ||
 			name[2] == '@') &&
 		       name[3] == '\0';
-	/* A blank is Space, and what is below it C-something. */
+	/* A blank is named Space, and a control character C-letter. */
 	if ((unsigned char)name[0] <= ' ')
 		return false;
 	text_next(&next);

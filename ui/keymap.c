@@ -128,12 +128,12 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind q quit\n";
 
 struct key_help {
-	const char *lines[2]; /* their keys are shown together */
-	const char *keys;     /* instead of the keys bound to them; NULL */
+	const char *lines[2]; /* command lines whose keys are listed together */
+	const char *keys;     /* listed instead of the bound keys; NULL: the bound keys */
 	const char *help;
 };
 
-/* What keys do, in the order of the help screen. */
+/* Descriptions of the keys, in the order of the help screen. */
 static const struct key_help helps[] = {
 	{ { "rank previous", "rank next" }, NULL, "Previous, next rank" },
 	{ { "outlier previous", "outlier next" }, NULL, "Previous, next outlier" },
@@ -242,7 +242,7 @@ static void unbind(struct keymap *keymap, const char *key)
 	}
 }
 
-/* "t" of "compare:t"; all of it where no view is named. */
+/* Returns "t" for "compare:t", and a key without a view's name unchanged. */
 static const char *without_view(const char *key)
 {
 	for (int kind = 0; kind < VIEW_KIND_COUNT; kind++) {
@@ -361,7 +361,7 @@ const char *keymap_key_of(const struct keymap *keymap, const char *view, const c
 
 		if (strcmp(binding->line, line) != 0)
 			continue;
-		/* It may be of another view, or mean something else there. */
+		/* The key may be bound in another view only, or differently in this view. */
 		found = keymap_find(keymap, view, key);
 		if (found != NULL && strcmp(found, line) == 0)
 			return key;
@@ -412,7 +412,7 @@ void keymap_describe(const struct keymap *keymap, struct buffer *out)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(helps); i++)
 		describe(keymap, &helps[i], out);
-	/* A binding of the user's own: its help is its command line. */
+	/* A binding without a description is listed with its command line. */
 	for (size_t i = 0; i < keymap->count; i++)
 		if (!is_described(keymap->bindings[i].line))
 			buffer_printf(out, "%-14s %s\n", keymap->bindings[i].key,

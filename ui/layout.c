@@ -14,15 +14,15 @@
 #include "ui/view-type.h"
 #include "ui/views/pane-breakpoints.h"
 
-#define CARD_WIDTH 14 /* with one border */
+#define CARD_WIDTH 14 /* columns of a card with one border */
 #define CARD_RANKS_MAXIMUM 16
 #define LOWER_ROWS_MINIMUM 8
 #define TABLE_RANKS_MAXIMUM 64
 #define NARROW 56
-#define CELL_LINES_MINIMUM 4 /* the card beside the cursor is so high */
-#define OUTPUT_COLUMNS 120   /* from here on what ranks print below all */
+#define CELL_LINES_MINIMUM 4 /* rows of the selected rank's card beside the cells */
+#define OUTPUT_COLUMNS 120   /* least columns of a screen that shows the ranks' output */
 #define OUTPUT_ROWS 30
-#define MERGED_COLUMNS 160 /* from here on merged stacks beside source */
+#define MERGED_COLUMNS 160 /* least columns of a screen with merged stacks beside the source */
 
 static int layout_minimum(int a, int b)
 {
@@ -34,7 +34,7 @@ static int maximum(int a, int b)
 	return a > b ? a : b;
 }
 
-/* What stands in place of the verdict, in one line or two. */
+/* Returns the rows (1 or 2) of the text that the view shows in place of the verdict. */
 static int top_rows(const struct session *session, const struct view *view)
 {
 	struct buffer text = BUFFER_INIT;
@@ -60,14 +60,14 @@ static int verdict_rows(const struct session *session, const struct view *view)
 	if (session->verdict.sentence == NULL || width < 1 ||
 	    text_width(session->verdict.sentence) <= width)
 		return 1;
-	/* Where it is narrow, or there are rows enough, it gets a third. */
+	/* A long verdict gets a third row on a narrow or a high screen. */
 	if ((width < NARROW ? view->row_count >= 10 : view->row_count >= 24) &&
 	    text_width(session->verdict.sentence) > 2 * width - 10)
 		return 3;
 	return 2;
 }
 
-/* Ranks per row of cards, evenly over the rows; 0 when none fits. */
+/* Returns the count of cards in a row, evenly over the rows; 0: no card fits. */
 static int cards_across(const struct view *view, int ranks)
 {
 	int most = (view->column_count - 1) / CARD_WIDTH;
@@ -136,7 +136,7 @@ static int grid_rows(const struct layout *layout, const struct ranklist *list,
 	return rows;
 }
 
-/* Rows that the stack needs; the locals take the rest. */
+/* Returns the rows of the stack, at most half; the locals take the rest. */
 static int stack_rows(const struct session *session, const struct view *view, int rows)
 {
 	int wanted = pane_stack_row_count(session, view);
@@ -149,7 +149,7 @@ bool layout_has_breakpoints(const struct session *session)
 	return breakpoint_summary_count(session) > 0;
 }
 
-/* Below the locals, which give so many rows. */
+/* Places the breakpoints below the locals, in rows taken from the locals. */
 static void place_breakpoints(struct layout *layout, const struct session *session,
 			      const struct view *view)
 {
@@ -190,7 +190,7 @@ bool layout_can_show_output(const struct view *view)
 	return view->column_count >= OUTPUT_COLUMNS && view->row_count >= OUTPUT_ROWS;
 }
 
-/* There is room for it, and a rank that prints to a file. */
+/* True: the screen has room for the ranks' output, and some output has come. */
 static bool has_output(const struct session *session, const struct view *view)
 {
 	if (!layout_can_show_output(view))
@@ -201,7 +201,7 @@ static bool has_output(const struct session *session, const struct view *view)
 	return false;
 }
 
-/* What ranks print; returns the rows it takes, its border included. */
+/* Places the pane of the ranks' output; returns the pane's rows, the border included. */
 static int place_output(struct layout *layout, const struct session *session,
 			const struct view *view)
 {
@@ -218,7 +218,7 @@ static int place_output(struct layout *layout, const struct session *session,
 	return rows + 1;
 }
 
-/* Source, merged stacks, stack and locals below the grid. */
+/* Places source, merged stacks, stack and locals below the grid. */
 static void place_lower(struct layout *layout, const struct session *session,
 			const struct view *view, int row)
 {

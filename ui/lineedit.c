@@ -43,7 +43,7 @@ static int columns(void)
 	return size.ws_col;
 }
 
-/* What stands left of a full line is scrolled away. */
+/* Draws the line; a line wider than the terminal is scrolled so that the cursor shows. */
 static void lineedit_draw(const struct lineedit *edit)
 {
 	const char *text = edit->prompt->text.data;
@@ -122,8 +122,8 @@ static void lineedit_take_key(struct lineedit *edit, const char *name)
 }
 
 /*
- * Bytes of a sequence that no key has: up to its letter. 0: that is to come,
- * as the rest of what one key sends may.
+ * Returns the length of an escape sequence that belongs to no key, up to its final letter; 0: more
+ * bytes are needed to know.
  */
 static size_t skip_sequence(const char *bytes, size_t length)
 {
@@ -138,7 +138,8 @@ static size_t skip_sequence(const char *bytes, size_t length)
 	return length < LINEEDIT_BYTES ? 0 : length;
 }
 
-/* Bytes that the first key takes; 0: it is not whole. */
+/* Returns the length of the first key and writes the key's name ("": no known key); 0: the key is
+ * incomplete. */
 static size_t lineedit_find_key(const char *bytes, size_t length, char name[NAME_SIZE])
 {
 	size_t size = 1;
@@ -171,7 +172,7 @@ static size_t lineedit_find_key(const char *bytes, size_t length, char name[NAME
 	return size;
 }
 
-/* What is typed ahead of the end of a line waits for the next one. */
+/* Bytes behind Enter stay in edit->bytes for the next line. */
 static void lineedit_take_bytes(struct lineedit *edit)
 {
 	while (edit->length > 0 && edit->result == LINEEDIT_TYPING) {
@@ -193,7 +194,7 @@ static void lineedit_on_input(int fd, int events, void *data)
 	ssize_t got;
 
 	(void)events;
-	/* A Tab runs the loop: what comes meanwhile is read after it. */
+	/* edit->complete() may run the loop: bytes that do not fit then are read afterwards. */
 	if (edit->length == sizeof(edit->bytes))
 		return;
 	got = read(fd, edit->bytes + edit->length, sizeof(edit->bytes) - edit->length);
@@ -203,7 +204,7 @@ static void lineedit_on_input(int fd, int events, void *data)
 		edit->result = LINEEDIT_END;
 }
 
-/* The terminal is put back first. */
+/* Ends the reading, so that lineedit_read() restores the terminal before the program ends. */
 static void lineedit_on_end(int number, void *data)
 {
 	struct lineedit *edit = data;

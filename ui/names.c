@@ -17,7 +17,7 @@ static bool is_letter(char c)
 	       c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* As it is written behind a dot. */
+/* True: text is an identifier, which can be written behind a dot. */
 static bool names_is_name(const char *text)
 {
 	size_t length = 0;
@@ -27,7 +27,8 @@ static bool names_is_name(const char *text)
 	return length > 0 && text[length] == '\0' && !(*text >= '0' && *text <= '9');
 }
 
-/* Where what is typed of a.b.c begins, behind the last "(", "+", "[". */
+/* Returns the beginning of the dotted name (a.b.c) at the end of word, behind the last "(", "+" or
+ * "[". */
 static const char *chain_start(const char *word)
 {
 	const char *start = word + strlen(word);

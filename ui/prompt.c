@@ -15,7 +15,7 @@
 
 struct prompt_form {
 	const char *label;
-	const char *command; /* in front of what was typed */
+	const char *command; /* prefix that makes the typed text a command line */
 };
 
 static const struct prompt_form forms[] = {
@@ -43,7 +43,7 @@ void prompt_init(struct prompt *prompt)
 		history_init(&prompt->histories[i]);
 }
 
-/* What only the line that is being typed needs. */
+/* Frees the state that belongs to the line that is being typed. */
 static void forget_typing(struct prompt *prompt)
 {
 	free(prompt->typed);
@@ -174,7 +174,7 @@ static void erase_to_end(struct prompt *prompt)
 	buffer_truncate(&prompt->text, prompt->cursor);
 }
 
-/* Shows a line of the history; the one that was typed stays aside. */
+/* Shows a line of the history; the typed line is kept in prompt->typed. */
 static void prompt_go_to_line(struct prompt *prompt, size_t at)
 {
 	size_t count = history_of(prompt)->count;
@@ -204,7 +204,7 @@ static void go_newer(struct prompt *prompt)
 		prompt_go_to_line(prompt, prompt->history_at + 1);
 }
 
-/* The next older line with what was typed in it. */
+/* Shows the next older line that contains the typed text. */
 static void go_to_match(struct prompt *prompt)
 {
 	size_t at = prompt->history_at;
@@ -280,7 +280,7 @@ static void replace_word(struct prompt *prompt, size_t start, const char *word, 
 	free(copy);
 }
 
-/* The line up to the cursor, as the command line that it becomes. */
+/* Finds the candidates for the command line that the text up to the cursor becomes. */
 static void find_candidates(struct prompt *prompt, const struct session *session,
 			    const struct keymap *keymap)
 {
@@ -301,7 +301,7 @@ static void take_only_one(struct prompt *prompt)
 	size_t length = strlen(word);
 
 	replace_word(prompt, prompt->candidates.start, word, length);
-	/* A name may continue. */
+	/* An attribute may follow a name in an expression, so add no blank. */
 	if (length > 0 && word[length - 1] != '/' && prompt->kind != PROMPT_EVAL &&
 	    prompt->kind != PROMPT_COMPARE && prompt->kind != PROMPT_TENSOR)
 		prompt_insert(prompt, " ");
@@ -321,7 +321,7 @@ void prompt_cycle(struct prompt *prompt, int by)
 		     strlen(candidates->items[prompt->chosen]));
 }
 
-/* As far as all candidates agree. */
+/* Inserts the characters that all candidates share. */
 static void take_common(struct prompt *prompt)
 {
 	struct candidates *candidates = &prompt->candidates;
@@ -364,7 +364,7 @@ static void prompt_remember(struct prompt *prompt, const char *line)
 		log_write(LOG_WARNING, "%s", error.message);
 }
 
-/* As one word of a command line, whatever is in it. */
+/* Appends text, quoted as a single word of a command line. */
 static void append_quoted(struct buffer *out, const char *text)
 {
 	while (*text != '\0') {
@@ -397,7 +397,7 @@ char *prompt_take(struct prompt *prompt)
 	return buffer_take(&line);
 }
 
-/* The candidates from the first on with which the chosen one is seen. */
+/* Returns the first candidate to draw, so that the chosen candidate fits into width. */
 static int first_candidate(const struct prompt *prompt, int width)
 {
 	int first = prompt->chosen > 0 ? prompt->chosen : 0;
@@ -438,7 +438,7 @@ void prompt_draw(struct window window, const struct prompt *prompt)
 	int column = 0;
 	int cursor;
 
-	/* What stands left of a full line is scrolled away. */
+	/* A line that is too wide is scrolled so that the cursor shows. */
 	while (text_width(head) + text_width(label) >= width && *head != '\0') {
 		size_t first = behind(head, 0);
 

@@ -16,16 +16,16 @@
 #include "ui/pane.h"
 #include "ui/view.h"
 
-/* Frames of a class that tell it from the others when it is folded. */
+/* frames that are hashed into the key of a class, by which a folded class is known */
 #define KEY_FRAMES 64
 
-/* One rank while the list is made. */
+/* A rank while the list is made. */
 struct item {
 	const struct rank *rank;
 	size_t group;
-	bool is_known; /* what it is sorted by; what is not comes last */
+	bool is_known; /* true: the sort key is known; ranks without one come last */
 	double number;
-	char *text; /* owned; NULL: sorted by number */
+	char *text; /* sort key, owned; NULL: sorted by number */
 	int sign;
 };
 
@@ -47,7 +47,8 @@ static void ranklist_append_line(struct buffer *out, const struct session *sessi
 	}
 }
 
-/* All that the rows of a rank say, in lines that no filter reaches over. */
+/* Appends the text that a filter searches: all columns of a rank, its children and its odd threads,
+ * each in a line of its own, so that no match spans two columns. */
 static void ranklist_append_text(struct buffer *out, const struct session *session,
 				 const struct view *view, const struct rank *rank)
 {
@@ -62,7 +63,7 @@ static void ranklist_append_text(struct buffer *out, const struct session *sessi
 	}
 }
 
-/* Keeps the items whose text has the filter in it. */
+/* Keeps the items whose text contains the filter, in any case; returns the new count. */
 static size_t keep_matching(struct item *items, size_t count, const struct session *session,
 			    const struct view *view)
 {
@@ -89,7 +90,7 @@ static size_t keep_matching(struct item *items, size_t count, const struct sessi
 	return kept;
 }
 
-/* What a rank's own row says has the filter in it. */
+/* True: the rank's own row contains the filter. */
 static bool matches(const struct session *session, const struct view *view, const struct rank *rank)
 {
 	struct buffer needle = BUFFER_INIT;
@@ -117,7 +118,7 @@ static void ranklist_find_key(struct item *item, const struct session *session,
 	item->is_known = column_number(session, item->rank, sort, &item->number);
 	if (column_is_number(sort))
 		return;
-	/* Not what a row says of its age: that changes. */
+	/* column_append() would add the age, which changes with each sample. */
 	if (sort == COLUMN_ACTIVITY)
 		rank_append_activity(&text, item->rank);
 	else
@@ -126,7 +127,8 @@ static void ranklist_find_key(struct item *item, const struct session *session,
 	item->text = buffer_take(&text);
 }
 
-/* Hosts are numbered as they come; classes have their number. */
+/* Sets the group of each item: a host's number in the order of the hosts' first ranks, or the
+ * class. */
 static void find_groups(struct item *items, size_t count, const struct session *session,
 			enum grouping grouping)
 {
@@ -172,7 +174,7 @@ static int compare_items(const void *left, const void *right)
 	return order != 0 ? order : a->rank->process.rank - b->rank->process.rank;
 }
 
-/* Ranks that match, in order. */
+/* Returns the ranks that match the filter, sorted by group and sort key. */
 static struct item *make_items(struct ranklist *list, const struct session *session,
 			       const struct view *view)
 {
@@ -185,7 +187,7 @@ static struct item *make_items(struct ranklist *list, const struct session *sess
 	count = keep_matching(items, count, session, view);
 	if (order->grouping != GROUPING_NONE)
 		find_groups(items, count, session, order->grouping);
-	/* The session has them by number. */
+	/* session->ranks is sorted by number already. */
 	if (order->sort != COLUMN_RANK || order->is_reversed)
 		for (size_t i = 0; i < count; i++)
 			ranklist_find_key(&items[i], session, view);
@@ -257,8 +259,8 @@ static void ranklist_add_row(struct ranklist *list, size_t *capacity,
 }
 
 /*
- * The rows of one rank: what is odd below it shows by itself, and so does what
- * a filter found below it alone.
+ * Adds the rows of one rank. Odd threads and outlier children always show; if only children match
+ * the filter, the matching children show, too.
  */
 static void add_rank_rows(struct ranklist *list, size_t *capacity, size_t at,
 			  const struct session *session, const struct view *view)
@@ -332,7 +334,8 @@ static bool is_under_cursor(const struct ranklist *list, const struct session *s
 	return false;
 }
 
-/* The last row that fits: a child's comes behind its rank's. */
+/* Sets the cursor to the last matching row, since a child's row is behind its rank's row; a group's
+ * row wins over its ranks. */
 static void find_cursor(struct ranklist *list, const struct session *session,
 			const struct view *view)
 {

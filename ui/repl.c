@@ -21,7 +21,7 @@
 #include "ui/window.h"
 
 #define TEXT_WIDTH_MINIMUM 8
-/* A value has so many rows at most; print shows more of it. */
+/* rows of a value at most; the command `print` shows more */
 #define VALUE_ROWS 100
 
 void repl_init(struct repl *repl)
@@ -62,7 +62,7 @@ const char *repl_prompt(const struct repl *repl)
 	return repl->block.is_begun ? "... " : ">>> ";
 }
 
-/* Where so many characters before the end of text begin. */
+/* Returns the byte offset of the last `count` characters of text. */
 static size_t before_end(const char *text, json_int_t count)
 {
 	size_t at = strlen(text);
@@ -95,7 +95,7 @@ void repl_offer(struct repl *repl, const json_t *targets)
 
 		if (!is_label(label) || candidates.count == COMPLETE_MAXIMUM)
 			continue;
-		/* All of them stand for the same word. */
+		/* All candidates must replace the same part of the line. */
 		if (candidates.count > 0 && start != candidates.start)
 			continue;
 		candidates.start = start;
@@ -109,7 +109,8 @@ void repl_offer(struct repl *repl, const json_t *targets)
 	free(head);
 }
 
-/* The rank that completes a line: the selected one, or the first. */
+/* Returns the rank to ask for completions: the selected rank if it is focused, else the first
+ * focused rank; NULL: none. */
 static const struct rank *repl_find_asked(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);
@@ -162,7 +163,7 @@ int repl_tab(struct repl *repl, struct engine *engine, int by, request_done *don
 	if (repl->line.candidates.count > 0) {
 		prompt_cycle(&repl->line, by);
 	} else if (head[strspn(head, " ")] == '\0') {
-		/* As an editor does that indents by four blanks. */
+		/* Inserts blanks up to the next multiple of four, as an editor does. */
 		for (size_t i = repl->line.cursor % 4; i < 4; i++)
 			prompt_key(&repl->line, "Space");
 	} else if (!session_controls(&engine->session, rank)) {
@@ -191,7 +192,7 @@ static struct repl_row *repl_add_row(struct repl_rows *rows, int column, char *o
 	return row;
 }
 
-/* A line, in as many rows as it needs; the head stands in the first one. */
+/* Adds a line in as many rows as the width needs; only the first row has the head. */
 static void repl_add_line(struct repl_rows *rows, const struct repl_row *like, const char *line,
 			  size_t length, int width)
 {
@@ -218,7 +219,9 @@ static void repl_add_line(struct repl_rows *rows, const struct repl_row *like, c
 	buffer_clear(&text);
 }
 
-/* All lines of text; later is the head of those after the first one. */
+/*
+ * Adds the lines of text, at most VALUE_ROWS rows; `later` is the head of all lines but the first.
+ */
 static void repl_add_text(struct repl_rows *rows, struct repl_row like, const char *text,
 			  const char *later, int width)
 {
@@ -271,7 +274,7 @@ static char *make_head(const struct rankset *ranks, int32_t mark, int ranks_widt
 	return buffer_take(&out);
 }
 
-/* Of the widest set among them, at most a third of the pane. */
+/* Returns the width of the widest set of ranks, at most a third of the pane's width. */
 static int find_ranks_width(const struct answer_classes *classes, int width)
 {
 	struct buffer text = BUFFER_INIT;
@@ -340,7 +343,7 @@ static void add_answers(struct repl_rows *rows, const struct answers *answers,
 	answer_classes_clear(&classes);
 }
 
-/* The newest of them comes first. */
+/* Reverses the rows from `first` on, so that the newest row comes first. */
 static void repl_reverse(struct repl_rows *rows, size_t first)
 {
 	size_t last = rows->count;

@@ -20,7 +20,7 @@
 
 #define NAME_MAXIMUM 100
 
-/* A folder of this name was made; NULL and errno. free() it. */
+/* Makes a folder and returns its path, to be freed; NULL and errno: no folder was made. */
 static char *scratch_make_folder(void)
 {
 	const char *parent = getenv("TMPDIR");
@@ -35,7 +35,8 @@ static char *scratch_make_folder(void)
 	return NULL;
 }
 
-/* A dot at its beginning would make it a file of settings. */
+/* Returns the name with all but letters, digits, _ and . replaced; a leading dot is replaced, too,
+ * since editors may read dot files as settings. */
 static char *harmless_name(const char *name)
 {
 	char *copy = xstrndup(place_file_name(name), NAME_MAXIMUM);

@@ -21,23 +21,24 @@
 #include "ui/theme.h"
 
 #define RESTORE_SIZE 256
-/* Pairs of curses: one a style, then one for two styles of areas. */
+/* Colour pairs of curses: one for each style, then one for each pair of heat styles (two halves of
+ * a cell). */
 #define HALVES_PAIR (STYLE_COUNT + 1)
 #define PAIR_COUNT (HALVES_PAIR + STYLE_HEAT_COUNT * STYLE_HEAT_COUNT)
 
 struct screen {
 	SCREEN *curses;
-	FILE *terminal;	     /* /dev/tty when stdin or stdout is none */
-	struct canvas shown; /* what the terminal shows now */
-	int colour_count;    /* 0: none */
+	FILE *terminal;	     /* /dev/tty if stdin or stdout is no terminal; else NULL */
+	struct canvas shown; /* the terminal's present contents */
+	int colour_count;    /* count of colours; 0: no colours */
 	bool is_utf8;
-	bool is_away; /* somebody else has the terminal */
+	bool is_away; /* another program has the terminal */
 	struct theme theme;
 };
 
 /*
- * What a fatal signal's handler needs: nothing else may be touched there.
- * The screen is the one piece of global state that curses forces on us.
+ * All that the handler of fatal signals may touch. curses has one global screen, so the state is
+ * global, too.
  */
 static struct {
 	volatile sig_atomic_t is_open;
@@ -61,7 +62,7 @@ static void restore_and_die(int number)
 		tcsetattr(emergency.fd, TCSANOW, &emergency.settings);
 		emergency.is_open = 0;
 	}
-	/* SA_RESETHAND: the default comes next, so the status is true. */
+	/* SA_RESETHAND restored the default action, so the exit status names the signal. */
 	raise(number);
 }
 
@@ -83,7 +84,9 @@ static void add_restore(const char *capability)
 		screen_add_text(text);
 }
 
-/* What ncurses sends, with its fallback for terminals that do not say. */
+/*
+ * Adds the sequence that turns the mouse off: terminfo's XM, else xterm's sequence, like ncurses.
+ */
 static void add_mouse_restore(void)
 {
 	const char *format = tigetstr("XM");
@@ -127,7 +130,7 @@ static void forget_emergency(void)
 		signal(fatal_signals[i], SIG_DFL);
 }
 
-/* A terminal that cannot place its cursor shows nothing but garbage. */
+/* Fails if TERM is unset or unknown, or if the terminal cannot place its cursor. */
 static int check_type(int fd, struct error *error)
 {
 	const char *type = getenv("TERM");
@@ -153,7 +156,7 @@ static int check_type(int fd, struct error *error)
 	return 0;
 }
 
-/* -1: there is no terminal. */
+/* Uses stdin and stdout, else /dev/tty; -1 and an error: there is no terminal. */
 static int find_terminal(FILE **in, FILE **out, struct termios *settings, struct error *error)
 {
 	*in = stdin;
@@ -215,7 +218,7 @@ struct screen *screen_open(bool has_no_color, struct error *error)
 	curs_set(0);
 	screen->is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	if (!has_no_color && has_colors()) {
-		/* COLORS is known from here on. */
+		/* start_color() sets COLORS. */
 		start_color();
 		use_default_colors();
 		screen->colour_count = COLORS >= 8 ? COLORS : 0;
@@ -295,7 +298,7 @@ static attr_t attributes_of(int attributes)
 void screen_set_mouse(struct screen *screen, bool is_on)
 {
 	(void)screen;
-	/* A click is told when it begins; two of them are told apart here. */
+	/* Report a press at once; the caller finds double clicks. */
 	mouseinterval(0);
 	mousemask(is_on ? BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED : 0, NULL);
 }
@@ -386,7 +389,7 @@ static void screen_draw_row(const struct screen *screen, const struct canvas *ca
 
 		if (cell->width == 0)
 			continue;
-		/* curses may think another width of what is not ASCII. */
+		/* curses may assume another width for non-ASCII, so move explicitly. */
 		if (is_lost)
 			move(row, column);
 		screen_draw_cell(screen, cell);
@@ -423,7 +426,7 @@ bool screen_draw(struct screen *screen, const struct canvas *canvas)
 
 void screen_write(struct screen *screen, const char *bytes, size_t length)
 {
-	/* What curses holds back comes first. */
+	/* Flush the output that curses still holds. */
 	refresh();
 	file_write(output_of(screen), bytes, length);
 }
@@ -434,7 +437,7 @@ void screen_leave(struct screen *screen)
 	curs_set(1);
 	endwin();
 	emergency.is_open = 0;
-	/* The terminal's quit key is for the program that has it now. */
+	/* While another program has the terminal, the quit key is meant for that program. */
 	signal(SIGQUIT, SIG_IGN);
 }
 
@@ -450,7 +453,7 @@ void screen_return(struct screen *screen)
 void screen_suspend(struct screen *screen)
 {
 	screen_leave(screen);
-	/* Not SIGTSTP: that one is caught, to come here. */
+	/* SIGTSTP is caught and leads to this function, so it cannot stop the process. */
 	raise(SIGSTOP);
 	screen_return(screen);
 }

@@ -41,7 +41,7 @@ static void collect_source(struct search_text *lines, const struct app *app)
 	lines->at = pane_source_line(session, &app->view) - 1;
 }
 
-/* The ranks as the grid has them, each with all that its row says. */
+/* Adds the ranks in the order of the grid, each with all columns of its row. */
 static void search_text_collect_ranks(struct search_text *lines, const struct app *app)
 {
 	const struct session *session = &app->engine->session;
@@ -143,7 +143,7 @@ void search_text_clear(struct search_text *lines)
 	*lines = (struct search_text){ .text = BUFFER_INIT, .line = BUFFER_INIT };
 }
 
-/* The start of each line of text; its newlines become NULs. */
+/* Returns the starts of the lines, to be freed; replaces the newlines in text by NULs. */
 static char **split_lines(struct buffer *text, int count)
 {
 	char **lines = xcalloc((size_t)count + 1, sizeof(*lines));
@@ -185,7 +185,7 @@ static struct found search_text_find_line(char *const *lines, int count, int at,
 struct found search_text_find(const struct search_text *lines, const char *needle, int direction)
 {
 	int count = lines->count;
-	/* A scroll may be beyond the end, to stay there. */
+	/* The scroll position of a text may be beyond the end (SCROLL_END). */
 	int at = lines->at < count ? lines->at : count - 1;
 	struct buffer text = BUFFER_INIT;
 	struct found found;

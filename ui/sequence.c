@@ -16,16 +16,16 @@
 #define SUBSTITUTE 0x1a
 #define DELETE 0x7f
 
-/* A string without an end must not swallow all that comes. */
+/* A string without a terminator must not swallow all later output. */
 #define STRING_MAXIMUM 65536
 #define COMBINED_MAXIMUM 2
 #define NUMBERS_MAXIMUM 16
 #define NUMBER_MAXIMUM 9999
 
-/* What may stand behind ESC alone: cursor, line feeds, keypad, reset. */
+/* allowed bytes behind ESC: cursor, line feeds, keypad, reset */
 static const char escapes[] = "78DEMHc=>";
 
-/* Which control sequences pass: the last byte, by what follows the [. */
+/* Allowed control sequences: their final bytes, by the private marker behind "ESC [". */
 static const struct {
 	char leader;
 	const char *last;
@@ -43,7 +43,7 @@ static bool sequence_is_allowed(char leader, char last)
 	return false;
 }
 
-/* Numbers and what stands between them; false: there are too many. */
+/* Appends numbers and separators, each number at most NUMBER_MAXIMUM; false: too many numbers. */
 static bool append_numbers(struct buffer *out, const char *at, const char *end)
 {
 	int count = 1;
@@ -91,7 +91,7 @@ static void end_control(struct sequence *sequence, struct buffer *out, char last
 
 static void pass_text(struct sequence *sequence, struct buffer *out, unsigned char byte);
 
-/* One byte of ESC [ …: it is kept until the last one is there. */
+/* Takes one byte of "ESC [ …"; the bytes are kept until the final byte comes. */
 static void pass_control(struct sequence *sequence, struct buffer *out, unsigned char byte)
 {
 	if (byte < ' ' || byte >= DELETE) {
@@ -103,7 +103,7 @@ static void pass_control(struct sequence *sequence, struct buffer *out, unsigned
 	} else if (sequence->length + 1 < SEQUENCE_BYTES) {
 		sequence->bytes[sequence->length++] = (char)byte;
 	} else {
-		/* So long is none that we know: its rest goes with it. */
+		/* No allowed sequence is so long: with "!" end_control() drops the sequence. */
 		sequence->bytes[0] = '!';
 	}
 }
@@ -127,7 +127,7 @@ static void pass_escape(struct sequence *sequence, struct buffer *out, unsigned 
 	}
 }
 
-/* The last byte of another character set's name, or the like. */
+/* Skips a sequence with intermediate bytes, such as the choice of a character set. */
 static void pass_intermediate(struct sequence *sequence, struct buffer *out, unsigned char byte)
 {
 	if (byte >= ' ' && byte < '0')
@@ -146,7 +146,7 @@ static void sequence_skip_string(struct sequence *sequence, unsigned char byte)
 		sequence->state = SEQUENCE_STRING_ESCAPE;
 }
 
-/* ESC \ ends the string; any other sequence does so, too, and counts. */
+/* "ESC \" ends the string; any other sequence ends the string, too, and is processed. */
 static void end_string(struct sequence *sequence, struct buffer *out, unsigned char byte)
 {
 	if (byte == '\\')
@@ -155,7 +155,7 @@ static void end_string(struct sequence *sequence, struct buffer *out, unsigned c
 		pass_escape(sequence, out, byte);
 }
 
-/* How many bytes the character has that begins so; 1 where none does. */
+/* Returns the length of the UTF-8 character that begins with this byte; 1: no character does. */
 static size_t character_bytes(unsigned char first)
 {
 	if (first >= 0xc2 && first < 0xe0)
@@ -165,7 +165,9 @@ static size_t character_bytes(unsigned char first)
 	return first >= 0xf0 && first < 0xf5 ? 4 : 1;
 }
 
-/* A whole character, or bytes that are none. */
+/*
+ * Appends the kept bytes: a character, or invalid bytes as text; drops excess combining characters.
+ */
 static void end_character(struct sequence *sequence, struct buffer *out)
 {
 	const char *at = sequence->bytes;
@@ -203,7 +205,7 @@ static void pass_text(struct sequence *sequence, struct buffer *out, unsigned ch
 		text_escape(out, (const char *)&byte, 1);
 }
 
-/* Most of what comes is plain: returns how many bytes of it were taken. */
+/* Passes printable ASCII without the state machine; returns the count of bytes passed. */
 static size_t pass_plain(struct sequence *sequence, struct buffer *out, const char *bytes,
 			 size_t length)
 {

@@ -27,7 +27,8 @@ struct shell {
 	int status;
 };
 
-/* As of a script: what failed is 1, what is partial 4. */
+/* Adds a result to the exit status, as in a script: 1 after a failure, else 4 after a partial
+ * answer. */
 static void shell_add_status(struct shell *shell, int result)
 {
 	int status = shell->context->status;
@@ -49,8 +50,8 @@ static int begin_eval(struct shell *shell, struct error *error)
 }
 
 /*
- * Runs what was typed, and clears it. A block that only ends with the input is
- * run as it is: Python says what it lacks. -1: its output has no reader.
+ * Runs and clears the typed block. A block that the end of the input cuts off is run as it is, so
+ * that Python reports the missing part. -1: the output cannot be written.
  */
 static int shell_run_block(struct shell *shell, struct error *error)
 {
@@ -107,7 +108,7 @@ static void shell_take_completions(struct repl *repl, struct engine *engine)
 	json_decref(body);
 }
 
-/* In a shell Tab waits for the answer. */
+/* Completes at Tab; waits for the rank's answer, unlike the screen. */
 static void shell_complete(int by, void *data)
 {
 	struct shell *shell = data;
@@ -150,14 +151,14 @@ static int read_lines(struct shell *shell, struct error *error)
 	return result;
 }
 
-/* While a line is typed C-c is a key. */
+/* Called while code runs; while a line is typed, C-c is an ordinary key. */
 static void on_interrupt(int number, void *data)
 {
 	(void)number;
 	rank_query_interrupt(data);
 }
 
-/* C-c ends what runs, not who has it run. */
+/* C-c interrupts the running code, not the shell. */
 static int shell_read_terminal(struct shell *shell, struct error *error)
 {
 	struct engine *engine = shell->context->engine;

@@ -18,10 +18,10 @@
 
 struct step_group_form {
 	const char *command;
-	const char *runs; /* of one rank that has not stopped yet */
-	bool is_step;	  /* it ends soon, or waits for others */
-	bool is_summed;	  /* what came of it is said at its end */
-	bool is_endless;  /* it need not end */
+	const char *runs; /* text for a single rank that has not stopped yet */
+	bool is_step;	  /* ranks stop soon, or wait for other ranks */
+	bool is_summed;	  /* the number of stopped ranks is shown at the end */
+	bool is_endless;  /* ranks need not stop at all */
 };
 
 static const struct step_group_form forms[] = {
@@ -42,7 +42,7 @@ void step_group_clear(struct step_group *motion)
 	*motion = (struct step_group){ .command = NULL };
 }
 
-/* NULL: after this command ranks stand where they stood. */
+/* Returns NULL for a command that does not make a step group. */
 static const struct step_group_form *step_group_form_of(const char *command)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(forms); i++)
@@ -89,12 +89,12 @@ static void step_group_append_name(struct buffer *out, const struct step_group *
 	buffer_printf(out, "%s: ", motion->name != NULL ? motion->name : motion->command);
 }
 
-/* What became of them so far. */
+/* Present states of the group's ranks. */
 struct tally {
 	struct rankset stopped;
 	struct rankset running;
 	size_t refused;
-	size_t left; /* nothing is to stop them any more */
+	size_t left; /* running ranks that nothing will stop */
 	size_t ended;
 };
 
@@ -104,14 +104,16 @@ static void tally_clear(struct tally *tally)
 	rankset_clear(&tally->running);
 }
 
-/* Of a `connect`, or of the first `pause`, the answer is to come yet. */
+/* True: the rank can still stop: its debugger is connected, or the answer to `connect` or to the
+ * first `pause` is still to come. */
 static bool is_told(const struct rank *rank, const struct step_group *motion)
 {
 	return debugger_is_ours(&rank->debugger) || rank->debugger.state == DEBUGGER_WAITING ||
 	       (ptrace_state_is_free(rank) && step_group_form_of(motion->command)->is_summed);
 }
 
-/* By the node; of a pause also where its debugger has left since. */
+/* True: the node resumed the rank; or the rank's pause is no longer pending, since its debugger has
+ * detached. */
 static bool is_resumed(const struct rank *rank, const struct step_group *motion)
 {
 	if (step_group_form_of(motion->command)->is_summed && !rank->is_pausing)
@@ -167,7 +169,8 @@ void step_group_settle(struct step_group *motion, const struct engine *engine)
 			motion->is_answered = false;
 }
 
-/* It may wait for a stopped rank, and then stops only after that resumes. */
+/* True: the rank may wait for a stopped rank in a collective, and so cannot stop before that rank
+ * resumes. */
 static bool waits_long(const struct step_group *motion, const struct session *session, int number)
 {
 	const struct rank *rank = session_find_rank(session, number);
@@ -204,7 +207,9 @@ bool step_group_is_refused(const struct step_group *motion, const struct session
 	return tally.refused > 0;
 }
 
-/* What all of them wait in, "all_reduce"; NULL: they do not, or in several. */
+/*
+ * Returns the collective that all ranks wait in, "all_reduce"; NULL: not all wait in the same one.
+ */
 static const char *wait_of(const struct rankset *ranks, const struct session *session)
 {
 	const char *name = NULL;
@@ -250,7 +255,7 @@ static void step_group_append_count(struct buffer *out, size_t count, const char
 	buffer_append_string(out, count == 1 ? one : several);
 }
 
-/* An agent stops a thread where its next line begins, not where it is. */
+/* True: agents debug all of the ranks. An agent stops a thread only at its next Python line. */
 static bool are_of_agents(const struct rankset *ranks, const struct session *session)
 {
 	int number = -1;
@@ -264,7 +269,7 @@ static bool are_of_agents(const struct rankset *ranks, const struct session *ses
 	return true;
 }
 
-/* Of a pause that is to come. */
+/* Appends where pending pauses of agents will stop. */
 static void step_group_append_where(struct buffer *out, const struct step_group *motion,
 				    const struct tally *tally, const struct session *session)
 {
@@ -309,12 +314,12 @@ static void append_tally(struct buffer *out, const struct tally *tally,
 		step_group_append_count(out, tally->left, " runs on", " run on");
 		step_group_append_count(out, tally->ended, " is gone", " are gone");
 	}
-	/* What comes at once needs no clock. */
+	/* Steps of less than a second show no time. */
 	if (step_group_form_of(motion->command)->is_step && seconds >= 1)
 		buffer_printf(out, ", %.1f s", seconds);
 }
 
-/* Between the first and the last of them; -1: not known. */
+/* Returns the seconds between the first and the last stop of the ranks; -1: unknown. */
 static double skew_of(const struct rankset *ranks, const struct session *session)
 {
 	const struct rank *first = NULL;
@@ -324,7 +329,7 @@ static double skew_of(const struct rankset *ranks, const struct session *session
 	while ((number = rankset_next(ranks, number)) >= 0) {
 		const struct rank *rank = session_find_rank(session, number);
 
-		/* Machines have clocks of their own. */
+		/* Times from different hosts cannot be compared. */
 		if (rank == NULL || rank->debugger.stopped_at < 0 ||
 		    (first != NULL && first->node != rank->node))
 			return -1;

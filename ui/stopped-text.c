@@ -12,7 +12,7 @@
 #include "protocol/rankset.h"
 
 #define LONG_SHARE 0.8
-/* Of what is left, so that there is time for an answer. */
+/* A resume is announced at least so many seconds before, so that the user has time to answer. */
 #define SOON_SECONDS 10.0
 
 bool rank_append_held(struct buffer *out, const struct rank *rank)
@@ -55,7 +55,7 @@ size_t session_held_count(const struct session *session)
 	return count;
 }
 
-/* It may not be known since when. */
+/* Returns the seconds since the rank stopped; 0: unknown. */
 static double stopped_text_seconds_of(const struct session *session, const struct rank *rank)
 {
 	double seconds = debug_state_seconds(rank, session->now);
@@ -63,7 +63,8 @@ static double stopped_text_seconds_of(const struct session *session, const struc
 	return seconds > 0 ? seconds : 0;
 }
 
-/* Of the rank that resumes first by itself, else of the one held longest. */
+/* Returns the stopped rank whose lease ends first; without leases, the rank stopped longest; NULL:
+ * none. */
 static const struct rank *most_urgent(const struct session *session)
 {
 	const struct rank *longest = NULL;
@@ -88,8 +89,9 @@ static const struct rank *most_urgent(const struct session *session)
 }
 
 /*
- * Seconds that count against its limit: a watchdog's clock begins where others
- * wait for it, and runs on over all its steps.
+ * Returns the seconds that count against the rank's limit. Without a lease the limit is a
+ * collective's time-out, which counts from the beginning of the other ranks' wait, through all
+ * steps.
  */
 static double counted(const struct session *session, const struct rank *rank)
 {
@@ -107,7 +109,7 @@ static double counted(const struct session *session, const struct rank *rank)
 	return most;
 }
 
-/* How long that rank may be held; -1: no limit. */
+/* Returns the seconds that the rank may stay stopped; -1: no limit. */
 static double limit_of(const struct session *session, const struct rank *rank)
 {
 	const struct debugger *debugger = &rank->debugger;
@@ -131,7 +133,7 @@ void session_append_held(struct buffer *out, const struct session *session)
 	if (limit < 0)
 		return;
 	buffer_append_string(out, " of ");
-	/* Its parts were read one after the other: some milliseconds short. */
+	/* lease and held were read one after the other, so their sum is some milliseconds short. */
 	text_clock(out, round(limit));
 }
 
@@ -154,7 +156,7 @@ static double resume_of(const struct rank *rank)
 	return rank->debugger_at + rank->debugger.lease;
 }
 
-/* NULL: the node resumes none. */
+/* Returns the rank that the node resumes first; NULL: the node resumes none. */
 static const struct rank *first_limited(const struct session *session)
 {
 	const struct rank *first = NULL;

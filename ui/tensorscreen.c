@@ -8,7 +8,7 @@
 #include "ui/view.h"
 #include "ui/views/pane-tensor.h"
 
-#define HEADER_ROWS_MINIMUM 12 /* inside, for more than one line of header */
+#define HEADER_ROWS_MINIMUM 12 /* least rows inside the frame for a header of more than one row */
 #define CELL_MINIMUM 5
 #define CELL_MAXIMUM 40
 #define UNKNOWN_WIDTH 10
@@ -51,7 +51,9 @@ static void widen_by(double *largest, const struct tensor_number *number)
 		*largest = fabs(value);
 }
 
-/* Of all that is known to be in it. */
+/*
+ * Returns the largest known absolute value: of the extremes, else of the elements that have come.
+ */
 static double largest_of(const struct tensorview *known)
 {
 	double largest = 0;
@@ -74,7 +76,8 @@ static int wider(int width, const struct tensor_number *number, struct tensor_fo
 	return other > width ? other : width;
 }
 
-/* The widest of the numbers that have come, and of the extremes. */
+/* Returns the columns of a cell: the widest number among the elements that have come, the extremes
+ * and the column indices. */
 static int cell_width(const struct tensorview *known, const struct tensor_screen *screen)
 {
 	const struct tensor_statistics *statistics = &known->tensor.statistics;
@@ -93,7 +96,7 @@ static int cell_width(const struct tensorview *known, const struct tensor_screen
 	return (width < CELL_MAXIMUM ? width : CELL_MAXIMUM) + 1;
 }
 
-/* So that the cursor is seen. */
+/* Returns the first shown row or column, so that the cursor is visible. */
 static int64_t scroll(int64_t first, int64_t cursor, int64_t count, int shown)
 {
 	first = tensorscreen_keep(first, cursor - shown + 1, cursor);
@@ -161,7 +164,7 @@ void tensor_screen_make(struct tensor_screen *screen, const struct session *sess
 void tensor_screen_map(const struct tensor_screen *screen, const struct view *view,
 		       int *row_maximum, int *column_maximum)
 {
-	/* The legend is its head; one row and two columns have the cursor. */
+	/* A row above the map and a column at its left show the place of the cursor. */
 	int rows = screen->row_count - 1;
 
 	*row_maximum = rows > 0 ? (view->has_heat ? 2 * rows : rows) : 0;

@@ -15,14 +15,14 @@
 #define ROWS_MINIMUM 2
 #define COLUMNS_MINIMUM 8
 #define SIZE_MAXIMUM 1000
-/* libvterm works on what it is given at once; so much is no strain. */
+/* Bytes per write to libvterm: libvterm processes a write as a whole. */
 #define PIECE_BYTES 1024
 #define REPLACEMENT 0xfffd
-/* Of the colours beyond the first sixteen, by their distance. */
+/* An RGB colour whose components differ by less is grey. */
 #define GREY_DISTANCE 48
 
 struct past_line {
-	struct cell *cells; /* without the blanks at its end */
+	struct cell *cells; /* without trailing blanks */
 	int count;
 };
 
@@ -33,8 +33,8 @@ struct terminal {
 	int column_count;
 	bool is_cursor_visible;
 	struct sequence sequence;
-	struct past_line past[TERMINAL_HISTORY]; /* a ring */
-	size_t past_count;			 /* ever left */
+	struct past_line past[TERMINAL_HISTORY]; /* ring buffer */
+	size_t past_count; /* lines that have ever left the screen at its top */
 	void (*answer)(const char *bytes, size_t length, void *data);
 	void *answer_data;
 };
@@ -52,7 +52,8 @@ static int clamp(int value, int minimum, int maximum)
 	return value > maximum ? maximum : value;
 }
 
-/* The one of eight that is nearest: each of the three is in it, or not. */
+/* Returns the nearest of the eight colours: each of red, green and blue is on or off; grey is white
+ * (7). */
 static int nearest_of_eight(int red, int green, int blue)
 {
 	int parts[3] = { red, green, blue };
@@ -72,7 +73,7 @@ static int nearest_of_eight(int red, int green, int blue)
 	return number;
 }
 
-/* The style of a colour; *is_bright: of the second eight. */
+/* Returns the style of a colour; *is_bright: the colour is one of the second eight. */
 static enum style terminal_style_of(const struct terminal *terminal, VTermColor colour,
 				    bool *is_bright)
 {
@@ -84,7 +85,7 @@ static enum style terminal_style_of(const struct terminal *terminal, VTermColor 
 	return colours[nearest_of_eight(colour.rgb.red, colour.rgb.green, colour.rgb.blue)];
 }
 
-/* A background is shown as the colour reversed. */
+/* Styles have no backgrounds: a background colour is drawn as its style, reversed. */
 static void set_colours(const struct terminal *terminal, struct cell *cell,
 			const VTermScreenCell *from)
 {
@@ -98,7 +99,7 @@ static void set_colours(const struct terminal *terminal, struct cell *cell,
 		bool is_ignored;
 		enum style style = terminal_style_of(terminal, from->bg, &is_ignored);
 
-		/* Black, mostly: as good as none. */
+		/* STYLE_TEXT is black or white; the background is mostly black. */
 		if (style != STYLE_TEXT) {
 			cell->style = (uint8_t)style;
 			is_reverse = !is_reverse;
@@ -114,7 +115,7 @@ static void set_colours(const struct terminal *terminal, struct cell *cell,
 		cell->emphasis |= EMPHASIS_ITALIC;
 }
 
-/* What libvterm and we measure differently is not shown as it is. */
+/* Replaces a character to which libvterm gives another width than text_codepoint_width(). */
 static struct cell terminal_cell_of(const struct terminal *terminal, const VTermScreenCell *from)
 {
 	struct cell cell = CELL_BLANK;
@@ -272,7 +273,7 @@ void terminal_type(struct terminal *terminal, const char *key)
 		return;
 	}
 	code = text_next(&at);
-	/* A name of more than one character is of a key that is not here. */
+	/* A longer name belongs to a key that programs on a terminal do not know. */
 	if (code > 0 && *at == '\0')
 		vterm_keyboard_unichar(terminal->vterm, (uint32_t)code, VTERM_MOD_NONE);
 }
@@ -344,7 +345,9 @@ static void terminal_draw_row(struct window window, int row, const struct termin
 	}
 }
 
-/* In a window that is too low the cursor's line is the last one. */
+/*
+ * Returns the rows to skip, so that the cursor's row is the last one of a window that is too low.
+ */
 static int rows_above(const struct terminal *terminal, int row_count)
 {
 	VTermPos at;

@@ -1,6 +1,6 @@
 /*
- * theme-files: where themes are. A name is that of a file in one of a few
- * folders; the first folder that has it counts.
+ * theme-files: finding and loading themes by name. A theme is a file of this name in one of four
+ * folders; the first folder that has the file wins.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +21,8 @@
 #define THEMES_MAXIMUM 256
 #define FOLDER_COUNT 4
 
-/* The folder of the program plus /themes; NULL when it cannot be known. */
+/* Returns the folder "themes" beside the program, to be freed; NULL: the program's folder is
+ * unknown. */
 static char *folder_beside_program(void)
 {
 	char *folder = file_program_folder();
@@ -33,7 +34,7 @@ static char *folder_beside_program(void)
 	return themes;
 }
 
-/* In the order they are looked in; some may be NULL. */
+/* Fills the folders in the order of the search; a folder may be NULL. */
 static void find_folders(char *folders[FOLDER_COUNT])
 {
 	folders[0] = file_config_path("themes");
@@ -48,7 +49,7 @@ static void free_folders(char *folders[FOLDER_COUNT])
 		free(folders[i]);
 }
 
-/* No path, no hidden file, no file that an editor left. */
+/* False: a path, a hidden file, a backup file of an editor. */
 static bool theme_files_is_name(const char *name)
 {
 	size_t length = strlen(name);
@@ -59,8 +60,8 @@ static bool theme_files_is_name(const char *name)
 }
 
 /*
- * False, and no sentence, when there is no such file. The installation's files
- * may belong to another user, the user's own (is_own) may not.
+ * Loads a theme from a folder; false without an error: the folder has no such file. The user's own
+ * file (is_own) must belong to the user; installed files may belong to others.
  */
 static bool load_from(const char *folder, bool is_own, const char *name, struct theme *theme,
 		      int *result, struct error *error)

@@ -69,7 +69,7 @@ static bool parse_colour(char *word, struct colour *colour)
 	if (slash == NULL) {
 		if (!parse_one_colour(word, &colour->rich))
 			return false;
-		/* Without a second colour the first must do, if it can. */
+		/* Without a second colour, the first colour is used if it is one of the 16. */
 		colour->plain = colour->rich < 16 ? colour->rich : -1;
 		return true;
 	}
@@ -108,7 +108,7 @@ static int parse_look(struct look *look, char *words, const char *where, struct 
 	return 0;
 }
 
-/* What was read, and in which line each style was named; 0: in none. */
+/* The theme, and for each style the line that defines the style; 0: no line yet. */
 struct parse {
 	struct theme theme;
 	int lines[STYLE_COUNT];
@@ -170,8 +170,8 @@ int theme_parse(struct theme *theme, const char *text, const char *file, struct 
 }
 
 /*
- * Eight colours have no bright ones: bold makes them so on most terminals,
- * except black, which would be there but not be seen.
+ * Returns one of eight colours. Bold makes a colour bright on most terminals; bright black becomes
+ * the default colour, dim, since bold black may be invisible.
  */
 static int colour_of_eight(int colour, int *attributes)
 {

@@ -1,6 +1,6 @@
 /*
- * view-requests: what the open view lacks, asked of the engine after each draw. The
- * panes themselves ask nothing.
+ * view-requests: requests to the engine, after each draw, for data that the open view lacks. The
+ * panes themselves request nothing.
  */
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ void want_frame(struct app *app, const struct rank *rank, pid_t tid, const struc
 		return;
 	engine_want_source(app->engine, rank->node, rank->process.pid,
 			   stack->frames[depth].code->file);
-	/* A process that is gone cannot be asked about. */
+	/* The variables of an exited process cannot be read. */
 	if (rank->state != RANK_EXITED)
 		engine_want_frame(app->engine, rank->node, rank->process.pid, tid, depth);
 }
@@ -51,8 +51,8 @@ void home_want(struct app *app, bool is_open)
 }
 
 /*
- * What the selected rank prints is followed while it can be seen, and where
- * there would be room for it, to know whether there is any.
+ * Follows the output of the selected rank while the output is shown, or while the screen has room
+ * for output, to know whether there is any.
  */
 static void want_output(struct app *app)
 {
@@ -64,7 +64,7 @@ static void want_output(struct app *app)
 		engine_follow_output(app->engine, rank->node, rank->process.pid);
 	else
 		engine_follow_output(app->engine, 0, 0);
-	/* Its node knows where it printed to, and asks it no more. */
+	/* The node knows the output file of an exited rank: read it once, do not follow. */
 	if (is_seen && rank != NULL && rank->process.pid > 0 && rank->state == RANK_EXITED)
 		engine_want_output(app->engine, rank->node, rank->process.pid);
 }
@@ -75,7 +75,7 @@ static void ignore(void *data, const char *text)
 	(void)text;
 }
 
-/* What Tab would complete the expression that is typed with. */
+/* Requests the variables that Tab needs to complete the typed expression. */
 static void want_names(struct app *app)
 {
 	const struct session *session = &app->engine->session;
@@ -98,7 +98,8 @@ static void want_names(struct app *app)
 	free(head);
 }
 
-/* What is left of ranks that end is what nodes were asked about before. */
+/* Nodes must be asked about new ranks in time: when a rank has ended, only requested evidence is
+ * left. */
 static void want_evidence(struct app *app)
 {
 	double now = engine_now(app->engine);

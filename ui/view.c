@@ -16,7 +16,7 @@
 #include "ui/stopped-text.h"
 #include "ui/view-type.h"
 
-/* One resume told twice, as two clocks say it. */
+/* Reports of one resume differ by less, in seconds: they come from two clocks. */
 #define SAME_RESUME_SECONDS 1.5
 
 #define VIEW(KIND, row) [VIEW_##KIND] = &view_##row,
@@ -114,7 +114,7 @@ void view_ask(struct view *view, const char *question, const char *line,
 	free(text);
 }
 
-/* It is open, or "back" leads to it. */
+/* True: the view is open, or "back" leads to it. */
 static bool view_is_there(const struct view *view, enum view_kind kind)
 {
 	enum view_kind at = view->kind;
@@ -129,7 +129,7 @@ void view_open(struct view *view, enum view_kind kind)
 	enum view_kind below = view->kind;
 
 	if (types[kind]->is_overlay && !view_is_there(view, kind)) {
-		/* The other overlays take each other's place. */
+		/* The new overlay replaces an open overlay that is not kept (is_kept). */
 		if (types[below]->is_overlay && !types[below]->is_kept)
 			below = view->behind[below];
 		view->behind[kind] = below;
@@ -234,7 +234,9 @@ static void draw_hits(const struct scene *scene, const struct view_type *type, s
 			    search->text);
 }
 
-/* Frame and title, where the view has no other; the inside is the body. */
+/*
+ * Draws frame and title, unless the view draws its own; the body becomes the inside of the frame.
+ */
 static void draw_frame(struct scene *scene, const struct view_type *type)
 {
 	struct window window = scene->body;
@@ -251,7 +253,7 @@ static void draw_frame(struct scene *scene, const struct view_type *type)
 	buffer_clear(&left);
 }
 
-/* Header and hints are around every view. */
+/* Draws the rows between header and hint line. */
 static void draw_middle(struct scene *scene, const struct view_type *type)
 {
 	bool is_empty = scene->session->rank_count == 0 && scene->view->kind == VIEW_HOME;

@@ -51,7 +51,7 @@ struct window window_part(struct window window, int row, int column, int row_cou
 	};
 }
 
-/* Lends the cell, or NULL outside the window. */
+/* Returns the cell; NULL: the place is outside the window. */
 static struct cell *window_cell(struct window window, int row, int column)
 {
 	if (row < 0 || column < 0 || row >= window.row_count || column >= window.column_count)
@@ -59,7 +59,7 @@ static struct cell *window_cell(struct window window, int row, int column)
 	return cell_at(window.canvas, window.row + row, window.column + column);
 }
 
-/* A wide character that loses one half leaves a blank in the other. */
+/* Blanks the other half of a wide character, one half of which is about to be overwritten. */
 static void unpair(struct canvas *canvas, struct cell *cell)
 {
 	long index = cell - canvas->cells;
@@ -81,7 +81,7 @@ static void set_cell(struct window window, struct cell *cell, int32_t code, int 
 	};
 }
 
-/* Draws one code point; returns the columns it takes, also outside. */
+/* Draws one code point; returns its width in columns, also outside the window. */
 static int put_codepoint(struct window window, int row, int column, enum style style, int32_t code)
 {
 	int width = text_codepoint_width(code);
@@ -147,7 +147,7 @@ static int put_plain(struct window window, int row, int column, enum style style
 	return column - start;
 }
 
-/* Draws text that is safe and fits so that it ends before column end. */
+/* Draws escaped text that fits, so that it ends before column end. */
 static int put_ending(struct window window, int row, int end, enum style style,
 		      const struct buffer *text)
 {
@@ -157,12 +157,12 @@ static int put_ending(struct window window, int row, int end, enum style style,
 	return used;
 }
 
-/* Appends text made safe and cut to width columns. */
+/* Appends text, escaped and cut to width columns. */
 static void window_append_cut(struct buffer *out, const char *text, int width)
 {
 	struct buffer safe = BUFFER_INIT;
 
-	/* What is far beyond the width need not be looked at. */
+	/* Do not escape bytes far beyond the width. */
 	text_escape(&safe, text, strnlen(text, 4 * (size_t)width + 64));
 	text_cut(out, safe.data, width);
 	buffer_clear(&safe);
@@ -200,7 +200,7 @@ int window_put_right(struct window window, int row, int end, int width, enum sty
 	return used;
 }
 
-/* "distributed_c10d.py:3252" as "distri…0d.py:3252": the line stays. */
+/* Cuts "distributed_c10d.py:3252" to "distri…0d.py:3252", so that the line number stays. */
 static void cut_middle(struct buffer *out, const char *text, int width)
 {
 	const char *tail = text;
@@ -345,7 +345,7 @@ static bool says(const struct cell *cell, int32_t codepoint, bool has_case)
 	return cell->sides == 0 && (has_case ? drawn : text_codepoint_lower(drawn)) == codepoint;
 }
 
-/* The column behind text if it is drawn from here on; else -1. */
+/* Returns the column behind text if text is drawn at this place; else -1. */
 static int match_at(struct window window, int row, int column, const char *text, bool has_case)
 {
 	while (*text != '\0' && column < window.column_count) {
@@ -353,7 +353,7 @@ static int match_at(struct window window, int row, int column, const char *text,
 			cell_at(window.canvas, window.row + row, window.column + column);
 		int32_t codepoint = text_next(&text);
 
-		/* A mark on the character before it is in that one's cell. */
+		/* A combining character has no cell of its own. */
 		if (text_codepoint_width(codepoint) == 0)
 			continue;
 		if (!says(cell, codepoint, has_case))
