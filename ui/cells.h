@@ -14,7 +14,7 @@ struct view;
 
 struct cell_place {
 	int line;
-	int column;	/* in the pane */
+	int column;	/* column in the pane */
 	bool is_folded; /* the rank has no cell: place of its group's name */
 };
 

@@ -336,7 +336,7 @@ const struct command command_bind = {
 	.run = bind_run,
 };
 
-/* The prompts that begin empty. */
+/* Prompts that open with an empty line. */
 static const struct {
 	const char *name;
 	enum prompt_kind kind;

@@ -10,7 +10,7 @@
 struct keymap;
 struct session;
 
-/* most candidates */
+/* Most candidates that are kept. */
 #define COMPLETE_MAXIMUM 500
 
 struct candidates {

@@ -13,7 +13,7 @@
 #define MARK_ODD 0x2717 /* ✗ */
 #define FULL 0x2588	/* █ */
 
-/* characters from low to high; a value that was not read is blank */
+/* Characters from low to high; a value that was not read is a blank. */
 static const char ramp[] = ".:-=+*#%@";
 #define RAMP_COUNT ((int)sizeof(ramp) - 1)
 

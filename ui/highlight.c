@@ -13,7 +13,7 @@
 #include "model/source.h"
 #include "ui/window.h"
 
-/* https://docs.python.org/3/reference/lexical_analysis.html#keywords */
+/* The keywords of https://docs.python.org/3/reference/lexical_analysis.html#keywords. */
 static const char *const keywords[] = {
 	"False", "None",     "True",  "and",	"as",	"assert", "async",  "await",	"break",
 	"class", "continue", "def",   "del",	"elif", "else",	  "except", "finally",	"for",

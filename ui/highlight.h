@@ -26,7 +26,7 @@ enum highlight_state highlight_line(enum highlight_state state, const char *line
 				    unsigned char *styles);
 /* Returns the state at the beginning of line number (from 1). */
 enum highlight_state highlight_state_at(const struct source *source, int number);
-/* Draws a line of source in its colours into the window's row. */
+/* Draws a line of source, highlighted, into the window's row. */
 void highlight_draw(struct window window, int row, int column, enum highlight_state state,
 		    const char *line);
 

@@ -12,20 +12,20 @@ struct window;
 
 enum mouse_target_kind {
 	MOUSE_TARGET_NONE = 0,
-	MOUSE_TARGET_PANE = 1,		/* enum pane: inside and title */
-	MOUSE_TARGET_RANK = 2,		/* a rank's number */
-	MOUSE_TARGET_FRAME = 4,		/* a depth of the selected thread's stack */
-	MOUSE_TARGET_LOCAL = 8,		/* a row of the locals */
+	MOUSE_TARGET_PANE = 1,		/* enum pane: inside and title of a pane */
+	MOUSE_TARGET_RANK = 2,		/* a rank, by its number */
+	MOUSE_TARGET_FRAME = 4,		/* a frame, by its depth in the selected thread's stack */
+	MOUSE_TARGET_LOCAL = 8,		/* a row of the locals, by its index */
 	MOUSE_TARGET_MERGED = 16,	/* a row of the merged stacks beside the source */
 	MOUSE_TARGET_ROW = 256,		/* a group, child or thread: a row of the ranklist */
 	MOUSE_TARGET_GROUP = 512,	/* a group by its first rank in the ranklist */
-	MOUSE_TARGET_COLUMN = 1024,	/* enum column, in the head of the table */
+	MOUSE_TARGET_COLUMN = 1024,	/* a title in the head of the table: enum column */
 	MOUSE_TARGET_BREAKPOINT = 2048, /* a row of the list of breakpoints */
 	MOUSE_TARGET_LIST = 32,		/* a row of the open view, which is a list */
 	MOUSE_TARGET_ELEMENT = 8192,	/* an element of a tensor: index among the drawn elements */
 	MOUSE_TARGET_KEY = 128,		/* a key on the hint line: `line` is its command line */
 };
-/* all kinds */
+/* All kinds. */
 #define MOUSE_TARGET_ANY (~0u)
 
 struct mouse_target {

@@ -207,7 +207,7 @@ struct diff_sides {
 };
 /* Returns the style of a difference, by stackdiff's op. */
 enum style diff_style(char op);
-/* most ranks whose locals the diff compares */
+/* The diff compares the locals of at most so many ranks. */
 #define DIFF_RANKS_MAXIMUM 16
 /* Returns rank i of the other side, from 0; NULL: there are no more ranks. */
 const struct rank *diff_other(const struct session *session, const struct diff_sides *sides,

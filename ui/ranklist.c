@@ -16,7 +16,7 @@
 #include "ui/pane.h"
 #include "ui/view.h"
 
-/* frames that are hashed into the key of a class, by which a folded class is known */
+/* Frames that are hashed into a class's key, by which a folded class is known. */
 #define KEY_FRAMES 64
 
 /* A rank while the list is made. */

@@ -21,7 +21,7 @@
 #include "ui/window.h"
 
 #define TEXT_WIDTH_MINIMUM 8
-/* rows of a value at most; the command `print` shows more */
+/* Most rows of a value; the command `print` shows more. */
 #define VALUE_ROWS 100
 
 void repl_init(struct repl *repl)

@@ -22,7 +22,7 @@
 #define NUMBERS_MAXIMUM 16
 #define NUMBER_MAXIMUM 9999
 
-/* allowed bytes behind ESC: cursor, line feeds, keypad, reset */
+/* Allowed bytes behind ESC: cursor, line feeds, keypad, reset. */
 static const char escapes[] = "78DEMHc=>";
 
 /* Allowed control sequences: their final bytes, by the private marker behind "ESC [". */

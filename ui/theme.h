@@ -1,13 +1,12 @@
 /*
- * theme: how each style looks. A theme file has one style a line:
+ * theme: the look of each style. A theme file defines one style in each line:
  *
  *	STYLE [COLOUR[/COLOUR]] [on COLOUR[/COLOUR]] [bold] [dim] [italic]
  *	      [underline] [reverse]
  *
- * A colour is `default`, a number from 0 to 255 or one of the eight names
- * (`red`, `bright-red` …). The one behind the slash is for terminals of 16
- * colours; where there are 8, a bright one is the plain one in bold. `#`
- * begins a comment. Attributes alone remain where there is no colour.
+ * A colour is `default`, a number from 0 to 255 or one of the eight names (`red`, `bright-red` …).
+ * The colour behind the slash is for terminals of 16 colours; with 8 colours, a bright colour is
+ * drawn as the plain colour in bold. `#` begins a comment. Without colours, only attributes remain.
  */
 #ifndef UI_THEME_H
 #define UI_THEME_H

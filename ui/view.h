@@ -178,7 +178,7 @@ struct view {
 	struct step_group motion;
 	struct stepqueue steps; /* command lines to run after the step of `motion` */
 	double resume_at;	/* session time of a resume that the user accepts; -1: none */
-	/* the home view: */
+	/* Of the home view: */
 	enum pane pane;
 	bool is_zoomed;
 	bool is_in_job; /* opened from the list of jobs, to which "back" returns */

@@ -49,7 +49,7 @@ void window_put_halves(struct window window, int row, int column, enum style upp
 void window_blank(struct window window);
 void window_horizontal(struct window window, int row, int column, int length, enum style style);
 void window_vertical(struct window window, int row, int column, int length, enum style style);
-/* Lines around the whole window. */
+/* Draws lines around the whole window. */
 void window_box(struct window window, enum style style);
 /* Gives a style to each occurrence of text; case is ignored unless text has a capital letter. */
 void window_mark(struct window window, enum style style, const char *text);
