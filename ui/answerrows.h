@@ -15,7 +15,7 @@ struct view;
 
 /* A line of a class, or the row of ranks that have not answered. */
 struct answer_row {
-	size_t class; /* index of the class; classes.count: not answered yet */
+	size_t class; /* index of the class; classes.count: the ranks that have not answered */
 	int line;     /* line of the class's text, from 0 */
 };
 

@@ -40,10 +40,8 @@ bool column_is_descending(enum column column);
 /* Appends the rank's value in the column; nothing if unknown. */
 void column_append(struct buffer *out, const struct session *session, const struct view *view,
 		   const struct rank *rank, enum column column);
-/*
- * Returns the number by which the column sorts ranks; false: the column is text or the value is
- * unknown.
- */
+/* Writes the number by which the column sorts ranks; false: the column is text or the value is
+ * unknown. */
 bool column_number(const struct session *session, const struct rank *rank, enum column column,
 		   double *number);
 /* Returns the host of a rank's process; "": unknown. */

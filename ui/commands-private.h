@@ -26,8 +26,8 @@ struct stack;
 struct file_place;
 
 /*
- * SCREEN_COMMANDS: all commands of the screen in the order of its help, those of the engine with a
- * hook included. SCREEN_HOOKS: the hooks.
+ * SCREEN_COMMANDS: the commands of the screen in the order of its help, and among them the engine's
+ * commands that have a hook for the screen. SCREEN_HOOKS: these hooks.
  */
 /* clang-format off */
 #define SCREEN_COMMANDS(X) \
@@ -134,7 +134,8 @@ void tensor_refresh(struct app *app, bool is_open);
 /* Requests the elements that the tensor pane shows. */
 void want_tensor(struct app *app);
 
-/* Asks whether to detach from the started job or to end it; false: no question is needed. */
+/* Asks whether to detach from the started job or to end it; false: no started job runs, or the
+ * setting `yes` answers all questions. */
 bool started_asks(struct app *app);
 /* Ends the started job with SIGTERM (SIGKILL when called again), and quits after the job's end. */
 void started_end(struct app *app);

@@ -311,7 +311,7 @@ const struct command command_remove = {
 	.run = remove_run,
 };
 
-/* Keeps the ranks stopped that the node is about to resume. The next limit counts again. */
+/* Keeps the ranks stopped that the node is about to resume, for the present stop only. */
 static int stay_run(struct command_context *context, const struct arguments *arguments,
 		    struct error *error)
 {

@@ -25,9 +25,7 @@ void commands_search(struct app *app, enum prompt_result result);
 void commands_run(struct app *app, const char *line);
 /* Like commands_run(), for a line whose question was answered with yes. */
 void commands_confirmed(struct app *app, const char *line);
-/*
- * Called after each change of the session: runs the next queued line once the ranks have stopped.
- */
+/* After each change of the session: runs the next queued line once the ranks have stopped. */
 void commands_go_on(struct app *app);
 /* Runs the live command (COMMAND_LIVE) of the text view again, and replaces the text. */
 void text_refresh(struct app *app, bool is_open);

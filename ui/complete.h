@@ -20,13 +20,11 @@ struct candidates {
 	size_t start; /* offset of the completed word in the line */
 };
 
-/*
- * Fills candidates for the last word of the line. Relative paths begin in the working directory.
- */
+/* Fills candidates for the line's last word. Relative paths begin in the working directory. */
 void complete_line(struct candidates *candidates, const char *line, const struct session *session,
 		   const struct keymap *keymap);
 void candidates_clear(struct candidates *candidates);
-/* Returns how many bytes at their beginning all candidates share. */
+/* Returns the length in bytes of the beginning that all candidates share. */
 size_t candidates_common(const struct candidates *candidates);
 
 #endif

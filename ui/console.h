@@ -48,9 +48,7 @@ void console_update_job(struct console *console, const struct session *session, 
 void console_type(struct console *console, const char *key, struct buffer *out);
 /* True: probetui is connected to the selected process's debugger. */
 bool console_is_connected(const struct session *session);
-/*
- * Edits the line by a key, and appends the bytes to send now. False: the key has no function here.
- */
+/* Edits the line by a key; appends the bytes to send now. False: the key has no function. */
 bool console_key(struct console *console, const char *key, struct buffer *out);
 /* Returns how many lines the terminal can be scrolled back. */
 int console_history(const struct console *console);

@@ -18,7 +18,7 @@ struct list {
 	int count;
 	int cursor;    /* row of the cursor; -1: no cursor is drawn */
 	int height;    /* lines of each row; 0: one */
-	bool has_mark; /* cursor: a mark and bold text; else the row is drawn as selected */
+	bool has_mark; /* true: the cursor is a mark and bold text; false: a selected row */
 	int mark_column;
 	enum mouse_target_kind hit;
 	/* Draws a row at a line of the window. */

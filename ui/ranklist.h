@@ -43,7 +43,7 @@ struct ranklist_group {
 struct ranklist {
 	const struct rank **ranks; /* ranks that match the filter, sorted */
 	size_t rank_count;
-	size_t total_count; /* count of ranks without the filter */
+	size_t total_count; /* count of all ranks, filtered or not */
 	struct ranklist_group *groups;
 	size_t group_count; /* 0: not grouped */
 	struct ranklist_row *rows;

@@ -39,9 +39,7 @@ void screen_resize(struct screen *screen);
  */
 void screen_set_mouse(struct screen *screen, bool is_on);
 void screen_set_theme(struct screen *screen, const struct theme *theme);
-/*
- * Shows the canvas, of which only changed rows are sent. False: no row has changed.
- */
+/* Shows the canvas; only changed rows are sent. False: no row has changed. */
 bool screen_draw(struct screen *screen, const struct canvas *canvas);
 /* Forgets the terminal's contents, so that the next draw sends all rows. */
 void screen_redraw(struct screen *screen);

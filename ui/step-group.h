@@ -27,7 +27,7 @@ struct step_group {
 	double began_at;    /* session time */
 	double offer_after; /* seconds until the user is offered to resume stopped ranks */
 	uint64_t number;    /* number of the pending command */
-	bool is_answered;   /* all ranks answered: a rank at its old stop was refused */
+	bool is_answered;   /* all ranks have answered; a rank still at its old stop was refused */
 	bool is_silent;	    /* not shown: the command may run for ever, and a key was pressed */
 };
 

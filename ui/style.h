@@ -52,9 +52,7 @@ enum style {
 	STYLE_ERROR,
 	STYLE_WARNING,
 	STYLE_FOUND, /* a hit of a search */
-	/*
-	 * Areas of heat maps, low to high; without colours (theme_has_heat), characters are drawn.
-	 */
+	/* Areas of heat maps, low to high; without colours (theme_has_heat), characters. */
 	STYLE_HEAT_1,
 	STYLE_HEAT_2,
 	STYLE_HEAT_3,

@@ -68,7 +68,7 @@ bool theme_has_heat(const struct theme *theme, int colour_count);
  * and an error: the theme cannot be read.
  */
 int theme_load(struct theme *theme, const char *name, struct error *error);
-/* Returns the names of all themes in these folders, sorted; *count of them. theme_names_free(). */
+/* Returns the sorted names of all themes in these folders, and *count; theme_names_free() them. */
 char **theme_names(size_t *count);
 void theme_names_free(char **names, size_t count);
 

@@ -74,8 +74,8 @@ struct view_type {
 	/* True: keys are typed to the view, and the hint line shows typing_hints. */
 	bool (*is_typed_to)(const struct session *session);
 
-	/* Appends the title in the frame around the body, left and right. NULL:
-	 * `draw` draws the frame. */
+	/* Appends the title in the frame around the body, left and right. NULL: `draw` draws the
+	 * frame. */
 	void (*append_title)(struct buffer *left, struct buffer *right,
 			     const struct session *session, const struct view *view);
 	void (*draw)(const struct scene *scene);
@@ -90,8 +90,8 @@ struct view_type {
 
 	/* Called after the view was opened. */
 	void (*opened)(struct view *view);
-	/* Called for all views, open or not: `refresh` before each draw, `want`
-	 * after each draw, to ask the engine for what the view lacks. */
+	/* Called for all views, open or not: `refresh` before each draw, `want` after each draw, to
+	 * request missing data from the engine. */
 	void (*refresh)(struct app *app, bool is_open);
 	void (*want)(struct app *app, bool is_open);
 	/* Handles a key; false: the key keeps its binding. */

@@ -220,9 +220,7 @@ int key_set_pages(const struct key_set *set, uint64_t key);
 void key_set_add_page(struct key_set *set, uint64_t key);
 void key_set_remove(struct key_set *set, uint64_t key);
 
-/*
- * True: the node is about to resume stopped ranks, and the user has not answered the question yet.
- */
+/* True: the node is about to resume stopped ranks, and the user has not answered yet. */
 bool view_asks_to_stay(const struct session *session, const struct view *view);
 /* True: several jobs run and none was chosen, so that the screen must ask for one. */
 bool view_asks_job(const struct session *session, const struct view *view);
