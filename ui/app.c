@@ -120,8 +120,8 @@ static void app_type(struct app *app, const char *key)
 		commands_run(app, "filter");
 }
 
-/* Any other key leaves the question open: a user who types a command without looking at the
- * question must neither confirm the question nor run the rest of the word as keys. */
+/* True: the key may answer a question. Other keys leave the question open, so that a user who types
+ * on without reading it neither confirms it nor runs the rest of the typed keys. */
 static bool is_answer(const char *key)
 {
 	static const char *const answers[] = { "y", "n", "q", "Esc", ":", "C-c" };
@@ -594,8 +594,8 @@ int app_run(struct engine *engine, struct error *error)
 	app_init(&app, engine);
 	engine->changed = on_changed;
 	engine->changed_data = &app;
-	/* None of these signals may end the process while the screen is open: the terminal would
-	 * stay as it is. */
+	/* None of these signals may end the process at once, since the terminal must be restored
+	 * first. */
 	for (size_t i = 0; i < ARRAY_LENGTH(signal_rows); i++)
 		signals[i] = loop_signal(engine->loop, signal_rows[i].number, signal_rows[i].caught,
 					 &app);

@@ -131,7 +131,8 @@ static void commands_stop_go_to_line(struct app *app, int line)
 /*
  * Runs to the line of the cursor. At the frame's own line: `until`, which stops at any later line,
  * as in pdb. At a later line of the function: `until LINE`. Elsewhere, or at an earlier line
- * (reached again in a loop or by the next call): a temporary breakpoint, then `continue`.
+ * (reached again in a loop or by the next call): a temporary breakpoint, then `continue` for a
+ * stopped rank.
  */
 static int run_here(struct app *app, const struct frame *frame, struct error *error)
 {

@@ -69,7 +69,8 @@ static bool console_is_of(const struct console *console, const struct transcript
 	return console->terminal != NULL && console->times == transcript->times;
 }
 
-/* Makes the terminal anew and restarts the transcript: terminals cannot be resized. */
+/* Makes a new terminal, since a terminal has a fixed size; the transcript is written from its start
+ * again. */
 static void console_begin(struct console *console, const struct transcript *transcript,
 			  int row_count, int column_count)
 {

@@ -103,7 +103,8 @@ static void pass_control(struct sequence *sequence, struct buffer *out, unsigned
 	} else if (sequence->length + 1 < SEQUENCE_BYTES) {
 		sequence->bytes[sequence->length++] = (char)byte;
 	} else {
-		/* No allowed sequence is so long: with "!" end_control() drops the sequence. */
+		/* No allowed sequence is so long: with "!" as its first byte end_control() drops
+		 * it. */
 		sequence->bytes[0] = '!';
 	}
 }

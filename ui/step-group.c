@@ -89,7 +89,7 @@ static void step_group_append_name(struct buffer *out, const struct step_group *
 	buffer_printf(out, "%s: ", motion->name != NULL ? motion->name : motion->command);
 }
 
-/* Present states of the group's ranks. */
+/* The group's ranks by their present state: sets, or counts. */
 struct tally {
 	struct rankset stopped;
 	struct rankset running;

@@ -16,7 +16,7 @@
 #include "ui/stopped-text.h"
 #include "ui/view-type.h"
 
-/* Reports of one resume differ by less, in seconds: they come from two clocks. */
+/* Two times of the same resume differ by less than so many seconds: they come from two clocks. */
 #define SAME_RESUME_SECONDS 1.5
 
 #define VIEW(KIND, row) [VIEW_##KIND] = &view_##row,
