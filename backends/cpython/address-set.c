@@ -13,7 +13,7 @@ void address_set_clear(struct address_set *addresses)
 	*addresses = (struct address_set){ .slots = NULL };
 }
 
-/* Where it is, or would be; there is always a free slot. */
+/* The slot of address, or the free slot where address belongs; the table is never full. */
 static size_t address_set_find(const struct address_set *addresses, uint64_t address)
 {
 	size_t mask = addresses->slot_count - 1;

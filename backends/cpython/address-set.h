@@ -1,6 +1,6 @@
 /*
- * address-set: a set of addresses, for what walks over hundreds of thousands
- * of objects and must not come to one twice.
+ * address-set: a set of addresses, for walks over hundreds of thousands of objects that must visit
+ * no object twice.
  */
 #ifndef BACKENDS_CPYTHON_ADDRESS_SET_H
 #define BACKENDS_CPYTHON_ADDRESS_SET_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All zero is an empty one. */
+/* An all-zero struct is an empty set. */
 struct address_set {
 	uint64_t *slots; /* 0: free */
 	size_t slot_count;
@@ -17,7 +17,7 @@ struct address_set {
 };
 
 void address_set_clear(struct address_set *addresses);
-/* True when it was not there before. 0 is never. */
+/* Adds address. True: it was not in the set before. Address 0 is never added: false. */
 bool address_set_add(struct address_set *addresses, uint64_t address);
 bool address_set_has(const struct address_set *addresses, uint64_t address);
 

@@ -40,7 +40,7 @@ static bool asyncio_section_make_sense(const struct asyncio_section *is)
 	return true;
 }
 
-/* The code is mapped; what lies in front of it in the file lies there, too. */
+/* mapping is the module's code: the ELF header is mapped mapping->offset bytes below it. */
 static int asyncio_section_read_file(struct asyncio_section *section, struct memory *memory,
 				     const struct mapping *mapping)
 {
@@ -75,7 +75,7 @@ static bool is_interpreter(const struct maps *maps, const struct mapping *mappin
 	       mapping->device == maps->device;
 }
 
-/* The first code of either: in a file of its own, or built in. */
+/* Tries _asyncio as a shared library, then the interpreter with _asyncio built in. */
 int asyncio_section_read(struct asyncio_section *section, struct memory *memory, uint64_t runtime)
 {
 	static bool (*const places[])(const struct maps *maps, const struct mapping *mapping) = {

@@ -1,6 +1,6 @@
 /*
- * asyncio-section: where the module _asyncio of a process says how its tasks
- * are found (Py_AsyncioModuleDebugOffsets, Modules/_asynciomodule.c, 3.14).
+ * asyncio-section: the offsets that a process's module _asyncio publishes for finding tasks
+ * (Py_AsyncioModuleDebugOffsets, Modules/_asynciomodule.c, 3.14).
  */
 #ifndef BACKENDS_CPYTHON_ASYNCIO_SECTION_H
 #define BACKENDS_CPYTHON_ASYNCIO_SECTION_H
@@ -9,7 +9,10 @@
 
 struct memory;
 
-/* All in bytes: from the object's start, from the states' start. */
+/*
+ * Sizes and offsets in bytes; an offset counts from the start of the task, interpreter state or
+ * thread state.
+ */
 struct asyncio_section {
 	uint64_t task_size, task_name, task_awaited_by, task_is_task, task_awaited_by_is_set,
 		task_coroutine, task_node;
@@ -18,8 +21,8 @@ struct asyncio_section {
 };
 
 /*
- * runtime: an address in the interpreter.
- * 0, or -1: there is no such module, or what it says makes no sense.
+ * runtime: an address in the interpreter. 0; -1: the module is not loaded, or its offsets are
+ * implausible.
  */
 int asyncio_section_read(struct asyncio_section *section, struct memory *memory, uint64_t runtime);
 

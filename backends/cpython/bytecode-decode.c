@@ -1,4 +1,4 @@
-/* How bytes become units. See bytecode.h. */
+/* Decodes the bytes of a code object to units. See bytecode.h. */
 #include "backends/cpython/bytecode.h"
 
 #include <limits.h>
@@ -10,9 +10,9 @@
 #include "backends/cpython/opcodes.h"
 #include "base/alloc.h"
 
-#define UNKNOWN (-2) /* where blocks have not been followed yet */
+#define UNKNOWN (-2) /* unit that find_blocks() has not reached */
 #define NO_BLOCK (-1)
-/* Ways of all END_FINALLY of a code object (3.8); many more than any has. */
+/* Maximum edges from all END_FINALLY of a code object (3.8), far above any real one. */
 #define RETURNS_MAXIMUM (1 << 22)
 
 /* The state of decoding. */
@@ -22,7 +22,7 @@ struct decoding {
 	int count;
 	const struct bytecode_source *source;
 	const struct opcode *opcodes;
-	int *handlers; /* of SETUP_… at each unit, up to 3.10; else -1 */
+	int *handlers; /* up to 3.10: handler of the SETUP_… at each unit; else -1 */
 };
 
 static int opcode_at(const struct decoding *decoding, int unit)
@@ -40,13 +40,13 @@ static bool bytecode_decode_is_instruction(const struct decoding *decoding, int 
 	return unit >= 0 && unit < decoding->count && decoding->units[unit].kind != UNIT_INSIDE;
 }
 
-/* Where the argument points to, -1: nowhere. */
+/* The unit that the argument jumps to; -1: the opcode is no jump. INT32_MAX: not a unit. */
 static int64_t find_target(const struct decoding *decoding, const struct opcode *opcode, int next,
 			   uint32_t argument)
 {
 	int64_t distance = argument;
 
-	/* Bytes were counted before 3.10. */
+	/* Before 3.10 the argument counts bytes. */
 	if (decoding->source->minor < 10)
 		distance = argument % 2 ? INT32_MAX : argument / 2;
 	switch ((enum opcode_jump)opcode->jump) {
@@ -63,7 +63,7 @@ static int64_t find_target(const struct decoding *decoding, const struct opcode 
 	return -1;
 }
 
-/* Reads the instruction that begins at unit; gives the next one's, -1: bad. */
+/* Decodes the instruction that begins at unit `at`; returns the next one's unit, -1: malformed. */
 static int decode_instruction(struct decoding *decoding, int at)
 {
 	struct unit *unit = &decoding->units[at];
@@ -146,7 +146,7 @@ static void decode_lines(struct decoding *decoding)
 	}
 }
 
-/* A number of the exception table, -1: it ends too early or is too large. */
+/* A number of the exception table; -1: the table ends within it, or it is too large. */
 static int bytecode_decode_take_number(const struct bytecode_source *source, size_t *at)
 {
 	int value = 0;
@@ -160,7 +160,7 @@ static int bytecode_decode_take_number(const struct bytecode_source *source, siz
 	return -1;
 }
 
-/* Entries are in the order of the code, and none lies in another. */
+/* Entries must be in the order of the code and must not overlap. */
 static int decode_handlers(struct decoding *decoding)
 {
 	const struct bytecode_source *source = decoding->source;
@@ -183,16 +183,15 @@ static int decode_handlers(struct decoding *decoding)
 }
 
 /*
- * Up to 3.10 there is no exception table: SETUP_… pushes a block, POP_BLOCK
- * takes the innermost away, and an exception goes to that one's handler, where
- * it is no more. Which one is innermost, the compiler knows for each unit; so
- * it is found by following all ways. (Blocks of exceptions that are being
- * handled are no handlers, and left out.)
+ * Up to 3.10 there is no exception table: SETUP_… pushes a block, POP_BLOCK removes the innermost
+ * one, and an exception jumps to the innermost block's handler, where that block is removed. The
+ * compiler gives each unit a fixed innermost block, so following all paths finds it. (Blocks of
+ * exceptions that are being handled have no handler and are left out.)
  */
 struct blocks {
 	const struct decoding *decoding;
-	int *innermost; /* the unit of its SETUP_…, NO_BLOCK, UNKNOWN */
-	int *waiting;	/* units to continue from */
+	int *innermost; /* for each unit: unit of the innermost SETUP_…, NO_BLOCK or UNKNOWN */
+	int *waiting;	/* units whose successors are still to be followed */
 	int waiting_count;
 };
 
@@ -250,12 +249,12 @@ static void find_blocks(struct decoding *decoding)
 	free(blocks.innermost);
 }
 
-/* Python/instrumentation.c never marks these, whatever leads there. */
+/* Python/instrumentation.c never marks some instructions, whatever leads to them: false. */
 static bool can_be_marked(const struct decoding *decoding, int at)
 {
 	int minor = decoding->source->minor;
 
-	/* What EXTENDED_ARGs hide is no such instruction. */
+	/* An opcode behind EXTENDED_ARG has an argument, so it is none of these. */
 	switch (kind_at(decoding, at)) {
 	case UNIT_RESUME:
 		return false;
@@ -288,7 +287,7 @@ static void mark_new_lines(struct decoding *decoding)
 	}
 }
 
-/* Places where instrumentation puts a `line` event (3.12 on). */
+/* Marks the units at which instrumentation places a `line` event (3.12 on). */
 static void mark_starts(struct decoding *decoding)
 {
 	mark_new_lines(decoding);
@@ -299,7 +298,7 @@ static void mark_starts(struct decoding *decoding)
 			bytecode_decode_mark(decoding, i);
 		if (target < 0)
 			continue;
-		/* These skip the END_FOR or END_SEND that is there. */
+		/* FOR_ITER and SEND skip the END_FOR or END_SEND at their target. */
 		if (unit->kind == UNIT_FOR_ITER || unit->kind == UNIT_SEND)
 			target++;
 		bytecode_decode_mark(decoding, target);

@@ -1,4 +1,4 @@
-/* Where units lead, and which of these steps are `line` events. */
+/* Successors of each unit, and which of these steps are `line` events. */
 #include "backends/cpython/bytecode.h"
 
 #include "banned.h"
@@ -7,9 +7,9 @@
 #include "backends/cpython/cpython.h"
 #include "base/alloc.h"
 
-/* Instructions that one may take along without leaving a trace of them. */
+/* Maximum instructions that another may run along without a trace in the frame. */
 #define HIDDEN_MAXIMUM 2
-/* Jumps over END_FOR and POP_TOP, over END_SEND. */
+/* Instructions skipped at a loop's target: END_FOR and POP_TOP, or END_SEND. */
 #define SKIPPED_MAXIMUM 2
 
 static bool bytecode_flow_is_instruction(const struct bytecode *code, int unit)
@@ -44,7 +44,7 @@ static void add_edge(const struct bytecode *code, struct bytecode_edges *edges, 
 		edges->items[edges->count++] = to;
 }
 
-/* Whether what comes behind the instruction is never what runs next. */
+/* True if the instruction behind unit never runs directly after it. */
 static bool never_goes_on(const struct unit *unit, int minor)
 {
 	switch ((enum unit_kind)unit->kind) {
@@ -111,14 +111,16 @@ void bytecode_each_edge(const struct bytecode *code, int minor, int from,
 		each(from, unit->handler, true, data);
 }
 
-/* Python/ceval.c: maybe_call_line_trace(), up to 3.11. */
+/* `line` events of 3.8: Python/ceval.c, maybe_call_line_trace(). */
 static bool is_line_3_8(const struct bytecode *code, int from, int to)
 {
 	return code->units[to].is_start || to < from;
 }
 
-/* The same, and exception_unwind, which asks where the exception was raised:
- * not on the first line, and not by the first instruction of another. */
+/*
+ * 3.9: like 3.8; exception_unwind also sends an event at the handler if the exception was raised
+ * neither in the first entry of the line table nor by the first instruction of another.
+ */
 static bool is_line_3_9(const struct bytecode *code, int from, int to, bool is_raised)
 {
 	if (is_line_3_8(code, from, to))
@@ -216,14 +218,14 @@ bool bytecode_reaches(const struct cpython *python, const struct bytecode *code,
 {
 	if (!bytecode_flow_is_instruction(code, to))
 		return false;
-	/* RERAISE may have put the frame's pointer anywhere before that. */
+	/* RERAISE may first have set the frame's instruction pointer back to any unit. */
 	if (code->units[to].is_handler)
 		return true;
 	return from < 0 ? to == 0 || reaches(python, code, 0, to, 1)
 			: reaches(python, code, from, to, HIDDEN_MAXIMUM);
 }
 
-/* How a unit was found: what an exception leads to counts less. */
+/* How a unit was found: units reached only by an exception come last. */
 enum found {
 	FOUND_NOT,
 	FOUND_PLAIN,
@@ -231,7 +233,7 @@ enum found {
 	FOUND_KINDS,
 };
 
-/* A walk over all that can be reached, some of it not gone through. */
+/* A walk over reachable units; each() decides whether the walk continues behind a unit. */
 struct walk {
 	const struct cpython *python;
 	const struct bytecode *code;
@@ -240,9 +242,9 @@ struct walk {
 	int waiting_count;
 	uint8_t *found; /* enum found of each unit */
 	int line;
-	const bool *wanted;   /* of a frontier: ends it, too; NULL */
-	int first_line;	      /* of a line event; 0: none yet */
-	bool leaves_handlers; /* does not go where exceptions lead */
+	const bool *wanted;   /* units that also end a path of bytecode_frontier(); NULL: none */
+	int first_line;	      /* of the first line event; 0: none yet */
+	bool leaves_handlers; /* does not follow exceptions to their handlers */
 };
 
 static void walk_begin(struct walk *walk, const struct cpython *python, const struct bytecode *code)
@@ -276,7 +278,7 @@ static void walk_run(struct walk *walk, int from,
 				   walk->waiting[--walk->waiting_count], each, walk);
 }
 
-/* Writes what was found, best first; returns how many. */
+/* Writes the units found, FOUND_PLAIN first; returns their number. Frees the walk. */
 static size_t walk_end(struct walk *walk, int *units, size_t maximum)
 {
 	size_t count = 0;
@@ -297,8 +299,8 @@ static size_t walk_end(struct walk *walk, int *units, size_t maximum)
 }
 
 /*
- * RERAISE first puts the frame back to where the exception came from, which
- * may be any line (3.11 on).
+ * From 3.11 on, RERAISE first sets the frame's instruction pointer to the unit that raised the
+ * exception, which may be on any line.
  */
 static bool may_be_line(const struct walk *walk, int from, int to, bool is_raised)
 {
@@ -372,7 +374,7 @@ int bytecode_first_line(const struct cpython *python, const struct bytecode *cod
 	return walk.first_line;
 }
 
-/* What comes first on each way; behind that it does not matter. */
+/* Ends each path at its first unit that counts; units behind it are not visited. */
 static void look_for_frontier(int from, int to, bool is_raised, void *data)
 {
 	struct walk *walk = data;
@@ -402,14 +404,14 @@ bool bytecode_frontier(const struct cpython *python, const struct bytecode *code
 	return *count <= maximum;
 }
 
-/* Units from which that of bytecode_traced_line() is reached on its line. */
+/* The units from which bytecode_traced_line()'s unit can be reached without a `line` event. */
 struct origin {
 	const struct cpython *python;
 	const struct bytecode *code;
 	const bool *is_reached; /* units that the frame can have run since; NULL: all */
 	bool *is_origin;
 	bool has_changed;
-	int line; /* 0: none yet; -1: several */
+	int line; /* line of the events that lead to these units; 0: none yet; -1: several */
 };
 
 static void add_origin_line(struct origin *origin, int line)

@@ -1,6 +1,6 @@
 /*
- * What is shared by the parts of bytecode.h: how bytes become units, and where
- * each unit may lead.
+ * bytecode-private: shared by bytecode-decode.c (bytes to units), bytecode-flow.c (successors of
+ * each unit) and bytecode.c.
  */
 #ifndef BACKENDS_CPYTHON_BYTECODE_PRIVATE_H
 #define BACKENDS_CPYTHON_BYTECODE_PRIVATE_H
@@ -12,30 +12,30 @@
 struct bytecode;
 struct cpython;
 
-/* What a code object's units are made of, all of it borrowed. */
+/* The parts of a code object that units are made from; all pointers are borrowed. */
 struct bytecode_source {
 	int minor;
-	/* Opcode and argument of each unit: base forms, caches are 0. */
+	/* opcode and argument of each unit: opcodes in their base form, caches zeroed */
 	const uint8_t *code;
 	int count;
-	const uint8_t *lines; /* co_linetable, co_lnotab */
+	const uint8_t *lines; /* co_linetable; up to 3.9 co_lnotab */
 	size_t lines_length;
-	const uint8_t *handlers; /* co_exceptiontable; 3.11 on */
+	const uint8_t *handlers; /* co_exceptiontable (3.11 on) */
 	size_t handlers_length;
 };
 
 /*
- * Fills code->units, count and first_traced (code->first_line is there). -1:
- * it does not hold together; units are the caller's to free all the same.
+ * Fills code->units, count and first_traced; code->first_line must be set. -1: malformed code; the
+ * caller frees code->units in both cases.
  */
 int bytecode_decode(struct bytecode *code, const struct bytecode_source *source);
 
-/* Where a unit leads without an exception. */
+/* Successors of a unit without an exception. */
 #define BYTECODE_EDGES 4
 struct bytecode_edges {
 	int items[BYTECODE_EDGES];
 	int count;
-	/* And behind each CALL_FINALLY (3.8). */
+	/* True: the units of code->returns, too (END_FINALLY of 3.8). */
 	bool are_returns;
 };
 void bytecode_edges(const struct bytecode *code, int minor, int from, struct bytecode_edges *edges);

@@ -14,11 +14,11 @@
 #include "base/map.h"
 
 #define UNITS_MAXIMUM (1 << 20)
-#define TABLE_MAXIMUM (8u << 20) /* bytes of lines or handlers */
+#define TABLE_MAXIMUM (8u << 20) /* bytes of a line or exception table */
 #define NAME_MAXIMUM 16384u	 /* characters of a name or path */
 #define OBJECT_TYPE 8		 /* ob_type */
 #define OBJECT_SIZE 16		 /* ob_size */
-/* INSTRUMENTED_INSTRUCTION may stand for INSTRUMENTED_LINE, which … */
+/* Maximum chain: INSTRUMENTED_INSTRUCTION may hide INSTRUMENTED_LINE, which hides an opcode. */
 #define HIDDEN_MAXIMUM 3
 
 struct bytecode_cache {
@@ -27,11 +27,13 @@ struct bytecode_cache {
 	const struct opcode *opcodes;
 	struct map *entries;
 	unsigned age;
-	/* Those whose address is another's by now: they are lent. */
+	/*
+	 * Entries whose address now holds another object: kept because callers may still use them.
+	 */
 	struct entry *gone;
 };
 
-/* What tells one code object from another at the same address. */
+/* Identity of a code object; tells two that had the same address apart. */
 struct signature {
 	uint64_t type;
 	uint64_t name;
@@ -39,18 +41,19 @@ struct signature {
 	uint64_t lines;
 	uint64_t consts;
 	uint64_t first_line;
-	uint64_t code; /* the object, or where it is part of the head, units */
-	uint64_t sum;  /* of its bytecode */
+	/* address of co_code; where the code is inline (3.11 on), its length in units */
+	uint64_t code;
+	uint64_t sum; /* FNV-1a hash of the bytecode */
 };
 
 struct entry {
 	struct bytecode code;
 	struct signature signature;
 	unsigned age;
-	struct entry *next; /* of those that are gone */
+	struct entry *next; /* next retired entry */
 };
 
-/* A code object on its way into an entry. */
+/* A code object while it is being read. */
 struct loading {
 	const struct bytecode_cache *cache;
 	uint64_t address;
@@ -58,9 +61,9 @@ struct loading {
 	uint8_t head[OFFSETS_CODE_BYTES];
 	uint8_t *code; /* opcode and argument of each unit */
 	size_t count;
-	uint8_t *original_lines;	/* what INSTRUMENTED_LINE stands for */
+	uint8_t *original_lines;	/* opcodes that INSTRUMENTED_LINE replaced */
 	size_t original_size;		/* bytes for each unit */
-	uint8_t *original_instructions; /* and INSTRUMENTED_INSTRUCTION */
+	uint8_t *original_instructions; /* opcodes that INSTRUMENTED_INSTRUCTION replaced */
 	bool has_executors;
 };
 
@@ -162,7 +165,7 @@ static uint64_t fetch_word(const struct loading *loading, uint64_t address)
 	return word;
 }
 
-/* Where the bytes of a bytes object lie; 0: it is none, or too long. */
+/* Address of the bytes in a bytes object; 0: no object, or more than maximum bytes. */
 static uint64_t find_bytes(const struct loading *loading, uint64_t object, size_t maximum,
 			   size_t *length)
 {
@@ -233,7 +236,7 @@ static int load_code(struct loading *loading)
 	return loading->code ? 0 : -1;
 }
 
-/* What instrumented opcodes stand for is kept in arrays of their own. */
+/* Reads the arrays of opcodes that instrumented opcodes have replaced. */
 static void load_originals(struct loading *loading)
 {
 	const struct cpython *python = loading->cache->python;
@@ -245,7 +248,7 @@ static void load_originals(struct loading *loading)
 		return;
 	uint64_t lines = fetch_word(loading, data + (uint64_t)offsets->mo_lines);
 	uint64_t instructions = fetch_word(loading, data + (uint64_t)offsets->mo_instructions);
-	/* Since 3.14 the first byte says how many belong to a unit. */
+	/* Since 3.14 the first byte is the number of bytes for each unit. */
 	if (lines && python->minor >= 14 &&
 	    memory_fetch(loading->cache->memory, lines++, &size, 1) < 0)
 		size = 0;
@@ -257,7 +260,7 @@ static void load_originals(struct loading *loading)
 			bytecode_fetch(loading, instructions, loading->count);
 }
 
-/* The opcode behind one that only stands for it; 0: not known. */
+/* The opcode that a line or instruction event's opcode hides; 0: unknown. */
 static int find_hidden(struct loading *loading, size_t unit, int opcode)
 {
 	for (int i = 0; i < HIDDEN_MAXIMUM; i++) {
@@ -278,7 +281,7 @@ static int find_hidden(struct loading *loading, size_t unit, int opcode)
 	return 0;
 }
 
-/* Takes all opcodes back to those of the compiler, and caches to nothing. */
+/* Replaces all opcodes by their base form, and clears the caches. */
 static int restore_code(struct loading *loading)
 {
 	for (size_t i = 0; i < loading->count; i++) {
@@ -295,7 +298,7 @@ static int restore_code(struct loading *loading)
 	return 0;
 }
 
-/* All but the sum. */
+/* All members but sum, which needs the bytecode. */
 static struct signature sign_head(const struct loading *loading)
 {
 	const struct offsets *offsets = &loading->cache->python->offsets;
@@ -323,7 +326,7 @@ static struct signature bytecode_sign(const struct loading *loading)
 	return signature;
 }
 
-/* Up to 3.10 cells and free variables are counted by their names. */
+/* Up to 3.10 there is no co_nlocalsplus: co_nlocals, cells and free variables are added up. */
 static int count_locals(const struct loading *loading)
 {
 	const struct offsets *offsets = &loading->cache->python->offsets;
@@ -382,7 +385,7 @@ static int fill_code(struct loading *loading, struct bytecode *code)
 	return fill_units(loading, code);
 }
 
-/* The address is another object's by now, or free. */
+/* Removes an entry whose address now holds another object, or none. */
 static void retire(struct bytecode_cache *cache, struct entry *entry)
 {
 	map_remove(cache->entries, entry->code.address);
@@ -415,7 +418,7 @@ static struct entry *bytecode_refresh(struct loading *loading, struct entry *ent
 	return entry;
 }
 
-/* By what takes one small read. */
+/* Compares all but the bytecode: costs one small read. */
 static bool bytecode_is_same(struct loading *loading, const struct entry *entry)
 {
 	struct signature signature;

@@ -1,17 +1,15 @@
 /*
- * bytecode: what a code object does, as its interpreter's tracing sees it:
- * units of two bytes, the lines they belong to, where each may lead, which
- * steps from one to another are `line` events.
+ * bytecode: the effects of a code object as its interpreter's tracing sees them: units of two
+ * bytes, their lines, their successors, and the steps between units that are `line` events.
  *
- * A unit is counted from the start of the code (`f_lasti / 2` up to 3.9,
- * `f_lasti` in 3.10, the pointer's distance after). Opcodes are those that the
- * compiler wrote: specialised, instrumented and "quick" forms are taken back to
- * their base. What is read is checked (lengths, targets, tables); a code
- * object that does not hold together is none.
+ * Units count from the start of the code (`f_lasti / 2` up to 3.9, `f_lasti` in 3.10, the
+ * instruction pointer's distance from 3.11 on). Opcodes are those of the compiler: specialised,
+ * instrumented and "quick" forms are replaced by their base form. Lengths, targets and tables are
+ * checked; an inconsistent code object is rejected.
  *
- * Facts: Python/compile.c, Python/ceval.c (maybe_call_line_trace),
- * Python/instrumentation.c, Objects/locations.md,
- * Objects/exception_handling_notes.txt, and what measuring has shown (a comment says so).
+ * Facts: Python/compile.c, Python/ceval.c (maybe_call_line_trace), Python/instrumentation.c,
+ * Objects/locations.md, Objects/exception_handling_notes.txt, and measurements (marked as such in a
+ * comment).
  */
 #ifndef BACKENDS_CPYTHON_BYTECODE_H
 #define BACKENDS_CPYTHON_BYTECODE_H
@@ -24,64 +22,72 @@ struct bytecode_cache;
 struct cpython;
 struct memory;
 
-/* What kind of instruction begins at a unit. */
+/* Kind of the instruction that begins at a unit. */
 enum unit_kind {
-	UNIT_INSIDE, /* none: a cache, or what an EXTENDED_ARG extends */
+	/* no instruction begins: a cache, or the rest of an instruction with EXTENDED_ARG */
+	UNIT_INSIDE,
 	UNIT_PLAIN,
 	UNIT_RESUME,
 	UNIT_RETURN,
-	UNIT_RETURN_CONST, /* never: UNIT_RETURN, and its constant */
+	UNIT_RETURN_CONST, /* only in opcode tables: the unit becomes UNIT_RETURN with a constant */
 	UNIT_YIELD,	   /* YIELD_VALUE */
 	UNIT_YIELD_FROM,   /* up to 3.10 */
 	UNIT_SEND,
 	UNIT_FOR_ITER,
 	UNIT_JUMP,	    /* always jumps */
-	UNIT_JUMP_BACKWARD, /* the same, backward, and tracing is told (3.12) */
-	UNIT_CALL_FINALLY,  /* 3.8: jumps, and END_FINALLY jumps behind it */
-	UNIT_POP_BLOCK,	    /* up to 3.10: the innermost handler is no more */
-	UNIT_RAISE,	    /* RAISE_VARARGS: never the next one */
-	/* RERAISE; END_FINALLY (3.8), which continues if nothing was raised. */
+	UNIT_JUMP_BACKWARD, /* always jumps backward, and sends a tracing event (3.12) */
+	UNIT_CALL_FINALLY,  /* 3.8: jumps; END_FINALLY then jumps to the next instruction */
+	UNIT_POP_BLOCK,	    /* up to 3.10: removes the innermost handler */
+	UNIT_RAISE,	    /* RAISE_VARARGS: never continues with the next instruction */
+	/*
+	 * RERAISE; END_FINALLY (3.8), which continues with the next instruction if nothing was
+	 * raised.
+	 */
 	UNIT_RERAISE,
 	UNIT_END_ASYNC_FOR,
 	UNIT_CLEANUP_THROW,
-	UNIT_END,	   /* END_FOR, END_SEND, POP_ITER (3.14) */
-	UNIT_EXTENDED_ARG, /* never: the instruction begins there */
+	UNIT_END, /* END_FOR, END_SEND, POP_ITER (3.14) */
+	/* only in opcode tables: the unit gets the kind of the extended opcode */
+	UNIT_EXTENDED_ARG,
 	UNIT_RETURN_GENERATOR,
 };
 
 /*
- * Of an instruction behind EXTENDED_ARGs, the first of those is where it
- * begins: lines, jumps and watches are about that unit. A frame's pointer may
- * be at any of its units: see bytecode_instruction().
+ * An instruction with EXTENDED_ARGs begins at the first EXTENDED_ARG: line, target and watches
+ * belong to that unit. A frame's instruction pointer may be at any unit of the instruction;
+ * bytecode_instruction() returns the first.
  */
 struct unit {
 	uint8_t opcode;	 /* the base form's number in this version */
 	uint8_t kind;	 /* enum unit_kind */
-	uint8_t length;	 /* units of all of the instruction, caches included */
+	uint8_t length;	 /* units of the whole instruction, caches included */
 	bool is_handler; /* an exception may lead here */
-	bool is_start;	 /* of an entry of the line table (3.8, 3.9), or a
-			  * place that instrumentation marks (3.12 on) */
-	int line;	 /* -1: none */
-	int target;	 /* of a jump; -1: it is none */
-	int constant;	 /* of co_consts, that RETURN_CONST returns; -1 */
-	int handler;	 /* where an exception here leads; -1: out */
-	int begins;	 /* 3.8, 3.9: the first unit of its entry */
+	/*
+	 * first unit of a line table's entry (3.8, 3.9), or a unit that instrumentation marks for
+	 * `line` events (3.12 on)
+	 */
+	bool is_start;
+	int line;     /* -1: no line */
+	int target;   /* unit that a jump leads to; -1: no jump */
+	int constant; /* index in co_consts of the constant that RETURN_CONST returns; -1: none */
+	int handler;  /* unit that an exception here leads to; -1: leaves the function */
+	int begins;   /* 3.8, 3.9: first unit of this unit's line table entry */
 };
 
 struct bytecode {
-	uint64_t address; /* of the code object */
-	uint64_t first;	  /* of unit 0 */
+	uint64_t address; /* address of the code object */
+	uint64_t first;	  /* address of unit 0 */
 	char *file;
 	char *name;
-	char *qualname; /* that of name where there is none (up to 3.10) */
+	char *qualname; /* equal to name where CPython has no qualname (up to 3.10) */
 	int first_line;
 	int flags;	    /* co_flags */
 	int locals_count;   /* co_nlocalsplus: where the value stack begins */
-	int first_traced;   /* before it there is no line event (3.11: RESUME) */
-	bool has_executors; /* parts run as native code, unseen (JIT) */
+	int first_traced;   /* first unit that can send a line event (3.11 on: RESUME) */
+	bool has_executors; /* true: parts run as JIT code, which executes no units */
 	struct unit *units;
 	int count;
-	int *returns; /* 3.8: units behind CALL_FINALLY */
+	int *returns; /* 3.8: units behind each CALL_FINALLY */
 	int return_count;
 };
 
@@ -90,60 +96,59 @@ struct bytecode {
 struct bytecode_cache *bytecode_cache_new(struct memory *memory, const struct cpython *python);
 void bytecode_cache_free(struct bytecode_cache *cache);
 /*
- * Lends the code object at address; NULL: there is none. One that is known already is believed
- * until bytecode_cache_age().
+ * Returns the code object at address; NULL: none. A cached code object is returned without reading
+ * the process until bytecode_cache_age().
  */
 const struct bytecode *bytecode_find(struct bytecode_cache *cache, uint64_t address);
 /*
- * The same of a frame that is met: what is known of its code may be of code
- * that was freed since, and is compared with the object's head.
+ * Like bytecode_find(), for a frame's code: always compares a cached code object with the object's
+ * head in the process, because the address may have been freed and reused.
  */
 const struct bytecode *bytecode_meet(struct bytecode_cache *cache, uint64_t address);
 /*
- * Its code objects may be others by now (the process ran): looks again at
- * each when it is asked for. One that is the same stays where it is.
+ * To be called after the process ran: each cached code object is read again when it is next asked
+ * for. An unchanged one keeps its pointer.
  */
 void bytecode_cache_age(struct bytecode_cache *cache);
 /*
- * Frees those whose address was found to be another's, but for what is still
- * lent; returns how many.
+ * Frees cached code objects whose address now holds another object, except those for which
+ * is_lent() returns true; returns how many were freed.
  */
 size_t bytecode_cache_sweep(struct bytecode_cache *cache,
 			    bool (*is_lent)(const struct bytecode *code, void *data), void *data);
 
-/* Where the instruction begins that unit is of; -1: there is no such unit. */
+/* The first unit of the instruction that contains unit; -1: unit is outside the code. */
 int bytecode_instruction(const struct bytecode *code, int unit);
 /*
- * Whether the instruction, as it is specialised now, may do the next one, too,
- * which then leaves no trace in the frame: only a watch of that one's unit
- * tells of it. Reads the process.
+ * True if the instruction, as it is specialised now, may also run the next one, which then leaves
+ * no trace in the frame: only a watch of the next instruction's unit shows it. Reads the process;
+ * false if that fails.
  */
 bool bytecode_hides_next(struct bytecode_cache *cache, const struct bytecode *code, int unit);
 /*
- * Whether the interpreter would send a `line` event for the step from one
- * instruction to another of the same frame; from -1: the function begins.
- * is_raised: an exception led there.
+ * True if the interpreter would send a `line` event for the step from one instruction to another of
+ * the same frame. from -1: the function begins. is_raised: an exception led to the unit `to`.
  */
 bool bytecode_is_line(const struct cpython *python, const struct bytecode *code, int from, int to,
 		      bool is_raised);
 /*
- * Whether to can come right behind from, without an exception; from -1: as
- * the first one.
+ * True if `to` can run directly after `from`, without an exception. from -1: `to` is the function's
+ * first instruction.
  */
 bool bytecode_follows(const struct cpython *python, const struct bytecode *code, int from, int to);
 /*
- * The same where some instructions between may have left no trace of
- * themselves (superinstructions, PRECALL + CALL, compare and jump).
+ * Like bytecode_follows(), but some instructions between may have left no trace in the frame
+ * (superinstructions, PRECALL + CALL, compare and jump).
  */
 bool bytecode_reaches(const struct cpython *python, const struct bytecode *code, int from, int to);
 /*
- * Units where a `line` event with that line may begin, on any edge; returns
- * how many there are, at most maximum are written. Those where it takes an
- * exception (the cleaning up of a `with` line …) come last.
+ * Writes the units at which a `line` event for line may begin, whatever the path; returns the
+ * number of these units, at most maximum of them are written. Units reached only by an exception
+ * (clean-up of a `with` line …) come last.
  */
 size_t bytecode_line_units(const struct cpython *python, const struct bytecode *code, int line,
 			   int *units, size_t maximum);
-/* The line of the first `line` event of a call; 0: there is none. */
+/* The line of the first `line` event of a call; 0: a call sends none. */
 int bytecode_first_line(const struct cpython *python, const struct bytecode *code);
 /* Whether any `line` event has this line. */
 bool bytecode_has_line(const struct cpython *python, const struct bytecode *code, int line);
@@ -156,18 +161,18 @@ bool bytecode_has_line(const struct cpython *python, const struct bytecode *code
 int bytecode_traced_line(const struct cpython *python, const struct bytecode *code, int before,
 			 int before_line, int unit);
 /*
- * Where a running activation that is at unit from comes first: units with a
- * `line` event of a line >= line, handlers, returns, and those of wanted (one
- * for each unit of the code; NULL: none). False: more than maximum.
+ * Writes the first units that a frame at unit `from` can reach on each path: units with a `line`
+ * event of a line >= line, handlers, returns, and units u with wanted[u] (one bool for each unit of
+ * the code; NULL: none). False: more than maximum.
  */
 bool bytecode_frontier(const struct cpython *python, const struct bytecode *code, int from,
 		       int line, const bool *wanted, int *units, size_t maximum, size_t *count);
 /*
- * The byte of a unit that every dispatch reads and nothing else does: its
- * argument's.
+ * The address of the argument byte of a unit: every dispatch of the unit reads it, and nothing else
+ * does.
  */
 uint64_t bytecode_watched(const struct bytecode *code, int unit);
-/* The unit whose byte that is; -1: none of this code. */
+/* The unit that contains the byte at address; -1: address is outside this code. */
 int bytecode_unit_at(const struct bytecode *code, uint64_t address);
 
 #endif

@@ -5,17 +5,17 @@
 
 #include "banned.h"
 
-/* A component of a path, lent from inside it. */
+/* A component of a path; text points into the path. */
 struct component {
 	const char *text;
 	size_t length;
 };
 
-/* A path that is walked from its end. */
+/* A walk over a path from its end. */
 struct walk {
 	const char *path;
 	size_t left;
-	size_t skipped; /* components that a ".." behind them undoes */
+	size_t skipped; /* components still to skip because of a ".." behind them */
 };
 
 static bool is_nothing(const struct component *component)
@@ -39,7 +39,7 @@ static struct component take_any(struct walk *walk)
 	return (struct component){ walk->path + start, end - start };
 }
 
-/* The last component that was not taken yet; false: there is none. */
+/* The last component that was not taken yet; false: none left. */
 static bool take_last(struct walk *walk, struct component *component)
 {
 	while (walk->left > 0) {
@@ -72,7 +72,7 @@ bool code_file_matches(const char *path, const char *filename)
 				return false;
 			continue;
 		}
-		/* What a relative one begins in is not known. */
+		/* A relative path may lie in any directory: a match up to its start is enough. */
 		return is_any && ((!has_a && !has_b) || (!has_a && path[0] != '/') ||
 				  (!has_b && filename[0] != '/'));
 	}

@@ -1,11 +1,9 @@
 /*
- * code-file: whether a code object's co_filename is the file that a person
- * names.
+ * code-file: compares a code object's co_filename with the file that a user names.
  *
- * Both may be absolute, or the end of a path in whole components: "train.py"
- * is any train.py, as in pdb and gdb; "./train.py" is how a program started
- * by that name calls itself. Names are compared without their "." and "..",
- * but else as they are written: no file is looked at.
+ * Both may be absolute, or the end of a path in whole components: "train.py" is any train.py, as in
+ * pdb and gdb; "./train.py" is the co_filename of a program started by that name. "." and ".." are
+ * resolved in the text; no file is opened.
  */
 #ifndef BACKENDS_CPYTHON_CODE_FILE_H
 #define BACKENDS_CPYTHON_CODE_FILE_H
@@ -13,7 +11,7 @@
 #include <stdbool.h>
 
 bool code_file_matches(const char *path, const char *filename);
-/* It is an installed one, not a person's own. */
+/* True for an installed file (site-packages, lib/python…) and for a <frozen …> name. */
 bool code_file_is_library(const char *filename);
 
 #endif

@@ -1,8 +1,7 @@
 /*
- * code-function: functions by the names that people call them: a name, or a
- * path of attributes, is looked up where Python would find it first, then
- * wider: in the main program and what runs, behind a module's name, in all
- * modules of a person's own, in libraries, among nested functions.
+ * code-function: finds functions by name, or by a path of attributes. The search takes the first
+ * place that has the name: the main program, running frames' globals, the module that the path
+ * names, all modules of the user, functions nested in the user's files, libraries.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,16 +24,16 @@
 
 #define NAME_MAXIMUM 1024
 #define CONSTANTS_MAXIMUM 16384
-/* Between a name and the function that a decorator has wrapped. */
+/* Containers and instances between a name's value and the function that a decorator wrapped. */
 #define DEPTH 1
-/* Bytes that the look-up of one name may read. */
+/* Maximum bytes read to look up one name. */
 #define BUDGET ((size_t)1 << 20)
 
 struct function_search {
 	struct code_search base;
 	struct pyreader reader;
-	const char *name; /* as it was asked for */
-	const char *last; /* its last part */
+	const char *name; /* the name or path, as asked for */
+	const char *last; /* the part of name behind its last dot */
 	struct code_list *list;
 };
 
@@ -55,7 +54,7 @@ static bool find_in_bases(struct pyreader *reader, const struct pytype *type, co
 	return false;
 }
 
-/* As getattr() would, but for what would have to be run. */
+/* Like getattr(), but runs no code of the process (no descriptor, no __getattr__). */
 static bool code_function_find_attribute(struct pyreader *reader, uint64_t object, const char *name,
 					 uint64_t *value)
 {
@@ -75,7 +74,7 @@ static bool code_function_find_attribute(struct pyreader *reader, uint64_t objec
 	return find_in_bases(reader, &type, name, value);
 }
 
-/* What a path of attributes leads to from a namespace. */
+/* Follows a path of attributes from a namespace; false: an attribute is missing. */
 static bool code_function_resolve(struct pyreader *reader, uint64_t dict, const char *path,
 				  uint64_t *object)
 {
@@ -114,8 +113,8 @@ static void code_function_append(struct code_list *list, uint64_t code)
 }
 
 /*
- * The code of what the name stands for: of all that the object is, wraps or
- * closes over, that which is called so; else its own.
+ * Adds the code of object. Among the functions that object is, wraps or closes over: those with the
+ * searched name; if there is none, the first.
  */
 static void add_object(struct function_search *search, uint64_t object)
 {
@@ -185,7 +184,10 @@ static char *code_function_text_of(struct function_search *search, uint64_t stri
 	return buffer_take(&text);
 }
 
-/* What follows the module's name, or the last parts of it; NULL: it is not. */
+/*
+ * The rest of name behind the module's name or a suffix of it ("b.f" of module "a.b": "f"); NULL:
+ * no match.
+ */
 static const char *behind_module(const char *name, const char *module)
 {
 	while (*module) {
@@ -199,7 +201,7 @@ static const char *behind_module(const char *name, const char *module)
 	return NULL;
 }
 
-/* "/x/train.py" is "train". */
+/* Cuts "/x/train.py" to "train". */
 static void cut_to_stem(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -217,7 +219,7 @@ static void look_in_module(struct function_search *search, const struct module *
 	char *name = code_function_text_of(search, module->name);
 	const char *path = behind_module(search->name, name);
 
-	/* The main program is called by its file's name, too. */
+	/* The main program can also be named by its file's stem. */
 	if (!path && !strcmp(name, "__main__")) {
 		free(name);
 		name = code_function_text_of(search, module->file);
@@ -249,7 +251,7 @@ static bool code_function_is_own(const char *filename, void *data)
 	return !code_file_is_library(filename);
 }
 
-/* Whether a qualified name is, or ends in, what was asked for. */
+/* True if the code's qualified name is the searched name or ends in it after a dot. */
 static bool is_nested(struct function_search *search, uint64_t code)
 {
 	const struct offsets *at = &search->base.codes->python->offsets;
@@ -271,7 +273,7 @@ static bool is_nested(struct function_search *search, uint64_t code)
 	return is_meant;
 }
 
-/* Functions within functions of a person's own files. */
+/* Adds functions nested in functions of the user's own files. */
 static void look_inside(struct function_search *search)
 {
 	const struct object_search_calls calls = { code_function_is_own, NULL, false };
@@ -295,7 +297,7 @@ static void look_inside(struct function_search *search)
 	code_list_clear(&found);
 }
 
-/* The code object of that name among the constants of another; 0: none. */
+/* The nested code object of that name among code's constants; 0: none. */
 static uint64_t find_nested(struct function_search *search, uint64_t code, const char *name)
 {
 	long at = search->base.codes->python->offsets.co_consts;
@@ -307,7 +309,7 @@ static uint64_t find_nested(struct function_search *search, uint64_t code, const
 	if (pyreader_pointer(reader, code + (uint64_t)at, &consts))
 		return 0;
 	count = pytuple_count(reader, consts);
-	/* The last of a name is the one that stays. */
+	/* Of several definitions with one name, the last one stays. */
 	for (int64_t i = 0; i < count && i < CONSTANTS_MAXIMUM; i++)
 		if (!pytuple_item(reader, consts, i, &item) && pytype_is(reader, item, "code") &&
 		    is_called(search, item, name))
@@ -342,7 +344,7 @@ static char *file_of(struct function_search *search, uint64_t code)
 	return code_function_text_of(search, file);
 }
 
-/* "/x/pkg/mod.py" is "x.pkg.mod", of which an end is the module's name. */
+/* Turns "x/pkg/mod.py" into "x.pkg.mod", which ends in the module's name. */
 static char *module_of(const char *file)
 {
 	size_t length = strlen(file);

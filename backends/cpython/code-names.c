@@ -14,13 +14,13 @@
 #include "base/buffer.h"
 #include "base/map.h"
 
-/* Bytes that are read at once of a str: most paths fit. */
+/* Bytes of a str fetched in the first read: enough for most paths. */
 #define FIRST_BYTES 256u
 #define NAME_MAXIMUM 16384u
 
 struct name {
 	bool is_wanted;
-	char *text; /* NULL: it is none */
+	char *text; /* NULL: not a readable string */
 };
 
 struct code_names {
@@ -71,7 +71,7 @@ void code_names_expect(struct code_names *names, uint64_t address)
 	names->expected[names->expected_count++] = address;
 }
 
-/* Those that are compact, as names made by a compiler are. */
+/* Decodes a compact string (strings made by the compiler are compact); NULL: another string. */
 static char *code_names_take_text(const struct code_names *names, const struct memory_part *part)
 {
 	struct buffer text = BUFFER_INIT;

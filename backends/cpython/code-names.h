@@ -1,6 +1,6 @@
 /*
- * code-names: names of files as code objects point to them, each read and
- * judged once in a crawl: whether its code is wanted.
+ * code-names: the strings that code objects have as co_filename. Each string is read once, and
+ * object_search_calls.is_wanted() is called once for it.
  */
 #ifndef BACKENDS_CPYTHON_CODE_NAMES_H
 #define BACKENDS_CPYTHON_CODE_NAMES_H
@@ -13,17 +13,17 @@ struct cpython;
 struct object_search_calls;
 struct memory;
 
-/* All are borrowed. */
+/* All arguments are borrowed. */
 struct code_names *code_names_new(struct memory *memory, const struct cpython *python,
 				  const struct object_search_calls *calls);
 void code_names_free(struct code_names *names);
-/* The str object there will be asked for. */
+/* Queues the str object at address for code_names_learn(). */
 void code_names_expect(struct code_names *names, uint64_t address);
-/* Reads all that are expected, in a few calls. */
+/* Reads all queued strings in a few system calls. */
 void code_names_learn(struct code_names *names);
-/* False of what was not learned. */
+/* The answer of is_wanted() for the str at address; false: the str was not read. */
 bool code_names_is_wanted(const struct code_names *names, uint64_t address);
-/* Lends the text; NULL: not learned, or no text. */
+/* Returns the text; NULL: not read, or not a string. */
 const char *code_names_text(const struct code_names *names, uint64_t address);
 
 #endif

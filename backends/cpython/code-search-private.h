@@ -1,7 +1,6 @@
 /*
- * code-search-private: what a search for code begins with: the frames that run, and
- * the modules that are loaded. Files are looked for in code-search.c, functions in
- * code-function.c.
+ * code-search-private: the start of every search for code: the running frames and the loaded
+ * modules. code-search.c searches for files, code-function.c for functions.
  */
 #ifndef BACKENDS_CPYTHON_CODE_SEARCH_PRIVATE_H
 #define BACKENDS_CPYTHON_CODE_SEARCH_PRIVATE_H
@@ -16,18 +15,18 @@
 #include "backends/cpython/sys-modules.h"
 
 struct codes {
-	struct memory *memory;	 /* our own: searches */
-	struct memory *watching; /* our own: the revision */
+	struct memory *memory;	 /* owned; used by searches */
+	struct memory *watching; /* owned; used by code_search_revision() */
 	const struct cpython *python;
-	struct address_set seen;  /* code that ran */
-	struct address_set files; /* hashes of the names of files that are known */
-	uint64_t modules;	  /* their revision */
+	struct address_set seen;  /* code objects that were seen running */
+	struct address_set files; /* hashes of the known file names */
+	uint64_t modules;	  /* hash of the interpreters' sys_modules_revision() */
 	uint64_t revision;
 	struct pytstate_list threads;
 	struct pywalk walk;
 };
 
-/* Code that runs, and the globals it has. */
+/* A running frame's code and globals. */
 struct running {
 	uint64_t code;
 	uint64_t globals;
@@ -35,7 +34,7 @@ struct running {
 
 struct code_search {
 	struct codes *codes;
-	const char *path;	     /* of a search for a file */
+	const char *path;	     /* searched file; NULL: a search for a function */
 	struct object_search *crawl; /* owned; NULL: none */
 	struct sys_modules modules;
 	struct running *running; /* innermost first, thread after thread */
@@ -43,7 +42,7 @@ struct code_search {
 	size_t running_capacity;
 };
 
-/* Fills one that is all zero: a new snapshot of codes->memory. */
+/* Takes a new snapshot of codes->memory and fills search, which must be all zero. */
 void code_search_begin(struct code_search *search, struct codes *codes);
 void code_search_end(struct code_search *search);
 

@@ -16,13 +16,13 @@
 
 /* Containers and instances between a module's dict and a function. */
 #define DEPTH 4
-/* The same where all modules are gone through. */
+/* The same limit for a search through all modules. */
 #define DEPTH_EVERYWHERE 2
-/* Frames of a thread that are looked at for code that is new. */
+/* Frames of each thread, newest first, that are checked for new code. */
 #define NEWEST 64
-/* Of all threads together, at one look. */
+/* New code objects in one check, of all threads together. */
 #define NEW_MAXIMUM 256
-/* Then what was seen of code that ran is forgotten. */
+/* Entries at which the sets of known code and known files are emptied. */
 #define SEEN_MAXIMUM 65536u
 
 struct codes *code_search_new(struct memory *memory, const struct cpython *python)
@@ -89,7 +89,7 @@ static void read_modules(struct code_search *search)
 	struct codes *codes = search->codes;
 	uint64_t last = 0;
 
-	/* Threads of an interpreter stand together. */
+	/* pytstate_list_read() lists the threads of one interpreter together. */
 	for (size_t i = 0; i < codes->threads.count; i++) {
 		uint64_t interpreter = codes->threads.items[i].interpreter;
 
@@ -120,7 +120,7 @@ void code_search_end(struct code_search *search)
 	object_search_free(search->crawl);
 }
 
-/* Namespaces of modules of that file. */
+/* Adds the namespaces of modules of the searched file. */
 static void add_its_modules(struct code_search *search, const struct object_search_calls *calls)
 {
 	struct codes *codes = search->codes;
@@ -152,7 +152,7 @@ static void search_near(struct code_search *search, const struct object_search_c
 	for (size_t i = 0; i < search->running_count; i++)
 		object_search_add(search->crawl, search->running[i].code, 0);
 	object_search_run(search->crawl, list);
-	/* Code that was given to exec() is of no module. */
+	/* Code that was run by exec() belongs to no module: search its frame's globals. */
 	for (size_t i = 0; i < search->running_count; i++)
 		if (list_has(list, search->running[i].code))
 			object_search_add(search->crawl, search->running[i].globals, DEPTH);
@@ -209,7 +209,7 @@ static bool is_none(const char *filename, void *data)
 	return false;
 }
 
-/* Adds files to those that are known; true: one is new. */
+/* Adds the names to codes->files; true: at least one was not there. */
 static bool know_files(struct codes *codes, const uint64_t *strings, size_t count)
 {
 	const struct object_search_calls calls = { is_none, NULL, false };
@@ -229,7 +229,7 @@ static bool know_files(struct codes *codes, const uint64_t *strings, size_t coun
 	return is_new;
 }
 
-/* Code that runs and was not seen to before. */
+/* Finds running code that was not running at an earlier check; returns the number found. */
 static size_t find_new_code(struct codes *codes, uint64_t *found)
 {
 	size_t count = 0;
@@ -247,7 +247,7 @@ static size_t find_new_code(struct codes *codes, uint64_t *found)
 	return count;
 }
 
-/* Something runs of a file that neither ran before nor is a module's. */
+/* True if code of a file runs that neither ran before nor belongs to a known module. */
 static bool look_at_frames(struct codes *codes)
 {
 	long at = codes->python->offsets.co_filename;
@@ -268,7 +268,7 @@ static bool look_at_frames(struct codes *codes)
 	return know_files(codes, files, count);
 }
 
-/* Code of these is found by its module. */
+/* Adds the files of all modules to codes->files: their code is found through the module. */
 static void know_modules(struct codes *codes, uint64_t interpreter)
 {
 	struct sys_modules modules = { .items = NULL };

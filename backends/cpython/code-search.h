@@ -1,11 +1,10 @@
 /*
- * code-search: the code objects of a process, found from outside by their file or by
- * a function's name: those of frames that run, of loaded modules' functions
- * and classes (methods, properties, wrapped and nested functions, closures),
- * and all that are constants of those.
+ * code-search: finds the code objects of another process by their file or by a function's name:
+ * code of running frames, of functions and classes in loaded modules (methods, properties, wrapped
+ * and nested functions, closures), and code nested in that code.
  *
- * The search reads what the process has while it runs on, so it may miss
- * what is just being changed; it is bounded, and said so when it was cut.
+ * The process runs meanwhile, so the search may miss objects that are just being changed. The
+ * search is bounded; code_list.is_cut is true when the bound was reached.
  */
 #ifndef BACKENDS_CPYTHON_CODE_SEARCH_H
 #define BACKENDS_CPYTHON_CODE_SEARCH_H
@@ -22,40 +21,40 @@ struct code_list {
 	uint64_t *items; /* addresses of code objects */
 	size_t count;
 	size_t capacity;
-	bool is_cut; /* there may be more */
-	char *file;  /* co_filename of the first one; NULL: none was found */
+	bool is_cut; /* true: the search was cut, there may be more */
+	char *file;  /* co_filename of the first item; NULL: no item */
 };
 
 struct codes *code_search_new(struct memory *memory, const struct cpython *python);
 void code_search_free(struct codes *codes);
 void code_list_clear(struct code_list *list);
 /*
- * Code of this file. path: absolute, or its end ("train.py", "pkg/a.py"), in
- * whole components; a relative co_filename counts as well.
+ * Appends code of this file. path: absolute, or the end of a path in whole components ("train.py",
+ * "pkg/a.py"); a relative co_filename is compared in the same way.
  */
 void code_search_of_file(struct codes *codes, const char *path, struct code_list *list);
 /*
- * The same, gone through all that can be reached from any module: for what is
- * found nowhere else. Takes some tenths of a second in a large process.
+ * Like code_search_of_file(), but also follows everything reachable from all modules, for code that
+ * is found nowhere else. Takes some tenths of a second in a large process.
  */
 void code_search_of_file_far(struct codes *codes, const char *path, struct code_list *list);
 /*
- * Code of functions of this name: "train", "Net.forward", "module.f",
+ * Appends code of functions of this name: "train", "Net.forward", "module.f",
  * "module.Class.method".
  */
 void code_search_of_function(struct codes *codes, const char *name, struct code_list *list);
 /*
- * The same of a module whose body, this code object, is about to run: it has
- * no attributes yet.
+ * Like code_search_of_function(), for a module whose body, the code object code, is about to run:
+ * the module has no attributes yet, so code's constants are searched.
  */
 void code_search_of_function_in(struct codes *codes, uint64_t code, const char *name,
 				struct code_list *list);
-/* This code object and those nested in it. */
+/* Appends this code object and those nested in it. */
 void code_search_nested(struct codes *codes, uint64_t code, struct code_list *list);
 /*
- * A number that changes when modules were loaded, or code began to run that is
- * of no file known before: a search that found nothing need not be made again
- * while it is the same. Cheap (some dozen reads).
+ * A number that changes when modules were loaded, or when code of a file not known before began to
+ * run. While the number is unchanged, a search that found nothing need not be repeated. Cheap (some
+ * dozen reads).
  */
 uint64_t code_search_revision(struct codes *codes);
 

@@ -18,15 +18,15 @@
 #define WORKS "CPython 3.8 to 3.14 works"
 #define TRIES 5
 
-/* What the search is after, and what it came across. */
+/* Arguments and findings of the search for _PyRuntime. */
 struct search {
 	struct memory *memory;
 	struct loaded_elf_cache *cache;
 	struct loaded_elf_image image; /* of the interpreter, once found */
 	uint64_t runtime;
-	bool only_named; /* libraries whose name says python */
+	bool only_named; /* only libraries whose name contains "python" */
 	bool is_pypy;
-	bool is_ancient; /* Python, but from before _PyRuntime */
+	bool is_ancient; /* CPython without _PyRuntime: older than 3.7 */
 };
 
 static bool take_image(struct search *search, struct loaded_elf_image *image)
@@ -65,14 +65,14 @@ static void search_libraries(struct search *search, struct loaded_elf_image *pro
 	loaded_elf_each_library(program, search->memory, cpython_take_library, search);
 }
 
-/* A file that has no name here, or that is not ours to see, says nothing. */
+/* Notes why a file could not be opened, unless it is missing or forbidden to us. */
 static void note_failure(struct search *search, int number)
 {
 	if (number != ENOENT && number != EACCES && number != EPERM)
 		memory_note_failure(search->memory, number);
 }
 
-/* A program that exports nothing still names its section (3.10 and later). */
+/* A program that exports no symbols still names its section .PyRuntime (3.10 and later). */
 static void search_section(struct search *search, const struct loaded_elf_image *program)
 {
 	char path[32];
@@ -91,7 +91,7 @@ static void search_section(struct search *search, const struct loaded_elf_image 
 	close(fd);
 }
 
-/* For a process whose link map cannot be followed. */
+/* For a process whose link map cannot be read: tries the mapped files named python. */
 static void search_mappings(struct search *search)
 {
 	char line[4096];
@@ -161,7 +161,7 @@ static int find_runtime(struct search *search, struct error *error)
 		search_section(search, &program);
 	if (!search->runtime && !search->is_pypy)
 		search_mappings(search);
-	/* A section of the file is there whether or not memory is readable. */
+	/* The section was found in the file: check that the process's memory can be read, too. */
 	if (search->runtime && memory_read_u8(search->memory, search->runtime, &byte) < 0)
 		return access_refusal_explain(pid, errno, error);
 	return search->runtime ? 0 : cpython_explain_missing(search, error);
@@ -202,7 +202,7 @@ static int cpython_find_version(struct cpython *python, struct search *search)
 	return python->minor ? 0 : -1;
 }
 
-/* Debug offsets begin with a cookie, the version, and "is free-threaded". */
+/* _Py_DebugOffsets begins with a cookie, the version, and the free-threaded flag. */
 static int read_own_offsets(struct cpython *python, struct memory *memory, struct error *error)
 {
 	uint64_t head[3];
@@ -225,7 +225,7 @@ static int read_own_offsets(struct cpython *python, struct memory *memory, struc
 	return 0;
 }
 
-/* The chain from the runtime to a thread and back must close. */
+/* The links runtime -> interpreter -> thread -> interpreter must agree. */
 static bool cpython_is_valid(const struct cpython *python, struct memory *memory)
 {
 	const struct offsets *offsets = &python->offsets;
@@ -245,7 +245,7 @@ static bool cpython_is_valid(const struct cpython *python, struct memory *memory
 
 static int validate(const struct cpython *python, struct memory *memory, struct error *error)
 {
-	/* A list that changes meanwhile is seen broken once, not five times. */
+	/* A list that changes during a read looks broken once, not TRIES times. */
 	for (int i = 0; i < TRIES; i++) {
 		if (cpython_is_valid(python, memory))
 			return 0;
@@ -257,7 +257,7 @@ static int validate(const struct cpython *python, struct memory *memory, struct 
 			 (int)memory_pid(memory), python->minor);
 }
 
-/* Below 3.11 only sys.hexversion tells the patch number. */
+/* Before 3.11 only sys.hexversion holds the patch number. */
 static void find_patch(struct cpython *python, struct memory *memory)
 {
 	struct pyreader reader;
@@ -313,8 +313,8 @@ static int locate(struct cpython *python, struct memory *memory, struct loaded_e
 }
 
 /*
- * What was found in spite of a reading that failed may be the wrong thing, and
- * why nothing was found is that reading.
+ * If a read of memory failed, that failure is the error: an interpreter found nevertheless may be
+ * the wrong one, and one not found has that cause.
  */
 int cpython_locate(struct cpython *python, struct memory *memory, struct loaded_elf_cache *cache,
 		   struct error *error)

@@ -38,28 +38,28 @@ struct offsets {
 	long ascii_size, compact_size, uni_state, bytes_sval, dict_keys, dict_values, dk_entries,
 		dk_log2_index_bytes, dk_kind, dk_nentries, tuple_item, list_item, float_val,
 		set_table, set_mask, set_used, long_tag, long_digit;
-	long gc_collecting; /* in what is_gc is the offset of */
+	long gc_collecting; /* offset in struct _gc_runtime_state, which is_gc leads to */
 	long gen_qualname, gen_frame, gen_frame_state, gen_exc_value;
 	long ts_exc_info, ts_raised, ei_value, ei_previous;
 	long be_traceback, be_context, be_cause, tb_frame,
 		fr_frame;  /* frame object: its interpreter frame */
-	long ts_tracefunc; /* not 0: traced from within (sys.settrace) */
-	long ts_error;	   /* not 0: an exception is being raised */
+	long ts_tracefunc; /* in the thread state; value not 0: traced by sys.settrace() */
+	long ts_error;	   /* in the thread state; value not 0: an exception is being raised */
 	/*
-	 * What a frame's end by an exception writes before it is unlinked:
-	 * f_executing (3.8, 3.9), f_state (3.10), stacktop, stackpointer.
+	 * The field that is written when an exception ends a frame, before the frame is unlinked:
+	 * f_executing (3.8, 3.9), f_state (3.10), stacktop (3.11 to 3.13), stackpointer (3.14).
 	 */
 	long if_leaving, if_leaving_size;
-	long if_frame_object; /* 3.11+: NULL until somebody asks for it */
+	long if_frame_object; /* 3.11+: NULL until a frame object is made */
 	long co_exceptiontable, co_code, co_consts;
-	/* What instrumented opcodes stand for (3.12 on). */
+	/* Arrays of the opcodes that instrumented opcodes have replaced (3.12 on). */
 	long co_monitoring, mo_lines, mo_instructions;
 	long func_code, func_closure, cell_ref, tp_dict;
 };
 
 struct cpython {
 	int minor;	       /* 8 … 14 */
-	uint32_t version;      /* PY_VERSION_HEX; the last byte may be 0 */
+	uint32_t version;      /* PY_VERSION_HEX; patch and release bytes 0: patch unknown */
 	char version_text[16]; /* "3.11.7" */
 	uint64_t runtime;      /* address of _PyRuntime */
 	uint64_t code_type;    /* address of PyCode_Type; 0 unknown */
@@ -69,11 +69,9 @@ struct cpython {
 };
 
 /*
- * Finds the interpreter of a process and validates it. Looks at the program
- * first (its load address from the auxiliary vector), then the libraries of
- * its link map, then for a section .PyRuntime in /proc/PID/exe, then at all
- * mapped files named python.
- * -1 and a sentence: not Python, PyPy, an unknown version, no permission …
+ * Finds the interpreter of a process and validates it. Searches the program (load address from the
+ * auxiliary vector), the libraries of its link map, a section .PyRuntime in /proc/PID/exe, then all
+ * mapped files named python. -1 and *error: not Python, PyPy, an unknown version, no permission …
  */
 int cpython_locate(struct cpython *python, struct memory *memory, struct loaded_elf_cache *cache,
 		   struct error *error);

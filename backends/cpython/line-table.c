@@ -12,7 +12,7 @@ enum location {
 	LOCATION_NONE = 15,
 };
 
-/* A byte of the table; 0 behind its end. */
+/* The next byte of the table; 0 at its end. */
 static uint8_t take_byte(struct line_table_walk *walk)
 {
 	if (walk->at >= walk->table->length)
@@ -40,7 +40,7 @@ static int64_t take_signed(struct line_table_walk *walk)
 	return value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
 }
 
-/* A line that changes by nothing is no entry's start: see lnotab_notes.txt. */
+/* A pair with line delta 0 only extends the entry: see lnotab_notes.txt. */
 static bool next_of_lnotab(struct line_table_walk *walk)
 {
 	while (walk->at + 1 < walk->table->length) {
@@ -65,7 +65,7 @@ static bool next_of_pairs(struct line_table_walk *walk, bool *has_line)
 	return true;
 }
 
-/* Reads what follows an entry's first byte; gives how many lines it adds. */
+/* Reads the rest of an entry behind its first byte; returns the number of lines to add. */
 static int64_t take_location(struct line_table_walk *walk, int code)
 {
 	int64_t delta = 0;

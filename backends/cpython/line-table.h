@@ -1,9 +1,8 @@
 /*
- * line-table: which line an instruction belongs to, in each of the three
- * formats: pairs of bytes (3.8 and 3.9, Objects/lnotab_notes.txt; 3.10, PEP
- * 626) and location entries (3.11 on, Objects/locations.md).
+ * line-table: the line of an instruction, from one of three formats: pairs of bytes (3.8 and 3.9,
+ * Objects/lnotab_notes.txt; 3.10, PEP 626) and location entries (3.11 on, Objects/locations.md).
  *
- * The bytes come from the target; whatever they hold, the search ends.
+ * The bytes come from the process and may be anything; every search ends.
  */
 #ifndef BACKENDS_CPYTHON_LINE_TABLE_H
 #define BACKENDS_CPYTHON_LINE_TABLE_H
@@ -18,14 +17,14 @@ struct line_table {
 	int first_lineno;
 };
 
-/* The code from byte start to byte end belongs to a line, or (-1) to none. */
+/* The code from byte start to before byte end belongs to a line; line -1: to none. */
 struct line_table_entry {
 	uint64_t start;
 	uint64_t end;
 	int line;
 };
 
-/* Where a walk over all entries is; private to line_table_next(). */
+/* Position of a walk over all entries; private to line_table_next(). */
 struct line_table_walk {
 	const struct line_table *table;
 	int minor;
@@ -37,12 +36,12 @@ struct line_table_walk {
 
 void line_table_begin(struct line_table_walk *walk, const struct line_table *table, int minor);
 /*
- * The next entry, in the order of the code; false: that was all. Up to 3.9 the
- * last one goes on for ever, and some are empty.
+ * Reads the next entry, in the order of the code; false: no more. Up to 3.9 the last entry ends at
+ * UINT64_MAX, and some entries are empty.
  */
 bool line_table_next(struct line_table_walk *walk, struct line_table_entry *entry);
 
-/* The line of the instruction at offset bytes into the code. 0: none. */
+/* The line of the instruction at byte offset of the code; 0: no line. */
 int line_table_find(const struct line_table *table, int minor, uint64_t offset);
 
 #endif

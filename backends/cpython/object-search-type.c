@@ -25,7 +25,7 @@ struct crawl_types {
 	struct map *known;
 };
 
-/* Types that hold functions, by tp_name; subclasses are the same. */
+/* Types that hold functions, by tp_name; a Python subclass is treated like its base. */
 static const struct row {
 	const char *name;
 	enum crawl_kind kind;
@@ -45,11 +45,11 @@ static const struct row {
 	{ "functools._lru_cache_wrapper", CRAWL_WRAPPER, 0, 0 },
 	{ "set", CRAWL_SET, 0, 0 },
 	{ "frozenset", CRAWL_SET, 0, 0 },
-	/* Their roots are chosen one by one. */
+	/* The caller adds the namespaces of chosen modules itself. */
 	{ "module", CRAWL_NOTHING, 0, 0 },
 };
 
-/* Those that are told by a flag; what derives from int or str is none. */
+/* Types known by a flag of tp_flags; subclasses of int, str … lead to nothing. */
 static const struct {
 	uint64_t flag;
 	enum crawl_kind kind;
@@ -78,7 +78,7 @@ void crawl_types_free(struct crawl_types *types)
 	free(types);
 }
 
-/* A type as it was read. */
+/* A type as read from the process. */
 struct reading {
 	uint64_t name;
 	uint64_t base;
@@ -110,7 +110,7 @@ static int read_type(const struct crawl_types *types, uint64_t address, struct r
 	return 0;
 }
 
-/* What a type is an instance of must be a type of types. */
+/* The metaclass must have the flag of types. */
 static bool is_type(const struct crawl_types *types, const struct reading *reading)
 {
 	struct reading meta;
@@ -118,7 +118,7 @@ static bool is_type(const struct crawl_types *types, const struct reading *readi
 	return !read_type(types, reading->meta, &meta) && (meta.type.flags & PYTYPE_TYPE);
 }
 
-/* Cut to what fits. */
+/* Reads a name, cut to NAME_BYTES - 1. */
 static void fetch_name(const struct crawl_types *types, uint64_t address, char name[NAME_BYTES])
 {
 	size_t length = memory_fetch_run(types->memory, address, name, NAME_BYTES - 1);
@@ -151,13 +151,13 @@ static bool take_flag(struct crawl_type *type)
 static const struct crawl_type *object_search_type_find(struct crawl_types *types, uint64_t address,
 							int depth);
 
-/* A class of Python's own has a name without a dot, whatever it is. */
+/* True for a class written in Python: such a class has a tp_name without a dot. */
 static bool is_of_python(const struct crawl_type *type, const char *name)
 {
 	return (type->flags & PYTYPE_HEAP) && !strchr(name, '.');
 }
 
-/* As the nearest base that is in the tables. */
+/* Copies the kind of the base. */
 static void take_base(const struct crawl_type *base, struct crawl_type *type)
 {
 	type->slots_at = base->slots_at ? base->slots_at : base->basic_size;
@@ -196,7 +196,7 @@ static const struct crawl_type *object_search_type_find(struct crawl_types *type
 	if (type)
 		return type;
 	type = xcalloc(1, sizeof(*type));
-	/* A circle of bases ends here. */
+	/* Entered before its bases are read, so that a cycle of bases ends here. */
 	map_put(types->known, address, type);
 	if (!read_type(types, address, &reading))
 		object_search_type_choose(types, &reading, type, depth);

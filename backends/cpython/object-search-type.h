@@ -1,6 +1,6 @@
 /*
- * object-search-type: what of an object of some type may lead to functions, for
- * object-search.h. A type is read once.
+ * object-search-type: for object-search.h, which words of an object of a type may lead to
+ * functions. Each type is read once.
  */
 #ifndef BACKENDS_CPYTHON_OBJECT_SEARCH_TYPE_H
 #define BACKENDS_CPYTHON_OBJECT_SEARCH_TYPE_H
@@ -21,23 +21,23 @@ enum crawl_kind {
 	CRAWL_TUPLE,
 	CRAWL_LIST,
 	CRAWL_SET,
-	CRAWL_WRAPPER,	/* has words that are what it wraps, or a __dict__ */
-	CRAWL_INSTANCE, /* of a class of Python's, or with a __dict__ */
+	CRAWL_WRAPPER,	/* an object whose words at first, or whose __dict__, are what it wraps */
+	CRAWL_INSTANCE, /* an instance of a Python class, or of a type with a __dict__ */
 };
 
 struct crawl_type {
 	enum crawl_kind kind;
-	int first; /* of a wrapper: the offset of its words */
-	int count; /* of them */
+	int first; /* of CRAWL_WRAPPER: byte offset of the wrapped references */
+	int count; /* of CRAWL_WRAPPER: number of these references */
 	uint64_t flags;
 	int64_t basic_size;
-	int64_t slots_at; /* of a class of Python's: __slots__; 0: none */
+	int64_t slots_at; /* of a Python class: byte offset of its __slots__; 0: none */
 	int64_t dict_offset;
 };
 
 struct crawl_types *crawl_types_new(struct memory *memory, const struct cpython *python);
 void crawl_types_free(struct crawl_types *types);
-/* Lends the type at address; one of CRAWL_NOTHING where there is none. */
+/* Returns the type at address; CRAWL_NOTHING if there is no valid type. */
 const struct crawl_type *crawl_types_find(struct crawl_types *types, uint64_t address);
 
 #endif

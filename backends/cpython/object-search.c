@@ -1,7 +1,7 @@
 /*
- * A queue of objects is worked off in chunks. Of each chunk the beginnings
- * are fetched together, then what these name: heads of dicts, heads of their
- * keys, ranges of words that are references. These are queued in turn.
+ * The queue of objects is worked off in chunks. For each chunk one call fetches the heads of all
+ * objects, further calls fetch what these point to: heads of dicts, heads of dict keys, ranges of
+ * references. The references found are queued in turn.
  */
 #include "backends/cpython/object-search.h"
 
@@ -24,17 +24,17 @@
 #define OBJECTS_MAXIMUM 600000u
 #define WORDS_MAXIMUM ((size_t)64 << 20)
 #define CHUNK 1024u
-#define HEAD 128u /* of an object, code objects with their co_filename */
+#define HEAD 128u /* bytes read of each object: enough for co_filename of a code object */
 #define BATCH_BYTES ((size_t)1 << 20)
 #define PIECE_BYTES ((size_t)64 << 10)
-#define CONTAINER_MAXIMUM 16384 /* more is data */
+#define CONTAINER_MAXIMUM 16384 /* larger containers are taken for data and not searched */
 #define PAGE 4096u
 #define ADDRESS_MAXIMUM (UINT64_C(1) << 47)
 #define SLOTS_MAXIMUM 64 /* words of an instance */
 #define INLINE_MAXIMUM 30
 #define OBJECT_TYPE 8
-#define COUNT_MAXIMUM (UINT64_C(1) << 40) /* references */
-/* PyFunctionObject: func_defaults, func_kwdefaults are before it. */
+#define COUNT_MAXIMUM (UINT64_C(1) << 40) /* larger reference counts: the object was freed */
+/* PyFunctionObject: bytes of func_defaults and func_kwdefaults, which lie before func_closure. */
 #define DEFAULTS_BEFORE_CLOSURE 16
 
 struct item {
@@ -42,7 +42,7 @@ struct item {
 	int depth;
 };
 
-/* Words that are references: every stride bytes one. */
+/* A range of references: one word in every stride bytes. */
 struct range {
 	uint64_t address;
 	size_t count;
@@ -50,16 +50,16 @@ struct range {
 	int depth;
 };
 
-/* A dict whose values are wanted. */
+/* A dict whose values are to be searched. */
 struct values {
 	uint64_t keys;
-	uint64_t values; /* of a split table; 0 */
+	uint64_t values; /* address of a split table's values; 0: combined table */
 	int depth;
 };
 
 struct object_search {
-	bool is_full;  /* there was more than may be */
-	size_t budget; /* bytes of words that may still be read */
+	bool is_full;  /* true: a limit was reached */
+	size_t budget; /* bytes of references that may still be read */
 	bool is_flat;
 	struct memory *memory;
 	const struct cpython *python;
@@ -70,8 +70,8 @@ struct object_search {
 	struct item *queue;
 	size_t queue_count;
 	size_t queue_capacity;
-	size_t done; /* of the queue */
-	/* Of the chunk at work: */
+	size_t done; /* queue items already visited */
+	/* Of the current chunk: */
 	struct values dicts[CHUNK];
 	size_t dict_count;
 	struct range *ranges;
@@ -155,7 +155,7 @@ static void add_words(struct object_search *crawl, uint64_t address, int64_t cou
 		add_range(crawl, address, (size_t)count, 8, depth);
 }
 
-/* The word at an offset of what was read of an object; 0: not read. */
+/* The word at an offset of an object's fetched bytes; 0: not fetched. */
 static uint64_t object_search_word(const struct memory_part *part, long offset)
 {
 	if (offset < 0 || (size_t)offset + 8 > part->done)
@@ -168,14 +168,16 @@ static int64_t object_search_size_of(const struct memory_part *part)
 	return (int64_t)object_search_word(part, PYREADER_HEAD);
 }
 
-/* An object of the chunk: what it is, and its first bytes. */
+/* An object of the chunk: its type and its first bytes. */
 struct object {
 	struct item item;
 	const struct memory_part *part;
 	const struct crawl_type *type;
 };
 
-/* Its own tuple, which is not counted: what it closes over. */
+/*
+ * Adds an object's own tuple (closure, co_consts) one level deeper, so it counts as no container.
+ */
 static void add_tuple(struct object_search *crawl, uint64_t tuple, int depth)
 {
 	object_search_add(crawl, tuple, depth + 1);
@@ -207,7 +209,7 @@ static void visit_function(struct object_search *crawl, const struct object *obj
 {
 	const struct offsets *at = &crawl->python->offsets;
 	const struct memory_part *part = object->part;
-	/* Behind func_doc, up to 3.9 behind func_name, too. */
+	/* func_dict lies behind func_doc; up to 3.9 behind func_name, too. */
 	long dict = at->func_closure + (crawl->python->minor < 10 ? 24 : 16);
 	int depth = object->item.depth;
 
@@ -280,8 +282,8 @@ static void visit_wrapper(struct object_search *crawl, const struct object *obje
 }
 
 /*
- * Where the values of attributes lie in front of their order (3.11, 3.12): the
- * number of them two bytes before the values, then numbers, downwards.
+ * 3.11, 3.12: adds the values that an instance stores in front of their order. The byte 2 before
+ * values is their number; the bytes below it are their indices, downwards.
  */
 static void add_ordered(struct object_search *crawl, uint64_t values, int depth)
 {
@@ -301,7 +303,7 @@ static void add_ordered(struct object_search *crawl, uint64_t values, int depth)
 }
 
 /*
- * Adds the values stored inside the instance (3.13). The header has four bytes: capacity, size,
+ * 3.13: adds the values stored inside the instance. They begin with four bytes: capacity, size,
  * embedded, valid.
  */
 static void add_inline(struct object_search *crawl, uint64_t values, int depth)
@@ -313,7 +315,7 @@ static void add_inline(struct object_search *crawl, uint64_t values, int depth)
 		add_range(crawl, values + 8, head[0], 8, depth);
 }
 
-/* Attributes of an instance without a dict of its own (pyinstance.h). */
+/* Adds attributes of an instance whose class has managed dicts (see pyinstance.h). */
 static void object_search_add_values(struct object_search *crawl, const struct object *object)
 {
 	uint64_t address = object->item.address;
@@ -323,7 +325,7 @@ static void object_search_add_values(struct object_search *crawl, const struct o
 
 	if (memory_fetch(crawl->memory, address - 32, before, sizeof(before)) < 0)
 		return;
-	/* The dict, where there is one, is counted with the instance. */
+	/* A managed dict and its instance count as one container. */
 	object_search_add(crawl, before[1], object->item.depth);
 	if (minor == 11 && before[0])
 		add_ordered(crawl, before[0], depth);
@@ -358,7 +360,7 @@ static void (*const visits[])(struct object_search *crawl, const struct object *
 	[CRAWL_WRAPPER] = visit_wrapper,   [CRAWL_INSTANCE] = visit_instance,
 };
 
-/* Fetches the beginnings of the next objects; returns how many there are. */
+/* Fetches the heads of the next objects of the queue; returns their number. */
 static size_t fetch_heads(struct object_search *crawl)
 {
 	size_t count = crawl->queue_count - crawl->done;
@@ -375,7 +377,7 @@ static size_t fetch_heads(struct object_search *crawl)
 	return count;
 }
 
-/* Names of files that are new are read together, before they are needed. */
+/* Reads all new file names of the chunk together, before they are needed. */
 static void learn_names(struct object_search *crawl, const struct object *objects, size_t count)
 {
 	long at = crawl->python->offsets.co_filename;
@@ -387,14 +389,14 @@ static void learn_names(struct object_search *crawl, const struct object *object
 }
 
 /*
- * What was freed looks like what it was, but for its first word: that is no
- * count then, but where the next free place is.
+ * A freed object keeps its bytes except for the first word, which is then the link to the next free
+ * block instead of a reference count.
  */
 static bool is_alive(const struct object_search *crawl, const struct memory_part *part)
 {
 	uint64_t count = object_search_word(part, 0);
 
-	/* From 3.14 on flags are in the upper half. */
+	/* From 3.14 on the upper bits are flags. */
 	if (crawl->python->minor >= 14)
 		count &= UINT64_C(0xffffffffffff);
 	return count && count < COUNT_MAXIMUM;
@@ -426,7 +428,7 @@ static void visit_chunk(struct object_search *crawl)
 	free(objects);
 }
 
-/* The values of a dict whose keys begin with head. */
+/* Adds the values of a dict; part is the head of its keys. */
 static void add_entries(struct object_search *crawl, const struct memory_part *part,
 			const struct values *values)
 {
@@ -470,7 +472,7 @@ static void take_words(struct object_search *crawl, const struct memory_part *pa
 		object_search_add(crawl, object_search_word(part, (long)at), range->depth);
 }
 
-/* As many ranges as fit; returns the first that did not. */
+/* Fetches as many ranges as fit into the batch; returns the first that did not fit. */
 static size_t fetch_ranges(struct object_search *crawl, size_t first)
 {
 	size_t used = 0;

@@ -1,12 +1,11 @@
 /*
- * object-search: from some objects of a process to the code objects of one file that
- * can be reached from them: over functions, what those close over and wrap,
- * classes, and, a few steps deep, containers and instances.
+ * object-search: finds code objects of wanted files that are reachable from given objects of a
+ * process: through functions, closures, wrapped functions, classes, and, a few steps deep,
+ * containers and instances.
  *
- * Objects are looked at by the thousand, in a few system calls each; a crawl
- * is bounded in objects and bytes. The process runs on, so anything may be
- * gone or something else meanwhile: whatever does not hold together is left
- * out.
+ * Thousands of objects are read in a few system calls; the number of objects and of bytes is
+ * limited. The process runs meanwhile, so an object may be freed or replaced: inconsistent objects
+ * are ignored.
  */
 #ifndef BACKENDS_CPYTHON_OBJECT_SEARCH_H
 #define BACKENDS_CPYTHON_OBJECT_SEARCH_H
@@ -21,25 +20,27 @@ struct object_search;
 struct memory;
 
 struct object_search_calls {
-	/* Whether code of this co_filename is wanted. Asked once a name;
-	 * NULL: all are. */
+	/*
+	 * True if code of this co_filename is wanted. Called once for each name; NULL: all code is
+	 * wanted.
+	 */
 	bool (*is_wanted)(const char *filename, void *data);
 	void *data;
-	bool is_flat; /* without what is nested in code: its constants */
+	bool is_flat; /* true: leaves out code nested in code (its constants) */
 };
 
-/* memory is read past its snapshot. All are borrowed. */
+/* Reads bypass memory's snapshot. All arguments are borrowed. */
 struct object_search *object_search_new(struct memory *memory, const struct cpython *python,
 					const struct object_search_calls *calls);
 void object_search_free(struct object_search *crawl);
 /*
- * Begins with this object, too. depth: so many containers and instances may
- * lie between it and a function, itself counted.
+ * Adds a start. depth: the maximum number of containers and instances on the way from object to a
+ * function, object included.
  */
 void object_search_add(struct object_search *crawl, uint64_t object, int depth);
-/* Appends what there is, each once; list->is_cut when it was too much. */
+/* Appends each code object found once; sets list->is_cut when a limit was reached. */
 void object_search_run(struct object_search *crawl, struct code_list *list);
-/* Objects looked at so far. */
+/* Number of objects read so far. */
 size_t object_search_count(const struct object_search *crawl);
 
 #endif

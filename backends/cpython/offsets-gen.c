@@ -1,11 +1,11 @@
 /*
- * offsets-gen: prints a row of offsets.inc for the CPython whose headers it
- * is compiled against, or with the argument "positions" a row of
- * positions.inc: where in that version's _Py_DebugOffsets each one stands.
+ * offsets-gen: prints a row of offsets.inc for the CPython whose headers it is compiled against;
+ * with the argument "positions", a row of positions.inc: the position of each offset in that
+ * version's _Py_DebugOffsets.
  *
- *	cc -DPy_BUILD_CORE -I INCLUDE -I INCLUDE/internal offsets-gen.c
+ * cc -DPy_BUILD_CORE -I INCLUDE -I INCLUDE/internal offsets-gen.c
  *
- * A field that a version lacks is printed as -1. No part of probetui.
+ * A field that a version lacks is printed as -1. Not compiled into probetui.
  */
 #include <Python.h>
 
@@ -278,7 +278,7 @@ static void print_exception(void)
 #endif
 }
 
-/* What stepping from outside needs besides (backends/ptrace). */
+/* Further offsets for stepping by ptrace (backends/ptrace). */
 static void print_control(void)
 {
 	FIELD(ts_tracefunc, PyThreadState, c_tracefunc);

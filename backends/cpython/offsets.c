@@ -10,14 +10,14 @@
 #include "base/array.h"
 
 #define FIELDS (sizeof(struct offsets) / sizeof(long))
-#define STRUCT_MAXIMUM 1024	  /* bytes of _Py_DebugOffsets we look at */
-#define OFFSET_MAXIMUM (16 << 20) /* none of its offsets is larger */
+#define STRUCT_MAXIMUM 1024	  /* bytes of _Py_DebugOffsets that are read */
+#define OFFSET_MAXIMUM (16 << 20) /* a larger offset is implausible */
 
 static const struct offsets tables[] = {
 #include "offsets.inc"
 };
 
-/* Where in _Py_DebugOffsets each one stands; 0, the cookie's: nowhere. */
+/* Position of each offset in _Py_DebugOffsets; 0 (the cookie's position): not there. */
 static const struct offsets positions[] = {
 #include "positions.inc"
 };
@@ -39,13 +39,13 @@ const struct offsets *offsets_find(int minor)
 #define NOWHERE SIZE_MAX
 
 /*
- * Readers fetch an object in one go and index the bytes by these: each lies
- * within what is fetched, by the member `end` and by a limit.
+ * Readers fetch an object in one call and index its bytes by these offsets: value + size must not
+ * exceed limit, nor the offset of the member `end`.
  */
 static const struct bound {
 	size_t member;
 	long least;
-	long size; /* bytes that are read there */
+	long size; /* bytes that are read at the offset */
 	size_t end;
 	long limit;
 } bounds[] = {
@@ -60,7 +60,7 @@ static const struct bound {
 	{ AT(co_linetable), 0, 8, AT(co_size), OFFSETS_CODE_BYTES },
 	{ AT(co_firstlineno), 0, 8, AT(co_size), OFFSETS_CODE_BYTES },
 	{ AT(tp_name), 0, 8, AT(tp_dictoffset), OFFSET_MAXIMUM },
-	/* Members that lie behind the flags are found from there. */
+	/* Members behind tp_flags are found by their distance from tp_flags. */
 	{ AT(tp_flags), 0, 80, AT(tp_dictoffset), OFFSET_MAXIMUM },
 	{ AT(uni_state), 0, 4, AT(ascii_size), OFFSETS_STRING_BYTES },
 	{ AT(ascii_size), 24, 0, AT(compact_size), OFFSETS_STRING_BYTES },
@@ -102,7 +102,7 @@ int offsets_override(struct offsets *offsets, int minor, struct memory *memory, 
 	if (!row || memory_read(memory, runtime, bytes, sizeof(bytes)) < 0 ||
 	    memcmp(bytes, cookie, sizeof(cookie) - 1) != 0)
 		return -1;
-	/* All members are long; the first, the version, stays. */
+	/* All members are long; the first, version, is not replaced. */
 	const long *places = (const long *)row;
 	long *values = (long *)&merged;
 	for (size_t i = 1; i < FIELDS; i++) {

@@ -12,7 +12,7 @@
 #define OP(number, base, caches, jumps, kind, form)                                                \
 	[number] = { base, caches, OPCODE_JUMPS_##jumps, UNIT_##kind, OPCODE_##form },
 
-/* A row for each version, from the first to the last that offsets.h knows. */
+/* One table for each version, OFFSETS_MINOR_FIRST to OFFSETS_MINOR_LAST. */
 static const struct opcode tables[][OPCODES_COUNT] = {
 #include "opcodes.inc"
 };
