@@ -20,8 +20,8 @@
 #define MINOR_FIRST 14
 #define NAME_MAXIMUM 256
 #define LOCATE_TRIES 3
-#define CHAIN_MAXIMUM 200 /* coroutines that wait for each other */
-/* gi_frame_state of what awaits something (pycore_frame.h, 3.14). */
+#define CHAIN_MAXIMUM 200 /* coroutines in one task's chain */
+/* gi_frame_state of a coroutine that awaits another (pycore_frame.h, 3.14). */
 #define SUSPENDED_YIELD_FROM (-1)
 
 struct pyasyncio {
@@ -31,8 +31,8 @@ struct pyasyncio {
 	struct asyncio_section at;
 	bool is_located;
 	int tries;
-	int numbers;		      /* given so far */
-	struct pyasyncio_task *tasks; /* by number */
+	int numbers;		      /* number of the newest task */
+	struct pyasyncio_task *tasks; /* in order of their numbers */
 	size_t count;
 	size_t capacity;
 	struct pywalk again;
@@ -77,7 +77,7 @@ static bool pyasyncio_locate(struct pyasyncio *asyncio, uint64_t interpreter)
 	return asyncio->is_located;
 }
 
-/* "Task-3": a str, or only its number until the program asks for the name. */
+/* "Task-3". CPython stores only the number until the program asks for the name. */
 static char *pyasyncio_read_name(struct pyasyncio *asyncio, uint64_t task)
 {
 	struct buffer text = BUFFER_INIT;
@@ -94,7 +94,10 @@ static char *pyasyncio_read_name(struct pyasyncio *asyncio, uint64_t task)
 	return NULL;
 }
 
-/* The known task, or a new one; an address may be given again. */
+/*
+ * Returns the known task or adds a new one. Name and coroutine are compared, too, because an
+ * address may be reused.
+ */
 static struct pyasyncio_task *keep_task(struct pyasyncio *asyncio, uint64_t address,
 					uint64_t coroutine)
 {
@@ -130,7 +133,7 @@ uint64_t pyasyncio_frame(const struct pyasyncio *asyncio, const struct pyasyncio
 	return task->coroutine + (uint64_t)asyncio->python->offsets.gen_frame;
 }
 
-/* What the frame awaits lies on top of its stack; 0: no coroutine. */
+/* The awaited coroutine, which lies on top of the frame's value stack; 0: none. */
 static uint64_t read_awaited(struct pyasyncio *asyncio, uint64_t coroutine, const uint8_t *frame)
 {
 	const struct offsets *at = &asyncio->python->offsets;
@@ -148,7 +151,9 @@ static uint64_t read_awaited(struct pyasyncio *asyncio, uint64_t coroutine, cons
 	return is_coroutine(&asyncio->reader, object) ? object : 0;
 }
 
-/* Outermost first; -1: a frame cannot be read, or there is no end. */
+/*
+ * Reads the chain, outermost coroutine first; -1: a frame cannot be read, or the chain is too long.
+ */
 static int walk_chain(struct pyasyncio *asyncio, uint64_t coroutine, struct pywalk *walk)
 {
 	const struct offsets *at = &asyncio->python->offsets;
@@ -184,7 +189,7 @@ static void pyasyncio_reverse(struct pywalk *walk)
 	}
 }
 
-/* Twice, over both copies: what did not move meanwhile belongs together. */
+/* Walks the chain in both copies of memory's snapshot; equal walks are CONSISTENT. */
 static void read_chain(struct pyasyncio *asyncio, struct pyasyncio_task *task)
 {
 	bool is_same;
@@ -198,7 +203,7 @@ static void read_chain(struct pyasyncio *asyncio, struct pyasyncio_task *task)
 	pyasyncio_reverse(&task->walk);
 }
 
-/* The tasks of a list whose head (next, previous) is at head. */
+/* Reads a linked list of tasks; head is the address of its head (next, previous). */
 static void read_list(struct pyasyncio *asyncio, uint64_t head, uint64_t thread, uint64_t running)
 {
 	const struct asyncio_section *at = &asyncio->at;
@@ -237,7 +242,7 @@ static void pyasyncio_read_threads(struct pyasyncio *asyncio, const struct pytst
 			continue;
 		read_list(asyncio, state + at->thread_tasks, state, running);
 	}
-	/* Of threads that have ended. */
+	/* Tasks of threads that have ended. */
 	read_list(asyncio, states->main_interpreter + at->interpreter_tasks, 0, 0);
 }
 

@@ -1,11 +1,11 @@
 /*
- * pyasyncio: the asyncio tasks of a process, from 3.14 on, where its module
- * says how they are found (the section .AsyncioDebug of _asyncio).
+ * pyasyncio: the asyncio tasks of a process, from 3.14 on: found by the offsets in the section
+ * .AsyncioDebug of _asyncio.
  *
- * A task is known by a number of its own, counted from 1 in the order it was
- * first seen and kept as long as the task lives. Its stack is what it awaits,
- * coroutine by coroutine, the innermost first; of a running one it is what
- * its thread runs below it. Everything read is hostile; loops are bounded.
+ * Each task gets a number of its own: numbers count from 1 in the order of discovery and last as
+ * long as the task. A waiting task's stack is its chain of awaited coroutines, innermost first; a
+ * running task's stack is the part of its thread's stack below the task. The process may hold
+ * anything, so every loop is bounded.
  */
 #ifndef BACKENDS_CPYTHON_PYASYNCIO_H
 #define BACKENDS_CPYTHON_PYASYNCIO_H
@@ -28,25 +28,25 @@ struct pyasyncio_task {
 	uint64_t address;
 	int number;
 	char *name;	 /* "Task-3"; NULL: unreadable */
-	uint64_t thread; /* state of the thread whose loop it is; 0: none */
+	uint64_t thread; /* thread state that runs the task's loop; 0: none */
 	uint64_t coroutine;
 	bool is_running;
-	bool is_seen;		  /* in the newest reading */
-	bool is_broken;		  /* the chain ends where it should continue */
-	struct pywalk walk;	  /* of a task that waits */
-	enum exactness exactness; /* CONSISTENT: twice the same; or TORN */
+	bool is_seen;		  /* true: found by the newest pyasyncio_read() */
+	bool is_broken;		  /* true: the chain of coroutines could not be read to its end */
+	struct pywalk walk;	  /* frames of a waiting task */
+	enum exactness exactness; /* CONSISTENT: two reads agreed; else TORN */
 };
 
-/* Borrows both for its life. */
+/* Both are borrowed until pyasyncio_free(). */
 struct pyasyncio *pyasyncio_new(struct memory *memory, const struct cpython *python);
 void pyasyncio_free(struct pyasyncio *asyncio);
-/* Reads the tasks of these threads, through the snapshot of memory. */
+/* Reads the tasks of these threads, and those of ended threads, through memory's snapshot. */
 void pyasyncio_read(struct pyasyncio *asyncio, const struct pytstate_list *states);
-/* Lends the tasks of the newest reading, in order; NULL behind the last. */
+/* Returns the tasks of the newest read, in order; NULL after the last. */
 const struct pyasyncio_task *pyasyncio_next(const struct pyasyncio *asyncio, size_t *place);
-/* The task with that number, of the newest reading; NULL: it is no more. */
+/* The task with that number in the newest read; NULL: gone. */
 const struct pyasyncio_task *pyasyncio_find(const struct pyasyncio *asyncio, int number);
-/* Address of the coroutine's frame. */
+/* Address of the interpreter frame in the task's coroutine. */
 uint64_t pyasyncio_frame(const struct pyasyncio *asyncio, const struct pyasyncio_task *task);
 
 #endif

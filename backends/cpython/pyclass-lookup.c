@@ -75,7 +75,7 @@ static const struct pyclass_lookup *find_for(struct pyreader *reader, const stru
 	return NULL;
 }
 
-/* The first of the table that any class of the mro asks for. */
+/* The first row of the table that matches any class of the mro. */
 static const struct pyclass_lookup *find(struct pyreader *reader, const struct pytype *type)
 {
 	int64_t count = pytuple_count(reader, type->mro);

@@ -20,7 +20,7 @@
 #define PATH_MAXIMUM 4096
 #define PARTS_MAXIMUM 64
 
-/* What repr() calls a class: its name without module and outer classes. */
+/* The class's name as in repr(): without module and outer classes. */
 static void pyclasses_write_class(struct pywriter *writer, const struct pytype *type)
 {
 	struct buffer name = BUFFER_INIT;
@@ -67,7 +67,7 @@ int pyenum_write(struct pywriter *writer, uint64_t object, const struct pytype *
 	if (pyobject_attribute(writer->reader, object, "_value_", &value))
 		return -1;
 	pyclasses_write_class(writer, type);
-	/* Flags that are several members may have no name. */
+	/* A combination of Flag members may have no name. */
 	if (pyobject_attribute(writer->reader, object, "_name_", &name) ||
 	    !pytype_has(writer->reader, name, PYTYPE_STRING)) {
 		pywriter_text(writer, "(");
@@ -82,7 +82,7 @@ int pyenum_write(struct pywriter *writer, uint64_t object, const struct pytype *
 	return 0;
 }
 
-/* The tuple of names, if it fits. */
+/* Finds the tuple _fields; -1: missing, or of another length than the object. */
 static int read_fields(struct pyreader *reader, uint64_t object, const struct pytype *type,
 		       uint64_t *fields)
 {
@@ -156,7 +156,7 @@ static bool pyclasses_is_shown(struct pyreader *reader, uint64_t field)
 	       pyobject_integer(reader, value, &is_shown) || is_shown;
 }
 
-/* Class variables are among the fields, but no attribute of the object. */
+/* A class variable is among the fields but is no attribute of the object: left out. */
 static bool write_field(uint64_t key, uint64_t field, void *data)
 {
 	struct dataclass *dataclass = data;
@@ -215,7 +215,7 @@ int pyfraction_write(struct pywriter *writer, uint64_t object, const struct pyty
 	return 0;
 }
 
-/* Appends what PurePath() was given, joined; -1: it is not that easy. */
+/* Joins the arguments of PurePath(); -1: joining needs rules not known here. */
 static int join_parts(struct pyreader *reader, uint64_t parts, struct buffer *out)
 {
 	int64_t count = pylist_count(reader, parts);
@@ -231,7 +231,7 @@ static int join_parts(struct pyreader *reader, uint64_t parts, struct buffer *ou
 		if (pylist_item(reader, parts, i, &part) ||
 		    pyobject_string(reader, part, PATH_MAXIMUM, out))
 			return -1;
-		/* One that begins anew, or needs more rules than this. */
+		/* The part is empty, or absolute and replaces the parts before. */
 		if (out->length == before || (i && out->data[before] == '/'))
 			return -1;
 	}
@@ -244,9 +244,8 @@ static int join_parts(struct pyreader *reader, uint64_t parts, struct buffer *ou
 }
 
 /*
- * The text is made when it is first asked for. Before that there are what the
- * path was made of: _parts up to 3.11, which begin with the root, and
- * _raw_paths.
+ * PurePath makes _str when the path's text is first asked for. Until then only its parts exist:
+ * _parts up to 3.11 (beginning with the root), then _raw_paths.
  */
 int pypath_write(struct pywriter *writer, uint64_t object, const struct pytype *type)
 {

@@ -1,7 +1,6 @@
 /*
- * pyclasses: what is written of objects whose class is known (pyclass-lookup.h). The
- * functions named ..._write give -1, with nothing written, for an object that
- * lacks what its class should give it.
+ * pyclasses: writes objects of the classes in pyclass-lookup.h. A function named ..._write returns
+ * -1, with nothing written, if the object lacks a member that its class defines.
  */
 #ifndef BACKENDS_CPYTHON_PYCLASSES_H
 #define BACKENDS_CPYTHON_PYCLASSES_H
@@ -14,7 +13,7 @@ struct pywriter;
 
 /* "Color.RED = 1" */
 int pyenum_write(struct pywriter *writer, uint64_t object, const struct pytype *type);
-/* "Point(x=1, y=2)", and so are items named. */
+/* "Point(x=1, y=2)"; pynamedtuple_items() names the children by the fields. */
 int pynamedtuple_write(struct pywriter *writer, uint64_t object, const struct pytype *type);
 int pynamedtuple_items(struct pypage *page, uint64_t object, const struct pytype *type);
 /* "Point(x=1, y=2)" without fields that have repr=False. */
@@ -24,7 +23,7 @@ int pyfraction_write(struct pywriter *writer, uint64_t object, const struct pyty
 int pypath_write(struct pywriter *writer, uint64_t object, const struct pytype *type);
 /* "Counter({'a': 2})", in the order of the dict. */
 int pycounter_write(struct pywriter *writer, uint64_t object, const struct pytype *type);
-/* "Net (2 parameters, 3 modules)": those that are its own. */
+/* "Net (2 parameters, 3 modules)": the module's own, without those of submodules. */
 int pymodule_write(struct pywriter *writer, uint64_t object, const struct pytype *type);
 
 #endif

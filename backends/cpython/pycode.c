@@ -16,14 +16,17 @@
 #include "base/map.h"
 #include "protocol/stack.h"
 
-#define FIRST_BYTES 512u    /* of a str or bytes, read with the rest */
+#define FIRST_BYTES 512u    /* bytes of a str or bytes object fetched in the first read */
 #define NAME_MAXIMUM 16384u /* bytes of a name or path */
 #define LINE_TABLE_MAXIMUM (8u << 20)
-/* Then the cache begins anew; what is too much for it has no lines. */
+/*
+ * At these limits the whole cache is dropped at the next pycode_prepare(); a line table beyond the
+ * limit is not read.
+ */
 #define CODES_MAXIMUM 65536u
 #define CACHE_BYTES_MAXIMUM (64u << 20)
 #define OBJECT_TYPE 8	 /* ob_type */
-#define OBJECT_LENGTH 16 /* of a str, ob_size of a bytes */
+#define OBJECT_LENGTH 16 /* length of a str; ob_size of a bytes object */
 
 /* The objects a code object points to. */
 enum part {
@@ -34,7 +37,7 @@ enum part {
 	PARTS,
 };
 
-/* What tells one code object from another at the same address. */
+/* Identity of a code object; tells two that had the same address apart. */
 struct signature {
 	uint64_t type;
 	uint64_t parts[PARTS];
@@ -44,7 +47,7 @@ struct signature {
 struct entry {
 	struct pycode code;
 	struct signature signature;
-	uint64_t snapshot; /* the one it was last read or checked in */
+	uint64_t snapshot; /* snapshot in which the entry was last read or checked */
 	bool is_good;
 };
 
@@ -53,12 +56,12 @@ struct pycode_cache {
 	const struct cpython *python;
 	struct stack_table *table;
 	struct map *entries;
-	size_t bytes; /* of all line tables */
+	size_t bytes; /* total length of the line tables */
 	bool is_full;
 	uint64_t snapshot;
 };
 
-/* Bytes of an object: those read with the others, or all of a longer one. */
+/* Bytes of an object: those of the first read, or a longer read in owned. */
 struct object {
 	uint64_t address;
 	uint8_t *bytes;
@@ -94,7 +97,7 @@ void pycode_cache_free(struct pycode_cache *cache)
 	free(cache);
 }
 
-/* Makes sure that length bytes of the object are there. */
+/* Fetches the object anew if fewer than length bytes of it are there; false: unreadable. */
 static bool have(struct object *object, struct memory *memory, size_t length)
 {
 	if (object->length >= length)
@@ -106,7 +109,7 @@ static bool have(struct object *object, struct memory *memory, size_t length)
 	return memory_fetch(memory, object->address, object->bytes, length) == 0;
 }
 
-/* Names are compact str objects: their characters lie behind them. */
+/* Names are compact str objects: their characters lie directly behind the head. */
 static char *pycode_take_text(const struct pycode_cache *cache, struct object *object)
 {
 	size_t head = (size_t)cache->python->offsets.ascii_size;
@@ -177,7 +180,7 @@ static void fill_entry(struct pycode_cache *cache, struct entry *entry, struct o
 	free(contents.func);
 }
 
-/* Reads the first bytes of everything that new code objects point to. */
+/* Reads the first bytes of all objects that new code objects point to. */
 static void load_entries(struct pycode_cache *cache, struct entry **entries, size_t count)
 {
 	size_t total = count * PARTS;
@@ -230,7 +233,7 @@ static struct signature pycode_sign(const struct cpython *python, const uint8_t 
 	return signature;
 }
 
-/* True when the entry has to be loaded. */
+/* Compares an entry with the process's code object; true: the entry must be loaded. */
 static bool check_entry(const struct pycode_cache *cache, struct entry *entry, const uint8_t *head,
 			size_t length)
 {
@@ -272,7 +275,7 @@ static void check_entries(struct pycode_cache *cache, struct entry **entries, si
 	free(parts);
 }
 
-/* The entry when it still has to be checked in this snapshot, or NULL. */
+/* The entry if it was not yet checked in this snapshot, made if missing; else NULL. */
 static struct entry *unchecked_entry(struct pycode_cache *cache, uint64_t address)
 {
 	struct entry *entry = map_find(cache->entries, address);
@@ -331,7 +334,7 @@ int pycode_line(const struct pycode *code, const struct cpython *python, uint64_
 		.first_lineno = code->first_lineno,
 	};
 
-	/* A frame that has not begun stands in front of its code, or at -1. */
+	/* A frame that has not begun has a position before the bytecode, or -1. */
 	if (python->minor < 10)
 		return line_table_find(&table, python->minor, position > INT32_MAX ? 0 : position);
 	if (python->minor == 10)

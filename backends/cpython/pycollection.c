@@ -13,8 +13,8 @@
 #include "base/buffer.h"
 
 /*
- * dequeobject (Modules/_collectionsmodule.c), the same from 3.8 to 3.14: a
- * size, then both ends of a chain of blocks of 64 items.
+ * dequeobject (Modules/_collectionsmodule.c), equal from 3.8 to 3.14: ob_size, then pointers to
+ * both ends of a chain of blocks of 64 items.
  */
 #define BLOCK_ITEMS 64
 #define BLOCK_RIGHT (8 + 8 * BLOCK_ITEMS)
@@ -22,17 +22,17 @@
 
 struct deque_layout {
 	uint64_t left_block, right_block;
-	int64_t left, right; /* number of the item in its block */
+	int64_t left, right; /* index of the first and last item in their blocks */
 	uint64_t state;
-	int64_t maximum; /* -1: it may grow */
+	int64_t maximum; /* maxlen; -1: none */
 };
 
-/* A place in the chain of blocks. */
+/* A position in the chain of blocks. */
 struct deque {
 	struct deque_layout is;
 	int64_t count;
 	uint64_t block;
-	int64_t number; /* in the block */
+	int64_t number; /* index of the next item in block */
 };
 
 static int deque_read(struct pyreader *reader, uint64_t address, struct deque *deque)
@@ -58,7 +58,7 @@ static int deque_skip(struct pyreader *reader, struct deque *deque, int64_t coun
 	return 0;
 }
 
-/* The item at the place, which moves on. */
+/* Reads the item at the position and advances by one. */
 static int deque_next(struct pyreader *reader, struct deque *deque, uint64_t *item)
 {
 	if (deque_skip(reader, deque, 0))
@@ -137,7 +137,7 @@ void pydeque_write(struct pywriter *writer, uint64_t address)
 	pywriter_close(writer, &brackets);
 }
 
-/* defdictobject (Modules/_collectionsmodule.c): a dict, then the factory. */
+/* defdictobject (Modules/_collectionsmodule.c): a dict, then default_factory. */
 #define DICT_BYTES 48
 
 void pydefaultdict_write(struct pywriter *writer, uint64_t address)
@@ -157,9 +157,9 @@ void pydefaultdict_write(struct pywriter *writer, uint64_t address)
 }
 
 /*
- * PyODictObject (Objects/odictobject.c): a dict, then the first node of a list
- * of its keys in their order. The dict itself keeps the order of insertion,
- * which move_to_end() does not change.
+ * PyODictObject (Objects/odictobject.c): a dict, then the first node of a linked list of keys,
+ * which has the order. The dict itself keeps the order of insertion, which move_to_end() does not
+ * change.
  */
 #define ODICT_FIRST DICT_BYTES
 

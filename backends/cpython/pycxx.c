@@ -7,14 +7,16 @@
 #include "backends/cpython/pyreader.h"
 #include "banned.h"
 
-/* Words before the table: how far it is to the object's start, type_info;
- * that has a table of its own and then a name (Itanium C++ ABI). */
+/*
+ * The two words before a virtual table: offset to the object's start, type_info. A type_info has a
+ * table pointer, then the name (Itanium C++ ABI).
+ */
 #define TOP 16u
 #define NAME 8u
 
 static int pycxx_read_name(struct pyreader *reader, uint64_t table, char *name)
 {
-	uint64_t before[2]; /* distance, type_info */
+	uint64_t before[2]; /* offset to the object's start; type_info */
 	uint64_t text;
 
 	if (table % 8 || pyreader_read(reader, table - TOP, before, sizeof(before)) ||

@@ -15,9 +15,9 @@
 #include "base/alloc.h"
 
 /*
- * PyDictKeysObject. 3.8 to 3.10 (Objects/dict-common.h): refcnt, dk_size,
- * dk_lookup, dk_usable, dk_nentries, dk_indices. Since 3.11
- * (Include/internal/pycore_dict.h) logarithms of sizes and a kind.
+ * PyDictKeysObject. 3.8 to 3.10 (Objects/dict-common.h): refcnt, dk_size, dk_lookup, dk_usable,
+ * dk_nentries, dk_indices. From 3.11 on (Include/internal/pycore_dict.h): logarithms of the sizes,
+ * and dk_kind.
  */
 #define OLD_SIZE 8
 #define OLD_NENTRIES 32
@@ -30,13 +30,13 @@
 #define GENERAL_ENTRY 24
 #define UNICODE_ENTRY 16
 
-/* More than any memory holds; a table that says so is no table. */
+/* A larger table would not fit into any memory: malformed. */
 #define LOG2_SIZE_MAXIMUM 40
 
-/* Entries that are read in one go. */
+/* Entries fetched in one read. */
 #define CHUNK 128
 #define EMPTY_SLOT (-1)
-/* Slots of a hash table that are looked at for one key. */
+/* Slots of the hash table that are probed for one key. */
 #define PROBES_MAXIMUM 64
 
 static int parse_old_keys(uint64_t keys, const uint8_t *head, struct pytable *table)
@@ -71,7 +71,7 @@ static int parse_new_keys(const struct offsets *at, uint64_t keys, const uint8_t
 	uint8_t kind = head[at->dk_kind];
 
 	table->entry_count = (int64_t)pyreader_word(head, at->dk_nentries);
-	/* An index takes 1, 2, 4 or 8 bytes; the empty keys have 8 of them. */
+	/* A slot takes 1, 2, 4 or 8 bytes; the empty keys object has 8 bytes of slots. */
 	if (log2_size > LOG2_SIZE_MAXIMUM || log2_bytes < log2_size || log2_bytes > log2_size + 3 ||
 	    kind > KIND_SPLIT || table->entry_count < 0 ||
 	    table->entry_count > (INT64_C(1) << log2_size))
@@ -104,8 +104,8 @@ static int read_keys(struct pyreader *reader, uint64_t keys, struct pytable *tab
 }
 
 /*
- * 3.11 and 3.12: in front of the values, downwards: the size of this prefix,
- * the number of values, their order.
+ * 3.11 and 3.12: bytes in front of the values, downwards: size of this prefix, number of values,
+ * their order.
  */
 static int read_prefix(struct pyreader *reader, uint64_t values, struct pytable *table)
 {
@@ -127,8 +127,8 @@ static int read_prefix(struct pyreader *reader, uint64_t values, struct pytable 
 }
 
 /*
- * 3.13 and later: capacity, size, embedded, valid; at 8 the values; behind
- * all of them their order.
+ * 3.13 and later: capacity, size, embedded, valid (1 byte each); the values from byte 8; then their
+ * order.
  */
 static int read_header(struct pyreader *reader, uint64_t values, struct pytable *table)
 {
@@ -140,8 +140,8 @@ static int read_header(struct pyreader *reader, uint64_t values, struct pytable 
 	    pyreader_read(reader, values + 8 + 8 * (uint64_t)header[0], table->order, header[1]))
 		return -1;
 	/*
-	 * Not valid: the attributes moved to a dict. Only said of values that
-	 * lie in the instance; in those of a dict the byte may be anything.
+	 * valid 0: the attributes have moved to a dict. CPython sets the byte only for values
+	 * inside an instance (embedded); for values of a dict the byte is undefined.
 	 */
 	table->order_count = header[2] && !header[3] ? 0 : header[1];
 	table->has_order = true;
@@ -176,14 +176,14 @@ int pytable_of_dict(struct pyreader *reader, uint64_t dict, struct pytable *tabl
 	if (values ? pytable_of_values(reader, keys, values, table)
 		   : read_keys(reader, keys, table))
 		return -1;
-	/* What is being inserted is counted before it is an entry. */
+	/* CPython counts an item in ma_used before its entry exists. */
 	if (used < 0 || used > table->entry_count + 1)
 		return -1;
 	table->used = used;
 	return 0;
 }
 
-/* Up to CHUNK entries, from first on. */
+/* At most CHUNK entries, from entry number first on. */
 struct chunk {
 	int64_t first;
 	size_t count;
@@ -250,7 +250,7 @@ static int64_t each_ordered(struct pyreader *reader, const struct pytable *table
 	return number;
 }
 
-/* The entry to begin with: number start itself, or the first of all. */
+/* The entry to start from: entry number start if no entry is empty, else the first. */
 static int64_t first_entry(const struct pytable *table, int64_t start)
 {
 	/* Without holes the entry numbered start is at start. */
@@ -275,7 +275,7 @@ int64_t pytable_each(struct pyreader *reader, const struct pytable *table, int64
 	for (; at < table->entry_count; at++) {
 		size_t i = (size_t)(at - chunk.first);
 
-		/* Without a count of its own the table must be walked. */
+		/* used is unknown: walk through all entries to count. */
 		if (!go_on && table->used >= 0)
 			break;
 		if (i >= chunk.count) {
@@ -311,10 +311,9 @@ static bool compare_key(uint64_t key, uint64_t value, void *data)
 }
 
 /*
- * Looking each key up costs a system call when it lies on a page of its own,
- * and sys.modules has thousands. So the keys of a chunk are fetched together:
- * as many bytes as the wanted key would take. What does not hold its letters
- * at the end cannot be it; the one that does is looked at properly.
+ * One read per key costs a system call for each key on a page of its own, and sys.modules has
+ * thousands of keys. So the keys of a chunk are fetched together, each with the length of the
+ * wanted key. Only a key that ends in the wanted letters is compared in full.
  */
 static void search_chunk(struct search *search, const struct chunk *chunk, uint8_t *bytes,
 			 struct memory_part *parts)
@@ -367,7 +366,7 @@ static int search_chunks(struct search *search, const struct pytable *table)
 	return result;
 }
 
-/* The entry whose number stands in a slot; -1: none, or unreadable. */
+/* The entry number in a slot of the hash table; EMPTY_SLOT (-1): none, or unreadable. */
 static int64_t read_slot(struct pyreader *reader, const struct pytable *table, uint64_t slot)
 {
 	uint64_t word = 0;
@@ -375,7 +374,7 @@ static int64_t read_slot(struct pyreader *reader, const struct pytable *table, u
 
 	if (pyreader_read(reader, table->indices + slot * width, &word, width))
 		return EMPTY_SLOT;
-	/* Little-endian; the sign is in the highest byte that was read. */
+	/* Little-endian: extend the sign from the highest byte read. */
 	unsigned unused = 64 - 8 * width;
 	return (int64_t)(word << unused) >> unused;
 }
@@ -399,7 +398,7 @@ static uint64_t value_address(const struct pytable *table, int64_t number)
 	return key_address(table, number) + 8;
 }
 
-/* Entries whose hash is kept must have the one that is looked for. */
+/* True if the entry stores no hash, or stores this hash. */
 static bool pydict_has_hash(struct pyreader *reader, const struct pytable *table, int64_t number,
 			    uint64_t hash)
 {
@@ -409,7 +408,7 @@ static bool pydict_has_hash(struct pyreader *reader, const struct pytable *table
 	       (!pyreader_pointer(reader, key_address(table, number) - 8, &kept) && kept == hash);
 }
 
-/* As lookdict() does it: a few slots instead of all keys. */
+/* Probes like lookdict() in CPython: a few slots instead of all keys. */
 int pytable_locate(struct pyreader *reader, const struct pytable *table, uint64_t hash,
 		   bool (*is_wanted)(uint64_t key, void *data), void *data, uint64_t *place)
 {
@@ -436,7 +435,7 @@ int pytable_locate(struct pyreader *reader, const struct pytable *table, uint64_
 	return -1;
 }
 
-/* Which key is looked for: a str by its letters, or one object. */
+/* The wanted key: a str with this text, or one object. */
 struct wanted {
 	struct pyreader *reader;
 	const char *text; /* NULL: the object at address */
@@ -452,7 +451,7 @@ static bool pydict_is_wanted(uint64_t key, void *data)
 	return pystring_equals(wanted->reader, key, wanted->text);
 }
 
-/* Not finding the key proves nothing (pyhash.h). */
+/* -1 does not prove that the key is absent: the interpreter may use another hash (pyhash.h). */
 static int find_by_hash(const struct wanted *wanted, const struct pytable *table, uint64_t hash,
 			uint64_t *value)
 {

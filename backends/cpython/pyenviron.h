@@ -1,8 +1,7 @@
 /*
- * pyenviron: the environment a Python program has now, as os.environ shows
- * it (os.environ._data, Lib/os.py). The block in /proc/PID/environ is the one
- * the process was started with; a rank made by multiprocessing sets RANK
- * later.
+ * pyenviron: the present environment of a Python program, as in os.environ (os.environ._data,
+ * Lib/os.py). /proc/PID/environ only has the environment at the process's start; a rank made by
+ * multiprocessing sets RANK later.
  */
 #ifndef BACKENDS_CPYTHON_PYENVIRON_H
 #define BACKENDS_CPYTHON_PYENVIRON_H
@@ -13,8 +12,8 @@ struct buffer;
 struct pyreader;
 
 /*
- * Appends the value of name, byte for byte. interpreter is the address of the
- * interpreter's state. 0 found; -1: no such variable, or os is not imported.
+ * Appends the value of name, byte for byte. interpreter: address of the interpreter state. 0:
+ * found; -1: no such variable, or os is not imported.
  */
 int pyenviron_find(struct pyreader *reader, uint64_t interpreter, const char *name,
 		   struct buffer *value);

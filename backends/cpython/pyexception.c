@@ -14,12 +14,12 @@
 #include "base/array.h"
 #include "base/buffer.h"
 
-#define ARGS 24 /* in PyBaseExceptionObject, behind its dict */
+#define ARGS 24 /* offset in PyBaseExceptionObject, behind its dict */
 #define PARTS 3
-/* Exceptions that are handled inside each other, and their contexts. */
+/* Maximum nested handlers, and maximum chain of contexts. */
 #define HANDLED_MAXIMUM 64
 
-/* PyBaseExceptionObject: dict, args; written as BaseException_repr does. */
+/* PyBaseExceptionObject: dict, args; written as in BaseException_repr. */
 void pyexception_write(struct pywriter *writer, uint64_t address)
 {
 	static const struct pybrackets brackets = { "(", ")", "(...)", "()" };
@@ -110,7 +110,7 @@ static uint64_t first_frame(struct pyreader *reader, uint64_t exception)
 	return frame;
 }
 
-/* The exception, or one that it came on top of, whose frame this is. */
+/* The exception, or an exception in its chain of __context__, whose traceback begins in frame. */
 static uint64_t find_in_contexts(struct pyreader *reader, uint64_t exception, uint64_t frame)
 {
 	uint64_t at = (uint64_t)reader->python->offsets.be_context;
@@ -127,9 +127,9 @@ static uint64_t find_in_contexts(struct pyreader *reader, uint64_t exception, ui
 }
 
 /*
- * A thread has a chain of what it handles, one entry for each generator that
- * runs and one for all else. What an outer frame handles is the context of
- * what an inner one does.
+ * A thread has a chain of _PyErr_StackItem: one for each running generator and one for all other
+ * frames. An exception that an outer frame handles is the __context__ of one that an inner frame
+ * handles.
  */
 uint64_t pyexception_handled(struct pyreader *reader, uint64_t entry, uint64_t frame,
 			     bool is_newest)

@@ -14,13 +14,16 @@
 
 #define PRECISION_MAXIMUM 17
 
-/* digits times ten to the power of exponent. */
+/* The number digits * 10^exponent. */
 struct decimal {
 	uint64_t digits;
 	int exponent;
 };
 
-/* Of ten bits behind the first, from 2**-14 on; the lower end is denormal. */
+/*
+ * Rounds to half precision, ties to even: 11 significant bits; below 2**-14 subnormal (steps of
+ * 2**-24).
+ */
 static double nearest_half(double number)
 {
 	int exponent;
@@ -36,12 +39,12 @@ static double nearest_half(double number)
 	return ldexp((double)whole, exponent - 11);
 }
 
-/* decimal and number are not negative. */
+/* True if decimal parses to number in this width; neither is negative. */
 static bool reads_back(const struct decimal *decimal, double number, enum pyfloat_width width)
 {
 	char text[48];
 
-	/* Without a point, so the locale has no say. */
+	/* No decimal point, so the locale does not matter. */
 	snprintf(text, sizeof(text), "%" PRIu64 "e%d", decimal->digits, decimal->exponent);
 	switch (width) {
 	case PYFLOAT_HALF:
@@ -54,7 +57,7 @@ static bool reads_back(const struct decimal *decimal, double number, enum pyfloa
 	return strtod(text, NULL) == number;
 }
 
-/* The nearest decimal of that many digits. */
+/* The nearest decimal with precision digits. */
 static struct decimal round_to(double number, int precision)
 {
 	struct decimal decimal = { 0, 0 };
@@ -90,7 +93,7 @@ static struct decimal shortest(double number, enum pyfloat_width width)
 	return round_to(number, PRECISION_MAXIMUM);
 }
 
-/* float_repr_style 'short': as format_float_short in Python/pystrtod.c. */
+/* float_repr_style 'short', as in format_float_short in Python/pystrtod.c. */
 static void pyfloat_put_decimal(struct buffer *out, const struct decimal *decimal, bool has_point)
 {
 	char digits[24];
@@ -170,7 +173,7 @@ void pyfloat_write(struct pywriter *writer, uint64_t address)
 		pyfloat_put(writer->out, number, PYFLOAT_DOUBLE);
 }
 
-/* As complex_repr in Objects/complexobject.c. */
+/* As in complex_repr in Objects/complexobject.c. */
 void pycomplex_put(struct buffer *out, const double *parts, enum pyfloat_width width)
 {
 	bool has_real = parts[0] != 0 || signbit(parts[0]);

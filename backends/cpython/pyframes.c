@@ -13,13 +13,13 @@
 #include "backends/linux/memory.h"
 
 #define OWNER_GENERATOR 1
-#define OWNER_SHIM 3 /* from here on a frame is none of Python's */
+#define OWNER_SHIM 3 /* this owner and all above: a frame of the interpreter itself */
 #define TSTATE_BYTES 160
 #define SIZE_OFFSET 16	  /* of ob_size, in every version */
-#define SHIMS_MAXIMUM 64  /* between two frames; there is one at most */
+#define SHIMS_MAXIMUM 64  /* maximum shims between two frames; real processes have one */
 #define STATE_UNWINDING 2 /* 3.10: enum _framestate */
 #define STATE_RAISED 3
-#define STATE_EXECUTING 0 /* 3.11 on; suspended is below, finished above */
+#define STATE_EXECUTING 0 /* gi_frame_state, 3.11 on: suspended is below, finished above */
 
 void pyframes_init(struct pyframes *frames, struct memory *memory, const struct cpython *python,
 		   uint64_t tstate)
@@ -31,7 +31,7 @@ void pyframes_init(struct pyframes *frames, struct memory *memory, const struct 
 	};
 }
 
-/* The field of so many bytes; 0 where the version has none. */
+/* The field of size bytes at offset; 0: the version has no such field. */
 static uint64_t field(const uint8_t *bytes, long offset, long size)
 {
 	uint64_t value = 0;
@@ -46,7 +46,7 @@ static bool has_loops(const struct pyframes *frames)
 	return frames->python->offsets.cframe_current_frame >= 0;
 }
 
-/* Where a thread of Python that runs in this loop has its newest frame. */
+/* Address of the pointer to the newest frame, of a thread that runs in this loop. */
 static uint64_t newest_at(const struct pyframes *frames, uint64_t loop)
 {
 	const struct offsets *offsets = &frames->python->offsets;
@@ -58,7 +58,7 @@ static uint64_t newest_at(const struct pyframes *frames, uint64_t loop)
 	return frames->tstate + (uint64_t)offsets->ts_frame;
 }
 
-/* All that is read of a frame lies in its first bytes. */
+/* Bytes of a frame that contain all fields read here. */
 static size_t frame_bytes(const struct offsets *offsets)
 {
 	long end = offsets->if_leaving + offsets->if_leaving_size;
@@ -92,13 +92,13 @@ int pyframes_frame(const struct pyframes *frames, uint64_t address, struct pyfra
 	return 0;
 }
 
-/* 3.11 has such owners, too, but none of its frames is a shim. */
+/* 3.11 has owners from OWNER_SHIM on, too, but no shim frames. */
 static bool is_shim(const struct pyframes *frames, const struct pyframe_now *frame)
 {
 	return frames->python->minor >= 12 && frame->owner >= OWNER_SHIM;
 }
 
-/* From a frame that was read on to the first that is Python's. */
+/* Replaces a shim by the next older frame that is no shim; -1: unreadable. */
 static int skip_shims(const struct pyframes *frames, struct pyframe_now *frame)
 {
 	for (int i = 0; frame->address && is_shim(frames, frame); i++) {
@@ -134,7 +134,7 @@ struct first_look {
 	bool has_frame;
 };
 
-/* The thread state, and with luck all the rest, in one call. */
+/* Reads the thread state, the newest frame's address and the expected frame in one call. */
 static int pyframes_look(const struct pyframes *frames, uint64_t expected, struct first_look *look)
 {
 	size_t size = frame_bytes(&frames->python->offsets);
@@ -281,12 +281,12 @@ struct hardware_watch pyframes_watch_position(const struct pyframes *frames, uin
 }
 
 /*
- * What the interpreter touches when it leaves a frame, before that is
- * unlinked, and hardly ever else:
- * up to 3.10 it writes that the frame no longer runs (f_executing, f_state);
- * 3.11 reads whether to leave the loop with it (is_entry);
- * 3.12 on read where to go back to (previous).
- * The stack pointer, which is written then, too, is written at each call.
+ * The field that the interpreter accesses when it leaves a frame, before the frame is unlinked, and
+ * hardly ever at other times:
+ * up to 3.10 it writes f_executing or f_state (no longer running);
+ * 3.11 reads is_entry (whether to leave the evaluation loop, too);
+ * from 3.12 on it reads previous (the frame to return to).
+ * The stack pointer is also written then, but also at each call.
  */
 struct hardware_watch pyframes_watch_leaving(const struct pyframes *frames, uint64_t frame)
 {
@@ -345,8 +345,8 @@ struct hardware_watch pyframes_watch_loop(const struct pyframes *frames)
 }
 
 /*
- * The code object's pointer to its table of exception handlers (3.11 on): read
- * when, and only when, an exception has been raised in a frame of it.
+ * The code object's pointer to its exception table (3.11 on): read if and only if an exception was
+ * raised in a frame of this code.
  */
 struct hardware_watch pyframes_watch_handlers(const struct pyframes *frames,
 					      const struct bytecode *code)

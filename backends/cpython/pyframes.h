@@ -1,10 +1,10 @@
 /*
- * pyframes: the newest frame of one thread of Python and what stepping needs
- * to know of it, read while the thread stands, in one call where possible.
+ * pyframes: a Python thread's newest frame and the state that stepping needs. Read while the thread
+ * is stopped, in one system call where possible.
  *
- * Frames that the interpreter makes for itself (shims, 3.12 on, and the
- * trampolines of __init__, 3.13 on) are passed by.
- * A frame is its address; nothing that is read of it is believed.
+ * Frames made by the interpreter itself (shims, 3.12 on; trampolines of __init__, 3.13 on) are
+ * skipped. A frame is represented by its address; the process may hold anything, so values read
+ * from a frame may be wrong.
  */
 #ifndef BACKENDS_CPYTHON_PYFRAMES_H
 #define BACKENDS_CPYTHON_PYFRAMES_H
@@ -22,84 +22,94 @@ struct pyframes {
 	struct memory *memory;
 	const struct cpython *python;
 	uint64_t tstate;
-	uint64_t loop; /* where the newest frame is to be looked for first */
+	uint64_t loop; /* cframe of the evaluation loop at the last read (3.11, 3.12) */
 };
 
-/* As the process has them; what a version lacks is 0. */
+/* Values as in the process; fields that a version lacks are 0. */
 struct pyframe_now {
-	uint64_t address; /* 0: there is none */
+	uint64_t address; /* 0: no frame */
 	uint64_t code;
-	uint64_t previous;    /* the next older one, perhaps a shim */
-	uint64_t instruction; /* where it is, as its version says that */
+	uint64_t previous;    /* the next older frame, perhaps a shim */
+	uint64_t instruction; /* instr_ptr or prev_instr; up to 3.10: f_lasti */
 	uint64_t frame_object;
-	uint64_t leaving; /* how full its stack is; up to 3.10: whether it
-			   * runs */
+	uint64_t leaving; /* top of the value stack; up to 3.10: f_executing or f_state */
 	uint8_t owner;
 };
 
 struct pythread_now {
-	/* Of the evaluation loop that runs (3.11, 3.12), on the C stack;
-	 * where the newest frame stands. */
+	/*
+	 * 3.11, 3.12: address of the running evaluation loop's cframe on the C stack, which points
+	 * to the newest frame.
+	 */
 	uint64_t loop;
 	uint64_t newest;	  /* the newest frame, perhaps a shim */
-	struct pyframe_now frame; /* the newest one of Python's */
-	uint64_t error;		  /* what is being raised, its type up to 3.11; 0 */
-	uint64_t handled;	  /* where the one that is handled stands */
-	uint64_t raised;	  /* its value; up to 3.11 perhaps not made yet */
-	bool is_traced;		  /* by sys.settrace() */
+	struct pyframe_now frame; /* the newest frame that is not the interpreter's own */
+	uint64_t error;		  /* exception being raised; up to 3.11: its type; 0: none */
+	uint64_t handled; /* exc_info: address of the _PyErr_StackItem of the handled exception */
+	uint64_t raised;  /* exception being raised; up to 3.11 perhaps not yet an instance */
+	bool is_traced;	  /* true: traced by sys.settrace() */
 };
 
-/* Both are borrowed. */
+/* memory and python are borrowed. */
 void pyframes_init(struct pyframes *frames, struct memory *memory, const struct cpython *python,
 		   uint64_t tstate);
 /*
- * The thread as it is now. expected: the frame that is likely to be the
- * newest, or 0. -1: what is there makes no sense; loop is told all the same.
+ * Reads the present state of the thread. expected: the frame that is probably the newest (saves a
+ * call), or 0. -1: unreadable or malformed; now->loop is set if the thread state could be read.
  */
 int pyframes_read(struct pyframes *frames, uint64_t expected, struct pythread_now *now);
-/* One frame. -1: it cannot be read. */
+/* Reads one frame. -1: unreadable. */
 int pyframes_frame(const struct pyframes *frames, uint64_t address, struct pyframe_now *frame);
-/* The next older one that is Python's; its address is 0: there is none. */
+/* Reads the next older Python frame; caller->address 0: none. -1: unreadable. */
 int pyframes_caller(const struct pyframes *frames, const struct pyframe_now *frame,
 		    struct pyframe_now *caller);
 /*
- * The unit that a frame says it is at: the one that runs or has just run;
- * -1: it has not begun.
+ * The unit of the frame's instruction pointer: the instruction that runs or has just run; -1: the
+ * frame has not begun.
  */
 int pyframes_unit(const struct pyframes *frames, const struct pyframe_now *frame,
 		  const struct bytecode *code);
-/* Whether an exception has emptied its value stack, to leave the frame. */
+/* True if an exception has emptied the frame's value stack in order to leave the frame. */
 bool pyframes_is_unwound(const struct pyframes *frames, const struct pyframe_now *frame,
 			 const struct bytecode *code);
 /*
- * Whether it is part of a generator or coroutine (3.11 on). Before that has
- * begun it is on the stack, and goes into the object that is returned.
+ * True if the frame lies in a generator or coroutine object (3.11 on). Until the generator is made,
+ * its frame lies on the thread's stack; it is then copied to the object.
  */
 bool pyframes_is_in_generator(const struct pyframes *frames, const struct pyframe_now *frame);
-/* Of such a frame: whether it was closed for good, perhaps without a run. */
+/*
+ * frame lies in a generator object: true if the generator has finished or was closed, perhaps
+ * without ever running.
+ */
 bool pyframes_is_finished(const struct pyframes *frames, uint64_t frame);
-/* 3.10 says that it looks for a handler; the others do not: false. */
+/* 3.10: true while the interpreter searches a handler (FRAME_UNWINDING); other versions: false. */
 bool pyframes_is_raising(const struct pyframes *frames, const struct pyframe_now *frame);
-/* The object at the bottom of its value stack: what a return returns; 0. */
+/* The object at the bottom of the frame's value stack, which a return returns; 0: none. */
 uint64_t pyframes_returned(const struct pyframes *frames, uint64_t frame,
 			   const struct bytecode *code);
-/* The address of the object at that index of co_consts; 0: none. */
+/* Address of the object at an index of co_consts; 0: none. */
 uint64_t pyframes_constant(const struct pyframes *frames, const struct bytecode *code, int index);
 
-/* What to watch; see slot-assignment.c for what each is good for. */
+/*
+ * Watches for stepping: slot-assignment.c chooses among them. Position: writes of the frame's
+ * instruction pointer. Leaving: see pyframes.c.
+ */
 struct hardware_watch pyframes_watch_position(const struct pyframes *frames, uint64_t frame);
 struct hardware_watch pyframes_watch_leaving(const struct pyframes *frames, uint64_t frame);
 /*
- * The generator that the frame is part of is freed: HARDWARE_WATCH_NONE where one always
- * runs before that (up to 3.12).
+ * Fires when the generator that contains frame is freed. HARDWARE_WATCH_NONE up to 3.12: there a
+ * generator always runs before it is freed.
  */
 struct hardware_watch pyframes_watch_freeing(const struct pyframes *frames, uint64_t frame);
 struct hardware_watch pyframes_watch_newest(const struct pyframes *frames, uint64_t loop);
-/* HARDWARE_WATCH_NONE where the version has no such thing. */
+/*
+ * Fires when the thread enters or leaves an evaluation loop (3.11, 3.12); else HARDWARE_WATCH_NONE.
+ */
 struct hardware_watch pyframes_watch_loop(const struct pyframes *frames);
 /*
- * The same, or up to 3.9 what tells of handlers alone, and of those in other
- * frames, too. handled: of pythread_now.
+ * Fires when an exception occurs. pyframes_watch_handlers(): in a frame of code (3.11 on; else
+ * HARDWARE_WATCH_NONE). pyframes_watch_handled(): the same from 3.10 on; up to 3.9 when any frame
+ * of the thread enters or ends a handler. handled: pythread_now.handled.
  */
 struct hardware_watch pyframes_watch_handled(const struct pyframes *frames,
 					     const struct bytecode *code, uint64_t handled);

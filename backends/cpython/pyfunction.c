@@ -19,8 +19,8 @@
 #define NAME_MAXIMUM 256
 
 /*
- * PyFunctionObject. Up to 3.9: code, globals, defaults … module, annotations,
- * qualname. Since 3.10: globals, builtins, name, qualname, code.
+ * PyFunctionObject. Up to 3.9: code, globals, defaults … module, annotations, qualname. From 3.10
+ * on: globals, builtins, name, qualname, code.
  */
 static const struct {
 	uint64_t code, qualname;
@@ -35,7 +35,7 @@ static void pyfunction_write_name(struct pywriter *writer, uint64_t place)
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 }
 
-/* "<function step at train.py:12>": where it is says more than an address. */
+/* "<function step at train.py:12>": file and line instead of an address. */
 void pyfunction_write(struct pywriter *writer, uint64_t address)
 {
 	bool is_old = writer->reader->python->minor < 10;
@@ -105,8 +105,8 @@ int pymethod_items(struct pypage *page, uint64_t address)
 }
 
 /*
- * PyCFunctionObject: m_ml, m_self, m_module (Include/cpython/methodobject.h);
- * a PyMethodDef begins with its name. m_self of a function is its module.
+ * PyCFunctionObject: m_ml, m_self, m_module (Include/cpython/methodobject.h); a PyMethodDef begins
+ * with its name. m_self of a module's function is the module.
  */
 void pybuiltin_write(struct pywriter *writer, uint64_t address)
 {
@@ -194,7 +194,7 @@ static enum generator_state frame_state(int minor, int8_t state)
 	return GENERATOR_UNKNOWN;
 }
 
-/* Up to 3.10: gi_frame is empty when it is finished, gi_running follows it. */
+/* Up to 3.10: gi_frame is NULL when the generator has finished; gi_running follows gi_frame. */
 static enum generator_state old_state(struct pyreader *reader, uint64_t address, uint64_t frame)
 {
 	const struct offsets *at = &reader->python->offsets;

@@ -1,6 +1,6 @@
 /*
- * pyfunction: functions, methods, builtins and generators: what they are
- * called and where they are, or stand.
+ * pyfunction: functions, methods, builtins and generators: their names, and the file and line where
+ * a function is defined or a generator is suspended.
  */
 #ifndef BACKENDS_CPYTHON_PYFUNCTION_H
 #define BACKENDS_CPYTHON_PYFUNCTION_H
@@ -12,7 +12,7 @@ struct pyreader;
 struct pywriter;
 
 void pyfunction_write(struct pywriter *writer, uint64_t address);
-/* Its children are __self__ and __func__. */
+/* Children: __self__ and __func__. */
 int64_t pymethod_count(struct pyreader *reader, uint64_t address);
 int pymethod_items(struct pypage *page, uint64_t address);
 void pymethod_write(struct pywriter *writer, uint64_t address);

@@ -9,7 +9,7 @@
 
 #define GIL_MAXIMUM 64 /* bytes of the lock in front of its mutexes */
 
-/* Up to 3.11 the runtime names the thread state that may run Python. */
+/* Up to 3.11 _PyRuntime has the thread state that holds the GIL. */
 static void read_runtime(struct pygil *gil, struct memory *memory, const struct cpython *python)
 {
 	const struct offsets *offsets = &python->offsets;
@@ -19,7 +19,7 @@ static void read_runtime(struct pygil *gil, struct memory *memory, const struct 
 				     &gil->holder, sizeof(gil->holder)) == 0;
 }
 
-/* From 3.12 on each interpreter points to its lock, which names the last. */
+/* From 3.12 on each interpreter points to its lock, which has the last holder. */
 static void read_lock(struct pygil *gil, struct memory *memory, const struct cpython *python)
 {
 	const struct offsets *offsets = &python->offsets;

@@ -72,7 +72,9 @@ int pyhash_bytes(struct pyreader *reader, const void *bytes, size_t length, uint
 	if (!python->hash_secret ||
 	    pyreader_read(reader, python->hash_secret, key, sizeof(key)) < 0)
 		return -1;
-	/* 3.11 went from SipHash-2-4 to SipHash-1-3; -1 means an error. */
+	/*
+	 * 3.11 changed from SipHash-2-4 to SipHash-1-3; CPython replaces hash -1 (an error) by -2.
+	 */
 	*hash = length ? sip_hash(key, bytes, length, python->minor < 11 ? 2 : 1) : 0;
 	if (*hash == UINT64_MAX)
 		*hash = UINT64_MAX - 1;

@@ -16,7 +16,7 @@
 
 #define NAME_MAXIMUM 256
 #define SLOTS_MAXIMUM 256
-/* Bytes of one object: more are not believed. */
+/* Maximum plausible bytes of one object. */
 #define INSTANCE_MAXIMUM (INT64_C(1) << 40)
 
 /* PyMemberDef (Include/descrobject.h, structmember.h before 3.12). */
@@ -28,13 +28,13 @@ struct member {
 	int64_t flags;
 	uint64_t documentation;
 };
-/* ma_used: how many keys a dict has. */
+/* Offset of ma_used, the number of keys of a dict. */
 #define DICT_USED 16
-/* Where a managed dict is, and its values are in 3.11, before the object. */
+/* Bytes before the object: its managed dict, and in 3.11 its values. */
 #define MANAGED_DICT 24
 #define MANAGED_VALUES 32
-#define MEMBER_OBJECT 6	    /* of a type made in C */
-#define MEMBER_OBJECT_EX 16 /* what __slots__ makes */
+#define MEMBER_OBJECT 6	    /* T_OBJECT: of a type written in C */
+#define MEMBER_OBJECT_EX 16 /* T_OBJECT_EX: made by __slots__ */
 
 static int table_at(struct pyreader *reader, uint64_t place, struct pytable *table)
 {
@@ -58,7 +58,7 @@ static int table_of_values(struct pyreader *reader, uint64_t values, const struc
 	return pytable_of_values(reader, keys, values, table);
 }
 
-/* A negative offset counts from the end of an object of variable size. */
+/* A negative tp_dictoffset counts from the end of an object of variable size. */
 static int table_at_offset(struct pyreader *reader, uint64_t object, const struct pytype *type,
 			   struct pytable *table)
 {
@@ -121,7 +121,7 @@ int pyinstance_table(struct pyreader *reader, uint64_t object, const struct pyty
 {
 	int minor = reader->python->minor;
 
-	/* The dict of a type is not where an instance's is. */
+	/* A type's __dict__ is tp_dict instead. */
 	if (type->flags & PYTYPE_TYPE)
 		return -1;
 	if (minor >= 11 && (type->flags & PYTYPE_MANAGED_DICT)) {
@@ -136,7 +136,7 @@ int pyinstance_table(struct pyreader *reader, uint64_t object, const struct pyty
 	return table_at_offset(reader, object, type, table);
 }
 
-/* Slots that hold something, those of the bases first. */
+/* Slots with a value, those of base classes first. */
 struct slots {
 	size_t count;
 	struct {
@@ -145,7 +145,7 @@ struct slots {
 	} items[SLOTS_MAXIMUM];
 };
 
-/* Adds the slots that the type itself brings; true when it brings any. */
+/* Adds the slots that the type itself defines; true if it defines any. */
 static bool add_slots(struct pyreader *reader, uint64_t object, const struct pytype *type,
 		      struct slots *slots)
 {
@@ -188,14 +188,14 @@ uint64_t pyinstance_guard(struct pyreader *reader, uint64_t object, const struct
 	*is_count = dict && !(dict & 1);
 	if (*is_count)
 		return dict + DICT_USED;
-	/* The values are let go before the dict that has them is there. */
+	/* 3.11 clears the pointer to the values before it stores the pointer to the dict. */
 	if (reader->python->minor == 11 && is_managed &&
 	    !pyreader_pointer(reader, object - MANAGED_VALUES, &values) && values)
 		return object - MANAGED_VALUES;
 	return place;
 }
 
-/* True when the type or a base of it brings slots. */
+/* Reads all slots; true if the type or a base defines any. */
 static bool slots_read(struct pyreader *reader, uint64_t object, const struct pytype *type,
 		       struct slots *slots)
 {

@@ -13,23 +13,23 @@
 #include "base/array.h"
 #include "base/buffer.h"
 
-/* Digits of an int, lowest first (PyLong_SHIFT of every 64-bit build). */
+/* Bits of an int's digit, lowest digit first (PyLong_SHIFT of every 64-bit build). */
 #define SHIFT 30
-/* What CPython, too, converts to decimal (sys.set_int_max_str_digits). */
+/* CPython's limit for conversion to decimal (sys.set_int_max_str_digits). */
 #define DECIMALS_MAXIMUM 4300
 #define DIGITS_MAXIMUM (DECIMALS_MAXIMUM * 10 / 3 / SHIFT + 2)
-/* Decimal digits go nine into a limb. */
+/* A limb holds nine decimal digits. */
 #define LIMB 1000000000u
 #define LIMBS_MAXIMUM (DIGITS_MAXIMUM * SHIFT / 29 + 2)
 
 struct integer {
 	bool is_negative;
 	int64_t digit_count;
-	uint32_t digits[DIGITS_MAXIMUM]; /* when there are no more */
+	uint32_t digits[DIGITS_MAXIMUM]; /* only filled if digit_count is at most DIGITS_MAXIMUM */
 	uint32_t top;
 };
 
-/* Up to 3.11 ob_size has the sign; then lv_tag: count << 3 | sign. */
+/* Up to 3.11 ob_size has the sign; later lv_tag is count << 3 | sign. */
 static int read_size(struct pyreader *reader, uint64_t address, struct integer *integer)
 {
 	const struct offsets *at = &reader->python->offsets;
@@ -45,7 +45,7 @@ static int read_size(struct pyreader *reader, uint64_t address, struct integer *
 		integer->is_negative = (tag & 3) == 2;
 		integer->digit_count = (tag & 3) == 1 ? 0 : tag >> 3;
 	}
-	/* More bits than an address has bytes: no int. */
+	/* A larger int would not fit into any memory: malformed. */
 	if (integer->digit_count < 0 || integer->digit_count > UINT32_MAX)
 		return -1;
 	return 0;
@@ -83,7 +83,7 @@ int pyobject_integer(struct pyreader *reader, uint64_t address, int64_t *value)
 
 	if (integer_read(reader, address, &integer))
 		return -1;
-	/* Two digits are 60 bits; of a third, three more fit. */
+	/* Two digits are 60 bits; an int64_t has room for three bits of a third digit. */
 	if (integer.digit_count > 3 || (integer.digit_count == 3 && integer.top > 7))
 		return -1;
 	for (int64_t i = integer.digit_count; i-- > 0;)
@@ -145,7 +145,7 @@ static void pyinteger_put_decimal(struct buffer *out, bool is_negative, const ui
 		buffer_printf(out, "%09" PRIu32, limbs[at]);
 }
 
-/* How many decimal digits it has, or one more. */
+/* The number of decimal digits, or one more. */
 static int64_t count_decimals(int64_t bits)
 {
 	return bits * 30103 / 100000 + 1;
@@ -180,7 +180,7 @@ void pyinteger_write(struct pywriter *writer, uint64_t address)
 	}
 	bits = count_bits(integer.digit_count, integer.top);
 	decimals = count_decimals(bits);
-	/* Half a number would be a wrong one. */
+	/* A cut number would look like another number. */
 	if (decimals > DECIMALS_MAXIMUM ||
 	    (decimals > 64 && (size_t)decimals > pywriter_left(writer)))
 		buffer_printf(writer->out, "<int of %" PRId64 " bits>", bits);

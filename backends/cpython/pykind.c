@@ -106,7 +106,7 @@ static const struct pykind kinds[] = {
 	{ "datetime.timezone", 0, pytimezone_write, NULL, NULL },
 	{ "memoryview", 0, pymemoryview_write, NULL, NULL },
 	{ "module", 0, write_module, NULL, NULL },
-	/* It is a float, but by its second base. */
+	/* A subclass of float, but only by its second base. */
 	{ "numpy.float64", 0, pyfloat_write, NULL, NULL },
 	{ "numpy.bool_", 0, pyscalar_write, NULL, NULL },
 	{ "numpy.bool", 0, pyscalar_write, NULL, NULL },
@@ -154,7 +154,10 @@ const struct pykind *pykind_find(struct pyreader *reader, const struct pytype *t
 		const struct pykind *kind = NULL;
 		char name[32];
 
-		/* A class of the program may be called "int", too. */
+		/*
+		 * Check that the type is written in C: a class of the program may also be called
+		 * "int".
+		 */
 		if (pytype_is_native(reader, &base, name, sizeof(name)))
 			kind = find_by_name(name);
 		if (kind && (type->flags & kind->flag) == kind->flag)

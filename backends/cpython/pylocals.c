@@ -16,13 +16,13 @@
 #include "protocol/variable.h"
 
 #define NAME_MAXIMUM 256
-/* Names of a module that are looked at. */
+/* Maximum names of a module that are read. */
 #define GLOBALS_MAXIMUM 100000
 #define UNBOUND "unbound"
 #define EXCEPTION_HANDLED "<exception>"
 #define EXCEPTION_RAISED "<raised>"
 
-/* Which variables are wanted, and how many there were so far. */
+/* The page of variables wanted, and the number of variables counted so far. */
 struct page {
 	struct pyreader *reader;
 	struct variable_list *list;
@@ -53,7 +53,7 @@ static void pylocals_add_variable(struct page *page, const struct pyvariable *is
 	enum variable_kind kind = VARIABLE_LOCAL;
 	struct variable *variable;
 
-	/* A comprehension's own names exist only while it runs. */
+	/* An inlined comprehension's variables exist only while it runs. */
 	if ((is->kind & PYSCOPE_HIDDEN) && !is->value)
 		return;
 	if (is->kind & PYSCOPE_CELL)
@@ -95,7 +95,7 @@ static bool add_named(uint64_t key, uint64_t value, void *data)
 	return true;
 }
 
-/* The names of a module or of a class that is being made. */
+/* Adds the names of a module, or of a class whose body runs. */
 static int add_mapping(struct page *page, const struct pyscope *scope)
 {
 	uint64_t locals, globals;

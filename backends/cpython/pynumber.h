@@ -19,32 +19,29 @@ enum pyfloat_width {
 	PYFLOAT_DOUBLE,
 };
 
-/* Appends a number as repr() does: the shortest text that reads back. */
+/* Appends a number as repr() does: the shortest text that parses to the same number. */
 void pyfloat_put(struct buffer *out, double number, enum pyfloat_width width);
-/* The same of a real and an imaginary part. */
+/* Appends a complex number as repr() does; parts: real, imaginary. */
 void pycomplex_put(struct buffer *out, const double *parts, enum pyfloat_width width);
-/* The number that two bytes are as an IEEE 754 half. */
+/* The value of an IEEE 754 half-precision number. */
 double pyfloat_half(uint16_t bits);
 
 /*
- * The digits of an int, 30 bits each, lowest first, and how many there are;
- * -1: it is none, or has more than maximum.
+ * Reads the digits of an int, 30 bits each, lowest first; returns their number, or -1: no int, or
+ * more than maximum digits.
  */
 int64_t pyinteger_digits(struct pyreader *reader, uint64_t address, bool *is_negative,
 			 uint32_t *digits, size_t maximum);
-/* An int of so many bits is printed in full. */
+/* An int of at most so many bits is printed in full. */
 #define PYINTEGER_BITS 14284
-/*
- * Appends those digits in decimal, or, where repr() would refuse them as too
- * many, "<int of N bits>".
- */
+/* Appends an int in decimal, or "<int of N bits>" if it has more digits than repr() allows. */
 void pyinteger_put(struct buffer *out, bool is_negative, const uint32_t *digits,
 		   int64_t digit_count);
 void pyinteger_write(struct pywriter *writer, uint64_t address);
 void pyboolean_write(struct pywriter *writer, uint64_t address);
 void pyfloat_write(struct pywriter *writer, uint64_t address);
 void pycomplex_write(struct pywriter *writer, uint64_t address);
-/* Any of numpy's scalars that pykind has a row for. */
+/* Writes any numpy scalar that has a row in pykind.c. */
 void pyscalar_write(struct pywriter *writer, uint64_t address);
 
 #endif
