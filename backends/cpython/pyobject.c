@@ -17,9 +17,9 @@
 #include "base/error.h"
 #include "protocol/variable.h"
 
-/* Bytes of a key that names a child. */
+/* Maximum bytes of a key in a child's name. */
 #define KEY_MAXIMUM 256
-/* Bytes that one of many values may read. */
+/* Bytes that one variable may read, so that the budget suffices for all. */
 #define VALUE_BUDGET ((size_t)64 << 10)
 
 int pyobject_type_name(struct pyreader *reader, uint64_t address, struct buffer *out)
@@ -66,10 +66,10 @@ void pyobject_repr(struct pyreader *reader, uint64_t address, struct buffer *out
 	pywriter_object(&writer, address);
 }
 
-/* Children in the order they are numbered: items, then attributes. */
+/* Number of children, by kind: items come first, then attributes. */
 struct children {
-	int64_t items;	    /* -1: it is no container */
-	int64_t attributes; /* -1: it cannot have any */
+	int64_t items;	    /* -1: no container */
+	int64_t attributes; /* -1: the object cannot have attributes */
 };
 
 static void count_children(struct pyreader *reader, uint64_t address, const struct pytype *type,
@@ -79,10 +79,10 @@ static void count_children(struct pyreader *reader, uint64_t address, const stru
 	if (type->kind && type->kind->count)
 		children->items = type->kind->count(reader, address);
 	children->attributes = pyinstance_count(reader, address, type);
-	/* Functions and the like may have attributes; few have. */
+	/* Functions and similar objects may have attributes, but few have any: show as a leaf. */
 	if (!children->attributes && !(type->flags & PYTYPE_HEAP))
 		children->attributes = -1;
-	/* A str subclass without attributes is not worth opening. */
+	/* A str subclass without attributes is shown as a leaf. */
 	if (!children->attributes && type->kind)
 		children->attributes = -1;
 }
@@ -105,7 +105,7 @@ void pyobject_describe(struct pyreader *reader, uint64_t address, struct variabl
 	struct children children;
 	struct pytype type;
 
-	/* One large value must not take what the others need. */
+	/* One large value must not use up the budget of the others. */
 	if (reader->budget > VALUE_BUDGET)
 		reader->budget = VALUE_BUDGET;
 	variable->address = address;

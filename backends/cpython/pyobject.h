@@ -1,11 +1,10 @@
 /*
- * pyobject: Python objects read from outside, in every layout from 3.8 to
- * 3.14: numbers of any size, str of every kind, bytes, list, tuple, dict,
- * set, cells, instances with __dict__ and slots. Nothing is called in the
- * target.
+ * pyobject: reads Python objects of another process, in every layout from 3.8 to 3.14: numbers of
+ * any size, str of every kind, bytes, list, tuple, dict, set, cells, instances with __dict__ and
+ * slots. No code of the process is called.
  *
- * Every reading is bounded by reader->budget (bytes), by depth and by length.
- * Objects of a running thread may be torn: the caller says so.
+ * Each read is bounded by reader->budget (bytes), by depth and by length. Objects of a running
+ * thread may change during the read; the caller must report that.
  */
 #ifndef BACKENDS_CPYTHON_PYOBJECT_H
 #define BACKENDS_CPYTHON_PYOBJECT_H
@@ -29,8 +28,8 @@ struct variable_list;
 struct pyreader {
 	struct memory *memory;
 	const struct cpython *python;
-	size_t budget; /* bytes this request may still read */
-	/* Who made it has begun the memory's snapshot, of what stands still. */
+	size_t budget; /* bytes that this request may still read */
+	/* True: the process is stopped and the caller has begun memory's snapshot. */
 	bool is_still;
 	struct pytype_cache types;
 	struct pyclass_lookup_cache looks;
@@ -38,7 +37,7 @@ struct pyreader {
 	struct pytensor_cache tensors;
 };
 
-/* A reader serves one request: it keeps the types it met. */
+/* A reader serves one request; it caches the types that it reads. */
 void pyreader_init(struct pyreader *reader, struct memory *memory, const struct cpython *python);
 
 /*
@@ -46,45 +45,45 @@ void pyreader_init(struct pyreader *reader, struct memory *memory, const struct 
  * surrogate is appended as \udcXX in ASCII. -1: no readable str there.
  */
 int pyobject_string(struct pyreader *reader, uint64_t address, size_t maximum, struct buffer *out);
-/* Appends "train.Net" or "int" for the type of the object. */
+/* Appends the type of the object: "train.Net" or "int". -1: unreadable. */
 int pyobject_type_name(struct pyreader *reader, uint64_t address, struct buffer *out);
-/* Appends what repr() would print, bounded; never fails (writes "?"). */
+/* Appends the object as repr() would, bounded in length; "?" for what cannot be read. */
 void pyobject_repr(struct pyreader *reader, uint64_t address, struct buffer *out);
-/* Fills type, value, address, child_count. */
+/* Fills type, value, address and child_count of variable. */
 void pyobject_describe(struct pyreader *reader, uint64_t address, struct variable *variable);
-/* Appends up to count children from number start on; total is set. */
+/* Appends up to count children from index start on; sets list->total. -1 and *error. */
 int pyobject_children(struct pyreader *reader, uint64_t address, int64_t start, size_t count,
 		      struct variable_list *list, struct error *error);
-/* A frame, and the thread state whose it is. */
+/* A frame and its thread state. */
 struct pyobject_frame {
 	uint64_t address;
-	uint64_t thread;    /* its state; 0: none runs it now */
-	uint64_t coroutine; /* that waits, whose frame it is; 0: none */
-	bool is_newest;	    /* of its thread */
+	uint64_t thread;    /* thread state; 0: no thread runs the frame now */
+	uint64_t coroutine; /* the waiting coroutine of the frame; 0: none */
+	bool is_newest;	    /* true: the newest frame of its thread */
 };
 /*
- * The locals, cells and free variables of the frame, in the order of the code
- * object (a module's frame: its globals' page), from number start on, at most
- * count; total is set. An exception that it handles or raises comes first, as
- * a local named "<exception>" or "<raised>".
+ * Appends the locals, cells and free variables of the frame in the order of the code object (for a
+ * module's frame: its globals), at most count from index start on; sets list->total. An exception
+ * that the frame handles or raises comes first, as a local named "<exception>" or "<raised>". -1
+ * and *error.
  */
 int pyobject_locals(struct pyreader *reader, const struct pyobject_frame *frame, int64_t start,
 		    size_t count, struct variable_list *list, struct error *error);
 
-/* Value of a str key in a dict object; 0 found. */
+/* Value of a str key in a dict object; 0: found, -1: not found or unreadable. */
 int pydict_find(struct pyreader *reader, uint64_t dict, const char *key, uint64_t *value);
 /*
- * Calls each(key, value, data) for at most count entries from number start;
- * stops when each gives false. Returns the number of entries, -1 unreadable.
+ * Calls each(key, value, data) for at most count entries from index start on, until each returns
+ * false. Returns the number of all entries; -1: unreadable.
  */
 int64_t pydict_each(struct pyreader *reader, uint64_t dict, int64_t start, size_t count,
 		    bool (*each)(uint64_t key, uint64_t value, void *data), void *data);
-/* Attribute in an instance's __dict__ or slots; 0 found. */
+/* Attribute in an instance's __dict__ or slots; 0: found, -1: not found or unreadable. */
 int pyobject_attribute(struct pyreader *reader, uint64_t object, const char *name, uint64_t *value);
-/* sys.modules[module].__dict__[name]; 0 found. */
+/* sys.modules[module].__dict__[name]; 0: found, -1: not found or unreadable. */
 int pymodule_find(struct pyreader *reader, uint64_t interpreter, const char *module,
 		  const char *name, uint64_t *value);
-/* The value of int objects that fit; 0 on success. */
+/* The value of an int object; 0, or -1: no int, or too large for int64_t. */
 int pyobject_integer(struct pyreader *reader, uint64_t address, int64_t *value);
 
 #endif

@@ -16,7 +16,7 @@
 #include "base/buffer.h"
 
 #define PATH_MAXIMUM 4096
-#define TABLE_MAXIMUM (1 << 20) /* bytes of a line table */
+#define TABLE_MAXIMUM (1 << 20) /* maximum bytes of a line table */
 
 static int write_place(struct pywriter *writer, uint64_t code, int line)
 {
@@ -56,7 +56,7 @@ int pyplace_write_first(struct pywriter *writer, uint64_t code)
 	return write_place(writer, code, pyplace_first_line(writer->reader, code));
 }
 
-/* How far into its code the frame is, as line_table_find() wants it. */
+/* Reads the frame's position in its code, in bytes, for line_table_find(); -1: unreadable. */
 static int read_position(struct pyreader *reader, uint64_t frame, uint64_t code, uint64_t *position)
 {
 	const struct offsets *at = &reader->python->offsets;

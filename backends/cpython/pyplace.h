@@ -1,6 +1,5 @@
 /*
- * pyplace: where code is, as " at train.py:12": the file's name without its
- * folders and a line.
+ * pyplace: writes the location of code as " at train.py:12": file name without folders, and line.
  */
 #ifndef BACKENDS_CPYTHON_PYPLACE_H
 #define BACKENDS_CPYTHON_PYPLACE_H
@@ -10,7 +9,7 @@
 
 struct pywriter;
 
-/* The first line of a code object; -1 and nothing written: there is none. */
+/* Writes the first line of a code object; -1: none, nothing is written. */
 int pyplace_write_first(struct pywriter *writer, uint64_t code);
 /*
  * Writes the frame's line, or the function's first line if the frame has not begun; -1: the line is

@@ -27,7 +27,7 @@ int pyreader_read(struct pyreader *reader, uint64_t address, void *out, size_t l
 		reader->budget = 0;
 		return -1;
 	}
-	/* The first page and the upper half are never a program's data. */
+	/* The first page and the upper half of the address space hold no data of a program. */
 	if (address < PAGE || address > INT64_MAX - length)
 		return -1;
 	reader->budget -= length;

@@ -1,9 +1,8 @@
 /*
- * pyreader: what all readers of Python objects stand on: bounded
- * reads.
+ * pyreader: bounded reads, the base of all readers of Python objects.
  *
- * Nothing read here is believed, and every read costs the reader's budget.
- * Each function gives 0, or -1 for "not readable, or not what it should be".
+ * The process may hold anything, so values read must be checked. Each read costs bytes of the
+ * reader's budget. Each function returns 0, or -1: unreadable or malformed.
  */
 #ifndef BACKENDS_CPYTHON_PYREADER_H
 #define BACKENDS_CPYTHON_PYREADER_H
@@ -15,7 +14,7 @@
 
 struct pyreader;
 
-#define PYREADER_HEAD 16u /* sizeof(PyObject): a count and a type */
+#define PYREADER_HEAD 16u /* sizeof(PyObject): reference count and type */
 
 /* The word at an offset of bytes that were read. */
 static inline uint64_t pyreader_word(const void *bytes, long offset)
@@ -26,7 +25,7 @@ static inline uint64_t pyreader_word(const void *bytes, long offset)
 	return word;
 }
 
-/* Without what a _PyStackRef has below a pointer, from 3.14 on. */
+/* Removes the tag bits of a _PyStackRef (3.14 on). */
 static inline uint64_t pyreader_untag(int minor, uint64_t word)
 {
 	return minor >= 14 ? word & ~UINT64_C(3) : word;
@@ -34,9 +33,9 @@ static inline uint64_t pyreader_untag(int minor, uint64_t word)
 
 int pyreader_read(struct pyreader *reader, uint64_t address, void *out, size_t length);
 int pyreader_pointer(struct pyreader *reader, uint64_t address, uint64_t *out);
-/* ob_size of an object that varies in size. */
+/* ob_size of an object of variable size. */
 int pyreader_size(struct pyreader *reader, uint64_t object, int64_t *size);
-/* A C string, cut to size - 1 bytes; it may end at the end of the memory. */
+/* Reads a C string, cut to size - 1 bytes. Reads no page behind the one with its end. */
 int pyreader_c_string(struct pyreader *reader, uint64_t address, char *out, size_t size);
 
 #endif

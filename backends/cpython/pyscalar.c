@@ -15,8 +15,8 @@
 #include "base/buffer.h"
 
 /*
- * numpy's scalars hold their value right behind the head
- * (numpy/arrayscalars.h), unchanged in 1.x and 2.x.
+ * numpy's scalars hold their value directly behind the object's head (numpy/arrayscalars.h), equal
+ * in numpy 1.x and 2.x.
  */
 #define BYTES_MAXIMUM 16
 
@@ -78,11 +78,11 @@ static void put_complex128(struct buffer *out, const uint8_t *bytes)
 	pycomplex_put(out, parts, PYFLOAT_DOUBLE);
 }
 
-/* Units of time by their number (numpy/ndarraytypes.h). */
+/* Units of time by their number in numpy (numpy/ndarraytypes.h). */
 static const struct unit {
 	const char *name;
 	int64_t seconds;   /* seconds in one unit; 0: the unit is shorter than a second */
-	int64_t in_second; /* 0: it is larger */
+	int64_t in_second; /* units in one second; 0: the unit is longer than a second */
 	int digits;
 } units[] = {
 	[2] = { "W", 604800, 0, 0 },   [4] = { "D", 86400, 0, 0 },
@@ -91,7 +91,7 @@ static const struct unit {
 	[9] = { "us", 0, 1000000, 6 }, [10] = { "ns", 0, 1000000000, 9 },
 };
 
-/* A count and its unit; NULL: no unit that is known. */
+/* Reads a count of units; returns the unit, NULL: unknown unit. */
 static const struct unit *pyscalar_read_time(const uint8_t *bytes, int64_t *count)
 {
 	int32_t number, times;

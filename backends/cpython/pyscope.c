@@ -14,14 +14,12 @@
 #include "base/alloc.h"
 
 /*
- * A frame's variables lie in a row of words. Up to 3.10 (frameobject.h) the
- * row is co_varnames, co_cellvars, co_freevars; since 3.11 a code object has
- * all names and a byte for each that says what it is (pycore_code.h).
+ * A frame's variables are an array of words. Up to 3.10 (frameobject.h) in the order co_varnames,
+ * co_cellvars, co_freevars; since 3.11 a code object has one tuple of all names, and a byte with
+ * the kind of each (pycore_code.h).
  */
 
-/*
- * co_flags bit: the code is a function with fast locals; without the bit, names are in a mapping.
- */
+/* co_flags: a function with fast locals; without this bit the names are in a mapping. */
 #define CODE_OPTIMIZED 0x1
 #define VARIABLES_MAXIMUM 10000
 
@@ -46,7 +44,7 @@ static int pyscope_read_count(const struct pyscope *scope, long offset, int64_t 
 	return 0;
 }
 
-/* Appends the names of a tuple, count of them or (-1) all. */
+/* Appends the first count names of a tuple, or all (-1). */
 static int pyscope_append_names(struct pyscope *scope, long offset, unsigned kind, int64_t count)
 {
 	struct pyvariable *added;
@@ -111,7 +109,9 @@ static int pyscope_read_names(struct pyscope *scope)
 		       : 0;
 }
 
-/* A cell is looked through; before MAKE_CELL an argument lies there bare. */
+/*
+ * Replaces a cell by its contents. Before MAKE_CELL runs, the word still holds the bare argument.
+ */
 static void open_cell(struct pyreader *reader, struct pyvariable *variable)
 {
 	if (!variable->value || !pytype_is(reader, variable->value, "cell"))
@@ -139,8 +139,8 @@ static int pyscope_read_values(struct pyscope *scope)
 }
 
 /*
- * Up to 3.10 an argument that inner functions use is named twice: its local
- * is empty and a cell has the value. It is shown once, where the argument is.
+ * Up to 3.10 an argument that inner functions use is named twice: its local is NULL and a cell has
+ * the value. Keep one variable, at the argument's place.
  */
 static void merge_arguments(struct pyscope *scope)
 {

@@ -1,9 +1,8 @@
 /*
- * pyscope: the variables of a frame and the words that they stand in, in
- * every layout from 3.8 to 3.14.
+ * pyscope: the variables of a frame and the addresses of their values, in every layout from 3.8 to
+ * 3.14.
  *
- * Names of a module or a class body are none of these: they are kept in a
- * mapping (is_function is false then).
+ * The names of a module or a class body are in a mapping instead; is_function is false then.
  */
 #ifndef BACKENDS_CPYTHON_PYSCOPE_H
 #define BACKENDS_CPYTHON_PYSCOPE_H
@@ -14,17 +13,18 @@
 
 struct pyreader;
 
-/* What a variable is: one of these bits, as CPython has them since 3.11. */
-#define PYSCOPE_HIDDEN 0x10 /* of an inlined comprehension */
+/* Kind of a variable: one of these bits, with CPython's values since 3.11. */
+#define PYSCOPE_HIDDEN 0x10 /* variable of an inlined comprehension */
 #define PYSCOPE_LOCAL 0x20
 #define PYSCOPE_CELL 0x40
 #define PYSCOPE_FREE 0x80
 
 struct pyvariable {
-	uint64_t name;	/* a str */
+	uint64_t name;	/* address of a str */
 	uint64_t value; /* 0: unbound */
-	uint64_t place; /* of the word that holds the value */
-	uint64_t cell;	/* the object that the word is in; 0: the frame */
+	uint64_t place; /* address of the word that holds the value */
+	/* address of the cell object that contains the word; 0: the word is in the frame */
+	uint64_t cell;
 	unsigned kind;
 };
 
@@ -37,15 +37,15 @@ struct pyscope {
 	struct pyvariable *variables;
 };
 
-/* -1: there is no frame. Clear the scope in any case. */
+/* Reads a frame's variables. -1: unreadable. Call pyscope_clear() in both cases. */
 int pyscope_read(struct pyscope *scope, struct pyreader *reader, uint64_t frame);
 void pyscope_clear(struct pyscope *scope);
-/* The mappings of names that the frame has; 0, or -1 unreadable. */
+/* The mappings f_globals and f_locals of the frame; 0, or -1: unreadable. */
 int pyscope_globals(const struct pyscope *scope, uint64_t *globals);
 int pyscope_locals(const struct pyscope *scope, uint64_t *locals);
 /*
- * Of a frame of which nothing was read: the code, and the tuple of the names
- * that it has. -1: it is no function, or unreadable.
+ * For a scope of which only reader and frame are set: the frame's code, and the tuple of the code's
+ * local names. -1: the code is no function, or unreadable.
  */
 int pyscope_function(const struct pyscope *scope, uint64_t *code, uint64_t *names);
 

@@ -12,7 +12,7 @@
 #include "banned.h"
 #include "base/buffer.h"
 
-/* Pointers to objects, one after the other. */
+/* An array of pointers to objects. */
 struct sequence {
 	uint64_t items;
 	int64_t count;
@@ -155,7 +155,7 @@ void pytuple_write(struct pywriter *writer, uint64_t address)
 				       sequence.count == 1 ? &one : &many);
 }
 
-/* count objects held right behind the head. */
+/* Reads count pointers directly behind the object's head; writes "?" if unreadable. */
 static int pysequence_read_held(struct pywriter *writer, uint64_t address, size_t count,
 				uint64_t *held)
 {
@@ -214,8 +214,8 @@ void pycell_write(struct pywriter *writer, uint64_t address)
 }
 
 /*
- * PyMemoryViewObject: a size, the managed buffer, hash, flags, exports, then
- * a Py_buffer: buf, obj, len, itemsize, readonly, ndim, format, shape.
+ * PyMemoryViewObject: ob_size, managed buffer, hash, flags, exports, then a Py_buffer: buf, obj,
+ * len, itemsize, readonly, ndim, format, shape.
  */
 #define VIEW_BUFFER 56
 #define VIEW_DIMENSIONS 64

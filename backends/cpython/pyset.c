@@ -12,7 +12,7 @@
 
 #define CHUNK 64
 
-/* setentry; a deleted one holds a dummy and the hash -1 (setobject.c). */
+/* setentry; a deleted entry has a dummy key and hash -1 (Objects/setobject.c). */
 struct entry {
 	uint64_t key;
 	int64_t hash;
@@ -20,7 +20,7 @@ struct entry {
 
 struct set {
 	uint64_t table;
-	int64_t size; /* of the table, a power of two */
+	int64_t size; /* entries of the table, a power of two */
 	int64_t used;
 };
 
@@ -41,7 +41,7 @@ static int set_read(struct pyreader *reader, uint64_t address, struct set *set)
 	return 0;
 }
 
-/* Visits keys and their hashes from number start on, until visit is false. */
+/* Calls visit for each key and hash from index start on, until visit returns false. */
 static int set_each(struct pyreader *reader, const struct set *set, int64_t start,
 		    bool (*visit)(uint64_t key, int64_t hash, void *data), void *data)
 {

@@ -23,7 +23,7 @@
 #include "protocol/sample.h"
 #include "protocol/stack.h"
 
-/* agent/probetui/server.py names them so. */
+/* Prefix of the agent's thread names, set in agent/probetui/server.py. */
 #define AGENT_THREADS "probetui-"
 
 static bool pystack_fill_is_main(const struct pystack *pystack, const struct pytask *pytask)
@@ -57,7 +57,10 @@ void pystack_use_names(struct pystack *pystack, bool has_names)
 	pystack->has_no_names = !has_names;
 }
 
-/* A thread enters threading's table a little after its state is there. */
+/*
+ * A new thread enters threading's table shortly after it has a thread state, so names are read in
+ * several samples.
+ */
 static void pystack_fill_read_names(struct pystack *pystack)
 {
 	struct pyreader reader;
@@ -88,7 +91,7 @@ static void pystack_fill_prepare_codes(struct pystack *pystack)
 	pystack->code_failure = memory_take_failure(pystack->memory);
 }
 
-/* Without /proc/PID/task/TID/syscall only the letter tells. */
+/* If /proc/PID/task/TID/syscall is unreadable, only the kernel's state letter is known. */
 static enum thread_state state_by_letter(struct pytask *pytask)
 {
 	switch (task_letter(&pytask->task)) {
@@ -109,7 +112,7 @@ static enum thread_state judge_state(const struct pystack *pystack, struct pytas
 {
 	const struct task_state *seen = &pytask->seen;
 
-	/* It may be stopped, whatever system call it is in. */
+	/* The thread may be stopped in any system call. */
 	if (pytask->task.is_letter_unread)
 		return THREAD_UNKNOWN;
 	if (!seen->is_known)
@@ -125,7 +128,7 @@ static enum thread_state judge_state(const struct pystack *pystack, struct pytas
 	return seen->is_blocked ? THREAD_BLOCKED : THREAD_RUNNING;
 }
 
-/* Python's name, else the kernel's, which is asked for once. */
+/* Python's name of the thread, else the kernel's, which is read once. */
 static void fill_name(const struct pystack *pystack, struct pytask *pytask,
 		      struct thread_sample *thread)
 {
@@ -137,7 +140,9 @@ static void fill_name(const struct pystack *pystack, struct pytask *pytask,
 		thread->name = xstrdup(pytask->name ? pytask->name : pytask->comm);
 }
 
-/* Of our agent in the process, unless the others wait for it now. */
+/*
+ * True for a thread of the agent in the process, unless it holds the GIL: then others wait for it.
+ */
 bool pystack_is_of_agent(const struct pystack *pystack, const struct pytask *pytask)
 {
 	const struct pygil *gil = pystack_gil(pystack, pytask->state.interpreter);
@@ -146,14 +151,14 @@ bool pystack_is_of_agent(const struct pystack *pystack, const struct pytask *pyt
 	       !(gil && gil->holder == pytask->state.address);
 }
 
-/* number 0: what was read made no sense. */
+/* number: errno; 0: the values read were malformed. */
 static char *say_missing(const char *what, int number)
 {
 	return xasprintf("%s could not be read: %s", what,
 			 number ? strerror(number) : "invalid addresses");
 }
 
-/* A thread that runs while it is read tears by itself. */
+/* A running thread's frames change while they are read: its broken chain is no failure. */
 static char *describe_missing(const struct pystack *pystack, const struct pytask *pytask,
 			      const struct pygil *gil, enum thread_state state)
 {
@@ -203,7 +208,7 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 					  pytask->walk->count);
 }
 
-/* Only its thread moves a task, so what rests with it is exact. */
+/* Only its loop's thread runs a task, so a consistent task is as exact as that thread. */
 static void fill_task(struct pystack *pystack, const struct pyasyncio_task *task,
 		      struct process_sample *sample)
 {

@@ -18,7 +18,7 @@ const struct pytask *pystack_find_state(const struct pystack *pystack, uint64_t 
 	return NULL;
 }
 
-/* A task that runs is where its thread is, below the coroutine's caller. */
+/* Frames of a task. A running task: its thread's newest frames up to the task's coroutine. */
 struct pywalk pystack_walk_of(const struct pystack *pystack, const struct pyasyncio_task *task,
 			      const struct pytask *pytask)
 {
@@ -48,7 +48,7 @@ static struct pywalk task_walk(const struct pystack *pystack, const struct pyasy
 	return pystack_walk_of(pystack, task, pystack_find_state(pystack, task->thread));
 }
 
-/* Its frames are borrowed; none: there is no such thread. */
+/* The frames are borrowed; count 0: no such thread. */
 static struct pywalk find_walk(const struct pystack *pystack, pid_t tid, int interpreter)
 {
 	const struct pyasyncio_task *task = tid < 0 ? pyasyncio_find(pystack->asyncio, -tid) : NULL;

@@ -17,8 +17,8 @@ void pystack_use_captures(struct pystack *pystack, struct capture_set *captures)
 }
 
 /*
- * A system call that a stop would end with EINTR in a program that may not
- * expect it is left alone: a wait for a futex goes on by itself.
+ * A ptrace-stop may end a system call with EINTR, which the program may not expect: a thread
+ * blocked in one is not stopped. A futex wait restarts by itself.
  */
 static bool pystack_native_may_be_held(const struct pytask *pytask)
 {
@@ -56,7 +56,10 @@ static int capture_sleeping(struct pystack *pystack, struct pytask *pytask, stru
 	return pytask_capture(pytask, pystack->memory, pystack->python, capture);
 }
 
-/* Held only where it has to be: without registers there may be less to see. */
+/*
+ * Stops the thread only if necessary: first if unwinding needs registers, else if it does not
+ * sleep.
+ */
 static int capture_one(struct pystack *pystack, struct pytask *pytask, struct capture *capture)
 {
 	bool is_held_first = pytask->native.wants_registers;
@@ -67,7 +70,7 @@ static int capture_one(struct pystack *pystack, struct pytask *pytask, struct ca
 	return (is_held_first ? capture_sleeping : capture_held)(pystack, pytask, capture);
 }
 
-/* Threads whose native frames are known already cost nothing. */
+/* Threads whose native frames are still valid are not captured. */
 void pystack_capture(struct pystack *pystack)
 {
 	for (size_t i = 0; i < pystack->task_count; i++) {
@@ -98,7 +101,9 @@ void pystack_name_captures(const struct pystack *pystack)
 		if (capture->tid != pytask->task.tid ||
 		    capture->interpreter != pytask->state.number)
 			continue;
-		/* Its name has come after it was captured. */
+		/*
+		 * The thread's name was read after its capture, and shows that it is the agent's.
+		 */
 		if (pytask->is_left_out) {
 			capture_set_remove(pystack->captures, next);
 			continue;
@@ -120,7 +125,7 @@ bool pystack_take_native(struct pystack *pystack, const struct capture *capture,
 		    pytask->state.number != capture->interpreter)
 			continue;
 		bool is_new = wants_registers != pytask->native.wants_registers;
-		/* One that may get better is not kept. */
+		/* A stack that registers may improve is not kept. */
 		pytask->native.stack = is_new ? NULL : merged;
 		pytask->native.python = python;
 		pytask->native.switches = capture->switches;

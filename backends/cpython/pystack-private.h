@@ -1,7 +1,6 @@
 /*
- * pystack-private: what the files of pystack share: pystack.c reads,
- * pystack-fill.c names what was read, pystack-frames.c finds the frames of one
- * thread, pystack-native.c captures threads.
+ * pystack-private: shared by the files of pystack: pystack.c reads, pystack-fill.c fills samples,
+ * pystack-frames.c finds the frames of one thread, pystack-native.c captures threads.
  */
 #ifndef BACKENDS_CPYTHON_PYSTACK_PRIVATE_H
 #define BACKENDS_CPYTHON_PYSTACK_PRIVATE_H
@@ -19,7 +18,7 @@ struct pycode_cache;
 struct pygil;
 struct pytask;
 
-#define PYSTACK_NAME_TRIES 4 /* samples in which a nameless thread is asked */
+#define PYSTACK_NAME_TRIES 4 /* samples in which the names of nameless threads are read */
 
 struct pystack {
 	pid_t pid;
@@ -28,44 +27,41 @@ struct pystack {
 	struct stack_table *table;
 	struct pycode_cache *codes;
 	struct pytstate_list states;
-	struct pytask **tasks; /* the main thread first */
+	struct pytask **tasks; /* main thread first */
 	size_t task_count;
 	size_t task_capacity;
-	struct pygil *gils; /* one an interpreter */
+	struct pygil *gils; /* one for each interpreter */
 	size_t gil_count;
 	size_t gil_capacity;
-	uint64_t *addresses; /* of code objects, for one sample */
+	uint64_t *addresses; /* code objects of one sample */
 	size_t address_capacity;
 	struct freezer *holds;
 	struct capture_set *captures; /* NULL: native frames are not wanted */
-	struct memory *aside;	      /* for threads that are held, one by one */
+	struct memory *aside;	      /* for threads that are ptrace-stopped, one at a time */
 	struct pyasyncio *asyncio;
 	int statm;
-	int code_failure;   /* why code objects are unread: an errno, or 0 */
-	int name_tries;	    /* that are left */
-	bool has_no_names;  /* they are not wanted */
-	bool is_namespaced; /* its tids are not ours */
+	int code_failure;   /* errno of a failed read of code objects; 0: none */
+	int name_tries;	    /* samples left that read names */
+	bool has_no_names;  /* true: names are not wanted */
+	bool is_namespaced; /* true: the process has another pid namespace, with other tids */
 	uint64_t epoch;
-	uint64_t other_calls; /* of threads that have gone, and our own */
+	uint64_t other_calls; /* system calls of ended threads, and pystack's own */
 };
 
-/* Lends; NULL: it was not read. */
+/* The GIL of an interpreter, borrowed; NULL: not read. */
 const struct pygil *pystack_gil(const struct pystack *pystack, uint64_t interpreter);
-/* The thread of a thread state; NULL: it is gone. */
+/* The thread of a thread state; NULL: ended. */
 const struct pytask *pystack_find_state(const struct pystack *pystack, uint64_t state);
-/* What a task, whose thread pytask is, stands for; its frames are borrowed. */
+/* The frames of a task; pytask: the thread of its loop. The frames are borrowed. */
 struct pywalk pystack_walk_of(const struct pystack *pystack, const struct pyasyncio_task *task,
 			      const struct pytask *pytask);
-/* Fills a sample with what was read, and captures what is wanted. */
+/* Fills a sample from the threads read, and captures threads if captures are wanted. */
 void pystack_fill(struct pystack *pystack, struct process_sample *sample);
-/* Whether a thread is the agent's, as far as its name is known. */
+/* True for a thread of the agent, as far as its name is known. */
 bool pystack_is_of_agent(const struct pystack *pystack, const struct pytask *pytask);
 /* Captures the threads whose native frames are not known. */
 void pystack_capture(struct pystack *pystack);
-/*
- * Gives captures their frames, when those have names; those of threads that
- * are left out go.
- */
+/* Gives captures their named frames; removes captures of threads that are not in the sample. */
 void pystack_name_captures(const struct pystack *pystack);
 
 #endif

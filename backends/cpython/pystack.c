@@ -115,7 +115,7 @@ static int compare_tasks(const void *a, const void *b)
 
 	if (left->state.number != right->state.number)
 		return left->state.number < right->state.number ? -1 : 1;
-	/* The main thread's tid is the pid, most often the lowest. */
+	/* The main thread's tid is the pid, which is usually the lowest tid. */
 	bool left_is_main = left->task.tid == left->task.pid;
 	bool right_is_main = right->task.tid == right->task.pid;
 	if (left_is_main != right_is_main)
@@ -123,7 +123,7 @@ static int compare_tasks(const void *a, const void *b)
 	return left->task.tid < right->task.tid ? -1 : left->task.tid > right->task.tid;
 }
 
-/* Makes the kept threads those of the list. True when some are new. */
+/* Updates the kept threads to those of the list; true if some are new. */
 static bool merge_tasks(struct pystack *pystack)
 {
 	struct pytask **old = pystack->tasks;
@@ -167,7 +167,7 @@ static bool has_changed(const struct pystack *pystack)
 	return false;
 }
 
-/* A stop is everybody's; the main thread answers for all. */
+/* A stop signal stops all threads: they are asked only if the main thread is stopped. */
 static void look_at_tasks(struct pystack *pystack)
 {
 	bool is_stopped;
@@ -183,8 +183,8 @@ static void look_at_tasks(struct pystack *pystack)
 }
 
 /*
- * Takes a snapshot after a look at the known threads. A thread that shows up
- * in it had no look before, so the snapshot is taken again.
+ * Takes a snapshot after reading the kernel state of the known threads. If the snapshot shows a new
+ * thread, whose kernel state was not read before, both are repeated.
  */
 static int take_snapshot(struct pystack *pystack, struct error *error)
 {
@@ -227,7 +227,7 @@ static void read_gils(struct pystack *pystack)
 	}
 }
 
-/* frozen: address of the GIL whose holder is held, 0 for none. */
+/* frozen: address of the GIL whose holder is ptrace-stopped; 0: none. */
 static void settle_tasks(struct pystack *pystack, uint64_t frozen)
 {
 	for (size_t i = 0; i < pystack->task_count; i++) {
@@ -267,9 +267,8 @@ static bool is_still_held(const struct pystack *pystack, const struct pygil *gil
 }
 
 /*
- * Reads while the GIL's holder stands. The thread that is named as the holder
- * may be just giving the GIL away, so that is checked before and after.
- * True: nothing ran between.
+ * Reads while the GIL's holder is ptrace-stopped. That thread may just have been giving the GIL
+ * away, so the holder is checked before and after. True: no Python ran during the read.
  */
 static bool pystack_read_held(struct pystack *pystack, const struct pygil *gil,
 			      struct process_sample *sample)
@@ -286,7 +285,7 @@ static bool pystack_read_held(struct pystack *pystack, const struct pygil *gil,
 	return is_exact;
 }
 
-/* Reads with the holder of the main interpreter's GIL held if there is one. */
+/* Reads while the holder of the main interpreter's GIL is ptrace-stopped, if there is one. */
 static int read_exactly(struct pystack *pystack, struct process_sample *sample, struct error *error)
 {
 	for (int i = 0; i < HOLD_TRIES; i++) {
@@ -312,7 +311,7 @@ int pystack_sample(struct pystack *pystack, bool exact, struct process_sample *s
 	sample->pid = pystack->pid;
 	sample->epoch = ++pystack->epoch;
 	sample->time = (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-	/* What was never read would be read while somebody waits. */
+	/* Warms the caches with a first read, so that the read with a stopped thread is short. */
 	if (!exact || pystack->task_count == 0) {
 		look_at_tasks(pystack);
 		if (read_once(pystack, 0, error) < 0)

@@ -15,7 +15,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 
-/* Characters that are read in one go. */
+/* Maximum characters fetched in one read. */
 #define CHUNK 512
 
 static bool is_surrogate(uint32_t character)
@@ -23,7 +23,7 @@ static bool is_surrogate(uint32_t character)
 	return character >= 0xd800 && character <= 0xdfff;
 }
 
-/* The state: interned:2, kind:3, compact:1, ascii:1. */
+/* state's bits: interned:2, kind:3, compact:1, ascii:1. */
 int pystring_parse(struct pystring *string, const struct cpython *python, uint64_t address,
 		   const uint8_t *head)
 {
@@ -56,7 +56,7 @@ int pystring_read(struct pyreader *reader, uint64_t address, struct pystring *st
 	return pyreader_pointer(reader, address + (uint64_t)at->compact_size, &string->data);
 }
 
-/* In the machine's own order: we run on it, too. */
+/* Native byte order: probetui runs on the same machine. */
 static uint32_t character_at(const uint8_t *bytes, size_t i, unsigned width)
 {
 	uint32_t character = 0;
@@ -91,7 +91,7 @@ bool pystring_equals(struct pyreader *reader, uint64_t address, const char *text
 	char bytes[256];
 	size_t length = strlen(text);
 
-	/* Most keys have another length: one read says so. */
+	/* Most keys differ in length, which costs one read. */
 	if (pyreader_size(reader, address, &string.length) || string.length != (int64_t)length ||
 	    length > sizeof(bytes))
 		return false;
@@ -138,7 +138,7 @@ int pyobject_string(struct pyreader *reader, uint64_t address, size_t maximum, s
 	return 0;
 }
 
-/* The first characters of a string, or bytes, and how they are quoted. */
+/* The first characters of a str or bytes, and how to quote them. */
 struct quoted {
 	const uint32_t *characters;
 	size_t count;
@@ -147,7 +147,7 @@ struct quoted {
 	char quote;
 };
 
-/* As unicode_repr and PyBytes_Repr: " only where it saves escapes. */
+/* Like unicode_repr and PyBytes_Repr: " only if the text has ' and no ". */
 static char choose_quote(const struct quoted *quoted)
 {
 	bool has_single = false;
@@ -221,7 +221,7 @@ void pystring_put(struct pywriter *writer, const uint32_t *characters, size_t co
 	write_quoted(writer, &quoted);
 }
 
-/* Writes what of string fits, quoted. */
+/* Writes as many characters of string as fit, quoted. */
 static void pystring_write_string(struct pywriter *writer, const struct pystring *string,
 				  bool is_bytes)
 {

@@ -1,7 +1,7 @@
 /*
- * pystring: str, bytes and bytearray objects (PEP 393,
- * Include/cpython/unicodeobject.h). Compact ones hold their characters behind
- * the object; those of a subclass of str point to them.
+ * pystring: str, bytes and bytearray objects (PEP 393, Include/cpython/unicodeobject.h). A compact
+ * str holds its characters directly behind its head; an instance of a str subclass points to its
+ * characters.
  */
 #ifndef BACKENDS_CPYTHON_PYSTRING_H
 #define BACKENDS_CPYTHON_PYSTRING_H
@@ -16,33 +16,31 @@ struct pyreader;
 struct pywriter;
 
 struct pystring {
-	uint64_t data;	/* 0: it has to be asked for, behind the object */
+	/* address of the characters; 0: not compact, a pointer behind the head has it */
+	uint64_t data;
 	int64_t length; /* characters */
-	unsigned width; /* bytes of one: 1, 2, 4 */
+	unsigned width; /* bytes of one character: 1, 2 or 4 */
 };
 
-/*
- * The str at address, of which the first ascii_size bytes are in head; -1: it
- * makes no sense.
- */
+/* Fills string from head, the first ascii_size bytes of the str at address; -1: malformed. */
 int pystring_parse(struct pystring *string, const struct cpython *python, uint64_t address,
 		   const uint8_t *head);
 /*
- * Appends characters of width bytes each as UTF-8; what is no character, a
- * lone surrogate above all, as its number.
+ * Appends count characters of width bytes each as UTF-8; lone surrogates and invalid code points as
+ * \uXXXX.
  */
 void pystring_decode(struct buffer *out, const uint8_t *bytes, size_t count, unsigned width);
-/* Reads what and where it is; -1: address is no str. */
+/* Reads length, width and address of the characters; -1: address is no str. */
 int pystring_read(struct pyreader *reader, uint64_t address, struct pystring *string);
-/* Reads count characters from number start on. */
+/* Reads count characters from index start on; 0, or -1: unreadable. */
 int pystring_characters(struct pyreader *reader, const struct pystring *string, int64_t start,
 			size_t count, uint32_t *characters);
-/* True for a str that equals ASCII text. */
+/* True for a str that equals text, which must be ASCII. */
 bool pystring_equals(struct pyreader *reader, uint64_t address, const char *text);
-/* Where the bytes of a bytes object lie. */
+/* Address and number of the bytes in a bytes object; -1: no bytes object. */
 int pybytes_read(struct pyreader *reader, uint64_t address, uint64_t *data, int64_t *length);
 
-/* Characters that are at hand, quoted. */
+/* Writes characters that are already read, quoted like a str or bytes. */
 void pystring_put(struct pywriter *writer, const uint32_t *characters, size_t count, bool is_bytes);
 void pystring_write(struct pywriter *writer, uint64_t address);
 void pybytes_write(struct pywriter *writer, uint64_t address);

@@ -12,9 +12,9 @@
 #include "base/array.h"
 #include "protocol/stack.h"
 
-#define TRIES 10     /* fetches of a running thread, two copies each */
-#define SPARE 2	     /* walk that settling needs no more when it is done */
-#define AGREEMENTS 3 /* fetches in a row that have to show the same */
+#define TRIES 10     /* maximum fetches of a running thread, two copies each */
+#define SPARE 2	     /* index of a walk that is free after pytask_settle() */
+#define AGREEMENTS 3 /* fetches in a row that must show the same stack */
 
 struct pytask *pytask_new(const struct pytstate *state, pid_t pid, pid_t tid)
 {
@@ -50,7 +50,7 @@ bool pytask_is_stopped(struct pytask *pytask)
 	return letter == 'T' || letter == 't';
 }
 
-/* It was blocked before the snapshot and has not run since. */
+/* True if the thread was blocked before the snapshot and has not run since. */
 static bool has_slept(struct pytask *pytask)
 {
 	struct task_state now;
@@ -60,7 +60,7 @@ static bool has_slept(struct pytask *pytask)
 	       now.switches == pytask->seen.switches;
 }
 
-/* Walks one copy; false: broken, or not all of it came with the snapshot. */
+/* Walks one copy; false: the chain breaks off, or further system calls were needed. */
 static bool walk_copy(struct pytask *pytask, int copy, struct memory *memory,
 		      const struct cpython *python)
 {
@@ -84,10 +84,9 @@ static void swap_walks(struct pywalk *a, struct pywalk *b)
 }
 
 /*
- * Fetches the thread's pages again and again, two copies each time, until
- * some fetches in a row show one and the same stack in all their copies. Two
- * copies alone are not enough: a tight loop comes back to the same half-old
- * picture in a few percent of all cases, four copies in 0.1 to 5 percent.
+ * Fetches the thread's memory repeatedly, two copies each time, until AGREEMENTS fetches in a row
+ * show the same stack in all copies. Two copies alone are not enough: a tight loop returns to the
+ * same half-old state in a few percent of all cases; in four copies in 0.1 to 5 percent.
  */
 static enum exactness compare_copies(struct pytask *pytask, struct memory *memory,
 				     const struct cpython *python, bool is_first_whole)
@@ -230,7 +229,10 @@ void pytask_name_capture(const struct pytask *pytask, struct capture *capture)
 		capture->python[i].frame = pytask->frames[i];
 }
 
-/* It may have run and come back, or have been held for this very stack. */
+/*
+ * Compares the stack's top: the thread may have run and returned to the same place, or the switch
+ * was its own capture's ptrace-stop.
+ */
 static bool has_same_fingerprint(struct pytask *pytask, struct memory *memory)
 {
 	struct capture capture = { .tid = 0 };
