@@ -1,4 +1,4 @@
-/* pytensor-autograd: what a tensor of torch has for its gradient. */
+/* pytensor-autograd: requires_grad, grad_fn and gradient of a torch tensor. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-/* A function of Python's own is called as its class is. */
+/* A function written in Python has its class's name. */
 static int name_python(struct pyreader *reader, uint64_t node, const struct torch_layout *layout,
 		       char *out, size_t size)
 {
@@ -50,10 +50,10 @@ static void name_function(struct pyreader *reader, uint64_t node, const struct t
 }
 
 /*
- * A view of what was written since then gets its function anew when somebody
- * asks for it: what it has is only true where nothing was ever written. The
- * counter of that stands behind extra, and its number behind a head as that
- * of a tensor.
+ * True for a view that may have been written to. After a write, torch updates the view's grad_fn
+ * only when the program asks for it, so a stored grad_fn is valid only while the version counter is
+ * 0. The pointer to the counter follows extra; in the counter, the number follows a head as long as
+ * a TensorImpl's.
  */
 static bool is_view_written(struct pyreader *reader, const struct torch_object *object,
 			    uint64_t meta)

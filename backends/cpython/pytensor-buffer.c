@@ -10,7 +10,7 @@
 #include "banned.h"
 #include "base/array.h"
 
-/* Elements along one dimension: more are not believed. */
+/* A larger size of one dimension is implausible. */
 #define SIZE_LIMIT (INT64_C(1) << 48)
 
 static void pytensor_buffer_begin(struct pytensor *tensor, uint64_t object)
@@ -23,7 +23,7 @@ static void pytensor_buffer_begin(struct pytensor *tensor, uint64_t object)
 				     .storage_users = -1 };
 }
 
-/* One dimension of elements that lie side by side. */
+/* Describes one dimension of contiguous elements. */
 static int pytensor_buffer_set_row(struct pytensor *tensor, const char *dtype, int64_t size,
 				   int64_t count, uint64_t data)
 {
@@ -50,7 +50,7 @@ int pytensor_read_bytes(struct pyreader *reader, uint64_t object, struct pytenso
 				       object + (uint64_t)reader->python->offsets.bytes_sval);
 }
 
-/* PyByteArrayObject: a size, what is allocated, where that is, the start. */
+/* PyByteArrayObject: ob_size, ob_alloc, ob_bytes, ob_start. */
 #define BYTEARRAY_START 40
 
 int pytensor_read_bytearray(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
@@ -66,8 +66,8 @@ int pytensor_read_bytearray(struct pyreader *reader, uint64_t object, struct pyt
 }
 
 /*
- * arrayobject (Modules/arraymodule.c): a size, items, what is allocated,
- * descriptor, which begins with the letter of its type, in an int its size.
+ * arrayobject (Modules/arraymodule.c): ob_size, ob_item, allocated, ob_descr; a descriptor begins
+ * with the type's letter, then an int with its size.
  */
 #define ARRAY_ITEMS 24
 #define ARRAY_DESCRIPTOR 40
@@ -76,7 +76,7 @@ struct array_descriptor {
 	int32_t size;
 };
 
-/* As in the module struct, of this machine. */
+/* Letters of the module struct, with the sizes of this machine. */
 static const struct format {
 	char letter;
 	int size;
@@ -118,8 +118,8 @@ int pytensor_read_array(struct pyreader *reader, uint64_t object, struct pytenso
 }
 
 /*
- * PyMemoryViewObject: a size, the managed buffer, hash, flags, exports, then
- * a Py_buffer (Include/cpython/memoryobject.h).
+ * PyMemoryViewObject: ob_size, managed buffer, hash, flags, exports, then a Py_buffer
+ * (Include/cpython/memoryobject.h).
  */
 #define VIEW_FLAGS 40
 #define VIEW_RELEASED 1
@@ -131,7 +131,7 @@ struct view {
 	uint64_t format, shape, strides, parts;
 };
 
-/* "<f", "B", "T{...}": of what is none of one letter the bytes alone. */
+/* Names the type of a format: "<f", "B"; a format of several letters ("T{...}") becomes void. */
 static int name_format(struct pyreader *reader, const struct view *view, struct pytensor *tensor)
 {
 	char text[16] = "B";
@@ -154,7 +154,7 @@ static int name_format(struct pyreader *reader, const struct view *view, struct 
 	return 0;
 }
 
-/* A view without a shape is flat, one without strides has no gaps. */
+/* A view without shape has one dimension; a view without strides is contiguous. */
 static int pytensor_buffer_read_shape(struct pyreader *reader, const struct view *view,
 				      struct pytensor *tensor)
 {

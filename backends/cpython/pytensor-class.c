@@ -1,6 +1,6 @@
 /*
- * pytensor-class: what the Python classes of torch's tensors are, and what a
- * DTensor says of itself in its attributes.
+ * pytensor-class: the Python classes of torch's tensors, and the placements in a DTensor's
+ * attributes.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,10 +23,10 @@
 #define PLACEMENTS_MAXIMUM 8
 #define TEXT_MAXIMUM 64
 
-/* A class has the traits of all its bases. */
+/* Traits of classes; a class has the traits of all its bases, too. */
 static const struct {
-	const char *module; /* what its name begins with */
-	const char *name;   /* and ends with */
+	const char *module; /* prefix of the full name */
+	const char *name;   /* suffix of the full name */
 	unsigned traits;
 } known[] = {
 	{ "torch.nn.", ".Parameter", TORCH_PARAMETER },
@@ -119,7 +119,9 @@ bool torch_is_parameter(struct pyreader *reader, uint64_t object, unsigned trait
 	       !pyobject_integer(reader, value, &number) && number == 1;
 }
 
-/* A class written in C++ (pybind11): behind the head stands its object. */
+/*
+ * For a placement class written in C++ (pybind11): the pointer to the C++ object follows the head.
+ */
 static int read_bound_dimension(struct pyreader *reader, uint64_t placement, int64_t *dimension)
 {
 	const char *class;
@@ -159,7 +161,7 @@ static int put_placement(struct pyreader *reader, uint64_t placement, struct buf
 	return result;
 }
 
-/* Appends where the rank is along that dimension of the mesh. */
+/* Appends the rank's coordinate along that dimension of the mesh. */
 static int put_coordinate(struct pyreader *reader, uint64_t spec, int64_t dimension,
 			  struct buffer *out)
 {
@@ -181,7 +183,7 @@ static bool is_replicated(const char *placement)
 	return strncmp(placement, "Replicate", strlen("Replicate")) == 0;
 }
 
-/* *shard: which part of it that is; empty where it cannot be told. */
+/* *shard becomes the coordinates of the local shard; empty if unknown. */
 static int put_placements(struct pyreader *reader, uint64_t object, struct buffer *out,
 			  struct buffer *shard)
 {

@@ -1,7 +1,6 @@
 /*
- * pytensor-jax: what an array of jax is. Its elements lie in a buffer of XLA,
- * in an order and at a place that only the library knows for sure: so type
- * and shape are read, which an object of Python has, and no element.
+ * pytensor-jax: arrays of jax. The elements lie in a buffer of XLA, whose address and order only
+ * the library knows. So type and shape are read from the Python object, and no element.
  */
 #include "backends/cpython/pytensor.h"
 
@@ -15,7 +14,7 @@
 #include "banned.h"
 #include "base/array.h"
 
-/* Elements along one dimension: more are not believed. */
+/* A larger size of one dimension is implausible. */
 #define SIZE_LIMIT (INT64_C(1) << 48)
 
 static const char *const arrays[] = { "jaxlib._jax.ArrayImpl", "jaxlib.xla_extension.ArrayImpl" };
@@ -46,7 +45,7 @@ static bool is_shaped(struct pyreader *reader, uint64_t object)
 		pytype_derives(reader, &type, "jax.core.ShapedArray"));
 }
 
-/* Strides as of one that is contiguous. */
+/* Sets shape, and the strides of a contiguous array. */
 static int pytensor_jax_read_shape(struct pyreader *reader, uint64_t shape, struct pytensor *tensor)
 {
 	int64_t count = pytuple_count(reader, shape);

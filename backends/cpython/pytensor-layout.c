@@ -1,4 +1,4 @@
-/* pytensor-layout: from what is known of a tensor to where its elements lie. */
+/* pytensor-layout: the addresses of a tensor's elements. */
 #include "backends/cpython/pytensor.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "protocol/dtype.h"
 
-/* The element at offset, and strides in bytes; -1: they overflow. */
+/* Adds torch's offset to the address and converts strides to bytes; -1: overflow. */
 static int scale_torch(const struct pytensor *tensor, struct tensor_layout *layout)
 {
 	int64_t limit = INT64_MAX / tensor->item_size;

@@ -1,4 +1,4 @@
-/* pytensor-names: element types and devices by their numbers in torch. */
+/* pytensor-names: names of element types and devices by torch's numbers. */
 #include "backends/cpython/pytensor.h"
 
 #include "backends/cpython/pytensor-torch.h"
@@ -8,7 +8,7 @@
 /* c10::ScalarType by number (torch/headeronly/core/ScalarType.h). */
 static const struct {
 	const char *name;
-	int size; /* bytes, as torch tells them */
+	int size; /* bytes, as in torch's itemsize */
 } dtypes[] = {
 	{ "uint8", 1 },
 	{ "int8", 1 },
@@ -59,8 +59,8 @@ static const struct {
 };
 
 /*
- * c10::DeviceType by number (torch/headeronly/core/DeviceType.h), and whether
- * tensors lie on more than the first of a kind.
+ * c10::DeviceType by number (torch/headeronly/core/DeviceType.h). is_counted: a machine may have
+ * several devices of this type, so an index above 0 is valid.
  */
 static const struct device {
 	const char *name;

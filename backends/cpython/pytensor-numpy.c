@@ -12,19 +12,18 @@
 #include "base/buffer.h"
 #include "protocol/dtype.h"
 
-/* Elements along one dimension: more are not believed. */
+/* A larger size of one dimension is implausible. */
 #define SIZE_LIMIT (INT64_C(1) << 48)
 #define ITEM_LIMIT (INT64_C(1) << 31)
 #define ALIGNMENT_LIMIT 64
-/* Types that numpy itself numbers (NPY_NTYPES). */
+/* Type numbers of numpy's own types are below NPY_NTYPES. */
 #define BUILTIN_TYPES 24
 #define ML_DTYPES "ml_dtypes."
 
 /*
- * PyArrayObject: data, a count of dimensions, dimensions, strides, base,
- * descriptor (numpy/ndarraytypes.h). PyArray_Descr: typeobj, kind, type,
- * byteorder, flags, type_num, then elsize: four bytes up to 1.x, eight in 2.x
- * behind eight of flags.
+ * PyArrayObject: data, nd, dimensions, strides, base, descr (numpy/ndarraytypes.h). PyArray_Descr:
+ * typeobj, kind, type, byteorder, flags, type_num, then elsize: four bytes up to 1.x; in 2.x eight
+ * bytes, behind eight bytes of flags.
  */
 struct array {
 	uint64_t data;
@@ -40,8 +39,8 @@ struct descriptor {
 };
 
 /*
- * Up to 1.x four bytes of size and as many of alignment stand where 2.x has
- * flags, whose upper half is not used.
+ * numpy 1.x has four bytes of size and four of alignment where 2.x has flags, whose upper half is
+ * 0.
  */
 static int64_t find_size(const struct descriptor *is)
 {
@@ -51,9 +50,8 @@ static int64_t find_size(const struct descriptor *is)
 }
 
 /*
- * What a library added to numpy, by the name of its class of numbers: those of
- * ml_dtypes are known. Where torch has another type of that name, its is told
- * with the module.
+ * Names a type that a library added to numpy, by its scalar class; the types of ml_dtypes are
+ * known. A type whose name torch uses for another type keeps the prefix "ml_dtypes.".
  */
 static int name_added(struct pyreader *reader, struct pytensor *tensor, const struct descriptor *is)
 {
@@ -126,7 +124,7 @@ int pytensor_set_dtype(struct pyreader *reader, uint64_t address, struct pytenso
 		       : 0;
 }
 
-/* The number of elements; -1: no such shape. */
+/* The number of elements; -1: invalid shape. */
 static int64_t count_elements(const struct pytensor *tensor)
 {
 	int64_t count = 1;
@@ -148,7 +146,7 @@ static int read_words(struct pyreader *reader, uint64_t address, int count, int6
 	return pyreader_read(reader, address, words, (size_t)count * sizeof(*words));
 }
 
-/* The array itself, without what a class of it adds. */
+/* Reads the array without the additions of a subclass. */
 static int read_array(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
 {
 	struct array array;
@@ -184,7 +182,7 @@ static bool pytensor_numpy_is_array(struct pyreader *reader, uint64_t object)
 	       strcmp(type.kind->name, "numpy.ndarray") == 0;
 }
 
-/* numpy.bool, or numpy.bool_ up to 1.x: nomask, or one for all elements. */
+/* numpy.bool (numpy.bool_ up to 1.x): numpy.ma.nomask, or one value for all elements. */
 static bool read_scalar(struct pyreader *reader, uint64_t mask, uint8_t *value)
 {
 	struct pytype type;
@@ -216,7 +214,10 @@ const char *pytensor_set_mask(struct pyreader *reader, uint64_t object, struct p
 	return NULL;
 }
 
-/* Why its mask cannot be applied; NULL: it is known, or there is none. */
+/*
+ * Reads the mask of object; returns the reason why it cannot be applied, or NULL: applied, or no
+ * mask.
+ */
 static const char *read_mask(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
 {
 	struct pytype type;

@@ -12,16 +12,16 @@
 #include "base/buffer.h"
 
 #define VERSION_MAXIMUM 64
-/* A search reads much, and what it looks at may be no tensor at all. */
+/* Maximum searches of a reader: a search reads much, and the object may be no tensor. */
 #define SEARCHES_MAXIMUM 16
-/* In AutogradMeta, of what is searched for. */
+/* Bytes of an AutogradMeta that are searched. */
 #define AUTOGRAD_BYTES 64
 
 static const struct torch_layout layouts[] = {
 #include "backends/cpython/pytensor-torch.inc"
 };
 
-/* "2.13.0+cpu" as 2013; -1: it is no version. */
+/* "2.13.0+cpu" becomes 2013; -1: not a version. */
 static int pytensor_offsets_parse_version(const char *text)
 {
 	char *end;
@@ -98,7 +98,10 @@ static bool is_autograd(struct pyreader *reader, uint64_t object)
 	       pytensor_offsets_is_class(reader, object, "22DifferentiableViewMetaE");
 }
 
-/* There is always one, a tensor that is not defined at least. */
+/*
+ * True if the gradient's pointer is at place: it is never NULL, a missing gradient is an
+ * UndefinedTensorImpl.
+ */
 static bool has_gradient(struct pyreader *reader, uint64_t meta, int place)
 {
 	uint64_t gradient;
@@ -145,7 +148,7 @@ static bool pytensor_offsets_fits(struct pyreader *reader, struct torch_object *
 	return true;
 }
 
-/* Those of this version, or all; the newest first. */
+/* Tries the known layouts of this version (0: of all versions), newest first. */
 static bool try_table(struct pyreader *reader, struct torch_object *tensor, int version)
 {
 	for (size_t i = ARRAY_LENGTH(layouts); i-- > 0;) {
@@ -158,9 +161,9 @@ static bool try_table(struct pyreader *reader, struct torch_object *tensor, int 
 }
 
 /*
- * What the objects' heads and members are like has never changed: a storage
- * begins as a tensor does, with counts, and then has the place of its data and
- * its size; the members behind the sizes stand at fixed distances.
+ * Sets the other members by distances that never changed between versions: a StorageImpl begins
+ * like a TensorImpl, with reference counts, then data and size; the members behind sizes have fixed
+ * distances.
  */
 static void derive(struct torch_layout *layout)
 {
@@ -180,7 +183,10 @@ static void derive(struct torch_layout *layout)
 	layout->zero = layouts[ARRAY_LENGTH(layouts) - 1].zero;
 }
 
-/* A storage of its own is needed to be sure where it is. */
+/*
+ * Finds the pointers to the storage and back to the Python object; fails for a tensor without a
+ * storage.
+ */
 static bool search_impl(struct pyreader *reader, struct torch_object *tensor,
 			struct torch_layout *layout)
 {

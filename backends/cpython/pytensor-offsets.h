@@ -1,7 +1,7 @@
 /*
- * pytensor-offsets: where torch's C++ objects have their members, by version
- * (pytensor-torch.inc). What is not known by its version is searched for: the
- * classes of what is pointed to tell where things are.
+ * pytensor-offsets: byte offsets of the members of torch's C++ objects, by torch version
+ * (pytensor-torch.inc). For an unknown version they are searched for: a member is recognised by the
+ * C++ class of the object that it points to.
  */
 #ifndef BACKENDS_CPYTHON_PYTENSOR_OFFSETS_H
 #define BACKENDS_CPYTHON_PYTENSOR_OFFSETS_H
@@ -11,54 +11,58 @@
 
 struct pyreader;
 
-/* Distances in bytes. */
+/* Offsets in bytes. */
 struct torch_layout {
-	int first, last; /* versions: 2013 is 2.13; 0: found by searching */
-	int impl;	 /* in the Python object: the TensorImpl */
+	int first, last; /* first and last version: 2013 is 2.13; 0: found by searching */
+	int impl;	 /* in the Python object: pointer to the TensorImpl */
 	/* In the TensorImpl. */
 	int storage, autograd;
-	int back; /* to the Python object; the lowest bit says who owns whom */
+	/* pointer to the Python object; the lowest bit says which of the two owns the other */
+	int back;
 	int sizes;
 	int offset, count, dtype, device;
-	int is_flag_first; /* of the device, which is an optional */
+	int is_flag_first; /* the device is a std::optional; 1: its flag precedes it */
 	int extra;
-	int symbolic; /* in extra; -1: extra is for nothing else */
+	int symbolic; /* in extra; -1: extra is only used for symbolic sizes */
 	int keys;
 	uint64_t conjugate, negative, zero; /* bits of keys */
 	/* In the StorageImpl. */
 	int users, data, bytes;
 	/* In the AutogradMeta. */
 	int grad, grad_fn, requires_grad;
-	int function; /* in a PyNode: the function's Python object */
+	int function; /* in a PyNode: pointer to the function's Python object */
 };
 
-/* What a reader found out of a process's torch. */
+/* Facts about the process's torch, found by a reader. */
 struct pytensor_cache {
-	int version;			   /* 2013; -1: unknown; 0: not looked for */
-	bool is_blind;			   /* for tests: as if no version were known */
-	int searches;			   /* for a layout, so far */
-	const struct torch_layout *layout; /* of the last tensor; NULL: none */
+	int version;			   /* 2013 is 2.13; -1: unknown; 0: not read yet */
+	bool is_blind;			   /* for tests: treats every version as unknown */
+	int searches;			   /* number of searches for a layout so far */
+	const struct torch_layout *layout; /* of the last tensor; NULL: none yet */
 	struct torch_layout found;
 	struct {
 		uint64_t address; /* of a Python type; 0: free */
 		unsigned traits;
 		char name[128];
 	} types[8];
-	unsigned next; /* to be replaced */
+	unsigned next; /* index of the item to replace next */
 };
 
 #define TORCH_IMPL_BYTES 208
 
-/* A tensor whose layout fits. */
+/* A tensor and the layout that fits it. */
 struct torch_object {
 	uint64_t object;
-	uint64_t impl; /* 0: no bytes yet */
+	uint64_t impl; /* 0: bytes are not read */
 	uint8_t bytes[TORCH_IMPL_BYTES];
 	const struct torch_layout *layout;
-	bool is_sure; /* it is that of the version that runs */
+	bool is_sure; /* true: layout is the known layout of the running torch version */
 };
 
-/* 0: found, and what it points to are what they should be. */
+/*
+ * Finds a layout that fits the tensor; 0: found, and the pointers lead to the right classes; -1:
+ * none.
+ */
 int torch_object_open(struct pyreader *reader, uint64_t object, struct torch_object *tensor);
 
 #endif

@@ -97,7 +97,7 @@ static bool is_block(struct pyreader *reader, uint64_t object)
 	return pytensor_pandas_is_of(reader, object, "pandas.core.internals.blocks.Block");
 }
 
-/* Without columns there are none. */
+/* True for a tuple of blocks; it is empty in a DataFrame without columns. */
 static bool is_blocks(struct pyreader *reader, uint64_t object)
 {
 	uint64_t first;
@@ -132,7 +132,7 @@ static bool is_zone(struct pyreader *reader, uint64_t object)
  * Values
  */
 
-/* By the last part of the name of its class. */
+/* Extension arrays whose elements are not read, by the last part of the class's name. */
 static const struct {
 	const char *name;
 	const char *unread;
@@ -151,7 +151,7 @@ static const struct {
 static const char ANY[] = "it is an extension array of pandas that is not read from outside";
 static const char ZONE[] = "its times have a time zone, which is not applied to them here";
 
-/* It has no shape that is known. */
+/* Makes a tensor without elements and without a known shape. */
 static void pytensor_pandas_refuse(struct pytensor *tensor, const char *name, const char *why)
 {
 	*tensor = (struct pytensor){ .family = PYTENSOR_NUMPY,
@@ -163,7 +163,7 @@ static void pytensor_pandas_refuse(struct pytensor *tensor, const char *name, co
 	snprintf(tensor->dtype_text, sizeof(tensor->dtype_text), "%s", name);
 }
 
-/* Int64, Float64, boolean: values, and where they are missing a mask. */
+/* Reads an array of Int64, Float64 or boolean: values, and a mask of missing values. */
 static int read_with_mask(struct pyreader *reader, uint64_t array, struct pytensor *tensor)
 {
 	uint64_t data, mask;
@@ -225,7 +225,7 @@ static int read_extension(struct pyreader *reader, uint64_t array, struct pytens
 	return result;
 }
 
-/* A block's values: rows are columns of a DataFrame. */
+/* Reads a block's values; each row is a column of the DataFrame. */
 static int pytensor_pandas_read_values(struct pyreader *reader, uint64_t block,
 				       struct pytensor *tensor)
 {
@@ -240,7 +240,7 @@ static int pytensor_pandas_read_values(struct pyreader *reader, uint64_t block,
 	return 0;
 }
 
-/* Of a Series the manager is an object of Python, of a DataFrame one of C. */
+/* The manager (_mgr) of a Series is a Python object, that of a DataFrame a C object. */
 static int find_manager(struct pyreader *reader, uint64_t object, uint64_t *manager,
 			uint64_t *blocks)
 {
@@ -268,9 +268,9 @@ int pandas_read_series(struct pyreader *reader, uint64_t object, struct pytensor
  * Columns
  */
 
-/* Those that a block has: a slice, or an array of them. */
+/* The columns of a block: a slice or an array of their numbers. */
 struct placement {
-	int64_t start, stop, step; /* step 0: an array */
+	int64_t start, stop, step; /* step 0: array is used instead */
 	struct pytensor array;
 };
 
@@ -279,7 +279,7 @@ static int pytensor_pandas_read_slice(struct pyreader *reader, uint64_t slice,
 {
 	uint64_t parts[3];
 
-	/* PySliceObject: start, stop, step; without a stop it ends at 0. */
+	/* PySliceObject: start, stop, step; stop None: down to column 0. */
 	placement->stop = -1;
 	return pyreader_read(reader, slice + PYREADER_HEAD, parts, sizeof(parts)) ||
 			       pyobject_integer(reader, parts[0], &placement->start) ||
@@ -323,7 +323,7 @@ static int pytensor_pandas_read_number(struct pyreader *reader, const struct pyt
 			     number, sizeof(*number));
 }
 
-/* The row of that column in the block; -1: it has it not. */
+/* The row of the column in the block; -1: the block does not have it. */
 static int64_t pytensor_pandas_find_row(struct pyreader *reader, const struct placement *placement,
 					int64_t column)
 {
@@ -345,7 +345,7 @@ static int64_t pytensor_pandas_find_row(struct pyreader *reader, const struct pl
 	return -1;
 }
 
-/* One row of values that are of several columns. */
+/* Reduces the values of several columns to one row. */
 static int pytensor_pandas_take_row(struct pytensor *tensor, int64_t row)
 {
 	if (tensor->element_count < 0 || (tensor->dimension_count == 1 && row == 0))
@@ -397,8 +397,8 @@ int pandas_read_column(struct pyreader *reader, uint64_t frame, int64_t column,
 
 struct names {
 	int64_t count;
-	int64_t start, step;   /* of a RangeIndex; step 0: an array */
-	struct pytensor array; /* of objects, or int64 */
+	int64_t start, step;   /* of a RangeIndex; step 0: array is used instead */
+	struct pytensor array; /* int64, or addresses of objects */
 };
 
 static int pytensor_pandas_read_range(struct pyreader *reader, uint64_t range, struct names *names)
@@ -429,8 +429,10 @@ static int pytensor_pandas_read_names(struct pyreader *reader, uint64_t frame, s
 		return pytensor_pandas_read_range(reader, data, names);
 	if (pyobject_attribute(reader, index, "_data", &data))
 		return -1;
-	/* Text is an extension array over one of objects; periods and times
-	 * are such arrays over whole numbers, which are not their names. */
+	/*
+	 * String names: an extension array over an array of objects. Periods and times are
+	 * extension arrays over integers, which are not the names.
+	 */
 	is_plain = pytensor_pandas_is_array(reader, data);
 	if (!is_plain &&
 	    (!pytensor_pandas_is_of(reader, data, "pandas._libs.arrays.NDArrayBacked") ||
@@ -443,7 +445,7 @@ static int pytensor_pandas_read_names(struct pyreader *reader, uint64_t frame, s
 	return 0;
 }
 
-/* An object, or 0: number is the name. -1 where numpy has no object, too. */
+/* The column's name: *object, or *number if *object is 0. -1: unreadable, or the array has NULL. */
 static int pytensor_pandas_read_name(struct pyreader *reader, const struct names *names,
 				     int64_t column, uint64_t *object, int64_t *number)
 {

@@ -1,7 +1,7 @@
 /*
- * pytensor-pandas: a Series, and the columns of a DataFrame: where the arrays
- * lie that pandas (1.3 to 3) keeps their values in. Its blocks are objects of
- * C, of which members are known by the classes of what they point to.
+ * pytensor-pandas: a Series, and the columns of a DataFrame: the arrays in which pandas (1.3 to 3)
+ * stores their values. Its blocks are C objects; their members are recognised by the classes of the
+ * objects that they point to.
  */
 #ifndef BACKENDS_CPYTHON_PYTENSOR_PANDAS_H
 #define BACKENDS_CPYTHON_PYTENSOR_PANDAS_H
@@ -15,24 +15,21 @@ struct pyreader;
 struct pytensor;
 struct pytype;
 
-/* Whether its objects are, or derive from, a Series; a DataFrame. */
+/* True for Series (DataFrame) and subclasses. */
 bool pandas_is_series(struct pyreader *reader, const struct pytype *type);
 bool pandas_is_frame(struct pyreader *reader, const struct pytype *type);
-/* The same of the class itself, whose ways are known. */
+/* True for Series and DataFrame themselves: a subclass may behave in another way. */
 bool pandas_is_plain(struct pyreader *reader, const struct pytype *type);
 /* Reads a Series as a tensor; -1: the Series cannot be read. */
 int pandas_read_series(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
-/* Of a DataFrame. How many columns it has; -1: it cannot be read. */
+/* Number of columns of a DataFrame; -1: unreadable. */
 int64_t pandas_count_columns(struct pyreader *reader, uint64_t frame);
-/* Appends the name of one as Python writes it: 'loss', 3; -1: not known. */
+/* Appends a column's name as Python's repr() writes it: 'loss', 3; -1: unknown. */
 int pandas_append_name(struct pyreader *reader, uint64_t frame, int64_t column, struct buffer *out);
-/*
- * The column of that name, which is text, or a number where text is NULL; -1
- * and a sentence.
- */
+/* Finds the column with the name text, or number if text is NULL; -1 and *error. */
 int pandas_find_column(struct pyreader *reader, uint64_t frame, const char *text, int64_t number,
 		       int64_t *column, struct error *error);
-/* That column; -1: it cannot be read. */
+/* Reads a column as a tensor; -1: unreadable. */
 int pandas_read_column(struct pyreader *reader, uint64_t frame, int64_t column,
 		       struct pytensor *tensor);
 

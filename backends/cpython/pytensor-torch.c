@@ -1,4 +1,4 @@
-/* pytensor-torch: one tensor of torch. */
+/* pytensor-torch: reads one torch tensor. */
 #include "backends/cpython/pytensor-torch.h"
 
 #include <stdio.h>
@@ -13,9 +13,9 @@
 #include "banned.h"
 #include "base/array.h"
 
-/* Elements along one dimension: more are not believed. */
+/* A larger size of one dimension is implausible. */
 #define SIZE_LIMIT (INT64_C(1) << 48)
-/* SizesAndStrides: a count, then ten words, or a pointer to more. */
+/* SizesAndStrides: a count, then room for five sizes and five strides, or a pointer to more. */
 #define INLINE_DIMENSIONS 5
 #define STORAGE_BYTES 96
 
@@ -27,7 +27,7 @@ static const char WRAPPER[] = "its class holds its elements in other tensors, wh
 static const char NESTED[] = "it is a nested tensor: its elements are in those that it has";
 static const char SYMBOLS[] = "its sizes are symbols";
 
-/* What is no plain tensor, by the class of its implementation. */
+/* Tensors that are not plain, by the C++ class of their implementation. */
 static const struct {
 	const char *part;
 	const char *unread;
@@ -48,7 +48,7 @@ static int64_t signed_word(const uint8_t *bytes, int place)
 	return (int64_t)pyreader_word(bytes, place);
 }
 
-/* Sizes that are not negative and multiply to the number of elements. */
+/* Checks that no size is negative and that the sizes multiply to element_count. */
 static int pytensor_torch_check_sizes(const struct pytensor *tensor)
 {
 	int64_t product = 1;
@@ -86,7 +86,7 @@ static int read_sizes(struct pyreader *reader, const uint8_t *sizes, struct pyte
 		       : 0;
 }
 
-/* A kind and an index that go together. */
+/* True for a known device type with an index that the type allows. */
 static bool is_device(const uint8_t *device)
 {
 	int index = (int8_t)device[1];
@@ -97,9 +97,9 @@ static bool is_device(const uint8_t *device)
 }
 
 /*
- * The device is an optional, and it is set: its flag is the first of three
- * bytes (c10::optional, up to 2.3) or the last (std::optional). Where that is
- * not known and both readings make sense (xpu:1, cuda:12) it is "?".
+ * The device is a set optional: its flag is the first of three bytes (c10::optional, up to 2.3) or
+ * the last (std::optional). If the version is unknown and both readings are plausible (xpu:1,
+ * cuda:12), the device is "?".
  */
 static int read_device(const struct torch_object *object, struct pytensor *tensor)
 {
@@ -121,7 +121,7 @@ static int read_device(const struct torch_object *object, struct pytensor *tenso
 	return 0;
 }
 
-/* Sizes that are symbols are not those in the implementation. */
+/* True if sizes are symbolic: then those in the TensorImpl are not valid. */
 static bool has_symbols(struct pyreader *reader, const struct torch_object *object)
 {
 	uint64_t extra = pyreader_word(object->bytes, object->layout->extra);
@@ -135,7 +135,7 @@ static bool has_symbols(struct pyreader *reader, const struct torch_object *obje
 	       symbols;
 }
 
-/* Shape, strides, type: what stands in the implementation itself. */
+/* Reads shape, strides and type from the TensorImpl. */
 static int read_impl(struct pyreader *reader, const struct torch_object *object,
 		     struct pytensor *tensor)
 {
@@ -170,7 +170,7 @@ static const char *pytensor_torch_find_reason(struct pyreader *reader,
 	return "it is of a kind that is not known here";
 }
 
-/* The bytes from the storage's start to its last element; -1: too many. */
+/* Bytes from the storage's start to the end of the last element; -1: too many. */
 static int64_t pytensor_torch_find_span(const struct pytensor *tensor)
 {
 	int64_t limit = (INT64_MAX >> 8) / (tensor->item_size + 1);
@@ -204,7 +204,7 @@ static const char *check_storage(const struct pytensor *tensor)
 	return NULL;
 }
 
-/* -1: it changes while it is read. */
+/* -1: the storage changes during the read. */
 static int read_storage(struct pyreader *reader, const struct torch_object *object,
 			struct pytensor *tensor)
 {
@@ -219,7 +219,7 @@ static int read_storage(struct pyreader *reader, const struct torch_object *obje
 	tensor->storage_users = (int64_t)(pyreader_word(bytes, layout->users) & UINT32_MAX);
 	tensor->data = pyreader_word(bytes, layout->data);
 	tensor->storage_bytes = signed_word(bytes, layout->bytes);
-	if (tensor->storage_bytes < 0) /* a symbol */
+	if (tensor->storage_bytes < 0) /* symbolic size */
 		tensor->storage_bytes = -1;
 	return tensor->storage_users ? 0 : -1;
 }
@@ -250,7 +250,7 @@ static const char *check_device(const struct pytensor *tensor)
 	return "it lies on a device: only the agent, in the process, can read it";
 }
 
-/* Where there is more than one reason it is the first. */
+/* Sets the first reason that applies. */
 static void find_unread(struct pyreader *reader, const struct torch_object *object, unsigned traits,
 			struct pytensor *tensor)
 {
@@ -268,12 +268,12 @@ static void find_unread(struct pyreader *reader, const struct torch_object *obje
 	if (tensor->unread)
 		return;
 	tensor->unread = check_storage(tensor);
-	/* A subclass without memory of its own wraps others. */
+	/* A subclass without memory of its own wraps other tensors. */
 	if (tensor->unread && !tensor->data && traits & TORCH_OTHER)
 		tensor->unread = WRAPPER;
 }
 
-/* What it has no one shape for is not told: nor how many elements it has. */
+/* A tensor without one shape (nested, symbolic) has no dimensions and an unknown element count. */
 static int settle_shape(struct pytensor *tensor)
 {
 	if (tensor->unread == NESTED || tensor->unread == SYMBOLS) {
@@ -307,7 +307,7 @@ static int read_one(struct pyreader *reader, uint64_t address, struct torch_obje
 	return 0;
 }
 
-/* Its elements are those of the shard that lies here. */
+/* Reads a DTensor's local shard, whose elements are the DTensor's elements in this process. */
 static int read_shard(struct pyreader *reader, uint64_t object, const struct pytensor *whole,
 		      struct pytensor *tensor)
 {
@@ -334,7 +334,7 @@ static const struct pytensor empty = { .family = PYTENSOR_TORCH,
 				       .storage_bytes = -1,
 				       .storage_users = -1 };
 
-/* A gradient has the layout of its tensor; no class of Python's is known. */
+/* The gradient is read with the layout of its tensor; it has no Python class, so no traits. */
 int pytensor_read_unseen(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
 {
 	struct torch_object gradient;

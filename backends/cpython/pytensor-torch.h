@@ -1,4 +1,4 @@
-/* pytensor-torch: what the readers of torch's tensors share. */
+/* pytensor-torch: shared by the readers of torch's tensors. */
 #ifndef BACKENDS_CPYTHON_PYTENSOR_TORCH_H
 #define BACKENDS_CPYTHON_PYTENSOR_TORCH_H
 
@@ -15,24 +15,26 @@ struct torch_object;
 #define TORCH_DISTRIBUTED 2u /* DTensor */
 #define TORCH_FAKE 4u
 #define TORCH_JAGGED 8u /* NestedTensor */
-#define TORCH_OTHER 16u /* a class of its own: it may be anything */
+#define TORCH_OTHER 16u /* a class other than torch.Tensor, with any behaviour */
 
-/* The class of the object, and its traits; type[0] is '\0': not known. */
+/* Returns the traits of the object's class, and writes its name; type[0] '\0': unknown. */
 unsigned torch_traits(struct pyreader *reader, uint64_t object, char *type, size_t size);
 /* isinstance(object, torch.nn.Parameter) */
 bool torch_is_parameter(struct pyreader *reader, uint64_t object, unsigned traits);
-/* requires_grad, grad_fn, as far as they are known. */
+/* Sets requires_grad and grad_fn, as far as they are known. */
 void torch_read_autograd(struct pyreader *reader, const struct torch_object *object,
 			 struct pytensor *tensor);
-/* The TensorImpl of an opened one's gradient, unless it has none. */
+/*
+ * Finds the TensorImpl of an opened tensor's gradient; *has_gradient false: none. -1: unreadable.
+ */
 int torch_find_gradient(struct pyreader *reader, const struct torch_object *tensor,
 			bool *has_gradient, uint64_t *impl);
-/* What a DTensor says of how it is divided: "Shard(0) of [1024, 64]". */
+/* Sets a DTensor's placement: "Shard(0) of [1024, 64]", and shard. */
 void torch_read_placement(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
 
-/* 0: there is no such type. */
+/* Bytes of an element of the type with torch's number; 0: no such type. */
 int torch_dtype_size(int number);
-/* Whether tensors lie on more than the first of a kind. */
+/* True if a machine may have several devices of the type. */
 bool torch_device_is_counted(int number);
 
 #endif

@@ -1,4 +1,4 @@
-/* pytensor-value: which objects are tensors, and their description in an answer. */
+/* pytensor-value: the objects that are tensors, and their description in an answer. */
 #include "backends/cpython/pytensor.h"
 
 #include <stdio.h>
@@ -17,11 +17,11 @@
 #include "base/error.h"
 #include "protocol/tensor.h"
 
-/* Bytes of an object of C: members behind them are not looked for. */
+/* Bytes of a C object in which members are searched. */
 #define MEMBERS_MAXIMUM 512
 #define REFERENCES_MAXIMUM (UINT64_C(1) << 40)
 
-/* By the row of pykind.c that an object of the class is shown by. */
+/* Readers by the name of the pykind row of the object's class. */
 static const struct family {
 	const char *kind;
 	int (*read)(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
@@ -40,7 +40,7 @@ static const struct family {
 	  "This memoryview cannot be read, or it changed while it was read." },
 };
 
-/* What is written in Python, by its classes. */
+/* Classes written in Python have no pykind row. */
 static const struct family series = {
 	"", pandas_read_series,
 	"What this Series has its values in is not known, or it changed while it was read."
@@ -65,8 +65,8 @@ static const struct family *find_family(struct pyreader *reader, uint64_t object
 }
 
 /*
- * What was freed has no references, or a pointer to another free one where
- * their number was. From 3.14 on the uppermost bits are flags.
+ * A freed object has reference count 0, or a pointer to the next free block in its place. From 3.14
+ * on the upper bits are flags.
  */
 bool pytensor_is_alive(struct pyreader *reader, uint64_t object)
 {
@@ -164,7 +164,7 @@ static char *name_device(const struct pytensor *tensor)
 	return name;
 }
 
-/* -1: not known */
+/* -1: unknown */
 static int64_t pytensor_value_count_bytes(const struct pytensor *tensor)
 {
 	int64_t count = tensor->element_count;

@@ -23,7 +23,7 @@ static void write_shape(struct buffer *out, const struct pytensor *tensor)
 	buffer_append_char(out, ']');
 }
 
-/* What its class is called: "tensor", "Parameter". */
+/* Writes the class's name: "tensor", "Parameter". */
 static void pytensor_write_write_class(struct pywriter *writer, uint64_t object, const char *plain,
 				       const char *shown)
 {
@@ -92,7 +92,7 @@ void pytensor_write_array(struct pywriter *writer, uint64_t object)
 	write_shape(writer->out, &tensor);
 }
 
-/* THPDtype: a number of one byte, then its name. */
+/* THPDtype: the type's number in one byte, then its name. */
 void pytensor_write_dtype(struct pywriter *writer, uint64_t object)
 {
 	const char *name = NULL;

@@ -1,16 +1,15 @@
 /*
- * pytensor: what a torch tensor, a numpy array, bytes, a bytearray, a
- * memoryview or an array.array is, read from outside: type of its elements,
- * shape, strides, device, where its data lies. Never the data.
+ * pytensor: reads the description of a torch tensor, a numpy array, bytes, a bytearray, a
+ * memoryview or an array.array in another process: element type, shape, strides, device, address of
+ * the data. Never the data.
  *
- * torch's objects are C++ and their layout changes with its version. So
- * nothing is believed that does not hold together: the implementation must
- * point back to the Python object, the sizes must multiply to the number of
- * elements, element type and device must exist, the storage must be one by
- * the name of its C++ class and as large as what lies in it. Layouts are known
- * by version (pytensor-torch.inc, made by pytensor-gen.py from the headers of
- * the wheels); an unknown one is found from what must hold. What does not is
- * no tensor: -1. What of one is not known is said to be unknown.
+ * torch's objects are C++ objects, whose layout changes with torch's version. So everything read is
+ * validated: the TensorImpl must point back to the Python object, the sizes must multiply to the
+ * number of elements, element type and device must exist, the storage's C++ class name must be
+ * StorageImpl, and the storage must be large enough. Layouts are known by version
+ * (pytensor-torch.inc, made by pytensor-gen.py from the headers of the wheels); for an unknown
+ * version the layout is searched for by these rules. An object that breaks a rule is no tensor: -1.
+ * A property that cannot be read is reported as unknown.
  */
 #ifndef BACKENDS_CPYTHON_PYTENSOR_H
 #define BACKENDS_CPYTHON_PYTENSOR_H
@@ -29,7 +28,7 @@ struct tensor_layout;
 
 #define PYTENSOR_DIMENSIONS 64
 #define PYTENSOR_TEXT 256
-/* Why they are not read. */
+/* Reason in pytensor.unread for arrays of objects. */
 #define PYTENSOR_OBJECTS "its elements are objects of Python, each of which lies elsewhere"
 
 enum pytensor_family {
@@ -40,87 +39,90 @@ enum pytensor_family {
 
 struct pytensor {
 	enum pytensor_family family;
-	char type[PYTENSOR_TEXT]; /* "torch.Tensor"; "" not known */
-	const char *dtype;	  /* "float32", static; NULL: in dtype_text */
-	char dtype_text[32];	  /* of numpy: "float64", ">int16" */
+	char type[PYTENSOR_TEXT]; /* "torch.Tensor"; "": unknown */
+	const char *dtype;	  /* "float32", static; NULL: see dtype_text */
+	char dtype_text[32];	  /* numpy: "float64", ">int16" */
 	const char *device;	  /* "cuda", static; NULL: no device (numpy) */
-	int device_index;	  /* -1: none */
+	int device_index;	  /* -1: no index */
 	int dimension_count;
 	int64_t shape[PYTENSOR_DIMENSIONS];
 	int64_t strides[PYTENSOR_DIMENSIONS]; /* torch: elements, else bytes */
-	int64_t offset;	       /* of the first element, in elements; 0 not of torch */
+	int64_t offset;	       /* elements from data to the first element; 0 if not torch */
 	int64_t element_count; /* -1: the count is unknown and there is no shape (nested tensor) */
-	int64_t item_size;     /* bytes of an element */
-	int requires_grad;     /* 1, 0; -1: not known; 0 of others than torch */
+	int64_t item_size;     /* bytes of one element */
+	int requires_grad;     /* 1, 0; -1: unknown; 0 if not torch */
 	bool is_parameter;
-	uint64_t data;	       /* what offset counts from; 0 unknown or none */
-	uint64_t dtype_object; /* numpy's descriptor; 0 of torch */
-	bool has_mask;	       /* elements where it is not 0 do not count: numpy.ma */
+	uint64_t data;	       /* address that offset counts from; 0: unknown or none */
+	uint64_t dtype_object; /* address of numpy's dtype; 0 if torch */
+	bool has_mask;	       /* numpy.ma: an element whose mask byte is not 0 is hidden */
 	uint64_t mask_object;
-	uint64_t mask;				   /* its byte of the first element */
+	uint64_t mask;				   /* address of the first element's mask byte */
 	int64_t mask_strides[PYTENSOR_DIMENSIONS]; /* bytes */
-	char grad_fn[PYTENSOR_TEXT];		   /* "MulBackward0"; "" none */
-	uint64_t object;			   /* the Python object */
-	uint64_t local;				   /* whose elements: of a DTensor its shard */
-	uint64_t impl;				   /* torch's TensorImpl */
-	uint64_t storage;			   /* and StorageImpl; 0: none */
-	int64_t storage_bytes;			   /* -1: not known, and so are these */
+	char grad_fn[PYTENSOR_TEXT];		   /* "MulBackward0"; "": none */
+	uint64_t object;			   /* address of the Python object */
+	/* object that has the elements: a DTensor's local shard, else object itself */
+	uint64_t local;
+	uint64_t impl;	       /* address of torch's TensorImpl */
+	uint64_t storage;      /* address of torch's StorageImpl; 0: none */
+	int64_t storage_bytes; /* bytes of the storage; -1: unknown, as is storage_users */
 	int64_t storage_users;
-	char placement[PYTENSOR_TEXT]; /* "Shard(0) of [1024, 64]"; "" none */
-	char shard[64];		       /* "1, 0", as of tensor.h; "" none, or not known */
-	const char *unread;	       /* why elements cannot be read; NULL: they can */
+	char placement[PYTENSOR_TEXT]; /* "Shard(0) of [1024, 64]"; "": no DTensor */
+	char shard[64];		       /* "1, 0", as in struct tensor; "": no shard, or unknown */
+	const char *unread;	       /* reason why elements cannot be read; NULL: readable */
 };
 
-/* Whether objects of its class are such at all. */
+/* True if the object's class is one of these tensors or arrays. */
 bool pytensor_is(struct pyreader *reader, uint64_t object);
-/* What it is; -1 and a sentence: it is none, or it cannot be told. */
+/* Reads the description of object; -1 and *error: no tensor, or unreadable. */
 int pytensor_read(struct pyreader *reader, uint64_t object, struct pytensor *tensor,
 		  struct error *error);
-/* The same object with the same sizes over the same memory. */
+/* True for the same object with the same sizes over the same memory. */
 bool pytensor_is_same(const struct pytensor *one, const struct pytensor *other);
-/* Fills in what it is into one after tensor_init(): no statistics, hashes. */
+/* Copies the description to told, which tensor_init() has prepared: no statistics, no hashes. */
 void pytensor_tell(const struct pytensor *tensor, struct tensor *told);
-/* Where its elements lie; -1 and a sentence: they cannot be read. */
+/* Fills layout with the address of the elements; -1 and *error: they cannot be read. */
 int pytensor_layout(const struct pytensor *tensor, pid_t pid, struct tensor_layout *layout,
 		    struct error *error);
 
-/* Of these alone; -1: it is none. */
+/* Readers of one family each; -1: another object, or unreadable. */
 int pytensor_read_torch(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
 int pytensor_read_numpy(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
-/* False: the object was freed, as far as its references tell. */
+/* False: the reference count shows that the object was freed. */
 bool pytensor_is_alive(struct pyreader *reader, uint64_t object);
-/* Whether objects of the class are arrays of jax, or stand for one. */
+/* True for the classes of jax arrays and of jax tracers. */
 bool pytensor_is_jax(struct pyreader *reader, const struct pytype *type);
 int pytensor_read_jax(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
-/* Finds the first member of a C object for which is() returns true; returns 0 if found. */
+/* Finds the first member of a C object for which is() returns true; 0: found, -1: none. */
 int pytensor_find_member(struct pyreader *reader, uint64_t object,
 			 bool (*is)(struct pyreader *reader, uint64_t object), uint64_t *member);
-/* The type of its elements, from numpy's descriptor; -1: it is none. */
+/* Sets the element type from numpy's dtype object; -1: no such object, or unreadable. */
 int pytensor_set_dtype(struct pyreader *reader, uint64_t descriptor, struct pytensor *tensor);
-/* The array there hides elements of it; NULL, or why that cannot be. */
+/*
+ * Takes the array at object as mask of tensor; returns NULL, or the reason why that is impossible.
+ */
 const char *pytensor_set_mask(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
 int pytensor_read_bytes(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
 int pytensor_read_bytearray(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
 int pytensor_read_array(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
 int pytensor_read_memoryview(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
-/* "float32" */
+/* Name of the element type: "float32". */
 const char *pytensor_dtype(const struct pytensor *tensor);
-/* By their numbers in torch; NULL: there is none. */
+/* Names by torch's number of an element type or device; NULL: no such number. */
 const char *pytensor_dtype_name(int number);
 const char *pytensor_device_name(int number);
 /*
- * The gradient of a torch tensor: *has_gradient, and the Python object of it,
- * 0: it has none yet. -1: it cannot be told.
+ * The gradient of a torch tensor: *has_gradient, and the address of its Python object; 0: no Python
+ * object yet. -1: unreadable.
  */
 int pytensor_gradient(struct pyreader *reader, uint64_t object, bool *has_gradient,
 		      uint64_t *gradient);
 
 /*
- * The gradient of this tensor where no Python object is of it yet; -1: it
- * cannot be told. tensor's object is 0.
+ * Reads the gradient of the tensor object where the gradient has no Python object yet;
+ * tensor->object is 0. -1: unreadable.
  */
 int pytensor_read_unseen(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
-/* The tensor there, or its gradient; -1 and a sentence. */
+/* Reads the tensor object, or its gradient; -1 and *error. */
 int pytensor_read_this(struct pyreader *reader, uint64_t object, bool is_gradient,
 		       struct pytensor *tensor, struct error *error);
 

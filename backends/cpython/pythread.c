@@ -18,7 +18,7 @@ struct walk {
 	int count;
 };
 
-/* _name is older than 3.8 and still there in 3.14. */
+/* Thread._name exists in every version from 3.8 to 3.14. */
 static bool pythread_visit(uint64_t key, uint64_t value, void *data)
 {
 	struct walk *walk = data;

@@ -12,7 +12,7 @@
 #include "banned.h"
 #include "base/buffer.h"
 
-/* A hash, a flag that says whether there is a time zone, packed digits. */
+/* Behind the object's head: hash, hastzinfo, then the fields of date and time as bytes. */
 #define ZONE_FLAG 24
 #define DIGITS 25
 
@@ -38,7 +38,7 @@ static int read_moment(struct pywriter *writer, uint64_t address, struct moment 
 	return 0;
 }
 
-/* Hour, minute; second and microsecond where they are not zero. */
+/* Writes hour and minute; second and microsecond if they are not zero. */
 static void write_clock(struct pywriter *writer, const uint8_t *digits)
 {
 	int microsecond = digits[3] << 16 | digits[4] << 8 | digits[5];
@@ -105,7 +105,7 @@ void pydatetime_write(struct pywriter *writer, uint64_t address)
 	write_end(writer, &moment, address + 40);
 }
 
-/* Days, seconds, microseconds behind a hash. */
+/* PyDateTime_Delta, behind the hash. */
 struct delta {
 	int32_t days, seconds, microseconds;
 };
@@ -142,7 +142,7 @@ void pytimedelta_write(struct pywriter *writer, uint64_t address)
 	pywriter_text(writer, comma[0] ? ")" : "0)");
 }
 
-/* A timedelta and a name; UTC has neither. */
+/* PyDateTime_TimeZone: offset (a timedelta), name; timezone.utc has offset 0 and no name. */
 void pytimezone_write(struct pywriter *writer, uint64_t address)
 {
 	struct delta delta;

@@ -1,6 +1,4 @@
-/*
- * pytime: the types of datetime (Include/datetime.h), written as repr() does.
- */
+/* pytime: the types of the module datetime (Include/datetime.h), written as in repr(). */
 #ifndef BACKENDS_CPYTHON_PYTIME_H
 #define BACKENDS_CPYTHON_PYTIME_H
 

@@ -13,7 +13,7 @@
 
 #define INTERPRETERS_MAXIMUM 256
 #define TID_MAXIMUM (1u << 22) /* PID_MAX_LIMIT, linux/threads.h */
-/* struct pthread's tid: glibc for x86-64 (nptl/descr.h), musl 1.2. */
+/* Offset of tid in struct pthread: glibc for x86-64 (nptl/descr.h), musl 1.2. */
 #define GLIBC_TID 0x2d0
 #define MUSL_TID 0x30
 
@@ -28,10 +28,7 @@ static int pytstate_read_word(struct memory *memory, uint64_t base, long offset,
 	return memory_read_u64(memory, base + (uint64_t)offset, out);
 }
 
-/*
- * Up to 3.10 only the C library knows the tid. A wrong one is noticed: there
- * is no such thread in /proc/PID/task.
- */
+/* Up to 3.10 only the C library has the tid. A wrong value has no thread in /proc/PID/task. */
 static pid_t tid_of_pthread(struct memory *memory, uint64_t pthread)
 {
 	static const uint64_t places[] = { GLIBC_TID, MUSL_TID };
@@ -44,7 +41,7 @@ static pid_t tid_of_pthread(struct memory *memory, uint64_t pthread)
 	return 0;
 }
 
-/* -1: the state does not belong to the interpreter, or cannot be read. */
+/* Reads a thread state; -1: unreadable, or it belongs to another interpreter. */
 static int read_state(struct pytstate *state, uint64_t *next, struct memory *memory,
 		      const struct offsets *offsets)
 {

@@ -1,9 +1,7 @@
 /*
- * pytstate: the thread states of all interpreters of a process, as they stand
- * in CPython's lists.
- *
- * Read through the memory's snapshot. Every state points back to its
- * interpreter and has a thread of /proc/PID/task, or it is left out.
+ * pytstate: the thread states of all interpreters of a process, from CPython's lists, read through
+ * memory's snapshot. A list with a thread state that does not point back to its interpreter is
+ * rejected.
  */
 #ifndef BACKENDS_CPYTHON_PYTSTATE_H
 #define BACKENDS_CPYTHON_PYTSTATE_H
@@ -20,9 +18,9 @@ struct memory;
 struct pytstate {
 	uint64_t address;
 	uint64_t interpreter;
-	int number;	/* the id of the interpreter, 0: the main one */
-	uint64_t ident; /* pthread_t, what threading calls ident */
-	pid_t tid;	/* as the process itself has it */
+	int number;	/* id of the interpreter; 0: main interpreter */
+	uint64_t ident; /* pthread_t; threading calls it ident */
+	pid_t tid;	/* in the process's own pid namespace */
 };
 
 struct pytstate_list {
@@ -33,10 +31,10 @@ struct pytstate_list {
 };
 
 void pytstate_list_clear(struct pytstate_list *list);
-/* Replaces what the list held. -1 and a sentence: the lists make no sense. */
+/* Replaces the contents of list. -1 and *error: the lists are malformed or unreadable, or empty. */
 int pytstate_list_read(struct pytstate_list *list, struct memory *memory,
 		       const struct cpython *python, struct error *error);
-/* Whether what is at its address is that state still, by the snapshot. */
+/* True if the thread state still exists at its address in memory's snapshot. */
 bool pytstate_is_there(const struct pytstate *state, struct memory *memory,
 		       const struct cpython *python);
 

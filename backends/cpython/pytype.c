@@ -16,9 +16,9 @@
 #define NAME_MAXIMUM 256
 
 /*
- * PyTypeObject from tp_flags on: the same words in the same order in 3.8 to
- * 3.14 (Include/cpython/object.h); PyHeapTypeObject has ht_name, ht_slots,
- * ht_qualname right before ht_cached_keys.
+ * PyTypeObject from tp_flags on has the same members in the same order in 3.8 to 3.14
+ * (Include/cpython/object.h); PyHeapTypeObject has ht_name, ht_slots and ht_qualname directly
+ * before ht_cached_keys.
  */
 #define MEMBERS_AFTER_FLAGS 72
 #define DICT_BEFORE_DICTOFFSET 24
@@ -26,7 +26,7 @@
 #define ITEMSIZE_AFTER_BASICSIZE 8
 #define QUALNAME_BEFORE_CACHED_KEYS 8
 
-/* Bytes of a PyTypeObject that we need, with the larger head. */
+/* Bytes of a PyTypeObject that are read, at most. */
 #define TYPE_BYTES 512
 
 int pytype_read(struct pyreader *reader, uint64_t address, struct pytype *type)
@@ -57,7 +57,7 @@ int pytype_read(struct pyreader *reader, uint64_t address, struct pytype *type)
 	return 0;
 }
 
-/* Reads a type that an object claims to have. */
+/* Reads the type at an object's ob_type, after a check of its metaclass. */
 static int read_claimed(struct pyreader *reader, uint64_t address, struct pytype *type)
 {
 	const struct offsets *at = &reader->python->offsets;

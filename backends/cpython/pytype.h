@@ -1,7 +1,7 @@
 /*
- * pytype: the type of an object. A type must be an instance of a type, and an
- * address aligned: memory that was used again for something else rarely is.
- * A reader keeps the types it met, so that it reads them once.
+ * pytype: the type of an object. An address must be aligned, and its type must be an instance of a
+ * type: memory that was reused for other data rarely passes. A reader caches the types that it
+ * reads.
  */
 #ifndef BACKENDS_CPYTHON_PYTYPE_H
 #define BACKENDS_CPYTHON_PYTYPE_H
@@ -32,42 +32,42 @@ struct pyreader;
 struct pytype {
 	uint64_t address;
 	uint64_t flags;
-	uint64_t name;	  /* a C string */
+	uint64_t name;	  /* address of a C string */
 	uint64_t members; /* PyMemberDef[] */
 	uint64_t base;
 	uint64_t mro;  /* a tuple: the type, then all its bases */
-	uint64_t dict; /* of a static type: 0 from 3.12 on */
+	uint64_t dict; /* of a static type 0 from 3.12 on */
 	int64_t basic_size;
 	int64_t item_size;
 	int64_t dict_offset;
-	const struct pykind *kind; /* NULL: shown as <type at …> */
+	const struct pykind *kind; /* NULL: shown as <type at 0x…> */
 };
 
-/* The types that a reader met last; address 0: free. */
+/* The types that a reader read last; address 0: free. */
 #define PYTYPE_CACHE 32
 struct pytype_cache {
 	struct pytype types[PYTYPE_CACHE];
-	size_t next; /* to be replaced */
+	size_t next; /* index of the type to replace next */
 };
 
-/* The type at address; 0, or -1 unreadable. kind is not looked up. */
+/* Reads the type at address, without kind; 0, or -1: unreadable. */
 int pytype_read(struct pyreader *reader, uint64_t address, struct pytype *type);
-/* The type of an object; 0, or -1: there is no object. */
+/* Reads the type of an object; 0, or -1: no object. */
 int pytype_of(struct pyreader *reader, uint64_t object, struct pytype *type);
-/* Appends "train.Net", or "int" for a builtin. */
+/* Appends the type's name: "train.Net", or "int" for a builtin; 0, or -1: unreadable. */
 int pytype_name(struct pyreader *reader, const struct pytype *type, struct buffer *out);
-/* True when object is, or derives from, what has this flag. */
+/* True if the object's type or a base of it has this flag. */
 bool pytype_has(struct pyreader *reader, uint64_t object, uint64_t flag);
-/* True when it is of this builtin type itself: "code", "cell". */
+/* True if the object's type is this builtin type itself: "code", "cell". */
 bool pytype_is(struct pyreader *reader, uint64_t object, const char *name);
 /*
- * Whether the type was written in C: so has it a name with its module, or it
- * is not on the heap. name is filled with it, cut to size.
+ * True if the type was written in C: a static type, or a name with a module. Writes the name, cut
+ * to size.
  */
 bool pytype_is_native(struct pyreader *reader, const struct pytype *type, char *name, size_t size);
-/* Whether it, or a class that it derives from, has this full name. */
+/* True if the type, or one of its bases, has this full name. */
 bool pytype_derives(struct pyreader *reader, const struct pytype *type, const char *name);
-/* An attribute of the type itself, not of its bases; 0 found. */
+/* An attribute of the type itself, not of its bases; 0: found, -1: not found. */
 int pytype_attribute(struct pyreader *reader, const struct pytype *type, const char *name,
 		     uint64_t *value);
 

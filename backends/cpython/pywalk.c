@@ -9,8 +9,8 @@
 #include "base/array.h"
 #include "protocol/stack.h"
 
-#define OWNER_SHIM 3	     /* from here on a frame is none of Python's */
-#define CHAIN_MAXIMUM 200000 /* frames; more is a circle */
+#define OWNER_SHIM 3	     /* this owner and all above: a frame of the interpreter itself */
+#define CHAIN_MAXIMUM 200000 /* more frames: a cycle */
 
 void pywalk_clear(struct pywalk *walk)
 {
@@ -18,7 +18,7 @@ void pywalk_clear(struct pywalk *walk)
 	*walk = (struct pywalk){ .frames = NULL };
 }
 
-/* Where the innermost frame is, which each version hides elsewhere. */
+/* Address of the innermost frame; each version stores it elsewhere. */
 static int read_top(struct memory *memory, const struct offsets *offsets, uint64_t tstate,
 		    uint64_t *frame)
 {
@@ -37,7 +37,7 @@ struct link {
 	struct pyframe frame;
 	uint64_t previous;
 	bool is_shim;
-	bool was_shim; /* the one before */
+	bool was_shim; /* the frame before was a shim */
 };
 
 static int read_link(struct link *link, struct memory *memory, const struct cpython *python)
@@ -67,7 +67,7 @@ bool pywalk_is_trampoline(const struct cpython *python, uint64_t code, uint64_t 
 	       position == code + (uint64_t)python->offsets.co_code_adaptive;
 }
 
-/* A shim belongs to the frames inside of it, up to the next one. */
+/* Sets the anchor of the frames that a shim's evaluation loop runs: those from first on. */
 static void anchor(struct pywalk *walk, size_t first, uint64_t address)
 {
 	for (size_t i = first; i < walk->count; i++)
@@ -78,7 +78,7 @@ int pywalk_read(struct pywalk *walk, struct memory *memory, const struct cpython
 		uint64_t tstate)
 {
 	struct link link = { .is_shim = false };
-	size_t inside = 0; /* the innermost frame that no shim was met for */
+	size_t inside = 0; /* the innermost frame without an anchor yet */
 
 	walk->count = 0;
 	walk->dropped_count = 0;

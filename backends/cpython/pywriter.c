@@ -11,7 +11,7 @@
 
 #define OBJECTS_MAXIMUM 512
 #define ITEMS_MAXIMUM 100
-/* Closing brackets, quotes and "…" that follow when the limit is met. */
+/* Room for closing brackets, quotes and "…" behind the limit. */
 #define RESERVE 64
 
 void pywriter_init(struct pywriter *writer, struct pyreader *reader, struct buffer *out)

@@ -1,7 +1,6 @@
 /*
- * pywriter: one value on its way to text, as repr() would print it. It knows
- * how long the text may grow, how many objects may still be looked at, and
- * which containers are open, so that a list that holds itself ends.
+ * pywriter: writes one value as text, as in repr(). It limits the length of the text and the number
+ * of objects, and keeps the containers that are open, so that a list that contains itself ends.
  */
 #ifndef BACKENDS_CPYTHON_PYWRITER_H
 #define BACKENDS_CPYTHON_PYWRITER_H
@@ -13,40 +12,40 @@
 struct buffer;
 struct pyreader;
 
-#define PYWRITER_DEPTH 3 /* containers in containers */
+#define PYWRITER_DEPTH 3 /* maximum nested containers */
 #define PYWRITER_CUT "\xe2\x80\xa6"
 #define PYWRITER_UNKNOWN "?"
 
 struct pywriter {
 	struct pyreader *reader;
 	struct buffer *out;
-	size_t limit; /* of out's length; a little more may follow */
-	int objects;  /* that may still be written */
+	size_t limit; /* maximum length of out; closing brackets may exceed it a little */
+	int objects;  /* number of objects that may still be written */
 	int depth;
 	uint64_t open[PYWRITER_DEPTH];
 };
 
-/* What stands around the items. */
+/* Texts around the items of a container. */
 struct pybrackets {
 	const char *open;
 	const char *close;
-	const char *cycle; /* instead of all when already open */
-	const char *empty; /* instead of all when there are no items */
+	const char *cycle; /* replaces everything if the container is already open */
+	const char *empty; /* replaces everything if there are no items */
 };
 
 void pywriter_init(struct pywriter *writer, struct pyreader *reader, struct buffer *out);
 void pywriter_text(struct pywriter *writer, const char *text);
-/* Bytes that may still be written. */
+/* Bytes left up to the limit. */
 size_t pywriter_left(const struct pywriter *writer);
 /* Writes any object. */
 void pywriter_object(struct pywriter *writer, uint64_t address);
 /*
- * Opens a container of count items: writes what comes before the first, or
- * all there is to write and returns false (empty, open already, too deep).
+ * Begins a container of count items: writes the opening bracket and returns true; else (no items,
+ * already open, too deep) writes the whole text and returns false.
  */
 bool pywriter_open(struct pywriter *writer, uint64_t address, int64_t count,
 		   const struct pybrackets *brackets);
-/* Before each item: writes ", " or, when it is enough, "…" and is false. */
+/* Before each item: writes ", " and returns true; at a limit also writes "…" and returns false. */
 bool pywriter_next(struct pywriter *writer, int64_t number);
 void pywriter_close(struct pywriter *writer, const struct pybrackets *brackets);
 

@@ -15,7 +15,7 @@
 #include "base/hash.h"
 
 #define MODULES_MAXIMUM 20000u
-/* __file__ is one of the first attributes: importlib sets it. */
+/* Entries of a module's dict that are searched: importlib sets __file__ among the first. */
 #define ENTRIES 24u
 #define ENTRY_BYTES 24u
 #define DICT_HEAD 48u
@@ -37,7 +37,7 @@ static bool add_module(uint64_t key, uint64_t value, void *data)
 
 /* The first attributes of a module. */
 struct attributes {
-	uint64_t keys; /* of its __dict__ */
+	uint64_t keys; /* address of the __dict__'s keys object */
 	size_t entry_size;
 	size_t key_at;
 	size_t count;
@@ -131,7 +131,7 @@ static uint64_t sys_modules_word(const struct attributes *attributes, size_t i, 
 			     (long)(i * attributes->entry_size + attributes->key_at + offset));
 }
 
-/* The str object "__file__", which all modules share: it is interned. */
+/* The str object "__file__"; it is interned, so all modules share it. */
 static uint64_t sys_modules_find_key(const struct look *look)
 {
 	struct pyreader reader;

@@ -1,6 +1,6 @@
 /*
- * sys-modules: what an interpreter has in sys.modules, with each one's __dict__
- * and __file__, read in a few calls for thousands of them.
+ * sys-modules: the modules in an interpreter's sys.modules with their __dict__ and __file__;
+ * thousands of modules are read in a few calls.
  */
 #ifndef BACKENDS_CPYTHON_SYS_MODULES_H
 #define BACKENDS_CPYTHON_SYS_MODULES_H
@@ -11,13 +11,13 @@
 struct cpython;
 struct memory;
 
-#define MODULE_DICT 16 /* md_dict, in a module object */
+#define MODULE_DICT 16 /* md_dict in a module object */
 
 struct module {
-	uint64_t name; /* its key, a str object */
+	uint64_t name; /* key in sys.modules, a str object */
 	uint64_t object;
-	uint64_t dict; /* 0: it has none */
-	uint64_t file; /* the str object __file__; 0: none was found */
+	uint64_t dict; /* 0: unreadable */
+	uint64_t file; /* the str object __file__; 0: not found */
 };
 
 struct sys_modules {
@@ -28,15 +28,12 @@ struct sys_modules {
 
 void sys_modules_clear(struct sys_modules *modules);
 /*
- * Appends those of the interpreter. memory is read past its snapshot, but for
+ * Appends the interpreter's modules. Reads bypass memory's snapshot, except for the dict
  * sys.modules itself.
  */
 void sys_modules_read(struct sys_modules *modules, struct memory *memory,
 		      const struct cpython *python, uint64_t interpreter);
-/*
- * A number that changes when a module comes or goes, from three reads; 0:
- * not readable.
- */
+/* A number that changes when a module is added or removed; costs three reads. 0: unreadable. */
 uint64_t sys_modules_revision(struct memory *memory, const struct cpython *python,
 			      uint64_t interpreter);
 

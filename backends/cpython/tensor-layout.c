@@ -7,9 +7,11 @@
 #include "base/error.h"
 #include "protocol/dtype.h"
 
-/* Bytes of one element, and elements: more are not believed. */
+/* More bytes of one element are implausible. */
 #define ITEM_MAXIMUM (INT64_C(1) << 31)
-/* No process has an address from there on (57 bits of five-level paging). */
+/*
+ * No process has addresses from here on (57 bits of five-level paging, half of them the kernel's).
+ */
 #define ADDRESS_END (UINT64_C(1) << 56)
 #define SPAN_MAXIMUM (INT64_C(1) << 56)
 
@@ -43,7 +45,7 @@ static bool is_empty(const struct tensor_layout *layout)
 	return false;
 }
 
-/* The product, where it is no more than the maximum, else -1. */
+/* The product; -1: it exceeds the maximum. */
 static int64_t multiply(int64_t one, int64_t other, int64_t maximum)
 {
 	if (one != 0 && other > maximum / one)
@@ -72,7 +74,7 @@ static int tensor_layout_check_sizes(const struct tensor_layout *layout, struct 
 	return 0;
 }
 
-/* How far elements lie before and behind the first. */
+/* Bytes from the first element down to the lowest and up to the end of the highest element. */
 static int tensor_layout_find_span(const struct tensor_layout *layout, int64_t *before,
 				   int64_t *behind)
 {

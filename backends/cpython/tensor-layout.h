@@ -1,9 +1,9 @@
 /*
- * tensor-layout: where the elements of a tensor lie in a process: plain values,
- * nothing is owned. Strides may be 0 (expanded) and negative.
+ * tensor-layout: the addresses and type of a tensor's elements in a process. A plain value that
+ * owns nothing. Strides may be 0 (expanded) or negative.
  *
- * A mask (numpy.ma) is one byte for each element, of the same shape: where it
- * is not 0 the element does not count.
+ * A mask (numpy.ma) has one byte for each element, in the same shape; an element whose byte is not
+ * 0 is hidden.
  */
 #ifndef BACKENDS_CPYTHON_TENSOR_LAYOUT_H
 #define BACKENDS_CPYTHON_TENSOR_LAYOUT_H
@@ -21,8 +21,8 @@ struct tensor_layout {
 	pid_t pid;
 	uint64_t address; /* of the element whose indices are all 0 */
 	const struct dtype *dtype;
-	bool is_swapped;   /* big-endian */
-	int64_t item_size; /* bytes of one: that of dtype, if it has one */
+	bool is_swapped;   /* true: big-endian */
+	int64_t item_size; /* bytes of one element; dtype's size, unless that is 0 */
 	int dimension_count;
 	int64_t shape[TENSOR_DIMENSIONS];
 	int64_t strides[TENSOR_DIMENSIONS]; /* bytes */
@@ -31,21 +31,21 @@ struct tensor_layout {
 	int64_t mask_strides[TENSOR_DIMENSIONS]; /* bytes */
 };
 
-/* Bytes of an element that has a mask, at most. */
+/* Maximum bytes of an element in a tensor with a mask. */
 #define TENSOR_LAYOUT_MASKED_ITEM 4096
 
 /*
- * 0: sizes and strides make sense, no sum or product of them overflows, and
- * all elements lie within addresses that a process can have. -1 and a sentence
- * otherwise. All others here want a layout that was checked.
+ * 0: sizes and strides are valid, no sum or product of them overflows, and all elements lie within
+ * the addresses that a process can have. Else -1 and *error. The other functions require a layout
+ * that passed this check.
  */
 int tensor_layout_check(const struct tensor_layout *layout, struct error *error);
 int64_t tensor_layout_element_count(const struct tensor_layout *layout);
-/* Bytes of all values: elements times their size. */
+/* Bytes of all elements. */
 int64_t tensor_layout_byte_count(const struct tensor_layout *layout);
-/* Where its mask lies, as elements of bool. */
+/* The layout of the mask, as a tensor of bool. */
 struct tensor_layout tensor_layout_mask(const struct tensor_layout *layout);
-/* The address of the element of that flat index (in C order). */
+/* The address of the element with a flat index (in C order). */
 uint64_t tensor_layout_address(const struct tensor_layout *layout, int64_t index);
 
 #endif
