@@ -150,7 +150,7 @@ size_t bytecode_line_units(const struct cpython *python, const struct bytecode *
 			   int *units, size_t maximum);
 /* The line of the first `line` event of a call; 0: a call sends none. */
 int bytecode_first_line(const struct cpython *python, const struct bytecode *code);
-/* Whether any `line` event has this line. */
+/* True if any `line` event has this line. */
 bool bytecode_has_line(const struct cpython *python, const struct bytecode *code, int line);
 /*
  * The line that f_lineno of a traced frame has at `unit`, up to 3.9: the line of the

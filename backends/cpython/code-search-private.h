@@ -37,7 +37,7 @@ struct code_search {
 	const char *path;	     /* searched file; NULL: a search for a function */
 	struct object_search *crawl; /* owned; NULL: none */
 	struct sys_modules modules;
-	struct running *running; /* innermost first, thread after thread */
+	struct running *running; /* one thread after the other, innermost frame first */
 	size_t running_count;
 	size_t running_capacity;
 };

@@ -14,7 +14,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 
-/* Containers and instances between a module's dict and a function. */
+/* Maximum containers and instances between a module's dict and a function. */
 #define DEPTH 4
 /* The same limit for a search through all modules. */
 #define DEPTH_EVERYWHERE 2

@@ -21,7 +21,7 @@ struct code_list {
 	uint64_t *items; /* addresses of code objects */
 	size_t count;
 	size_t capacity;
-	bool is_cut; /* true: the search was cut, there may be more */
+	bool is_cut; /* true: the search was cut; there may be more items */
 	char *file;  /* co_filename of the first item; NULL: no item */
 };
 

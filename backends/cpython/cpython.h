@@ -1,11 +1,10 @@
 /*
- * cpython: which CPython a process runs and where its parts lie.
+ * cpython: the version of the CPython that a process runs, and the layout of its structs.
  *
- * Offsets come from a checked-in table, generated with offsetof() against
- * each version's headers (offsets.inc, made by offsets-gen.c), and on 3.13
- * and later from the interpreter's own _Py_DebugOffsets (PEP 768 and
- * Include/internal/pycore_debug_offsets.h), which override the table. What
- * cannot be validated is refused, never guessed.
+ * Offsets come from a built-in table, generated with offsetof() against each version's headers
+ * (offsets.inc, made by offsets-gen.c), and on 3.13 and later from the interpreter's own
+ * _Py_DebugOffsets (PEP 768 and Include/internal/pycore_debug_offsets.h), which override the table.
+ * An interpreter that cannot be validated is refused.
  */
 #ifndef BACKENDS_CPYTHON_CPYTHON_H
 #define BACKENDS_CPYTHON_CPYTHON_H
@@ -38,7 +37,7 @@ struct offsets {
 	long ascii_size, compact_size, uni_state, bytes_sval, dict_keys, dict_values, dk_entries,
 		dk_log2_index_bytes, dk_kind, dk_nentries, tuple_item, list_item, float_val,
 		set_table, set_mask, set_used, long_tag, long_digit;
-	long gc_collecting; /* offset in struct _gc_runtime_state, which is_gc leads to */
+	long gc_collecting; /* offset in the struct that lies at is_gc */
 	long gen_qualname, gen_frame, gen_frame_state, gen_exc_value;
 	long ts_exc_info, ts_raised, ei_value, ei_previous;
 	long be_traceback, be_context, be_cause, tb_frame,

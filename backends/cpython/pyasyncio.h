@@ -4,8 +4,8 @@
  *
  * Each task gets a number of its own: numbers count from 1 in the order of discovery and last as
  * long as the task. A waiting task's stack is its chain of awaited coroutines, innermost first; a
- * running task's stack is the part of its thread's stack below the task. The process may hold
- * anything, so every loop is bounded.
+ * running task's stack is its thread's newest frames up to the task's coroutine. The process may
+ * hold anything, so every loop is bounded.
  */
 #ifndef BACKENDS_CPYTHON_PYASYNCIO_H
 #define BACKENDS_CPYTHON_PYASYNCIO_H

@@ -41,7 +41,7 @@ static void pyclasses_write_string(struct pywriter *writer, uint64_t string)
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 }
 
-/* Looks the attribute up in the class and its bases; 0 found. */
+/* Finds an attribute in the class and its bases; 0: found, -1: not found. */
 static int find_in_class(struct pyreader *reader, const struct pytype *type, const char *name,
 			 uint64_t *value)
 {

@@ -2,8 +2,9 @@
  * pycontainer: list, tuple, deque, dict, set and related types: writing, number of items, items as
  * variables. Also range, slice, cells and exceptions, which are written from the objects they hold.
  *
- * An ..._items function appends the items of the page to the list; 0, or -1: the object cannot be
- * read.
+ * A ..._write function writes the object as repr() does, "?" for what cannot be read. A ..._count
+ * function returns the number of items; -1: unreadable. An ..._items function appends the items of
+ * the page to the list; 0, or -1: unreadable.
  */
 #ifndef BACKENDS_CPYTHON_PYCONTAINER_H
 #define BACKENDS_CPYTHON_PYCONTAINER_H

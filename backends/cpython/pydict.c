@@ -253,7 +253,7 @@ static int64_t each_ordered(struct pyreader *reader, const struct pytable *table
 /* The entry to start from: entry number start if no entry is empty, else the first. */
 static int64_t first_entry(const struct pytable *table, int64_t start)
 {
-	/* Without holes the entry numbered start is at start. */
+	/* No entry is empty, so entry number start is the one with index start. */
 	if (table->used == table->entry_count && !table->values)
 		return start < table->entry_count ? start : table->entry_count;
 	return 0;

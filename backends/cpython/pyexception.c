@@ -104,7 +104,7 @@ static uint64_t first_frame(struct pyreader *reader, uint64_t exception)
 	    !traceback || !pytype_is(reader, traceback, "traceback") ||
 	    pyreader_pointer(reader, traceback + (uint64_t)at->tb_frame, &frame))
 		return 0;
-	/* Since 3.11 a frame object is only a view of the frame. */
+	/* Since 3.11 a frame object only points to the interpreter frame. */
 	if (at->fr_frame >= 0 && pyreader_pointer(reader, frame + (uint64_t)at->fr_frame, &frame))
 		return 0;
 	return frame;

@@ -91,8 +91,9 @@ uint64_t pyframes_returned(const struct pyframes *frames, uint64_t frame,
 uint64_t pyframes_constant(const struct pyframes *frames, const struct bytecode *code, int index);
 
 /*
- * Watches for stepping: slot-assignment.c chooses among them. Position: writes of the frame's
- * instruction pointer. Leaving: see pyframes.c.
+ * Hardware watches for stepping; slot-assignment.c chooses among them. pyframes_watch_position()
+ * fires when the frame's instruction pointer changes, pyframes_watch_leaving() when the interpreter
+ * leaves the frame.
  */
 struct hardware_watch pyframes_watch_position(const struct pyframes *frames, uint64_t frame);
 struct hardware_watch pyframes_watch_leaving(const struct pyframes *frames, uint64_t frame);

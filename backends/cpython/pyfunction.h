@@ -1,6 +1,7 @@
 /*
- * pyfunction: functions, methods, builtins and generators: their names, and the file and line where
- * a function is defined or a generator is suspended.
+ * pyfunction: writes functions, methods, builtins and generators: their names, and the file and
+ * line where a function is defined or a generator is suspended. "?" is written for what cannot be
+ * read.
  */
 #ifndef BACKENDS_CPYTHON_PYFUNCTION_H
 #define BACKENDS_CPYTHON_PYFUNCTION_H

@@ -32,8 +32,8 @@ struct pystack *pystack_new(struct memory *memory, const struct cpython *python,
 			    struct stack_table *table, struct freezer *holds);
 void pystack_free(struct pystack *pystack);
 /*
- * Whether samples contain thread names (default: yes). Reading the names costs as much as the rest
- * of a first sample, and a verdict does not need them.
+ * Whether samples contain thread names and asyncio tasks (default: yes). Reading the names costs as
+ * much as the rest of a first sample, and a verdict does not need them.
  */
 void pystack_use_names(struct pystack *pystack, bool has_names);
 /*

@@ -77,7 +77,7 @@ const struct stack *pytask_resolve(struct pytask *pytask, const struct cpython *
  */
 int pytask_capture(struct pytask *pytask, struct memory *memory, const struct cpython *python,
 		   struct capture *capture);
-/* Makes memory's snapshot fetch ahead the blocks that pytask_capture_held() will read. */
+/* Reads the thread's frames, so that pytask_capture_held() fetches the same memory in one call. */
 void pytask_prepare_held(struct pytask *pytask, struct memory *memory,
 			 const struct cpython *python);
 /*

@@ -391,9 +391,7 @@ int pandas_read_column(struct pyreader *reader, uint64_t frame, int64_t column,
 	return -1;
 }
 
-/*
- * Their names
- */
+/* Names of the columns */
 
 struct names {
 	int64_t count;

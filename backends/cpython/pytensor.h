@@ -5,11 +5,11 @@
  *
  * torch's objects are C++ objects, whose layout changes with torch's version. So everything read is
  * validated: the TensorImpl must point back to the Python object, the sizes must multiply to the
- * number of elements, element type and device must exist, the storage's C++ class name must be
- * StorageImpl, and the storage must be large enough. Layouts are known by version
- * (pytensor-torch.inc, made by pytensor-gen.py from the headers of the wheels); for an unknown
- * version the layout is searched for by these rules. An object that breaks a rule is no tensor: -1.
- * A property that cannot be read is reported as unknown.
+ * number of elements, element type and device must exist, the storage's C++ class must be
+ * StorageImpl. An object that breaks a rule is no tensor: -1. If the storage is too small, only the
+ * elements are unreadable (pytensor.unread). Layouts are known by version (pytensor-torch.inc, made
+ * by pytensor-gen.py from the headers of the wheels); for an unknown version the layout is searched
+ * for by these rules. A property that cannot be read is reported as unknown.
  */
 #ifndef BACKENDS_CPYTHON_PYTENSOR_H
 #define BACKENDS_CPYTHON_PYTENSOR_H

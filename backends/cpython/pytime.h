@@ -1,4 +1,7 @@
-/* pytime: the types of the module datetime (Include/datetime.h), written as in repr(). */
+/*
+ * pytime: writes the types of the module datetime (Include/datetime.h) as repr() does; "?" if
+ * unreadable.
+ */
 #ifndef BACKENDS_CPYTHON_PYTIME_H
 #define BACKENDS_CPYTHON_PYTIME_H
 

@@ -41,7 +41,7 @@ struct tensor_layout {
  */
 int tensor_layout_check(const struct tensor_layout *layout, struct error *error);
 int64_t tensor_layout_element_count(const struct tensor_layout *layout);
-/* Bytes of all elements. */
+/* Bytes of all elements; at most 2^56. */
 int64_t tensor_layout_byte_count(const struct tensor_layout *layout);
 /* The layout of the mask, as a tensor of bool. */
 struct tensor_layout tensor_layout_mask(const struct tensor_layout *layout);
