@@ -38,6 +38,7 @@ struct bytecode_edges {
 	/* True: the units of code->returns, too (END_FINALLY of 3.8). */
 	bool are_returns;
 };
+/* Replaces edges by the successors of the unit from. */
 void bytecode_edges(const struct bytecode *code, int minor, int from, struct bytecode_edges *edges);
 /* Calls each(from, to, is_raised, data) for all edges of a unit. */
 void bytecode_each_edge(const struct bytecode *code, int minor, int from,

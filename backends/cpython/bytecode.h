@@ -93,6 +93,7 @@ struct bytecode {
 
 #define BYTECODE_GENERATOR 0x2a0 /* generator, coroutine, async generator */
 
+/* memory and python are borrowed. */
 struct bytecode_cache *bytecode_cache_new(struct memory *memory, const struct cpython *python);
 void bytecode_cache_free(struct bytecode_cache *cache);
 /*

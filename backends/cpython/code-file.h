@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+/* True if filename, a code object's co_filename, is the file path. */
 bool code_file_matches(const char *path, const char *filename);
 /* True for an installed file (site-packages, lib/python…) and for a <frozen …> name. */
 bool code_file_is_library(const char *filename);

@@ -25,6 +25,7 @@ struct code_list {
 	char *file;  /* co_filename of the first item; NULL: no item */
 };
 
+/* memory: any memory of the process; not kept. python is borrowed. */
 struct codes *code_search_new(struct memory *memory, const struct cpython *python);
 void code_search_free(struct codes *codes);
 void code_list_clear(struct code_list *list);

@@ -34,6 +34,7 @@ struct line_table_walk {
 	bool is_over;
 };
 
+/* Starts a walk; table is borrowed until its end. */
 void line_table_begin(struct line_table_walk *walk, const struct line_table *table, int minor);
 /*
  * Reads the next entry, in the order of the code; false: no more. Up to 3.9 the last entry ends at

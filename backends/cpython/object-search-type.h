@@ -35,6 +35,7 @@ struct crawl_type {
 	int64_t dict_offset;
 };
 
+/* memory and python are borrowed. */
 struct crawl_types *crawl_types_new(struct memory *memory, const struct cpython *python);
 void crawl_types_free(struct crawl_types *types);
 /* Returns the type at address; CRAWL_NOTHING if there is no valid type. */

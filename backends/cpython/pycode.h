@@ -29,6 +29,7 @@ struct pycode {
 	uint64_t first_instruction; /* 3.11+: address of the bytecode */
 };
 
+/* All arguments are borrowed. */
 struct pycode_cache *pycode_cache_new(struct memory *memory, const struct cpython *python,
 				      struct stack_table *table);
 void pycode_cache_free(struct pycode_cache *cache);

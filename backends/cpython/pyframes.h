@@ -102,6 +102,7 @@ struct hardware_watch pyframes_watch_leaving(const struct pyframes *frames, uint
  * generator always runs before it is freed.
  */
 struct hardware_watch pyframes_watch_freeing(const struct pyframes *frames, uint64_t frame);
+/* Fires when the newest frame of the thread changes. loop: pythread_now.loop. */
 struct hardware_watch pyframes_watch_newest(const struct pyframes *frames, uint64_t loop);
 /*
  * Fires when the thread enters or leaves an evaluation loop (3.11, 3.12); else HARDWARE_WATCH_NONE.

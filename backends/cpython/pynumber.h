@@ -1,6 +1,7 @@
 /*
- * pynumber: int of any size, bool, float and complex
- * (Include/cpython/longintrepr.h, Objects/floatobject.c), and numpy's scalars.
+ * pynumber: int of any size, bool, float and complex (Include/cpython/longintrepr.h,
+ * Objects/floatobject.c), and numpy's scalars. A ..._write function writes the object as repr()
+ * does, "?" if unreadable.
  */
 #ifndef BACKENDS_CPYTHON_PYNUMBER_H
 #define BACKENDS_CPYTHON_PYNUMBER_H

@@ -31,6 +31,7 @@ static inline uint64_t pyreader_untag(int minor, uint64_t word)
 	return minor >= 14 ? word & ~UINT64_C(3) : word;
 }
 
+/* Reads length bytes, or one word, at address through memory's snapshot. */
 int pyreader_read(struct pyreader *reader, uint64_t address, void *out, size_t length);
 int pyreader_pointer(struct pyreader *reader, uint64_t address, uint64_t *out);
 /* ob_size of an object of variable size. */

@@ -49,6 +49,7 @@ void pystack_use_captures(struct pystack *pystack, struct capture_set *captures)
  */
 bool pystack_take_native(struct pystack *pystack, const struct capture *capture,
 			 const struct stack *python, const struct stack *merged);
+/* Drops the merged stacks of all threads. */
 void pystack_forget_native(struct pystack *pystack);
 /*
  * Takes a sample of all threads into *sample. exact: the thread that holds the main interpreter's

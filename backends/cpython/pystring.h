@@ -1,7 +1,7 @@
 /*
  * pystring: str, bytes and bytearray objects (PEP 393, Include/cpython/unicodeobject.h). A compact
  * str holds its characters directly behind its head; an instance of a str subclass points to its
- * characters.
+ * characters. A ..._write function writes the object as repr() does, "?" if unreadable.
  */
 #ifndef BACKENDS_CPYTHON_PYSTRING_H
 #define BACKENDS_CPYTHON_PYSTRING_H

@@ -91,6 +91,7 @@ int pytensor_read_numpy(struct pyreader *reader, uint64_t object, struct pytenso
 bool pytensor_is_alive(struct pyreader *reader, uint64_t object);
 /* True for the classes of jax arrays and of jax tracers. */
 bool pytensor_is_jax(struct pyreader *reader, const struct pytype *type);
+/* Reads the description of a jax array; its elements are always unread. */
 int pytensor_read_jax(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
 /* Finds the first member of a C object for which is() returns true; 0: found, -1: none. */
 int pytensor_find_member(struct pyreader *reader, uint64_t object,

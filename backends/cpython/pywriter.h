@@ -33,7 +33,9 @@ struct pybrackets {
 	const char *empty; /* replaces everything if there are no items */
 };
 
+/* Writes to the end of out; reader and out are borrowed. */
 void pywriter_init(struct pywriter *writer, struct pyreader *reader, struct buffer *out);
+/* Appends text, even beyond the limit. */
 void pywriter_text(struct pywriter *writer, const char *text);
 /* Bytes left up to the limit. */
 size_t pywriter_left(const struct pywriter *writer);
@@ -47,6 +49,7 @@ bool pywriter_open(struct pywriter *writer, uint64_t address, int64_t count,
 		   const struct pybrackets *brackets);
 /* Before each item: writes ", " and returns true; at a limit also writes "…" and returns false. */
 bool pywriter_next(struct pywriter *writer, int64_t number);
+/* Writes the closing bracket of a container that pywriter_open() began. */
 void pywriter_close(struct pywriter *writer, const struct pybrackets *brackets);
 
 #endif

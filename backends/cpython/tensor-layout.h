@@ -40,6 +40,7 @@ struct tensor_layout {
  * that passed this check.
  */
 int tensor_layout_check(const struct tensor_layout *layout, struct error *error);
+/* The product of the shape. */
 int64_t tensor_layout_element_count(const struct tensor_layout *layout);
 /* Bytes of all elements; at most 2^56. */
 int64_t tensor_layout_byte_count(const struct tensor_layout *layout);
