@@ -40,7 +40,7 @@ static bool bytecode_decode_is_instruction(const struct decoding *decoding, int 
 	return unit >= 0 && unit < decoding->count && decoding->units[unit].kind != UNIT_INSIDE;
 }
 
-/* The unit that the argument jumps to; -1: the opcode is no jump. INT32_MAX: not a unit. */
+/* The unit that the argument jumps to; -1: the opcode is no jump. INT32_MAX: outside the code. */
 static int64_t find_target(const struct decoding *decoding, const struct opcode *opcode, int next,
 			   uint32_t argument)
 {

@@ -7,7 +7,7 @@
 #include "backends/cpython/cpython.h"
 #include "base/alloc.h"
 
-/* Maximum instructions that another may run along without a trace in the frame. */
+/* Maximum instructions that another may run as a part of itself, without a trace in the frame. */
 #define HIDDEN_MAXIMUM 2
 /* Instructions skipped at a loop's target: END_FOR and POP_TOP, or END_SEND. */
 #define SKIPPED_MAXIMUM 2

@@ -260,7 +260,7 @@ static void load_originals(struct loading *loading)
 			bytecode_fetch(loading, instructions, loading->count);
 }
 
-/* The opcode that a line or instruction event's opcode hides; 0: unknown. */
+/* The opcode that INSTRUMENTED_LINE or INSTRUMENTED_INSTRUCTION replaced at unit; 0: unknown. */
 static int find_hidden(struct loading *loading, size_t unit, int opcode)
 {
 	for (int i = 0; i < HIDDEN_MAXIMUM; i++) {

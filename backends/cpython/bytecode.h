@@ -162,15 +162,15 @@ bool bytecode_has_line(const struct cpython *python, const struct bytecode *code
 int bytecode_traced_line(const struct cpython *python, const struct bytecode *code, int before,
 			 int before_line, int unit);
 /*
- * Writes the first units that a frame at unit `from` can reach on each path: units with a `line`
- * event of a line >= line, handlers, returns, and units u with wanted[u] (one bool for each unit of
- * the code; NULL: none). False: more than maximum.
+ * For each path that a frame at unit `from` can take, writes the first unit of these kinds: a
+ * `line` event of a line >= line, a handler, a return, a unit u with wanted[u] (one bool for each
+ * unit of the code; NULL: none). False: more than maximum.
  */
 bool bytecode_frontier(const struct cpython *python, const struct bytecode *code, int from,
 		       int line, const bool *wanted, int *units, size_t maximum, size_t *count);
 /*
- * The address of the argument byte of a unit: every dispatch of the unit reads it, and nothing else
- * does.
+ * The address of a unit's argument byte, for a hardware watch: every dispatch of the unit reads the
+ * byte, and nothing else does.
  */
 uint64_t bytecode_watched(const struct bytecode *code, int unit);
 /* The unit that contains the byte at address; -1: address is outside this code. */

@@ -24,7 +24,10 @@
 
 #define NAME_MAXIMUM 1024
 #define CONSTANTS_MAXIMUM 16384
-/* Containers and instances between a name's value and the function that a decorator wrapped. */
+/*
+ * Maximum containers and instances between a name's value and the function that a decorator
+ * wrapped.
+ */
 #define DEPTH 1
 /* Maximum bytes read to look up one name. */
 #define BUDGET ((size_t)1 << 20)

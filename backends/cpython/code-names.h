@@ -1,6 +1,6 @@
 /*
- * code-names: the strings that code objects have as co_filename. Each string is read once, and
- * object_search_calls.is_wanted() is called once for it.
+ * code-names: the strings that code objects have as co_filename. Each string is read once, and the
+ * caller of the search is asked once whether code of that file is wanted.
  */
 #ifndef BACKENDS_CPYTHON_CODE_NAMES_H
 #define BACKENDS_CPYTHON_CODE_NAMES_H

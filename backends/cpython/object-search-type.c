@@ -45,7 +45,9 @@ static const struct row {
 	{ "functools._lru_cache_wrapper", CRAWL_WRAPPER, 0, 0 },
 	{ "set", CRAWL_SET, 0, 0 },
 	{ "frozenset", CRAWL_SET, 0, 0 },
-	/* The caller adds the namespaces of chosen modules itself. */
+	/*
+	 * A module leads to nothing: the caller adds the namespaces of the modules that it wants.
+	 */
 	{ "module", CRAWL_NOTHING, 0, 0 },
 };
 
@@ -110,7 +112,7 @@ static int read_type(const struct crawl_types *types, uint64_t address, struct r
 	return 0;
 }
 
-/* The metaclass must have the flag of types. */
+/* True if the type's own type has the flag of types (Py_TPFLAGS_TYPE_SUBCLASS). */
 static bool is_type(const struct crawl_types *types, const struct reading *reading)
 {
 	struct reading meta;

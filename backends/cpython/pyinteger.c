@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 
-/* Bits of an int's digit, lowest digit first (PyLong_SHIFT of every 64-bit build). */
+/* Bits in a digit of an int (PyLong_SHIFT of every 64-bit build); the lowest digit comes first. */
 #define SHIFT 30
 /* CPython's limit for conversion to decimal (sys.set_int_max_str_digits). */
 #define DECIMALS_MAXIMUM 4300

@@ -56,10 +56,7 @@ static int capture_sleeping(struct pystack *pystack, struct pytask *pytask, stru
 	return pytask_capture(pytask, pystack->memory, pystack->python, capture);
 }
 
-/*
- * Stops the thread only if necessary: first if unwinding needs registers, else if it does not
- * sleep.
- */
+/* Tries to capture without a ptrace-stop first, unless unwinding needs the thread's registers. */
 static int capture_one(struct pystack *pystack, struct pytask *pytask, struct capture *capture)
 {
 	bool is_held_first = pytask->native.wants_registers;

@@ -167,7 +167,7 @@ static bool has_changed(const struct pystack *pystack)
 	return false;
 }
 
-/* A stop signal stops all threads: they are asked only if the main thread is stopped. */
+/* A stop signal stops all threads: the others are asked only if the main thread is stopped. */
 static void look_at_tasks(struct pystack *pystack)
 {
 	bool is_stopped;

@@ -3,8 +3,8 @@
  *
  * Each sample walks two copies of the frames, fetched in one system call, and compares them. A
  * thread that the scheduler has not run meanwhile (blocked, same switch count before and after) is
- * exact; a running thread whose copies differ in the innermost position at most is consistent;
- * after a few tries it is torn. A half-popped innermost frame is skipped. An unreadable thread
+ * exact. A running thread is consistent if its copies differ in the innermost position at most,
+ * else, after a few tries, torn. A half-popped innermost frame is skipped. An unreadable thread
  * never fails the sample.
  */
 #ifndef BACKENDS_CPYTHON_PYSTACK_H

@@ -26,7 +26,7 @@ struct torch_layout {
 	int symbolic; /* in extra; -1: extra is only used for symbolic sizes */
 	int keys;
 	uint64_t conjugate, negative, zero; /* bits of keys */
-	/* In the StorageImpl. */
+	/* In the StorageImpl: reference count, data pointer, size. */
 	int users, data, bytes;
 	/* In the AutogradMeta. */
 	int grad, grad_fn, requires_grad;

@@ -26,7 +26,7 @@ int pandas_read_series(struct pyreader *reader, uint64_t object, struct pytensor
 int64_t pandas_count_columns(struct pyreader *reader, uint64_t frame);
 /* Appends a column's name as Python's repr() writes it: 'loss', 3; -1: unknown. */
 int pandas_append_name(struct pyreader *reader, uint64_t frame, int64_t column, struct buffer *out);
-/* Finds the column with the name text, or number if text is NULL; -1 and *error. */
+/* Finds the column named text, or the integer number if text is NULL; -1 and *error. */
 int pandas_find_column(struct pyreader *reader, uint64_t frame, const char *text, int64_t number,
 		       int64_t *column, struct error *error);
 /* Reads a column as a tensor; -1: unreadable. */

@@ -60,7 +60,7 @@ struct pytensor {
 	int64_t mask_strides[PYTENSOR_DIMENSIONS]; /* bytes */
 	char grad_fn[PYTENSOR_TEXT];		   /* "MulBackward0"; "": none */
 	uint64_t object;			   /* address of the Python object */
-	/* object that has the elements: a DTensor's local shard, else object itself */
+	/* object that has the elements: a DTensor's local shard, a Series's array, else object */
 	uint64_t local;
 	uint64_t impl;	       /* address of torch's TensorImpl */
 	uint64_t storage;      /* address of torch's StorageImpl; 0: none */
