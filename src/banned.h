@@ -1,6 +1,6 @@
 /*
- * banned: functions that invite overruns or surprises; every .c file includes
- * this after the system headers (git's idea). The compiler names the culprit.
+ * banned: functions that invite overruns or surprises; every .c file includes this header
+ * after the system headers (git's idea). The compiler names the banned function.
  */
 #ifndef BANNED_H
 #define BANNED_H
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A macro of glibc, which poison refuses. */
+/* glibc defines alloca as a macro, which #pragma GCC poison refuses. */
 #undef alloca
 
 #pragma GCC poison strcpy strcat sprintf vsprintf strncpy strncat strtok atoi gets system alloca

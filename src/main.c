@@ -1,6 +1,7 @@
 /*
- * probetui: puts the screen's parts together. Without a command and with a
- * terminal it is the screen, else one command or a script, which then leaves.
+ * probetui: parses the options and starts the screen, a command or a script. The screen
+ * is shown on a terminal if no command is given; a command or script exits when it is
+ * done.
  */
 #include <errno.h>
 #include <signal.h>
@@ -59,7 +60,7 @@ static void main_append_options(struct buffer *out)
 	}
 }
 
-/* Other than with printf, a full disk shows at once. */
+/* Unlike printf(), file_write() reports a full disk at once. */
 static int print_answer(const char *text)
 {
 	struct error error = ERROR_INIT;
@@ -72,8 +73,8 @@ static int print_answer(const char *text)
 }
 
 /*
- * With --json there is one value on standard output, also of an error: its
- * sentence and the exit status. Returns that.
+ * Prints error and returns status. With --json standard output is one JSON value, also
+ * for an error: the sentence and the exit status.
  */
 static int main_fail(const struct settings *settings, const struct error *error, int status)
 {
@@ -142,7 +143,7 @@ static void print_timing(const struct engine *engine)
 	buffer_clear(&out);
 }
 
-/* The verdict, and below it the merged stacks; the status is the verdict's. */
+/* Prints the verdict, and below it the merged stacks; the status is the verdict's. */
 static int run_summary(struct command_context *context, struct error *error)
 {
 	char *verdict[] = { "verdict", NULL };
@@ -155,7 +156,7 @@ static int run_summary(struct command_context *context, struct error *error)
 		return 0;
 	status = context->status;
 	buffer_append_char(context->out, '\n');
-	/* What was noted for the verdict need not be said twice. */
+	/* Drop the verdict's notes, which `stacks` would repeat. */
 	buffer_reset(context->notes);
 	if (command_run_words(context, &shell_commands, 2, stacks, error) < 0)
 		return -1;
@@ -163,12 +164,12 @@ static int run_summary(struct command_context *context, struct error *error)
 	return 0;
 }
 
-/* What a shell has started prints where its errors go. */
+/* Without a screen, the started job's output goes to standard error. */
 static void pass_printed(const char *text)
 {
 	struct buffer out = BUFFER_INIT;
 
-	/* Its terminal was one: lines end as they do in a file. */
+	/* The job wrote to a terminal, which turned \n into \r\n: undo that. */
 	for (; *text; text++)
 		if (text[0] != '\r' || text[1] != '\n')
 			buffer_append_char(&out, *text);
@@ -176,7 +177,7 @@ static void pass_printed(const char *text)
 	buffer_clear(&out);
 }
 
-/* Those of --break, which are there before any rank is. */
+/* Sets the breakpoints of --break, before any rank is found. */
 static int add_breakpoints(struct engine *engine, struct error *error)
 {
 	struct buffer out = BUFFER_INIT;
@@ -213,7 +214,7 @@ static int run_command(struct command_context *context, struct error *error)
 				 settings->command, error);
 }
 
-/* A wrong file was named, or there is no node. */
+/* Exit status of a failed start: a recording or program is wrong usage, else no node. */
 static int start_status(const struct engine *engine)
 {
 	return engine->settings.replay_count > 0 || engine->settings.record ||
@@ -222,7 +223,7 @@ static int start_status(const struct engine *engine)
 		       : STATUS_NOTHING;
 }
 
-/* The command needs no ranks, such as help. */
+/* True if the command needs no ranks (`help`). */
 static bool main_is_alone(const struct settings *settings)
 {
 	const struct command *command;
@@ -233,7 +234,7 @@ static bool main_is_alone(const struct settings *settings)
 	return command && (command->flags & COMMAND_ALONE);
 }
 
-/* What became of the job that was started, once no screen shows it. */
+/* Prints the state of the started job when no screen shows it. */
 static void print_job(const struct engine *engine)
 {
 	const struct session *session = &engine->session;
@@ -250,7 +251,7 @@ static void print_job(const struct engine *engine)
 	buffer_clear(&out);
 }
 
-/* As where the job is started without us; not what a person or we read. */
+/* True if the job inherits standard input: not from a terminal, and not read for a script. */
 static bool is_input_the_jobs(const struct settings *settings)
 {
 	return settings->program_count > 0 && settings->script &&
@@ -269,9 +270,9 @@ static int check_theme(const struct settings *settings, struct error *error)
 }
 
 /*
- * The node of a command that only looks may be part of this program. One that
- * stops ranks is not: who kills all that runs this file (pidof) would kill
- * what lets them go on.
+ * True if the node may be a fork of this process: for commands that only sample. A node
+ * that stops ranks must be another program: a user who kills all processes of this file
+ * (pidof) would kill the node, too, which must resume the ranks.
  */
 static bool may_fork(const struct settings *settings)
 {
@@ -313,7 +314,7 @@ static int run_shell(struct engine *engine)
 		else
 			main_fail(&engine->settings, &error, context.status);
 	} else if (check_theme(&engine->settings, &error) < 0) {
-		/* `set theme` stores the name; only a screen loads it. */
+		/* `set theme` only stores the name, so load the theme once to check it. */
 		print_error(&error);
 		context.status = STATUS_USAGE;
 	}
@@ -331,7 +332,7 @@ static int run_shell(struct engine *engine)
 	return context.status;
 }
 
-/* The job's terminal is as large as the view that shows it. */
+/* Gives the job's terminal the size of the view that shows its output. */
 static void main_measure(struct engine *engine)
 {
 	struct winsize size;
@@ -348,7 +349,7 @@ static int run_screen(struct engine *engine)
 
 	engine->is_screen = true;
 	main_measure(engine);
-	/* Before a job is started that no screen could show. */
+	/* Check the screen first: no job must be started that no screen could show. */
 	if (screen_check(&error) < 0)
 		status = STATUS_USAGE;
 	else if (engine_start(engine, &error) < 0)
@@ -362,7 +363,7 @@ static int run_screen(struct engine *engine)
 	return status;
 }
 
-/* What the config binds to keys, though a shell has none. */
+/* Checks the key bindings of the config, also if no screen is started. */
 static int main_check_keys(const struct settings *settings, struct error *error)
 {
 	struct keymap keymap;
@@ -375,8 +376,8 @@ static int main_check_keys(const struct settings *settings, struct error *error)
 }
 
 /*
- * `--replay a b c`: what stands behind the first recording and is no command,
- * but a file, is another one.
+ * `--replay a b c`: arguments behind the first recording that are no command but an
+ * existing file are further recordings.
  */
 static void take_recordings(struct settings *settings)
 {
@@ -393,7 +394,7 @@ static void take_recordings(struct settings *settings)
 		settings->command_count * sizeof(*settings->command));
 }
 
-/* `pause 4183`: where nothing else says what to look at, that process is. */
+/* `pause 4183`: without other targets in the options, the process with this pid is the target. */
 static void main_take_pid(struct settings *settings)
 {
 	const struct command *command;
@@ -413,7 +414,7 @@ static bool is_for_screen(const struct settings *settings)
 	       isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
 }
 
-/* A mistyped command is said before anything is started for it. */
+/* Reports a mistyped command before anything is started. */
 static int check_command(struct settings *settings, struct error *error)
 {
 	take_recordings(settings);
@@ -460,7 +461,7 @@ int main(int argc, char **argv)
 	timing_mark(&timing, TIMING_MAIN);
 	standard_open();
 	log_set_name("probetui");
-	/* A node or a reader that is gone shows as an error of write(). */
+	/* A closed pipe to a node or to the reader of stdout shows as EPIPE of write(). */
 	signal(SIGPIPE, SIG_IGN);
 	settings_init(&settings);
 	if (settings_parse(&settings, argc, argv, &error) < 0) {

@@ -1,7 +1,7 @@
 /*
- * alloc: memory that is always there.
+ * alloc: memory allocation that never returns NULL.
  *
- * Every function dies with a sentence when the system has no memory left, so
+ * Every function prints an error and aborts when the system has no memory left, so
  * callers never check for NULL. Free with free().
  */
 #ifndef BASE_ALLOC_H
@@ -16,7 +16,7 @@ char *xstrdup(const char *string);
 char *xstrndup(const char *string, size_t length);
 /* xstrdup, but NULL stays NULL. */
 char *xstrdup_or_null(const char *string);
-/* Puts a copy in its place and frees what was there; both may be NULL. */
+/* Frees *string and sets it to a copy of with; both strings may be NULL. */
 void xreplace(char **string, const char *with);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

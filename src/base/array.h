@@ -10,10 +10,10 @@
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Returns items, moved if need be, with room for at least wanted of size. */
+/* Returns items, moved if needed, with room for at least wanted items of size bytes each. */
 void *array_grow(void *items, size_t wanted, size_t *capacity, size_t size);
 
-/* Makes room for one more item behind the last: ARRAY_GROW(a, n, cap). */
+/* Makes room for one item behind the last: ARRAY_GROW(items, count, capacity). */
 #define ARRAY_GROW(items, count, capacity)                                                         \
 	((items) = array_grow((items), (count) + 1, &(capacity), sizeof(*(items))))
 

@@ -28,7 +28,7 @@ void base64_encode(struct buffer *out, const void *bytes, size_t length)
 	}
 }
 
-/* Of one group of four; -1: it is none. is_last: it may end in =. */
+/* Decodes one group of four characters; -1: invalid. is_last: the group may end in =. */
 static int decode_group(struct buffer *out, const char *text, bool is_last)
 {
 	size_t count = 3;

@@ -7,7 +7,7 @@
 struct buffer;
 
 void base64_encode(struct buffer *out, const void *bytes, size_t length);
-/* 0, or -1: text is none, or out's maximum is reached. */
+/* Returns 0; -1: text is not base64, or out's maximum is reached. */
 int base64_decode(struct buffer *out, const char *text, size_t length);
 
 #endif

@@ -37,7 +37,7 @@ static bool buffer_is_allowed(const struct buffer *buffer, size_t more)
 	return buffer->maximum == 0 || buffer->length + more <= buffer->maximum;
 }
 
-/* Makes room for more bytes and the NUL. */
+/* Makes room for more bytes and a NUL; -1: the maximum does not allow it. */
 static int buffer_reserve(struct buffer *buffer, size_t more)
 {
 	size_t wanted = buffer->length + more + 1;
@@ -101,7 +101,7 @@ int buffer_vprintf(struct buffer *buffer, const char *format, va_list values)
 	va_list again;
 	int length;
 
-	/* Most texts fit into the room there is: format once. */
+	/* Most texts fit into the free room: format once. */
 	va_copy(again, values);
 	length = vsnprintf(room > 0 ? buffer->data + buffer->length : NULL, room, format, values);
 	if (length < 0 || buffer_reserve(buffer, (size_t)length) < 0) {

@@ -24,9 +24,9 @@ extern char buffer_empty[];
 void buffer_init(struct buffer *buffer, size_t maximum);
 /* Frees the bytes; the buffer is empty and usable, its maximum kept. */
 void buffer_clear(struct buffer *buffer);
-/* Empties it but keeps the memory. */
+/* Empties the buffer, but keeps the memory. */
 void buffer_reset(struct buffer *buffer);
-/* 0, or -1 when the maximum does not allow it (nothing is appended then). */
+/* The append functions return 0; -1: maximum would be exceeded, and nothing was appended. */
 int buffer_append(struct buffer *buffer, const void *bytes, size_t length);
 int buffer_append_string(struct buffer *buffer, const char *string);
 int buffer_append_char(struct buffer *buffer, char character);
@@ -36,9 +36,9 @@ int buffer_vprintf(struct buffer *buffer, const char *format, va_list values)
 	__attribute__((format(printf, 2, 0)));
 /* Drops the first length bytes. */
 void buffer_consume(struct buffer *buffer, size_t length);
-/* Shortens to length bytes. */
+/* Shortens the buffer to length bytes. */
 void buffer_truncate(struct buffer *buffer, size_t length);
-/* Passes the bytes out (free() them; never NULL); the buffer is empty then. */
+/* Returns the bytes (free() them; never NULL) and leaves the buffer empty. */
 char *buffer_take(struct buffer *buffer);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define ERROR_SIZE sizeof(((struct error *)NULL)->message)
 
-/* A sentence that was cut does not end within a UTF-8 character. */
+/* A sentence that was cut must not end within a UTF-8 character. */
 static void drop_torn_character(char *text)
 {
 	size_t length = strlen(text);
@@ -27,7 +27,7 @@ static void drop_torn_character(char *text)
 		text[start - 1] = '\0';
 }
 
-/* Values may point into *error, so the sentence is made beside it. */
+/* The format's values may point into *error, so the sentence is formatted in another buffer. */
 static void error_keep(struct error *error, char *sentence)
 {
 	if (strlen(sentence) == ERROR_SIZE - 1)

@@ -17,7 +17,7 @@ struct error {
 
 /* Writes the sentence (cut at 511 bytes). Always returns -1; error may be NULL. */
 int error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* The same, with ": " and the text of the errno value number at the end. */
+/* error_set() with ": " and the text of the errno value number at the end. */
 int error_set_errno(struct error *error, int number, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Puts "CONTEXT: " in front of the sentence. Always returns -1. */

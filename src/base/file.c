@@ -23,7 +23,7 @@ int file_write(int fd, const char *bytes, size_t length)
 
 		if (written < 0 && errno == EINTR)
 			continue;
-		/* Another process that shares it may have set O_NONBLOCK. */
+		/* Another process that shares the file description may have set O_NONBLOCK. */
 		if (written < 0 && errno == EAGAIN) {
 			poll(&room, 1, -1);
 			continue;
@@ -57,7 +57,7 @@ char *file_config_path(const char *name)
 	const char *folder = getenv("XDG_CONFIG_HOME");
 	const char *home = getenv("HOME");
 
-	/* Relative ones are invalid, says the XDG specification. */
+	/* The XDG specification declares relative paths invalid. */
 	if (folder && folder[0] == '/')
 		return xasprintf("%s/probetui/%s", folder, name);
 	if (home && home[0] == '/')
@@ -65,7 +65,7 @@ char *file_config_path(const char *name)
 	return NULL;
 }
 
-/* All folders on the way, as the XDG specification wants them made. */
+/* Makes all missing folders of path, with mode 0700, as the XDG specification demands. */
 static void make_folders(char *path)
 {
 	for (char *at = path + 1; *at != '\0'; at++) {
@@ -78,7 +78,10 @@ static void make_folders(char *path)
 	mkdir(path, 0700);
 }
 
-/* NULL when there is no home to keep anything in. free() it. */
+/*
+ * The path of probetui/name below the folder of the environment variable, or below $HOME.
+ * NULL: neither variable is an absolute path. free() it.
+ */
 static char *kept_path(const char *variable, const char *below_home, const char *name)
 {
 	const char *folder = getenv(variable);
@@ -122,7 +125,7 @@ char *file_state_folder(const char *name, struct error *error)
 	return NULL;
 }
 
-/* Whether the last folder on the way that is there is the user's own. */
+/* True if the user owns the nearest existing ancestor of path. */
 static bool begins_in_own(const char *path)
 {
 	char *at = xstrdup(path);
@@ -196,7 +199,7 @@ static int file_check(int fd, const char *path, const char *called, bool is_own,
 static int read_path(const char *path, const char *called, bool is_own, struct buffer *out,
 		     struct error *error)
 {
-	/* A pipe would keep us waiting. */
+	/* O_NONBLOCK: opening a FIFO would block. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	int result;
 
@@ -225,7 +228,7 @@ int file_read_own(const char *path, const char *called, struct buffer *out, stru
 	return read_path(path, called, true, out, error);
 }
 
-/* The source's, where the program was built; else the installed one. */
+/* The agent folder beside the program (a build tree), else the installed folder. */
 char *file_agent_folder(struct error *error)
 {
 	char *program = file_program_folder();

@@ -1,5 +1,5 @@
 /*
- * file: what several parts do with files and the C library has not.
+ * file: file functions that the C library lacks.
  */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
@@ -9,46 +9,41 @@
 struct buffer;
 struct error;
 
-/* Writes all of it; -1 and errno when that fails. */
+/* Writes all bytes; -1 with errno set on failure. */
 int file_write(int fd, const char *bytes, size_t length);
-/*
- * The folder that the running program lies in, without a slash at its end;
- * free() it. NULL when it cannot be known.
- */
+/* The folder of the running program, without a slash at its end; free() it. NULL: unknown. */
 char *file_program_folder(void);
 /*
- * The folder that has the Python package of probetui in it: the source's,
- * where the program was built, else the installed one; free() it. NULL and a
- * sentence.
+ * The folder that contains probetui's Python package: beside the program in a build tree,
+ * else the installed folder; free() it. NULL and *error: not there.
  */
 char *file_agent_folder(struct error *error);
 /*
- * The path of a file of the user's configuration: below $XDG_CONFIG_HOME or
- * ~/.config; free() it. NULL when there is no home to look in.
+ * The path of a configuration file: in probetui/ below $XDG_CONFIG_HOME or ~/.config;
+ * free() it. NULL: neither variable is an absolute path.
  */
 char *file_config_path(const char *name);
 /*
- * The path of a folder for what the program keeps: below $XDG_STATE_HOME or
- * ~/.local/state, in "probetui"; name is a folder in that, "" itself. It is
- * there then, and only the user may enter it; free() it. NULL and a sentence.
+ * Makes the folder probetui/name below $XDG_STATE_HOME or ~/.local/state (name "":
+ * probetui itself), which only the user may enter, and returns its path; free() it. NULL
+ * and *error.
  */
 char *file_state_folder(const char *name, struct error *error);
 /*
- * An open folder for what can be made again: below $XDG_CACHE_HOME or
- * ~/.cache, in "probetui"; name is a folder in that. Only the user may enter
- * it. -1 where there is none and none can be made, and where the home is
- * another user's: nothing is left there.
+ * Makes and opens the folder probetui/name below $XDG_CACHE_HOME or ~/.cache, which only
+ * the user may enter. Returns a descriptor; -1: the folder cannot be made, or the home
+ * belongs to another user, in which nothing is made.
  */
 int file_cache_folder(const char *name);
 /*
- * Appends what a regular file holds ("the theme" is what it is called), if
- * it fits in out. -1 and a sentence; errno is then why it could not be
- * opened, 0 when it was.
+ * Appends a regular file's content to out; called is the file's role in an error ("the
+ * theme"). -1 and *error: not readable, or larger than out's maximum; errno is then the
+ * error of open(), 0 if open() succeeded.
  */
 int file_read(const char *path, const char *called, struct buffer *out, struct error *error);
 /*
- * The same of what the user alone may decide: the file must be his own, or
- * root's, and no other user may write it.
+ * file_read() for files that only the user may control: -1 also if the file belongs to a
+ * user other than the caller and root, or if group or others may write it.
  */
 int file_read_own(const char *path, const char *called, struct buffer *out, struct error *error);
 

@@ -1,6 +1,6 @@
 /*
- * hash: FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/), of what
- * is put in one after the other. Begins with HASH_START.
+ * hash: FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/), of a sequence of
+ * values. Start with HASH_START.
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -9,7 +9,7 @@
 
 #define HASH_START UINT64_C(0xcbf29ce484222325)
 
-/* Its end is put in as well: "ab", "c" is another hash than "a", "bc". */
+/* The NUL is hashed, too: "ab", "c" has another hash than "a", "bc". */
 uint64_t hash_text(uint64_t hash, const char *text);
 uint64_t hash_number(uint64_t hash, uint64_t number);
 

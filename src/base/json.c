@@ -1,8 +1,8 @@
 /*
- * json: why a writer of our own. Everything that travels is written here,
- * many times a second. jansson's writer keeps a table of parents to find
- * loops (we build trees) and looks every key up again; this one walks the
- * value once and appends. Reading is jansson's.
+ * json: our own writer, for speed. Every message is written here, many times a second.
+ * jansson's writer keeps a table of parents to find loops (our values are trees) and
+ * looks every key up again; this writer walks the value once and appends. jansson does
+ * the parsing.
  */
 #include "base/json.h"
 
@@ -193,7 +193,7 @@ static void json_append_integer(struct buffer *out, json_int_t value)
 	buffer_append(out, digits + at, sizeof(digits) - at);
 }
 
-/* The shortest of 15 or 17 digits that reads back as the same number. */
+/* Appends 15 digits, or 17 if 15 do not read back as the same number. */
 static void json_append_real(struct buffer *out, double value)
 {
 	const char *point = localeconv()->decimal_point;
@@ -235,7 +235,7 @@ static void append_array(struct buffer *out, const json_t *array)
 
 static void append_object(struct buffer *out, const json_t *object)
 {
-	/* Walking does not change it, but jansson wants it without const. */
+	/* The iteration does not change the object, but jansson's iterators take no const. */
 	json_t *walked = (json_t *)object;
 	void *place = json_object_iter(walked);
 	bool is_first = true;
@@ -296,7 +296,7 @@ json_t *json_parse(const char *bytes, size_t length, struct error *error)
 
 	if (value)
 		return value;
-	/* The reason quotes what stands there. */
+	/* The reason quotes the text, which comes from outside: escape it. */
 	text_escape(&reason, cause.text, strlen(cause.text));
 	error_set(error, "it is not JSON at byte %d: %s", cause.position, reason.data);
 	buffer_clear(&reason);

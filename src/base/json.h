@@ -1,7 +1,6 @@
 /*
- * json: jansson with the look-ups we need. Everything read here may come
- * from outside: a wrong type or a missing key gives the fallback, never a
- * crash.
+ * json: jansson with typed look-ups. All values may come from outside: a wrong type or a
+ * missing key gives the fallback, never a crash.
  */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
@@ -15,29 +14,29 @@ struct buffer;
 struct error;
 
 int64_t json_get_integer(const json_t *object, const char *key, int64_t fallback);
-/* 0 to INT_MAX; 0: there is no such number. */
+/* 0 to INT_MAX; 0: the number is missing or out of range. */
 int json_get_count(const json_t *object, const char *key);
 double json_get_real(const json_t *object, const char *key, double fallback);
 bool json_get_boolean(const json_t *object, const char *key, bool fallback);
-/* Lends the string, or fallback (which may be NULL). */
+/* Returns a borrowed string, or fallback (which may be NULL). */
 const char *json_get_string(const json_t *object, const char *key, const char *fallback);
-/* A 64-bit address or id travels as a string "0x1f…". */
+/* A 64-bit address or id is sent as a string "0x1f…"; 0: missing or invalid. */
 uint64_t json_get_hex(const json_t *object, const char *key);
 void json_set_hex(json_t *object, const char *key, uint64_t value);
-/* A new array. */
+/* A new array of count integers. */
 json_t *json_integers(const int64_t *integers, size_t count);
-/* How many came; -1: it is no array of integers, or of more than maximum. */
+/* Returns the count; -1: not an array of integers, or more than maximum. */
 int json_read_integers(int64_t *integers, size_t maximum, const json_t *array);
 /*
  * Sets a string that may not be valid UTF-8: bad bytes become U+FFFD. NULL
  * becomes null.
  */
 void json_set_text(json_t *object, const char *key, const char *text);
-/* A new JSON string by the same rule (null for NULL). */
+/* A new JSON string, with the rules of json_set_text(); null for NULL. */
 json_t *json_text(const char *text);
 /* Appends the value in one line, keys in their order of insertion. */
 void json_append(struct buffer *out, const json_t *value);
-/* Parses one document; NULL and a sentence when it is not JSON. */
+/* Parses one document; NULL and *error if the bytes are not JSON. */
 json_t *json_parse(const char *bytes, size_t length, struct error *error);
 
 #endif

@@ -18,13 +18,14 @@ static const char *const level_names[] = {
 	[LOG_WARNING] = "warning", [LOG_ERROR] = "error",
 };
 
-/* What is less than that is not kept. */
+/* Lines below this level are dropped. */
 #define LOG_LEAST LOG_NOTE
 
 static struct {
 	char name[32];
 	bool is_quiet;
-	char *lines[LOG_LINES]; /* a ring; the oldest is at start once full */
+	char *lines[LOG_LINES]; /* ring; start is the index of the oldest line once the ring is full
+				 */
 	size_t start;
 	size_t count;
 } state = {
@@ -65,7 +66,7 @@ void log_write(enum log_level level, const char *format, ...)
 	va_end(values);
 	if (level != LOG_NOTE)
 		buffer_printf(&line, "%s: ", level_names[level]);
-	/* A fact may quote what a target said. */
+	/* The text may quote output of a target: escape it. */
 	text_escape(&line, text.data, text.length);
 	if (!state.is_quiet)
 		fprintf(stderr, "%s: %s%s\n", state.name, level == LOG_NOTE ? "note: " : "",

@@ -1,9 +1,9 @@
 /*
- * log: one line a fact, for the person who has to find out later. The only
- * mutable global state besides the curses screen.
+ * log: one line per event, for a later diagnosis. The only mutable global state besides
+ * the curses screen.
  *
- * Lines go to standard error, control characters escaped, until
- * log_set_quiet(); the last 200 stay in memory for the log pane.
+ * Lines go to standard error, control characters escaped, until log_set_quiet(); the last
+ * 200 stay in memory for the log pane.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -13,17 +13,17 @@
 enum log_level {
 	LOG_DEBUG,
 	LOG_INFO,
-	LOG_NOTE, /* the least that is kept: what happened, and is fine */
+	LOG_NOTE, /* the lowest level that is kept: an event that is no problem */
 	LOG_WARNING,
 	LOG_ERROR,
 };
 
 /* The program's name in front of each line. */
 void log_set_name(const char *name);
-/* No more lines on standard error (a screen is there): only in memory. */
+/* is_quiet: no lines on standard error (curses draws there), only in memory. */
 void log_set_quiet(int is_quiet);
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Lends line number i of the last 200, oldest first; NULL behind the last. */
+/* Returns borrowed line number i of the last 200, oldest first; NULL behind the last. */
 const char *log_line(size_t i);
 
 #endif

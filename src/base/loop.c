@@ -1,15 +1,15 @@
 /*
- * loop: how libuv is held.
+ * loop: event loop over libuv.
  *
- * Each watch, timer and signal is one allocation that begins with its uv
- * handle. Stopping closes the handle; the memory goes when libuv says that
- * it has let go, which is a later turn, so stopping is safe anywhere.
+ * Each watch, timer and signal is one allocation that begins with its uv handle. Stopping
+ * closes the handle; libuv's close callback frees the memory in a later turn, so stopping
+ * is safe anywhere.
  *
- * Three things libuv's polling does are undone here. It makes a descriptor
- * non-blocking, also for other processes that share the terminal.
- * It refuses a second watch on a descriptor; a duplicate is watched then.
- * It refuses what epoll refuses (a file or /dev/null on standard input): such
- * a descriptor never blocks and counts as ready in every turn.
+ * Three properties of libuv's polling are undone here. libuv makes a descriptor
+ * non-blocking, also for other processes that share the terminal: the flag is restored.
+ * libuv refuses a second watch on a descriptor: a duplicate is watched then. libuv
+ * refuses descriptors that epoll refuses (a file or /dev/null on standard input): such a
+ * descriptor never blocks and counts as ready in every turn.
  */
 #include "base/loop.h"
 
@@ -39,7 +39,7 @@ struct loop_watch {
 		uv_idle_t idle;
 	};
 	int fd;
-	int duplicate; /* what is watched in place of fd, or -1 */
+	int duplicate; /* descriptor that is watched in place of fd; -1: none */
 	int events;
 	void (*ready)(int fd, int events, void *data);
 	void *data;
@@ -70,13 +70,13 @@ struct loop_work {
 	void *data;
 };
 
-/* The handle is the first member of each: its address is the allocation's. */
+/* The handle is each struct's first member: its address is the allocation's address. */
 static void free_handle(uv_handle_t *handle)
 {
 	free(handle);
 }
 
-/* Nothing could be reached: as STATUS_NOTHING of the commands. */
+/* The value of STATUS_NOTHING in the commands: nothing could be reached. */
 #define LOOP_EXIT_STATUS 3
 
 static void loop_check(int result, const char *what)
@@ -92,10 +92,10 @@ struct loop *loop_new(void)
 	struct loop *loop = xcalloc(1, sizeof(*loop));
 	int result = uv_loop_init(&loop->uv);
 
-	/* Too few descriptors are the user's limit, not our mistake. */
+	/* A descriptor limit that is too low is the user's setting, not our bug: no abort(). */
 	if (result < 0) {
 		fprintf(stderr, "probetui: cannot make an event loop: %s\n", uv_strerror(result));
-		/* It may be a child, whose parent has something unwritten. */
+		/* _exit(): this process may be a fork with its parent's unflushed stdio buffers. */
 		_exit(LOOP_EXIT_STATUS);
 	}
 	return loop;
@@ -123,7 +123,7 @@ static uint64_t to_milliseconds(double seconds)
 	return (uint64_t)(seconds * 1000 + 0.999);
 }
 
-/* Until something is due; libuv says how long that is in milliseconds. */
+/* Waits until a handle is due (libuv reports the time in milliseconds), at most seconds. */
 static void wait_for_turn(struct loop *loop, double seconds)
 {
 	struct pollfd ready = {
@@ -141,7 +141,7 @@ bool loop_end(struct loop *loop, double seconds)
 	double deadline = loop_now() + seconds;
 
 	uv_walk(&loop->uv, close_left, NULL);
-	/* Nothing but the ends of what was closed and of work comes here. */
+	/* Only the close callbacks and the ends of background work are left to run. */
 	while (uv_run(&loop->uv, UV_RUN_NOWAIT) != 0) {
 		if (loop_now() > deadline)
 			return false;
@@ -204,8 +204,8 @@ static void on_poll(uv_poll_t *poll, int status, int uv_events)
 	int events = from_uv_events(uv_events) & watch->events;
 
 	/*
-	 * An error of the descriptor shows when it is read or written. libuv
-	 * ended the watch; the caller has not, so it begins again.
+	 * A descriptor's error shows when the caller reads or writes it. libuv ended the
+	 * watch, but the caller did not, so start the watch again.
 	 */
 	if (status < 0) {
 		events = watch->events;
@@ -265,7 +265,10 @@ struct loop_watch *loop_watch(struct loop *loop, int fd, int events,
 void loop_watch_stop(struct loop_watch *watch)
 {
 	assert(!uv_is_closing(&watch->handle));
-	/* It leaves epoll at once, so that the caller may close fd now. */
+	/*
+	 * Closing removes the descriptor from epoll at once, so that the caller may close
+	 * fd now.
+	 */
 	uv_close(&watch->handle, free_handle);
 	if (watch->duplicate >= 0)
 		close(watch->duplicate);
@@ -287,7 +290,7 @@ struct loop_timer *loop_timer(struct loop *loop, double delay, double period,
 	timer->due = due;
 	timer->data = data;
 	loop_check(uv_timer_init(&loop->uv, &timer->timer), "timer");
-	/* The loop's clock stands still during a turn. */
+	/* The loop's clock does not advance during a turn. */
 	uv_update_time(&loop->uv);
 	loop_check(uv_timer_start(&timer->timer, loop_on_timer, to_milliseconds(delay), repeat),
 		   "timer");
@@ -350,8 +353,10 @@ void loop_work(struct loop *loop, void (*work)(void *data), void (*done)(void *d
 	kept->run = work;
 	kept->done = done;
 	kept->data = data;
-	/* libuv's threads inherit the mask: SIGCHLD is for the loop's thread,
-	 * which may wait for it. */
+	/*
+	 * libuv's threads inherit this mask. SIGCHLD must reach the loop's thread, which
+	 * may wait for it.
+	 */
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	pthread_sigmask(SIG_BLOCK, &child, &before);

@@ -1,11 +1,9 @@
 /*
- * loop: the one event loop of a program, over libuv, which no other file
- * includes.
+ * loop: the one event loop of a program, over libuv, which no other file includes.
  *
- * Callbacks run one after the other on the loop's thread. A watch or timer
- * belongs to the loop and is ended by its _stop function (never twice), also
- * from within its own callback. What loop_work() calls elsewhere is the only
- * exception to the one thread.
+ * Callbacks run one after the other on the loop's thread. A watch or timer belongs to the
+ * loop and is ended by its _stop function (never twice), also from within its own
+ * callback. Only the work of loop_work() runs on another thread.
  */
 #ifndef BASE_LOOP_H
 #define BASE_LOOP_H
@@ -24,33 +22,33 @@ enum loop_event {
 };
 
 struct loop *loop_new(void);
-/* Waits for what loop_work() has begun. */
+/* Waits for the work that loop_work() began. */
 void loop_free(struct loop *loop);
 /*
- * loop_free(), but waits no longer than that. False: work is left, so the loop
- * is still there, to be ended again or to be left by _exit(2).
+ * loop_free() that waits at most seconds. False: work is still running and the loop still
+ * exists; call loop_end() again, or leave with _exit(2).
  */
 bool loop_end(struct loop *loop, double seconds);
-/* Runs until loop_stop() or until nothing is watched any more. */
+/* Runs until loop_stop() or until nothing is watched any longer. */
 void loop_run(struct loop *loop);
-/* Waits for and handles one turn: what is ready now, or next. */
+/* Waits for events and handles one turn of them. */
 void loop_turn(struct loop *loop);
 void loop_stop(struct loop *loop);
-/* Seconds of a monotonic clock, fresh at each call. */
+/* Seconds of CLOCK_MONOTONIC, read at each call. */
 double loop_now(void);
 /* The same clock in nanoseconds. */
 uint64_t loop_now_ns(void);
 
 /*
- * Watches fd (not owned) for events, a set of enum loop_event. Its flags stay
- * as they are: set O_NONBLOCK to read until EAGAIN. The end of a pipe or an
- * error counts as readable or writable. fd may be closed after the stop.
+ * Watches fd (not owned) for events, a set of enum loop_event. fd keeps its flags: set
+ * O_NONBLOCK to read until EAGAIN. The end of a pipe or an error counts as readable or
+ * writable. fd may be closed after loop_watch_stop().
  */
 struct loop_watch *loop_watch(struct loop *loop, int fd, int events,
 			      void (*ready)(int fd, int events, void *data), void *data);
 void loop_watch_stop(struct loop_watch *watch);
 
-/* Calls once after delay seconds, or every period seconds if period > 0. */
+/* Calls due once after delay seconds, and then every period seconds if period > 0. */
 struct loop_timer *loop_timer(struct loop *loop, double delay, double period,
 			      void (*due)(void *data), void *data);
 void loop_timer_stop(struct loop_timer *timer);
@@ -60,8 +58,8 @@ struct loop_signal *loop_signal(struct loop *loop, int number,
 void loop_signal_stop(struct loop_signal *signal);
 
 /*
- * Calls work on another thread, and done on the loop's when that has ended.
- * The loop does not end before. No more than some of these run at a time.
+ * Calls work on another thread, then done on the loop's thread; the loop keeps running
+ * until then. libuv limits how many works run at a time.
  */
 void loop_work(struct loop *loop, void (*work)(void *data), void (*done)(void *data), void *data);
 

@@ -118,7 +118,7 @@ void map_each(const struct map *map, void (*each)(uint64_t key, void *value, voi
 	struct entry *entry;
 	struct entry *next;
 
-	/* each() may remove the entry it is called for. */
+	/* each() may remove the entry that it is called for, so read the next entry first. */
 	for (entry = map->entries; entry; entry = next) {
 		next = entry->hh.next;
 		each(entry->key, entry->value, data);

@@ -1,9 +1,8 @@
 /*
- * map: 64-bit keys to pointers, strmap: strings to pointers. Over uthash,
- * which no other file includes.
+ * map: 64-bit keys to pointers, strmap: strings to pointers. Over uthash, which no other
+ * file includes.
  *
- * A map owns its values when it was made with a free function. Values are
- * never NULL.
+ * A map owns its values if it was made with a free function. Values are never NULL.
  */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
@@ -14,12 +13,12 @@
 struct map;
 struct strmap;
 
-/* free_value may be NULL: then the values belong to somebody else. */
+/* free_value may be NULL: then the map does not own the values. */
 struct map *map_new(void (*free_value)(void *));
 void map_free(struct map *map);
-/* Lends the value, or NULL. */
+/* Returns the borrowed value; NULL: no such key. */
 void *map_find(const struct map *map, uint64_t key);
-/* Sets or replaces (and frees) the value of key. */
+/* Sets the value of key; frees an older value. */
 void map_put(struct map *map, uint64_t key, void *value);
 /* Frees the value of key, if there is one. */
 void map_remove(struct map *map, uint64_t key);

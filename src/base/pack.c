@@ -13,12 +13,12 @@
 #include "base/error.h"
 
 #define LEVEL 5		  /* 1: fast, 9: small */
-#define GZIP_WINDOW 31	  /* 32 KB, with gzip's header and end */
+#define GZIP_WINDOW 31	  /* window of 32 KB, with gzip's header and trailer */
 #define MEMORY_LEVEL 8	  /* zlib's default */
-#define CHUNK 16384	  /* unpacked at a time */
-#define FLAG_EXTRA 4	  /* of a header: an extra field follows */
-#define EXTRA_OFFSET 12	  /* where it begins */
-#define SUBFIELD_LENGTH 4 /* two letters and a length, before the note */
+#define CHUNK 16384	  /* bytes of output per call of zlib */
+#define FLAG_EXTRA 4	  /* gzip header flag FEXTRA: an extra field follows */
+#define EXTRA_OFFSET 12	  /* offset of the extra field's content in a member */
+#define SUBFIELD_LENGTH 4 /* two letters and a 16-bit length, before the note */
 
 struct pack {
 	z_stream stream;
@@ -30,7 +30,7 @@ struct unpack {
 	z_stream stream;
 };
 
-/* zlib may not fail for want of memory, as nothing else does. */
+/* zlib's allocations abort when memory is exhausted, as xmalloc() does. */
 static void *allocate(void *data, unsigned int count, unsigned int size)
 {
 	(void)data;
@@ -57,7 +57,7 @@ struct pack *pack_new(const void *note, size_t note_length)
 		memcpy(pack->extra + SUBFIELD_LENGTH, note, note_length);
 	pack->header.extra = pack->extra;
 	pack->header.extra_len = (unsigned int)(SUBFIELD_LENGTH + note_length);
-	pack->header.os = 255; /* unknown */
+	pack->header.os = 255; /* operating system: unknown */
 	pack->stream.zalloc = allocate;
 	pack->stream.zfree = pack_release;
 	status = deflateInit2(&pack->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
@@ -154,7 +154,7 @@ void unpack_free(struct unpack *unpack)
 	free(unpack);
 }
 
-/* One chunk of output; zlib's status, or -1 and a clause. */
+/* Unpacks one chunk of output; returns zlib's status, or -1 and *error. */
 static int unpack_chunk(z_stream *stream, struct buffer *out, struct error *error)
 {
 	unsigned char bytes[CHUNK];

@@ -1,12 +1,12 @@
 /*
  * pack: gzip (RFC 1952), over zlib, which besides only crc.c includes.
  *
- * A packed text is a row of members, each packed alone, so that reading may
- * begin at any of them. A member of ours carries a note in its header: bytes
- * that are not packed, at a fixed place, so that they can be written over
- * when the member's end is known. Other programs (zcat) skip it.
+ * A packed text is a row of gzip members, each packed alone, so that reading can begin at
+ * any member. A member that pack_new() wrote has a note in its header's extra field:
+ * unpacked bytes at a fixed offset, so that the note can be overwritten when the member's
+ * end is known. Other programs (zcat) skip the note.
  *
- * What was flushed can be unpacked whether or not the member was ever ended.
+ * Flushed bytes can be unpacked even if the member was never finished.
  */
 #ifndef BASE_PACK_H
 #define BASE_PACK_H
@@ -18,41 +18,40 @@ struct buffer;
 struct error;
 struct pack;
 
-/* Where a member's note lies, from its first byte. */
+/* Offset of a member's note from the member's first byte. */
 #define PACK_NOTE_OFFSET 16
 #define PACK_NOTE_MAXIMUM 256
 
 /* Begins a member with a note. */
 struct pack *pack_new(const void *note, size_t note_length);
 void pack_free(struct pack *pack);
-/* Appends to out what of the member is ready. */
+/* Compresses bytes; appends to out the output that is ready. */
 void pack_add(struct pack *pack, struct buffer *out, const void *bytes, size_t length);
-/* The same until all that was added can be unpacked. */
+/* Appends output until all added bytes can be unpacked. */
 void pack_flush(struct pack *pack, struct buffer *out);
-/* The same until the member's end; nothing is added behind it. */
+/* Appends the rest of the member and its trailer; add nothing afterwards. */
 void pack_finish(struct pack *pack, struct buffer *out);
 
-/* Whether bytes begin as a packed text does. */
+/* True if bytes begin with gzip's magic number. */
 bool pack_is_packed(const void *bytes, size_t length);
 /*
- * Lends the note of so many bytes of the member that bytes begin with; NULL:
- * it has none.
+ * Returns the borrowed note of note_length bytes of the member at bytes; NULL: the member
+ * has no such note.
  */
 const unsigned char *pack_find_note(const void *bytes, size_t length, size_t note_length);
 
 enum unpack_result {
-	UNPACK_MORE, /* all bytes are used; the member has more */
+	UNPACK_MORE, /* all bytes were used; the member continues */
 	UNPACK_END,  /* the member ended */
 };
 struct unpack;
 
-/* Begins at the first byte of a member. */
+/* Starts to unpack at the first byte of a member. */
 struct unpack *unpack_new(void);
 void unpack_free(struct unpack *unpack);
 /*
- * Appends to out what bytes (the next ones of the member) hold; *used says how
- * many of them the member has. -1 and a sentence's clause: they are broken, or
- * out's maximum is reached.
+ * Unpacks bytes (the next ones of the member) to out; *used is how many of the bytes
+ * belong to the member. -1 and *error: damaged, or out's maximum is reached.
  */
 int unpack_add(struct unpack *unpack, const void *bytes, size_t length, size_t *used,
 	       struct buffer *out, struct error *error);

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/file.h"
 
-/* Beside our own program, which is probetui perhaps, or installed; free() it. */
+/* The path of a shared object in the running program's folder, else in libexecdir; free() it. */
 static char *plugin_find_file(const char *file)
 {
 	char *folder = file_program_folder();

@@ -1,6 +1,6 @@
 /*
- * plugin: a part of a program that links a heavy library, as a shared object
- * beside the program or in libexecdir, opened with dlopen(3) at its first use.
+ * plugin: a shared object that links a heavy library, in the program's folder or in
+ * libexecdir, opened with dlopen(3) at its first use.
  */
 #ifndef BASE_PLUGIN_H
 #define BASE_PLUGIN_H
@@ -8,9 +8,8 @@
 struct error;
 
 /*
- * The address of the symbol `name` in the shared object `file`, valid as long as
- * the program runs; NULL and a sentence, which begins with `need` ("Agents need
- * FILE").
+ * Returns the address of the symbol `name` in the shared object `file`, valid as long as
+ * the program runs. NULL: *error begins with `need` ("Agents need FILE").
  */
 const void *plugin_open(const char *file, const char *name, const char *need, struct error *error);
 

@@ -1,5 +1,5 @@
 /*
- * reason: why something cannot be done, and what would help, as two sentences.
+ * reason: two sentences: why something cannot be done, and what would help.
  */
 #ifndef BASE_REASON_H
 #define BASE_REASON_H
@@ -15,7 +15,7 @@ struct reason {
 
 /* Always returns false. */
 bool reason_set(struct reason *reason, const char *why, const char *fix);
-/* Both sentences as one error. Always returns -1. */
+/* Sets both sentences as one error. Always returns -1. */
 int reason_explain(const struct reason *reason, struct error *error);
 
 #endif

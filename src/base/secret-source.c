@@ -1,16 +1,16 @@
 /*
- * secret-source: literals of Python source that a name tells to be secrets.
+ * secret-source: masks the literals of Python source that belong to a secret's name.
  *
- * Tokens are those of CPython's lexical analysis, as far as they matter here:
- * names, numbers, strings with their prefixes and triple quotes, brackets,
- * operators, and the newline that ends a statement outside of brackets. What
- * cannot be read as Python is read as something near, and to its end.
+ * Tokens are those of CPython's lexical analysis, as far as needed here: names, numbers,
+ * strings with their prefixes and triple quotes, brackets, operators, and the newline
+ * that ends a statement outside of brackets. Text that is not valid Python is tokenized
+ * approximately, to its end.
  *
- * Each open bracket has a level. A name, or a string that is a name, makes its
- * level STATE_NAMED; the operator behind it makes it STATE_ASSIGNED or
- * STATE_COMPARED, and then literals of the level and of those inside are
- * masked, up to the comma or the end of the statement. Masked strings keep
- * their quotes and newlines, so that lines keep their numbers and colours.
+ * Each open bracket has a level. A secret's name, or a string with such a name, makes its
+ * level STATE_NAMED; the operator behind it makes it STATE_ASSIGNED or STATE_COMPARED,
+ * and then literals of this level and of inner levels are masked, up to the comma or the
+ * end of the statement. Masked strings keep their quotes and newlines, so that lines keep
+ * their numbers and colours.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -22,9 +22,9 @@
 #include "base/buffer.h"
 #include "base/secret.h"
 
-/* Deeper brackets belong to this level. */
+/* Brackets that are nested deeper share the last level. */
 #define LEVELS_MAXIMUM 64
-/* A longer string is a text and no name. */
+/* A longer string is a text, not a name. */
 #define KEY_MAXIMUM 64
 
 enum state {
@@ -39,13 +39,14 @@ enum state {
 struct level {
 	char bracket; /* 0: none */
 	enum state state;
-	bool is_key;	/* a string has named it */
-	bool is_exact;	/* api_key and not key_size: numbers are masked, too */
-	bool was_named; /* since the statement's begin */
-	bool is_tuple;	/* the same: user, password */
+	bool is_key;	/* the secret's name was in a string */
+	bool is_exact;	/* the name ends in a secret's word (api_key, not key_size): mask numbers,
+			   too */
+	bool was_named; /* a secret's name occurred in this statement */
+	bool is_tuple;	/* a comma occurred in this statement: user, password */
 };
 
-/* A string that is a name, and then a comma: "--password", "hunter2". */
+/* State of a list of texts: "--password", then a comma, then the value "hunter2". */
 enum pair { PAIR_NONE, PAIR_KEY, PAIR_COMMA };
 
 struct scan {
@@ -55,7 +56,7 @@ struct scan {
 	size_t depth;
 	size_t more; /* brackets beyond LEVELS_MAXIMUM */
 	enum pair pair;
-	bool is_value; /* the operator of an assignment stood before */
+	bool is_value; /* the token before was an assignment operator */
 };
 
 static struct level *top(struct scan *scan)
@@ -120,13 +121,13 @@ static void secret_source_take_number(struct scan *scan, size_t length)
 	scan->is_value = false;
 }
 
-/* Of a string whose first quote is at text: 1 or 3. */
+/* Number of quotes around the string whose first quote is at text: 1 or 3. */
 static size_t quotes_length(const char *text)
 {
 	return text[1] == text[0] && text[2] == text[0] ? 3 : 1;
 }
 
-/* What is between the quotes, up to the end of a line or text that has none. */
+/* Bytes between the quotes; an unterminated string ends at the line's or text's end. */
 static size_t content_length(const char *text, char quote, size_t quotes)
 {
 	size_t i;
@@ -159,7 +160,7 @@ static void mask_content(struct buffer *out, const char *text, size_t length)
 			buffer_append_char(out, '\n');
 }
 
-/* What texts say of secrets: "Authorization: Bearer abc", also in comments. */
+/* Masks secrets that a comment or a string quotes: "Authorization: Bearer abc". */
 static void secret_source_mask_text(struct buffer *out, const char *text, size_t length)
 {
 	char *part = xstrndup(text, length);
@@ -168,7 +169,7 @@ static void secret_source_mask_text(struct buffer *out, const char *text, size_t
 	free(part);
 }
 
-/* prefix is the length of the letters before its quote. */
+/* prefix is the number of letters before the string's quote. */
 static void secret_source_take_string(struct scan *scan, size_t prefix)
 {
 	char quote = scan->at[prefix];
@@ -247,7 +248,7 @@ static void take_comma(struct scan *scan)
 	scan->pair = scan->pair == PAIR_KEY ? PAIR_COMMA : PAIR_NONE;
 }
 
-/* Of a dict's item, an annotation, a slice, or behind `if token`. */
+/* The colon of a dict's item, an annotation, a slice, or a statement (`if token:`). */
 static void take_colon(struct scan *scan)
 {
 	struct level *level = top(scan);
@@ -289,7 +290,7 @@ static void take_sign(struct scan *scan)
 {
 	struct level *level = top(scan);
 
-	/* is_value holds on: password = -1 */
+	/* is_value stays true: password = -1 */
 	if (level->state == STATE_NAMED)
 		level->state = STATE_PLAIN;
 }
@@ -305,7 +306,7 @@ static void take_dot(struct scan *scan)
 	scan->is_value = false;
 }
 
-/* The longer before its own beginning; what is not here is take_other. */
+/* Longer operators come before their prefixes; take_other() takes all other characters. */
 static const struct {
 	const char *text;
 	void (*take)(struct scan *scan);
@@ -357,7 +358,7 @@ static void take_operator(struct scan *scan)
 	secret_source_copy(scan, 1);
 }
 
-/* Letters and digits; other characters than ASCII's are letters here. */
+/* Length of a word of letters, digits and _; every non-ASCII byte counts as a letter. */
 static size_t secret_source_word_length(const char *text)
 {
 	size_t length = 0;
@@ -368,7 +369,7 @@ static size_t secret_source_word_length(const char *text)
 	return length;
 }
 
-/* 1, 1_000, 0x1f, 1.5e3; a sign in an exponent is an operator here. */
+/* Length of 1, 1_000, 0x1f, 1.5e3; the sign of an exponent is taken as an operator. */
 static size_t number_length(const char *text)
 {
 	size_t length = secret_source_word_length(text);
@@ -378,7 +379,7 @@ static size_t number_length(const char *text)
 	return length;
 }
 
-/* The letters before a string's quote; false: text begins no string. */
+/* *prefix: number of letters before a string's quote; false: text begins no string. */
 static bool find_string(const char *text, size_t *prefix)
 {
 	*prefix = strspn(text, "rRbBuUfFtT");

@@ -10,15 +10,15 @@
 
 static const char *const words[] = { "TOKEN",  "KEY", "SECRET", "PASSWORD",
 				     "PASSWD", "PWD", "AUTH",	"CREDENTIAL" };
-/* A colon behind a name that ends in one of these leads to a secret. */
+/* A colon behind a name counts as an assignment if the name ends in one of these words. */
 static const char *const endings[] = {
 	"TOKEN", "KEY",	 "SECRET",	  "PASSWORD",	"PASSWD",
 	"PWD",	 "AUTH", "AUTHORIZATION", "CREDENTIAL", "CREDENTIALS"
 };
-/* How the value of Authorization begins. */
+/* Words that begin the value of Authorization. */
 static const char *const schemes[] = { "Bearer", "Basic", "Digest", "Token" };
 
-/* What is shorter behind the word alone is hardly a token. */
+/* A shorter word behind "bearer" is unlikely to be a token. */
 #define BEARER_MINIMUM 8
 
 bool secret_is_told(const char *text, size_t length)
@@ -33,7 +33,7 @@ bool secret_is_told(const char *text, size_t length)
 	return false;
 }
 
-/* "invalid key: loss" is about no secret, "api_key: x" is. */
+/* "invalid key: loss" assigns no secret, "api_key: x" does: "key" alone does not count. */
 bool secret_is_named(const char *name, size_t length)
 {
 	if (length == 3 && strncasecmp(name, "KEY", 3) == 0)
@@ -59,9 +59,8 @@ static size_t blanks(const char *text)
 }
 
 /*
- * How many bytes behind a name lead to its value; 0: none follows. "KeyError:
- * 3" is no assignment, so a colon counts behind a closing quote, or a name that
- * ends in what it tells of.
+ * Number of bytes between a name and its value; 0: no value follows. "KeyError: 3" is no
+ * assignment: a colon counts only behind a closing quote, or if secret_is_named().
  */
 static size_t separator(const char *name, size_t length)
 {
@@ -81,7 +80,7 @@ static size_t separator(const char *name, size_t length)
 	return (size_t)(at - name) - length;
 }
 
-/* "Bearer " and the like; 0: text begins with nothing of that kind. */
+/* Length of "Bearer " or another scheme with its blanks; 0: text begins with no scheme. */
 static size_t scheme_length(const char *text)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(schemes); i++) {
@@ -93,7 +92,7 @@ static size_t scheme_length(const char *text)
 	return 0;
 }
 
-/* A quoted string to its end, else up to a blank or what ends an argument. */
+/* Length of a quoted string, or up to a blank or a character that ends an argument. */
 static size_t value_length(const char *value)
 {
 	char quote = value[0];
@@ -109,7 +108,7 @@ static size_t value_length(const char *value)
 	return length + (value[length] == quote);
 }
 
-/* What is before the value of a secret that a name leads to; 0: it does not. */
+/* Offset of a secret's value, if the name at text has length bytes; 0: no secret follows. */
 static size_t secret_find_value(const char *text, size_t length)
 {
 	size_t gap;
@@ -125,7 +124,7 @@ static size_t secret_find_value(const char *text, size_t length)
 	return length + gap;
 }
 
-/* "://user:password@" of an address: what is between; 0: no user is named. */
+/* Length of user:password in "://user:password@"; 0: text has no credentials. */
 static size_t credentials_length(const char *text)
 {
 	size_t length;

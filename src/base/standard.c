@@ -12,7 +12,7 @@ void standard_open(void)
 {
 	int fd;
 
-	/* open() gives the lowest free number: it fills the holes in order. */
+	/* open() returns the lowest free descriptor, so closed descriptors are filled in order. */
 	do {
 		fd = open("/dev/null", O_RDWR);
 	} while (fd >= 0 && fd <= STDERR_FILENO);

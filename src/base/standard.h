@@ -1,14 +1,14 @@
 /*
- * standard: the three files that every program begins with.
+ * standard: the descriptors 0 to 2 that every program starts with.
  *
- * A daemon or a cron job may start us with some of them closed. Then the next
- * file that is opened gets such a number, and what is meant for a person goes
- * into it; libuv aborts.
+ * A daemon or a cron job may start the program with some of them closed. The next opened
+ * file would then get such a number, and error messages would be written into it; libuv
+ * aborts.
  */
 #ifndef BASE_STANDARD_H
 #define BASE_STANDARD_H
 
-/* Opens /dev/null for those of descriptors 0 to 2 that are closed. */
+/* Opens /dev/null for each of the descriptors 0 to 2 that is closed. */
 void standard_open(void);
 
 #endif

@@ -16,7 +16,7 @@
 #define ELLIPSIS "\xe2\x80\xa6"
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 
-/* Length in bytes, bits of the first byte that count, smallest code point. */
+/* One UTF-8 form: mask and value of its lead byte, length in bytes, smallest code point. */
 struct utf8_form {
 	unsigned char mask;
 	unsigned char lead;
@@ -37,9 +37,8 @@ static bool is_codepoint(int32_t codepoint)
 }
 
 /*
- * Reads one code point of at most length bytes; returns its bytes, or 0 when
- * they are not UTF-8. It stops at the first byte that does not belong, so
- * before a NUL the length may be too large.
+ * Reads one code point of at most length bytes; returns its bytes, 0: no valid UTF-8.
+ * Reading stops at the first byte that does not belong, so length may reach beyond a NUL.
  */
 static size_t text_decode(const char *bytes, size_t length, int32_t *codepoint)
 {
@@ -72,7 +71,7 @@ static size_t text_decode(const char *bytes, size_t length, int32_t *codepoint)
 	return 0;
 }
 
-/* Bytes at the beginning that are ASCII, found eight at a time. */
+/* Number of leading ASCII bytes; tests eight bytes at a time. */
 static size_t skip_ascii(const char *bytes, size_t length)
 {
 	size_t at = 0;
@@ -121,7 +120,7 @@ size_t text_unfinished(const char *bytes, size_t length)
 	return 0;
 }
 
-/* What would act on the terminal, or show as nothing at all. */
+/* True for control characters and for characters that are invisible. */
 static bool is_unsafe(int32_t codepoint)
 {
 	static const int32_t blanks[] = { 0x115f, 0x1160, 0x3164, 0xffa0 };
@@ -254,7 +253,7 @@ size_t text_plain_prefix(const char *bytes, size_t length)
 	return at;
 }
 
-/* Appends what stands for the unsafe character in front; returns its bytes. */
+/* Appends the escape of the unsafe character at bytes; returns the character's bytes. */
 static size_t escape_one(struct buffer *out, const char *bytes, size_t length)
 {
 	int32_t codepoint;
@@ -268,7 +267,7 @@ static size_t escape_one(struct buffer *out, const char *bytes, size_t length)
 		buffer_append_char(out, '^');
 		buffer_append_char(out, (char)(codepoint ^ 0x40));
 	} else {
-		/* Four digits: <85> is a byte, <0085> a character. */
+		/* At least four digits: <85> is a byte, <0085> a code point. */
 		buffer_printf(out, "<%04" PRIx32 ">", (uint32_t)codepoint);
 	}
 	return used;
@@ -324,7 +323,7 @@ void text_cut(struct buffer *out, const char *string, int width)
 
 	if (width <= 0)
 		return;
-	/* No character has more columns than bytes. */
+	/* No character has more columns than bytes, so short strings always fit. */
 	if (length <= (size_t)width || text_fit(string, width) == length) {
 		buffer_append(out, string, length);
 		return;
@@ -333,7 +332,7 @@ void text_cut(struct buffer *out, const char *string, int width)
 	buffer_append_string(out, ELLIPSIS);
 }
 
-/* The longest end of string (length bytes) that is at most width columns. */
+/* The longest end of string (length bytes) that has at most width columns. */
 static const char *fit_end(const char *string, size_t length, int width)
 {
 	const char *end = string + length;
@@ -344,7 +343,7 @@ static const char *fit_end(const char *string, size_t length, int width)
 		left += text_codepoint_width(text_next(&at));
 	for (at = string; left > width;)
 		left -= text_codepoint_width(text_next(&at));
-	/* Marks without a base would join the "…". */
+	/* Combining marks without a base character would combine with the "…". */
 	while (at < end) {
 		const char *next = at;
 
@@ -371,7 +370,7 @@ void text_cut_path(struct buffer *out, const char *path, int width)
 		text_cut(out, slash + 1, width);
 		return;
 	}
-	/* The folders near the file say more than those near the root. */
+	/* Folders near the file name are more informative than those near the root. */
 	head = spare / 2;
 	tail = fit_end(path, (size_t)(slash - path), spare - head);
 	buffer_append(out, path, text_fit(path, head));
@@ -397,7 +396,7 @@ void text_size(struct buffer *out, uint64_t bytes)
 	double size = (double)bytes;
 	size_t unit = 0;
 
-	/* What rounds to 1,000 is better told in the next unit. */
+	/* A number that rounds to 1,000 is shown in the next unit. */
 	while (size >= 999.5 && unit + 1 < ARRAY_LENGTH(units)) {
 		size /= 1024;
 		unit++;
@@ -433,7 +432,7 @@ bool text_has_capital(const char *string)
 	return false;
 }
 
-/* From seconds on, an age is told in this unit. */
+/* An age of at least this many seconds is shown in this unit. */
 struct age_unit {
 	double seconds;
 	const char *sign;
@@ -455,7 +454,7 @@ static const struct age_unit *find_age_unit(double seconds)
 	return last;
 }
 
-/* An age is between 0 and 999 years; not-a-number is 0. */
+/* Limits an age to 0 to 999 years; NaN becomes 0. */
 static double bound_age(double seconds)
 {
 	if (!(seconds > 0))

@@ -1,11 +1,10 @@
 /*
- * text: what strings look like on a terminal. Over utf8proc, which no other
- * file includes.
+ * text: width, escaping and cutting of strings for a terminal. Over utf8proc, which no
+ * other file includes.
  *
- * Widths are columns: 0 for combining characters, 2 for wide ones. Text from
- * outside goes through text_escape before it is drawn or printed, so nothing
- * here meets a control character unless a caller forgot; such a character
- * counts as one column.
+ * Widths are columns: 0 for combining characters, 2 for wide ones. Text from outside goes
+ * through text_escape before it is drawn or printed. A control character that a caller
+ * forgot to escape counts as one column.
  */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
@@ -17,7 +16,7 @@
 struct buffer;
 
 bool text_is_utf8(const char *bytes, size_t length);
-/* Bytes at the end that begin a character and are not all of it; 0: none. */
+/* Bytes at the end that begin a UTF-8 character but do not complete it; 0: none. */
 size_t text_unfinished(const char *bytes, size_t length);
 /* Columns of one code point: 0, 1 or 2. */
 int text_codepoint_width(int32_t codepoint);
@@ -28,13 +27,13 @@ int text_width(const char *string);
  * at the NUL returns 0 and stays.
  */
 int32_t text_next(const char **string);
-/* Bytes of the longest prefix that is at most width columns wide. */
+/* Bytes of the longest prefix of at most width columns. */
 size_t text_fit(const char *string, int width);
 /* Appends a code point as UTF-8. */
 void text_put_codepoint(struct buffer *out, int32_t codepoint);
 /*
- * What Python's str.isprintable() says: not a control, format, surrogate,
- * private or unassigned code point, and no separator but the space.
+ * As Python's str.isprintable(): not a control, format, surrogate, private or unassigned
+ * code point, and no separator but the space.
  */
 bool text_is_printable(int32_t codepoint);
 
@@ -44,11 +43,11 @@ bool text_is_printable(int32_t codepoint);
  * bad UTF-8 as <ff>. Newline and tab are controls too.
  */
 void text_escape(struct buffer *out, const char *bytes, size_t length);
-/* The same of a line that begins here: a tab goes to the next eighth column. */
+/* text_escape() of the start of a line: a tab becomes blanks up to a multiple of 8 columns. */
 void text_append_line(struct buffer *out, const char *bytes, size_t length);
-/* Bytes of the longest prefix that may be shown as it is. */
+/* Bytes of the longest prefix that needs no escape. */
 size_t text_plain_prefix(const char *bytes, size_t length);
-/* True when text_escape would change nothing. */
+/* True if text_escape() would change nothing. */
 bool text_is_plain(const char *bytes, size_t length);
 
 /* Appends string cut to width columns, ending in "…" when cut. */
@@ -63,14 +62,14 @@ void text_cut_path(struct buffer *out, const char *path, int width);
 void text_count(struct buffer *out, uint64_t count);
 /* Bytes -> "264 B" "1.0 KB" "412 MB": at most seven columns. */
 void text_size(struct buffer *out, uint64_t bytes);
-/* Appends string in small letters, to compare without regard to case. */
+/* Appends string in lower case, for comparisons that ignore case. */
 void text_lower(struct buffer *out, const char *string);
 int32_t text_codepoint_lower(int32_t codepoint);
-/* True when it differs from what text_lower() makes of it. */
+/* True if text_lower() would change string. */
 bool text_has_capital(const char *string);
 /* Seconds -> "0s" "34s" "4m" "9h" "3d": at most four columns. */
 void text_age(struct buffer *out, double seconds);
-/* Seconds in words for a sentence: "34 s", "9 min", "4 h", "3 d". */
+/* Seconds with a unit, for a sentence: "34 s", "9 min", "4 h", "3 d". */
 void text_duration(struct buffer *out, double seconds);
 /* Seconds as a clock shows them: "0:34", "1:02:03". */
 void text_clock(struct buffer *out, double seconds);
