@@ -24,8 +24,7 @@ static const char *const level_names[] = {
 static struct {
 	char name[32];
 	bool is_quiet;
-	char *lines[LOG_LINES]; /* ring; start is the index of the oldest line once the ring is full
-				 */
+	char *lines[LOG_LINES]; /* ring; start is the oldest line's index once the ring is full */
 	size_t start;
 	size_t count;
 } state = {

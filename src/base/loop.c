@@ -265,10 +265,8 @@ struct loop_watch *loop_watch(struct loop *loop, int fd, int events,
 void loop_watch_stop(struct loop_watch *watch)
 {
 	assert(!uv_is_closing(&watch->handle));
-	/*
-	 * Closing removes the descriptor from epoll at once, so that the caller may close
-	 * fd now.
-	 */
+	/* Closing removes the descriptor from epoll at once, so that the caller may close fd
+	 * now. */
 	uv_close(&watch->handle, free_handle);
 	if (watch->duplicate >= 0)
 		close(watch->duplicate);
@@ -353,10 +351,8 @@ void loop_work(struct loop *loop, void (*work)(void *data), void (*done)(void *d
 	kept->run = work;
 	kept->done = done;
 	kept->data = data;
-	/*
-	 * libuv's threads inherit this mask. SIGCHLD must reach the loop's thread, which
-	 * may wait for it.
-	 */
+	/* libuv's threads inherit this mask. SIGCHLD must reach the loop's thread, which may
+	 * wait for it. */
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	pthread_sigmask(SIG_BLOCK, &child, &before);

@@ -40,10 +40,10 @@ struct level {
 	char bracket; /* 0: none */
 	enum state state;
 	bool is_key;	/* the secret's name was in a string */
-	bool is_exact;	/* the name ends in a secret's word (api_key, not key_size): mask numbers,
-			   too */
+	bool is_exact;	/* the name ends in a secret's word (api_key, not key_size): numbers are
+			   masked, too */
 	bool was_named; /* a secret's name occurred in this statement */
-	bool is_tuple;	/* a comma occurred in this statement: user, password */
+	bool is_tuple;	/* the statement has a comma: user, password */
 };
 
 /* State of a list of texts: "--password", then a comma, then the value "hunter2". */

@@ -1,11 +1,11 @@
 /*
- * activity: how the table is asked. Frames are looked at from the innermost
- * outwards through library code, up to and including the first frame that is
- * in no library: what a caller of user code does is not what this thread does
- * now. Of all rows met, the kind that says most wins (a DataLoader's wait is
- * also a queue's wait and a poll), and of one kind the outermost, which is
- * what the user called (broadcast_object_list, not the broadcast in it).
- * Where no row speaks, a blocked thread's system call does.
+ * activity: how the tables are searched. Frames are searched from the innermost outwards
+ * through library code, up to and including the first frame of user code: callers of that
+ * frame do not tell what the thread does now. Of all matching rows the kind with the
+ * highest weight wins (a DataLoader's wait is also a queue's wait and a poll), and of
+ * equal kinds the outermost frame, which is the function that the user called
+ * (broadcast_object_list, not the broadcast in it). If no row matches, a blocked thread's
+ * system call decides.
  */
 #include "model/activity.h"
 
@@ -19,10 +19,10 @@
 #include "protocol/stack.h"
 
 struct place_row {
-	const char *func; /* "*": any */
+	const char *func; /* "*": any function */
 	const char *file; /* end of the path; with '/' at its end: a folder */
 	enum activity_kind kind;
-	const char *name; /* NULL: func */
+	const char *name; /* NULL: the name is func */
 };
 
 #define C10D "torch/distributed/distributed_c10d.py"
@@ -91,9 +91,9 @@ static const struct place_row place_rows[] = {
 	{ "reduce", "accelerate/utils/operations.py", ACTIVITY_PEERS, NULL },
 	{ "wait_for_everyone", "accelerate/state.py", ACTIVITY_PEERS, NULL },
 	{ "*", "mpi4py/util/pkl5.py", ACTIVITY_PEERS, "mpi" },
-	/* our own package: ranks that are held while other ranks are stopped */
+	/* our own package: ranks that wait while other ranks are stopped */
 	{ "wait", "probetui/holds.py", ACTIVITY_PEERS, ACTIVITY_HOLD },
-	/* libraries that have no rows of their own: what is unmistakable */
+	/* libraries without rows of their own: names that only collectives have */
 	{ "all_gather", INSTALLED, ACTIVITY_PEERS, NULL },
 	{ "all_reduce", INSTALLED, ACTIVITY_PEERS, NULL },
 	{ "all_to_all", INSTALLED, ACTIVITY_PEERS, NULL },
@@ -157,16 +157,16 @@ static const struct place_row place_rows[] = {
 
 struct syscall_row {
 	int number;
-	bool needs_zero; /* its first argument is 0 */
+	bool needs_zero; /* the row matches only if the system call's first argument is 0 */
 	enum activity_kind kind;
 	const char *name;
 };
 
-/* Rows that need a zero stand before those of the same number that do not. */
+/* Rows with needs_zero must precede other rows of the same number. */
 static const struct syscall_row syscall_rows[] = {
 	{ SYS_clock_nanosleep, false, ACTIVITY_SLEEP, "time.sleep" },
 	{ SYS_nanosleep, false, ACTIVITY_SLEEP, "time.sleep" },
-	/* time.sleep() before 3.11: a select of no descriptor */
+	/* time.sleep() before 3.11: select() without descriptors */
 	{ SYS_pselect6, true, ACTIVITY_SLEEP, "time.sleep" },
 	{ SYS_pselect6, false, ACTIVITY_LOCK, "poll" },
 #ifdef SYS_select
@@ -202,7 +202,7 @@ static const struct syscall_row syscall_rows[] = {
 	{ SYS_rt_sigtimedwait, false, ACTIVITY_LOCK, "signal" },
 };
 
-/* Which of two kinds says more about one thread; higher wins. */
+/* Weight of a kind when several rows match; the highest wins. */
 static const int kind_weights[] = {
 	[ACTIVITY_UNKNOWN] = 0, [ACTIVITY_COMPUTE] = 1,	 [ACTIVITY_SLEEP] = 2, [ACTIVITY_READ] = 3,
 	[ACTIVITY_LOCK] = 4,	[ACTIVITY_TRAIN] = 5,	 [ACTIVITY_SAVE] = 6,  [ACTIVITY_DATA] = 7,
@@ -224,7 +224,7 @@ static struct activity activity_make(enum activity_kind kind, const char *name, 
 	return activity;
 }
 
-/* The part of file that a row's file matches begins at a folder's name. */
+/* Matches the end of file, or a folder in file, always from the start of a path component. */
 static bool file_matches(const char *file, const char *wanted)
 {
 	size_t length = strlen(file);
@@ -248,20 +248,20 @@ static const struct place_row *activity_find_row(const struct code *code)
 
 		if (row->func[0] != '*' && strcmp(row->func, code->func) != 0)
 			continue;
-		/* A user's own queue.py or threading.py is no library. */
+		/* A user's own queue.py or threading.py is not a library's file. */
 		if (file_matches(code->file, row->file) && place_is_library(code->file))
 			return row;
 	}
 	return NULL;
 }
 
-/* What a node has for a code object that it could not read. */
+/* True for the placeholder of a code object that the node could not read. */
 static bool activity_is_unknown(const struct code *code)
 {
 	return strcmp(code->func, "?") == 0 && strcmp(code->file, "?") == 0;
 }
 
-/* is_reached: the frames go out to one of the user's code. */
+/* *is_reached: the search came to a frame of user code. */
 static bool activity_of_frames(const struct stack *stack, struct activity *activity,
 			       bool *is_reached)
 {
@@ -298,7 +298,7 @@ static struct activity activity_of_syscall(const struct thread_sample *sample)
 
 		if (row->number != sample->syscall)
 			continue;
-		/* int nfds: the upper half of the register is not part of it */
+		/* int nfds: the upper half of the register is undefined */
 		if (row->needs_zero && (uint32_t)sample->argument != 0)
 			continue;
 		return activity_make(row->kind, row->name, 0);
@@ -307,9 +307,9 @@ static struct activity activity_of_syscall(const struct thread_sample *sample)
 }
 
 /*
- * What is missing decides where the rest does not: without the outer frames a
- * lock may be a part of a collective, without the system call a thread that
- * sleeps may wait for its peers.
+ * True if the missing part of a sample could change the result: without the outer frames
+ * a lock may be part of a collective, and without the system call a thread that sleeps
+ * may wait for its peers.
  */
 static bool lacks(const struct thread_sample *sample, bool has_place, bool is_reached)
 {
@@ -333,7 +333,7 @@ struct activity activity_of(const struct thread *thread)
 		return activity_make(ACTIVITY_UNKNOWN, "", 0);
 	if (has_place)
 		return activity;
-	/* The interpreter ends: it has left the last frame for good. */
+	/* The interpreter shuts down: the main thread has left its last frame. */
 	if (sample->is_main && sample->stack && sample->stack->frame_count == 0)
 		return activity_make(ACTIVITY_TEARDOWN, "interpreter's end", 0);
 	switch (sample->state) {

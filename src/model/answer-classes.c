@@ -1,5 +1,6 @@
 /*
- * answer-classes: equal answers together, and those within a tolerance.
+ * answer-classes: partitions the ranks' answers into classes of equal answers, or of
+ * answers within a tolerance.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -23,8 +24,8 @@ static size_t hex_digits(const char *text)
 }
 
 /*
- * The text without what no two processes agree on: "<Net object at 0x7f…>".
- * Blanks at its end say nothing.
+ * Returns the text without object addresses ("<Net object at 0x7f…>"), which differ
+ * between processes, and without trailing blanks.
  */
 static char *answer_classes_make_key(const char *text)
 {
@@ -47,7 +48,7 @@ static char *answer_classes_make_key(const char *text)
 	return buffer_take(&key);
 }
 
-/* "tensor(" "np.float64(": the value of what has one only is that number. */
+/* Skips "tensor(", "np.float64(" before a number. */
 static const char *answer_classes_skip_name(const char *text)
 {
 	const char *at = text;
@@ -58,7 +59,7 @@ static const char *answer_classes_skip_name(const char *text)
 	return at > text && *at == '(' ? at + 1 : text;
 }
 
-/* As Python writes a number: "-1.5e-05" "nan" "tensor(0.5, device='cpu')". */
+/* Parses a number as Python prints it: "-1.5e-05" "nan" "tensor(0.5, device='cpu')". */
 static bool answer_classes_parse_number(const char *text, double *number)
 {
 	static const char *const words[] = { "nan", "inf", "-inf" };
@@ -80,7 +81,7 @@ static bool answer_classes_parse_number(const char *text, double *number)
 	return is_named ? *end == ')' || *end == ',' : *end == '\0';
 }
 
-/* One element is told as a number is. */
+/* A tensor of one element is treated as a number. */
 static void read_single(struct answer_class *class)
 {
 	const struct tensor_statistics *of = &class->tensor->statistics;
@@ -110,7 +111,7 @@ static void answer_classes_read_tensor(struct answer_class *class)
 	class->level = tensor->statistics.norm;
 }
 
-/* Nothing was read of what is in it; or not on all ranks, or not all. */
+/* True if all parts of the value were read and compared on all ranks of the class. */
 static bool are_parts_sure(const struct answers *answers, const struct answer_class *class)
 {
 	int rank = -1;
@@ -157,7 +158,7 @@ static struct answer_class *answer_classes_add_class(struct answer_classes *clas
 	return class;
 }
 
-/* What it printed before it raised, and what that was. */
+/* Returns the printed output, followed by the error. */
 static char *answer_classes_make_failure(const struct answer *answer)
 {
 	struct buffer out = BUFFER_INIT;
@@ -170,7 +171,7 @@ static char *answer_classes_make_failure(const struct answer *answer)
 	return buffer_take(&out);
 }
 
-/* Without a hash only what was read of them can be told apart. */
+/* Without a hash only tensors with different statistics are known to differ. */
 static char *make_tensor_key(const struct tensor *tensor)
 {
 	struct buffer key = BUFFER_INIT;
@@ -189,7 +190,10 @@ static char *make_tensor_key(const struct tensor *tensor)
 	return buffer_take(&key);
 }
 
-/* Ranks with other parts have another value, however alike it is shown. */
+/*
+ * Hash of the rank's parts; 0: unknown. Ranks with different parts are in different
+ * classes, even if the texts are equal.
+ */
 static uint64_t signature_of(const struct answers *answers, const struct answer *answer)
 {
 	const struct paramdiff_rank *rank =
@@ -215,7 +219,7 @@ static char *make_unique(const struct answers *answers, const struct answer *ans
 	return unique;
 }
 
-/* Numbers of classes are kept, as the array moves; one more, for 0 is none. */
+/* by_key maps to a class's index + 1 (0: no class): indices stay valid when the array moves. */
 static void answer_classes_add_answer(struct answer_classes *classes, size_t *capacity,
 				      struct strmap *by_key, const struct answers *answers,
 				      const struct answer *answer)
@@ -268,7 +272,7 @@ static int compare_sizes(const struct answer_class *a, const struct answer_class
 	return rankset_first(&a->ranks) - rankset_first(&b->ranks);
 }
 
-/* The largest first; of as large ones that of the smaller rank. */
+/* Sorts the largest class first; of equally large classes the one with the lowest rank. */
 static int compare_leaders(const void *one, const void *other)
 {
 	const struct answer_class *a = one;
@@ -282,9 +286,9 @@ static int compare_leaders(const void *one, const void *other)
 }
 
 /*
- * What is near the largest class joins it, and so on with the rest. Ranks of a
- * class are measured against its first members, so that none is far off where
- * many lie in a row.
+ * Classes within the tolerance of the largest class join it; then the next largest
+ * remaining class is the leader, and so on. Each class is compared with the leader, not
+ * with other joined classes, so that no chain of near values joins distant ones.
  */
 static void merge_near(struct answer_classes *classes, const struct answers *answers)
 {
@@ -335,7 +339,7 @@ const struct answer_class *answer_classes_majority(const struct answer_classes *
 	return NULL;
 }
 
-/* More ranks go before fewer, then what has no NaN, then low ranks. */
+/* Sort order: more ranks first, then classes without NaN, then the lowest rank. */
 static bool answer_classes_is_before(const struct answer_class *one,
 				     const struct answer_class *other)
 {
@@ -425,7 +429,7 @@ static int compare_classes(const void *one, const void *other)
 	return compare_sizes(a, b);
 }
 
-/* Beside what is shown alike it may be equal to that. */
+/* True if another class has the same text: an unread value may be equal to that class's value. */
 static bool is_beside_like(const struct answer_classes *classes, const struct answer_class *class)
 {
 	for (size_t i = 0; i < classes->count; i++)

@@ -1,6 +1,6 @@
 /*
- * answer-judge: which answers are odd among the others, and how far numbers
- * are from the median.
+ * answer-judge: finds the outliers among the answers, and each number's deviation from
+ * the median.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* Of all ranks whose answer is a finite number; NAN: there are none. */
+/* Median over all ranks whose answer is a finite number; NAN: no such rank. */
 static double find_median(const struct answer_classes *classes, size_t ranks)
 {
 	double *numbers = xcalloc(ranks + 1, sizeof(*numbers));
@@ -64,7 +64,10 @@ static void find_unknown(struct answer_classes *classes)
 	}
 }
 
-/* Among finite numbers, what is none; else, what most others are not. */
+/*
+ * If some answers are finite numbers, answers that are not are odd; else answers that
+ * differ from the majority's are odd.
+ */
 static void answer_judge_judge(struct answer_classes *classes, size_t ranks)
 {
 	double median = find_median(classes, ranks);
@@ -94,8 +97,8 @@ static void answer_judge_judge(struct answer_classes *classes, size_t ranks)
 }
 
 /*
- * Ranks, process ids: whole numbers of which every rank has another. None is
- * far from the middle, as one that is too large would be.
+ * True if the answers look like ranks or process ids: each rank has another whole number,
+ * and none is far from the median. An outlier would be far from the median.
  */
 static bool has_own_numbers(const struct answer_classes *classes)
 {

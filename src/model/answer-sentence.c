@@ -1,6 +1,6 @@
 /*
- * answer-sentence: what is said of answers: how far one is from the others,
- * how many there are, and which rank differs and how.
+ * answer-sentence: sentences about answers: a number's deviation, how many values there
+ * are, and which rank differs and how.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -19,9 +19,9 @@
 #include "model/tensortext.h"
 #include "protocol/tensor.h"
 
-/* Less is not worth the words. */
+/* Smaller deviations are not printed. */
 #define DEVIATION_MINIMUM 0.0005
-/* Of a value in a sentence. */
+/* Maximum width of a value in a sentence. */
 #define VALUE_COLUMNS 60
 
 void answer_class_append_deviation(struct buffer *out, const struct answer_class *class)
@@ -50,7 +50,7 @@ static void append_counted(struct buffer *out, size_t count, const char *one, co
 	buffer_printf(out, " %s", count == 1 ? one : many);
 }
 
-/* Names those that are odd, as long as that is short. */
+/* Appends which ranks have a NaN or an infinity. */
 static void answer_sentence_append_odd(struct buffer *out, const struct answer_class *class)
 {
 	bool is_one = rankset_count(&class->ranks) == 1;
@@ -95,16 +95,14 @@ void answer_classes_append_summary(struct buffer *out, const struct answer_class
 	rankset_clear(&failed);
 }
 
-/*
- * The sentence
- */
+/* The sentence. */
 
-/* What a sentence is made of: one class, and those that it differs from. */
+/* The input of a sentence: one class, and the majority that the class differs from. */
 struct telling {
 	const struct answers *answers;
 	const struct answer_classes *classes;
 	const struct answer_class *class;
-	const struct answer_class *majority; /* NULL: there is none */
+	const struct answer_class *majority; /* NULL: no majority */
 };
 
 static void answer_sentence_append_question(struct buffer *out, const struct telling *telling)
@@ -129,13 +127,13 @@ static const char *others_of(const struct telling *telling)
 	return rankset_count(ranks) == 1 ? "the other's" : "the others'";
 }
 
-/* Where a sample had none, or nothing was read, there may be some. */
+/* True if no NaN can be hidden: all elements were read, not only a sample. */
 static bool is_all_known(const struct answer_class *class)
 {
 	return class->tensor && class->tensor->has_statistics && class->tensor->share >= 1;
 }
 
-/* The ranks that have some of it in one set, those without in the other. */
+/* Unites the ranks with a count above 0 in having, and those known to have none in others. */
 static void part(const struct answer_classes *classes,
 		 int64_t (*count_of)(const struct answer_class *class), struct rankset *having,
 		 struct rankset *others)
@@ -168,7 +166,7 @@ static const struct oddity {
 	{ "Inf", count_infinite },
 };
 
-/* "12 NaN", or "NaN" where not all of them have as many. */
+/* Appends "12 NaN", or "NaN" if the ranks' counts differ. */
 static void append_oddity(struct buffer *out, const struct telling *telling,
 			  const struct oddity *oddity)
 {
@@ -185,7 +183,7 @@ static void append_oddity(struct buffer *out, const struct telling *telling,
 	buffer_append_string(out, oddity->name);
 }
 
-/* Where all have some. */
+/* For ranks that all have NaN or infinities: appends whether their elements are equal. */
 static void append_likeness(struct buffer *out, const struct telling *telling)
 {
 	const struct answer_classes *classes = telling->classes;
@@ -197,8 +195,8 @@ static void append_likeness(struct buffer *out, const struct telling *telling)
 }
 
 /*
- * "rank 5 has 12 NaN in model.fc.weight; ranks 0-4,6-7 have none"; where all
- * have some, whether they are the same.
+ * Appends "rank 5 has 12 NaN in model.fc.weight; ranks 0-4,6-7 have none"; if all ranks
+ * have some, appends whether the elements are equal. False: nothing was appended.
  */
 static bool tell_oddity(struct buffer *out, const struct telling *telling,
 			const struct oddity *oddity)
@@ -208,7 +206,7 @@ static bool tell_oddity(struct buffer *out, const struct telling *telling,
 	bool is_any;
 
 	part(telling->classes, oddity->count_of, &having, &others);
-	/* Where most have the same NaN, another rank differs otherwise. */
+	/* If all ranks have NaN and most ranks agree, a rank differs in other elements. */
 	is_any = having.range_count > 0 && (others.range_count > 0 || !telling->majority ||
 					    telling->classes->value_count == 1);
 	if (is_any) {
@@ -239,7 +237,7 @@ static bool tell_nan(struct buffer *out, const struct telling *telling)
 	return false;
 }
 
-/* Where that is not what a rank differs in. */
+/* Appends NaN or infinities that all ranks have: another difference was reported before. */
 static void append_common_nan(struct buffer *out, const struct telling *telling)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(oddities); i++) {
@@ -294,8 +292,10 @@ static bool has_numbers(const struct answer_classes *classes)
 	return false;
 }
 
-/* As many as tell those numbers, or norms, apart that are another value each;
- * 6 where none do. */
+/*
+ * Number of digits (6 to 15) that makes different values, or norms, look different; if no
+ * number does: the maximum for numbers, 6 for norms.
+ */
 static int answer_sentence_digits_of(const struct answer_classes *classes)
 {
 	static const int digits[] = { 6, 9, 12, 15 };
@@ -327,7 +327,7 @@ static bool has_elements(const struct answer_class *class)
 	return class->tensor && !class->is_number;
 }
 
-/* One is a tensor and the other is none, or both are single values. */
+/* Applies if one of the two is no tensor, or both are single values. */
 static bool tell_value(struct buffer *out, const struct telling *telling)
 {
 	int digits = answer_sentence_digits_of(telling->classes);
@@ -372,7 +372,7 @@ static bool tell_shape(struct buffer *out, const struct telling *telling)
 	return true;
 }
 
-/* Two that are written alike say nothing. */
+/* Appends nothing if both norms are printed alike. */
 static void append_norms(struct buffer *out, double own, double other)
 {
 	char texts[2][32];
@@ -406,12 +406,12 @@ static bool tell_elements(struct buffer *out, const struct telling *telling)
 static void answer_sentence_append_placement(struct buffer *out, const struct answer_class *class);
 static bool tell_placement(struct buffer *out, const struct telling *telling);
 
-/* The first that has something to say says it. */
+/* The first function that returns true has written the sentence. */
 static bool (*const tellers[])(struct buffer *out, const struct telling *telling) = {
 	tell_value, tell_dtype, tell_placement, tell_shape, tell_nan, tell_elements,
 };
 
-/* Of two that were compared element by element; NULL: none were. */
+/* The first comparison, element by element, of two ranks' tensors; NULL: none is done. */
 static const struct difference *first_difference(const struct answers *answers)
 {
 	for (size_t i = 0; i < answers->difference_count; i++)
@@ -420,8 +420,10 @@ static const struct difference *first_difference(const struct answers *answers)
 	return NULL;
 }
 
-/* Of elements alone, and nothing is known that tells them apart better than
- * how two of them differ. */
+/*
+ * True if all classes are tensors of the same dtype and shape; if their norms are known,
+ * only if an elementwise comparison, which says more, is known, too.
+ */
 static bool are_listed_alike(const struct answers *answers, const struct answer_classes *classes)
 {
 	const struct tensor *first = classes->items[0].tensor;
@@ -458,7 +460,7 @@ static void answer_sentence_append_alike(struct buffer *out, const struct tellin
 	tensordiff_append(out, &difference->found);
 }
 
-/* Without a majority no rank is the one that differs. */
+/* Without a majority: lists the classes, and calls no rank different. */
 static void tell_wait_groups(struct buffer *out, const struct telling *telling)
 {
 	int digits = answer_sentence_digits_of(telling->classes);
@@ -501,7 +503,7 @@ static const struct answer_class *first_other(const struct answer_classes *class
 	return NULL;
 }
 
-/* How many more differ from most, each in its way. */
+/* Appends the other ranks that differ from the majority. */
 static void append_more(struct buffer *out, const struct telling *telling)
 {
 	struct rankset more = RANKSET_INIT;
@@ -597,7 +599,7 @@ static bool have_replicas(const struct answer_classes *classes)
 	return false;
 }
 
-/* Two that have the same shard of it, but other elements; false: none. */
+/* Two ranks have the same shard, but different elements; false: no such pair. */
 static bool tell_replicas(struct buffer *out, const struct telling *telling)
 {
 	const struct answer_classes *classes = telling->classes;
@@ -624,7 +626,7 @@ static bool tell_replicas(struct buffer *out, const struct telling *telling)
 	return false;
 }
 
-/* Of parts of one tensor: where they lie, and what is compared of them. */
+/* For shards of one tensor: appends the placement, and what was compared. */
 static bool tell_shards(struct buffer *out, const struct telling *telling)
 {
 	const struct answer_class *first = &telling->classes->items[0];
@@ -666,7 +668,7 @@ static bool tell_placement(struct buffer *out, const struct telling *telling)
 	return true;
 }
 
-/* Values of which it is known that each is another. */
+/* Number of classes that are known to differ from all others. */
 static size_t count_known(const struct answer_classes *classes)
 {
 	size_t count = 0;
@@ -677,8 +679,8 @@ static size_t count_known(const struct answer_classes *classes)
 }
 
 /*
- * What is in a value that is no tensor: what differs there, or that all is the
- * same, or what was not compared. False: something else is to be told.
+ * For values that are no tensors: appends the difference in their parts, or that all
+ * parts are equal, or that parts were not compared. False: nothing was appended.
  */
 static bool tell_parts(struct buffer *out, const struct telling *telling)
 {
@@ -703,7 +705,7 @@ static bool tell_parts(struct buffer *out, const struct telling *telling)
 	return true;
 }
 
-/* Nothing is known to differ, and nothing to be the same. */
+/* For tensors that were not read: neither a difference nor equality is known. */
 static void answer_sentence_tell_unread(struct buffer *out, const struct telling *telling)
 {
 	struct rankset unread = RANKSET_INIT;

@@ -74,14 +74,14 @@ void answers_wait(struct answers *answers, int rank)
 	rankset_add(&answers->ranks, rank);
 }
 
-/* What was printed, and what came out; a statement has neither. */
+/* Returns the printed output followed by the value; nothing: the text if both are empty. */
 static char *answers_make_text(const struct answer *answer, const char *nothing)
 {
 	struct buffer out = BUFFER_INIT;
 
 	if (answer->output)
 		buffer_append_string(&out, answer->output);
-	/* As an interpreter does: what printed has no value of its own. */
+	/* As in Python's interactive interpreter: None is not shown behind printed output. */
 	if (answer->value && answer->value[0] != '\0' &&
 	    (out.length == 0 || strcmp(answer->value, "None") != 0)) {
 		if (out.length > 0 && out.data[out.length - 1] != '\n')

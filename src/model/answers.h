@@ -1,11 +1,11 @@
 /*
- * answers: what ranks answered to one question, as it comes, and equal answers
- * together: "0-2,4-7: 0.0312 · 3: nan". Answers are equal when their text is,
- * addresses of objects apart; as numbers they are told by how far they are
- * from the median. Tensors are equal when dtype, shape and hash are. Within a
- * tolerance numbers are one class, and tensors whose difference is known. What
- * a text does not say all of is compared by its parts, the tensors and plain
- * values in it; what was not compared is not called the same.
+ * answers: the ranks' answers to one question, filled in as they arrive, and classes of
+ * equal answers: "0-2,4-7: 0.0312 · 3: nan". Answers are equal if their texts are, apart
+ * from objects' addresses; a number has a deviation from the median. Tensors are equal if
+ * dtype, shape and hash are. With a tolerance, near numbers are one class, and so are
+ * tensors whose elementwise difference is known to be small. A value that its text does
+ * not show in full is compared by its parts, the tensors and plain values in it; values
+ * that were not compared are not called equal.
  */
 #ifndef MODEL_ANSWERS_H
 #define MODEL_ANSWERS_H
@@ -25,134 +25,138 @@ enum answers_kind {
 	ANSWERS_COMPARE,      /* an expression */
 	ANSWERS_BROADCAST,    /* a line for the debuggers' prompts */
 	ANSWERS_EVAL,	      /* code to run, of one line or several */
-	ANSWERS_EXECUTE,      /* the same, beside the program's names */
-	ANSWERS_EXECUTE_FILE, /* the path of a file with it */
+	ANSWERS_EXECUTE,      /* statements, run beside the program by the agent */
+	ANSWERS_EXECUTE_FILE, /* the question is the path of a file of statements */
 };
 
 struct answer {
 	int rank;
 	bool has_come;
-	char *text;  /* NULL: it failed, or has not come */
-	char *error; /* a sentence; NULL: it did not fail */
-	/* What of it is known besides; NULL: nothing. */
-	char *value; /* without what it printed */
+	char *text;  /* NULL: the rank failed, or has not answered */
+	char *error; /* a sentence; NULL: no failure */
+	/* Further parts of the answer; NULL: not known. */
+	char *value; /* the value alone, without printed output */
 	char *type;
 	char *output;
-	char *traceback;       /* what was asked raised */
-	bool is_raised;	       /* that is why it failed; else it was not done */
-	struct tensor *tensor; /* what is told of it; NULL: it is none */
-	uint64_t address;      /* of the object; 0: not known */
-	bool is_of_fields;     /* the text is no __repr__ of the program's */
+	char *traceback; /* of an exception that the question raised */
+	bool is_raised;	 /* reason of a failure: the code raised; false: the code was not run */
+	struct tensor *tensor; /* NULL: the value is no tensor */
+	uint64_t address;      /* address of the object; 0: unknown */
+	bool is_of_fields; /* text lists the object's fields; no __repr__ of the program was run */
 };
 
 struct answers {
-	char *question; /* NULL: nothing was asked */
+	char *question; /* NULL: no question */
 	enum answers_kind kind;
-	uint64_t number;      /* of the question, each its own */
+	uint64_t number;      /* serial number of the question */
 	double asked_at;      /* session time */
-	struct rankset ranks; /* that the question was for */
-	size_t bytes;	      /* of all texts that have come */
+	struct rankset ranks; /* ranks that were asked */
+	size_t bytes;	      /* size of all texts of the answers */
 	struct answer *items;
 	size_t count;
 	size_t capacity;
-	double tolerance; /* 0: what is equal is the same */
-	/* What is in those answers whose texts do not say all; NULL: there are
-	 * none, or it was not asked for. */
+	double tolerance; /* 0: only equal answers are one class */
+	/* The parts of values whose texts do not show all; NULL: no such values, or not
+	 * requested. */
 	struct paramdiff *parts;
-	struct difference *differences; /* model/difference.h: of two each */
+	struct difference *differences; /* model/difference.h: comparisons of two ranks' tensors */
 	size_t difference_count;
 	size_t difference_capacity;
 };
 
-/* Forgets all: nothing was asked. All zero is the same. */
+/* Removes question and answers. A zeroed struct is valid, too. */
 void answers_clear(struct answers *answers);
-/* Asks something else, of no rank yet. */
+/* Starts a new question; answers_wait() adds the ranks. */
 void answers_begin(struct answers *answers, const char *question, enum answers_kind kind,
 		   double now);
-/* This rank was asked. */
+/* Adds a rank that was asked. */
 void answers_wait(struct answers *answers, int rank);
-/* What it answered; or text NULL, and why it did not. */
+/* Takes a rank's answer; text NULL: the rank failed with error. */
 void answers_take(struct answers *answers, int rank, const char *text, const char *error);
 /*
- * The same with all that it said. A text is made of what it printed and its
- * value where it gave none and did not fail.
+ * Copies all fields of an answer. If text and error are NULL, text becomes the printed
+ * output followed by the value.
  */
 void answers_take_whole(struct answers *answers, const struct answer *answer);
-/* Lends; NULL: the rank was not asked. */
+/* Returns a borrowed answer; NULL: the rank was not asked. */
 const struct answer *answers_find(const struct answers *answers, int rank);
-/* They are to code that was run. */
+/* True if the question is code that was run. */
 bool answers_are_of_code(const struct answers *answers);
-/* Its text does not say all of the value, and it is no tensor. */
+/* True if the text does not show the whole value, and the value is no tensor. */
 bool answer_has_parts(const struct answer *answer);
-/* How many have come. */
+/* Number of answers that have arrived. */
 size_t answers_come(const struct answers *answers);
 
-/* A deviation is told as a factor from here on, not per cent. */
+/* From this ratio on a deviation is printed as a factor, not in per cent. */
 #define ANSWER_FACTOR 10.0
 
 struct answer_class {
 	struct rankset ranks;
-	char *text;		    /* or why these did not answer */
-	const struct answer *first; /* lent by the answers */
+	char *text;		    /* the value's text, or the error of a failed class */
+	const struct answer *first; /* an answer of the class, borrowed from struct answers */
 	bool is_failure;
-	bool is_raised; /* a failure: what was asked raised */
-	/* No number among numbers, NaN or an infinity in a tensor; or unlike
-	 * most others. */
+	bool is_raised; /* a failure: the code that was run raised */
+	/* Outlier: no finite number although others are, NaN or an infinity in a tensor, or
+	 * different from the majority. */
 	bool is_odd;
 	bool is_number;
 	double number;
-	double deviation;	     /* of the median, 0.11: 11 % more; 0: none to tell */
-	double factor;		     /* so many times the median, if there is a deviation */
-	const struct tensor *tensor; /* of the first; NULL: it is none */
-	/* A tensor of which nothing was read, beside others of its dtype and
-	 * shape: it may be equal to any of them, or to none. */
+	double deviation; /* relative to the median, 0.11: 11 % more; 0: none, or not meaningful */
+	double factor;	  /* number / median; only set with a deviation */
+	const struct tensor *tensor; /* borrowed from first; NULL: no tensor */
+	/* An unread tensor beside others of its dtype and shape, or an unread object: the class
+	 * may be equal to another one. */
 	bool is_unknown;
-	bool has_nan;	   /* among its elements, or it is that number */
-	bool has_infinity; /* among the elements of a tensor */
-	/* Its ranks are known to have the same: a tensor of which only a sample
-	 * was read, or nothing, is not, nor an object that was not compared. */
+	bool has_nan;	   /* a NaN among the elements, or the number is NaN */
+	bool has_infinity; /* an infinity among a tensor's elements */
+	/* The ranks of the class are known to have equal values; false for a tensor that was not
+	 * read in full, and for an object whose parts were not compared. */
 	bool is_sure;
-	size_t merged; /* so many values that are within the tolerance */
-	/* For a small picture over the ranks: the number, a tensor's norm. */
+	size_t merged; /* number of different values within the tolerance that were joined */
+	/* Value for a bar chart over the ranks: the number, or a tensor's norm. */
 	bool has_level;
 	double level;
 };
 
 struct answer_classes {
-	/* The odd first, then the farthest from the median, failures last. */
+	/* Outliers first, then by distance from the median, failures last. */
 	struct answer_class *items;
 	size_t count;
-	size_t value_count;	/* those that are no failures */
-	struct rankset waiting; /* ranks whose answer has not come */
+	size_t value_count;	/* number of classes that are no failures */
+	struct rankset waiting; /* ranks that have not answered yet */
 };
 
 void answer_classes_make(struct answer_classes *classes, const struct answers *answers);
 void answer_classes_clear(struct answer_classes *classes);
-/* The class of more than half of those that answered; NULL: there is none. */
+/* The class of more than half of the ranks with a value; NULL: no majority. */
 const struct answer_class *answer_classes_majority(const struct answer_classes *classes);
 /*
- * Lends the tensors that the others are held against: the majority's, or of
- * the largest class, of those that are equally large of the lowest rank; what
- * has NaN only where all have. NULL: no rank answered with a tensor.
+ * Returns the borrowed class of tensors that others are compared with: the majority's,
+ * else the largest one; of equally large classes one without NaN, then the one with the
+ * lowest rank. NULL: no rank answered with a tensor.
  */
 const struct answer_class *answer_classes_reference(const struct answer_classes *classes);
-/* Some value is NaN, or a tensor has NaN or an infinity: a finding, also where
- * all ranks have the same. */
+/*
+ * True if a value is NaN, or a tensor has NaN or an infinity: a finding, even if all
+ * ranks agree.
+ */
 bool answer_classes_have_nan(const struct answer_classes *classes);
-/* All are shards of one tensor, placed alike, each another one or the same:
- * they differ by right. */
+/*
+ * True if all values are shards of one tensor with equal placement, so that differences
+ * are expected.
+ */
 bool answer_classes_are_shards(const struct answer_classes *classes);
-/* Lends the class that a rank is in; NULL: it has not answered. */
+/* Returns the borrowed class of a rank; NULL: the rank has not answered. */
 const struct answer_class *answer_classes_find(const struct answer_classes *classes, int rank);
-/* Appends "+11 % of the median"; nothing where that says nothing. */
+/* Appends "+11 % of the median"; nothing if the deviation is 0 or very small. */
 void answer_class_append_deviation(struct buffer *out, const struct answer_class *class);
 /* Appends "3 values over 8 ranks; rank 5 is nan" or "6 of 8 answered". */
 void answer_classes_append_summary(struct buffer *out, const struct answer_classes *classes,
 				   const struct answers *answers);
 /*
- * Appends which rank differs, and how: "rank 5 has 12 NaN in model.fc.weight;
- * ranks 0-4,6-7 have none". Nothing where fewer than two answered, or not all
- * have.
+ * Appends which rank differs, and how: "rank 5 has 12 NaN in model.fc.weight; ranks
+ * 0-4,6-7 have none". Appends nothing until all ranks have answered, or if fewer than two
+ * did.
  */
 void answer_classes_append_sentence(struct buffer *out, const struct answer_classes *classes,
 				    const struct answers *answers);

@@ -1,6 +1,6 @@
 /*
- * apply: how messages change the session. Each handler first reads all of a
- * message that it needs; only when nothing is wrong does it change anything.
+ * apply: messages of nodes change the session. Each handler first reads all of a message
+ * that is needed, and changes the session only if the message is valid.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ struct apply {
 	double now;
 };
 
-/* The same process at the same place: only what is known of it is new. */
+/* True for the same process of the same rank and job: only details have changed. */
 static bool apply_is_same_place(const struct process *a, const struct process *b)
 {
 	return a->start_time == b->start_time && a->parent_pid == b->parent_pid &&
@@ -68,7 +68,7 @@ static void remove_known(struct session *session, struct rank *known)
 	rank_remove_child(known->parent, known->process.pid);
 }
 
-/* What raises the session's step when it is another afterwards. */
+/* Number for the rank's main stack and state: session->step counts its changes. */
 static size_t step_of(const struct rank *rank)
 {
 	if (!rank || rank->parent)
@@ -144,7 +144,7 @@ static int apply_removed(const struct apply *apply, struct error *error)
 	}
 	rank = session_find_pid(apply->session, apply->node, process.pid);
 	apply->session->step += rank && !rank->parent;
-	/* A child that ended, or what lives and never was a rank. */
+	/* A child that ended, or a process that lives but turned out to be no rank. */
 	if (rank && (rank->parent || process.state != PROCESS_EXITED)) {
 		remove_known(apply->session, rank);
 	} else if (rank) {
@@ -163,8 +163,8 @@ static int apply_sampled(const struct apply *apply, struct error *error)
 	size_t step;
 
 	/*
-	 * Read it even if the process has gone meanwhile: its stacks travel
-	 * this once, and others may stand at the same place later.
+	 * Read the sample even if the process has gone: a stack is sent in full only once, and
+	 * later samples of other processes may refer to it.
 	 */
 	if (process_sample_from_json(&sample, session->nodes[apply->node].stacks,
 				     apply->message->body, error) < 0) {
@@ -180,7 +180,10 @@ static int apply_sampled(const struct apply *apply, struct error *error)
 	return 0;
 }
 
-/* A frame that was chosen in the stack before is none of this stop's. */
+/*
+ * Resets the selected frame when the selected thread stops: the depth belonged to the
+ * stack before.
+ */
 static void look_at_stop(struct session *session, const struct rank *rank)
 {
 	if (session_looked_at(session) == rank &&
@@ -188,7 +191,7 @@ static void look_at_stop(struct session *session, const struct rank *rank)
 		session->choice.selection.depth = -1;
 }
 
-/* Another job was chosen than that which it, or its parent, is of. */
+/* True if another job is selected than the job of the rank, or of the child's parent. */
 static bool is_of_other_job(const struct session *session, const struct rank *rank)
 {
 	const struct rank *root = rank->parent ? rank->parent : rank;
@@ -199,7 +202,10 @@ static bool is_of_other_job(const struct session *session, const struct rank *ra
 	return false;
 }
 
-/* `continued` is told again, unchanged, as long as the rank runs. */
+/*
+ * The rank resumed without a request. `continued` is repeated unchanged while the rank
+ * runs: only the first counts.
+ */
 static bool is_resumed_without_request(const struct rank *rank, const struct debugger *before)
 {
 	bool was_resumed =
@@ -210,7 +216,7 @@ static bool is_resumed_without_request(const struct rank *rank, const struct deb
 	       rank->debugger.resumed_for != RESUME_REQUEST;
 }
 
-/* The body of all three events is the whole of it. */
+/* The body of all three events is the complete debugger state. */
 static int apply_debugger(const struct apply *apply, struct error *error)
 {
 	const json_t *body = apply->message->body;
@@ -250,7 +256,7 @@ static int apply_dropped(const struct apply *apply, struct error *error)
 	return 0;
 }
 
-/* What a log point said; other sentences of a node are for the log alone. */
+/* Adds a log point's output; other console output of a node is only logged. */
 static void apply_add_said(const struct apply *apply)
 {
 	const json_t *body = apply->message->body;
@@ -315,7 +321,7 @@ static void read_bystander(struct bystander *bystander, const json_t *json)
 	bystander->why = xstrdup(json_get_string(json, "why", ""));
 }
 
-/* What a look could not see; a node of before this was told says nothing. */
+/* Takes the limits of a search for processes; nodes of older versions send none. */
 static void take_unread(struct session_node *node, const json_t *body)
 {
 	int64_t hidden = json_get_integer(body, "hidden", 0);
@@ -353,7 +359,7 @@ int session_discovered(struct session *session, size_t node, const json_t *body,
 		read_bystander(&session->bystanders[i], json_array_get(list, i));
 	session->looked_at = (size_t)looked_at;
 	session->uid = (uid_t)uid;
-	/* A node of before this was counted does not say. */
+	/* Absent in answers of older nodes. */
 	session->other_users = others > 0 ? (size_t)others : 0;
 	take_unread(&session->nodes[node], body);
 	session->is_discovered = true;
@@ -380,7 +386,7 @@ static int apply_progress(const struct apply *apply, struct error *error)
 	int64_t total = json_get_integer(body, "total", -1);
 	int64_t done = json_get_integer(body, "done", -1);
 
-	/* How much it will be is not always known. */
+	/* total 0: the amount is unknown. */
 	if (total < 0 || done < 0 || (total > 0 && done > total))
 		return error_set(error, "the node's progress makes no sense");
 	progress->total = total;
@@ -480,7 +486,7 @@ static apply_function *const event_functions[EVENT_KIND_COUNT] = {
 	[EVENT_SNAPSHOT] = apply_snapshot,
 };
 
-/* Responses to other requests leave the session as it is. */
+/* Responses to other requests do not change the session. */
 static apply_function *const response_functions[REQUEST_KIND_COUNT] = {
 	[REQUEST_INITIALIZE] = apply_initialize, [REQUEST_DISCOVER] = apply_discover,
 	[REQUEST_VARIABLES] = apply_variables,	 [REQUEST_SOURCE] = apply_apply_source,
@@ -505,8 +511,8 @@ static bool apply_find_function(const struct message *message, apply_function **
 }
 
 /*
- * What failed changes nothing, except that the question about variables has
- * got an answer, if it says which question that was.
+ * A failed request changes nothing, except that a failed `variables` request is an
+ * answer, if it has the pid that was asked.
  */
 static bool is_of_use(const struct message *message)
 {

@@ -13,7 +13,7 @@
 #include "model/place.h"
 #include "model/session.h"
 
-/* How a watch's message begins when that is no more. */
+/* Start of the message of a watch that has ended. */
 #define OVER "It is "
 
 void breakpoint_forget_refusal(struct session_breakpoint *breakpoint)
@@ -131,7 +131,7 @@ json_t *breakpoints_all_to_json(const struct breakpoints *breakpoints)
 		struct buffer ranks = BUFFER_INIT;
 		json_t *one;
 
-		/* What is watched is of a frame that is there. */
+		/* A watch belongs to a frame or object that exists; a job that starts has none. */
 		if (item->breakpoint.watch)
 			continue;
 		one = breakpoint_to_json(&item->breakpoint);
@@ -180,7 +180,7 @@ const char *breakpoints_pending(const struct session *session, int id)
 	return found;
 }
 
-/* What a rank reports under a number that a refused one had before. */
+/* True if the rank's report is about the breakpoint that had this id before. */
 static bool is_of_former(const struct breakpoints *breakpoints, const struct rank *rank, int id)
 {
 	const struct session_breakpoint *item = breakpoints_find(breakpoints, id);
@@ -281,7 +281,7 @@ static void add_binding(struct breakpoint_summary *summary, const struct rank *o
 		summary->message = binding->message;
 	if (binding->number == 0)
 		return;
-	/* Where the first one has it. */
+	/* Show the file and line of the first rank that has set it. */
 	if (binding->path && !summary->watch && summary->set.range_count == 0) {
 		summary->path = binding->path;
 		summary->line = binding->line;
@@ -294,7 +294,7 @@ static void add_binding(struct breakpoint_summary *summary, const struct rank *o
 		summary->most_hits = binding->hits;
 }
 
-/* What the debuggers of this session have made of it. */
+/* Adds the state that all ranks' debuggers reported. */
 static void add_bindings(struct breakpoint_summary *summary, const struct session *session)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {
@@ -308,7 +308,7 @@ static void add_bindings(struct breakpoint_summary *summary, const struct sessio
 	}
 }
 
-/* A rank that took none of them has said why. */
+/* Takes the error of a rank whose setBreakpoints request failed. */
 static void add_refusals(struct breakpoint_summary *summary, const struct session *session)
 {
 	for (size_t i = 0; i < session->rank_count && !summary->message; i++) {
@@ -321,8 +321,8 @@ static void add_refusals(struct breakpoint_summary *summary, const struct sessio
 }
 
 /*
- * A watch ends with what it is in, which its message says; it is nothing that
- * a rank keeps its debugger for.
+ * A watch ends with its frame or object; its message then says so. If no debugger of its
+ * ranks is attached any longer, the watch has ended, too.
  */
 static void judge_watch(struct breakpoint_summary *summary, const struct session *session)
 {
@@ -360,7 +360,7 @@ static void summarise(struct breakpoint_summary *summary, const struct session *
 	else
 		rankset_unite(&summary->ranks, &item->ranks);
 	add_refusals(summary, session);
-	/* Who refused it may have been left since. */
+	/* The rank that refused may have been detached since. */
 	if (!summary->message && summary->set.range_count == 0)
 		summary->message = item->refusal;
 	if (summary->watch)
@@ -368,8 +368,8 @@ static void summarise(struct breakpoint_summary *summary, const struct session *
 }
 
 /*
- * One that is in no list: somebody set it in pdb, or the list was another
- * program's, whose recording this is.
+ * Summarises a breakpoint that is not in the list: set in pdb by somebody, or by the
+ * probetui that wrote this recording.
  */
 static void summarise_binding(struct breakpoint_summary *summary, const struct session *session,
 			      const struct rank *rank, const struct breakpoint_binding *binding)
@@ -390,7 +390,7 @@ static void summarise_binding(struct breakpoint_summary *summary, const struct s
 		add_binding(summary, rank, binding);
 }
 
-/* It is not in the session's list. */
+/* True if the breakpoint is not in the session's list. */
 static bool is_of_others(const struct session *session, const struct breakpoint_binding *binding)
 {
 	if (breakpoints_find(&session->choice.breakpoints, binding->id))
@@ -445,7 +445,7 @@ bool breakpoint_summary_find(struct breakpoint_summary *summary, const struct se
 
 bool breakpoint_is_at(const struct breakpoint_summary *summary, const char *path, int line)
 {
-	/* Until a debugger has found it, a file is what was typed. */
+	/* Until a debugger has resolved the file, path is what the user typed. */
 	if (!summary->path || summary->line != line)
 		return false;
 	if (strcmp(summary->path, path) == 0)

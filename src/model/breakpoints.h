@@ -1,10 +1,9 @@
 /*
- * breakpoints: where ranks are to stop, as a person asked for it. The list is
- * a part of the session's choice; what became of each in a rank's debugger is
- * in rank->debugger.bindings.
+ * breakpoints: the breakpoints that the user requested. The list is a part of the
+ * session's choice; the state of each in a rank's debugger is in rank->debugger.bindings.
  *
- * Ids count from 1 and are never given twice. The revision tells who sends
- * them that something changed.
+ * Ids count from 1; an id is reused only after breakpoints_give_back(). Each change
+ * raises revision, so that senders of setBreakpoints notice the change.
  */
 #ifndef MODEL_BREAKPOINTS_H
 #define MODEL_BREAKPOINTS_H
@@ -25,72 +24,78 @@ struct session;
 
 struct session_breakpoint {
 	struct breakpoint breakpoint;
-	struct rankset ranks; /* that are to have it */
-	bool is_everywhere;   /* every rank, those to come too; ranks is empty */
-	char *refusal;	      /* why it can be set nowhere; NULL: it can */
+	struct rankset ranks; /* ranks that shall have the breakpoint */
+	bool is_everywhere;   /* for every rank, future ranks too; ranks is empty */
+	char *refusal;	      /* reason why the breakpoint can never be set; NULL: none */
 	struct rankset refused_by;
-	bool is_untold;	      /* the refusal was not reported yet */
-	bool is_pending_told; /* a person was told what it waits for */
-	uint64_t since;	      /* with the number of a refused one: a rank that was
-			       * sent no later revision still reports that one */
+	bool is_untold;	      /* refusal was not reported to the user yet */
+	bool is_pending_told; /* the pending state was reported to the user */
+	uint64_t since; /* for a reused id: revision when it was reused; reports of ranks that took
+			   no later revision are about the former breakpoint */
 };
 
 struct breakpoints {
-	struct session_breakpoint *items; /* by id */
+	struct session_breakpoint *items; /* sorted by id */
 	size_t count;
 	size_t capacity;
 	int last_id;
-	bool is_last_free; /* no rank has it: the next one gets its number */
-	uint64_t revision; /* 0: there was never one */
-	int run_to;	   /* the last that was set to run to its line; 0: none */
+	bool is_last_free; /* last_id was given back: the next breakpoint gets this id */
+	uint64_t revision; /* 0: the list never had a breakpoint */
+	int run_to;	   /* id of the last breakpoint of a run to cursor; 0: none */
 };
 
 void breakpoints_clear(struct breakpoints *breakpoints);
 /*
- * Lends a new one with its id at the end, to be filled; NULL and a sentence
- * when there are too many. Call breakpoints_changed() afterwards.
+ * Appends a breakpoint with a new id and returns it, borrowed, to be filled. Call
+ * breakpoints_changed() afterwards. NULL and *error: too many breakpoints.
  */
 struct session_breakpoint *breakpoints_add(struct breakpoints *breakpoints, struct error *error);
-/* Lends; NULL: there is none. */
+/* Returns a borrowed item; NULL: no such id. */
 struct session_breakpoint *breakpoints_find(const struct breakpoints *breakpoints, int id);
-/* Does nothing where there is none. */
+/* Removes the breakpoint; no such id is fine. */
 void breakpoints_remove(struct breakpoints *breakpoints, int id);
-/* Removes one that is nowhere; the next one gets its number if it was last. */
+/*
+ * Removes a breakpoint that is set in no rank; if its id is the last one, the next
+ * breakpoint gets that id.
+ */
 void breakpoints_give_back(struct breakpoints *breakpoints, int id);
 void breakpoints_changed(struct breakpoints *breakpoints);
-/* Whether any is for this rank. */
+/* True if any breakpoint is for this rank. */
 bool breakpoints_are_for(const struct breakpoints *breakpoints, int rank);
 bool breakpoint_is_for(const struct session_breakpoint *breakpoint, int rank);
-/* All that ranks to come are to have, each with its set of ranks: a new
- * array. */
+/*
+ * Returns a new array of all breakpoints for ranks of a job that starts, each with its
+ * set of ranks; watches are left out.
+ */
 json_t *breakpoints_all_to_json(const struct breakpoints *breakpoints);
-/* What setBreakpoints carries for a rank: a new array. */
+/* Returns a new array: the argument of setBreakpoints for a rank. */
 json_t *breakpoints_to_json(const struct breakpoints *breakpoints, int rank);
 
 /*
- * A rank can never set it. One reason is kept, the first, as the rank may be
- * left then; it counts until the breakpoint is another one.
+ * Notes that a rank can never set the breakpoint. Only the first reason is kept, even if
+ * that rank is detached later, until breakpoint_forget_refusal().
  */
 void breakpoints_refused(struct breakpoints *breakpoints, int rank, int id, const char *reason);
-/* It is another one: what ranks said of it is over. */
+/* Forgets refusals, for a breakpoint that was changed. */
 void breakpoint_forget_refusal(struct session_breakpoint *breakpoint);
 /*
- * "no function f is loaded yet", lent: what a breakpoint waits for in each rank
- * that has it; NULL: a rank has it at a line, or refuses it, or none has it.
+ * Returns the borrowed reason ("no function f is loaded yet") if the breakpoint is
+ * pending in all ranks that reported it; NULL: set or refused in a rank, or reported by
+ * none.
  */
 const char *breakpoints_pending(const struct session *session, int id);
-/* Those of a rank's debugger. */
+/* Takes the refusals that a rank's debugger reported. */
 void breakpoints_take_refusals(struct breakpoints *breakpoints, const struct rank *rank);
 
-/* A stop that is nothing but the end of a run to a line is called a step. */
+/* Turns a stop whose only reason is the end of a run to cursor into a step. */
 void breakpoints_name_stop(const struct breakpoints *breakpoints, struct debugger *debugger);
 /*
- * A rank has stopped: of what stopped it, the temporary ones are not that
- * rank's any more, and go where they are nobody's.
+ * Removes a stopped rank from the temporary breakpoints that it hit; a temporary
+ * breakpoint without ranks is removed.
  */
 void breakpoints_stopped(struct session *session, const struct rank *rank);
 
-/* What stops a rank at a breakpoint. */
+/* Mechanism that stops a rank at a breakpoint. */
 enum breakpoint_backend {
 	BREAKPOINT_BY_AGENT,
 	BREAKPOINT_BY_PTRACE,
@@ -98,66 +103,64 @@ enum breakpoint_backend {
 	BREAKPOINT_BACKEND_COUNT,
 };
 
-/* A breakpoint as all debuggers together have it. */
+/* A breakpoint, summed over the debuggers of all ranks. */
 struct breakpoint_summary {
-	int id;					     /* 0: somebody set it with pdb itself */
-	int number;				     /* pdb's, where id is 0 */
-	const struct breakpoint *own;		     /* lent from the list; NULL: id 0, or a
-						      * recording */
-	const char *path;			     /* where it is, or was asked for; lent;
-						      * NULL: by function, not set anywhere */
-	int line;				     /* 0: the same */
-	const char *watch;			     /* what a data breakpoint is for; lent; NULL */
-	const char *condition;			     /* lent; NULL: none */
-	const char *log;			     /* of a log point; lent; NULL */
-	const char *message;			     /* why a rank does not have it; lent; NULL */
-	struct rankset ranks;			     /* that are to have it, of those here */
-	struct rankset set;			     /* that have it */
-	struct rankset by[BREAKPOINT_BACKEND_COUNT]; /* those of set */
-	int slots;				     /* debug registers of a thread, of
-						      * BREAKPOINT_BY_PTRACE; 0: not known */
-	int slots_free;				     /* of the rank that has fewest */
-	int64_t hits;				     /* of all of them */
-	int64_t most_hits;			     /* of one of them */
-	size_t hit_count;			     /* ranks that have any */
-	bool is_over;				     /* a watch whose frame, or object, is gone */
+	int id;	    /* 0: set with pdb itself, not by probetui */
+	int number; /* pdb's number; only if id is 0 */
+	const struct breakpoint
+		*own;	   /* borrowed from the list; NULL: id is 0, or a recording is replayed */
+	const char *path;  /* file where it is set, or that was requested; borrowed; NULL: requested
+			      by function and not set */
+	int line;	   /* 0: as path NULL */
+	const char *watch; /* expression of a data breakpoint; borrowed; NULL: no data breakpoint */
+	const char *condition; /* borrowed; NULL: no condition */
+	const char *log;       /* text of a log point; borrowed; NULL: no log point */
+	const char *message;   /* reason why a rank has not set it; borrowed; NULL: none */
+	struct rankset ranks;  /* ranks of this session that shall have it */
+	struct rankset set;    /* ranks that have set it */
+	struct rankset by[BREAKPOINT_BACKEND_COUNT]; /* the ranks of set, by mechanism */
+	int slots;	   /* debug registers of a thread, with BREAKPOINT_BY_PTRACE; 0: unknown */
+	int slots_free;	   /* free ones, in the rank with the fewest */
+	int64_t hits;	   /* sum over all ranks */
+	int64_t most_hits; /* maximum over all ranks */
+	size_t hit_count;  /* number of ranks with hits */
+	bool is_over;	   /* a watch whose frame or object no longer exists */
 	bool is_disabled;
 	bool is_temporary;
 };
 
 void breakpoint_summary_clear(struct breakpoint_summary *summary);
 /*
- * Fills *summary (uninitialised) with number i of all that are known: those
- * of the list by id, then those that others set in the debugger of the rank
- * looked at. False: there are no more (nothing to clear then).
+ * Fills *summary (uninitialised) with breakpoint i: first those of the list by id, then
+ * those that others set in the debugger of the selected rank. False: i is out of range,
+ * and there is nothing to clear.
  */
 bool breakpoint_summary_make(struct breakpoint_summary *summary, const struct session *session,
 			     size_t i);
-/* The one with this id, above 0. The same otherwise. */
+/* breakpoint_summary_make() for the breakpoint with this id (> 0); false: no such id. */
 bool breakpoint_summary_find(struct breakpoint_summary *summary, const struct session *session,
 			     int id);
-/* "http", "ptrace", "pdb": as struct debugger has it. */
+/* "http", "ptrace", "pdb": the names in struct debugger. */
 const char *breakpoint_backend_name(enum breakpoint_backend backend);
 /*
- * Appends what stops the ranks that have it: "by its agent", "by hardware
- * breakpoints (none of 4 free)", of several "ranks 0-6 by their agents, rank 7
- * by pdb"; nothing where it is set nowhere.
+ * Appends the mechanisms that stop the ranks: "by its agent", "by hardware breakpoints
+ * (none of 4 free)", of several "ranks 0-6 by their agents, rank 7 by pdb"; nothing if no
+ * rank has set the breakpoint.
  */
 void breakpoint_append_backends(struct buffer *out, const struct breakpoint_summary *summary);
 /* Appends "hit 3", of several ranks "hit 3 each", "hit 5 in 2 ranks". */
 void breakpoint_append_hits(struct buffer *out, const struct breakpoint_summary *summary);
-/* How many there are. */
+/* Number of breakpoints that breakpoint_summary_make() can return. */
 size_t breakpoint_summary_count(const struct session *session);
-/* It is at this line of a file; path as a stack has it. */
+/* True if the breakpoint is at this line; path is a code object's file. */
 bool breakpoint_is_at(const struct breakpoint_summary *summary, const char *path, int line);
 /*
- * The one at this line of a file, for a gutter; path as a stack has it. The
- * same otherwise.
+ * breakpoint_summary_make() for the breakpoint at this line; path is a code object's
+ * file. False: none.
  */
 bool breakpoint_summary_at(struct breakpoint_summary *summary, const struct session *session,
 			   const char *path, int line);
-/* Appends "train.py:14", "train" of one by function, or what is watched,
- * escaped. */
+/* Appends "train.py:14", the function's name, or the watched expression, escaped. */
 void breakpoint_append_place(struct buffer *out, const struct breakpoint_summary *summary);
 
 #endif

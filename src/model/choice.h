@@ -1,7 +1,7 @@
 /*
- * choice: what a person chose, with the command line or on the screen. It is
- * in one struct, as it outlives the session: seeking in a recording makes that
- * anew. The session owns what is in it.
+ * choice: what the user chose, with the command line or on the screen. It is one struct,
+ * since it outlives the session: seeking in a recording makes a new session. The session
+ * owns all members.
  */
 #ifndef MODEL_CHOICE_H
 #define MODEL_CHOICE_H
@@ -17,35 +17,35 @@
 struct rankname;
 struct rankselect;
 
-/* What a person is looking at. Looked up anew each turn. */
+/* The user's selection. Looked up anew each turn, since ranks and threads may have gone. */
 struct selection {
-	int rank;  /* -1: the first outlier, or rank */
+	int rank;  /* -1: the first outlier, else rank 0 */
 	pid_t tid; /* 0: main thread */
-	int depth; /* frame, 0 innermost; -1: top user frame */
+	int depth; /* frame, 0 innermost; -1: the innermost frame of user code */
 	pid_t pid; /* a child of that rank; 0: the rank itself */
 };
 
-/* A job, to be found again among the jobs of another time. */
+/* Identifies a job in a later list of jobs. */
 struct job_key {
-	char *name; /* NULL: none */
+	char *name; /* NULL: no job chosen */
 	size_t node;
 	pid_t launcher_pid;
 	uid_t uid;
 };
 
 struct choice {
-	struct rankset wanted;		  /* --ranks as numbers; empty: all */
-	struct rankselect *wanted_select; /* and with machines; NULL: all */
-	struct rankselect *wanted_focus;  /* to be the focus; NULL: none */
-	char *wanted_text;		  /* as it was said; NULL: nothing */
+	struct rankset wanted;		  /* ranks of --ranks; empty: all */
+	struct rankselect *wanted_select; /* --ranks with hosts; NULL: all */
+	struct rankselect *wanted_focus;  /* --ranks, to become the focus later; NULL: none */
+	char *wanted_text;		  /* text of --ranks; NULL: not given */
 	char *wanted_job;		  /* --job; NULL: any */
-	bool has_wanted_pids;		  /* --pid was given: all processes found form one job */
-	struct job_key job;		  /* the chosen one, whether it is there or not */
+	bool has_wanted_pids;		  /* --pid was given: all of those processes form one job */
+	struct job_key job;		  /* the chosen job, which may have ended */
 	struct selection selection;
 	struct rankset focus;	/* ranks that commands act on */
-	bool is_focus_all;	/* no set was chosen: new ranks join it */
-	bool shows_native;	/* stacks with native frames, where known */
-	struct rankname *names; /* sets with a name */
+	bool is_focus_all;	/* no focus was chosen: new ranks join the focus */
+	bool shows_native;	/* stacks include native frames, where known */
+	struct rankname *names; /* rank sets that the user named */
 	size_t name_count;
 	struct breakpoints breakpoints;
 	struct displays displays;

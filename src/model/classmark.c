@@ -8,7 +8,7 @@
 struct form {
 	int32_t codepoint;
 	const char *text;
-	char ascii; /* where there is only ASCII */
+	char ascii; /* for terminals without Unicode */
 };
 
 static const struct form forms[] = {
@@ -16,7 +16,7 @@ static const struct form forms[] = {
 	{ 0x25bc, "\u25bc", 'v' }, { 0x2605, "\u2605", '+' }, { 0x271a, "\u271a", 'x' },
 };
 
-/* Further classes; o, v and x are marks of others where there is only ASCII. */
+/* Marks of further classes; without o, v and x, which are ASCII marks of other classes. */
 static const char letters[] = "abcdefghijklmnpqrstuwyz";
 
 int32_t classmark(int mark)

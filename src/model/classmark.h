@@ -1,6 +1,6 @@
 /*
- * classmark: the character that stands for a class of ranks, by verdict.h's
- * `mark`: the majority, the outlier, then the further ones.
+ * classmark: the character for a class of ranks, by verdict.h's `mark`: 0 the majority, 1
+ * the outlier, then further classes.
  */
 #ifndef MODEL_CLASSMARK_H
 #define MODEL_CLASSMARK_H
@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* As a code point; '?' below 0. */
+/* Returns a code point; '?' for a mark below 0. */
 int32_t classmark(int mark);
-/* The mark that a person typed, on any terminal's form of it; -1: none. */
+/* Parses a mark in Unicode or ASCII; -1: no mark. */
 int classmark_find(const char *text, size_t length);
 
 #endif

@@ -7,16 +7,16 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* Where the text ends, read from its beginning. */
+/* State of the tokenizer behind the last character. */
 struct reading {
-	int depth;  /* open brackets */
-	char quote; /* of the string that is open; 0: none is */
+	int depth;  /* number of open brackets */
+	char quote; /* quote of the open string; 0: no open string */
 	bool is_triple;
-	bool is_joined;	  /* by a backslash at its end */
-	bool is_compound; /* some line ended in a colon, or decorates */
-	bool has_colon;	  /* that was a colon */
-	char last;	  /* of the line; 0: nothing but blanks and comment */
-	bool is_blank;	  /* the last line is */
+	bool is_joined;	  /* a backslash ends the text */
+	bool is_compound; /* a line ended in a colon, or is a decorator */
+	bool has_colon;	  /* a line ended in a colon */
+	char last;	  /* last character of the line; 0: only blanks and a comment */
+	bool is_blank;	  /* the last line is blank */
 };
 
 void codeblock_init(struct codeblock *block)
@@ -39,7 +39,7 @@ bool codeblock_is_blank(const struct codeblock *block)
 	return !block->is_too_long && text[strspn(text, " \t\n")] == '\0';
 }
 
-/* Returns where the text continues behind the opening quotes. */
+/* Returns the position behind the opening quotes. */
 static const char *open_string(struct reading *reading, const char *at)
 {
 	reading->quote = *at;
@@ -56,7 +56,7 @@ static const char *read_string(struct reading *reading, const char *at)
 		return at + 2;
 	if (reading->is_triple)
 		is_end = is_end && at[1] == *at && at[2] == *at;
-	/* One that is not closed on its line is Python's to tell. */
+	/* Python reports a string that is not closed on its line: end the string here. */
 	if (*at == '\n' && !reading->is_triple)
 		is_end = true;
 	if (!is_end)
@@ -137,7 +137,7 @@ int codeblock_check(const struct codeblock *block, struct error *error)
 			 CODEBLOCK_MAXIMUM >> 10);
 }
 
-/* How a compound statement continues. */
+/* True if line continues a compound statement, or is a comment. */
 static bool goes_on(const char *line)
 {
 	static const char *const words[] = { "else", "elif", "except", "finally" };

@@ -1,8 +1,8 @@
 /*
- * codeblock: Python that is typed line by line, and whether it is whole, as
- * an interactive interpreter sees it: open brackets and strings continue, and
- * so does a block (a line that ends in a colon, a decorator) up to an empty
- * line. Nothing is checked: what is wrong is for Python to say.
+ * codeblock: Python code that is typed line by line. Decides when the code is complete,
+ * as the interactive interpreter does: open brackets and strings continue, and a block (a
+ * line that ends in a colon, a decorator) continues up to an empty line. The syntax is
+ * not checked: Python reports errors.
  */
 #ifndef MODEL_CODEBLOCK_H
 #define MODEL_CODEBLOCK_H
@@ -16,26 +16,26 @@ struct error;
 #define CODEBLOCK_MAXIMUM (256u << 10)
 
 struct codeblock {
-	struct buffer text; /* lines, without the last newline */
-	bool is_begun;	    /* not whole yet */
-	bool is_too_long;   /* what came last is not in text */
+	struct buffer text; /* all lines, without the last newline */
+	bool is_begun;	    /* has lines, but is not complete yet */
+	bool is_too_long;   /* the last line did not fit into text */
 };
 
 void codeblock_init(struct codeblock *block);
-/* There is nothing to run in it. */
+/* True if there is nothing to run. */
 bool codeblock_is_blank(const struct codeblock *block);
-/* It is empty again. */
+/* Empties the block. */
 void codeblock_clear(struct codeblock *block);
 /*
- * Adds a line; true: it is whole now, or too long: to be checked, run and
- * cleared.
+ * Adds a line. True: the block is complete, or too long: call codeblock_check(), run the
+ * text, and clear the block.
  */
 bool codeblock_add(struct codeblock *block, const char *line);
-/* -1 and a sentence: not all of it is there, and what is must not be run. */
+/* -1 and *error: the block was too long; its text is cut and must not be run. */
 int codeblock_check(const struct codeblock *block, struct error *error);
 /*
- * A line that is no part of the block: it begins at the left, and the
- * block before it is complete. A reader of a file runs the block first.
+ * True if line starts at column 0 and is not a part of the block, which is complete
+ * without it. A reader of a file runs the block first.
  */
 bool codeblock_ends_before(const struct codeblock *block, const char *line);
 

@@ -14,7 +14,7 @@
 
 struct name {
 	const char *name;
-	bool is_common; /* it is one only behind "dist." and the like */
+	bool is_common; /* counts only behind "dist." and other prefixes */
 };
 
 static const struct name names[] = {
@@ -66,7 +66,7 @@ static bool is_behind_prefix(const char *text, const char *at)
 	return false;
 }
 
-/* "name(" somewhere before a comment, and no "def name(". */
+/* True if text calls the function before any comment; "def name(" is no call. */
 static bool calls(const char *text, const struct name *row)
 {
 	size_t length = strlen(row->name);
@@ -105,7 +105,7 @@ static const struct frame *collective_frame_of(const struct rank *rank, int dept
 	return &stack->frames[depth];
 }
 
-/* A peer waits in one that it called from the same line. */
+/* Name of the collective that a peer called from the same line and waits in; NULL: none. */
 static const char *collective_find_peer(const struct session *session, const struct frame *frame)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {

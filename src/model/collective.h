@@ -1,7 +1,6 @@
 /*
- * collective: which of the calls that a line of Python makes wait for all
- * ranks of a group, by their names. What stands between them and the line
- * (torch.distributed, deepspeed, a wrapper) is not looked at.
+ * collective: finds calls in a line of Python that wait for all ranks of a group, by the
+ * functions' names. The module (torch.distributed, deepspeed, a wrapper) is not checked.
  */
 #ifndef MODEL_COLLECTIVE_H
 #define MODEL_COLLECTIVE_H
@@ -12,19 +11,19 @@ struct buffer;
 struct rank;
 struct session;
 
-/* Lends the name of the first that the text of a line calls; NULL: none. */
+/* Returns the borrowed name of the first collective that a line's text calls; NULL: none. */
 const char *collective_of_line(const char *text);
 
-/* Where a rank that stands will wait for its peers. */
+/* The collective in which a stopped rank will wait for its peers. */
 struct collective {
-	const char *name; /* lent */
+	const char *name; /* borrowed */
 	int line;
 };
 
 /*
- * Whether the line that frame depth of the rank stands at calls one, as its
- * source says or because peers of it wait there; is_far: or one behind it in
- * the same function.
+ * True if the rank's current line in frame depth calls a collective: by the source, or
+ * because peers wait in a call from this line. is_far: also searches the later lines of
+ * the function.
  */
 bool collective_is_ahead(struct collective *collective, const struct session *session,
 			 const struct rank *rank, int depth, bool is_far);

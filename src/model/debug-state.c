@@ -24,7 +24,7 @@ bool debug_state_is_waiting(const struct rank *rank)
 	return !rank_is_gone(rank) && rank->debugger.state == DEBUGGER_WAITING;
 }
 
-/* Python's own pdb, whatever is derived from it. */
+/* True for the prompt of Python's pdb or of a debugger derived from pdb. */
 static bool is_prompt(const struct frame *frame)
 {
 	return strcmp(frame->code->func, "cmdloop") == 0 &&
@@ -43,7 +43,7 @@ static bool has_prompt(const struct rank *rank)
 	return false;
 }
 
-/* Its other client may have let it run on: its stacks tell. */
+/* The other client may have resumed the rank: only its stacks show a prompt. */
 bool debug_state_is_taken(const struct rank *rank)
 {
 	return !rank_is_gone(rank) && rank->debugger.state == DEBUGGER_REFUSED &&
@@ -147,7 +147,7 @@ double debug_state_seconds(const struct rank *rank, double now)
 	return rank->debugger.held + (now - rank->debugger_at);
 }
 
-/* What a stop after a step is called. */
+/* Words for a stop after a step. */
 static const char *const event_words[] = {
 	[STOP_AT_UNKNOWN] = "step",  [STOP_AT_LINE] = "step",	     [STOP_AT_CALL] = "call",
 	[STOP_AT_RETURN] = "return", [STOP_AT_EXCEPTION] = "raised",
