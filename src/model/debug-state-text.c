@@ -1,6 +1,5 @@
 /*
- * debug-state-text: the verdict on a job with ranks that are in a debugger, or
- * stopped from outside.
+ * debug-state-text: the verdict on a job with ranks that are in a debugger.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +17,11 @@
 #include "model/wait-group.h"
 #include "protocol/stack.h"
 
-/* Columns of what was raised, and of a target. */
+/* Maximum width of an exception's text, and of a debugger's address. */
 #define TEXT_COLUMNS 80
 #define GROUPS_LISTED 4
 
-/* How a stop after a step is told. */
+/* Words for a stop after a step. */
 static const char *const event_words[] = {
 	[STOP_AT_UNKNOWN] = "after a step",
 	[STOP_AT_LINE] = "after a step",
@@ -31,13 +30,13 @@ static const char *const event_words[] = {
 	[STOP_AT_EXCEPTION] = "at an exception",
 };
 
-/* Ranks of which the same is said. */
+/* Ranks that share one sentence. */
 struct group {
-	char *text;  /* what one rank and several have in common */
-	char *place; /* where all of them are paused; "": at several places */
+	char *text;  /* text that fits one rank and several */
+	char *place; /* where all ranks of the group are paused; "": at several places */
 	struct rankset ranks;
 	const struct rank *first;
-	double seconds; /* the shortest; -1: it is not said */
+	double seconds; /* shortest time in this state; -1: not printed */
 };
 
 struct groups {
@@ -46,7 +45,7 @@ struct groups {
 	size_t capacity;
 };
 
-/* The first line, escaped and cut. */
+/* Appends the first line, escaped and cut. */
 static void debug_state_text_append_text(struct buffer *out, const char *text)
 {
 	struct buffer escaped = BUFFER_INIT;
@@ -56,7 +55,7 @@ static void debug_state_text_append_text(struct buffer *out, const char *text)
 	buffer_clear(&escaped);
 }
 
-/* The frame of the user's code that it is in; NULL: none is known. */
+/* The frame of user code of the stopped thread; NULL: unknown. */
 static const struct frame *debug_state_text_frame_of(const struct rank *rank)
 {
 	const struct thread *thread = debug_state_thread(rank);
@@ -79,7 +78,7 @@ static void debug_state_text_append_place(struct buffer *out, const char *before
 	buffer_clear(&place);
 }
 
-/* Of "breakpoint 1: its condition failed: ...", in parentheses. */
+/* Appends the reason in "breakpoint 1: its condition failed: ..." in parentheses. */
 static void debug_state_text_append_failure(struct buffer *out, const char *description)
 {
 	const char *colon = description ? strstr(description, ": ") : NULL;
@@ -148,19 +147,19 @@ static void debug_state_text_append_stop(struct buffer *out, const struct rank *
 	debug_state_text_append_place(out, ", ", rank, "");
 }
 
-/* A person has paused it: it may be anywhere. */
+/* The user paused the rank; ranks of a group may be paused at different places. */
 static bool is_paused(const struct rank *rank)
 {
 	return debug_state_is_stopped(rank) && !debug_state_is_outlier(rank) &&
 	       rank->debugger.reason == STOP_PAUSE;
 }
 
-/* What is the same of all ranks of a group; "" where nothing needs to be. */
+/* Appends the text that all ranks of a group share; nothing for states with their own text. */
 static void append_common(struct buffer *out, const struct rank *rank)
 {
 	const char *exception = rank->debugger.exception;
 
-	/* What another client does with it is not known. */
+	/* The state of a rank that another client controls is unknown. */
 	if (debug_state_is_taken(rank) || debug_state_is_busy(rank) || is_paused(rank))
 		return;
 	if (!debug_state_is_outlier(rank)) {
@@ -168,7 +167,7 @@ static void append_common(struct buffer *out, const struct rank *rank)
 	} else if (exception) {
 		buffer_append_string(out, "raised ");
 		debug_state_text_append_text(out, exception);
-		/* Of one that waits only the debugger's frames are seen. */
+		/* The stack of a rank that waits for a client shows only the debugger's frames. */
 		if (debug_state_is_stopped(rank))
 			debug_state_text_append_place(out, " (", rank, ")");
 	} else if (debug_state_is_stopped(rank)) {
@@ -265,7 +264,7 @@ static void debug_state_text_append_waiting(struct buffer *out, const struct gro
 	buffer_append_string(out, " for somebody to connect");
 }
 
-/* "in pdb" */
+/* Returns "by its agent", "in pdb" or "in a debugger". */
 static const char *holder_of(const struct rank *rank, bool is_plural)
 {
 	if (debugger_is_of(&rank->debugger, "http"))
@@ -297,9 +296,9 @@ static void debug_state_text_append_group(struct buffer *out, const struct group
 
 /* The ranks that are in no debugger. */
 struct company {
-	size_t waiting;		       /* for their peers */
-	size_t running;		       /* the other ones */
-	const struct wait_group *only; /* where they wait; NULL: at several places */
+	size_t waiting;		       /* number of ranks that wait for their peers */
+	size_t running;		       /* number of other ranks */
+	const struct wait_group *only; /* the only group of waiting ranks; NULL: none or several */
 };
 
 static struct company find_company(const struct wait_group_list *wait_groups)
@@ -332,7 +331,7 @@ static void append_wait_place(struct buffer *out, const struct company *company)
 	phrase_append_where(out, company->only);
 }
 
-/* A person stopped some: "6 ranks run on; 5 wait for them in all_reduce …" */
+/* After a stop that the user requested: "6 ranks run on; 5 wait for them in all_reduce …" */
 static void append_free(struct buffer *out, const struct company *company, bool is_one_held)
 {
 	size_t count = company->waiting + company->running;
@@ -351,7 +350,7 @@ static void append_free(struct buffer *out, const struct company *company, bool 
 	append_wait_place(out, company);
 }
 
-/* They came there by themselves: "; 3 of 4 ranks wait in all_reduce …" */
+/* If only the program's exceptions stopped ranks: "; 3 of 4 ranks wait in all_reduce …" */
 static void append_kept(struct buffer *out, const struct session *session,
 			const struct company *company)
 {

@@ -1,6 +1,6 @@
 /*
- * difference: what two ranks' tensors differ in, as it becomes known: of one
- * rank against another, mostly one of the majority. The answers own them
+ * difference: the elementwise comparison of one rank's tensor with another rank's, mostly
+ * one of the majority, with its progress. Struct answers owns the differences
  * (model/answers.h), the engine makes and fills them (engine/value-difference.h).
  */
 #ifndef MODEL_DIFFERENCE_H
@@ -16,7 +16,7 @@ struct answers;
 enum difference_state {
 	DIFFERENCE_READING,
 	DIFFERENCE_DONE,
-	DIFFERENCE_FAILED, /* error says why */
+	DIFFERENCE_FAILED, /* error has the reason */
 };
 
 struct difference {
@@ -24,17 +24,17 @@ struct difference {
 	int against;
 	enum difference_state state;
 	char *error;   /* a sentence; NULL: none */
-	int64_t done;  /* bytes read of those that are to be */
-	int64_t total; /* 0: not known yet */
+	int64_t done;  /* bytes read so far */
+	int64_t total; /* bytes to read; 0: unknown yet */
 	struct tensordiff found;
 };
 
 void difference_clear(struct difference *difference);
-/* Lends; NULL: these two are not compared. */
+/* Returns a borrowed difference; NULL: these two ranks are not compared. */
 struct difference *difference_find(const struct answers *answers, int rank, int against);
-/* A new one, or the old one of these two, all forgotten. */
+/* Returns a borrowed new difference; an old one of the same two ranks is reset. */
 struct difference *difference_add(struct answers *answers, int rank, int against);
-/* The newest of a rank of one class and one of the other; NULL: none. */
+/* Returns the newest comparison between a rank of one class and a rank of the other; NULL: none. */
 const struct difference *difference_of(const struct answers *answers,
 				       const struct answer_class *one,
 				       const struct answer_class *other);

@@ -1,7 +1,7 @@
 /*
- * eval-history: code that ranks were asked to run, oldest first, each with what
- * they answered (answers.h). What is older than the last EVAL_HISTORY_MAXIMUM is
- * forgotten, and the oldest of what is longer together than EVAL_HISTORY_BYTES.
+ * eval-history: code that ranks were asked to run, oldest first, with the ranks' answers
+ * (answers.h). The oldest entries are dropped beyond EVAL_HISTORY_MAXIMUM entries or
+ * EVAL_HISTORY_BYTES of text.
  */
 #ifndef MODEL_EVAL_HISTORY_H
 #define MODEL_EVAL_HISTORY_H
@@ -14,7 +14,7 @@
 #define EVAL_HISTORY_MAXIMUM 200
 #define EVAL_HISTORY_BYTES ((size_t)64 << 20)
 
-/* All zero: nothing was asked. */
+/* A zeroed struct is an empty history. */
 struct eval_history {
 	struct answers *items;
 	size_t count;
@@ -22,10 +22,10 @@ struct eval_history {
 };
 
 void eval_history_clear(struct eval_history *eval_history);
-/* Lends a new one at the end, of no rank yet; until the next is added. */
+/* Appends an entry without ranks and returns it, borrowed until the next call. */
 struct answers *eval_history_add(struct eval_history *eval_history, const char *code,
 				 enum answers_kind kind, uint64_t number, double now);
-/* Lends the one with that number; NULL: it is forgotten. */
+/* Returns a borrowed entry; NULL: no such number, or dropped. */
 struct answers *eval_history_find(const struct eval_history *eval_history, uint64_t number);
 
 #endif

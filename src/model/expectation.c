@@ -6,10 +6,10 @@
 #include "model/job.h"
 #include "model/session.h"
 
-/* Those of one machine: first to last. */
+/* The block of consecutive ranks of one machine: base to last. */
 struct block {
 	int last;
-	int base; /* rank minus local rank, the same for all */
+	int base; /* rank minus local rank, equal for all ranks of the machine */
 	bool is_consistent;
 };
 

@@ -1,12 +1,11 @@
 /*
- * expectation: which ranks of the chosen job must be here. On a job over
- * several machines the ranks of those that are not looked at are not gone, so
- * a missing number counts only
- * - when the ranks meet at a loopback address: then all of the world is here;
- * - else when all that was found on a machine are numbered as one machine's
- *   block is (rank minus local rank is the same for all): then from the
- *   block's first number to the highest one that was found.
- * That the last ones of a block are missing cannot be seen in the second case.
+ * expectation: which ranks of the chosen job must be here. If the job runs on several
+ * machines, ranks on machines without a node are not missing, so a missing number counts
+ * only
+ * - if the job's address is a loopback address: then all ranks of the world are here;
+ * - else if all ranks found on a machine are numbered as one block (rank minus local rank
+ *   is equal for all): then from the block's first number to the highest one found.
+ * In the second case missing ranks at the end of a block are not noticed.
  */
 #ifndef MODEL_EXPECTATION_H
 #define MODEL_EXPECTATION_H
@@ -23,7 +22,7 @@ struct expectation {
 	bool is_loopback;
 };
 
-/* For the session's job; clear it afterwards. */
+/* Computes the ranks expected in the session's job; clear the result afterwards. */
 void expectation_make(struct expectation *expectation, const struct session *session);
 void expectation_clear(struct expectation *expectation);
 

@@ -1,7 +1,7 @@
 /*
- * The places of the name that a pattern has reached so far are kept as a set
- * and moved on piece by piece, so that no pattern takes longer than its
- * length times the name's.
+ * hostmatch: the positions of the name that the pattern has reached so far are a set;
+ * each piece of the pattern advances the set, so that matching takes at most the
+ * pattern's length times the name's.
  */
 #include "model/hostmatch.h"
 
@@ -18,14 +18,14 @@ struct places {
 	bool has[HOST_MAXIMUM + 1];
 };
 
-/* One of the things in brackets: a range of numbers, or a word. */
+/* One alternative in brackets: a range of numbers, or a word. */
 struct choice {
 	const char *text;
 	size_t length;
 	bool is_range;
 	long first;
 	long last;
-	size_t width; /* digits that a number has; 0: as few as it needs */
+	size_t width; /* number of digits, with leading zeros; 0: no leading zeros */
 };
 
 static size_t count_digits(const char *text, size_t length)
@@ -46,7 +46,7 @@ static long hostmatch_number_of(const char *digits, size_t count)
 	return number;
 }
 
-/* False: it looks like a range and is none. */
+/* False: text begins like a number or a range, but is invalid. */
 static bool read_choice(struct choice *choice, const char *text, size_t length)
 {
 	size_t first = count_digits(text, length);
@@ -97,7 +97,7 @@ int hostmatch_check(const char *pattern, const char **fault, struct error *error
 	return 0;
 }
 
-/* From place on, the numbers of a range that stand in the name. */
+/* Adds the ends of all numbers at place that are in the range. */
 static void step_range(struct places *to, const struct choice *choice, const char *host,
 		       size_t place)
 {
@@ -133,7 +133,7 @@ static void step_choice(struct places *to, const struct places *from, const stru
 	}
 }
 
-/* "[01-04,07]"; gives what stands behind it. */
+/* Matches "[01-04,07]"; returns the position behind the bracket. */
 static const char *step_brackets(struct places *to, const struct places *from, const char *brackets,
 				 const char *host)
 {

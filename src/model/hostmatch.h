@@ -1,10 +1,10 @@
 /*
- * hostmatch: names of machines by a pattern, as resource managers write them:
+ * hostmatch: matches host names with patterns, as resource managers write them:
  * "node[01-04,07]", "gpu*", "rack?-[a,b]".
  *
- * In brackets stand numbers, ranges of them, or words; 01-04 asks for two
- * digits. "*" is any text, "?" any character. A pattern without a dot fits
- * the name up to its first dot, too.
+ * Brackets contain numbers, ranges of numbers, or words; 01-04 demands two digits. "*" is
+ * any text, "?" any character. A pattern without a dot also matches a host name up to its
+ * first dot.
  */
 #ifndef MODEL_HOSTMATCH_H
 #define MODEL_HOSTMATCH_H
@@ -13,12 +13,9 @@
 
 struct error;
 
-/*
- * Whether it is a pattern. -1 and a sentence: then *fault is the character of
- * pattern where it is wrong.
- */
+/* Checks the syntax; -1 and *error: invalid, and *fault is the first wrong character in pattern. */
 int hostmatch_check(const char *pattern, const char **fault, struct error *error);
-/* False for a pattern that is none, and for NULL. */
+/* False also for an invalid pattern, and for a host that is NULL. */
 bool hostmatch(const char *pattern, const char *host);
 
 #endif

@@ -12,7 +12,7 @@
 #include "model/rank-filter.h"
 #include "model/session.h"
 
-/* Entries for ranks that are not there; a world size may be any number. */
+/* Limit of placeholders for missing ranks: a node may report any world size. */
 #define PLACEHOLDERS_MAXIMUM 4096
 
 static bool is_text_equal(const char *a, const char *b)
@@ -27,9 +27,9 @@ bool job_is_loopback(const char *name)
 }
 
 /*
- * Ranks on two machines meet at one address; a loopback address is another on
- * each. Without an address (mpirun) the same program in a world of the same
- * size is taken for one job. Launcher and user are each machine's own.
+ * Ranks on two machines share one address of the job; a loopback address is a different
+ * host on each. Without an address (mpirun) ranks with the same script and world size are
+ * taken for one job. Pids of launchers and uids cannot be compared across machines.
  */
 static bool is_across(const struct session *session, const struct job *job, const struct rank *rank)
 {
@@ -109,13 +109,13 @@ static bool is_remembered(const struct session *session, const struct job *job)
 
 	if (!key->name || strcmp(key->name, job->name) != 0)
 		return false;
-	/* Of several machines another may have been found first. */
+	/* Of a job on several machines, another machine may have been found first. */
 	if (key->node != job->node)
 		return job->name[0] != '\0' && !job_is_loopback(job->name);
 	return key->launcher_pid == job->launcher_pid && key->uid == job->uid;
 }
 
-/* The one a person looked at last; before a restart it had another name. */
+/* Index of the job that the user chose last; after a restart only its launcher is the same. */
 static int find_remembered(const struct session *session)
 {
 	const struct job_key *key = &session->choice.job;
@@ -135,8 +135,8 @@ static int find_remembered(const struct session *session)
 }
 
 /*
- * torchrun starts its ranks anew under the same launcher, with a new port;
- * that is the same job, if nothing of the old ranks lives.
+ * torchrun restarts its ranks under the same launcher, but with a new port: the same job,
+ * if no old rank is alive.
  */
 static bool is_restart(const struct session *session, const struct rank *rank)
 {
@@ -161,7 +161,7 @@ static size_t job_find_or_add(struct session *session, const struct rank *rank)
 		job_remember(session, &session->jobs[session->job]);
 		return (size_t)session->job;
 	}
-	/* Only a hostile node has so many: the rest is one job. */
+	/* Only a hostile node reports so many jobs: put the rest into the last one. */
 	if (session->job_count >= JOBS_MAXIMUM)
 		return session->job_count - 1;
 	session->jobs = xrealloc(session->jobs, (session->job_count + 1) * sizeof(struct job));
@@ -207,7 +207,7 @@ static void job_insert(struct session *session, struct rank *owned_rank)
 		rankset_add(&session->choice.focus, number);
 }
 
-/* Takes it out of its list; the caller owns it then. */
+/* Removes the rank from its list; the caller then owns the rank. */
 static void job_take(struct session *session, struct rank *rank)
 {
 	size_t at = lower_bound(session, rank->process.rank);
@@ -252,13 +252,13 @@ void job_end(struct session *session, struct rank *rank)
 		job_remove(session, rank);
 		return;
 	}
-	/* Its pid may come again; its children have events of their own. */
+	/* The kernel may reuse the pid; the children's ends are reported separately. */
 	session_forget_pid(session, rank);
 }
 
 /*
- * A restarted rank takes the place of the one before it. What two recordings
- * have is one rank; when each machine began says nothing on another.
+ * A restarted rank replaces the one before. Two recordings may have the same rank, and
+ * start times of different machines cannot be compared: keep the first one.
  */
 static bool is_successor(const struct rank *rank, const struct rank *before)
 {
@@ -282,8 +282,9 @@ static void job_settle(struct session *session, struct rank *owned_rank, size_t 
 }
 
 /*
- * The user began it once more; or all there is, is of what we started. A job
- * that was asked for by its name is never another one.
+ * True if the job is a new run of the chosen job: a job that probetui started is alive
+ * (then all ranks are the started job's), or the same user started the same script. A job
+ * chosen by name only matches that name.
  */
 static bool is_anew(const struct session *session, const struct job *job)
 {
@@ -296,10 +297,7 @@ static bool is_anew(const struct session *session, const struct job *job)
 	return job->uid == before->uid && is_text_equal(job->script, before->script);
 }
 
-/*
- * The screen may be unattended: breakpoints that were set for a run that is over
- * do not stop the next run.
- */
+/* The screen may be unattended: breakpoints of a finished run must not stop the next run. */
 static void disable_breakpoints(struct session *session)
 {
 	struct breakpoints *list = &session->choice.breakpoints;
@@ -349,7 +347,7 @@ void session_choose_job(struct session *session, size_t index)
 							 : session->ranks[i - session->other_count];
 	session->other_count = 0;
 	session->rank_count = 0;
-	/* What was chosen before any job was there is meant for this one. */
+	/* A selection made before there was any job is meant for this job. */
 	if (session->job >= 0) {
 		rankset_clear(&session->choice.focus);
 		session->choice.is_focus_all = true;
@@ -441,7 +439,7 @@ void job_choose(struct session *session)
 	if (session->job >= 0)
 		return;
 	found = find_remembered(session);
-	/* A job that was named is meant, whether it has the ranks or not. */
+	/* A job that was named is chosen even if it lacks the ranks. */
 	if (found < 0 && session->choice.wanted_job)
 		found = job_find(session, session->choice.wanted_job);
 	if (found < 0)
@@ -459,7 +457,7 @@ static void job_count_live(struct session *session)
 			session->jobs[session->job].rank_count++;
 	}
 	for (size_t i = 0; i < session->other_count; i++) {
-		/* First this: adding one may move them all. */
+		/* job_find_or_add() may move session->jobs, so call it first. */
 		size_t job = job_find_or_add(session, session->others[i]);
 
 		session->jobs[job].rank_count++;
@@ -513,7 +511,7 @@ static void add_placeholder(struct session *session, int number,
 		rank_free(rank);
 }
 
-/* Why a rank that was not found may be there all the same, or NULL. */
+/* The reason why a rank that was not found may still exist; NULL: no reason. */
 static char *explain_unseen(const struct session *session)
 {
 	for (size_t i = 0; i < session->node_count; i++) {
@@ -550,7 +548,7 @@ void job_fill(struct session *session)
 {
 	struct expectation expectation;
 	const struct rankset *numbers = &session->choice.wanted;
-	size_t placeholders = 0; /* that are wanted or not */
+	size_t placeholders = 0; /* number of placeholders in session->ranks */
 
 	if (session->choice.has_wanted_pids)
 		return;
@@ -570,7 +568,7 @@ void job_fill(struct session *session)
 	note_unseen(session);
 }
 
-/* Where a machine was not searched yet, no rank is missing. */
+/* False while a node's search has not finished: no rank is missing yet. */
 static bool is_looked_at(const struct session *session)
 {
 	for (size_t i = 0; i < session->node_count; i++) {
@@ -585,7 +583,7 @@ void job_update(struct session *session)
 	job_count_live(session);
 	forget_empty(session);
 	if (session->is_discovered)
-		job_choose(session); /* one may be left of several */
+		job_choose(session); /* only one of several jobs may be left */
 	if (session->is_discovered && session->job >= 0 && is_looked_at(session))
 		job_fill(session);
 }

@@ -1,10 +1,10 @@
 /*
- * job: which processes belong together, and which of them the session shows.
+ * job: groups processes into jobs, and selects the job that the session shows.
  *
- * A job is (its name, its launcher's pid, its user); on several machines its
- * name alone. The session's ranks are
- * those of the chosen job that are wanted; all other processes wait in
- * session->others. The session uses it; job_find is for all.
+ * A job is identified by its name, its launcher's pid and its user; across machines by
+ * its name alone. session->ranks has the ranks of the chosen job that pass --ranks;
+ * session->others has all other processes. Only the session uses this module, except for
+ * job_find.
  */
 #ifndef MODEL_JOB_H
 #define MODEL_JOB_H
@@ -16,31 +16,25 @@ struct job;
 struct rank;
 struct session;
 
-/* Puts a rank that is new to the session where it belongs. */
+/* Adds a new rank to session->ranks or session->others. */
 void job_place(struct session *session, struct rank *owned_rank);
-/* Takes it out of ranks or others, and frees it. */
+/* Removes the rank from session->ranks or session->others, and frees it. */
 void job_remove(struct session *session, struct rank *rank);
-/* The rank's process has ended: it keeps its entry if it is of the job. */
+/* The rank's process has ended: a rank in session->ranks keeps its entry, another is removed. */
 void job_end(struct session *session, struct rank *rank);
-/*
- * Index of the job that text names: its name, its port or its launcher's pid;
- * -1 when it names none, or several.
- */
+/* Returns the index of the job whose name, port or launcher's pid is text; -1: none, or several. */
 int job_find(const struct session *session, const char *text);
-/* How many jobs have that port, or that launcher. */
+/* Returns how many jobs have this name, port or launcher's pid. */
 size_t job_count_named(const struct session *session, const char *text);
-/* Chooses if it is clear which job is meant and none is chosen. */
+/* Chooses a job if none is chosen and only one is possible. */
 void job_choose(struct session *session);
-/*
- * Counts live ranks, forgets jobs without one, and keeps an entry for each
- * rank that must be there and is not.
- */
+/* Counts live ranks, removes jobs without any, and adds placeholders for missing ranks. */
 void job_update(struct session *session);
-/* The address that name begins with is another on each machine. */
+/* True if name begins with a loopback address, which is a different host on each machine. */
 bool job_is_loopback(const char *name);
-/* Whether the rank belongs to the job. */
+/* True if the rank belongs to the job. */
 bool job_has(const struct session *session, const struct job *job, const struct rank *rank);
-/* Entries for the ranks of session->job that must be there and are not. */
+/* Adds placeholders for ranks of session->job that are expected but were not found. */
 void job_fill(struct session *session);
 void job_clear_all(struct session *session);
 

@@ -43,7 +43,7 @@ void job_summary_clear(struct job_summary *summary)
 	rankset_clear(&summary->ranks);
 }
 
-/* By number; of two with one number the one that was started later first. */
+/* Sorts by rank; of two processes with the same rank the one started later comes first. */
 static int compare_ranks(const void *a, const void *b)
 {
 	const struct rank *const *first = a;
@@ -56,7 +56,7 @@ static int compare_ranks(const void *a, const void *b)
 	return (x->start_time < y->start_time) - (x->start_time > y->start_time);
 }
 
-/* The session as it is when another job is chosen; it only lends. */
+/* Makes a shallow copy of the session in which job index is chosen. */
 static void view_make(struct session *view, const struct session *session, size_t index)
 {
 	size_t count = 0;
@@ -88,7 +88,7 @@ static void view_make(struct session *view, const struct session *session, size_
 	job_fill(view);
 }
 
-/* What was filled in is the view's own; the rest is in no class again. */
+/* Frees the placeholders that job_fill() added, and resets the borrowed ranks' classes. */
 static void joblist_view_clear(struct session *view)
 {
 	verdict_clear(&view->verdict);

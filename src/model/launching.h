@@ -1,6 +1,5 @@
 /*
- * launching: the job that a node has started, as the session knows it: how it
- * is, and what its terminal got.
+ * launching: the job that a node started: its state, and the output of its terminal.
  */
 #ifndef MODEL_LAUNCHING_H
 #define MODEL_LAUNCHING_H
@@ -17,7 +16,7 @@ struct error;
 struct session;
 
 struct launching {
-	struct launched job; /* state LAUNCHED_NONE: none was started */
+	struct launched job; /* state LAUNCHED_NONE: no job was started */
 	size_t node;
 	struct transcript transcript;
 };
@@ -25,15 +24,15 @@ struct launching {
 void launching_init(struct launching *launching);
 void launching_clear(struct launching *launching);
 
-/* A process of it is still there, as far as is known. */
+/* True if a process of the job is alive, as far as known. */
 bool launching_is_alive(const struct session *session);
-/* Appends "train.sh has ended with exit code 3", nothing where none was. */
+/* Appends "train.sh has ended with exit code 3"; nothing if no job was started. */
 void launching_append(struct buffer *out, const struct session *session);
 
-/* For session_apply: the event `job`. */
+/* Handles the event `job` for session_apply. */
 int session_apply_job(struct session *session, size_t node, const json_t *body,
 		      struct error *error);
-/* An event `output` of category `job`. */
+/* Handles an event `output` of category `job`. */
 void session_apply_job_output(struct session *session, const json_t *body);
 
 #endif

@@ -10,12 +10,12 @@
 #include "protocol/dtype.h"
 #include "protocol/tensor.h"
 
-/* The elements begin at a multiple of it. */
+/* The format aligns the first element to this number of bytes. */
 #define ALIGNMENT 64
 #define MAGIC "\x93NUMPY"
 #define MAGIC_LENGTH 6
 
-/* As numpy describes those that it has. */
+/* numpy's names of its own element types. */
 static const struct {
 	const char *dtype;
 	const char *description;
@@ -27,7 +27,7 @@ static const struct {
 	{ "complex64", "<c8" }, { "complex128", "<c16" },
 };
 
-/* NULL: its bytes are none that could be written. */
+/* The element type; NULL: unknown, or of another size. */
 static const struct dtype *npy_type_of(const struct tensor *tensor)
 {
 	const struct dtype *type = tensor->dtype ? dtype_find(tensor->dtype) : NULL;
@@ -56,7 +56,7 @@ const char *npy_converted(const struct tensor *tensor)
 	return type && becomes_float32(type) ? "float32" : NULL;
 }
 
-/* A tuple of one has a comma behind it. */
+/* A tuple of one number ends in a comma. */
 static void npy_append_shape(struct buffer *out, const struct tensor *tensor)
 {
 	buffer_append_char(out, '(');
@@ -105,7 +105,7 @@ int npy_append_header(struct buffer *out, const struct tensor *tensor, struct er
 	return 0;
 }
 
-/* Little-endian, whatever this machine is. */
+/* Appends in little-endian order, independent of this machine. */
 static void append_float(struct buffer *out, float real)
 {
 	uint32_t bits;

@@ -1,8 +1,7 @@
 /*
- * npy: numpy's file of one array (format 1.0, or 2.0 where the header is
- * long): what stands before the elements, and the elements. Those that numpy
- * has no type for (bfloat16, floats of 8 bits) become float32, which holds all
- * their values.
+ * npy: numpy's file format for one array (format 1.0, or 2.0 if the header is long): the
+ * header and the elements. Element types that numpy lacks (bfloat16, floats of 8 bits)
+ * become float32, which holds all their values.
  */
 #ifndef MODEL_NPY_H
 #define MODEL_NPY_H
@@ -14,12 +13,12 @@ struct buffer;
 struct error;
 struct tensor;
 
-/* -1 and a sentence: its elements have no place in such a file. */
+/* Appends the header; -1 and *error: the format has no such element type. */
 int npy_append_header(struct buffer *out, const struct tensor *tensor, struct error *error);
-/* The values' bytes of so many elements, as they came. */
+/* Appends the bytes of count elements, converted if npy_converted() says so. */
 void npy_append_elements(struct buffer *out, const struct tensor *tensor, const uint8_t *bytes,
 			 size_t count);
-/* "float32" where that is not what they are in the tensor; else NULL. */
+/* "float32" if the elements are converted to it; NULL: they are not converted. */
 const char *npy_converted(const struct tensor *tensor);
 
 #endif

@@ -15,8 +15,8 @@
 #define ALIKE_MINIMUM 3
 
 /*
- * Threads that are alike. The candidate is what a vote of Boyer and Moore
- * leaves over: the only stack that more than half of them can have.
+ * Threads of one kind. The candidate is the result of a Boyer-Moore majority vote: the
+ * only stack that more than half of the threads can have.
  */
 struct kind {
 	uint64_t candidate;
@@ -40,7 +40,7 @@ struct table {
 	struct kind *kinds;
 	size_t kind_count;
 	size_t kind_capacity;
-	struct strmap *by_name; /* to index + 1, as a pointer-sized number */
+	struct strmap *by_name; /* maps a kind's name to its index + 1 */
 };
 
 static size_t outlier_kind_of(struct table *table, const char *name)
@@ -75,7 +75,7 @@ static void outlier_add(struct table *table, struct thread *thread, struct rank 
 		kind->lead--;
 }
 
-/* "Thread-12 (loop)" and "Thread-13 (loop)" are the same thing. */
+/* Replaces digits by #: "Thread-12 (loop)" and "Thread-13 (loop)" are one kind. */
 static void outlier_append_kind(struct buffer *out, const char *name)
 {
 	const char digits[] = "0123456789";

@@ -1,10 +1,10 @@
 /*
- * outlier: threads and children that do not do what their like do.
+ * outlier: threads and children that differ from others of their kind.
  *
- * Threads of one name (whatever number is in it), and children of one role,
- * are alike over the ranks of the job. Where there are three at least, and
- * more than half have the same stack, one that has stood at another for a
- * second is odd. Main threads of ranks are the verdict's.
+ * Threads of the same name (ignoring digits), and children of the same role, are one kind
+ * over all ranks of the job. If a kind has at least three members, and more than half
+ * have the same stack, a member that has been at another stack for VERDICT_STILL_SECONDS
+ * is odd. The verdict judges the ranks' main threads.
  */
 #ifndef MODEL_OUTLIER_H
 #define MODEL_OUTLIER_H
@@ -12,8 +12,8 @@
 struct session;
 
 /*
- * Sets is_odd of the threads of the session's ranks, and is_outlier of their
- * children, anew. Takes time in proportion to the number of threads.
+ * Computes is_odd of all threads of the session's ranks, and is_outlier of their
+ * children. Takes time in proportion to the number of threads.
  */
 void outlier_mark(struct session *session);
 

@@ -1,9 +1,8 @@
 /*
- * A line is shown as it stands when it is complete, and until then as far as
- * it came. What would move a terminal's cursor is not followed, except for the
- * one thing that progress bars do: behind a carriage return the line begins
- * anew. Colours (ECMA-48 control sequences, and operating system commands) go,
- * other control characters are shown as ^X.
+ * output: an unfinished line is shown as far as it was received. Cursor movements are
+ * ignored, except for a carriage return, which progress bars use: the line starts anew.
+ * Colours (ECMA-48 control sequences, and operating system commands) are removed, other
+ * control characters are shown as ^X.
  */
 #include "model/output.h"
 
@@ -63,7 +62,7 @@ const struct output_line *output_line(const struct output *output, size_t i)
 	return &output->lines[(first + i) % OUTPUT_LINES];
 }
 
-/* Bytes of a control sequence at its ESC; 0: it is none, or not all there. */
+/* Length of the control sequence at an ESC; 0: none, or incomplete. */
 static size_t sequence_length(const char *bytes, size_t length)
 {
 	size_t i = 2;
@@ -85,7 +84,7 @@ static size_t sequence_length(const char *bytes, size_t length)
 	return i + 1 < length && bytes[i + 1] == '\\' ? i + 2 : 0;
 }
 
-/* Without colours, and from the last carriage return on. */
+/* Appends the bytes behind the last carriage return, without colours. */
 static void output_append_plain(struct buffer *out, const char *bytes, size_t length)
 {
 	size_t i = 0;
@@ -107,7 +106,7 @@ static void output_append_plain(struct buffer *out, const char *bytes, size_t le
 	}
 }
 
-/* A tab becomes blanks, a control character ^X. */
+/* Returns the line with tabs as blanks and control characters as ^X. */
 static char *output_shown(const char *bytes, size_t length)
 {
 	struct buffer plain = BUFFER_INIT;
@@ -130,7 +129,7 @@ static struct output_line *output_add_line(struct output *output, enum output_ki
 	return line;
 }
 
-/* The newest line of a stream is replaced where it was not whole. */
+/* Shows a stream's unfinished line; replaces its earlier part in lines. */
 static void show_rest(struct output *output, enum output_kind kind)
 {
 	struct output_rest *rest = &output->streams[kind].rest;
@@ -159,12 +158,12 @@ static void output_end_line(struct output *output, enum output_kind kind)
 	*rest = (struct output_rest){ .bytes = NULL };
 }
 
-/* What is beyond the longest line is left out until the line ends. */
+/* Bytes beyond OUTPUT_LINE_BYTES are dropped until the line ends. */
 static void add_bytes(struct output_rest *rest, const char *bytes, size_t length)
 {
 	const char *again = memrchr(bytes, '\r', length);
 
-	/* A progress bar would else soon be too long. */
+	/* Drop the text before a carriage return: a progress bar would soon exceed the limit. */
 	if (again && again + 1 < bytes + length) {
 		length -= (size_t)(again + 1 - bytes);
 		bytes = again + 1;
@@ -209,7 +208,7 @@ const struct output *session_find_output(const struct session *session, size_t n
 	return output_find(session, node, pid);
 }
 
-/* What was printed comes anew. */
+/* Forgets all lines: the node sends them again. */
 static void output_forget_lines(struct output *output)
 {
 	for (size_t i = 0; i < OUTPUT_LINES; i++)
@@ -221,7 +220,7 @@ static void output_forget_lines(struct output *output)
 	}
 }
 
-/* The oldest of too many goes. */
+/* If there are too many outputs, the oldest is freed. */
 static struct output *output_find_or_add(struct session *session, size_t node, pid_t pid)
 {
 	struct output *output = output_find(session, node, pid);
@@ -284,7 +283,7 @@ int session_apply_output(struct session *session, size_t node, const json_t *bod
 	return 0;
 }
 
-/* Other ranks, as a set that is known to be one; NULL: none. */
+/* Validates a set of other ranks; NULL: none, or invalid. */
 static char *read_set(const json_t *json)
 {
 	const char *text = json_get_string(json, "shared", NULL);
@@ -325,7 +324,7 @@ int session_apply_streams(struct session *session, size_t node, const json_t *bo
 	struct output *output;
 	pid_t pid = 0;
 
-	/* The answer to a request that it be followed no more. */
+	/* An answer without streams: the output is no longer followed. */
 	if (!streams)
 		return 0;
 	if (output_read_pid(body, &pid, error) < 0)

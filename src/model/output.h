@@ -1,7 +1,7 @@
 /*
- * output: what one process printed lately, in lines as a terminal would show
- * them, and where it goes. Bounded: the newest lines of the last processes
- * that were looked at.
+ * output: recent output of one process, in lines as a terminal would show them, and the
+ * files of its streams. Limited to the newest lines of the last processes that were
+ * selected.
  */
 #ifndef MODEL_OUTPUT_H
 #define MODEL_OUTPUT_H
@@ -17,7 +17,7 @@ struct session;
 enum output_kind {
 	OUTPUT_STDOUT,
 	OUTPUT_STDERR,
-	OUTPUT_NOTE, /* of the node, about what is missing here */
+	OUTPUT_NOTE, /* a note of the node about missing output */
 	OUTPUT_KIND_COUNT,
 };
 
@@ -27,40 +27,40 @@ enum output_kind {
 
 struct output_line {
 	enum output_kind kind;
-	char *text; /* safe to show */
+	char *text; /* escaped, safe to show */
 };
 
-/* The line that a stream has not ended yet. */
+/* The unfinished last line of a stream. */
 struct output_rest {
-	char *bytes; /* as they came; NULL: none */
+	char *bytes; /* unescaped bytes; NULL: none */
 	size_t length;
-	bool is_shown; /* it is the stream's newest line already */
+	bool is_shown; /* the unfinished line is already in lines */
 };
 
 struct output_stream {
-	char *path;   /* of the file; NULL: there is none */
-	char *why;    /* a sentence about what cannot be followed; NULL */
-	char *shared; /* ranks that print to the same file; NULL: none */
+	char *path;   /* path of the file; NULL: unknown */
+	char *why;    /* a sentence: why the stream cannot be followed; NULL: it can */
+	char *shared; /* set of other ranks that print to the same file; NULL: none */
 	struct output_rest rest;
 };
 
 struct output {
 	size_t node;
 	pid_t pid;
-	bool is_known; /* where its streams go was told */
+	bool is_known; /* the node has reported the streams */
 	struct output_stream streams[OUTPUT_STREAMS];
-	struct output_line lines[OUTPUT_LINES]; /* a ring */
-	size_t line_count;			/* ever written */
+	struct output_line lines[OUTPUT_LINES]; /* ring */
+	size_t line_count;			/* number of lines ever written */
 };
 
 void output_free(struct output *output);
-/* How many lines are kept, and number i of them, the oldest first. */
+/* Number of stored lines, and line i of them, oldest first. */
 size_t output_count(const struct output *output);
 const struct output_line *output_line(const struct output *output, size_t i);
 
-/* Lends; NULL: nothing of it was asked for. */
+/* Returns a borrowed output; NULL: the output was never requested. */
 const struct output *session_find_output(const struct session *session, size_t node, pid_t pid);
-/* For session_apply: an event `output`, and the answer to the request. */
+/* Handle an event `output`, and the answer to the request `output`, for session_apply. */
 int session_apply_output(struct session *session, size_t node, const json_t *body,
 			 struct error *error);
 int session_apply_streams(struct session *session, size_t node, const json_t *body,

@@ -1,6 +1,6 @@
 /*
- * paramdiff-judge: what differs once all ranks have answered, and what is said
- * of it.
+ * paramdiff-judge: finds the differences once all ranks have answered, and the sentences
+ * about them.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,13 +22,13 @@ void paramdiff_copy_difference(struct answers *answers, const struct difference 
 	*copy = *difference;
 	copy->error = xstrdup_or_null(difference->error);
 	copy->found.dtype = xstrdup_or_null(difference->found.dtype);
-	/* These are drawn nowhere. */
+	/* No pane draws the copy's grid, and the original owns it. */
 	copy->found.grid = NULL;
 	copy->found.row_count = 0;
 	copy->found.column_count = 0;
 }
 
-/* Who answered to the end. */
+/* Adds the ranks that answered completely. */
 static void find_whole(const struct paramdiff *diff, struct rankset *whole)
 {
 	for (size_t i = 0; i < diff->rank_count; i++)
@@ -61,7 +61,7 @@ static void compare_replica(const char *shard, void *hash, void *data)
 	replicas->differ = replicas->differ || (other && other != hash);
 }
 
-/* Where both have the same shard of it. */
+/* Compares the hashes of shards that both classes have. */
 static enum paramdiff_how compare_shards(const struct paramdiff_class *one,
 					 const struct paramdiff_class *other)
 {
@@ -95,11 +95,11 @@ static enum paramdiff_how compare_two(const struct paramdiff_class *one,
 		return compare_shards(one, other);
 	if (!tensor_has_same_shape(a, b))
 		return PARAMDIFF_SHAPE;
-	/* One that was not read may be the same. */
+	/* An unread tensor may be equal. */
 	return a->has_hash && b->has_hash ? PARAMDIFF_ELEMENTS : PARAMDIFF_UNREAD;
 }
 
-/* What is most to be told: the order of the enumeration. */
+/* Returns the most important difference of a row: the lowest in the enumeration. */
 static enum paramdiff_how judge_row(const struct paramdiff_row *row)
 {
 	const struct tensor *first = &row->classes[0].tensor;
@@ -177,7 +177,7 @@ void paramdiff_append_nan(struct buffer *out, const struct paramdiff_class *clas
 		buffer_printf(out, "%" PRId64 " Inf", infinite);
 }
 
-/* Which ranks have NaN, and in how many rows. */
+/* Counts a row with NaN, and adds its ranks. */
 static void find_nan(struct paramdiff *diff, size_t number)
 {
 	const struct paramdiff_row *row = &diff->rows[number];
@@ -194,7 +194,7 @@ static void find_nan(struct paramdiff *diff, size_t number)
 		diff->first_nan = (int64_t)number;
 }
 
-/* The rows in the order of the first rank that has any; others behind. */
+/* Sorts the rows in the first rank's order, then those that only further ranks have. */
 static void sort_rows(struct paramdiff *diff)
 {
 	struct paramdiff_row *sorted = xcalloc(diff->row_count + 1, sizeof(*sorted));
@@ -220,7 +220,7 @@ static void sort_rows(struct paramdiff *diff)
 	diff->row_capacity = diff->row_count + 1;
 }
 
-/* Those that all have are in one order. */
+/* True if the rank's order differs; rows that some ranks lack are ignored. */
 static bool is_reordered(const struct paramdiff *diff, const struct paramdiff_rank *rank)
 {
 	uint32_t last = 0;
@@ -243,7 +243,7 @@ static uint64_t paramdiff_judge_mix(uint64_t hash, uint64_t number)
 	return (hash ^ number) * UINT64_C(0x100000001b3);
 }
 
-/* The number of the class that the rank is in. */
+/* Index of the rank's class; class_count: in none. */
 static size_t paramdiff_judge_class_of(const struct paramdiff_row *row, int rank)
 {
 	size_t number = 0;
@@ -260,7 +260,7 @@ static void paramdiff_judge_sign(const struct paramdiff *diff, struct paramdiff_
 		uint32_t row = rank->rows[i];
 
 		rank->signature = paramdiff_judge_mix(rank->signature, row);
-		/* What was not read may be the same. */
+		/* An unread value may be equal: leave it out of the signature. */
 		if (diff->rows[row].how != PARAMDIFF_UNREAD)
 			rank->signature = paramdiff_judge_mix(
 				rank->signature,
@@ -305,11 +305,9 @@ void paramdiff_judge(struct paramdiff *diff)
 	rankset_clear(&whole);
 }
 
-/*
- * The sentence
- */
+/* The sentence. */
 
-/* Of those rows that are so, how many are plain values. */
+/* Number of rows with this `how` that are plain values. */
 static size_t count_values(const struct paramdiff *diff, enum paramdiff_how how)
 {
 	size_t count = 0;
@@ -361,7 +359,8 @@ void paramdiff_absent(const struct paramdiff_row *row, struct rankset *absent)
 			rankset_unite(absent, &row->classes[i].ranks);
 }
 
-/* False: all have it, or those that do have the same. */
+/* Appends that ranks lack the parameter while the others' values differ; false: nothing was
+ * appended. */
 static bool paramdiff_judge_append_absent(struct buffer *out, const struct paramdiff *diff,
 					  const struct paramdiff_row *row)
 {
@@ -392,7 +391,8 @@ static bool paramdiff_judge_append_absent(struct buffer *out, const struct param
 	return values > 1;
 }
 
-/* A NaN is told without what the elements are: where the first is, too. */
+/* A sentence about NaN does not say where elements differ: append that, unless the sentence has
+ * it. */
 static void paramdiff_judge_append_where(struct buffer *out, const struct paramdiff *diff,
 					 size_t start)
 {
@@ -405,8 +405,8 @@ static void paramdiff_judge_append_where(struct buffer *out, const struct paramd
 	tensordiff_append(out, &difference->found);
 }
 
-/* "rank 1's w is Shard(1) of [8, 4], the others' Shard(0) of [8, 4]"; false:
- * the answers tell it. */
+/* Appends "w is Shard(1) of [8, 4] on rank 1, Shard(0) of [8, 4] on ranks 0,2"; false: the
+ * placements are equal, and nothing was appended. */
 static bool paramdiff_judge_append_placement(struct buffer *out, const struct paramdiff_row *row)
 {
 	const char *lead = " is ";
@@ -471,7 +471,7 @@ static void append_first(struct buffer *out, const struct paramdiff *diff)
 	buffer_append_string(out, " that differ");
 }
 
-/* How many different shards the row has; 0: it is not known which they are. */
+/* Number of different shards of the row, and of ranks; 0: the shards are unknown. */
 static size_t count_shards(const struct paramdiff_row *row, size_t *ranks)
 {
 	size_t count = 0;
@@ -485,7 +485,7 @@ static size_t count_shards(const struct paramdiff_row *row, size_t *ranks)
 	return count;
 }
 
-/* What is known of the elements of shards. */
+/* Appends whether the elements of shards were compared. */
 static void append_replicated(struct buffer *out, const struct paramdiff *diff)
 {
 	bool has_replicas = false;
@@ -572,7 +572,7 @@ static void paramdiff_judge_append_nan(struct buffer *out, const struct paramdif
 	buffer_append_char(out, ')');
 }
 
-/* It is told already where the only one is the first that differs. */
+/* True if NaN is only in the first row that differs, whose sentence mentions it. */
 static bool is_nan_told(const struct paramdiff *diff)
 {
 	return diff->nan_count == 0 || (diff->nan_count == 1 && diff->first_nan == diff->first);
@@ -625,8 +625,7 @@ void paramdiff_append_sentence(struct buffer *out, const struct paramdiff *diff)
 	paramdiff_judge_append_rest(out, diff);
 }
 
-/* Why the first of them was not; NULL: its elements were not, or it is unlike
- * what others have. */
+/* Returns the first reason why a class was not read; NULL: no reason is known. */
 static const char *why_unread(const struct paramdiff_row *row)
 {
 	for (size_t i = 0; i < row->class_count; i++) {

@@ -1,5 +1,5 @@
 /*
- * paramdiff-private: what the two parts of paramdiff.h share.
+ * paramdiff-private: functions that paramdiff.c and paramdiff-judge.c share.
  */
 #ifndef MODEL_PARAMDIFF_PRIVATE_H
 #define MODEL_PARAMDIFF_PRIVATE_H
@@ -11,9 +11,9 @@ struct difference;
 struct paramdiff_class;
 struct tensor;
 
-/* It was looked at, and is None: a gradient. */
+/* True for a gradient that is None, as opposed to one that was not read. */
 bool paramdiff_is_none(const struct paramdiff_class *class);
-/* What the answers own then. */
+/* Adds a deep copy, without its grid, which the answers then own. */
 void paramdiff_copy_difference(struct answers *answers, const struct difference *difference);
 
 #endif

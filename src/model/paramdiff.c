@@ -14,7 +14,7 @@
 
 /* Limit of rows over all ranks; a real model has far fewer parameters. */
 #define ROWS_MAXIMUM 1000000
-/* What nodes and agents say of a gradient that is None. */
+/* A part of the message of nodes and agents for a gradient that is None. */
 #define NO_GRADIENT "has no gradient"
 
 static void row_clear(struct paramdiff_row *row)
@@ -80,7 +80,7 @@ void paramdiff_fail(struct paramdiff *diff, size_t number, const char *why)
 	rank->is_done = true;
 }
 
-/* The row of that name, a new one where there is none. */
+/* Index of the row of that name; adds a new row if there is none. */
 static size_t paramdiff_find_row(struct paramdiff *diff, const struct tensor_parameter *parameter)
 {
 	const char *name = parameter->name ? parameter->name : "?";
@@ -122,14 +122,14 @@ static bool paramdiff_has_nan(const struct tensor *tensor)
 	return tensor_nan_count(tensor) > 0 || tensor_infinity_count(tensor) > 0;
 }
 
-/* The hash that the class has of this very shard; 0: none. */
+/* The class's hash + 1 of the tensor's shard; 0: none. */
 static uintptr_t hash_of(const struct paramdiff_class *class, const struct tensor *tensor)
 {
 	return class->shards && tensor->shard ? (uintptr_t)strmap_find(class->shards, tensor->shard)
 					      : 0;
 }
 
-/* They may be of one tensor; replicas are the same. */
+/* True if tensor may belong to the class's sharded tensor: replicas of a shard must be equal. */
 static bool may_be_together(const struct paramdiff_class *class, const struct tensor *tensor)
 {
 	uintptr_t hash = hash_of(class, tensor);

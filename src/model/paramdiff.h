@@ -1,11 +1,11 @@
 /*
- * paramdiff: the parameters and buffers of replicas, name by name: which ranks
- * have the same, and the first that differs. Filled page by page as ranks
- * answer; ranks with the same values share what is kept of them.
+ * paramdiff: compares the parameters and buffers of replicas by name: which ranks have
+ * equal values, and which parameter differs first. Filled page by page as ranks answer;
+ * ranks with equal values share one class.
  *
- * Shards of one tensor differ by right: of these dtype and placement are
- * compared, and the elements of those that are replicas of one another.
- * The same of anything else that has tensors and plain values in it.
+ * Different shards of one tensor may differ: only their dtype and placement are compared,
+ * and the elements of replicas of the same shard. Other objects that contain tensors and
+ * plain values are compared in the same way.
  */
 #ifndef MODEL_PARAMDIFF_H
 #define MODEL_PARAMDIFF_H
@@ -25,24 +25,24 @@ struct strmap;
 
 enum paramdiff_how {
 	PARAMDIFF_SAME,
-	PARAMDIFF_MISSING, /* some ranks do not have it */
+	PARAMDIFF_MISSING, /* some ranks lack the parameter */
 	PARAMDIFF_DTYPE,
 	PARAMDIFF_SHAPE,
-	PARAMDIFF_PLACEMENT, /* sharded in another way, or not everywhere */
-	PARAMDIFF_REPLICAS,  /* of one shard */
+	PARAMDIFF_PLACEMENT, /* different placement, or not sharded on all ranks */
+	PARAMDIFF_REPLICAS,  /* replicas of one shard differ */
 	PARAMDIFF_ELEMENTS,
-	PARAMDIFF_VALUES,  /* plain ones, or a tensor on some ranks only */
-	PARAMDIFF_SHARDED, /* the same, as far as shards can be */
-	PARAMDIFF_NONE,	   /* all have none: no gradient */
-	PARAMDIFF_UNREAD,  /* the same, but elements that were not read */
+	PARAMDIFF_VALUES,  /* plain values, or a tensor on some ranks only */
+	PARAMDIFF_SHARDED, /* no difference known; shards may have different elements */
+	PARAMDIFF_NONE,	   /* None on all ranks: no gradient */
+	PARAMDIFF_UNREAD,  /* no difference known, but elements were not read */
 };
 
-/* Shards that may be of one tensor are of one class. */
+/* Ranks with equal tensors; shards that may belong to one tensor are one class. */
 struct paramdiff_class {
 	struct rankset ranks;
-	struct strmap *shards; /* hash + 1 of each, by tensor.shard; NULL */
-	struct tensor tensor;  /* of its first; dtype NULL: error says why */
-	char *value;	       /* a plain one, instead of a tensor */
+	struct strmap *shards; /* maps tensor.shard to its hash + 1; NULL: no shards */
+	struct tensor tensor;  /* the first rank's tensor; dtype NULL: value or error is set */
+	char *value;	       /* a plain value, if not a tensor */
 	char *error;
 };
 
@@ -56,80 +56,80 @@ struct paramdiff_row {
 	enum paramdiff_how how;
 };
 
-/* One rank's, as far as they have come. */
+/* The answers of one rank, as far as received. */
 struct paramdiff_rank {
 	int rank;
 	bool is_done;
-	char *error;	/* why there are none, or no more; NULL: fine */
-	int64_t total;	/* -1: not told yet */
-	uint32_t *rows; /* in its order */
+	char *error;	/* why the rank's parameters are missing or incomplete; NULL: no error */
+	int64_t total;	/* number of parameters; -1: unknown yet */
+	uint32_t *rows; /* indices into paramdiff.rows, in the rank's order */
 	size_t count;
 	size_t capacity;
-	uint64_t signature; /* once it was judged; equal: all rows are */
+	uint64_t signature; /* set by paramdiff_judge(); equal signatures: all rows are equal */
 };
 
 struct paramdiff {
-	char *expression; /* NULL: nothing was asked */
+	char *expression; /* NULL: nothing was requested */
 	bool is_of_gradients;
-	bool has_values; /* plain values were asked for, too */
+	bool has_values; /* plain values were requested, too */
 	double asked_at; /* session time */
-	bool is_over;	 /* the rest below holds */
+	bool is_over;	 /* all ranks have answered: the members below are valid */
 	struct paramdiff_rank *ranks;
 	size_t rank_count;
 	size_t rank_capacity;
-	struct paramdiff_row *rows; /* in the order of the first rank */
+	struct paramdiff_row *rows; /* in the first rank's order */
 	size_t row_count;
 	size_t row_capacity;
-	struct strmap *by_name;		     /* number of a row, from 1 on */
-	size_t counts[PARAMDIFF_UNREAD + 1]; /* of rows, by how */
-	int64_t first;			     /* row that differs; -1: none */
-	struct rankset reordered;	     /* have them in another order */
-	size_t nan_count;		     /* rows with NaN or an infinity, on any rank */
-	int64_t first_nan;		     /* the first of them; -1: none */
-	struct rankset nan_ranks;	     /* that have it */
+	struct strmap *by_name;		     /* maps a name to a row's index + 1 */
+	size_t counts[PARAMDIFF_UNREAD + 1]; /* number of rows by how */
+	int64_t first;			     /* first row that differs; -1: none */
+	struct rankset reordered;	     /* ranks with another order of parameters */
+	size_t nan_count;	  /* number of rows with NaN or an infinity on any rank */
+	int64_t first_nan;	  /* first such row; -1: none */
+	struct rankset nan_ranks; /* ranks with NaN or an infinity in any row */
 	bool has_difference;
-	struct difference difference; /* of the first, where elements differ */
+	struct difference difference; /* elementwise, of the first row, if its elements differ */
 };
 
-/* Forgets all: nothing was asked. All zero is the same. */
+/* Removes all results. A zeroed struct is valid, too. */
 void paramdiff_clear(struct paramdiff *diff);
 void paramdiff_begin(struct paramdiff *diff, const char *expression, bool is_of_gradients,
 		     double now);
-/* This rank is asked; number of it below. */
+/* Adds a rank; returns its index, the argument `number` of the functions below. */
 size_t paramdiff_add_rank(struct paramdiff *diff, int rank);
-/* One more page; what is in it is moved out. */
+/* Adds a page of a rank's parameters, moved out of *page. */
 void paramdiff_take(struct paramdiff *diff, size_t number, struct tensor_parameters *page);
-/* It answers no more. */
+/* Marks a rank as failed: no more pages will come. */
 void paramdiff_fail(struct paramdiff *diff, size_t number, const char *why);
-/* Every rank has answered, or will not: compares. */
+/* Compares; call it when every rank has answered or failed. */
 void paramdiff_judge(struct paramdiff *diff);
-/* Lends; NULL: it was not asked. */
+/* Returns a borrowed rank; NULL: it was not asked. */
 const struct paramdiff_rank *paramdiff_find_rank(const struct paramdiff *diff, int rank);
-/* All that the rank has was read; once it was judged. */
+/* True if all elements of all rows were read, and the rank has not failed; only after
+ * paramdiff_judge(). */
 bool paramdiff_is_whole(const struct paramdiff *diff, int rank);
-/* So many differ. */
+/* Number of rows that differ. */
 size_t paramdiff_differing(const struct paramdiff *diff);
 bool paramdiff_row_differs(const struct paramdiff_row *row);
-/* It does, or has NaN or an infinity on some rank. */
+/* True if the row differs, or has NaN or an infinity on any rank. */
 bool paramdiff_row_is_odd(const struct paramdiff_row *row);
-/* So many are. */
+/* Number of odd rows. */
 size_t paramdiff_odd(const struct paramdiff *diff);
-/* Some are, or are in another order. */
+/* True if a row is odd, or a rank has another order. */
 bool paramdiff_is_finding(const struct paramdiff *diff);
-/* Appends "NaN" "Inf" "NaN or Inf": what the class has; nothing: neither. */
+/* Appends "12 NaN", "3 Inf" or both: the class's counts; nothing if both are 0. */
 void paramdiff_append_nan(struct buffer *out, const struct paramdiff_class *class);
-/* The ranks that do not have it, or have no gradient; absent is empty before.
- */
+/* Sets absent (empty before) to the ranks without the parameter, or without a gradient. */
 void paramdiff_absent(const struct paramdiff_row *row, struct rankset *absent);
-/* Parameters that have come, of how many there will be (0: not known). */
+/* Number of parameters received and expected, over all ranks (*total 0: unknown). */
 void paramdiff_progress(const struct paramdiff *diff, int64_t *done, int64_t *total);
-/* The row as answers of its ranks: classes and sentence are made of them. */
+/* Converts a row to answers, for answer classes and sentences. */
 void paramdiff_to_answers(struct answers *answers, const struct paramdiff *diff,
 			  const struct paramdiff_row *row);
-/* Appends "26 parameters and buffers of model are the same on ranks 0-7", or
- * which is the first that differs, and how. */
+/* Appends "26 parameters and buffers of model are the same on ranks 0-7", or which parameter
+ * differs first, and how. */
 void paramdiff_append_sentence(struct buffer *out, const struct paramdiff *diff);
-/* Appends what was not read of it, and why; nothing: all was. */
+/* Appends which parts were not read, and why; nothing if all were read. */
 void paramdiff_append_unread(struct buffer *out, const struct paramdiff *diff);
 
 #endif

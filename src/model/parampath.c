@@ -16,7 +16,7 @@ static bool is_identifier(const char *name, size_t length)
 	return length > 0 && !isdigit((unsigned char)name[0]);
 }
 
-/* Of "'a'.b" the string with its quotes; 0: it is none. */
+/* Length of the quoted string that text begins with ("'a'.b"), with its quotes; 0: none. */
 static size_t string_length(const char *text)
 {
 	char quote = *text;
@@ -32,8 +32,8 @@ static size_t string_length(const char *text)
 	return 0;
 }
 
-/* Of "['fc.weight'].bias" what stands in brackets, with them; 0: nothing that
- * is a number or a string. */
+/* Length of the bracket that name begins with ("['fc.weight'].bias"); 0: no bracket, or neither
+ * a number nor a string in it. */
 static size_t item_length(const char *name)
 {
 	size_t length;
@@ -63,8 +63,7 @@ static void parampath_append_string(struct buffer *out, const char *text, size_t
 	buffer_append_char(out, '"');
 }
 
-/* As it stands in the modules: .layers._modules["0"].weight; of what is no
- * module its items, as they are named. */
+/* Appends .layers._modules["0"].weight for modules; items of other objects as they are named. */
 static void append_path(struct buffer *out, const char *name)
 {
 	size_t item;

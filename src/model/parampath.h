@@ -1,7 +1,7 @@
 /*
- * parampath: the expression that names the elements of a parameter, made of
- * the one that was walked and of the name that came. That name is what another
- * process says: nothing of it becomes code, only names, numbers and strings.
+ * parampath: makes a Python expression for a parameter, from the expression that was
+ * requested and the parameter's name. The name comes from another process: only its
+ * names, numbers and quoted strings get into the expression, never code.
  */
 #ifndef MODEL_PARAMPATH_H
 #define MODEL_PARAMPATH_H
@@ -9,10 +9,9 @@
 #include <stdbool.h>
 
 /*
- * "model" and "layers.0.weight": model.layers._modules["0"].weight (way 0, a
- * module's, or a list's item), model["layers.0.weight"] (way 1, a dict's); its
- * gradient has ".grad" behind that. Owned by the caller; NULL: there is no
- * such way.
+ * Makes from "model" and "layers.0.weight": model.layers._modules["0"].weight (way 0: a
+ * module's member, or a list's item) or model["layers.0.weight"] (way 1: a dict's); for a
+ * gradient followed by ".grad". The caller frees the string; NULL: another way.
  */
 char *parampath_make(const char *expression, const char *name, int way, bool is_gradient);
 

@@ -14,16 +14,16 @@
 #include "model/wait-group.h"
 #include "protocol/stack.h"
 
-/* Columns of a name that comes from the target. */
+/* Maximum width of a name that comes from the target. */
 #define NAME_COLUMNS 60
 #define ERROR_COLUMNS 200
 #define JOBS_LISTED 4
-/* A duration that is worth saying. */
+/* Shorter durations are not printed, in seconds. */
 #define DURATION_MINIMUM 1.0
-/* Children of a rank that are asked for the one that holds it up. */
+/* Role of the children that a rank in ACTIVITY_DATA may wait for. */
 #define WORKER_ROLE "dataloader"
 
-/* How the place is said behind the verb. */
+/* Form of the place behind the verb. */
 enum place_form {
 	PLACE_FRAME,	/* "load_batch (train.py:5) in time.sleep" */
 	PLACE_ACTIVITY, /* "all_reduce (train.py:17)" */
@@ -49,9 +49,9 @@ enum phrase_name {
 };
 
 struct phrase {
-	const char *verb[2]; /* of an outlier: one rank, several */
+	const char *verb[2]; /* of an outlier: one rank, several ranks */
 	enum place_form form;
-	const char *doing[2];	/* of the others */
+	const char *doing[2];	/* of ranks that are no outliers */
 	const char *summary[2]; /* without a place */
 };
 
@@ -129,9 +129,8 @@ static const enum phrase_name kind_phrases[] = {
 };
 
 /*
- * Two samples at one line with a processor used all the time between them and
- * the GIL in hand: C code, or a loop that fits on the line; from the outside
- * the two look the same, so the sentence names both.
+ * Two samples at the same line, with CPU time used between them and the GIL held: C code,
+ * or a loop on that line. A sample cannot distinguish them, so the sentence names both.
  */
 static bool phrase_holds_gil(const struct thread *thread)
 {
@@ -234,7 +233,7 @@ static void phrase_append_line(struct buffer *out, const struct frame *frame)
 	buffer_clear(&line);
 }
 
-/* The frame that a person would name for this thread; NULL: no frame. */
+/* The frame to name for this thread: user code, if there is any; NULL: no frame. */
 static const struct frame *named_frame(const struct rank *rank, const struct thread *thread)
 {
 	return place_find(&rank->process, thread->sample.stack);
@@ -282,7 +281,7 @@ static void phrase_append_place(struct buffer *out, enum place_form form,
 		phrase_append_line(out, frame);
 }
 
-/* A worker that is not waiting for something to do. */
+/* A child with a stack that is not idle; NULL: none. */
 static const struct rank *find_busy_worker(const struct rank *rank)
 {
 	for (size_t i = 0; i < rank->child_count; i++) {
@@ -308,7 +307,7 @@ static void append_worker(struct buffer *out, const struct rank *rank)
 	phrase_append_frame(out, worker, rank_main_thread(worker));
 }
 
-/* "killed by SIGKILL"; "" when it is not known. */
+/* "killed by SIGKILL", an exit code's sentence; "": unknown. */
 static const char *reason_of(const struct rank *rank)
 {
 	static const char killed[] = "was killed by ";
@@ -326,7 +325,7 @@ static void phrase_append_reason(struct buffer *out, const struct rank *rank)
 		buffer_printf(out, ": %s", reason_of(rank));
 }
 
-/* Where a rank that is gone was in its last sample. */
+/* Appends the place of the last sample of a rank that is gone. */
 static void append_last_seen(struct buffer *out, const struct rank *rank)
 {
 	const struct thread *thread = rank_main_thread(rank);
@@ -337,7 +336,7 @@ static void append_last_seen(struct buffer *out, const struct rank *rank)
 	phrase_append_frame(out, rank, thread);
 }
 
-/* Of several it may have been something else. */
+/* Only for a single rank: other ranks of the group may have raised another exception. */
 static void append_raised(struct buffer *out, const struct wait_group *wait_group,
 			  const char *before)
 {

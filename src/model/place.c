@@ -10,8 +10,8 @@
 #include "protocol/stack.h"
 
 /*
- * A file with one of these in its path was installed, not written for the
- * job. The parts of torch are here for those who run it from a source tree.
+ * A file with one of these in its path was installed, not written for the job. The parts
+ * of torch are for users who run torch from a source tree.
  */
 static const char *const library_parts[] = {
 	"/site-packages/", "/dist-packages/",  "/lib/python3",	"/lib64/python3",
@@ -20,7 +20,7 @@ static const char *const library_parts[] = {
 	"/lib/pypy3",
 };
 
-/* Of the package agent/probetui; tests/unit/test_layers.py compares. */
+/* Modules of the package agent/probetui; tests/unit/test_layers.py compares both lists. */
 static const char *const agent_modules[] = {
 	"__init__", "access",	 "admission",  "agent",	    "audit",	  "channel",
 	"deadline", "endpoints", "evaluation", "files",	    "forks",	  "greenlets",
@@ -32,7 +32,7 @@ static const char *const agent_modules[] = {
 
 static const char *const agent_folders[] = { "dap/", "debugging/" };
 
-/* What the interpreter calls code that a person typed or passed with -c. */
+/* Names that the interpreter gives to code typed at a prompt or passed with -c. */
 static const char *const typed_files[] = { "<string>", "<stdin>" };
 
 static const struct {
@@ -56,7 +56,7 @@ static bool is_agent_module(const char *name)
 	return false;
 }
 
-/* It lies in many places: the job's own folder, or one of /tmp that is gone. */
+/* The package may be in many folders: the job's own, or one of /tmp that was removed. */
 bool place_is_agent(const char *file)
 {
 	static const char package[] = "probetui/";
@@ -156,8 +156,8 @@ static bool place_is_own(const struct process *process, const struct frame *fram
 }
 
 /*
- * Code from a PYTHONPATH elsewhere still says more than a library, and more
- * than what a spawned process was given with -c.
+ * Code on a PYTHONPATH elsewhere is a better place than a library, or than the -c code of
+ * a spawned process.
  */
 static bool place_is_elsewhere(const struct process *process, const struct frame *frame)
 {
@@ -172,7 +172,7 @@ static bool is_not_agents(const struct process *process, const struct frame *fra
 	return !place_is_agent(frame->code->file);
 }
 
-/* Of the innermost such frame; the count: none is. */
+/* Index of the innermost frame for which is_such() is true; frame_count: none. */
 static size_t find_first(const struct process *process, const struct stack *stack,
 			 bool (*is_such)(const struct process *process, const struct frame *frame))
 {
@@ -211,7 +211,8 @@ const struct frame *place_find(const struct process *process, const struct stack
 	if (!stack || stack->frame_count == 0)
 		return NULL;
 	frame = &stack->frames[place_user_frame(process, stack)];
-	/* What its agent does of itself, with a library's help: it closes. */
+	/* A library function that the agent called, for example at shutdown: not the user's
+	 * place. */
 	if (place_is_library(frame->code->file) &&
 	    place_is_agent(stack->frames[stack->frame_count - 1].code->file))
 		return NULL;

@@ -11,20 +11,20 @@
 
 #define PAGES_MAXIMUM 128
 
-/* A frame of a thread, whatever was called from it by now; or an object. */
+/* Identifies a frame of a thread, independent of the frames that it has called; or an object. */
 struct page_key {
 	size_t node;
 	pid_t pid;
 	pid_t tid;
-	const struct code *code; /* only compared; NULL: an object */
-	size_t height;		 /* how many frames are outside of it */
-	uint64_t address;	 /* of the object */
-	int64_t start;		 /* of the page */
+	const struct code *code; /* only compared, never dereferenced; NULL: an object */
+	size_t height;		 /* number of frames outside of this frame */
+	uint64_t address;	 /* address of the object */
+	int64_t start;		 /* index of the page's first variable */
 };
 
 struct value {
 	uint64_t name;
-	uint64_t hash; /* of type and value */
+	uint64_t hash; /* hash of type and value */
 };
 
 struct values {
@@ -35,14 +35,14 @@ struct values {
 struct page {
 	struct page_key key;
 	uint64_t stops;
-	struct values now;    /* at that stop */
-	struct values before; /* at the last one before it */
+	struct values now;    /* values at that stop */
+	struct values before; /* values at the last requested stop before */
 	bool has_before;
 };
 
 struct previous {
 	struct page pages[PAGES_MAXIMUM];
-	size_t written; /* ever; the oldest gives way */
+	size_t written; /* number of pages ever written; the oldest page is replaced */
 };
 
 struct previous *previous_new(void)
@@ -118,8 +118,8 @@ static bool previous_has_value(const struct values *values, const struct value *
 }
 
 /*
- * Returns which of them have another value than at the last stop at which they
- * were noted: an array of list->count, or NULL when there was none.
+ * Stores the values of a stop. Returns which of them differ from the last stop before: an
+ * array of list->count, owned by the caller; NULL: there is no earlier stop.
  */
 static bool *previous_note(struct previous *previous, const struct page_key *key, uint64_t stops,
 			   const struct variable_list *list)
@@ -129,7 +129,7 @@ static bool *previous_note(struct previous *previous, const struct page_key *key
 
 	if (!page)
 		page = previous_add_page(previous, key, stops);
-	/* Read again at the same stop, what was before it stays. */
+	/* If the values are read again at the same stop, keep the values of the stop before. */
 	if (page->stops != stops) {
 		free(page->before.items);
 		page->before = page->now;

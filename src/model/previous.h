@@ -1,7 +1,7 @@
 /*
- * previous: what the variables of stopped frames were at the stop before, as
- * far as somebody looked at them then, so that what changed since can be told.
- * Values are kept as hashes; the frames looked at last are kept, so many.
+ * previous: the values of stopped frames' variables at the stop before, as far as they
+ * were requested then, to mark changed values. Values are stored as hashes, for a limited
+ * number of frames.
  */
 #ifndef MODEL_PREVIOUS_H
 #define MODEL_PREVIOUS_H
@@ -13,8 +13,8 @@ struct variables;
 struct previous *previous_new(void);
 void previous_free(struct previous *previous);
 /*
- * Sets stops and is_changed of variables that have just come: new ones, and
- * those that have another value than at the last stop at which they came.
+ * Sets stops and is_changed of newly received variables: true for a variable that is new
+ * or has another value than at the last stop for which the frame was requested.
  */
 void previous_compare(struct session *session, struct variables *variables);
 

@@ -17,7 +17,7 @@ bool ptrace_state_is_free(const struct rank *rank)
 {
 	enum debugger_state state = rank->debugger.state;
 
-	/* One on another machine is here by its socket alone. */
+	/* A rank on another machine is known by its debugger's socket only. */
 	return !rank_is_gone(rank) && rank->process.pid > 0 &&
 	       process_shown_pid(&rank->process) > 0 &&
 	       (state == DEBUGGER_NONE || state == DEBUGGER_STALE || state == DEBUGGER_LOST);

@@ -1,8 +1,7 @@
 /*
- * ptrace-state: ranks that a node stops from outside. It needs no debugger in the
- * process for that: it attaches when it is first asked to pause a rank or to
- * set breakpoints there, and leaves it again, by itself, once the rank runs
- * and nothing is to stop it.
+ * ptrace-state: ranks that a node stops with ptrace, without a debugger in the process.
+ * The node attaches at the first request to pause the rank or to set a breakpoint, and
+ * detaches by itself when the rank runs and no breakpoint is set in it.
  */
 #ifndef MODEL_PTRACE_STATE_H
 #define MODEL_PTRACE_STATE_H
@@ -12,11 +11,11 @@
 struct debugger;
 struct rank;
 
-/* The node has attached to it; it runs, or stands. */
+/* True if the node is attached to the rank with ptrace, running or stopped. */
 bool ptrace_state_is(const struct rank *rank);
-/* The same of what was told of a debugger. */
+/* ptrace_state_is() for a debugger's state. */
 bool ptrace_state_is_debugger(const struct debugger *debugger);
-/* No debugger has it: the node may be asked to attach. */
+/* True if no debugger is connected, so that the node can attach. */
 bool ptrace_state_is_free(const struct rank *rank);
 
 #endif

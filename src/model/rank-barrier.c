@@ -9,8 +9,8 @@
 #include "model/wait-group.h"
 
 #define WAIT_GROUPS_LISTED 4
-/* A step that lasts longer than a second lets the ranks that hold go; so long
- * it is not said that they never do. */
+/* A step that takes longer than a second releases the waiting ranks (seconds); only after this
+ * time the job is called hung. */
 #define RELEASE_SECONDS 2.0
 
 bool rank_barrier_is(const struct wait_group *wait_group)
@@ -34,14 +34,14 @@ static bool rank_barrier_is_other(const struct wait_group *wait_group)
 	       !rank_barrier_is(wait_group);
 }
 
-/* The ranks that hold, and what is known of the other ones that live. */
+/* The ranks that wait at the breakpoint, and a summary of the other live ranks. */
 struct company {
 	struct rankset holding;
-	const struct wait_group *place; /* where they hold; NULL: at several */
-	size_t others;			/* wait groups */
-	bool are_waiting;		/* all others */
-	bool are_moving;		/* some that do not wait for their peers */
-	double unchanged;		/* all others */
+	const struct wait_group *place; /* their only wait group; NULL: several */
+	size_t others;			/* number of other wait groups */
+	bool are_waiting;		/* all other ranks wait for their peers */
+	bool are_moving;		/* some other ranks move and do not wait for their peers */
+	double unchanged; /* shortest time without change of the other wait groups, in seconds */
 };
 
 static void rank_barrier_add_ranks(struct rankset *ranks, const struct rankset *more)
@@ -84,7 +84,7 @@ static void company_clear(struct company *company)
 	rankset_clear(&company->holding);
 }
 
-/* That ranks check now and then whether they may resume is no movement. */
+/* Waiting ranks wake periodically to check whether they may resume: no movement. */
 enum verdict_state rank_barrier_state(const struct wait_group_list *wait_groups)
 {
 	enum verdict_state state = VERDICT_UNKNOWN;

@@ -1,8 +1,8 @@
 /*
- * rank-barrier: ranks that hold at a breakpoint of our package (probetui.breakpoint,
- * set_trace) until those that it names have gone on. They wait for ranks, but
- * in no collective: who waits in one for them waits for ever. What is said of
- * a job with such ranks of which none is in a debugger, and how it is.
+ * rank-barrier: ranks that wait in our package's breakpoint(ranks=…) or set_trace() until
+ * the ranks named there have resumed. They wait for ranks, but not in a collective: a
+ * peer that waits for them in a collective waits for ever. Verdict and sentence for a job
+ * with such ranks, none of which is in a debugger.
  */
 #ifndef MODEL_RANK_BARRIER_H
 #define MODEL_RANK_BARRIER_H

@@ -78,7 +78,7 @@ static bool rank_filter_is_other(const struct rankset *numbers, int rank)
 
 bool rank_filter_has(const struct session *session, const struct rank *rank)
 {
-	/* An entry for a rank that is missing is on no node. */
+	/* A placeholder for a missing rank has no node. */
 	if (rank->process.pid != 0 &&
 	    rank_filter_is_other(&session->nodes[rank->node].wanted, rank->process.rank))
 		return false;

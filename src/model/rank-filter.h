@@ -1,9 +1,9 @@
 /*
- * rank-filter: which ranks of the job --ranks asks for.
+ * rank-filter: the ranks of the job that --ranks selects.
  *
- * Numbers and machines narrow the job: other ranks are not looked at at all.
- * What ranks do is known only once all of them were sampled and judged: such
- * a set becomes the focus then, and the job stays whole.
+ * Numbers and hosts restrict the job: other ranks are not shown at all. The other terms
+ * (outlier, state=…) are only known once all ranks were sampled and judged: such a set
+ * then becomes the focus, and the job stays complete.
  */
 #ifndef MODEL_RANK_FILTER_H
 #define MODEL_RANK_FILTER_H
@@ -16,22 +16,21 @@ struct error;
 struct rank;
 struct session;
 
-/* Before any rank is known; text is of the grammar of rankselect. */
+/* Sets the filter before any rank is known; text has the grammar of rankselect.h. -1 and *error. */
 int rank_filter_set(struct session *session, const char *text, struct error *error);
 /*
- * What the recorder of a node chose, {"job", "ranks", "pids"}, unless this
- * command line chooses. Where several recordings are looked at together, each
- * gives the ranks that it was to show.
+ * Takes the selection stored in a recording, {"job", "ranks", "pids"}, unless the command
+ * line has its own. If several recordings are replayed together, each one's ranks are
+ * filtered by its own selection.
  */
 void rank_filter_recorded(struct session *session, size_t node, const json_t *json);
 void rank_filter_clear(struct session *session);
-/* Some ranks of the job may be left out. */
+/* True if some ranks of the job may be left out. */
 bool rank_filter_is_part(const struct session *session);
 bool rank_filter_has(const struct session *session, const struct rank *rank);
 /*
- * After each verdict: as soon as all ranks were sampled, the focus is set if
- * it was asked for. -1 and a sentence when no rank is meant; either way it is
- * done once.
+ * Call after each verdict: once all ranks were sampled, the set becomes the focus, if
+ * requested. -1 and *error: no rank matches. In both cases the request is done.
  */
 int rank_filter_focus(struct session *session, struct error *error);
 

@@ -78,7 +78,7 @@ void rank_apply_process(struct rank *rank, const struct process *process)
 	rank_update_state(rank);
 }
 
-/* The next connection counts anew, and knows of no breakpoints. */
+/* A new connection counts its stops from 1, and has no breakpoints. */
 static void rank_begin_anew(struct rank *rank, bool was_ours)
 {
 	bool is_ours = debugger_is_ours(&rank->debugger);
@@ -87,7 +87,7 @@ static void rank_begin_anew(struct rank *rank, bool was_ours)
 		rank->stops_seen = 0;
 	if (is_ours == was_ours)
 		return;
-	/* That which it is attached to for is under way. */
+	/* If setBreakpoints made the node attach, that request is under way: keep its counters. */
 	if (is_ours && !rank->is_attached_for_them) {
 		rank->breakpoints_sent = 0;
 		rank->breakpoints_taken = 0;
@@ -169,7 +169,7 @@ const struct thread *rank_find_thread(const struct rank *rank, pid_t tid)
 	return NULL;
 }
 
-/* Of an interpreter that ends little is left: no stack, or its own. */
+/* False during the interpreter's shutdown: no stack, or only shutdown code. */
 static bool is_in_program(const struct rank *rank)
 {
 	const struct thread *main_thread = rank_main_thread(rank);
@@ -179,7 +179,7 @@ static bool is_in_program(const struct rank *rank)
 	       main_thread->activity.kind != ACTIVITY_TEARDOWN;
 }
 
-/* What was last seen stays, until it is seen in its program again. */
+/* Keeps the threads last sampled in the program, until a sample shows the program again. */
 static void replace_threads(struct rank *rank, struct thread *owned_threads, size_t count)
 {
 	if (is_in_program(rank)) {
@@ -225,7 +225,7 @@ void rank_end(struct rank *rank, const struct process *process, double now)
 	rank_update_state(rank);
 }
 
-/* The same thread in the sample before; mostly it stands at the same place. */
+/* Finds the thread in the sample before. Threads mostly keep their order: start at *next. */
 static const struct thread *thread_before(const struct rank *rank, pid_t tid, size_t *next)
 {
 	size_t count = rank->thread_count;
@@ -278,7 +278,7 @@ static void rank_remember(struct rank *rank, const struct stack *stack, double n
 	rank->history_count++;
 }
 
-/* Besides its main thread. One that only ticks is no help. */
+/* A thread other than the main thread; threads that only wake periodically are not busy. */
 static bool has_busy_thread(const struct rank *rank)
 {
 	for (size_t i = 0; i < rank->thread_count; i++) {
@@ -395,7 +395,7 @@ static bool is_at_prompt(const struct debugger *debugger)
 	return debugger->state == DEBUGGER_STOPPED || debugger->state == DEBUGGER_NESTED;
 }
 
-/* What could be read of it does not tell what it is at. */
+/* The sample is incomplete, and its rest does not show the activity. */
 static bool is_undecided(const struct thread *thread)
 {
 	return thread->sample.missing && thread->activity.kind == ACTIVITY_UNKNOWN;
@@ -433,7 +433,7 @@ static char *exit_sentence(const struct rank *rank)
 	const struct process *process = &rank->process;
 	const char *abbreviation = sigabbrev_np(process->exit_signal);
 
-	/* Of another machine: what became of its debugger. */
+	/* For a rank on another machine the error is about the debugger's connection. */
 	if (process_shown_pid(process) == 0 && process->error)
 		return xasprintf("%s: %s",
 				 rank->thread_count == 0 ? "could not be reached" : "is gone",
@@ -488,7 +488,7 @@ bool rank_is_gone(const struct rank *rank)
 	return rank->state == RANK_EXITED || rank->state == RANK_NOT_FOUND;
 }
 
-/* How many moments of its past are still known. */
+/* Number of entries in history. */
 static size_t known_moments(const struct rank *rank)
 {
 	return rank->history_count < RANK_HISTORY ? rank->history_count : RANK_HISTORY;

@@ -1,5 +1,5 @@
 /*
- * rankmoves: what of a rank moves, and how lately (rank.h).
+ * rankmoves: whether and when a rank moved last (rank.h).
  */
 #include <math.h>
 
@@ -7,21 +7,21 @@
 #include "model/rank.h"
 
 /*
- * A rank that moved a moment ago still moves, though two samples agree; where
- * samples are rare a moment is longer.
+ * A rank that moved within this time (seconds, or intervals between samples if they are
+ * longer) still counts as moving, even if the two newest samples agree.
  */
 #define MOVING_SECONDS 1.0
 #define MOVING_SAMPLES 2.5
 /*
- * One whose main thread was seen to change is given so many times the longest
- * time that it took between two changes, since steps are not all equal. After
- * a look as short as this nothing is known of the times between: any change
+ * The main thread's next change is overdue after PAUSES times the longest time between
+ * two changes, since steps differ in length; at most PAUSE_MAXIMUM seconds. If the rank
+ * was sampled for no longer than LOOK_SECONDS, no usual pause is known, and any change
  * counts.
  */
 #define PAUSES 3.0
 #define PAUSE_MAXIMUM 60.0
 #define LOOK_SECONDS 5.0
-/* What sleeps longer than this at a time is rather in a long sleep. */
+/* A main thread that last woke longer ago (seconds) is in one long sleep. */
 #define WAKE_SECONDS 60.0
 
 bool rank_waits_for_itself(const struct rank *rank)
@@ -61,7 +61,7 @@ double rank_helped_at(const struct rank *rank)
 	for (size_t i = 0; i < rank->child_count; i++) {
 		const struct rank *child = rank->children[i];
 
-		/* Its first sample is no movement. */
+		/* A child's first sample is no movement. */
 		if (child->last_moved_at > child->first_sampled_at && child->last_moved_at > at)
 			at = child->last_moved_at;
 	}
@@ -94,7 +94,7 @@ double rank_worked_at(const struct rank *rank)
 	return rank_helped_at(rank);
 }
 
-/* Within so many seconds before the newest sample, or a moment. */
+/* True if time is within max(seconds, a moment) before the newest sample. */
 static bool was_within(const struct rank *rank, double time, double seconds)
 {
 	double moment = larger(rank->interval * MOVING_SAMPLES, MOVING_SECONDS);
@@ -102,7 +102,7 @@ static bool was_within(const struct rank *rank, double time, double seconds)
 	return time > rank->first_sampled_at && rank->sampled_at - time <= larger(moment, seconds);
 }
 
-/* How long after a change another one is not overdue. */
+/* Seconds after a change until the next change is overdue. */
 static double quiet_seconds(const struct rank *rank)
 {
 	double looked_for = rank->sampled_at - rank->first_sampled_at;

@@ -1,6 +1,6 @@
 /*
- * rankname: sets of ranks that a person gave a name. The session owns them; a
- * name stands for the ranks that it was given, whatever these do later.
+ * rankname: sets of ranks that the user named. The session owns them; a name stands for
+ * the rank numbers it was given, even if those ranks end.
  */
 #ifndef MODEL_RANKNAME_H
 #define MODEL_RANKNAME_H
@@ -20,12 +20,12 @@ struct rankname {
 	struct rankset ranks;
 };
 
-/* Letters, digits, "_", "-" and "."; RANKNAME_LENGTH of them at most. */
+/* True for 1 to RANKNAME_LENGTH letters, digits, "_", "-" and ".". */
 bool rankname_is_valid(const char *name);
-/* Gives a set a name, in the place of what had it. */
+/* Names a copy of a set, and replaces an older set of that name. -1 and *error. */
 int rankname_set(struct session *session, const char *name, const struct rankset *ranks,
 		 struct error *error);
-/* Lends; NULL: nothing is called so. */
+/* Returns the borrowed set; NULL: no such name. */
 const struct rankset *rankname_find(const struct session *session, const char *name);
 void rankname_clear_all(struct session *session);
 

@@ -15,7 +15,7 @@
 
 #define TEXT_MAXIMUM 65536
 #define ITEMS_MAXIMUM 1024
-/* Ranges in all; beyond it a text is no longer a person's. */
+/* Total number of ranges; no user types more. */
 #define RANGES_MAXIMUM 262144
 
 enum item_kind {
@@ -34,10 +34,10 @@ enum item_kind {
 struct rankselect_item {
 	enum item_kind kind;
 	bool is_negated;
-	bool is_joined; /* by & to the one before it */
-	int number;	/* a state, a class, a mark */
-	int column;	/* where it stands, from 1 */
-	char *text;	/* a host's pattern, a name */
+	bool is_joined; /* joined with the item before by & */
+	int number;	/* of a state, a class or a mark */
+	int column;	/* position in the text, from 1 */
+	char *text;	/* a host pattern, or a name */
 	struct rankset numbers;
 };
 
@@ -45,8 +45,8 @@ struct parser {
 	struct rankselect *select;
 	const char *text;
 	const char *at;
-	const char *counted; /* up to here columns were counted */
-	int column;	     /* of it */
+	const char *counted; /* columns were counted up to here */
+	int column;	     /* column at counted */
 	size_t range_count;
 	struct error *error;
 };
@@ -61,7 +61,7 @@ void rankselect_clear(struct rankselect *select)
 	*select = (struct rankselect)RANKSELECT_INIT;
 }
 
-/* Columns count characters, as a person does; they are asked for in order. */
+/* Columns count characters, not bytes; at must not decrease between calls. */
 static int column_of(struct parser *parser, const char *at)
 {
 	for (; parser->counted < at; parser->counted++) {
@@ -76,7 +76,7 @@ static int rankselect_fail(struct parser *parser, const char *at)
 	return error_prefix(parser->error, "column %d", column_of(parser, at));
 }
 
-/* How much of a word is shown in a sentence. */
+/* Length of a word in an error, at most 40. */
 static int rankselect_shown(size_t length)
 {
 	return length < 40 ? (int)length : 40;
@@ -132,7 +132,7 @@ static int rankselect_parse_name(struct rankselect_item *item, const char *word,
 }
 
 struct word {
-	const char *name; /* with what follows it, where a value does */
+	const char *name; /* followed by the value, if parse is set */
 	enum item_kind kind;
 	int (*parse)(struct rankselect_item *item, const char *word, size_t length,
 		     struct error *error); /* NULL: no value */
@@ -155,7 +155,7 @@ static const char *skip_spaces(const char *at)
 	return at;
 }
 
-/* Up to the comma or the & that ends it; those in brackets belong to it. */
+/* Length of a word, up to the next comma or & outside of brackets. */
 static size_t rankselect_word_length(const char *at)
 {
 	size_t length = 0;
@@ -232,7 +232,7 @@ static int parse_word(struct parser *parser, struct rankselect_item *item)
 	return rankselect_fail(parser, at);
 }
 
-/* "!3", "state=waiting": one thing. */
+/* Parses one item: "!3", "state=waiting". */
 static int parse_item(struct parser *parser, struct rankselect_item *item)
 {
 	const char *at = skip_spaces(parser->at);
@@ -262,8 +262,8 @@ static bool is_plain_part(const struct rankselect_item *item)
 }
 
 /*
- * Numbers that follow numbers are one thing with them, so that a long list is
- * looked through once: "1,3" is 1 or 3, and "!1,!3" is all but 1 and 3.
+ * Merges numbers into preceding numbers, so that a long list is searched once: "1,3" is 1
+ * or 3, and "!1,!3" is all but 1 and 3.
  */
 static bool join_numbers(struct rankselect *select, const struct rankselect_item *item,
 			 bool is_last)
@@ -391,7 +391,7 @@ bool rankselect_has(const struct rankselect *select, const struct session *sessi
 
 	for (size_t i = 0; i < select->count;) {
 		bool fits = true;
-		bool is_removal = i > 0; /* until something is named */
+		bool is_removal = i > 0; /* negated items remove ranks, except at the beginning */
 
 		do {
 			const struct rankselect_item *item = &select->items[i];
@@ -405,7 +405,7 @@ bool rankselect_has(const struct rankselect *select, const struct session *sessi
 	return has;
 }
 
-/* A thing that is asked for by name is there. */
+/* Checks that the name, class or majority in an item exists. */
 static int rankselect_check(const struct rankselect_item *item, const struct session *session,
 			    struct error *error)
 {

@@ -39,44 +39,34 @@ struct rankselect {
 #define RANKSELECT_INIT { .items = NULL }
 
 void rankselect_clear(struct rankselect *select);
-/*
- * Replaces what it was; on failure it is empty, and the sentence names the
- * part that is wrong and its column.
- */
+/* Replaces *select; on failure it is empty, and *error names the wrong part and its column. */
 int rankselect_parse(struct rankselect *select, const char *text, struct error *error);
 /*
- * Fills *set (emptied first) with the session's ranks that are meant, as the
- * verdict has them now. -1 and a sentence when a name, a class or a majority
- * that it asks for is not there.
+ * Fills *set (emptied first) with the session's ranks that match, by the current verdict.
+ * -1 and *error: a name, a class or a majority in the expression does not exist.
  */
 int rankselect_resolve(const struct rankselect *select, const struct session *session,
 		       struct rankset *set, struct error *error);
-/* Whether a rank is meant; false too for what is not there. */
+/* True if the rank matches; false also if a name or class does not exist. */
 bool rankselect_has(const struct rankselect *select, const struct session *session,
 		    const struct rank *rank);
 /*
- * Adds the numbers to *set where nothing but numbers stands in it, so that
- * ranks that are missing can be named; false, and nothing, else.
+ * If the expression has only numbers, adds them to *set, so that missing ranks can be
+ * named, too; else returns false and leaves *set alone.
  */
 bool rankselect_add_numbers(const struct rankselect *select, struct rankset *set);
 /*
- * Whether those that are meant have come, of a job whose ranks still come: all
- * whose numbers are named and below the world size, where that is known; of
- * other sets, any.
+ * While the job's ranks are still being found: true if the matching ranks have been
+ * found: for numbers all below the world size (if known), for other sets at least one.
  */
 bool rankselect_has_come(const struct rankselect *select, const struct session *session);
-/*
- * The process alone tells whether a rank is meant (its number and machine),
- * not what it does.
- */
+/* True if number and host decide whether a rank matches, without samples. */
 bool rankselect_is_of_process(const struct rankselect *select);
 
-/*
- * What the verdict says of ranks decides: outlier, majority, a class, a mark.
- */
+/* True if the verdict is needed: outlier, majority, a class, a mark. */
 bool rankselect_is_judged(const struct rankselect *select);
 
-/* Parses and resolves; -1 also when no rank is meant. */
+/* Parses and resolves; -1 also if no rank matches. */
 int rankselect_find(const char *text, const struct session *session, struct rankset *set,
 		    struct error *error);
 

@@ -14,10 +14,11 @@
 #include "model/session.h"
 #include "model/wait-group.h"
 
-/* What is listed by name; the rest is a number. */
+/* More wait groups are only counted. */
 #define WAIT_GROUPS_LISTED 4
 
-/* A rank that was stopped before it could be read is known to be stopped. */
+/* True if the group was sampled, or is stopped: a rank stopped before its first sample is known
+ * to be stopped. */
 static bool is_seen(const struct wait_group *wait_group)
 {
 	return wait_group->main_thread || wait_group->is_stopped;
@@ -62,8 +63,8 @@ static void append_counts(struct buffer *out, const struct wait_group_list *wait
 }
 
 /*
- * Where those are that are not odd: "7 of 8 ranks wait in all_reduce
- * (train.py:17)."; behind the outliers "The 7 others …".
+ * Appends the state of ranks that are no outliers: "7 of 8 ranks wait in all_reduce
+ * (train.py:17)."; behind the outliers' sentence "The 7 others …".
  */
 static void append_company(struct buffer *out, const struct session *session,
 			   const struct wait_group_list *wait_groups, bool is_behind)
@@ -102,7 +103,7 @@ static void append_company(struct buffer *out, const struct session *session,
 	buffer_append_char(out, '.');
 }
 
-/* The outliers that are at the same kind of thing share one sentence. */
+/* Outliers with the same kind of activity share one sentence. */
 static void sentence_append_group(struct buffer *out, const struct wait_group_list *wait_groups,
 				  size_t from, bool *is_told)
 {
@@ -158,7 +159,7 @@ static void append_outliers(struct buffer *out, const struct wait_group_list *wa
 {
 	bool *is_told = xcalloc(wait_groups->count + 1, sizeof(*is_told));
 
-	/* Where those are that wait in a debugger is no place of the job's. */
+	/* The place of a rank that waits in a debugger is the debugger's code: leave it out. */
 	for (size_t i = 0; i < wait_groups->count; i++)
 		is_told[i] = debug_state_is_held(wait_groups->items[i].first);
 	for (size_t i = 0; i < wait_groups->count; i++) {
@@ -214,7 +215,7 @@ static void sentence_say_gone(struct buffer *out, const struct session *session,
 	append_company(out, session, wait_groups, true);
 }
 
-/* Of the wait groups that were not told yet, the one that ended first. */
+/* Of the wait groups not yet mentioned, the one that ended first. */
 static const struct wait_group *next_to_end(const struct wait_group_list *wait_groups,
 					    const bool *is_told)
 {
@@ -299,8 +300,8 @@ static const char *sentence_count_word(size_t count)
 	return count < ARRAY_LENGTH(words) ? words[count] : NULL;
 }
 
-/* "2 ranks (0-1) wait in recv (a.py:3), 1 rank (2) computes in f (b.py:3)";
- * returns how many wait groups there are. */
+/* Appends "2 ranks (0-1) wait in recv (a.py:3), 1 rank (2) computes in f (b.py:3)"; returns the
+ * number of wait groups. */
 static size_t append_wait_groups(struct buffer *out, const struct wait_group_list *wait_groups)
 {
 	size_t count = 0;
@@ -351,7 +352,8 @@ static void say_unsettled(struct buffer *out, const struct session *session,
 		out, ". One sample does not show which ranks wait for the others (--for 1).");
 }
 
-/* Sleep, a lock, a file: what they wait for is in their own code. */
+/* True if the cause may be below Python; for a sleep, a lock or a file it is in the job's own
+ * code. */
 static bool is_below_python(const struct wait_group *wait_group)
 {
 	enum activity_kind kind = wait_group->main_thread->activity.kind;
@@ -417,8 +419,8 @@ static void say_together(struct buffer *out, const struct session *session,
 }
 
 /*
- * All are at something that has no word: only a place that they share says
- * more. False: one of them is at something else.
+ * If no rank's activity has its own wording, appends the place that all share, if any.
+ * False: some rank's activity has a wording, and nothing was appended.
  */
 static bool append_nameless(struct buffer *out, const struct wait_group_list *wait_groups,
 			    bool all_move, bool is_plural)
@@ -447,7 +449,7 @@ static bool append_nameless(struct buffer *out, const struct wait_group_list *wa
 	return are_nameless;
 }
 
-/* Where ranks are changes too fast to name places; what they do does not. */
+/* Moving ranks change their places too fast to print them: appends counts by activity. */
 static void sentence_append_kinds(struct buffer *out, const struct wait_group_list *wait_groups,
 				  bool all_move)
 {
@@ -472,7 +474,7 @@ static void sentence_append_kinds(struct buffer *out, const struct wait_group_li
 	for (size_t i = 0; i < PHRASES; i++) {
 		if (counts[i] == 0)
 			continue;
-		/* Those that do not move are told of as well. */
+		/* These counts include ranks that do not move. */
 		if (is_first)
 			buffer_append_string(out, all_move ? ": " : "; ");
 		else
@@ -533,14 +535,14 @@ static void (*const sentences[FINDINGS])(struct buffer *out, const struct sessio
 	[FINDING_MOVING] = say_moving,
 };
 
-/* Its error tells what was not read of it, or why it was not found. */
+/* True if the rank's error explains which part was not read, or why the rank was not found. */
 static bool is_partly_read(const struct rank *rank)
 {
 	return rank->unseen ||
 	       (rank->missing && !rank->sample_error && rank->process.state != PROCESS_UNREADABLE);
 }
 
-/* What is known of them is used, and what is not is said. */
+/* Appends which parts of samples are missing; the rest of those samples was used. */
 static void sentence_append_missing(struct buffer *out, const struct session *session)
 {
 	struct rankset told = RANKSET_INIT;
@@ -581,7 +583,7 @@ static void append_unread(struct buffer *out, const struct session *session)
 	}
 }
 
-/* Ranks that no rule could look at: they may be the odd ones. */
+/* Appends the ranks that no rule could judge: they may be outliers. */
 static void append_unknown(struct buffer *out, const struct wait_group_list *wait_groups,
 			   enum wait_group_role role)
 {
@@ -623,7 +625,7 @@ void sentence_append(struct buffer *out, const struct session *session,
 	}
 	sentence_append_missing(out, session);
 	append_unread(out, session);
-	/* A part that comes second elsewhere begins with a blank. */
+	/* Parts that follow another part begin with a blank: remove it at the beginning. */
 	if (out->length > 0 && out->data[0] == ' ')
 		buffer_consume(out, 1);
 }

@@ -10,27 +10,26 @@ struct buffer;
 struct wait_group_list;
 struct session;
 
-/* What the rules found; each has its own sentence. */
+/* Results of the verdict's rules; each has its own sentence. */
 enum finding {
 	FINDING_NO_RANKS,
 	FINDING_UNREAD,	    /* no sample yet */
-	FINDING_UNREADABLE, /* none can be read */
+	FINDING_UNREADABLE, /* no rank can be read */
 	FINDING_ALL_GONE,
-	FINDING_GONE,	     /* rule 1 */
-	FINDING_HELD,	     /* some are in a debugger */
-	FINDING_STOPPED,     /* all are */
-	FINDING_HOLDING,     /* some hold for others, none of whom is in one */
-	FINDING_LATE,	     /* rule 2: some wait, the others are outliers */
-	FINDING_UNSETTLED,   /* some wait; one sample does not show whether the
-			      * others do */
+	FINDING_GONE,	 /* rule 1 */
+	FINDING_HELD,	 /* some ranks are in a debugger */
+	FINDING_STOPPED, /* all ranks are stopped */
+	FINDING_HOLDING, /* some ranks wait at breakpoint(ranks=…), and no rank is in a debugger */
+	FINDING_LATE,	 /* rule 2: some ranks wait, the others are outliers */
+	FINDING_UNSETTLED,   /* some ranks wait; one sample does not show whether the others do */
 	FINDING_MAJORITY,    /* rule 3: outliers outside the majority */
 	FINDING_WAIT_GROUPS, /* no majority */
-	FINDING_TOGETHER,    /* all at one place */
+	FINDING_TOGETHER,    /* all ranks at one place */
 	FINDING_MOVING,
-	FINDINGS, /* how many there are */
+	FINDINGS, /* number of findings */
 };
 
-/* is_still: two samples or more say that nothing moved. */
+/* Appends the verdict's sentence. is_still: two samples or more show that nothing moved. */
 void sentence_append(struct buffer *out, const struct session *session,
 		     const struct wait_group_list *wait_groups, enum finding finding,
 		     bool is_still);

@@ -22,9 +22,9 @@
 #include "model/transcript.h"
 #include "protocol/stack.h"
 
-/* Files that were looked at long ago can be asked for again. */
+/* Limit of stored files; all are dropped beyond it, and can be requested again. */
 #define SOURCES_MAXIMUM 512
-/* Answers about variables that are kept. */
+/* Limit of stored answers about variables. */
 #define VARIABLES_MAXIMUM 256
 
 static void free_source(void *source)
@@ -103,7 +103,7 @@ void session_clear(struct session *session)
 	map_free(session->by_pid);
 	free_ranks(session->others, session->other_count);
 	free_ranks(session->ranks, session->rank_count);
-	/* Stacks last: ranks and verdict lend from the tables. */
+	/* Free the stack tables last: ranks and verdict point into them. */
 	for (size_t i = 0; i < session->node_count; i++) {
 		free(session->nodes[i].name);
 		free(session->nodes[i].unread);
@@ -200,7 +200,7 @@ void session_forget_pid(struct session *session, const struct rank *rank)
 {
 	uint64_t key = pid_key(rank->node, rank->process.pid);
 
-	/* The pid may be another process's by now. */
+	/* The pid may belong to another process by now. */
 	if (map_find(session->by_pid, key) == rank)
 		map_remove(session->by_pid, key);
 }
@@ -285,7 +285,7 @@ bool session_append_progress(struct buffer *out, const struct session *session)
 	return false;
 }
 
-/* A debugger that is ours has stopped it in its program. */
+/* True if our debugger has stopped the thread while its program runs. */
 static bool session_is_stepping(const struct session *session, const struct thread *thread)
 {
 	const struct rank *rank = session_looked_at(session);
@@ -302,7 +302,7 @@ int session_selected_depth(const struct session *session)
 
 	if (!stack || stack->frame_count == 0)
 		return -1;
-	/* Where a step ends is where one is, in whosever code. */
+	/* After a step select the frame where the step ended, even in library code. */
 	if (depth < 0 && session_is_stepping(session, thread))
 		return 0;
 	if (depth < 0)
@@ -324,7 +324,8 @@ static const struct source *find_source(const struct session *session, size_t no
 	return source;
 }
 
-/* A live one of the machine of the dead process pid; NULL: pid lives. */
+/* A live rank on the machine of the exited process pid; NULL: pid has not exited, or no such
+ * rank. */
 static const struct rank *find_heir(const struct session *session, size_t node, pid_t pid)
 {
 	const struct rank *own = session_find_any_pid(session, node, pid);
@@ -345,7 +346,7 @@ pid_t session_source_pid(const struct session *session, size_t node, pid_t pid)
 	return heir ? heir->process.pid : pid;
 }
 
-/* The file as another rank of the same machine has it. */
+/* The file as read through any rank of the same machine. */
 static const struct source *find_of_machine(const struct session *session, size_t node,
 					    const char *path)
 {
@@ -379,7 +380,7 @@ const struct source *session_find_source(const struct session *session, size_t n
 		return own;
 	if (other != pid)
 		found = find_source(session, node, other, path);
-	/* No node is left that could be asked for it. */
+	/* No process is left through which the file could be read. */
 	if (!found && (session->is_replay || session_has_ended(session, node, pid)))
 		found = find_of_machine(session, node, path);
 	return found ? found : own;
@@ -405,11 +406,11 @@ uint64_t session_find_stop(const struct session *session, size_t node, pid_t pid
 
 	if (!rank || rank->debugger.state != DEBUGGER_STOPPED)
 		return 0;
-	/* Where it does not say which, it is the main thread. */
+	/* tid 0: the debugger does not know the thread; assume the main thread. */
 	stopped = rank->debugger.tid ? rank->debugger.tid : pid;
 	if (tid == 0 || tid == stopped)
 		return rank->debugger.stops;
-	/* From outside the others of Python stand, too. */
+	/* A ptrace stop also stops the process's other Python threads. */
 	thread = ptrace_state_is(rank) ? rank_find_thread(rank, tid) : NULL;
 	return thread && thread->sample.state == THREAD_STOPPED ? rank->debugger.stops : 0;
 }
@@ -429,7 +430,7 @@ uint64_t session_find_touched(const struct session *session, size_t node, pid_t 
 	return rank ? rank->touched : 0;
 }
 
-/* Both answer the same question. */
+/* True if both answer the same question. */
 static bool is_same_question(const struct variables *a, const struct variables *b)
 {
 	if (a->node != b->node || a->pid != b->pid || a->depth != b->depth || a->start != b->start)
@@ -437,7 +438,7 @@ static bool is_same_question(const struct variables *a, const struct variables *
 	return a->depth < 0 ? a->address == b->address : a->tid == b->tid;
 }
 
-/* Another function stands at their depth by now. */
+/* True if another function is at that depth by now. */
 static bool is_outdated(const struct session *session, const struct variables *variables)
 {
 	const struct code *code;

@@ -10,10 +10,10 @@
 #include "protocol/tensor.h"
 #include "protocol/tensorslice.h"
 
-/* What was read of one dimension. */
+/* The part of a slice for one dimension. */
 struct part {
 	bool runs;
-	int64_t first; /* or the index */
+	int64_t first; /* start of the range, or the index */
 	int64_t end;
 };
 
@@ -22,7 +22,7 @@ static void slicetext_skip_blanks(const char **at)
 	*at += strspn(*at, " \t");
 }
 
-/* As Python counts from the end; false: there is no number. */
+/* Reads a number; negative numbers count from the end, as in Python. False: no number. */
 static bool slicetext_read_number(const char **at, int64_t size, int64_t *number)
 {
 	char *end;
@@ -53,7 +53,7 @@ static int no_part(const char *text, struct error *error)
 			 text);
 }
 
-/* "3", "0:8", ":", "2:" */
+/* Parses one part: "3", "0:8", ":", "2:". */
 static int read_part(struct part *part, const char **at, int64_t size, int dimension,
 		     struct error *error)
 {

@@ -1,7 +1,7 @@
 /*
- * slicetext: a slice as Python writes it, "[0:8, 3, -1]", of a tensor whose
- * shape is known. Of its dimensions two run at most; what is not named runs
- * from end to end.
+ * slicetext: parses a slice in Python's notation, "[0:8, 3, -1]", of a tensor with a
+ * known shape. At most two dimensions may be ranges; dimensions that are left out are
+ * full ranges.
  */
 #ifndef MODEL_SLICETEXT_H
 #define MODEL_SLICETEXT_H
@@ -10,7 +10,7 @@ struct error;
 struct tensor;
 struct tensor_slice;
 
-/* Into a new one, of any size; -1 and a sentence. */
+/* Parses into *slice (uninitialised); its ranges may have any size. -1 and *error. */
 int slicetext_parse(struct tensor_slice *slice, const char *text, const struct tensor *tensor,
 		    struct error *error);
 

@@ -16,12 +16,13 @@
 #include "protocol/stack.h"
 
 /*
- * Of all processes together, so that the loop is not held up: frames of stacks
- * that only their past names. A moment whose stack is known counts as one.
+ * Limit of history frames over all processes, so that the loop is not blocked. Only
+ * frames of stacks that no sample includes count; an entry with a known stack counts as
+ * one.
  */
 #define HISTORY_MAXIMUM 8192u
 
-/* Moments that are told of: -1 in JSON and here means never. */
+/* Members of struct rank that are session times; -1, also in JSON: never. */
 #define AT(member) offsetof(struct rank, member)
 static const struct {
 	const char *key;
@@ -40,16 +41,16 @@ static const struct {
 };
 #undef AT
 
-/* What a session's node is made into JSON with. */
+/* State of the conversion of a node to JSON. */
 struct writer {
 	const struct session *session;
 	size_t node;
 	struct stack_table *table;
-	json_t *stacks; /* that were not sent before */
-	size_t history; /* frames of the past of each process */
+	json_t *stacks; /* stacks that were not sent before */
+	size_t history; /* limit of history frames per process */
 };
 
-/* The stack in the writer's table, sent; NULL for NULL. */
+/* Copies a stack to the writer's table and sends it; NULL for NULL. */
 static const struct stack *write_stack(struct writer *writer, const struct stack *stack)
 {
 	const struct stack *copy;
@@ -71,7 +72,7 @@ static json_t *write_thread(const struct thread *thread)
 			 thread->has_moved, "busy", thread->is_busy, "usual", thread->usual_share);
 }
 
-/* The newest sample as the node would send it, and what it compared to. */
+/* Writes the newest sample in the node's format, and the results of its comparison. */
 static void write_sample(struct writer *writer, const struct rank *rank, json_t *json)
 {
 	struct process_sample sample = {
@@ -99,7 +100,7 @@ static void write_sample(struct writer *writer, const struct rank *rank, json_t 
 	free(sample.threads);
 }
 
-/* What a moment's stack adds to the snapshot. */
+/* Writes an entry's stack; returns how many frames it adds to the snapshot, at least 1. */
 static size_t write_moment(struct writer *writer, const struct rank_moment *moment)
 {
 	size_t before = json_array_size(writer->stacks);
@@ -110,7 +111,7 @@ static size_t write_moment(struct writer *writer, const struct rank_moment *mome
 	return stack->frame_count + 1;
 }
 
-/* Index of the oldest moment that is told; the newest one always is. */
+/* Index of the oldest entry within the limit; the newest entry is always included. */
 static size_t find_oldest(struct writer *writer, const struct rank *rank)
 {
 	size_t first = 0;
@@ -126,7 +127,7 @@ static size_t find_oldest(struct writer *writer, const struct rank *rank)
 	return at;
 }
 
-/* [time, stack, time, stack …], the oldest first. */
+/* [time, stack id, time, stack id …], oldest first. */
 static json_t *write_history(struct writer *writer, const struct rank *rank)
 {
 	json_t *json = json_array();
@@ -176,7 +177,7 @@ static void write_ranks(struct writer *writer, struct rank *const *ranks, size_t
 	}
 }
 
-/* What the person chose is chosen again where the recording is played. */
+/* The user's choices, which are made again during replay. */
 static json_t *write_choice(const struct session *session)
 {
 	json_t *json = json_object();
@@ -265,7 +266,7 @@ json_t *snapshot_to_json(const struct session *session, size_t node, struct stac
 	return json;
 }
 
-/* A snapshot that is being read into a session. */
+/* State of the application of a snapshot to a session. */
 struct reader {
 	struct session *session;
 	size_t node;
@@ -367,7 +368,7 @@ static int read_past(const struct reader *reader, struct rank *rank, const json_
 	return 0;
 }
 
-/* A child is given to its rank; -1 and a sentence where there is none. */
+/* Adds a child to its rank; -1 and *error: no such rank. */
 static int snapshot_add_child(const struct reader *reader, struct rank *owned_child)
 {
 	const struct process *process = &owned_child->process;
@@ -397,8 +398,8 @@ static int snapshot_place(const struct reader *reader, struct rank *owned_rank)
 }
 
 /*
- * Those that have ended are placed as if they lived: only then are they of
- * the job while it is not known which one that is.
+ * Ranks that have ended are added as live ones first: only live ranks can be assigned to
+ * a job that is not chosen yet. end_rank() ends them.
  */
 static int read_rank(const struct reader *reader, const json_t *json, bool is_ended_wanted)
 {
@@ -425,7 +426,7 @@ static int read_rank(const struct reader *reader, const json_t *json, bool is_en
 	return result;
 }
 
-/* The rank of the session that the ended process is; NULL: it has gone. */
+/* The session's rank for an ended process; NULL: not in the session. */
 static struct rank *snapshot_find_same(const struct reader *reader, const struct process *process)
 {
 	const struct session *session = reader->session;
@@ -478,7 +479,7 @@ static int read_ranks(const struct reader *reader, const json_t *json)
 	const json_t *ranks = json_object_get(json, "ranks");
 	size_t count = json_array_size(ranks);
 
-	/* A pid that was given again is the live process's in the end. */
+	/* Ended ranks first: a reused pid must map to the live process afterwards. */
 	for (size_t i = 0; i < count; i++)
 		if (read_rank(reader, json_array_get(ranks, i), true) < 0)
 			return -1;

@@ -1,12 +1,11 @@
 /*
- * snapshot: all that a session knows of one node at one time, as the body of
- * the event `snapshot`, which only recordings have.
+ * snapshot: all of a session's data about one node at one time, as the body of the event
+ * `snapshot`, which only recordings have.
  *
- * A session that knows nothing of the node yet is afterwards as the one that
- * the snapshot was made of: ranks with their newest sample, since when each
- * thread stands where it stands, and where its main thread was before. To a
- * session that has followed from before it tells only that ids of stacks are
- * given anew, as `stacksDropped` does.
+ * Applied to a session without data of the node, the snapshot restores the session that
+ * it was made of: ranks with their newest sample, the time since each thread is at its
+ * place, and the main thread's history. In a session that has followed the recording from
+ * earlier on, it only resets the stack ids, as `stacksDropped` does.
  */
 #ifndef MODEL_SNAPSHOT_H
 #define MODEL_SNAPSHOT_H
@@ -19,13 +18,11 @@ struct session;
 struct stack_table;
 
 /*
- * The session's node as JSON; its stacks become table's, and are sent along
- * where they were not before.
+ * Converts the session's data of a node to JSON; the stacks are copied into table, and
+ * included in the JSON if they were not sent before.
  */
 json_t *snapshot_to_json(const struct session *session, size_t node, struct stack_table *table);
-/*
- * For session_apply. Times in the body are that much less than the session's.
- */
+/* Handles the event for session_apply. shift is added to all times in the body. -1 and *error. */
 int snapshot_apply(struct session *session, size_t node, const json_t *body, double shift,
 		   struct error *error);
 

@@ -88,7 +88,7 @@ const char *source_line(const struct source *source, int number)
 	return source->lines[number - 1];
 }
 
-/* Blank, a comment, or the end of a call or list that was begun before. */
+/* True for a blank line, a comment, or a closing bracket, which do not end a function. */
 static bool ends_nothing(const char *text)
 {
 	return text[0] == '\0' || strchr("#)]}", text[0]);

@@ -1,10 +1,10 @@
 /*
- * stack-table-reset: a node begins a new table of stacks.
+ * stack-table-reset: a node begins a new stack table with new ids.
  *
- * What anything of the session points to is carried over into the new table,
- * so a rank keeps its past, and a stack that comes again is the same pointer
- * as before: a rank that has not moved has not moved. All else goes with the
- * old table, and the session stays as small as what it shows.
+ * Stacks that the session points to are copied into the new table, so ranks keep their
+ * history, and an unchanged stack keeps one pointer: a rank that has not moved still
+ * compares equal. All other stacks are freed with the old table, so the session does not
+ * grow.
  */
 #include "banned.h"
 #include "base/map.h"
@@ -17,7 +17,7 @@ static void carry(struct stack_table *table, const struct stack **stack)
 		*stack = stack_table_carry(table, *stack);
 }
 
-/* The newest first: what the table has no room for is long past. */
+/* Newest first: if the table is full, only the oldest history is lost. */
 static void carry_history(struct rank *rank, struct stack_table *table)
 {
 	size_t oldest = 0;
@@ -60,10 +60,7 @@ static void carry_ranks(struct session *session, size_t node, struct stack_table
 		carry_one(session->others[i], node, table);
 }
 
-/*
- * They name the code of their frame. Of a process that has gone it is not
- * known whose code that was.
- */
+/* Variables point to their frame's code. If the process has gone, its code is not looked up. */
 static void carry_variables(struct session *session, size_t node, struct stack_table *table)
 {
 	for (size_t i = 0; i < session->variables_count; i++) {

@@ -1,9 +1,8 @@
 /*
- * stackdiff: the frames at both ends that the two stacks share are matched
- * first, since deep stacks differ in few frames. What is left in the middle
- * goes through the textbook table of longest common subsequences; where that
- * would be too large (two deep recursions), the middles are only-here and
- * only-there.
+ * stackdiff: the frames that both stacks share at either end are matched first, since
+ * deep stacks differ in few frames. The middle is aligned with the textbook table of
+ * longest common subsequences; if the table would be too large (two deep recursions), all
+ * middle frames are '-' and '+' rows.
  */
 #include "model/stackdiff.h"
 
@@ -15,10 +14,10 @@
 #include "banned.h"
 #include "base/alloc.h"
 
-/* Cells of the table, four bytes each. */
+/* Limit of table cells, four bytes each. */
 #define TABLE_MAXIMUM ((size_t)4 << 20)
 
-/* Both stacks outermost first; i counts from the outside. */
+/* Indices i of both stacks count from the outermost frame. */
 struct aligner {
 	const struct stack *a;
 	const struct stack *b;
@@ -77,7 +76,8 @@ static void add_both(struct aligner *aligner, size_t i, size_t j)
 		row->op = '~';
 }
 
-/* lengths[i * (b_count + 1) + j]: common from i, j to the ends. */
+/* lengths[i * (b_count + 1) + j]: length of the common subsequence of a from i on and b from j
+ * on. */
 static uint32_t *common_lengths(const struct aligner *aligner, size_t start, size_t a_count,
 				size_t b_count)
 {

@@ -1,6 +1,6 @@
 /*
- * stackdiff: two stacks side by side, aligned by a longest common subsequence
- * over (function, file), outermost frame first.
+ * stackdiff: two stacks side by side, aligned by a longest common subsequence over
+ * (function, file), outermost frame first.
  */
 #ifndef MODEL_STACKDIFF_H
 #define MODEL_STACKDIFF_H
@@ -10,17 +10,17 @@
 #include "protocol/stack.h"
 
 struct stackdiff_row {
-	char op;	       /* '=' same, '~' another line, '-' only a, '+' only b */
-	const struct frame *a; /* lent from the stacks; NULL on '+' */
+	char op;	       /* '=' equal, '~' another line, '-' only in a, '+' only in b */
+	const struct frame *a; /* borrowed from the stacks; NULL on '+' */
 	const struct frame *b; /* NULL on '-' */
-	size_t a_depth;	       /* 0 innermost */
+	size_t a_depth;	       /* depth of the frame, 0: innermost */
 	size_t b_depth;
 };
 
 struct stackdiff {
 	struct stackdiff_row *rows;
 	size_t row_count;
-	/* the last row both have: where they part (index; -1 none) */
+	/* index of the last row of the common prefix, behind which the stacks differ; -1 none */
 	int fork;
 };
 

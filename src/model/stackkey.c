@@ -9,7 +9,8 @@ uint64_t stackkey_of(const struct session *session, const struct stack *stack)
 {
 	uint64_t hash = HASH_START;
 
-	/* One table holds each stack once; two tables have to be compared. */
+	/* A node's table has each stack once: compare pointers. Stacks of several nodes are
+	 * hashed. */
 	if (session->node_count <= 1)
 		return (uint64_t)(uintptr_t)stack;
 	for (size_t i = 0; i < stack->frame_count; i++) {

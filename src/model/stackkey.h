@@ -1,6 +1,6 @@
 /*
- * stackkey: a number that is equal for equal stacks of the session's ranks,
- * also where they are of several machines.
+ * stackkey: returns a number that is equal for equal stacks of the session's ranks, even
+ * on different machines.
  */
 #ifndef MODEL_STACKKEY_H
 #define MODEL_STACKKEY_H

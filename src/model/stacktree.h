@@ -1,13 +1,12 @@
 /*
- * stacktree: the stacks of many ranks merged from the outermost frame inwards
- * (the prefix tree of Arnold et al., "Stack Trace Analysis for Large Scale
- * Debugging", IPDPS 2007), so that a fork is where ranks part.
+ * stacktree: the stacks of many ranks merged from the outermost frame inwards (the prefix
+ * tree of Arnold et al., "Stack Trace Analysis for Large Scale Debugging", IPDPS 2007),
+ * so that a fork shows where the ranks' stacks differ.
  *
- * By line, a function whose ranks are at different lines gets one node for
- * the function (lineno 0) and one below it for each line. Frames that only
- * wrap another library's function (decorators) are left out, and so are those
- * of our agent but its outermost. Native frames are in where the session shows
- * them.
+ * With STACKTREE_LINE, a function whose ranks are at different lines gets one node for
+ * the function (lineno 0) and one below it for each line. Frames that only wrap another
+ * library's function (decorators) are left out, and so are our agent's frames except the
+ * outermost. Native frames are included if the session shows them.
  */
 #ifndef MODEL_STACKTREE_H
 #define MODEL_STACKTREE_H
@@ -27,44 +26,44 @@ enum stacktree_granularity {
 };
 
 struct stacktree_node {
-	struct frame frame; /* lineno 0: the ranks below part here */
+	struct frame frame; /* lineno 0: the ranks below are at different lines */
 	struct rankset ranks;
 	size_t rank_count;
-	bool is_split;	 /* its children are its lines */
-	bool is_outlier; /* all its ranks are outliers */
+	bool is_split;	 /* the children are lines of this function */
+	bool is_outlier; /* all ranks of the node are outliers */
 	bool is_user;
-	struct stacktree_node **children; /* largest first */
+	struct stacktree_node **children; /* most ranks first */
 	size_t child_count;
 	size_t child_capacity;
 };
 
 /*
- * Of the classes of the session's verdict; where no rank lives, as they were
- * seen last. The root has no frame (code NULL). Free with stacktree_free.
+ * Makes the tree of the classes of the session's verdict; if no rank is alive, of the
+ * last stacks sampled. The root has no frame (code NULL). Free with stacktree_free.
  */
 struct stacktree_node *stacktree_new(const struct session *session,
 				     enum stacktree_granularity granularity);
-/* No rank lives: what is shown are the last stacks that were seen. */
+/* True if no rank is alive: the tree has the last stacks sampled. */
 bool stacktree_is_last(const struct session *session);
-/* The same of some ranks only; NULL: of all. */
+/* stacktree_new() of some ranks only; NULL: of all. */
 struct stacktree_node *stacktree_new_of(const struct session *session,
 					enum stacktree_granularity granularity,
 					const struct rankset *ranks);
-/* The same of ranks as they were seen last, those that have ended too. */
+/* stacktree_new_of() with the last stacks sampled, also of ranks that have ended. */
 struct stacktree_node *stacktree_new_last(const struct session *session,
 					  enum stacktree_granularity granularity,
 					  const struct rankset *ranks);
 void stacktree_free(struct stacktree_node *root);
 
-/* One row of the drawn tree; prefix is the lines in front ("│ └ "). */
+/* One row of the drawn tree; prefix is the drawing in front of the frame ("│ └ "). */
 struct stacktree_row {
 	const struct stacktree_node *node;
 	char prefix[256]; /* UTF-8 box characters */
 	int depth;
 };
 /*
- * Rows in drawing order. The first node below another is set in, a chain
- * without a fork below it stays at that depth. free().
+ * Returns the rows in drawing order; free() them. The first node below a fork is
+ * indented, a chain without a fork below it stays at that depth.
  */
 struct stacktree_row *stacktree_rows(const struct stacktree_node *root, size_t *count);
 
