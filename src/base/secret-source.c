@@ -41,7 +41,7 @@ struct level {
 	enum state state;
 	bool is_key;	/* the secret's name was in a string */
 	bool is_exact;	/* the name ends in a secret's word (api_key, not key_size): numbers are
-			   masked, too */
+			 * masked, too */
 	bool was_named; /* a secret's name occurred in this statement */
 	bool is_tuple;	/* the statement has a comma: user, password */
 };

@@ -31,7 +31,7 @@ struct session_breakpoint {
 	bool is_untold;	      /* refusal was not reported to the user yet */
 	bool is_pending_told; /* the pending state was reported to the user */
 	uint64_t since; /* for a reused id: revision when it was reused; reports of ranks that took
-			   no later revision are about the former breakpoint */
+			 * no later revision are about the former breakpoint */
 };
 
 struct breakpoints {
@@ -110,7 +110,7 @@ struct breakpoint_summary {
 	const struct breakpoint
 		*own;	   /* borrowed from the list; NULL: id is 0, or a recording is replayed */
 	const char *path;  /* file where it is set, or that was requested; borrowed; NULL: requested
-			      by function and not set */
+			    * by function and not set */
 	int line;	   /* 0: as path NULL */
 	const char *watch; /* expression of a data breakpoint; borrowed; NULL: no data breakpoint */
 	const char *condition; /* borrowed; NULL: no condition */

@@ -44,11 +44,10 @@ struct rank {
 	struct process process; /* .pid 0: not found */
 	struct debugger debugger;
 	double debugger_at; /* session time of the newest debugger event; -1: none */
-	char *raised; /* last uncaught exception that stopped it, "RuntimeError: boom"; NULL: none
-		       */
-	uint64_t touched; /* raised each time the user runs code in the rank: variables read before
-			     may be outdated */
-	uint64_t stops_seen;	    /* newest debugger.stops seen; 0: not connected */
+	char *raised; /* last uncaught exception that stopped the rank, with its type; NULL: none */
+	uint64_t touched;    /* raised each time the user runs code in the rank, which outdates
+			      * variables */
+	uint64_t stops_seen; /* newest debugger.stops seen; 0: not connected */
 	uint64_t breakpoints_sent;  /* breakpoints.revision last sent; 0: none */
 	uint64_t breakpoints_taken; /* breakpoints.revision last answered; 0: none */
 	bool is_pausing;	    /* a pause was requested, and the rank has not stopped since */
@@ -65,30 +64,24 @@ struct rank {
 	double node_time; /* time of the newest sample on its node's clock, in seconds */
 	size_t sample_count;
 	char *sample_error; /* why the newest sample could not be read; NULL: it was read */
-	char *missing;	    /* what the main thread's samples lack, until two in a row are complete;
-			       NULL: nothing */
-	char *unseen;	    /* why the rank may exist although it was not found; NULL: no reason */
+	char *missing; /* what the main thread's samples lack, until two are complete; else NULL */
+	char *unseen;  /* why the rank may exist although it was not found; NULL: no reason */
 	char *sample_source; /* sender of the sample, "http"; NULL: the node read the memory */
-	double ended_at;     /* session time it was told gone; -1 */
+	double ended_at;     /* session time at which the end was reported; -1: not ended */
 	double interval;     /* seconds between the two newest samples */
-	double cpu_share; /* CPU seconds of all threads per second between the two newest samples;
-			     -1: unknown */
+	double cpu_share; /* CPU seconds of all threads per second between the two; -1: unknown */
 	uint64_t memory;  /* resident memory in bytes at the newest sample; 0 unknown */
-	double last_moved_at; /* session time of the main thread's newest movement; the first
-				 sample's, if none */
+	double last_moved_at; /* session time of the main thread's last movement, or its first
+				 sample */
 	double last_changed_at;
 	double longest_pause;  /* longest time between two changes of the main thread, in seconds */
-	double last_left_at;   /* session time the main thread last left a wait for peers; -1: never
-				*/
-	double last_helped_at; /* session time the main thread last waited while another thread was
-				  busy; -1: never */
-	double last_woken_at;  /* session time the main thread last woke between two sleeps; -1:
-				  never */
-	struct thread *threads; /* main thread first; of an ended rank those last sampled while its
-				   program ran */
+	double last_left_at;   /* session time of the last end of a wait for peers; -1: never */
+	double last_helped_at; /* session time of the last wait beside a busy thread; -1: never */
+	double last_woken_at;  /* session time of the last wake between two sleeps; -1: never */
+	struct thread
+		*threads; /* main thread first; of an ended rank the last ones in its program */
 	size_t thread_count;
-	struct thread *seen; /* threads last sampled in the program, while newer samples show the
-				interpreter's shutdown */
+	struct thread *seen; /* older threads, sampled in the program; kept during its shutdown */
 	size_t seen_count;
 	struct rank *parent;	/* NULL: this is a rank, not a child */
 	struct rank **children; /* sorted by pid */

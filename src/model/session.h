@@ -135,7 +135,7 @@ struct session {
 	double now;
 	uint64_t revision; /* raised by each change */
 	uint64_t step;	   /* raised when a rank is added, removed, changes its state, or its main
-			      thread's stack changes */
+			    * thread's stack changes */
 	struct strmap *sources;	      /* "PID:PATH" -> struct source */
 	struct variables **variables; /* newest last, limited number */
 	size_t variables_count;

@@ -11,7 +11,7 @@
 struct source {
 	char *path;
 	char *content; /* text to show: control characters escaped, tabs expanded; NULL: not read,
-			  error has the reason */
+			* error has the reason */
 	char **lines;  /* pointers into content, NUL-terminated */
 	size_t line_count;
 	bool is_changed; /* the file is newer than the process */

@@ -60,7 +60,7 @@ static void carry_ranks(struct session *session, size_t node, struct stack_table
 		carry_one(session->others[i], node, table);
 }
 
-/* Variables point to their frame's code. If the process has gone, its code is not looked up. */
+/* Variables point to their frame's code; the code of a process that has gone becomes NULL. */
 static void carry_variables(struct session *session, size_t node, struct stack_table *table)
 {
 	for (size_t i = 0; i < session->variables_count; i++) {
