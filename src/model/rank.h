@@ -72,7 +72,7 @@ struct rank {
 	double cpu_share; /* CPU seconds of all threads per second between the two; -1: unknown */
 	uint64_t memory;  /* resident memory in bytes at the newest sample; 0 unknown */
 	double last_moved_at; /* session time of the main thread's last movement, or its first
-				 sample */
+			       * sample */
 	double last_changed_at;
 	double longest_pause;  /* longest time between two changes of the main thread, in seconds */
 	double last_left_at;   /* session time of the last end of a wait for peers; -1: never */

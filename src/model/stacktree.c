@@ -1,9 +1,9 @@
 /*
- * stacktree: one walk from the outside in for each class of equal stacks; its
- * ranks join the nodes that it passes. By line, a node begins as one line of
- * a function; when a second line comes, it is split: it becomes the function,
- * and what it was moves to a new node below it, beside that of the second
- * line. Nothing here recurses, since a stack may be 20,000 frames deep.
+ * stacktree: for each class of equal stacks one walk from the outermost frame inwards
+ * adds the class's ranks to the nodes on its path. With STACKTREE_LINE, a node begins as
+ * one line of a function; when another line of the function is added, the node is split:
+ * it becomes the function's node, and its former content moves to a new child, beside the
+ * other line's child. Nothing here recurses, since a stack may be 20,000 frames deep.
  */
 #include "model/stacktree.h"
 
@@ -21,7 +21,7 @@
 #define PASSING "│ "
 #define BLANK "  "
 
-/* Nodes still to be visited, deepest last. */
+/* Stack of nodes still to be visited, deepest last. */
 struct node_list {
 	struct stacktree_node **items;
 	size_t count;
@@ -65,7 +65,7 @@ static struct stacktree_node *stacktree_find_line(struct stacktree_node *functio
 	return NULL;
 }
 
-/* The node's line, ranks and children move to a new node below it. */
+/* Makes the node a function's node; its line, ranks and children move to a new child. */
 static void stacktree_split(struct stacktree_node *node)
 {
 	struct stacktree_node *line = xcalloc(1, sizeof(*line));
@@ -105,7 +105,7 @@ static struct stacktree_node *stacktree_visit(const struct walk *walk, struct st
 	return node;
 }
 
-/* The node below parent that stands for frame, with the walk's ranks added. */
+/* Returns the child of parent for frame, made if needed, with the walk's ranks added. */
 static struct stacktree_node *stacktree_step(const struct walk *walk, struct stacktree_node *parent,
 					     const struct frame *frame)
 {
@@ -174,7 +174,7 @@ static bool stacktree_is_within(const struct rankset *part, const struct rankset
 	return part->range_count > 0;
 }
 
-/* Counts, marks and sorts, once all stacks are in. */
+/* Computes counts and outliers and sorts the children, after all stacks were added. */
 static void stacktree_finish(struct stacktree_node *root, const struct rankset *outliers)
 {
 	struct node_list list = { .items = NULL };
@@ -198,7 +198,7 @@ static void stacktree_finish(struct stacktree_node *root, const struct rankset *
 	free(list.items);
 }
 
-/* Ranks whose Python stacks are equal may part below Python. */
+/* Adds the shown stack of each rank: equal Python stacks may have different native frames. */
 static void add_shown(struct stacktree_node *root, const struct session *session,
 		      const struct rankset *ranks, enum stacktree_granularity granularity)
 {
@@ -329,13 +329,13 @@ struct row_list {
 	size_t capacity;
 };
 
-/* A node whose row is still to be made. */
+/* A node whose row has not been made yet. */
 struct pending {
 	const struct stacktree_node *node;
-	size_t parent_row; /* SIZE_MAX: below the root */
+	size_t parent_row; /* index of the parent's row; SIZE_MAX: child of the root */
 	bool is_last;
-	bool is_only;	 /* its parent has no other child */
-	bool is_chained; /* and is an only child itself */
+	bool is_only;	 /* the parent has no other child */
+	bool is_chained; /* the parent is an only child, too */
 };
 
 struct pending_list {
@@ -361,7 +361,8 @@ static void push_children(struct pending_list *list, const struct stacktree_node
 	}
 }
 
-/* What stands below a row's prefix: its own branch has more rows or is done. */
+/* Makes the prefix for rows below a row with prefix above: its last branch continues as a line,
+ * or as blanks. */
 static size_t continue_prefix(char *prefix, size_t size, const char *above)
 {
 	size_t length = strlen(above);
@@ -393,7 +394,7 @@ static void stacktree_add_row(struct row_list *list, const struct pending *pendi
 	above = list->rows[pending->parent_row];
 	row->depth = above.depth + !pending->is_chained;
 	length = continue_prefix(row->prefix, sizeof(row->prefix), above.prefix);
-	/* Forks within forks past all reason stay at the deepest place. */
+	/* If the prefix is full, deeper forks are drawn at the same depth. */
 	if (!pending->is_chained && length + strlen(branch) < sizeof(row->prefix))
 		memcpy(row->prefix + length, branch, strlen(branch) + 1);
 }

@@ -7,13 +7,13 @@
 #include "model/session.h"
 #include "model/wait-group.h"
 
-/* What the ranks of a session are at, in numbers. */
+/* Number of ranks by state. */
 struct census {
-	size_t waiting;	 /* for their peers */
-	size_t living;	 /* with a stack, teardown included */
-	size_t teardown; /* of them */
+	size_t waiting;	 /* waiting for their peers */
+	size_t living;	 /* with a stack, including teardown */
+	size_t teardown; /* in teardown */
 	size_t unread;
-	size_t outliers; /* of those that live and are not in teardown */
+	size_t outliers; /* outliers that are alive and not in teardown */
 };
 
 static bool stall_is_live(enum wait_group_role role)
@@ -43,7 +43,7 @@ static double later(double a, double b)
 	return a > b ? a : b;
 }
 
-/* The session time of its last movement that counts; -INFINITY: none does. */
+/* Session time of the rank's last movement that counts; -INFINITY: none. */
 static double moved_at(const struct rank *rank, const struct census *census)
 {
 	enum wait_group_role role = wait_group_role_of(rank);
@@ -57,7 +57,7 @@ static double moved_at(const struct rank *rank, const struct census *census)
 		return rank->last_changed_at;
 	if (census->waiting > 0)
 		return rank_worked_at(rank);
-	/* A majority that burns time at one line, while one is not with it. */
+	/* While there is an outlier, the majority may spin at one line: CPU time does not count. */
 	if (census->outliers > 0 && !rank->is_outlier)
 		return later(is_helped ? helped_at : rank->last_changed_at, woken_at);
 	return later(rank_moved_at(rank), woken_at);

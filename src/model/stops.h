@@ -1,8 +1,8 @@
 /*
- * stops: the stops of all ranks in the order in which they happened, and what
- * log points said between them, and which ranks were resumed without a request.
- * A script tells each exactly once, so what it needs to tell is copied here:
- * the rank may run on, or end, before it is told. The last STOPS_KEPT are kept.
+ * stops: the stops of all ranks in the order in which they happened, with the output of
+ * log points and with resumes without a request. A script prints each exactly once, so
+ * all printed data is copied here: the rank may run on, or end, before. The last
+ * STOPS_KEPT entries are kept.
  */
 #ifndef MODEL_STOPS_H
 #define MODEL_STOPS_H
@@ -23,17 +23,17 @@ struct stop {
 	pid_t tid;
 	enum stop_reason reason;
 	enum stop_event at;
-	char *value;	   /* NULL: not known */
+	char *value;	   /* returned or raised value; NULL: unknown */
 	char *description; /* never NULL */
-	char *said;	   /* by a log point, number hits[0]: it did not stop, only
-			    * rank and this are known; NULL: it is a stop */
+	char *said; /* output of log point hits[0]: the rank did not stop, and only rank is valid
+		     * besides; NULL: no log point */
 	int hits[STOP_HITS_MAXIMUM];
 	size_t hit_count;
-	/* Not RESUME_REQUEST: it is no stop but a resume; only rank and
-	 * description, a sentence, are known. */
+	/* Not RESUME_REQUEST: the entry is a resume, no stop, and only rank and description (a
+	 * sentence) are valid. */
 	enum resume_reason resumed_for;
-	double held; /* seconds, when it was told of */
-	/* Its innermost frame; func NULL: not known. */
+	double held; /* seconds since the stop, when it was reported */
+	/* The innermost frame; func NULL: unknown. */
 	char *func;
 	char *qualname;
 	char *file;
@@ -42,19 +42,19 @@ struct stop {
 };
 
 struct stops {
-	struct stop *ring; /* of STOPS_KEPT; NULL: there was none */
-	uint64_t count;	   /* ever written */
+	struct stop *ring; /* ring of STOPS_KEPT entries; NULL: no entry yet */
+	uint64_t count;	   /* number of entries ever added */
 };
 
 void stops_clear(struct stops *stops);
-/* The rank's debugger has just stopped it. */
+/* Adds the current stop of the rank's debugger. */
 void stops_add(struct stops *stops, const struct rank *rank);
-/* The rank's debugger has just resumed it, for resumed_for. */
+/* Adds the current resume of the rank's debugger, with its resumed_for. */
 void stops_add_resume(struct stops *stops, const struct rank *rank);
-/* A log point of the rank, by its id, said so. */
+/* Adds the output of a rank's log point; id is the breakpoint's id. */
 void stops_add_said(struct stops *stops, int rank, int id, const char *text);
-/* Lends number n (from 0 on) of all; NULL: it is not kept any more, or is to
- * come. */
+/* Returns borrowed entry n (from 0 on, counting all ever added); NULL: dropped, or not added
+ * yet. */
 const struct stop *stops_find(const struct stops *stops, uint64_t n);
 
 #endif

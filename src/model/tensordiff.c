@@ -22,7 +22,7 @@ void tensordiff_clear(struct tensordiff *diff)
 	*diff = (struct tensordiff){ .dtype = NULL };
 }
 
-/* Of the matrix that the elements are laid out as. */
+/* Size of the matrix that the elements are laid out as: the last dimension is a row. */
 static int64_t columns_of(const struct tensordiff *diff)
 {
 	int last = diff->dimension_count - 1;
@@ -59,7 +59,7 @@ static void make_grid(struct tensordiff *diff, int row_count, int column_count)
 		diff->grid[i] = NOT_READ;
 }
 
-/* Byte orders do not matter: values come in one. */
+/* Skips the byte order in a dtype: all values are sent in one order. */
 static const char *skip_order(const char *dtype)
 {
 	return *dtype == '>' || *dtype == '<' ? dtype + 1 : dtype;
@@ -95,19 +95,19 @@ int tensordiff_begin(struct tensordiff *diff, const struct tensor *a, const stru
 	return 0;
 }
 
-/* Which of count cells holds what is at of size. */
+/* Divides size positions into count cells and returns the cell of position at. */
 static int64_t tensordiff_cell_of(int64_t at, int64_t size, int64_t count)
 {
 	int64_t quotient = size / count;
 	int64_t rest = size % count;
 
-	/* The first rest cells hold one more; no product overflows. */
+	/* The first rest cells have one position more; no product overflows. */
 	if (at < rest * (quotient + 1))
 		return at / (quotient + 1);
 	return rest + (at - rest * (quotient + 1)) / quotient;
 }
 
-/* NaN stays, and so does what is larger. */
+/* Notes a difference in a cell: NaN, else the largest, is kept. */
 static void note_cell(struct tensordiff *diff, int64_t row, int64_t column, double distance)
 {
 	double *cell = &diff->grid[row * diff->column_count + column];
@@ -134,7 +134,7 @@ static void tensordiff_note(struct tensordiff *diff, int64_t index, double dista
 		note_cell(diff, row_cell(diff, index), column_cell(diff, index), distance);
 }
 
-/* Cells are noted, not elements: there may be very many of these. */
+/* Notes whole cells, not single elements, which may be very many. */
 void tensordiff_add_same(struct tensordiff *diff, int64_t start, int64_t count)
 {
 	int64_t columns = columns_of(diff);
@@ -154,19 +154,19 @@ void tensordiff_add_same(struct tensordiff *diff, int64_t start, int64_t count)
 			note_cell(diff, row, column, 0);
 }
 
-/* NULL: it is only told whether elements are the same. */
+/* The type for numeric differences; NULL: elements are only tested for equality. */
 static const struct dtype *tensordiff_type_of(const struct tensordiff *diff)
 {
 	const struct dtype *type = dtype_find(diff->dtype);
 
-	/* Two long doubles may be the same double. */
+	/* Different long doubles may convert to the same double. */
 	if (!type || !dtype_is_number(type) || type->class == DTYPE_TIME ||
 	    type->size != diff->item_size || type->swap_size > (int)sizeof(double))
 		return NULL;
 	return type;
 }
 
-/* NaN: one is no finite number, or of another sign of infinity. */
+/* |a - b|; NaN: one is not finite, and they are not equal. */
 static double real_distance(double a, double b)
 {
 	if (a == b || (isnan(a) && isnan(b)))
@@ -176,7 +176,7 @@ static double real_distance(double a, double b)
 	return fabs(a - b);
 }
 
-/* Exact: two large integers may be the same double. */
+/* Exact difference: two large integers may convert to the same double. */
 static double integer_distance(const struct dtype *type, const uint8_t *a, const uint8_t *b)
 {
 	int64_t one = dtype_integer(type, a);
@@ -197,7 +197,7 @@ static double tensordiff_distance_of(const struct dtype *type, const uint8_t *a,
 		return integer_distance(type, a, b);
 	dtype_decode(type, a, 1, one);
 	dtype_decode(type, b, 1, other);
-	/* The second: the imaginary part of a complex one. */
+	/* The second number is the imaginary part of a complex element. */
 	return hypot(real_distance(one[0], other[0]), real_distance(one[1], other[1]));
 }
 

@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 
-/* Outside of these fixed digits say nothing, or are too many. */
+/* Outside of these limits fixed notation shows only zeros, or too many digits. */
 #define FIXED_LEAST 1e-3
 #define FIXED_MOST 1e6
 
@@ -29,7 +29,7 @@ struct tensor_format tensor_format_resolve(struct tensor_format format, double l
 	return format;
 }
 
-/* True: it is none, and was told in a word. */
+/* Appends "nan", "inf" or "-inf"; false: value is finite, nothing was appended. */
 static bool tensorformat_append_odd(struct buffer *out, double value)
 {
 	if (isnan(value))
@@ -71,7 +71,7 @@ static void tensorformat_append_integer(struct buffer *out, bool is_negative, ui
 		buffer_printf(out, "%s%" PRIu64, sign, magnitude);
 }
 
-/* A negative one, -0 as well, brings its own. */
+/* A negative number, also -0, is printed with its own sign. */
 static void append_sign(struct buffer *out, double imaginary)
 {
 	if (!signbit(imaginary) || isnan(imaginary))

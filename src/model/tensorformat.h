@@ -1,5 +1,5 @@
 /*
- * tensorformat: an element as people read it, and how wide a column of them is.
+ * tensorformat: formats an element for reading, and computes the width of a column.
  */
 #ifndef MODEL_TENSORFORMAT_H
 #define MODEL_TENSORFORMAT_H
@@ -11,7 +11,7 @@
 struct buffer;
 
 enum tensor_notation {
-	TENSOR_AUTOMATIC, /* fixed, or scientific where that says nothing */
+	TENSOR_AUTOMATIC, /* fixed, or scientific for very small or large values */
 	TENSOR_FIXED,
 	TENSOR_SCIENTIFIC,
 	TENSOR_HEXADECIMAL,
@@ -23,26 +23,23 @@ enum tensor_notation {
 
 struct tensor_format {
 	enum tensor_notation notation;
-	int precision; /* digits behind the point */
+	int precision; /* digits behind the decimal point */
 };
 
 extern const char *const tensor_notation_names[TENSOR_NOTATION_COUNT];
 
-/*
- * Fixed or scientific, for what is automatic: by the largest of the values
- * (0: there is none).
- */
+/* Chooses fixed or scientific for TENSOR_AUTOMATIC, by the largest |value| (0: unknown). */
 struct tensor_format tensor_format_resolve(struct tensor_format format, double largest);
-/* Appends it; "?": it could not be read. Text is quoted and made safe. */
+/* Appends the number; "?": not read. Text is escaped. */
 void tensor_text_append(struct buffer *out, const struct tensor_number *number,
 			struct tensor_format format);
-/* The same in at most so many digits, as few as it needs. */
+/* Appends the number with as few digits as needed, at most digits. */
 void tensor_text_append_short(struct buffer *out, const struct tensor_number *number, int digits);
 void tensor_text_append_real(struct buffer *out, double value, int digits);
-/* Columns of the terminal that it takes. */
+/* Width in terminal columns. */
 int tensor_text_width(const struct tensor_number *number, struct tensor_format format);
 bool tensor_number_is_same(const struct tensor_number *a, const struct tensor_number *b);
-/* NaN or an infinity; of a complex number either part. */
+/* True for NaN or an infinity, in either part of a complex number. */
 bool tensor_number_is_odd(const struct tensor_number *number);
 
 #endif

@@ -16,7 +16,7 @@ static int64_t divide_up(int64_t a, int64_t b)
 	return a / b + (a % b != 0);
 }
 
-/* All but the bins. */
+/* Computes all members but the bins. */
 static struct tensor_heat tensorheat_plan(const struct tensor_plane *plane,
 					  const struct tensor *tensor, int row_maximum,
 					  int column_maximum, int64_t column)
@@ -78,13 +78,13 @@ static bool reads_all(const struct tensor_heat *heat)
 	return heat->read_rows >= heat->bin_rows;
 }
 
-/* A page of all, or of the rows in the middle of a part. */
+/* Sizes of pages; a page is a slice of the whole plane, or of the rows read in a part. */
 struct pages {
-	int64_t columns;   /* of one */
-	int64_t across;	   /* beside each other */
-	int64_t rows;	   /* of one, at most */
-	int64_t part_rows; /* that are read one after the other */
-	int64_t down;	   /* above each other, in part_rows */
+	int64_t columns;   /* columns of a page */
+	int64_t across;	   /* pages side by side */
+	int64_t rows;	   /* maximum rows of a page */
+	int64_t part_rows; /* consecutive rows to read in one part */
+	int64_t down;	   /* pages on top of each other in part_rows */
 	int64_t parts;
 };
 
@@ -112,7 +112,7 @@ static void rows_of_part(const struct tensor_heat *heat, int64_t part, int64_t *
 	if (reads_all(heat))
 		return;
 	*first = part * heat->bin_rows + spare / 2;
-	/* The last part may have fewer. */
+	/* The last part may have fewer rows. */
 	if (*first + heat->read_rows > heat->rows)
 		*first = heat->rows - heat->read_rows;
 	if (*first < part * heat->bin_rows)
@@ -120,7 +120,7 @@ static void rows_of_part(const struct tensor_heat *heat, int64_t part, int64_t *
 	*end = tensorheat_minimum(*first + heat->read_rows, heat->rows);
 }
 
-/* False where a page has no rows, as the last part may have fewer. */
+/* Computes a page's slice; false: the page has no rows, since the last part may be shorter. */
 static bool page_at(const struct tensor_heat *heat, const struct pages *pages, int64_t page,
 		    struct tensor_slice *slice)
 {
@@ -140,7 +140,7 @@ static bool page_at(const struct tensor_heat *heat, const struct pages *pages, i
 	return true;
 }
 
-/* The first page from heat->page on that has rows; -1: there is none. */
+/* The first page from heat->page on that has rows; -1: none. */
 static int64_t next_page(const struct tensor_heat *heat, struct tensor_slice *slice)
 {
 	struct pages pages;
@@ -236,7 +236,7 @@ bool tensor_heat_range(const struct tensor_heat *heat, double *low, double *high
 
 int tensor_heat_step(double value, double low, double high, int count)
 {
-	/* Halves: the difference of two large ones may not be a number. */
+	/* Halve the limits: the difference of two large numbers may overflow. */
 	double range = high / 2 - low / 2;
 	double share = (value / 2 - low / 2) / range;
 

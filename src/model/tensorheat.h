@@ -1,8 +1,8 @@
 /*
- * tensorheat: the mean of each part of a tensor's plane, for a map of it that
- * fits a screen. It is made of slices, which are read one after the other: of
- * a plane with too many elements some rows in the middle of each part are
- * read, and one that is too wide as well only where the cursor is.
+ * tensorheat: the mean of each part (bin) of a tensor's plane, for a heat map that fits
+ * the screen. The elements are read slice by slice: if the plane has too many elements,
+ * only some rows in the middle of each bin are read, and of a plane that is too wide only
+ * the columns around the cursor.
  */
 #ifndef MODEL_TENSORHEAT_H
 #define MODEL_TENSORHEAT_H
@@ -12,48 +12,48 @@
 
 #include "model/tensorplane.h"
 
-/* So many elements are read for one map. */
+/* Limit of elements read for one map. */
 #define TENSOR_HEAT_ELEMENTS (1 << 20)
 
 struct tensor_heat_bin {
-	double sum; /* of the finite ones */
+	double sum; /* of the finite elements */
 	int64_t count;
-	int64_t odd_count; /* NaN and infinities */
+	int64_t odd_count; /* number of NaN and infinities */
 };
 
 struct tensor_heat {
 	struct tensor_plane plane;
-	int64_t rows; /* of the plane */
+	int64_t rows; /* size of the plane */
 	int64_t columns;
-	int64_t first_column; /* of those that the map shows */
+	int64_t first_column; /* first column of the plane that the map shows */
 	int64_t shown_columns;
-	int64_t bin_rows; /* elements along the sides of a part */
+	int64_t bin_rows; /* elements of the plane per bin */
 	int64_t bin_columns;
-	int64_t read_rows; /* of each part's; all: bin_rows */
-	int row_count;	   /* parts */
+	int64_t read_rows; /* rows read per bin; bin_rows: all */
+	int row_count;	   /* number of bins */
 	int column_count;
-	struct tensor_heat_bin *bins; /* row by row; NULL: there is no map */
-	int64_t page;		      /* the next to be read */
+	struct tensor_heat_bin *bins; /* row by row; NULL: no map */
+	int64_t page;		      /* number of the next page to read */
 };
 
-/* A map of at most so many parts; the column is one that it shows. */
+/* Starts a map of at most row_maximum * column_maximum bins that contains column. */
 void tensor_heat_begin(struct tensor_heat *heat, const struct tensor_plane *plane,
 		       const struct tensor *tensor, int row_maximum, int column_maximum,
 		       int64_t column);
 void tensor_heat_clear(struct tensor_heat *heat);
-/* It would be the same if it began so. */
+/* True if tensor_heat_begin() with these arguments would make the same map. */
 bool tensor_heat_is_of(const struct tensor_heat *heat, const struct tensor_plane *plane,
 		       const struct tensor *tensor, int row_maximum, int column_maximum,
 		       int64_t column);
-/* The slice to be read next; false: all were. */
+/* Sets slice to the next slice to read; false: all slices were read. */
 bool tensor_heat_next(const struct tensor_heat *heat, struct tensor_slice *slice);
-/* Takes the slice that was to be read next. */
+/* Adds the slice that tensor_heat_next() returned, with its numbers. */
 void tensor_heat_add(struct tensor_heat *heat, const struct tensor_slice *slice);
-/* Of the parts with finite elements; false: there is none. */
+/* Lowest and highest mean of the bins; false: no bin has finite elements. */
 bool tensor_heat_range(const struct tensor_heat *heat, double *low, double *high);
-/* 0 … count - 1 of a value between low and high, count equal steps. */
+/* Index 0 … count - 1 of the step that value is in, of count equal steps from low to high. */
 int tensor_heat_step(double value, double low, double high, int count);
-/* A number's value, a complex one's magnitude; false: it is no number. */
+/* Sets value to a number, of a complex number its magnitude; false: not a number. */
 bool tensor_number_value(const struct tensor_number *number, double *value);
 
 #endif

@@ -80,7 +80,7 @@ void tensor_plane_append(struct buffer *out, const struct tensor_plane *plane)
 	buffer_append_char(out, ']');
 }
 
-/* From first on all that there is: a pane has no other end. */
+/* The range must end at the dimension's end, since a pane shows all elements from first on. */
 static int check_run(const struct tensor *tensor, int dimension, int64_t first, int64_t count,
 		     struct error *error)
 {

@@ -1,7 +1,7 @@
 /*
- * tensorplane: which two dimensions of a tensor are looked at, and where the
- * others stand: "[2, :, :]". Rows are the first that runs, columns the second;
- * of a 1-D tensor only columns run, of a 0-d one none: one row, one column.
+ * tensorplane: the two dimensions of a tensor that are shown, and the indices of the
+ * others: "[2, :, :]". The first ":" runs along the rows, the second along the columns; a
+ * 1-D tensor has only columns, a 0-d tensor one row and one column.
  */
 #ifndef MODEL_TENSORPLANE_H
 #define MODEL_TENSORPLANE_H
@@ -16,10 +16,10 @@ struct buffer;
 struct error;
 
 struct tensor_plane {
-	int dimension_count; /* -1: of no tensor yet */
+	int dimension_count; /* -1: not fitted to a tensor yet */
 	int row_dimension;   /* -1: none */
 	int column_dimension;
-	int64_t index[TENSOR_DIMENSIONS]; /* 0 of those that run */
+	int64_t index[TENSOR_DIMENSIONS]; /* 0 for the two shown dimensions */
 };
 
 struct tensor_place {
@@ -27,9 +27,10 @@ struct tensor_place {
 	int64_t column;
 };
 
-/* Of no tensor: the first that it is fitted to gives its last two. */
+/* Makes an unfitted plane; tensor_plane_fit() chooses the last two dimensions. */
 void tensor_plane_init(struct tensor_plane *plane);
-/* Another number of dimensions begins anew; indices stay inside. */
+/* Fits the plane to a tensor: starts anew if the number of dimensions differs, and limits
+ * indices to the shape. */
 void tensor_plane_fit(struct tensor_plane *plane, const struct tensor *tensor);
 bool tensor_plane_is_same(const struct tensor_plane *a, const struct tensor_plane *b);
 int64_t tensor_plane_rows(const struct tensor_plane *plane, const struct tensor *tensor);
@@ -37,24 +38,25 @@ int64_t tensor_plane_columns(const struct tensor_plane *plane, const struct tens
 /* Appends "[2, :, :]". */
 void tensor_plane_append(struct buffer *out, const struct tensor_plane *plane);
 /*
- * Reads "[2, :, 3:]" as slicetext does; place is where it begins. -1, a
- * sentence, and nothing is changed where it does not fit the tensor, or ends
- * before it.
+ * Parses "[2, :, 3:]" with slicetext; place is the first element. -1 and *error, and
+ * nothing has changed: a syntax error, not in the tensor, or a range that ends before the
+ * dimension's end.
  */
 int tensor_plane_parse(struct tensor_plane *plane, struct tensor_place *place,
 		       const struct tensor *tensor, const char *text, struct error *error);
-/* The next plane, or the one before, around the ends; false: it is all. */
+/* Moves to the next or previous plane (by 1 or -1), with wrap-around; false: there is only one. */
 bool tensor_plane_step(struct tensor_plane *plane, const struct tensor *tensor, int by);
-/* The element's place in the order of indices, the last one fastest. */
+/* Flat index of an element in row-major order. */
 int64_t tensor_plane_flat(const struct tensor_plane *plane, const struct tensor *tensor,
 			  const struct tensor_place *place);
-/* Moves to the plane with that element, and gives its place there. */
+/* Moves to the plane of an element with this flat index; returns the element's place in the
+ * plane. */
 struct tensor_place tensor_plane_show(struct tensor_plane *plane, const struct tensor *tensor,
 				      int64_t flat);
 /* Appends an element's indices, "[2, 3, 8]". */
 void tensor_plane_append_element(struct buffer *out, const struct tensor_plane *plane,
 				 const struct tensor_place *place);
-/* What is to be asked for these cells; it holds no numbers. */
+/* Makes the slice of rows * columns cells at place to request; it has no numbers yet. */
 struct tensor_slice tensor_plane_slice(const struct tensor_plane *plane,
 				       const struct tensor_place *place, int64_t rows,
 				       int64_t columns);

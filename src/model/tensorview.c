@@ -25,7 +25,7 @@ void tensorview_init(struct tensorview *tensorview)
 	tensor_slice_clear(&tensorview->previous);
 }
 
-/* What was read. */
+/* Drops all data, but keeps the expression. */
 static void tensorview_forget(struct tensorview *tensorview)
 {
 	char *expression = tensorview->expression;

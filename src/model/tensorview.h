@@ -1,11 +1,10 @@
 /*
- * tensorview: the tensor that a person looks at, as far as it was read: what
- * it is, its statistics, the cells of a plane that have come, and what these
- * were at the reading before. The engine asks (engine/tensor-requests.h) and hands
- * the answers over; panes read it.
+ * tensorview: the selected tensor, as far as it was read: type and shape, statistics, the
+ * cells of a plane, and the cells of the reading before. The engine sends the requests
+ * (engine/tensor-requests.h) and passes the answers on; panes read the view.
  *
- * A reading begins anew when its rank has run: cells of one reading belong
- * together, and are compared with those of the reading before.
+ * A new reading begins when the rank has run: cells of one reading belong together, and
+ * are compared with those of the reading before.
  */
 #ifndef MODEL_TENSORVIEW_H
 #define MODEL_TENSORVIEW_H
@@ -24,10 +23,10 @@
 
 struct error;
 
-/* What long or short work is under way for it. */
+/* The request that is under way for the tensor. */
 enum tensor_work {
 	TENSOR_WORK_NONE,
-	TENSOR_WORK_LOOK, /* what it is, and a sample's statistics */
+	TENSOR_WORK_LOOK, /* type, shape, and statistics of a sample */
 	TENSOR_WORK_WHOLE,
 	TENSOR_WORK_SLICE,
 	TENSOR_WORK_HEAT,
@@ -36,57 +35,57 @@ enum tensor_work {
 };
 
 struct tensorview {
-	char *expression; /* NULL: none is looked at */
-	int rank;	  /* what follows is of this one; -1: of none yet */
+	char *expression; /* NULL: no tensor is selected */
+	int rank;	  /* rank of the members below; -1: none yet */
 	size_t node;
 	pid_t pid;
 	enum tensor_work work;
-	int64_t done;	  /* bytes that are exported */
-	uint64_t reading; /* the number of this one */
+	int64_t done;	  /* bytes exported so far */
+	uint64_t reading; /* number of the current reading */
 	double time;	  /* session time of the last answer */
-	char *error;	  /* why there is no newer one; NULL: there is */
+	char *error;	  /* why the newest request failed; NULL: it did not */
 	bool has_value;
-	struct variable value; /* of anything */
-	char *where;	       /* "train (train.py:14)"; NULL: not told */
+	struct variable value; /* the value, tensor or not */
+	char *where;	       /* "train (train.py:14)"; NULL: unknown */
 	bool has_tensor;
-	struct tensor tensor; /* statistics: the newest there are */
+	struct tensor tensor; /* its statistics are the newest received */
 	uint64_t statistics_reading;
 	bool has_before;
-	struct tensor_statistics before; /* of the reading before */
-	struct tensor_slice slice;	 /* its newest cells */
+	struct tensor_statistics before; /* statistics of the reading before */
+	struct tensor_slice slice;	 /* the newest cells */
 	uint64_t slice_reading;
-	struct tensor_slice previous; /* of the reading before */
-	struct tensor_heat heat;      /* shown */
-	struct tensor_heat next_heat; /* being read, to take its place */
-	uint64_t heat_reading;	      /* of the one being read */
-	bool has_found;		      /* `find` was answered: */
-	int64_t found;		      /* -1: there is none */
+	struct tensor_slice previous; /* cells of the reading before */
+	struct tensor_heat heat;      /* the map that is shown */
+	struct tensor_heat next_heat; /* the map that is being read, to replace heat */
+	uint64_t heat_reading;	      /* reading of next_heat */
+	bool has_found;		      /* a `find` request was answered */
+	int64_t found;		      /* flat index of the found element; -1: none */
 };
 
 void tensorview_init(struct tensorview *tensorview);
 void tensorview_clear(struct tensorview *tensorview);
-/* Another expression: nothing is known of it. */
+/* Selects another expression and drops all data. */
 void tensorview_look(struct tensorview *tensorview, const char *expression);
-/* Of another process: nothing is known of it there. */
+/* Selects another process and drops all data, but not the expression. */
 void tensorview_move(struct tensorview *tensorview, int rank, size_t node, pid_t pid);
-/* What comes from now on is of a later time. */
+/* Starts a new reading: later answers belong to it. */
 void tensorview_begin_reading(struct tensorview *tensorview);
 /*
- * Takes an answer to the request `tensor` that did this work. -1 and a
- * sentence where it makes no sense; nothing is changed then.
+ * Takes an answer to a `tensor` request for this work. -1 and *error: the answer is
+ * invalid, and nothing has changed.
  */
 int tensorview_take(struct tensorview *tensorview, enum tensor_work work, const json_t *body,
 		    double now, struct error *error);
-/* It could not be read: what is known stays, and grows old. */
+/* Notes that a request failed; older data is kept. */
 void tensorview_fail(struct tensorview *tensorview, const char *why);
-/* Lends a cell; NULL: it has not come. */
+/* Returns a borrowed cell; NULL: not received. */
 const struct tensor_number *tensorview_number(const struct tensorview *tensorview,
 					      const struct tensor_plane *plane,
 					      const struct tensor_place *place);
-/* It is another than at the reading before; false where that is not known. */
+/* True if the cell differs from the reading before; false also if unknown. */
 bool tensorview_has_changed(const struct tensorview *tensorview, const struct tensor_plane *plane,
 			    const struct tensor_place *place);
-/* All cells of a slice have come in this reading. */
+/* True if all cells of the slice were received in this reading. */
 bool tensorview_covers(const struct tensorview *tensorview, const struct tensor_slice *slice);
 
 #endif

@@ -3,25 +3,25 @@
 #include "banned.h"
 
 /*
- * A thread that truly waits is not switched in at all; one that waits with a
- * time-out (a DataLoader looks every 5 s, a store every 10 s) is woken a few
- * times then. A job that makes progress wakes its main thread several times
- * a step. More than two, and more than two a second, is progress.
+ * A thread that waits for an event is not scheduled at all; a wait with a time-out (a
+ * DataLoader polls every 5 s, a store every 10 s) wakes a few times. A job that makes
+ * progress wakes its main thread several times per step. More than WAKES_FREE wakes, and
+ * more than WAKES_PER_SECOND, are progress.
  */
 #define WAKES_FREE 2
 #define WAKES_PER_SECOND 2.0
 /*
- * A thread that waits and has hardly used a processor so far has been let go
- * when it uses a twentieth of the time: the steps of a job may be long, and
- * each sample may find it waiting again at the same place.
+ * A waiting thread that has used hardly any CPU time so far (share below IDLE_SHARE) has
+ * resumed if it uses BURST_SHARE: a job's steps may be long, and each sample may find the
+ * thread waiting at the same place again.
  */
 #define IDLE_SHARE 0.02
 #define BURST_SHARE 0.05
-/* How much the newest sample counts in a thread's usual share. */
+/* Weight of the newest sample in a thread's usual share. */
 #define USUAL_WEIGHT 0.2
 /*
- * Of a thread that computes, processor time says that it goes on: a fiftieth
- * of the time between two samples is more than a sleeping loop uses.
+ * A computing thread moves if it uses this share of CPU time between two samples, which
+ * is more than a loop of sleeps uses.
  */
 #define COMPUTES_SHARE 0.02
 #define BUSY_SHARE 0.5
@@ -32,7 +32,7 @@ static bool looks_alike(const struct thread_sample *a, const struct thread_sampl
 	       a->argument == b->argument && a->is_main == b->is_main;
 }
 
-/* One that saves a checkpoint waits for a disk. */
+/* True also for a thread that saves a checkpoint, which waits for a disk. */
 static bool waits(const struct thread *thread)
 {
 	return activity_is_wait(thread->activity.kind) || thread->activity.kind == ACTIVITY_SAVE;
@@ -58,7 +58,7 @@ double thread_share(const struct thread *thread, const struct thread *before, do
 	return (double)(now - then) / (seconds * 1e9);
 }
 
-/* Keeps the usual share, and says whether this one is far above it. */
+/* Updates the usual share; true: this share is far above it. */
 static bool has_burst(struct thread *thread, const struct thread *before, double share)
 {
 	double usual = before->usual_share;
@@ -92,7 +92,7 @@ void thread_compare(struct thread *thread, const struct thread *before, double s
 	bool is_let_go;
 	double share;
 
-	/* Half a sample says nothing about what came before or after it. */
+	/* An incomplete sample shows nothing about changes before or after it. */
 	if (thread->sample.missing || (before && before->sample.missing))
 		before = NULL;
 	if (before && looks_alike(&thread->sample, &before->sample))
@@ -106,11 +106,11 @@ void thread_compare(struct thread *thread, const struct thread *before, double s
 	share = thread_share(thread, before, seconds);
 	thread->sample_count = before->sample_count + 1;
 	is_let_go = has_burst(thread, before, share) || was_woken(thread, before, seconds);
-	/* A stack that could not be read this once says nothing. */
+	/* A stack that could not be read in one sample is no change. */
 	thread->has_changed = (thread->sample.stack && before->sample.stack &&
 			       thread->sample.stack != before->sample.stack) ||
 			      (is_let_go && !is_disturbed);
-	/* What sleeps in a loop uses a little, and does not get anywhere. */
+	/* A loop of sleeps uses some CPU time, but does not move. */
 	thread->has_moved = thread->has_changed ||
 			    (!activity_is_wait(thread->activity.kind) &&
 			     thread->activity.kind != ACTIVITY_SLEEP && share >= COMPUTES_SHARE);

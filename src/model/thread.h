@@ -1,6 +1,6 @@
 /*
- * thread: one thread of a process as its samples show it: the newest, and what
- * comparing it with the one before says about movement.
+ * thread: one thread of a process: its newest sample, and its movement since the sample
+ * before.
  *
  * A rank owns its threads.
  */
@@ -14,42 +14,37 @@
 #include "protocol/sample.h"
 
 struct thread {
-	struct thread_sample sample; /* newest; strings owned, stacks lent; its
-				      * native stack may be an older one of the
-				      * same Python stack */
-	double native_at;	     /* session time sample.native was read; -1 */
+	struct thread_sample sample; /* newest; strings owned, stacks borrowed; sample.native may be
+				      * of an older sample with the same Python stack */
+	double native_at;	     /* session time of sample.native's sample; -1: none */
 	struct activity activity;
-	double since;	     /* session time of the first sample that already
-			      * showed this stack, unchanged since; of one that
-			      * is stopped, of the first that showed that */
-	double here_since;   /* the same, stopped or not */
-	size_t sample_count; /* samples of this thread, this one included */
-	bool has_changed;    /* between the two newest samples: its stack, or
-			      * it waits and was woken, or used a processor,
-			      * more than idle waits do */
-	bool has_moved;	     /* has_changed, or it computes and used
-			      * processor time */
-	bool has_woken;	     /* it sleeps as before, and was awake between */
-	double usual_share;  /* of the time on a processor, of late */
-	bool is_busy;	     /* used a processor for at least half of the time
-			      * between the two newest samples */
-	bool is_odd;	     /* see outlier.h */
+	double since; /* session time since which the stack is unchanged; for a stopped thread since
+		       * which it is stopped */
+	double here_since;   /* session time since which the stack is unchanged */
+	size_t sample_count; /* number of samples of this thread, including this one */
+	bool has_changed; /* between the two newest samples the stack changed, or the waiting thread
+			   * was woken or used CPU time, more than idle waits do */
+	bool has_moved;	  /* has_changed, or the thread computes and used CPU time */
+	bool has_woken;	  /* the thread sleeps in both samples, and was awake between them */
+	double usual_share; /* recent average share of time on a CPU, 0 to 1 */
+	bool is_busy; /* used at least half of the time between the two newest samples on a CPU */
+	bool is_odd;  /* set by outlier.h */
 };
 
 /*
- * Fills all but the native stack of a thread that has its sample, taken at
- * session time now, seconds after the one in before; NULL: it is the first.
- * is_disturbed: a debugger has interrupted it between them, which wakes what
- * waits.
+ * Computes all members from the new sample (taken at session time now) except native_at
+ * and the native stack; before is the thread in the sample taken `seconds` earlier, NULL:
+ * none. is_disturbed: a debugger interrupted the thread between both samples, which wakes
+ * waiting threads.
  */
 void thread_compare(struct thread *thread, const struct thread *before, double seconds, double now,
 		    bool is_disturbed);
 /*
- * A sample without native frames (they take longer, or were not asked for)
- * leaves those of before standing while the Python stack is the same.
+ * If the sample has no native frames (they take longer, or were not requested), keeps
+ * those of before while the Python stack is the same.
  */
 void thread_keep_native(struct thread *thread, const struct thread *before, double now);
-/* Share of the time between two samples that it was on a processor. */
+/* Share of the time between two samples that the thread was on a CPU, 0 to 1. */
 double thread_share(const struct thread *thread, const struct thread *before, double seconds);
 
 #endif

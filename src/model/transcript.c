@@ -39,7 +39,7 @@ const struct transcript *session_find_transcript(const struct session *session, 
 	return transcript_find(session, node, pid);
 }
 
-/* The oldest of too many goes. */
+/* If there are too many transcripts, the oldest is freed. */
 static struct transcript *transcript_find_or_add(struct session *session, size_t node, pid_t pid)
 {
 	struct transcript *transcript = transcript_find(session, node, pid);
@@ -70,7 +70,7 @@ void session_clear_transcripts(struct session *session)
 	session->transcript_count = 0;
 }
 
-/* Half of it goes at once, so that few bytes are moved often. */
+/* Drops half of the bytes at once, so that bytes are not moved for each addition. */
 static void transcript_forget_oldest(struct transcript *transcript)
 {
 	size_t excess;

@@ -1,7 +1,7 @@
 /*
- * transcript: the sessions of debuggers as bytes, as their terminals are to
- * get them. Bounded: the newest bytes of the last processes that were looked
- * at. Positions count from a session's first byte that came.
+ * transcript: the terminal output of debuggers' sessions, as bytes for a terminal
+ * emulator. Limited to the newest bytes of the last processes that were selected.
+ * Positions count from a session's first received byte.
  */
 #ifndef MODEL_TRANSCRIPT_H
 #define MODEL_TRANSCRIPT_H
@@ -22,22 +22,22 @@ struct session;
 struct transcript {
 	size_t node;
 	pid_t pid;
-	uint64_t times; /* raised when it begins anew */
+	uint64_t times; /* raised when the session begins anew */
 	uint64_t start; /* position of the first byte that is kept */
-	uint64_t told;	/* what is before was not said just now: nobody waits
-			 * for an answer to it */
+	uint64_t told;	/* bytes before this position are old output, received again: terminal
+			 * queries in them need no reply */
 	struct buffer bytes;
 };
 
 void transcript_free(struct transcript *transcript);
-/* Behind the last byte. */
+/* Position behind the last byte. */
 uint64_t transcript_end(const struct transcript *transcript);
-/* Adds what came; is_first: it begins anew, and these were said before. */
+/* Appends output; is_first: the session begins anew, and text is its older output. */
 void transcript_add(struct transcript *transcript, const char *text, bool is_first);
-/* Lends; NULL: nothing of it came. */
+/* Returns a borrowed transcript; NULL: no output received. */
 const struct transcript *session_find_transcript(const struct session *session, size_t node,
 						 pid_t pid);
-/* For session_apply: an event `output` of category `terminal`. */
+/* Handles an event `output` of category `terminal` for session_apply. */
 int session_apply_transcript(struct session *session, size_t node, const json_t *body,
 			     struct error *error);
 void session_clear_transcripts(struct session *session);

@@ -14,18 +14,18 @@
 #include "model/wait-group.h"
 
 /*
- * A majority that uses processor time at one unchanged line computes, says
- * rule 4. After so long on that line it rather spins, waiting (NCCL and CUDA
- * do), if some rank is not with it.
+ * By rule 4 a majority that uses CPU time at one unchanged line computes. After this many
+ * seconds on that line it probably spins in a wait (NCCL and CUDA do), if some rank is
+ * elsewhere.
  */
 #define SPIN_SECONDS 10.0
 
-/* Sleep is what a program does on purpose, so it takes longer to be odd. */
+/* A program sleeps on purpose: seconds before a sleeping rank is called hung. */
 #define SLEEP_SECONDS 10.0
 
 /*
- * Peers that wait for a rank that computes are well for as long as it takes;
- * so long they are not called hung, if nothing else was seen of them.
+ * Peers may wait for a computing rank for any time: they are not called hung for this
+ * many seconds, if no other movement was seen.
  */
 #define LATE_SECONDS 2.0
 
@@ -62,7 +62,7 @@ static bool verdict_is_live(const struct wait_group *wait_group)
 	return wait_group->role == WAIT_GROUP_WAITS || wait_group->role == WAIT_GROUP_ELSEWHERE;
 }
 
-/* Ranks of all wait groups of a role that changed lately. */
+/* Number of ranks that changed recently, in all wait groups of a role. */
 static size_t count_changing(const struct wait_group_list *wait_groups, enum wait_group_role role)
 {
 	size_t count = 0;
@@ -74,7 +74,7 @@ static size_t count_changing(const struct wait_group_list *wait_groups, enum wai
 	return count;
 }
 
-/* Whether a rank is known not to wait for its peers. */
+/* True if a rank is known not to wait for its peers. */
 static bool verdict_has_late(const struct wait_group_list *wait_groups)
 {
 	for (size_t i = 0; i < wait_groups->count; i++) {
@@ -85,7 +85,7 @@ static bool verdict_has_late(const struct wait_group_list *wait_groups)
 	return false;
 }
 
-/* Whether a rank that is not with the waiting ones was, a moment ago. */
+/* True if a rank that does not wait now did wait with the others a moment ago. */
 static bool has_leaver(const struct wait_group_list *wait_groups)
 {
 	for (size_t i = 0; i < wait_groups->count; i++) {
@@ -131,7 +131,7 @@ static bool are_all_stopped(const struct wait_group_list *wait_groups)
 	return true;
 }
 
-/* Whether a signal or another debugger has stopped a rank. */
+/* True if a signal or another debugger has stopped a rank. */
 static bool is_any_stopped(const struct wait_group_list *wait_groups)
 {
 	for (size_t i = 0; i < wait_groups->count; i++) {
@@ -141,7 +141,7 @@ static bool is_any_stopped(const struct wait_group_list *wait_groups)
 	return false;
 }
 
-/* The wait group of more than half of the ranks that could be read, or NULL. */
+/* The wait group of more than half of the ranks that could be read; NULL: none. */
 static const struct wait_group *find_majority(const struct wait_group_list *wait_groups)
 {
 	for (size_t i = 0; i < wait_groups->count; i++) {
@@ -153,8 +153,8 @@ static const struct wait_group *find_majority(const struct wait_group_list *wait
 }
 
 /*
- * Rule 3, where all wait or none does. What the majority does while it
- * changes from sample to sample is chance, and so is who is not with it.
+ * Rule 3, if all ranks wait or none does. If the majority changes from sample to sample,
+ * its place and the ranks outside of it are chance: no outliers.
  */
 static enum finding find_in_majority(const struct wait_group_list *wait_groups)
 {
@@ -194,7 +194,8 @@ static enum finding verdict_find(const struct wait_group_list *wait_groups, size
 	if (rank_barrier_is_any(wait_groups))
 		return FINDING_HOLDING;
 	if (counts[WAIT_GROUP_WAITS] > 0 && counts[WAIT_GROUP_ELSEWHERE] > 0) {
-		/* The waiting ranks cannot get further than a stopped one. */
+		/* The waiting ranks cannot get further than a stopped one: changes are no
+		 * progress. */
 		if (!is_any_stopped(wait_groups) &&
 		    (count_changing(wait_groups, WAIT_GROUP_WAITS) > 0 || has_leaver(wait_groups)))
 			return FINDING_MOVING;
@@ -203,7 +204,8 @@ static enum finding verdict_find(const struct wait_group_list *wait_groups, size
 	return find_in_majority(wait_groups);
 }
 
-/* Teardown is odd while others live; a gone rank always is. */
+/* True for a rank that has gone, or stopped at its own exception, or is in teardown while others
+ * are alive. */
 static bool is_leaver(const struct wait_group_list *wait_groups,
 		      const struct wait_group *wait_group)
 {
@@ -215,9 +217,8 @@ static bool is_leaver(const struct wait_group_list *wait_groups,
 }
 
 /*
- * Where none lives: those that failed and ended first. The rest were ended for
- * it, by their launcher or by the lost connection. A code that is not known
- * (-1) is no failure.
+ * If no rank is alive: true for the ranks that failed and ended first. The launcher or
+ * the lost connection ended the others. An unknown exit code (-1) is no failure.
  */
 static bool is_culprit(const struct wait_group_list *wait_groups,
 		       const struct wait_group *wait_group)
@@ -257,7 +258,7 @@ static void mark_outliers(struct wait_group_list *wait_groups, enum finding find
 	}
 }
 
-/* Whether a rank has gone that must have been here. */
+/* True if a rank has exited, or an expected rank is missing. */
 static bool has_lost_one(const struct session *session)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {
@@ -270,7 +271,7 @@ static bool has_lost_one(const struct session *session)
 	return false;
 }
 
-/* The state of ranks that live: rule 4. */
+/* The state of live ranks, by rule 4. */
 static enum verdict_state state_of_living(const struct wait_group_list *wait_groups)
 {
 	if (!wait_groups->is_sampled_twice || verdict_count_live(wait_groups) == 0)
@@ -280,7 +281,7 @@ static enum verdict_state state_of_living(const struct wait_group_list *wait_gro
 									 : VERDICT_HUNG;
 	if (count_moving(wait_groups) > 0)
 		return VERDICT_PROGRESSING;
-	/* Short steps between long sleeps are never seen. */
+	/* Samples miss short steps between long sleeps. */
 	for (size_t i = 0; i < wait_groups->count; i++) {
 		if (wait_groups->items[i].waking_count > 0)
 			return VERDICT_UNKNOWN;
@@ -299,8 +300,8 @@ static bool is_message_under_way(const struct wait_group_list *wait_groups)
 }
 
 /*
- * Wait groups that all wait, each for the others, have nothing to wait for, unless
- * a message may be on its way from one to the other.
+ * Seconds without change before a wait group may be called hung. Groups that all wait for
+ * each other can never proceed (0), unless a message may be in flight.
  */
 static double quiet_seconds_of(const struct wait_group_list *wait_groups,
 			       const struct wait_group *wait_group)
@@ -314,7 +315,7 @@ static double quiet_seconds_of(const struct wait_group_list *wait_groups,
 	return VERDICT_STILL_SECONDS;
 }
 
-/* Whether the wait groups have stood long enough to be called hung, or move. */
+/* True if all wait groups are unchanged for long enough to be called hung, or some rank moves. */
 static bool are_quiet_long(const struct wait_group_list *wait_groups)
 {
 	if (count_moving(wait_groups) > 0)
@@ -330,8 +331,9 @@ static bool are_quiet_long(const struct wait_group_list *wait_groups)
 }
 
 /*
- * Peers wait, and nothing was seen of them. A late rank that works for itself
- * moves, until it spins; one that computes may be in a loop without an end.
+ * The state if peers wait for late ranks. A late rank with its own work (backward,
+ * checkpoint, …) makes progress, until it probably spins; one that computes may be in an
+ * endless loop.
  */
 static enum verdict_state state_of_late(const struct wait_group_list *wait_groups)
 {
@@ -353,7 +355,7 @@ static enum verdict_state state_of_late(const struct wait_group_list *wait_group
 	}
 	if (is_computing && unchanged < LATE_SECONDS)
 		return VERDICT_UNKNOWN;
-	/* What was a step until the stop is none from then on. */
+	/* Steps before the stop say nothing about the time after it. */
 	if (is_any_stopped(wait_groups) && count_changing(wait_groups, WAIT_GROUP_WAITS) > 0)
 		return VERDICT_UNKNOWN;
 	return state_of_living(wait_groups);
@@ -375,7 +377,7 @@ static enum verdict_state state_of_majority(const struct wait_group_list *wait_g
 	return VERDICT_HUNG;
 }
 
-/* A rank that could not be read may be at what the others wait for. */
+/* A rank that could not be read may be the one that the others wait for: the job is not hung. */
 static enum verdict_state without_unread(const struct wait_group_list *wait_groups,
 					 enum verdict_state state)
 {
@@ -424,8 +426,8 @@ static enum verdict_state verdict_state_of(const struct session *session,
 }
 
 /*
- * The majority's glyph is the first, an outlier's the second (without one the
- * smallest class's), and the further classes have the further ones.
+ * The majority gets glyph 0, an outlier (without outliers the smallest class) glyph 1,
+ * other classes the next ones.
  */
 static void mark_classes(struct verdict *verdict)
 {

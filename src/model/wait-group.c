@@ -19,7 +19,8 @@ static uint64_t hash_code(uint64_t hash, const struct code *code)
 	return hash_text(hash_text(hash, code->func), code->file);
 }
 
-/* Frames from the outermost in to, and with, frame number innermost. */
+/* Hashes the frames from the outermost to number innermost, inclusive; without the line of an
+ * innermost frame in a library. */
 static uint64_t hash_frames(uint64_t hash, const struct stack *stack, size_t innermost)
 {
 	for (size_t i = stack->frame_count; i-- > innermost;) {
@@ -39,9 +40,9 @@ static bool is_blocked_in_training(const struct thread *main_thread)
 }
 
 /*
- * Backward blocks in C++ without a Python frame that names the collective
- * (DDP's hooks). If no thread of the rank has used a processor meanwhile, and
- * no child, nothing of its own is left to wait for.
+ * Backward may block in C++ in a collective that no Python frame names (DDP's hooks). If
+ * no thread and no child of the rank has used CPU time meanwhile, the rank waits for its
+ * peers.
  */
 static bool is_idle_in_training(const struct rank *rank, const struct thread *main_thread)
 {
@@ -64,7 +65,7 @@ enum wait_group_role wait_group_role_of(const struct rank *rank)
 {
 	const struct thread *main_thread = rank_main_thread(rank);
 
-	/* What its stack looks like says nothing then. */
+	/* In a debugger, the stack does not show whether the rank waits for peers. */
 	if (debug_state_is_held(rank))
 		return WAIT_GROUP_ELSEWHERE;
 	switch (rank->state) {
@@ -96,8 +97,7 @@ static bool has_stack(enum wait_group_role role)
 	       role == WAIT_GROUP_TEARDOWN;
 }
 
-/* The rank's main thread, or the one that a debugger has stopped, if its stack
- * is to be compared. */
+/* The rank's main thread, or the thread that a debugger has stopped; NULL: no stack to compare. */
 static const struct thread *compared_thread(const struct rank *rank, enum wait_group_role role)
 {
 	const struct thread *thread =
@@ -108,23 +108,23 @@ static const struct thread *compared_thread(const struct rank *rank, enum wait_g
 	return thread;
 }
 
-/* One class while it is made. */
+/* A class under construction. */
 struct draft {
 	struct rank_class class;
 	enum wait_group_role role;
 	const struct rank *first;
 	size_t count;
-	size_t number; /* before sorting */
+	size_t number; /* index before sorting */
 };
 
 struct drafts {
 	struct draft *items;
 	size_t count;
 	size_t capacity;
-	struct map *by_key; /* to index + 1, as a pointer-sized number */
+	struct map *by_key; /* maps a key to an index + 1 */
 };
 
-/* What tells ranks apart that are at the same place. */
+/* Hash of the states that separate ranks at the same place. */
 static uint64_t state_key(const struct rank *rank)
 {
 	return (uint64_t)(rank->state == RANK_STOPPED) |
@@ -285,7 +285,8 @@ static int compare_wait_groups(const void *left, const void *right)
 	return a->first->process.rank - b->first->process.rank;
 }
 
-/* Gathers the drafts into wait groups; class_wait groups by key until they are sorted. */
+/* Joins the drafts into wait groups; returns the group's index of each draft. Indices are found
+ * again by key after the sort. */
 static size_t *gather(struct wait_group_list *wait_groups, const struct drafts *drafts,
 		      const struct session *session)
 {

@@ -1,10 +1,10 @@
 /*
- * wait-group: ranks that are at the same place, as a person would say it. A class
- * asks for equal stacks to the last line; a wait group does not look inside a known
- * place (which line of all_reduce it is does not matter), and knows whether
- * its ranks wait for their peers. The verdict judges wait groups, not classes.
+ * wait-group: ranks that are at the same place in the user's terms. The ranks of a class
+ * have equal stacks to the last line; a wait group ignores lines inside a known function
+ * (any line of all_reduce is the same place), and knows whether its ranks wait for their
+ * peers. The verdict judges wait groups, not classes.
  *
- * Made anew for each verdict; everything is lent from the session.
+ * Made anew for each verdict; all pointers are borrowed from the session.
  */
 #ifndef MODEL_WAIT_GROUP_H
 #define MODEL_WAIT_GROUP_H
@@ -21,13 +21,13 @@ struct thread;
 struct verdict;
 
 enum wait_group_role {
-	WAIT_GROUP_WAITS,     /* for its peers */
-	WAIT_GROUP_ELSEWHERE, /* alive, at another thing */
+	WAIT_GROUP_WAITS,     /* waits for its peers */
+	WAIT_GROUP_ELSEWHERE, /* alive, but does not wait for its peers */
 	WAIT_GROUP_TEARDOWN,
 	WAIT_GROUP_GONE,
 	WAIT_GROUP_UNREADABLE,
-	WAIT_GROUP_UNREAD, /* no sample yet */
-	WAIT_GROUP_ROLES,  /* how many there are */
+	WAIT_GROUP_UNREAD, /* not sampled yet */
+	WAIT_GROUP_ROLES,  /* number of roles */
 };
 
 struct wait_group {
@@ -35,35 +35,36 @@ struct wait_group {
 	uint64_t key;
 	struct rankset ranks;
 	size_t count;
-	const struct rank *first;	  /* lowest number */
-	const struct thread *main_thread; /* first's; NULL: no stack */
+	const struct rank *first;	  /* the lowest rank */
+	const struct thread *main_thread; /* thread of first; NULL: no stack */
 	bool is_outlier;
 	bool is_stopped;
-	bool is_unsettled; /* a rank of it is blocked in backward, and one
-			    * sample does not show whether it waits for peers:
-			    * role is WAIT_GROUP_ELSEWHERE */
+	bool is_unsettled; /* a rank is blocked in backward, and one sample does not show whether it
+			    * waits for peers; role is WAIT_GROUP_ELSEWHERE */
 	size_t moving_count;
 	size_t changing_count;
-	size_t leaving_count; /* see rank.h */
+	size_t leaving_count; /* this and the other counts: ranks for which rank_is_leaving() etc.
+			       * is true */
 	size_t working_count;
 	size_t helped_count;
 	size_t waking_count;
-	double ended_at;  /* of those that are gone, the first; -1 */
-	double unchanged; /* seconds that all its stacks are the same */
+	double ended_at;  /* session time at which the first of the gone ranks ended; -1 */
+	double unchanged; /* seconds for which all stacks are unchanged; -1: no stacks */
 };
 
 struct wait_group_list {
-	struct wait_group *items; /* largest first */
+	struct wait_group *items; /* most ranks first */
 	size_t count;
-	size_t role_counts[WAIT_GROUP_ROLES]; /* ranks */
-	bool is_sampled_twice;		      /* all that could be read */
+	size_t role_counts[WAIT_GROUP_ROLES]; /* number of ranks by role */
+	bool is_sampled_twice;		      /* all ranks that could be read */
 };
 
-/* What a rank's newest sample says it is at. */
+/* The role by the rank's newest sample. */
 enum wait_group_role wait_group_role_of(const struct rank *rank);
 /*
- * Fills verdict->classes (largest first) and class_index of the session's
- * ranks, and the wait groups. class_wait groups[i] is the wait group of class i; free() it.
+ * Fills verdict->classes (most ranks first), class_index of the session's ranks, and the
+ * wait groups. Returns an array with the index of the wait group of each class; free()
+ * it.
  */
 size_t *wait_groups_make(struct wait_group_list *wait_groups, struct verdict *verdict,
 			 struct session *session);

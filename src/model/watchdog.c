@@ -10,7 +10,7 @@
 
 #define NCCL_SECONDS 600.0
 #define OTHER_SECONDS 1800.0
-#define RANKS_LOOKED_AT 8 /* they run the same program */
+#define RANKS_LOOKED_AT 8 /* enough, as all ranks run the same program */
 
 static bool has_nccl_frame(const struct stack *stack)
 {

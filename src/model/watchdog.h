@@ -1,6 +1,6 @@
 /*
- * watchdog: for how long the peers of a rank that is held wait for it before a
- * time-out of their collective ends the job.
+ * watchdog: how long the peers of a stopped rank wait before a time-out of their
+ * collective ends the job.
  */
 #ifndef MODEL_WATCHDOG_H
 #define MODEL_WATCHDOG_H
@@ -8,8 +8,8 @@
 struct session;
 
 /*
- * What a node has told of a rank, or torch's defaults: 600 where NCCL was seen,
- * else 1,800. -1: there are no peers.
+ * Seconds: the shortest that a node reported, else torch's default: 600 if NCCL is in a
+ * stack, else 1,800. -1: the job has no peers.
  */
 double watchdog_seconds(const struct session *session);
 
