@@ -14,7 +14,7 @@ void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *memory, size_t size);
 char *xstrdup(const char *string);
 char *xstrndup(const char *string, size_t length);
-/* xstrdup, but NULL stays NULL. */
+/* xstrdup() that returns NULL for NULL. */
 char *xstrdup_or_null(const char *string);
 /* Frees *string and sets it to a copy of with; both strings may be NULL. */
 void xreplace(char **string, const char *with);

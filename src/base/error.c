@@ -50,7 +50,7 @@ int error_set(struct error *error, const char *format, ...)
 	return -1;
 }
 
-/* Makes "WORDS: BEHIND". */
+/* Writes the formatted words, ": " and behind. */
 __attribute__((format(printf, 3, 0))) static void set_with(struct error *error, const char *behind,
 							   const char *format, va_list values)
 {

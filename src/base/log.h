@@ -18,7 +18,7 @@ enum log_level {
 	LOG_ERROR,
 };
 
-/* The program's name in front of each line. */
+/* Sets the program's name, which begins each line. */
 void log_set_name(const char *name);
 /* is_quiet: no lines on standard error (curses draws there), only in memory. */
 void log_set_quiet(int is_quiet);

@@ -113,7 +113,7 @@ static void close_left(uv_handle_t *handle, void *unused)
 		uv_close(handle, free_handle);
 }
 
-/* Rounded up: a timer is never early. */
+/* Rounds up, so that a timer is never early. */
 static uint64_t to_milliseconds(double seconds)
 {
 	if (!(seconds > 0))

@@ -36,7 +36,7 @@ void loop_turn(struct loop *loop);
 void loop_stop(struct loop *loop);
 /* Seconds of CLOCK_MONOTONIC, read at each call. */
 double loop_now(void);
-/* The same clock in nanoseconds. */
+/* loop_now() in nanoseconds. */
 uint64_t loop_now_ns(void);
 
 /*

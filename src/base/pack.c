@@ -12,7 +12,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-#define LEVEL 5		  /* 1: fast, 9: small */
+#define LEVEL 5		  /* compression level, 1 (fast) to 9 (small) */
 #define GZIP_WINDOW 31	  /* window of 32 KB, with gzip's header and trailer */
 #define MEMORY_LEVEL 8	  /* zlib's default */
 #define CHUNK 16384	  /* bytes of output per call of zlib */

@@ -29,15 +29,15 @@
 
 enum state {
 	STATE_PLAIN,
-	STATE_NAMED,	 /* password */
-	STATE_ANNOTATED, /* password: str */
-	STATE_COMPARED,	 /* password == */
-	STATE_ASSIGNED,	 /* password =, "password": */
-	STATE_UNPACKED,	 /* user, password = ... to the end of the statement */
+	STATE_NAMED,	 /* behind the name: password */
+	STATE_ANNOTATED, /* behind an annotation: password: str */
+	STATE_COMPARED,	 /* behind a comparison: password == */
+	STATE_ASSIGNED,	 /* behind an assignment: password =, "password": */
+	STATE_UNPACKED,	 /* user, password = ...: until the end of the statement */
 };
 
 struct level {
-	char bracket; /* 0: none */
+	char bracket; /* the opening bracket; 0: none, the top level */
 	enum state state;
 	bool is_key;	/* the secret's name was in a string */
 	bool is_exact;	/* the name ends in a secret's word (api_key, not key_size): numbers are
@@ -220,9 +220,9 @@ static void close_bracket(struct scan *scan)
 		return;
 	scan->depth--;
 	level = top(scan);
-	/* (user, password) = ... */
+	/* The names of a tuple are assigned to: (user, password) = ... */
 	level->was_named |= inner.bracket == '(' && inner.was_named;
-	/* config["password"] = ... */
+	/* The key names the value that is assigned: config["password"] = ... */
 	if (inner.bracket == '[' && inner.state == STATE_NAMED && inner.is_key &&
 	    level->state <= STATE_NAMED) {
 		level->state = STATE_NAMED;

@@ -58,20 +58,20 @@ void text_cut(struct buffer *out, const char *string, int width);
  */
 void text_cut_path(struct buffer *out, const char *path, int width);
 
-/* 1024 -> "1,024". */
+/* Appends a number with commas: 1024 -> "1,024". */
 void text_count(struct buffer *out, uint64_t count);
-/* Bytes -> "264 B" "1.0 KB" "412 MB": at most seven columns. */
+/* Appends a size in bytes: "264 B" "1.0 KB" "412 MB": at most seven columns. */
 void text_size(struct buffer *out, uint64_t bytes);
 /* Appends string in lower case, for comparisons that ignore case. */
 void text_lower(struct buffer *out, const char *string);
 int32_t text_codepoint_lower(int32_t codepoint);
 /* True if text_lower() would change string. */
 bool text_has_capital(const char *string);
-/* Seconds -> "0s" "34s" "4m" "9h" "3d": at most four columns. */
+/* Appends an age in seconds: "0s" "34s" "4m" "9h" "3d": at most four columns. */
 void text_age(struct buffer *out, double seconds);
-/* Seconds with a unit, for a sentence: "34 s", "9 min", "4 h", "3 d". */
+/* Appends seconds with a unit, for a sentence: "34 s", "9 min", "4 h", "3 d". */
 void text_duration(struct buffer *out, double seconds);
-/* Seconds as a clock shows them: "0:34", "1:02:03". */
+/* Appends seconds like a clock: "0:34", "1:02:03". */
 void text_clock(struct buffer *out, double seconds);
 
 #endif

@@ -112,7 +112,7 @@ static void answer_sentence_append_question(struct buffer *out, const struct tel
 	text_append_line(out, question, strcspn(question, "\n"));
 }
 
-/* "rank 2's", "ranks 2-3's" */
+/* Appends "rank 2's loss", "ranks 2-3's loss". */
 static void append_owner(struct buffer *out, const struct telling *telling)
 {
 	rankset_append_named(out, &telling->class->ranks);
@@ -441,7 +441,7 @@ static bool are_listed_alike(const struct answers *answers, const struct answer_
 	return true;
 }
 
-/* " over ranks 0-3, each float32 [8]; rank 1 against rank 0: …" */
+/* Appends " over ranks 0-3, each float32 [8]; rank 1 against rank 0: …" */
 static void answer_sentence_append_alike(struct buffer *out, const struct telling *telling)
 {
 	const struct difference *difference = first_difference(telling->answers);
@@ -524,7 +524,7 @@ static void append_more(struct buffer *out, const struct telling *telling)
 	rankset_clear(&more);
 }
 
-/* "loss is nan on all 4 ranks" */
+/* Appends "loss is nan on all 4 ranks". */
 static void tell_same_number(struct buffer *out, const struct telling *telling)
 {
 	const struct answer_class *class = &telling->classes->items[0];
@@ -647,7 +647,8 @@ static bool tell_shards(struct buffer *out, const struct telling *telling)
 	return true;
 }
 
-/* "w is Shard(0) of [8, 4] on rank 0, Shard(1) of [8, 4] on rank 1" */
+/* Appends "rank 1's w is Shard(1) of [8, 4], the others' Shard(0) of [8, 4]"; false: the
+ * placements are equal, and nothing was appended. */
 static bool tell_placement(struct buffer *out, const struct telling *telling)
 {
 	const struct answer_class *own = telling->class;

@@ -493,7 +493,7 @@ static apply_function *const response_functions[REQUEST_KIND_COUNT] = {
 	[REQUEST_OUTPUT] = apply_streams,
 };
 
-/* False: the name is unknown. *apply NULL: the session stays as it is. */
+/* False: the name is unknown. *apply NULL: the message does not change the session. */
 static bool apply_find_function(const struct message *message, apply_function **apply)
 {
 	enum request_kind request = request_kind_find(message->name);

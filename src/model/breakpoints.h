@@ -148,7 +148,8 @@ const char *breakpoint_backend_name(enum breakpoint_backend backend);
  * rank has set the breakpoint.
  */
 void breakpoint_append_backends(struct buffer *out, const struct breakpoint_summary *summary);
-/* Appends "hit 3", of several ranks "hit 3 each", "hit 5 in 2 ranks". */
+/* Appends the hits, summed over all ranks: "hit 3"; with several ranks "hit 3 each" if all have
+ * 3, else "hit 5 in 2 ranks". */
 void breakpoint_append_hits(struct buffer *out, const struct breakpoint_summary *summary);
 /* Number of breakpoints that breakpoint_summary_make() can return. */
 size_t breakpoint_summary_count(const struct session *session);

@@ -34,11 +34,12 @@ struct job_key {
 };
 
 struct choice {
-	struct rankset wanted;		  /* ranks of --ranks; empty: all */
-	struct rankselect *wanted_select; /* --ranks with hosts; NULL: all */
-	struct rankselect *wanted_focus;  /* --ranks, to become the focus later; NULL: none */
+	struct rankset wanted;		  /* --ranks, if it has only numbers; empty: all */
+	struct rankselect *wanted_select; /* --ranks, if it has hosts; NULL: all */
+	struct rankselect *wanted_focus;  /* --ranks, if it needs samples: becomes the focus later;
+					   * NULL: none */
 	char *wanted_text;		  /* text of --ranks; NULL: not given */
-	char *wanted_job;		  /* --job; NULL: any */
+	char *wanted_job;		  /* text of --job; NULL: not given */
 	bool has_wanted_pids;		  /* --pid was given: all of those processes form one job */
 	struct job_key job;		  /* the chosen job, which may have ended */
 	struct selection selection;

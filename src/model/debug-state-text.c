@@ -90,7 +90,7 @@ static void debug_state_text_append_failure(struct buffer *out, const char *desc
 	buffer_append_string(out, ")");
 }
 
-/* "at watch 3 (total: 3 -> 4)" */
+/* Appends "at watch 3 (total: 3 -> 4)". */
 static void append_watch(struct buffer *out, const struct debugger *debugger)
 {
 	if (debugger->hit_count > 0)
@@ -114,7 +114,7 @@ static void append_entry(struct buffer *out, const struct debugger *debugger)
 	debug_state_text_append_text(out, debugger->backend ? debugger->backend : "a debugger");
 }
 
-/* "stopped at breakpoint 1, train.py:14" */
+/* Appends "stopped at breakpoint 1, train.py:14". */
 static void debug_state_text_append_stop(struct buffer *out, const struct rank *rank)
 {
 	const struct debugger *debugger = &rank->debugger;
@@ -247,7 +247,7 @@ static void debug_state_text_groups_clear(struct groups *groups)
 	free(groups->items);
 }
 
-/* "waits in a debugger (pdb:unix:/tmp/1.sock) for somebody to connect" */
+/* Appends "waits in a debugger (pdb:unix:/tmp/1.sock) for somebody to connect". */
 static void debug_state_text_append_waiting(struct buffer *out, const struct group *group,
 					    bool is_plural)
 {
@@ -331,7 +331,8 @@ static void append_wait_place(struct buffer *out, const struct company *company)
 	phrase_append_where(out, company->only);
 }
 
-/* After a stop that the user requested: "6 ranks run on; 5 wait for them in all_reduce …" */
+/* For a stop that the user requested, appends ". 6 ranks run on; 5 wait for them in all_reduce
+ * …" */
 static void append_free(struct buffer *out, const struct company *company, bool is_one_held)
 {
 	size_t count = company->waiting + company->running;
@@ -350,7 +351,8 @@ static void append_free(struct buffer *out, const struct company *company, bool 
 	append_wait_place(out, company);
 }
 
-/* If only the program's exceptions stopped ranks: "; 3 of 4 ranks wait in all_reduce …" */
+/* If only exceptions and the program itself stopped ranks, appends "; 3 of 4 ranks wait in
+ * all_reduce …" */
 static void append_kept(struct buffer *out, const struct session *session,
 			const struct company *company)
 {

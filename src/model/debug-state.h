@@ -14,13 +14,13 @@ struct rank;
 struct session;
 struct thread;
 
-/* The debugger is ours and stopped at a prompt. */
+/* probetui is connected to the rank's debugger, which has stopped the rank at a prompt. */
 bool debug_state_is_stopped(const struct rank *rank);
 /* The rank waits in a debugger for a client. */
 bool debug_state_is_waiting(const struct rank *rank);
 /* Another client is connected to the debugger, and the rank is at the prompt. */
 bool debug_state_is_taken(const struct rank *rank);
-/* The debugger is ours and runs a command that was typed at the prompt. */
+/* probetui is connected to the debugger, which runs a command typed at its prompt. */
 bool debug_state_is_busy(const struct rank *rank);
 /* Any of the four states. */
 bool debug_state_is_held(const struct rank *rank);
@@ -43,7 +43,8 @@ const struct thread *debug_state_thread(const struct rank *rank);
 int debug_state_same_depth(const struct rank *rank, const struct rank *looked_at, int depth);
 /* debug_state_same_depth(), else the depth of the innermost frame of that function; -1: none. */
 int debug_state_same_function(const struct rank *rank, const struct rank *looked_at, int depth);
-/* Appends before and the last uncaught exception that stopped the rank; nothing if none did. */
+/* Appends the text `before` and the last uncaught exception that stopped the rank; nothing if
+ * none did. */
 void debug_state_append_raised(struct buffer *out, const struct rank *rank, const char *before);
 /* Seconds since the rank stopped, at session time now; -1: unknown. */
 double debug_state_seconds(const struct rank *rank, double now);

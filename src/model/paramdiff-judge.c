@@ -318,7 +318,7 @@ static size_t count_values(const struct paramdiff *diff, enum paramdiff_how how)
 	return count;
 }
 
-/* "3 tensors and 2 plain values" */
+/* Appends "3 tensors and 2 plain values". */
 static void paramdiff_judge_append_kinds(struct buffer *out, size_t tensors, size_t values)
 {
 	if (tensors > 0) {
@@ -507,7 +507,7 @@ static void append_replicated(struct buffer *out, const struct paramdiff *diff)
 		buffer_append_string(out, "; replicas of a shard are the same");
 }
 
-/* "4 parameters and buffers of model are shards, placed alike on ranks 0-3" */
+/* Appends "4 parameters and buffers of model are shards, placed alike on ranks 0-3". */
 static void append_sharded(struct buffer *out, const struct paramdiff *diff,
 			   const struct rankset *whole)
 {
@@ -548,8 +548,7 @@ static const struct paramdiff_class *first_with_nan(const struct paramdiff_row *
 	return NULL;
 }
 
-/* "ranks 0-3 have NaN in 26 tensors of model, first in fc.weight: 12 NaN of
- * 256" */
+/* Appends "ranks 0-3 have NaN in 26 tensors of model, first in fc.weight: 12 NaN of 256". */
 static void paramdiff_judge_append_nan(struct buffer *out, const struct paramdiff *diff)
 {
 	const struct paramdiff_row *row = &diff->rows[diff->first_nan];

@@ -52,7 +52,7 @@ struct phrase {
 	const char *verb[2]; /* of an outlier: one rank, several ranks */
 	enum place_form form;
 	const char *doing[2];	/* of ranks that are no outliers */
-	const char *summary[2]; /* without a place */
+	const char *summary[2]; /* of several groups in one sentence, without a place */
 };
 
 static const struct phrase phrases[PHRASES] = {
@@ -239,7 +239,7 @@ static const struct frame *named_frame(const struct rank *rank, const struct thr
 	return place_find(&rank->process, thread->sample.stack);
 }
 
-/* "load_batch (train.py:5) in time.sleep" */
+/* Appends "load_batch (train.py:5) in time.sleep". */
 static void phrase_append_frame(struct buffer *out, const struct rank *rank,
 				const struct thread *thread)
 {
@@ -318,7 +318,7 @@ static const char *reason_of(const struct rank *rank)
 	return rank->process.exit_code >= 0 ? error : "";
 }
 
-/* ": killed by SIGKILL" */
+/* Appends ": killed by SIGKILL"; nothing if unknown. */
 static void phrase_append_reason(struct buffer *out, const struct rank *rank)
 {
 	if (reason_of(rank)[0] != '\0')

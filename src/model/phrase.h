@@ -23,11 +23,11 @@ size_t phrase_index(const struct phrase *phrase);
 /* True if the activity has no wording of its own: "is elsewhere". */
 bool phrase_is_nameless(const struct wait_group *wait_group);
 
-/* "Rank 3", "Ranks 2 and 5", "Ranks 0-2,4-7" */
+/* Appends "Rank 3", "Ranks 2 and 5", "Ranks 0-2,4-7". */
 void phrase_append_ranks(struct buffer *out, const struct rankset *ranks);
 /* Appends "8 ranks", or "8 ranks here" if the job has more on other machines. */
 void phrase_append_total(struct buffer *out, const struct session *session);
-/* "All 8 ranks", "Both ranks", "Rank 0" */
+/* Appends "All 8 ranks", "Both ranks", "Rank 0". */
 void phrase_append_all(struct buffer *out, const struct session *session);
 /* Appends an outlier's verb: "is elsewhere: " */
 void phrase_append_verb(struct buffer *out, const struct phrase *phrase, bool is_plural);

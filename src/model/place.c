@@ -91,7 +91,7 @@ bool place_is_library(const char *file)
 		if (strcmp(file, typed_files[i]) == 0)
 			return false;
 	}
-	/* "<frozen runpy>", "<__array_function__ internals>" */
+	/* Frozen and generated code: "<frozen runpy>", "<__array_function__ internals>". */
 	if (file[0] == '<' || file[0] == '\0')
 		return true;
 	for (size_t i = 0; i < ARRAY_LENGTH(library_parts); i++) {

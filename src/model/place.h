@@ -33,7 +33,7 @@ bool place_is_wrapper(const struct frame *frame);
  * outside our agent; else 0.
  */
 size_t place_user_frame(const struct process *process, const struct stack *stack);
-/* Returns that frame, borrowed; NULL: only agent frames, or no stack. */
+/* Returns the frame of place_user_frame(), borrowed; NULL: only agent frames, or no stack. */
 const struct frame *place_find(const struct process *process, const struct stack *stack);
 /* True for a module's top-level code. */
 bool place_is_module(const struct frame *frame);

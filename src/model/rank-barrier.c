@@ -101,7 +101,7 @@ enum verdict_state rank_barrier_state(const struct wait_group_list *wait_groups)
 	return state;
 }
 
-/* "Ranks 1 and 3", or "ranks 1 and 3" within a sentence. */
+/* Appends "Ranks 1 and 3", or "ranks 1 and 3" within a sentence. */
 static void rank_barrier_append_ranks(struct buffer *out, const struct rankset *ranks,
 				      bool is_first)
 {
@@ -112,7 +112,7 @@ static void rank_barrier_append_ranks(struct buffer *out, const struct rankset *
 		out->data[start] = (char)tolower(out->data[start]);
 }
 
-/* "hold in probetui.breakpoint (train.py:12)" */
+/* Appends "hold in probetui.breakpoint (train.py:12)". */
 static void append_hold(struct buffer *out, const struct company *company)
 {
 	bool is_plural = rankset_count(&company->holding) != 1;
@@ -123,7 +123,7 @@ static void append_hold(struct buffer *out, const struct company *company)
 		buffer_printf(out, "%s at several breakpoints", is_plural ? "hold" : "holds");
 }
 
-/* "Ranks 0 and 2 wait in all_reduce (a.py:17), rank 4 waits in barrier (…)" */
+/* Appends "Ranks 0 and 2 wait in all_reduce (a.py:17), rank 4 waits in barrier (…)". */
 static void append_others(struct buffer *out, const struct wait_group_list *wait_groups,
 			  bool is_first)
 {

@@ -30,7 +30,7 @@ enum rank_state {
 	RANK_UNKNOWN, /* found, not sampled yet */
 };
 
-/* "running" "waiting" "sleeping" "stopped" "exited" "not found" "unreadable" */
+/* Returns "running" "waiting" "sleeping" "stopped" "exited" "not found" "unreadable" "unknown". */
 const char *rank_state_name(enum rank_state state);
 
 /* One entry of a rank's history: the main thread's stack from time on. */
@@ -57,15 +57,16 @@ struct rank {
 	bool is_missing;	    /* not found although expected */
 	double told_at;		    /* session time at which process.age was received */
 	enum rank_state state;
-	char *error;	   /* a sentence, NULL: none */
-	uint64_t epoch;	   /* of the newest sample */
+	char *error;	   /* a sentence about the state; NULL: none */
+	uint64_t epoch;	   /* epoch of the newest sample */
 	double sampled_at; /* session time of the newest sample; -1: none */
 	double first_sampled_at;
 	double node_time; /* time of the newest sample on its node's clock, in seconds */
 	size_t sample_count;
 	char *sample_error; /* why the newest sample could not be read; NULL: it was read */
-	char *missing; /* what the main thread's samples lack, until two are complete; else NULL */
-	char *unseen;  /* why the rank may exist although it was not found; NULL: no reason */
+	char *missing;	    /* what the main thread's samples lack, until two in a row are complete;
+			     * NULL: nothing */
+	char *unseen;	    /* why the rank may exist although it was not found; NULL: no reason */
 	char *sample_source; /* sender of the sample, "http"; NULL: the node read the memory */
 	double ended_at;     /* session time at which the end was reported; -1: not ended */
 	double interval;     /* seconds between the two newest samples */
@@ -86,7 +87,7 @@ struct rank {
 	struct rank *parent;	/* NULL: this is a rank, not a child */
 	struct rank **children; /* sorted by pid */
 	size_t child_count;
-	int class_index;			  /* into verdict.classes; -1: in none */
+	int class_index;			  /* index into verdict.classes; -1: in none */
 	bool is_outlier;			  /* of a child: set by outlier.h */
 	struct rank_moment history[RANK_HISTORY]; /* ring */
 	size_t history_count;			  /* number of entries ever written */
@@ -118,8 +119,8 @@ double rank_worked_at(const struct rank *rank);
 /* Session time of the newest movement of a child or busy thread that the main thread waits for;
  * -INFINITY: none. */
 double rank_helped_at(const struct rank *rank);
-/* True if rank_moved_at(), _worked_at() or _helped_at() is within the last second before the
- * newest sample. */
+/* True if rank_moved_at(), rank_worked_at() or rank_helped_at() is within about a second before
+ * the newest sample; a changing rank (rank_is_changing()) is moving, too. */
 bool rank_is_moving(const struct rank *rank);
 bool rank_is_working(const struct rank *rank);
 bool rank_is_helped(const struct rank *rank);
@@ -139,7 +140,7 @@ bool rank_is_leaving(const struct rank *rank);
  * the state is a new stop.
  */
 bool rank_apply_debugger(struct rank *rank, struct debugger *debugger, double now);
-/* The connection to the rank's node was lost. */
+/* Marks our connection to the rank's debugger as lost. */
 void rank_lose_debugger(struct rank *rank);
 /* Marks the rank as exited, with the exit code and signal of process, at session time now. */
 void rank_end(struct rank *rank, const struct process *process, double now);

@@ -135,7 +135,7 @@ struct word {
 	const char *name; /* followed by the value, if parse is set */
 	enum item_kind kind;
 	int (*parse)(struct rankselect_item *item, const char *word, size_t length,
-		     struct error *error); /* NULL: no value */
+		     struct error *error); /* NULL: the word has no value */
 };
 
 static const struct word words[] = {

@@ -1,22 +1,21 @@
 /*
- * rankselect: the one grammar in which people name ranks, on the command
- * line, at the `@` prompt and in scripts.
+ * rankselect: the grammar for sets of ranks on the command line, at the `@` prompt and in
+ * scripts.
  *
- *	0-7,16  0-63/8		numbers; every eighth of them
- *	all  focus		every rank; those that commands act on
- *	outlier  majority	as the verdict has them
- *	state=waiting		running, waiting, sleeping, stopped, exited,
- *				not-found, unreadable, unknown
- *	class=2  class=●	by `class` of `ranks`, or by the screen's mark
- *	host=node[01-04]	see hostmatch.h
- *	@name			a set that was given a name
- *	!X			all but X: of the one thing behind it
- *	X&Y			both
- *	X,Y			either; but behind a comma "!3" takes 3 away
- *				from what stands before it
+ * 	0-7,16  0-63/8		rank numbers; every eighth number of a range
+ * 	all  focus		all ranks; the ranks that commands act on
+ * 	outlier  majority	the verdict's outliers; the verdict's majority
+ * 	state=waiting		running, waiting, sleeping, stopped, exited,
+ * 				not-found, unreadable, unknown
+ * 	class=2  class=●	the class's number in `ranks`, or its mark on the screen
+ * 	host=node[01-04]	host pattern, see hostmatch.h
+ * 	@name			a set that the user named
+ * 	!X			all ranks except X, a single term
+ * 	X&Y			ranks in both
+ * 	X,Y			ranks in either; but behind a comma "!3" removes rank 3
+ * 				from the terms before
  *
- * A text becomes a rankselect without knowing any rank; which ranks it means
- * is asked later, when they are there.
+ * Parsing needs no ranks; the expression is resolved later, against the ranks known then.
  */
 #ifndef MODEL_RANKSELECT_H
 #define MODEL_RANKSELECT_H

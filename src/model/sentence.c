@@ -30,7 +30,7 @@ static bool is_company(const struct wait_group *wait_group)
 	       !debug_state_is_held(wait_group->first);
 }
 
-/* "5 wait in all_reduce (a.py:1), rank 2 computes in f (b.py:3)" */
+/* Appends "5 wait in all_reduce (a.py:1), rank 2 computes in f (b.py:3)". */
 static void append_counts(struct buffer *out, const struct wait_group_list *wait_groups)
 {
 	size_t listed = 0;
@@ -231,7 +231,7 @@ static const struct wait_group *next_to_end(const struct wait_group_list *wait_g
 }
 
 /*
- * "All ranks have ended: rank 2 was killed by SIGKILL, then ranks 0-1,3 were
+ * Appends "All ranks have ended: rank 2 was killed by SIGKILL, then ranks 0-1,3 were
  * killed by SIGTERM."
  */
 static void say_all_gone(struct buffer *out, const struct session *session,

@@ -1,5 +1,5 @@
 /*
- * sentence: the verdict in words. Names from the target are escaped and cut.
+ * sentence: makes the verdict's sentence. Names from the target are escaped and cut.
  */
 #ifndef MODEL_SENTENCE_H
 #define MODEL_SENTENCE_H
@@ -13,17 +13,17 @@ struct session;
 /* Results of the verdict's rules; each has its own sentence. */
 enum finding {
 	FINDING_NO_RANKS,
-	FINDING_UNREAD,	    /* no sample yet */
+	FINDING_UNREAD,	    /* no rank was sampled yet */
 	FINDING_UNREADABLE, /* no rank can be read */
 	FINDING_ALL_GONE,
-	FINDING_GONE,	 /* rule 1 */
+	FINDING_GONE,	 /* rule 1: some ranks have gone or are in teardown */
 	FINDING_HELD,	 /* some ranks are in a debugger */
 	FINDING_STOPPED, /* all ranks are stopped */
 	FINDING_HOLDING, /* some ranks wait at breakpoint(ranks=…), and no rank is in a debugger */
 	FINDING_LATE,	 /* rule 2: some ranks wait, the others are outliers */
 	FINDING_UNSETTLED,   /* some ranks wait; one sample does not show whether the others do */
 	FINDING_MAJORITY,    /* rule 3: outliers outside the majority */
-	FINDING_WAIT_GROUPS, /* no majority */
+	FINDING_WAIT_GROUPS, /* several wait groups, no majority */
 	FINDING_TOGETHER,    /* all ranks at one place */
 	FINDING_MOVING,
 	FINDINGS, /* number of findings */

@@ -58,7 +58,7 @@ struct progress {
 };
 
 struct session_node {
-	char *name; /* host */
+	char *name; /* name of the host */
 	struct stack_table *stacks;
 	struct progress progress;
 	struct rankset
@@ -117,7 +117,7 @@ struct session {
 	size_t node_count;
 	struct rank **ranks; /* ranks of the chosen job, sorted by number */
 	size_t rank_count, rank_capacity;
-	struct rank **others; /* processes of other jobs */
+	struct rank **others; /* all other ranks: of other jobs, or not selected by --ranks */
 	size_t other_count, other_capacity;
 	struct job *jobs; /* all jobs that were found */
 	size_t job_count;
@@ -136,7 +136,7 @@ struct session {
 	uint64_t revision; /* raised by each change */
 	uint64_t step;	   /* raised when a rank is added, removed, changes its state, or its main
 			    * thread's stack changes */
-	struct strmap *sources;	      /* "PID:PATH" -> struct source */
+	struct strmap *sources;	      /* maps "NODE:PID:PATH" to struct source */
 	struct variables **variables; /* newest last, limited number */
 	size_t variables_count;
 	struct previous *previous; /* values of variables at earlier stops */
@@ -146,7 +146,7 @@ struct session {
 	struct answers answers;		  /* answers to the last question to several ranks */
 	struct paramdiff paramdiff;	  /* result of the last diff-params */
 	struct eval_history eval_history; /* code that was run, and its answers */
-	struct launching launching;	  /* the job that we started */
+	struct launching launching;	  /* the job that probetui started */
 	struct tensorview tensorview;	  /* the selected tensor */
 	struct transcript **transcripts;  /* terminal sessions of debuggers; limited number */
 	size_t transcript_count;

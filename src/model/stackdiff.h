@@ -12,7 +12,7 @@
 struct stackdiff_row {
 	char op;	       /* '=' equal, '~' another line, '-' only in a, '+' only in b */
 	const struct frame *a; /* borrowed from the stacks; NULL on '+' */
-	const struct frame *b; /* NULL on '-' */
+	const struct frame *b; /* borrowed; NULL on '-' */
 	size_t a_depth;	       /* depth of the frame, 0: innermost */
 	size_t b_depth;
 };

@@ -25,8 +25,8 @@ struct stop {
 	enum stop_event at;
 	char *value;	   /* returned or raised value; NULL: unknown */
 	char *description; /* never NULL */
-	char *said; /* output of log point hits[0]: the rank did not stop, and only rank is valid
-		     * besides; NULL: no log point */
+	char *said; /* output of log point hits[0]: the rank did not stop, and only rank and hits
+		     * are valid besides; NULL: no log point */
 	int hits[STOP_HITS_MAXIMUM];
 	size_t hit_count;
 	/* Not RESUME_REQUEST: the entry is a resume, no stop, and only rank and description (a

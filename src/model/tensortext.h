@@ -19,11 +19,11 @@ void tensortext_append_pair(struct buffer *one, struct buffer *other,
 void tensortext_append_number(struct buffer *out, const struct tensor_number *number);
 /* Appends "0.2925"; "?" for NaN, which stands for an unknown mean. */
 void tensortext_append_real(struct buffer *out, double real);
-/* "[8, 32]" */
+/* Appends "[8, 32]". */
 void tensortext_append_sizes(struct buffer *out, const int64_t *sizes, int count);
-/* "2 of 12 masked" */
+/* Appends "2 of 12 masked". */
 void tensortext_append_masked(struct buffer *out, const struct tensor_statistics *of);
-/* "float32 [8, 32]" */
+/* Appends "float32 [8, 32]". */
 void tensortext_append_head(struct buffer *out, const struct tensor *tensor);
 /* Appends "min -0.41 max 0.38 mean 0.001 std 0.18 norm nan NaN 12 Inf 0 zeros 0 2 of 12 masked";
  * nothing without statistics. */
