@@ -50,7 +50,7 @@ static void append_counted(struct buffer *out, size_t count, const char *one, co
 	buffer_printf(out, " %s", count == 1 ? one : many);
 }
 
-/* Appends which ranks have a NaN or an infinity. */
+/* Appends "; rank 5 is nan" for an odd class of numbers. */
 static void answer_sentence_append_odd(struct buffer *out, const struct answer_class *class)
 {
 	bool is_one = rankset_count(&class->ranks) == 1;
@@ -95,7 +95,7 @@ void answer_classes_append_summary(struct buffer *out, const struct answer_class
 	rankset_clear(&failed);
 }
 
-/* The sentence. */
+/* From here on: the sentence that says which rank differs, and how. */
 
 /* The input of a sentence: one class, and the majority that the class differs from. */
 struct telling {
@@ -237,7 +237,7 @@ static bool tell_nan(struct buffer *out, const struct telling *telling)
 	return false;
 }
 
-/* Appends NaN or infinities that all ranks have: another difference was reported before. */
+/* Appends NaN or infinities that all ranks have, behind a sentence about another difference. */
 static void append_common_nan(struct buffer *out, const struct telling *telling)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(oddities); i++) {
@@ -293,8 +293,8 @@ static bool has_numbers(const struct answer_classes *classes)
 }
 
 /*
- * Number of digits (6 to 15) that makes different values, or norms, look different; if no
- * number does: the maximum for numbers, 6 for norms.
+ * Number of digits with which different values, or norms, print differently: 6, 9, 12 or
+ * 15. If none suffices: the maximum for numbers, 6 for norms.
  */
 static int answer_sentence_digits_of(const struct answer_classes *classes)
 {
@@ -327,7 +327,7 @@ static bool has_elements(const struct answer_class *class)
 	return class->tensor && !class->is_number;
 }
 
-/* Applies if one of the two is no tensor, or both are single values. */
+/* Appends both values, unless both are tensors of several elements; false: nothing was appended. */
 static bool tell_value(struct buffer *out, const struct telling *telling)
 {
 	int digits = answer_sentence_digits_of(telling->classes);
@@ -599,7 +599,7 @@ static bool have_replicas(const struct answer_classes *classes)
 	return false;
 }
 
-/* Two ranks have the same shard, but different elements; false: no such pair. */
+/* Appends which ranks have the same shard, but different elements; false: no such ranks. */
 static bool tell_replicas(struct buffer *out, const struct telling *telling)
 {
 	const struct answer_classes *classes = telling->classes;
@@ -669,7 +669,7 @@ static bool tell_placement(struct buffer *out, const struct telling *telling)
 	return true;
 }
 
-/* Number of classes that are known to differ from all others. */
+/* Number of classes whose values were read, so that they are known to differ. */
 static size_t count_known(const struct answer_classes *classes)
 {
 	size_t count = 0;

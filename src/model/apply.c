@@ -68,7 +68,7 @@ static void remove_known(struct session *session, struct rank *known)
 	rank_remove_child(known->parent, known->process.pid);
 }
 
-/* Number for the rank's main stack and state: session->step counts its changes. */
+/* A number that changes with the rank's main stack or state: session->step counts the changes. */
 static size_t step_of(const struct rank *rank)
 {
 	if (!rank || rank->parent)
@@ -191,7 +191,7 @@ static void look_at_stop(struct session *session, const struct rank *rank)
 		session->choice.selection.depth = -1;
 }
 
-/* True if another job is selected than the job of the rank, or of the child's parent. */
+/* True if the rank, or the child's parent, belongs to another job than the chosen one. */
 static bool is_of_other_job(const struct session *session, const struct rank *rank)
 {
 	const struct rank *root = rank->parent ? rank->parent : rank;
@@ -321,7 +321,7 @@ static void read_bystander(struct bystander *bystander, const json_t *json)
 	bystander->why = xstrdup(json_get_string(json, "why", ""));
 }
 
-/* Takes the limits of a search for processes; nodes of older versions send none. */
+/* Takes the gaps of a search for processes, `hidden` and `unread`; older nodes send neither. */
 static void take_unread(struct session_node *node, const json_t *body)
 {
 	int64_t hidden = json_get_integer(body, "hidden", 0);

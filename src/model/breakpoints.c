@@ -390,7 +390,7 @@ static void summarise_binding(struct breakpoint_summary *summary, const struct s
 		add_binding(summary, rank, binding);
 }
 
-/* True if the breakpoint is not in the session's list. */
+/* True if the breakpoint is not in the session's list: set in pdb itself, or from a recording. */
 static bool is_of_others(const struct session *session, const struct breakpoint_binding *binding)
 {
 	if (breakpoints_find(&session->choice.breakpoints, binding->id))

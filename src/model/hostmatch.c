@@ -97,7 +97,7 @@ int hostmatch_check(const char *pattern, const char **fault, struct error *error
 	return 0;
 }
 
-/* Adds the ends of all numbers at place that are in the range. */
+/* Adds the end positions of all numbers at place that are in the range. */
 static void step_range(struct places *to, const struct choice *choice, const char *host,
 		       size_t place)
 {

@@ -305,7 +305,7 @@ void paramdiff_judge(struct paramdiff *diff)
 	rankset_clear(&whole);
 }
 
-/* The sentence. */
+/* From here on: the sentence about the comparison. */
 
 /* Number of rows with this `how` that are plain values. */
 static size_t count_values(const struct paramdiff *diff, enum paramdiff_how how)
@@ -471,7 +471,7 @@ static void append_first(struct buffer *out, const struct paramdiff *diff)
 	buffer_append_string(out, " that differ");
 }
 
-/* Number of different shards of the row, and of ranks; 0: the shards are unknown. */
+/* Number of different shards of the row (0: unknown); *ranks: number of ranks with a value. */
 static size_t count_shards(const struct paramdiff_row *row, size_t *ranks)
 {
 	size_t count = 0;

@@ -18,7 +18,7 @@
 #define NAME_COLUMNS 60
 #define ERROR_COLUMNS 200
 #define JOBS_LISTED 4
-/* Shorter durations are not printed, in seconds. */
+/* Shorter durations (in seconds) are not printed. */
 #define DURATION_MINIMUM 1.0
 /* Role of the children that a rank in ACTIVITY_DATA may wait for. */
 #define WORKER_ROLE "dataloader"
@@ -52,7 +52,7 @@ struct phrase {
 	const char *verb[2]; /* of an outlier: one rank, several ranks */
 	enum place_form form;
 	const char *doing[2];	/* of ranks that are no outliers */
-	const char *summary[2]; /* of several groups in one sentence, without a place */
+	const char *summary[2]; /* without a place: for counts, and for ranks without a stack */
 };
 
 static const struct phrase phrases[PHRASES] = {
@@ -281,7 +281,7 @@ static void phrase_append_place(struct buffer *out, enum place_form form,
 		phrase_append_line(out, frame);
 }
 
-/* A child with a stack that is not idle; NULL: none. */
+/* Returns a DataLoader worker whose stack is not idle; NULL: none. */
 static const struct rank *find_busy_worker(const struct rank *rank)
 {
 	for (size_t i = 0; i < rank->child_count; i++) {
@@ -307,7 +307,7 @@ static void append_worker(struct buffer *out, const struct rank *rank)
 	phrase_append_frame(out, worker, rank_main_thread(worker));
 }
 
-/* "killed by SIGKILL", an exit code's sentence; "": unknown. */
+/* Returns "killed by SIGKILL" or "exited with code 1"; "": unknown. */
 static const char *reason_of(const struct rank *rank)
 {
 	static const char killed[] = "was killed by ";

@@ -9,8 +9,8 @@
 #include "model/wait-group.h"
 
 #define WAIT_GROUPS_LISTED 4
-/* A step that takes longer than a second releases the waiting ranks (seconds); only after this
- * time the job is called hung. */
+/* A step that takes longer than a second releases the waiting ranks: the job is called hung only
+ * after this many seconds. */
 #define RELEASE_SECONDS 2.0
 
 bool rank_barrier_is(const struct wait_group *wait_group)

@@ -278,7 +278,7 @@ static void rank_remember(struct rank *rank, const struct stack *stack, double n
 	rank->history_count++;
 }
 
-/* A thread other than the main thread; threads that only wake periodically are not busy. */
+/* True if a thread besides the main thread is busy; a thread with short periodic work is not. */
 static bool has_busy_thread(const struct rank *rank)
 {
 	for (size_t i = 0; i < rank->thread_count; i++) {
@@ -395,7 +395,7 @@ static bool is_at_prompt(const struct debugger *debugger)
 	return debugger->state == DEBUGGER_STOPPED || debugger->state == DEBUGGER_NESTED;
 }
 
-/* The sample is incomplete, and its rest does not show the activity. */
+/* True if the sample is incomplete and its rest does not show the activity. */
 static bool is_undecided(const struct thread *thread)
 {
 	return thread->sample.missing && thread->activity.kind == ACTIVITY_UNKNOWN;
@@ -488,7 +488,7 @@ bool rank_is_gone(const struct rank *rank)
 	return rank->state == RANK_EXITED || rank->state == RANK_NOT_FOUND;
 }
 
-/* Number of entries in history. */
+/* Number of history entries that are still stored. */
 static size_t known_moments(const struct rank *rank)
 {
 	return rank->history_count < RANK_HISTORY ? rank->history_count : RANK_HISTORY;

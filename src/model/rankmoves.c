@@ -7,8 +7,8 @@
 #include "model/rank.h"
 
 /*
- * A rank that moved within this time (seconds, or intervals between samples if they are
- * longer) still counts as moving, even if the two newest samples agree.
+ * A rank counts as moving for this many seconds (or intervals between samples, if that is
+ * longer) after its last movement, even if the two newest samples agree.
  */
 #define MOVING_SECONDS 1.0
 #define MOVING_SAMPLES 2.5
@@ -21,7 +21,7 @@
 #define PAUSES 3.0
 #define PAUSE_MAXIMUM 60.0
 #define LOOK_SECONDS 5.0
-/* A main thread that last woke longer ago (seconds) is in one long sleep. */
+/* A sleeping main thread that last woke more than this many seconds ago is in one long sleep. */
 #define WAKE_SECONDS 60.0
 
 bool rank_waits_for_itself(const struct rank *rank)
@@ -94,7 +94,8 @@ double rank_worked_at(const struct rank *rank)
 	return rank_helped_at(rank);
 }
 
-/* True if time is within max(seconds, a moment) before the newest sample. */
+/* True if time is at most `seconds` before the newest sample; MOVING_SECONDS and MOVING_SAMPLES
+ * are the least limit. */
 static bool was_within(const struct rank *rank, double time, double seconds)
 {
 	double moment = larger(rank->interval * MOVING_SAMPLES, MOVING_SECONDS);

@@ -34,7 +34,7 @@ enum item_kind {
 struct rankselect_item {
 	enum item_kind kind;
 	bool is_negated;
-	bool is_joined; /* joined with the item before by & */
+	bool is_joined; /* joined by & with the item before */
 	int number;	/* of a state, a class or a mark */
 	int column;	/* position in the text, from 1 */
 	char *text;	/* a host pattern, or a name */
