@@ -214,7 +214,8 @@ static int run_command(struct command_context *context, struct error *error)
 				 settings->command, error);
 }
 
-/* Exit status of a failed start: a recording or program is wrong usage, else no node. */
+/* Exit status of a failed start: wrong usage if a recording or a program was named; else no node
+ * could be reached. */
 static int start_status(const struct engine *engine)
 {
 	return engine->settings.replay_count > 0 || engine->settings.record ||
@@ -251,7 +252,8 @@ static void print_job(const struct engine *engine)
 	buffer_clear(&out);
 }
 
-/* True if the job inherits standard input: not from a terminal, and not read for a script. */
+/* True if the started job inherits standard input: with a script in a file, without --tty, and
+ * if standard input is no terminal. */
 static bool is_input_the_jobs(const struct settings *settings)
 {
 	return settings->program_count > 0 && settings->script &&

@@ -1,9 +1,9 @@
 /*
  * buffer: bytes that grow.
  *
- * data[length] is always a NUL, so data can be printed (data is never NULL;
- * an empty buffer lends a static empty string). With maximum > 0 the buffer
- * refuses to grow past it: set it for everything that comes from outside.
+ * data[length] is always a NUL, so data can be printed (data is never NULL; an empty
+ * buffer's data is a static empty string). With maximum > 0 the buffer refuses to grow
+ * past it: set it for everything that comes from outside.
  */
 #ifndef BASE_BUFFER_H
 #define BASE_BUFFER_H

@@ -125,7 +125,7 @@ char *file_state_folder(const char *name, struct error *error)
 	return NULL;
 }
 
-/* True if the user owns the nearest existing ancestor of path. */
+/* True if the user owns path or, if it is missing, its nearest existing ancestor. */
 static bool begins_in_own(const char *path)
 {
 	char *at = xstrdup(path);

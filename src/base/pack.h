@@ -1,5 +1,5 @@
 /*
- * pack: gzip (RFC 1952), over zlib, which besides only crc.c includes.
+ * pack: gzip (RFC 1952), over zlib, which only pack.c and crc.c include.
  *
  * A packed text is a row of gzip members, each packed alone, so that reading can begin at
  * any member. A member that pack_new() wrote has a note in its header's extra field:

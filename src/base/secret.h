@@ -19,6 +19,7 @@ struct buffer;
 
 #define SECRET_MASK "<masked>"
 
+/* True if text contains one of the words, in any case. */
 bool secret_is_told(const char *text, size_t length);
 /* True if the name ends in one of the words: api_key, but neither key nor key_size. */
 bool secret_is_named(const char *name, size_t length);

@@ -23,8 +23,8 @@ int text_codepoint_width(int32_t codepoint);
 /* Columns of a string. */
 int text_width(const char *string);
 /*
- * Reads one code point (U+FFFD for a bad byte) and moves *string behind it;
- * at the NUL returns 0 and stays.
+ * Reads one code point (U+FFFD for a bad byte) and moves *string behind it; at the NUL
+ * returns 0 and does not move.
  */
 int32_t text_next(const char **string);
 /* Bytes of the longest prefix of at most width columns. */
@@ -38,9 +38,9 @@ void text_put_codepoint(struct buffer *out, int32_t codepoint);
 bool text_is_printable(int32_t codepoint);
 
 /*
- * Appends bytes so that they are safe to show: C0 as ^X, DEL as ^?, C1, bidi
- * controls, zero width characters, line and paragraph separators as <202e>,
- * bad UTF-8 as <ff>. Newline and tab are controls too.
+ * Appends bytes so that they are safe to show: C0 as ^X, DEL as ^?, C1, bidi controls,
+ * zero width characters, line and paragraph separators as <202e>, bad UTF-8 as <ff>.
+ * Newline and tab are escaped, too.
  */
 void text_escape(struct buffer *out, const char *bytes, size_t length);
 /* text_escape() of the start of a line: a tab becomes blanks up to a multiple of 8 columns. */

@@ -43,8 +43,8 @@ struct wait_group {
 			    * waits for peers; role is WAIT_GROUP_ELSEWHERE */
 	size_t moving_count;
 	size_t changing_count;
-	size_t leaving_count; /* this and the other counts: ranks for which rank_is_leaving() etc.
-			       * is true */
+	size_t leaving_count; /* ranks for which rank_is_leaving() is true; the other counts
+				 likewise */
 	size_t working_count;
 	size_t helped_count;
 	size_t waking_count;
@@ -56,10 +56,10 @@ struct wait_group_list {
 	struct wait_group *items; /* most ranks first */
 	size_t count;
 	size_t role_counts[WAIT_GROUP_ROLES]; /* number of ranks by role */
-	bool is_sampled_twice;		      /* all ranks that could be read */
+	bool is_sampled_twice; /* all ranks that could be read have at least two samples */
 };
 
-/* The role by the rank's newest sample. */
+/* Returns the role by the rank's newest sample. */
 enum wait_group_role wait_group_role_of(const struct rank *rank);
 /*
  * Fills verdict->classes (most ranks first), class_index of the session's ranks, and the
