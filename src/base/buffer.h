@@ -21,6 +21,7 @@ struct buffer {
 extern char buffer_empty[];
 #define BUFFER_INIT { .data = buffer_empty }
 
+/* Makes an empty buffer; maximum: limit of length in bytes, 0: no limit. */
 void buffer_init(struct buffer *buffer, size_t maximum);
 /* Frees the bytes; the buffer is empty and usable, its maximum kept. */
 void buffer_clear(struct buffer *buffer);

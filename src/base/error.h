@@ -23,6 +23,7 @@ int error_set_errno(struct error *error, int number, const char *format, ...)
 /* Puts "CONTEXT: " in front of the sentence. Always returns -1. */
 int error_prefix(struct error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* False also for NULL. */
 bool error_is_set(const struct error *error);
 
 #endif

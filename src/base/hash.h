@@ -11,6 +11,7 @@
 
 /* The NUL is hashed, too: "ab", "c" has another hash than "a", "bc". */
 uint64_t hash_text(uint64_t hash, const char *text);
+/* Hashes the number's 8 bytes in this machine's order. */
 uint64_t hash_number(uint64_t hash, uint64_t number);
 
 #endif

@@ -13,6 +13,7 @@
 struct buffer;
 struct error;
 
+/* The getters with a fallback return it if the key is missing or has another type. */
 int64_t json_get_integer(const json_t *object, const char *key, int64_t fallback);
 /* 0 to INT_MAX; 0: the number is missing or out of range. */
 int json_get_count(const json_t *object, const char *key);

@@ -22,6 +22,7 @@ enum log_level {
 void log_set_name(const char *name);
 /* is_quiet: no lines on standard error (curses draws there), only in memory. */
 void log_set_quiet(int is_quiet);
+/* Formats one line; text is escaped. */
 void log_write(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Returns borrowed line number i of the last 200, oldest first; NULL behind the last. */
 const char *log_line(size_t i);

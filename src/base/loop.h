@@ -21,6 +21,7 @@ enum loop_event {
 	LOOP_WRITABLE = 2,
 };
 
+/* Exits with status 3 if libuv cannot make a loop, for want of descriptors. */
 struct loop *loop_new(void);
 /* Waits for the work that loop_work() began. */
 void loop_free(struct loop *loop);
@@ -33,6 +34,7 @@ bool loop_end(struct loop *loop, double seconds);
 void loop_run(struct loop *loop);
 /* Waits for events and handles one turn of them. */
 void loop_turn(struct loop *loop);
+/* Ends loop_run() after the current turn. */
 void loop_stop(struct loop *loop);
 /* Seconds of CLOCK_MONOTONIC, read at each call. */
 double loop_now(void);
@@ -53,6 +55,7 @@ struct loop_timer *loop_timer(struct loop *loop, double delay, double period,
 			      void (*due)(void *data), void *data);
 void loop_timer_stop(struct loop_timer *timer);
 
+/* Calls caught in a turn of the loop, not in a signal handler. */
 struct loop_signal *loop_signal(struct loop *loop, int number,
 				void (*caught)(int number, void *data), void *data);
 void loop_signal_stop(struct loop_signal *signal);

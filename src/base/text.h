@@ -15,6 +15,7 @@
 
 struct buffer;
 
+/* True if all bytes are valid UTF-8, without surrogates and overlong forms. */
 bool text_is_utf8(const char *bytes, size_t length);
 /* Bytes at the end that begin a UTF-8 character but do not complete it; 0: none. */
 size_t text_unfinished(const char *bytes, size_t length);

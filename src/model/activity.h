@@ -44,6 +44,7 @@ struct thread;
 /* Name of the activity of a rank that stopped in its agent's debugger. */
 #define ACTIVITY_BROKEN "stopped by its agent"
 
+/* Returns the activity of a thread's newest sample. */
 struct activity activity_of(const struct thread *thread);
 /* Returns "wait", "sleep", "data", …: a word of at most 5 columns for a rank's card. */
 const char *activity_word(enum activity_kind kind);

@@ -126,6 +126,7 @@ struct answer_classes {
 	struct rankset waiting; /* ranks that have not answered yet */
 };
 
+/* Fills *classes (uninitialised); clear it afterwards. Answers and tensors are borrowed. */
 void answer_classes_make(struct answer_classes *classes, const struct answers *answers);
 void answer_classes_clear(struct answer_classes *classes);
 /* The class of more than half of the ranks with a value; NULL: no majority. */

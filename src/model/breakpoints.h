@@ -59,6 +59,7 @@ void breakpoints_remove(struct breakpoints *breakpoints, int id);
  * breakpoint gets that id.
  */
 void breakpoints_give_back(struct breakpoints *breakpoints, int id);
+/* Raises revision: the breakpoints are sent to the ranks again. */
 void breakpoints_changed(struct breakpoints *breakpoints);
 /* True if any breakpoint is for this rank. */
 bool breakpoints_are_for(const struct breakpoints *breakpoints, int rank);

@@ -13,7 +13,7 @@ struct reading {
 	char quote; /* quote of the open string; 0: no open string */
 	bool is_triple;
 	bool is_joined;	  /* a backslash ends the text */
-	bool is_compound; /* a line ended in a colon, or is a decorator */
+	bool is_compound; /* a line ended in a colon, or the first line is a decorator */
 	bool has_colon;	  /* a line ended in a colon */
 	char last;	  /* last character of the line; 0: only blanks and a comment */
 	bool is_blank;	  /* the last line is blank */

@@ -93,6 +93,7 @@ struct paramdiff {
 
 /* Removes all results. A zeroed struct is valid, too. */
 void paramdiff_clear(struct paramdiff *diff);
+/* Starts a new comparison of the parameters, or gradients, of expression. */
 void paramdiff_begin(struct paramdiff *diff, const char *expression, bool is_of_gradients,
 		     double now);
 /* Adds a rank; returns its index, the argument `number` of the functions below. */

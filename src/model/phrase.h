@@ -19,6 +19,7 @@ struct phrase;
 
 /* Returns the borrowed row for the wait group's activity. */
 const struct phrase *phrase_of(const struct wait_group *wait_group);
+/* Index of the row, from 0 to PHRASES - 1. */
 size_t phrase_index(const struct phrase *phrase);
 /* True if the activity has no wording of its own: "is elsewhere". */
 bool phrase_is_nameless(const struct wait_group *wait_group);

@@ -15,6 +15,7 @@ struct frame;
 struct process;
 struct stack;
 
+/* True if the frame is the user's own code. */
 bool place_is_user(const struct process *process, const struct frame *frame);
 /* True for installed and built-in files, judged by the path alone. */
 bool place_is_library(const char *file);

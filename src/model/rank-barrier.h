@@ -16,8 +16,10 @@ struct wait_group;
 struct wait_group_list;
 struct session;
 
+/* True if the group's ranks wait in breakpoint(ranks=…). */
 bool rank_barrier_is(const struct wait_group *wait_group);
 bool rank_barrier_is_any(const struct wait_group_list *wait_groups);
+/* Returns the verdict's state if rank_barrier_is_any(). */
 enum verdict_state rank_barrier_state(const struct wait_group_list *wait_groups);
 /*
  * Appends "Ranks 0 and 2 wait in all_reduce (train.py:17) for ranks 1 and 3,

@@ -27,6 +27,7 @@ void rank_filter_recorded(struct session *session, size_t node, const json_t *js
 void rank_filter_clear(struct session *session);
 /* True if some ranks of the job may be left out. */
 bool rank_filter_is_part(const struct session *session);
+/* True if --ranks selects the rank, or is not given. */
 bool rank_filter_has(const struct session *session, const struct rank *rank);
 /*
  * Call after each verdict: once all ranks were sampled, the set becomes the focus, if

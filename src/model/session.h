@@ -197,7 +197,9 @@ const struct code *session_find_code(const struct session *session, size_t node,
 uint64_t session_find_stop(const struct session *session, size_t node, pid_t pid, pid_t tid);
 /* Notes that the user ran code in the rank. */
 void session_touch(struct session *session, int rank);
+/* Returns rank.touched; 0: no such process. */
 uint64_t session_find_touched(const struct session *session, size_t node, pid_t pid);
+/* The selected rank; else the first outlier; else the first rank; NULL: no ranks. */
 const struct rank *session_selected(const struct session *session);
 /* The selected process: the selected rank, or a child of it; NULL: no ranks. */
 const struct rank *session_looked_at(const struct session *session);

@@ -24,6 +24,7 @@ struct stackdiff {
 	int fork;
 };
 
+/* Fills *diff (uninitialised); clear it afterwards. Frames are borrowed from both stacks. */
 void stackdiff_make(struct stackdiff *diff, const struct stack *a, const struct stack *b);
 void stackdiff_clear(struct stackdiff *diff);
 

@@ -35,9 +35,11 @@ void tensor_text_append(struct buffer *out, const struct tensor_number *number,
 			struct tensor_format format);
 /* Appends the number with as few digits as needed, at most digits. */
 void tensor_text_append_short(struct buffer *out, const struct tensor_number *number, int digits);
+/* Appends a number with at most digits significant digits, or "nan", "inf", "-inf". */
 void tensor_text_append_real(struct buffer *out, double value, int digits);
 /* Width in terminal columns. */
 int tensor_text_width(const struct tensor_number *number, struct tensor_format format);
+/* True if kind and value are equal; NaN is equal to NaN. */
 bool tensor_number_is_same(const struct tensor_number *a, const struct tensor_number *b);
 /* True for NaN or an infinity, in either part of a complex number. */
 bool tensor_number_is_odd(const struct tensor_number *number);

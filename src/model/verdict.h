@@ -29,6 +29,7 @@ enum verdict_state {
 	VERDICT_STOPPED,
 };
 
+/* Returns "unknown" "hung" "progressing" "crashed" "stopped". */
 const char *verdict_state_name(enum verdict_state state);
 
 struct verdict;
