@@ -106,10 +106,9 @@ enum breakpoint_backend {
 
 /* A breakpoint, summed over the debuggers of all ranks. */
 struct breakpoint_summary {
-	int id;	    /* 0: set with pdb itself, not by probetui */
-	int number; /* pdb's number; only if id is 0 */
-	const struct breakpoint
-		*own;	   /* borrowed from the list; NULL: id is 0, or a recording is replayed */
+	int id;			      /* 0: set with pdb itself, not by probetui */
+	int number;		      /* pdb's number; only if id is 0 */
+	const struct breakpoint *own; /* borrowed from the list; NULL: id is 0, or a replay */
 	const char *path;  /* file where it is set, or that was requested; borrowed; NULL: requested
 			    * by function and not set */
 	int line;	   /* 0: as path NULL */

@@ -65,7 +65,8 @@ struct paramdiff_rank {
 	uint32_t *rows; /* indices into paramdiff.rows, in the rank's order */
 	size_t count;
 	size_t capacity;
-	uint64_t signature; /* set by paramdiff_judge(); equal signatures: all rows are equal */
+	uint64_t signature; /* hash of the rank's values, set by paramdiff_judge(); equal: all rows
+			     * are equal */
 };
 
 struct paramdiff {

@@ -79,8 +79,7 @@ struct rank {
 	double last_left_at;   /* session time of the last end of a wait for peers; -1: never */
 	double last_helped_at; /* session time of the last wait beside a busy thread; -1: never */
 	double last_woken_at;  /* session time of the last wake between two sleeps; -1: never */
-	struct thread
-		*threads; /* main thread first; of an ended rank the last ones in its program */
+	struct thread *threads; /* main thread first; after the end, as last seen in the program */
 	size_t thread_count;
 	struct thread *seen; /* older threads, sampled in the program; kept during its shutdown */
 	size_t seen_count;

@@ -61,9 +61,8 @@ struct session_node {
 	char *name; /* name of the host */
 	struct stack_table *stacks;
 	struct progress progress;
-	struct rankset
-		wanted; /* ranks selected in this recording, if several are replayed; empty: all */
-	bool is_known;	/* the node has reported processes, or finished its search */
+	struct rankset wanted; /* ranks selected in this one of several recordings; empty: all */
+	bool is_known;	       /* the node has reported processes, or finished its search */
 	bool is_gone;
 	char *unread;  /* why not all of the node's processes could be searched; NULL: all were */
 	size_t hidden; /* number of this user's Python processes that cannot be read */

@@ -27,7 +27,7 @@ struct source *source_new(const char *path, const char *content, bool is_changed
 /* Sets the file's full path, device and inode, as the node reported them. */
 void source_place(struct source *source, const char *full, int64_t device, int64_t inode);
 void source_free(struct source *source);
-/* Returns the borrowed line number (from 1); NULL: out of range. */
+/* Returns the borrowed text of a line (number from 1); NULL: out of range. */
 const char *source_line(const struct source *source, int number);
 /*
  * Last line of the function that begins at line first and contains line number, by

@@ -36,10 +36,9 @@ struct tensordiff {
 			    * bits */
 	int64_t unlike;	   /* different elements that are not finite in a or b */
 	struct tensordiff_place first;
-	struct tensordiff_place
-		farthest; /* element with the largest |difference| of finite numbers */
-	double maximum;	  /* largest |difference|; NaN: unknown, or no difference */
-	bool is_torn;	  /* a tensor was written to during the reads */
+	struct tensordiff_place farthest; /* largest |difference| of finite numbers */
+	double maximum;			  /* that |difference|; NaN: unknown, or no difference */
+	bool is_torn;			  /* a tensor was written to during the reads */
 	/* The largest |difference| in each cell; NaN: not finite in a or b; -1: not read. The
 	 * last dimension runs along the columns, all others along the rows. */
 	double *grid;

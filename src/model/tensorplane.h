@@ -33,7 +33,7 @@ void tensor_plane_init(struct tensor_plane *plane);
  * indices to the shape. */
 void tensor_plane_fit(struct tensor_plane *plane, const struct tensor *tensor);
 bool tensor_plane_is_same(const struct tensor_plane *a, const struct tensor_plane *b);
-/* Size of the plane in elements. */
+/* Number of rows / of columns of the plane, in elements. */
 int64_t tensor_plane_rows(const struct tensor_plane *plane, const struct tensor *tensor);
 int64_t tensor_plane_columns(const struct tensor_plane *plane, const struct tensor *tensor);
 /* Appends "[2, :, :]". */

@@ -44,7 +44,7 @@ struct wait_group {
 	size_t moving_count;
 	size_t changing_count;
 	size_t leaving_count; /* ranks for which rank_is_leaving() is true; the other counts
-				 likewise */
+			       * likewise */
 	size_t working_count;
 	size_t helped_count;
 	size_t waking_count;
