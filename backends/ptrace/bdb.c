@@ -74,7 +74,7 @@ bool bdb_line(const struct bdb *bdb, const struct bdb_event *event, bool is_brea
 	       event->line != bdb->command_line;
 }
 
-/* Generators are called and return at each value: only `step` shows that. */
+/* A generator has call and return events at each value: only `step` stops at them. */
 static bool is_resumption(const struct bdb *bdb, const struct bdb_event *event)
 {
 	return bdb->stop_frame != BDB_ANYWHERE && event->is_generator;
@@ -95,9 +95,9 @@ bool bdb_return(const struct bdb *bdb, const struct bdb_event *event)
 }
 
 /*
- * bdb stops in other frames besides, at a StopIteration or GeneratorExit while
- * it is at work in a generator. Left out: it would take a watch on the
- * thread's exception, which fires in all that is called.
+ * bdb also stops in other frames at a StopIteration or GeneratorExit while its
+ * stopframe is a generator. Left out here: it would need a watch on the
+ * thread's current exception, which fires in every called function as well.
  */
 bool bdb_exception(const struct bdb *bdb, const struct bdb_event *event)
 {

@@ -1,13 +1,13 @@
 /*
- * bdb: where the standard library's debugger of Python would stop. Its state
- * (stopframe, returnframe, stoplineno; from 3.13.6 on cmdframe and
- * cmdlineno) and the rules by which it stops at an event; nothing else.
+ * bdb: decides where bdb.py, the debugger of Python's standard library, would
+ * stop: bdb's state (stopframe, returnframe, stoplineno; from 3.13.6 on
+ * cmdframe and cmdlineno) and bdb's rules for each trace event.
  *
- * One rule differs: the last return of a generator or coroutine, the one that
- * ends it, stops like that of a function. bdb passes it by and never stops
- * again, since its stopframe cannot come back.
+ * One rule differs: the return that ends a generator or coroutine stops, like
+ * a function's return. bdb does not stop there, and then never stops again,
+ * because its stopframe never runs again.
  *
- * A frame is its address.
+ * A frame is represented by its address.
  */
 #ifndef BACKENDS_PTRACE_BDB_H
 #define BACKENDS_PTRACE_BDB_H
@@ -15,38 +15,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define BDB_ANYWHERE UINT64_C(0) /* a stop frame: all of them */
-#define BDB_NOWHERE UINT64_C(1)	 /* none of them */
+#define BDB_ANYWHERE UINT64_C(0) /* stop_frame: every frame */
+#define BDB_NOWHERE UINT64_C(1)	 /* stop_frame: no frame */
 
 struct bdb {
-	bool is_once_a_line; /* this version has cmdframe */
+	bool is_once_a_line; /* this Python's bdb has cmdframe */
 	uint64_t stop_frame;
-	uint64_t return_frame; /* its return stops, too; 0: none */
+	uint64_t return_frame; /* frame whose return stops, too; 0: none */
 	int stop_line;	       /* first line that stops; -1: none does */
 	uint64_t command_frame;
 	int command_line;
 };
 
-/* What an event is about. */
+/* The facts of a trace event that the rules need. */
 struct bdb_event {
 	uint64_t frame;
 	int line;
-	bool is_generator; /* or a coroutine */
-	bool is_last;	   /* of a return: the frame ends with it */
+	bool is_generator; /* frame of a generator or coroutine */
+	bool is_last;	   /* return event: the return ends the frame */
 };
 
-/* Of an interpreter of PY_VERSION_HEX; it stops nowhere. */
+/* version: PY_VERSION_HEX of the interpreter. The new state stops nowhere. */
 void bdb_init(struct bdb *bdb, uint32_t version);
 void bdb_continue(struct bdb *bdb);
-/* event: the one that the thread has stopped at. */
+/* event: the event at which the thread has stopped. */
 void bdb_step(struct bdb *bdb, const struct bdb_event *event);
 void bdb_next(struct bdb *bdb, uint64_t frame, int line);
-/* Stops at line or below. */
+/* Stops in frame at line or at a greater line, or at the frame's return. */
 void bdb_until(struct bdb *bdb, uint64_t frame, int line);
-/* caller: of frame, 0: none. is_endless: not the next return ends it. */
+/* caller: frame's caller; 0: none. is_endless: the next return may not end frame (yield). */
 void bdb_finish(struct bdb *bdb, uint64_t frame, uint64_t caller, bool is_endless);
 
-/* Each: whether it stops at such an event. is_break: a breakpoint does. */
+/* Each returns whether bdb stops at the event. is_break: a breakpoint stops there. */
 bool bdb_line(const struct bdb *bdb, const struct bdb_event *event, bool is_break);
 bool bdb_call(const struct bdb *bdb, const struct bdb_event *event);
 bool bdb_return(const struct bdb *bdb, const struct bdb_event *event);

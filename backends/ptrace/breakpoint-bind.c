@@ -1,6 +1,6 @@
 /*
- * breakpoint-bind: where a breakpoint is: the units of the code objects that have
- * its line, or are its function; or why it is nowhere.
+ * breakpoint-bind: finds the places of a breakpoint: the code units where its line,
+ * or its function, begins; or the reason why there are none.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 #define PLACES_MAXIMUM 1000u
 #define UNITS_MAXIMUM 200u
 
-/* Code that was searched for. */
+/* The result of one search for code. */
 struct break_found {
 	char *name; /* path or function */
 	bool is_function;
@@ -100,7 +100,7 @@ static bool has_place(const struct break_entry *entry, uint64_t code)
 	return false;
 }
 
-/* On each unit where the line may begin; nothing where there is none. */
+/* Adds a place with each unit where the line may begin; without such a unit, adds nothing. */
 static void breakpoint_bind_add_place(struct breaks *breaks, struct break_entry *entry,
 				      const struct bytecode *code, int line)
 {
@@ -152,7 +152,7 @@ static void add_places(struct breaks *breaks, struct break_entry *entry,
 	}
 }
 
-/* Code that is no more, or other code at its address, has it no longer. */
+/* Removes places whose code object was freed, or replaced by another one at its address. */
 static void drop_places(struct breaks *breaks, struct break_entry *entry)
 {
 	size_t kept = 0;
@@ -176,12 +176,12 @@ static const char *breakpoint_bind_last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Lines of a list's code that have events, as seen from one that has none. */
+/* Lines with a line event in a list of code, for a requested line without one. */
 struct neighbours {
-	int next; /* 0: none */
-	int last;
-	bool has_body;	/* the file's own code is among it */
-	bool is_within; /* the line is between two of a function */
+	int next;	/* the first after the requested line; 0: none */
+	int last;	/* the greatest */
+	bool has_body;	/* the list has the code of the module's body */
+	bool is_within; /* the requested line is between two lines of one function */
 };
 
 static void look_within(struct neighbours *neighbours, const struct breaks *breaks,
@@ -199,7 +199,7 @@ static int compare_lines(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Those of its units, in order; the caller frees them. */
+/* Returns the lines of the code's units in ascending order; the caller frees the array. */
 static int *sort_lines(const struct bytecode *code)
 {
 	int *lines = xcalloc((size_t)code->count + 1, sizeof(*lines));
@@ -210,7 +210,7 @@ static int *sort_lines(const struct bytecode *code)
 	return lines;
 }
 
-/* To ask whether a line has an event takes a walk through all of the code. */
+/* Calls bytecode_has_line() as rarely as possible: each call walks through all of the code. */
 static void look_at_lines(struct neighbours *neighbours, const struct breaks *breaks,
 			  const struct bytecode *code, int line)
 {
@@ -256,7 +256,7 @@ static struct neighbours breakpoint_bind_look_around(const struct breaks *breaks
 	return around;
 }
 
-/* All code that could have the line is known. */
+/* True if no code that is loaded later can have the line. */
 static bool is_final(const struct neighbours *around)
 {
 	return around->has_body || around->is_within;
@@ -284,7 +284,7 @@ static char *breakpoint_bind_refuse_line(const struct break_entry *entry,
 			 line, file, around->next);
 }
 
-/* What is worth saying of one that is set. */
+/* Returns a remark on a bound breakpoint, to be freed by the caller; NULL: none. */
 static char *remark(const struct breaks *breaks, const struct break_entry *entry)
 {
 	struct buffer text = BUFFER_INIT;
@@ -325,13 +325,13 @@ static void breakpoint_bind_settle(struct breaks *breaks, struct break_entry *en
 	entry->message = remark(breaks, entry);
 }
 
-/* Its file has code, and that line of it has none. */
+/* Handles a breakpoint whose file has loaded code, but none at the line. */
 static void miss_line(struct break_entry *entry, struct break_search *search,
 		      const struct code_list *list)
 {
 	struct neighbours around = breakpoint_bind_look_around(search->breaks, entry, list);
 
-	/* It may be in a function that only a library still knows; once. */
+	/* Searches all reachable objects once: only a library may hold the line's function. */
 	if (search->is_far && !is_final(&around) && !entry->was_far) {
 		entry->was_far = true;
 		list = find_list(search, &entry->wanted, true);
@@ -354,9 +354,9 @@ static char *breakpoint_bind_wait_for(const struct break_entry *entry)
 }
 
 /*
- * A name may have stood for something else while less was loaded: what it
- * stands for now counts, but a library's function does not drive out one that
- * a module has which is still being loaded.
+ * While fewer modules were loaded, the name may have meant another function:
+ * the new result counts. But a library's function does not replace a function
+ * of the program's own code, whose module may still be loading.
  */
 static bool breakpoint_bind_is_better(const struct break_entry *entry, const struct code_list *list)
 {
@@ -370,7 +370,7 @@ void break_bind(struct break_entry *entry, struct break_search *search)
 	struct breaks *breaks = search->breaks;
 	const struct code_list *list = find_list(search, &entry->wanted, false);
 
-	/* What there was may have been found far, and be there anew. */
+	/* Allow another far search: code may have been freed and loaded again. */
 	if (entry->count || !list->count)
 		entry->was_far = false;
 	if (breakpoint_bind_is_better(entry, list))
@@ -397,7 +397,7 @@ static bool breakpoint_bind_is_own(const struct break_entry *entry, const struct
 	       !code_file_is_library(code->file);
 }
 
-/* The body of its file is about to run, and does not have the line. */
+/* Refuses the line if its file's body is about to run and has no code at the line. */
 static void miss_body(struct breaks *breaks, struct break_entry *entry,
 		      const struct code_list *nested)
 {

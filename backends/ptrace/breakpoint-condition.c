@@ -1,11 +1,11 @@
 /*
- * breakpoint-condition: whether the names of a condition can mean something where its
- * breakpoint is, told before anything has run there.
+ * breakpoint-condition: finds undefined names in a condition when the breakpoint is bound,
+ * before the condition is evaluated for the first time.
  *
  * A name may be a variable of the code object, a global that its module has, a
- * builtin, or a global that is still to come: then code of the same file has
- * it in its co_names, the module's body or a function that says `global`.
- * What cannot be read, and a file that no module has, is not judged.
+ * builtin, or a global that is assigned later: then some code of the same file
+ * (the module's body, or a function with `global`) has the name in co_names.
+ * A name is accepted where memory is unreadable or no loaded module has the file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 #include "backends/ptrace/breakpoint-table-private.h"
 #include "base/alloc.h"
 
-/* A breakpoint at more places is not judged. */
+/* The condition of a breakpoint at more places is not checked. */
 #define PLACES_MAXIMUM 16
 #define NAMES_MAXIMUM 65536
 
@@ -33,10 +33,10 @@ struct judge {
 	struct breaks *breaks;
 	struct pyreader reader;
 	const struct bytecode *code;
-	char *unknown; /* the first name that means nothing; NULL: none */
+	char *unknown; /* the first undefined name; NULL: none */
 };
 
-/* In the tuple of names at an offset of a code object, or not readable. */
+/* True if name is in the tuple at offset in the code object, or the tuple is unreadable. */
 static bool is_in_tuple(struct judge *judge, uint64_t code, long offset, const char *name)
 {
 	uint64_t names, item;
@@ -52,7 +52,7 @@ static bool is_in_tuple(struct judge *judge, uint64_t code, long offset, const c
 	return false;
 }
 
-/* co_names, which stands behind co_consts in every version (Include/code.h). */
+/* Searches co_names, which follows co_consts in every version (Include/code.h). */
 static bool is_mentioned(struct judge *judge, uint64_t code, const char *name)
 {
 	long offset = judge->breaks->python->offsets.co_consts + 8;
@@ -72,7 +72,7 @@ static bool is_variable(struct judge *judge, const char *name)
 	       is_in_tuple(judge, code, at->co_freevars, name);
 }
 
-/* A dict that is being changed as it is read lacks what each module has. */
+/* Every module's dict has __name__; without it the dict was changed during the read. */
 static bool breakpoint_condition_is_whole(struct judge *judge, const struct pytable *table)
 {
 	uint64_t value;
@@ -120,7 +120,7 @@ static bool breakpoint_condition_is_builtin(struct judge *judge, uint64_t interp
 	       !pymodule_find(&judge->reader, interpreter, "builtins", name, &value);
 }
 
-/* Looked for last: it takes a search through the process. */
+/* Called last, because it searches the whole process for code of the file. */
 static bool breakpoint_condition_is_to_come(struct judge *judge, const char *name)
 {
 	struct code_list list = { .items = NULL };
@@ -177,7 +177,7 @@ char *break_unknown_name(struct breaks *breaks, const struct break_entry *entry)
 			return NULL;
 		pyreader_init(&judge.reader, breaks->memory, breaks->python);
 		pyexpression_each_name(entry->condition, look_at_name, &judge);
-		/* It is right in one of its places. */
+		/* All names are defined at this place: the condition is accepted. */
 		if (!judge.unknown)
 			return NULL;
 		unknown = judge.unknown;

@@ -1,6 +1,6 @@
 /*
- * breakpoint-hit: what happens when the interpreter would tell a trace function of
- * a line that has breakpoints. As bdb.effective(), for each of them.
+ * breakpoint-hit: evaluates the breakpoints of a line at its line event, each as
+ * bdb.effective() does.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -60,7 +60,7 @@ static void breakpoint_hit_say(struct break_hit *hit, const struct break_entry *
 	};
 }
 
-/* The thread is resumed and may fail here again at once: reported once. */
+/* Reports the first failure only: the thread runs on, and the condition may fail again at once. */
 static void breakpoint_hit_say_failure(struct break_hit *hit, struct break_entry *entry,
 				       const struct error *error)
 {
@@ -76,7 +76,7 @@ static void breakpoint_hit_say_failure(struct break_hit *hit, struct break_entry
 	breakpoint_hit_say(hit, entry, &text);
 }
 
-/* The second is over: what it has left out is told, and a new one begins. */
+/* Once a second: reports how many texts the log point has left out, and resets its counts. */
 static void end_second(struct break_entry *entry, double now, struct break_hit *hit)
 {
 	struct buffer text = BUFFER_INIT;
@@ -112,7 +112,7 @@ static bool may_speak(struct break_entry *entry, struct break_hit *hit)
 	return false;
 }
 
-/* The trap's stand, which has read ahead; without one what was read is old. */
+/* Uses the trap's prefetched snapshot; without a trap, starts a new snapshot. */
 static struct pyreader *fresh_reader(struct line_stop *stop)
 {
 	struct breaks *breaks = stop->breaks;
@@ -128,7 +128,7 @@ static struct pyreader *fresh_reader(struct line_stop *stop)
 	return &stop->reader;
 }
 
-/* Whether it stops or speaks: its condition, then its ignore count. */
+/* Whether the breakpoint stops or prints: the condition is true and the ignore count is 0. */
 static bool is_effective(struct break_entry *entry, struct line_stop *stop, struct break_hit *hit)
 {
 	struct error error = ERROR_INIT;

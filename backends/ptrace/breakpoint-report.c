@@ -1,6 +1,6 @@
 /*
- * breakpoint-report: what became of breakpoints, as `debugger` events and the answer
- * to `setBreakpoints` have it.
+ * breakpoint-report: describes the state of breakpoints for `debugger` events and the
+ * answer to `setBreakpoints`.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "base/buffer.h"
 #include "base/json.h"
 
-/* How many places of a breakpoint there are, and are watched. */
+/* Numbers of a breakpoint's places: all, and those that have a watch. */
 struct share {
 	size_t wanted;
 	size_t watched;
@@ -41,7 +41,7 @@ static struct share share_of(const struct breaks *breaks, const struct break_ent
 	return share;
 }
 
-/* Breakpoints that are watched, as a list begins: "breakpoints 1, 2". */
+/* Appends the breakpoints that have a watch, "breakpoints 1, 2"; returns their number. */
 static size_t append_users(struct buffer *out, const struct breaks *breaks)
 {
 	struct buffer ids = BUFFER_INIT;
@@ -60,7 +60,7 @@ static size_t append_users(struct buffer *out, const struct breaks *breaks)
 	return count;
 }
 
-/* "no free watch: a thread has 4, which breakpoints 1, 2 and the step use. …" */
+/* Appends "no free watch: a thread has 4, which breakpoints 1, 2 and the step use. …" */
 static void breakpoint_report_append_reason(struct buffer *out, const struct breaks *breaks)
 {
 	bool has_step = breaks->watch_request_count - breaks->missing < HARDWARE_WATCH_SLOTS;
@@ -80,7 +80,7 @@ static void breakpoint_report_append_reason(struct buffer *out, const struct bre
 		      has_step ? " and the step" : "", count + has_step > 1 ? "use" : "uses");
 }
 
-/* Why some, or all, of its places are not watched; NULL: all are. */
+/* Returns why some or all places of a breakpoint have no watch; NULL: all have one. */
 static char *breakpoint_report_explain(const struct breaks *breaks, const struct break_entry *entry,
 				       bool *is_unset)
 {
@@ -132,7 +132,7 @@ void breakpoint_table_describe(const struct breaks *breaks, struct debugger *deb
 						   debugger_add_binding(debugger));
 }
 
-/* What comes by itself. */
+/* Marks a breakpoint that is set as soon as its code is loaded. */
 static void breakpoint_report_mark(json_t *binding, enum entry_state state)
 {
 	if (state == ENTRY_PENDING || state == ENTRY_ABSENT)

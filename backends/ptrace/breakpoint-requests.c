@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "protocol/message.h"
 
-/* The frames of the thread that is shown. */
+/* Finds a frame of the shown thread. */
 static int breakpoint_requests_find_frame(int depth, struct pyobject_frame *frame, void *data)
 {
 	struct debuggee *control = data;
@@ -47,7 +47,10 @@ static bool is_disabled(const json_t *item)
 	return json_get_boolean(item, "disabled", false);
 }
 
-/* A temporary one goes with its stop, which is still to be told. */
+/*
+ * Whether the user has deleted or disabled breakpoint id. A temporary breakpoint
+ * vanishes with its stop, which is still to be reported: not cleared.
+ */
 static bool is_cleared(const json_t *before, const json_t *list, int id)
 {
 	const json_t *was = breakpoint_requests_find_wanted(before, id);
@@ -56,7 +59,7 @@ static bool is_cleared(const json_t *before, const json_t *list, int id)
 	return was && !json_get_boolean(was, "temporary", false) && (!is || is_disabled(is));
 }
 
-/* The stops of other threads that are kept until this one is continued. */
+/* Removes cleared breakpoints from the unreported stops of other threads. */
 static void clear_kept(struct debuggee *control, const json_t *before)
 {
 	for (size_t i = 0; i < control->thread_count; i++) {
@@ -101,7 +104,7 @@ bool debuggee_only_clears(const struct debuggee *control, const json_t *list)
 	return true;
 }
 
-/* Who sets another rank's means nothing by what is the same here. */
+/* An unchanged list does not arm this rank: the change was for another rank. */
 static void rearm(struct debuggee *control, const json_t *list)
 {
 	struct debugger *debugger = &control->debugger;
@@ -117,7 +120,7 @@ static void rearm(struct debuggee *control, const json_t *list)
 	debuggee_tell_again(control);
 }
 
-/* Without a Python yet it is only known what is wanted. */
+/* Without an interpreter the breakpoints are only stored: the answer has no bindings. */
 static json_t *breakpoint_requests_make_answer(const struct debuggee *control)
 {
 	json_t *body;

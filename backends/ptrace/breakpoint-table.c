@@ -84,7 +84,7 @@ static struct break_entry *breakpoint_table_find_entry(const struct breaks *brea
 	return NULL;
 }
 
-/* Takes over what was found and counted. */
+/* Takes over the places and counts of the old breakpoint with the same id. */
 static void breakpoint_table_inherit(struct break_entry *entry, struct break_entry *before)
 {
 	bool is_new_condition =
@@ -113,7 +113,7 @@ static void breakpoint_table_inherit(struct break_entry *entry, struct break_ent
 		entry->state = ENTRY_SPENT;
 }
 
-/* Its condition and text; what is wrong with them stands in the message. */
+/* Parses the condition and the log text; an error becomes the entry's message. */
 static void breakpoint_table_compile(struct break_entry *entry)
 {
 	struct error error = ERROR_INIT;
@@ -128,7 +128,7 @@ static void breakpoint_table_compile(struct break_entry *entry)
 	entry->message = xstrdup(error.message);
 }
 
-/* Appends an entry of one of the list; -1: it is none, and is not appended. */
+/* Appends an entry for a list item, unless the item is invalid, a `watch` or a duplicate. */
 static void breakpoint_table_read_entry(struct breaks *into, const json_t *json)
 {
 	struct break_entry entry = { .state = ENTRY_PENDING };
@@ -173,7 +173,7 @@ static void bind_all(struct breaks *breaks, bool is_far)
 {
 	struct break_search search = { .breaks = breaks, .is_far = is_far };
 
-	/* The process has run: what code there was may be other code. */
+	/* The process has run: a cached code object may have been freed and its address reused. */
 	bytecode_cache_age(breaks->bytecodes);
 	for (size_t i = 0; i < breaks->count; i++) {
 		struct break_entry *entry = &breaks->entries[i];
@@ -184,7 +184,7 @@ static void bind_all(struct breaks *breaks, bool is_far)
 	break_search_clear(&search);
 }
 
-/* A condition whose names mean nothing would fail at each hit. */
+/* Refuses conditions with undefined names: they would fail at each hit. */
 static void judge_all(struct breaks *breaks)
 {
 	for (size_t i = 0; i < breaks->count; i++) {
@@ -221,9 +221,9 @@ int breakpoint_table_set(struct breaks *breaks, const json_t *list, struct error
 	breaks->entries = read.entries;
 	breaks->count = read.count;
 	breaks->capacity = read.capacity;
-	/* Taken first: what is loaded meanwhile is looked at again. */
+	/* Read before the search: code loaded during the search is then searched again. */
 	breaks->looked = breaks->count ? code_search_revision(breaks->codes) : 0;
-	/* That takes long: who asked is told before. */
+	/* No far search yet: it is slow, so the request is answered first. */
 	bind_all(breaks, false);
 	judge_all(breaks);
 	breakpoint_table_request_again(breaks);
@@ -323,7 +323,7 @@ static void breakpoint_table_collect(const struct breaks *breaks, struct breaks 
 	address_set_clear(&seen);
 }
 
-/* What became of one counts, though there is nothing to watch for it. */
+/* Raises the revision if an entry's state or message has changed, also without a watch request. */
 static void look_at_states(struct breaks *breaks)
 {
 	uint64_t told = HASH_START;

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/loop.h"
 
-/* So long a thread that was born may take to run Python. */
+/* Time in which a new thread keeps its watches without running Python. */
 #define BIRTH_SECONDS 1.0
 
 struct debuggee_thread *debuggee_find(struct debuggee *control, pid_t tid)
@@ -137,7 +137,7 @@ void debuggee_take_place(struct debuggee_thread *thread, const struct stepper_st
 		stop_place_new(stop, &thread->hit, thread->change, thread->control->python.minor);
 }
 
-/* The thread runs Python by that state, perhaps by another than before. */
+/* Takes thread->seen as the thread's PyThreadState, which may have changed. */
 static void debuggee_threads_take_state(struct debuggee_thread *thread)
 {
 	struct debuggee *control = thread->control;
@@ -168,8 +168,8 @@ static bool debuggee_threads_is_ours(const struct debuggee *control, pid_t tid)
 	return true;
 }
 
-/* Lends the thread that the process itself calls so; NULL: there is none, or
- * it is not ours. To find it in another namespace takes a walk through all. */
+/* Returns the thread with this tid in the process's own pid namespace; NULL:
+ * none, or not traced. For another namespace all threads are searched. */
 static struct debuggee_thread *find_inner(struct debuggee *control, pid_t inner)
 {
 	struct debuggee_thread *thread;
@@ -188,8 +188,8 @@ static struct debuggee_thread *find_inner(struct debuggee *control, pid_t inner)
 	return thread;
 }
 
-/* A thread may have a state in several interpreters; the main one's counts,
- * else the one that it has been known by. */
+/* A thread may have a PyThreadState in several interpreters: chooses the main
+ * interpreter's, else the one chosen before. */
 static void see_state(struct debuggee_thread *thread, const struct pytstate *state)
 {
 	if (thread->seen == 0 || state->number == 0 ||
@@ -214,7 +214,7 @@ static void debuggee_threads_take_states(struct debuggee *control, const struct 
 			debuggee_threads_take_state(control->threads[i]);
 }
 
-/* What runs no Python any more needs no watches. */
+/* Removes threads that run no Python any more, and their watches. */
 static void debuggee_threads_drop_unseen(struct debuggee *control)
 {
 	const struct hardware_watch none[HARDWARE_WATCH_SLOTS] = { { .length = 0 } };
@@ -266,7 +266,7 @@ int debuggee_frame(struct debuggee *control, const struct debuggee_thread *threa
 
 	memory_begin(control->memory, false);
 	pywalk_read(&walk, control->memory, &control->python, thread->tstate);
-	/* The frame of the stop may be one that is just being made or left. */
+	/* The frame of the stop may be missing from the walk: it is being pushed or popped. */
 	if (place && place->frame && walk.count > 0 && walk.frames[0].address != place->frame)
 		place_depth = 1;
 	*frame = (struct pyobject_frame){ .thread = thread->tstate };

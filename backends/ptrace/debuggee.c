@@ -22,7 +22,7 @@
 #include "base/loop.h"
 #include "protocol/process.h"
 
-/* A thread that was born while something is armed, and runs Python now. */
+/* The trapped thread, also if it has begun to run Python since it was added; NULL: no Python. */
 static struct debuggee_thread *find_trapped(struct debuggee *control, pid_t tid)
 {
 	struct debuggee_thread *thread = debuggee_find(control, tid);
@@ -34,7 +34,7 @@ static struct debuggee_thread *find_trapped(struct debuggee *control, pid_t tid)
 	return thread && thread->stepper ? thread : NULL;
 }
 
-/* A step that cannot be followed any more ends without a stop. */
+/* Reports once that the stepper has lost track of the thread: its step ends without a stop. */
 static void tell_lost(struct debuggee_thread *thread)
 {
 	const char *why = stepper_lost(thread->stepper);
@@ -44,7 +44,7 @@ static void tell_lost(struct debuggee_thread *thread)
 	thread->is_lost = why != NULL;
 }
 
-/* The trap was no stop; a temporary breakpoint may have gone with it. */
+/* The trap was no stop: sets the next watches, for all threads if the watch requests changed. */
 static void pass(struct debuggee *control, struct debuggee_thread *thread)
 {
 	tell_lost(thread);
@@ -177,7 +177,7 @@ int debuggee_read_program(struct debuggee *control, struct error *error)
 	return control->wanted ? debuggee_want(control, error) : 0;
 }
 
-/* What was stopped runs again, as another program. */
+/* After an exec the process runs again, also if it was stopped before. */
 static enum tracee_next debuggee_on_execed(struct tracee *tracee, void *data)
 {
 	struct debuggee *control = data;
@@ -198,7 +198,7 @@ static enum tracee_next debuggee_on_execed(struct tracee *tracee, void *data)
 	return TRACEE_RESUME;
 }
 
-/* Of a job that we started; else it is left. */
+/* Traces the child if this node launched the job; otherwise the child is detached from. */
 static void debuggee_on_forked(struct tracee *tracee, pid_t child, void *data)
 {
 	struct debuggee *control = data;
@@ -217,7 +217,7 @@ static void debuggee_on_gone(struct tracee *tracee, void *data)
 	debuggee_settle(control);
 }
 
-/* Told of nothing any more: it may be freed. */
+/* Stops a timer, so that its owner may be freed. */
 static void end_timer(struct loop_timer **timer)
 {
 	if (*timer)

@@ -1,6 +1,6 @@
 /*
- * The backend `ptrace` as a debugger: what can be asked of a process that is
- * stopped from outside, by its state.
+ * The backend `ptrace` as a debugger: which requests a process allows in its
+ * current state, and the functions that serve them.
  */
 #include "backends/backend.h"
 
@@ -51,7 +51,7 @@ static struct connection *control_open(struct node *node, const struct process *
 static bool control_opens_for(const struct process *process, enum request_kind kind,
 			      const struct message *request)
 {
-	/* An agent in it has breakpoints without a limit, and runs code. */
+	/* An agent in the process is better: it has any number of breakpoints and runs code. */
 	return request_opens(BACKEND_TRACER, kind, request) &&
 	       !agent_endpoint_exists(process->pid, process->uid);
 }
@@ -114,13 +114,13 @@ static bool control_can(const struct connection *connection, enum request_kind k
 
 	if (control->is_gone)
 		return reason_set(reason, "The process has ended.", "");
-	/* Else cleared breakpoints would stop it again. */
+	/* Always allow clearing: a breakpoint left set would stop the process again. */
 	if (kind == REQUEST_SET_BREAKPOINTS && request &&
 	    debuggee_only_clears(control, json_object_get(request->body, "breakpoints")))
 		return true;
 	if (reason_refuse(reason, capability))
 		return false;
-	/* A pause is withdrawn before it is told. */
+	/* `continue` cancels a pause that is not reported yet. */
 	if (kind == REQUEST_CONTINUE && debuggee_is_pausing(control))
 		return true;
 	if (capability >= CAPABILITY_STOPPED && !debugger_backend_has_stopped(control, reason))
@@ -136,7 +136,7 @@ static int control_send(struct connection *connection, enum request_kind kind,
 	return senders[kind](to_control(connection), kind, request, error);
 }
 
-/* Whether the newest frame of the thread, as it has it, is its stop's. */
+/* Whether the newest frame in the thread's memory is the frame of its stop. */
 static bool is_newest(struct debuggee *control, const struct debuggee_thread *thread)
 {
 	struct pywalk walk = { .frames = NULL };
@@ -149,7 +149,7 @@ static bool is_newest(struct debuggee *control, const struct debuggee_thread *th
 	return result;
 }
 
-/* Its row, though who read the process did not see it. */
+/* The sample's row of the shown thread, added if the reader did not find the thread. */
 static struct thread_sample *find_shown(const struct debuggee *control,
 					struct process_sample *sample)
 {
@@ -164,7 +164,7 @@ static struct thread_sample *find_shown(const struct debuggee *control,
 	return added;
 }
 
-/* Of one that did not come to stand the stack is what was read, if it was. */
+/* Puts the stop's frame and line on the stack; a thread that still runs keeps a stack read so. */
 static void amend_shown(struct debuggee *control, struct thread_sample *sample, bool stands)
 {
 	const struct debuggee_thread *thread = debuggee_find(control, control->shown);

@@ -46,7 +46,7 @@ static bool entry_point_look(struct loaded_elf_image *image, const char *name, v
 {
 	struct search *search = data;
 
-	/* Those of the system have no Python. */
+	/* Only libpython… has the function; other libraries need not be searched. */
 	if (!strstr(name, "python"))
 		return true;
 	return loaded_elf_symbol(image, search->memory, FUNCTION, &search->address) < 0;

@@ -1,5 +1,5 @@
 /*
- * entry-point: where a program begins, and where its Python begins to run code.
+ * entry-point: the addresses where a program begins and where its interpreter begins to run code.
  */
 #ifndef BACKENDS_PTRACE_ENTRY_POINT_H
 #define BACKENDS_PTRACE_ENTRY_POINT_H
@@ -12,14 +12,14 @@ struct loaded_elf_cache;
 struct memory;
 struct procfs;
 
-/* Its program is called python, or pypy. */
+/* Whether the name of the process's executable contains "python" or "pypy". */
 bool entry_point_is_python(struct procfs *procfs, pid_t pid);
 /*
- * The first instruction that runs once its libraries are loaded; 0: it cannot
- * be known.
+ * Address of the program's first instruction, which runs once its libraries are
+ * loaded (AT_ENTRY in /proc/PID/auxv, getauxval(3)); 0: unknown.
  */
 uint64_t entry_point_of_program(struct procfs *procfs, pid_t pid);
-/* PyEval_EvalCode(), in the program or a library; 0: there is none. */
+/* Address of PyEval_EvalCode() in the program or a library; 0: not found. */
 uint64_t entry_point_of_python(struct memory *memory, struct loaded_elf_cache *cache);
 
 #endif

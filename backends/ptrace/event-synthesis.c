@@ -1,6 +1,6 @@
 /*
- * event-synthesis: what a trace function would be told, from where a frame's pointer
- * goes.
+ * event-synthesis: makes the events that a trace function would get, from the
+ * positions of a frame's instruction pointer.
  */
 #include <string.h>
 
@@ -34,7 +34,7 @@ int event_synthesis_start(struct stepper *stepper, struct follow *follow,
 	/* From 3.13 on a frame that has not begun is at its first unit. */
 	if (unit == 0 && stepper->python->minor >= 13)
 		unit = -1;
-	/* Within a call the pointer stands among the caches of CALL. */
+	/* Within a call the pointer is at one of CALL's cache entries. */
 	if (unit >= 0)
 		follow->at = bytecode_instruction(follow->code, unit);
 	follow->shown_line =
@@ -42,7 +42,7 @@ int event_synthesis_start(struct stepper *stepper, struct follow *follow,
 	return 0;
 }
 
-/* Made for the specialised call of a class (3.13 on): no user code. */
+/* Whether the interpreter made the code for a specialised class call (3.13 on): no user code. */
 static bool event_synthesis_is_hidden(const struct bytecode *code)
 {
 	return strcmp(code->name, "__init__") == 0 && strcmp(code->file, "__init__") == 0;
@@ -70,8 +70,8 @@ static struct event *add_event(struct stepper *stepper, const struct follow *fol
 }
 
 /*
- * The line that a trace function sees between line events: up to 3.9 that of
- * the last one, later that of the instruction.
+ * The line that a trace function sees at other events: up to 3.9 the line of the
+ * last line event, from 3.10 on the line of the instruction.
  */
 static int event_synthesis_shown_line(const struct stepper *stepper, const struct follow *follow,
 				      int unit)
@@ -86,7 +86,7 @@ static const struct unit *unit_at(const struct follow *follow, int unit)
 	return &follow->code->units[unit];
 }
 
-/* What raises again what was raised before is no new exception. */
+/* Whether the unit raises an exception again, which is no new exception event. */
 static bool is_reraise(const struct unit *unit)
 {
 	return unit->kind == UNIT_RERAISE || unit->kind == UNIT_END_ASYNC_FOR ||
@@ -141,7 +141,7 @@ void event_synthesis_position(struct stepper *stepper, struct follow *follow, in
 	follow->raised_at = -1;
 	follow->is_unwound = false;
 	follow->at = unit;
-	/* Nothing has run in between: it is reported where it came from. */
+	/* The handler has not run yet: the event belongs to the instruction that raised. */
 	if (raised && !is_reraise(unit_at(follow, raised_at)))
 		add_event(stepper, follow, STOP_AT_EXCEPTION,
 			  event_synthesis_shown_line(stepper, follow, from), from);
@@ -153,16 +153,16 @@ void event_synthesis_position(struct stepper *stepper, struct follow *follow, in
 		event_synthesis_return(stepper, follow, unit, to->kind == UNIT_RETURN);
 }
 
-/* What the interpreter does together with the instruction at follow->at. */
+/* The unit that a superinstruction at follow->at would also run; -1: none. */
 static int joined_unit(const struct follow *follow)
 {
 	return follow->at < 0 ? -1 : follow->at + unit_at(follow, follow->at)->length;
 }
 
 /*
- * A superinstruction does the next one, too, which stores no pointer: it is
- * told once the pointer is behind it. (Its unit is fetched, but gcc may move
- * that load to before the first half's store.)
+ * A superinstruction also runs the next instruction, which stores no pointer:
+ * makes that instruction's events once the pointer is behind it. (Its unit is
+ * fetched, but gcc may move that load to before the first half's store.)
  */
 static void pass_joined(struct stepper *stepper, struct follow *follow, int unit)
 {
@@ -175,7 +175,7 @@ static void pass_joined(struct stepper *stepper, struct follow *follow, int unit
 		event_synthesis_position(stepper, follow, joined);
 }
 
-/* Of its halves the first stores or loads a constant: the second has raised. */
+/* If a superinstruction has raised, it was its second half: the first cannot raise. */
 static void pass_raising(struct stepper *stepper, struct follow *follow)
 {
 	int joined = joined_unit(follow);
@@ -187,8 +187,8 @@ static void pass_raising(struct stepper *stepper, struct follow *follow)
 }
 
 /*
- * From 3.13 on YIELD_VALUE stores where its generator goes on, the RESUME
- * behind it, and not itself.
+ * From 3.13 on YIELD_VALUE stores the unit where its generator is resumed, the
+ * RESUME after it, and not its own unit: returns the YIELD_VALUE.
  */
 static int yield_of(const struct stepper *stepper, const struct follow *follow, int unit)
 {
@@ -203,8 +203,8 @@ static int yield_of(const struct stepper *stepper, const struct follow *follow, 
 }
 
 /*
- * RERAISE may put the pointer back to where the exception came from (3.10 on):
- * nothing runs there. Handlers are still those of the RERAISE.
+ * Whether a RERAISE has set the pointer back to the unit that raised (3.10 on).
+ * Nothing runs there, and the handlers are still those of the RERAISE.
  */
 static bool is_put_back(const struct stepper *stepper, const struct follow *follow, int unit)
 {
@@ -213,7 +213,7 @@ static bool is_put_back(const struct stepper *stepper, const struct follow *foll
 	       !unit_at(follow, unit)->is_handler;
 }
 
-/* Up to 3.10 YIELD_FROM goes back by one each time that it yields. */
+/* Up to 3.10 YIELD_FROM sets the pointer back by one unit at each yield. */
 static bool is_yield_from(const struct stepper *stepper, const struct follow *follow, int unit)
 {
 	return stepper->python->minor <= 10 && follow->at >= 0 && unit == follow->at - 1 &&
@@ -221,8 +221,9 @@ static bool is_yield_from(const struct stepper *stepper, const struct follow *fo
 }
 
 /*
- * An instruction may fetch the next one before it stores its own pointer (gcc
- * moves loads up; 3.11's NOP): the watch of that one was first.
+ * Whether the stored pointer is out of date: an instruction may fetch the next one
+ * before it stores its own pointer (gcc moves loads up; 3.11's NOP), so that the
+ * next one's watch has fired before.
  */
 static bool is_passed(const struct stepper *stepper, const struct follow *follow, int unit)
 {
@@ -236,7 +237,7 @@ static bool is_passed(const struct stepper *stepper, const struct follow *follow
  * 3.12: a generator or coroutine that ends and returns to the FOR_ITER or SEND
  * which entered it leaves the pointer at the unit before the one that comes
  * next: that of a `continue`, or, in `async with`, of a handler. Nothing runs
- * there; a SEND's own handler is another.
+ * there. A pointer at the SEND's own handler is no such case.
  */
 static bool is_sent_back(const struct stepper *stepper, const struct follow *follow, int unit)
 {
@@ -251,7 +252,7 @@ static bool is_sent_back(const struct stepper *stepper, const struct follow *fol
 
 void event_synthesis_pointer(struct stepper *stepper, struct follow *follow, int unit)
 {
-	/* Calls that are inlined write into the middle of CALL's caches. */
+	/* Inlined calls store a pointer to one of CALL's cache entries. */
 	if (unit < 0 || unit_at(follow, unit)->kind == UNIT_INSIDE)
 		return;
 	if (is_passed(stepper, follow, unit) || is_sent_back(stepper, follow, unit))
@@ -277,7 +278,7 @@ void event_synthesis_pointer(struct stepper *stepper, struct follow *follow, int
 		follow->at = unit;
 		return;
 	}
-	/* Written once more; unless it is a loop of one instruction. */
+	/* The same pointer was stored again: no event, except in a loop of one instruction. */
 	if (unit == follow->at && unit_at(follow, unit)->kind != UNIT_RESUME &&
 	    unit_at(follow, unit)->target != unit)
 		return;

@@ -13,11 +13,10 @@
 #include "base/loop.h"
 
 #define LOOK_SECONDS 0.1
-/* Looks at which a refusal may be of a moment (tracee_may_watch_soon()). */
+/* Attempts to set refused watches (tracee_may_watch_soon()) before the failure is reported. */
 #define RETRIES 10
 
-/* All of them, though no thread has room for so many: what is missing is told.
- */
+/* Collects all watch requests, also more than there are slots: missing ones are reported. */
 static void take_watch_requests(struct debuggee *control)
 {
 	size_t breaks = breakpoint_table_watch_requests(control->breaks, NULL, 0);
@@ -30,7 +29,7 @@ static void take_watch_requests(struct debuggee *control)
 	breakpoint_table_watch_requests(control->breaks, watch_requests, breaks);
 	watchpoints_watch_requests(control->watched, watch_requests + breaks, data);
 	watchpoints_guards(control->watched, watch_requests + breaks + data, guards);
-	/* Without it a breakpoint is bound a moment later. */
+	/* Optional: without this watch a new breakpoint is bound at the next periodic look. */
 	if (debuggee_start_watch(control, &watch))
 		watch_requests[breaks + data + guards++] =
 			(struct planned){ .watch = watch, .kind = PLAN_START };
@@ -68,7 +67,7 @@ bool debuggee_has_watch_requests(const struct debuggee *control)
 	       (breakpoint_table_are_any(control->breaks) || watchpoints_are_any(control->watched));
 }
 
-/* Without a stepper there are only the watch requests of persons. */
+/* The plan of a thread without a stepper has nothing but the watch requests. */
 static void plan_watch_requests(const struct debuggee *control, struct plan *plan)
 {
 	*plan = (struct plan){ .missing = 0 };
@@ -99,7 +98,7 @@ static int set_plan(struct debuggee *control, struct debuggee_thread *thread, st
 	return tracee_watch(control->tracee, thread->tid, slots, error);
 }
 
-/* Where others have debug registers of the thread, its breakpoints come first. */
+/* If there are too few free debug registers, tries again without the watch that can be spared. */
 static int set_watches(struct debuggee *control, struct debuggee_thread *thread,
 		       struct error *error)
 {
@@ -117,7 +116,7 @@ static bool is_persons(const struct planned *planned)
 		planned->kind == PLAN_DATA);
 }
 
-/* So many of its plan are for persons, and could not be set. */
+/* Counts the watches for breakpoints in the thread's plan that could not be set. */
 static size_t count_unset(const struct debuggee *control, const struct debuggee_thread *thread)
 {
 	size_t count = 0;
@@ -146,7 +145,7 @@ static void hardware_slots_say_failure(struct debuggee_thread *thread, const cha
 	thread->failure = xstrdup(why);
 }
 
-/* What was told of it is so no more. */
+/* All watches of the thread are set: resets its failure. */
 static void forget_failure(struct debuggee_thread *thread)
 {
 	if (thread->unset > 0)
@@ -171,7 +170,7 @@ void debuggee_arm(struct debuggee *control, struct debuggee_thread *thread)
 		return;
 	}
 	thread->unset = 0;
-	/* A thread of C alone loses nothing by it. */
+	/* A thread that runs no Python reaches no breakpoint: nothing to report. */
 	if (!thread->stepper)
 		return;
 	thread->is_to_retry = tracee_may_watch_soon(control->tracee, thread->tid);
@@ -189,7 +188,7 @@ void debuggee_arm(struct debuggee *control, struct debuggee_thread *thread)
 	}
 }
 
-/* The last of the watch requests find no room first. */
+/* Shares the missing slots out: the last watch requests, those of data breakpoints, lack first. */
 static void tell_missing(struct debuggee *control, size_t missing, const char *why)
 {
 	size_t data = control->data_count;
@@ -200,7 +199,7 @@ static void tell_missing(struct debuggee *control, size_t missing, const char *w
 	breakpoint_table_short(control->breaks, missing < data ? 0 : missing - data, why);
 }
 
-/* While a thread stands its step is over: it has what `continue` needs. */
+/* In a stopped process no step needs watches: counts as for `continue`. */
 static void weigh_plan(const struct debuggee *control, const struct debuggee_thread *thread,
 		       struct plan *plan)
 {
@@ -210,7 +209,7 @@ static void weigh_plan(const struct debuggee *control, const struct debuggee_thr
 		plan_watch_requests(control, plan);
 }
 
-/* Guards are not missed. */
+/* Number of the thread's watch requests without a watch; guards are optional and do not count. */
 static size_t lacking_of(const struct debuggee *control, const struct debuggee_thread *thread,
 			 const struct plan *plan)
 {
@@ -247,7 +246,7 @@ void debuggee_weigh(struct debuggee *control)
 	control->is_unset_new = false;
 }
 
-/* A thread that is about a command is planned for from where it stands. */
+/* A running thread that steps must be stopped first: its plan depends on the frame's position. */
 static bool must_stand(const struct debuggee *control, const struct debuggee_thread *thread)
 {
 	return thread->stepper && stepper_doing(thread->stepper) != REQUEST_CONTINUE &&
@@ -259,7 +258,7 @@ void debuggee_arm_all(struct debuggee *control)
 	for (size_t i = 0; i < control->thread_count; i++) {
 		struct debuggee_thread *thread = control->threads[i];
 
-		/* It gets them when it is resumed. */
+		/* The thread gets its watches when it is resumed. */
 		if (control->phase != DEBUGGEE_RUNNING &&
 		    tracee_is_stopped(control->tracee, thread->tid))
 			continue;
@@ -273,7 +272,7 @@ void debuggee_arm_all(struct debuggee *control)
 	debuggee_weigh(control);
 }
 
-/* What replaced the program may be a Python that has not begun yet. */
+/* After an exec: the new program may be a Python whose interpreter is not initialised yet. */
 static void look_for_python(struct debuggee *control)
 {
 	struct error error = ERROR_INIT;
@@ -282,7 +281,7 @@ static void look_for_python(struct debuggee *control)
 		control->exec_looks++;
 		return;
 	}
-	/* What else reads it knows the program before. */
+	/* The other connections that read the process still know the old program: close them. */
 	connections_forget(node_connections(control->base.node), control->base.pid);
 	debuggee_look_at_threads(control);
 	debuggee_watch_request(control);
@@ -290,7 +289,7 @@ static void look_for_python(struct debuggee *control)
 	debuggee_tell_again(control);
 }
 
-/* Of one that stands nothing comes, but its code may be found. */
+/* A stopped process does not change, but the far search for its code may be due. */
 static bool may_look(const struct debuggee *control)
 {
 	return control->phase == DEBUGGEE_RUNNING ||
@@ -298,7 +297,7 @@ static bool may_look(const struct debuggee *control)
 		breakpoint_table_are_far(control->breaks));
 }
 
-/* Watches that were refused for a moment, or set on trust. */
+/* Sets refused watches again, or checks those set while SIGTRAP was blocked (tracee_prove()). */
 static void retry(struct debuggee *control, struct debuggee_thread *thread)
 {
 	if (tracee_is_stopped(control->tracee, thread->tid))
@@ -338,7 +337,7 @@ static void hardware_slots_on_look(void *data)
 	} else {
 		if (control->phase == DEBUGGEE_RUNNING)
 			debuggee_look_at_threads(control);
-		/* The step would end in the handler, or behind it. */
+		/* A signal ends the step: it would stop in the signal's handler, or after it. */
 		if (debuggee_is_stepping(control))
 			debuggee_take_signals(control);
 		debuggee_say_left_out(control, loop_now());

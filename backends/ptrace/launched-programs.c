@@ -4,8 +4,8 @@
  *	exec -> its libraries are loaded -> its interpreter is up
  *
  * The second is the program's own first instruction, the third the first code
- * object that it runs once the interpreter can be read: both are watches of
- * the processor, so nothing depends on how fast we are.
+ * object that runs once the interpreter can be read. Hardware watches stop the
+ * process at both, so neither is missed.
  */
 #include "backends/ptrace/launched-programs.h"
 
@@ -33,14 +33,14 @@
 #include "protocol/process.h"
 #include "protocol/rankset.h"
 
-/* Code objects that a Python runs before it can be read; it is a few. */
+/* Limit of code objects that run before the interpreter can be read; usual are a few. */
 #define TRIES_MAXIMUM 1000
 
 enum station {
-	STATION_NONE,	 /* it is followed for what it starts */
-	STATION_LOADING, /* the program's first instruction is to come */
-	STATION_RUNNING, /* code objects are */
-	STATION_READY,	 /* it stands, and is looked at in the next turn */
+	STATION_NONE,	 /* traced only for the programs that it starts */
+	STATION_LOADING, /* before the program's first instruction */
+	STATION_RUNNING, /* before a code object runs with the interpreter readable */
+	STATION_READY,	 /* stopped; handled in the loop's next turn */
 };
 
 struct follow {
@@ -58,8 +58,8 @@ struct launched_programs {
 	struct follow **follows;
 	size_t count;
 	size_t capacity;
-	struct loop_timer *timer; /* NULL: nobody is ready, or was taken so */
-	pid_t *taken;		  /* those stand, and are let go by the timer */
+	struct loop_timer *timer; /* NULL: no process is STATION_READY or in taken */
+	pid_t *taken; /* pids taken at STATION_READY: stopped until the timer resumes them */
 	size_t taken_count;
 	size_t taken_capacity;
 	bool was_refused;
@@ -79,7 +79,7 @@ static void close_memory(struct follow *follow)
 	follow->memory = NULL;
 }
 
-/* Forgets it; its tracee is somebody's. */
+/* Frees the entry; its tracee belongs to the caller from now on. */
 static void remove_follow(struct follow *follow)
 {
 	struct launched_programs *starts = follow->starts;
@@ -132,7 +132,7 @@ void launched_programs_free(struct launched_programs *starts)
  * Stations
  */
 
-/* address 0: none. -1: it cannot be watched, and is followed without. */
+/* Sets one watch for execution at address; 0: no watch. -1: the watch cannot be set. */
 static int launched_programs_watch(struct follow *follow, uint64_t address)
 {
 	struct hardware_watch slots[HARDWARE_WATCH_SLOTS] = { { .access = HARDWARE_WATCH_NONE } };
@@ -264,7 +264,7 @@ void launched_programs_forked(struct launched_programs *starts, struct tracee *p
 	follow->tracee = tracee_adopt(parent, child, &calls);
 }
 
-/* Once: the reason is the same for all of them. */
+/* Reports the first refusal only: the reason is the same for all processes. */
 static void launched_programs_say_refusal(struct launched_programs *starts,
 					  const struct reason *reason)
 {
@@ -305,7 +305,7 @@ struct tracee *launched_programs_take(struct launched_programs *starts, pid_t pi
 	if (!follow)
 		return NULL;
 	tracee = follow->tracee;
-	/* It stands, and only launched_programs_on_turn() knows. */
+	/* The process is stopped: launched_programs_on_turn() has to resume it. */
 	if (follow->station == STATION_READY) {
 		ARRAY_GROW(starts->taken, starts->taken_count, starts->taken_capacity);
 		starts->taken[starts->taken_count++] = pid;
@@ -346,7 +346,7 @@ static json_t *list_for(const struct launched_programs *starts, int rank)
 	return list;
 }
 
-/* As if the screen had sent it; it sends the same a little later. */
+/* Sends `setBreakpoints` as the screen would; the screen sends the same request later. */
 static void set_breakpoints(struct launched_programs *starts, const struct process *process)
 {
 	struct connections *connections = node_connections(starts->node);
@@ -381,7 +381,7 @@ static struct debuggee *find_control(struct launched_programs *starts, pid_t pid
 								     : NULL;
 }
 
-/* It stands before code of its own: that may have breakpoints already. */
+/* The process is stopped before its code runs: binds breakpoints in that code. */
 static void launched_programs_enter(struct launched_programs *starts, pid_t pid)
 {
 	struct debuggee *control = find_control(starts, pid);
@@ -400,13 +400,13 @@ static void launched_programs_settle(struct launched_programs *starts, struct fo
 	process = process_table_find(node_process_table(starts->node), pid);
 	if (process && process->parent_pid == 0)
 		set_breakpoints(starts, process);
-	/* A rank with breakpoints is followed by its debugger now. */
+	/* Not found: set_breakpoints() has given the rank a debugger, which took the tracee. */
 	if (!launched_programs_find(starts, pid))
 		launched_programs_enter(starts, pid);
 	tracee_resume(tracee, pid);
 }
 
-/* Its debugger has it since; a person may have stopped it there meanwhile. */
+/* Resumes a process that a debugger took, unless the user has stopped it meanwhile. */
 static void let_go(struct launched_programs *starts, pid_t pid)
 {
 	struct debuggee *control = find_control(starts, pid);
@@ -425,7 +425,7 @@ static struct follow *find_ready(const struct launched_programs *starts)
 	return NULL;
 }
 
-/* Who is a rank is found by a look at all. */
+/* Scans all processes first, to find which of the stopped ones are ranks. */
 static void launched_programs_on_turn(void *data)
 {
 	struct launched_programs *starts = data;

@@ -1,14 +1,14 @@
 /*
- * launched-programs: the programs that a job starts, followed from their first
- * instruction on, so that no breakpoint is passed because we were late.
+ * launched-programs: traces the programs that a job starts from their first
+ * instruction, so that no breakpoint is passed before it is set.
  *
- * While the job is to have breakpoints, each of its processes that is no rank
- * is traced (tracee.h), and what it forks is, too. One that runs Python stands
- * for some milliseconds once its interpreter is up, before it runs anything of
- * the program; if it is a rank it gets its breakpoints there. Others are
- * followed on.
+ * While breakpoints are set for the job, each of its processes that is no rank
+ * is traced (tracee.h), and so are its children. A process that runs Python is
+ * stopped for some milliseconds once its interpreter is initialised, before
+ * code of the program runs; a rank gets its breakpoints there. The others stay
+ * traced.
  *
- * What is late or cannot be followed gets its breakpoints when it is found.
+ * A rank that is not traced from its start gets its breakpoints when it is found.
  */
 #ifndef BACKENDS_PTRACE_LAUNCHED_PROGRAMS_H
 #define BACKENDS_PTRACE_LAUNCHED_PROGRAMS_H
@@ -24,22 +24,23 @@ struct tracee;
 struct tracee_calls;
 
 struct launched_programs *launched_programs_new(struct node *node);
-/* All that is followed runs on. */
+/* Detaches from all traced processes, which run on. */
 void launched_programs_free(struct launched_programs *starts);
 /*
- * These breakpoints are for ranks to come: as `setBreakpoints` has them, with
- * "ranks" (a set; absent: each). With none nothing is followed any more. What
- * is below root is followed from now on; 0: nothing is there yet.
+ * Sets the breakpoints of future ranks: the array of `setBreakpoints`, its items
+ * with "ranks" (a rank set; absent: all). An empty array ends all tracing.
+ * Otherwise the descendants of root are traced from now on; root 0: no process
+ * yet. -1: the list is malformed.
  */
 int launched_programs_set(struct launched_programs *starts, const json_t *list, pid_t root,
 			  struct error *error);
-/* A process of the job that has not begun. */
+/* Traces a process of the job that has not begun to run. */
 void launched_programs_follow(struct launched_programs *starts, pid_t pid);
-/* A rank that is traced has forked one: within tracee.h's forked(). */
+/* Traces the child that a traced rank has forked; called within tracee.h's forked(). */
 void launched_programs_forked(struct launched_programs *starts, struct tracee *parent, pid_t child);
 /*
- * Somebody else traces this one from now on. NULL: it is not followed. starts
- * may be NULL.
+ * Hands the tracee of process pid over to the caller, whose calls are used from
+ * now on. NULL: the process is not traced here. starts may be NULL.
  */
 struct tracee *launched_programs_take(struct launched_programs *starts, pid_t pid,
 				      const struct tracee_calls *calls);

@@ -13,10 +13,10 @@
 #include "base/error.h"
 #include "protocol/stack.h"
 
-/* The last of these takes as long as it takes. */
+/* Attempts; the last one may freeze the thread for as long as it needs. */
 #define LOOKS_MAXIMUM 3
 
-/* Who has to stand while it is read: of a task the thread that runs it. */
+/* The thread to freeze during a read; for an asyncio task, the thread that runs its loop. */
 static pid_t mover_of(const struct thread_sample *thread)
 {
 	return thread->loop_tid ? thread->loop_tid : thread->tid;
@@ -43,7 +43,7 @@ static int peek_take(struct peek *reading, struct error *error)
 	return pystack_sample(reading->connection->pystack, false, &reading->sample, error);
 }
 
-/* Where it fails, the reading is less exact. */
+/* Freezes the thread; if that fails, the read is less exact. */
 static void hold_thread(struct peek *reading, pid_t tid)
 {
 	struct error refused = ERROR_INIT;
@@ -75,7 +75,7 @@ static bool is_at_rest(const struct thread_sample *thread)
 	return thread->exactness == EXACT && thread->state != THREAD_RUNNING;
 }
 
-/* What stands for us may still be on its way off the processor. */
+/* A thread that this node has stopped may not have left the processor yet: freeze it, too. */
 static bool is_to_be_held(const struct peek *reading, const struct thread_sample *thread)
 {
 	struct node *node = reading->connection->base.node;
@@ -105,7 +105,7 @@ int peek_line(const struct peek *reading, int depth)
 			    depth);
 }
 
-/* The depth now of the frame at depth in before; -1: it is no more. */
+/* The current depth of the frame at depth in before; -1: the frame is gone. */
 static int follow_frame(const struct peek *reading, const struct stack *before, int depth)
 {
 	size_t dropped;
@@ -171,7 +171,7 @@ void peek_judge(struct peek *reading)
 		reading->exactness = EXACT;
 }
 
-/* The main thread when none is named, and its interpreter when that is not. */
+/* Chooses the main thread if none is named, and the thread's interpreter if none is named. */
 static int settle_thread(struct peek *reading, struct error *error)
 {
 	const struct process_sample *sample = &reading->sample;
@@ -207,7 +207,7 @@ int peek_begin(struct peek *reading, struct error *error)
  * Looks
  */
 
-/* Each interpreter may have a GIL; one holder stands, that of the object's. */
+/* The thread that holds the GIL of the object's interpreter (each may have its own GIL). */
 static const struct thread_sample *peek_find_holder(const struct peek *reading)
 {
 	const struct process_sample *sample = &reading->sample;
@@ -219,7 +219,7 @@ static const struct thread_sample *peek_find_holder(const struct peek *reading)
 	return NULL;
 }
 
-/* The thread that is to be held; 0: none. */
+/* The thread to freeze; 0: none. */
 static pid_t find_mover(const struct peek *reading)
 {
 	const struct thread_sample *thread =
@@ -234,7 +234,7 @@ static uint64_t count_calls(const struct peek *reading)
 	       memory_calls(reading->connection->looking);
 }
 
-/* Its frames, now that it stands. -1: they cannot be had by themselves. */
+/* Reads the frozen thread's frames again. -1: only a whole sample can read them. */
 static int walk_again(struct peek *reading)
 {
 	if (reading->is_of_holder)
@@ -246,10 +246,11 @@ static int walk_again(struct peek *reading)
 struct looking {
 	int (*look)(struct peek *reading, void *data, struct error *error);
 	void *data;
-	bool is_last; /* it takes as long as it takes */
+	bool is_last; /* the freeze is not bounded */
 };
 
-/* 1: another one is needed, as it led somewhere else than before. */
+/* Looks at the frozen thread, then resumes it. 1: try again, as more memory was needed than the
+ * rehearsal had read. */
 static int look_held(struct peek *reading, const struct looking *looking, struct error *error)
 {
 	struct memory *memory = reading->connection->looking;
@@ -275,7 +276,7 @@ static int look_held(struct peek *reading, const struct looking *looking, struct
 	return result;
 }
 
-/* It is not to be believed, but tells what will be read. */
+/* Reads while the thread runs, only to learn which memory is needed; the result is not used. */
 static void rehearse(struct peek *reading, const struct looking *looking)
 {
 	struct error unused = ERROR_INIT;
@@ -285,7 +286,7 @@ static void rehearse(struct peek *reading, const struct looking *looking)
 		looking->look(reading, looking->data, &unused);
 }
 
-/* As it runs, or rests: what is read may belong to several moments. */
+/* Looks without a freeze: if the thread runs, the values may be of different moments. */
 static int look_free(struct peek *reading, const struct looking *looking, struct error *error)
 {
 	reading->has_stood = false;
@@ -293,7 +294,7 @@ static int look_free(struct peek *reading, const struct looking *looking, struct
 	return looking->look(reading, looking->data, error);
 }
 
-/* Where its frames are, the whole sample finds alone. */
+/* Whether an asyncio task is read: only a whole sample finds a task's frames. */
 static bool is_task(const struct peek *reading)
 {
 	return reading->tid < 0 && !reading->is_of_holder;
@@ -332,7 +333,6 @@ void peek_reader(const struct peek *reading, struct pyreader *reader)
 	reader->is_still = true;
 }
 
-/* An address may be somebody else's by now: the type must be the same. */
 int peek_check_type(struct pyreader *reader, uint64_t address, const char *type,
 		    struct error *error)
 {

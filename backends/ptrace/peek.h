@@ -1,15 +1,15 @@
 /*
- * peek: a look at one thread of a process that may run.
+ * peek: reads frames and objects of one thread of a process that may run.
  *
- * A frame is named by its depth in a sample that was told before, but the
- * thread may have moved since. So a fresh sample is taken, and the frame is
- * the one that is as far from the outermost frame as the one that was asked
- * for, if it and all below it still run the same code.
+ * A request names a frame by its depth in a sample sent before, but the thread
+ * may have moved since. So a fresh sample is taken; the frame is then the one
+ * at the same distance from the outermost frame, if this frame and all its
+ * callers still run the same code.
  *
- * A thread that runs is held for the look; a blocked one needs no hold, and a
- * look afterwards shows that it did not move. Held it is as shortly as can be:
- * the look is done before, while it runs, only to learn where it leads, so
- * that all of that comes in one call once the thread stands.
+ * A running thread is frozen (ptrace-stopped) for the read; a blocked thread
+ * is not, and a sample afterwards shows that it did not move. To keep the
+ * freeze short the read is rehearsed while the thread runs: the memory that
+ * was needed then comes in one system call once the thread is stopped.
  */
 #ifndef BACKENDS_PTRACE_PEEK_H
 #define BACKENDS_PTRACE_PEEK_H
@@ -29,51 +29,51 @@ struct pyreader;
 
 struct peek {
 	struct ptrace_connection *connection;
-	struct process_sample sample; /* the fresh one */
+	struct process_sample sample; /* the fresh sample */
 	pid_t tid;		      /* 0: the main thread */
 	int interpreter;	      /* -1: the only one that the thread runs Python in */
-	bool is_of_holder;	      /* who is to stand is who holds its GIL */
-	bool is_held;		      /* now */
-	bool has_stood;		      /* throughout the last look */
-	uint64_t held_ns;	      /* at a time, at most */
-	uint64_t held_calls;	      /* that read memory in the last one */
+	bool is_of_holder;	      /* freeze the thread that holds the interpreter's GIL */
+	bool is_held;		      /* the thread is frozen now */
+	bool has_stood;		      /* it was frozen throughout the last look */
+	uint64_t held_ns;	      /* longest freeze, ns */
+	uint64_t held_calls;	      /* memory-reading system calls in the last freeze */
 	enum exactness exactness;
 };
 
-/* Samples anew, and settles thread and interpreter; -1 and a sentence. */
+/* Takes a fresh sample and finds thread and interpreter; -1: error says why it failed. */
 int peek_begin(struct peek *reading, struct error *error);
 /*
- * Has look() look, with the thread held if it runs; what it gave, and error,
- * are those of its last call. It is called several times, begins anew each
- * time, reads through peek_reader(), and does no more than it must: the
- * thread waits for it.
+ * Calls look(), with the thread frozen if it runs; the result and error are
+ * those of its last call. look() may be called several times and starts from
+ * scratch each time; it reads through peek_reader(), and should be short,
+ * because the thread waits.
  */
 int peek_look(struct peek *reading,
 	      int (*look)(struct peek *reading, void *data, struct error *error), void *data,
 	      struct error *error);
-/* For a look: reads the memory as it is now. */
+/* Initialises the reader for use within look(). */
 void peek_reader(const struct peek *reading, struct pyreader *reader);
-/* How many frames the thread has; besides, those that are left out. */
+/* Number of the thread's frames; dropped: number of further frames that were not read. */
 size_t peek_count(const struct peek *reading, size_t *dropped);
-/* Of the frame at a depth, below that count. */
+/* Code and line of the frame at depth; depth is less than peek_count(). */
 const struct code *peek_code(const struct peek *reading, int depth);
 int peek_line(const struct peek *reading, int depth);
 /*
- * The depth now of the frame that had this depth in the newest sample that
- * was sent; -1: it is no more.
+ * The current depth of the frame that had this depth in the newest sample that
+ * was sent; -1: the frame is gone.
  */
 int peek_follow(const struct peek *reading, int depth);
-/* The frame at a depth as it is now; -1 and a sentence. */
+/* Finds the frame at a current depth; -1: error says why there is none. */
 int peek_frame(const struct peek *reading, int depth, struct pyobject_frame *frame,
 	       struct error *error);
-/* Whether the thread rested all the while; a hold makes sure of it. */
+/* Sets exactness: whether the thread was frozen or did not move since peek_begin(). */
 void peek_judge(struct peek *reading);
-/* Lets go of what is held, and frees it. */
+/* Resumes a frozen thread and frees the sample. */
 void peek_clear(struct peek *reading);
 
 /*
- * An address may be somebody else's by now: an object must be there, of this
- * type unless that is NULL. -1 and a sentence.
+ * Checks that an object of this type (NULL: any) is still at the address, whose
+ * memory may have been reused. -1: error says what is there.
  */
 int peek_check_type(struct pyreader *reader, uint64_t address, const char *type,
 		    struct error *error);

@@ -8,9 +8,9 @@
 #include "backends/tracer/tracee.h"
 
 /*
- * The interpreter is about to run code that nobody has called before: a
- * module's body, the main script, what exec() is given. All of it comes
- * through one function, whose first argument it is.
+ * The interpreter is about to run a new code object: a module's body, the main
+ * script or the argument of exec(). All of them pass PyEval_EvalCode(), whose
+ * first argument is the code object.
  */
 void debuggee_starts(struct debuggee *control, pid_t tid)
 {
@@ -20,7 +20,7 @@ void debuggee_starts(struct debuggee *control, pid_t tid)
 	if (!control->is_python || tracee_registers(control->tracee, tid, &registers) < 0 ||
 	    !registers_has(&registers, argument))
 		return;
-	/* It may lie where another one was, which is gone. */
+	/* The new code object may have the address of a cached one that was freed. */
 	bytecode_cache_age(control->bytecodes);
 	memory_begin(control->memory, false);
 	breakpoint_table_starts(control->breaks, registers.values[argument]);

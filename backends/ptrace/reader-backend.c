@@ -87,7 +87,7 @@ static bool ptrace_can(const struct connection *connection, enum request_kind ki
 {
 	enum capability capability = backend_capability(BACKEND_READER, kind);
 
-	/* No breakpoint is in a process that has no debugger of ours. */
+	/* A process without a debugger connection has no breakpoints: they are cleared already. */
 	if (kind == REQUEST_SET_BREAKPOINTS && request && request_clears_breakpoints(request))
 		return true;
 	if (reason_refuse(reason, capability))
@@ -119,7 +119,7 @@ static int ptrace_send(struct connection *base, enum request_kind kind,
 			 request_kind_name(kind));
 }
 
-/* Known from the first sample on; before that, from the runtime. */
+/* The main interpreter's address: from the first sample, before it from _PyRuntime; 0: unknown. */
 static uint64_t main_interpreter(const struct ptrace_connection *connection)
 {
 	const struct cpython *python = &connection->python;

@@ -1,6 +1,6 @@
 /*
- * reader: what is kept of one process between requests of backend
- * `ptrace`.
+ * reader: the state of one process between requests to the backend `ptrace`,
+ * which reads the process.
  */
 #ifndef BACKENDS_PTRACE_READER_H
 #define BACKENDS_PTRACE_READER_H
@@ -21,23 +21,23 @@ struct waiting;
 struct ptrace_connection {
 	struct connection base;
 	struct memory *memory;
-	struct memory *looking; /* for what one look at a thread reads */
+	struct memory *looking; /* for one look at a thread (peek.h) */
 	struct cpython python;
 	struct pystack *pystack;
-	struct process_sample newest;  /* of those that were sent */
+	struct process_sample newest;  /* newest sample that was sent */
 	struct native_process *native; /* NULL: no native frames yet */
-	struct waiting *waiting;       /* stacks.c: not sent yet; or NULL */
-	bool has_internals;	       /* native frames with all there are */
-	bool has_said_why;	       /* native frames cannot be had */
+	struct waiting *waiting;       /* stacks.c: request not answered yet; NULL: none */
+	bool has_internals;	       /* native frames include the interpreter's own */
+	bool has_said_why;	       /* reported why there are no native frames */
 };
 
-/* The request `sample` (stacks.c); answers it, or -1 and why not. */
+/* The request `sample` (stacks.c). 0: answered now or later; -1: error says why not. */
 int ptrace_sample(struct ptrace_connection *connection, bool is_exact,
 		  const struct message *request, struct error *error);
-/* Answers what is not answered yet, before the connection closes. */
+/* Answers a waiting request before the connection closes. */
 void ptrace_sampling_end(struct ptrace_connection *connection);
 
-/* The request `variables` (variables.c); answers it, or -1 and why not. */
+/* The request `variables` (variables.c). 0: answered; -1: error says why not. */
 int ptrace_variables(struct ptrace_connection *connection, const struct message *request,
 		     struct error *error);
 

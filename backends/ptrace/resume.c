@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "protocol/message.h"
 
-/* The traps of most steps come within this; then the loop takes them. */
+/* Traps are polled for this time, enough for most steps; later ones come from the loop. */
 #define SPIN_NS 2000000u
 
 void debuggee_take_setting(struct debuggee *control, const struct message *request)
@@ -46,7 +46,7 @@ static int command_thread(struct debuggee *control, struct debuggee_thread *thre
 	return stepper_command(thread->stepper, command, frame.address, (int)line, error);
 }
 
-/* A step that another thread's stop came before is dropped. */
+/* Cancels the unfinished steps of the other threads, which a stop has interrupted. */
 static void drop_others(struct debuggee *control, const struct debuggee_thread *but)
 {
 	for (size_t i = 0; i < control->thread_count; i++) {
@@ -58,7 +58,7 @@ static void drop_others(struct debuggee *control, const struct debuggee_thread *
 	}
 }
 
-/* What has been told is over; what stopped at the same time is not. */
+/* Forgets the reported stop; keeps an unreported stop of another thread. */
 static void forget_place(struct debuggee *control, struct debuggee_thread *thread)
 {
 	if (thread->place && thread->tid != control->shown && thread->place->reason != STOP_PAUSE &&
@@ -68,7 +68,7 @@ static void forget_place(struct debuggee *control, struct debuggee_thread *threa
 	thread->place = NULL;
 }
 
-/* An exception or a return may happen before the thread moves on. */
+/* Events left from the last trap (an exception, a return) may stop before the thread runs. */
 static void find_next_stop(struct debuggee *control, struct debuggee_thread *thread)
 {
 	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
@@ -79,7 +79,7 @@ static void find_next_stop(struct debuggee *control, struct debuggee_thread *thr
 		debuggee_take_place(thread, &stop);
 }
 
-/* Lends the first thread that stops again where it stands; NULL: none. */
+/* The first thread with a stop to report before any thread runs; NULL: none. */
 static struct debuggee_thread *find_pending(struct debuggee *control)
 {
 	struct debuggee_thread *pending = NULL;
@@ -122,7 +122,7 @@ void debuggee_resume(struct debuggee *control)
 	debuggee_settle(control);
 }
 
-/* Those that do not stop with the one that does. */
+/* Resumes the threads without a stop of their own, as only one thread is to stop. */
 static void resume_others(struct debuggee *control)
 {
 	debuggee_watch_request(control);
@@ -144,7 +144,7 @@ int debuggee_go(struct debuggee *control, enum request_kind kind, const struct m
 	struct debuggee_thread *thread = debuggee_asked(control, request, is_step ? error : NULL);
 	struct debuggee_thread *pending;
 
-	/* All resume, also when the one that is shown did not stop. */
+	/* `continue` resumes all threads, even if the shown thread has not stopped. */
 	if (!thread && is_step)
 		return -1;
 	debuggee_take_setting(control, request);

@@ -42,8 +42,8 @@ static uint64_t taken_by_any(const struct debuggee *control, uint64_t set)
 }
 
 /*
- * What waits for a thread alone. A look reads one of them, in turn: they may be
- * hundreds, and few programs send a signal to a thread.
+ * Signals pending for one thread alone. Each look reads one thread, in turn:
+ * there may be hundreds, and few programs send a signal to a thread.
  */
 static uint64_t of_next_thread(struct debuggee *control)
 {
@@ -60,8 +60,8 @@ static uint64_t of_next_thread(struct debuggee *control)
 	return signals.pending & ~signals.blocked;
 }
 
-/* The signals for which the process is to be resumed, those that were delivered
- * since its last resume among them. */
+/* The signals for which the process is to be resumed; they include signals
+ * delivered since its last resume. */
 static uint64_t signal_stop_find(struct debuggee *control, struct pending_signals *signals)
 {
 	struct procfs *procfs = node_procfs(control->base.node);
@@ -77,7 +77,7 @@ static uint64_t signal_stop_find(struct debuggee *control, struct pending_signal
 	       taken_by_any(control, shared);
 }
 
-/* "rank 2 was sent SIGTERM" */
+/* Appends "rank 2 was sent SIGTERM". */
 static void append_sent(struct buffer *out, const struct debuggee *control, uint64_t set)
 {
 	const struct process *process =

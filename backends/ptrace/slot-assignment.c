@@ -1,7 +1,7 @@
 /*
- * slot-assignment: which of the few watches there are serve best now.
+ * slot-assignment: chooses the few watches that are most useful now.
  *
- * Each letter is a watch; all but the last come from the stepper's aim:
+ * Each letter is a kind of watch:
  *	A position  writes of a frame's pointer: each of its instructions
  *	B leaving   the frame is about to be unlinked
  *	C newest    a frame was pushed or popped
@@ -18,9 +18,9 @@
  *	called	B and R on each breakpoint, or as of a frame
  *	nothing	none
  *
- * What a person wants has the places that are left. A breakpoint whose unit
- * may come right behind an instruction that has begun could be missed (that
- * instruction may have fetched it already): A stays for one trap more.
+ * Breakpoints get the slots that are left. A breakpoint whose unit may come right
+ * after the running instruction could be missed (the instruction may have
+ * fetched the unit already): A then stays for one more trap.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -33,16 +33,16 @@
 #include "backends/ptrace/stepper-private.h"
 #include "base/array.h"
 
-#define AHEAD_MAXIMUM 64 /* units; there are not that many watches */
+#define AHEAD_MAXIMUM 64 /* units; more than there are watches */
 #define WALK_LIMIT_MAXIMUM 100000
-#define WALK_CALLED 500 /* then rather without some breakpoints */
+#define WALK_CALLED 500 /* positions; then the called function's entry is not watched */
 
 struct draft {
 	struct planned items[HARDWARE_WATCH_SLOTS];
 	size_t count;
 };
 
-/* False: there is no room. */
+/* Adds a watch to the draft, if it is not there yet. False: no slot is left. */
 static bool slot_assignment_want(struct draft *draft, const struct planned *planned)
 {
 	if (planned->watch.access == HARDWARE_WATCH_NONE)
@@ -96,22 +96,22 @@ static void plan_all(struct stepper *stepper, const struct plan_watch_requests *
 	want_watch(draft, PLAN_LOOP, pyframes_watch_loop(frames));
 }
 
-/* Units that can come first, but for those that another watch tells of. */
+/* The units that can come next, except those that another watch reports. */
 struct ahead {
 	int units[AHEAD_MAXIMUM];
 	size_t count;
-	const bool *wanted; /* as bytecode_frontier() has it */
-	bool has_handlers;  /* to be told by E */
-	bool is_near;	    /* it is too late for one of them */
+	const bool *wanted; /* by unit: has a breakpoint (bytecode_frontier()); NULL: none */
+	bool has_handlers;  /* a handler can come next, which E reports */
+	bool is_near;	    /* one unit may have been fetched already */
 };
 
-/* The line from which on any is a stop. */
+/* The first line that stops, as all greater lines do; INT_MAX: none. */
 static int line_ahead(const struct stepper *stepper)
 {
 	return stepper->aim == AIM_CALLED ? INT_MAX : stepper->bdb.stop_line;
 }
 
-/* Not only because of what it is. */
+/* Whether the unit could be a stop, by a breakpoint or a line; not only a return or handler. */
 static bool slot_assignment_is_wanted(const struct stepper *stepper, const struct ahead *ahead,
 				      int unit)
 {
@@ -122,7 +122,7 @@ static bool slot_assignment_is_wanted(const struct stepper *stepper, const struc
 		event_synthesis_is_line_unit(stepper, here, unit));
 }
 
-/* A `finally` of 3.8 is one for all ways into it. */
+/* Whether the unit before leads to this handler: a `finally` of 3.8 has one copy for all paths. */
 static bool is_fallen_into(const struct stepper *stepper, int unit)
 {
 	const struct bytecode *code = stepper->here.code;
@@ -140,7 +140,7 @@ static void add_ahead(const struct stepper *stepper, struct ahead *ahead, int fr
 		if (ahead->units[i] == unit)
 			return;
 	if (to->is_handler) {
-		/* 3.10 writes B's place when an exception is raised. */
+		/* 3.10 writes B's word when an exception is raised: E is not needed. */
 		ahead->has_handlers = stepper->python->minor != 10;
 		if (!is_fallen_into(stepper, unit) ||
 		    !slot_assignment_is_wanted(stepper, ahead, unit))
@@ -175,8 +175,8 @@ static bool add_start(int *starts, size_t *count, int unit)
 }
 
 /*
- * B tells of returns, E of handlers. What comes behind a line that is passed by
- * comes next. False: that is too much.
+ * Collects the units that can come next; B reports returns, E handlers. After a
+ * line on which bdb does not stop, the search continues. False: too many units.
  */
 static bool look_ahead(const struct stepper *stepper, struct ahead *ahead)
 {
@@ -200,7 +200,7 @@ static bool look_ahead(const struct stepper *stepper, struct ahead *ahead)
 	return true;
 }
 
-/* What persons want keeps the places that it has beside A and B. */
+/* Slots for the aim: breakpoints keep the up to two slots that they have beside A and B. */
 static size_t room_beside(const struct stepper *stepper,
 			  const struct plan_watch_requests *watch_requests)
 {
@@ -218,9 +218,9 @@ static bool is_planned(const struct plan *plan, const struct hardware_watch *wat
 }
 
 /*
- * Whether a unit could be missed that is to be watched from now on, since it
- * comes right behind one that runs; up to 3.10, whose pointer is stored before
- * the fetch, also the one that runs.
+ * Whether a unit that is watched from now on could be missed, because it comes
+ * right after the running instruction; up to 3.10, where the pointer is stored
+ * before the fetch, also because it is the running instruction.
  */
 static bool is_near(const struct stepper *stepper, const struct hardware_watch *watch)
 {
@@ -231,7 +231,7 @@ static bool is_near(const struct stepper *stepper, const struct hardware_watch *
 		return false;
 	if (here->fetch_due == unit)
 		return true;
-	/* Where an exception leads is found once it is raised. */
+	/* A handler is found when the exception is raised. */
 	if (here->code->units[unit].is_handler && !is_fallen_into(stepper, unit))
 		return false;
 	return here->pointer_due < 0 && here->at >= 0 && !is_planned(&stepper->plan, watch) &&
@@ -239,9 +239,9 @@ static bool is_near(const struct stepper *stepper, const struct hardware_watch *
 }
 
 /*
- * Whether a stop could be told twice: what was fetched, and not stored yet, is
- * fetched again where the interpreter lets another thread run before. That
- * takes as long as a person's stop.
+ * Whether a stop could be reported twice: a unit that was fetched, and whose
+ * pointer is not stored yet, is fetched again if the interpreter lets another
+ * thread run in between. Only a stop for the user lasts that long.
  */
 static bool is_refetched(const struct stepper *stepper, const struct hardware_watch *watch)
 {
@@ -262,7 +262,7 @@ static bool is_watch_request_near(const struct stepper *stepper,
 	return false;
 }
 
-/* All breakpoints of the called function, if there is room for B, too. */
+/* Watches all breakpoints of the called function. False: that leaves no slot for B. */
 static bool plan_bare(struct stepper *stepper, const struct plan_watch_requests *watch_requests)
 {
 	stepper->bare = stepper->here.code->address;
@@ -273,8 +273,8 @@ static bool plan_bare(struct stepper *stepper, const struct plan_watch_requests 
 }
 
 /*
- * In a loop that has been walked for long the called function is not watched
- * for being called again: that takes the place of units ahead.
+ * The slots for the units ahead, in a called function that has been followed for
+ * long: they include the slot that watched the function's entry.
  */
 static size_t room_in_called(struct stepper *stepper,
 			     const struct plan_watch_requests *watch_requests)
@@ -303,7 +303,7 @@ static bool look_for_room(struct stepper *stepper, const struct plan_watch_reque
 	return count <= room_in_called(stepper, watch_requests);
 }
 
-/* False: walk on. */
+/* Watches the units that can come next. False: follow the positions one by one. */
 static bool plan_ahead(struct stepper *stepper, const struct plan_watch_requests *watch_requests,
 		       struct draft *draft)
 {
@@ -311,8 +311,8 @@ static bool plan_ahead(struct stepper *stepper, const struct plan_watch_requests
 	struct ahead ahead = { .count = 0 };
 
 	/*
-	 * What was raised goes to its handler first; where a RERAISE leads is
-	 * not where its pointer says.
+	 * A raised exception goes to its handler first; a RERAISE does not
+	 * continue at the frame's pointer.
 	 */
 	if (stepper->walked < stepper->walk_limit || stepper->course == COURSE_RAISING ||
 	    here->store_due >= 0 || here->raised_at >= 0 || !here->handled)
@@ -345,14 +345,14 @@ static void plan_frame(struct stepper *stepper, const struct plan_watch_requests
 		want_walk(stepper, draft);
 }
 
-/* A generator is left and entered at each value: B would fire each time. */
+/* B would fire at each value of a generator, which leaves the frame: watches its returns. */
 static void plan_return(struct stepper *stepper, const struct plan_watch_requests *watch_requests,
 			struct draft *draft)
 {
 	const struct pyframes *frames = &stepper->frames;
 	const struct bytecode *code = stepper->here.code;
 	struct draft returns = { .count = 0 };
-	/* Up to 3.10 there is no E. */
+	/* Up to 3.10 E is no watch here, so the count is not reached. */
 	bool is_generator = stepper->here.is_in_generator;
 	struct hardware_watch freeing = pyframes_watch_freeing(frames, stepper->here.frame);
 	size_t count = freeing.access == HARDWARE_WATCH_NONE ? 1 : 2;
@@ -399,7 +399,7 @@ static void step_off(struct stepper *stepper, const struct plan_watch_requests *
 					   is_watch_request_near(stepper, watch_requests);
 }
 
-/* A fetch that is not watched is not waited for. */
+/* Does not wait for a fetch whose unit is not watched. */
 static void expect_fetch(struct stepper *stepper, const struct plan *plan)
 {
 	struct follow *here = &stepper->here;

@@ -8,7 +8,8 @@
  * the watches follow the called frame (AIM_CALLED) to its breakpoints and its
  * end.
  *
- * Excluded: generators, which begin at each value, and functions with one unit.
+ * Excluded: generators, which are entered again at each value, and functions with
+ * only one unit to watch.
  */
 #include <stdlib.h>
 
@@ -19,9 +20,9 @@
 #include "backends/ptrace/stepper-private.h"
 #include "base/alloc.h"
 
-#define FRAMES_MAXIMUM 100000 /* of a stack that is searched */
+#define FRAMES_MAXIMUM 100000 /* limit of a search through a stack */
 
-/* Watches that are left beside those of the aim. */
+/* Number of watches left beside those of the aim; SIZE_MAX: never multiplexed. */
 static size_t room_of(enum aim aim)
 {
 	switch (aim) {
@@ -37,7 +38,7 @@ static size_t room_of(enum aim aim)
 	return SIZE_MAX;
 }
 
-/* The unit that a call of the code begins with; -1: no call does. */
+/* The first unit of the code that a call runs; -1: a generator, or no such unit. */
 static int entry_of(const struct stepper *stepper, const struct bytecode *code)
 {
 	int unit = stepper->python->minor >= 11 ? code->first_traced : 0;
@@ -47,7 +48,7 @@ static int entry_of(const struct stepper *stepper, const struct bytecode *code)
 	return unit;
 }
 
-/* NULL: its units are watched themselves. */
+/* The code at address, if several of its units are to be watched; NULL: watch units themselves. */
 static const struct bytecode *
 slot_multiplex_code_of(const struct stepper *stepper,
 		       const struct plan_watch_requests *watch_requests, uint64_t address)
@@ -155,9 +156,10 @@ static void slot_multiplex_enter(struct stepper *stepper, const struct pyframe_n
 }
 
 /*
- * Enters the newest frame of such a function above the followed frame; a
- * followed generator may be on no stack. AIM_RETURN watches the followed frame
- * no closer than the frames above, so there the followed frame itself counts.
+ * Follows the newest frame, above the followed frame, of a function that is
+ * watched at its first unit; enters nothing if the followed frame, a generator's,
+ * is on no stack. AIM_RETURN watches no units of the followed frame either, so
+ * with AIM_RETURN that frame counts as well.
  */
 static void seek_called(struct stepper *stepper, const struct plan_watch_requests *watch_requests)
 {

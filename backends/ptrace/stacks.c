@@ -1,9 +1,10 @@
 /*
- * stacks: the requests `sample` to one process.
+ * stacks: the request `sample` to one process.
  *
- * Python stacks are read at once. With native frames the answer waits for the
- * thread pool, but not for long where more samples follow (a period): then
- * this one goes without, and the next has them.
+ * Python stacks are read at once. With native frames the answer waits until
+ * the thread pool has unwound them. If more samples follow (the request has a
+ * period), it waits for 0.15 s at most: this sample is then sent without
+ * native frames, and the next sample has them.
  */
 #include "backends/ptrace/reader.h"
 
@@ -100,8 +101,9 @@ static bool has_run(const struct thread_sample *thread, const struct capture *ca
 }
 
 /*
- * Merges what was captured at the sample, or before it in threads that have
- * not run since. False: another try would give more.
+ * Merges unwound native stacks into the sample. is_late: the sample may be newer
+ * than the captures, so threads that have run in between are left out. False:
+ * another sample would give more native stacks.
  */
 static bool take_unwound(struct ptrace_connection *connection, struct process_sample *sample,
 			 bool is_late, struct capture_set *captures)
@@ -137,7 +139,7 @@ static int stacks_take(struct ptrace_connection *connection, bool is_exact,
 	return result;
 }
 
-/* Again, where some threads have to be held for their registers. */
+/* Samples again; threads may be frozen to read their registers. False: not done. */
 static bool take_again(struct ptrace_connection *connection)
 {
 	struct waiting *waiting = connection->waiting;
@@ -189,7 +191,7 @@ static void wait_for_native(struct ptrace_connection *connection,
 	connection->waiting = waiting;
 }
 
-/* Why there are none is said once a connection, since stacks come anyhow. */
+/* Opens the unwinder. A failure is reported once per connection: Python stacks are sent anyway. */
 static bool open_native(struct ptrace_connection *connection)
 {
 	const struct cpython *python = &connection->python;
@@ -221,7 +223,7 @@ int ptrace_sample(struct ptrace_connection *connection, bool is_exact,
 		  const struct message *request, struct error *error)
 {
 	struct node *node = connection->base.node;
-	/* Captures that are not unwound in time would hold threads in vain. */
+	/* A busy unwinder would not unwind new captures in time: do not freeze threads for them. */
 	bool is_native = json_get_boolean(request->body, "native", false) &&
 			 open_native(connection) && !native_is_busy(connection->native);
 	struct capture_set captures = { .may_hold = !node_is_read_only(node) };

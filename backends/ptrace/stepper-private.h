@@ -1,8 +1,8 @@
 /*
- * stepper-private: what the parts of the stepper share. stepper.c has commands
- * and stops, trap-dispatch.c the meaning of each watch, event-synthesis.c makes trace events out
- * of positions, slot-assignment.c chooses the watches, slot-multiplex.c makes room for
- * breakpoints.
+ * stepper-private: shared by the files of the stepper: stepper.c has commands and
+ * stops, trap-dispatch.c handles fired watches, event-synthesis.c makes trace
+ * events from positions, slot-assignment.c chooses the watches, slot-multiplex.c
+ * lets breakpoints share watches.
  *
  * One turn, with the thread in a ptrace-stop from trap to plan:
  *
@@ -11,13 +11,13 @@
  *	                               +-- stop    |
  *	        stepper_command() --> stepper_resume()
  *
- * Four states stand beside each other:
+ * Four independent states:
  *
  *	doing    the last command
  *	aim      which events that command needs. choose_aim() chooses the aim
  *		 anew at each turn, by bdb's rules and the newest frame;
  *		 slot-multiplex.c enters AIM_CALLED.
- *	course   where the followed frame (here) is going:
+ *	course   how the followed frame (here) continues:
  *
  *			PLAIN ------ E, or B while raising -----> RAISING
  *			      <----- A, a command; B (AIM_RETURN); AIM_CALLED
@@ -27,17 +27,17 @@
  *			      <----- A, a command, C at the caller, or the
  *			             generator was dropped
  *
- *		 RAISING: to a handler, or out. RETURNING is of AIM_RETURN, and
- *		 stays where E fires.
+ *		 RAISING: to a handler, or out of the frame. RETURNING occurs
+ *		 with AIM_RETURN alone, and E does not end it.
  *		 The letters are the watches of slot-assignment.c.
  *	news     trap or command since the last plan:
  *
  *			NONE --> TRAP (aimed) --> NONE (plan)
  *			     --> COMMAND --> RESUME (aimed) --> NONE (plan)
  *
- * Booleans are facts. Of the last plan: is_ahead, is_multiplexed. A trap that is
- * still to come, with any aim: is_loop_new (C at the new loop), is_stepping_off
- * (A), is_entering (C at the called frame).
+ * The booleans are no states. is_ahead and is_multiplexed describe the last plan.
+ * The others mean that a trap is still to come, with any aim: is_loop_new (C at
+ * the new loop), is_stepping_off (A), is_entering (C at the called frame).
  */
 #ifndef BACKENDS_PTRACE_STEPPER_PRIVATE_H
 #define BACKENDS_PTRACE_STEPPER_PRIVATE_H
@@ -47,36 +47,36 @@
 #include "backends/ptrace/stepper.h"
 #include "base/error.h"
 
-/* Positions that are walked through before it looks ahead. */
+/* Positions that are followed one by one before plan_ahead() is tried. */
 #define WALK_LIMIT 12
-/* From one trap: exception, line or call, return. */
+/* Events of one trap: exception, line or call, return. */
 #define EVENTS_MAXIMUM 4
 
-/* A frame that is followed, as the last trap in the frame has shown it. */
+/* A followed frame, as of the last trap in it. */
 struct follow {
 	uint64_t frame; /* 0: none */
 	const struct bytecode *code;
-	uint64_t previous; /* the frame that it goes back to, or a shim */
-	uint64_t handled;  /* of pythread_now, when it ran; 0: not known */
+	uint64_t previous; /* address of its caller's frame, or of a shim */
+	uint64_t handled;  /* pythread_now.handled when the frame ran; 0: unknown */
 	bool is_in_generator;
 	int at; /* the instruction dispatched last; -1: none yet */
-	/* One of two watches has fired for a dispatch; the other is still to fire. -1: no. */
-	int pointer_due; /* fetched, then stored */
-	int due_from;	 /* where the pointer was when it was fetched */
-	int fetch_due;	 /* stored, then fetched, perhaps (up to 3.10) */
-	int raised_at;	 /* a RERAISE that has put the pointer back; -1 */
+	/* A unit for which one of two watches has fired; the other is still to fire. -1: none. */
+	int pointer_due; /* fetched; its pointer is not stored yet */
+	int due_from;	 /* position of the pointer at that fetch */
+	int fetch_due;	 /* pointer stored; perhaps not fetched yet (up to 3.10) */
+	int raised_at;	 /* unit of a RERAISE that has set the pointer back; -1: none */
 	int shown_line;	 /* of the last line event, or of at */
-	bool is_unwound; /* an exception leaves the frame, and it was told */
+	bool is_unwound; /* an exception leaves the frame; its events were made */
 	int store_due;	 /* unit fetched last, whose pointer is watched and not
-			  * stored yet; -1 */
+			  * stored yet; -1: none */
 };
 
 struct event {
 	struct stepper_stop stop;
-	bool is_last; /* of a return: the frame ends */
+	bool is_last; /* return event: the return ends the frame */
 };
 
-/* What it takes to see what the command is about. */
+/* The events that the command needs. */
 enum aim {
 	AIM_NOTHING, /* breakpoints only */
 	AIM_ALL,     /* each event of the thread */
@@ -110,50 +110,50 @@ struct stepper {
 	enum course course;
 	enum news news;
 	struct follow here;
-	struct follow other; /* of the event that happens, if not here */
-	uint64_t ended;	     /* a frame whose last return was told; 0 */
-	uint64_t newest;     /* the frame that ran when it was last aimed */
+	struct follow other; /* frame of the current event, if not here */
+	uint64_t ended;	     /* frame whose last return event was made; 0: none */
+	uint64_t newest;     /* the thread's newest frame at the last stepper_aim() */
 	uint64_t called;     /* the address of the called frame when aim is AIM_CALLED; 0: no called
 				frame */
-	/* here of the command, while there is called; until the next plan what
-	 * was here before. */
+	/* While called is set, the frame of the command. Otherwise, until the next
+	 * plan, the last followed frame before here. */
 	struct follow waiting;
 	struct event events[EVENTS_MAXIMUM];
 	size_t event_count;
-	struct event last;    /* of the stop; at is UNKNOWN: none */
-	uint64_t loop;	      /* 3.11, 3.12: the evaluation loop */
+	struct event last;    /* of the last stop; at is STOP_AT_UNKNOWN: none */
+	uint64_t loop;	      /* 3.11, 3.12: pythread_now.loop, on the C stack */
 	bool is_loop_new;     /* loop has no newest frame yet */
 	bool is_ahead;	      /* the aim needs no PLAN_POSITION: here.at is out of date */
-	bool is_stepping_off; /* PLAN_POSITION, for a unit right behind here.at */
-	bool is_multiplexed;  /* breakpoints find no room otherwise (slot-multiplex.c) */
+	bool is_stepping_off; /* PLAN_POSITION is set for a breakpoint right after here.at */
+	bool is_multiplexed;  /* breakpoints share watches (slot-multiplex.c) */
 	bool is_entering;     /* the frame of a call that is to be followed is not linked yet */
-	uint64_t bare;	      /* code whose own units are watched all the same */
-	int stray_count;      /* traps without readable frames, one after another */
-	int walked;	      /* positions since the last stop */
-	int walk_limit;	      /* after so many positions plan_ahead() */
-	int walk_first;	      /* walk_limit of a new command */
-	struct plan plan;     /* the last one */
+	uint64_t bare;	  /* code whose breakpoints have their own watches all the same; 0: none */
+	int stray_count;  /* consecutive traps without readable frames */
+	int walked;	  /* positions followed one by one so far */
+	int walk_limit;	  /* number of positions before plan_ahead() is tried */
+	int walk_first;	  /* walk_limit of a new command */
+	struct plan plan; /* the last plan */
 	struct error lost;
 };
 
 /* event-synthesis.c */
 
-/* Follows a frame from where it is. -1: its code makes no sense. */
+/* Begins to follow a frame at its current position. -1: its code is unreadable. */
 int event_synthesis_start(struct stepper *stepper, struct follow *follow,
 			  const struct pyframe_now *frame);
-/* The instruction at unit is about to run, or has just begun. */
+/* Makes the events of the instruction at unit, which is about to run or has just begun. */
 void event_synthesis_position(struct stepper *stepper, struct follow *follow, int unit);
-/* The frame's pointer is now there (by PLAN_POSITION). */
+/* Makes the events of a stored pointer: PLAN_POSITION has fired, the frame is at unit. */
 void event_synthesis_pointer(struct stepper *stepper, struct follow *follow, int unit);
-/* A function or generator begins or continues whose RESUME does not say so. */
+/* Makes a call event: a function or generator begins, or a generator is resumed. */
 void event_synthesis_call(struct stepper *stepper, struct follow *follow);
-/* The frame is about to be unlinked, at unit. */
+/* Makes a return event: the frame is about to be unlinked, at unit. */
 void event_synthesis_return(struct stepper *stepper, struct follow *follow, int unit, bool is_last);
 void event_synthesis_unwinding(struct stepper *stepper, struct follow *follow);
 
-/* Whether it is a generator's that is still being made, on the stack (3.11). */
+/* Whether a generator's frame is still on the stack, as the generator is being made (3.11 on). */
 bool event_synthesis_is_unborn(const struct stepper *stepper, const struct follow *follow);
-/* Whether a line event may begin at the unit, on any way to it. */
+/* Whether a line event may begin at the unit, on any path to it. */
 bool event_synthesis_is_line_unit(const struct stepper *stepper, const struct follow *follow,
 				  int unit);
 
@@ -165,7 +165,7 @@ bool event_synthesis_is_line_unit(const struct stepper *stepper, const struct fo
  */
 void slot_multiplex_begin(struct stepper *stepper,
 			  const struct plan_watch_requests *watch_requests);
-/* What to watch for the sake of a watch request. */
+/* The watch to set for a watch request: its own, or the first unit of the function. */
 struct planned slot_multiplex_stand_in(const struct stepper *stepper,
 				       const struct plan_watch_requests *watch_requests,
 				       const struct planned *watch_request);
@@ -173,23 +173,23 @@ struct planned slot_multiplex_stand_in(const struct stepper *stepper,
 size_t slot_multiplex_count(const struct stepper *stepper,
 			    const struct plan_watch_requests *watch_requests);
 /*
- * Of each unit of here.code: whether there is a breakpoint that has no watch
- * of its own. NULL: there are none; else to be freed.
+ * An array by unit of here.code, to be freed by the caller: true for a breakpoint
+ * without a watch of its own. NULL: there are none.
  */
 bool *slot_multiplex_units(const struct stepper *stepper,
 			   const struct plan_watch_requests *watch_requests);
 
 /* stepper.c */
 
-/* There is nothing left to step for. */
+/* Ends the command: the thread runs until a breakpoint. */
 void stepper_run_free(struct stepper *stepper);
-/* It runs on; why is a complete sentence. */
+/* The thread is lost and runs on; why, a complete sentence, is for stepper_lost(). */
 void stepper_lose(struct stepper *stepper, const char *why);
-/* The frames have been read since the last plan: what is known of here is current. */
+/* Whether the frames were read since the last plan, so that here is up to date. */
 bool stepper_is_aimed(const struct stepper *stepper);
 /* Finds the aim, from the frames of the stopped thread. */
 void stepper_aim(struct stepper *stepper, const struct pythread_now *now);
-/* Lets events happen until one is a stop. */
+/* Takes events from the queue until one is a stop. True: *stop is that stop. */
 bool stepper_happen(struct stepper *stepper, struct stepper_stop *stop);
 
 #endif

@@ -111,7 +111,7 @@ static bool is_stop(struct stepper *stepper, struct event *event)
 	return false;
 }
 
-/* bdb would wait for a frame that cannot come back. */
+/* If bdb's stop frame has ended, runs free: bdb would wait for a frame that never runs again. */
 static void forget_ended(struct stepper *stepper, const struct event *event)
 {
 	if (event->is_last && stepper->bdb.stop_frame == event->stop.frame)
@@ -219,7 +219,7 @@ static void stepper_set_command(struct stepper *stepper, enum request_kind comma
 	const struct bdb_event *event = &about->event;
 	struct bdb *bdb = &stepper->bdb;
 
-	/* All that comes of it is that it is returned. */
+	/* A generator that is being made does nothing but return to its caller. */
 	if (about->is_unborn && command != REQUEST_STEP_IN) {
 		bdb_finish(bdb, event->frame, about->caller, false);
 		return;
@@ -291,7 +291,7 @@ static void aim_at(struct stepper *stepper, enum aim aim, uint64_t frame)
 		stepper->waiting = (struct follow){ .frame = 0 };
 		return;
 	}
-	/* What was known of another may be of use at once (slot-multiplex.c). */
+	/* slot_multiplex_begin() may return to the old followed frame at once. */
 	stepper->waiting = stepper->here;
 	if (pyframes_frame(&stepper->frames, frame, &now) < 0 ||
 	    event_synthesis_start(stepper, &stepper->here, &now) < 0)
@@ -318,7 +318,7 @@ static bool is_at_end(const struct stepper *stepper, const struct pythread_now *
 	       pyframes_caller(&stepper->frames, &now->frame, &caller) == 0 && caller.address == 0;
 }
 
-/* Only breakpoints: where it is tells which of them may be missed. */
+/* Watches breakpoints alone; here.at tells which of them could be missed (is_near()). */
 static void aim_at_nothing(struct stepper *stepper, const struct pythread_now *now)
 {
 	stepper->aim = AIM_NOTHING;

@@ -1,16 +1,16 @@
 /*
- * stepper: one thread of Python as a trace function would see it, made from
- * watches (backends/tracer/hardware-watch.h); and pdb's rules (bdb.h) about where that
- * stops.
+ * stepper: makes the events that a trace function would get in one Python thread
+ * from hardware watches (backends/tracer/hardware-watch.h), and stops by pdb's
+ * rules (bdb.h).
  *
- * Nothing runs in the process for it. Between traps the thread runs at full
- * speed; a trap costs some ten microseconds. The stepper says which watches
- * it needs now (a plan), is told which one fired while the thread stands, and
- * says whether this is a stop for a person.
+ * No code runs in the process for this. Between traps the thread runs at full
+ * speed; a trap costs some ten microseconds. stepper_plan() returns the watches
+ * that are needed now (a plan); stepper_trap() takes the watch that has fired
+ * in the stopped thread, and returns whether this is a stop to report.
  *
- * A frame is its address. What is read of the process is checked; a thread
- * that is lost sight of (its frames make no sense) just runs on, until a
- * breakpoint is hit, and the stepper says so.
+ * A frame is represented by its address. Values read from the process are
+ * checked. If the frames of a thread are unreadable, the stepper has lost the
+ * thread: it runs on until it hits a breakpoint, and stepper_lost() says why.
  */
 #ifndef BACKENDS_PTRACE_STEPPER_H
 #define BACKENDS_PTRACE_STEPPER_H
@@ -30,34 +30,34 @@ struct error;
 struct memory;
 struct stepper;
 
-/* Whose watch it is; those above are the stepper's own affair. */
+/* The purpose of a watch. The stepper itself chooses all before PLAN_BREAKPOINT, and PLAN_ENTRY. */
 enum plan_kind {
 	PLAN_POSITION,	 /* A: the frame's instruction pointer */
-	PLAN_LEAVING,	 /* B: touched as the frame is left */
-	PLAN_NEWEST,	 /* C: the thread's newest frame */
-	PLAN_LOOP,	 /* D: its evaluation loop (3.11, 3.12) */
-	PLAN_HANDLERS,	 /* E: the code's table of handlers is looked at */
+	PLAN_LEAVING,	 /* B: a word written when the frame is left */
+	PLAN_NEWEST,	 /* C: the pointer to the thread's newest frame */
+	PLAN_LOOP,	 /* D: the pointer to its evaluation loop (3.11, 3.12) */
+	PLAN_HANDLERS,	 /* E: an exception is raised in a frame of the code */
 	PLAN_UNIT,	 /* R: a unit is dispatched */
-	PLAN_BREAKPOINT, /* R: a unit where a person wants to stop */
-	PLAN_ENTRY,	 /* R: a function begins that has several of those */
-	PLAN_DATA,	 /* a variable or address that a person watches */
-	PLAN_START,	 /* code is about to run for the first time: nothing of
-			  * a stepper's */
+	PLAN_BREAKPOINT, /* R: a unit with a breakpoint */
+	PLAN_ENTRY,	 /* R: first unit of a function with several breakpoints */
+	PLAN_DATA,	 /* a variable or address with a data breakpoint */
+	PLAN_START,	 /* code is about to run for the first time; no
+			  * stepper is involved */
 };
 
 struct planned {
 	struct hardware_watch watch;
 	enum plan_kind kind;
 	uint64_t code; /* of PLAN_BREAKPOINT, PLAN_ENTRY: the unit's code object */
-	int id;	       /* of PLAN_DATA: whose; else the stepper's */
+	int id;	       /* of PLAN_DATA: the breakpoint */
 };
 
 struct plan {
 	struct planned slots[HARDWARE_WATCH_SLOTS];
-	size_t missing; /* watches of persons that found no room */
+	size_t missing; /* number of watch requests without a slot */
 };
 
-/* What the person wants, in the order of importance. */
+/* The watches that breakpoints and data breakpoints need, the most important first. */
 struct plan_watch_requests {
 	const struct planned *items; /* PLAN_BREAKPOINT, PLAN_DATA */
 	size_t count;
@@ -67,8 +67,8 @@ struct stepper_stop {
 	enum stop_event at;
 	enum stop_reason reason; /* STEP, BREAKPOINT or DATA_BREAKPOINT */
 	uint64_t frame;
-	const struct bytecode *code; /* lent by the cache */
-	int line;		     /* that a trace function would see */
+	const struct bytecode *code; /* borrowed from the bytecode cache */
+	int line;		     /* as a trace function would see it */
 	/*
 	 * The instruction that is about to run. The frame's own pointer may
 	 * still be at the one before.
@@ -80,12 +80,12 @@ struct stepper_stop {
 
 struct stepper_calls {
 	/*
-	 * A line event at a line where there is a breakpoint, perhaps: does it
-	 * stop here? Asked once an event. (Conditions, counts: breakpoint-table.h.)
+	 * Whether a breakpoint stops at this line event; called once for each line
+	 * event. (Conditions, counts: breakpoint-table.h.)
 	 */
 	bool (*is_break)(const struct bytecode *code, int line, uint64_t frame, void *data);
-	/* A watched variable or address was written: does it stop, and for
-	 * which of those that watch it? */
+	/* Whether a write to a watched variable or address stops; id, in and out:
+	 * the data breakpoint. */
 	bool (*is_data)(int *id, uint64_t frame, void *data);
 	void *data;
 };
@@ -95,53 +95,53 @@ struct stepper *stepper_new(struct memory *memory, const struct cpython *python,
 			    struct bytecode_cache *codes, uint64_t tstate,
 			    const struct stepper_calls *calls);
 void stepper_free(struct stepper *stepper);
-/* Whether it holds this code, which the cache lent it. */
+/* Whether the stepper still uses this code, borrowed from the bytecode cache. */
 bool stepper_holds(const struct stepper *stepper, const struct bytecode *code);
 uint64_t stepper_thread(const struct stepper *stepper);
 
 /*
- * Takes a command while the thread stands: REQUEST_CONTINUE, _NEXT, _STEP_IN,
- * _STEP_OUT or _UNTIL. frame: the one that the command is about, 0: the newest;
- * line: of REQUEST_UNTIL, 0: one greater than the current.
- * -1 and a sentence: it cannot be done (frames unreadable, frame gone,
- * traced from within); the thread's command is then REQUEST_CONTINUE.
+ * Sets the command of the stopped thread: REQUEST_CONTINUE, _NEXT, _STEP_IN,
+ * _STEP_OUT or _UNTIL. frame: the frame to step in, 0: the newest; line: of
+ * REQUEST_UNTIL, 0: the current line plus one. -1: error says why the command is
+ * impossible (frames unreadable, frame gone, traced from within); the thread's
+ * command is then REQUEST_CONTINUE.
  */
 int stepper_command(struct stepper *stepper, enum request_kind command, uint64_t frame, int line,
 		    struct error *error);
-/* What it does now. */
+/* The thread's current command. */
 enum request_kind stepper_doing(const struct stepper *stepper);
-/* Why it lost sight of its thread, which just runs on; NULL: it did not. */
+/* Why the stepper has lost the thread, which runs on; NULL: it has not. */
 const char *stepper_lost(const struct stepper *stepper);
 /*
- * The thread is about to go on (after stepper_command(), or as it was):
- * events that came together with the last stop happen first. True: one of
- * them is a stop, and the thread stays.
+ * To be called before the thread is resumed, with or without a new command:
+ * handles the events left from the trap of the last stop. True: one of them is a
+ * stop, and the thread has to stay stopped.
  */
 bool stepper_resume(struct stepper *stepper, struct stepper_stop *stop);
 /*
- * The thread was made to stand by something else than its watches (a pause,
- * another thread's stop): where it is. at is STOP_AT_UNKNOWN; a stop that was
- * just about to be reported is, once the thread goes on.
+ * Finds the position of a thread that was interrupted (a pause, another thread's
+ * stop) and not stopped by a watch. stop->at is STOP_AT_UNKNOWN; an event that
+ * was due is reported after the resume. -1: error says why it is unknown.
  */
 int stepper_where(struct stepper *stepper, struct stepper_stop *stop, struct error *error);
 /*
- * The watches it needs to go on from here. The thread may run meanwhile, if
- * only the watch requests have changed: frames are read only while it stands.
+ * Computes the watches that the thread needs to continue from here. If only the
+ * watch requests have changed, the thread may run: no frames are read then.
  */
 void stepper_plan(struct stepper *stepper, const struct plan_watch_requests *watch_requests,
 		  struct plan *plan);
 /*
- * The plan could not be set. False: it has nothing that can be spared; else the
- * next one does without the watch of the frame's position by which a breakpoint
- * right behind the last stop is not missed, nor told twice.
+ * For a plan that could not be set: leaves PLAN_POSITION out of the next plan, if
+ * its only use is that a breakpoint right after the last stop is neither missed
+ * nor reported twice. False: the plan has no watch that can be spared.
  */
 bool stepper_spare_position(struct stepper *stepper);
 /*
- * Watches that go on stay in the slots they had before: moving one costs, and
- * a trap that is on its way names no more than its slot.
+ * Puts each watch that was in the plan before into its old slot: moving a watch
+ * costs time, and a trap that is still to be handled is known only by its slot.
  */
 void plan_keep_slots(struct plan *plan, const struct plan *before);
-/* That one has fired; true: this is a stop, and what it is. */
+/* Handles a watch that has fired in the stopped thread; true: *stop is a stop to report. */
 bool stepper_trap(struct stepper *stepper, const struct planned *fired, struct stepper_stop *stop);
 
 #endif

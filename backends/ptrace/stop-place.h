@@ -1,6 +1,6 @@
 /*
- * stop-place: where a thread has stopped, as a person is told of it. It owns its
- * strings, so it outlives the code objects and the tables of stacks.
+ * stop-place: where a thread has stopped, for reports to the user. It owns its
+ * strings, so it stays valid when code objects and stack tables are freed.
  */
 #ifndef BACKENDS_PTRACE_STOP_PLACE_H
 #define BACKENDS_PTRACE_STOP_PLACE_H
@@ -26,24 +26,25 @@ struct stop_place {
 	int first_line;
 	int line;
 	uint64_t value; /* object returned or raised; 0: not known */
-	char *change;	/* of what is watched, "total: 3 -> 4"; NULL: nothing */
-	char *why;	/* a sentence: there is no frame; NULL: there is */
+	char *change;	/* of a watched variable, "total: 3 -> 4"; NULL: none */
+	char *why;	/* why there is no frame; NULL: there is one */
 	int hits[STOP_HITS_MAXIMUM];
 	size_t hit_count;
-	bool is_cleared; /* all of hits were, before the stop was told */
+	bool is_cleared; /* all breakpoints of hits were cleared before the stop was reported */
 };
 
-/* Why it stopped: the breakpoints of a line event, or the change of what is
- * watched, as the stop's reason has it. */
+/* Copies the breakpoints in hit or the text change, by the stop's reason.
+ * minor: of the Python version 3.minor. */
 struct stop_place *stop_place_new(const struct stepper_stop *stop, const struct break_hit *hit,
 				  const char *change, int minor);
 void stop_place_free(struct stop_place *place);
-/* Fills in at, reason, hits and description. */
+/* Fills in at, reason, hits and description of the debugger. */
 void stop_place_describe(const struct stop_place *place, struct debugger *debugger);
 /*
- * The stack, whose newest frame is this place's (is_newest), with the line,
- * which the process itself may not have stored yet; else the frame, which is
- * just being made or left, comes first. stack NULL: it could not be read.
+ * Returns the stack with the place's frame and line as newest frame. is_newest:
+ * stack has that frame already, perhaps with an old line, as the process may not
+ * have stored the new one yet; else the frame is being pushed or popped, and is
+ * added. stack NULL: it could not be read.
  */
 const struct stack *stop_place_amend(const struct stop_place *place, bool is_newest,
 				     const struct stack *stack, struct stack_table *stacks);

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/loop.h"
 
-/* Then the stop is told without those that do not come to stand. */
+/* After this time the stop is reported, even if some threads have not stopped yet. */
 #define STAND_SECONDS 0.25
 
 static void stop_report_on_late(void *data);
@@ -38,8 +38,8 @@ static void ask_to_stand(struct debuggee *control)
 static void begin_stopping(struct debuggee *control)
 {
 	control->phase = DEBUGGEE_STOPPING;
-	/* What came before the stop is handled, but for a step that the
-	 * handler may have ended. */
+	/* Signals delivered before the stop count as handled; not so after a step,
+	 * which the signal's handler may have ended. */
 	if (!debuggee_is_stepping(control))
 		tracee_take_signals(control->tracee);
 	debuggee_look_for_signals(control);
@@ -49,7 +49,7 @@ static void begin_stopping(struct debuggee *control)
 	debuggee_check_standing(control);
 }
 
-/* The main thread where it runs Python, else any that does. */
+/* The asked thread, else the main thread, else any thread that runs Python; 0: none does. */
 static pid_t choose_shown(struct debuggee *control, pid_t asked)
 {
 	const struct debuggee_thread *thread = debuggee_find(control, asked);
@@ -117,7 +117,7 @@ static void stop_report_append_thread(struct buffer *text, pid_t tid)
 	buffer_printf(text, "%s%d", text->length ? ", " : "Thread ", (int)tid);
 }
 
-/* Names the threads that do not stand; NULL: they all do. */
+/* Names the threads that have not stopped; NULL: all have. */
 static char *stop_report_explain_missing(const struct debuggee *control)
 {
 	struct buffer missing = BUFFER_INIT;
@@ -142,7 +142,7 @@ static char *stop_report_explain_missing(const struct debuggee *control)
 	return missing.length > 0 ? buffer_take(&missing) : NULL;
 }
 
-/* A thread that was made to stand by others is somewhere, too. */
+/* Finds the place of a thread that was interrupted, and has no stop of its own. */
 static void stop_report_find_place(struct debuggee_thread *thread)
 {
 	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
@@ -177,7 +177,7 @@ static char *stop_report_read_value(struct debuggee *control, uint64_t address)
 	return buffer_take(&text);
 }
 
-/* -1: it does not stand yet. */
+/* loop_now() of the thread's stop; -1: it has not stopped yet. */
 static double stood_since(const struct debuggee *control, pid_t tid)
 {
 	return tracee_is_stopped(control->tracee, tid) ? tracee_since(control->tracee, tid) : -1;
@@ -217,13 +217,13 @@ static void finish_stopping(struct debuggee *control)
 		thread = debuggee_find(control, control->shown);
 	}
 	if (thread && !thread->is_wanted) {
-		/* It takes the place of one that has ended: it has to stand. */
+		/* The thread replaces a shown thread that has exited: stop it as well. */
 		begin_stopping(control);
 		return;
 	}
 	control->phase = DEBUGGEE_STOPPED;
 	if (!thread) {
-		/* Nothing of Python is left: it runs to its end. */
+		/* No thread runs Python any more: the process runs to its end. */
 		debuggee_forget_stop(control);
 		return;
 	}
@@ -250,7 +250,7 @@ static bool all_stand(const struct debuggee *control)
 	return true;
 }
 
-/* Where it was while it ran is not where it came to stand. */
+/* Replaces a place that was found while the thread still ran. */
 static void find_place_again(struct debuggee_thread *thread)
 {
 	if (thread->place->reason == STOP_PAUSE) {
@@ -260,7 +260,7 @@ static void find_place_again(struct debuggee_thread *thread)
 	stop_report_find_place(thread);
 }
 
-/* Of a stop that was told without some of its threads. */
+/* Completes a stop that was reported before all threads had stopped. */
 static void take_late(struct debuggee *control)
 {
 	struct debuggee_thread *thread = debuggee_find(control, control->shown);

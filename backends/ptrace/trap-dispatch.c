@@ -1,6 +1,6 @@
 /*
- * trap-dispatch: what it means that a watch has fired. Each kind has a function; it
- * adds the events that come of it and keeps account of where the thread is.
+ * trap-dispatch: handles a fired watch. Each kind of watch has a function, which
+ * adds the resulting trace events and records the thread's position.
  */
 #include "banned.h"
 
@@ -9,7 +9,7 @@
 #include "backends/linux/memory.h"
 #include "backends/ptrace/stepper-private.h"
 
-#define STRAYS_MAXIMUM 1000 /* traps on end that made no sense */
+#define STRAYS_MAXIMUM 1000 /* consecutive traps with unreadable frames */
 
 struct trap {
 	const struct planned *fired;
@@ -54,18 +54,18 @@ static void position_fired(struct stepper *stepper, const struct trap *trap)
 	stepper->is_stepping_off = false;
 	stepper->course = COURSE_PLAIN;
 	event_synthesis_pointer(stepper, here, unit_now(stepper, trap, here->code));
-	/* A loop without a stop may run for long. */
+	/* A jump back may be a long loop: counts as WALK_LIMIT positions. */
 	stepper->walked += here->at < from && here->raised_at < 0 ? WALK_LIMIT : 1;
 }
 
-/* What only walks the stack touches it, too. */
+/* Whether the frame is unwound by an exception; code that walks the stack fires B as well. */
 static bool is_unwinding(const struct stepper *stepper, const struct trap *trap)
 {
 	return trap->now.error != 0 &&
 	       pyframes_is_unwound(&stepper->frames, &trap->now.frame, stepper->here.code);
 }
 
-/* Where a frame is that was not walked. */
+/* Reads the position of a frame whose positions were not followed. */
 static void find_again(struct stepper *stepper, const struct trap *trap)
 {
 	struct follow *here = &stepper->here;
@@ -79,8 +79,8 @@ static void find_again(struct stepper *stepper, const struct trap *trap)
 }
 
 /*
- * An exception was raised in a frame of the code. Its handler is walked to;
- * has it none, the frame's leaving tells.
+ * An exception was raised in a frame of the code. The frame's positions are
+ * followed up to the handler; without a handler PLAN_LEAVING fires.
  */
 static void handlers_fired(struct stepper *stepper, const struct trap *trap)
 {
@@ -117,8 +117,9 @@ static void frame_dropped(struct stepper *stepper, const struct trap *trap)
 }
 
 /*
- * The return may have begun before its pointer is stored (gcc moves the load
- * up): then that comes next. Or the stack was just walked through.
+ * A return may begin before it stores the frame's pointer (gcc moves the load
+ * up): then the watch of the pointer fires next. Code that only walks the
+ * stack fires this watch, too.
  */
 static void leaving_fired(struct stepper *stepper, const struct trap *trap)
 {
@@ -149,9 +150,9 @@ static void leaving_fired(struct stepper *stepper, const struct trap *trap)
 }
 
 /*
- * Whether the newest frame was entered just now, and not returned to. Its own
- * link to its caller may not be stored yet (3.12), so it is the old frame's
- * that is asked.
+ * Whether the newest frame was called just now, and not returned to. The newest
+ * frame's link to its caller may not be stored yet (3.12), so the old frame's
+ * link is read.
  */
 static bool is_entered(const struct stepper *stepper, const struct pythread_now *now)
 {
@@ -179,16 +180,16 @@ static void newest_changed(struct stepper *stepper, const struct pythread_now *n
 		return;
 	if (stepper->python->minor <= 10)
 		event_synthesis_call(stepper, here);
-	/* By throw() or close(): RESUME is not run. */
+	/* Entered by throw() or close(), which do not run RESUME. */
 	else if (here->at >= 0 && now->error != 0)
 		event_synthesis_call(stepper, here);
 }
 
-/* It was left unseen: its caller's next line is what is left to stop at. */
+/* The frame's return was missed: the step can only stop at the caller's next line. */
 static void return_missed(struct stepper *stepper)
 {
 	end_course(stepper, COURSE_RETURNING);
-	/* A generator may have yielded only. */
+	/* If stop_frame is this frame, a generator's, it may only have yielded. */
 	if (stepper->bdb.stop_frame != stepper->here.frame)
 		stepper->bdb.return_frame = 0;
 }
@@ -205,8 +206,8 @@ static void newest_fired(struct stepper *stepper, const struct trap *trap)
 }
 
 /*
- * A loop further down the C stack is a new one, whose newest frame is not
- * stored yet: what is there is garbage until PLAN_NEWEST fires at its place.
+ * A loop at a lower C stack address is new: the word for its newest frame is
+ * garbage until PLAN_NEWEST fires at that word.
  */
 static void loop_fired(struct stepper *stepper, const struct trap *trap)
 {
@@ -219,16 +220,16 @@ static void loop_fired(struct stepper *stepper, const struct trap *trap)
 }
 
 /*
- * Whether the unit whose byte was read is being dispatched. It is read for
- * other reasons, too: by instrumentation, by cr_await and gi_yieldfrom, and by
- * co_code; then the frame's pointer does not lead there.
+ * Whether the unit whose byte was read is being dispatched. Instrumentation,
+ * cr_await, gi_yieldfrom and co_code read it as well; then no path leads from
+ * the frame's pointer to the unit.
  */
 static bool is_dispatched(const struct stepper *stepper, const struct bytecode *code, int from,
 			  int unit)
 {
 	/*
-	 * Up to 3.10 the pointer may be stored before the fetch. Later it is
-	 * not; specialisation reads and writes what runs already.
+	 * Up to 3.10 the pointer may be stored before the fetch. From 3.11 on it
+	 * is not, but specialisation reads and writes the running instruction.
 	 */
 	if (from == unit)
 		return stepper->python->minor <= 10 || code->units[unit].target == unit;
@@ -236,8 +237,8 @@ static bool is_dispatched(const struct stepper *stepper, const struct bytecode *
 }
 
 /*
- * Where the frame was before, when its pointer is still there. The first half
- * of a superinstruction hides that a second one came in between.
+ * The instruction before the fetched unit. The pointer is still at from, but a
+ * superinstruction may have run another one in between.
  */
 static int before_fetch(const struct stepper *stepper, const struct follow *follow, int from,
 			int unit)
@@ -252,9 +253,9 @@ static int before_fetch(const struct stepper *stepper, const struct follow *foll
 }
 
 /*
- * The pointer was stored before the fetch, so where the frame came from is
- * lost, if it was not walked: taken for a way that makes a line event, if
- * there is one, but for none by an exception.
+ * The instruction before a unit whose pointer was stored before the fetch: it is
+ * unknown unless the positions were followed. Assumes one from which the unit
+ * makes a line event, if there is one, but no raised exception.
  */
 static int before_store(const struct stepper *stepper, const struct follow *follow, int unit)
 {
@@ -280,7 +281,7 @@ static void dispatch(struct stepper *stepper, struct follow *follow, int from, i
 	follow->due_from = from;
 }
 
-/* The frame's pointer is watched, and still at from. */
+/* Notes that unit was fetched while the frame's pointer is watched and still at from. */
 static void note_fetch(struct stepper *stepper, const struct bytecode *code, int from, int unit)
 {
 	struct follow *here = &stepper->here;
@@ -303,7 +304,7 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 		return;
 	int from = bytecode_instruction(code, pyframes_unit(&stepper->frames, frame, code));
 	if (trap_dispatch_is_here(stepper, trap) && is_position_watched(stepper)) {
-		/* Its pointer will tell, and in order. */
+		/* The watch of the frame's pointer reports the unit, in the right order. */
 		note_fetch(stepper, code, from, unit);
 		return;
 	}
@@ -311,7 +312,7 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 		return;
 	if (trap_dispatch_is_here(stepper, trap)) {
 		struct follow *here = &stepper->here;
-		/* Seen by its pointer already. */
+		/* The watch of the frame's pointer has already reported the unit. */
 		if (here->fetch_due == unit && here->at == unit) {
 			here->fetch_due = -1;
 			return;
@@ -336,12 +337,12 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 	}
 	if (stepper->ended == frame->address)
 		stepper->ended = 0;
-	/* Another activation: the frame that is followed stays so. */
+	/* Another frame of the same code: stepper->here stays as it is. */
 	if (event_synthesis_start(stepper, &stepper->other, frame) == 0)
 		dispatch(stepper, &stepper->other, from, unit);
 }
 
-/* Whether the newest frame is that of a call that begins at the unit watched. */
+/* Whether the newest frame is that of the call that has begun at the watched unit. */
 static bool is_linked(struct stepper *stepper, const struct trap *trap)
 {
 	const struct pyframe_now *frame = &trap->now.frame;
@@ -355,9 +356,9 @@ static bool is_linked(struct stepper *stepper, const struct trap *trap)
 }
 
 /*
- * A function begins that is to be followed (slot-multiplex.c). Its frame may not be
- * linked yet (gcc moves the load up), then the watch of the newest one comes;
- * up to 3.10 its first line begins, too.
+ * A function begins that is to be followed (slot-multiplex.c). If its frame is not
+ * linked yet (gcc moves the load up), the watch of the newest frame fires next;
+ * up to 3.10 the function's first line begins here, too.
  */
 static void entry_fired(struct stepper *stepper, const struct trap *trap)
 {
@@ -368,7 +369,7 @@ static void entry_fired(struct stepper *stepper, const struct trap *trap)
 		unit_fired(stepper, trap);
 }
 
-/* PLAN_DATA is stepper_trap()'s own, PLAN_START nothing of a stepper's. */
+/* trap_dispatch_take_trap() handles PLAN_DATA; the stepper never sees PLAN_START. */
 static void (*const kinds[])(struct stepper *stepper, const struct trap *trap) = {
 	[PLAN_POSITION] = position_fired, [PLAN_LEAVING] = leaving_fired,
 	[PLAN_NEWEST] = newest_fired,	  [PLAN_LOOP] = loop_fired,
@@ -377,8 +378,8 @@ static void (*const kinds[])(struct stepper *stepper, const struct trap *trap) =
 };
 
 /*
- * The write is the doing of the instruction that runs. It stops where that
- * cannot be told, too: it has been counted.
+ * The running instruction made the write. The thread stops even if the frame is
+ * unreadable, because the hit has been counted.
  */
 static bool data_stops(struct stepper *stepper, const struct trap *trap, struct stepper_stop *stop)
 {
@@ -405,9 +406,9 @@ static bool data_stops(struct stepper *stepper, const struct trap *trap, struct 
 }
 
 /*
- * While a loop begins, where its newest frame is to be holds garbage (3.11,
- * 3.12; a generator's frame is written to just then). The next trap knows
- * better.
+ * While an evaluation loop begins, the word for its newest frame holds garbage
+ * (3.11, 3.12; a generator's frame is written at that moment). Ignores the trap:
+ * the next trap can be read.
  */
 static bool stray_trap(struct stepper *stepper)
 {

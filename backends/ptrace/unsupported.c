@@ -18,9 +18,9 @@
 #include "base/error.h"
 #include "protocol/process.h"
 
-#define MINOR_JIT 13 /* the first that may be built with one */
+#define MINOR_JIT 13 /* 3.13 is the first version that may be built with a JIT */
 
-/* By its environment at the start; "PYTHON_JIT=0" turns it off. */
+/* Whether PYTHON_JIT was set, and not to "0", in the process's environment at its start. */
 static bool has_jit(struct node *node, pid_t pid, int minor)
 {
 	static const char name[] = "PYTHON_JIT=";
@@ -41,7 +41,7 @@ static bool has_jit(struct node *node, pid_t pid, int minor)
 	return false;
 }
 
-/* A trace function of its own (pdb, coverage) is at work in some thread. */
+/* Whether a thread has a trace function set from within (sys.settrace: pdb, coverage). */
 static bool is_traced_within(struct memory *memory, const struct cpython *python)
 {
 	struct pytstate_list list = { .items = NULL };
@@ -62,7 +62,7 @@ static bool is_traced_within(struct memory *memory, const struct cpython *python
 	return result;
 }
 
-/* Whose trace function it will be then. */
+/* Whether the process has an agent, whose trace function it then is. */
 static bool unsupported_has_agent(struct node *node, pid_t pid)
 {
 	const struct process *known = process_table_find(node_process_table(node), pid);
@@ -118,7 +118,7 @@ static bool can_follow_process(struct node *node, pid_t pid, struct reason *reas
 	return result;
 }
 
-/* The first thread whose system call does not keep what is left of its time. */
+/* Adds to reason the first thread in a system call whose time-out a stop restarts. */
 static void tell_anew(pid_t pid, struct reason *reason)
 {
 	const char *name = NULL;

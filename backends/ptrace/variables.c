@@ -15,13 +15,13 @@
 struct asked {
 	struct peek reading;
 	uint64_t address; /* of an object; 0: a frame */
-	const char *type; /* that it should have; NULL: any */
-	int depth;	  /* of the frame; -1 of an object */
+	const char *type; /* expected type of the object; NULL: any */
+	int depth;	  /* of the frame; -1: an object is read */
 	int64_t start;
 	struct variable_list list;
 };
 
-/* Of the object, as somebody else's may be there by now, or of the frame. */
+/* Lists the object's children, if it is still at its address, or the frame's locals. */
 static int variables_look(struct peek *reading, void *data, struct error *error)
 {
 	struct asked *asked = data;

@@ -1,17 +1,17 @@
 /*
  * watchpoint-hit: what a write to a watched place means.
  *
- * It comes after the write, while the thread may be in the middle of
- * anything. Whose memory is it now?
+ * The trap comes after the write, at any point of the interpreter's work.
+ * Three cases, by the present owner of the memory:
  *	the frame lives (it is in its thread's chain, or its generator has not
- *	ended): the expression is looked up again in it, as it may lead
- *	elsewhere by now;
- *	it does not, and the place was in the frame: out of scope. The memory
- *	of a frame is written when the next one is built there, before that is
- *	in the chain, so a new call of the same function is not taken for the
- *	old one;
- *	the place was in an object that lives: the last step is looked up again
- *	in that.
+ *	ended): the expression is looked up again in the frame, as the place may
+ *	have moved;
+ *	the frame has ended, and the place was in the frame: out of scope. The
+ *	memory of a frame is written when the next frame is built there, before
+ *	that frame is in the chain, so a new call of the same function is not
+ *	taken for the old one;
+ *	the frame has ended, and the place was in an object that lives: the last
+ *	step of the expression is looked up again in the object.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static bool frame_lives(const struct watched *watched, const struct watched_entr
 		return false;
 	if (frame == newest)
 		return true;
-	/* Up to 3.10 it is an object. */
+	/* Up to 3.10 a frame is an object. */
 	if (watched->python->minor < 11)
 		return watched_is_counted(watched, frame);
 	return is_in_chain(watched, tstate, frame) ||
@@ -102,7 +102,7 @@ void watched_entry_refresh(struct watched *watched, struct watched_entry *entry)
 	watched_value_read(watched, &entry->place, &entry->value);
 }
 
-/* The table of keys of the dict whose count is the guard. */
+/* Address of the key table of the dict whose ma_used is the guard. */
 static uint64_t keys_of(const struct watched *watched, const struct pyexpression_place *place)
 {
 	uint64_t dict = place->guard - PYINDEX_DICT_USED;
@@ -215,7 +215,8 @@ static void end_entry(struct watched *watched, struct watched_entry *entry, cons
 	watched->revision++;
 }
 
-/* What cannot be found now may come back where its owner says so. */
+/* Looks the place up again. If that fails, address is 0 and the guard, which is written when the
+ * value comes back, is kept. */
 static void watchpoint_hit_follow(struct watched *watched, struct watched_entry *entry,
 				  bool is_alive)
 {
@@ -252,7 +253,7 @@ static char *say_change(const struct watched_entry *entry, const struct watched_
 	return buffer_take(&text);
 }
 
-/* Whether a change counts; one whose condition fails does not, and says so. */
+/* Whether the condition is true in the writing frame; a failure counts as false, reported once. */
 static bool watchpoint_hit_is_wanted(struct watched *watched, struct watched_entry *entry,
 				     uint64_t tstate, uint64_t frame)
 {
@@ -311,7 +312,7 @@ static bool count_hit(struct watched *watched, struct watched_entry *entry)
 	return true;
 }
 
-/* The value is another one; takes owned_now. */
+/* Handles a changed value; owns owned_now. True: the thread stops. */
 static bool take_change(struct watched *watched, struct watched_entry *entry,
 			struct watched_value *owned_now, uint64_t tstate, uint64_t frame,
 			char **description)
@@ -341,9 +342,9 @@ static const struct watched_entry *find_on(const struct watched *watched, int id
 }
 
 /*
- * A dict that grows has what it holds nowhere for a moment: its new table is
- * there, and not filled yet. A list that is being sorted is empty. A key goes
- * before its value does.
+ * Whether a value that was not found is gone and not only moved. The new table
+ * of a dict that grows is empty for a moment, a list that is being sorted is
+ * empty, and a deleted key is cleared before its value.
  */
 static bool is_gone_for_good(const struct watched *watched, const struct watched_entry *entry,
 			     const struct pyexpression_place *before)
@@ -364,8 +365,8 @@ static bool is_gone_for_good(const struct watched *watched, const struct watched
 }
 
 /*
- * Up to 3.10 the values of an instance's dict may move out of a table that
- * stays: what is written then is where they are.
+ * Up to 3.10 the values of an instance's dict may move while its key table
+ * stays: watches the dict's pointer to the values, which is then written.
  */
 static void wait_for_values(struct watched *watched, struct watched_entry *entry)
 {
@@ -379,7 +380,7 @@ static void wait_for_values(struct watched *watched, struct watched_entry *entry
 	take_place(watched, entry, &place);
 }
 
-/* A local's word that holds somebody else's value, or none, for a while. */
+/* Whether a local's word holds an inlined comprehension's value, or NULL, for a while. */
 static bool is_in_between(const struct watched *watched, struct watched_entry *entry,
 			  uint64_t frame, const struct watched_value *now)
 {
@@ -395,7 +396,7 @@ static bool is_in_between(const struct watched *watched, struct watched_entry *e
 	       (entry->place.is_object && !now->word && !watched_value_is_gone(now));
 }
 
-/* Looks at what stands there; true: it is another value that counts. */
+/* Reads the place again; true: the value has changed and the thread stops. */
 static bool watchpoint_hit_look_at(struct watched *watched, struct watched_entry *entry,
 				   uint64_t tstate, uint64_t frame, bool is_alive,
 				   char **description)
@@ -435,13 +436,13 @@ static bool fire_entry(struct watched *watched, struct watched_entry *entry, uin
 	return true;
 }
 
-/* The same watch may be wanted for several. */
+/* Whether two breakpoints share one hardware watch. */
 static bool is_same_watch(const struct pyexpression_place *a, const struct pyexpression_place *b)
 {
 	return (a->address && a->address == b->address) || (a->guard && a->guard == b->guard);
 }
 
-/* All that this write is for; the first that stops is told. */
+/* Handles the write for all entries that watch the word; the first that stops is reported. */
 bool watchpoints_fired(struct watched *watched, int *id, uint64_t tstate, uint64_t frame,
 		       char **description)
 {
@@ -472,7 +473,8 @@ bool watchpoints_fired(struct watched *watched, int *id, uint64_t tstate, uint64
 	return stops;
 }
 
-/* A str that is being appended to is not whole yet: its text stays. */
+/* Updates the value without a report. An unchanged object that is a str keeps its text: while it is
+ * being appended to it is incomplete. */
 static void watchpoint_hit_look_again(struct watched *watched, struct watched_entry *entry)
 {
 	struct watched_value now;

@@ -1,6 +1,6 @@
 /*
- * watchpoint-value: what stands in a watched place, as text, and whether that is
- * another value than before.
+ * watchpoint-value: reads the value in a watched place, as text, and compares it
+ * with the value before.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,11 +20,11 @@
 #include "base/buffer.h"
 #include "protocol/variable.h"
 
-/* Longer texts may have been cut: they do not say that it is the same. */
+/* Longer texts may have been cut: equal texts then do not prove equal values. */
 #define WHOLE_BYTES 1000
 #define GONE "gone"
 #define UNBOUND "unbound"
-/* Words of a frame's value stack that are looked through. */
+/* Words of a frame's locals and value stack that are searched. */
 #define STACK_WORDS 64
 
 void watched_value_clear(struct watched_value *value)
@@ -39,7 +39,7 @@ int watched_fetch(const struct watched *watched, uint64_t address, uint64_t *wor
 	return memory_fetch(watched->memory, address, word, sizeof(*word));
 }
 
-/* The reference count left in a freed object is 0, or too large. */
+/* Whether the reference count is plausible: in a freed object it is 0 or too large. */
 bool watched_is_counted(const struct watched *watched, uint64_t object)
 {
 	uint64_t count;
@@ -48,7 +48,7 @@ bool watched_is_counted(const struct watched *watched, uint64_t object)
 		return false;
 	if (watched->python->minor < 12)
 		return count > 0 && count <= UINT32_MAX;
-	/* Its upper half says more of it, or nothing, from 3.12 on. */
+	/* From 3.12 on only the lower 32 bits are the count. */
 	return (uint32_t)count > 0 && count >> 48 == 0;
 }
 
@@ -108,7 +108,7 @@ void watched_value_read(struct watched *watched, const struct pyexpression_place
 		value->text = xstrdup(UNBOUND);
 }
 
-/* Types whose text says all there is. */
+/* Types whose text shows the whole value. */
 static bool is_simple(const struct watched_value *value)
 {
 	static const char *const types[] = { "int",   "float",	  "bool",   "str",
@@ -121,8 +121,8 @@ static bool is_simple(const struct watched_value *value)
 }
 
 /*
- * Another object may have the same value, and one that nobody else has may
- * have another: a str that is appended to grows where it is.
+ * Compares texts: another object may have the same value, and the same object
+ * another value, as a str with one reference grows in place (s += t).
  */
 static bool watchpoint_value_is_same_value(const struct watched_value *before,
 					   const struct watched_value *now)
@@ -151,7 +151,7 @@ bool watched_value_is_same(const struct watched_value *before, const struct watc
 	return before->word == now->word;
 }
 
-/* Who writes still holds the object that stood there before. */
+/* The writing instruction still holds a reference to the object before the write. */
 void watched_value_refresh(struct watched *watched, struct watched_value *value)
 {
 	struct watched_value now = { .word = value->word };
@@ -164,7 +164,7 @@ void watched_value_refresh(struct watched *watched, struct watched_value *value)
 	*value = now;
 }
 
-/* Numbers of a few opcodes (dis.opmap); 0: the version has no such. */
+/* Numbers of a few opcodes (dis.opmap); 0: the version does not have the opcode. */
 static const struct instructions {
 	int minor;
 	uint8_t add;   /* BINARY_OP */
@@ -180,7 +180,7 @@ static const struct instructions {
 	{ 14, 44, 85, 117, 31, 112, 114 },
 };
 
-/* The compiler's opcode at a unit. */
+/* The unspecialised opcode of the unit at address; -1: unknown. */
 static int base_at(const struct watched *watched, uint64_t address)
 {
 	const struct opcode *opcodes = opcodes_find(watched->python->minor);
@@ -192,9 +192,9 @@ static int base_at(const struct watched *watched, uint64_t address)
 }
 
 /*
- * A comprehension that is inlined (3.12 on) keeps a local's value on the stack
- * while it uses its word: LOAD_FAST_AND_CLEAR, and in the end SWAP or POP_TOP
- * and one or more STORE_FAST.
+ * An inlined comprehension (3.12 on) keeps a local's value on the value stack
+ * while it uses the local's word: it begins with LOAD_FAST_AND_CLEAR and ends
+ * with SWAP or POP_TOP and one or more STORE_FAST.
  */
 enum watched_writer watched_writer(const struct watched *watched, uint64_t frame)
 {
@@ -224,8 +224,8 @@ enum watched_writer watched_writer(const struct watched *watched, uint64_t frame
 }
 
 /*
- * What is added: both operands still stand on the value stack, one behind the
- * other; nothing tells how deep.
+ * Finds t of s += t by its size: both operands are still adjacent on the value
+ * stack, whose depth is not known. 0: not found.
  */
 static uint64_t find_added(struct watched *watched, uint64_t frame, uint64_t left, int64_t size)
 {
@@ -247,7 +247,7 @@ static uint64_t find_added(struct watched *watched, uint64_t frame, uint64_t lef
 	return 0;
 }
 
-/* The first characters of a str, and all of another, quoted. */
+/* Quotes count characters of first, then added_count of added (0: none); the caller frees it. */
 static char *watchpoint_value_quote(struct watched *watched, uint64_t first, size_t count,
 				    uint64_t added, size_t added_count)
 {

@@ -53,7 +53,7 @@ bool watchpoints_entry_is_on(const struct watched_entry *entry)
 	return entry->state == WATCHED_SET && !entry->wanted.is_disabled;
 }
 
-/* What is wrong with its texts stands in the message. */
+/* Parses condition and expression; an error becomes the entry's message. */
 static void watchpoints_compile(struct watched_entry *entry)
 {
 	struct error error = ERROR_INIT;
@@ -108,7 +108,7 @@ static bool watchpoints_is_same(const struct breakpoint *a, const struct breakpo
 	return !strcmp(a->watch, b->watch) && a->depth == b->depth;
 }
 
-/* Takes over where it was found, what it was and how often it has stopped. */
+/* Takes over the place, value and counts of the old entry with the same id. */
 static void watchpoints_inherit(struct watched_entry *entry, struct watched_entry *before)
 {
 	bool is_off = before->wanted.is_disabled;
@@ -144,7 +144,7 @@ static void settle_entry(struct watched *watched, struct watched_entry *entry,
 	struct watched_entry *before = watchpoints_find_entry(watched, entry->wanted.id);
 
 	watchpoints_compile(entry);
-	/* Without an expression it could not be looked up again. */
+	/* Without an expression the place could not be looked up again. */
 	if (entry->message)
 		return;
 	if (before && watchpoints_is_same(&before->wanted, &entry->wanted))
@@ -194,7 +194,7 @@ static struct planned make_watch_request(const struct watched_entry *entry, uint
 	};
 }
 
-/* What is gone is waited for where it would come back. */
+/* For a value that is gone, watches the guard, which is written when the value comes back. */
 size_t watchpoints_watch_requests(const struct watched *watched, struct planned *watch_requests,
 				  size_t maximum)
 {
@@ -238,7 +238,7 @@ void watchpoints_short(struct watched *watched, size_t missing)
 	watched->missing = missing;
 }
 
-/* Number i of the watch requests found no room. */
+/* Whether watch request i got no slot. */
 static bool is_missing(const struct watched *watched, size_t i)
 {
 	return i + watched->missing >= watchpoints_watch_requests(watched, NULL, 0);

@@ -1,19 +1,17 @@
 /*
- * watchpoints: the variables and places in memory of one process that a person
- * watches (data breakpoints, the `watch` of protocol/breakpoint.h), and what
- * became of them.
+ * watchpoints: the data breakpoints of one process (`watch` of
+ * protocol/breakpoint.h: variables and places in memory), and their state.
  *
- * An expression is looked up once, in a frame of the thread that stands then;
- * the word that holds its value is what the processor looks out for. A write
- * that leaves the value as it was does not stop, nor does a local's being
- * unbound: what comes next is told. A local ends with its frame;
- * what is part of an object lives on with that, and is looked up again in it
- * when the object has moved its parts (a dict that has grown). That a frame
- * is over is seen when its memory is used for something else, and at each
- * stop.
+ * An expression is looked up once, in a frame of a stopped thread; a hardware
+ * watch is set on the word that holds the value. A write of an equal value
+ * does not stop, nor does the deletion of a local: the next value is reported.
+ * The watch of a local ends with its frame. The watch of a part of an object
+ * ends with the object, and the part is looked up again when the object has
+ * moved its parts (a dict that has grown). The end of a frame is noticed when
+ * its memory is written again, and at each stop.
  *
- * Conditions (pyexpression.h), ignore counts and temporary ones are as those
- * of breakpoints; a condition is compared in the frame that wrote.
+ * Conditions (pyexpression.h), ignore counts and temporary data breakpoints
+ * work as for breakpoints; a condition is evaluated in the writing frame.
  */
 #ifndef BACKENDS_PTRACE_WATCHPOINTS_H
 #define BACKENDS_PTRACE_WATCHPOINTS_H
@@ -31,62 +29,62 @@ struct planned;
 struct pyobject_frame;
 struct watched;
 
-/* Both are borrowed. */
+/* Both arguments are borrowed. */
 struct watched *watchpoints_new(struct memory *memory, const struct cpython *python);
 void watchpoints_free(struct watched *watched);
 
-/* Where names are looked up. */
+/* The frames in which names are looked up. */
 struct watchpoints_frames {
-	/* The frame at a depth of the thread that stands; -1: none. */
+	/* Finds the frame at a depth of the stopped thread; -1: none. */
 	int (*find)(int depth, struct pyobject_frame *frame, void *data);
 	void *data;
 };
 
 /*
- * These are all that are wanted from now on: those of the array of
- * `setBreakpoints` that have a `watch`; known ones, by id and expression, stay
- * as they are. frames: NULL when nothing stands, then only places in memory
- * can be set. -1: not such a list; nothing has changed then.
+ * Replaces all data breakpoints by the items of list (the array of
+ * `setBreakpoints`) that have a `watch`. An item with the id and expression of
+ * an old one keeps its state. frames: NULL if the process runs; only places in
+ * memory can be set then. -1: the list is malformed; nothing has changed.
  */
 int watchpoints_set(struct watched *watched, const json_t *list,
 		    const struct watchpoints_frames *frames, struct error *error);
-/* Whether any could stop the process. */
+/* Whether a data breakpoint could stop the process. */
 bool watchpoints_are_any(const struct watched *watched);
-/* Changes whenever watch requests or guards would be others. */
+/* Changes whenever the watch requests or guards change. */
 uint64_t watchpoints_revision(const struct watched *watched);
 /*
- * Appends a PLAN_DATA for each, at most maximum; returns how many there are.
- * Their id is the breakpoint's.
+ * Writes a PLAN_DATA for each data breakpoint that is set, at most maximum;
+ * returns the number of all. The id of a PLAN_DATA is the breakpoint's.
  */
 size_t watchpoints_watch_requests(const struct watched *watched, struct planned *watch_requests,
 				  size_t maximum);
 /*
- * The same of words that are written when what is watched may have moved:
- * good to have where there is room, of no account where there is none.
+ * The same for guards: words that are written when a watched place may have
+ * moved. Guards are optional: they are watched if slots are free.
  */
 size_t watchpoints_guards(const struct watched *watched, struct planned *watch_requests,
 			  size_t maximum);
 /* The last `missing` watch requests got no slot in at least one thread. */
 void watchpoints_short(struct watched *watched, size_t missing);
 /*
- * A watch with this id has fired in the thread whose state is tstate, which
- * stands; frame is its newest. True: it stops, and *description (the caller
- * frees it) says "total: 3 -> 4"; *id is the one it is for, as several may
- * watch one place.
+ * The watch of breakpoint *id has fired in a stopped thread; tstate is the
+ * address of its PyThreadState, frame its newest frame. True: the thread stops;
+ * *description (the caller frees it) is "total: 3 -> 4", and *id the breakpoint
+ * that stops, as several may watch one place.
  */
 bool watchpoints_fired(struct watched *watched, int *id, uint64_t tstate, uint64_t frame,
 		       char **description);
-/* Why a condition has failed, which makes no stop, once for each; the caller
- * frees it. NULL: nothing is to be said. */
+/* Why the condition of breakpoint *id has failed, which is no stop; returned once
+ * per breakpoint, to be freed by the caller. NULL: no new failure. */
 char *watchpoints_take_failure(struct watched *watched, int *id);
 /*
- * The process stands, for whatever reason: looks whether what is watched is
- * still there, and where.
+ * At each stop of the process: checks whether the watched places still exist,
+ * and finds places that have moved.
  */
 void watchpoints_look(struct watched *watched);
-/* Appends what became of each to debugger->bindings. */
+/* Appends the state of each data breakpoint to debugger->bindings. */
 void watchpoints_describe(const struct watched *watched, struct debugger *debugger);
-/* The same to the array "breakpoints" in the answer to `setBreakpoints`. */
+/* Appends these states to the array "breakpoints" in the answer to `setBreakpoints`. */
 void watchpoints_add_json(const struct watched *watched, json_t *breakpoints);
 
 #endif
