@@ -1,5 +1,5 @@
 /*
- * watchpoint-hit: what a write to a watched place means.
+ * watchpoint-hit: handles a write to a watched place.
  *
  * The trap comes after the write, at any point of the interpreter's work.
  * Three cases, by the present owner of the memory:

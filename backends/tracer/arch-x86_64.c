@@ -1,7 +1,7 @@
 /*
- * arch-x86_64: a call as if by a signal handler's frame (System V ABI 3.2.2
- * and A.2.1; the kernel's arch/x86/kernel/signal_64.c). Elsewhere nothing is
- * stopped from outside.
+ * arch-x86_64: a call through the frame of a signal handler (System V ABI 3.2.2
+ * and A.2.1; the kernel's arch/x86/kernel/signal_64.c). On other processors
+ * nothing is stopped from outside.
  */
 #include "backends/tracer/arch.h"
 
@@ -25,10 +25,10 @@
 #define SIGNAL_SET_BYTES 8
 #define DIRECTION_FLAG UINT64_C(0x400)
 
-/* What the kernel keeps of floating point registers (XSAVE). */
-#define LEGACY_BYTES 576 /* with the header of the rest */
+/* The kernel's layout of saved floating-point registers (XSAVE). */
+#define LEGACY_BYTES 576 /* with the XSAVE header */
 #define SOFTWARE_OFFSET 464
-#define FEATURES_OFFSET 512 /* of those that are not in their first state */
+#define FEATURES_OFFSET 512 /* of the features that are not in their initial state */
 #define XSAVE_LEAF 0x0d
 #define FEATURE_COUNT 63
 #define FEATURES_ON_DEMAND (UINT64_C(3) << 17) /* AMX */
@@ -36,12 +36,12 @@
 #define ADDRESS_BYTES 8
 #define MAGIC1 0x46505853u
 #define MAGIC2 0x46505845u
-/* uc_flags: all of the above is there, and the stack segment is right. */
+/* uc_flags: the frame has XSAVE data and a valid stack segment. */
 #define UC_FLAGS 7u
-/* No such mode: the stack for signals stays as it is. */
+/* An invalid ss_flags: the alternate signal stack stays as it is. */
 #define SS_NONE 0x1234
 
-/* A system call that is to be begun again (the kernel's linux/errno.h). */
+/* Results of a system call that is to begin again (the kernel's linux/errno.h). */
 #define ERESTARTSYS 512
 #define ERESTARTNOINTR 513
 #define ERESTARTNOHAND 514
@@ -52,7 +52,7 @@
 static_assert(sizeof(struct user_regs_struct) <= ARCH_CALL_WORDS * sizeof(uint64_t),
 	      "the registers have no room");
 
-/* What rt_sigreturn(2) finds, and behind it what our call is given. */
+/* The frame that rt_sigreturn(2) reads, and after it the actions for rt_sigaction(2). */
 struct below {
 	uint64_t come_back;
 	ucontext_t context;
@@ -146,9 +146,9 @@ static bool is_to_begin_again(const struct user_regs_struct *user)
 }
 
 /*
- * Nothing else does it behind a signal's frame. A sleep begins anew: how much
- * of it was left is forgotten there, and to be told EINTR is what a program
- * without handlers does not expect.
+ * Makes an interrupted system call begin again, as the kernel does not after
+ * rt_sigreturn(2). A sleep begins again in full, because the kernel forgets what
+ * was left; a program without handlers would not expect EINTR.
  */
 static void begin_call_again(gregset_t out, const struct user_regs_struct *user)
 {
@@ -170,7 +170,7 @@ void arch_measure_floats(struct arch_places *places)
 			places->floats_ends[i] = offset + length;
 }
 
-/* How long what the kernel takes back is: of these features. */
+/* Bytes of the data that the kernel restores for these features. */
 static size_t floats_size(const struct arch_places *places, uint64_t features)
 {
 	size_t size = LEGACY_BYTES;
@@ -181,7 +181,7 @@ static size_t floats_size(const struct arch_places *places, uint64_t features)
 	return size;
 }
 
-/* Returns the bytes it takes, 0: it cannot be. */
+/* Returns the number of bytes written; 0: it is not possible. */
 static size_t fill_floats(unsigned char *out, const struct arch_places *places,
 			  const struct arch_floats *floats)
 {
@@ -213,8 +213,8 @@ void arch_make_frame(struct arch_frame *frame, const struct arch_dump *dump,
 	struct below below = { .action = *action };
 	uint64_t end = user->rsp - RED_ZONE;
 	/*
-	 * The floats lie aligned, the address to come back to an address's
-	 * size before that: so a function finds its stack as it has to be.
+	 * The floats are aligned, and the frame begins 8 bytes below an aligned
+	 * address: so a called function has its stack aligned by the ABI.
 	 */
 	size_t head = ((sizeof(below) - ADDRESS_BYTES + FLOATS_ALIGNMENT - 1) &
 		       ~(size_t)(FLOATS_ALIGNMENT - 1)) +
@@ -251,7 +251,7 @@ set_arguments(struct arch_dump *dump, const struct arch_frame *frame, const stru
 	user->rdx = call->arguments[2];
 	user->r8 = call->arguments[4];
 	user->r9 = call->arguments[5];
-	/* No system call is under way that would be begun again. */
+	/* Tells the kernel that no system call is to begin again. */
 	user->orig_rax = (unsigned long long)-1;
 	user->eflags &= ~DIRECTION_FLAG;
 	return user;
@@ -267,7 +267,7 @@ void arch_set_syscall(struct arch_dump *dump, const struct arch_frame *frame,
 	user->rax = (unsigned long long)call->number;
 }
 
-/* Each function finds its stack as it has to be: so one return for nothing. */
+/* An additional return keeps the stack of each function aligned by the ABI. */
 void arch_make_return(struct arch_return *where, const struct arch_frame *frame,
 		      const struct arch_places *places, uint64_t function, uint64_t argument)
 {

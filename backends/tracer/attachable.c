@@ -30,7 +30,7 @@ static bool attachable_find_number(const char *text, const char *key, int base, 
 	return true;
 }
 
-/* Lends what /proc/PID/status says; procfs is to be closed. */
+/* Returns /proc/PID/status, in procfs's buffer; the caller closes procfs. NULL: errno is set. */
 static char *read_status(struct procfs *procfs, pid_t pid)
 {
 	struct error error = ERROR_INIT;
@@ -85,8 +85,8 @@ static bool is_traced(const char *status, struct reason *reason)
 }
 
 /*
- * With a handler the trap that comes just when we are killed would run it, and
- * it cannot be ignored meanwhile without changing what the program does.
+ * A trap that comes just when the node is killed would run the program's handler,
+ * and SIGTRAP cannot be ignored without changing what the program does.
  */
 static bool has_handler(const char *status, struct reason *reason)
 {

@@ -1,6 +1,6 @@
 /*
- * attachable: whether a process may be stopped from outside, and if not, why
- * and what else would do.
+ * attachable: whether a process may be stopped from outside, and if not, the
+ * reason and an alternative.
  */
 #ifndef BACKENDS_TRACER_ATTACHABLE_H
 #define BACKENDS_TRACER_ATTACHABLE_H
@@ -12,15 +12,15 @@
 struct reason;
 
 /*
- * Nothing is done to the process, and it does not stop, but a watch, switched
- * off, is made and closed. False: the reason.
+ * Whether the process can be traced and watched. The process is not stopped;
+ * one disabled watch is opened on it and closed. False: reason says why not.
  */
 bool attachable(pid_t pid, struct reason *reason);
-/* The same for one call by one of its threads (remote-syscall.h), without watches. */
+/* Whether a thread of the process can be made to call (remote-syscall.h); no watch is needed. */
 bool attachable_for_call(pid_t pid, struct reason *reason);
-/* A number (in that base) of /proc/TID/status. False: it is not there. */
+/* Reads a number, in this base, from /proc/TID/status. False: there is none with this key. */
 bool attachable_status(pid_t tid, const char *key, int base, int64_t *value);
-/* Whether this process is its tracer. */
+/* Whether the calling process traces thread tid. */
 bool attachable_is_ours(pid_t tid);
 
 #endif

@@ -14,11 +14,11 @@
 #include "backends/tracer/ptrace-ops.h"
 #include "base/error.h"
 
-/* Names our watches in what the kernel says of a trap; the slot is added. */
+/* sig_data of this program's watches, which the kernel reports with a trap; the slot is added. */
 #define OURS UINT64_C(0x70726f6265747500)
 #define SLOT_MASK UINT64_C(0xff)
 
-/* As the kernel has it: older headers of the C library do not. */
+/* The kernel's si_code; older headers of the C library lack it. */
 #define TRAP_PERF 6
 #define PERF_DATA_OFFSET 24 /* in siginfo_t, of 64-bit processes */
 
@@ -42,7 +42,7 @@ static void debug_registers_close_slot(struct debug_registers *slots, int i)
 	slots->watches[i].access = HARDWARE_WATCH_NONE;
 }
 
-/* It stays open: to open one takes longer than to change one. */
+/* The descriptor stays open: opening a watch takes longer than changing one. */
 static void switch_off(struct debug_registers *slots, int i)
 {
 	if (ioctl(slots->fds[i], PERF_EVENT_IOC_DISABLE, 0) < 0)
@@ -142,9 +142,9 @@ static bool is_before_watched(const struct debug_registers *slots, uint64_t addr
 }
 
 /*
- * A debug exception that does not say which watch it is for (DR6 is 0): the
- * kernel takes it for an int1 of the program, which would die of it. Under KVM
- * one in some 100,000 came so.
+ * Whether a debug exception does not name its watch (DR6 is 0): the kernel takes
+ * it for an int1 of the program, which would end the program. Under KVM one
+ * exception in some 100,000 was so.
  */
 static bool is_unexplained(const struct debug_registers *slots, pid_t tid, const siginfo_t *info)
 {
@@ -158,9 +158,9 @@ static bool is_unexplained(const struct debug_registers *slots, pid_t tid, const
 }
 
 /*
- * The only watch of data. Of several it is not known which one fired, and the
- * trap is dropped; a watch of an instruction fires again when the thread
- * continues.
+ * The only data watch; -1: none, or several. With several it is unknown which one
+ * fired, and the trap is dropped; a watch of an instruction fires again when the
+ * thread continues.
  */
 static void find_only(const struct debug_registers *slots, const siginfo_t *info, int *slot)
 {
@@ -181,7 +181,7 @@ static void find_only(const struct debug_registers *slots, const siginfo_t *info
 		*slot = -1;
 }
 
-/* A watch may have moved to another slot while its signal was on its way. */
+/* A watch may have moved to another slot while its signal was pending. */
 enum debug_registers_trap debug_registers_trap(const struct debug_registers *slots, pid_t tid,
 					       const siginfo_t *info, int *slot)
 {

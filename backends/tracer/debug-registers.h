@@ -1,7 +1,7 @@
 /*
  * debug-registers: the four watches of one thread, each a perf event of its own, kept
- * open and changed in place. They are ours alone: closed, or when we end, they
- * are gone from the thread.
+ * open and changed in place. A watch ends when its descriptor is closed or the
+ * process that opened it ends.
  */
 #ifndef BACKENDS_TRACER_DEBUG_REGISTERS_H
 #define BACKENDS_TRACER_DEBUG_REGISTERS_H
@@ -26,9 +26,8 @@ void debug_registers_clear(struct debug_registers *slots);
 /* Whether any watch is set. */
 bool debug_registers_are_set(const struct debug_registers *slots);
 /*
- * Makes these the watches of the thread, which may run; those that are the
- * same are left alone. *changes grows by those made. -1 and a sentence: not
- * all of them are set.
+ * Sets the watches of the thread, which may run; unchanged ones are left alone.
+ * *changes grows by the number of changes. -1: not all are set, error says why.
  */
 int debug_registers_set(struct debug_registers *slots, pid_t tid,
 			const struct hardware_watch watches[HARDWARE_WATCH_SLOTS], size_t *changes,
@@ -39,16 +38,16 @@ enum debug_registers_trap {
 	DEBUG_REGISTERS_STALE,	  /* a watch that has been changed since */
 	DEBUG_REGISTERS_FIRED,
 	/*
-	 * A debug exception that says nothing of its watch. *slot: the watch
-	 * that it must be, or -1. The kernel has forced the signal: where
-	 * SIGTRAP was ignored, it has its default action again.
+	 * A debug exception that does not name its watch. *slot: the only
+	 * possible watch, or -1. The kernel has forced the signal: if SIGTRAP
+	 * was ignored, it has its default action again.
 	 */
 	DEBUG_REGISTERS_FORCED,
 };
 
 /*
- * What the signal SIGTRAP means that the thread stands for; *slot: which watch
- * fired. Of several that one instruction sets off only one is told of.
+ * The meaning of the SIGTRAP for which the thread is stopped; *slot: the watch that
+ * fired. Of several watches that fire at one instruction only one is reported.
  */
 enum debug_registers_trap debug_registers_trap(const struct debug_registers *slots, pid_t tid,
 					       const siginfo_t *info, int *slot);

@@ -20,11 +20,11 @@
 #include "base/error.h"
 #include "base/loop.h"
 
-#define SPIN_NS 20000u /* as long as it takes on another processor */
+#define SPIN_NS 20000u /* a thread on another processor stops within this time */
 #define STOP_LIMIT_NS 50000000u
 #define NICENESS_LEAST (-20)
 
-/* 1: it stands, 0: not yet, -1: it is gone. */
+/* 1: the thread has stopped, 0: not yet, -1: it is gone. */
 static int freeze_look(struct freeze *hold)
 {
 	int status;
@@ -34,15 +34,15 @@ static int freeze_look(struct freeze *hold)
 		return 0;
 	if (found != hold->tid || !WIFSTOPPED(status))
 		return -1;
-	/* A group-stop and our own interrupt bring an event, a signal none. */
+	/* The status of a group-stop or of PTRACE_INTERRUPT has an event, that of a signal none. */
 	hold->signal = status >> 16 ? 0 : WSTOPSIG(status);
 	syscall_restart_stood(&hold->restart, hold->pid, hold->tid, WSTOPSIG(status));
 	return 1;
 }
 
 /*
- * A thread that waits for a processor, perhaps for ours, is not held by us: it
- * was not before the last look that found it so.
+ * began_ns becomes the last time at which the thread was not stopped: a thread that
+ * waits for a processor, perhaps for this one, is not delayed by the freeze.
  */
 static int wait_until_it_stands(struct freeze *hold)
 {
@@ -67,8 +67,8 @@ static int wait_until_it_stands(struct freeze *hold)
 }
 
 /*
- * A thread in an uninterruptible sleep would not come to stand in time. No
- * letter: pid has no such thread.
+ * A thread in an uninterruptible sleep would not stop in time. letter 0: pid has
+ * no such thread.
  */
 static bool can_be_stopped(char letter)
 {
@@ -96,8 +96,8 @@ static int freeze_seize(struct freeze *hold, struct task *task, struct error *er
 }
 
 /*
- * Who is put aside by the scheduler while he holds somebody holds him for as
- * long as that lasts. Where we may, we go first for these microseconds.
+ * While the node waits for a processor, the frozen thread waits as well: raises
+ * the node's priority, where permitted, for these microseconds.
  */
 static void freeze_hurry(struct freeze *hold)
 {
@@ -134,7 +134,7 @@ static int hold_now(struct freeze *hold, pid_t pid, pid_t tid, struct error *err
 		return -1;
 	}
 	result = wait_until_it_stands(hold);
-	/* The file is of the thread it was opened for, its number is not. */
+	/* task still names the thread for which its file was opened; tid may have been reused. */
 	if (result > 0 && !task_letter(&task)) {
 		freeze_end(hold);
 		result = -1;
@@ -182,7 +182,7 @@ uint64_t freeze_end(struct freeze *hold)
 	if (!hold->tid)
 		return 0;
 	syscall_restart_leave(&hold->restart, hold->tid);
-	/* It fails for a thread that was killed and does not stand any more. */
+	/* PTRACE_DETACH fails for a thread that was killed and is not stopped any more. */
 	if (ptrace(PTRACE_DETACH, hold->tid, 0, (void *)(uintptr_t)hold->signal) == 0)
 		hold->tid = 0;
 	uint64_t held_ns = freeze_elapsed(hold);
@@ -208,7 +208,7 @@ int freeze_probe(pid_t pid)
 {
 	char path[32];
 
-	/* The same question to the kernel, without its effect. */
+	/* Opening /proc/PID/mem makes the kernel's check for ptrace(2), without its effect. */
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)

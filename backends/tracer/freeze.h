@@ -1,7 +1,7 @@
 /*
- * freeze: a thread of another process held still for some microseconds. The
- * only file that traces (PTRACE_SEIZE and PTRACE_INTERRUPT: a tracer that is
- * killed leaves the thread running, no signal is sent).
+ * freeze: ptrace-stops a thread of another process for some microseconds
+ * (PTRACE_SEIZE and PTRACE_INTERRUPT: no signal is sent, and the thread runs on
+ * if the tracer is killed).
  */
 #ifndef BACKENDS_TRACER_FREEZE_H
 #define BACKENDS_TRACER_FREEZE_H
@@ -17,38 +17,38 @@ struct registers;
 
 struct freeze {
 	pid_t pid;
-	pid_t tid;			/* 0: nothing is held */
-	int signal;			/* one that arrived meanwhile: delivered at release */
-	uint64_t began_ns;		/* it did not stand yet */
-	int policy;			/* ours, before it began */
-	bool is_first;			/* before all others' threads, until it ends */
-	int niceness;			/* as far as that is not so: ours, before */
-	struct syscall_restart restart; /* of the system call that it ended */
-	bool is_asleep;			/* not begun: where nobody wakes it, just now */
+	pid_t tid;			/* 0: no thread is frozen */
+	int signal;			/* arrived meanwhile, delivered at the end; 0: none */
+	uint64_t began_ns;		/* last time at which the thread was not stopped */
+	int policy;			/* the node's scheduling policy before the freeze */
+	bool is_first;			/* the node has real-time priority until the end */
+	int niceness;			/* the node's before the freeze, if not is_first */
+	struct syscall_restart restart; /* of the system call that the stop ended */
+	bool is_asleep;			/* not begun: the thread sleeps uninterruptibly */
 };
 
 /*
- * Stops thread tid of process pid and waits until it stands, 50 ms at most.
- * -1 and a sentence; when hold->tid is set even so, the thread is still to be
- * let go: freeze_settle(). A thread of another process is never touched.
+ * Stops thread tid of process pid and waits until it has stopped, for 50 ms at
+ * most. -1: error says why not; if hold->tid is set even so, the thread is still
+ * to be released: freeze_settle(). A thread of another process is refused.
  */
 int freeze_begin(struct freeze *hold, pid_t pid, pid_t tid, struct error *error);
-/* The registers of a thread that stands. 0, or -1. */
+/* The registers of the stopped thread. 0, or -1. */
 int freeze_registers(const struct freeze *hold, struct registers *registers);
-/* For how long it has stood, in nanoseconds; it may be a little less. */
+/* Nanoseconds for which the thread has been stopped, or a little more. */
 uint64_t freeze_elapsed(const struct freeze *hold);
 /*
- * Lets a thread that stands go on and detaches; returns how long it was held.
- * When hold->tid is set afterwards, the thread was killed meanwhile and its
- * parent waits for freeze_settle().
+ * Resumes the stopped thread and detaches; returns for how many nanoseconds it was
+ * stopped. If hold->tid is set afterwards, the thread was killed meanwhile, and
+ * its parent can reap it only after freeze_settle().
  */
 uint64_t freeze_end(struct freeze *hold);
 /*
- * Lets go of a thread that stood too late, or gives a dead one back to its
- * parent; false: it neither stands nor has ended.
+ * Releases a thread that stopped too late, or hands a dead one back to its
+ * parent; false: the thread has neither stopped nor ended.
  */
 bool freeze_settle(struct freeze *hold);
-/* What ptrace would answer for this process: 0, or an errno value. */
+/* The errno value with which ptrace(2) would refuse the process; 0: none. */
 int freeze_probe(pid_t pid);
 
 #endif

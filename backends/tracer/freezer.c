@@ -13,20 +13,20 @@
 #include "base/error.h"
 #include "base/loop.h"
 
-#define SETTLE_SECONDS 0.002 /* how long a late one stands at most */
+#define SETTLE_SECONDS 0.002 /* a late thread is stopped for no longer */
 
 struct freezer {
 	struct loop *loop;
 	struct freeze now; /* tid 0: none */
-	/* Of a process that is traced for long: instead of now. */
-	struct waits *waits; /* NULL: there are none */
+	/* For a thread that has a tracee, instead of now. */
+	struct waits *waits; /* NULL: there are no tracees */
 	struct tracee *tracee;
 	pid_t tid;
 	uint64_t began_ns;
 	struct freeze *late;
 	size_t late_count;
 	size_t late_capacity;
-	struct loop_timer *timer; /* NULL: none is late */
+	struct loop_timer *timer; /* NULL: no thread is late */
 };
 
 struct freezer *freezer_new(struct loop *loop)
@@ -78,7 +78,6 @@ static void on_settle(void *data)
 		freezer_stop_timer(holds);
 }
 
-/* What could not be let go now is let go later. */
 void freezer_keep(struct freezer *holds, struct freeze *hold)
 {
 	if (!hold->tid)

@@ -1,12 +1,11 @@
 /*
- * freezer: the threads that this node holds, at most one at a time, and those
- * that it could not let go yet.
+ * freezer: the thread that this node freezes (freeze.h), at most one at a time, and
+ * frozen threads that could not be released yet.
  *
- * A thread that did not come to stand in time stands later, and one that was
- * killed while it stood is kept from its parent. The caller of the hold has
- * returned by then, so these late ones are owned here: a timer looks after them
- * until each is let go. A node that ends lets go of all, as the
- * kernel detaches a tracer that ends.
+ * A thread that did not stop in time stops later, and a thread that was killed
+ * while frozen cannot be reaped by its parent. The caller has returned by then,
+ * so these late threads are owned here: a timer releases them. When the node
+ * ends, the kernel detaches from all threads.
  */
 #ifndef BACKENDS_TRACER_FREEZER_H
 #define BACKENDS_TRACER_FREEZER_H
@@ -22,32 +21,32 @@ struct loop;
 struct registers;
 struct waits;
 
-/* Borrows the loop for its life; NULL: only freezer_settle() looks after them. */
+/* Borrows the loop for its life; NULL: only freezer_settle() releases late threads. */
 struct freezer *freezer_new(struct loop *loop);
 void freezer_free(struct freezer *holds);
 /*
- * Threads of processes that are stopped from outside (tracer/tracee.h) are
- * held by who traces them; waits, borrowed, knows which those are.
+ * waits (borrowed) knows the threads that are traced already (tracer/tracee.h);
+ * these threads are frozen through their tracee.
  */
 void freezer_set_waits(struct freezer *holds, struct waits *waits);
 /*
- * Holds thread tid of process pid until freezer_end(). -1 and a sentence: it is
- * not held. Of a process with a late thread none is held.
+ * Freezes thread tid of process pid until freezer_end(). -1: error says why not.
+ * In a process with a late thread no other thread is frozen.
  */
 int freezer_begin(struct freezer *holds, pid_t pid, pid_t tid, struct error *error);
-/* Whether we have stopped it anyhow: to hold it costs nothing. */
+/* Whether the thread's tracee has stopped it already, so that a freeze costs nothing. */
 bool freezer_stands(const struct freezer *holds, pid_t tid);
-/* Whether it is traced by us: where it is seen stopped, it only passes by. */
+/* Whether this node traces the thread: state t in /proc is then a stop by this node. */
 bool freezer_traces(const struct freezer *holds, pid_t tid);
-/* The registers of the thread that is held. 0, or -1. */
-int freezer_registers(const struct freezer *holds, struct registers *registers);
-/* For how long the thread is held so far, in nanoseconds. */
+/* The registers of the frozen thread. 0, or -1. */ int
+freezer_registers(const struct freezer *holds, struct registers *registers);
+/* Nanoseconds for which the thread has been frozen so far. */
 uint64_t freezer_elapsed(const struct freezer *holds);
-/* Ends the hold that is begun; returns how long it was, in nanoseconds. */
+/* Ends the freeze; returns its length in nanoseconds. */
 uint64_t freezer_end(struct freezer *holds);
-/* Takes one that could not be let go: a late one, too. */
+/* Takes over a thread that could not be released, as a late thread. */
 void freezer_keep(struct freezer *holds, struct freeze *hold);
-/* Lets go of the late ones that stand; returns how many are left. */
+/* Releases the late threads that have stopped; returns how many are left. */
 size_t freezer_settle(struct freezer *holds);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * hardware-watch: what the processor is to look out for in one thread: four of these
- * at a time, set through perf_event_open(2) with sigtrap (Linux 5.13).
+ * hardware-watch: a watch by the processor's debug registers in one thread, which has
+ * four, set through perf_event_open(2) with sigtrap (Linux 5.13).
  *
- * The thread stops after an instruction that wrote there, or (of
- * HARDWARE_WATCH_ACCESS) read or wrote; there is no watch of reads alone. Of
+ * The thread stops after an instruction that has written to the address or, with
+ * HARDWARE_WATCH_ACCESS, has read or written; reads alone cannot be watched. With
  * HARDWARE_WATCH_EXECUTE it stops before the instruction.
  */
 #ifndef BACKENDS_TRACER_HARDWARE_WATCH_H

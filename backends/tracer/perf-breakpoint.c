@@ -16,7 +16,7 @@
 #include "banned.h"
 #include "base/reason.h"
 
-/* No program has anything there, and it is never armed. */
+/* An address that no program uses; the watch there is never enabled. */
 #define NOWHERE 4096
 #define PARANOID_FILE "/proc/sys/kernel/perf_event_paranoid"
 /* Debian and Ubuntu know levels above 2, which shut users out. */
@@ -80,7 +80,7 @@ static bool is_old_kernel(struct reason *reason)
 	return true;
 }
 
-/* -1: there is no such level. */
+/* The value of kernel.perf_event_paranoid; -1: the kernel has no such setting. */
 static long paranoid_level(void)
 {
 	char text[16] = "";

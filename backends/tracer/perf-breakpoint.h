@@ -1,6 +1,6 @@
 /*
  * perf-breakpoint: hardware watches on a thread of another process, set through
- * perf_event_open(2) with sigtrap (Linux 5.13), which live and die with us.
+ * perf_event_open(2) with sigtrap (Linux 5.13), which last as long as this process.
  */
 #ifndef BACKENDS_TRACER_PERF_BREAKPOINT_H
 #define BACKENDS_TRACER_PERF_BREAKPOINT_H
@@ -13,9 +13,9 @@ struct perf_event_attr;
 struct reason;
 
 /*
- * What perf_event_open(2) needs for a watch of length bytes (1, 2, 4 or 8) at
- * address; type as linux/hw_breakpoint.h has it. It is of one thread, and goes
- * when that runs another program.
+ * Fills in the attributes of a watch of length bytes (1, 2, 4 or 8) at address;
+ * type is HW_BREAKPOINT_… of linux/hw_breakpoint.h. The watch is of one thread,
+ * and ends at an exec.
  */
 void perf_breakpoint_fill(struct perf_event_attr *attributes, uint64_t address, int length,
 			  uint32_t type);

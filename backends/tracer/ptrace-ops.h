@@ -1,5 +1,5 @@
 /*
- * ptrace-ops: ptrace(2) for remote and backends/inject/remote-call: registers,
+ * ptrace-ops: ptrace(2) for remote-syscall and backends/inject/remote-call: registers,
  * signal mask and memory of a ptrace-stopped thread, resuming and waiting.
  */
 #ifndef BACKENDS_TRACER_PTRACE_OPS_H

@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-#define CODE_BYTES ((size_t)8 << 20) /* of one file, and so many times: */
+#define CODE_BYTES ((size_t)8 << 20) /* read of one file at most */
 #define CODE_FILES 8
 #define EVERYTHING (~UINT64_C(0))
 
@@ -41,7 +41,7 @@ static void look_into(pid_t pid, const struct mapping *mapping, struct arch_plac
 		*places = found;
 }
 
-/* The C library has both, nearly always; its file is called so everywhere. */
+/* Whether the file is named like a C library, which nearly always has both places. */
 static bool remote_syscall_is_likely(const struct mapping *mapping)
 {
 	const char *name = strrchr(mapping->path, '/');
@@ -102,7 +102,7 @@ static int remote_syscall_put_frame(const struct remote_syscall *remote,
 	return ptrace_write_memory(remote->tid, frame->address, frame->bytes, frame->length);
 }
 
-/* The long one first: a short one fits below more stacks, but is one-way. */
+/* Tries the long frame first: the short one fits below more stacks, but allows no own return. */
 static int remote_syscall_make_frame(struct remote_syscall *remote, struct arch_frame *frame,
 				     const struct arch_places *places,
 				     const struct arch_action *action)
@@ -123,8 +123,8 @@ static int remote_syscall_make_frame(struct remote_syscall *remote, struct arch_
 }
 
 /*
- * From the moment when the registers are set the thread would come back by
- * itself, to the mask it has now.
+ * Once the registers are set the thread would return by itself, with its present
+ * signal mask.
  */
 static int remote_syscall_start(struct remote_syscall *remote, const struct arch_frame *frame,
 				const struct arch_places *places)
@@ -181,9 +181,9 @@ static void remote_syscall_take_result(struct remote_syscall *remote)
 }
 
 /*
- * Interrupted first: a system call to be begun again is, from its own
- * registers, also when nobody lets it go on. The registers last: until then
- * the thread puts its mask back itself.
+ * Interrupts first: an interrupted system call then begins again by the thread's
+ * own registers, even if the tracer is killed. Sets the registers last: until
+ * then the thread would restore its mask by itself.
  */
 static void remote_syscall_leave(struct remote_syscall *remote)
 {
@@ -195,8 +195,8 @@ static void remote_syscall_leave(struct remote_syscall *remote)
 }
 
 /*
- * All its signals are blocked but SIGSTOP, which is let through: the thread
- * takes part in the stop of its process as soon as it is back.
+ * All signals of the thread are blocked but SIGSTOP, which is delivered: the
+ * thread takes part in its process's group-stop as soon as the call is over.
  */
 static bool remote_syscall_on_stop(struct remote_syscall *remote, int status)
 {
@@ -228,7 +228,7 @@ static bool remote_syscall_on_stop(struct remote_syscall *remote, int status)
 
 bool remote_syscall_changed(struct remote_syscall *remote, int status)
 {
-	/* By another thread it has become another program. */
+	/* Another thread has called execve(2). */
 	if (!WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXEC) {
 		remote->result = -ESRCH;
 		remote->phase = REMOTE_SYSCALL_IDLE;

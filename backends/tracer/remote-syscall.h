@@ -1,17 +1,17 @@
 /*
- * remote-syscall: a system call by a thread of another process that stands, between
- * two stops of PTRACE_SYSCALL: rt_sigaction(2) for SIGTRAP (tracee.h).
+ * remote-syscall: makes a stopped thread of another process call rt_sigaction(2) for
+ * SIGTRAP (tracee.h), between two stops of PTRACE_SYSCALL.
  *
  * (Not by single steps: the trap of a step is forced, and a forced SIGTRAP
- * makes an ignored one deadly again.)
+ * resets an ignored SIGTRAP to its default action.)
  *
  * Meanwhile the thread's signals are blocked. Afterwards its registers and its
- * mask are what they were, and it stands in a new event stop, from which a
- * system call that it was in is begun again.
+ * signal mask are restored, and it is in a new event-stop, from which an
+ * interrupted system call begins again.
  *
- * Who is killed in between leaves a thread that calls, and then comes back by
- * itself as from a signal (arch.h). Only where the program has no code to do
- * so would it be lost.
+ * If the tracer is killed in between, the thread ends the call and returns by
+ * itself, as from a signal handler (arch.h). Only in a program without the code
+ * for that return would the thread be lost.
  */
 #ifndef BACKENDS_TRACER_REMOTE_SYSCALL_H
 #define BACKENDS_TRACER_REMOTE_SYSCALL_H
@@ -26,39 +26,39 @@ struct error;
 
 enum remote_syscall_phase {
 	REMOTE_SYSCALL_IDLE,
-	REMOTE_SYSCALL_ENTERS,	/* it is to come to the call */
-	REMOTE_SYSCALL_LEAVES,	/* it is to come back */
-	REMOTE_SYSCALL_SETTLES, /* it is to come to its event stop */
+	REMOTE_SYSCALL_ENTERS,	/* before the stop at the call's entry */
+	REMOTE_SYSCALL_LEAVES,	/* before the stop at the call's exit */
+	REMOTE_SYSCALL_SETTLES, /* before the event-stop */
 };
 
 struct remote_syscall {
 	enum remote_syscall_phase phase;
 	pid_t tid;
-	struct arch_dump registers; /* to be put back, and so is the mask */
+	struct arch_dump registers; /* to be restored, like the mask */
 	uint64_t mask;
-	uint64_t place; /* of the action that was */
+	uint64_t place; /* address of the old action in the process */
 	struct arch_action old;
 	int64_t result;
 };
 
 /*
- * Where the process calls the kernel. -1 and a sentence: nowhere. It reads
- * some megabytes at most.
+ * Finds the code by which the process calls the kernel. -1: error says why there
+ * is none. Reads some megabytes at most.
  */
 int remote_syscall_find(pid_t pid, struct arch_places *places, struct error *error);
 /*
- * Begins it in a thread that is in an event stop. -1 and a sentence: it stands
- * as before.
+ * Begins the call in a thread that is in an event-stop. -1: error says why not,
+ * and the thread is stopped as before.
  */
 int remote_syscall_begin(struct remote_syscall *remote, pid_t tid, const struct arch_places *places,
 			 const struct arch_action *action, struct error *error);
 /*
- * Takes the next status of the thread. True: it is over (phase REMOTE_SYSCALL_IDLE),
- * the thread stands, or has ended (as the status says), and remote_syscall_result()
- * says how it went.
+ * Takes the next status of the thread. True: the call is over (phase
+ * REMOTE_SYSCALL_IDLE), the thread has stopped or ended (as the status says), and
+ * remote_syscall_result() has the result.
  */
 bool remote_syscall_changed(struct remote_syscall *remote, int status);
-/* The action that was. -1 and a sentence: nothing was changed. */
+/* *old: the action before. -1: error says why the action was not changed. */
 int remote_syscall_result(const struct remote_syscall *remote, struct arch_action *old,
 			  struct error *error);
 

@@ -4,7 +4,7 @@
 
 #include "banned.h"
 
-#define FIRST_NS 100000 /* then twice as long, up to */
+#define FIRST_NS 100000 /* then twice as long each time, up to LONGEST_NS */
 #define LONGEST_NS 2000000
 
 static void make_child(sigset_t *child)

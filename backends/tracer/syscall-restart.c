@@ -38,28 +38,28 @@
 #define SYS_pidfd_getfd 438
 #endif
 
-/* How a call is told for how long to wait. */
+/* How a system call gets its time-out. */
 enum limit {
 	LIMIT_NONE,
 	LIMIT_MILLISECONDS, /* an int in a register; less than 0: none */
 	LIMIT_TIMESPEC,	    /* a pointer to one; NULL: none */
 	LIMIT_OF_INPUT,	    /* the socket's SO_RCVTIMEO */
 	LIMIT_OF_OUTPUT,    /* SO_SNDTIMEO */
-	LIMIT_OF_RING,	    /* somewhere in what the argument points to */
+	LIMIT_OF_RING,	    /* in a structure to which the argument points */
 };
 
 struct call {
 	long number;
 	enum limit limit;
-	int argument; /* that has the limit, or the flags of a ring */
+	int argument; /* index of the argument with the limit, or with a ring's flags */
 	const char *name;
 };
 
 /*
  * The calls that a stop ends with EINTR and that have done nothing by then
  * (Linux 6.18; fs/eventpoll.c, ipc/sem.c, kernel/signal.c, fs/aio.c,
- * io_uring/, sock_intr_errno()). Not among them: close(2), after which the
- * descriptor is gone, and ioctl(2), of which each driver has its own.
+ * io_uring/, sock_intr_errno()). Left out: close(2), after which the descriptor
+ * is gone, and ioctl(2), which differs from driver to driver.
  */
 static const struct call calls[] = {
 #ifdef SYS_epoll_wait
@@ -95,7 +95,7 @@ static const struct call *find_call(long number)
 	return NULL;
 }
 
-/* A text of /proc/PID/task/TID; false: it cannot be read. */
+/* Reads a file of /proc/PID/task/TID; false: it cannot be read. */
 static bool syscall_restart_read_text(pid_t pid, pid_t tid, const char *name, char text[FILE_BYTES])
 {
 	char path[64];
@@ -116,7 +116,7 @@ static bool syscall_restart_read_text(pid_t pid, pid_t tid, const char *name, ch
  * Limits
  */
 
-/* Whether a socket has a time-out; what is no socket has none. */
+/* Whether fd is a socket that has this time-out. */
 static bool has_socket_limit(pid_t pid, int fd, int option)
 {
 	struct timeval limit = { .tv_sec = 0 };
@@ -154,7 +154,7 @@ static enum syscall_restart_harm harm_of(pid_t pid, const struct call *call,
 		return arguments[call->argument] & RING_HAS_ARGUMENT ? SYSCALL_RESTART_ANEW
 								     : SYSCALL_RESTART_REST;
 	}
-	/* Without a limit the kernel itself begins it again. */
+	/* Without a limit the kernel itself restarts the call. */
 	return is_limited ? SYSCALL_RESTART_ANEW : SYSCALL_RESTART_NONE;
 }
 
@@ -179,7 +179,7 @@ const char *syscall_restart_anew(pid_t pid, pid_t tid)
 										 : NULL;
 }
 
-/* Reads the limit of a thread that stands. False: it has none that counts. */
+/* Reads the time-out of a stopped thread's call. False: none, or of a kind that is not counted. */
 static bool read_limit(pid_t tid, const struct call *call, const uint64_t *arguments,
 		       uint64_t *nanoseconds)
 {
@@ -203,7 +203,7 @@ static bool read_limit(pid_t tid, const struct call *call, const uint64_t *argum
  * Since when
  */
 
-/* By the clock of that processor's queue (rq_clock_task()). */
+/* Reads se.exec_start, in ns by the clock of the processor's run queue (rq_clock_task()). */
 static bool read_clock(pid_t pid, pid_t tid, uint64_t *clock_ns)
 {
 	static const char key[] = "\nse.exec_start";
@@ -239,8 +239,9 @@ static int read_processor(pid_t pid, pid_t tid)
 }
 
 /*
- * What loop_now_ns() says less what that processor's clock does. Each has its
- * own: time that a hypervisor stole does not count. We go there to read it.
+ * loop_now_ns() minus the scheduler's clock of the processor. Each processor has
+ * its own clock, without the time that a hypervisor stole; the node moves to the
+ * processor to read it.
  */
 static bool read_offset(int processor, int64_t *offset)
 {
@@ -278,7 +279,7 @@ void syscall_restart_note(struct syscall_restart *restart, pid_t pid, pid_t tid)
 		restart->slept_ns = 0;
 }
 
-/* For how long it had slept when it was stopped. */
+/* Nanoseconds that the thread had slept in the call when it was stopped. False: unknown. */
 static bool read_slept(const struct syscall_restart *restart, pid_t pid, pid_t tid,
 		       uint64_t *slept_ns)
 {
@@ -305,7 +306,7 @@ static bool read_slept(const struct syscall_restart *restart, pid_t pid, pid_t t
  * Stops
  */
 
-/* Lends the call that was interrupted, or is to begin again; else NULL. */
+/* The stopped thread's system call, if it was interrupted or is to begin again; else NULL. */
 static const struct call *syscall_restart_look(pid_t tid, struct arch_dump *dump,
 					       uint64_t arguments[ARCH_ARGUMENTS])
 {
@@ -328,7 +329,7 @@ static void syscall_restart_count(struct syscall_restart *restart, pid_t pid, pi
 		restart->until_ns = now + limit_ns - (slept_ns < now ? slept_ns : now);
 }
 
-/* It was stopped on its way back to the call that is to begin again. */
+/* Whether the thread has stopped right before the call that is to begin again. */
 static bool is_on_its_way(const struct syscall_restart *restart, pid_t tid)
 {
 	struct arch_dump dump;
@@ -380,7 +381,7 @@ static uint64_t left_of(const struct syscall_restart *restart)
 	return restart->until_ns > now ? restart->until_ns - now : 0;
 }
 
-/* Never less than what is left: a time-out is never early. */
+/* Rounded up, so that the call never times out early. */
 static uint64_t left_milliseconds(const struct syscall_restart *restart)
 {
 	return (left_of(restart) + MILLISECOND_NS - 1) / MILLISECOND_NS;
@@ -420,7 +421,7 @@ void syscall_restart_leave(struct syscall_restart *restart, pid_t tid)
  * At calls
  */
 
-/* The thread is about to call the kernel again with what is left. */
+/* At the entry of the call that begins again: sets the time-out to what is left. */
 static void syscall_restart_change(struct syscall_restart *restart, pid_t tid,
 				   struct arch_dump *dump, const struct call *call,
 				   const uint64_t *arguments)
@@ -449,7 +450,7 @@ static bool on_entry(struct syscall_restart *restart, pid_t tid)
 	if (ptrace_get_registers(tid, &dump) < 0)
 		return false;
 	call = find_call(arch_current_call(&dump, arguments));
-	/* A handler of the program's that runs first ends the wait. */
+	/* If a handler of the program has run first, this is another call. */
 	if (call && syscall_restart_is_same(restart, &dump))
 		syscall_restart_change(restart, tid, &dump, call, arguments);
 	return restart->is_changed;
@@ -468,7 +469,7 @@ bool syscall_restart_at_call(struct syscall_restart *restart, pid_t tid)
 	call = find_call(arch_current_call(&dump, arguments));
 	restart->is_changed = false;
 	restart->is_same = arch_was_interrupted(&dump);
-	/* This stop has taken the interrupt with it: EINTR would get through */
+	/* This stop has consumed the interrupt: without a new one the program would get EINTR. */
 	if (restart->is_same)
 		ptrace_interrupt(tid);
 	else

@@ -1,5 +1,5 @@
 /*
- * syscall-restart: a system call that a ptrace-stop has ended with EINTR begins again.
+ * syscall-restart: makes a system call that a ptrace-stop has ended with EINTR begin again.
  *
  * Most calls do so by themselves (ERESTARTSYS, a restart block); signal(7),
  * "Interruption of system calls by stop signals", lists those that fail with
@@ -14,9 +14,9 @@
  * when the thread last gave up its processor. The argument is changed where
  * the thread enters the kernel, and put back where it leaves it; a timespec
  * lies below the thread's red zone for that moment. Nothing of the program's
- * memory is changed. A thread that is detached from cannot be met there: a
- * time-out in a register is given what is left for good, all others begin
- * anew with all of their time (SYSCALL_RESTART_ANEW).
+ * memory is changed. A thread that is detached from has no stop at the entry: a
+ * time-out in a register is replaced for good by what is left, all others begin
+ * again with their full time (SYSCALL_RESTART_ANEW).
  */
 #ifndef BACKENDS_TRACER_SYSCALL_RESTART_H
 #define BACKENDS_TRACER_SYSCALL_RESTART_H
@@ -25,19 +25,19 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Of one thread that is traced; zeros at first. */
+/* State of one traced thread; all 0 at first. */
 struct syscall_restart {
-	long number;	      /* of the call before the stop, */
-	uint64_t slept_ns;    /* since when, by the scheduler's clock; 0: unknown */
-	int processor;	      /* whose clock that is */
+	long number;	      /* of the system call before the stop; -1: none */
+	uint64_t slept_ns;    /* its begin, by the scheduler's clock; 0: unknown */
+	int processor;	      /* processor of that clock; -1: unknown */
 	bool is_counted;      /* until_ns is known */
 	uint64_t until_ns;    /* loop_now_ns() at which the call times out */
-	uint64_t instruction; /* where that call returns to, */
-	uint64_t stack;	      /* and of which activation it is */
-	bool is_same;	      /* that call was interrupted once more */
+	uint64_t instruction; /* address to which the call returns */
+	uint64_t stack;	      /* arch_below_stack() of the call */
+	bool is_same;	      /* the same call was interrupted again */
 	bool is_due;	      /* the argument is to be changed at the entry */
-	bool is_changed;      /* and is put back at the exit */
-	uint64_t argument;
+	bool is_changed;      /* the argument is to be restored at the exit */
+	uint64_t argument;    /* its value before the change */
 };
 
 /* What detaching from a thread that sleeps would do to its system call. */
@@ -47,26 +47,27 @@ enum syscall_restart_harm {
 	SYSCALL_RESTART_ANEW, /* it is begun again with all of its time */
 };
 
-/* By /proc, without a stop. */
+/* Reads /proc; the thread is not stopped. */
 enum syscall_restart_harm syscall_restart_harm(pid_t pid, pid_t tid);
-/* The name of the call, where that is SYSCALL_RESTART_ANEW; else NULL. */
+/* The name of the system call, if the harm is SYSCALL_RESTART_ANEW; else NULL. */
 const char *syscall_restart_anew(pid_t pid, pid_t tid);
-/* Before the thread is interrupted: when its system call has begun. */
+/* To be called before the thread is interrupted: notes when its system call has begun. */
 void syscall_restart_note(struct syscall_restart *restart, pid_t pid, pid_t tid);
 /*
- * The thread is in an event stop, or in the stop of a signal: signal_number is
- * WSTOPSIG() of its status. A group-stop changes nothing: SIGSTOP, SIGTSTP,
+ * To be called in an event-stop or signal-delivery-stop; signal_number is
+ * WSTOPSIG() of the status. A group-stop changes nothing: SIGSTOP, SIGTSTP,
  * SIGTTIN, SIGTTOU and SIGCONT end the call with EINTR without a tracer, too.
  */
 void syscall_restart_stood(struct syscall_restart *restart, pid_t pid, pid_t tid,
 			   int signal_number);
 /*
- * The thread is about to run. True: by ptrace_syscall(), and each stop
- * at a call is for syscall_restart_at_call(), until that says false.
+ * To be called before the thread is resumed. True: it is to be resumed by
+ * ptrace_syscall(), and syscall_restart_at_call() to be called at each
+ * syscall-stop, until that function returns false.
  */
 bool syscall_restart_go(struct syscall_restart *restart, pid_t tid);
 bool syscall_restart_at_call(struct syscall_restart *restart, pid_t tid);
-/* The thread is about to be detached from. */
+/* To be called before the thread is detached from. */
 void syscall_restart_leave(struct syscall_restart *restart, pid_t tid);
 
 #endif

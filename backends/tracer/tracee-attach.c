@@ -58,7 +58,7 @@ static bool take_over(struct tracee *tracee, struct thread *thread)
 	return true;
 }
 
-/* 1: a thread more, 0: it has ended or is known, -1 with errno. */
+/* 1: the thread is newly traced, 0: it has ended or is known, -1 with errno. */
 static int tracee_attach_seize(struct tracee *tracee, pid_t tid)
 {
 	struct thread *thread = thread_find(tracee, tid);
@@ -84,7 +84,7 @@ static int tracee_attach_seize(struct tracee *tracee, pid_t tid)
 		errno = EBUSY;
 		return -1;
 	}
-	/* Made by one that we have: its maker says so soon. */
+	/* A traced thread has made this one: the event of its parent will report it. */
 	if (number == EPERM && attachable_is_ours(tid))
 		return 0;
 	errno = number;
@@ -101,7 +101,7 @@ struct thread *thread_seek(struct tracee *tracee, pid_t tid)
 	return thread_find(tracee, tid);
 }
 
-/* Threads that are new since the last look, or -1 with errno. */
+/* Seizes the threads that are new; returns their number, or -1 with errno. */
 static int seize_new(struct tracee *tracee)
 {
 	char path[32];
@@ -126,7 +126,7 @@ static int seize_new(struct tracee *tracee)
 	return count;
 }
 
-/* Who is not seized yet may make one that is not, either. */
+/* Repeats until no thread is new: a thread that is not seized yet may make another one. */
 static int seize_all(struct tracee *tracee)
 {
 	int count;

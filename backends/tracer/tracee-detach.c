@@ -5,9 +5,9 @@
  * is detached from in the same way, once it has stopped.
  *
  * A thread is spared (not interrupted) while it sleeps in a system call that a
- * stop would begin anew, with all of its time (syscall-restart.h): no trap of the thread
- * is pending. It is detached from after that call, or by the end of the node,
- * which stops no thread (ptrace(2): a tracer's end detaches).
+ * stop would begin again with its full time-out (syscall-restart.h) and no trap of
+ * the thread is pending. It is detached from after that call, or by the end of the
+ * node, which stops no thread (ptrace(2): a tracer's end detaches).
  */
 #include "backends/tracer/tracee-private.h"
 
@@ -23,16 +23,16 @@
 
 #define LEAVE_NS 1000000000u
 #define DRAIN_NS 200000000u
-#define STUCK_NS 20000000u /* then it is looked whether any will stand */
+#define STUCK_NS 20000000u /* without a status; then checks whether any thread can stop */
 #define DRAIN_ROUNDS 8
 #define PEEKED 16
-#define SPARED_SECONDS 0.5 /* between looks whether such a call is over */
+#define SPARED_SECONDS 0.5 /* between checks whether a spared thread's call is over */
 
 /*
  * Stopping all threads
  */
 
-/* The only threads that are not interrupted once the process is detached from. */
+/* Spared threads are the only ones that are not interrupted once detaching has begun. */
 static bool is_spared(const struct thread *thread)
 {
 	return thread->tracee->detaching == DETACHING_BEGUN && !thread->is_child &&
@@ -45,7 +45,7 @@ static bool is_awaited(const struct thread *thread)
 	       !is_spared(thread);
 }
 
-/* Returns the number of statuses taken; the array may be another afterwards. */
+/* Returns the number of statuses taken; the array may be reallocated meanwhile. */
 static size_t tracee_detach_ask_each(struct tracee *tracee, struct thread ***threads,
 				     const size_t *count)
 {
@@ -115,7 +115,7 @@ static bool is_trap_pending(const struct thread *thread)
 	return pending >> (SIGTRAP - 1) & 1;
 }
 
-/* Its watches are closed: none fires any more. */
+/* To be called when the thread's watches are closed, so that no further trap comes. */
 static bool may_be_spared(const struct thread *thread)
 {
 	return thread->state == TRACEE_RUNNING && !thread->own_trap &&
@@ -130,7 +130,7 @@ static void stop(struct thread *thread)
 		thread_interrupt(thread);
 }
 
-/* One thread has to put the disposition of SIGTRAP back. */
+/* Stops a spared thread if there is no other to put the disposition of SIGTRAP back. */
 static void stop_one(struct tracee *tracee)
 {
 	struct thread *found = NULL;
@@ -164,7 +164,7 @@ static void stop_all(struct tracee *tracee)
 }
 
 /*
- * Traps on their way
+ * Pending traps
  */
 
 static bool has_trap(const struct thread *thread)
@@ -181,13 +181,13 @@ static bool has_trap(const struct thread *thread)
 	return false;
 }
 
-/* The thread takes the trap before it runs, and stops again (take_signal()). */
+/* Resumes the thread: it takes the trap before it runs, and stops again (take_signal()). */
 static void tracee_detach_drain(struct thread *thread)
 {
 	uint64_t mask = 0;
 	uint64_t open;
 
-	/* One that blocks SIGTRAP would keep it for ever. */
+	/* If the thread blocks SIGTRAP, the trap would stay pending for ever. */
 	ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(mask), &mask);
 	open = mask & ~(UINT64_C(1) << (SIGTRAP - 1));
 	if (open != mask) {
@@ -199,7 +199,7 @@ static void tracee_detach_drain(struct thread *thread)
 	ptrace(PTRACE_CONT, thread->tid, 0, 0);
 }
 
-/* Whether any had one. */
+/* Lets each stopped thread take a pending trap. False: none had one. */
 static bool drain_each(struct tracee *tracee)
 {
 	bool is_any = false;
@@ -370,7 +370,7 @@ void tracee_finish(struct waits *waits)
 	stop_wait_end(&stop_wait);
 }
 
-/* The node ends: so do all traces, by themselves. */
+/* The node ends: the kernel then detaches from the thread. */
 void thread_end(struct thread *thread)
 {
 	struct tracee *tracee = thread->tracee;
@@ -386,8 +386,9 @@ void thread_end(struct thread *thread)
 }
 
 /*
- * A child of one that was killed before it could tell of it. What SIGTRAP did
- * there is not known any more: nearly always what it does at first.
+ * Detaches from a child whose parent was killed before its event. The action of
+ * SIGTRAP before the node's is unknown: takes it for the default action, which
+ * is nearly always right.
  */
 void tracee_take_stranger(struct waits *waits, pid_t tid, int status)
 {

@@ -28,10 +28,10 @@
 /* A thread that runs may wait long for a processor, on a busy machine. */
 #define CALL_NS 1000000000u
 #define SETTLE_NS 500000000u
-/* Others of the loop have their turn before a thread is awaited again. */
+/* Time for the loop's other work before a thread is awaited again. */
 #define HOPELESS_SECONDS 0.1
 
-/* A debug exception that is forced sets IGNORE to DEFAULT (signal.c). */
+/* Whether a node set the action; a forced debug exception turns IGNORE into DEFAULT (signal.c). */
 static bool tracee_disposition_is_ours(const struct arch_action *action)
 {
 	return (action->handler == IGNORE || action->handler == DEFAULT) && action->mask == MARK;
@@ -41,7 +41,7 @@ static bool tracee_disposition_is_ours(const struct arch_action *action)
  * One call
  */
 
-/* A program that has just begun may lack its C library. */
+/* Searches again while a place is missing: a program that has just begun may lack its C library. */
 static int find_places(struct tracee *tracee, pid_t tid, struct error *error)
 {
 	if (tracee->places.call && tracee->places.come_back)
@@ -72,7 +72,7 @@ static int wait_for_call(struct thread *thread, struct error *error)
 	return 0;
 }
 
-/* The thread is stopped; *old becomes the action before. */
+/* Calls rt_sigaction(2) in the stopped thread; *old becomes the action before. */
 static int call(struct thread *thread, enum call_aim aim, const struct arch_action *action,
 		struct arch_action *old, struct error *error)
 {
@@ -108,8 +108,8 @@ static void tracee_disposition_give_back(struct thread *thread, const struct arc
 }
 
 /*
- * The call has succeeded, in time or late. What the program has set since
- * stays, and a handler that it has is not taken from it.
+ * The call has succeeded, in time or late. An action that the program has set
+ * since, or a handler of the program, is given back.
  */
 static void tracee_disposition_take_result(struct thread *thread, const struct arch_action *old)
 {
@@ -173,7 +173,7 @@ static bool tracee_disposition_settle(struct thread *thread)
 	return false;
 }
 
-/* A thread that is stopped already costs no stop. */
+/* Finds a thread that is stopped already, so that no other has to be stopped; NULL: none. */
 static struct thread *find_standing(struct tracee *tracee)
 {
 	for (size_t i = 0; i < tracee->thread_count; i++)
@@ -215,7 +215,7 @@ void thread_ignore_again(struct thread *thread)
 		tracee_disposition_take_result(thread, &old);
 }
 
-/* Resumes a thread that was stopped for this alone. */
+/* Resumes a thread that was stopped for the remote call alone. */
 static void unsettle(struct thread *thread)
 {
 	if (thread->state != TRACEE_STOPPED)
@@ -224,7 +224,7 @@ static void unsettle(struct thread *thread)
 		thread_release(thread);
 		return;
 	}
-	/* Its stop was somebody's, who is still to be told. */
+	/* tracee_interrupt() has asked for this stop, too: stopped() is still to be called. */
 	thread->state = TRACEE_RUNNING;
 	waits_return(thread->tracee->waits, thread->tid,
 		     PTRACE_EVENT_STOP << 16 | SIGTRAP << 8 | 0x7f);
@@ -248,7 +248,7 @@ static bool tracee_disposition_may_stand(const struct thread *thread)
 	       !thread->own_trap && !thread_is_stuck(thread);
 }
 
-/* The one whose system call suffers least from a stop. */
+/* The running thread whose system call a stop harms least; NULL: no thread can be stopped. */
 static struct thread *find_runner(struct tracee *tracee, struct thread *preferred)
 {
 	struct thread *found = tracee_disposition_may_stand(preferred) ? preferred : NULL;
@@ -293,7 +293,7 @@ int tracee_ignore(struct tracee *tracee, struct thread *preferred, struct error 
 	struct thread *thread;
 	int result;
 
-	/* It reads files, for which no thread is to be stopped. */
+	/* Reads the process's code before a thread is stopped, to keep the stop short. */
 	if (find_places(tracee, tracee->pid, error) < 0)
 		return -1;
 	thread = find_standing(tracee);
@@ -347,7 +347,7 @@ void thread_put_back_execed(struct thread *thread)
  * The program's own
  */
 
-/* Whether it would have died of a SIGTRAP, had we not been there. */
+/* Whether a SIGTRAP would end the process if the node did not ignore it there. */
 static bool would_die(const struct tracee *tracee)
 {
 	int64_t ignored = 0;

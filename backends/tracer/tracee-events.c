@@ -1,6 +1,6 @@
 /*
- * tracee-events: what a status of a traced thread means. The states, and what
- * an event-stop means in each: tracee-private.h.
+ * tracee-events: handles the statuses of traced threads. tracee-private.h has the
+ * states, and the meaning of an event-stop in each.
  */
 #include "backends/tracer/tracee-private.h"
 
@@ -13,7 +13,7 @@
 #include "backends/tracer/waits.h"
 #include "base/loop.h"
 
-/* A thread that is trapped twice within this is so a third time, perhaps. */
+/* A thread that is trapped twice within this time is likely to be trapped again at once. */
 #define FREQUENT_SECONDS 0.01
 
 static bool tracee_events_is_there(const struct tracee *tracee, const struct thread *thread)
@@ -25,8 +25,8 @@ static bool tracee_events_is_there(const struct tracee *tracee, const struct thr
 }
 
 /*
- * Callbacks. Within one anything may have been done to the thread, and where
- * the callback waits for other events the thread may have exited.
+ * Callbacks. A callback may do anything to the thread, and if it waits for other
+ * events the thread may have exited afterwards.
  */
 
 static void tell_ended(struct tracee *tracee, pid_t tid)
@@ -92,7 +92,7 @@ static bool tracee_events_is_gone(const struct tracee *tracee)
 	return true;
 }
 
-/* The first thread of a process is the last whose end is told. */
+/* The kernel reports the end of a process's first thread last: all others have exited, too. */
 static void tracee_events_take_end(struct thread *thread)
 {
 	struct tracee *tracee = thread->tracee;
@@ -113,10 +113,10 @@ static void tracee_events_take_end(struct thread *thread)
 }
 
 /*
- * New ones
+ * New threads and children
  */
 
-/* A clone with its own memory tells of itself as a thread does. */
+/* The event of clone(2) is the same for a new process as for a new thread. */
 void thread_take_new(struct thread *parent, int event)
 {
 	struct tracee *tracee = parent->tracee;
@@ -140,7 +140,7 @@ void thread_take_new(struct thread *parent, int event)
 	tracee_pass(tracee, is_child ? "forked" : "cloned");
 }
 
-/* All others have ended, and so have the watches. */
+/* After an exec no other thread and no watch is left. */
 static void take_exec(struct thread *thread)
 {
 	struct tracee *tracee = thread->tracee;
@@ -180,7 +180,7 @@ static void decide(struct thread *thread, enum tracee_next next)
 		thread_release(thread);
 }
 
-/* It may belong to another tracee afterwards, or be left already. */
+/* Afterwards the child may belong to another tracee, or be detached from and freed. */
 static void take_child(struct thread *thread)
 {
 	struct tracee *tracee = thread->tracee;
@@ -188,7 +188,7 @@ static void take_child(struct thread *thread)
 
 	thread->state = TRACEE_STOPPED;
 	thread->since = loop_now();
-	/* It comes here again when SIGTRAP is put back late. */
+	/* A child comes here again when the remote call that puts SIGTRAP back was late. */
 	if (!thread->was_reported && !tracee_is_detaching(tracee) && tracee->calls.forked) {
 		thread->was_reported = true;
 		tracee->calls.forked(tracee, tid, tracee->calls.data);
@@ -305,7 +305,7 @@ static void take_signal(struct thread *thread, int number)
 		return;
 	}
 	if (number != SIGTRAP || ptrace(PTRACE_GETSIGINFO, thread->tid, 0, &info) < 0) {
-		/* One that is ignored wakes the thread only because of us. */
+		/* A signal that is ignored wakes only a traced thread from a system call. */
 		thread_note_stop(thread, number << 8 | 0x7f);
 		thread_go(thread, number);
 		return;

@@ -74,7 +74,7 @@ enum watchable {
 	WATCHABLE_SOON,	    /* refused; see tracee_may_watch_soon() */
 };
 
-/* thread.forced, where it is no slot. */
+/* Values of thread.forced that are no slots. */
 #define FORCED_NOT (-2)
 #define FORCED_UNKNOWN (-1)
 
@@ -88,39 +88,39 @@ enum detaching {
 /* What SIGTRAP does in the process. */
 enum disposition {
 	DISPOSITION_ITS_OWN,
-	DISPOSITION_IGNORED, /* by us */
+	DISPOSITION_IGNORED, /* set by this node */
 };
 
-/* What a call in the process is for. */
+/* The purpose of a remote call of rt_sigaction(2). */
 enum call_aim {
-	CALL_IGNORES,	    /* SIGTRAP, from now on */
-	CALL_IGNORES_AGAIN, /* after a debug exception that was forced */
-	CALL_PUTS_BACK,	    /* what was before that */
-	CALL_GIVES_BACK,    /* what the program has set itself */
+	CALL_IGNORES,	    /* ignores SIGTRAP from now on */
+	CALL_IGNORES_AGAIN, /* ignores it again after a forced debug exception */
+	CALL_PUTS_BACK,	    /* restores the action before that */
+	CALL_GIVES_BACK,    /* restores an action that the program has set itself */
 };
 
 struct thread {
 	struct tracee *tracee;
 	pid_t tid;
 	enum tracee_state state;
-	bool is_child;		 /* a process that it forked, not a thread */
-	bool is_sigtrap_ignored; /* of a child: by us, to be put back */
+	bool is_child;		 /* a forked process, not a thread */
+	bool is_sigtrap_ignored; /* of a child: inherited from the node's setting, to be put back */
 	bool was_reported;	 /* of a child: forked() was called */
 	bool is_stop_due;	 /* stopped() is to be called */
-	bool is_exec_due;	 /* execed() is */
+	bool is_exec_due;	 /* execed() is to be called */
 	int forced;		 /* DEBUG_REGISTERS_FORCED: the slot, or FORCED_UNKNOWN */
-	siginfo_t *own_trap;	 /* see thread_take_own_trap(); NULL: none */
+	siginfo_t *own_trap;	 /* the program's own SIGTRAP, to be sent again; NULL: none */
 	bool is_in_group_stop;	 /* the last event-stop was a group-stop */
-	double since;
-	double trapped; /* when it was trapped last; 0: never */
+	double since;		 /* loop_now() of its stop */
+	double trapped;		 /* loop_now() of its last trap; 0: never */
 	struct debug_registers slots;
 	enum watchable watchable;
 	bool is_born;			/* within born(): the C library has blocked all signals */
 	struct remote_syscall *remote;	/* NULL: none is under way */
-	enum call_aim aim;		/* of that */
-	int status;			/* FROZEN: of the stop, not taken yet */
+	enum call_aim aim;		/* of remote */
+	int status;			/* TRACEE_FROZEN: of the stop, not handled yet */
 	struct syscall_restart restart; /* of the system call that a stop ended */
-	uint64_t mask;			/* of its signals, if is_masked */
+	uint64_t mask;			/* signal mask to be restored, if is_masked */
 	bool is_masked;
 };
 
@@ -136,45 +136,45 @@ struct tracee {
 	size_t child_capacity;
 	struct arch_places places; /* remote_syscall_find(); 0: not looked for */
 	enum disposition disposition;
-	struct arch_action old; /* what was, when it is ignored */
+	struct arch_action old; /* SIGTRAP's action before it was ignored */
 	uint64_t signals;	/* for tracee_take_signals() */
-	double hopeless;	/* no thread is awaited for that until then */
-	int depth;		/* in how many of our functions we are */
+	double hopeless;	/* loop_now() until which no thread is awaited for remote calls */
+	int depth;		/* nesting of running functions of tracee; detaching waits for 0 */
 	enum detaching detaching;
-	struct loop_timer *sparing; /* looks after spared threads; or NULL */
+	struct loop_timer *sparing; /* looks at spared threads; NULL: none */
 	struct tracee_counts counts;
 };
 
 /* tracee.c */
 bool tracee_is_detaching(const struct tracee *tracee);
 struct thread *thread_add(struct tracee *tracee, pid_t tid, bool is_child);
-/* Forgets it. */
+/* Removes the thread from its tracee and frees it. */
 void thread_remove(struct thread *thread);
 /* Whether the process has such a thread. */
 bool thread_is_of(pid_t pid, pid_t tid);
 struct thread *thread_find(const struct tracee *tracee, pid_t tid);
-/* Forgotten by its tracee, it is a thread of that one. */
+/* Moves the thread, or child, to the threads of another tracee. */
 void thread_move(struct thread *thread, struct tracee *to);
-/* Interrupts one that runs, or listens; all interrupts are this. */
+/* PTRACE_INTERRUPT, for a running or listening thread. */
 void thread_interrupt(struct thread *thread);
-/* The thread has come to an event stop, or to the stop of a signal. */
+/* To be called in an event-stop or signal-delivery-stop: the system call may begin again. */
 void thread_note_stop(struct thread *thread, int status);
-/* Resumes a stopped thread, with that signal, to its event stop if wanted. */
+/* Resumes a stopped thread with this signal; if a stop is due, up to its event-stop. */
 void thread_go(struct thread *thread, int signal_number);
-/* The same from a stop at a system call, which may be one begun again. */
+/* The same from a syscall-stop, perhaps of a system call that begins again. */
 void thread_go_from_call(struct thread *thread);
-/* Lets one that stands run, or listen while its process is stopped. */
+/* Resumes a stopped thread; in a group-stop, PTRACE_LISTEN. */
 void thread_release(struct thread *thread);
-/* It ends, or sleeps uninterruptibly (state D). */
+/* Whether the thread is exiting or sleeps uninterruptibly (state D). */
 bool thread_is_stuck(const struct thread *thread);
-/* Waits for a thread to stand; it is wanted only for this. False: not so. */
+/* Interrupts the thread and waits until it has stopped, without stopped(). False: in vain. */
 bool thread_settle(struct thread *thread, uint64_t nanoseconds);
 void tracee_pass(const struct tracee *tracee, const char *point);
 /* For tracee_take_signals(): each status of a thread goes through here. */
 void thread_note_signal(struct thread *thread, int status);
 
 /* tracee-attach.c */
-/* Finds it, too, when it was held by freezer.h while all others were seized. */
+/* Finds a thread; seizes it first if freezer.h held it while the others were seized. */
 struct thread *thread_seek(struct tracee *tracee, pid_t tid);
 
 /* tracee-events.c: what waits.h calls. */
@@ -184,39 +184,40 @@ void thread_changed(pid_t tid, int status, void *data);
  * thread.
  */
 void thread_take(struct thread *thread, int status);
-/* A new thread, or a child, as the status of its parent says. */
+/* Adds the new thread or child that an event of its parent reports. */
 void thread_take_new(struct thread *parent, int event);
 
 /* tracee-disposition.c */
 /*
- * SIGTRAP is to be ignored from now on; by which of its threads, if any. Where
- * none came to stand it fails at once for a moment: it is asked for each thread.
+ * Makes the process ignore SIGTRAP, by a call of a stopped thread, else preferably
+ * of this one. If no thread has stopped in time, it fails at once for a while: it
+ * is called for each thread of the process.
  */
 int tracee_ignore(struct tracee *tracee, struct thread *preferred, struct error *error);
-/* SIGTRAP is put back by a thread, or child, that stands. */
+/* Puts SIGTRAP's action back by a call of this stopped thread or child. */
 void thread_put_back(struct thread *thread);
-/* It stands: SIGTRAP, which the kernel has made deadly, is ignored again. */
+/* Ignores SIGTRAP again, after the kernel has set its default action, by this stopped thread. */
 void thread_ignore_again(struct thread *thread);
-/* The same in a new program. */
+/* Puts SIGTRAP's action back in a new program, after an exec. */
 void thread_put_back_execed(struct thread *thread);
-/* The remote call that came late is over. False: it takes another. */
+/* Ends a remote call that was late. False: another call is under way. */
 bool thread_finish_call(struct thread *thread);
-/* A SIGTRAP that no watch made: it does what it would have done. */
+/* Handles a SIGTRAP that no watch made: it has the effect that it would have without the node. */
 void thread_take_own_trap(struct thread *thread, siginfo_t *info);
-/* Continues with that when the thread has stopped. */
+/* The second part of that, once the thread has stopped. */
 void thread_send_own_trap(struct thread *thread);
 
 /* tracee-detach.c */
-/* tracee_free(), when no function of ours is under way; and for late ones. */
+/* Does the work of tracee_free() when depth is 0, and again for each late thread. */
 void tracee_detach(struct tracee *tracee);
-/* A function that has made depth greater ends; it may free the tracee. */
+/* To be called at the end of a function that has raised depth; it may free the tracee. */
 void tracee_step_out(struct tracee *tracee);
-/* waits_free() */
+/* For waits_free(): frees the thread, and its tracee with the last one. */
 void thread_end(struct thread *thread);
-/* Leaves one that stands. It is freed. */
+/* Detaches from a stopped thread and frees it. */
 void thread_leave(struct thread *thread);
 void tracee_destroy(struct tracee *tracee);
-/* See waits_on_stranger(). */
+/* For waits_on_stranger(): detaches from a child that its killed parent did not report. */
 void tracee_take_stranger(struct waits *waits, pid_t tid, int status);
 
 #endif

@@ -136,7 +136,7 @@ static void tracee_run(struct thread *thread, int signal_number)
 		ptrace_cont(thread->tid, signal_number);
 }
 
-/* Every stop takes with it the interrupt that was asked for before it. */
+/* Every stop consumes a pending PTRACE_INTERRUPT: asks for another if a stop is due. */
 void thread_go(struct thread *thread, int signal_number)
 {
 	if (thread->is_stop_due || thread->state == TRACEE_INTERRUPTED)
@@ -175,7 +175,7 @@ void thread_note_signal(struct thread *thread, int status)
 	if (!WIFSTOPPED(status) || status >> 16 || thread->is_child)
 		return;
 	number = WSTOPSIG(status);
-	/* Else it is the stop of a system call, or a trap. */
+	/* All others are syscall-stops or traps. */
 	if (number > 0 && number <= 64 && number != SIGTRAP)
 		thread->tracee->signals |= UINT64_C(1) << (number - 1);
 }
@@ -188,7 +188,7 @@ uint64_t tracee_take_signals(struct tracee *tracee)
 	return signals;
 }
 
-/* The number that the thread is continued with. */
+/* The signal with which the thread is to be resumed; 0: none. */
 static int take_signal_while_settling(struct thread *thread, int number)
 {
 	siginfo_t info;
@@ -204,8 +204,8 @@ static int take_signal_while_settling(struct thread *thread, int number)
 }
 
 /*
- * Takes a status that came while somebody waits for the thread to stand; what
- * is no simple matter is told of later. False: it will not stand.
+ * Takes a status while thread_settle() waits for the thread to stop; an end or an
+ * exec is handled later. False: the thread will not stop.
  */
 static bool take_while_settling(struct thread *thread, int status)
 {
@@ -250,7 +250,7 @@ bool thread_settle(struct thread *thread, uint64_t nanoseconds)
 	uint64_t began = loop_now_ns();
 	int status;
 
-	/* It stands next for a signal of its own, which comes first. */
+	/* The next stop of the thread is for its own SIGTRAP, which comes first. */
 	if (thread->own_trap)
 		return false;
 	if (thread->state == TRACEE_RUNNING || thread->state == TRACEE_LISTENING)
@@ -402,7 +402,7 @@ void tracee_spin(struct tracee *tracee, uint64_t nanoseconds)
 	tracee->depth++;
 	while (now - began < nanoseconds && now - last < nanoseconds / 4 &&
 	       !tracee_is_detaching(tracee)) {
-		/* It may need the very processor that we wait on. */
+		/* The thread may need the processor on which the node runs. */
 		if (waits_take(tracee->waits) == 0)
 			sched_yield();
 		now = loop_now_ns();
@@ -422,9 +422,9 @@ static bool blocks_traps(const struct thread *thread, int64_t *mask)
 }
 
 /*
- * Whether a thread that stands blocks SIGTRAP only while it makes a child or a
- * thread: the C library then blocks its own two signals, too, which a program
- * cannot; subprocess blocks all others around vfork(2).
+ * Whether a stopped thread blocks SIGTRAP only while it makes a child or a thread:
+ * the C library then blocks its own two signals, too, which a program cannot;
+ * subprocess blocks all others around vfork(2).
  */
 static bool is_making_another(const struct thread *thread, int64_t mask)
 {
@@ -527,7 +527,7 @@ bool tracee_is_watched(const struct tracee *tracee, pid_t tid, int slot)
 }
 
 /*
- * TRACEE_FROZEN: what freeze.h does to threads that are not traced
+ * TRACEE_FROZEN: as freeze.h, for a thread that is traced already
  */
 
 int tracee_hold(struct tracee *tracee, pid_t tid, struct error *error)
@@ -566,7 +566,7 @@ void tracee_release(struct tracee *tracee, pid_t tid)
 	thread->state = TRACEE_RUNNING;
 	if (thread->status >> 16 == PTRACE_EVENT_STOP && !thread->is_stop_due &&
 	    !thread->own_trap && WSTOPSIG(thread->status) == SIGTRAP) {
-		/* The stop of its process may have ended meanwhile. */
+		/* The group-stop of the process may have ended meanwhile. */
 		thread->is_in_group_stop = false;
 		thread_release(thread);
 	} else {

@@ -1,7 +1,7 @@
 /*
- * tracee: a process that this node traces, all threads of it, and the hardware
- * watches of each thread. All ptrace(2) of controlled processes is here and in
- * remote.
+ * tracee: a process that this node traces, with all its threads, and the hardware
+ * watches of each thread. All ptrace(2) of such processes is in tracee*.c and
+ * ptrace-ops.h.
  *
  * Threads are seized (PTRACE_SEIZE), never attached to: no thread stops by
  * itself, no signal is sent. Between watches the process runs at full speed. A
@@ -88,13 +88,13 @@ void tracee_free(struct tracee *tracee);
 void tracee_finish(struct waits *waits);
 
 /*
- * Within forked() alone: the child becomes a tracee of its own, the caller's,
- * whose calls are these; it goes on when forked() returns.
+ * To be called within forked() alone: makes the child a tracee of its own, which
+ * the caller owns; the child is resumed when forked() returns.
  */
 struct tracee *tracee_adopt(struct tracee *tracee, pid_t child, const struct tracee_calls *calls);
 /* Replaces the callbacks; may be called from within one of them. */
 void tracee_set_calls(struct tracee *tracee, const struct tracee_calls *calls);
-/* Lends the tracee that has this thread, or NULL. */
+/* The tracee that has this thread; NULL: none, or it is being detached from. */
 struct tracee *tracee_find(struct waits *waits, pid_t tid);
 
 /*
@@ -105,7 +105,7 @@ bool tracee_is_ours(const struct waits *waits, pid_t tid);
 
 pid_t tracee_pid(const struct tracee *tracee);
 size_t tracee_thread_count(const struct tracee *tracee);
-/* Number i of its threads, 0: there are no more. */
+/* Tid of thread number i; 0: there are no more. */
 pid_t tracee_thread(const struct tracee *tracee, size_t i);
 bool tracee_is_stopped(const struct tracee *tracee, pid_t tid);
 /* loop_now() of the stop; 0: the thread runs. */
@@ -123,9 +123,9 @@ void tracee_resume(struct tracee *tracee, pid_t tid);
  */
 uint64_t tracee_take_signals(struct tracee *tracee);
 /*
- * Looks for events for so many nanoseconds at most, before the loop does: a
- * step is made of several traps some ten microseconds apart. Returns when
- * none of the tracee's threads was trapped in the last quarter of that.
+ * Polls for events without the loop, for this time at most: a step is made of
+ * several traps some ten microseconds apart. Returns earlier if none of the
+ * tracee's threads was trapped in the last quarter of this time.
  */
 void tracee_spin(struct tracee *tracee, uint64_t nanoseconds);
 

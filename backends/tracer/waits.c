@@ -15,14 +15,14 @@
 #include "base/loop.h"
 #include "base/map.h"
 
-/* Then others of the loop have their turn. */
+/* Rounds of statuses before the loop's other work has its turn. */
 #define ROUNDS 8
 #define TURN_SECONDS 0.001
-/* Nobody says later than this that he has made a thread. */
+/* The event of a parent reports a new thread within this time. */
 #define STRANGER_SECONDS 0.1
-/* So long others of the loop wait at most while waits_expect() is served, */
+/* The loop's other work waits for waits_expect() no longer than this. */
 #define STAY_NS UINT64_C(8000000)
-/* and so long several threads are looked after there once they were expected. */
+/* For this time, once traps of several threads were expected, all threads are asked. */
 #define SHARED_NS UINT64_C(100000000)
 
 struct entry {
@@ -45,27 +45,27 @@ struct waits {
 	struct loop *loop;
 	struct loop_signal *signal;
 	struct map *entries; /* by tid */
-	/* What was taken and is not told yet: from first on. */
+	/* Statuses that were taken; from first on they are not reported yet. */
 	struct status *queue;
 	size_t first;
 	size_t count;
 	size_t capacity;
 	struct loop_timer *again; /* NULL: nothing waits for another turn */
-	pid_t expected;		  /* by waits_expect() last */
-	bool is_expecting;	  /* and since the last status was told */
-	struct loop_timer *rest;  /* until the loop's next turn; or NULL */
-	bool is_put_off;	  /* SIGCHLD came meanwhile */
+	pid_t expected;		  /* tid of the last waits_expect(); 0: none */
+	bool is_expecting;	  /* waits_expect() was called in this round */
+	struct loop_timer *rest;  /* set from a stay until the loop's next turn; else NULL */
+	bool is_put_off;	  /* SIGCHLD came while rest was set */
 	uint64_t shared_until;	  /* loop_now_ns(): until then several threads are expected */
 	struct stranger *strangers;
 	size_t stranger_count;
 	size_t stranger_capacity;
-	struct loop_timer *look; /* after the strangers; NULL: none */
+	struct loop_timer *look; /* looks at the strangers; NULL: none */
 	void (*on_stranger)(struct waits *waits, pid_t tid, int status);
 };
 
 static void take_and_stay(struct waits *waits);
 
-/* libuv may call this several times in a turn, but only one of them stays. */
+/* libuv may call this several times in a turn: only the first call may stay (waits_stay()). */
 static void waits_on_child(int number, void *data)
 {
 	struct waits *waits = data;
@@ -170,7 +170,7 @@ void *waits_find(const struct waits *waits, pid_t tid,
 
 static void waits_put(struct waits *waits, pid_t tid, int status)
 {
-	/* All is told: its room is used again. */
+	/* All statuses are reported: use the queue's memory again. */
 	if (waits->first == waits->count) {
 		waits->first = 0;
 		waits->count = 0;
@@ -179,7 +179,7 @@ static void waits_put(struct waits *waits, pid_t tid, int status)
 	waits->queue[waits->count++] = (struct status){ tid, status };
 }
 
-/* The oldest that is not told yet. */
+/* Takes the oldest status that is not reported yet. False: there is none. */
 static bool pop(struct waits *waits, struct status *status)
 {
 	while (waits->first < waits->count) {
@@ -244,13 +244,13 @@ static void waits_on_look(void *data)
 	bool is_one_taken = false;
 	size_t kept = 0;
 
-	/* Perhaps his maker has said so by now. */
+	/* The event of the parent may have come by now. */
 	waits_take(waits);
 	for (size_t i = 0; i < waits->stranger_count; i++)
 		if (!waits_settle(waits, &waits->strangers[i], &is_one_taken))
 			waits->strangers[kept++] = waits->strangers[i];
 	waits->stranger_count = kept;
-	/* waitid() gives the first alone: no SIGCHLD comes for the next ones. */
+	/* waitid() returns the first thread alone; for those behind it no SIGCHLD comes. */
 	if (is_one_taken)
 		waits_take(waits);
 	if (waits->stranger_count == 0) {
@@ -291,7 +291,7 @@ static void waits_take_entry(uint64_t key, void *value, void *data)
 	take_one(data, (pid_t)key);
 }
 
-/* The first of all that has something to say; it still has afterwards. */
+/* The first tid that has a status, which is not taken; 0: none. */
 static pid_t waits_peek(void)
 {
 	siginfo_t info = { .si_pid = 0 };
@@ -301,7 +301,7 @@ static pid_t waits_peek(void)
 	return info.si_pid;
 }
 
-/* Who is not ours hides those behind him: then each is asked by himself. */
+/* waitid() does not get past a tid that was not added: then each added tid is asked on its own. */
 static void waits_drain(struct waits *waits)
 {
 	for (pid_t tid = waits_peek(); tid; tid = waits_peek()) {
@@ -363,9 +363,9 @@ size_t waits_take(struct waits *waits)
  * again within microseconds (a condition that is false in a loop). To come back
  * here through the loop takes some 15 system calls, sigtimedwait(2) takes one.
  *
- * SIGCHLD is blocked meanwhile, and raised at the end: what else came with it is
- * for the loop. A pending SIGCHLD hides the next one, so where several threads
- * are expected all are asked.
+ * SIGCHLD is blocked meanwhile, and raised at the end for the loop to take all
+ * other statuses. A pending SIGCHLD hides the next one, so if traps of several
+ * threads are expected, all threads are asked.
  */
 
 void waits_expect(struct waits *waits, pid_t tid)
@@ -376,13 +376,13 @@ void waits_expect(struct waits *waits, pid_t tid)
 	waits->is_expecting = true;
 }
 
-/* A stop by SIGTRAP. What else comes is told where SIGCHLD is not blocked. */
+/* Whether the status is a stop by SIGTRAP; others are reported when SIGCHLD is not blocked. */
 static bool is_trap(int status)
 {
 	return WIFSTOPPED(status) && status >> 8 == SIGTRAP;
 }
 
-/* Tells the traps among what was taken; false: there is something else. */
+/* Reports the traps among the taken statuses; false: there are others, left to the loop. */
 static bool tell_traps(struct waits *waits)
 {
 	size_t left = waits->count - waits->first;
@@ -409,7 +409,7 @@ static void block_child(sigset_t *child, sigset_t *before)
 	pthread_sigmask(SIG_BLOCK, child, before);
 }
 
-/* 0: nobody is told of within that time. */
+/* Waits for SIGCHLD; returns its si_pid, 0: none within this time. */
 static pid_t wait_for_child(const sigset_t *child, uint64_t nanoseconds)
 {
 	const struct timespec limit = { .tv_nsec = (long)nanoseconds };
@@ -418,7 +418,7 @@ static pid_t wait_for_child(const sigset_t *child, uint64_t nanoseconds)
 	return sigtimedwait(child, &info, &limit) == SIGCHLD ? info.si_pid : 0;
 }
 
-/* False: nothing came that is told here. */
+/* Reports the trap of tid, or those of all threads. False: end the stay. */
 static bool take_traps(struct waits *waits, pid_t tid, uint64_t now)
 {
 	size_t strangers = waits->stranger_count;
@@ -471,7 +471,7 @@ static void take_and_stay(struct waits *waits)
 		waits_take(waits);
 }
 
-/* What was taken already comes first. */
+/* A status in the queue comes before a new one. */
 static bool waits_look_once(struct waits *waits, pid_t tid, int *status)
 {
 	for (size_t i = waits->first; i < waits->count; i++) {

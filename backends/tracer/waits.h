@@ -1,16 +1,15 @@
 /*
- * waits: the one place of the node that waits for threads that it traces for
- * long and for the processes that it started. Who is killed meanwhile is told
- * of, too.
+ * waits: the one place of the node that calls waitpid(2) for the threads of its
+ * tracees and for the processes that it started. A kill is reported as well.
  *
- * It takes only what it was told of by its tid, so that freezer.h may wait for
- * its own. All that is there is taken first and told of then, so that a
- * thread that stops all the time keeps nobody waiting.
+ * It takes the statuses of added tids only, so that freezer.h can wait for its
+ * own thread. All available statuses are taken first and reported afterwards,
+ * so that a thread that stops all the time does not delay the others.
  *
- * A thread or child that is traced because its parent is may come to stand
- * before the parent says that there is one: its status stays where it is until
- * waits_add(). When nobody adds it (the parent was killed before it could say
- * so) it is a stranger, whom waits_on_stranger() is about.
+ * A thread or child that is traced because its parent is may stop before the
+ * parent's event reports it: its status is not taken until waits_add(). If
+ * nobody adds it (the parent was killed before the event) it is a stranger, and
+ * is reported to the function set by waits_on_stranger().
  */
 #ifndef BACKENDS_TRACER_WAITS_H
 #define BACKENDS_TRACER_WAITS_H
@@ -23,49 +22,49 @@
 struct loop;
 struct waits;
 
-/* What changed() gets for a status when waits_free() ends it all. */
+/* The status with which waits_free() calls changed(). */
 #define WAITS_END (-1)
 
 /* Watches SIGCHLD on the loop. */
 struct waits *waits_new(struct loop *loop);
-/* Lends the loop. */
+/* The loop, borrowed. */
 struct loop *waits_loop(const struct waits *waits);
-/* Calls changed() with WAITS_END for all there are. NULL frees nothing. */
+/* Calls changed() with WAITS_END for all that were added. NULL: does nothing. */
 void waits_free(struct waits *waits);
 /*
  * changed() is called with each status of waitpid(2) (__WALL) of this thread
- * or child, until waits_forget(), which may come from within it. A status
- * that says that it has ended is the last.
+ * or child, until waits_forget(), which changed() may call. The status of its end
+ * is the last.
  */
 void waits_add(struct waits *waits, pid_t tid, void (*changed)(pid_t tid, int status, void *data),
 	       void *data);
 void waits_forget(struct waits *waits, pid_t tid);
-/* The data that it was added with, if for that function; NULL: it was not. */
+/* The data with which tid was added for this function; NULL: it was not. */
 void *waits_find(const struct waits *waits, pid_t tid,
 		 void (*changed)(pid_t tid, int status, void *data));
 /* Calls each() with the data of all that were added with that function. */
 void waits_each(const struct waits *waits, void (*changed)(pid_t tid, int status, void *data),
 		void (*each)(void *entry, void *data), void *data);
 /*
- * From within changed(): this thread was trapped and resumed, and its next trap
- * is likely to come at once. It is waited for past the loop, for 8 ms in all at
- * most. What is no stop by SIGTRAP is left to the loop.
+ * To be called by changed() if the thread was trapped and resumed, and its next
+ * trap is likely to come at once: waits for that trap without the loop, for 8 ms
+ * in all at most. All but stops by SIGTRAP are left to the loop.
  */
 void waits_expect(struct waits *waits, pid_t tid);
-/* Takes what is there now; returns how many it told of. */
+/* Takes and reports the available statuses; returns how many it reported. */
 size_t waits_take(struct waits *waits);
 
 /*
- * The next status of this one alone, for who cannot wait for the loop: true,
- * and changed() is not called for it. False: none within so many nanoseconds.
+ * Waits for the next status of tid, for a caller that cannot wait for the loop.
+ * True: changed() is not called for that status. False: none within this time.
  */
 bool waits_one(struct waits *waits, pid_t tid, uint64_t nanoseconds, int *status);
-/* Gives a status back: changed() is called with it, later, from the loop. */
+/* Puts a status back: changed() is called with it, later, from the loop. */
 void waits_return(struct waits *waits, pid_t tid, int status);
 
 /*
- * stranger() is called with each status of one that has stood (or been dead)
- * for a while, is traced by us, and was added by nobody.
+ * stranger() is called with the status of a thread or child that this process
+ * traces, that nobody has added, and that has been stopped or dead for a while.
  */
 void waits_on_stranger(struct waits *waits,
 		       void (*stranger)(struct waits *waits, pid_t tid, int status));
