@@ -22,7 +22,7 @@ static void access_refusal_set_reason(struct reason *reason, const char *why, co
 	snprintf(reason->fix, sizeof(reason->fix), "%s", fix);
 }
 
-/* 0 when Yama is not there. */
+/* The value of kernel.yama.ptrace_scope; 0: there is no Yama. */
 static int yama_scope(void)
 {
 	char digit = '0';
@@ -37,8 +37,8 @@ static int yama_scope(void)
 }
 
 /*
- * Address 0 is in no process: EFAULT says that reading is allowed. Reading
- * ourselves is always allowed, unless a filter forbids the call itself.
+ * No process has address 0, so EFAULT means that reading is allowed. A process
+ * may always read itself, unless a filter forbids the call.
  */
 int access_refusal_probe(pid_t pid)
 {
@@ -65,7 +65,7 @@ static void explain_yama(int scope, struct reason *reason)
 				"sudo, or start the job with `probetui -- torchrun …`.");
 }
 
-/* The files of a process that may not be dumped are root's in /proc. */
+/* The files in /proc of a process that is not dumpable belong to root. */
 static bool is_dumpable(struct procfs *procfs, pid_t pid, int64_t owner)
 {
 	struct stat status;

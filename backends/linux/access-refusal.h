@@ -1,6 +1,6 @@
 /*
- * access-refusal: why the kernel does not let us read or hold a process, and what
- * would help.
+ * access-refusal: why the kernel does not let the node read or stop a process, and
+ * what would help.
  */
 #ifndef BACKENDS_LINUX_ACCESS_REFUSAL_H
 #define BACKENDS_LINUX_ACCESS_REFUSAL_H
@@ -12,11 +12,11 @@ struct reason;
 
 /* Tries to read the process's memory: 0, or the errno value. */
 int access_refusal_probe(pid_t pid);
-/* number is the errno value that pid gave. */
+/* number is the errno value with which access to process pid has failed. */
 void access_refusal_find(struct reason *reason, pid_t pid, int number);
-/* The same as sentences. Always returns -1. */
+/* Sets error to the reason and the advice. Always returns -1. */
 int access_refusal_explain(pid_t pid, int number, struct error *error);
-/* The name of the process for a sentence, "?" when it has gone. */
+/* Writes the name of the process, or "?" if the process is gone. */
 void access_refusal_name(pid_t pid, char *out, size_t size);
 
 #endif

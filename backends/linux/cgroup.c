@@ -28,7 +28,7 @@ static const struct version versions[] = {
 	  "memory.oom_control" },
 };
 
-/* "4:memory:/a" or "0::/a", which is what version 2 writes. */
+/* The path in "4:memory:/a" or, of version 2, "0::/a"; NULL: of another controller. */
 static const char *path_of_line(const char *line)
 {
 	const char *controllers = strchr(line, ':');
@@ -68,7 +68,7 @@ char *cgroup_path(struct procfs *procfs, pid_t pid)
 		free(found);
 		found = xstrdup(path);
 	}
-	/* Of a group that is outside of ours only the way out is shown. */
+	/* The path of a group outside of this process's cgroup namespace begins with "/..". */
 	if (found && strncmp(found, "/..", 3) == 0) {
 		free(found);
 		found = NULL;

@@ -1,6 +1,6 @@
 /*
- * cgroup: how much memory the control group of a process may use, uses, and
- * how often the kernel killed in it. Versions 1 and 2, as this machine's
+ * cgroup: the memory limit and usage of a process's control group, and the number
+ * of kills by the kernel for lack of memory. Versions 1 and 2, as this machine's
  * /sys/fs/cgroup shows them. Documentation/admin-guide/cgroup-v2.rst
  */
 #ifndef BACKENDS_LINUX_CGROUP_H
@@ -12,16 +12,16 @@
 struct procfs;
 
 struct cgroup_memory {
-	int64_t limit; /* bytes; -1 none or unknown, as below */
-	int64_t usage;
-	int64_t oom_kills;
+	int64_t limit;	   /* bytes; -1: none or unknown */
+	int64_t usage;	   /* bytes; -1: unknown */
+	int64_t oom_kills; /* -1: unknown */
 };
 
-/* The path in the hierarchy that has memory; free() it. NULL: not known. */
+/* The group's path in the memory controller's hierarchy; free() it. NULL: unknown. */
 char *cgroup_path(struct procfs *procfs, pid_t pid);
 /*
- * Of the group from path upwards that has the least limit, whose path *at
- * becomes (free() it); of path itself where none has one.
+ * Reads the group with the least limit among path and its ancestors, or path itself
+ * if none has a limit. *at: the path of that group; free() it.
  */
 void cgroup_memory_read(const char *path, struct cgroup_memory *memory, char **at);
 

@@ -34,7 +34,7 @@ _Static_assert(sizeof(struct pidfd_information) == 64, "PIDFD_INFO_SIZE_VER0");
 struct exit_watch {
 	int fd;
 	pid_t pid;
-	struct loop_watch *watch; /* NULL: it was told */
+	struct loop_watch *watch; /* NULL: the end was reported */
 	void (*ended)(pid_t pid, void *data);
 	void *data;
 };
@@ -102,9 +102,9 @@ struct exit_status exit_status_read(const struct exit_watch *watch, struct procf
 	struct procfs_stat stat;
 
 	/*
-	 * The zombie first, then what its pidfd keeps: a parent that waits
-	 * for it in between moves the status from the one to the other. A
-	 * status of 0 may also mean that we are not allowed to see it.
+	 * Reads the zombie first, then its pidfd: if the parent reaps the
+	 * zombie in between, the status moves from the one to the other. A
+	 * status of 0 may also mean that this user may not see the status.
 	 */
 	if (procfs_stat(procfs, pid, &stat) == 0 && procfs_has_ended(&stat) &&
 	    stat.start_time == start_time) {

@@ -13,14 +13,14 @@
 #include "base/loop.h"
 
 #define RECORD_SIZE 8192
-/* All of it is read in some ms; others may write while we do. */
+/* Limit of a read, which takes some ms; others may write to the log meanwhile. */
 #define SECONDS_MAXIMUM 0.5
-/* The log's clock is not corrected as the others are. */
+/* In seconds: the log's clock is not adjusted like the other clocks. */
 #define LEEWAY 60.0
 /* include/linux/proc_ns.h: PROC_PID_INIT_INO */
 #define FIRST_NAMESPACE "pid:[4026531836]"
 
-/* mm/oom_kill.c: what each of its lines begins with, and where the pid is. */
+/* mm/oom_kill.c: the first words of each line, and the text before the pid. */
 static const struct mark {
 	const char *text;
 	const char *before_pid;
@@ -40,13 +40,13 @@ static pid_t find_pid(const char *text, const struct mark *mark)
 	return (pid_t)strtol(found + strlen(mark->before_pid), NULL, 10);
 }
 
-/* "task_memcg=/a/b," names the whole path. */
+/* Whether "task_memcg=/a/b," in the text has exactly this path. */
 static bool names_group(const char *text, const char *cgroup)
 {
 	const char *found = strstr(text, "task_memcg=");
 	size_t length = strlen(cgroup);
 
-	/* Everything is in the root group. */
+	/* Every process is in the root group. */
 	if (!found || length < 2)
 		return false;
 	found += strlen("task_memcg=");
@@ -105,7 +105,7 @@ int kernel_log_read(const struct kernel_log_calls *calls, struct error *error)
 	while (loop_now() < now + SECONDS_MAXIMUM) {
 		ssize_t got = read(fd, record, sizeof(record) - 1);
 
-		/* EPIPE: this one was overwritten meanwhile; the next is not.*/
+		/* EPIPE: this record was overwritten meanwhile; the next one can be read. */
 		if (got < 0 && (errno == EPIPE || errno == EINTR))
 			continue;
 		if (got <= 0)

@@ -1,8 +1,8 @@
 /*
- * kernel-log: what the kernel's log says of processes it killed because there
- * was no memory. Read without waiting, as far as it is kept; only lines about
- * the processes or the control groups that are asked for. The format is that
- * of Documentation/ABI/testing/dev-kmsg.
+ * kernel-log: the kernel's log of processes that it killed for lack of memory. The
+ * part that is still kept is read, without waiting; only lines about the processes
+ * or control groups that are asked for are reported. The format is that of
+ * Documentation/ABI/testing/dev-kmsg.
  */
 #ifndef BACKENDS_LINUX_KERNEL_LOG_H
 #define BACKENDS_LINUX_KERNEL_LOG_H
@@ -13,18 +13,18 @@
 
 struct error;
 
-/* A line of it. */
+/* A line of the log. */
 struct kernel_line {
-	pid_t pid;  /* who was killed; 0: not known */
+	pid_t pid;  /* of the killed process; 0: unknown */
 	double ago; /* seconds */
 	const char *text;
 };
 
-/* One that is asked about. */
+/* A process that is asked about. */
 struct kernel_suspect {
 	pid_t pid;
 	double age;	    /* seconds since its start */
-	const char *cgroup; /* NULL unknown */
+	const char *cgroup; /* NULL: unknown */
 };
 
 struct kernel_log_calls {
@@ -34,13 +34,13 @@ struct kernel_log_calls {
 };
 
 /*
- * Whether a line tells of the process or of its control group. What is older
- * than the process tells of another that had its pid.
+ * Whether a line is about the process or its control group. A line that is older
+ * than the process is about an earlier process with the same pid.
  */
 bool kernel_line_is_about(const struct kernel_line *line, const struct kernel_suspect *suspect);
 /*
- * -1 and a sentence when the log cannot be read. It names processes by their
- * pids in the first pid namespace: elsewhere lines come without.
+ * -1: error says why the log cannot be read. The log has the pids of the initial
+ * pid namespace: in another namespace the lines have pid 0.
  */
 int kernel_log_read(const struct kernel_log_calls *calls, struct error *error);
 /* For tests: one record. */

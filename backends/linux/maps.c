@@ -73,7 +73,7 @@ int maps_read(struct maps *maps, pid_t pid, uint64_t address)
 		return -1;
 	while (fgets(line, sizeof(line), file)) {
 		maps_take_line(maps, line, address);
-		/* What is left of a longer one is no line of its own. */
+		/* Skips the rest of a line that is too long. */
 		while (!strchr(line, '\n') && fgets(line, sizeof(line), file))
 			;
 	}
@@ -99,7 +99,7 @@ struct mapping *maps_find(const struct maps *maps, uint64_t address)
 	return NULL;
 }
 
-/* The right file whatever became of its name, where we may. */
+/* By /proc/PID/map_files, if permitted: the mapped file, even if it was renamed or deleted. */
 static int find_mapped(const struct mapping *mapping, pid_t pid)
 {
 	char path[96];
@@ -109,13 +109,13 @@ static int find_mapped(const struct mapping *mapping, pid_t pid)
 	return open(path, O_PATH | O_CLOEXEC);
 }
 
-/* A container's names are its own. */
+/* By the path below the process's own root, which may be a container's. */
 static int find_in_root(const struct mapping *mapping, pid_t pid)
 {
 	return root_file_find(pid, "root", mapping->path);
 }
 
-/* The kernel shows those of a plain chroot from our root on. */
+/* By the path itself: for a process in a plain chroot it begins at this process's root. */
 static int maps_find_here(const struct mapping *mapping, pid_t pid)
 {
 	(void)pid;
@@ -123,8 +123,8 @@ static int maps_find_here(const struct mapping *mapping, pid_t pid)
 }
 
 /*
- * Btrfs and overlayfs show another device to stat than in maps. Below the
- * process's own root that is of no matter: it may see what is there.
+ * Btrfs and overlayfs show another device in stat(2) than in maps. Below the
+ * process's own root the device need not match: the process may see those files.
  */
 static const struct {
 	int (*find)(const struct mapping *mapping, pid_t pid);

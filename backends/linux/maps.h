@@ -1,6 +1,5 @@
 /*
- * maps: what of a process's memory is code, by /proc/PID/maps, and the files
- * it comes from.
+ * maps: the executable mappings of a process, from /proc/PID/maps, and their files.
  */
 #ifndef BACKENDS_LINUX_MAPS_H
 #define BACKENDS_LINUX_MAPS_H
@@ -16,28 +15,28 @@ struct mapping {
 	uint64_t start, end;
 	uint64_t offset;	/* of start in the file */
 	uint64_t device, inode; /* 0: no file */
-	char *path;		/* as the kernel has it; "" none */
+	char *path;		/* as in /proc/PID/maps; "": none */
 	bool is_vdso;
 	struct image *image; /* for images.c: its file; borrowed */
-	bool is_looked_up;   /* for images.c */
+	bool is_looked_up;   /* for images.c: image was looked up */
 };
 
 struct maps {
 	struct mapping *mappings; /* executable ones, by address */
 	size_t count;
 	size_t capacity;
-	/* Of the file that the address given at the reading lies in. */
+	/* Of the file that is mapped at the address given to maps_read(); 0: none. */
 	uint64_t device, inode;
 };
 
 void maps_clear(struct maps *maps);
-/* Replaces what the maps held. address: see there. -1 with errno. */
+/* Replaces the maps. address: for maps->device and maps->inode. -1 with errno. */
 int maps_read(struct maps *maps, pid_t pid, uint64_t address);
-/* Lends; NULL: there is no code. */
+/* The executable mapping with this address; NULL: none. */
 struct mapping *maps_find(const struct maps *maps, uint64_t address);
 /*
- * The file of a mapping for reading, if it is a regular one and the very file
- * that is mapped. -1: it cannot be had.
+ * Opens the file of a mapping for reading, if it is a regular file and the one that
+ * is mapped. -1: it cannot be opened.
  */
 int mapping_open(const struct mapping *mapping, pid_t pid);
 

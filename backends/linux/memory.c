@@ -19,17 +19,17 @@
  */
 #define WORK_MAXIMUM 4000000u
 #define CALL_WORK 32u
-/* A short one's, some 0.2 ms. */
+/* The budget of memory_begin_short(), some 0.2 ms. */
 #define SHORT_WORK 4096u
 #define SHORT_BLOCKS 1024u
 #define SHORT_CALLS 16u
-/* Of one that a thread stands for, some 0.3 ms. */
+/* The budget of memory_begin_held(), some 0.3 ms. */
 #define HELD_WORK 12000u
 #define HELD_BLOCKS 2048u
 #define HELD_CALLS 64u
-/* A block is read ahead for so many stands that do without it, */
+/* A block is prefetched until this many stands in a row have not used the block. */
 #define AHEAD_STANDS 8
-/* and at most so many are. */
+/* Blocks that are prefetched for a stand at most. */
 #define AHEAD_BLOCKS 128u
 #define PAGE_BYTES 4096u
 
@@ -37,13 +37,13 @@ struct block {
 	uint64_t number;
 	uint32_t group;
 	bool is_used;	/* asked for in this snapshot */
-	uint8_t unused; /* stands since then */
-	bool has[2];
+	uint8_t unused; /* number of stands since it was used */
+	bool has[2];	/* is in copy 0, 1 */
 };
 
 /*
- * Block i lies at byte i * BLOCK_BYTES of each copy. A plan is sorted, so a run
- * of neighbouring blocks is one piece here as there.
+ * Block i is at byte i * BLOCK_BYTES of each copy. Prefetched blocks are sorted, so
+ * that neighbouring blocks are one piece in the copy and in the process.
  */
 struct memory {
 	pid_t pid;
@@ -53,7 +53,7 @@ struct memory {
 	uint64_t work; /* of this snapshot */
 	uint64_t work_end;
 	uint64_t calls_end;
-	bool is_cut;	   /* something was not read as that was too much */
+	bool is_cut;	   /* a read was refused because the budget was spent */
 	bool is_standing;  /* memory_begin_stand() */
 	bool is_ahead_due; /* the blocks of the stand are still to be read */
 	int failure;	   /* see memory_take_failure() */
@@ -131,7 +131,7 @@ static ssize_t memory_read_some(struct memory *memory, struct memory_part *parts
 	return got;
 }
 
-/* The kernel stops at the first bad page; continue behind that part. */
+/* The kernel stops at the first unreadable page; the next call continues after that part. */
 static void fetch_parts(struct memory *memory, struct memory_part *parts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -239,7 +239,7 @@ static uint32_t block_index(struct memory *memory, uint64_t number)
 	return index;
 }
 
-/* Adds the blocks of one copy that are wanted, neighbours as one part. */
+/* Adds parts for all blocks, or those of the newest group, of one copy; neighbours as one part. */
 static size_t add_parts(struct memory *memory, int copy, bool only_group, size_t count)
 {
 	size_t last = SIZE_MAX;
@@ -373,7 +373,7 @@ void memory_begin_held(struct memory *memory, bool is_bounded)
 	begin(memory, memory->block_count <= HELD_BLOCKS, 1);
 	if (is_bounded)
 		memory->calls_end = memory->calls + HELD_CALLS;
-	/* What is in the plan is paid for. */
+	/* Prefetched blocks do not count. */
 	memory->work = 0;
 }
 

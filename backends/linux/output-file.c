@@ -28,7 +28,7 @@ const char *output_file_category(const struct output_file *stream)
 	return categories[stream->number - 1];
 }
 
-/* "rank 3's standard output" */
+/* Returns "rank 3's standard output"; free() it. */
 static char *owner_of(const struct output_file *stream, const struct process *process)
 {
 	const char *name = names[stream->number - 1];
@@ -38,7 +38,7 @@ static char *owner_of(const struct output_file *stream, const struct process *pr
 	return xasprintf("the %s of process %d", name, (int)process->pid);
 }
 
-/* True when that descriptor of pid can be read from. */
+/* True if descriptor number of process pid is open for reading. */
 static bool output_file_is_readable(struct procfs *procfs, pid_t pid, const char *number)
 {
 	static const char key[] = "flags:";
@@ -53,7 +53,7 @@ static bool output_file_is_readable(struct procfs *procfs, pid_t pid, const char
 	return found && (strtoul(found + strlen(key), NULL, 8) & O_ACCMODE) != O_WRONLY;
 }
 
-/* True when a descriptor of pid reads from what link names. */
+/* True if process pid has a descriptor, open for reading, of the file that link names. */
 static bool reads(struct procfs *procfs, pid_t pid, const char *link)
 {
 	char path[64];
@@ -81,8 +81,8 @@ static bool reads(struct procfs *procfs, pid_t pid, const char *link)
 }
 
 /*
- * Who reads a pipe: most often one of those that started the process. 0: none
- * of them does, or they cannot be looked at.
+ * The process that reads a pipe, searched for among the ancestors of pid. 0: none
+ * of them, or their descriptors cannot be read.
  */
 static pid_t find_reader(struct procfs *procfs, pid_t pid, const char *link)
 {
@@ -121,7 +121,7 @@ static char *explain_pipe(const char *owner, struct procfs *procfs, const struct
 			 advice_for(process));
 }
 
-/* The sentence about what is no regular file. */
+/* The sentence on an output that is no regular file; free() it. */
 static char *output_file_explain(const struct output_file *stream, mode_t mode,
 				 struct procfs *procfs, const struct process *process,
 				 const char *link)

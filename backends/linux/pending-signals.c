@@ -13,7 +13,7 @@
 #define SIGNAL_MAXIMUM 64
 #define BIT(number) (UINT64_C(1) << ((number) - 1))
 
-/* signal(7): what these do by default is nothing, or to continue. */
+/* signal(7): by default these are ignored, or continue the process. */
 #define HARMLESS (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
 #define STOPS (BIT(SIGSTOP) | BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
 

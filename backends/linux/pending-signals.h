@@ -1,5 +1,5 @@
 /*
- * pending-signals: which signals wait for a process, and what it would do with them.
+ * pending-signals: the signals that are pending for a process, and their effects there.
  * A set has bit N - 1 for signal N, as /proc/PID/status has it. kill(2) of a
  * process whose threads are all ptrace-stopped wakes none of them and gives
  * the tracer no stop: the signal is pending until one of them is resumed.
@@ -14,7 +14,7 @@
 struct buffer;
 struct procfs;
 
-/* Of a thread; shared, ignored and caught are its process's. */
+/* Sets of signals of a thread; shared, ignored and caught are those of its process. */
 struct pending_signals {
 	uint64_t pending; /* to the thread */
 	uint64_t shared;  /* to the process: any thread may take them */
@@ -25,7 +25,7 @@ struct pending_signals {
 
 /* False: there is no such thread, and signals is all zero. */
 bool pending_signals_read(struct pending_signals *signals, struct procfs *procfs, pid_t tid);
-/* The same of what /proc/TID/status says. */
+/* Reads the sets from the text of /proc/TID/status. */
 void pending_signals_parse(struct pending_signals *signals, const char *status);
 /*
  * The signals of a set that the process handles, or that would end the process.
@@ -34,7 +34,7 @@ void pending_signals_parse(struct pending_signals *signals, const char *status);
  * tracer's.
  */
 uint64_t pending_signals_that_count(const struct pending_signals *signals, uint64_t set);
-/* "SIGTERM, SIGUSR1" */
+/* Appends "SIGTERM, SIGUSR1". */
 void pending_signals_append(struct buffer *out, uint64_t set);
 
 #endif

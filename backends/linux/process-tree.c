@@ -27,7 +27,7 @@ static void add_numbers(struct pid_list *list, const char *bytes)
 	}
 }
 
-/* False: the kernel does not tell. */
+/* False: the kernel does not list children. */
 static bool process_tree_add_children(struct procfs *procfs, pid_t pid, struct pid_list *list)
 {
 	char file[48];
@@ -56,7 +56,7 @@ static bool has(const struct pid_list *list, size_t from, pid_t pid)
 	return false;
 }
 
-/* Round by round, until no process has a parent among those found. */
+/* Searches repeatedly, until no further process has a parent among those found. */
 static void search_all(struct procfs *procfs, pid_t root, size_t first, struct pid_list *list)
 {
 	struct procfs_stat stat;

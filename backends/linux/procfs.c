@@ -49,7 +49,7 @@ void procfs_close(struct procfs *procfs)
 	*procfs = (struct procfs){ .fd = -1 };
 }
 
-/* EINVAL: a zombie has no networks. */
+/* EINVAL is left out: it means that a zombie has no network files. */
 void procfs_note(struct procfs *procfs, int number)
 {
 	if (procfs->unread == 0 && number != 0 && number != EACCES && number != EPERM &&
@@ -82,7 +82,7 @@ static pid_t procfs_parse_pid(const char *name)
 	return *end == '\0' && value > 0 && value <= INT32_MAX ? (pid_t)value : 0;
 }
 
-/* The names in a folder that are numbers. */
+/* Lists the names in a folder that are numbers. */
 static int list_numbers(struct procfs *procfs, int fd, struct procfs_entry **entries, size_t *count)
 {
 	size_t capacity = 0;
@@ -118,7 +118,7 @@ int procfs_entries(struct procfs *procfs, struct procfs_entry **entries, size_t 
 	return list_numbers(procfs, procfs->fd, entries, count);
 }
 
-/* Frees entries. */
+/* Returns the pids of the entries; frees entries. */
 static pid_t *take_pids(struct procfs_entry *entries, size_t count)
 {
 	pid_t *pids = count > 0 ? xcalloc(count, sizeof(*pids)) : NULL;
@@ -138,7 +138,7 @@ int procfs_list(struct procfs *procfs, pid_t **pids, size_t *count)
 	return result;
 }
 
-/* "PID/FILE", by hand: this is done for each process of the machine. */
+/* Writes "PID/FILE", without printf() for speed: it is called for each process of the machine. */
 static void procfs_make_path(char *path, pid_t pid, const char *file)
 {
 	size_t file_length = strlen(file);
@@ -173,8 +173,8 @@ static ssize_t procfs_read_all(struct procfs *procfs, int fd)
 			return failed(procfs);
 		length += (size_t)got;
 		/*
-		 * A short reading is the last one for the files of a process
-		 * but the long listings, which come a page at a time.
+		 * A short read is the last one, except in long listings, which
+		 * the kernel returns a page at a time.
 		 */
 		if (got == 0 || ((size_t)got < room && length < 2048) ||
 		    length >= PROCFS_FILE_MAXIMUM)

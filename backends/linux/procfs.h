@@ -1,9 +1,10 @@
 /*
- * procfs: what /proc/PID says, read with as few system calls as there are.
+ * procfs: reads /proc/PID with as few system calls as possible.
  *
- * One buffer serves all readings: what procfs_read lends is good until the
- * next call. Everything in it was written by a stranger. After a failure
- * errno is set: ENOENT and ESRCH gone, EACCES and EPERM not ours to see.
+ * One buffer serves all reads: the bytes of procfs_read() are valid until the next
+ * call. They are not to be trusted: other programs set names and arguments. After
+ * a failure errno is set: ENOENT and ESRCH: process gone; EACCES and EPERM: no
+ * permission.
  */
 #ifndef BACKENDS_LINUX_PROCFS_H
 #define BACKENDS_LINUX_PROCFS_H
@@ -16,7 +17,7 @@
 struct error;
 struct statx;
 
-/* No file of /proc/PID that we read is longer; the rest is left unread. */
+/* Files of /proc/PID are read up to this length; no file should be longer. */
 #define PROCFS_FILE_MAXIMUM (8u << 20)
 
 struct procfs {
@@ -56,13 +57,13 @@ int procfs_entries(struct procfs *procfs, struct procfs_entry **entries, size_t 
 /* The threads of a process. */
 int procfs_threads(struct procfs *procfs, pid_t pid, pid_t **tids, size_t *count);
 /*
- * Reads /proc/PID/FILE and lends its bytes with a NUL behind them; owner (or
- * NULL) becomes the uid of the process.
+ * Reads /proc/PID/FILE. *bytes: its bytes and a NUL, valid until the next call;
+ * *owner (owner may be NULL): the uid of the process. Returns the length, or -1.
  */
 ssize_t procfs_read(struct procfs *procfs, pid_t pid, const char *file, char **bytes, uid_t *owner);
 /*
- * The mount, inode, change time and count of links of what /proc/PID/FILE
- * leads to, as far as this machine knows them (AT_STATX_DONT_SYNC).
+ * The mount, inode, change time and number of links of the file to which
+ * /proc/PID/FILE leads, without asking a file server (AT_STATX_DONT_SYNC).
  */
 int procfs_statx(struct procfs *procfs, pid_t pid, const char *file, struct statx *about);
 /* Opens /proc/PID/FILE for reading; the caller closes it. -1 and errno. */
@@ -74,16 +75,16 @@ int procfs_stat(struct procfs *procfs, pid_t pid, struct procfs_stat *stat);
 bool procfs_has_ended(const struct procfs_stat *stat);
 /* True for the errno of a failure that means that there is no process. */
 bool procfs_is_gone(int number);
-/* Whose process it is, without reading it. */
+/* The uid of the process; no file is read. */
 int procfs_owner(struct procfs *procfs, pid_t pid, uid_t *owner);
 /*
- * Lends what follows "KEY:" in the text of /proc/PID/status, or of a thread's,
- * up to the end of the text; NULL: there is no such line.
+ * Finds "KEY:" in the text of a process's or thread's status file, and returns the
+ * text after it, up to the end of the whole text; NULL: there is no such line.
  */
 const char *procfs_status_line(const char *status, const char *key);
-/* The pid in its innermost pid namespace, from such a text; 0 unknown. */
+/* The pid in the innermost pid namespace, from the text of a status file; 0: unknown. */
 pid_t procfs_inner_pid(const char *status);
-/* The number behind "KEY:" in /proc/PID/status; fallback if there is none. */
+/* The number after "KEY:" in /proc/PID/status; fallback if there is none. */
 int64_t procfs_status(struct procfs *procfs, pid_t pid, const char *key, int64_t fallback);
 /* Seconds since the process with that start time was started. */
 double procfs_age(uint64_t start_time);

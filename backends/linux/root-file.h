@@ -8,12 +8,12 @@
 #include <sys/types.h>
 
 /*
- * A descriptor that names the file only (O_PATH), since to open a device or a
- * fifo would be to do something with it; -1 with errno. base is "root" or
- * "cwd", a link of /proc/PID; path is looked up in it.
+ * A descriptor that only names the file (O_PATH), because opening a device or a
+ * FIFO has effects; -1 with errno. base is "root" or "cwd", a link of /proc/PID;
+ * path is looked up below it.
  */
 int root_file_find(pid_t pid, const char *base, const char *path);
-/* The very file that was found, for reading. -1 with errno. */
+/* Opens the found file for reading. -1 with errno. */
 int root_file_open(int found);
 
 #endif

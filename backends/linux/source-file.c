@@ -19,8 +19,8 @@
 #include "protocol/process.h"
 
 /*
- * The folder of the process as a path below its own root. The kernel shows
- * both from our root on.
+ * The process's working directory, as a path below the process's root. In /proc both
+ * paths begin at this process's root.
  */
 static int folder_in_root(pid_t pid, char *out, size_t size)
 {
@@ -47,7 +47,7 @@ static int folder_in_root(pid_t pid, char *out, size_t size)
 	return 0;
 }
 
-/* *full is NULL where the folder of the process has no name. free() it. */
+/* *full is NULL if the path of the working directory is unknown; free() it. */
 static int source_file_find_file(const struct process *process, const char *path, char **full)
 {
 	char folder[PATH_MAX];
@@ -63,7 +63,7 @@ static int source_file_find_file(const struct process *process, const char *path
 	return root_file_find(process->pid, base, *full ? *full : path);
 }
 
-/* The tick of the start is not over before its end. */
+/* Compares with the end of the clock tick in which the process was started. */
 static bool source_file_is_newer(const struct stat *about, uint64_t start_time)
 {
 	struct timespec now;
@@ -94,7 +94,7 @@ static char *read_content(int fd, size_t size, struct error *error)
 			break;
 		length += (size_t)got;
 	}
-	/* A NUL is no source; what is before it may be. */
+	/* A NUL within the file ends the text, as source has none. */
 	content[length] = '\0';
 	return content;
 }

@@ -17,28 +17,29 @@ struct process;
 struct source_file {
 	char *content;	 /* the caller's to free */
 	bool is_changed; /* since the process was started */
-	/* Where the file is; by device and inode another machine that shares
-	 * the folder recognises it. */
+	/* The file's place; by device and inode another machine that shares
+	 * the folder recognises the file. */
 	char *full; /* from the process's root on; the caller's to free */
 	uint64_t device;
 	uint64_t inode;
 };
 
 /*
- * Reads path, which may be relative to the folder the process is in. Regular
- * files only, and no link leads out of the process's root. -1 and a sentence.
+ * Reads path, which may be relative to the process's working directory. Only a
+ * regular file is read, and no link leads out of the process's root. -1: error
+ * says why the file cannot be read.
  */
 int source_file_read(struct source_file *source, const struct process *process, const char *path,
 		     struct error *error);
 /*
- * An O_PATH descriptor of the folder that path, absolute and of the process,
- * lies in; -1. It stays good when the process has ended.
+ * Opens (O_PATH) the folder of path, an absolute path as the process sees it; -1:
+ * not possible. The descriptor stays valid after the process's end.
  */
 int source_file_open_folder(const struct process *process, const char *path);
 /*
- * All of a regular file of at most maximum bytes in folder, no link, with a
- * NUL behind it; free() it. written becomes when that was, in seconds since
- * 1970. NULL, errno and a sentence.
+ * Reads a regular file, no symbolic link, of at most maximum bytes in folder; the
+ * text ends with a NUL, free() it. *written: time of the last write, in seconds
+ * since 1970. NULL: errno and error are set.
  */
 char *source_file_read_below(int folder, const char *name, size_t maximum, double *written,
 			     struct error *error);

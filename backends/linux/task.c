@@ -37,7 +37,7 @@ static int task_read_file(struct task *task, int fd, char *out, size_t size)
 	return 0;
 }
 
-/* What is kept open takes no more than half of the descriptors there are. */
+/* Files are kept open only while their descriptors are in the lower half of the limit. */
 static bool may_be_kept(int fd)
 {
 	struct rlimit limit;
@@ -45,7 +45,7 @@ static bool may_be_kept(int fd)
 	return getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)fd < limit.rlim_cur / 2;
 }
 
-/* Reads a kept file afresh; it is opened at the first time. */
+/* Reads a file that is kept open; the first read opens the file. */
 static int task_read_kept(struct task *task, enum task_file file, char *out, size_t size)
 {
 	int number;
@@ -79,7 +79,7 @@ void task_begin(struct task *task)
 	task->is_letter_unread = false;
 }
 
-/* After a reading that failed; a thread that is gone lacks nothing. */
+/* Notes a read that has failed, unless the thread is gone. */
 static void task_note_missing(struct task *task, const char *what)
 {
 	if (task->missing || task_is_gone(errno))
@@ -104,7 +104,7 @@ void task_clear(struct task *task)
 	}
 }
 
-/* "CPU-NS WAITED-NS TIMES", all 0 in a kernel that does not count. */
+/* schedstat is "CPU-NS WAITED-NS TIMES", all 0 in a kernel that does not count. */
 int task_look_switches(struct task *task, struct task_state *state)
 {
 	char text[128];
@@ -173,7 +173,7 @@ void task_name(struct task *task, char *out, size_t size)
 	close(fd);
 }
 
-/* The name stands in parentheses and may hold any of them itself. */
+/* The state follows the name, which is in parentheses and may contain some as well. */
 char task_letter(struct task *task)
 {
 	char text[256];

@@ -1,5 +1,5 @@
 /*
- * task: what the kernel says of one thread: /proc/PID/task/TID/{syscall,
+ * task: reads the state of one thread from /proc/PID/task/TID/{syscall,
  * schedstat,wchan,stat,comm}. The files stay open between samples, so each
  * look costs one pread(2).
  */
@@ -24,9 +24,9 @@ struct task {
 	pid_t tid;
 	int fds[TASK_FILES];   /* -1: not opened yet */
 	uint64_t calls;	       /* system calls made for it so far */
-	const char *missing;   /* first unread since task_begin(), or NULL */
-	int failure;	       /* why that could not be read: an errno */
-	bool is_letter_unread; /* the same, of task_letter() */
+	const char *missing;   /* first unreadable value since task_begin(); NULL: none */
+	int failure;	       /* errno of that read */
+	bool is_letter_unread; /* task_letter() could not read the state */
 };
 
 /* What one look showed. */
@@ -34,7 +34,7 @@ struct task_state {
 	bool is_known;	   /* the rest was readable */
 	bool is_blocked;   /* in the kernel, not on a processor */
 	int syscall;	   /* -1: none */
-	uint64_t argument; /* the first */
+	uint64_t argument; /* the first of the system call */
 	uint64_t stack_pointer;
 	uint64_t instruction;
 	uint64_t cpu_ns;
@@ -48,26 +48,26 @@ void task_begin(struct task *task);
 /* switches and cpu_ns only: one call. -1: the thread is gone or refused. */
 int task_look_switches(struct task *task, struct task_state *state);
 /*
- * All of task_state, which holds what the last look showed, or zeros. The
- * switches come first: a thread that is then seen blocked and has the same
- * number of switches later did not run between. So one call is enough for a
- * thread that has slept since the last look, else it takes two.
+ * Updates *state, which has the values of the last look, or zeros. The switches are
+ * read first: a thread that was blocked afterwards, and has the same number of
+ * switches later, has not run in between. So one system call is enough for a
+ * thread that has slept since the last look; otherwise there are two.
  */
 int task_look(struct task *task, struct task_state *state);
-/* The kernel function it sleeps in, at most size-1 bytes; "" unknown. */
+/* The kernel function in which the thread sleeps, at most size-1 bytes; "": unknown. */
 void task_wchan(struct task *task, char *out, size_t size);
 /* The name in /proc/PID/task/TID/comm; "" unknown. */
 void task_name(struct task *task, char *out, size_t size);
 /* 'R', 'S', 'T', 't', 'Z' …; 0 unknown. */
 char task_letter(struct task *task);
 /*
- * The tid, as it is seen here, of the thread that its own pid namespace calls
- * inner; 0: process pid has no such thread.
+ * The tid, in this process's pid namespace, of the thread of process pid that has
+ * the tid inner in its own pid namespace; 0: none.
  */
 pid_t task_find(pid_t pid, pid_t inner);
 /* The pid that process pid has in its own namespace; 0 unknown. */
 pid_t task_inner(pid_t pid);
-/* The same of one of its threads. */
+/* The tid that a thread of process pid has in its own namespace; 0: unknown. */
 pid_t task_inner_thread(pid_t pid, pid_t tid);
 
 #endif
