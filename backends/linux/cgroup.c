@@ -68,7 +68,7 @@ char *cgroup_path(struct procfs *procfs, pid_t pid)
 		free(found);
 		found = xstrdup(path);
 	}
-	/* The path of a group outside of this process's cgroup namespace begins with "/..". */
+	/* "/..": the group is outside of this process's cgroup namespace; its path is unknown. */
 	if (found && strncmp(found, "/..", 3) == 0) {
 		free(found);
 		found = NULL;

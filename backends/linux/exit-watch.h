@@ -16,7 +16,7 @@ struct procfs;
 
 /* How a process ended. */
 struct exit_status {
-	int code;   /* -1 unknown */
+	int code;   /* exit code; -1: unknown, or ended by a signal */
 	int signal; /* 0: none or unknown */
 };
 

@@ -27,7 +27,7 @@
 #define HELD_WORK 12000u
 #define HELD_BLOCKS 2048u
 #define HELD_CALLS 64u
-/* A block is prefetched until this many stands in a row have not used the block. */
+/* A block is prefetched until this many stands (memory_begin_stand()) have not used the block. */
 #define AHEAD_STANDS 8
 /* Blocks that are prefetched for a stand at most. */
 #define AHEAD_BLOCKS 128u
@@ -36,7 +36,7 @@
 struct block {
 	uint64_t number;
 	uint32_t group;
-	bool is_used;	/* asked for in this snapshot */
+	bool is_used;	/* read in this snapshot */
 	uint8_t unused; /* number of stands since it was used */
 	bool has[2];	/* is in copy 0, 1 */
 };
@@ -54,8 +54,8 @@ struct memory {
 	uint64_t work_end;
 	uint64_t calls_end;
 	bool is_cut;	   /* a read was refused because the budget was spent */
-	bool is_standing;  /* memory_begin_stand() */
-	bool is_ahead_due; /* the blocks of the stand are still to be read */
+	bool is_standing;  /* from memory_begin_stand() to memory_end_stand() */
+	bool is_ahead_due; /* the blocks of the stand are still to be prefetched */
 	int failure;	   /* see memory_take_failure() */
 	struct block *blocks;
 	size_t block_count;
@@ -275,7 +275,7 @@ static void note_parts(struct memory *memory, int copy, size_t first, size_t cou
 	}
 }
 
-/* All of copy 0 comes before all of copy 1, also over several calls. */
+/* Fetches all of copy 0 before all of copy 1, also over several calls. */
 static void fetch_copies(struct memory *memory, bool only_group, int copies)
 {
 	size_t middle = add_parts(memory, 0, only_group, 0);
@@ -291,7 +291,7 @@ static void fetch_copies(struct memory *memory, bool only_group, int copies)
 	note_parts(memory, 1, middle, count);
 }
 
-/* The parts first, then the blocks of the stand. */
+/* Fetches the parts first, then prefetches the blocks of the stand, in the same calls. */
 static void fetch_with_ahead(struct memory *memory, const struct memory_part *parts, size_t count)
 {
 	size_t middle = 0;
@@ -385,7 +385,7 @@ static bool are_sorted(const struct memory *memory)
 	return true;
 }
 
-/* In the order of their addresses, so that neighbours are one part. */
+/* Sorts the blocks by address, so that neighbours become one part. */
 static void sort_blocks(struct memory *memory, size_t count)
 {
 	memory->block_count = count;

@@ -63,19 +63,22 @@ bool memory_is_standing(const struct memory *memory);
 /* Within a stand: gives the snapshot a new budget. */
 void memory_renew(struct memory *memory);
 /*
- * From here on blocks that are read belong to a new group; memory_again()
- * fetches those of the newest group afresh, twice, in one call if it can.
+ * From here on blocks that are read belong to a new group; memory_again() fetches
+ * the blocks of the newest group again, into both copies, in one call if possible.
  */
 void memory_group(struct memory *memory);
 void memory_again(struct memory *memory);
 /* Chooses copy 0 or 1 for memory_read. */
 void memory_use(struct memory *memory, int copy);
-/* 0, or -1 with errno (EFAULT unmapped, ESRCH gone, EPERM). */
+/*
+ * Reads through the snapshot, or (memory_fetch()) past it. 0, or -1 with errno
+ * (EFAULT not mapped or budget spent, ESRCH process gone, EPERM).
+ */
 int memory_read(struct memory *memory, uint64_t address, void *out, size_t length);
 int memory_fetch(struct memory *memory, uint64_t address, void *out, size_t length);
 /* In a stand memory_read(), else memory_fetch(). */
 int memory_look(struct memory *memory, uint64_t address, void *out, size_t length);
-/* Past the snapshot, all parts in as few calls as possible. */
+/* Reads all parts past the snapshot, in as few calls as possible; sets done of each part. */
 void memory_fetch_parts(struct memory *memory, struct memory_part *parts, size_t count);
 /*
  * Reads past the snapshot in one call, up to the first page that is not mapped, 1 MB
@@ -90,7 +93,7 @@ size_t memory_fetch_run(struct memory *memory, uint64_t address, void *out, size
 int memory_take_failure(struct memory *memory);
 /* Notes, for memory_take_failure(), that a file of the process could not be read. */
 void memory_note_failure(struct memory *memory, int number);
-/* Little helpers: through the snapshot, 0 on success. */
+/* memory_read() of one number; 0, or -1 with errno. */
 int memory_read_u64(struct memory *memory, uint64_t address, uint64_t *out);
 int memory_read_u32(struct memory *memory, uint64_t address, uint32_t *out);
 int memory_read_u8(struct memory *memory, uint64_t address, uint8_t *out);

@@ -17,11 +17,11 @@ struct pid_list {
 
 void pid_list_add(struct pid_list *list, pid_t pid);
 void pid_list_clear(struct pid_list *list);
-/* Drops those for which is_unwanted gives true. */
+/* Removes the pids for which is_unwanted() returns true. */
 void pid_list_remove(struct pid_list *list, bool (*is_unwanted)(pid_t pid, void *data), void *data);
-/* "pids" of arguments that were checked; what is named twice counts once. */
+/* Reads the array "pids" of a request's arguments, already checked; duplicates count once. */
 void pid_list_read(struct pid_list *list, const json_t *arguments);
-/* "pid" of arguments that were checked. */
+/* Reads "pid" of a request's arguments, already checked. */
 pid_t pid_read(const json_t *arguments);
 
 #endif

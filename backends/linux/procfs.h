@@ -2,8 +2,8 @@
  * procfs: reads /proc/PID with as few system calls as possible.
  *
  * One buffer serves all reads: the bytes of procfs_read() are valid until the next
- * call. They are not to be trusted: other programs set names and arguments. After
- * a failure errno is set: ENOENT and ESRCH: process gone; EACCES and EPERM: no
+ * call. They are not to be trusted: other programs set names and arguments. -1 is
+ * a failure; errno is then ENOENT or ESRCH: process gone, EACCES or EPERM: no
  * permission.
  */
 #ifndef BACKENDS_LINUX_PROCFS_H
@@ -52,7 +52,7 @@ int procfs_open(struct procfs *procfs, struct error *error);
 void procfs_close(struct procfs *procfs);
 /* All processes there are; *pids is the caller's to free. */
 int procfs_list(struct procfs *procfs, pid_t **pids, size_t *count);
-/* The same with their inodes; *entries is the caller's to free. */
+/* All processes with the inodes of /proc/PID; *entries is the caller's to free. */
 int procfs_entries(struct procfs *procfs, struct procfs_entry **entries, size_t *count);
 /* The threads of a process. */
 int procfs_threads(struct procfs *procfs, pid_t pid, pid_t **tids, size_t *count);

@@ -29,7 +29,7 @@ struct task {
 	bool is_letter_unread; /* task_letter() could not read the state */
 };
 
-/* What one look showed. */
+/* The state of the thread at one look. */
 struct task_state {
 	bool is_known;	   /* the rest was readable */
 	bool is_blocked;   /* in the kernel, not on a processor */
@@ -51,7 +51,8 @@ int task_look_switches(struct task *task, struct task_state *state);
  * Updates *state, which has the values of the last look, or zeros. The switches are
  * read first: a thread that was blocked afterwards, and has the same number of
  * switches later, has not run in between. So one system call is enough for a
- * thread that has slept since the last look; otherwise there are two.
+ * thread that has slept since the last look; otherwise there are two. -1: the
+ * thread is gone.
  */
 int task_look(struct task *task, struct task_state *state);
 /* The kernel function in which the thread sleeps, at most size-1 bytes; "": unknown. */

@@ -1,5 +1,5 @@
 /*
- * breakpoint-condition: finds undefined names in a condition when the breakpoint is bound,
+ * breakpoint-condition: finds undefined names in a condition when the breakpoint is set,
  * before the condition is evaluated for the first time.
  *
  * A name may be a variable of the code object, a global that its module has, a

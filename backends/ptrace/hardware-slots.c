@@ -188,7 +188,7 @@ void debuggee_arm(struct debuggee *control, struct debuggee_thread *thread)
 	}
 }
 
-/* Shares the missing slots out: the last watch requests, those of data breakpoints, lack first. */
+/* The last `missing` watch requests have no slot; those of data breakpoints come last. */
 static void tell_missing(struct debuggee *control, size_t missing, const char *why)
 {
 	size_t data = control->data_count;

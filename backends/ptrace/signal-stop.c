@@ -1,9 +1,9 @@
 /*
  * signal-stop: resumes a stopped process that is sent a signal; else a scheduler
  * that ends the job kills the process at the end of the grace period.
- * CPython's handler in C only sets a flag; the one in Python runs in the main
- * thread, between two bytecodes. So all threads are resumed, whichever took
- * the signal, and no breakpoint stops them until a person says so.
+ * CPython's handler in C only sets a flag; the handler in Python runs in the main
+ * thread, between two bytecodes. So all threads are resumed, whichever took the
+ * signal, and no breakpoint stops them until the next command of the user.
  *
  * A running thread (of C, or with `threads` "one") takes the signal at once,
  * which the tracee notes. Where all threads are stopped the tracer gets no

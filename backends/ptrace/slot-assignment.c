@@ -8,7 +8,7 @@
  *	D loop      an evaluation loop was entered or left: C must move
  *	E handlers  an exception was raised in a frame of the code; up to 3.9
  *		    what is handled changes
- *	R unit      a unit is dispatched, in any frame of the code
+ *	R unit      a code unit is dispatched, in any frame of the code
  *
  *	aim	how
  *	all	A B C (D)

@@ -59,7 +59,7 @@ struct follow {
 	uint64_t previous; /* address of its caller's frame, or of a shim */
 	uint64_t handled;  /* pythread_now.handled when the frame ran; 0: unknown */
 	bool is_in_generator;
-	int at; /* the instruction dispatched last; -1: none yet */
+	int at; /* code unit of the instruction dispatched last; -1: none yet */
 	/* A unit for which one of two watches has fired; the other is still to fire. -1: none. */
 	int pointer_due; /* fetched; its pointer is not stored yet */
 	int due_from;	 /* position of the pointer at that fetch */

@@ -37,7 +37,7 @@ enum plan_kind {
 	PLAN_NEWEST,	 /* C: the pointer to the thread's newest frame */
 	PLAN_LOOP,	 /* D: the pointer to its evaluation loop (3.11, 3.12) */
 	PLAN_HANDLERS,	 /* E: an exception is raised in a frame of the code */
-	PLAN_UNIT,	 /* R: a unit is dispatched */
+	PLAN_UNIT,	 /* R: a code unit (_Py_CODEUNIT) is dispatched */
 	PLAN_BREAKPOINT, /* R: a unit with a breakpoint */
 	PLAN_ENTRY,	 /* R: first unit of a function with several breakpoints */
 	PLAN_DATA,	 /* a variable or address with a data breakpoint */

@@ -58,7 +58,7 @@ static void position_fired(struct stepper *stepper, const struct trap *trap)
 	stepper->walked += here->at < from && here->raised_at < 0 ? WALK_LIMIT : 1;
 }
 
-/* Whether the frame is unwound by an exception; code that walks the stack fires B as well. */
+/* Whether an exception unwinds the frame; code that walks the stack fires PLAN_LEAVING, too. */
 static bool is_unwinding(const struct stepper *stepper, const struct trap *trap)
 {
 	return trap->now.error != 0 &&

@@ -18,7 +18,7 @@ struct reason;
 bool attachable(pid_t pid, struct reason *reason);
 /* Whether a thread of the process can be made to call (remote-syscall.h); no watch is needed. */
 bool attachable_for_call(pid_t pid, struct reason *reason);
-/* Reads a number, in this base, from /proc/TID/status. False: there is none with this key. */
+/* Reads a number, in this base, from /proc/TID/status. False: no line has this key. */
 bool attachable_status(pid_t tid, const char *key, int base, int64_t *value);
 /* Whether the calling process traces thread tid. */
 bool attachable_is_ours(pid_t tid);

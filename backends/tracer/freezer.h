@@ -38,8 +38,8 @@ int freezer_begin(struct freezer *holds, pid_t pid, pid_t tid, struct error *err
 bool freezer_stands(const struct freezer *holds, pid_t tid);
 /* Whether this node traces the thread: state t in /proc is then a stop by this node. */
 bool freezer_traces(const struct freezer *holds, pid_t tid);
-/* The registers of the frozen thread. 0, or -1. */ int
-freezer_registers(const struct freezer *holds, struct registers *registers);
+/* The registers of the frozen thread. 0, or -1. */
+int freezer_registers(const struct freezer *holds, struct registers *registers);
 /* Nanoseconds for which the thread has been frozen so far. */
 uint64_t freezer_elapsed(const struct freezer *holds);
 /* Ends the freeze; returns its length in nanoseconds. */

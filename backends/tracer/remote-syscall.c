@@ -17,7 +17,7 @@
 #define EVERYTHING (~UINT64_C(0))
 
 /*
- * Where
+ * Places
  */
 
 static bool is_complete(const struct arch_places *places)
@@ -102,7 +102,10 @@ static int remote_syscall_put_frame(const struct remote_syscall *remote,
 	return ptrace_write_memory(remote->tid, frame->address, frame->bytes, frame->length);
 }
 
-/* Tries the long frame first: the short one fits below more stacks, but allows no own return. */
+/*
+ * Tries the long frame first: the short one fits below more stacks, but the thread
+ * cannot return through it by itself.
+ */
 static int remote_syscall_make_frame(struct remote_syscall *remote, struct arch_frame *frame,
 				     const struct arch_places *places,
 				     const struct arch_action *action)

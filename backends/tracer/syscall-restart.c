@@ -200,7 +200,7 @@ static bool read_limit(pid_t tid, const struct call *call, const uint64_t *argum
 }
 
 /*
- * Since when
+ * Begin of the call
  */
 
 /* Reads se.exec_start, in ns by the clock of the processor's run queue (rq_clock_task()). */

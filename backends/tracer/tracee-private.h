@@ -1,5 +1,5 @@
 /*
- * tracee-private: what the files of tracee share. tracee.c has the requests of
+ * tracee-private: shared by the files of tracee. tracee.c has the requests of
  * the caller, tracee-attach.c PTRACE_SEIZE, tracee-events.c the statuses of
  * wait4(2), tracee-disposition.c the disposition of SIGTRAP, tracee-detach.c
  * PTRACE_DETACH.
@@ -25,7 +25,7 @@
  *
  * A signal, a system call's stop, a new thread or child, and an exec leave the
  * state as it is: the thread is resumed. An event-stop means the first of these
- * that holds (take_stop() in tracee-events.c):
+ * that holds (tracee_events_take_stop()):
  *
  *	is_child                 forked(), then detach
  *	own_trap                 send SIGTRAP again, resume
@@ -81,11 +81,11 @@ enum watchable {
 /* How far tracee_free() has got. */
 enum detaching {
 	DETACHING_NOT,
-	DETACHING_DUE,	 /* when no function of tracee is under way; no callback from now on */
+	DETACHING_DUE,	 /* waits until no function of tracee is running; no callback from now on */
 	DETACHING_BEGUN, /* watches closed, threads interrupted */
 };
 
-/* What SIGTRAP does in the process. */
+/* The disposition of SIGTRAP in the process. */
 enum disposition {
 	DISPOSITION_ITS_OWN,
 	DISPOSITION_IGNORED, /* set by this node */

@@ -77,7 +77,7 @@ struct tracee *tracee_new(struct waits *waits, pid_t pid, const struct tracee_ca
  * drained, disposition of SIGTRAP put back, pending signals delivered. That
  * takes some milliseconds, and a second at most: a thread that does not stop in
  * time (uninterruptible sleep) is detached from later. From within a callback
- * all of that follows the callback, and no other is called. NULL frees nothing.
+ * all of that follows the callback, and no other is called. NULL: does nothing.
  */
 void tracee_free(struct tracee *tracee);
 
