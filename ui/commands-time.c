@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "banned.h"
-#include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -26,19 +25,9 @@
 /* Parses a duration ("10", "10s", "1.5m", "2h") into seconds; -1: the text is no duration. */
 static double parse_duration(const char *text)
 {
-	static const struct {
-		const char *name;
-		double seconds;
-	} units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "min", 60 }, { "h", 3600 } };
-	char *end;
-	double number = strtod(text, &end);
+	double seconds = text_seconds(text);
 
-	if (end == text || !(number >= 0) || number > SECONDS_MAXIMUM)
-		return -1;
-	for (size_t i = 0; i < ARRAY_LENGTH(units); i++)
-		if (strcmp(end, units[i].name) == 0)
-			return number * units[i].seconds;
-	return -1;
+	return seconds >= 0 && seconds <= SECONDS_MAXIMUM ? seconds : -1;
 }
 
 /* Parses "1:30" or "3:12:09" into seconds and counts the colons; -1: the text is no such time. */

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -491,4 +492,19 @@ void text_clock(struct buffer *out, double seconds)
 		buffer_printf(out, "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
 	else
 		buffer_printf(out, "%ld:%02ld", whole / 60, whole % 60);
+}
+
+double text_seconds(const char *text)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "min", 60 }, { "h", 3600 } };
+	char *end;
+	double number = strtod(text, &end);
+
+	for (size_t i = 0; i < ARRAY_LENGTH(units) && end != text; i++)
+		if (strcmp(end, units[i].name) == 0)
+			return number * units[i].seconds;
+	return NAN;
 }

@@ -75,4 +75,10 @@ void text_duration(struct buffer *out, double seconds);
 /* Appends seconds like a clock: "0:34", "1:02:03". */
 void text_clock(struct buffer *out, double seconds);
 
+/*
+ * Seconds of a number, or of a number with a unit (s, m, min, h): "60", "60s", "5m", "2h". NaN: the
+ * text is neither.
+ */
+double text_seconds(const char *text);
+
 #endif

@@ -395,6 +395,9 @@ static int run_watch(struct command_context *context, const struct arguments *ar
 	const char *stuck = arguments_value(arguments, "--stuck");
 	struct watch_options options = { .folder = arguments_value(arguments, "--report") };
 
+	if (arguments->count > 0 && arguments->words[0][0] != '-')
+		return error_set(error, "'%.40s' does not fit: wait --stuck SECONDS [--report DIR]",
+				 arguments->words[0]);
 	if (arguments_refuse_any(arguments, error) < 0)
 		return -1;
 	if (!stuck)

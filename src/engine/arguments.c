@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "engine/command.h"
 #include "engine/nearest.h"
 #include "engine/settings.h"
@@ -525,10 +526,9 @@ int arguments_integer(const char *text, const char *what, long minimum, long max
 
 int arguments_seconds(const char *text, const char *what, double *seconds, struct error *error)
 {
-	char *end;
-	double value = strtod(text, &end);
+	double value = text_seconds(text);
 
-	if (end == text || *end != '\0' || !(value >= 0) || value > SECONDS_MAXIMUM)
+	if (!(value >= 0) || value > SECONDS_MAXIMUM)
 		return error_set(error, "%s: '%.40s' is not a number of seconds (0 to 86400)", what,
 				 text);
 	*seconds = value;
@@ -537,22 +537,12 @@ int arguments_seconds(const char *text, const char *what, double *seconds, struc
 
 int arguments_duration(const char *text, const char *what, double *seconds, struct error *error)
 {
-	static const struct {
-		char letter;
-		double seconds;
-	} units[] = { { '\0', 1 }, { 's', 1 }, { 'm', 60 }, { 'h', 3600 } };
-	char *end;
-	double value = strtod(text, &end);
+	double value = text_seconds(text);
 
-	for (size_t i = 0; i < ARRAY_LENGTH(units); i++) {
-		if (end[0] != units[i].letter || (end[0] != '\0' && end[1] != '\0') || end == text)
-			continue;
-		value *= units[i].seconds;
-		if (!(value > 0) || value > SECONDS_MAXIMUM)
-			break;
-		*seconds = value;
-		return 0;
-	}
-	return error_set(error, "%s: '%.40s' is not a time of up to a day, such as 60s, 5m or 1h",
-			 what, text);
+	if (!(value > 0) || value > SECONDS_MAXIMUM)
+		return error_set(error,
+				 "%s: '%.40s' is not a time of up to a day, such as 60s, 5m or 1h",
+				 what, text);
+	*seconds = value;
+	return 0;
 }

@@ -100,9 +100,12 @@ int arguments_count(const struct arguments *arguments, int *count, struct error 
  */
 int arguments_integer(const char *text, const char *what, long minimum, long maximum, int *number,
 		      struct error *error);
-/* Parses a number of seconds, 0 to 86400; the error message begins with `what`. 0 or -1. */
+/*
+ * Parses a time of 0 to 86400 s: a number of seconds, or a number with a unit ("60s", "5m", "2h");
+ * the error message begins with `what`. 0 or -1.
+ */
 int arguments_seconds(const char *text, const char *what, double *seconds, struct error *error);
-/* Parses a time with an optional unit: "60s", "5m", "2h"; more than 0 and at most a day. */
+/* Like arguments_seconds(), but 0 is refused. */
 int arguments_duration(const char *text, const char *what, double *seconds, struct error *error);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "engine/setting.h"
 #include "engine/settings.h"
 #include "model/rankselect.h"
@@ -141,10 +142,9 @@ static int set_record_output(struct settings *settings, const char *value, struc
 
 static int set_at(struct settings *settings, const char *value, struct error *error)
 {
-	char *end;
-	double seconds = strtod(value, &end);
+	double seconds = text_seconds(value);
 
-	if (end == value || *end != '\0' || !(seconds >= 0) || seconds > 1e9)
+	if (!(seconds >= 0) || seconds > 1e9)
 		return error_set(error,
 				 "--at: '%.40s' is no number of seconds since the recording began",
 				 value);

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "engine/nearest.h"
 #include "engine/settings.h"
 
@@ -33,10 +34,9 @@ static void show_switch(struct buffer *out, bool is_on)
 static int parse_seconds(const char *value, double minimum, double maximum, double *seconds,
 			 struct error *error)
 {
-	char *end;
-	double parsed = strtod(value, &end);
+	double parsed = text_seconds(value);
 
-	if (end == value || *end != '\0' || !(parsed >= minimum && parsed <= maximum))
+	if (!(parsed >= minimum && parsed <= maximum))
 		return error_set(error, "'%.40s' is not a number of seconds between %g and %g",
 				 value, minimum, maximum);
 	*seconds = parsed;

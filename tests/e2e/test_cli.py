@@ -225,6 +225,8 @@ class TestUsage(Cli):
         (["verdict", "--for", "soon"], "not a number of seconds"),
         (["verdict", "--for", "-1"], "not a number of seconds"),
         (["verdict", "--for", "nan"], "not a number of seconds"),
+        (["wait", "--stuck", "2s", "timeout", "3"],
+         "'timeout' does not fit: wait --stuck SECONDS [--report DIR]"),
         (["diff", "1"], "diff A B"),
         (["diff", "1", "2", "3"], "'3' is one word too many"),
         (["stacks", "--merge", "--locals"], "leave out"),

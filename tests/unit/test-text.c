@@ -1,4 +1,5 @@
 /* text: widths, cutting and escaping. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -323,6 +324,19 @@ static void a_line_full_of_tabs_is_long(void **state)
 	buffer_clear(&out);
 }
 
+static void a_time_has_a_unit_or_none(void **state)
+{
+	static const char *const none[] = { "", "s", "soon", "1 s", "1ss", "1d", "m5" };
+
+	(void)state;
+	assert_true(text_seconds("2") == 2);
+	assert_true(text_seconds("0.5s") == 0.5);
+	assert_true(text_seconds("5m") == 300);
+	assert_true(text_seconds("2h") == 7200);
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		assert_true(isnan(text_seconds(none[i])));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +355,7 @@ int main(void)
 		cmocka_unit_test(codepoints_become_utf8),
 		cmocka_unit_test(printable_is_as_in_python),
 		cmocka_unit_test(a_line_full_of_tabs_is_long),
+		cmocka_unit_test(a_time_has_a_unit_or_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
