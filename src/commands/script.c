@@ -82,6 +82,7 @@ static int run_lines(struct command_context *context, const struct command_table
 	size_t number = 0;
 	ssize_t length;
 	int status = STATUS_DONE;
+	uint64_t stops = script_stops_of(context);
 
 	/* Else lines might wait in its buffer while we wait for more. */
 	if (file == stdin)
@@ -89,7 +90,6 @@ static int run_lines(struct command_context *context, const struct command_table
 	while (!context->wants_quit &&
 	       (length = script_read_line(context, file, &line, &capacity)) >= 0) {
 		struct error failure = ERROR_INIT;
-		uint64_t stops = script_stops_of(context);
 		size_t told = context->stops_told;
 		int result;
 
@@ -101,6 +101,8 @@ static int run_lines(struct command_context *context, const struct command_table
 		script_append_events(context);
 		if (script_stops_of(context) != stops && context->stops_told != told)
 			command_display_stop(context);
+		/* A stop may come while the next line is waited for: the line after shows it. */
+		stops = script_stops_of(context);
 		if (result < 0) {
 			error_prefix(&failure, "line %zu", number);
 			script_append_error(context, context->failed_rank, line, failure.message);

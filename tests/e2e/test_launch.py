@@ -46,6 +46,14 @@ ranks = [subprocess.Popen([sys.executable, "main.py"], env=dict(
 sys.exit(sum(rank.wait() for rank in ranks))
 """
 
+# Stops at its line 4 once for each time that the FIFO "gate" is written to.
+GATED = """\
+total = 0
+while total < 3:
+    with open("gate") as gate: total += len(gate.read())
+    total = total
+"""
+
 # Goes on when a file has something in it.
 WAITS = """\
 import sys, time
@@ -78,7 +86,8 @@ class Folder(unittest.TestCase):
         self.state = os.path.join(self.folder, "state")
         for name, text in (("main.py", MAIN), ("helper.py", HELPER),
                            ("starter.py", STARTER), ("waits.py", WAITS),
-                           ("train.py", TORCH), ("go", "")):
+                           ("train.py", TORCH), ("gated.py", GATED),
+                           ("go", "")):
             with open(self.file(name), "w") as file:
                 file.write(text)
 
@@ -403,6 +412,55 @@ class TestBreakpoints(Folder):
         shown = [event["displays"][0]["value"] for event in events
                  if "displays" in event]
         self.assertEqual(shown, ["0", "0", "2"], (events, printed))
+
+    def test_a_stop_while_the_next_line_is_waited_for_is_displayed(self):
+        gate = os.path.join(self.folder, "gate")
+        os.mkfifo(gate)
+        script = subprocess.Popen(
+            [jobs.PROBETUI, "--json", "-x", "-", "--break", "gated.py:4",
+             "--", sys.executable, "gated.py"], cwd=self.folder,
+            env=self.environment(), stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        for end in (script.wait, script.kill, script.stdout.close):
+            self.addCleanup(end)
+
+        def say(line):
+            script.stdin.write(line.encode() + b"\n")
+            script.stdin.flush()
+
+        def read_until(key):
+            event = {}
+            while key not in event:
+                event = json.loads(script.stdout.readline())
+            return event
+
+        def open_gate():
+            with open(gate, "w") as file:
+                file.write("x")
+
+        def has_stopped():
+            """The rank has, and probetui and its node have read so."""
+            with open("/proc/%d/stat" % rank) as file:
+                state = file.read().rpartition(")")[2].split()[0]
+            with open("/proc/%d/task/%d/children" % (script.pid, script.pid)
+                      ) as file:
+                readers = [script.pid, *map(int, file.read().split())]
+            return state == "t" and all(
+                nodes.rests(pid, int(tid)) for pid in readers
+                for tid in os.listdir("/proc/%d/task" % pid))
+        open_gate()
+        say("wait stopped timeout 60")
+        rank = read_until("tid")["tid"]
+        say("display total")
+        shown = [read_until("displays")["displays"][0]["value"]]
+        for _ in range(2):
+            say("continue")
+            read_until("command")
+            open_gate()
+            jobs.wait_for(has_stopped, "the rank to stop")
+            say("wait stopped timeout 60")
+            shown.append(read_until("displays")["displays"][0]["value"])
+        self.assertEqual(shown, ["1", "2", "3"])
 
     def test_of_one_of_two_ranks(self):
         """Who starts them has no number, and is no rank in the end."""
