@@ -13,7 +13,7 @@
 #include "protocol/breakpoint.h"
 #include "protocol/stack.h"
 
-/* Whether path is what was typed, or ends in it behind a slash. */
+/* True if path equals typed, or ends in a slash and typed. */
 static bool break_place_is_meant(const char *path, const char *typed)
 {
 	size_t length = strlen(path);
@@ -49,7 +49,10 @@ static const char *find_of_rank(const struct rank *rank, const char *typed)
 	return found;
 }
 
-/* As the ranks know the file, that of the one looked at first. */
+/*
+ * Returns the full path of the typed file in a rank's stacks or script, the selected rank first;
+ * typed itself if no rank has the file.
+ */
 static const char *break_place_resolve(const struct session *session, const char *typed)
 {
 	const struct rank *looked_at = session_looked_at(session);
@@ -64,7 +67,10 @@ static const char *break_place_resolve(const struct session *session, const char
 	return found ? found : typed;
 }
 
-/* Where that is a library's, its caller's: there a line is rarely meant. */
+/*
+ * Returns the selected frame's file, or its nearest caller's file outside libraries; NULL: no frame
+ * is selected.
+ */
 static const char *looked_at_file(const struct session *session)
 {
 	const struct thread *thread = session_selected_thread(session);
@@ -86,7 +92,7 @@ static bool break_place_is_number(const char *text)
 	return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* No function has such a name. */
+/* True for text with a slash or the ending .py: no function has such a name. */
 static bool break_place_is_file(const char *text)
 {
 	size_t length = strlen(text);
@@ -130,13 +136,13 @@ int break_place_read(struct breakpoint *breakpoint, const struct session *sessio
 	return 0;
 }
 
-/* The word `log` that begins the text; the count: there is none. */
+/* Returns the index of the word `log` that begins the log text; the word count: there is none. */
 static size_t find_log(const struct arguments *arguments)
 {
 	bool has_condition = arguments->count > 1 && strcmp(arguments->words[1], "if") == 0;
 	size_t found = arguments->count;
 
-	/* A name of the program may be in a condition, the text ends it. */
+	/* A condition may contain a variable named log: the last `log` begins the text. */
 	for (size_t i = has_condition ? 3 : 1; i + 1 < arguments->count; i++) {
 		if (strcmp(arguments->words[i], "log") != 0)
 			continue;

@@ -1,7 +1,6 @@
 /*
- * break-place: where a rank is to stop, as a person says it: "train.py:14",
- * "14" of the file looked at, "Net.forward", and what stands behind that: "if
- * CONDITION", "log TEXT".
+ * break-place: the place of a breakpoint as a person types it ("train.py:14", "14" in the selected
+ * frame's file, "Net.forward") and the terms after the place: "if CONDITION", "log TEXT".
  */
 #ifndef COMMANDS_BREAK_PLACE_H
 #define COMMANDS_BREAK_PLACE_H
@@ -13,12 +12,15 @@ struct session;
 
 #define BREAK_PLACE_TERMS "[if CONDITION] [log TEXT]"
 
-/* Fills path and line, or function; files are found as the ranks know them. */
+/*
+ * Fills path and line, or function, from text; a relative path is completed from the ranks' stacks.
+ * -1: *error names the wrong part of text.
+ */
 int break_place_read(struct breakpoint *breakpoint, const struct session *session, const char *text,
 		     struct error *error);
 /*
- * Fills condition and log from the words behind the place. The condition is as
- * it was typed; the text goes to the end of the line, without its quotes.
+ * Fills condition (as typed) and log (the rest of the line, without quotes) from the words after
+ * the place. -1: *error names the word that does not fit.
  */
 int break_place_read_terms(struct breakpoint *breakpoint, const struct arguments *arguments,
 			   struct error *error);

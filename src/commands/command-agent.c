@@ -1,6 +1,6 @@
 /*
- * command-agent: what only the agent within a rank can do: hold it where an
- * exception is not caught, stop it where one is raised, run a file.
+ * command-agent: commands that only the agent in a rank can do: stop the rank at an uncaught
+ * exception, stop the rank where an exception is raised, run code or a file.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +25,10 @@
 
 #define CATCH_USAGE "on, off, lease TIME, types TYPE..., raised TYPE... or raised off"
 
-/* {"catch": null or {"lease", "types"}}, and what was asked for. */
+/*
+ * Reads "catch" (null, or {"lease", "types"}) of the agent's answer; without it "on" and "lease" of
+ * the request. True: catch is on.
+ */
 static bool command_agent_is_caught(const json_t *body, const json_t **lease)
 {
 	const json_t *armed = json_object_get(body, "catch");
@@ -35,7 +38,7 @@ static bool command_agent_is_caught(const json_t *body, const json_t **lease)
 	return armed ? json_is_object(armed) : json_is_true(json_object_get(body, "on"));
 }
 
-/* Of what was asked for nothing is left out, as text_duration does. */
+/* Appends the lease exactly: a larger unit only if no remainder is lost, unlike text_duration(). */
 static void say_lease(struct buffer *out, double seconds)
 {
 	static const struct {
@@ -109,7 +112,7 @@ static json_t *make_types(const struct arguments *arguments, size_t first)
 	return types;
 }
 
-/* The words behind `raised`. */
+/* Runs `catch raised` with the words after `raised`. */
 static int run_raised(struct command_context *context, const struct arguments *arguments,
 		      struct error *error)
 {
@@ -139,7 +142,7 @@ static int run_raised(struct command_context *context, const struct arguments *a
 	return result;
 }
 
-/* -1 and a sentence for words that are none of catch's. */
+/* Fills request from the words of `catch`; -1: *error says which words `catch` takes. */
 static int read_catch(json_t *request, const struct arguments *arguments, struct error *error)
 {
 	double lease;
@@ -166,8 +169,8 @@ static int read_catch(json_t *request, const struct arguments *arguments, struct
 }
 
 /*
- * A script is told of what is held then; a screen sees it by itself, and one
- * command is gone before.
+ * Only a script connects to the agents, so that it receives the later stops: a screen sees the
+ * stops without a connection, and a single command exits before.
  */
 static void command_agent_follow(struct command_context *context)
 {
@@ -217,7 +220,10 @@ const struct command command_catch = {
 	.run = catch_run,
 };
 
-/* A file that is here is run as one, by the path that the ranks see. */
+/*
+ * Returns the absolute path of the only word if it is a regular file here (owned by the caller);
+ * NULL: the words are code.
+ */
 static char *command_agent_find_file(const struct arguments *arguments)
 {
 	struct stat about;
@@ -228,7 +234,7 @@ static char *command_agent_find_file(const struct arguments *arguments)
 	return realpath(arguments->words[0], NULL);
 }
 
-/* A word that can only be meant as a file's name. */
+/* True for a word that can only be the name of a file, not code. */
 static bool command_agent_is_path(const char *word)
 {
 	size_t length = strlen(word);

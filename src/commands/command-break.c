@@ -1,5 +1,6 @@
 /*
- * command-break: where ranks are to stop.
+ * command-break: breakpoints, watchpoints, and the commands that list, clear, enable, disable and
+ * restrict them.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ static struct breakpoints *list_of(struct command_context *context)
 	return &context->engine->session.choice.breakpoints;
 }
 
-/* Of the watches alone, or all. */
+/* Lists all breakpoints, or only the watchpoints. */
 static int command_break_list(struct command_context *context, bool is_of_watches)
 {
 	const struct session *session = &context->engine->session;
@@ -60,7 +61,7 @@ static int command_break_list(struct command_context *context, bool is_of_watche
 	return 0;
 }
 
-/* Why it is not set is said once: here, or by what follows. */
+/* Prints a breakpoint's row; without has_reason text omits the reason, which the error repeats. */
 static void say_summary(struct command_context *context, int id, bool has_reason)
 {
 	struct breakpoint_summary summary;
@@ -70,7 +71,7 @@ static void say_summary(struct command_context *context, int id, bool has_reason
 		return;
 	if (!has_reason && !context->is_json)
 		summary.message = NULL;
-	/* A screen has not waited for the debuggers. */
+	/* A screen has not waited for the debuggers: the row says nothing of their answers. */
 	format_text_breakpoint(&out, &summary, !context->screen);
 	if (context->screen)
 		engine_say(context->engine, false, "%s", out.data);
@@ -95,8 +96,9 @@ static bool is_set_somewhere(const struct session *session, int id)
 }
 
 /*
- * A shell waits until the debuggers have it; id 0: nothing is said of it.
- * added: it was not there before, and goes where it can be set nowhere.
+ * Sends the breakpoints to the debuggers; a shell waits for the answers. id: breakpoint to print,
+ * 0: none. added: id of a new breakpoint, which is removed if no debugger can set it; 0: none is
+ * new.
  */
 static int tell_of(struct command_context *context, int id, int added, struct error *error)
 {
@@ -155,7 +157,7 @@ static void command_break_choose_ranks(struct session_breakpoint *added,
 		rankset_copy(&added->ranks, &context->ranks);
 }
 
-/* Where files are is asked of stacks; a script may not have looked yet. */
+/* Paths are completed from the ranks' stacks; in a script no stack may have been sampled yet. */
 static int command_break_look(struct command_context *context, struct error *error)
 {
 	if (command_check_job(context->engine, "break", error) < 0)
@@ -230,7 +232,7 @@ const struct command command_tbreak = {
 	.run = tbreak_run,
 };
 
-/* The frame looked at, in all ranks that have it at the same depth. */
+/* Chooses the selected frame's depth, and the ranks that have that frame at the same depth. */
 static void command_break_choose_frame(struct session_breakpoint *added, struct control *control,
 				       const struct session *session)
 {
@@ -290,7 +292,7 @@ const struct command command_watch = {
 	.run = command_break_watch_run,
 };
 
-/* Lends the breakpoint that the first word names; NULL and a sentence. */
+/* Returns the breakpoint that the first word names (borrowed); NULL: *error says why. */
 static struct session_breakpoint *named(struct command_context *context,
 					const struct arguments *arguments, struct error *error)
 {
@@ -312,7 +314,7 @@ static struct session_breakpoint *named(struct command_context *context,
 	return found;
 }
 
-/* A script has asked for it; a person may have mistaken the number. */
+/* Only a screen confirms what was cleared: a person may have mistyped the number. */
 static void say_cleared(struct command_context *context, int id)
 {
 	struct breakpoint_summary summary;
@@ -337,7 +339,7 @@ static int clear_all(struct command_context *context, struct error *error)
 	if (context->screen)
 		engine_say(context->engine, false, "cleared %zu breakpoint%s", count,
 			   count == 1 ? "" : "s");
-	/* A script's answers are stops; a shell has one value of each command. */
+	/* In a script only stops are printed; a shell prints one JSON value for each command. */
 	else if (context->is_json && !context->engine->settings.script)
 		format_document(context->out, json_pack("{s:[]}", "breakpoints"));
 	return command_break_tell(context, 0, error);

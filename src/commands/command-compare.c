@@ -1,6 +1,6 @@
 /*
- * command-compare: one expression, or one line for the debuggers' prompts, in
- * several ranks, equal answers together.
+ * command-compare: compare evaluates one expression in several ranks, broadcast types one line at
+ * the debuggers' prompts; ranks with equal answers share a row.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,10 @@
 #include "engine/setting.h"
 #include "model/paramdiff.h"
 
-/* What was not compared may differ; of one rank alone nothing is to be. */
+/*
+ * Sets the exit status: partial if values could not be compared, a finding if they differ. A single
+ * rank that is not a tensor needs no comparison.
+ */
 static void command_compare_judge(struct command_context *context, const struct answers *answers,
 				  const struct answer_classes *classes)
 {
@@ -42,10 +45,7 @@ static void command_compare_judge(struct command_context *context, const struct 
 					 (parts && paramdiff_is_finding(parts)));
 }
 
-/*
- * Whether classes are within the tolerance, or how they differ, takes a look at
- * their elements.
- */
+/* A difference in detail, or a tolerance, needs the elements of the classes' tensors. */
 static void command_compare_compare_elements(struct engine *engine)
 {
 	if (!engine->rank_query.wants_difference && !(engine->session.answers.tolerance > 0))
@@ -54,7 +54,7 @@ static void command_compare_compare_elements(struct engine *engine)
 	value_difference_wait(engine);
 }
 
-/* Ranks that differ are a finding; of a broadcast nothing is. */
+/* For `compare` differing ranks are a finding; for `broadcast` no answer is a finding. */
 static int command_compare_answer(struct command_context *context, struct error *error)
 {
 	struct engine *engine = context->engine;
@@ -78,10 +78,10 @@ static int command_compare_answer(struct command_context *context, struct error 
 	return 0;
 }
 
-/* The letters of a name, as pdb tells where its command's name ends. */
+/* Letters of a command's name: pdb ends the name at the first other character. */
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-/* "quit()" and "q=1" are that command, too. */
+/* pdb takes "quit()" and "q=1" as the command quit, too. */
 static bool begins_with_quit(const char *line)
 {
 	static const char *const words[] = { "q", "quit", "exit", "EOF" };
@@ -95,7 +95,7 @@ static bool begins_with_quit(const char *line)
 	return false;
 }
 
-/* pdb parts commands at ;; wherever it stands, and so in strings. */
+/* pdb separates commands at every ;;, even within a string. */
 static bool is_quit(const char *line)
 {
 	while (line && !begins_with_quit(line)) {
@@ -105,7 +105,10 @@ static bool is_quit(const char *line)
 	return line != NULL;
 }
 
-/* What ends programs is asked about, however it is said; as command_confirm. */
+/*
+ * Asks before a line that ends programs ("x;; q()" as well as "q"). 1: go ahead; else as
+ * control_confirm().
+ */
 static int command_compare_confirm(struct command_context *context, const char *name,
 				   const char *line, struct error *error)
 {
@@ -121,7 +124,7 @@ static int command_compare_confirm(struct command_context *context, const char *
 	return result;
 }
 
-/* The options in front of an expression. */
+/* Options before the expression. */
 struct options {
 	bool wants_difference;
 	double tolerance;
@@ -138,8 +141,8 @@ static int read_tolerance(struct options *options, const char *text, struct erro
 }
 
 /*
- * An option behind the expression would be taken for a part of it, as Python
- * would; so would one that there is not.
+ * Refuses options after the expression, which Python would take as a part of the expression, and
+ * unknown options.
  */
 static int command_compare_check_words(const struct arguments *arguments, struct error *error)
 {

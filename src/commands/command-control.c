@@ -1,6 +1,4 @@
-/*
- * command-control: connecting to debuggers, and stepping with them.
- */
+/* command-control: commands that connect to debuggers, resume, step, pause and detach. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,16 +23,20 @@
 
 #define LINE_MAXIMUM INT_MAX
 
-/* How a command that lets ranks run is asked for. */
+/* The request that resumes ranks. */
 struct motion {
 	const char *request;
-	int line;      /* 0: none is named */
-	bool is_far;   /* it may go beyond the line */
-	bool is_asked; /* about peers that it would wait for */
-	bool is_free;  /* nothing is to stop them: not a pause, either */
+	int line;    /* target line of `until` and `jump`; 0: none */
+	bool is_far; /* true: the ranks may run beyond the line */
+	/* true: ask first if a step may enter a collective that stopped peers do not enter */
+	bool is_asked;
+	bool is_free; /* true: nothing may stop the ranks again, so a pending pause is withdrawn */
 };
 
-/* What is above the frame looked at is left behind: so is the choice of it. */
+/*
+ * A resumed rank leaves the frames above the selected one: resets the selected frame to the
+ * default.
+ */
 static void forget_frame(struct session *session, const struct rankset *moved,
 			 const struct motion *motion)
 {
@@ -49,8 +51,8 @@ static void forget_frame(struct session *session, const struct rankset *moved,
 }
 
 /*
- * What is not said is as the node has it by itself: the thread at the prompt,
- * all threads of Python together.
+ * Adds the thread and mode only if they differ from the node's defaults: the stopped thread, and
+ * all Python threads together.
  */
 static void add_thread(json_t *arguments, const struct engine *engine, const struct rank *rank)
 {
@@ -84,7 +86,10 @@ static void ask_motion(struct control *control, struct rank_answers *pending, st
 	rank_answers_add(pending, rank, motion->request, arguments);
 }
 
-/* What the line says that it stands at; a screen has read it. */
+/*
+ * Reads the rank's source file, so that the question can look at the current line; a screen has
+ * already read the file.
+ */
 static void read_source(struct engine *engine, const struct rank *rank)
 {
 	const struct session *session = &engine->session;
@@ -110,7 +115,7 @@ static bool are_all(const struct control *control, const struct session *session
 	return true;
 }
 
-/* 1: go ahead; else as control_confirm(). */
+/* Asks before a step into a collective. 1: go ahead; else as control_confirm(). */
 static int confirm_collective(const struct control *control, struct command_context *context,
 			      const struct motion *motion, struct error *error)
 {
@@ -301,7 +306,7 @@ const struct command command_jump = {
 	.run = jump_run,
 };
 
-/* One request with the pid alone to each of the ranks. */
+/* Sends one request, with the pid and no further target, to each of the ranks. */
 static int command_control_ask_each(struct control *control, struct command_context *context,
 				    const char *request, bool is_forced, struct error *error)
 {
@@ -349,7 +354,7 @@ const struct command command_pause = {
 	.run = pause_run,
 };
 
-/* On its way to where it stops next. */
+/* True if a rank was resumed by its debugger and has not stopped yet. */
 static bool is_any_on_its_way(const struct session *session)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {
@@ -361,7 +366,9 @@ static bool is_any_on_its_way(const struct session *session)
 	return false;
 }
 
-/* Running ranks may wait for stopped ones, in the focus or not. */
+/*
+ * Running ranks may wait for stopped ranks outside the focus: without `ranks SET` all are resumed.
+ */
 static int release_run(struct command_context *context, const struct arguments *arguments,
 		       struct error *error)
 {
@@ -463,7 +470,7 @@ static int ask_to_connect(const struct control *control, struct command_context 
 	return control_finish(control, context, pending, error);
 }
 
-/* A person is told the cost first; a script says what it wants. */
+/* Only a screen asks before it connects; a script connects at once. */
 static int connect_ranks(struct command_context *context, struct error *error)
 {
 	struct control control = { .command = "connect", .need = CONTROL_WAITING };

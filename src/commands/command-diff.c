@@ -18,15 +18,15 @@
 #include "model/rankselect.h"
 #include "model/stackdiff.h"
 
-/* One side: some ranks, all with this stack. */
+/* One side of the diff: ranks that all have this stack. */
 struct side {
 	struct rankset ranks;
 	const struct stack *stack;
 	const struct process *process;
-	bool is_part; /* of a set whose ranks have different stacks */
+	bool is_part; /* true: the named set has other stacks, too */
 };
 
-/* Of a set with several stacks the most frequent one stands for it. */
+/* Reduces the side's ranks to those with the most frequent stack. */
 static void keep_largest_class(struct side *side, const struct session *session)
 {
 	struct rankset largest = RANKSET_INIT;
@@ -127,7 +127,7 @@ static void append_diff(struct command_context *context, const struct side *a, c
 		append_sides(context->out, a, b);
 		format_text_diff(context->out, &diff);
 	}
-	/* Ranks of one side that differ are a difference, too. */
+	/* Different stacks within one side are a finding, too. */
 	collect_finding(context, is_different(&diff) || a->is_part || b->is_part);
 	stackdiff_clear(&diff);
 }

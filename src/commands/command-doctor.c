@@ -1,6 +1,4 @@
-/*
- * command-doctor: which ways lead into each rank, and what is in the way.
- */
+/* command-doctor: the connections that each rank allows, and the obstacles to the others. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +23,7 @@ static json_t *command_doctor_copy_text(const json_t *from, const char *key)
 	return json_text(json_get_string(from, key, NULL));
 }
 
-/* Only the keys of the contract, each of its type. */
+/* Copies only the documented keys of a connection, each with its documented type. */
 static json_t *way_to_json(const json_t *way, bool *is_finding)
 {
 	bool is_ok = json_get_boolean(way, "ok", false);
@@ -40,7 +38,10 @@ static json_t *way_to_json(const json_t *way, bool *is_finding)
 	return json;
 }
 
-/* Its own number of the process stands for none on this machine. */
+/*
+ * A pid from PROCESS_FIRST_STANDIN on is probetui's own number for a process elsewhere, not a pid
+ * of this machine: null.
+ */
 static json_t *shown_pid(const json_t *rank)
 {
 	int64_t pid = json_get_integer(rank, "pid", 0);
@@ -48,7 +49,7 @@ static json_t *shown_pid(const json_t *rank)
 	return pid > 0 && pid < PROCESS_FIRST_STANDIN ? json_integer(pid) : json_null();
 }
 
-/* The node knows the number no more of one that has gone. */
+/* Takes the rank from the session: the node forgets the rank of an exited process. */
 static int rank_number(const struct session *session, const json_t *rank)
 {
 	int64_t pid = json_get_integer(rank, "pid", 0);
@@ -94,7 +95,7 @@ static json_t *answer_to_json(const struct session *session, const json_t *answe
 	return json;
 }
 
-/* The same answer: one fault closes many ways. */
+/* True for equal answers: one fault often closes several connections. */
 static bool command_doctor_is_same(const json_t *a, const json_t *b)
 {
 	return json_get_boolean(a, "ok", false) == json_get_boolean(b, "ok", false) &&
@@ -102,7 +103,7 @@ static bool command_doctor_is_same(const json_t *a, const json_t *b)
 	       strcmp(json_get_string(a, "fix", ""), json_get_string(b, "fix", "")) == 0;
 }
 
-/* Ways in a row that have the same answer; returns the number of the next. */
+/* Appends consecutive connections that have the same answer; returns the index of the next one. */
 static size_t append_ways(struct buffer *out, const json_t *ways, size_t first)
 {
 	const json_t *way = json_array_get(ways, first);
@@ -141,7 +142,7 @@ static void append_heading(struct buffer *out, const json_t *rank)
 		buffer_append_string(out, "  on another machine\n");
 }
 
-/* Ranks in a row that have the same answers; returns the next. */
+/* Appends consecutive ranks that have the same answers; returns the index of the next rank. */
 static size_t command_doctor_append_ranks(struct buffer *out, const json_t *ranks, size_t first)
 {
 	const json_t *rank = json_array_get(ranks, first);
@@ -175,7 +176,7 @@ static void command_doctor_append_text(struct buffer *out, const json_t *documen
 		next = command_doctor_append_ranks(out, ranks, next);
 }
 
-/* The newest answers, which may be still to come, or recorded. */
+/* Collects each rank's newest answer, live or recorded; ranks without an answer are left out. */
 static json_t *known_answers(const struct engine *engine)
 {
 	const struct session *session = &engine->session;
@@ -205,7 +206,7 @@ static json_t *command_doctor_ask(struct command_context *context, struct error 
 	return request_call(engine, "diagnose", json_pack("{s:o}", "pids", pids), error);
 }
 
-/* A screen waits for nothing: what is not known yet is shown when it is. */
+/* A screen does not wait: answers that come later are added when they arrive. */
 static int show_on_screen(struct command_context *context, struct error *error)
 {
 	struct engine *engine = context->engine;

@@ -1,7 +1,4 @@
-/*
- * command-eval: code that ranks run, wherever they are, equal answers
- * together.
- */
+/* command-eval: code that ranks run, running or stopped; ranks with equal answers share a row. */
 #include <stdlib.h>
 
 #include "banned.h"
@@ -16,7 +13,10 @@
 #include "engine/rank-answers.h"
 #include "engine/rank-query.h"
 
-/* What raised is a finding; who was not reached makes the answer partial. */
+/*
+ * An exception raised by the code is a finding; a rank that was not reached makes the answer
+ * partial.
+ */
 static void command_eval_judge(struct command_context *context,
 			       const struct answer_classes *classes)
 {
@@ -31,7 +31,7 @@ static void command_eval_judge(struct command_context *context,
 	collect_finding(context, is_raised);
 }
 
-/* -1 and the reasons where no rank has run it. */
+/* -1, *error with each rank's reason: no rank has run the code. */
 static int check_reached(struct command_context *context, const struct answers *answers,
 			 const struct answer_classes *classes, struct error *error)
 {

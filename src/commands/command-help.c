@@ -1,6 +1,6 @@
 /*
- * command-help: the commands themselves: their list, a shell's completion of
- * them, and names of other programs that people try.
+ * command-help: the list of commands, the shell completion script, and commands of other programs
+ * that people try here.
  */
 #include "banned.h"
 #include "base/buffer.h"
@@ -55,7 +55,7 @@ const struct command command_completion = {
 	.run = completion_run,
 };
 
-/* Of Probe v1: its name has no command here yet. */
+/* pprof is a command of Probe v1 that does not exist here yet. */
 static int pprof_run(struct command_context *context, const struct arguments *arguments,
 		     struct error *error)
 {
@@ -74,7 +74,7 @@ const struct command command_pprof = {
 	.run = pprof_run,
 };
 
-/* Of Probing. */
+/* query is a command of Probing that does not exist here yet. */
 static int query_run(struct command_context *context, const struct arguments *arguments,
 		     struct error *error)
 {

@@ -1,7 +1,4 @@
-/*
- * command-inject: the agent is put into ranks that run already, and leaves
- * them.
- */
+/* command-inject: injects the agent into running ranks, and ejects it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +24,7 @@ static void command_inject_add(json_t *json, const json_t *body)
 	json_set_text(json, "listens", json_get_string(body, "result", "?"));
 }
 
-/* Flags of Probe's inject, and its ADDRESS. */
+/* Refuses flags of Probe's inject, and its ADDRESS, that probetui does not support. */
 static int check_flags(const struct arguments *arguments, struct error *error)
 {
 	for (size_t i = 0; i < arguments->count; i++) {

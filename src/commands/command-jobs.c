@@ -1,6 +1,4 @@
-/*
- * command-jobs: which jobs run here, and how they are.
- */
+/* command-jobs: the jobs on this host, and their status. */
 #include <stdio.h>
 
 #include "banned.h"
@@ -13,10 +11,10 @@
 #include "engine/jobs.h"
 #include "engine/users.h"
 
-/* Names of users that take longer to look up are left out. */
+/* User names that take more seconds than this to look up are left out. */
 #define NAME_SECONDS 2.0
 
-/* As of a verdict: two samples tell what moves. */
+/* Seconds between two samples, which show which ranks move (as for a verdict). */
 #define SAMPLE_SECONDS 0.2
 
 static int jobs_run(struct command_context *context, const struct arguments *arguments,

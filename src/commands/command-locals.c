@@ -21,13 +21,17 @@
 #include "protocol/stack.h"
 #include "protocol/variable.h"
 
-/* Which frame: what was named, else what is selected, else the user's. */
+/*
+ * The frame to read: the named one, else the selected one, else the innermost frame of the user's
+ * code.
+ */
 struct spot {
 	const struct rank *rank;
 	const struct thread *thread;
 	int depth;
-	struct selection selection; /* of this rank; else nothing */
-	bool has_secrets;	    /* their values are shown */
+	/* the session's selection if rank is the selected rank; else none */
+	struct selection selection;
+	bool has_secrets; /* true: values that look like secrets are not masked */
 };
 
 static int command_locals_choose_rank(struct command_context *context, struct spot *spot,
@@ -108,7 +112,7 @@ static void command_locals_append(struct command_context *context, const struct 
 	format_document(context->out, json);
 }
 
-/* One rank was asked: what others did not answer does not matter here. */
+/* Only one rank was asked: other ranks without an answer do not make the answer partial. */
 static int command_locals_answer(struct command_context *context, const struct spot *spot,
 				 struct error *error)
 {
@@ -130,7 +134,7 @@ static int command_locals_answer(struct command_context *context, const struct s
 	return result;
 }
 
-/* `locals 2` is what many type first. */
+/* `locals 2` (without `rank`) is a frequent first attempt, so a number is recognised. */
 static bool command_locals_is_number(const char *word)
 {
 	return word[0] != '\0' && word[strspn(word, "0123456789")] == '\0';

@@ -1,6 +1,6 @@
 /*
- * command-output: the last lines that ranks printed, where they go to files,
- * and where they go else.
+ * command-output: the last lines that ranks printed, if their streams are files that can be read;
+ * else the targets of the streams.
  */
 #include <stdio.h>
 
@@ -31,8 +31,8 @@ static const char *const marks[OUTPUT_KIND_COUNT] = {
 };
 
 /*
- * What the session knows of it afterwards, lent until the next one is asked
- * about: it keeps those of a few processes only. NULL and a sentence.
+ * Requests a rank's output and returns the session's copy, valid until the next request: the
+ * session keeps the output of only a few processes. NULL: *error says why.
  */
 static const struct output *find_output(struct command_context *context, const struct rank *rank,
 					struct error *error)
@@ -57,8 +57,8 @@ static const struct output *find_output(struct command_context *context, const s
 }
 
 /*
- * One of the last lines of its kind. Two files say nothing of the order in
- * which their lines were printed, so one must not hide the other.
+ * True for one of the last `lines` lines of its stream. Each stream counts on its own, because two
+ * files do not record the common order of their lines.
  */
 static bool is_last(const struct output *output, size_t line, int lines)
 {

@@ -1,6 +1,4 @@
-/*
- * command-params: parameters and buffers that replicas should have alike.
- */
+/* command-params: parameters and buffers that should be equal on all replicas. */
 #include <stdlib.h>
 #include <string.h>
 

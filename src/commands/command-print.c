@@ -1,6 +1,4 @@
-/*
- * command-print: expressions, evaluated by the debuggers that hold ranks.
- */
+/* command-print: expressions evaluated by the debuggers of stopped ranks. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +26,7 @@
 struct evaluation {
 	struct control control;
 	const char *expression;
-	const char *name; /* what gets its value there; NULL: nothing */
+	const char *name; /* variable to assign the value to; NULL: print only */
 };
 
 static json_t *command_print_make_arguments(const struct session *session, const struct rank *rank,
@@ -44,7 +42,7 @@ static json_t *command_print_make_arguments(const struct session *session, const
 	return arguments;
 }
 
-/* A pdb has its statements for that. */
+/* pdb has no request to set a variable: its argument is the statement "name = expression". */
 static json_t *make_assignment(const struct session *session, const struct rank *rank,
 			       const struct evaluation *evaluation)
 {
@@ -80,7 +78,7 @@ static void command_print_ask(struct rank_answers *pending, struct engine *engin
 			command_print_make_arguments(session, rank, evaluation->expression));
 }
 
-/* Text of several lines, each behind the rank's name. */
+/* Appends each line of text after "rank N: ". */
 static void command_print_append_lines(struct buffer *out, int rank, const char *text)
 {
 	while (*text != '\0') {
@@ -115,7 +113,7 @@ static void append_result(struct command_context *context, const struct evaluati
 	format_document(context->out, json);
 }
 
-/* -1 and the sentences when all of them failed. */
+/* -1, *error with the ranks' errors: every evaluation failed. */
 static int take_results(struct command_context *context, const struct evaluation *evaluation,
 			struct rank_answers *pending, struct error *error)
 {
@@ -199,7 +197,9 @@ const struct command command_print = {
 	.run = print_run,
 };
 
-/* Where NAME = VALUE is parted: the first = that is in no bracket or string. */
+/*
+ * Returns the index of the first = outside brackets and strings; the length of text: there is none.
+ */
 static size_t find_equals(const char *text)
 {
 	int depth = 0;
@@ -224,7 +224,7 @@ static size_t find_equals(const char *text)
 	return at;
 }
 
-/* "x " becomes "x"; the text behind its blanks is lent. */
+/* Removes blanks at both ends in place; returns a pointer into text. */
 static char *command_print_trim(char *text)
 {
 	size_t length;
@@ -236,7 +236,7 @@ static char *command_print_trim(char *text)
 	return text;
 }
 
-/* Without `ranks SET` the rank looked at is meant, as the locals shown are. */
+/* Without `ranks SET` `assign` means the rank whose locals are shown. */
 static void mean_looked_at(struct command_context *context)
 {
 	const struct rank *rank = session_looked_at(&context->engine->session);
@@ -318,7 +318,7 @@ static bool are_displayed(const struct engine *engine, void *data)
 	return true;
 }
 
-/* A shell waits for what was asked at the last stop. */
+/* A shell first waits for the expressions that were requested at the last stop. */
 static void command_print_list(struct command_context *context)
 {
 	const struct displays *displays = &context->engine->session.choice.displays;

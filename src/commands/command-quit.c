@@ -1,6 +1,4 @@
-/*
- * command-quit: the end of a script, and of the job that was started.
- */
+/* command-quit: ends a script, and detaches from or ends the job that was started. */
 #include <string.h>
 
 #include "banned.h"
@@ -21,7 +19,7 @@ static bool is_job_over(const struct engine *engine, void *data)
 	return !launching_is_alive(&engine->session);
 }
 
-/* The supervisor of the job waits 10 s between asking it and killing it. */
+/* END_SECONDS is longer than the 10 s between the job supervisor's SIGTERM and SIGKILL. */
 static int command_quit_end_job(struct command_context *context, struct error *error)
 {
 	struct engine *engine = context->engine;
@@ -42,7 +40,7 @@ static int quit_run(struct command_context *context, const struct arguments *arg
 	if (arguments->count == 1 && !is_end && !arguments_is(arguments, "detach"))
 		return error_set(error, "quit takes nothing, detach or end");
 	context->wants_quit = true;
-	/* A script is over; a shell has one value of each command. */
+	/* A script just ends; a shell prints one JSON value for each command. */
 	if (context->is_json && !context->engine->settings.script)
 		format_document(context->out, json_pack("{s:s}", "command", "quit"));
 	return is_end ? command_quit_end_job(context, error) : 0;

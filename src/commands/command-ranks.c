@@ -1,6 +1,4 @@
-/*
- * command-ranks: what all ranks are at: ranks, verdict, stacks.
- */
+/* command-ranks: the current state of all ranks: ranks, verdict, stacks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +171,7 @@ static void command_ranks_append_merged(struct command_context *context)
 	stacktree_free(root);
 }
 
-/* What --merge, --native, --locals and --secrets ask for. */
+/* The options --merge, --native, --locals and --secrets. */
 struct look {
 	bool is_merged;
 	bool is_native;
@@ -186,7 +184,7 @@ static int show_stacks(struct command_context *context, const struct look *look,
 {
 	const struct session *session = &context->engine->session;
 	struct frame_locals *locals = NULL;
-	/* The merged tree marks the outliers. */
+	/* The merged tree marks outliers, which needs samples over VERDICT_SECONDS. */
 	int result = collect_samples(context, look->is_merged ? VERDICT_SECONDS : 0, error);
 
 	if (result == 0 && !look->is_merged)

@@ -18,10 +18,10 @@
 #include "engine/report.h"
 #include "engine/request-group.h"
 
-/* As of a verdict: two samples tell what moves. */
+/* Seconds between two samples, which show which ranks move (as for a verdict). */
 #define SAMPLE_SECONDS 0.2
 
-/* What nodes know besides stacks; a recording has what was asked then. */
+/* Requests what nodes know besides stacks; waits at most the timeout of the settings. */
 static void ask_evidence(struct engine *engine)
 {
 	struct request_group *group = request_group_new(engine, NULL, NULL, NULL);
@@ -32,7 +32,7 @@ static void ask_evidence(struct engine *engine)
 	request_group_free(group);
 }
 
-/* A screen waits for nothing: what is answered later shows then. */
+/* A screen does not wait: answers that come later are in the next report. */
 static void command_report_look_around(struct command_context *context, bool is_fresh)
 {
 	if (!context->screen) {
@@ -87,7 +87,9 @@ static int report_run(struct command_context *context, const struct arguments *a
 	    collect_named(context, error) < 0)
 		return -1;
 	command_report_look_around(context, is_fresh);
-	/* On the screen it was written when it was said. */
+	/*
+	 * A screen wrote the file when the command was first run; only its path is printed again.
+	 */
 	if (context->screen && is_fresh && path) {
 		buffer_printf(context->out, "%s\n", path);
 		return 0;

@@ -1,6 +1,6 @@
 /*
- * command-select: what is looked at: rank, thread, frame, focus. On the
- * screen the panes follow; a shell is told the place.
+ * command-select: selects rank, thread, frame and focus. On the screen the panes follow the
+ * selection; a shell prints the selected place.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "model/rankselect.h"
 #include "protocol/stack.h"
 
-/* The frames of the selected thread; NULL and a sentence if there are none. */
+/* Returns the frames of the selected thread (borrowed); NULL: *error says why there are none. */
 static const struct stack *selected_stack(const struct session *session, struct error *error)
 {
 	const struct rank *rank = session_selected(session);
@@ -76,7 +76,7 @@ static int command_select_look_for(struct command_context *context, double secon
 	return result;
 }
 
-/* In a shell the place is sampled first and told afterwards. */
+/* A shell samples the rank before it prints the place. */
 static int command_select_look(struct command_context *context, struct error *error)
 {
 	return command_select_look_for(context, 0, error);
@@ -213,7 +213,7 @@ static int command_select_step(struct command_context *context, const struct arg
 	stack = selected_stack(session, error);
 	if (!stack)
 		return -1;
-	/* As in pdb a count that is too large leads to the last frame. */
+	/* A count beyond the last frame selects the last frame, as in pdb. */
 	last = direction > 0 ? (int)stack->frame_count - 1 - from : from;
 	depth = from + direction * (count < last || last < 1 ? count : last);
 	return command_select_select_depth(context, depth, error);

@@ -1,6 +1,5 @@
 /*
- * command-set: the settings and their values; those that can change while the
- * program runs are changed.
+ * command-set: lists the settings and their values, and changes those that can change at run time.
  */
 #include <stdio.h>
 #include <string.h>

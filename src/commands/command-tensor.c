@@ -1,6 +1,6 @@
 /*
- * command-tensor: what a tensor of one rank is, all of its elements looked at;
- * a slice of it; and a file with all of them.
+ * command-tensor: describes one rank's tensor (statistics over all elements), prints a slice, or
+ * writes all elements to a file.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,13 +33,15 @@ struct looking {
 	char *expression;
 	const char *slice_text;
 	const char *path;
-	bool is_sample; /* only a part of a large one is read, and no hash */
+	bool is_sample; /* true: only a part of a large tensor is read, without a hash */
 	struct tensor_answer told;
 	struct tensor_answer sliced;
-	bool is_torn; /* the file's elements are of several times */
+	bool is_torn; /* true: the file's elements were read at different times */
 };
 
-/* The rank is looked up anew: while one waits, others come and go. */
+/*
+ * Sends a request for the tensor; finds the rank anew, because ranks appear and exit during a wait.
+ */
 static json_t *command_tensor_ask_rank(const struct looking *looking,
 				       const struct tensor_question *ask, struct error *error)
 {
@@ -57,7 +59,7 @@ static json_t *command_tensor_ask_rank(const struct looking *looking,
 		error);
 }
 
-/* The sentence names the rank. */
+/* Prefixes a failure with the rank. */
 static int command_tensor_fail(const struct looking *looking, struct error *failure,
 			       struct error *error)
 {
@@ -139,7 +141,7 @@ static int command_tensor_cut(struct looking *looking, struct error *error)
  * The file
  */
 
-/* The elements of one part, which are asked for. */
+/* Requests the elements of one part and adds them to the file. */
 static int write_part(const struct looking *looking, struct tensor_export *export, int64_t start,
 		      int64_t count, struct error *error)
 {
@@ -196,7 +198,7 @@ static void command_tensor_append_frame(struct buffer *out, const struct tensor_
 
 static void append_storage(struct buffer *out, const struct tensor *tensor)
 {
-	/* Of a nested one that is not known. */
+	/* The element count of a nested tensor is unknown (-1). */
 	if (tensor->element_count >= 0) {
 		buffer_append_string(out, "  strides ");
 		tensortext_append_sizes(out, tensor->strides, tensor->dimension_count);
@@ -231,7 +233,7 @@ static void append_slice(struct buffer *out, const struct tensor_slice *slice)
 	}
 }
 
-/* uint4 and structured types: their bytes are known, not what they mean. */
+/* True for uint4 and structured types: their bytes are read, but not decoded to numbers. */
 static bool is_opaque(const struct tensor *tensor)
 {
 	const struct dtype *dtype = tensor->dtype ? dtype_find(tensor->dtype) : NULL;
@@ -303,7 +305,10 @@ static void command_tensor_append_json(const struct looking *looking)
 	format_document(looking->context->out, json);
 }
 
-/* What is not known of it, or not of one time, makes the answer partial. */
+/*
+ * Sets the exit status: unread elements, or elements read at different times, make the answer
+ * partial.
+ */
 static void command_tensor_judge(struct looking *looking)
 {
 	const struct tensor *tensor = &looking->told.tensor;

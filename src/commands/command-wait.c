@@ -1,5 +1,6 @@
 /*
- * command-wait: a script waits until something is so.
+ * command-wait: a script waits until ranks have stopped or exited, until a verdict has a text, or
+ * for watch-nan.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,15 +28,16 @@
 
 struct wait {
 	struct command_context *context;
-	const char *text;	/* of the sentence; NULL: for stops, exits */
+	/* text awaited in the verdict's sentence; NULL: waits for stops or exits */
+	const char *text;
 	const char *ranks_text; /* NULL: the focus */
-	struct rankset ranks;	/* that are to stop, or exit */
+	struct rankset ranks;	/* ranks that must stop or exit */
 	double seconds;
-	double began;	   /* loop_now() when it did */
-	uint64_t revision; /* last judged */
+	double began;	   /* loop_now() at the start of the wait */
+	uint64_t revision; /* session revision that was last checked */
 };
 
-/* The ranks may not be known yet: this only sees whether it is a set. */
+/* Checks only the syntax of the set: the ranks may not be known yet. */
 static int check_set(struct wait *wait, const char *text, struct error *error)
 {
 	struct rankselect select = RANKSELECT_INIT;
@@ -98,13 +100,13 @@ static bool has_exited(const struct engine *engine, void *data)
 	return rankset_count(&wait->ranks) > 0;
 }
 
-/* Its debugger is, or was, ours to wait for. */
+/* True if probetui has, or has lost, a connection to the rank's debugger. */
 static bool has_session(const struct rank *rank)
 {
 	return debugger_is_ours(&rank->debugger) || rank->debugger.state == DEBUGGER_LOST;
 }
 
-/* Of a job that was started by us: one has stopped, or none will come. */
+/* True for a started job when any rank has stopped, or no more ranks can appear. */
 static bool has_come(const struct engine *engine, void *data)
 {
 	struct wait *wait = data;
@@ -117,7 +119,7 @@ static bool has_come(const struct engine *engine, void *data)
 	return !engine_awaits_ranks(engine);
 }
 
-/* The ranks that were named are there, or will not be. */
+/* True when all named ranks have appeared, or no more ranks can appear. */
 static bool are_there(const struct engine *engine, void *data)
 {
 	struct wait *wait = data;
@@ -140,8 +142,8 @@ static bool has_job_ended(const struct engine *engine, void *data)
 }
 
 /*
- * One that has ended will never stop, nor will one that a signal resumed
- * without its breakpoints: each counts, and is told.
+ * An exited rank will never stop, and a rank that a signal resumed without its breakpoints will not
+ * stop there: both end the wait and are reported.
  */
 static bool has_settled(const struct rank *rank)
 {
@@ -175,7 +177,10 @@ static int wait_until(struct wait *wait, bool (*done)(const struct engine *engin
 	return engine_wait(wait->context->engine, done, wait, left > 0 ? left : 0);
 }
 
-/* A recording that is at its end, or a node that is gone, says no more. */
+/*
+ * Adds the reason of a failed wait: a recording at its end and an exited node send no more changes;
+ * else the time is up.
+ */
 static int say_how_long(const struct wait *wait, struct error *error)
 {
 	if (engine_is_deaf(wait->context->engine))
@@ -224,7 +229,7 @@ static void add_stoppable(struct rankset *ranks, const struct session *session)
 	}
 }
 
-/* "runs; pause stops it": of the first that has not stopped. */
+/* Says why the first rank that has not stopped runs on, e.g. "runs". */
 static void explain_running(const struct rank *rank, struct error *reason)
 {
 	if (!rank)
@@ -311,7 +316,10 @@ static int wait_exited(struct wait *wait, struct error *error)
 	struct engine *engine = wait->context->engine;
 	const struct session *session = &engine->session;
 
-	/* All of a job that was started: those that are to come, too. */
+	/*
+	 * Without `ranks SET` a started job has exited only when ranks still to come have exited,
+	 * too.
+	 */
 	if (!wait->ranks_text && engine_awaits_ranks(engine)) {
 		if (wait_until(wait, has_job_ended) == 0)
 			return 0;
@@ -372,7 +380,7 @@ static int run_ranks(struct wait *wait, const struct arguments *arguments,
 	return wait_for(wait, error);
 }
 
-/* What watch-nan has begun. */
+/* Waits for the result of `watch-nan`. */
 static int run_nan(struct wait *wait, const struct arguments *arguments, struct error *error)
 {
 	struct engine *engine = wait->context->engine;
@@ -388,7 +396,9 @@ static int run_nan(struct wait *wait, const struct arguments *arguments, struct 
 	return watch_nan_wait(wait->context, wait->seconds, error);
 }
 
-/* `wait --stuck 60s`: until something is wrong, not until something is so. */
+/*
+ * `wait --stuck 60s` waits until something is wrong; the other forms wait until a state is reached.
+ */
 static int run_watch(struct command_context *context, const struct arguments *arguments,
 		     struct error *error)
 {

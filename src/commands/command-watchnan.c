@@ -1,6 +1,6 @@
 /*
- * command-watchnan: the first NaN over all ranks. A screen and a script go on
- * meanwhile; a command of its own waits for it.
+ * command-watchnan: finds the first NaN of an expression on any rank. A screen and a script
+ * continue meanwhile; a single command waits for the result.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +19,10 @@
 #include "engine/watch-nan.h"
 
 #define FOREVER_SECONDS (10 * 365 * 86400.0)
-/* Processes are looked through for what has ended this often. */
+/* Period in seconds at which the node looks for new processes. */
 #define FOLLOW_SECONDS 1.0
 
-/* Why it cannot be looked at yet, once: somebody may wait for ever. */
+/* Prints once why the expression cannot be read yet: the wait may have no limit. */
 static void command_watchnan_say_failure(struct command_context *context)
 {
 	struct watch_nan *watch = &context->engine->watch_nan;
@@ -36,7 +36,7 @@ static void command_watchnan_say_failure(struct command_context *context)
 	script_flush(context, NULL);
 }
 
-/* A command of its own tells of nothing else. */
+/* A single command prints only the event of watch-nan; a script prints all events. */
 static void append_events(struct command_context *context)
 {
 	if (context->engine->settings.script)
@@ -136,7 +136,7 @@ static void command_watchnan_say(struct command_context *context)
 	buffer_clear(&out);
 }
 
-/* What is watched, and what became of it. */
+/* Prints the watched expression and its result so far. */
 static int command_watchnan_tell(struct command_context *context, struct error *error)
 {
 	const struct watch_nan *watch = &context->engine->watch_nan;

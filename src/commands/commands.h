@@ -1,7 +1,6 @@
 /*
- * commands: the engine's commands, in the order of their list. The row of a
- * command stands in the file of its body: command-ranks.c, command-diff.c,
- * command-locals.c ...
+ * commands: the commands of the engine, in the order of `help`. Each command's row is in the file
+ * of its code (command-ranks.c, command-diff.c, ...).
  */
 #ifndef COMMANDS_COMMANDS_H
 #define COMMANDS_COMMANDS_H
@@ -26,13 +25,16 @@ struct error;
 #define DECLARE_COMMAND(name) extern const struct command command_##name;
 ENGINE_COMMANDS(DECLARE_COMMAND)
 
-/* Waits for what the last code gives; and its status. -1: no rank has run it. */
+/*
+ * Waits for the answers to the last code sent and prints them; sets context->status. -1, *error: no
+ * rank has run the code.
+ */
 int command_answer_evaluated(struct command_context *context, struct error *error);
-/* What is displayed, where the rank looked at is stopped; else nothing. */
+/* Prints the `display` expressions if the selected rank (or child) is stopped; else nothing. */
 void command_display_stop(struct command_context *context);
 /*
- * In a shell: waits until it is found or over, and tells. -1 and a sentence
- * when the expression could never be looked at.
+ * In a shell: waits at most seconds until watch-nan has found a NaN or is over, and prints the
+ * result. -1, *error: the expression could never be read.
  */
 int watch_nan_wait(struct command_context *context, double seconds, struct error *error);
 

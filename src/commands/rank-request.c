@@ -50,8 +50,7 @@ static void rank_request_append_json(const struct collection *asking,
 	format_document(context->out, json);
 }
 
-/* A rank that could not be asked makes a script fail, and a shell's answer
- * partial. */
+/* Status when a rank did not answer: a failure of a script, a partial answer of a shell. */
 static int status_of(const struct command_context *context, size_t count)
 {
 	if (count == 0)
@@ -59,7 +58,7 @@ static int status_of(const struct command_context *context, size_t count)
 	return context->engine->settings.script ? STATUS_FINDING : STATUS_PARTIAL;
 }
 
-/* -1 and the sentences when all of them failed. */
+/* -1, *error with the ranks' errors: no rank has answered. */
 static int rank_request_take_answers(const struct collection *asking,
 				     struct command_context *context, struct rank_answers *pending,
 				     struct error *error)

@@ -1,6 +1,6 @@
 /*
- * rank-request: one request to each rank that a command means, and what they say to
- * it. Other than control.h it needs no debugger: the processes are asked.
+ * rank-request: sends one request to each rank that a command names, and prints the answers. Unlike
+ * control.h no debugger is needed: the ranks' processes are asked.
  */
 #ifndef COMMANDS_RANK_REQUEST_H
 #define COMMANDS_RANK_REQUEST_H
@@ -12,21 +12,21 @@ struct command_context;
 struct error;
 
 struct collection {
-	const char *command; /* as it is said, and what failed is told of */
+	const char *command; /* name that messages begin with */
 	const char *request;
-	json_t *arguments; /* besides the pid; borrowed, NULL: none */
+	json_t *arguments; /* arguments besides the pid; borrowed; NULL: none */
 	/*
-	 * Appends what an answer says; ranks that say the same stand together.
-	 * The body has those arguments, too, that are not in the answer.
+	 * Appends an answer as text; ranks with equal text share a row. body also has the arguments
+	 * of the request, where the answer has no such key.
 	 */
 	void (*say)(struct buffer *out, const json_t *body);
-	/* Adds it to {"rank", "pid"}. */
+	/* Adds an answer to the JSON object, which has "rank" and "pid". */
 	void (*add)(json_t *json, const json_t *body);
 };
 
 /*
- * Asks the context's ranks. A shell waits and writes what they say, a screen
- * is told later. -1 and a sentence when none could do it.
+ * Sends the request to the ranks of context. A shell waits and prints the answers, a screen prints
+ * them later. -1, *error: every rank failed.
  */
 int collection_run(const struct collection *asking, struct command_context *context,
 		   struct error *error);

@@ -17,7 +17,7 @@
 #include "engine/engine.h"
 #include "engine/script-events.h"
 
-/* Errors and findings make the script's status 1; what is partial, 4. */
+/* A script exits with 1 after any error or finding, with 4 if an answer was partial. */
 static void script_add_status(int *status, int result, int command_status)
 {
 	if (result < 0 || command_status == STATUS_FINDING)
@@ -26,7 +26,7 @@ static void script_add_status(int *status, int result, int command_status)
 		*status = STATUS_PARTIAL;
 }
 
-/* Of the rank looked at; 0: it was never stopped. */
+/* Returns the number of stops of the selected rank (or child); 0: it has never stopped. */
 static uint64_t script_stops_of(const struct command_context *context)
 {
 	const struct rank *rank = session_looked_at(&context->engine->session);
@@ -48,8 +48,8 @@ static bool is_set(const struct engine *engine, void *data)
 }
 
 /*
- * The next line of a script from a pipe may come late: meanwhile the job's
- * output is passed on, as a job blocks on a full pipe.
+ * Waits for the next line of a script from a pipe and passes the job's output on meanwhile: the job
+ * would block on a full pipe.
  */
 static void await_line(struct engine *engine, FILE *file)
 {
@@ -84,7 +84,7 @@ static int run_lines(struct command_context *context, const struct command_table
 	int status = STATUS_DONE;
 	uint64_t stops = script_stops_of(context);
 
-	/* Else lines might wait in its buffer while we wait for more. */
+	/* Unbuffered: lines in stdio's buffer would not make the descriptor readable. */
 	if (file == stdin)
 		setvbuf(file, NULL, _IONBF, 0);
 	while (!context->wants_quit &&

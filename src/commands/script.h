@@ -1,6 +1,6 @@
 /*
- * script: commands from a file, one a line. A script waits for nothing by
- * itself; `wait` does. A line that fails says so and the next one runs.
+ * script: runs commands from a file, one on each line. Only `wait` waits for events. A line that
+ * fails is reported, and the next line runs.
  */
 #ifndef COMMANDS_SCRIPT_H
 #define COMMANDS_SCRIPT_H
@@ -10,9 +10,8 @@ struct command_tables;
 struct error;
 
 /*
- * Runs the file at path ("-": standard input); out is written to standard
- * output after each line. Returns the exit status; -1 and a sentence when the
- * file cannot be read.
+ * Runs the file at path ("-": standard input) and writes out to standard output after each line.
+ * Returns the exit status; -1, *error: the file cannot be read.
  */
 int script_run(struct command_context *context, const struct command_tables *tables,
 	       const char *path, struct error *error);

@@ -1,9 +1,8 @@
 /*
- * Both scripts have the same middle: a `case` over the option before the
- * cursor, then one over the command, whose branches call functions named
- * _probetui_KIND. Around it stands what differs: those functions, and how
- * the shell hands over the words. A row's synopsis (engine/synopsis.h) is all
- * that is known of its arguments.
+ * The scripts for bash and zsh share their middle part: a `case` over the option before the cursor,
+ * then a `case` over the command, whose branches call functions named _probetui_KIND. The head and
+ * tail of each script define those functions and read the words from the shell. A command's
+ * arguments are known only from its synopsis (engine/synopsis.h).
  */
 #include "commands/shell-completion.h"
 
@@ -23,7 +22,7 @@ struct shell {
 	const char *name;
 	const char *head;
 	const char *tail;
-	bool has_help; /* words are shown with what they mean */
+	bool has_help; /* true: the shell shows a help text beside each word */
 };
 
 /* clang-format off */
@@ -143,17 +142,14 @@ static const struct shell shells[] = {
 	{ "zsh", zsh_head, zsh_tail, true },
 };
 
-/* A script in the making. */
+/* A script that is being written. */
 struct script {
 	struct buffer *out;
 	const struct shell *shell;
 	const struct command_tables *tables;
 };
 
-/*
- * One more word of a call, within single quotes; for zsh with its help behind
- * a colon.
- */
+/* Appends one quoted word as an argument; for zsh with a colon and the word's help. */
 static void shell_completion_append_word(const struct script *script, const char *prefix,
 					 const char *word, const char *help)
 {
@@ -200,7 +196,7 @@ static void append_settings(const struct script *script)
 	end_call(script);
 }
 
-/* Calls append() for each command of a shell. */
+/* Calls append() for each command that a shell can run. */
 static void for_commands(const struct script *script,
 			 void (*append)(const struct script *script, const struct command *command))
 {
@@ -223,7 +219,7 @@ static void append_commands(const struct script *script)
 	end_call(script);
 }
 
-/* The call that offers what a placeholder stands for. */
+/* Appends the call that offers the values of a placeholder. */
 static void shell_completion_append_kind(const struct script *script, enum synopsis_kind kind)
 {
 	switch (kind) {
@@ -247,7 +243,7 @@ static void shell_completion_append_kind(const struct script *script, enum synop
 	}
 }
 
-/* What may stand behind any word that has no value of its own. */
+/* Offers the words that can follow any word without a value of its own. */
 static void append_fitting(const struct script *script, const struct synopsis_part *parts,
 			   size_t count)
 {
@@ -268,7 +264,7 @@ static void append_fitting(const struct script *script, const struct synopsis_pa
 			shell_completion_append_kind(script, parts[i].kind);
 }
 
-/* A branch a word that has a value. */
+/* Appends a branch for each word that takes a value. */
 static void shell_completion_append_values(const struct script *script,
 					   const struct synopsis_part *parts, size_t count)
 {
@@ -300,7 +296,10 @@ static void append_command(const struct script *script, const struct command *co
 	buffer_append_string(script->out, "\t\t;;\n");
 }
 
-/* Which words stand before the command, and how many each option takes. */
+/*
+ * Appends the function that says which words precede the command, and how many words each option
+ * takes.
+ */
 static void append_steps(struct buffer *out)
 {
 	buffer_append_string(out, "# Words before the command.\n"
@@ -320,7 +319,7 @@ static void append_steps(struct buffer *out)
 				  "\t*) return 1 ;;\n\tesac\n}\n\n");
 }
 
-/* The values of options. */
+/* Appends the values of each option. */
 static void append_option_values(const struct script *script)
 {
 	buffer_append_string(script->out, "\tcase $previous in\n");
