@@ -1,7 +1,6 @@
 /*
- * breakpoint: where a rank is to stop, as a person asked for it. What
- * `setBreakpoints` carries; what became of it in a process is a binding
- * (debugger.h).
+ * breakpoint: one breakpoint as a person set it, sent in `setBreakpoints`. Its state in each
+ * process is a breakpoint_binding (debugger.h).
  */
 #ifndef PROTOCOL_BREAKPOINT_H
 #define PROTOCOL_BREAKPOINT_H
@@ -15,36 +14,39 @@ struct error;
 #define BREAKPOINTS_MAXIMUM 500
 
 struct breakpoint {
-	int id;		/* of the session, from 1 on */
-	char *path;	/* "train.py" or absolute; NULL: not by line */
-	int line;	/* 0: not by line */
-	char *function; /* "train", "Net.forward", "module.f"; NULL: by line */
+	int id;		/* number in the session, from 1 */
+	char *path;	/* path of the file, "train.py" or absolute; NULL: no line breakpoint */
+	int line;	/* line; 0: no line breakpoint */
+	char *function; /* "train", "Net.forward", "module.f"; NULL: a line or data breakpoint */
 	/*
-	 * A data breakpoint (DAP's word; `watch` is the command): stops where
-	 * the value of this expression is changed. "*0xADDRESS:LENGTH" is a
-	 * place in memory. NULL: a breakpoint by line or function.
+	 * Expression of a data breakpoint (DAP's word; the command is `watch`), which stops when
+	 * the value changes. "*0xADDRESS:LENGTH" watches memory. NULL: a breakpoint by line or
+	 * function.
 	 */
 	char *watch;
-	int depth;	 /* of the frame that watch is looked up in, when it is set */
-	bool is_nan;	 /* of watch: stops, once, where that becomes NaN or
-			  * infinite, in any frame of the function that has it; the
-			  * process runs, and only its agent can do it */
-	char *condition; /* a Python expression; NULL: none */
-	char *log;	 /* said instead of stopping, {expressions} filled in; NULL */
-	int ignore;	 /* so many hits do not stop */
+	int depth; /* depth of the frame that evaluates watch when the breakpoint is set */
+	/*
+	 * true: a watch that stops once, when its value becomes NaN or infinite, in any frame of
+	 * the function that has the name; only an agent can do this, while the process runs
+	 */
+	bool is_nan;
+	char *condition; /* Python expression; NULL: none */
+	/* text to print instead of a stop, {expressions} replaced by values; NULL: stop */
+	char *log;
+	int ignore; /* number of hits that do not stop */
 	bool is_disabled;
-	bool is_temporary; /* goes with its first stop */
+	bool is_temporary; /* true: deleted at its first stop */
 };
 
-/* Frees the strings; all is zero then. */
+/* Frees the strings and zeroes the struct. */
 void breakpoint_clear(struct breakpoint *breakpoint);
 void breakpoint_copy(struct breakpoint *to, const struct breakpoint *from);
 json_t *breakpoint_to_json(const struct breakpoint *breakpoint);
-/* Into a cleared one; clear it after -1, too. */
+/* Reads json into a cleared breakpoint. -1: *error is set; clear the breakpoint nevertheless. */
 int breakpoint_from_json(struct breakpoint *breakpoint, const json_t *json, struct error *error);
 /*
- * Whether `setBreakpoints` may carry this list: each entry can be read, and
- * there are not too many.
+ * Checks the list of a `setBreakpoints` request. -1, *error: an entry is not valid, or there are
+ * too many.
  */
 int breakpoints_check(const json_t *list, struct error *error);
 

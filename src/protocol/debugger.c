@@ -70,7 +70,7 @@ static const struct field debugger_fields[] = {
 	{ "exception", FIELD_TEXT, AT(exception), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "description", FIELD_TEXT, AT(description), 0, 0, TEXT_MAXIMUM, NULL },
 };
-/* "reason" is DAP's of a stop, and of `continued` that of the resume. */
+/* The key "reason" is DAP's stop reason in `stopped`, the reason of the resume in `continued`. */
 static const struct field stop_fields[] = {
 	{ "reason", FIELD_ENUM, AT(reason), -1, 0, STOP_EXCEPTION, reason_names },
 };
@@ -177,7 +177,10 @@ void debugger_remove_binding(struct debugger *debugger, int id)
 	memmove(found, found + 1, behind * sizeof(*found));
 }
 
-/* "pending" in an answer is older than a refusal or a place that an event has reported. */
+/*
+ * True if a binding of an answer replaces the known one: "pending" in an answer is older than a
+ * refusal or a location that an event has reported.
+ */
 static bool debugger_is_newer(const struct breakpoint_binding *answer,
 			      const struct breakpoint_binding *known)
 {
@@ -306,7 +309,10 @@ static int debugger_read_hits(struct debugger *debugger, const json_t *hits, str
 	return 0;
 }
 
-/* Recordings of older versions have the last stop's reason in `continued`. */
+/*
+ * Reads "reason"; recordings of older versions have the last stop's reason in `continued`, which is
+ * ignored.
+ */
 static int read_reason(struct debugger *debugger, const json_t *json, struct error *error)
 {
 	const char *name = json_get_string(json, "reason", "");

@@ -1,8 +1,7 @@
 /*
- * debugger: what is known of the debugger of a process: which one there is,
- * whether we talk to it, and where it has stopped the process. The body (with
- * "pid" and "rank") of the events `debugger`, `stopped` and `continued`, each
- * of which tells all of it anew.
+ * debugger: the state of a process's debugger: which debugger, whether probetui is connected, and
+ * where the process is stopped. It is the body (with "pid" and "rank") of the events `debugger`,
+ * `stopped` and `continued`; each event has the whole state.
  */
 #ifndef PROTOCOL_DEBUGGER_H
 #define PROTOCOL_DEBUGGER_H
@@ -19,22 +18,22 @@ struct buffer;
 struct error;
 
 enum debugger_state {
-	DEBUGGER_NONE,	     /* none is known */
-	DEBUGGER_WAITING,    /* it waits for a client; we are none */
-	DEBUGGER_STALE,	     /* its socket is there, and no process listens */
-	DEBUGGER_REFUSED,    /* not ours to talk to; why says the reason */
-	DEBUGGER_CONNECTING, /* we are its client; it did not answer yet */
-	DEBUGGER_RUNNING,    /* the process runs, or evaluates */
-	DEBUGGER_STOPPED,    /* at its prompt */
-	DEBUGGER_NESTED,     /* at another prompt (interact, "..."): only the
-			      * console is of use */
-	DEBUGGER_FOREIGN,    /* it answers, but not as a pdb: the same */
-	DEBUGGER_LOST,	     /* it was ours; why says what became of it */
+	DEBUGGER_NONE,	     /* no debugger is known */
+	DEBUGGER_WAITING,    /* it waits for a client; probetui is not connected */
+	DEBUGGER_STALE,	     /* its socket exists, but no process listens */
+	DEBUGGER_REFUSED,    /* it cannot be connected to; why has the reason */
+	DEBUGGER_CONNECTING, /* probetui has connected, and no answer came yet */
+	DEBUGGER_RUNNING,    /* the process runs or evaluates */
+	DEBUGGER_STOPPED,    /* the process is stopped at the debugger's prompt */
+	/* the debugger is at another prompt (interact, "..."): only the console is of use */
+	DEBUGGER_NESTED,
+	DEBUGGER_FOREIGN, /* the peer answers, but not as pdb: only the console is of use */
+	DEBUGGER_LOST,	  /* the connection was lost; why has the reason */
 };
 
 /* DAP's reasons of `stopped`. */
 enum stop_reason {
-	STOP_ENTRY, /* it stopped before we came, or by set_trace() */
+	STOP_ENTRY, /* stopped before probetui connected, or by set_trace() */
 	STOP_STEP,
 	STOP_BREAKPOINT,
 	STOP_DATA_BREAKPOINT,
@@ -42,14 +41,14 @@ enum stop_reason {
 	STOP_EXCEPTION,
 };
 
-/* How a process came to run again: `reason` of `continued`. */
+/* Why a process resumed: `reason` of `continued`. */
 enum resume_reason {
-	RESUME_REQUEST,	   /* a request of a person, or none is known */
-	RESUME_SIGNAL,	   /* a signal was sent to it from outside */
-	RESUME_TIME_LIMIT, /* it was stopped for as long as it may be */
+	RESUME_REQUEST,	   /* a request of a person, or an unknown reason */
+	RESUME_SIGNAL,	   /* a signal (SIGCONT) from another process */
+	RESUME_TIME_LIMIT, /* the time limit of a stop was over */
 };
 
-/* pdb's event of the stop. */
+/* Event of pdb at the stop. */
 enum stop_event {
 	STOP_AT_UNKNOWN,
 	STOP_AT_LINE,
@@ -58,19 +57,19 @@ enum stop_event {
 	STOP_AT_EXCEPTION,
 };
 
-/* A breakpoint as the debugger has it. */
+/* A breakpoint in the debugger of one process. */
 struct breakpoint_binding {
-	int id;	    /* ours (breakpoint.h); 0: somebody else set it */
-	int number; /* the debugger's; 0: it is not set, message says why */
-	char *path; /* where it really is; NULL: not set */
+	int id;	    /* number in the session (breakpoint.h); 0: not set by probetui */
+	int number; /* number in the debugger; 0: not set, message has the reason */
+	char *path; /* path where the breakpoint was set; NULL: not set */
 	int line;
-	int hits; /* stops that were for it; of somebody else's: bdb's count */
+	int hits; /* number of stops at it; for id 0: bdb's count of hits */
 	bool is_disabled;
 	bool is_temporary;
-	bool is_refused; /* it can never be set as it is */
-	char *watch;	 /* what a data breakpoint is for; NULL: it is none */
+	bool is_refused; /* true: it can never be set as it is */
+	char *watch;	 /* expression of a data breakpoint; NULL: another kind */
 	char *condition; /* NULL: none */
-	char *message;	 /* why it is not set; NULL: it is */
+	char *message;	 /* why it is not set; NULL: it is set */
 };
 
 #define BREAKPOINT_BINDINGS_MAXIMUM 1000
@@ -78,89 +77,101 @@ struct breakpoint_binding {
 
 struct debugger {
 	enum debugger_state state;
-	char *backend;	     /* "pdb"; NULL only of DEBUGGER_NONE */
-	char *target;	     /* "pdb:unix:/tmp/pdb.sock.1", as `connect` takes it */
-	char *dialect;	     /* "pdb", "ipdb", "remote-pdb", "probetui" …; NULL:
-			      * not known */
-	char *why;	     /* a sentence about the state; NULL: none needed */
-	char *leaving;	     /* a sentence: what closing the connection does to the
-			      * process; NULL: nothing, or not known */
-	bool is_taken;	     /* of DEBUGGER_REFUSED: another client has it */
-	bool is_post_mortem; /* frames can be looked at, not stepped */
-	int slots;	     /* hardware watches that a thread has; 0: it
-			      * works without, or not known */
-	int slots_free;	     /* of them, in the thread where fewest are */
-	double lease;	     /* seconds until it lets the process go by
-			      * itself, when sent; -1: never, or not known */
-	bool is_limited;     /* the node ends the lease: a collective that
-			      * waits for the process would time out */
-	double watchdog;     /* seconds its peers wait for it before the job
-			      * is ended; -1: not known */
-	/* Of DEBUGGER_STOPPED only: */
-	uint64_t stops; /* counts the stops of this connection, from 1 */
+	char *backend; /* "pdb", "http" or "ptrace"; NULL: DEBUGGER_NONE */
+	char *target;  /* address that `connect` takes: "pdb:unix:/tmp/pdb.sock.1" */
+	char *dialect; /* "pdb", "ipdb", "remote-pdb", "probetui" …; NULL: unknown */
+	char *why;     /* sentence that explains the state; NULL: none */
+	/* sentence on the effect of disconnecting on the process; NULL: none or unknown */
+	char *leaving;
+	bool is_taken;	     /* DEBUGGER_REFUSED: another client is connected */
+	bool is_post_mortem; /* true: frames can be read, not stepped */
+	int slots;	     /* hardware watchpoints per thread; 0: none needed, or unknown */
+	int slots_free;	     /* free watchpoints in the thread with the fewest */
+	/*
+	 * seconds until the debugger resumes the process by itself, when sent; -1: never, or
+	 * unknown
+	 */
+	double lease;
+	/* true: the node limits the lease, because a collective of the peers would time out */
+	bool is_limited;
+	/* seconds that the peers wait for the process before the job fails; -1: unknown */
+	double watchdog;
+	/* The following members are valid only in DEBUGGER_STOPPED: */
+	uint64_t stops; /* number of stops on this connection, from 1 */
 	enum stop_reason reason;
 	enum stop_event at;
-	pid_t tid;		     /* the thread at the prompt; 0 unknown */
-	double held;		     /* seconds since it stopped, when sent */
-	double stopped_at;	     /* the same on the clock that samples' time is of;
-				      * -1: not known to less than a millisecond */
-	char *value;		     /* what is returned or raised; NULL unknown */
-	char *exception;	     /* "RuntimeError: boom" of a post-mortem; a line
-				      * more for each that it came of: "from
-				      * ValueError: no", "while handling KeyError" */
-	char *description;	     /* "breakpoint 1", "return": a few words; of
-				      * DEBUGGER_RUNNING a sentence about the resume
-				      * where it was no request, else NULL */
-	int hits[STOP_HITS_MAXIMUM]; /* ids of the breakpoints that stopped
-				      * it */
+	pid_t tid;   /* stopped thread; 0: unknown */
+	double held; /* seconds since the stop, when sent */
+	/*
+	 * time of the stop on the monotonic clock of the samples, seconds; -1: not known to the
+	 * millisecond
+	 */
+	double stopped_at;
+	char *value; /* value returned or raised; NULL: unknown */
+	/*
+	 * post-mortem: "RuntimeError: boom", then a line for each earlier exception: "from
+	 * ValueError: no", "while handling KeyError"
+	 */
+	char *exception;
+	/*
+	 * a few words on the stop: "breakpoint 1", "return"; in DEBUGGER_RUNNING a sentence if no
+	 * request resumed the process, else NULL
+	 */
+	char *description;
+	int hits[STOP_HITS_MAXIMUM]; /* ids of the breakpoints of this stop */
 	size_t hit_count;
-	/* Of DEBUGGER_RUNNING only; as long as it runs: */
+	/* valid only in DEBUGGER_RUNNING, until the next stop: */
 	enum resume_reason resumed_for;
-	/* Whatever the state is: */
+	/* The following members are valid in every state: */
 	struct breakpoint_binding *bindings;
 	size_t binding_count;
 };
 
 void debugger_init(struct debugger *debugger);
-/* Frees what it holds; it is then as after debugger_init. */
+/* Frees the members; the struct is then as after debugger_init(). */
 void debugger_clear(struct debugger *debugger);
-/* All that it knows of breakpoints. */
+/* Frees the bindings. */
 void debugger_clear_bindings(struct debugger *debugger);
-/* Lends a new one at the end: zeroed, path, message NULL. */
+/* Appends a zeroed binding and returns it (borrowed until the next one is added). */
 struct breakpoint_binding *debugger_add_binding(struct debugger *debugger);
-/* Of a breakpoint whose number another one may get; no such binding is fine. */
+/*
+ * Removes the binding of breakpoint id, whose number can be used again; does nothing if there is
+ * none.
+ */
 void debugger_remove_binding(struct debugger *debugger, int id);
 /*
- * Adds what an answer to setBreakpoints (a list of bindings) tells of those
- * that are not known, or were not set, nor refused: an event may have told more
- * since.
+ * Adds the bindings of an answer to setBreakpoints. An event can be newer than the answer: a
+ * binding that is set is kept, and a refused one unless the answer also refuses or sets it.
  */
 void debugger_add_answer(struct debugger *debugger, const json_t *bindings);
 /* "none" "waiting" "stale" "refused" "connecting" "running" "stopped"
  * "nested" "foreign" "lost" */
 const char *debugger_state_name(enum debugger_state state);
-const char *stop_reason_name(enum stop_reason reason); /* DAP's */
+const char *stop_reason_name(enum stop_reason reason); /* "entry", "step", …, as in DAP */
 /* "request" "signal" "time limit" */
 const char *resume_reason_name(enum resume_reason reason);
-/* "line" …; NULL of STOP_AT_UNKNOWN */
+/* "line", "call", "return", "exception"; NULL: STOP_AT_UNKNOWN */
 const char *stop_event_name(enum stop_event event);
-/* STOP_AT_UNKNOWN: it is none of them. */
+/* STOP_AT_UNKNOWN: name is none of them. */
 enum stop_event stop_event_parse(const char *name);
 /*
- * Appends one of those that the member `exception` tells of: "RuntimeError:
- * boom", and of what that came of "\nfrom ValueError: no" where relation is
- * "cause", else "\nwhile handling …". NULL: it is the first.
+ * Appends one exception of the member `exception`: "RuntimeError: boom", for an earlier one
+ * "\nfrom ValueError: no" if relation is "cause", else "\nwhile handling …". relation NULL: the
+ * first one.
  */
 void debugger_append_exception(struct buffer *out, const char *relation, const char *type,
 			       const char *message);
-/* The name of the event that tells it: "stopped", "continued", "debugger". */
+/* The event that sends this state: EVENT_STOPPED, EVENT_CONTINUED or EVENT_DEBUGGER. */
 enum event_kind debugger_event(const struct debugger *debugger);
-/* "http", "pdb" or "ptrace" reaches it. */
+/* True if backend is the debugger's ("http", "pdb", "ptrace"). */
 bool debugger_is_of(const struct debugger *debugger, const char *backend);
-/* We are connected, whatever it does. */
+/* True if probetui is connected, in whatever state. */
 bool debugger_is_ours(const struct debugger *debugger);
 json_t *debugger_to_json(const struct debugger *debugger);
-/* Replaces what *debugger (after debugger_init) held; clear it after -1. */
+/*
+ * Replaces the contents of *debugger (after debugger_init()). -1: *error is set; clear it
+ * nevertheless.
+ */
 int debugger_from_json(struct debugger *debugger, const json_t *json, struct error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Small floats become float32 by moving their exponent and mantissa to where
- * float32 has them, and multiplying by the power of two that its exponent
- * counts from elsewhere. That is exact, of subnormal ones as well.
+ * A small float becomes a float32 in two steps: its exponent and mantissa are moved to the bits of
+ * a float32's, then the result is multiplied by the power of two that corrects the exponent's bias.
+ * Both steps are exact, for subnormal numbers, too.
  */
 #include "protocol/dtype-decode.h"
 
@@ -21,7 +21,7 @@ static float dtype_decode_to_float(uint32_t bits)
 	return value;
 }
 
-/* Bits of a float32, times a power of two. */
+/* Multiplies the float32 with these bits by a power of two; returns the bits. */
 static uint32_t scale(uint32_t bits, float power)
 {
 	float value;
@@ -120,7 +120,7 @@ void decode_time(const uint8_t *bytes, size_t count, double *out)
 	}
 }
 
-/* Five bits of exponent and ten of mantissa. */
+/* float16: five bits of exponent and ten of mantissa. */
 static float half(uint32_t bits)
 {
 	uint32_t rest = bits & 0x7fff;
@@ -160,7 +160,10 @@ void decode_float64(const uint8_t *bytes, size_t count, double *out)
 	memcpy(out, bytes, count * sizeof(*out));
 }
 
-/* What the processor itself refuses (no leading bit) is no number. */
+/*
+ * Decodes x87's 80-bit float. An exponent without the explicit leading mantissa bit, which the
+ * processor refuses, is NaN.
+ */
 static double extended(const uint8_t *bytes)
 {
 	uint64_t mantissa;
@@ -192,7 +195,7 @@ void narrow_e5m2(const uint8_t *bytes, size_t count, float *out)
 		out[i] = half((uint32_t)bytes[i] << 8);
 }
 
-/* Four bits of exponent, no infinity; one NaN of each sign. */
+/* Four bits of exponent, no infinity; one NaN for each sign. */
 void narrow_e4m3fn(const uint8_t *bytes, size_t count, float *out)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -204,7 +207,7 @@ void narrow_e4m3fn(const uint8_t *bytes, size_t count, float *out)
 	}
 }
 
-/* No infinities, and one NaN, where the negative zero would be. */
+/* Formats without infinities; the pattern of negative zero is the only NaN. */
 static float without_zero(uint32_t byte, int shift, float power)
 {
 	uint32_t value = scale((byte & 0x7f) << shift, power);
@@ -225,7 +228,7 @@ void narrow_e4m3fnuz(const uint8_t *bytes, size_t count, float *out)
 		out[i] = without_zero(bytes[i], 20, 0x1p119f);
 }
 
-/* A power of two, by its exponent alone; the least is a subnormal float. */
+/* A power of two, only an exponent; the smallest is a subnormal float32. */
 void narrow_e8m0fnu(const uint8_t *bytes, size_t count, float *out)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -235,7 +238,10 @@ void narrow_e8m0fnu(const uint8_t *bytes, size_t count, float *out)
 	}
 }
 
-/* The greatest exponent, from least on, is of infinity and NaN. */
+/*
+ * Formats whose greatest exponent means infinity or NaN; least: the smallest bit pattern with that
+ * exponent.
+ */
 static float with_infinity(uint32_t byte, int shift, float power, uint32_t least)
 {
 	uint32_t rest = byte & 0x7f;
@@ -263,7 +269,7 @@ void narrow_e4m3b11fnuz(const uint8_t *bytes, size_t count, float *out)
 		out[i] = without_zero(bytes[i], 20, 0x1p116f);
 }
 
-/* Less than a byte, without infinities and NaN; sign is its highest bit. */
+/* Formats smaller than a byte, without infinities and NaN; sign is their highest bit. */
 static float without_infinity(uint32_t byte, uint32_t sign, int shift, float power)
 {
 	uint32_t value = scale((byte & (sign - 1)) << shift, power);
@@ -289,7 +295,7 @@ void narrow_e2m1fn(const uint8_t *bytes, size_t count, float *out)
 		out[i] = without_infinity(bytes[i], 0x08, 22, 0x1p126f);
 }
 
-/* sign is the highest bit of those that count. */
+/* Integers smaller than a byte; sign is their highest bit. */
 static void narrow_signed(const uint8_t *bytes, size_t count, int sign, float *out)
 {
 	for (size_t i = 0; i < count; i++)

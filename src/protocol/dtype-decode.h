@@ -1,8 +1,7 @@
 /*
- * dtype-decode: so many elements as doubles, or as floats, where these hold
- * them exactly. Loops without branches that
- * compilers turn into instructions on several at once: dtype-decode.c is
- * compiled with more of that than all else.
+ * dtype-decode: decodes count elements to doubles (decode_…), or to floats if floats are exact
+ * (narrow_…). The loops have no branches, so that compilers vectorise them: dtype-decode.c is
+ * compiled with more optimisation than the other files.
  */
 #ifndef PROTOCOL_DTYPE_DECODE_H
 #define PROTOCOL_DTYPE_DECODE_H
@@ -19,20 +18,20 @@ void narrow_uint8(const uint8_t *bytes, size_t count, float *out);
 void narrow_uint16(const uint8_t *bytes, size_t count, float *out);
 void decode_uint32(const uint8_t *bytes, size_t count, double *out);
 void decode_uint64(const uint8_t *bytes, size_t count, double *out);
-/* int64, of which the least is NaN. */
+/* int64; INT64_MIN (NaT) becomes NaN. */
 void decode_time(const uint8_t *bytes, size_t count, double *out);
 void narrow_float16(const uint8_t *bytes, size_t count, float *out);
 void narrow_bfloat16(const uint8_t *bytes, size_t count, float *out);
 void narrow_float32(const uint8_t *bytes, size_t count, float *out);
 void decode_float64(const uint8_t *bytes, size_t count, double *out);
-/* x87's 80 bits in 16 bytes. */
+/* x87's 80-bit float in 16 bytes. */
 void decode_longdouble(const uint8_t *bytes, size_t count, double *out);
 void narrow_e5m2(const uint8_t *bytes, size_t count, float *out);
 void narrow_e4m3fn(const uint8_t *bytes, size_t count, float *out);
 void narrow_e5m2fnuz(const uint8_t *bytes, size_t count, float *out);
 void narrow_e4m3fnuz(const uint8_t *bytes, size_t count, float *out);
 void narrow_e8m0fnu(const uint8_t *bytes, size_t count, float *out);
-/* Of ml_dtypes: a byte each, whatever stands above their bits. */
+/* Types of ml_dtypes: one byte each; the bits above the type's own are ignored. */
 void narrow_e3m4(const uint8_t *bytes, size_t count, float *out);
 void narrow_e4m3(const uint8_t *bytes, size_t count, float *out);
 void narrow_e4m3b11fnuz(const uint8_t *bytes, size_t count, float *out);
@@ -45,9 +44,9 @@ void narrow_int4(const uint8_t *bytes, size_t count, float *out);
 void narrow_uint1(const uint8_t *bytes, size_t count, float *out);
 void narrow_uint2(const uint8_t *bytes, size_t count, float *out);
 void narrow_uint4(const uint8_t *bytes, size_t count, float *out);
-/* What was narrowed. */
+/* Floats (of narrow_…) to doubles. */
 void decode_floats(const float *values, size_t count, double *out);
-/* Two each. */
+/* Complex types: two numbers for each element. */
 void narrow_complex32(const uint8_t *bytes, size_t count, float *out);
 void narrow_bcomplex32(const uint8_t *bytes, size_t count, float *out);
 void narrow_complex64(const uint8_t *bytes, size_t count, float *out);

@@ -11,8 +11,8 @@
 #include "protocol/dtype-decode.h"
 #include "protocol/tensornumber.h"
 
-#define TEXT_MAXIMUM 256 /* bytes of an element that are shown */
-#define NARROW_PART 512	 /* elements at a time */
+#define TEXT_MAXIMUM 256 /* bytes of an element's text, more are cut */
+#define NARROW_PART 512	 /* elements decoded at a time */
 
 /* clang-format off */
 static const struct dtype dtypes[] = {
@@ -37,8 +37,10 @@ static const struct dtype dtypes[] = {
 	{ "float8_e5m2fnuz", DTYPE_FLOAT, 1, 1, narrow_e5m2fnuz, NULL },
 	{ "float8_e4m3fnuz", DTYPE_FLOAT, 1, 1, narrow_e4m3fnuz, NULL },
 	{ "float8_e8m0fnu", DTYPE_FLOAT, 1, 1, narrow_e8m0fnu, NULL },
-	/* Of ml_dtypes, which numpy's arrays may have; what torch has a type of
-	 * that name for, too, and of another meaning, with its module. */
+	/*
+	 * Types of ml_dtypes, which numpy's arrays may have. A name that has another meaning in
+	 * torch is prefixed with the module.
+	 */
 	{ "float8_e3m4", DTYPE_FLOAT, 1, 1, narrow_e3m4, NULL },
 	{ "float8_e4m3", DTYPE_FLOAT, 1, 1, narrow_e4m3, NULL },
 	{ "float8_e4m3b11fnuz", DTYPE_FLOAT, 1, 1, narrow_e4m3b11fnuz, NULL },
@@ -54,7 +56,7 @@ static const struct dtype dtypes[] = {
 	{ "bcomplex32", DTYPE_COMPLEX, 4, 2, narrow_bcomplex32, NULL },
 	{ "longdouble", DTYPE_FLOAT, 16, 16, NULL, decode_longdouble },
 	{ "clongdouble", DTYPE_COMPLEX, 32, 16, NULL, decode_clongdouble },
-	/* numpy's other names of these two. */
+	/* numpy's platform names for the two types above. */
 	{ "float128", DTYPE_FLOAT, 16, 16, NULL, decode_longdouble },
 	{ "complex256", DTYPE_COMPLEX, 32, 16, NULL, decode_clongdouble },
 	{ "datetime64", DTYPE_TIME, 8, 8, NULL, decode_time },
@@ -63,15 +65,15 @@ static const struct dtype dtypes[] = {
 	{ "bytes", DTYPE_BYTES, 0, 1, NULL, NULL },
 	{ "void", DTYPE_OPAQUE, 0, 1, NULL, NULL },
 	{ "object", DTYPE_OBJECT, 8, 1, NULL, NULL },
-	/* Its elements point to their text as well. */
+	/* The elements of StringDType point to their text, like objects. */
 	{ "StringDType", DTYPE_OBJECT, 16, 1, NULL, NULL },
-	/* What these mean depends on a scale that lies elsewhere. */
+	/* The value of a quantized element depends on a scale outside the element. */
 	{ "qint8", DTYPE_OPAQUE, 1, 1, NULL, NULL },
 	{ "quint8", DTYPE_OPAQUE, 1, 1, NULL, NULL },
 	{ "qint32", DTYPE_OPAQUE, 4, 4, NULL, NULL },
 	{ "bits8", DTYPE_OPAQUE, 1, 1, NULL, NULL },
 	{ "bits16", DTYPE_OPAQUE, 2, 2, NULL, NULL },
-	/* Bytes in which a program of its own packs what it likes. */
+	/* Each program packs these bytes in its own way. */
 	{ "bits1x8", DTYPE_OPAQUE, 1, 1, NULL, NULL },
 	{ "bits2x4", DTYPE_OPAQUE, 1, 1, NULL, NULL },
 	{ "bits4x2", DTYPE_OPAQUE, 1, 1, NULL, NULL },
@@ -90,13 +92,13 @@ static const struct dtype dtypes[] = {
 	{ "int5", DTYPE_OPAQUE, 1, 1, NULL, NULL },
 	{ "int6", DTYPE_OPAQUE, 1, 1, NULL, NULL },
 	{ "int7", DTYPE_OPAQUE, 1, 1, NULL, NULL },
-	/* Of these torch counts elements, not bytes. */
+	/* torch counts the packed elements of these types, not bytes. */
 	{ "quint4x2", DTYPE_PACKED, 0, 1, NULL, NULL },
 	{ "quint2x4", DTYPE_PACKED, 0, 1, NULL, NULL },
 };
 /* clang-format on */
 
-/* Of "str160" and "datetime64[ns]" what follows the name may vary. */
+/* True if a suffix may follow the name: "str160", "datetime64[ns]". */
 static bool is_varying(const struct dtype *dtype)
 {
 	return dtype->class == DTYPE_TIME || (dtype->size == 0 && dtype->class != DTYPE_PACKED);
@@ -195,7 +197,7 @@ int64_t dtype_integer(const struct dtype *dtype, const uint8_t *bytes)
 	memcpy(&bits, bytes, (size_t)dtype->size);
 	if (dtype->class == DTYPE_UNSIGNED)
 		return (int64_t)bits;
-	/* The sign, moved to the top and back. */
+	/* Moves the sign bit to bit 63 and back, to extend the sign. */
 	return (int64_t)(bits << unused) >> unused;
 }
 
@@ -210,7 +212,7 @@ static void dtype_set_text(struct tensor_number *number, struct buffer *text)
 	buffer_clear(text);
 }
 
-/* What is no character becomes U+FFFD. */
+/* Appends a code point as UTF-8; an invalid one and 0 become U+FFFD. */
 static void append_character(struct buffer *text, uint32_t code)
 {
 	char bytes[4];
@@ -258,7 +260,7 @@ static void dtype_set_string(struct tensor_number *number, const uint8_t *bytes,
 	dtype_set_text(number, &text);
 }
 
-/* As Python writes them: b'ab\x00'. */
+/* Writes bytes as Python does: b'ab\x00'. */
 static void set_bytes(struct tensor_number *number, const uint8_t *bytes, size_t length)
 {
 	struct buffer text = BUFFER_INIT;

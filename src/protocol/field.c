@@ -128,7 +128,7 @@ void field_copy(const struct field_table *table, void *to, const void *from)
 	}
 }
 
-/* Bytes of at most maximum that do not end within a UTF-8 character. */
+/* The greatest length up to maximum that does not end within a UTF-8 character. */
 static size_t cut_length(const char *text, size_t maximum)
 {
 	while (maximum > 0 && ((unsigned char)text[maximum] & 0xc0) == 0x80)
@@ -189,7 +189,7 @@ static json_t *write_text(const struct field *field, const char *text)
 	return field_text(text, (size_t)field->maximum);
 }
 
-/* A new value, or NULL for what is not sent. */
+/* Returns a new JSON value; NULL: the member is unknown and not sent. */
 static json_t *write_member(const struct field *field, const void *at)
 {
 	switch (field->type) {
@@ -206,7 +206,7 @@ static json_t *write_member(const struct field *field, const void *at)
 	case FIELD_ENUM:
 		return field_write_name(field, *(const unsigned *)at);
 	case FIELD_REAL:
-		/* NULL too for what JSON has no number for. */
+		/* json_real() returns NULL for NaN and infinities, which JSON does not have. */
 		return *(const double *)at == (double)field->unknown
 			       ? NULL
 			       : json_real(*(const double *)at);
@@ -314,7 +314,7 @@ static int read_member(const struct field_table *table, const struct field *fiel
 		return 0;
 	case FIELD_HEX:
 		*(uint64_t *)at = json_get_hex(json, field->key);
-		/* No address is "0x0" when it is sent. */
+		/* An unknown address is not sent, so 0 is refused. */
 		if (*(uint64_t *)at == 0)
 			return field_refuse(table, field, error, "an address");
 		return 0;

@@ -1,11 +1,9 @@
 /*
- * field: a struct that travels, described by a table: which member is which
- * key of its JSON, and its bounds. The one table makes, copies, clears, writes
- * and reads the struct.
+ * field: a table that describes the members of a struct on the pipe: JSON key, type and bounds. The
+ * same table initialises, copies, clears, writes and reads the struct.
  *
- * A member that is unknown is left out of the JSON. A key that is missing or
- * null leaves the member unknown; one of a wrong type or out of bounds is an
- * error. Keys that are not in the table are ignored.
+ * An unknown member is left out of the JSON. A missing or null key leaves its member unknown; a
+ * value of the wrong type or out of bounds is an error. Keys outside the table are ignored.
  */
 #ifndef PROTOCOL_FIELD_H
 #define PROTOCOL_FIELD_H
@@ -22,48 +20,48 @@ enum field_type {
 	FIELD_INT64,
 	FIELD_UINT64,
 	FIELD_BOOL,
-	FIELD_ENUM,   /* maximum names; any enum: unsigned int to gcc, clang */
+	FIELD_ENUM,   /* unsigned int (gcc, clang); maximum: the greatest enumerator */
 	FIELD_REAL,   /* double */
 	FIELD_HEX,    /* uint64_t, as "0x1f" */
-	FIELD_TEXT,   /* char *, NULL is unknown; at most maximum bytes */
-	FIELD_STRING, /* char *, "" is unknown; at most maximum bytes */
-	FIELD_CHARS,  /* char[maximum + 1], "" is unknown */
+	FIELD_TEXT,   /* char *, NULL: unknown; at most maximum bytes */
+	FIELD_STRING, /* char *, "": unknown; at most maximum bytes */
+	FIELD_CHARS,  /* char[maximum + 1], "": unknown */
 };
 
 struct field {
 	const char *key;
 	enum field_type type;
 	size_t offset;
-	int64_t unknown; /* numbers: the value that is not sent */
+	int64_t unknown; /* value of an unknown number, which is not sent */
 	int64_t minimum;
 	int64_t maximum;
 	const char *const *names; /* FIELD_ENUM */
 };
 
 struct field_table {
-	const char *what; /* "process": begins the sentences of errors */
+	const char *what; /* name of the struct, the first word of errors: "process" */
 	const struct field *fields;
 	size_t count;
 };
 
-/* Makes every member unknown. Strings are on the heap. */
+/* Sets every member to unknown. Strings are on the heap. */
 void field_init(const struct field_table *table, void *object);
-/* Frees the strings; every pointer is NULL then. */
+/* Frees the strings and sets their pointers to NULL. */
 void field_clear(const struct field_table *table, void *object);
-/* Copies the members of the table into an object that holds nothing. */
+/* Copies the table's members into an object that owns nothing. */
 void field_copy(const struct field_table *table, void *to, const void *from);
 /*
- * Adds the keys to json. Text that is too long is cut, "…" at its end; bad
- * UTF-8 is repaired.
+ * Adds the known members to json. Text beyond the maximum is cut and ends in "…"; invalid UTF-8 is
+ * repaired.
  */
 void field_write(const struct field_table *table, const void *object, json_t *json);
-/* Reads the keys into an object after field_init. */
+/* Reads json into an object after field_init(). -1: *error names the key. */
 int field_read(const struct field_table *table, void *object, const json_t *json,
 	       struct error *error);
 
 /*
- * A JSON string of text (null for NULL) of at most maximum bytes, cut and
- * repaired as above.
+ * Returns a new JSON string of at most maximum bytes, cut and repaired like field_write()'s; null
+ * for NULL.
  */
 json_t *field_text(const char *text, size_t maximum);
 

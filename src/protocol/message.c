@@ -92,7 +92,10 @@ static void message_append_value(struct buffer *out, const char *key, json_t *ow
 	json_decref(owned_value);
 }
 
-/* Microseconds are enough; not %f, where the locale may write a comma. */
+/*
+ * Appends the time in microseconds; %f could write a comma as decimal point, depending on the
+ * locale.
+ */
 static void message_append_time(struct buffer *out, double time)
 {
 	uint64_t microseconds = time < 1e12 ? (uint64_t)(time * 1e6 + 0.5) : 0;

@@ -1,13 +1,12 @@
 /*
- * message: one JSON object a line between screen and node, in the shape of
- * the Debug Adapter Protocol:
+ * message: JSON objects between screen and node, one on each line, in the shape of the Debug
+ * Adapter Protocol:
  *   {"seq", "type": "request", "command", "arguments"}
  *   {"seq", "type": "response", "request_seq", "success", "command",
- *    "message" (the sentence when it failed), "body"}
+ *    "message" (the error), "body"}
  *   {"seq", "type": "event", "event", "body"}
- * requests.def lists commands, messages.def events; docs/protocol.md explains
- * the members of each. In a recording each line has "time" (seconds since the
- * recording began) besides.
+ * requests.def lists commands, messages.def events; docs/protocol.md explains their members. Each
+ * line of a recording also has "time" (seconds since the recording began).
  */
 #ifndef PROTOCOL_MESSAGE_H
 #define PROTOCOL_MESSAGE_H
@@ -23,7 +22,7 @@ struct error;
 #define PROTOCOL_VERSION 1
 #define MESSAGE_LINE_MAXIMUM (64u << 20)
 
-/* The "event" on the pipe, from src/protocol/messages.def. */
+/* Events on the pipe, from src/protocol/messages.def. */
 enum event_kind {
 #define EVENT(name, ...) EVENT_##name,
 #include "protocol/messages.def"
@@ -39,29 +38,30 @@ enum message_type {
 struct message {
 	enum message_type type;
 	int64_t seq;
-	int64_t request_seq; /* responses */
-	char *name;	     /* the command or event */
-	bool is_success;     /* responses */
-	char *error;	     /* responses that failed */
-	json_t *body;	     /* body or arguments; an object, never NULL once made */
-	double time;	     /* recordings; -1 elsewhere */
+	int64_t request_seq; /* seq of the request; responses only */
+	char *name;	     /* name of the command or event */
+	bool is_success;     /* responses only */
+	char *error;	     /* failed responses only */
+	/* body or arguments: an object, never NULL in a message that was made */
+	json_t *body;
+	double time; /* seconds since the recording began; -1: no recording */
 };
 
-/* "rankAdded" */
+/* Name on the pipe, e.g. "rankAdded". */
 const char *event_kind_name(enum event_kind kind);
-/* EVENT_KIND_COUNT: there is no such event. */
+/* EVENT_KIND_COUNT: no event has the name. */
 enum event_kind event_kind_find(const char *name);
 
 void message_clear(struct message *message);
-/* Makes a message; body is taken over and may be NULL (an empty object). */
+/* The three functions make a message and take ownership of the body; NULL: an empty object. */
 void message_make_request(struct message *message, const char *command, json_t *owned_arguments);
 void message_make_event(struct message *message, const char *event, json_t *owned_body);
-/* error NULL: success. */
+/* error: the reason of a failure; NULL: success. */
 void message_make_response(struct message *message, const struct message *request,
 			   json_t *owned_body, const char *error);
-/* Appends the line, newline included. */
+/* Appends the message as one line with its newline. */
 void message_append(struct buffer *out, const struct message *message);
-/* Parses one line (without newline), strictly. */
+/* Parses one line without its newline. -1: *error says what is wrong. */
 int message_parse(struct message *message, const char *line, size_t length, struct error *error);
 
 #endif

@@ -64,7 +64,7 @@ void process_init(struct process *process)
 
 void process_clear(struct process *process)
 {
-	/* Its strings are not "" then: a cleared process owns nothing. */
+	/* field_clear() leaves strings NULL, not "": a cleared process owns nothing. */
 	field_clear(&process_table, process);
 }
 

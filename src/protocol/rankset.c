@@ -16,7 +16,7 @@ void rankset_clear(struct rankset *set)
 	*set = (struct rankset)RANKSET_INIT;
 }
 
-/* Appends a range that begins no earlier than the last one, or joins it. */
+/* Appends a range, or joins it to the last one; first must not be below the last range's. */
 static void rankset_push(struct rankset *set, int first, int last)
 {
 	struct rank_range *end;
@@ -33,7 +33,7 @@ static void rankset_push(struct rankset *set, int first, int last)
 	set->ranges[set->range_count++] = (struct rank_range){ first, last };
 }
 
-/* Index of the first range whose last is at least rank. */
+/* Index of the first range whose last rank is at least rank. */
 static size_t find_range(const struct rankset *set, int rank)
 {
 	size_t low = 0;
@@ -55,7 +55,7 @@ void rankset_add(struct rankset *set, int rank)
 	rankset_add_range(set, rank, rank);
 }
 
-/* Makes room for a range at index i, or drops ranges from there. */
+/* Moves the ranges from index `from` to index `to`, to insert or drop ranges. */
 static void shift(struct rankset *set, size_t from, size_t to)
 {
 	memmove(&set->ranges[to], &set->ranges[from],
@@ -79,7 +79,7 @@ void rankset_add_range(struct rankset *set, int first, int last)
 		rankset_push(set, first, last);
 		return;
 	}
-	/* Those from begin to before end touch the new one: they become one. */
+	/* The ranges begin … end - 1 overlap or touch the new one: they become one range. */
 	for (end = begin; end < set->range_count; end++) {
 		if (set->ranges[end].first > last + 1)
 			break;
@@ -223,7 +223,7 @@ void rankset_intersect(struct rankset *set, const struct rankset *other)
 	rankset_clear(&alone);
 }
 
-/* Reads digits; -1 when there are none or the number is out of bounds. */
+/* Reads a rank and moves *at behind it; -1, *error: no digits, or a number out of bounds. */
 static int rankset_parse_number(const char **at, struct error *error)
 {
 	const char *start = *at;
@@ -244,7 +244,7 @@ static int rankset_parse_number(const char **at, struct error *error)
 	return -1;
 }
 
-/* The ranks from first to last, or every step-th of them, are added. */
+/* Adds every step-th rank from first to last. */
 static int add_steps(struct rankset *set, int first, int last, int step, struct error *error)
 {
 	struct rankset named = RANKSET_INIT;
@@ -263,7 +263,9 @@ static int add_steps(struct rankset *set, int first, int last, int step, struct 
 	return 0;
 }
 
-/* Reads "-7" or "-63/8" behind the first number; 0 where there is none. */
+/*
+ * Reads "-7" or "-63/8" after the first number. 0: read, or none is there; -1, *error: not valid.
+ */
 static int parse_end(const char **at, int *last, int *step, struct error *error)
 {
 	if (**at != '-')

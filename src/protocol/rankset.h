@@ -1,8 +1,8 @@
 /*
- * rankset: a set of rank numbers, kept folded.
+ * rankset: a set of ranks, stored as ranges.
  *
- * Invariant: ranges are sorted, disjoint and not adjacent. Written the same
- * way everywhere: "0-2,4-7". Ranks go from 0 to RANKSET_MAXIMUM.
+ * Invariant: ranges are sorted, disjoint and not adjacent, and so a set has one text: "0-2,4-7".
+ * Ranks are 0 … RANKSET_MAXIMUM.
  */
 #ifndef PROTOCOL_RANKSET_H
 #define PROTOCOL_RANKSET_H
@@ -14,7 +14,7 @@ struct buffer;
 struct error;
 
 #define RANKSET_MAXIMUM 1048575
-/* As many ranks that lie apart may be named at once. */
+/* Maximum number of ranks in one "0-63/8". */
 #define RANKSET_STEPS 65536
 
 struct rank_range {
@@ -34,37 +34,36 @@ void rankset_clear(struct rankset *set);
 void rankset_add(struct rankset *set, int rank);
 void rankset_add_range(struct rankset *set, int first, int last);
 void rankset_remove(struct rankset *set, int rank);
-/* *set becomes the union of itself and more. */
+/* Adds the members of more to *set. */
 void rankset_unite(struct rankset *set, const struct rankset *more);
-/* *set loses the members of less. */
+/* Removes the members of less from *set. */
 void rankset_subtract(struct rankset *set, const struct rankset *less);
-/* *set keeps what other has, too. */
+/* Removes the members that other does not have from *set. */
 void rankset_intersect(struct rankset *set, const struct rankset *other);
-/* *to becomes an equal set; what it held is freed. */
+/* Replaces the contents of *to by a copy of *from. */
 void rankset_copy(struct rankset *to, const struct rankset *from);
 bool rankset_contains(const struct rankset *set, int rank);
 bool rankset_is_equal(const struct rankset *a, const struct rankset *b);
 size_t rankset_count(const struct rankset *set);
-/* The smallest rank, -1 for the empty set. */
+/* The smallest rank; -1: the set is empty. */
 int rankset_first(const struct rankset *set);
-/* The smallest member above rank, -1 if there is none (-1 starts). */
+/* The smallest member above rank (-1: the first member); -1: there is none. */
 int rankset_next(const struct rankset *set, int rank);
 /*
- * Reads "3", "0-7" or "0-63/8" (every eighth) and adds it; *at moves behind
- * it. On failure the set is as before, *at is where it is wrong, and the
- * sentence says what.
+ * Reads "3", "0-7" or "0-63/8" (every eighth) at *at, adds it and moves *at behind it. -1, *error:
+ * the set is unchanged and *at is at the wrong character.
  */
 int rankset_parse_range(struct rankset *set, const char **at, struct error *error);
 /*
- * Adds "0-7,16", as rankset_append writes it; on failure the set is as
- * before. What people write has more in it: model/rankselect.h.
+ * Adds the set of a text like "0-7,16". -1, *error: the set is unchanged. The syntax of commands
+ * has more forms: model/rankselect.h.
  */
 int rankset_parse(struct rankset *set, const char *text, struct error *error);
-/* Appends "0-2,4-7"; nothing for the empty set. */
+/* Appends "0-2,4-7"; nothing for an empty set. */
 void rankset_append(struct buffer *out, const struct rankset *set);
-/* "rank 3", "ranks 0-2,4-7" */
+/* Appends "rank 3" or "ranks 0-2,4-7". */
 void rankset_append_named(struct buffer *out, const struct rankset *set);
-/* "0-2,4-7 (7)" */
+/* Appends "0-2,4-7 (7)": the ranks and their count. */
 void rankset_append_counted(struct buffer *out, const struct rankset *set);
 
 #endif

@@ -24,11 +24,11 @@ enum argument_type {
 };
 
 struct argument {
-	const char *key; /* NULL ends a list of them */
+	const char *key; /* NULL: end of the list */
 	enum argument_type type;
 	double minimum; /* ARGUMENT_INTEGER, ARGUMENT_NUMBER */
 	double maximum;
-	const char *words; /* ARGUMENT_WORD, a space between two */
+	const char *words; /* ARGUMENT_WORD: the words, separated by spaces */
 	bool is_required;
 };
 
@@ -58,7 +58,7 @@ enum request_effect { READS, CHANGES };
 struct row {
 	const char *name;
 	enum request_effect effect;
-	const struct argument *arguments; /* NULL: not on the pipe */
+	const struct argument *arguments; /* NULL: not on the pipe, only inside the node */
 };
 
 static const struct row rows[] = {

@@ -1,6 +1,6 @@
 /*
- * request kind: which request a message is, and whether the arguments are those
- * of the request, from src/protocol/requests.def.
+ * request kind: the kind of a request message, and the check of its arguments, from
+ * src/protocol/requests.def.
  */
 #ifndef PROTOCOL_REQUEST_KIND_H
 #define PROTOCOL_REQUEST_KIND_H
@@ -17,16 +17,16 @@ enum request_kind {
 	REQUEST_KIND_COUNT,
 };
 
-/* The "command" on the pipe: "stepIn". */
+/* Name on the pipe ("command"), e.g. "stepIn". */
 const char *request_kind_name(enum request_kind kind);
-/* REQUEST_KIND_COUNT: the pipe has no such request. */
+/* REQUEST_KIND_COUNT: no request on the pipe has the name. */
 enum request_kind request_kind_find(const char *name);
-/* Whether it stops, writes to, or runs code in the process. */
+/* True if the request stops, writes to, or runs code in the process. */
 bool request_kind_changes(enum request_kind kind);
 
 /*
- * Checks the arguments by the fields of requests.def; -1 and a sentence. Keys
- * that are no field are ignored.
+ * Checks the arguments against the fields of requests.def. -1: *error says what is wrong. Unknown
+ * keys are ignored.
  */
 int request_check(enum request_kind kind, const json_t *arguments, struct error *error);
 

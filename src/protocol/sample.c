@@ -155,7 +155,10 @@ json_t *process_sample_to_json(struct process_sample *sample, struct stack_table
 	return json;
 }
 
-/* The array at key, or NULL where there is none; an error when it is wrong. */
+/*
+ * Sets *array to the array at key; NULL: missing or null. -1, *error: no array, or more than
+ * maximum items.
+ */
 static int get_array(const json_t *json, const char *key, int maximum, const json_t **array,
 		     struct error *error)
 {

@@ -1,7 +1,4 @@
-/*
- * sample: what a node saw of one process at one time, thread by thread. The
- * body of the event `sampled`.
- */
+/* sample: the threads of one process at one time. It is the body of the event `sampled`. */
 #ifndef PROTOCOL_SAMPLE_H
 #define PROTOCOL_SAMPLE_H
 
@@ -18,71 +15,76 @@ struct stack_table;
 #define SAMPLE_THREADS_MAXIMUM 4096
 
 enum thread_state {
-	THREAD_RUNNING, /* on a processor or ready for one */
+	THREAD_RUNNING, /* on a CPU or runnable */
 	THREAD_BLOCKED, /* in a system call */
-	THREAD_GIL,	/* waits for the GIL */
+	THREAD_GIL,	/* waiting for the GIL */
 	THREAD_GC,	/* in the garbage collector */
 	THREAD_STOPPED, /* stopped by a signal or a tracer */
 	THREAD_UNKNOWN,
 };
 
 enum exactness {
-	EXACT,	    /* the thread could not move while it was read */
-	CONSISTENT, /* two copies agree; it may have moved */
-	TORN,	    /* the copies differ: frames may not belong together */
+	EXACT,	    /* the thread could not run while it was read */
+	CONSISTENT, /* two reads agree; the thread may have run between them */
+	TORN,	    /* the two reads differ: frames may not belong together */
 };
 
 struct thread_sample {
-	pid_t tid;	/* an asyncio task: its number, negated */
-	pid_t loop_tid; /* the thread that runs the task; 0: it is none */
+	pid_t tid;	/* thread ID; an asyncio task: its number, negated */
+	pid_t loop_tid; /* thread that runs the asyncio task; 0: no task */
 	char *name;	/* NULL: unknown */
 	bool is_main;
 	bool has_gil;
 	bool is_gil_known;
 	enum thread_state state;
 	enum exactness exactness;
-	int interpreter;	   /* 0: the main one */
-	int syscall;		   /* number, -1: none or unknown */
-	uint64_t argument;	   /* its first argument */
-	char wchan[48];		   /* kernel function it sleeps in, "" unknown */
-	uint64_t cpu_ns;	   /* processor time used so far */
-	uint64_t switches;	   /* times it was given a processor so far */
-	const struct stack *stack; /* borrowed from the table; NULL: unreadable */
-	/* Merged with native frames; borrowed; NULL: not asked for, or none. */
+	int interpreter;	   /* number of the interpreter; 0: the main one */
+	int syscall;		   /* system call number; -1: none or unknown */
+	uint64_t argument;	   /* first argument of the system call */
+	char wchan[48];		   /* kernel function that the thread sleeps in; "": unknown */
+	uint64_t cpu_ns;	   /* CPU time used since its start, nanoseconds */
+	uint64_t switches;	   /* number of times the thread was scheduled */
+	const struct stack *stack; /* stack in the table (borrowed); NULL: not read */
+	/* Stack merged with native frames (borrowed); NULL: not requested, or none. */
 	const struct stack *native;
-	char *error; /* why the stack is missing or short; NULL: fine */
-	/* What could not be read, and why; NULL: it is whole. */
+	char *error; /* why the stack is missing or short; NULL: no error */
+	/* Parts that could not be read, and why; NULL: complete. */
 	char *missing;
 };
 
 struct process_sample {
 	pid_t pid;
-	uint64_t epoch;		       /* counts this process's samples */
-	double time;		       /* node's monotonic clock, seconds */
-	uint64_t held_ns;	       /* how long the process was held for this sample */
-	uint64_t syscalls;	       /* what taking the sample cost the node */
-	uint64_t memory;	       /* resident bytes; 0 unknown */
-	char *error;		       /* nothing could be read; NULL: fine */
-	char *source;		       /* who told it: "http"; NULL: read from outside */
+	uint64_t epoch; /* number of this sample of the process, from the node */
+	double time;	/* seconds on the node's monotonic clock */
+	/* nanoseconds that the process was stopped for this sample */
+	uint64_t held_ns;
+	uint64_t syscalls; /* system calls that the node made for this sample */
+	uint64_t memory;   /* resident bytes; 0: unknown */
+	char *error;	   /* why nothing could be read; NULL: no error */
+	/* backend that sent the sample, "http"; NULL: read from outside */
+	char *source;
 	struct thread_sample *threads; /* main thread first */
 	size_t thread_count;
 	size_t thread_capacity;
 };
 
-/* Frees all; the sample is empty and usable. */
+/* Frees the members; the sample is empty and usable. */
 void process_sample_clear(struct process_sample *sample);
-/* Lends a new zeroed thread at the end (state unknown, syscall -1). */
+/*
+ * Appends a zeroed thread (state THREAD_UNKNOWN, syscall -1) and returns it (borrowed until the
+ * next one is added).
+ */
 struct thread_sample *process_sample_add(struct process_sample *sample);
 
 const char *thread_state_name(enum thread_state state); /* "running" … */
 const char *exactness_name(enum exactness exactness);	/* "exact" … */
 
 /*
- * To JSON: new stacks are sent along as "stacks": [see stack_table_send]; a
- * thread names its stack by id.
+ * Returns the JSON of a sample (caller owns). A thread refers to its stack by id; stacks that were
+ * not sent before are in "stacks" (stack_table_send()).
  */
 json_t *process_sample_to_json(struct process_sample *sample, struct stack_table *table);
-/* From JSON, into table and *sample (cleared first). */
+/* Reads json into *sample (cleared first), its stacks into table. -1: *error is set. */
 int process_sample_from_json(struct process_sample *sample, struct stack_table *table,
 			     const json_t *json, struct error *error);
 

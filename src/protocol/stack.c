@@ -1,13 +1,13 @@
 /*
- * stack: how the table finds equal contents.
+ * stack: the table of code objects and stacks that are each stored once.
  *
- * Codes and stacks are each found in two ways: by id, and by a hash of their
- * contents, where entries of one hash stand in a chain. Frames are compared
- * by the address of their code, since equal codes are one code.
+ * Code objects and stacks are found by id, and by a hash of their contents; entries with the same
+ * hash are a linked list. Frames are compared by the address of their code, since equal code
+ * objects have one address.
  *
- * Ids that are received are the sender's. When a sender names one stack twice
- * both ids lead to the same stack, so the table keeps its promise whatever
- * comes in. Ids we give ourselves are above all that were seen.
+ * Received ids are the sender's. If a sender gives one stack two ids, both ids lead to the same
+ * stack, so equal stacks have one address whatever a sender does. Own ids are greater than all
+ * received ids.
  */
 #include "protocol/stack.h"
 
@@ -28,40 +28,40 @@
 #define ID_MAXIMUM (INT64_C(1) << 53)
 #define DROPPED_MAXIMUM INT_MAX
 
-/* What one table may hold: a bound on what a sender can make us keep. */
+/* Bounds of one table: what a sender can make this program store. */
 #define CODES_MAXIMUM (1u << 20)
 #define STACKS_MAXIMUM (1u << 20)
 #define FRAMES_MAXIMUM (1u << 26)
 
-/* A table is full with so many stacks, or with what so many may have. */
+/* stack_table_is_full() assumes these averages for a stack: frames, and bytes of text. */
 #define FRAMES_PER_STACK 20
 #define TEXT_PER_STACK 320
 
 struct code_entry {
 	struct code code;
-	struct code_entry *next; /* of the same hash */
+	struct code_entry *next; /* next entry with the same hash */
 	bool is_sent;
 };
 
 struct stack_entry {
 	struct stack stack;
-	struct stack_entry *next; /* of the same hash */
+	struct stack_entry *next; /* next entry with the same hash */
 };
 
 struct stack_table {
-	struct code_entry **codes; /* owned, in order of making */
+	struct code_entry **codes; /* owned, in order of creation */
 	size_t code_count;
 	size_t code_capacity;
-	struct stack_entry **stacks; /* owned, in order of making */
+	struct stack_entry **stacks; /* owned, in order of creation */
 	size_t stack_count;
 	size_t stack_capacity;
-	size_t frame_count; /* of all stacks */
-	size_t text_length; /* of all codes */
+	size_t frame_count; /* frames of all stacks */
+	size_t text_length; /* bytes of the text of all code objects */
 	struct map *code_hashes;
 	struct map *code_ids;
 	struct map *stack_hashes;
 	struct map *stack_ids;
-	struct map *copies; /* address of another's stack -> ours; NULL */
+	struct map *copies; /* stack address in another table -> stack here; NULL: no copies */
 	uint64_t last_code_id;
 	uint64_t last_stack_id;
 	struct frame *received; /* frames of the stack being received */
@@ -148,7 +148,7 @@ static uint64_t code_hash(const struct code *code)
 	return mix_text(hash, code->file);
 }
 
-/* Names are kept up to their maximum, so they are compared up to there. */
+/* Compares up to CODE_TEXT_MAXIMUM bytes: longer names are stored cut. */
 static bool is_equal_text(const char *a, const char *b)
 {
 	if (!a || !b)
@@ -168,7 +168,7 @@ static char *stack_copy_text(const char *text)
 	return text ? xstrndup(text, CODE_TEXT_MAXIMUM) : NULL;
 }
 
-/* A code without a name or a file has an empty one. */
+/* Replaces a missing name or file by "". */
 static struct code stack_complete(const struct code *contents)
 {
 	struct code code = *contents;
@@ -180,7 +180,7 @@ static struct code stack_complete(const struct code *contents)
 	return code;
 }
 
-/* Interns under id, or under a new id when it is 0. */
+/* Interns a code object under id; 0: under a new id. */
 static const struct code *intern_code(struct stack_table *table, const struct code *contents,
 				      uint64_t id)
 {
@@ -248,7 +248,7 @@ static void stack_add_stack(struct stack_table *table, struct stack_entry *entry
 	table->stacks[table->stack_count++] = entry;
 }
 
-/* Interns under id, or under a new id when it is 0. */
+/* Interns a stack under id; 0: under a new id. */
 static const struct stack *intern_stack(struct stack_table *table, const struct frame *frames,
 					size_t frame_count, size_t dropped_count, uint64_t id)
 {
@@ -305,7 +305,7 @@ bool stack_table_is_full(const struct stack_table *table, size_t stacks_maximum)
 	       table->text_length >= stacks_maximum * TEXT_PER_STACK;
 }
 
-/* Interns equal frames, whose codes intern_one makes. */
+/* Interns the frames of another table's stack; intern_one() interns each code object. */
 static const struct stack *intern_equal(struct stack_table *table, const struct stack *stack,
 					const struct code *(*intern_one)(struct stack_table *table,
 									 const struct code *code))
@@ -342,7 +342,7 @@ void stack_table_forget_copies(struct stack_table *table)
 	table->copies = NULL;
 }
 
-/* Ids that we give are above all that a sender may use. */
+/* Ids from ID_MAXIMUM on are never a sender's. */
 const struct code *stack_table_carry_code(struct stack_table *table, const struct code *code)
 {
 	if (table->code_count >= CODES_MAXIMUM / 2)
@@ -365,7 +365,7 @@ const struct stack *stack_table_carry(struct stack_table *table, const struct st
 	return intern_equal(table, stack, stack_table_carry_code);
 }
 
-/* No line is below 0: such a one is unknown. */
+/* Converts a line to JSON; a negative line is unknown: 0. */
 static json_t *line_to_json(int line)
 {
 	return json_integer(line > 0 ? line : 0);
@@ -408,7 +408,7 @@ json_t *stack_table_send(struct stack_table *table, const struct stack *stack)
 	frames = json_array();
 	for (size_t i = 0; i < stack->frame_count; i++) {
 		const struct frame *frame = &stack->frames[i];
-		/* A code is the first member of its entry. */
+		/* A code is the first member of its code_entry. */
 		struct code_entry *code = (struct code_entry *)frame->code;
 
 		if (!code->is_sent)
@@ -425,7 +425,7 @@ json_t *stack_table_send(struct stack_table *table, const struct stack *stack)
 	return json;
 }
 
-/* An integer within bounds, or -1. The bounds are not negative. */
+/* Returns an integer within minimum … maximum (both >= 0); -1: anything else. */
 static int64_t get_bounded(const json_t *value, int64_t minimum, int64_t maximum)
 {
 	int64_t number = json_integer_value(value);
@@ -433,10 +433,10 @@ static int64_t get_bounded(const json_t *value, int64_t minimum, int64_t maximum
 	return json_is_integer(value) && number >= minimum && number <= maximum ? number : -1;
 }
 
-/* Lends the string; NULL when it is none or too long. */
+/* Returns the string (borrowed); NULL: no string, or too long. */
 static char *stack_get_text(const json_t *value)
 {
-	/* Borrowed: intern_code copies it. */
+	/* The cast is safe: intern_code() copies the string. */
 	return json_string_length(value) <= CODE_TEXT_MAXIMUM ? (char *)json_string_value(value)
 							      : NULL;
 }
@@ -498,7 +498,7 @@ static int check_room(const struct stack_table *table, size_t frame_count, struc
 	return 0;
 }
 
-/* Interns the received frames; id may be known for these contents only. */
+/* Interns the received frames under id; -1, *error: id already has other contents. */
 static int keep_received(struct stack_table *table, uint64_t id, size_t frame_count,
 			 size_t dropped_count, struct error *error)
 {
@@ -510,7 +510,7 @@ static int keep_received(struct stack_table *table, uint64_t id, size_t frame_co
 			       ? 0
 			       : error_set(error, "stack: %llu came twice", (unsigned long long)id);
 	stack = intern_stack(table, table->received, frame_count, dropped_count, id);
-	/* Equal to one of another id: this id leads there too. */
+	/* An equal stack has another id: this id leads to the same stack. */
 	if (stack->id != id)
 		map_put(table->stack_ids, id, (void *)stack);
 	return 0;

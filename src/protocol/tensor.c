@@ -141,7 +141,7 @@ static json_t *statistics_to_json(const struct tensor *tensor)
 	return json;
 }
 
-/* Of so many elements; 0 where it is not told. */
+/* Reads a count of elements; 0 if the key is missing. -1: negative, or more than maximum. */
 static int count_from_json(int64_t *count, const json_t *json, const char *key, int64_t maximum)
 {
 	*count = json_get_integer(json, key, 0);
@@ -184,7 +184,7 @@ static json_t *histogram_to_json(const struct tensor_histogram *histogram)
 			 json_integers(histogram->bins, histogram->count));
 }
 
-/* Who adds them up gets a number. */
+/* True if no count is negative and their sum fits in an int64_t. */
 static bool are_counts(const int64_t *counts, int count)
 {
 	int64_t left = INT64_MAX;
@@ -212,7 +212,7 @@ static int histogram_from_json(struct tensor_histogram *histogram, const json_t 
 	return 0;
 }
 
-/* As eight digits, as zlib's crc32 is usually written. */
+/* Formats a hash as eight digits, as usual for zlib's crc32. */
 static json_t *hash_to_json(uint32_t hash)
 {
 	char digits[16];
@@ -282,12 +282,12 @@ json_t *tensor_to_json(const struct tensor *tensor)
 	return json;
 }
 
-/* Sizes that are not negative and multiply to the number of elements. */
+/* Checks that no size is negative, and that the product is the element count. */
 static int tensor_check_sizes(const struct tensor *tensor)
 {
 	int64_t product = 1;
 
-	/* A nested one, or one whose sizes are symbols, has no shape. */
+	/* A nested tensor and one with symbolic sizes have no shape. */
 	if (tensor->unread && tensor->dimension_count == 0 && tensor->element_count < 0)
 		return 0;
 	for (int i = 0; i < tensor->dimension_count; i++) {

@@ -1,11 +1,11 @@
 /*
- * tensor: what is told of a torch tensor or a numpy array (bytes, memoryview
- * and array.array as well): what it is, and of its elements statistics, a
- * histogram and hashes. The node never formats them.
+ * tensor: a torch tensor or a numpy array (also bytes, memoryview and array.array): its type and
+ * layout, and statistics, a histogram and hashes of its elements. The node never formats them for a
+ * person.
  *
- * Values are what the elements are in the order of their indices, the last
- * one fastest, little-endian, whatever strides and byte order they lie with:
- * so a hash is the same on all backends and for a transposed copy.
+ * The values are the elements in the order of their indices, the last index fastest, as
+ * little-endian bytes, independent of strides and byte order: all backends compute the same hash,
+ * and a contiguous copy of a transposed view has the view's hash.
  */
 #ifndef PROTOCOL_TENSOR_H
 #define PROTOCOL_TENSOR_H
@@ -22,30 +22,32 @@ struct error;
 #define TENSOR_DIMENSIONS 64
 #define TENSOR_BINS_MAXIMUM 256
 #define TENSOR_BLOCKS_MAXIMUM 4096
-/* Elements along one dimension: more are not believed. */
+/* Maximum number of elements along one dimension; a greater size is an error. */
 #define TENSOR_SIZE_MAXIMUM (INT64_C(1) << 48)
 
-/* min, max, mean and std are of the finite elements: unknown where there are
- * none, and of complex ones. std divides by their count (numpy's default). */
+/*
+ * minimum, maximum, mean and deviation are those of the finite elements; unknown if there are none,
+ * and for complex elements. deviation divides by their count (numpy's default).
+ */
 struct tensor_statistics {
 	struct tensor_number minimum;
 	struct tensor_number maximum;
 	double mean;	  /* NaN: unknown */
 	double deviation; /* NaN: unknown */
-	double norm;	  /* of all: the root of the sum of squares */
+	double norm;	  /* root of the sum of squares of all elements */
 	bool has_norm;
-	int64_t count;	      /* elements that were looked at, without masked ones */
-	int64_t masked_count; /* of those that were looked at besides */
+	int64_t count;	      /* elements that were read, without masked ones */
+	int64_t masked_count; /* masked elements that were read */
 	int64_t nan_count;
 	int64_t infinity_count;
 	int64_t zero_count;
 };
 
-/* How often a finite element lies in each of as many equal parts. */
+/* Number of finite elements in each of `count` equal parts of low … high. */
 struct tensor_histogram {
 	double low;
 	double high;
-	int64_t *bins; /* NULL: there is none */
+	int64_t *bins; /* counts; NULL: no histogram */
 	size_t count;
 };
 
@@ -54,54 +56,59 @@ struct tensor {
 	char *dtype; /* "float32", ">int16" */
 	int dimension_count;
 	int64_t shape[TENSOR_DIMENSIONS];
-	/* torch: elements, all others: bytes, as Python tells them. */
+	/* Strides as Python shows them: in elements for torch, in bytes for all others. */
 	int64_t strides[TENSOR_DIMENSIONS];
-	int64_t offset;	       /* torch: of the first element, in elements;
-				* -1: not known, of numpy */
-	int64_t element_count; /* numel */
-	int64_t item_size;     /* bytes of one; 0: it is less than one */
-	int64_t byte_count;    /* of the elements: nbytes */
+	int64_t offset;	       /* torch: storage offset in elements; -1: unknown, numpy */
+	int64_t element_count; /* number of elements */
+	int64_t item_size;     /* bytes of an element; 0: less than one */
+	int64_t byte_count;    /* bytes of all elements */
 	char *device;	       /* "cpu", "cuda:1"; NULL: none (numpy) */
-	int requires_grad;     /* 1, 0, -1: not known */
+	int requires_grad;     /* 1, 0; -1: unknown */
 	char *grad_fn;	       /* "MulBackward0"; NULL: none */
-	int64_t storage_bytes; /* -1: not known */
-	int64_t storage_users; /* tensors over it; -1: not known */
+	int64_t storage_bytes; /* bytes of the storage; -1: unknown */
+	int64_t storage_users; /* number of tensors on the storage; -1: unknown */
 	bool is_parameter;
-	char *placement; /* of a shard: "Shard(0) of [1024, 64]"; else NULL */
-	/* Which of the shards: its place along the dimensions of the mesh that
-	 * are not replicated, "1, 0"; ranks with the same have replicas. NULL:
-	 * no shard, or not known. */
+	char *placement; /* a shard: "Shard(0) of [1024, 64]"; NULL: no shard */
+	/*
+	 * Position of the shard in the sharded dimensions of the device mesh, "1, 0"; ranks with
+	 * the same position have replicas. NULL: no shard, or unknown.
+	 */
 	char *shard;
-	bool is_live;  /* the process ran: kernels may have written meanwhile */
-	bool is_torn;  /* it became another while it was read */
-	char *unread;  /* why its elements cannot be read; NULL: they can */
-	bool has_mask; /* of numpy.ma: masked elements count nowhere, and are
-			* 0 in hashes, behind which the mask follows if there
-			* are any */
+	bool is_live; /* true: the process ran, so kernels may have written meanwhile */
+	bool is_torn; /* true: the tensor changed while it was read */
+	char *unread; /* why the elements cannot be read; NULL: they can */
+	/*
+	 * numpy.ma: masked elements are not counted; in hashes they are 0, and the mask follows if
+	 * any element is masked
+	 */
+	bool has_mask;
 	bool has_statistics;
 	struct tensor_statistics statistics;
-	double share; /* of the elements that statistics and histogram saw */
+	double share; /* part of the elements that statistics and histogram have read, 0 … 1 */
 	struct tensor_histogram histogram;
 	bool has_hash;
 	uint32_t hash;	  /* crc32 of all values */
-	uint32_t *blocks; /* crc32 of each part; NULL: none were asked for */
+	uint32_t *blocks; /* crc32 of each block; NULL: not requested */
 	size_t block_count;
-	int64_t block_elements; /* of each but the last */
+	int64_t block_elements; /* elements of each block except the last */
 };
 
-/* What is known of nothing: all unknown. */
+/* Sets all members to unknown. */
 void tensor_init(struct tensor *tensor);
 void tensor_clear(struct tensor *tensor);
 void tensor_copy(struct tensor *to, const struct tensor *from);
 bool tensor_has_same_shape(const struct tensor *a, const struct tensor *b);
-/* A part of a tensor that lies on several ranks: others differ by right. */
+/*
+ * True for a part of a tensor that is spread over ranks: different values on different ranks are no
+ * finding.
+ */
 bool tensor_is_shard(const struct tensor *tensor);
-/* How many of its elements are known to be NaN, or infinite. */
+/* Number of elements that are known to be NaN, or infinite. */
 int64_t tensor_nan_count(const struct tensor *tensor);
 int64_t tensor_infinity_count(const struct tensor *tensor);
-/* As in CLI.md, and what stands in docs/protocol.md besides. */
+/* Returns the JSON (caller owns), documented in CLI.md and docs/protocol.md. */
 json_t *tensor_to_json(const struct tensor *tensor);
-/* Into one after tensor_init(). */
+/* Reads json into a tensor after tensor_init(). -1: *error is set. */
 int tensor_from_json(struct tensor *tensor, const json_t *json, struct error *error);
 
 #endif

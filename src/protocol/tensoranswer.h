@@ -1,6 +1,6 @@
 /*
- * tensoranswer: what comes to the request `tensor`: the value of an
- * expression, what it is as a tensor, and of its elements what was asked for.
+ * tensoranswer: the answer to the request `tensor`: the value of an expression, its description as
+ * a tensor, and the requested data of its elements.
  */
 #ifndef PROTOCOL_TENSORANSWER_H
 #define PROTOCOL_TENSORANSWER_H
@@ -16,29 +16,26 @@
 
 struct error;
 
-/* Bytes of elements in one answer. */
+/* Maximum of element bytes in one answer. */
 #define TENSOR_DATA_MAXIMUM (1u << 20)
 
 struct tensor_answer {
-	struct variable value; /* of anything */
+	struct variable value; /* value of any type */
 	bool has_tensor;
 	struct tensor tensor;
 	bool has_slice;
 	struct tensor_slice slice;
-	int64_t found; /* -1: nothing */
+	int64_t found; /* index of the element that "find" found; -1: none */
 	struct buffer data;
-	char *func; /* of the frame where it was found; NULL: in none */
+	char *func; /* function of the frame that has the variable; NULL: no frame */
 	char *file;
 	int line;
 	int depth;
 };
 
-/*
- * Into one that holds nothing. -1 and a sentence where it makes no sense; it
- * is to be cleared in either case.
- */
+/* Reads body into an empty answer. -1: *error is set. Clear the answer in either case. */
 int tensor_answer_from_json(struct tensor_answer *answer, const json_t *body, struct error *error);
-/* One that is all zero holds nothing, too. */
+/* Frees the members; an all-zero answer is fine. */
 void tensor_answer_clear(struct tensor_answer *answer);
 
 #endif

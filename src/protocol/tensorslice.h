@@ -1,7 +1,7 @@
 /*
- * tensorslice: a rectangle of the numbers of a tensor, asked for or come: two
- * dimensions run, the others stand at index. Of a 1-D tensor only columns run
- * (row_dimension -1), of a 0-d one none.
+ * tensorslice: a rectangle of a tensor's elements, requested or received. Rows and columns run
+ * along two dimensions; all other dimensions have a fixed index. A 1-D tensor has only columns
+ * (row_dimension -1), a 0-D tensor neither.
  */
 #ifndef PROTOCOL_TENSORSLICE_H
 #define PROTOCOL_TENSORSLICE_H
@@ -14,25 +14,28 @@
 
 struct error;
 
-/* Of one slice. */
+/* Maximum of elements in one slice. */
 #define TENSOR_CELLS_MAXIMUM 65536
 
 struct tensor_slice {
-	int row_dimension; /* -1: none */
+	int row_dimension; /* dimension of the rows; -1: none */
 	int column_dimension;
-	int64_t index[TENSOR_DIMENSIONS]; /* of the others */
+	int64_t index[TENSOR_DIMENSIONS]; /* fixed index of each other dimension */
 	int dimension_count;
-	int64_t row; /* the first, and how many */
+	int64_t row; /* first row */
 	int64_t row_count;
 	int64_t column;
 	int64_t column_count;
-	struct tensor_number *numbers; /* row by row; NULL: only asked for */
+	struct tensor_number *numbers; /* elements row by row; NULL: a request */
 	size_t count;
 };
 
 void tensor_slice_clear(struct tensor_slice *slice);
 json_t *tensor_slice_to_json(const struct tensor_slice *slice);
-/* Checked against itself; who uses it checks it against the tensor. */
+/*
+ * Reads json and checks that the slice is consistent. The caller must check the slice against the
+ * tensor. -1: *error is set.
+ */
 int tensor_slice_from_json(struct tensor_slice *slice, const json_t *json, struct error *error);
 
 #endif

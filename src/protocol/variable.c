@@ -14,7 +14,7 @@
 #include "protocol/field.h"
 
 #define NAME_MAXIMUM 1024
-/* Locals of one frame come in one answer; written code has fewer. */
+/* Maximum of locals of a frame, which come in one answer; real code has fewer. */
 #define VARIABLES_MAXIMUM 100000
 
 static const char *const kind_names[] = {
@@ -92,7 +92,7 @@ json_t *variable_to_json(const struct variable *variable)
 	json_t *json = json_object();
 
 	field_write(&variable_table, variable, json);
-	/* The shape of CLI.md has every key; what is unknown is null. */
+	/* The documented JSON has every key: unknown members are null. */
 	for (size_t i = 0; i < variable_table.count; i++)
 		if (!json_object_get(json, variable_fields[i].key))
 			json_object_set_new(json, variable_fields[i].key, json_null());
@@ -131,9 +131,7 @@ int variable_list_from_json(struct variable_list *list, const json_t *json, stru
 	return 0;
 }
 
-/*
- * What says all of a value
- */
+/* Whether a text shows all of a value */
 
 static bool variable_is_among(const char *const *names, size_t count, const char *name,
 			      size_t length)
@@ -144,7 +142,7 @@ static bool variable_is_among(const char *const *names, size_t count, const char
 	return false;
 }
 
-/* Constants, as repr() writes them. */
+/* True for names of constants in a repr(). */
 static bool is_constant(const char *name, size_t length)
 {
 	static const char *const names[] = {
@@ -154,11 +152,11 @@ static bool is_constant(const char *name, size_t length)
 
 	if (variable_is_among(names, ARRAY_LENGTH(names), name, length))
 		return true;
-	/* dtypes and layouts */
+	/* torch's dtypes and layouts */
 	return length >= sizeof(torch) && strncmp(name, torch, sizeof(torch) - 1) == 0;
 }
 
-/* Their repr() has all that they hold, or shows what is left out. */
+/* Classes whose repr() shows all contents, or marks what is left out. */
 static bool is_known_class(const char *name, size_t length)
 {
 	static const char *const names[] = {
@@ -199,13 +197,13 @@ static bool is_known_class(const char *name, size_t length)
 	return variable_is_among(names, ARRAY_LENGTH(names), name, length);
 }
 
-/* Letters beyond ASCII, too. */
+/* True for characters of a name, including bytes of non-ASCII letters. */
 static bool variable_is_name(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || (unsigned char)c >= 0x80;
 }
 
-/* Behind the quote that ends it; NULL: there is none. */
+/* Returns the position after the closing quote; NULL: the string does not end. */
 static const char *variable_skip_string(const char *at)
 {
 	char quote = *at++;
@@ -216,7 +214,7 @@ static const char *variable_skip_string(const char *at)
 	return *at ? at + 1 : NULL;
 }
 
-/* "1e-05" "0x1f" "2j" */
+/* Skips a number like "1e-05", "0x1f" or "2j". */
 static const char *skip_number(const char *at)
 {
 	for (; isalnum((unsigned char)*at) || *at == '.'; at++) {
@@ -228,7 +226,10 @@ static const char *skip_number(const char *at)
 	return at;
 }
 
-/* A keyword, a constant, a class in front of its fields, b of bytes. */
+/*
+ * Skips a keyword, a constant, a class name before its fields, or the b of bytes. NULL: the name
+ * does not show all of a value.
+ */
 static const char *variable_skip_name(const char *at, bool trusts_names)
 {
 	const char *cut = strstr(at, "\xe2\x80\xa6");
@@ -249,7 +250,10 @@ static const char *variable_skip_name(const char *at, bool trusts_names)
 	return is_constant(at, length) ? end : NULL;
 }
 
-/* "<class 'int'>", which is the same everywhere; "<Color.RED: 1>". */
+/*
+ * Skips "<class 'int'>" (a builtin, the same everywhere) or an enum like "<Color.RED: 1>". NULL:
+ * anything else.
+ */
 static const char *skip_angle(const char *at)
 {
 	static const char class[] = "<class '";

@@ -1,6 +1,6 @@
 /*
- * variable: a name, its type, its value as Python would print it (bounded),
- * and where the object is, so that it can be opened one level.
+ * variable: a variable's name, type, value as Python would print it (bounded), and the address of
+ * its object, for a request of the object's parts.
  */
 #ifndef PROTOCOL_VARIABLE_H
 #define PROTOCOL_VARIABLE_H
@@ -13,53 +13,53 @@
 struct error;
 
 #define VARIABLE_PAGE 100	    /* children in one answer */
-#define VARIABLE_VALUE_MAXIMUM 4096 /* bytes of a value, "…" at the end */
+#define VARIABLE_VALUE_MAXIMUM 4096 /* maximum of bytes of a value, cut with "…" */
 
 enum variable_kind {
 	VARIABLE_LOCAL,
 	VARIABLE_CELL,
 	VARIABLE_FREE,
 	VARIABLE_GLOBAL,
-	VARIABLE_ITEM, /* of a list, dict, set, object … */
+	VARIABLE_ITEM, /* item of a list, dict, set, object … */
 };
 
 struct variable {
 	char *name;
 	enum variable_kind kind;
 	char *type;	     /* "int", "train.Net" */
-	char *value;	     /* repr; "<train.Net at 0x7f…>"; "unbound" */
-	uint64_t address;    /* of the object; 0: none (unbound) */
-	int64_t child_count; /* -1: cannot be opened */
+	char *value;	     /* repr(), "<train.Net at 0x7f…>", or "unbound" */
+	uint64_t address;    /* address of the object; 0: none (unbound) */
+	int64_t child_count; /* number of parts; -1: the object has no parts */
 };
 
 struct variable_list {
 	struct variable *items;
 	size_t count;
 	size_t capacity;
-	int64_t total; /* of all pages; -1: unknown */
+	int64_t total; /* variables on all pages; -1: unknown */
 };
 
 void variable_clear(struct variable *variable);
-/* Into one that holds nothing; -1 and a sentence, and it is to be cleared. */
+/* Reads json into an empty variable. -1: *error is set; clear the variable nevertheless. */
 int variable_from_json(struct variable *variable, const json_t *json, struct error *error);
 
 void variable_list_clear(struct variable_list *list);
-/* Lends a new zeroed one at the end (child_count -1). */
+/*
+ * Appends a zeroed variable (child_count -1) and returns it (borrowed until the next one is added).
+ */
 struct variable *variable_list_add(struct variable_list *list);
-/* Values of names that tell of a secret, or that tell of one themselves
- * (base/secret.h), become SECRET_MASK. */
+/* Replaces values that look like secrets, by their name or text (base/secret.h), by SECRET_MASK. */
 void variable_list_mask(struct variable_list *list);
-/* {"name", "kind", "type", "value", "address", "children"} as in CLI.md. */
+/* Returns {"name", "kind", "type", "value", "address", "children"}, documented in CLI.md. */
 json_t *variable_to_json(const struct variable *variable);
-/* {"variables": […], "total": int or null}. */
+/* Returns {"variables": […], "total": int or null}. */
 json_t *variable_list_to_json(const struct variable_list *list);
 int variable_list_from_json(struct variable_list *list, const json_t *json, struct error *error);
 /*
- * Whether the text of a value says all of it: numbers, strings, None and the
- * like, in containers or not, nothing cut, no object by its name or address,
- * no tensor. trusts_names: what stands like a call ("Point(x=1)") lists all
- * fields of an object, as no __repr__ of a program was run for it; else only
- * those of the standard library are known to.
+ * True if the text of a value shows all of the value: numbers, strings, None and the like, also in
+ * containers, nothing cut, no object shown by its name or address, no tensor. trusts_names: text
+ * like a call ("Point(x=1)") shows all fields, because no __repr__ of the program made it; else
+ * only known classes of the standard library do.
  */
 bool variable_says_all(const char *text, bool trusts_names);
 
