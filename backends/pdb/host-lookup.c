@@ -17,7 +17,10 @@ struct host_lookup {
 	int number;
 	void (*done)(struct addrinfo *owned_found, int number, void *data);
 	void *data;
-	/* The other thread does not read it: its request was dropped. */
+	/*
+	 * Set by the loop's thread when the request was dropped; the lookup's thread never reads
+	 * it.
+	 */
 	bool is_cancelled;
 };
 

@@ -18,26 +18,25 @@
 #include "base/json.h"
 #include "base/pack.h"
 
-/* values.py and inspector.py, as the build put them together. */
+/* values.py, guard.py and inspector.py, joined by the build. */
 static const unsigned char source[] = {
 #include "backends/pdb/inspector.inc"
 };
 
-/* The same in inspector.py. */
+/* inspector.py has the same constant. */
 #define MARKER "{probetui:"
 #define NONCE_MAXIMUM 24
-/* What a line has room for besides the words around it. */
+/* Maximum of text in a line, besides the expression around it. */
 #define PIECE_MAXIMUM 3000
-/* Answers that were mixed with other output are asked for anew. */
+/* A question is sent again this often if its answer was mixed with other output. */
 #define TRIES_MAXIMUM 3
 
 /*
- * What stands around an expression of s, the Pdb instance, and b, builtins.
- * No name of the program's is used, as any of them may mean something else:
- * sys is found by the first classes that Python makes, and the instance is
- * the self of the first method outwards from here, which is one of pdb's.
- * It has none of what pdb or IPython look for in a line ($, ;;, a ? at the
- * end, a % at the start), and no marker that an echo could show.
+ * The line around an expression of s (the Pdb instance) and b (builtins). The line uses no name of
+ * the program, as the program may have redefined any name: sys is found through the first classes
+ * that Python creates, and the Pdb instance is self of the nearest outer method, which is a method
+ * of pdb. The line has no text that pdb or IPython treat specially ($, ;;, a ? at the end, a % at
+ * the start), and no complete marker that an echo could repeat.
  */
 #define LINE_BEGIN "(lambda y,w:(lambda s,b:"
 #define LINE_END                                                                                   \
@@ -47,30 +46,32 @@ static const unsigned char source[] = {
 	".find_spec.__globals__['sys'],"                                                           \
 	"lambda w,f:f.f_locals['self']if f.f_code.co_varnames[:1]==('self',)"                      \
 	"else w(w,f.f_back))\n"
-/* Says that the line was read, without an answer. */
+/* An answer without data: the line was read. */
 #define NOTHING "'{probe''tui:%s:0:00000000:}'"
 #define PARTS "'_probetui_parts'"
 
-/* Ways to have an expression printed: p may be an alias. */
+/* Commands that print an expression; the user may have made p an alias. */
 static const char *const forms[] = { "p ", "!", "pp " };
 
 enum phase {
 	PHASE_NONE,
 	PHASE_QUESTION,
-	PHASE_INSTALL, /* the question follows */
+	PHASE_INSTALL, /* inspector.py is sent, then the question */
 };
 
 struct inspector {
 	enum phase phase;
-	bool is_lent;			/* a line was lent, no answer to it yet */
-	char name[32];			/* of the attribute of the instance */
+	/* true: inspector_line() has returned a line that is not answered yet */
+	bool is_lent;
+	char name[32];			/* name of inspector.py's attribute on the Pdb instance */
 	struct buffer source, question; /* as base64 */
-	size_t sent;			/* bytes of it, all pieces but the last */
+	/* bytes of source or question that were sent, as whole pieces */
+	size_t sent;
 	uint32_t seed;
-	unsigned number; /* of the line; with the seed its nonce */
+	unsigned number; /* number of the line; seed and number are its nonce */
 	char nonce[NONCE_MAXIMUM];
 	size_t form;
-	int refusals, tries, installs; /* of this question */
+	int refusals, tries, installs; /* counts for this question */
 	struct buffer line;
 };
 
@@ -95,7 +96,9 @@ struct inspector *inspector_new(void)
 	buffer_init(&inspector->question, 0);
 	buffer_init(&inspector->line, 0);
 	encode_source(&inspector->source);
-	/* Another version's inspector is another attribute. */
+	/*
+	 * The name is a hash of the source: the inspector of another version has another attribute.
+	 */
 	hash = hash_text(HASH_START, inspector->source.data);
 	snprintf(inspector->name, sizeof(inspector->name), "_probetui_%016" PRIx64, hash);
 	if (getrandom(&inspector->seed, sizeof(inspector->seed), GRND_NONBLOCK) < 0)
@@ -212,7 +215,7 @@ const char *inspector_line(struct inspector *inspector)
 	return inspector->line.data;
 }
 
-/* CRC-32 as zlib's (RFC 1952, section 8). */
+/* CRC-32, as in zlib (RFC 1952, section 8). */
 static uint32_t checksum(const char *bytes, size_t length)
 {
 	uint32_t sum = 0xffffffff;
@@ -225,14 +228,14 @@ static uint32_t checksum(const char *bytes, size_t length)
 	return ~sum;
 }
 
-/* A line that begins with a marker, taken apart. */
+/* The parts of an answer's line, after marker and nonce. */
 struct token {
 	const char *text; /* base64 */
 	size_t length;
 	uint32_t sum;
 };
 
-/* -1: it was mixed with something else. line has no NUL behind it. */
+/* Parses the line, which has no NUL at its end. -1: other output is mixed into the line. */
 static int parse_token(const char *line, size_t length, struct token *token)
 {
 	char head[40] = "";
@@ -280,7 +283,10 @@ static enum inspector_result inspector_fail(struct inspector *inspector, struct 
 	return INSPECTOR_FAILED;
 }
 
-/* The line was read, and had nothing to answer. */
+/*
+ * The line was read and has no answer: continues with the next piece, the question, or the
+ * installation of inspector.py.
+ */
 static enum inspector_result inspector_go_on(struct inspector *inspector, struct error *error)
 {
 	inspector->is_lent = false;
@@ -362,7 +368,7 @@ enum inspector_result inspector_take(struct inspector *inspector, const char *by
 	if (!token)
 		return INSPECTOR_WAIT;
 	*start = (size_t)(token - bytes);
-	/* The quote of a repr(). */
+	/* The quote that begins a repr(). */
 	if (*start && (bytes[*start - 1] == '\'' || bytes[*start - 1] == '"'))
 		--*start;
 	left = length - (size_t)(token - bytes);

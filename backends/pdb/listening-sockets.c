@@ -19,9 +19,9 @@
 #include "base/array.h"
 #include "base/map.h"
 
-/* __SO_ACCEPTCON in the flags of net/unix: it listens. */
+/* __SO_ACCEPTCON, a flag in net/unix: the socket listens. */
 #define LISTENS 0x10000u
-/* SS_CONNECTED of net/unix, TCP_ESTABLISHED and TCP_LISTEN of net/tcp. */
+/* SS_CONNECTED in net/unix; TCP_ESTABLISHED and TCP_LISTEN in net/tcp. */
 #define UNIX_CONNECTED 3u
 #define TCP_CONNECTED 1u
 #define TCP_LISTENS 10u
@@ -29,7 +29,7 @@
 #define TASKS_MAXIMUM 4096
 #define POLLED_MAXIMUM 64u
 
-/* One line of net/unix; the path lies in the bytes that were read. */
+/* One line of net/unix; path points into the bytes of the file. */
 struct unix_line {
 	uint64_t inode;
 	unsigned flags;
@@ -37,7 +37,7 @@ struct unix_line {
 	const char *path;
 };
 
-/* "Num: RefCount Protocol Flags Type St Inode Path" */
+/* Parses "Num: RefCount Protocol Flags Type St Inode Path". */
 static bool listening_sockets_parse_line(struct unix_line *parsed, const char *line)
 {
 	int length = 0;
@@ -52,7 +52,10 @@ static bool listening_sockets_parse_line(struct unix_line *parsed, const char *l
 	return true;
 }
 
-/* What is no line belongs to a path with a newline in it. */
+/*
+ * Splits net/unix into lines. Text that does not parse is part of the previous path, which has a
+ * newline.
+ */
 static struct unix_line *listening_sockets_split(char *bytes, size_t *count)
 {
 	struct unix_line *lines = NULL;
@@ -91,7 +94,7 @@ static bool listening_sockets_is_wanted(const struct unix_line *line,
 	return (line->flags & LISTENS) && (!wants || wants(line->path));
 }
 
-/* What was accepted has the path of the socket that accepted it. */
+/* Counts clients: an accepted socket has the path of its listening socket. */
 static void count_unix(struct listening_sockets *listeners, size_t first,
 		       const struct unix_line *lines, size_t count)
 {
@@ -136,14 +139,14 @@ void listening_sockets_parse_unix(struct listening_sockets *listeners, char *byt
 
 /* One line of net/tcp or net/tcp6. */
 struct tcp_line {
-	char address[33]; /* hexadecimal words, as they lie in memory */
+	char address[33]; /* 32-bit words in hexadecimal, in the byte order of the machine */
 	unsigned port;
 	unsigned state;
 	unsigned uid;
 	uint64_t inode;
 };
 
-/* "sl: LOCAL:PORT REMOTE:PORT ST TX:RX TR:WHEN RETRNSMT UID TIMEOUT INODE" */
+/* Parses "sl: LOCAL:PORT REMOTE:PORT ST TX:RX TR:WHEN RETRNSMT UID TIMEOUT INODE". */
 static bool parse_tcp_line(struct tcp_line *parsed, const char *line)
 {
 	return sscanf(line, "%*s %32[0-9A-F]:%x %*s %x %*s %*s %*x %u %*d %" SCNu64,
@@ -152,7 +155,7 @@ static bool parse_tcp_line(struct tcp_line *parsed, const char *line)
 	       parsed->port <= UINT16_MAX;
 }
 
-/* The address, or that of this machine where it stands for all. */
+/* Formats the address; the wildcard address becomes the loopback address. */
 static void name_host(char *host, size_t size, const char *hexadecimal)
 {
 	bool is_six = strlen(hexadecimal) == 32;
@@ -183,7 +186,10 @@ static void add_tcp(struct listening_sockets *listeners, const struct tcp_line *
 	name_host(listener->host, sizeof(listener->host), line->address);
 }
 
-/* Those that listen come first in the file. */
+/*
+ * Listening sockets are the first lines of the file, so they are known when connections are
+ * counted.
+ */
 void listening_sockets_parse_tcp(struct listening_sockets *listeners, char *bytes)
 {
 	size_t first = listeners->count;
@@ -234,7 +240,7 @@ void listening_sockets_clear(struct listening_sockets *listeners)
 	*listeners = (struct listening_sockets)LISTENING_SOCKETS_INIT;
 }
 
-/* name: "fd", "task" */
+/* Opens /proc/PID/name ("fd", "task"). NULL, errno noted: cannot be read. */
 static DIR *listening_sockets_open_folder(struct procfs *procfs, pid_t pid, const char *name)
 {
 	char path[32];
@@ -253,7 +259,7 @@ static DIR *listening_sockets_open_folder(struct procfs *procfs, pid_t pid, cons
 	return folder;
 }
 
-/* The inode of "socket:[INODE]"; 0: it is none. */
+/* Returns the inode of a link "socket:[INODE]"; 0: no socket. */
 static uint64_t read_socket(int folder, const char *name)
 {
 	char link[64];
@@ -288,7 +294,7 @@ struct map *listening_sockets_held(struct procfs *procfs, pid_t pid)
 	return sockets;
 }
 
-/* Whether the socket is among the first of what the task polls. */
+/* True if the socket is among the first POLLED_MAXIMUM descriptors of the task's poll(2). */
 static bool is_polled(struct procfs *procfs, pid_t pid, unsigned long address, unsigned long count,
 		      uint64_t inode)
 {

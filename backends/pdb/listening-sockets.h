@@ -1,12 +1,10 @@
 /*
- * listening-sockets: the sockets that listen in one network namespace, as its
- * /proc/PID/net/unix, tcp and tcp6 tell, and which of them a process holds.
- * Nothing is connected to for it.
+ * listening-sockets: the listening sockets of a network namespace, read from /proc/PID/net/unix,
+ * tcp and tcp6, and the sockets that a process has open. Nothing is connected to.
  *
- * Paths were chosen by strangers: they may hold any byte but NUL. The kernel
- * does not escape them, so a newline in one can forge a line: what is said
- * here of who listens where holds only together with the file at the path
- * (its owner) and, once connected, SO_PEERCRED.
+ * Paths come from other users: they may have any byte but NUL. The kernel does not escape a newline
+ * in a path, so a path can forge a line: trust a listener only after a check of the file's owner
+ * and, once connected, of SO_PEERCRED.
  */
 #ifndef BACKENDS_PDB_LISTENING_SOCKETS_H
 #define BACKENDS_PDB_LISTENING_SOCKETS_H
@@ -19,18 +17,19 @@
 struct map;
 struct procfs;
 
-/* What is more in one namespace is not looked at. */
+/* More sockets in one namespace are ignored. */
 #define LISTENING_SOCKETS_MAXIMUM 65536
 
 struct listener {
 	uint64_t inode; /* as in "socket:[INODE]" */
-	char *path;	/* as it was bound, "@NAME" when abstract; NULL: TCP */
-	char host[48];	/* TCP: an address to reach it here by; "" */
+	char *path;	/* bound path, "@NAME": abstract; NULL: TCP */
+	char host[48];	/* TCP: local address to connect to; "": Unix */
 	int port;
-	uid_t uid;	     /* TCP: who made it; -1 unknown */
-	size_t client_count; /* connections that it has accepted */
-	uint64_t client;     /* Unix: the newest of those */
-	pid_t holder;	     /* whose it is, once pdb-networks.h has found it; 0 unknown */
+	uid_t uid;	     /* TCP: user who created the socket; -1: unknown */
+	size_t client_count; /* accepted connections that are open */
+	uint64_t client;     /* Unix: inode of the newest accepted connection */
+	/* pid of the process that has it open, set by pdb-networks.h; 0: unknown */
+	pid_t holder;
 };
 
 struct listening_sockets {
@@ -42,27 +41,27 @@ struct listening_sockets {
 #define LISTENING_SOCKETS_INIT { .items = NULL }
 
 /*
- * Adds those of the namespace that pid is in; of Unix sockets, those whose
- * path wants() is true for (NULL: all). -1 and errno: they cannot be seen.
+ * Adds the listening sockets of the namespace of pid; of Unix sockets only those whose path passes
+ * wants() (NULL: all). -1 and errno: the files cannot be read.
  */
 int listening_sockets_add_unix(struct listening_sockets *listeners, struct procfs *procfs,
 			       pid_t pid, bool (*wants)(const char *path));
 int listening_sockets_add_tcp(struct listening_sockets *listeners, struct procfs *procfs,
 			      pid_t pid);
 void listening_sockets_clear(struct listening_sockets *listeners);
-/* The same from the bytes of the file; exported for tests. */
+/* Adds the sockets in the text of the files; exported for tests. */
 void listening_sockets_parse_unix(struct listening_sockets *listeners, char *lines,
 				  bool (*wants)(const char *path));
 void listening_sockets_parse_tcp(struct listening_sockets *listeners, char *lines);
 
 /*
- * The sockets among the descriptors of a process, by inode; map_free() it.
- * The values say nothing. NULL and errno: they cannot be seen.
+ * Returns the inodes of the sockets that a process has open; free with map_free(). The map's values
+ * have no meaning. NULL and errno: the descriptors cannot be read.
  */
 struct map *listening_sockets_held(struct procfs *procfs, pid_t pid);
 /*
- * Whether a thread of the process waits in accept(), or polls, for a client of
- * that socket; is_thorough: not only its first thread is looked at.
+ * True if a thread of the process waits in accept(2) or poll(2) for a client of the socket;
+ * is_thorough false: only the main thread is checked.
  */
 bool listening_sockets_is_accepting(struct procfs *procfs, pid_t pid, uint64_t inode,
 				    bool is_thorough);

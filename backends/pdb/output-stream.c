@@ -13,9 +13,9 @@
 #include "base/text.h"
 
 #define PERIOD 0.25
-/* A reader that is this far behind gets nothing more for now. */
+/* Bytes waiting for the screen above which no more output is sent for now. */
 #define WAITING_MAXIMUM (256u << 10)
-/* So long it waits for more, and half a character for the rest of it. */
+/* Seconds to collect more output, or the rest of a UTF-8 character. */
 #define MOMENT 0.02
 
 struct output_stream {
@@ -24,9 +24,9 @@ struct output_stream {
 	const char *category;
 	size_t maximum;
 	struct buffer text;
-	struct loop_timer *timer; /* NULL: nothing waits */
-	double since;		  /* the quarter of a second began */
-	size_t sent;		  /* in it */
+	struct loop_timer *timer; /* NULL: no text waits */
+	double since;		  /* start of the current period, of loop_now() */
+	size_t sent;		  /* bytes sent in this period */
 	bool is_cut;
 	bool is_first;
 };
@@ -64,7 +64,10 @@ static void output_stream_emit(struct output_stream *stream, const char *categor
 	node_emit(stream->node, EVENT_OUTPUT, body);
 }
 
-/* Bytes that may go now; half a character stays, unless it is all there is. */
+/*
+ * Returns the bytes that may be sent now; an incomplete UTF-8 character waits, unless there is
+ * nothing else.
+ */
 static size_t may_send(struct output_stream *stream)
 {
 	size_t length = stream->text.length;

@@ -1,7 +1,7 @@
 /*
- * output-stream: text of a process, sent to the screen as `output` events of one
- * category: collected for a moment, and in a quarter of a second no more than
- * the screen can use. Of longer text the oldest part is dropped.
+ * output-stream: output of a process, sent to the screen as `output` events of one category. Text
+ * is collected for a moment, and at most maximum bytes are sent in a quarter of a second; of more
+ * text the oldest is dropped.
  */
 #ifndef BACKENDS_PDB_OUTPUT_STREAM_H
 #define BACKENDS_PDB_OUTPUT_STREAM_H
@@ -21,7 +21,7 @@ void output_stream_free(struct output_stream *stream);
 void output_stream_add(struct output_stream *stream, const char *bytes, size_t length);
 /* Sends the collected text, within maximum, before another event is sent. */
 void output_stream_flush(struct output_stream *stream);
-/* Drops text that was not sent; the next event says that it is the first. */
+/* Drops unsent text; the next event is marked as the first. */
 void output_stream_restart(struct output_stream *stream);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * backend `pdb`: what can be asked of a debugger on a socket, by its state.
- */
+/* backend `pdb`: the requests that a debugger on a socket can serve, by its state. */
 #include "backends/backend.h"
 
 #include "banned.h"
@@ -53,7 +51,7 @@ struct words {
 	const char *fix;
 };
 
-/* Why there is no prompt, where debugger.why does not say it. */
+/* Why there is no prompt, if debugger.why is NULL. */
 static const struct words no_prompt[] = {
 	[DEBUGGER_CONNECTING] = { "Its debugger has not answered yet.", "" },
 	[DEBUGGER_RUNNING] = { "It runs, or evaluates: its debugger listens only where it has "
@@ -72,7 +70,10 @@ static bool explain_state(struct reason *reason, const struct debugger *debugger
 	return reason_set(reason, debugger->why ? debugger->why : words->why, words->fix);
 }
 
-/* What it cannot know, another connection may. */
+/*
+ * Accepts only objects and threads that this debugger has reported: another connection may serve
+ * the rest.
+ */
 static bool can_look(const struct pdb_session *session, const struct message *request,
 		     struct reason *reason)
 {

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "protocol/debugger.h"
 
-/* Binding for binding, by the reader of debugger.h. */
+/* Reads each binding with debugger_from_json(). */
 static void read_bindings(struct debugger *into, const json_t *breakpoints)
 {
 	struct error error = ERROR_INIT;
@@ -32,7 +32,7 @@ static struct breakpoint_binding *pdb_bindings_find_number(struct debugger *debu
 	return NULL;
 }
 
-/* Moves it over; nothing of it is left. */
+/* Moves a binding to another debugger; the old one is empty. */
 static void pdb_bindings_move(struct debugger *to, struct breakpoint_binding *binding)
 {
 	if (to->binding_count >= BREAKPOINT_BINDINGS_MAXIMUM)
@@ -52,7 +52,10 @@ static void swap_bindings(struct debugger *a, struct debugger *b)
 	b->binding_count = count;
 }
 
-/* bdb counts how often it looked at the condition: stops are counted here. */
+/*
+ * Keeps our hit counts: bdb counts evaluations of the condition, pdb_bindings_count_stop() counts
+ * stops.
+ */
 static void keep_hits(struct debugger *now, struct debugger *before)
 {
 	for (size_t i = 0; i < now->binding_count; i++) {
@@ -98,7 +101,7 @@ static void pdb_bindings_read_hits(struct debugger *debugger, const json_t *numb
 	}
 }
 
-/* The debugger says "enabled", a binding "disabled" and "path". */
+/* Renames the debugger's "enabled" and "file" to a binding's "disabled" and "path". */
 static json_t *translate(const json_t *breakpoints)
 {
 	json_t *result = json_array();

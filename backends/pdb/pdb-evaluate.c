@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "base/json.h"
 
-#define PROBE_SECONDS 3.0  /* an answer that shows that it is a pdb */
-#define RETURN_SECONDS 5.0 /* the prompt behind an answer */
-#define LOST_SECONDS 0.3   /* an answer, when there is a prompt already */
-#define LOST_MAXIMUM 10	   /* it is asked ever less often */
+#define PROBE_SECONDS 3.0  /* time for the answer that identifies a pdb */
+#define RETURN_SECONDS 5.0 /* time for the prompt after an answer */
+#define LOST_SECONDS 0.3   /* time for an answer when a prompt has come already */
+#define LOST_MAXIMUM 10	   /* lost probes after which the interval no longer grows */
 
 static double answer_seconds(const struct pdb_session *session)
 {
@@ -21,7 +21,7 @@ static double answer_seconds(const struct pdb_session *session)
 						   : PROBE_SECONDS * (1u << session->lost_count);
 }
 
-/* The next line of a question that was begun. */
+/* Sends the next line of the current question. */
 void session_send_question(struct pdb_session *session)
 {
 	const char *line = inspector_line(session->inspector);
@@ -123,14 +123,14 @@ static void finish_question(struct pdb_session *session, json_t *owned_answer, c
 		else
 			finish_probe(session, owned_answer);
 		break;
-	case QUESTION_DROPPED: /* begin_prompt() asks where the debugger is */
+	case QUESTION_DROPPED: /* begin_prompt() probes */
 	case QUESTION_NONE:
 		break;
 	}
 	json_decref(owned_answer);
 }
 
-/* Whole lines of raw answer no question. */
+/* Shows the complete lines of raw, which answer no question. */
 static void show_lines(struct pdb_session *session)
 {
 	const char *end = memrchr(session->raw.data, '\n', session->raw.length);
@@ -157,7 +157,9 @@ bool session_has_shown_prompt(const struct pdb_session *session)
 	bool has_passed = pdbprompt_has_passed(&rest);
 
 	pdbprompt_clear(&rest);
-	/* What a new one showed before is what made us ask. */
+	/*
+	 * Before the first stop an earlier prompt was the reason for this probe: it does not count.
+	 */
 	return kind == PDBPROMPT_LEARNED || kind == PDBPROMPT_LIKELY || has_passed ||
 	       (session->stop && pdbprompt_has_passed(&session->prompt));
 }
@@ -176,14 +178,14 @@ static void begin_prompt(struct pdb_session *session)
 		session_probe(session);
 }
 
-/* ANSWERED: other threads' output comes, then the prompt. */
+/* ANSWERED: output of other threads may come, then the prompt. */
 void session_look_for_prompt(struct pdb_session *session, bool is_quiet)
 {
 	struct pdbprompt rest;
 	enum pdbprompt_kind kind;
 
 	show_lines(session);
-	/* Each piece that comes is a reason to search all of raw. */
+	/* Bounds the work: raw is searched anew for each piece that arrives. */
 	if (session->raw.length > HELD_MAXIMUM)
 		session_show_raw(session, session->raw.length);
 	kind = raw_kind(session, &rest);
@@ -200,7 +202,7 @@ void session_look_for_prompt(struct pdb_session *session, bool is_quiet)
 			session_take_prompt(session);
 		}
 	}
-	/* Another thread printed behind the prompt. */
+	/* Another thread printed after the prompt. */
 	if (kind != PDBPROMPT_LEARNED &&
 	    (pdbprompt_has_passed(&session->prompt) || pdbprompt_has_passed(&rest))) {
 		session_show_raw(session, session->raw.length);
@@ -214,9 +216,8 @@ void session_look_for_prompt(struct pdb_session *session, bool is_quiet)
 }
 
 /*
- * ASKED: nothing came for a while. A prompt without an answer before the prompt
- * means that raw is about the question; or, from a debugger that has answered
- * before, it is the prompt that the question waited for.
+ * ASKED: nothing came for a while. A prompt without an answer means that the question was refused;
+ * or, from a debugger that has answered before, that this is the prompt the question waited for.
  */
 void session_look_for_refusal(struct pdb_session *session)
 {
@@ -239,7 +240,7 @@ void session_look_for_refusal(struct pdb_session *session)
 		finish_question(session, NULL, error.message);
 }
 
-/* ASKED: the answer may be whole. */
+/* ASKED: raw may have the complete answer. */
 void session_look_for_answer(struct pdb_session *session)
 {
 	struct error error = ERROR_INIT;

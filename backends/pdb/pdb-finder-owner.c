@@ -26,15 +26,15 @@
 #include "base/error.h"
 #include "base/map.h"
 
-/* What is looked for, and the best of what was found so far. */
+/* The target, and the best owner found so far. */
 struct search {
 	struct node *node;
 	const struct target *target;
-	struct stat file; /* of the socket; st_ino 0: it has none */
+	struct stat file; /* file of the socket; st_ino 0: no file */
 	struct listening_sockets listeners;
 	pid_t owner;
 	uid_t owner_uid;
-	uint64_t start_time; /* of the owner */
+	uint64_t start_time; /* start time of the owner */
 };
 
 static const char *pdb_finder_owner_last_part(const char *path)
@@ -49,7 +49,7 @@ static bool is_abstract(const struct target *target)
 	return target->path && target->path[0] == '@';
 }
 
-/* The socket's file; a name that leads elsewhere is not followed. */
+/* Reads the socket's file; a symbolic link is refused. */
 static int pdb_finder_owner_find_file(struct search *search, struct error *error)
 {
 	const char *path = search->target->path;
@@ -71,7 +71,7 @@ static int pdb_finder_owner_find_file(struct search *search, struct error *error
 	return 0;
 }
 
-/* Whether the name that pid gave to its socket leads to that file. */
+/* True if the path that pid has bound is search->file. */
 static bool pdb_finder_owner_is_file(const struct search *search, pid_t pid, const char *path)
 {
 	char seen[PATH_MAX];
@@ -85,8 +85,8 @@ static bool pdb_finder_owner_is_file(const struct search *search, pid_t pid, con
 }
 
 /*
- * Whether it is this one of several that were bound to the path, one after
- * the other; true where the kernel does not say.
+ * Several sockets can have been bound to the path, one after another: true if the file is this
+ * listener's, or if the kernel does not tell.
  */
 static bool pdb_finder_owner_is_reached(const struct search *search,
 					const struct listener *listener)
@@ -115,13 +115,16 @@ static bool is_sought(const struct search *search, const struct listener *listen
 		      pdb_finder_owner_last_part(target->path)) == 0;
 }
 
-/* Not the owner of /proc/PID, which is root where it has changed its user. */
+/*
+ * Returns the user from /proc/PID/status: the owner of /proc/PID is root after a change of the
+ * user.
+ */
 static uid_t read_uid(struct procfs *procfs, pid_t pid)
 {
 	return (uid_t)procfs_status(procfs, pid, "Uid", (uid_t)-1);
 }
 
-/* The oldest of those that hold it: the others inherited it. */
+/* Keeps the oldest process that has the socket open: the others have inherited it. */
 static void consider(struct search *search, pid_t pid)
 {
 	struct procfs *procfs = node_procfs(search->node);
@@ -153,7 +156,7 @@ static void pdb_finder_owner_look_at(struct search *search, pid_t pid)
 	map_free(held);
 }
 
-/* Ranks first: what else holds their socket is of no interest. */
+/* Searches the ranks first: other processes with a rank's socket do not matter. */
 static void pdb_finder_owner_find_holder(struct search *search)
 {
 	struct pid_list list = { .pids = NULL };
@@ -171,7 +174,7 @@ static void pdb_finder_owner_find_holder(struct search *search)
 	free(pids);
 }
 
-/* The path as the process names it that listens there. */
+/* Returns the path as the listening process sees it: without a leading "/proc/PID/root". */
 static const char *inner_path(const struct target *target)
 {
 	int length = 0;
@@ -183,7 +186,7 @@ static const char *inner_path(const struct target *target)
 	return target->path;
 }
 
-/* Lends what listens there by its name alone; NULL: none. */
+/* Returns the listener with the target's name or port (borrowed); NULL: none. */
 static const struct listener *pdb_finder_owner_find_named(const struct search *search)
 {
 	const struct target *target = search->target;
@@ -213,7 +216,7 @@ static int read_listeners(struct search *search, struct error *error)
 	int inner;
 	int result;
 
-	/* How a socket in a container is named. */
+	/* "/proc/PID/…" is the path of a socket in a container. */
 	if (search->target->path && sscanf(search->target->path, "/proc/%d/", &inner) == 1 &&
 	    inner > 0)
 		pid = inner;
@@ -228,8 +231,8 @@ static int read_listeners(struct search *search, struct error *error)
 }
 
 /*
- * Nobody that we see holds it: who made it says why. A port that is root's may
- * well lead elsewhere, into a container.
+ * No visible process has the socket open: explains why by the user who created it. 0: a port of
+ * root may be forwarded to a container.
  */
 static int explain_hidden(const struct search *search, struct error *error)
 {
@@ -266,7 +269,7 @@ static int pdb_finder_owner_check_file(const struct search *search, struct error
 	return -1;
 }
 
-/* The file must be the process's, and the process ours or a rank. */
+/* The process must own the socket's file, and must be a rank or run by our user. */
 static int pdb_finder_owner_check_owner(const struct search *search, struct error *error)
 {
 	uid_t uid = search->owner_uid;
@@ -281,7 +284,7 @@ static int pdb_finder_owner_check_owner(const struct search *search, struct erro
 			 search->target->text, uid, (int)search->owner, geteuid());
 }
 
-/* Not what only passes bytes on to another machine (ssh -L). */
+/* True if the owner is a Python process, not a forwarder to another machine (ssh -L). */
 static bool is_python(struct search *search)
 {
 	struct process_scan_entry *entry;
@@ -313,7 +316,7 @@ static int find_owner(struct search *search, struct error *error)
 	return 0;
 }
 
-/* Names of this machine for itself. */
+/* True for names and addresses of this machine. */
 static bool pdb_finder_owner_is_here(const char *host)
 {
 	struct in_addr address;
@@ -358,19 +361,19 @@ int pdb_finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid, struct
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
 		return error_set_errno(error, errno,
 				       "Who is at the other end of the socket cannot be seen");
-	/* A TCP connection has no such thing. */
+	/* SO_PEERCRED has no credentials for a TCP connection. */
 	if (peer.uid == (uid_t)-1)
 		return 0;
-	/* Root may do anything anyway. */
+	/* Root is always allowed. */
 	if (peer.uid != expected_uid && peer.uid != 0 && !is_user_of(peer.uid, expected_pid))
 		return error_set(error,
 				 "The socket is user %u's, not user %u's: it is left alone, and "
 				 "nothing was sent.",
 				 peer.uid, expected_uid);
-	/* 0: it is in a container that is none below ours. */
+	/* pid 0: the peer is in a container that is not a descendant of ours. */
 	if (peer.pid == 0 || expected_pid == 0 || peer.pid == expected_pid)
 		return 0;
-	/* Who listened first may have ended and left it to its child. */
+	/* The process that listened first may have exited and left the socket to a child. */
 	if (kill(peer.pid, 0) < 0 && errno == ESRCH)
 		return 0;
 	return error_set(error,

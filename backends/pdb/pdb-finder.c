@@ -1,12 +1,11 @@
 /*
- * pdb-finder: how a look goes.
+ * pdb-finder: what a scan reads.
  *
- * The listening sockets of each network are read once; by name most looks end
- * there. Only a socket that is seen for the first time makes it read the
- * descriptors of the processes in that network, to learn whose it is; that is
- * kept by its inode as long as it and the process live. Of a process that
- * holds one, more is learnt at once; of the others in their second look, so
- * that who asks once pays for no more than one file and a few folders.
+ * A scan reads the listening sockets of each network namespace once; most scans need nothing more.
+ * Only a new socket makes the finder read the descriptors of the namespace's processes, to find the
+ * owner, which is kept by inode as long as socket and process live. A process that owns a socket is
+ * examined in the same scan, the others in their second scan: a user who scans once pays for one
+ * file and a few folders.
  */
 #include "backends/pdb/pdb-finder.h"
 
@@ -36,8 +35,8 @@ struct pdb_finder {
 	struct map *states; /* pid -> struct pdb_scan_state */
 	struct networks *networks;
 	struct socket_dir_cache *cache;
-	bool has_new_process; /* in this look */
-	bool is_asked;	      /* it tells of all there are */
+	bool has_new_process; /* in this scan */
+	bool is_asked;	      /* true: all debuggers are reported, changed or not */
 };
 
 static void free_state(void *value)
@@ -84,7 +83,7 @@ static struct pdb_scan_state *pdb_finder_take_state(struct pdb_finder *finder,
 	return state;
 }
 
-/* What stands for a process on another machine is none. */
+/* Stand-ins for processes on other machines have no state. */
 static void pdb_finder_take_states(struct pdb_finder *finder)
 {
 	struct process_table *process_table = node_process_table(finder->node);
@@ -121,7 +120,7 @@ static void drop_states(struct pdb_finder *finder)
 	pid_list_clear(&list);
 }
 
-/* Two sockets of one path: it leads to the later one. */
+/* Finds another socket bound to the same path, which leads to the socket bound last. */
 static void find_twin(struct pdb_listener *found, const struct listening_sockets *listeners,
 		      pid_t pid)
 {
@@ -136,7 +135,7 @@ static void find_twin(struct pdb_listener *found, const struct listening_sockets
 	}
 }
 
-/* The best of the process's sockets with a name; false: it has none. */
+/* Finds the best of the process's Unix sockets; false: none. */
 static bool pdb_finder_find_path(const struct pdb_scan_state *state,
 				 const struct listening_sockets *listeners,
 				 struct pdb_listener *found)
@@ -157,8 +156,8 @@ static bool pdb_finder_find_path(const struct pdb_scan_state *state,
 }
 
 /*
- * The newest port that the process's first thread waits at, else any thread:
- * PyTorch's store has one that polls for the ranks.
+ * Finds the newest TCP socket at which the main thread waits, else any thread if is_thorough:
+ * PyTorch's TCPStore also has a thread that polls for the ranks.
  */
 static void find_newest(struct procfs *procfs, const struct pdb_scan_state *state,
 			const struct listening_sockets *listeners, struct map *held,
@@ -175,7 +174,7 @@ static void find_newest(struct procfs *procfs, const struct pdb_scan_state *stat
 	}
 }
 
-/* The port that a thread of the process waits at; false: none. */
+/* Finds the TCP socket at which a thread of the process waits; false: none. */
 static bool find_port(const struct pdb_finder *finder, const struct pdb_scan_state *state,
 		      const struct listening_sockets *listeners, struct pdb_listener *found)
 {
@@ -201,7 +200,7 @@ struct file_search {
 	struct debugger *debugger;
 };
 
-/* Who was put there by somebody else is told of before what is stale. */
+/* A file of another user is reported rather than a stale one. */
 static void look_at_file(const char *path, const char *seen, void *data)
 {
 	const struct file_search *search = data;
@@ -229,7 +228,7 @@ static void look_at_file(const char *path, const char *seen, void *data)
 	}
 }
 
-/* Into an initialised debugger. */
+/* Fills an initialised debugger. */
 static void describe(struct pdb_finder *finder, struct pdb_scan_state *state,
 		     struct debugger *debugger)
 {
@@ -244,7 +243,10 @@ static void describe(struct pdb_finder *finder, struct pdb_scan_state *state,
 
 	if (pdb_finder_find_path(state, listeners, &found) ||
 	    find_port(finder, state, listeners, &found)) {
-		/* Names are the process's own: where they lead is needed. */
+		/*
+		 * The socket's name is as the process sees it; its mount namespace is needed to
+		 * find the file.
+		 */
 		pdb_scan_state_learn(state, node_procfs(finder->node));
 		pdb_listener_describe(&found, state, node_procfs(finder->node), debugger);
 		state->reported = found.listener->inode;
@@ -253,7 +255,7 @@ static void describe(struct pdb_finder *finder, struct pdb_scan_state *state,
 	socket_dir_cache_each(finder->cache, state, look_at_file, &search);
 }
 
-/* Tells when it is not what was told last. */
+/* Sends the debugger's state if it has changed since the last event. */
 static void pdb_finder_tell(struct pdb_finder *finder, struct pdb_scan_state *state,
 			    const struct debugger *debugger)
 {
@@ -289,7 +291,7 @@ static void pdb_finder_look_at(uint64_t pid, void *value, void *data)
 	}
 	debugger_init(&debugger);
 	describe(finder, state, &debugger);
-	/* What became of one that we had is told by who had it. */
+	/* The session reports the end of its own connection. */
 	if (!is_lost || debugger.state == DEBUGGER_WAITING)
 		pdb_finder_tell(finder, state, &debugger);
 	debugger_clear(&debugger);

@@ -21,10 +21,10 @@
 #include "protocol/debugger.h"
 
 #define PATH_SIZE sizeof(((struct sockaddr_un *)NULL)->sun_path)
-/* Looks in a row after which a server that does not accept has stopped to. */
+/* Scans after which a server that was never seen in accept(2) counts as no longer accepting. */
 #define IDLE_LOOKS 2
 
-/* The rank's own number, then a folder of our own kind, then the newest. */
+/* Prefers a name with the rank's number, then a folder pdb-UID, then the newest socket. */
 int pdb_listener_compare(const struct pdb_scan_state *state, const struct listener *a,
 			 const struct listener *b)
 {
@@ -44,7 +44,7 @@ int pdb_listener_compare(const struct pdb_scan_state *state, const struct listen
 	return (a->inode > b->inode) - (a->inode < b->inode);
 }
 
-/* As a person may see it. */
+/* Escapes a path for display. */
 static char *pdb_listener_show(const char *path)
 {
 	struct buffer shown = BUFFER_INIT;
@@ -53,7 +53,7 @@ static char *pdb_listener_show(const char *path)
 	return buffer_take(&shown);
 }
 
-/* Whether both names lead to one file. */
+/* True if both paths are the same file. */
 static bool pdb_listener_is_same_file(const char *a, const char *b)
 {
 	struct stat first;
@@ -64,8 +64,8 @@ static bool pdb_listener_is_same_file(const char *a, const char *b)
 }
 
 /*
- * How we reach the socket: by the name that the process gave it, where that
- * leads to the same file for us, else through the process's own folders.
+ * Finds the path of the socket for probetui: the process's own path if it is the same file here,
+ * else a path through /proc/PID/root or cwd.
  */
 static void pdb_listener_find_path(const struct pdb_scan_state *state, struct procfs *procfs,
 				   const char *path, char *out, size_t size)
@@ -78,7 +78,7 @@ static void pdb_listener_find_path(const struct pdb_scan_state *state, struct pr
 		 is_absolute ? "root" : "cwd", is_absolute ? "" : "/", path);
 	if (!is_absolute)
 		procfs_link(procfs, state->pid, "cwd", folder, sizeof(folder));
-	/* Too long is as wrong as another file: both end in the second way. */
+	/* A path that is too long is no use either: take the one through /proc. */
 	if (snprintf(out, size, "%s%s%s", folder, is_absolute ? "" : "/", path) < (int)size &&
 	    (pdb_listener_is_same_file(out, through) || (is_absolute && !state->is_rooted)))
 		return;
@@ -86,8 +86,8 @@ static void pdb_listener_find_path(const struct pdb_scan_state *state, struct pr
 }
 
 /*
- * /proc/PID is root's when the process may not be dumped (it has changed its
- * user): then its status says whose it is.
+ * Explains why the socket's owner is wrong; NULL: it is right. /proc/PID belongs to root if the
+ * process is not dumpable (after a change of its user): /proc/PID/status has the user.
  */
 static char *pdb_listener_distrust(const char *path, const char *shown,
 				   struct pdb_scan_state *state, struct procfs *procfs)
@@ -105,7 +105,7 @@ static char *pdb_listener_distrust(const char *path, const char *shown,
 	return socket_file_distrust(path, shown, state->uid);
 }
 
-/* NULL: the path leads to this one, not to the other. */
+/* Explains that another process listens at the same path; NULL: the path leads to this socket. */
 static char *explain_twin(const struct pdb_listener *found, const char *path, const char *shown)
 {
 	char name[32] = "Another process";
@@ -127,7 +127,7 @@ static char *explain_twin(const struct pdb_listener *found, const char *path, co
 			 name, shown);
 }
 
-/* Why its socket is not to be connected to; NULL: it may be. */
+/* Explains why the socket must not be connected to; NULL: it may be. */
 static char *find_fault(const struct pdb_listener *found, struct pdb_scan_state *state,
 			struct procfs *procfs, const char *path, const char *shown)
 {
@@ -156,8 +156,8 @@ static const struct pdb_programs *choose_server(const struct pdb_scan_state *sta
 }
 
 /*
- * Who takes one client only has one, or had one and serves nobody any more.
- * NULL: it waits, as far as is known.
+ * Explains that a server which takes one client has a client, or has had one. NULL: the server
+ * waits, as far as is known.
  */
 static char *explain_taken(const struct listener *listener, struct pdb_scan_state *state,
 			   struct procfs *procfs, const char *shown, struct debugger *debugger)
@@ -178,7 +178,7 @@ static char *explain_taken(const struct listener *listener, struct pdb_scan_stat
 		return xasprintf(
 			"Somebody else is connected to %s, and its server takes one client%s.",
 			shown, server ? "" : ", it may be");
-	/* One that is about to accept has not stopped to. */
+	/* A server that is about to accept has not stopped accepting. */
 	if (++state->idle_looks < IDLE_LOOKS && !has_taken && !has_client)
 		return NULL;
 	return xasprintf(
@@ -194,7 +194,7 @@ static void say_waiting(const struct pdb_listener *found, const struct pdb_scan_
 	debugger->state = DEBUGGER_WAITING;
 	debugger->dialect = xstrdup_or_null(server ? server->dialect : NULL);
 	debugger->leaving = xstrdup_or_null(pdb_programs_leaving(server));
-	/* One of ours has two names. */
+	/* The agent has two sockets: no remark for it. */
 	if (found->more > 0 && (!server || server->takes_one))
 		debugger->why = xasprintf("It listens at %zu more of such sockets.", found->more);
 }
@@ -217,7 +217,7 @@ static void describe_port(const struct pdb_listener *found, const struct pdb_sca
 				  listener->port);
 }
 
-/* Where our package keeps what ranks know of each other. */
+/* True if the agent keeps a file of this kind in /tmp/pdb-UID for the rank (socket-notice.h). */
 static bool is_kept(const struct pdb_scan_state *state, const char *kind, int rank)
 {
 	char folder[64];
@@ -228,7 +228,7 @@ static bool is_kept(const struct pdb_scan_state *state, const char *kind, int ra
 	       socket_notice_is_kept(path, kind, rank, state->pid, state->uid);
 }
 
-/* The rank that our package names its socket by; -1: it is no such name. */
+/* Returns the rank in a socket name of the agent; -1: no such name. */
 static int rank_of_package(const struct pdb_scan_state *state, const char *name)
 {
 	size_t length = state->prefix ? strlen(state->prefix) : 0;
@@ -247,8 +247,8 @@ static int rank_of_package(const struct pdb_scan_state *state, const char *name)
 }
 
 /*
- * Its files say so before its frames do. False: it is our package's, and the
- * rank waits for nobody now.
+ * Recognises the agent by its files, before its frames are sampled. False: the agent is there, but
+ * the rank does not wait in pdb.
  */
 static bool learn_package(struct pdb_scan_state *state, const char *name)
 {
@@ -279,7 +279,7 @@ static void describe_path(const struct pdb_listener *found, struct pdb_scan_stat
 	why = find_fault(found, state, procfs, path, shown);
 	if (!why)
 		debugger->exception = socket_notice_read(path, name, state->uid);
-	/* Only our own package leaves a notice. */
+	/* Only the agent leaves a notice. */
 	if (debugger->exception && !state->server)
 		state->server = pdb_programs_named("probetui");
 	if (!why)
@@ -310,7 +310,10 @@ bool pdb_listener_describe_file(const char *path, bool is_served, struct pdb_sca
 	char *shown = pdb_listener_show(path);
 	char *why = pdb_listener_distrust(path, shown, state, procfs);
 
-	/* Another process of the same user: this is not the rank's. */
+	/*
+	 * If another process of the same user listens, the file is not the rank's: nothing to
+	 * report.
+	 */
 	if (why || !is_served) {
 		debugger->state = why ? DEBUGGER_REFUSED : DEBUGGER_STALE;
 		debugger->backend = xstrdup("pdb");

@@ -14,25 +14,25 @@
 
 struct pdb_networks {
 	struct listening_sockets listeners;
-	bool has_ports;	  /* those of TCP are there, too */
-	bool has_unknown; /* whose one of them is has to be looked for */
+	bool has_ports;	  /* true: TCP sockets are read, too */
+	bool has_unknown; /* true: the holder of a socket is unknown */
 };
 
 struct holder {
-	pid_t pid; /* 0: none of the states */
+	pid_t pid; /* 0: no scanned process */
 	uint64_t start_time;
 };
 
 struct networks {
 	struct procfs *procfs;
-	struct map *networks; /* struct pdb_scan_state's -> struct pdb_networks */
-	struct map *holders;  /* inode -> struct holder */
-	/* While it reads: */
+	struct map *networks; /* network of a pdb_scan_state -> struct pdb_networks */
+	struct map *holders;  /* inode of a socket -> struct holder */
+	/* Only during networks_read(): */
 	const struct map *states;
-	struct map *known; /* the holders before */
+	struct map *known; /* holders of the previous scan */
 	bool has_new;
-	bool has_unread; /* some holder was not seen for a failed reading */
-	bool had_unread; /* the same of the look before */
+	bool has_unread; /* true: the descriptors of a process could not be read */
+	bool had_unread; /* has_unread of the previous scan */
 };
 
 static void free_network(void *value)
@@ -62,13 +62,13 @@ void networks_free(struct networks *networks)
 	free(networks);
 }
 
-/* The process that was looked at first may end any time; we do not. */
+/* Reads our own namespace through our own pid: another process may exit at any time. */
 static pid_t pdb_networks_choose_pid(const struct pdb_scan_state *state)
 {
 	return state->network == 0 ? getpid() : state->pid;
 }
 
-/* One that cannot be read has nothing that listens. */
+/* Reads a namespace once; if it cannot be read, it has no listeners. */
 static void pdb_networks_read_network(uint64_t pid, void *value, void *data)
 {
 	struct networks *networks = data;
@@ -89,7 +89,7 @@ static void pdb_networks_read_network(uint64_t pid, void *value, void *data)
 	}
 }
 
-/* Whose it was is still true; false: that has to be looked for. */
+/* True if the known holder is still valid; false: search the descriptors. */
 static bool keep_holder(const struct networks *networks, const struct holder *known)
 {
 	const struct pdb_scan_state *state;
@@ -102,7 +102,10 @@ static bool keep_holder(const struct networks *networks, const struct holder *kn
 	return state && state->start_time == known->start_time;
 }
 
-/* Ports are many, and whose they are is asked of a few processes only. */
+/*
+ * Takes over known holders, of Unix sockets only: there are many TCP ports, and few processes are
+ * asked for their ports.
+ */
 static void recall_holders(uint64_t id, void *value, void *data)
 {
 	struct networks *networks = data;
@@ -125,7 +128,7 @@ static void recall_holders(uint64_t id, void *value, void *data)
 	}
 }
 
-/* The oldest of those that hold it: the others inherited it. */
+/* Keeps the oldest process that has the socket open: the others have inherited it. */
 static void find_held(uint64_t pid, void *value, void *data)
 {
 	struct networks *networks = data;

@@ -1,10 +1,10 @@
 /*
- * pdb-networks: what listens in the networks that processes are in, and which of
- * those processes holds which socket.
+ * pdb-networks: the listening sockets in the network namespaces of processes, and the process that
+ * has each socket open (its holder).
  *
- * Whose a socket is stays known, by its inode, as long as it listens and the
- * process lives: descriptors are read for a socket that is new, or that was
- * nobody's when a process came.
+ * A holder is kept by the socket's inode as long as the socket listens and the process lives.
+ * Descriptors are read only for a new socket, or for a socket without a holder when a new process
+ * has appeared.
  */
 #ifndef BACKENDS_PDB_PDB_NETWORKS_H
 #define BACKENDS_PDB_PDB_NETWORKS_H
@@ -22,13 +22,13 @@ struct pdb_scan_state;
 struct networks *networks_new(struct procfs *procfs);
 void networks_free(struct networks *networks);
 /*
- * Reads what listens now where the states (pid -> struct pdb_scan_state) are, and finds
- * whose it is; has_new: a state was not there the last time.
+ * Reads the sockets in the namespaces of the states (pid -> struct pdb_scan_state) and finds their
+ * holders; has_new: a state is new since the last call.
  */
 void networks_read(struct networks *networks, const struct map *states, bool has_new);
 /*
- * Lends what listens in the network of a state, until the next reading; those
- * with a path have their holder, where it is one of the states.
+ * Returns the sockets in the namespace of a state (borrowed until the next networks_read()); a Unix
+ * socket has its holder if one of the states has it open.
  */
 const struct listening_sockets *networks_find(const struct networks *networks,
 					      const struct pdb_scan_state *state);

@@ -8,16 +8,18 @@
 #include "backends/stack-files.h"
 #include "base/array.h"
 
-/* What was run: CPython 3.8, 3.11, 3.13; it is a broken pipe when the prompt
- * is written once more, or something was left unread. */
+/*
+ * Observed with CPython 3.8, 3.11 and 3.13; the broken pipe comes when the prompt is written again,
+ * or when input was left unread.
+ */
 #define QUITS                                                                                      \
 	"Its server takes one client: when that leaves, the program ends "                         \
 	"(BdbQuit, or a broken pipe); in a post-mortem the exception propagates."
 
 /*
- * remote-pdb 2.1, rpdb 0.2: the constructor accepts once, and the end of input
- * is pdb's EOF, which quits. py_debug: a relay between the socket and a pty,
- * which ends with its client; pdb goes on waiting at the pty.
+ * remote-pdb 2.1, rpdb 0.2: the constructor accepts once; the end of input is pdb's EOF, which
+ * quits. py_debug: a relay between the socket and a pty, which exits with its client; pdb keeps
+ * waiting at the pty.
  */
 static const struct pdb_programs servers[] = {
 	{

@@ -1,7 +1,7 @@
 /*
- * pdb-programs: the programs that put a pdb on a socket, by the file that their
- * frames name, and what becomes of the process when a client leaves them.
- * Nothing is asked of them: it is known from their source.
+ * pdb-programs: the programs that serve a pdb on a socket, recognised by the file of their frames,
+ * and the effect on the process when a client disconnects. The facts come from the programs'
+ * source; the programs are not asked.
  */
 #ifndef BACKENDS_PDB_PDB_PROGRAMS_H
 #define BACKENDS_PDB_PDB_PROGRAMS_H
@@ -11,25 +11,25 @@
 struct stack_files;
 
 struct pdb_programs {
-	const char *file;    /* a part of the path of its file */
+	const char *file;    /* part of the path of the program's file */
 	const char *dialect; /* as in protocol/debugger.h */
-	bool takes_one;	     /* its first client is its last one */
-	bool has_port;	     /* it may listen on TCP */
-	bool is_relay;	     /* "pdb.sock.PID-HEX.RANK" is its */
-	const char *leaving; /* a sentence; NULL: nothing */
-	const char *after;   /* what follows even when it continues; NULL: nothing */
+	bool takes_one;	     /* true: no client is accepted after the first one */
+	bool has_port;	     /* true: it may listen on TCP */
+	bool is_relay;	     /* true: its sockets are named "pdb.sock.PID-HEX.RANK" */
+	const char *leaving; /* sentence on the effect of disconnecting; NULL: none */
+	const char *after;   /* sentence on an effect even if the program continues; NULL: none */
 };
 
-/* The one that the stacks of a process have named; NULL: none that is known. */
+/* Returns the program whose file is in the stacks of a process; NULL: none is known. */
 const struct pdb_programs *pdb_programs_of_files(const struct stack_files *files);
 /*
- * The same, else by how it names its socket; files NULL: nothing was seen of
- * the process; path (or a target that ends in it) NULL: it has none.
+ * Returns the program by the stacks, else by the name of its socket. files NULL: no stack was
+ * sampled; path NULL: no path (a target that ends in the path is fine).
  */
 const struct pdb_programs *pdb_programs_find(const struct stack_files *files, const char *path);
-/* The one of that dialect; NULL: there is none. */
+/* Returns the program of a dialect; NULL: none. */
 const struct pdb_programs *pdb_programs_named(const char *dialect);
-/* What is to be said of one that is not known (NULL), or of this one. */
+/* Returns the sentence on disconnecting from server (NULL: unknown program); NULL: no effect. */
 const char *pdb_programs_leaving(const struct pdb_programs *server);
 
 #endif

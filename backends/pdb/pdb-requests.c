@@ -16,17 +16,17 @@
 #include "protocol/sample.h"
 #include "protocol/variable.h"
 
-/* A terminal's line discipline takes no longer ones. */
+/* A terminal's line discipline cuts lines at 4096 bytes (termios(3)). */
 #define LINE_MAXIMUM 4000
 #define ADDRESSES_MAXIMUM 100000
 
 struct row {
-	/* Fills in question, line or both. */
+	/* Sets the order's question, line or both. */
 	int (*begin)(struct pdb_session *session, struct order *order, struct error *error);
-	/* NULL: the body is empty. It gives NULL and a sentence itself. */
+	/* Makes the body of the answer; NULL and *error: failed. NULL function: an empty body. */
 	json_t *(*body)(struct pdb_session *session, const struct order *order,
 			const json_t *answer, struct error *error);
-	const char *command; /* of a step; NULL: it is none */
+	const char *command; /* pdb's command of a step; NULL: no step */
 	enum resumed_by resumes;
 };
 
@@ -65,7 +65,7 @@ static int add_depth(const struct pdb_session *session, struct order *order, str
 	return 0;
 }
 
-/* The frame that is looked at is the debugger's own first. */
+/* A step runs in the debugger's selected frame, so the requested frame is selected first. */
 static int select_frame(const struct pdb_session *session, struct order *order, struct error *error)
 {
 	int depth;
@@ -151,14 +151,14 @@ static json_t *make_bindings(struct pdb_session *session, const struct order *or
 	return pdb_bindings_to_json(&session->debugger);
 }
 
-/* What was told of by an address can be opened by it. */
+/* An object can be requested by its address only after an answer had the address. */
 static void note_address(struct pdb_session *session, uint64_t address)
 {
 	if (address != 0 && map_count(session->addresses) < ADDRESSES_MAXIMUM)
 		map_put(session->addresses, address, session);
 }
 
-/* What cannot be opened has no number of children (variable.h). */
+/* A variable without children has no count in JSON (variable.h). */
 static void drop_no_children(json_t *variable)
 {
 	if (json_get_integer(variable, "children", -1) < 0)
@@ -316,7 +316,9 @@ enum resumed_by order_resumes(const struct order *order)
 	return rows[order->kind].resumes;
 }
 
-/* "until LINE" resumes only where LINE is after the current line. */
+/*
+ * True for "until LINE" with a line that is not after the current line: pdb then does not resume.
+ */
 static bool is_refused_until(const struct pdb_session *session, const struct order *order)
 {
 	int64_t line = pdb_requests_get_number(order, "line");
@@ -328,7 +330,7 @@ static bool is_refused_until(const struct pdb_session *session, const struct ord
 	       line <= pdb_stop_line(session->stop, depth);
 }
 
-/* The others are told by the next stop. */
+/* All other orders are answered once their line was sent; the next stop reports their effect. */
 bool order_waits(const struct pdb_session *session, const struct order *order)
 {
 	return order->kind == REQUEST_EVALUATE || order->kind == REQUEST_JUMP ||
@@ -376,7 +378,7 @@ void order_failed(struct pdb_session *session, const struct order *order, const 
 	pdb_requests_respond(session, order, NULL, why);
 }
 
-/* Without the spaces and line ends around it. */
+/* Copies text without line ends around it, and without trailing spaces. */
 static char *pdb_requests_trim(const char *text)
 {
 	size_t length;

@@ -1,7 +1,6 @@
 /*
- * pdb-requests: what the requests of the pipe are for a debugger: which can be
- * served in which state, the hidden question or the line that each becomes,
- * and what its answer becomes.
+ * pdb-requests: the requests on the pipe, for a debugger: in which state each is served, the hidden
+ * question or line that it becomes, and the conversion of the answer.
  */
 #ifndef BACKENDS_PDB_PDB_REQUESTS_H
 #define BACKENDS_PDB_PDB_REQUESTS_H
@@ -14,26 +13,29 @@
 
 struct error;
 
-/* The request of a step, a breakpoint, variables …; NULL and a sentence. */
+/*
+ * Makes the order of a request (step, breakpoints, variables …); NULL, *error: the request is
+ * refused.
+ */
 struct order *order_new(struct pdb_session *session, enum request_kind kind,
 			const struct message *request, struct error *error);
-/* One whose answer is dropped. */
+/* Makes an order whose answer is dropped. */
 struct order *order_new_line(const char *line);
 struct order *order_new_breakpoints(json_t *owned_breakpoints);
 void order_free(struct order *order);
 
-/* Which request resumes the program by its line. */
+/* Returns how the order's line resumes the program. */
 enum resumed_by order_resumes(const struct order *order);
-/* What the debugger says to its line is part of the answer. */
+/* True if the debugger's output after the line is a part of the answer. */
 bool order_waits(const struct pdb_session *session, const struct order *order);
-/* A line for the prompt that resumes the program, as far as is known. */
+/* True if the line is one of pdb's commands that resume the program. */
 bool order_is_command(const struct order *order);
 
-/* Each of these answers the request, where there is one; once. */
+/* Each of the following functions answers the order's request, if it has one. */
 
 /* The question was answered. */
 void order_answered(struct pdb_session *session, const struct order *order, const json_t *answer);
-/* The line was typed, and it says this to it; "" nothing. */
+/* The line was typed; text: the debugger's output, "": none. */
 void order_typed(struct pdb_session *session, const struct order *order, const char *text);
 void order_failed(struct pdb_session *session, const struct order *order, const char *why);
 

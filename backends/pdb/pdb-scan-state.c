@@ -45,12 +45,12 @@ void pdb_scan_state_update(struct pdb_scan_state *state, const struct process *p
 		return;
 	state->file_count = stack_files_count(files);
 	server = pdb_programs_of_files(files);
-	/* What was seen may be forgotten; it served all the same. */
+	/* A server that was seen once stays known, even if the stacks are forgotten. */
 	if (server)
 		state->server = server;
 }
 
-/* The number in "net:[4026531840]"; 0: it cannot be seen. */
+/* Returns the number in "net:[4026531840]"; 0: it cannot be read. */
 static uint64_t pdb_scan_state_read_network(struct procfs *procfs, pid_t pid)
 {
 	char link[64];
@@ -62,7 +62,7 @@ static uint64_t pdb_scan_state_read_network(struct procfs *procfs, pid_t pid)
 	return number;
 }
 
-/* The value of the first that is a path; NULL: there is none. */
+/* Returns the first value of name ("NAME=") that is an absolute path; NULL: none. */
 static char *pdb_scan_state_find_path(const char *bytes, size_t length, const char *name)
 {
 	const char *end = bytes + length;

@@ -1,6 +1,6 @@
 /*
- * pdb-session-state: what each state of a session (pdb-session.h) does with bytes of
- * the debugger, with a while without bytes, and at its deadline.
+ * pdb-session-state: the actions of each state of a session (pdb-session.h) on received bytes, on a
+ * time without bytes, and at the deadline.
  */
 #include "backends/pdb/pdb-session-private.h"
 
@@ -9,7 +9,7 @@
 #include "backends/pdb/pdb-requests.h"
 #include "base/loop.h"
 
-#define QUIET_SECONDS 0.03 /* more of an unfinished line */
+#define QUIET_SECONDS 0.03 /* time to wait for the rest of an unfinished line */
 
 static void on_deadline(void *data);
 static void on_quiet(void *data);
@@ -47,7 +47,10 @@ void session_enter(struct pdb_session *session, enum pdb_session_state state, do
 		session_limit_state(session, seconds);
 }
 
-/* interact, or a statement of several lines: the person at the console knows. */
+/*
+ * The prompt is that of `interact` or of a statement of several lines: the console's user handles
+ * it.
+ */
 static void enter_nested(struct pdb_session *session)
 {
 	struct order *order = session->typing;
@@ -64,7 +67,7 @@ static void enter_nested(struct pdb_session *session)
 	session_type_all(session);
 }
 
-/* From 3.14 on quit asks back; the screen has asked before it sent `terminate`. */
+/* From 3.14 on `quit` asks for confirmation; the screen has asked before it sent `terminate`. */
 static void pdb_session_state_confirm(struct pdb_session *session)
 {
 	if (session->resumed_by != RESUMED_BY_QUIT)
@@ -74,7 +77,7 @@ static void pdb_session_state_confirm(struct pdb_session *session)
 	pdb_session_send(session, "y\n");
 }
 
-/* Is the unfinished line a prompt? */
+/* Checks if the unfinished line is a prompt. */
 static void look_at_line(struct pdb_session *session, bool is_quiet)
 {
 	bool is_first = !session->stop;
@@ -104,7 +107,7 @@ static void look_at_line(struct pdb_session *session, bool is_quiet)
 	case PDBPROMPT_NONE:
 		break;
 	}
-	/* Another thread printed behind the prompt, or what looks like one. */
+	/* Another thread printed after the prompt, or the program printed text like a prompt. */
 	if (session->state == PDB_SESSION_RUNNING && pdbprompt_has_passed(&session->prompt))
 		session_probe(session);
 	else if (!is_quiet && kind != PDBPROMPT_NONE)
@@ -114,7 +117,7 @@ static void look_at_line(struct pdb_session *session, bool is_quiet)
 static const char late[] =
 	"The debugger has not come back to its prompt: the program runs, or the line takes long.";
 
-/* The line that was typed has not come to an end: the program runs. */
+/* The typed line has not returned to the prompt in time: the program counts as running. */
 static void stop_waiting(struct pdb_session *session)
 {
 	struct order *order = session->typing;
@@ -164,10 +167,9 @@ static void stop_running(struct pdb_session *session)
 }
 
 /*
- * Output of the program beside a prompt can make the session ask before the
- * prompt is there, and a server that reads and writes by one stream drops what
- * it has read when it writes. A debugger that has answered before is asked
- * again, a new one once.
+ * True if the question has to be sent again. Output beside a prompt can cause a question before the
+ * debugger reads, and a server that reads and writes with one stream drops its input when it
+ * writes. A debugger that has answered before is asked again, a new one once.
  */
 static bool is_question_lost(const struct pdb_session *session)
 {
@@ -200,7 +202,7 @@ static void stop_asking(struct pdb_session *session)
 	session_type_all(session);
 }
 
-/* The prompt comes later, or is there and not known. */
+/* The prompt comes later, or it came and was not recognised. */
 static void stop_returning(struct pdb_session *session)
 {
 	session_enter(session, PDB_SESSION_RUNNING, 0);
@@ -236,11 +238,11 @@ static void look_for_answer(struct pdb_session *session, bool is_quiet)
 		session_look_for_prompt(session, false);
 }
 
-/* NULL: nothing is to be done. */
+/* Actions of one state; NULL: none. */
 struct actions {
-	/* Where the bytes go. False: the connection is over. */
+	/* Takes received bytes. False: the connection has ended. */
 	bool (*bytes)(struct pdb_session *session, const char *bytes, size_t length);
-	/* What has come is looked at; is_quiet: nothing came for a while. */
+	/* Examines the received bytes; is_quiet: no byte came for a while. */
 	void (*look)(struct pdb_session *session, bool is_quiet);
 	void (*deadline)(struct pdb_session *session);
 };

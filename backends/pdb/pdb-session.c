@@ -25,17 +25,17 @@
 #include "base/map.h"
 #include "protocol/process.h"
 
-#define CONNECT_SECONDS 3.0	   /* the first byte */
-#define OUTPUT_MAXIMUM (16u << 10) /* in a quarter of a second */
+#define CONNECT_SECONDS 3.0	   /* time until the first byte */
+#define OUTPUT_MAXIMUM (16u << 10) /* bytes in a quarter of a second */
 #define RAW_MAXIMUM (INSPECTOR_ANSWER_MAXIMUM + (64u << 10))
 
-/* Our own agent: it waits for the next client. */
+/* True for probetui's agent, which accepts further clients. */
 static bool is_agent(const struct debugger *debugger)
 {
 	return debugger->dialect && strcmp(debugger->dialect, "probetui") == 0;
 }
 
-/* NULL: none that is known. */
+/* NULL: unknown. */
 static const struct pdb_programs *find_server(const struct pdb_session *session)
 {
 	const struct stack_files *files =
@@ -44,7 +44,7 @@ static const struct pdb_programs *find_server(const struct pdb_session *session)
 	return pdb_programs_find(files, session->debugger.target);
 }
 
-/* What follows though it continues when probetui leaves; NULL: nothing. */
+/* Returns the effect of disconnecting on a program that continues; NULL: none. */
 static const char *find_after(const struct pdb_session *session)
 {
 	const struct pdb_programs *server = find_server(session);
@@ -52,7 +52,10 @@ static const char *find_after(const struct pdb_session *session)
 	return server ? server->after : NULL;
 }
 
-/* Before it has said what it is: the folder is our own agent's. */
+/*
+ * True if the server accepts further clients, known before its first answer: by the agent's folder
+ * or by the program.
+ */
 static bool serves_many(const struct pdb_session *session)
 {
 	const struct pdb_programs *server = find_server(session);
@@ -62,7 +65,7 @@ static bool serves_many(const struct pdb_session *session)
 	return name.has_folder || (server && !server->takes_one);
 }
 
-/* What leaving costs; NULL: nothing. */
+/* Returns the effect of disconnecting now; NULL: none. */
 static const char *find_leaving(const struct pdb_session *session)
 {
 	const struct debugger *debugger = &session->debugger;
@@ -219,7 +222,7 @@ static void give_token(struct pdb_session *session)
 	free(line);
 }
 
-/* Bytes of the beginning that are of no further interest. */
+/* Returns the number of leading bytes that belong to the token exchange. */
 static size_t hear_token(struct pdb_session *session, const char *bytes, size_t length)
 {
 	const struct socket_token_talk before = session->token_talk;
@@ -313,13 +316,13 @@ struct pdb_session *pdb_session_new(struct node *node, const struct process *pro
 	return session;
 }
 
-/* The line that resumes the program without our breakpoints; owned. */
+/* Returns the line that removes our breakpoints and resumes the program; "": none; caller frees. */
 static char *last_words(struct pdb_session *session)
 {
 	const struct debugger *debugger = &session->debugger;
 	json_t *question;
 	const char *line;
-	/* The end of a step may come just now, and read it. */
+	/* A step may be about to end: the debugger would read the line at its stop. */
 	bool is_stepping =
 		debugger->state == DEBUGGER_RUNNING && session->resumed_by == RESUMED_BY_STEP;
 
@@ -344,7 +347,7 @@ void pdb_session_free(struct pdb_session *session)
 
 	if (!session)
 		return;
-	/* A step that has just been sent is answered by its stop. */
+	/* A step that was just sent is answered by its stop. */
 	is_asked = session->state == PDB_SESSION_ASKED || session->state == PDB_SESSION_ANSWERED ||
 		   session->debugger.state == DEBUGGER_CONNECTING ||
 		   session->debugger.state == DEBUGGER_RUNNING;

@@ -65,88 +65,89 @@ struct pdb_socket;
 
 enum pdb_session_state {
 	PDB_SESSION_CONNECTING,
-	PDB_SESSION_RUNNING,  /* the program, or a command; no prompt is known */
+	PDB_SESSION_RUNNING,  /* the program or a command runs; no prompt is known */
 	PDB_SESSION_ASKED,    /* the hidden question was sent */
-	PDB_SESSION_ANSWERED, /* the prompt behind the answer is still to come */
+	PDB_SESSION_ANSWERED, /* the prompt after the answer has not come yet */
 	PDB_SESSION_PROMPT,   /* free for the next order */
 	PDB_SESSION_LOST,
 };
 
 enum question {
 	QUESTION_NONE,
-	QUESTION_STATE,	  /* where the debugger is */
-	QUESTION_ORDER,	  /* of session.asking */
-	QUESTION_DROPPED, /* of an order that has failed: the answer counts for nothing */
+	QUESTION_STATE,	  /* the state and location of the debugger */
+	QUESTION_ORDER,	  /* the question of session.asking */
+	QUESTION_DROPPED, /* the question of a failed order: its answer is ignored */
 };
 
-/* What is asked of the debugger for one request. */
+/* A request, as a question and a line for the debugger. */
 struct order {
 	struct order *next;
-	struct message request; /* name NULL: no answer is due */
+	struct message request; /* name NULL: no answer is needed */
 	enum request_kind kind;
-	json_t *question; /* hidden, asked first; NULL: none */
-	char *line;	  /* typed then; NULL: none */
+	json_t *question; /* hidden question, sent first; NULL: none */
+	char *line;	  /* line typed after the question; NULL: none */
 };
 
-/* Which request resumed the program. */
+/* The order whose line resumed the program. */
 enum resumed_by {
 	RESUMED_BY_NOBODY,
 	RESUMED_BY_STEP,
 	RESUMED_BY_CONTINUE,
-	RESUMED_BY_QUIT,	    /* a debugger may ask back */
-	RESUMED_BY_TYPING,	    /* a line for the prompt, whatever it does */
-	RESUMED_BY_LATE_EVALUATION, /* the same; takes long, and an answer is due */
+	RESUMED_BY_QUIT,   /* the debugger may ask for confirmation */
+	RESUMED_BY_TYPING, /* a line for the prompt, which may do anything */
+	/* like TYPING, for an evaluation that takes long and needs an answer */
+	RESUMED_BY_LATE_EVALUATION,
 };
 
 struct pdb_session {
 	struct connection base;
-	struct debugger debugger; /* as it was told, or will be next */
-	struct pdb_socket *wire;  /* NULL: lost */
+	struct debugger debugger; /* state that was reported last, or will be next */
+	struct pdb_socket *wire;  /* NULL: connection lost */
 	struct inspector *inspector;
 	struct pdbtranscript *transcript;
 	struct output_stream *output;
-	struct pdbprompt prompt; /* of what is shown */
-	struct pdb_stop *stop;	 /* the newest; NULL: there was none */
-	struct map *addresses;	 /* of objects that were told of in this stop */
-	json_t *breakpoints;	 /* wanted, not told to the debugger yet; NULL */
+	struct pdbprompt prompt; /* parser of the shown output */
+	struct pdb_stop *stop;	 /* newest stop; NULL: none yet */
+	struct map *addresses;	 /* addresses of the objects reported in this stop */
+	json_t *breakpoints;	 /* requested, not sent to the debugger yet; NULL: none */
 	double stopped_at;
-	uint64_t epoch; /* of the newest sample that it was put into */
+	uint64_t epoch; /* epoch of the newest sample that has this stop */
 
 	enum pdb_session_state state;
 	enum question question;
 	enum resumed_by resumed_by;
-	struct loop_timer *deadline; /* of the state; NULL: none */
-	struct loop_timer *quiet;    /* runs while bytes come; NULL: not */
+	struct loop_timer *deadline; /* timer of the state; NULL: none */
+	struct loop_timer *quiet;    /* runs while bytes come; NULL: not running */
 	struct socket_token_talk token_talk;
-	struct buffer raw;    /* what came since a question, not shown yet */
-	struct buffer echo;   /* what was sent and may come back */
-	size_t echoed;	      /* bytes of it that did */
-	bool is_echoing;      /* the other end sends back what it reads */
-	struct buffer held;   /* printed, perhaps not by the program */
-	bool is_holding;      /* output goes to held */
+	struct buffer raw;    /* bytes received since a question, not shown yet */
+	struct buffer echo;   /* sent bytes that may be echoed */
+	size_t echoed;	      /* bytes of echo that came back */
+	bool is_echoing;      /* true: the peer echoes its input */
+	struct buffer held;   /* output that may be the debugger's */
+	bool is_holding;      /* true: output is kept in held */
 	bool is_guarded;      /* the debugger resumes at the end of input (guard.py) */
-	bool is_half_typed;   /* the console has a line without an end */
-	struct order *asking; /* of QUESTION_ORDER, else NULL */
-	unsigned lost_count;  /* of probes, since one was answered */
-	struct order *typing; /* whose line was typed, unanswered; NULL */
-	struct order *orders; /* those that wait, oldest first */
+	bool is_half_typed;   /* true: the console has typed a part of a line */
+	struct order *asking; /* order of QUESTION_ORDER; else NULL */
+	unsigned lost_count;  /* probes lost since the last answered one */
+	struct order *typing; /* order whose line was typed and has no answer; NULL: none */
+	struct order *orders; /* waiting orders, oldest first */
 	size_t order_count;
 };
 
-/* NULL and why not. */
+/* Connects to target. NULL: *error says why not. */
 struct pdb_session *pdb_session_new(struct node *node, const struct process *process,
 				    const struct target *target, struct error *error);
-/* Leaves the debugger politely. */
+/* Disconnects and frees the session; the program is resumed if that is possible. */
 void pdb_session_free(struct pdb_session *session);
-/* Takes an order on; -1: there are too many. */
+/* Queues an order; -1, *error: too many are waiting. */
 int pdb_session_add(struct pdb_session *session, struct order *owned_order, struct error *error);
-/* Sends what a person typed, line by line; -1: it cannot be. */
+/* Sends typed text line by line. -1: *error says why not. */
 int pdb_session_type(struct pdb_session *session, const char *text, struct error *error);
-/* Tells `debugger`, `stopped` or `continued`, after the output before it. */
+/* Sends `debugger`, `stopped` or `continued`, after the earlier output. */
 void pdb_session_tell(struct pdb_session *session);
-/* The same as `debugger`: it stands where it stood. */
+/* Sends the event `debugger`: the location is unchanged. */
 void pdb_session_tell_again(struct pdb_session *session);
-/* Sets debugger.leaving by all that is known. */
+/* Sets debugger.leaving from the current state. */
 void pdb_session_weigh_leaving(struct pdb_session *session);
 
 #endif

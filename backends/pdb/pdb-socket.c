@@ -32,15 +32,16 @@
 struct pdb_socket {
 	struct loop *loop;
 	struct loop_watch *watch;
-	struct loop_timer *soon;    /* connected already: told from the loop */
-	struct host_lookup *lookup; /* NULL: its host's addresses are known */
-	struct addrinfo *addresses; /* of the host */
-	struct addrinfo *next;	    /* to be tried; NULL: none is left */
+	/* connected at once: calls.connected() is called from the loop */
+	struct loop_timer *soon;
+	struct host_lookup *lookup; /* NULL: the addresses are known */
+	struct addrinfo *addresses; /* addresses of the host */
+	struct addrinfo *next;	    /* next address to try; NULL: none is left */
 	struct pdb_socket_calls calls;
 	struct buffer queue;
-	char *name; /* of the target, for sentences */
+	char *name; /* name of the target, for messages */
 	int fd;
-	pid_t pid; /* whose socket it is to be; 0: cannot be known */
+	pid_t pid; /* expected process of the peer; 0: unknown */
 	uid_t uid;
 	bool is_connected;
 	char bytes[READ_BYTES];
@@ -78,14 +79,14 @@ void pdb_socket_free(struct pdb_socket *wire)
 	free(wire);
 }
 
-/* The last that is done in a callback. */
+/* Reports the end; the caller must not use wire afterwards. */
 static void pdb_socket_end(struct pdb_socket *wire, const struct error *error)
 {
 	pdb_socket_stop_watch(wire);
 	wire->calls.ended(error->message, wire->calls.data);
 }
 
-/* -1: there is no address left; errno is of the last that was tried. */
+/* Connects to the next address. -1: none is left; errno is the last address's. */
 static int try_next(struct pdb_socket *wire)
 {
 	int one = 1;
@@ -158,7 +159,7 @@ static void on_soon(void *data)
 	finish_connecting(wire);
 }
 
-/* 0, or the errno of a failure. */
+/* Sends the queue. 0, or the errno of a failure. */
 static int write_queue(struct pdb_socket *wire)
 {
 	while (wire->queue.length > 0) {
@@ -205,7 +206,7 @@ static void pdb_socket_on_ready(int fd, int events, void *data)
 		number = write_queue(wire);
 		if (wire->queue.length == 0)
 			pdb_socket_watch(wire, LOOP_READABLE);
-		/* Its last words are read first. */
+		/* Reads the peer's last output before the failure is reported. */
 		if (number != 0)
 			buffer_reset(&wire->queue);
 	}
@@ -223,7 +224,7 @@ static int open_unix(struct pdb_socket *wire, const struct target *target, struc
 				 target->text, sizeof(address.sun_path) - 1);
 	memcpy(address.sun_path, target->path, length + 1);
 	length += offsetof(struct sockaddr_un, sun_path);
-	/* A name that is no file's begins with a NUL and has no end. */
+	/* An abstract name begins with a NUL and has no terminator. */
 	if (target->path[0] == '@')
 		address.sun_path[0] = '\0';
 	else
@@ -234,7 +235,7 @@ static int open_unix(struct pdb_socket *wire, const struct target *target, struc
 	return connect(wire->fd, (struct sockaddr *)&address, (socklen_t)length);
 }
 
-/* What to do about it, where that is known. */
+/* Sets *error to the reason of a failed connect(), with a remedy if one is known. */
 static int pdb_socket_explain(const struct pdb_socket *wire, int number, struct error *error)
 {
 	if (number == ENOENT)
@@ -300,14 +301,14 @@ int pdb_socket_send(struct pdb_socket *wire, const char *bytes, size_t length, s
 					"stopped by a signal.");
 	if (!wire->is_connected)
 		return 0;
-	/* A failure is told by the end that is read next. */
+	/* A failed write is reported by the next read. */
 	write_queue(wire);
 	if (wire->queue.length > 0)
 		pdb_socket_watch(wire, LOOP_READABLE | LOOP_WRITABLE);
 	return 0;
 }
 
-/* The other side may have taken us already, and would miss us. */
+/* True if the peer may have accepted already: it then needs the last line. */
 static bool pdb_socket_is_there(const struct pdb_socket *wire)
 {
 	struct sockaddr_storage address;

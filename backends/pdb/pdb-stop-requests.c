@@ -13,14 +13,14 @@
 #include "base/json.h"
 #include "base/loop.h"
 
-/* Questions and lines at the prompt leave the stop as it was. */
+/* True if the stop is unchanged: questions and lines typed at the prompt do not resume. */
 static bool is_same_stop(const struct pdb_session *session, const struct pdb_stop *before)
 {
 	return (session->resumed_by == RESUMED_BY_NOBODY || session_was_typed(session)) &&
 	       pdb_stop_is_same(before, session->stop);
 }
 
-/* What was printed meanwhile: by whom? */
+/* Decides if the held output was the debugger's (dropped) or the program's (passed on). */
 static void settle_held(struct pdb_session *session, bool is_same)
 {
 	if (is_same || session->typing)
@@ -63,7 +63,7 @@ static void pdb_stop_requests_find_reason(struct pdb_session *session, const jso
 			: xstrdup_or_null(description);
 }
 
-/* Its prompt may be coloured. */
+/* Learns the prompt without its colours. */
 static void learn_prompt(struct pdb_session *session, const char *text)
 {
 	struct buffer lines = BUFFER_INIT;
@@ -87,7 +87,7 @@ static void finish_typing(struct pdb_session *session, const char *said)
 	order_free(order);
 }
 
-/* The debugger within is another one; what is known is that of the outer. */
+/* `debug` runs a debugger inside the debugger; the reported stop is the outer debugger's. */
 static void enter_debug(struct pdb_session *session, struct pdb_stop *owned_stop)
 {
 	if (session->stop)

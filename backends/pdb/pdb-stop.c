@@ -83,7 +83,7 @@ static void pdb_stop_append_exception(struct buffer *out, const char *relation,
 				  json_get_string(exception, "message", ""));
 }
 
-/* A line for what was raised, and one for each that it came of. */
+/* Formats the exception, and a line for each earlier exception of its chain. */
 static char *read_exception(const json_t *exception)
 {
 	const json_t *chain = json_object_get(exception, "chain");
@@ -100,8 +100,9 @@ static char *read_exception(const json_t *exception)
 	return buffer_take(&out);
 }
 
-/* In a container the debugger has other numbers; that of its main thread is
- * known all the same. */
+/*
+ * Returns the tid on the node. Numbers in a container differ; then only the main thread is known.
+ */
 static pid_t pdb_stop_find_thread(const json_t *answer, pid_t pid)
 {
 	pid_t inner = (pid_t)json_get_count(answer, "pid");
@@ -245,7 +246,7 @@ void pdb_stop_amend(const struct pdb_stop *stop, struct stack_table *stacks,
 	thread->native = NULL;
 	thread->state = THREAD_STOPPED;
 	thread->exactness = EXACT;
-	/* That is the debugger's, waiting for a line. */
+	/* The system call is the debugger's, which reads a line. */
 	thread->syscall = -1;
 	free(thread->error);
 	thread->error = NULL;

@@ -6,7 +6,7 @@
 #include "backends/pdb/output-stream.h"
 #include "backends/pdb/pdbtranscript.h"
 
-/* "> /train.py(12)step()" */
+/* True for a location like "> /train.py(12)step()": a "(" before a digit. */
 static bool pdb_terminal_is_place(const char *line, const char *end)
 {
 	while (line < end && (line = memchr(line, '(', (size_t)(end - line)))) {
@@ -36,7 +36,7 @@ static size_t pdb_terminal_find_place(const char *line, size_t length)
 	return found && pdb_terminal_is_place(found, end) ? (size_t)(found - line) : length;
 }
 
-/* What was printed and kept goes the way of all output. */
+/* Passes the held output on to the output stream. */
 void session_release(struct pdb_session *session)
 {
 	output_stream_add(session->output, session->held.data, session->held.length);
@@ -44,7 +44,7 @@ void session_release(struct pdb_session *session)
 	session->is_holding = false;
 }
 
-/* Without what the debugger says of the place where it stops. */
+/* Like session_release(), without the debugger's location at the end. */
 void session_release_program(struct pdb_session *session)
 {
 	const char *line = session->held.data;
@@ -83,7 +83,7 @@ static void hold(struct pdb_session *session, const char *text, size_t length)
 	buffer_append(&session->held, text, length);
 }
 
-/* It runs, for all that was told, and may stop now. */
+/* True if the program runs, as far as is known, so that it may stop now. */
 static bool may_stop(const struct pdb_session *session)
 {
 	return session->state == PDB_SESSION_RUNNING ||
@@ -109,7 +109,7 @@ static void pdb_terminal_take_line(struct pdb_session *session, const char *line
 	hold(session, line, length);
 }
 
-/* What the program, or the debugger, has printed. */
+/* Takes text of the program or the debugger, line by line. */
 static void pdb_terminal_take_text(struct pdb_session *session, const struct buffer *text)
 {
 	const char *line = text->data;
@@ -146,7 +146,7 @@ void session_take_prompt(struct pdb_session *session)
 	buffer_clear(&text);
 }
 
-/* The first bytes of raw, which are nothing of ours. */
+/* Passes on the first length bytes of raw, which belong to no question. */
 void session_show_raw(struct pdb_session *session, size_t length)
 {
 	session_show(session, session->raw.data, length);
@@ -160,7 +160,7 @@ void session_expect_echo(struct pdb_session *session, const char *text)
 	session->echoed = 0;
 }
 
-/* Bytes of the beginning that are what we sent, come back. */
+/* Returns the number of leading bytes that are an echo of sent text. */
 size_t session_skip_echo(struct pdb_session *session, const char *bytes, size_t length)
 {
 	const struct buffer *echo = &session->echo;
@@ -181,7 +181,7 @@ size_t session_skip_echo(struct pdb_session *session, const char *bytes, size_t 
 	if (session->echoed == echo->length) {
 		session->is_echoing |= echo->length > 0;
 	} else if (i < length) {
-		/* It only began alike. */
+		/* Only the beginning was equal: these bytes are no echo. */
 		buffer_append(&session->raw, echo->data, session->echoed);
 	} else {
 		return i;

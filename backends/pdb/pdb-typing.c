@@ -26,7 +26,7 @@ bool session_was_typed(const struct pdb_session *session)
 	       session->resumed_by == RESUMED_BY_LATE_EVALUATION;
 }
 
-/* The debugger has a line to execute. */
+/* The debugger has read a line and executes it. */
 static void follow_line(struct pdb_session *session, enum resumed_by resumed_by)
 {
 	session->resumed_by = resumed_by;
@@ -36,7 +36,10 @@ static void follow_line(struct pdb_session *session, enum resumed_by resumed_by)
 		session_limit_state(session, LINE_SECONDS);
 }
 
-/* A line's end is a line's end, or what Enter sends. */
+/*
+ * Returns the length up to the end of the line, "
+ * " or Enter's "\r".
+ */
 static size_t piece_length(const char *text)
 {
 	size_t length = strcspn(text, "\r\n");
@@ -51,7 +54,7 @@ static bool is_line(const char *piece)
 	return last == '\n' || last == '\r';
 }
 
-/* Sent as it is, whatever reads it. */
+/* Sends the text unchanged. */
 static int type_piece(struct pdb_session *session, const char *piece, struct error *error)
 {
 	size_t length = strlen(piece);
@@ -66,14 +69,14 @@ static int type_piece(struct pdb_session *session, const char *piece, struct err
 		return 0;
 	forget_addresses(session);
 	if (session->state == PDB_SESSION_PROMPT || session->state == PDB_SESSION_RUNNING) {
-		/* The prompt that is there is used up. */
+		/* The prompt has read the line. */
 		session_take_prompt(session);
 		follow_line(session, RESUMED_BY_TYPING);
 	}
 	return 0;
 }
 
-/* The oldest order, which is a line of the console. */
+/* Types the oldest order, which must be a line of the console. */
 static void type_first(struct pdb_session *session)
 {
 	struct order *order = session->orders;
@@ -111,7 +114,7 @@ static void type_line(struct pdb_session *session, struct order *owned_order)
 	order_free(order);
 }
 
-/* The prompt is free: the next order. */
+/* Begins the next order at a free prompt. */
 void session_pump(struct pdb_session *session)
 {
 	struct order *order = session->orders;
@@ -160,8 +163,8 @@ int pdb_session_add(struct pdb_session *session, struct order *owned_order, stru
 }
 
 /*
- * A second line may be lost: who reads and writes by one stream forgets what
- * came while it wrote. So it waits for the prompt, where there will be one.
+ * True if the line must wait for the next prompt: a server that reads and writes with one stream
+ * drops input that arrives while it writes.
  */
 static bool must_wait(const struct pdb_session *session)
 {
@@ -191,7 +194,7 @@ int pdb_session_type(struct pdb_session *session, const char *text, struct error
 
 	if (strlen(text) > TYPED_MAXIMUM)
 		return error_set(error, "At most %u bytes can be typed at once.", TYPED_MAXIMUM);
-	/* What a piece ends is reported as lost; the rest has no reader. */
+	/* If a piece ends the connection, the end is reported, and the rest is dropped. */
 	while (*text && result == 0 && session->wire) {
 		size_t length = piece_length(text);
 		char *piece = xstrndup(text, length);

@@ -7,7 +7,7 @@
 #include "banned.h"
 #include "base/array.h"
 
-/* Longer than that it is none: what follows is shown again. */
+/* Maximum bytes of an escape sequence; longer text is no escape sequence and is shown. */
 #define CONTROL_MAXIMUM 64
 #define STRING_MAXIMUM 4096
 
@@ -47,7 +47,7 @@ static enum pdbprompt_escape after_escape(char byte)
 	return ESCAPE_NONE;
 }
 
-/* True when the byte belongs to a sequence: it is not text. */
+/* True if the byte belongs to an escape sequence, not to the text. */
 static bool pdbprompt_take_escape(struct pdbprompt *prompt, char byte)
 {
 	unsigned char code = (unsigned char)byte;
@@ -104,7 +104,7 @@ static void drop_line(struct pdbprompt *prompt)
 	prompt->told = 0;
 }
 
-/* Its end may be a prompt: that much of a line without end is kept. */
+/* Keeps only the end of a very long unfinished line: the end may be a prompt. */
 static void shorten_line(struct pdbprompt *prompt, struct buffer *out)
 {
 	if (prompt->line.length < PDBPROMPT_LINE_MAXIMUM)
@@ -140,7 +140,7 @@ void pdbprompt_feed(struct pdbprompt *prompt, const char *bytes, size_t length, 
 	for (size_t i = 0; i < length; i++) {
 		char byte = bytes[i];
 
-		/* NUL, and what readline has around what takes no room. */
+		/* NUL, and readline's marks (\001, \002) around text without width. */
 		if (byte >= '\0' && byte <= '\002')
 			continue;
 		if (pdbprompt_take_escape(prompt, byte))
@@ -153,7 +153,7 @@ void pdbprompt_feed(struct pdbprompt *prompt, const char *bytes, size_t length, 
 	}
 }
 
-/* What a terminal would show of it. */
+/* Returns the text that a terminal shows: after the last "\r". */
 static const char *pdbprompt_shown_line(const struct pdbprompt *prompt, size_t *length)
 {
 	const char *start = prompt->line.data;
@@ -183,7 +183,7 @@ static bool ends_in_learned(const struct pdbprompt *prompt)
 		       0;
 }
 
-/* "pdb", then ")" or ">" and perhaps a space at the end. */
+/* True for a short line with "pdb" that ends in ")" or ">", and perhaps a space. */
 static bool pdbprompt_is_likely(const char *line, size_t length)
 {
 	if (length > PDBPROMPT_MAXIMUM)
@@ -205,7 +205,7 @@ struct other {
 
 static const struct other others[] = {
 	{ ">>> ", "" },	   /* interact */
-	{ "... ", "" },	   /* its and pdb's further lines */
+	{ "... ", "" },	   /* further lines of interact and of pdb */
 	{ "In [", "]: " }, /* IPython's */
 	{ "In : ", "" },   { "   ...: ", "" },
 };

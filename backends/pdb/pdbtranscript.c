@@ -38,7 +38,7 @@ void pdbtranscript_add(struct pdbtranscript *transcript, const char *bytes, size
 	struct buffer *kept = &transcript->kept;
 
 	buffer_append(kept, bytes, length);
-	/* Seldom, as it moves all that stays. */
+	/* Cuts only at twice the maximum: each cut moves all kept bytes. */
 	if (kept->length > 2 * KEPT_MAXIMUM)
 		buffer_consume(kept, kept->length - KEPT_MAXIMUM);
 	if (transcript->is_open)

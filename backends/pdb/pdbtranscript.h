@@ -1,7 +1,7 @@
 /*
- * pdbtranscript: the session with a debugger as a terminal would show it: its
- * bytes without our hidden questions, and what was typed. The last of it is
- * kept for a console that opens later; while one is open all of it goes there.
+ * pdbtranscript: the session with a debugger as a terminal shows it: the debugger's output without
+ * hidden questions, and the typed lines. The end is kept for a console that opens later; an open
+ * console receives everything.
  */
 #ifndef BACKENDS_PDB_PDBTRANSCRIPT_H
 #define BACKENDS_PDB_PDBTRANSCRIPT_H
@@ -16,7 +16,7 @@ struct pdbtranscript;
 struct pdbtranscript *pdbtranscript_new(struct node *node, pid_t pid);
 void pdbtranscript_free(struct pdbtranscript *transcript);
 void pdbtranscript_add(struct pdbtranscript *transcript, const char *bytes, size_t length);
-/* Opened: what is kept is told at once. */
+/* Opens or closes the console; on opening the kept text is sent. */
 void pdbtranscript_open(struct pdbtranscript *transcript, bool is_open);
 void pdbtranscript_flush(struct pdbtranscript *transcript);
 

@@ -12,14 +12,14 @@
 #include "base/alloc.h"
 #include "base/map.h"
 
-/* Files that are reported for one process. */
+/* Maximum of files reported for one process. */
 #define MATCHES_MAXIMUM 16
-/* More folders than jobs have: those of containers that are gone. */
+/* More folders than jobs use: the rest belongs to containers that have ended. */
 #define DIRS_MAXIMUM 256
 
 struct socket_dir {
 	struct socket_folder folder;
-	unsigned scan; /* the last that has read the folder */
+	unsigned scan; /* last scan that has read the folder */
 };
 
 struct socket_dir_cache {
@@ -69,7 +69,10 @@ void socket_dir_cache_begin(struct socket_dir_cache *cache)
 	cache->dirs = strmap_new(free_dir);
 }
 
-/* All processes of one container share its folders. */
+/*
+ * The key is the path, in a container with the device and inode of its /tmp: processes of one
+ * container share an entry.
+ */
 static void socket_dir_cache_make_key(const struct pdb_scan_state *state, const char *seen,
 				      char *out, size_t size)
 {
@@ -80,7 +83,7 @@ static void socket_dir_cache_make_key(const struct pdb_scan_state *state, const 
 		snprintf(out, size, "%s", seen);
 }
 
-/* Lends the folder as it is now; NULL: its name is too long. */
+/* Returns the folder, read in this scan (borrowed); NULL: the path is too long. */
 static struct socket_folder *read_folder(struct search *search, const char *seen)
 {
 	struct socket_dir_cache *cache = search->cache;

@@ -19,7 +19,7 @@
 #define PREFIX "pdb.sock."
 #define FOLDER "pdb-"
 #define SUFFIX ".sock"
-/* A folder may change again within the tick of its own clock. */
+/* A folder can change again within one tick of its file system's clock. */
 #define SETTLED_SECONDS 1
 #define ENTRIES_MAXIMUM 65536
 
@@ -30,7 +30,7 @@ static const char *socket_file_last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* All of it digits, at most maximum; -1: no such number. */
+/* Parses a text of digits, at most maximum; -1: anything else. */
 static int socket_file_parse_number(const char *text, size_t length, long maximum)
 {
 	long number = 0;
@@ -45,7 +45,7 @@ static int socket_file_parse_number(const char *text, size_t length, long maximu
 	return number <= maximum ? (int)number : -1;
 }
 
-/* Whether the folder that path lies in is called pdb-UID. */
+/* True if the file's folder is named pdb-UID. */
 static bool has_folder(const char *path)
 {
 	const char *end = socket_file_last_part(path);
@@ -75,7 +75,7 @@ bool socket_file_is_debugger(const char *path)
 	return strstr(name, WORD) || (has_suffix(name) && has_folder(path));
 }
 
-/* A process's number; 0: it is none. */
+/* Parses a pid; 0: none. */
 static pid_t socket_file_parse_pid(const char *text, size_t length)
 {
 	int pid = socket_file_parse_number(text, length, INT_MAX);
@@ -83,7 +83,7 @@ static pid_t socket_file_parse_pid(const char *text, size_t length)
 	return pid > 0 ? pid : 0;
 }
 
-/* "RANK" or "RANK.PID", or py_debug's "PID-HEX.RANK" */
+/* Parses "RANK" or "RANK.PID", or py_debug's "PID-HEX.RANK". */
 static void socket_file_read_numbers(struct socket_name *name, const char *text, size_t length)
 {
 	const char *dot = memchr(text, '.', length);
@@ -117,7 +117,7 @@ void socket_file_read_name(struct socket_name *name, const char *path)
 		socket_file_read_numbers(name, last, length - strlen(SUFFIX));
 }
 
-/* Root may do anything anyway. */
+/* Root is always allowed. */
 static bool may_be_of(uid_t owner, uid_t uid)
 {
 	return owner == uid || owner == 0;

@@ -1,7 +1,6 @@
 /*
- * socket-file: the files of debuggers' sockets: their names, the numbers in
- * them, the folders they lie in, and whether the right user put them there.
- * Only names and owners are looked at.
+ * socket-file: the files of debuggers' sockets: their names, the numbers in the names, their
+ * folders, and the check of their owners. Only names and owners are read.
  */
 #ifndef BACKENDS_PDB_SOCKET_FILE_H
 #define BACKENDS_PDB_SOCKET_FILE_H
@@ -12,46 +11,45 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* What is more in one folder is not looked at. */
+/* More files in one folder are ignored. */
 #define SOCKET_FILES_MAXIMUM 4096
 
-/* The numbers that a name has. */
+/* The numbers in a socket's name. */
 struct socket_name {
 	int rank;	 /* -1: none */
 	pid_t pid;	 /* 0: none */
-	bool has_folder; /* it lies in a folder pdb-UID */
-	bool is_relay;	 /* py_debug's: "PID-HEX.RANK" */
+	bool has_folder; /* true: the folder is named pdb-UID */
+	bool is_relay;	 /* true: a name of py_debug, "PID-HEX.RANK" */
 };
 
-/*
- * Whether a path looks like a debugger's: "pdb" in its last part, or
- * ".../pdb-UID/NAME.sock".
- */
+/* True if a path looks like a debugger's: "pdb" in its last part, or ".../pdb-UID/NAME.sock". */
 bool socket_file_is_debugger(const char *path);
 /*
- * The numbers of "pdb.sock.RANK", "pdb.sock.PID-HEX.RANK", "pdb-UID/RANK.sock",
+ * Reads the numbers of "pdb.sock.RANK", "pdb.sock.PID-HEX.RANK", "pdb-UID/RANK.sock" or
  * "pdb-UID/RANK.PID.sock".
  */
 void socket_file_read_name(struct socket_name *name, const char *path);
 /*
- * Why a socket at the path, as we reach it, is not one of a process that uid
- * runs: a sentence about shown (free() it); NULL: it is as it should be.
+ * Returns why the socket at path (the node's path) cannot be of a process of uid: a sentence about
+ * shown, the path for display; caller frees. NULL: the owner is right.
  */
 char *socket_file_distrust(const char *path, const char *shown, uid_t uid);
-/* The same of the folder that the socket lies in, whatever it is called. */
+/* Checks the folder of the socket in the same way, whatever its name. */
 char *socket_file_distrust_folder(const char *path, const char *shown, uid_t uid);
 
 struct socket_file {
-	char *name; /* without its folder */
+	char *name; /* name without the folder */
 	struct socket_name numbers;
 };
 
-/* The debuggers' sockets, links and such in one folder, as last read. */
+/*
+ * The sockets of debuggers in one folder, and links and other files with such names, as last read.
+ */
 struct socket_folder {
-	char *path; /* as we reach it */
-	char *seen; /* as the processes see it that have it */
+	char *path; /* path for the node */
+	char *seen; /* path for the processes that have the folder */
 	dev_t device;
-	ino_t inode; /* 0: it is not there */
+	ino_t inode; /* 0: the folder does not exist */
 	struct timespec changed;
 	struct timespec read;
 	struct socket_file *files;
@@ -59,7 +57,7 @@ struct socket_folder {
 	size_t capacity;
 };
 
-/* Reads it again where it has changed. One that cannot be read is empty. */
+/* Reads the folder if it has changed. A folder that cannot be read is empty. */
 void socket_folder_read(struct socket_folder *folder);
 void socket_folder_clear(struct socket_folder *folder);
 

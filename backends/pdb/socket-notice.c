@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 
 #define TEXT_MAXIMUM 4096
-/* Jobs of one user that wait at once. */
+/* Maximum of folders that are read: jobs of one user that wait at the same time. */
 #define FOLDERS_MAXIMUM 64
 
 static bool socket_notice_ends_in(const char *text, const char *end)
@@ -25,7 +25,7 @@ static bool socket_notice_ends_in(const char *text, const char *end)
 	return length > end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* The text of a small file of that user; false: there is none. */
+/* Reads a small file owned by uid; false: none. */
 static bool socket_notice_read_text(int folder, const char *file, uid_t uid, char *text,
 				    size_t size)
 {
@@ -44,7 +44,7 @@ static bool socket_notice_read_text(int folder, const char *file, uid_t uid, cha
 	return true;
 }
 
-/* "raised" and "at NAME" must both be there: else it is of another job. */
+/* Requires both " raised " and the socket's name: else the notice is another job's. */
 static char *socket_notice_cut(char *text, const char *name)
 {
 	static const char before[] = " raised ";
@@ -91,7 +91,7 @@ static char *socket_notice_search(DIR *folder, int rank, const char *name, uid_t
 	return found;
 }
 
-/* The process that has locked it; 0: none has, or it is not there. */
+/* Returns the pid that has locked the file; 0: not locked, or no file. */
 static pid_t find_supervisor(int folder, const char *file, uid_t uid)
 {
 	int fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

@@ -1,9 +1,8 @@
 /*
- * socket-notice: what a rank with our Python package left for the other ranks beside
- * its socket while it waits in pdb: "rank 1 raised RuntimeError: boom and
- * waits in pdb at /tmp/pdb-0/1.sock", in FOLDER/JOB.holding/RANK. Read without
- * touching the socket. By the locks on such files it is known, too, which
- * process has our package.
+ * socket-notice: the notice of a rank with probetui's agent for the other ranks, while the rank
+ * waits in pdb: "rank 1 raised RuntimeError: boom and waits in pdb at /tmp/pdb-0/1.sock", in
+ * FOLDER/JOB.holding/RANK. The socket is not touched. Locks on such files also show which process
+ * has the agent.
  */
 #ifndef BACKENDS_PDB_SOCKET_NOTICE_H
 #define BACKENDS_PDB_SOCKET_NOTICE_H
@@ -11,19 +10,18 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Files that a rank with our package keeps locked in FOLDER/JOB.KIND: */
-#define SOCKET_NOTICE_LIFE ".ranks"    /* while it lives */
-#define SOCKET_NOTICE_WAITS ".holding" /* while it waits in pdb */
+/* Files in FOLDER/JOB.KIND that a rank with the agent keeps locked: */
+#define SOCKET_NOTICE_LIFE ".ranks"    /* while the rank lives */
+#define SOCKET_NOTICE_WAITS ".holding" /* while the rank waits in pdb */
 
 /*
- * What was raised, free() it; NULL: nothing, or nothing is known. path is the
- * socket's as we reach it, name as the process calls it; only a file of the
- * user uid is believed.
+ * Returns the exception of the notice (caller frees); NULL: none, or unknown. path: the socket for
+ * the node; name: the socket for the process. Only files owned by uid are read.
  */
 char *socket_notice_read(const char *path, const char *name, uid_t uid);
 /*
- * Whether the process keeps its file of that kind in that folder, as we reach
- * it; the user's processes alone can, and their locks end with them.
+ * True if the process has a lock on its file of this kind in folder (the node's path). Only
+ * processes of the user can lock it, and a lock ends with its process.
  */
 bool socket_notice_is_kept(const char *folder, const char *kind, int rank, pid_t pid, uid_t uid);
 

@@ -14,7 +14,7 @@
 
 #define TOKEN_MAXIMUM 4096
 
-/* agent/probetui/channel.py says these. */
+/* Lines that agent/probetui/channel.py sends. */
 static const char question[] = "probetui: say the token (IPDB_TOKEN_FILE) first.\n";
 static const char refusal[] = "probetui: the token was refused.\n";
 
@@ -53,7 +53,7 @@ enum socket_token_result socket_token_hear(struct socket_token_talk *talk, const
 	return SOCKET_TOKEN_NOTHING;
 }
 
-/* The bytes of the file; -1: as the error says. */
+/* Reads the file and returns its length; -1: *error says why not. */
 static ssize_t socket_token_read_file(const char *path, char *text, struct error *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -84,7 +84,7 @@ static ssize_t socket_token_read_file(const char *path, char *text, struct error
 	return length;
 }
 
-/* Without blanks around it, as the package takes it from a file. */
+/* Removes blanks at both ends, as the agent does. */
 static char *socket_token_cut(const char *text, size_t length)
 {
 	while (length > 0 && isspace((unsigned char)text[length - 1]))

@@ -1,8 +1,8 @@
 /*
- * socket-token: the word that a client of our Python package has to say first on a
- * port, where any program that reaches it could run code. It is known from the
- * environment, as the package knows it, and given only to a client that asks for the word;
- * nothing shows, logs or records it.
+ * socket-token: the token that a client of probetui's agent must send first on a TCP port, which
+ * any program that reaches the port could otherwise use to run code. The token comes from the
+ * environment, as in the agent, and is sent only if the agent asks; it is never shown, logged or
+ * recorded.
  */
 #ifndef BACKENDS_PDB_SOCKET_TOKEN_H
 #define BACKENDS_PDB_SOCKET_TOKEN_H
@@ -11,31 +11,31 @@
 
 struct error;
 
-/* What the package may say first; {0}: nothing was said. */
+/* State of the token exchange; {0}: nothing was received. */
 struct socket_token_talk {
-	const char *expected; /* NULL: nothing more */
-	size_t matched;	      /* bytes of it that came */
+	const char *expected; /* line that may come; NULL: none */
+	size_t matched;	      /* bytes of expected that have come */
 };
 
 enum socket_token_result {
-	SOCKET_TOKEN_WAIT,    /* all of it may belong to what is expected */
-	SOCKET_TOKEN_NOTHING, /* it is none */
+	SOCKET_TOKEN_WAIT,    /* all bytes may belong to the expected line */
+	SOCKET_TOKEN_NOTHING, /* the bytes are another text */
 	SOCKET_TOKEN_ASKED,   /* the first *used bytes ask for the token */
-	SOCKET_TOKEN_REFUSED, /* ... say that it is another one */
+	SOCKET_TOKEN_REFUSED, /* the first *used bytes refuse the token */
 };
 
-/* What may come is the package's question; what after it, its refusal. */
+/* Expects the agent's question; after the token was sent, its refusal. */
 void socket_token_expect_question(struct socket_token_talk *talk);
 void socket_token_expect_refusal(struct socket_token_talk *talk);
 /*
- * Looks at what has come. Afterwards nothing is expected, but with WAIT: all of
- * it is kept then, as matched bytes of expected.
+ * Examines received bytes. Afterwards nothing is expected, except after SOCKET_TOKEN_WAIT, where
+ * all bytes are counted in matched.
  */
 enum socket_token_result socket_token_hear(struct socket_token_talk *talk, const char *bytes,
 					   size_t length, size_t *used);
 /*
- * The token of IPDB_TOKEN_FILE, else IPDB_TOKEN, as a line; free() it. NULL
- * and a sentence: there is none, or others can read it.
+ * Returns the token of IPDB_TOKEN_FILE, else of IPDB_TOKEN, as a line (caller frees). NULL, *error:
+ * none, or other users can read it.
  */
 char *socket_token_line(struct error *error);
 

@@ -13,7 +13,7 @@
 #include "banned.h"
 
 #define ANSWER_MAXIMUM 4096
-/* RCV_SHUTDOWN of the kernel. */
+/* RCV_SHUTDOWN of the kernel's net/sock.h. */
 #define CLOSED_FOR_READING 1
 
 struct question {
@@ -21,7 +21,7 @@ struct question {
 	struct unix_diag_req request;
 };
 
-/* Bytes of the answer; -1: there is none. */
+/* Returns the length of the kernel's answer; -1: none. */
 static ssize_t unix_diag_ask(int fd, uint64_t socket, void *answer, size_t size)
 {
 	struct question question = {
@@ -35,18 +35,18 @@ static ssize_t unix_diag_ask(int fd, uint64_t socket, void *answer, size_t size)
 			.udiag_states = UINT32_MAX,
 			.udiag_ino = (uint32_t)socket,
 			.udiag_show = UDIAG_SHOW_VFS,
-			/* Any socket with that number. */
+			/* Matches any cookie. */
 			.udiag_cookie = { UINT32_MAX, UINT32_MAX },
 		},
 	};
 
 	if (send(fd, &question, sizeof(question), 0) < 0)
 		return -1;
-	/* The kernel has answered before send() comes back. */
+	/* The kernel answers within send(). */
 	return recv(fd, answer, size, MSG_DONTWAIT);
 }
 
-/* Copies the attribute of that kind; false: it is not there. */
+/* Copies the attribute of that kind to out; false: missing. */
 static bool read_attribute(struct nlmsghdr *header, size_t length, int kind, void *out, size_t size)
 {
 	struct unix_diag_msg *message;

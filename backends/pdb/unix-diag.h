@@ -1,6 +1,6 @@
 /*
- * unix-diag: what only the kernel knows of a Unix socket in our network
- * (sock_diag(7)), by its inode; -1: it does not say.
+ * unix-diag: facts on a Unix socket of our network namespace that only the kernel knows
+ * (sock_diag(7)), by its inode; -1: unknown.
  */
 #ifndef BACKENDS_PDB_UNIX_DIAG_H
 #define BACKENDS_PDB_UNIX_DIAG_H
@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 /*
- * 1: it is bound to the file with that inode, 0: it is not. Two sockets may
- * have been bound to one path, one after the other: it leads to the later one.
+ * 1: the socket is bound to the file with that inode; 0: not. If two sockets were bound to one
+ * path, one after the other, the path leads to the later one.
  */
 int unix_diag_is_bound(uint64_t socket_inode, uint64_t file);
-/* 1: who was at the other end has closed it, 0: it is open. */
+/* 1: the peer has closed the connection; 0: open. */
 int unix_diag_is_left(uint64_t socket_inode);
 
 #endif
