@@ -12,8 +12,8 @@
 #include "ui/view-type.h"
 
 #define FRAME_ROWS_MINIMUM 6
-#define WIDE_COLUMNS 100 /* the header has room for a date */
-#define TEXT_COLUMN 3	 /* of the verdict, behind its mark */
+#define WIDE_COLUMNS 100 /* columns from which the header has a date */
+#define TEXT_COLUMN 3	 /* column of the verdict, after its mark */
 
 void pane_title(struct window window, int row, int column, int width, bool is_focused,
 		const char *left, const char *right)
@@ -28,7 +28,7 @@ void pane_title(struct window window, int row, int column, int width, bool is_fo
 		width -= right_width + 2;
 	}
 	used = window_put(window, row, column, width, style, left);
-	/* A title that was cut has its end at the corner. */
+	/* A title that was cut ends at the corner. */
 	if (used > 0 && used < width)
 		window_put(window, row, column + used, 1, style, " ");
 }
@@ -46,7 +46,7 @@ struct window pane_frame(struct window window)
 	return window_part(window, 1, 1, window.row_count - 2, window.column_count - 2);
 }
 
-/* Several recordings may be of one machine. */
+/* Counts different host names: several recordings can be from one machine. */
 static size_t machine_count(const struct session *session)
 {
 	size_t count = 0;
@@ -71,7 +71,7 @@ static void append_host(struct buffer *out, const struct session *session)
 		buffer_printf(out, "%zu machines", count);
 }
 
-/* Whom commands act on is worth more than where, when ranks are held. */
+/* has_host false: the host is left out, to leave room for the focus while ranks are stopped. */
 static void pane_bars_append_job(struct buffer *out, const struct session *session, bool has_host)
 {
 	const struct job *job = NULL;
@@ -109,7 +109,7 @@ static void append_date(struct buffer *out, double wall)
 	buffer_printf(out, " \u00b7 %s", text);
 }
 
-/* "replay 0:02 of 0:34", then "replay 0:34, end". */
+/* Appends "replay 0:02 of 0:34", at the end "replay 0:34, end". */
 static void append_replay(struct buffer *out, const struct session *session,
 			  const struct view *view, bool is_wide)
 {
@@ -188,15 +188,13 @@ static const char *no_ranks(const struct session *session, const struct view *vi
 	return session->is_discovered ? "no ranks" : "looking for ranks";
 }
 
-/*
- * That ranks are held is worth more than how often the others are looked at;
- * both are there where there is room.
- */
+/* Appends the number of stopped ranks, or the sample period; both if there is room. */
 static void append_held(struct buffer *out, const struct session *session, const struct view *view)
 {
 	struct buffer pace = BUFFER_INIT;
 	bool is_wide = view->column_count >= WIDE_COLUMNS;
 
+	/* A narrow header of a recording has the replay position instead. */
 	if (is_wide || !has_position(session))
 		session_append_held(out, session);
 	append_pace(&pace, session, view, is_wide && out->length == 0);
@@ -208,7 +206,7 @@ static void append_held(struct buffer *out, const struct session *session, const
 	buffer_clear(&pace);
 }
 
-/* What is right of it gives way to the job: first a count, then the focus. */
+/* Appends the focus if it fits beside the job: first with the count of ranks, then without. */
 static void append_right(struct buffer *out, const struct session *session, const struct view *view,
 			 int room)
 {
@@ -232,7 +230,10 @@ void pane_header(struct window window, const struct session *session, const stru
 	int columns = window.column_count;
 	bool is_wide = columns >= WIDE_COLUMNS;
 	int right_width;
-	/* Where a recording is, and who is held, is worth more than whose. */
+	/*
+	 * The replay position, and the number of stopped ranks, get more room than the job's name
+	 * on the left.
+	 */
 	int room = has_position(session) || session_held_count(session) > 0 ? columns * 2 / 3
 									    : columns / 2;
 	int between;

@@ -83,7 +83,7 @@ int32_t breakpoint_mark(const struct breakpoint_summary *breakpoint, enum style 
 	return breakpoint->log != NULL ? MARK_LOG : MARK_SET;
 }
 
-/* It will be set by itself, as far as is known. */
+/* True if the breakpoint is set by itself later, as far as is known. */
 static bool pane_breakpoints_is_to_come(const struct breakpoint_summary *breakpoint)
 {
 	return breakpoint->message == NULL || strncmp(breakpoint->message, "pending", 7) == 0;
@@ -137,7 +137,7 @@ static void pane_breakpoints_append_place(struct buffer *out,
 	breakpoint_append_place(out, breakpoint);
 }
 
-/* Of a function without where that is, where there is no room. */
+/* Appends the location; only the function if the whole does not fit. */
 static void append_fitting_place(struct buffer *out, const struct breakpoint_summary *breakpoint,
 				 int width)
 {
@@ -150,7 +150,7 @@ static void append_fitting_place(struct buffer *out, const struct breakpoint_sum
 	text_escape(out, function, strlen(function));
 }
 
-/* "if step > 3 log x={x}"; nothing where there is no such thing. */
+/* Appends "if step > 3 log x={x}"; nothing without condition and log text. */
 static void append_terms(struct buffer *out, const struct breakpoint_summary *breakpoint)
 {
 	if (breakpoint->condition != NULL)
@@ -175,7 +175,7 @@ static void pane_breakpoints_append_row(struct buffer *out,
 	buffer_clear(&terms);
 }
 
-/* The ranks and what became of it; returns the column they begin at. */
+/* Writes ranks and state; returns the first column used. */
 static int put_state(struct window window, int row, const struct breakpoint_summary *breakpoint)
 {
 	struct buffer ranks = BUFFER_INIT;
@@ -222,17 +222,17 @@ static void pane_breakpoints_put_breakpoint(struct window window, int row,
 	buffer_clear(&text);
 }
 
-/* A line of the list: a breakpoint, or a reason below it. */
+/* A row of the list: a breakpoint, or a reason below it. */
 struct list_row {
 	size_t at;
-	char *reason; /* NULL: the breakpoint itself */
+	char *reason; /* NULL: a row of the breakpoint */
 };
 
 struct list_rows {
 	struct list_row *items;
 	size_t count;
 	size_t capacity;
-	int width; /* that reasons have */
+	int width; /* columns of reasons */
 };
 
 static void pane_breakpoints_add_row(struct list_rows *rows, size_t at, char *owned_reason)
@@ -241,7 +241,7 @@ static void pane_breakpoints_add_row(struct list_rows *rows, size_t at, char *ow
 	rows->items[rows->count++] = (struct list_row){ at, owned_reason };
 }
 
-/* What its debugger says of this one, or why it takes none at all. */
+/* Returns the debugger's message on the breakpoint, or why it takes no breakpoints. */
 static const char *message_of(const struct rank *rank, int id)
 {
 	const struct debugger *debugger = &rank->debugger;
@@ -276,7 +276,9 @@ static void add_reason(struct list_rows *rows, size_t at, const struct rankset *
 	buffer_clear(&text);
 }
 
-/* One row for all ranks of which the same is said, also where it is set. */
+/*
+ * Adds one row for all ranks with the same message, also for ranks on which the breakpoint is set.
+ */
 static void add_reasons(struct list_rows *rows, size_t at,
 			const struct breakpoint_summary *breakpoint, const struct session *session)
 {
@@ -307,7 +309,7 @@ static void add_reasons(struct list_rows *rows, size_t at,
 	rankset_clear(&left);
 }
 
-/* What stops ranks there, where that differs from the one above. */
+/* Adds a row with the backends that stop ranks, if they differ from the breakpoint's above. */
 static void add_backends(struct list_rows *rows, size_t at, const struct breakpoint_list *list)
 {
 	struct buffer above = BUFFER_INIT;
@@ -363,7 +365,7 @@ static void pane_breakpoints_put_rows(struct window window, const struct list_ro
 	}
 }
 
-/* The rank looked at, where watches of the processor are what stops it. */
+/* Returns the selected rank (or child) if hardware watchpoints stop it; NULL: none are used. */
 static const struct rank *slots_of(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);
@@ -376,7 +378,7 @@ int breakpoint_list_rows(const struct session *session)
 	return (int)breakpoint_summary_count(session) + (slots_of(session) != NULL);
 }
 
-/* "hardware slots on rank 3: 2 of 4 free", in the last row. */
+/* Writes "hardware slots on rank 3: 2 of 4 free" in the last row. */
 static struct window put_slots(struct window window, const struct session *session,
 			       size_t row_count)
 {

@@ -9,9 +9,9 @@
 #include "ui/grid.h"
 #include "ui/pane.h"
 
-#define FUNCTION_MINIMUM 4 /* of its name, with a blank */
+#define FUNCTION_MINIMUM 4 /* columns of the function's name and a blank */
 
-/* "0 ● wait" and, at the right end of the border line, "34s". */
+/* Writes "0 ● wait", and "34s" at the right end of the border line. */
 static void put_card_title(struct window window, const struct session *session,
 			   const struct rank *rank, bool is_selected)
 {
@@ -55,7 +55,7 @@ static void put_card_frame(struct window window, const struct rank *rank, enum s
 	if (frame == NULL)
 		return;
 	rank_append_place(&place, rank, frame, true);
-	/* The line says more than the end of a function's name. */
+	/* The line number is more useful than the end of a long function name. */
 	room = text_width(frame->code->func) + 1;
 	room = width - (room < FUNCTION_MINIMUM ? room : FUNCTION_MINIMUM);
 	used = window_put_path(window, 2, width, room, style, place.data);
@@ -96,7 +96,7 @@ void pane_card(struct window window, const struct session *session, const struct
 	buffer_clear(&text);
 }
 
-/* Where card number index is: its inside columns and the row of its title. */
+/* Position of a card: its inner columns, and the row of its title. */
 struct place_of_card {
 	int row;
 	int column;
@@ -105,7 +105,7 @@ struct place_of_card {
 
 static struct place_of_card place_card(int column_count, int index, int across)
 {
-	/* The borders take a column each; what is left over goes left. */
+	/* Each border takes a column; remaining columns go to the leftmost cards. */
 	int total = column_count - across - 1;
 	int width = total / across;
 	int wider = total % across;
@@ -118,7 +118,7 @@ static struct place_of_card place_card(int column_count, int index, int across)
 	};
 }
 
-/* The first rank that shows. */
+/* Returns the index of the first rank shown. */
 static size_t first_card(const struct ranklist *list, int rows, int across)
 {
 	int count = ((int)list->rank_count + across - 1) / across;

@@ -10,12 +10,12 @@
 #include "ui/grid.h"
 #include "ui/pane.h"
 
-#define BOX_WIDTH 26 /* of the card beside the cursor, with its borders */
+#define BOX_WIDTH 26 /* columns of the card beside the cursor, with borders */
 #define BOX_HEIGHT 4
-#define OUTLIER_COST 1000 /* of hiding one, in other cells */
+#define OUTLIER_COST 1000 /* cost of a hidden outlier; an ordinary cell costs 1 */
 #define AGE_WIDTH 7
 
-/* How long all of them have been there: as long as the last that came. */
+/* Appends the time that all ranks of the class have been there: since the newest one's arrival. */
 static void append_class_age(struct buffer *out, const struct session *session,
 			     const struct rank_class *class)
 {
@@ -71,7 +71,7 @@ static void put_class(struct window window, int row, const struct session *sessi
 	buffer_clear(&text);
 }
 
-/* Which classes show, where not all fit: that of the selected rank does. */
+/* Returns the first class shown: the selected rank's class must be visible. */
 static size_t first_class(const struct session *session, size_t rows)
 {
 	const struct rank *selected = session_selected(session);
@@ -104,7 +104,7 @@ static void put_legend(struct window window, const struct session *session)
 	}
 }
 
-/* A line's first rank, or what a group is called. */
+/* Writes the first rank of a line, or the name of a group. */
 static void put_label(struct window window, int row, const struct session *session,
 		      const struct view *view, const struct ranklist *list,
 		      const struct cells *cells, const struct cell_label *label)
@@ -173,7 +173,7 @@ static void put_cells(struct window window, const struct session *session, const
 	}
 }
 
-/* What a box there hides, outliers above all; -1: it does not fit. */
+/* Returns the cost of the cells that a box hides, outliers most; -1: the box does not fit. */
 static int hidden_by(const struct ranklist *list, const struct cells *cells,
 		     const struct window *window, int first, const struct box *box)
 {
@@ -193,11 +193,14 @@ static int hidden_by(const struct ranklist *list, const struct cells *cells,
 	return hidden;
 }
 
-/* Right of all cells; else right of the cell, left of it, or below it. */
+/*
+ * Positions for the box, best first: right of all cells; then right of the cell, left of it, or
+ * below it.
+ */
 static const struct {
 	int row;
 	int column;
-	bool is_behind; /* the column is counted from the last cell */
+	bool is_behind; /* column is relative to the last cell */
 } box_offsets[] = {
 	{ 0, 2, true },
 	{ 1 - BOX_HEIGHT, 2, true },
@@ -219,7 +222,7 @@ static int last_column(const struct ranklist *list, const struct cells *cells)
 	return last;
 }
 
-/* Beside the selected cell, where it hides least. */
+/* Finds the box beside the selected cell that hides least; false: none fits. */
 static bool find_box(const struct window *window, const struct ranklist *list,
 		     const struct cells *cells, struct box *best)
 {
@@ -282,7 +285,7 @@ void pane_cells(struct window window, const struct session *session, const struc
 		outer.column--;
 		outer.column_count += 2;
 		window_horizontal(outer, rows, 0, outer.column_count, STYLE_BORDER);
-		/* Joins the sides, which are one line already. */
+		/* The border joins the sides of the frame. */
 		pane_title(window, rows, 0, window.column_count, false, "Classes", NULL);
 		put_legend(window_part(window, rows + 1, 0, window.row_count - rows - 1,
 				       window.column_count),

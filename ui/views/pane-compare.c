@@ -1,7 +1,6 @@
 /*
- * pane-compare: what ranks answered to a question: the odd first, then what
- * is farthest from the median, equal answers together; tensors as a table,
- * and below it how they differ from what most have.
+ * pane-compare: the ranks' answers to a question: outliers first, then by distance from the median,
+ * equal answers in one row; tensors as a table, with their differences from the majority below.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,18 +25,18 @@
 #include "ui/search-text.h"
 #include "ui/view-type.h"
 
-/* Older answers are said to be. */
+/* Seconds after which answers are marked as older. */
 #define FRESH_SECONDS 5.0
 #define RANKS_WIDTH_MINIMUM 10
 #define GAP 2
-/* A small picture of the numbers has so many ranks at most. */
+/* Maximum of ranks in the picture of the numbers. */
 #define PICTURE_RANKS 64
 #define MARK_NONE 0x2717 /* ✗ */
 #define SMALL_BYTES (8 << 20)
 
 struct columns {
-	int ranks; /* width of the sets */
-	int count; /* of how many ranks these are */
+	int ranks; /* columns for the rank sets */
+	int count; /* columns for the counts of ranks */
 };
 
 static void pane_compare_append_count(struct buffer *out, const struct rankset *ranks)
@@ -106,7 +105,7 @@ static void pane_compare_put_head(struct window window, int row, const struct co
 	buffer_clear(&text);
 }
 
-/* What rows are drawn with. */
+/* Data for the rows. */
 struct drawing {
 	const struct answer_rows *rows;
 	struct columns columns;
@@ -114,7 +113,7 @@ struct drawing {
 	bool has_table;
 };
 
-/* What is no tensor among them begins where their shapes do. */
+/* A text among tensors begins at the column of the shapes. */
 static int text_column(const struct drawing *drawing)
 {
 	if (drawing->has_table)
@@ -151,7 +150,7 @@ static void pane_compare_put_row(struct window window, int at, int number, const
 	buffer_clear(&text);
 }
 
-/* Numbers, or norms, of the ranks, low to high; what is none as ✗. */
+/* Range of the ranks' numbers or norms; an answer without a number is drawn as ✗. */
 struct scale {
 	double least;
 	double most;
@@ -223,7 +222,7 @@ static void pane_compare_put_title(struct window window, const struct session *s
 	buffer_clear(&left);
 }
 
-/* In one line as long as all fit, the one of a class; returns the rows. */
+/* Writes the difference of one class as a paragraph; returns the rows used. */
 static int put_sentence(struct window window, int row, const struct session *session,
 			const struct drawing *drawing, const struct answer_class *class)
 {
@@ -238,8 +237,7 @@ static int put_sentence(struct window window, int row, const struct session *ses
 	return rows;
 }
 
-/* Below the table: how those differ that most are not like; first the one
- * under the cursor. */
+/* Below the table: the differences from the majority, first for the class under the cursor. */
 static void pane_compare_put_sentences(struct window window, const struct session *session,
 				       const struct drawing *drawing, int cursor)
 {
@@ -266,7 +264,7 @@ static void pane_compare_put_rows(struct window window, const struct drawing *dr
 	list_put(window, &list, drawing);
 }
 
-/* A third of the rows is for sentences, and what the table leaves. */
+/* A third of the rows, and rows that the table does not need, are for the differences. */
 static void put_table(struct window window, const struct session *session,
 		      const struct drawing *drawing, int cursor)
 {
@@ -277,7 +275,7 @@ static void put_table(struct window window, const struct session *session,
 	comparetable_put_head(window, 0, &drawing->table);
 	pane_compare_put_rows(window_part(window, 1, 0, rows, window.column_count), drawing,
 			      cursor);
-	/* A blank line between them, where there is room. */
+	/* A blank line between table and differences if there is room. */
 	if (window.row_count > rows + 3)
 		rows++;
 	pane_compare_put_sentences(
@@ -319,7 +317,7 @@ static void pane_compare_append_question(struct buffer *out, const struct answer
 	buffer_append_string(out, "   ");
 }
 
-/* Of tensors: which rank's differs, and how. */
+/* For tensors: the ranks that differ, and how. */
 static void append_summary(struct buffer *out, const struct session *session,
 			   const struct answer_classes *classes)
 {
@@ -401,7 +399,7 @@ static void pane_compare_copy(struct buffer *out, const struct app *app)
 	answer_classes_clear(&classes);
 }
 
-/* How small tensors differ is read at once, as it costs nothing. */
+/* Requests the differences of small tensors at once: they cost little. */
 static void pane_compare_want(struct app *app, bool is_open)
 {
 	const struct answers *answers = &app->engine->session.answers;
@@ -438,7 +436,7 @@ static const struct hint hints[] = {
 	{ { "back", NULL }, "back" },	    { .label = NULL },
 };
 
-/* Of tensors. */
+/* Hints for tensors. */
 static const struct hint tensor_hints[] = {
 	{ { "open", NULL }, "difference" },
 	{ { "toggle", NULL }, "focus these" },

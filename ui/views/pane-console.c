@@ -1,6 +1,6 @@
 /*
- * pane-console: the session with the debugger of the process that is looked
- * at, as a terminal shows it; where there is none, what to do.
+ * pane-console: the terminal session with the debugger of the selected rank (or child); without a
+ * debugger, a hint what to do.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,12 +21,12 @@
 #include "ui/terminal.h"
 #include "ui/view-type.h"
 
-/* Columns that what is typed has at least, behind whatever prompt. */
+/* Minimum columns for the typed line, however long the prompt. */
 #define LINE_COLUMNS 16
 
 struct lack {
 	enum debugger_state state;
-	const char *says; /* unless the debugger's why says it */
+	const char *says; /* reason, unless debugger.why has one */
 	const char *help; /* what to do */
 };
 
@@ -51,7 +51,7 @@ static const struct lack *pane_console_lack_of(enum debugger_state state)
 	return NULL;
 }
 
-/* Why there is nothing to type to; nothing: there is. */
+/* Appends why no line can be typed; nothing if one can. */
 static void append_lack(struct buffer *out, const struct session *session,
 			const struct console *console)
 {
@@ -115,7 +115,7 @@ static void pane_console_append_title(struct buffer *left, struct buffer *right,
 		buffer_append_string(right, debugger_state_name(debugger->state));
 }
 
-/* Behind the prompt, where the cursor is; its own scroll where it is long. */
+/* Writes the typed line after the prompt; a long line is scrolled. */
 static void pane_console_put_line(struct window window, const struct console *console)
 {
 	int row = 0;
@@ -174,7 +174,7 @@ static int pane_console_open_row(struct command_context *context, struct error *
 	return 0;
 }
 
-/* A debugger's session is followed while it is seen. */
+/* The debugger's session is followed only while the console is visible. */
 static void pane_console_want(struct app *app, bool is_open)
 {
 	const struct rank *rank = session_looked_at(&app->engine->session);

@@ -11,12 +11,12 @@
 #include "ui/pane.h"
 
 #define NOT_EQUAL_MARK 0x2260 /* ≠ */
-#define VALUES_IN_LINE 24     /* columns of values written one by one */
+#define VALUES_IN_LINE 24     /* columns for values that are listed one by one */
 
-/* One name on both sides. */
+/* A name in the frames of both sides. */
 struct local_difference {
 	const char *name;
-	const struct variable *a; /* NULL: not there */
+	const struct variable *a; /* NULL: the name is not in this frame */
 	const struct variable *b[DIFF_RANKS_MAXIMUM];
 	size_t b_count;
 	char op; /* '=', '~', '-', '+' */
@@ -58,10 +58,7 @@ static const char *pane_diff_locals_value_of(const struct variable *variable)
 	return variable->value != NULL ? variable->value : "?";
 }
 
-/*
- * The same object has another address in each process, which is no
- * difference: " at 0x7f…" is left out.
- */
+/* Appends a value without " at 0x7f…": equal objects have different addresses in each process. */
 static void pane_diff_locals_append_value(struct buffer *out, const struct variable *variable)
 {
 	const char *value = pane_diff_locals_value_of(variable);
@@ -166,7 +163,7 @@ static bool pane_diff_locals_parse_number(const char *text, double *number)
 	return end != text && *end == '\0' && errno == 0 && *number == *number;
 }
 
-/* "0.113 … 0.131": false when a value is no number. */
+/* Appends "0.113 … 0.131"; false: a value is not a number. */
 static bool pane_diff_locals_append_range(struct buffer *out,
 					  const struct local_difference *difference)
 {
@@ -216,7 +213,7 @@ static bool append_one_by_one(struct buffer *out, const struct local_difference 
 	return false;
 }
 
-/* The values of the other side, in one line. */
+/* Appends the values of the other side in one line. */
 static void pane_diff_locals_append_values(struct buffer *out,
 					   const struct local_difference *difference)
 {
@@ -271,14 +268,14 @@ static void put_difference(struct window left, struct window right, int row,
 	else
 		buffer_append_string(&here, "unbound");
 	pane_diff_locals_append_values(&there, difference);
-	/* As in a diff of lines: what is here, and what is there instead. */
+	/* Marks as in a diff of lines: '-' for this side, '+' for the other. */
 	put_side(left, row, difference, is_one_sided ? '-' : difference->op, width, here.data);
 	put_side(right, row, difference, is_one_sided ? '+' : difference->op, width, there.data);
 	buffer_clear(&there);
 	buffer_clear(&here);
 }
 
-/* Equal ones are left out when there is no room for all. */
+/* Leaves out equal names if there is no room for all. */
 static void pane_diff_locals_put_all(struct window left, struct window right,
 				     const struct differences *all)
 {

@@ -34,7 +34,10 @@ static const struct rank_class *pane_diff_class_of(const struct session *session
 	return &verdict->classes[rank->class_index];
 }
 
-/* The majority; without one, or from inside it, the largest other class. */
+/*
+ * Returns the majority's class; for a rank of the majority, or without a majority, the largest
+ * other class.
+ */
 static const struct rank_class *other_class(const struct session *session, const struct rank *rank)
 {
 	const struct verdict *verdict = &session->verdict;
@@ -53,7 +56,7 @@ static const struct stack *main_stack(const struct rank *rank)
 	return main != NULL ? main->sample.stack : NULL;
 }
 
-/* False, and a sentence in problem, when there is nothing to compare. */
+/* Finds the two stacks. False: *problem says why there is nothing to compare. */
 static bool find_sides(struct diff_sides *sides, const struct session *session,
 		       const struct view *view, const char **problem)
 {
@@ -167,7 +170,7 @@ enum style diff_style(char op)
 	return op == '=' ? STYLE_DIFF_SAME : STYLE_DIFF_ONLY;
 }
 
-/* In few columns the line is worth more than the file. */
+/* In few columns only the line: it is more useful than the file. */
 static void append_short_place(struct buffer *out, const struct frame *frame, int width)
 {
 	if (width >= NARROW)
@@ -244,7 +247,7 @@ static void put_source(struct window window, const struct session *session, cons
 	pane_source_lines(window, source, frame->lineno, first);
 }
 
-/* The frames shown below: where the stacks part, else the innermost. */
+/* The row where the stacks part, with source and locals below; NULL: no common frame. */
 static const struct stackdiff_row *parting_row(const struct stackdiff *diff)
 {
 	if (diff->fork < 0 || (size_t)diff->fork >= diff->row_count)
@@ -280,7 +283,7 @@ static void put_place_titles(struct window window, int middle, int row,
 	buffer_clear(&place);
 }
 
-/* Below the stacks: the two lines where they part, then the locals there. */
+/* Draws, below the stacks, the two source lines where the stacks differ, and their locals. */
 static void put_parting(struct window window, int middle, int row, const struct session *session,
 			const struct diff_sides *sides, const struct stackdiff_row *parting)
 {
@@ -355,7 +358,7 @@ static void pane_diff_draw(const struct scene *scene)
 	window_put_paragraph(inner, 0, 1, inner.row_count, STYLE_DIM, problem);
 }
 
-/* Differing rows are lines with a mark, so that a search finds them. */
+/* Rows that differ are lines with "!", so that a search finds them. */
 static void pane_diff_add_rows(struct search_text *lines, const struct app *app)
 {
 	struct diff_sides sides;
@@ -373,7 +376,7 @@ static void pane_diff_add_rows(struct search_text *lines, const struct app *app)
 	stackdiff_clear(&diff);
 }
 
-/* The stacks have the upper half. */
+/* The stacks use the upper half. */
 static void pane_diff_move_cursor(struct app *app, const struct layout *layout, enum move move)
 {
 	list_move(app, view_page(layout) / 2, move);

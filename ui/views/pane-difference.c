@@ -1,6 +1,6 @@
 /*
- * pane-difference: how two ranks' tensors differ, in words and as a map of
- * |difference|, as far as they were read.
+ * pane-difference: how the tensors of two ranks differ, as text and as a map of |difference|, for
+ * the elements that were read.
  */
 #include <float.h>
 #include <math.h>
@@ -23,11 +23,17 @@
 #include "ui/pane.h"
 #include "ui/view-type.h"
 
-#define NOT_READ 0 /* less than it is none */
-/* Of the largest: what is more has another colour, or letter, than 0. */
+#define NOT_READ 0 /* values below this one were not read */
+/*
+ * Share of the largest difference: a smaller difference is drawn with this share, so that it looks
+ * different from 0.
+ */
 #define LEAST_SHARE 0.12
 
-/* One fact a line: how many, the first, the farthest, and what is no number. */
+/*
+ * Appends one fact on each line: the count, the first, the largest difference, and elements that
+ * are no numbers.
+ */
 static void append_facts(struct buffer *out, const struct tensordiff *found, double tolerance)
 {
 	text_count(out, (uint64_t)found->differing);
@@ -70,7 +76,7 @@ static void pane_difference_append_words(struct buffer *out, const struct answer
 		buffer_append_string(out, " (Esc gives it up)");
 }
 
-/* Returns the rows that it took. */
+/* Returns the rows used. */
 static int put_words(struct window window, const struct answers *answers,
 		     const struct difference *difference)
 {
@@ -93,13 +99,13 @@ static int put_words(struct window window, const struct answers *answers,
 	return row;
 }
 
-/* Two float64 may be farther apart than any number is large. */
+/* The distance of two float64 numbers can exceed DBL_MAX. */
 static double pane_difference_bounded(double distance)
 {
 	return distance > DBL_MAX ? DBL_MAX : distance;
 }
 
-/* The worst of what falls into one; NaN is worse than all. */
+/* Keeps the largest difference in a part of the map; NaN counts as the largest. */
 static void pane_difference_join(double *value, double other)
 {
 	if (isnan(*value) || other < NOT_READ)
@@ -108,7 +114,7 @@ static void pane_difference_join(double *value, double other)
 		*value = pane_difference_bounded(other);
 }
 
-/* A grid of no more rows and columns than there is room for. */
+/* Returns a grid that fits in the given rows and columns; caller frees. */
 static double *shrink(const struct tensordiff *found, int row_count, int column_count)
 {
 	size_t count = (size_t)row_count * (size_t)column_count;
@@ -127,7 +133,7 @@ static double *shrink(const struct tensordiff *found, int row_count, int column_
 	return values;
 }
 
-/* What differs at all is seen to. */
+/* Raises every difference above 0 to a visible step. */
 static void raise_small(double *values, int count, double high)
 {
 	for (int i = 0; i < count; i++)
@@ -140,7 +146,7 @@ static int pane_difference_at_most(int count, int maximum)
 	return count < maximum ? count : maximum;
 }
 
-/* Where what is left of a number ends is the largest; it begins with 0. */
+/* Draws the map with its scale from 0 to the largest difference. */
 static void put_map(struct window window, const struct difference *difference, bool has_colours)
 {
 	const struct tensordiff *found = &difference->found;
@@ -222,7 +228,7 @@ static void pane_difference_draw(const struct scene *scene)
 		return;
 	}
 	rows = put_words(inner, &scene->session->answers, difference);
-	/* A blank line between them, where there is room. */
+	/* A blank line between text and map if there is room. */
 	if (inner.row_count > rows + 6)
 		rows++;
 	if (difference->found.grid != NULL && difference->found.compared > 0)

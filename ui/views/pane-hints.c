@@ -1,6 +1,6 @@
 /*
- * The last line: what is typed, what was said, or the keys that make sense
- * here and now.
+ * The last line: the typed command, the last message, or the keys that are useful in this view and
+ * state.
  */
 #include <string.h>
 
@@ -26,7 +26,7 @@ static const struct hint last_hints[] = {
 static const struct hint open_hint = { { "open", NULL }, "open" };
 static const struct hint quit_hint = { { "quit", NULL }, "leave" };
 
-/* The keys of a view. */
+/* The key bindings of a view. */
 struct keys {
 	const struct keymap *keymap;
 	const char *view;
@@ -49,7 +49,7 @@ static bool append_hint_keys(struct buffer *out, const struct hint *hint, const 
 	return true;
 }
 
-/* Returns the columns a hint takes; 0 when its keys are bound no more. */
+/* Returns the columns of a hint; 0: its keys are not bound. */
 static int hint_width(const struct hint *hint, const struct keys *keys)
 {
 	struct buffer text = BUFFER_INIT;
@@ -61,7 +61,10 @@ static int hint_width(const struct hint *hint, const struct keys *keys)
 	return width;
 }
 
-/* A hint of one key is that key all over; of two the label is the second. */
+/*
+ * A hint with one key is a mouse target for the key; with two keys, the label is a target for the
+ * second.
+ */
 static void note_keys(struct window window, int start, int end, const struct hint *hint,
 		      const struct keys *keys)
 {
@@ -71,7 +74,7 @@ static void note_keys(struct window window, int start, int end, const struct hin
 			       hint->lines[0]);
 }
 
-/* Returns the column behind it. */
+/* Returns the column after the hint. */
 static int put_hint(struct window window, int column, const struct hint *hint,
 		    const struct keys *keys)
 {
@@ -95,7 +98,7 @@ static int put_hint(struct window window, int column, const struct hint *hint,
 	return column;
 }
 
-/* Appends "12 of 1,024 ranks": how many the filter lets through. */
+/* Appends "12 of 1,024 ranks": the ranks that pass the filter. */
 static void append_matches(struct buffer *out, const struct session *session,
 			   const struct view *view)
 {
@@ -109,7 +112,7 @@ static void append_matches(struct buffer *out, const struct session *session,
 	ranklist_clear(&list);
 }
 
-/* That ranks are hidden is said as long as they are. */
+/* Shows the filter as long as it hides ranks. */
 static int put_filter(struct window window, int column, const struct session *session,
 		      const struct view *view)
 {
@@ -188,7 +191,10 @@ bool pane_message_fits(const struct view *view, const char *text)
 	return text_width(text) <= width;
 }
 
-/* What was said gives way, but not what went wrong, or asks. */
+/*
+ * True if the question to stay stopped replaces the message: not an error, and not another
+ * question.
+ */
 static bool asks_to_stay(const struct session *session, const struct view *view)
 {
 	return !view->prompt.is_open && !view->message.is_error && view->message.question == NULL &&
@@ -205,13 +211,13 @@ int pane_hint_rows(const struct session *session, const struct view *view, int r
 
 	if (width <= column_count - 1 || !pane_has_frame(row_count))
 		return 1;
-	/* Words leave some of a line empty. */
+	/* Lines break at words, so a row is on average 4/5 full. */
 	while (rows < MESSAGE_ROWS && width > rows * column_count * 4 / 5)
 		rows++;
 	return rows;
 }
 
-/* A long sentence lies over what is above it until the next key. */
+/* A long message covers the rows above until the next key. */
 static void put_message(struct window window, const struct view *view)
 {
 	enum style style = view->message.is_error ? STYLE_ERROR : STYLE_HINT;
@@ -228,7 +234,7 @@ static void put_message(struct window window, const struct view *view)
 /* Offers to resume the ranks that the others may wait for. */
 static const struct hint release_hint = { { "release", NULL }, "resumes the others" };
 
-/* False: no rank that was told to run does so any more. */
+/* Writes the progress of a step. False: no rank is stepping any more. */
 static bool put_motion(struct window window, const struct session *session, const struct view *view,
 		       const struct keys *keys)
 {
@@ -256,8 +262,7 @@ static bool pane_hints_is_typed_to(const struct session *session, const struct v
 	return type->is_typed_to != NULL && type->is_typed_to(session);
 }
 
-/* "Rank 0 resumes in 6 s, before the job times out. Stay stopped? (Y; Esc: no)"
- */
+/* Writes "Rank 0 resumes in 6 s, before the job times out. Stay stopped? (Y; Esc: no)". */
 static void pane_hints_put_question(struct window window, const struct session *session,
 				    const struct view *view, const struct keys *keys)
 {
@@ -265,7 +270,9 @@ static void pane_hints_put_question(struct window window, const struct session *
 	struct buffer text = BUFFER_INIT;
 	double seconds = session_resume_seconds(session);
 	const struct view_type *type = view_type_of(view->kind);
-	/* Keys that are typed do not answer. */
+	/*
+	 * Keys that go to a terminal or prompt cannot answer: the key that leaves it comes first.
+	 */
 	const char *leaving =
 		pane_hints_is_typed_to(session, type) ? type->typing_hints->key : NULL;
 	const char *key = pane_hints_key_of(keys, "stay");

@@ -31,7 +31,7 @@ static struct window around(struct window window, const struct box *box)
 			   box->column_count + 2);
 }
 
-/* "Ranks · 64 a row · by host · by rank"; a table's head says the last. */
+/* Appends "Ranks · 64 a row · by host · by rank"; a table's head has the sort order itself. */
 static void title_grid(const struct session *session, const struct view *view,
 		       const struct layout *layout, const struct ranklist *list,
 		       struct buffer *left)
@@ -58,7 +58,7 @@ static void title_grid(const struct session *session, const struct view *view,
 		      order->is_reversed ? ", reversed" : "");
 }
 
-/* "rank 3", and which child of it. */
+/* Appends "rank 3", and the role and pid of a child. */
 static void append_process(struct buffer *out, const struct rank *rank)
 {
 	const char *role = rank->process.role;
@@ -85,7 +85,10 @@ static void title_source(const struct session *session, struct buffer *left, str
 		buffer_append_string(right, "changed since the start");
 }
 
-/* Connected to, and it does not answer: what is shown is from outside. */
+/*
+ * True if probetui is connected to an agent that does not answer: the data is then read from
+ * outside.
+ */
 static bool is_agent_silent(const struct rank *rank)
 {
 	const struct debugger *debugger = &rank->debugger;
@@ -261,7 +264,7 @@ static void put_panes(struct window window, const struct session *session, const
 		pane_table(inside(window, &layout->body), session, view, list);
 		return;
 	}
-	/* All lines first: they join, and titles are written over them. */
+	/* Boxes first: their lines join, and titles are written over them. */
 	for (int i = 0; i < PANE_COUNT; i++)
 		if (layout->panes[i].row_count > 0)
 			window_box(around(window, &layout->panes[i]), STYLE_BORDER);
@@ -287,13 +290,13 @@ static void pane_home_draw(const struct scene *scene)
 	ranklist_clear(&list);
 }
 
-/* The focused pane. */
+/* Returns the window of the focused pane. */
 static struct window searched(const struct scene *scene)
 {
 	const struct layout *layout = scene->layout;
 	struct box box = layout->is_compact ? layout->body : layout->panes[scene->view->pane];
 
-	/* The titles of cards are in their upper border. */
+	/* Titles of cards are in the upper border. */
 	if (layout->grid == GRID_CARDS && scene->view->pane == PANE_GRID) {
 		box.row--;
 		box.row_count++;
@@ -324,7 +327,7 @@ static const struct hint hints[] = {
 	{ .label = NULL },
 };
 
-/* Instead of home's, of a recording: it can be told nothing. */
+/* Replaces home's hints for a recording: a recording takes no commands for ranks. */
 static const struct hint replay_hints[] = {
 	{ { "rank previous", "rank next" }, "rank" },
 	{ { "outlier previous", "outlier next" }, "outlier" },
@@ -335,7 +338,7 @@ static const struct hint replay_hints[] = {
 	{ .label = NULL },
 };
 
-/* Instead of home's, in a grid of many ranks. */
+/* Replaces home's hints in a grid of many ranks. */
 static const struct hint many_hints[] = {
 	{ { "rank previous", "rank next" }, "rank" },
 	{ { "outlier previous", "outlier next" }, "outlier" },
@@ -346,7 +349,7 @@ static const struct hint many_hints[] = {
 	{ .label = NULL },
 };
 
-/* Of a rank at its debugger's prompt: the stepping comes first. */
+/* Hints for a rank stopped at its debugger's prompt: stepping first. */
 static const struct hint stopped_hints[] = {
 	{ { "next", NULL }, "next" },	       { { "step", NULL }, "step" },
 	{ { "finish", NULL }, "finish" },      { { "continue", NULL }, "continue" },
@@ -355,7 +358,7 @@ static const struct hint stopped_hints[] = {
 	{ { "prompt focus", NULL }, "focus" }, { .label = NULL },
 };
 
-/* Of one that raised: there is nothing to step to. */
+/* Hints for a post-mortem: there is nothing to step to. */
 static const struct hint raised_hints[] = {
 	{ { "up", "down" }, "frame" },
 	{ { "continue", NULL }, "let it raise" },
@@ -366,7 +369,7 @@ static const struct hint raised_hints[] = {
 	{ .label = NULL },
 };
 
-/* Of one whose debugger waits for somebody. */
+/* Hints for a rank whose debugger waits for a client. */
 static const struct hint waiting_hints[] = {
 	{ { "connect", NULL }, "connect" },
 	{ { "rank previous", "rank next" }, "rank" },
@@ -377,7 +380,7 @@ static const struct hint waiting_hints[] = {
 	{ .label = NULL },
 };
 
-/* NULL: what is looked at has no debugger that could do something. */
+/* NULL: the selected rank has no debugger that could do something. */
 static const struct hint *debugger_hints(const struct session *session, const struct view *view)
 {
 	const struct rank *rank = session_looked_at(session);

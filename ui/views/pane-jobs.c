@@ -18,8 +18,8 @@
 #include "ui/view-type.h"
 
 #define FIRST_COLUMN 5
-#define VERDICT_MINIMUM 44 /* columns it needs to stand beside the facts */
-#define HEAD_ROWS 9	   /* from as many on there are titles and blanks */
+#define VERDICT_MINIMUM 44 /* columns that the verdict needs beside the facts */
+#define HEAD_ROWS 9	   /* rows from which there are titles and blank lines */
 #define PAGE 10
 
 enum fact {
@@ -35,7 +35,7 @@ enum fact {
 struct fact_form {
 	const char *title;
 	int width;
-	int needs; /* columns of the window from which on it shows */
+	int needs; /* columns of the window from which the fact is shown */
 };
 
 static const struct fact_form forms[FACT_COUNT] = {
@@ -79,7 +79,7 @@ static bool shows(struct window window, int column)
 	return window.column_count >= forms[column].needs;
 }
 
-/* Returns the column behind the facts. */
+/* Returns the column after the facts. */
 static int pane_jobs_put_facts(struct window window, int row, const struct job *job,
 			       const struct job_summary *summary)
 {

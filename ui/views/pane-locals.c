@@ -13,13 +13,13 @@
 #include "ui/list.h"
 #include "ui/pane.h"
 
-/* The cursor has an arrow of its own. */
+/* Marks of rows; none is the cursor's arrow. */
 #define CLOSED_MARK '+'
 #define OPEN_MARK '-'
 #define DISPLAY_MARK '='
 #define INDENT_MAXIMUM 16
 #define ROWS_MAXIMUM 10000
-#define CHANGED_MINIMUM 14 /* of a value, for the word behind it */
+#define CHANGED_MINIMUM 14 /* "changed" needs more columns than these for value and word */
 
 struct row_list {
 	struct locals_row *rows;
@@ -27,7 +27,7 @@ struct row_list {
 	size_t capacity;
 };
 
-/* What the rows of one object's children have in common. */
+/* Common data of the rows of one object's children. */
 struct level {
 	const struct session *session;
 	const struct view *view;
@@ -80,7 +80,7 @@ static void name_page(struct locals_row *row, const struct level *level, int64_t
 	row->is_page = true;
 }
 
-/* The first row of a page names it, so that it is asked for again. */
+/* Marks the first row of a page with the page, so that a visible page is requested again. */
 static void pane_locals_add_page(struct row_list *list, const struct level *level,
 				 const struct variables *page)
 {
@@ -95,7 +95,7 @@ static void pane_locals_add_page(struct row_list *list, const struct level *leve
 		name_page(&list->rows[first], level, page->start);
 }
 
-/* Adds the pages of an object's children (or a frame's variables). */
+/* Adds the pages of an object's children, or of a frame's variables. */
 static void add_level(struct row_list *list, const struct level *level)
 {
 	int pages = key_set_pages(&level->view->opened, level->key);
@@ -135,7 +135,7 @@ struct locals_frame locals_frame_selected(const struct session *session)
 	};
 }
 
-/* The lines of what was raised, one alone unless all is unfolded. */
+/* Adds the lines of an exception; only the first unless the rows are unfolded. */
 static void pane_locals_add_raised(struct row_list *list, const struct level *level,
 				   const char *exception)
 {
@@ -152,7 +152,7 @@ static void pane_locals_add_raised(struct row_list *list, const struct level *le
 	}
 }
 
-/* What the debugger says besides, of the thread that it has. */
+/* Adds the debugger's exception or value for the stopped thread. */
 static void pane_locals_add_said(struct row_list *list, const struct level *level)
 {
 	const struct session *session = level->session;
@@ -191,7 +191,10 @@ struct locals_row *pane_locals_rows(const struct session *session, const struct 
 	    thread->sample.stack != NULL) {
 		level.tid = thread->sample.tid;
 		pane_locals_add_said(&list, &level);
-		/* Opened once, open in the same function of every rank. */
+		/*
+		 * The key has no rank: an object opened in a function is open in that function on
+		 * every rank.
+		 */
 		level.key = hash_text(HASH_START,
 				      thread->sample.stack->frames[frame->depth].code->func);
 		add_level(&list, &level);
@@ -228,7 +231,7 @@ static enum style value_style(const struct locals_row *row)
 	return variable->address == 0 ? STYLE_DIM : STYLE_TEXT;
 }
 
-/* At the end of a row that a value has changed; what is left for the value. */
+/* Writes "changed" at the end of the row; returns the columns left for the value. */
 static int put_news(struct window window, int at, int column, bool has_changed)
 {
 	int width = window.column_count - column;
@@ -239,7 +242,7 @@ static int put_news(struct window window, int at, int column, bool has_changed)
 	return width;
 }
 
-/* The value from column on, its type behind it, and at the end its news. */
+/* Writes the value, its type after the value, and "changed" at the end. */
 static void put_value(struct window window, int at, int column, const struct locals_row *row)
 {
 	const struct variable *variable = row->variable;
@@ -297,7 +300,7 @@ static void put_variable(struct window window, int at, const struct locals_row *
 	put_value(window, at, 2 + width + 2, row);
 }
 
-/* The first line of a text, with a sign where there are more to open. */
+/* Writes the first line of a text, with a mark if more lines can be opened. */
 static void pane_locals_put_line(struct window window, int at, int column, enum style style,
 				 const struct locals_row *row)
 {
@@ -328,7 +331,7 @@ static void put_display(struct window window, int at, const struct display *disp
 struct drawing {
 	const struct locals_row *rows;
 	int name_width;
-	const char *waiting; /* said of what is not read yet */
+	const char *waiting; /* text for variables that were not read yet */
 };
 
 static void pane_locals_put_row(struct window window, int at, int number, const void *data)
@@ -388,7 +391,7 @@ void pane_locals(struct window window, const struct session *session, const stru
 	if (has_cursor)
 		list.cursor =
 			view->locals_cursor < list.count ? view->locals_cursor : list.count - 1;
-	/* Elsewhere no cursor goes over them. */
+	/* In other views no cursor is in this pane, so there is no mouse target. */
 	if (view->kind == VIEW_HOME)
 		list.hit = MOUSE_TARGET_LOCAL;
 	list_put(window, &list, &drawing);

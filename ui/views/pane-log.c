@@ -1,6 +1,6 @@
 /*
- * pane-log: what the selected rank prints, and below it our own log. One of
- * the two has the focus; it is the one that is scrolled, searched and copied.
+ * pane-log: the output of the selected rank, and probetui's own log below. The focused one of the
+ * two is scrolled, searched and copied.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #define SENTENCE_ROWS 3
 
 struct line_look {
-	const char *mark; /* since a colour alone says nothing */
+	const char *mark; /* mark for terminals without colours */
 	enum style style;
 };
 
@@ -49,7 +49,7 @@ static int log_count(void)
 	return count;
 }
 
-/* Rows of our log, of so many that both have together. */
+/* Returns the rows of the log, from the rows of output and log together. */
 static int log_rows(int rows)
 {
 	int wanted = log_count();
@@ -61,7 +61,7 @@ static int log_rows(int rows)
 
 static int page_of(const struct view *view, int row_count)
 {
-	/* Two borders and the line between; where rows are few, one alone. */
+	/* Without borders and separator; few rows show one of the two alone. */
 	int rows = row_count - 3;
 
 	if (!pane_has_frame(row_count))
@@ -91,7 +91,7 @@ static void append_focused(struct buffer *out, const struct session *session,
 		buffer_printf(out, "%s\n", log_line(i));
 }
 
-/* The first of count lines that so many rows show. */
+/* Returns the first of count lines that is shown in rows. */
 static int pane_log_first_of(int scroll, int count, int rows)
 {
 	int last = count > rows ? count - rows : 0;
@@ -114,7 +114,7 @@ static void put_log(struct window window, int scroll)
 	}
 }
 
-/* Why there is nothing, or not all, to show; NULL: there is. */
+/* Returns why there is no output, or not all of it; NULL: all is there. */
 static const char *missing(const struct session *session, const struct rank *rank,
 			   const struct output *output)
 {
@@ -135,7 +135,7 @@ static const char *missing(const struct session *session, const struct rank *ran
 	return "Reading what it prints.";
 }
 
-/* Of the terminal of the job that we started it is known what it got. */
+/* Replaces the reason if the output goes to the started job's terminal, which can be shown. */
 static const char *pane_log_sentence_of(const struct session *session, const char *why)
 {
 	const char *terminal = session->launching.job.terminal;
@@ -145,7 +145,7 @@ static const char *pane_log_sentence_of(const struct session *session, const cha
 	return why;
 }
 
-/* Where its output goes when that is no file; returns the rows used. */
+/* Writes where the output goes if it is not a file; returns the rows used. */
 static int pane_log_put_sentences(struct window window, const struct session *session,
 				  const struct output *output)
 {
@@ -282,7 +282,7 @@ static void pane_log_add_rows(struct search_text *lines, const struct app *app)
 	search_text_take(lines, app->view.cursors[VIEW_LOG]);
 }
 
-/* At the end the lines to come are followed. */
+/* At the end of the text new lines are followed. */
 static void pane_log_move_cursor(struct app *app, const struct layout *layout, enum move move)
 {
 	int last = text_move(app, page_of(&app->view, layout->body.row_count), move);
@@ -291,7 +291,7 @@ static void pane_log_move_cursor(struct app *app, const struct layout *layout, e
 		app->view.cursors[VIEW_LOG] = SCROLL_END;
 }
 
-/* Output and log take turns. */
+/* Swaps the focus between output and log. */
 static void switch_pane(struct view *view)
 {
 	int scroll = view->cursors[VIEW_LOG];

@@ -25,15 +25,15 @@
 #define OUTLIER_MARK 0x25c6 /* ◆ */
 #define SET_WIDTH 15
 #define SOURCE_ROWS 4
-#define RUN_MINIMUM 2 /* rows that are worth a fold */
-#define NARROW 50     /* columns: lines without files */
+#define RUN_MINIMUM 2 /* folded rows of a recursion, at least */
+#define NARROW 50     /* below this number of columns lines are shown without files */
 
-/* A branch of the tree whose rows are still coming. */
+/* A branch of the tree whose rows are being added. */
 struct branch {
 	const struct stacktree_node *node;
 	uint64_t key;
 	size_t children_left;
-	int run; /* nodes of the same function above it, itself included */
+	int run; /* number of consecutive frames of one function, with this one */
 	bool is_folded;
 };
 
@@ -52,7 +52,7 @@ static uint64_t pane_merged_key_of(const struct stacktree_node *node, uint64_t p
 		hash_text(hash_text(parent, node->frame.code->func), node->frame.code->file), line);
 }
 
-/* The rows come in drawing order: a node's children follow it at once. */
+/* Rows come in drawing order: the children of a node follow the node. */
 static struct branch *pane_merged_enter(struct branch_list *open, const struct stacktree_node *node,
 					const struct view *view)
 {
@@ -80,7 +80,7 @@ static struct branch *pane_merged_enter(struct branch_list *open, const struct s
 	return is_hidden ? NULL : &open->items[open->count - 1];
 }
 
-/* Fills rows with those to be seen; what is below a folded branch is not. */
+/* Fills merged->rows with the visible rows: rows below a folded branch are left out. */
 static void keep_visible(struct merged *merged, const struct stacktree_row *rows, size_t count,
 			 const struct view *view)
 {
@@ -102,7 +102,7 @@ static void keep_visible(struct merged *merged, const struct stacktree_row *rows
 	free(open.items);
 }
 
-/* Where the run that row i is the second of ends. */
+/* Returns the last row of the recursion whose second row is i. */
 static size_t end_of_run(const struct merged *merged, size_t i)
 {
 	while (i + 1 < merged->row_count && merged->rows[i + 1].run > 2)
@@ -110,7 +110,7 @@ static size_t end_of_run(const struct merged *merged, size_t i)
 	return i;
 }
 
-/* A recursion keeps its first and last row; the others become one. */
+/* Folds a recursion: its first and last row stay, the others become one row. */
 static void pane_merged_fold_runs(struct merged *merged, const struct view *view)
 {
 	size_t kept = 0;
@@ -130,7 +130,7 @@ static void pane_merged_fold_runs(struct merged *merged, const struct view *view
 	merged->row_count = kept;
 }
 
-/* The innermost user frame of the first outlier; else the last user frame. */
+/* Returns the innermost row of the first outlier's user frames; 0: no outlier. */
 static int first_cursor(const struct merged *merged)
 {
 	int cursor = 0;
@@ -171,8 +171,10 @@ void merged_clear(struct merged *merged)
 	*merged = (struct merged){ .root = NULL };
 }
 
-/* The rank, and in it the frame, that a row stands for; depth -1 when the
- * rank's stack has no such frame any more. */
+/*
+ * Returns the first rank of a row, and the depth of its frame; depth -1: the rank's stack no longer
+ * has the frame.
+ */
 static int rank_of(const struct session *session, const struct stacktree_node *node, int *depth)
 {
 	int number = rankset_first(&node->ranks);
@@ -213,7 +215,7 @@ static void append_node_place(struct buffer *out, const struct stacktree_node *n
 {
 	bool is_native = node->frame.code->type == FRAME_NATIVE;
 
-	/* By line, a function without one is where its ranks part. */
+	/* Grouped by line, a function without a line has ranks at different lines. */
 	if (node->frame.lineno > 0 && is_short)
 		buffer_printf(out, ":%d", node->frame.lineno);
 	else if (node->frame.lineno > 0)
@@ -222,7 +224,7 @@ static void append_node_place(struct buffer *out, const struct stacktree_node *n
 		buffer_append_string(out, place_file_name(node->frame.code->file));
 }
 
-/* The name comes first, but the place gets half if it needs it. */
+/* Returns the columns for the location: all that the name leaves, but at least half. */
 static int place_room(int room, const struct stacktree_node *node)
 {
 	int left = room - text_width(node->frame.code->func) - 1;
@@ -332,7 +334,7 @@ static const char *const granularity_names[] = {
 	[STACKTREE_FILE] = "by file",
 };
 
-/* Source and locals of the frame under the cursor. */
+/* Draws source and locals of the frame under the cursor. */
 static void put_detail(struct window window, const struct session *session, const struct view *view,
 		       const struct stacktree_node *node, int number, int depth)
 {
@@ -353,12 +355,12 @@ static void put_detail(struct window window, const struct session *session, cons
 				  line, line > 3 ? line - 2 : 1);
 	if (depth < 0)
 		return;
-	/* The same pane as at home, for the frame that the cursor names. */
+	/* The locals pane of home, for the frame under the cursor. */
 	pane_locals(window_part(window, rows + 1, 0, window.row_count, window.column_count),
 		    session, view, &frame, false);
 }
 
-/* What key N does, or how far what it began has come. */
+/* Appends the state of native frames (key N), or the progress of reading symbols. */
 static void pane_merged_append_native(struct buffer *out, const struct session *session)
 {
 	if (session->choice.shows_native && session_append_progress(out, session))
@@ -369,7 +371,7 @@ static void pane_merged_append_native(struct buffer *out, const struct session *
 static int tree_rows(const struct merged *merged, int rows)
 {
 	int wanted = merged->row_count > 0 ? (int)merged->row_count : 2;
-	/* The detail below needs its border, four lines and two locals. */
+	/* The detail below needs a border, four lines and two locals. */
 	int most = rows > 16 ? rows - 10 : rows / 2;
 
 	if (rows < 10)
@@ -377,7 +379,7 @@ static int tree_rows(const struct merged *merged, int rows)
 	return wanted < most ? wanted : most;
 }
 
-/* As pane_merged_tree shows them. */
+/* Appends the range of rows that pane_merged_tree() shows. */
 static void pane_merged_append_range(struct buffer *out, const struct merged *merged, int rows,
 				     int width)
 {
@@ -448,7 +450,7 @@ static void pane_merged_add_rows(struct search_text *lines, const struct app *ap
 	merged_clear(&merged);
 }
 
-/* The tree has the upper half. */
+/* The tree uses the upper half. */
 static void pane_merged_move_cursor(struct app *app, const struct layout *layout, enum move move)
 {
 	if (move != MOVE_LEFT && move != MOVE_RIGHT)
@@ -530,7 +532,7 @@ static int expand(struct app *app, struct error *error)
 	merged_make(&merged, &app->engine->session, &app->view);
 	if (merged.row_count > 0) {
 		row = &merged.rows[merged.cursor];
-		/* The second row of an opened recursion closes it again. */
+		/* Enter on the second row of an opened recursion folds it again. */
 		set = row->fold_count > 0 || row->run == 2 ? &app->view.merged.opened_runs
 							   : &app->view.merged.folded;
 		app->view.cursors[VIEW_MERGED] = merged.cursor;

@@ -40,7 +40,7 @@ static int put_other_users(struct window window, int row, const struct session *
 	return row + 1;
 }
 
-/* "python (pid 4183)  train.py   is Python, but has no rank" */
+/* Writes lines like "python (pid 4183)  train.py   is Python, but has no rank". */
 static int put_bystanders(struct window window, int row, const struct session *session)
 {
 	size_t count = session->bystander_count;
@@ -71,7 +71,7 @@ static void put_example(struct window window, int row, const char *purpose, cons
 	window_put(window, row, column, window.column_count - column - 1, STYLE_TITLE, line);
 }
 
-/* No rank of the job that we started is there. */
+/* Explains that no rank of the started job exists. */
 static void pane_nothing_put_job(struct window window, const struct session *session)
 {
 	const struct launched *job = &session->launching.job;

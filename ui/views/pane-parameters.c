@@ -20,7 +20,7 @@
 
 #define GAP 2
 #define MARK_WIDTH 2
-/* How wide columns are is told by the first of very many. */
+/* Rows from which the column widths are computed; later rows may be wider. */
 #define WIDTH_ROWS 1000
 
 static const struct paramdiff *pane_parameters_diff_of(const struct session *session)
@@ -28,7 +28,7 @@ static const struct paramdiff *pane_parameters_diff_of(const struct session *ses
 	return &session->paramdiff;
 }
 
-/* Before all have come it is not known which differ. */
+/* Number of rows: 0 while the parameters are still being read, unless a difference is known. */
 static size_t count_of(const struct session *session)
 {
 	const struct paramdiff *diff = pane_parameters_diff_of(session);
@@ -66,7 +66,7 @@ int parameters_cursor(const struct session *session, const struct view *view)
 	return view->cursors[VIEW_PARAMETERS] < last ? view->cursors[VIEW_PARAMETERS] : last;
 }
 
-/* The number of the class with the most ranks. */
+/* Returns the index of the class with the most ranks. */
 static size_t majority_of(const struct paramdiff_row *row)
 {
 	size_t most = 0;
@@ -87,7 +87,7 @@ static const struct rankset *odd_ranks(const struct paramdiff_row *row)
 	return &row->classes[most == 0 ? 1 : 0].ranks;
 }
 
-/* "5 | 0-4,6-7": the odd ones first. */
+/* Appends "5 | 0-4,6-7": outliers first. */
 static void pane_parameters_append_ranks(struct buffer *out, const struct paramdiff_row *row)
 {
 	size_t most = majority_of(row);
@@ -118,7 +118,7 @@ static void pane_parameters_append_shape(struct buffer *out, const struct tensor
 	tensortext_append_sizes(out, tensor->shape, tensor->dimension_count);
 }
 
-/* "[8, 31], not [8, 32]", each once. */
+/* Appends "[8, 31], not [8, 32]": each value once. */
 static void append_parted(struct buffer *out, const struct paramdiff_row *row,
 			  void (*append)(struct buffer *out, const struct tensor *tensor))
 {
@@ -156,7 +156,7 @@ static void pane_parameters_append_absent(struct buffer *out, const struct param
 	rankset_clear(&absent);
 }
 
-/* Each count once: " (12 NaN)" */
+/* Appends " (12 NaN)", for the first class that has any. */
 static void pane_parameters_append_nan(struct buffer *out, const struct paramdiff_row *row)
 {
 	struct buffer counts = BUFFER_INIT;
@@ -270,7 +270,7 @@ static void pane_parameters_put_row(struct window window, int at, int number, co
 	buffer_clear(&text);
 }
 
-/* How the first differs, and of whom nothing is known; returns the rows. */
+/* Writes how the first difference looks, and the ranks without data; returns the rows used. */
 static int put_notes(struct window window, const struct session *session)
 {
 	const struct paramdiff *diff = pane_parameters_diff_of(session);
@@ -344,7 +344,7 @@ static void pane_parameters_draw(const struct scene *scene)
 	put_notes(window_part(inner, rows, 0, inner.row_count - rows, inner.column_count), session);
 }
 
-/* "143 of 200 parameters, ranks 0-7" */
+/* Appends "143 of 200 parameters, ranks 0-7". */
 static void append_progress(struct buffer *out, const struct paramdiff *diff)
 {
 	struct rankset ranks = RANKSET_INIT;

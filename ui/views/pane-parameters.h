@@ -1,6 +1,6 @@
 /*
- * pane-parameters: the parameters and buffers in which replicas differ, a row
- * each, and what is said of all of them.
+ * pane-parameters: the parameters and buffers that differ between replicas, one in each row, and a
+ * summary.
  */
 #ifndef UI_VIEWS_PANE_PARAMETERS_H
 #define UI_VIEWS_PANE_PARAMETERS_H
@@ -11,9 +11,9 @@ struct paramdiff_row;
 struct session;
 struct view;
 
-/* Lends a row; NULL: there are no more. */
+/* Returns a row (borrowed); NULL: no more rows. */
 const struct paramdiff_row *parameters_row(const struct session *session, size_t at);
-/* The row under the cursor, kept among them; -1: there is none. */
+/* Returns the row under the cursor, limited to the rows; -1: no rows. */
 int parameters_cursor(const struct session *session, const struct view *view);
 
 #endif

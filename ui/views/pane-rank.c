@@ -15,14 +15,14 @@
 const char rank_gone_sentence[] =
 	"Not read: probetui-node is gone. Leave with q and start probetui again.";
 
-#define USUAL_PERIOD 1.0    /* of a recording: it does not say */
+#define USUAL_PERIOD 1.0    /* assumed sample period of a recording, in seconds */
 #define MARK_STOPPED 0x25a0 /* ■ */
 #define MARK_EXITED 0x2717  /* ✗ */
 
 struct state_form {
-	int32_t mark; /* 0: the class's */
+	int32_t mark; /* 0: the mark of the rank's class */
 	enum style style;
-	const char *word; /* NULL: the activity's */
+	const char *word; /* NULL: the word of the rank's activity */
 };
 
 static const struct state_form state_forms[] = {
@@ -42,7 +42,7 @@ int32_t mark_of_class(const struct session *session, const struct rank_class *cl
 	int first = rankset_first(&class->ranks);
 	const struct rank *rank = session_find_rank(session, first);
 
-	/* Ranks that are gone share a class, and their state's mark. */
+	/* Exited ranks share a class, and get the mark of their state. */
 	if (class->stack == NULL && rank != NULL && state_forms[rank->state].mark != 0) {
 		*style = state_forms[rank->state].style;
 		return state_forms[rank->state].mark;
@@ -51,7 +51,7 @@ int32_t mark_of_class(const struct session *session, const struct rank_class *cl
 	return classmark(class->mark);
 }
 
-/* Outside the focus a mark is hollow; what has no such form is dim. */
+/* Outside the focus a mark is hollow, or dim if it has no hollow form. */
 static int32_t unfocus(int32_t mark, enum style *style)
 {
 	static const int32_t forms[][2] = {
@@ -176,7 +176,7 @@ void rank_append_place(struct buffer *out, const struct rank *rank, const struct
 
 bool view_is_stale(const struct session *session, const struct view *view, double time)
 {
-	/* A slow answer of a loaded machine is no news: half a second is. */
+	/* Half a second more: a slow answer of a loaded machine is not stale. */
 	double period = view->period > 0 ? view->period : USUAL_PERIOD;
 
 	return session->now - time > 2 * period + 0.5;
@@ -187,7 +187,7 @@ bool variables_are_stale(const struct session *session, const struct view *view,
 {
 	pid_t tid = variables->depth < 0 ? 0 : variables->tid;
 
-	/* At the stop at which they were read nothing can change them. */
+	/* Variables read at this stop cannot have changed. */
 	if (variables->stops > 0 &&
 	    variables->stops == session_find_stop(session, variables->node, variables->pid, tid))
 		return false;

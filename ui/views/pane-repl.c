@@ -1,6 +1,6 @@
 /*
- * pane-repl: code that the ranks of the focus were asked to run, what that
- * gave, equal answers together, and the line that is typed.
+ * pane-repl: code that the ranks in the focus were asked to run, the results with equal answers in
+ * one row, and the line being typed.
  */
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include "ui/pane.h"
 #include "ui/views/pane-breakpoints.h"
 
-#define GUTTER 5	    /* columns before the code, at least */
+#define GUTTER 5	    /* minimum columns before the code */
 #define CURRENT_MARK 0x25b6 /* ▶ */
 
 static int number_width(const struct source *source)
@@ -69,7 +69,7 @@ void view_point(struct view *view, const struct session *session, int line)
 	view->source_stops = pane_source_stops_of(session);
 }
 
-/* The first line shown: the cursor is in the middle where there is room. */
+/* Returns the first line shown: the cursor's line is in the middle if possible. */
 static int pane_source_first_line(const struct source *source, int line, int rows)
 {
 	int last = (int)source->line_count - rows + 1;
@@ -92,7 +92,7 @@ const char *pane_source_problem(const struct session *session, const struct rank
 	return source->error != NULL ? source->error : "There is no source to show.";
 }
 
-/* Its breakpoint, and behind the line whose it is, where there is room. */
+/* Writes the mark of a breakpoint, and its state after the line if there is room. */
 static void pane_source_put_breakpoint(struct window window, int row, const char *line,
 				       const struct breakpoint_summary *breakpoint)
 {
@@ -112,7 +112,7 @@ static void pane_source_put_breakpoint(struct window window, int row, const char
 	buffer_clear(&state);
 }
 
-/* With a column for breakpoints before them, when there are any. */
+/* Writes the lines, with a column of marks if there are breakpoints. */
 static void put_lines(struct window window, const struct session *session,
 		      const struct source *source, const struct frame *frame, int first)
 {

@@ -14,7 +14,7 @@
 
 #define CURSOR_MARK 0x25b8 /* ▸ */
 #define FUNCTION_MINIMUM 12
-#define RUN_MINIMUM 3 /* more frames of one function are folded */
+#define RUN_MINIMUM 3 /* longer runs of one function are folded */
 
 static void pane_stack_append_part(struct buffer *out, const char *from)
 {
@@ -25,7 +25,7 @@ static void pane_stack_append_part(struct buffer *out, const char *from)
 	buffer_append(out, from, length);
 }
 
-/* The package a library frame belongs to ("torch"), or the native library. */
+/* Appends the package of a library frame ("torch"), or the native library. */
 static void append_package(struct buffer *out, const struct frame *frame)
 {
 	static const char *const roots[] = { "/site-packages/", "/dist-packages/" };
@@ -78,7 +78,7 @@ static bool pane_stack_is_same_function(const struct stack *stack, const struct 
 	return a->is_user && b->is_user && stack->frames[a->at].code == stack->frames[b->at].code;
 }
 
-/* Of a recursion the first and the last stay; the others become one row. */
+/* Folds a recursion: its first and last frame stay, the others become one row. */
 static size_t pane_stack_fold_runs(struct stack_row *rows, size_t count, const struct stack *stack)
 {
 	size_t kept = 0;
@@ -137,7 +137,7 @@ struct stack_row *pane_stack_rows(const struct session *session, bool is_unfolde
 	return rows;
 }
 
-/* Lines below the frames: frames not kept, further threads, children. */
+/* Returns the number of lines below the frames: dropped frames, other threads, children. */
 static int extra_count(const struct rank *rank, const struct thread *thread)
 {
 	int count = (int)rank->child_count;
@@ -160,7 +160,7 @@ int pane_stack_row_count(const struct session *session, const struct view *view)
 	return (int)count + extra_count(rank, thread);
 }
 
-/* What was last seen of a process that has ended is dim. */
+/* The last stack of an exited process is dim. */
 static enum style pane_stack_style_of(const struct rank *rank, const struct frame *frame,
 				      const struct stack_row *row)
 {
@@ -201,7 +201,10 @@ static void pane_stack_put_frame(struct window window, int row, const struct fra
 		wanted = width / 2;
 	room = width - 2 - wanted - 1;
 	place_append(&place, frame);
-	/* A library says less than a C++ name, and cut it says nothing. */
+	/*
+	 * For native frames the C++ name is more useful than the library, which is left out rather
+	 * than cut.
+	 */
 	if (frame->code->type == FRAME_NATIVE && room < text_width(place.data))
 		room = 0;
 	used = window_put_path(window, row, width, room, style, place.data);

@@ -11,18 +11,18 @@
 #include "ui/grid.h"
 #include "ui/pane.h"
 
-/* The cursor has an arrow of its own. */
+/* Marks of rows; none is the cursor's arrow. */
 #define FOLDED '+'
 #define OPEN '-'
-#define INDENT 2 /* of children and threads */
+#define INDENT 2 /* columns before children and threads */
 #define RANK_WIDTH 4
-#define NAME_MINIMUM 14 /* columns for what belongs to a rank */
-#define HEAD_COLUMNS 56 /* narrower tables have no head */
+#define NAME_MINIMUM 14 /* minimum columns for the name of a child or thread */
+#define HEAD_COLUMNS 56 /* columns from which the table has a head */
 #define HEAD_ROWS 5
 
 /*
- * What a column takes: at least, before a less important one may show, and
- * what it may grow to.
+ * Widths of a column: the least that it needs to be shown, the width that it gets before a less
+ * important column is shown, and the most that it can grow to.
  */
 struct column_room {
 	enum column column;
@@ -31,7 +31,9 @@ struct column_room {
 	int most;
 };
 
-/* The most important first: what does not fit, and all below it, is left. */
+/*
+ * Most important first: at the first column that does not fit, it and all later ones are left out.
+ */
 static const struct column_room rooms[] = {
 	{ COLUMN_CLASS, 1, 1, 1 },	 { COLUMN_RANK, 4, 4, 4 },
 	{ COLUMN_ACTIVITY, 12, 18, 32 }, { COLUMN_PLACE, 11, 14, 32 },
@@ -40,7 +42,7 @@ static const struct column_room rooms[] = {
 	{ COLUMN_CPU, 5, 5, 5 },	 { COLUMN_PID, 7, 7, 7 },
 	{ COLUMN_MEMORY, 7, 7, 7 },
 };
-#define ROOMS_TOGETHER 5 /* the first ones stay narrow to be all there */
+#define ROOMS_TOGETHER 5 /* the first columns stay at their least width until all of them fit */
 
 static int pane_table_digits_of(int number)
 {
@@ -53,7 +55,7 @@ static int pane_table_digits_of(int number)
 	return digits;
 }
 
-/* Of the widest rank number, with the mark of what can be opened. */
+/* Returns the columns of the widest rank number, with the mark of rows that can be opened. */
 static int rank_width(const struct ranklist *list)
 {
 	int width = RANK_WIDTH;
@@ -67,7 +69,7 @@ static int rank_width(const struct ranklist *list)
 	return width + (list->has_children ? 2 : 0);
 }
 
-/* Gives the first columns what is enough for them; returns what that takes. */
+/* Widens the first count columns to `enough`; returns the columns used. */
 static int pane_table_widen(int *widths, size_t count, int left)
 {
 	int used = 0;
@@ -85,7 +87,7 @@ static int pane_table_widen(int *widths, size_t count, int left)
 	return used;
 }
 
-/* The columns that show, widths in the order of the table; what is left. */
+/* Chooses the visible columns and their widths; returns the columns left. */
 static int choose_columns(const struct ranklist *list, int total, int *widths)
 {
 	int left = total + 1;
@@ -108,7 +110,7 @@ static int choose_columns(const struct ranklist *list, int total, int *widths)
 	return left;
 }
 
-/* Shares out the width; 0 for a column that does not show. */
+/* Distributes the width; 0: the column is not shown. */
 static void share_width(const struct ranklist *list, int total, int widths[COLUMN_COUNT])
 {
 	int growing = 0;
@@ -132,7 +134,7 @@ static void share_width(const struct ranklist *list, int total, int widths[COLUM
 	}
 }
 
-/* A place is left-aligned: its end is where its width ends. */
+/* Returns the text's width, at most width: a location is aligned left in its column. */
 static int min_width(const struct buffer *text, int width)
 {
 	int own = text_width(text->data);
@@ -188,8 +190,8 @@ static void put_rank(struct window window, int row, const int *widths,
 }
 
 /*
- * What belongs to a rank: its name stands where a rank has number, host, pid
- * and state, and what it does, too, where all those are narrow.
+ * Writes a child or thread: its name over the columns of number, host, pid and state; if these are
+ * narrow, name and activity over the next columns, too.
  */
 static int put_name(struct window window, int row, const int *widths, enum style style,
 		    const char *name, const char *activity)
@@ -341,7 +343,7 @@ static void pane_table_put_row(struct window window, int row, const int *widths,
 		put_thread(window, row, widths, session, rank, line->thread);
 		break;
 	}
-	/* A click on a rank means that one, wherever it is by then. */
+	/* A click selects the rank itself, even if the row has moved meanwhile. */
 	if (line->kind == RANKLIST_RANK)
 		window_hit(window, row, 0, 1, window.column_count, MOUSE_TARGET_RANK,
 			   rank->process.rank);
@@ -351,7 +353,7 @@ static void pane_table_put_row(struct window window, int row, const int *widths,
 		window_emphasise(window, row, 0, 1, window.column_count, EMPHASIS_SELECTED);
 }
 
-/* The column that ranks are sorted by carries its direction, as in htop. */
+/* The sorted column has an arrow for the direction, as in htop. */
 static void pane_table_put_head(struct window window, const int *widths, const struct view *view)
 {
 	const struct rank_order *order = &view->order;
@@ -406,7 +408,10 @@ void pane_table_append_range(struct buffer *out, const struct ranklist *list, in
 	pane_append_range(out, grid_first(list->cursor, count, rows), rows, count);
 }
 
-/* Row i, or in its place the one that names the group that it is in. */
+/*
+ * Returns the group's row above row i, to be drawn in its place so that the group's name stays
+ * visible; row i if it is under the cursor or in no group.
+ */
 static int with_group(const struct ranklist *list, int i)
 {
 	int group = i;

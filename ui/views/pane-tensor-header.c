@@ -1,6 +1,4 @@
-/*
- * pane-tensor-header: what a tensor is and its statistics, above its elements.
- */
+/* pane-tensor-header: description and statistics of a tensor, above its elements. */
 #include "ui/views/pane-tensor.h"
 
 #include <math.h>
@@ -18,12 +16,9 @@
 #define HEADER_DIGITS 3
 #define PERCENT_LEAST 0.001
 #define SPARK_BINS 30
-#define SPARK_NARROW 56 /* below, half as many */
+#define SPARK_NARROW 56 /* columns below which the histogram has half as many bars */
 
-/*
- * Pieces of text one behind the other, in as many lines as they need. In a
- * window without rows they are only placed.
- */
+/* Pieces of text that flow over as many lines as needed. A window without rows only measures. */
 struct flow {
 	struct window window;
 	int width;
@@ -114,7 +109,7 @@ static void pane_tensor_header_put_count(struct flow *flow, const char *name, in
 	buffer_clear(&text);
 }
 
-/* "of 3 % of the elements" */
+/* Appends "of 3 % of the elements". */
 static void put_share(struct flow *flow, double share)
 {
 	struct buffer text = BUFFER_INIT;
@@ -206,7 +201,7 @@ static void put_done(struct flow *flow, const char *what, int64_t done, int64_t 
 	buffer_clear(&text);
 }
 
-/* Long work: how far it is. */
+/* Shows the progress of a long task. */
 static void put_progress(struct flow *flow, const struct session *session)
 {
 	const struct tensorview *known = &session->tensorview;
@@ -226,7 +221,7 @@ static void put_progress(struct flow *flow, const struct session *session)
 	put_done(flow, "read", progress->done, progress->total);
 }
 
-/* How far what is shown may be believed. */
+/* Shows how reliable the data is: torn, live, or read some time ago. */
 static void put_truth(struct flow *flow, const struct session *session, const struct view *view)
 {
 	const struct tensorview *known = &session->tensorview;
@@ -253,7 +248,7 @@ static void pane_tensor_header_put_facts(struct flow *flow, const struct session
 	const struct tensor *tensor = &known->tensor;
 	struct buffer text = BUFFER_INIT;
 
-	/* numpy's have no gradients. */
+	/* numpy's arrays have no gradients. */
 	if (tensor->requires_grad >= 0 && tensor->device != NULL)
 		flow_put(flow, STYLE_TEXT, tensor->requires_grad ? "grad yes" : "grad no");
 	if (tensor->grad_fn != NULL) {
@@ -294,7 +289,7 @@ static int32_t pane_tensor_header_bar_of(int64_t sum, int64_t most)
 	return 0x2581 + (int32_t)(7.0 * (double)sum / (double)most);
 }
 
-/* A small histogram, and what it goes from and to. */
+/* Draws a small histogram and its range. */
 static void put_spark(struct flow *flow, const struct tensor_histogram *bars)
 {
 	int wanted = flow->width < SPARK_NARROW ? SPARK_BINS / 2 : SPARK_BINS;
@@ -341,7 +336,7 @@ static void put_header(struct flow *flow, const struct session *session, const s
 	flow_break(flow);
 	pane_tensor_header_put_facts(flow, session, view);
 	flow_break(flow);
-	/* There it is drawn large. */
+	/* In histogram mode the histogram below is larger. */
 	if (view->tensor.mode != TENSOR_HISTOGRAM)
 		put_spark(flow, &known->tensor.histogram);
 }

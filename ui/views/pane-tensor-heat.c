@@ -1,6 +1,4 @@
-/*
- * pane-tensor-heat: a plane as a map, its parts by their means.
- */
+/* pane-tensor-heat: a plane of a tensor as a heat map; each cell is the mean of its elements. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -36,7 +34,7 @@ static double *pane_tensor_heat_values_of(const struct tensor_heat *heat)
 	return values;
 }
 
-/* "each 52 x 37 elements: their mean, of 9 rows in 158" */
+/* Appends "mean of each 52×37, 9 in 158 rows read". */
 static void append_parts(struct buffer *out, const struct tensor_heat *heat)
 {
 	if (heat->bin_rows * heat->bin_columns > 1) {
@@ -73,7 +71,7 @@ static void pane_tensor_heat_put_head(struct window window, const struct tensor_
 	buffer_clear(&text);
 }
 
-/* Arrows in the first row and column point at the element. */
+/* Draws arrows in the first row and column that point at the element under the cursor. */
 static void pane_tensor_heat_put_cursor(struct window window, const struct tensor_screen *screen,
 					const struct tensor_heat *heat,
 					const struct heat_picture *picture)
@@ -106,7 +104,7 @@ void pane_tensor_heat(struct window window, const struct session *session, const
 		      const struct tensor_screen *screen)
 {
 	const struct tensorview *known = &session->tensorview;
-	/* The first is shown as it comes. */
+	/* The first map is shown while it is being read. */
 	const struct tensor_heat *heat =
 		known->heat.bins != NULL ? &known->heat : &known->next_heat;
 	struct window body = window;

@@ -1,6 +1,4 @@
-/*
- * pane-tensor-histogram: how many elements have which values, in bars.
- */
+/* pane-tensor-histogram: the distribution of the elements' values, as bars. */
 #include <math.h>
 #include <string.h>
 
@@ -54,13 +52,13 @@ static void put_bar(struct window window, int row, int column, int width, double
 
 	for (int i = 0; i < cells; i++)
 		window_put_character(window, row, column + i, style, FULL);
-	/* What is there at all is seen. */
+	/* A bar above 0 is always visible. */
 	if (cells == 0 && length > 0)
 		window_put_character(window, row, column, style, SLIVER);
 }
 
 struct table {
-	int label_width; /* of one end of a range */
+	int label_width; /* columns of one end of a range */
 	int count_width;
 	int64_t most;
 	bool is_logarithmic;
@@ -118,7 +116,7 @@ static void pane_tensor_histogram_put_count(struct window window, int row, int e
 	buffer_clear(&text);
 }
 
-/* "-0.41 … -0.35      12  ████" */
+/* Writes a row like "-0.41 … -0.35      12  ████". */
 static void pane_tensor_histogram_put_row(struct window window, int row, const struct table *table,
 					  const struct bar *bar, enum style style)
 {
@@ -145,7 +143,7 @@ static void pane_tensor_histogram_put_row(struct window window, int row, const s
 	buffer_clear(&text);
 }
 
-/* What has no place among the bars. */
+/* Writes a count without a place among the bars (NaN, infinities). */
 static void put_odd(struct window window, int row, const struct table *table, const char *name,
 		    int64_t count)
 {
@@ -163,7 +161,7 @@ static enum style style_at(const struct view *view, int at, int rows)
 	return (enum style)(STYLE_HEAT_1 + tensor_heat_step(at + 0.5, 0, rows, STYLE_HEAT_COUNT));
 }
 
-/* Why there is none. */
+/* Returns why there is no histogram. */
 static const char *problem_of(const struct tensor *tensor)
 {
 	if (!tensor->has_statistics)

@@ -1,7 +1,4 @@
-/*
- * pane-tensor-numbers: the elements of a plane, with the numbers of its rows
- * and columns.
- */
+/* pane-tensor-numbers: the elements of a plane, with the indices of its rows and columns. */
 #include <inttypes.h>
 #include <stdio.h>
 

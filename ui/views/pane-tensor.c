@@ -1,6 +1,6 @@
 /*
- * pane-tensor: the frame of the tensor pane: which tensor it is, what of it is
- * shown, and why there is nothing to show.
+ * pane-tensor: the frame of the tensor pane: the tensor's name, the part that is shown, and why
+ * there is nothing to show.
  */
 #include "ui/views/pane-tensor.h"
 
@@ -18,8 +18,8 @@
 #include "ui/view-type.h"
 #include "ui/view.h"
 
-#define MODE_WIDTH 16	 /* of "histogram", and what is around it */
-#define ELEMENT_DIGITS 9 /* a float32 has no more */
+#define MODE_WIDTH 16	 /* columns of the word "histogram" and its blanks */
+#define ELEMENT_DIGITS 9 /* digits of a float32 */
 
 static void pane_tensor_put_title(struct window window, const struct session *session)
 {
@@ -57,7 +57,7 @@ static void append_extent(struct buffer *out, const char *name, int64_t first, i
 	text_count(out, (uint64_t)count);
 }
 
-/* The line that says what is shown: of which plane, and how. */
+/* Appends the shown part: the plane, and its rows and columns. */
 static void pane_tensor_append_shown(struct buffer *out, const struct view *view,
 				     const struct tensor_screen *screen)
 {
@@ -79,7 +79,7 @@ static void pane_tensor_append_shown(struct buffer *out, const struct view *view
 			      screen->columns);
 }
 
-/* The element under the cursor, in all its digits. */
+/* Appends the element under the cursor with all digits. */
 static void append_element(struct buffer *out, const struct session *session,
 			   const struct tensor_screen *screen)
 {
@@ -106,7 +106,7 @@ static void put_shown(struct window window, int row, const struct session *sessi
 	pane_tensor_append_shown(&left, view, screen);
 	if (view->tensor.mode != TENSOR_HISTOGRAM)
 		append_element(&right, session, screen);
-	/* Which they are comes before what one of them is. */
+	/* The indices are more important than the element's value, which is left out first. */
 	if (text_width(left.data) + text_width(right.data) + MODE_WIDTH > window.column_count)
 		buffer_reset(&right);
 	if (view->tensor.format.notation != TENSOR_AUTOMATIC && view->tensor.mode == TENSOR_NUMBERS)
@@ -120,7 +120,7 @@ static void put_shown(struct window window, int row, const struct session *sessi
 	buffer_clear(&left);
 }
 
-/* What the agent, or a person, can do about elements that cannot be read. */
+/* Appends a remedy for elements that cannot be read. */
 static void append_way_out(struct buffer *out, const struct tensor *tensor)
 {
 	if (tensor->device == NULL || strcmp(tensor->device, "cpu") == 0)
@@ -143,7 +143,7 @@ static void append_sentence(struct buffer *out, const char *text)
 		buffer_append_char(out, '.');
 }
 
-/* Why there are no elements to show; nothing: there are. */
+/* Appends why there are no elements to show; nothing if there are. */
 static void append_problem(struct buffer *out, const struct session *session)
 {
 	const struct tensorview *known = &session->tensorview;

@@ -1,6 +1,4 @@
-/*
- * pane-tensor: the parts of the tensor pane, one file a view of it.
- */
+/* pane-tensor: the parts of the tensor pane, one file for each mode. */
 #ifndef UI_VIEWS_PANE_TENSOR_H
 #define UI_VIEWS_PANE_TENSOR_H
 
@@ -14,15 +12,15 @@ struct session;
 struct tensorview;
 struct view;
 
-/* Rows of its header in so many columns, at most so many. */
+/* Returns the rows of the header in column_count columns, at most row_maximum. */
 int pane_tensor_header_rows(const struct session *session, const struct view *view,
 			    int column_count, int row_maximum);
 void pane_tensor_header(struct window window, const struct session *session,
 			const struct view *view, int row_maximum);
-/* What was read of it is older than what its rank may have made of it. */
+/* True if the rank may have changed the tensor since it was read. */
 bool tensor_is_stale(const struct session *session, const struct view *view);
 
-/* The views: below the line that says what is shown. */
+/* Modes of the pane, drawn below the line that describes the shown part. */
 void pane_tensor_numbers(struct window window, const struct session *session,
 			 const struct view *view, const struct tensor_screen *screen);
 void pane_tensor_heat(struct window window, const struct session *session, const struct view *view,

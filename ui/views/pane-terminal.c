@@ -1,6 +1,4 @@
-/*
- * pane-terminal: the terminal of the job that was started.
- */
+/* pane-terminal: the terminal of the started job. */
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/text.h"
@@ -42,7 +40,7 @@ static void pane_terminal_append_title(struct buffer *left, struct buffer *right
 	}
 }
 
-/* Where what is typed goes. */
+/* Marks the cursor of the terminal. */
 static void pane_terminal_put_cursor(struct window window, const struct console *console)
 {
 	int row;

@@ -52,7 +52,7 @@ void pane_append_range(struct buffer *out, int first, int rows, int count)
 	text_count(out, (uint64_t)count);
 }
 
-/* The lines from the cursor on. */
+/* Writes the lines from the cursor on. */
 static void pane_text_put_text(const struct scene *scene, const char *title)
 {
 	struct window window = scene->body;
