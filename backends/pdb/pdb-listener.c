@@ -21,7 +21,7 @@
 #include "protocol/debugger.h"
 
 #define PATH_SIZE sizeof(((struct sockaddr_un *)NULL)->sun_path)
-/* Scans after which a server that was never seen in accept(2) counts as no longer accepting. */
+/* Scans in a row without accept(2) after which a server counts as no longer accepting. */
 #define IDLE_LOOKS 2
 
 /* Prefers a name with the rank's number, then a folder pdb-UID, then the newest socket. */
@@ -194,7 +194,7 @@ static void say_waiting(const struct pdb_listener *found, const struct pdb_scan_
 	debugger->state = DEBUGGER_WAITING;
 	debugger->dialect = xstrdup_or_null(server ? server->dialect : NULL);
 	debugger->leaving = xstrdup_or_null(pdb_programs_leaving(server));
-	/* The agent has two sockets: no remark for it. */
+	/* The agent listens at two paths: no remark for it. */
 	if (found->more > 0 && (!server || server->takes_one))
 		debugger->why = xasprintf("It listens at %zu more of such sockets.", found->more);
 }

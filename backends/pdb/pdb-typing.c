@@ -36,10 +36,7 @@ static void follow_line(struct pdb_session *session, enum resumed_by resumed_by)
 		session_limit_state(session, LINE_SECONDS);
 }
 
-/*
- * Returns the length up to the end of the line, "
- * " or Enter's "\r".
- */
+/* Returns the length up to and with the line's end: "\n", or the "\r" of Enter. */
 static size_t piece_length(const char *text)
 {
 	size_t length = strcspn(text, "\r\n");

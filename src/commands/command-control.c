@@ -27,7 +27,7 @@
 struct motion {
 	const char *request;
 	int line;    /* target line of `until` and `jump`; 0: none */
-	bool is_far; /* true: the ranks may run beyond the line */
+	bool is_far; /* true: the ranks may run beyond the current line */
 	/* true: ask first if a step may enter a collective that stopped peers do not enter */
 	bool is_asked;
 	bool is_free; /* true: nothing may stop the ranks again, so a pending pause is withdrawn */

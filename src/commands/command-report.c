@@ -32,7 +32,7 @@ static void ask_evidence(struct engine *engine)
 	request_group_free(group);
 }
 
-/* A screen does not wait: answers that come later are in the next report. */
+/* A screen does not wait: it runs the command again (is_fresh) when answers have arrived. */
 static void command_report_look_around(struct command_context *context, bool is_fresh)
 {
 	if (!context->screen) {

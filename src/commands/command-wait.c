@@ -229,7 +229,7 @@ static void add_stoppable(struct rankset *ranks, const struct session *session)
 	}
 }
 
-/* Says why the first rank that has not stopped runs on, e.g. "runs". */
+/* Sets *reason to the state of the first rank that has not stopped: "runs", "is not there", … */
 static void explain_running(const struct rank *rank, struct error *reason)
 {
 	if (!rank)
@@ -240,7 +240,7 @@ static void explain_running(const struct rank *rank, struct error *reason)
 		control_reason(rank, CONTROL_STOPPED, reason);
 }
 
-/* "; breakpoint 1 is pending: no function f is loaded yet" */
+/* Appends "; breakpoint 1 is pending: no function f is loaded yet" for each pending one. */
 static void append_pending(const struct session *session, struct error *error)
 {
 	const struct breakpoints *list = &session->choice.breakpoints;
@@ -262,7 +262,7 @@ static void append_pending(const struct session *session, struct error *error)
 	buffer_clear(&out);
 }
 
-/* "rank 2 has not stopped: it runs" */
+/* Sets *error to a text like "rank 2 has not stopped: it runs". */
 static int say_not_stopped(const struct wait *wait, struct error *error)
 {
 	const struct session *session = &wait->context->engine->session;

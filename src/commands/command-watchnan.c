@@ -19,7 +19,7 @@
 #include "engine/watch-nan.h"
 
 #define FOREVER_SECONDS (10 * 365 * 86400.0)
-/* Period in seconds at which the node looks for new processes. */
+/* Seconds between two scans for processes that started or exited. */
 #define FOLLOW_SECONDS 1.0
 
 /* Prints once why the expression cannot be read yet: the wait may have no limit. */
