@@ -342,7 +342,7 @@ void stack_table_forget_copies(struct stack_table *table)
 	table->copies = NULL;
 }
 
-/* Ids from ID_MAXIMUM on are never a sender's. */
+/* Ids above ID_MAXIMUM are never a sender's. */
 const struct code *stack_table_carry_code(struct stack_table *table, const struct code *code)
 {
 	if (table->code_count >= CODES_MAXIMUM / 2)

@@ -66,7 +66,7 @@ const struct stack *stack_table_find(const struct stack_table *table, uint64_t i
 bool stack_table_is_full(const struct stack_table *table, size_t stacks_maximum);
 /*
  * Interns a stack of another table, in a table that also receives from a sender; an equal stack of
- * the sender gets the same address. NULL: half of the table is used by such stacks.
+ * the sender gets the same address. NULL: the table is half full.
  */
 const struct stack *stack_table_carry(struct stack_table *table, const struct stack *stack);
 const struct code *stack_table_carry_code(struct stack_table *table, const struct code *code);

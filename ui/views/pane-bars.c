@@ -188,7 +188,7 @@ static const char *no_ranks(const struct session *session, const struct view *vi
 	return session->is_discovered ? "no ranks" : "looking for ranks";
 }
 
-/* Appends the number of stopped ranks, or the sample period; both if there is room. */
+/* Appends the stopped ranks, or "live 2/s", "node gone" and the like; both if there is room. */
 static void append_held(struct buffer *out, const struct session *session, const struct view *view)
 {
 	struct buffer pace = BUFFER_INIT;
