@@ -13,10 +13,10 @@
 #include "base/error.h"
 #include "protocol/variable.h"
 
-/* A piece of text, then an expression. */
+/* Text, and the expression that follows the text. */
 struct piece {
 	char *text;
-	struct pyexpression *expression; /* NULL: the end of the text */
+	struct pyexpression *expression; /* NULL: no expression, the text's end */
 	bool is_formatted;
 	bool is_repr; /* {x!r} */
 	struct number_format format;
@@ -40,7 +40,7 @@ void logpoint_free(struct logpoint *logpoint)
 	free(logpoint);
 }
 
-/* Lends it, to be changed. */
+/* Returns the new piece, which the caller may change; valid until the next piece is added. */
 static struct piece *add_piece(struct logpoint *logpoint, struct buffer *text,
 			       struct pyexpression *owned_expression)
 {
@@ -52,7 +52,7 @@ static struct piece *add_piece(struct logpoint *logpoint, struct buffer *text,
 	return &logpoint->pieces[logpoint->count - 1];
 }
 
-/* Up to the next brace; a pair of the same is one. */
+/* Takes text up to the next brace; {{ and }} are taken as one brace. */
 static const char *logpoint_take_text(const char *at, struct buffer *text)
 {
 	for (; *at; at++) {
@@ -66,7 +66,7 @@ static const char *logpoint_take_text(const char *at, struct buffer *text)
 	return at;
 }
 
-/* Behind a string that begins at at; its end where it has none. */
+/* Returns the closing quote of the string that begins at `at`, or the text's end. */
 static const char *logpoint_skip_string(const char *at)
 {
 	char quote = *at++;
@@ -94,10 +94,7 @@ static const char *find_end(const char *at)
 	return NULL;
 }
 
-/*
- * The colon of a format, or the ! of a conversion, in what stands between
- * braces, NULL: it has none.
- */
+/* Returns the colon of a format or the ! of a conversion in the text between braces; NULL: none. */
 static char *logpoint_find_format(char *inner)
 {
 	int depth = 0;
@@ -117,7 +114,10 @@ static char *logpoint_find_format(char *inner)
 	return NULL;
 }
 
-/* "r" or "s" behind the !; where its format begins, NULL: neither. */
+/*
+ * Reads the "r" or "s" behind the !, and returns the position of the format's colon or of the end;
+ * NULL with *error set: another letter.
+ */
 static char *take_conversion(char *at, bool *is_repr, struct error *error)
 {
 	*is_repr = *at == 'r';
@@ -127,7 +127,7 @@ static char *take_conversion(char *at, bool *is_repr, struct error *error)
 	return NULL;
 }
 
-/* "{x = }" says the expression, too: whether the last sign of it is that. */
+/* For "{x = }", appends the text "x = " to text, cuts the '=' off inner and returns true. */
 static bool logpoint_take_name(char *inner, struct buffer *text)
 {
 	size_t length = strlen(inner);
@@ -141,7 +141,7 @@ static bool logpoint_take_name(char *inner, struct buffer *text)
 	return true;
 }
 
-/* Of "loss:.3f" without its braces, which is written to. */
+/* Parses the text between braces, such as "loss:.3f"; inner is modified. */
 static int read_inner(char *inner, struct logpoint *logpoint, struct buffer *text,
 		      struct error *error)
 {
@@ -177,7 +177,10 @@ static int read_inner(char *inner, struct logpoint *logpoint, struct buffer *tex
 	return 0;
 }
 
-/* Behind the expression in braces at at; NULL and a sentence. */
+/*
+ * Parses the expression in braces at `at`, and returns the position behind the closing brace; NULL
+ * with *error set.
+ */
 static const char *take_expression(const char *at, struct logpoint *logpoint, struct buffer *text,
 				   struct error *error)
 {

@@ -14,10 +14,10 @@
 
 #define WIDTH_MAXIMUM 99
 #define DIGITS_MAXIMUM 50
-/* The largest number has 309 digits before the point; of % two more. */
+/* The largest double has 309 digits before the point, and as a percentage two more. */
 #define NUMBER_SIZE (330 + DIGITS_MAXIMUM)
 
-/* Behind the digits; *number is more than maximum where they are too many. */
+/* Reads digits and returns the position behind them; *number > maximum: the number is too large. */
 static const char *number_format_read_number(const char *at, int maximum, int *number)
 {
 	for (*number = 0; *at >= '0' && *at <= '9'; at++)
@@ -91,7 +91,7 @@ int number_format_read(struct number_format *format, const char *text, struct er
 		text);
 }
 
-/* Only the digits and the sign of an int; True and False are 1 and 0. */
+/* Returns the digits and sign of an int, "1" for True, "0" for False; NULL: value is no int. */
 static const char *whole_of(const char *value)
 {
 	size_t sign = value[0] == '-';
@@ -105,7 +105,7 @@ static const char *whole_of(const char *value)
 	return value;
 }
 
-/* In base 2, 8 or 16; the lowest digit last. */
+/* Appends a decimal number in base 2, 8 or 16 (kind 'b', 'o', 'x' or 'X'). */
 static void put_digits(struct buffer *out, const char *decimal, char kind)
 {
 	size_t length = strlen(decimal);
@@ -137,7 +137,7 @@ static void put_digits(struct buffer *out, const char *decimal, char kind)
 	free(digits);
 }
 
-/* Without its sign. */
+/* Appends the absolute value of a float. */
 static void number_format_put_real(struct buffer *out, const struct number_format *format,
 				   double real)
 {
@@ -156,7 +156,7 @@ static void number_format_put_real(struct buffer *out, const struct number_forma
 		buffer_append_char(out, '%');
 }
 
-/* The number without its sign; -1: it is none of that kind. */
+/* Appends the absolute value of the number; -1: value is not a number that fits the kind. */
 static int number_format_put_number(struct buffer *out, const struct number_format *format,
 				    const char *value, bool *is_negative)
 {
@@ -190,7 +190,7 @@ static void number_format_fill(struct buffer *out, char with, int count)
 		buffer_append_char(out, with);
 }
 
-/* As _PyUnicode_InsertThousandsGrouping: zeros of a width are grouped, too. */
+/* Like _PyUnicode_InsertThousandsGrouping: leading zeros up to width are grouped, too. */
 static void group_digits(struct buffer *digits, const struct number_format *format, int width)
 {
 	int size = number_format_is_one_of(format->kind, "boxX") ? 4 : 3;
@@ -226,7 +226,7 @@ static int number_format_count_characters(const char *text)
 	return count;
 }
 
-/* Text with blanks around it, by default behind it. */
+/* Appends text padded to the format's width; without align the padding follows the text. */
 static void put_aligned(struct buffer *out, const struct number_format *format, const char *text,
 			char align)
 {
@@ -277,7 +277,7 @@ int number_format_append_text(struct buffer *out, const char *value)
 		text_put_codepoint(out, (int32_t)strtoul(digits, NULL, 16));
 		at += count;
 	}
-	/* What is behind the quote says that the text is cut. */
+	/* Text behind the closing quote is the mark of a truncated repr. */
 	buffer_append_string(out, end + 1);
 	return 0;
 }
@@ -310,7 +310,7 @@ int number_format_append_repr(struct buffer *out, const struct number_format *fo
 	return result;
 }
 
-/* What a value of that kind is called. */
+/* The name of the values that a kind formats, for an error. */
 static const char *kind_name(char kind)
 {
 	if (kind == 's')

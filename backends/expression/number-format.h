@@ -1,7 +1,7 @@
 /*
- * number-format: what follows the colon in "{loss:.3f}", as Python's format()
- * writes int, float, bool and str with it:
- * [[FILL]<>=^][+- ][#][0][WIDTH][,_][.DIGITS] and one of b d o x X e f g % s.
+ * number-format: the format behind the colon in "{loss:.3f}". int, float, bool and str are written
+ * as by Python's format(): [[FILL]<>=^][+- ][#][0][WIDTH][,_][.DIGITS] and one of b d o x X e f g %
+ * s.
  */
 #ifndef BACKENDS_EXPRESSION_NUMBER_FORMAT_H
 #define BACKENDS_EXPRESSION_NUMBER_FORMAT_H
@@ -12,28 +12,28 @@ struct buffer;
 struct error;
 
 struct number_format {
-	char kind;  /* 'd' …; '\0': as the value is written */
+	char kind;  /* '\0': written as by repr() */
 	char align; /* one of "<>=^"; '\0': none */
-	char sign;  /* one of "+- "; '\0': as '-' */
+	char sign;  /* one of "+- "; '\0': like '-' */
 	char group; /* ',' or '_' between digits; '\0': none */
 	char fill;
-	bool has_prefix; /* # stands there: 0x */
+	bool has_prefix; /* the format has a '#': prefix 0b, 0o or 0x */
 	int width;
-	int digits; /* behind the point, of g: of all; -1: as Python does */
+	int digits; /* precision, as in Python; -1: the default of kind */
 };
 
-/* -1 and a sentence. */
+/* Parses the format in text. Returns 0, or -1 with *error set. */
 int number_format_read(struct number_format *format, const char *text, struct error *error);
 /*
- * Appends a value that repr() writes as this text; -1 and a sentence: it is no
- * number or str, or none that can be written so.
+ * Appends the value whose repr() is `value`. -1 with *error set: value is not a number or str, or
+ * the format does not fit its type.
  */
 int number_format_append(struct buffer *out, const struct number_format *format, const char *value,
 			 struct error *error);
-/* The same of the text itself, as {x!r:>10}. */
+/* Like number_format_append(), for the repr itself, as in {x!r:>10}. */
 int number_format_append_repr(struct buffer *out, const struct number_format *format,
 			      const char *value, struct error *error);
-/* Appends the characters of a str that repr() writes as value; -1: none. */
+/* Appends the characters of the str whose repr() is value; -1: value is not a str. */
 int number_format_append_text(struct buffer *out, const char *value);
 
 #endif

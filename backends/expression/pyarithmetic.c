@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* What is computed can be printed in full. */
+/* Every result can be printed in full. */
 #define BITS_MAXIMUM PYINTEGER_BITS
 #define DIGITS_MAXIMUM (BITS_MAXIMUM / PYBIG_SHIFT + 2)
 #define CHARACTERS_MAXIMUM ((size_t)1 << 20)
@@ -43,7 +43,7 @@ int pychecked_multiply(int64_t left, int64_t right, int64_t *product)
 	return 0;
 }
 
-/* Towards minus infinity, as Python divides. */
+/* Rounds towards minus infinity, as Python does. */
 static int checked_floor_divide(int64_t left, int64_t right, int64_t *quotient)
 {
 	if (left == INT64_MIN && right == -1)
@@ -90,7 +90,7 @@ static int checked_left(int64_t left, int64_t right, int64_t *result)
 	return pychecked_multiply(left, INT64_C(1) << right, result);
 }
 
-/* A negative number is never shifted as such: that is not C. */
+/* C does not define the right shift of a negative number, so -1 - left is shifted. */
 static int checked_right(int64_t left, int64_t right, int64_t *result)
 {
 	if (right < 0)
@@ -124,7 +124,7 @@ static double float_divide(double left, double right)
 	return left / right;
 }
 
-/* As Objects/floatobject.c has it: the rest has the sign of the divisor. */
+/* As in Objects/floatobject.c: the rest has the sign of the divisor. */
 static double float_modulo(double left, double right)
 {
 	double rest = fmod(left, right);
@@ -213,7 +213,7 @@ static int refuse_overflow(struct pyevaluation *evaluation, const char *operator
 		"\"%s\" comes to more than a float holds (OverflowError in Python).", operator);
 }
 
-/* A number whose class computes as int or float does. */
+/* Whether the value is a number whose class does not override the operator. */
 static bool pyarithmetic_is_plain(struct pyevaluation *evaluation, const struct pyvalue *value,
 				  enum pyslot slot)
 {
@@ -238,7 +238,7 @@ static int to_double(struct pyevaluation *evaluation, const struct pyvalue *valu
 	return 0;
 }
 
-/* As float_pow in Objects/floatobject.c, where pow() does something else. */
+/* Like float_pow in Objects/floatobject.c, in the cases in which pow() has another result. */
 static int check_power(struct pyevaluation *evaluation, double base, double exponent)
 {
 	if (!isfinite(base) || !isfinite(exponent))
@@ -304,7 +304,7 @@ static int shift_big(struct pyevaluation *evaluation, enum pyoperator operator,
 	if (right->is_negative)
 		return error_set(evaluation->error, "A number is not shifted by a negative count.");
 	if (operator== PYOPERATOR_RIGHT) {
-		/* So many take all that there can be. */
+		/* Larger shifts have the same result. */
 		if (is_large || bits > BITS_MAXIMUM)
 			bits = BITS_MAXIMUM;
 		pybig_shift_right(result, allocate_digits(evaluation, left->count + 1), left,
@@ -329,7 +329,7 @@ static void multiply_big(struct pyevaluation *evaluation, const struct pybig *le
 		       right);
 }
 
-/* Of an exponent that is not negative. */
+/* Raises base to an exponent that is not negative. */
 static int raise_big(struct pyevaluation *evaluation, const struct pybig *base,
 		     const struct pybig *exponent, struct pybig *power)
 {
@@ -373,7 +373,7 @@ static void divide_big(struct pyevaluation *evaluation, enum pyoperator operator
 		     is_modulo ? result : &other, allocate_digits(evaluation, room), left, right);
 }
 
-/* What does not fit into 64 bits. */
+/* Computes with integers or results beyond 64 bits. */
 static int compute_big(struct pyevaluation *evaluation, enum pyoperator operator,
 		       const struct pybig * left, const struct pybig *right, struct pybig *result)
 {
@@ -531,7 +531,7 @@ int pyvalue_negate(struct pyevaluation *evaluation, enum pyoperator operator,
 	}
 	if (!is_computed(&operand->integer))
 		return refuse_large(evaluation, "~");
-	/* -1 - x */
+	/* Computes ~x as -1 - x. */
 	pyvalue_set_integer(evaluation, &one, -1);
 	pybig_subtract(&result->integer, allocate_digits(evaluation, operand->integer.count + 2),
 		       &one.integer, &operand->integer);

@@ -1,11 +1,11 @@
 /*
  * Attributes, as object.__getattribute__ finds them (Objects/object.c,
- * _PyObject_GenericGetAttrWithDict): data descriptors of the classes first,
- * then the instance, then what else the classes have. A descriptor is code,
- * but for those that only say where in the object a value lies.
+ * _PyObject_GenericGetAttrWithDict): data descriptors of the classes first, then the instance's
+ * dict, then other attributes of the classes. A descriptor runs code, except member descriptors,
+ * which only give a value's offset in the object.
  *
- * Static types of the interpreter keep their dict elsewhere since 3.12; what
- * they have stands in three arrays of theirs as well.
+ * Static types of the interpreter keep their dict elsewhere since 3.12; their attributes are also
+ * listed in tp_methods, tp_members and tp_getset.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -33,15 +33,15 @@
 #define CLASSES_MAXIMUM 200
 #define NAME_MAXIMUM 256
 #define ENTRIES_MAXIMUM 512
-/* Words of PyTypeObject, from tp_flags. */
+/* Offsets of tp_methods, tp_members and tp_getset from tp_flags in PyTypeObject. */
 #define METHODS 64
 #define MEMBERS 72
 #define GETSETS 80
-/* PyMethodDef, PyMemberDef, PyGetSetDef: all begin with a name. */
+/* Sizes of PyMethodDef, PyMemberDef and PyGetSetDef, each of which begins with a name. */
 #define METHOD_BYTES 32
 #define MEMBER_BYTES 40
 #define GETSET_BYTES 40
-/* PyMemberDescrObject: d_common (type at 16), then the PyMemberDef. */
+/* Offset of d_member in PyMemberDescrObject, behind d_common. */
 #define DESCRIPTOR_MEMBER 40
 
 /* PyMemberDef (Include/descrobject.h). */
@@ -55,28 +55,31 @@ struct member {
 };
 #define MEMBER_OBJECT 6
 #define MEMBER_OBJECT_EX 16
-#define MEMBER_RELATIVE 8 /* in flags */
+#define MEMBER_RELATIVE 8 /* Py_RELATIVE_OFFSET in flags */
 
 #define FIELD_GETTER "collections._tuplegetter" /* up to 3.11 "_collections" */
-#define EXCEPTION_ARGS 24			/* in PyBaseExceptionObject, behind its dict */
+#define EXCEPTION_ARGS 24			/* offset in PyBaseExceptionObject, behind dict */
 
-/* What the classes of an object have under a name. */
+/* Kinds of attributes that the classes of an object define. */
 enum class_has {
 	CLASS_NOTHING,
-	CLASS_VALUE,  /* a plain one */
-	CLASS_MEMBER, /* a place in the object */
-	CLASS_DATA,   /* code that is asked before the instance */
-	CLASS_CODE,   /* code that is asked after it */
+	CLASS_VALUE,  /* a plain value */
+	CLASS_MEMBER, /* a value at an offset in the object */
+	CLASS_DATA,   /* a data descriptor, called before the instance is searched */
+	CLASS_CODE,   /* another descriptor, called after the instance is searched */
 };
 
 struct class_attribute {
 	enum class_has has;
-	uint64_t value; /* or the descriptor; 0: in an array of the class */
-	uint64_t owner; /* the class */
+	uint64_t value; /* the value or descriptor; 0: in an array of a static type */
+	uint64_t owner; /* class that defines the attribute */
 	struct member member;
 };
 
-/* A row with this name in an array of a static type. */
+/*
+ * Finds the entry of this name in an array of a static type; `word` is the offset of its
+ * pointer.
+ */
 static bool pyattribute_find_row(struct pyreader *reader, uint64_t type, long word, uint64_t size,
 				 const char *name, uint64_t *row)
 {
@@ -116,7 +119,7 @@ static bool find_static(struct pyreader *reader, uint64_t type, const char *name
 	return true;
 }
 
-/* What it is that stands in the dict of a class. */
+/* Classifies a value found in the dict of a class. */
 static int classify(struct pyreader *reader, uint64_t value, struct class_attribute *found)
 {
 	struct pytype type;
@@ -140,8 +143,8 @@ static int classify(struct pyreader *reader, uint64_t value, struct class_attrib
 }
 
 /*
- * In the first class of the mro that has the name; -1 and a sentence. is_hook:
- * only classes of the program count, not what wraps a function of C.
+ * Finds the first class of the MRO that defines the name; -1: evaluation->error is set. is_hook:
+ * only heap types count; in a static type the name only wraps a C function.
  */
 static int search_classes(struct pyevaluation *evaluation, uint64_t address, const char *name,
 			  bool is_hook, struct class_attribute *found)
@@ -206,7 +209,7 @@ static int refuse_missing(struct pyevaluation *evaluation, const struct pyvalue 
 			 pyvalue_type_name(evaluation, object), name);
 }
 
-/* A value that lies in the object, where a PyMemberDef says. */
+/* Reads a value at the offset that a PyMemberDef gives. */
 static int get_member(struct pyevaluation *evaluation, const struct pyvalue *object,
 		      const char *name, const struct member *member, struct pyname *found)
 {
@@ -233,7 +236,7 @@ static bool is_native_named(struct pyreader *reader, uint64_t type, const char *
 	       pytype_is_native(reader, &is, name, sizeof(name)) && strcmp(name, wanted) == 0;
 }
 
-/* What a few descriptors that are not code come to; false: not one of them. */
+/* Evaluates the few descriptors whose result is known without running code; false: another one. */
 static bool get_known(struct pyevaluation *evaluation, const struct pyvalue *object,
 		      const char *name, const struct class_attribute *has, struct pyname *found)
 {
@@ -241,7 +244,10 @@ static bool get_known(struct pyevaluation *evaluation, const struct pyvalue *obj
 	struct pytype type;
 	int64_t number;
 
-	/* A field of a named tuple: _collectionsmodule.c, an index. */
+	/*
+	 * A field of a named tuple: _tuplegetter (_collectionsmodule.c) begins with the field's
+	 * index.
+	 */
 	if (object->kind == PYVALUE_TUPLE && has->value && !pytype_of(reader, has->value, &type) &&
 	    (is_native_named(reader, type.address, FIELD_GETTER) ||
 	     is_native_named(reader, type.address, "_" FIELD_GETTER)))
@@ -269,7 +275,7 @@ static bool find_in_instance(struct pyreader *reader, const struct pyvalue *obje
 	       !pyname_in_table(reader, &table, name, found);
 }
 
-/* torch.nn.Module finds what it has registered in three dicts. */
+/* torch.nn.Module.__getattr__ searches three dicts of the module. */
 static bool find_registered(struct pyreader *reader, const struct pyvalue *object, const char *name,
 			    struct pyname *found)
 {
@@ -299,7 +305,7 @@ static bool is_torch_module(struct pyevaluation *evaluation, uint64_t get_attrib
 	       own.value == get_attribute;
 }
 
-/* What torch.compile() gives asks the module that it was made of. */
+/* An OptimizedModule of torch.compile() looks attributes up in the original module. */
 static bool is_compiled(struct pyevaluation *evaluation, uint64_t get_attribute)
 {
 	struct class_attribute own;
@@ -314,7 +320,7 @@ static bool is_compiled(struct pyevaluation *evaluation, uint64_t get_attribute)
 static int get_generic(struct pyevaluation *evaluation, const struct pyvalue *object,
 		       const char *name, struct pyname *found);
 
-/* 1: there is no such module. */
+/* Gets an attribute of the original module; 1: there is no original module. */
 static int get_of_compiled(struct pyevaluation *evaluation, const struct pyvalue *object,
 			   const char *name, struct pyname *found)
 {
@@ -338,7 +344,7 @@ static int get_of_compiled(struct pyevaluation *evaluation, const struct pyvalue
 	return result;
 }
 
-/* No class has it, nor the instance: what __getattr__ would be asked. */
+/* Neither the classes nor the instance have the attribute, so Python would call __getattr__. */
 static int ask_getattr(struct pyevaluation *evaluation, const struct pyvalue *object,
 		       const char *name, struct pyname *found)
 {
@@ -363,7 +369,7 @@ static int ask_getattr(struct pyevaluation *evaluation, const struct pyvalue *ob
 			 name, pyvalue_type_name(evaluation, object));
 }
 
-/* Whether attributes of the object are found as described above. */
+/* Returns 0 if the object's attributes are found as the head of this file describes, else -1. */
 static int check_generic(struct pyevaluation *evaluation, const struct pyvalue *object)
 {
 	struct pyreader *reader = evaluation->reader;
@@ -373,7 +379,10 @@ static int check_generic(struct pyevaluation *evaluation, const struct pyvalue *
 
 	if (root && pyslot_is_same(reader, object->type, root, PYSLOT_ATTRIBUTE))
 		return 0;
-	/* A class with a __getattr__ has another function there. */
+	/*
+	 * A class with a __getattr__ has another function in the slot, but no own
+	 * __getattribute__.
+	 */
 	if (pytype_read(reader, object->type, &type) || !(type.flags & PYTYPE_HEAP) ||
 	    pyattribute_find_hook(evaluation, object->type, "__getattribute__", &hook) ||
 	    hook.has != CLASS_NOTHING)
@@ -424,7 +433,7 @@ static int get_of_module(struct pyevaluation *evaluation, const struct pyvalue *
 	return error_set(evaluation->error, "The module has no attribute %s.", name);
 }
 
-/* Members of an enum are values, but up to 3.11 not found as such. */
+/* Members of an enum are class attributes, but up to 3.11 stored only in _member_map_. */
 static bool find_enum_member(struct pyevaluation *evaluation, const struct pyvalue *class,
 			     const char *name, struct pyname *found)
 {
@@ -481,7 +490,10 @@ static void set_owner(struct pyreader *reader, const struct pyvalue *object,
 		place->guard = pyinstance_guard(reader, object->address, &type, &place->is_count);
 }
 
-/* What __getattr__ would be asked. */
+/*
+ * Whether neither the classes nor the instance have the attribute, so Python would call
+ * __getattr__.
+ */
 static bool pyattribute_is_unknown(struct pyevaluation *evaluation, const struct pyvalue *object,
 				   const char *name)
 {
@@ -528,7 +540,7 @@ int pyattribute_get(struct pyevaluation *evaluation, const struct pyvalue *objec
 		place->length = 8;
 		place->is_object = true;
 	}
-	/* An empty member of a C type reads as None. */
+	/* A NULL member of type T_OBJECT reads as None. */
 	*value = (struct pyvalue){ .kind = PYVALUE_NONE };
 	return found.value ? pyvalue_load(evaluation, found.value, value) : 0;
 }

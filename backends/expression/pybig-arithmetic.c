@@ -1,7 +1,7 @@
 /*
- * Sums, products, quotients, bits and shifts of whole numbers of any size
- * (Knuth, The Art of Computer Programming, 4.3.1). Each writes into digits
- * that its caller has made room for, as pybig.h says.
+ * Sums, products, quotients, bits and shifts of whole numbers of any size (Knuth, The Art of
+ * Computer Programming, 4.3.1). Each function writes into digits for which the caller reserved the
+ * room that pybig.h states.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 
 #define DIGIT_MASK ((UINT32_C(1) << PYBIG_SHIFT) - 1)
-/* Of a double: <float.h>'s DBL_MANT_DIG and DBL_MIN_EXP. */
+/* Of a double: DBL_MANT_DIG, DBL_MIN_EXP and DBL_MAX_EXP of <float.h>. */
 #define FRACTION_BITS 53
 #define EXPONENT_MINIMUM (-1021)
 #define EXPONENT_MAXIMUM 1024
@@ -55,7 +55,7 @@ static size_t add_magnitudes(uint32_t *out, const struct pybig *left, const stru
 	return longer->count + 1;
 }
 
-/* Of a left one that is not the smaller one. */
+/* left is not smaller than right. */
 static size_t subtract_magnitudes(uint32_t *out, const struct pybig *left,
 				  const struct pybig *right)
 {
@@ -128,7 +128,7 @@ static void shift_digits(uint32_t *out, const struct pybig *left, int bits)
 	out[left->count] = (uint32_t)carry;
 }
 
-/* Takes quotient times divisor off the digits at top; whether too much. */
+/* Subtracts quotient * divisor from the digits at top; true: the quotient was too large. */
 static bool take_off(uint32_t *top, const uint32_t *divisor, size_t count, uint64_t quotient)
 {
 	uint64_t borrow = 0;
@@ -157,8 +157,8 @@ static void pybig_arithmetic_put_back(uint32_t *top, const uint32_t *divisor, si
 }
 
 /*
- * Algorithm D. rest has left->count + 1 digits, quotient left->count; work has
- * right->count + 1. right has two digits at least, and no more than left.
+ * Algorithm D of Knuth, 4.3.1. rest has left->count + 1 digits, quotient left->count, work
+ * right->count + 1. right has at least two digits, and no more than left.
  */
 static void divide_long(uint32_t *quotient, uint32_t *rest, uint32_t *work,
 			const struct pybig *left, const struct pybig *right)
@@ -208,7 +208,7 @@ static uint32_t divide_short(uint32_t *quotient, const struct pybig *left, uint3
 	return (uint32_t)rest;
 }
 
-/* Of magnitudes: rest has room for left->count + 1 digits. */
+/* Divides magnitudes; rest_digits has room for left->count + 1 digits. */
 static void divide_magnitudes(struct pybig *quotient, uint32_t *quotient_digits, struct pybig *rest,
 			      uint32_t *rest_digits, const struct pybig *left,
 			      const struct pybig *right)
@@ -250,7 +250,7 @@ void pybig_divide(struct pybig *quotient, uint32_t *quotient_digits, struct pybi
 	rest->is_negative = right->is_negative && rest->count;
 }
 
-/* Digit i of the two's complement, which has no end; *carry begins as 1. */
+/* Digit i of the two's complement, which has infinitely many digits; *carry is 1 before digit 0. */
 static uint32_t complement_digit(const struct pybig *number, size_t i, uint32_t *carry)
 {
 	uint32_t digit = i < number->count ? number->digits[i] : 0;
@@ -278,7 +278,7 @@ void pybig_combine(struct pybig *result, uint32_t *digits, char operation, const
 		else
 			digits[i] = operation == '|' ? a | b : a ^ b;
 	}
-	/* The last digit is all sign. */
+	/* The highest digit contains only sign bits. */
 	is_negative = digits[count - 1] != 0;
 	for (size_t i = 0; i < count && is_negative; i++) {
 		digits[i] = (~digits[i] & DIGIT_MASK) + carry;
@@ -324,7 +324,7 @@ void pybig_shift_right(struct pybig *result, uint32_t *digits, const struct pybi
 	result->is_negative = left->is_negative && result->count;
 }
 
-/* Of a number of 64 bits at most. */
+/* The value of a number of at most 64 bits. */
 static uint64_t low_bits(const struct pybig *number)
 {
 	uint64_t bits = 0;
@@ -335,9 +335,9 @@ static uint64_t low_bits(const struct pybig *number)
 }
 
 /*
- * As long_true_divide in Objects/longobject.c: a quotient of two bits more
- * than a double has, the last of which tells whether anything was cut off, so
- * that it is rounded once.
+ * Like long_true_divide in Objects/longobject.c: computes a quotient with two bits more than a
+ * double has. The lowest bit is set if any bit was cut off, so the quotient is rounded only
+ * once.
  */
 int pybig_quotient(const struct pybig *left, const struct pybig *right, double *number)
 {
@@ -380,7 +380,7 @@ int pybig_quotient(const struct pybig *left, const struct pybig *right, double *
 	extra = (bits > EXPONENT_MINIMUM - shift ? bits : (int)(EXPONENT_MINIMUM - shift)) -
 		FRACTION_BITS;
 	low = whole | is_inexact;
-	/* Half way goes to the even neighbour. */
+	/* A value half way between two doubles is rounded to the even one. */
 	if (low & UINT64_C(1) << (extra - 1) && low & ((UINT64_C(3) << (extra - 1)) - 1))
 		low += UINT64_C(1) << (extra - 1);
 	low &= ~((UINT64_C(1) << extra) - 1);

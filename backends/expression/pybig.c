@@ -109,7 +109,7 @@ int pybig_compare(const struct pybig *left, const struct pybig *right)
 	return left->is_negative ? -order : order;
 }
 
-/* The whole part of a finite double. */
+/* Sets number to the integral part of a finite double. */
 static void truncate_double(struct pybig *number, uint32_t *digits, double value)
 {
 	int exponent;
@@ -171,7 +171,7 @@ uint64_t pybig_hash(const struct pybig *number)
 	return finish_hash(hash, number->is_negative);
 }
 
-/* As _Py_HashDouble: the same for a float as for an equal int. */
+/* Like _Py_HashDouble: a float has the hash of the equal int. */
 uint64_t pybig_hash_double(double number)
 {
 	uint64_t hash = 0;

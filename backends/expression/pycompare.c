@@ -14,9 +14,9 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* Items of a list, tuple or deque that are looked at. */
+/* Most items of a list, tuple or deque that are compared. */
 #define ITEMS_MAXIMUM 100000
-/* Sequences in sequences; Python itself goes some hundreds down. */
+/* Deepest nesting of sequences; Python itself allows some hundreds. */
 #define DEPTH_MAXIMUM 100
 
 static bool pycompare_is_number(const struct pyvalue *value)
@@ -40,7 +40,7 @@ int pynumber_order(const struct pyvalue *left, const struct pyvalue *right)
 	return (left->number > right->number) - (left->number < right->number);
 }
 
-/* By what the order may be: less, equal, greater, none of them. */
+/* Truth of each operator by the order of the operands: less, equal, greater, unordered. */
 static const struct {
 	enum pyoperator operator;
 	bool is_true[4];
@@ -64,8 +64,8 @@ static bool is_true_of(enum pyoperator operator, int order)
 }
 
 /*
- * Whether comparing runs code that we know: the builtin's own, or object's,
- * which compares by identity.
+ * Whether a comparison runs only known code: the builtin type's, or object's, which compares
+ * identity.
  */
 static bool pycompare_is_known(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
@@ -105,7 +105,7 @@ static int check_known(struct pyevaluation *evaluation, const struct pyvalue *le
 	return 0;
 }
 
-/* < 0, 0, > 0 of two str or bytes; error: *result is -1. */
+/* Returns < 0, 0, > 0 for two str or bytes; sets *result to -1 on an error, else to 0. */
 static int order_characters(struct pyevaluation *evaluation, const struct pyvalue *left,
 			    const struct pyvalue *right, int *result)
 {
@@ -137,7 +137,7 @@ static bool is_equality(enum pyoperator operator)
 	return operator== PYOPERATOR_EQUAL || operator== PYOPERATOR_NOT_EQUAL;
 }
 
-/* As list_richcompare: the first items that differ say it. */
+/* Like list_richcompare: the first pair of different items decides. */
 static int compare_sequences(struct pyevaluation *evaluation, enum pyoperator operator,
 			     const struct pyvalue * left, const struct pyvalue *right)
 {
@@ -171,7 +171,10 @@ static int compare_sequences(struct pyevaluation *evaluation, enum pyoperator op
 	return is_true_of(operator,(counts[0] > counts[1]) - (counts[0] < counts[1]));
 }
 
-/* Each of a set that is written down must be in the other. */
+/*
+ * Compares a set literal with a set of the process: every item of the literal must be in the set,
+ * and both must have the same number of different items.
+ */
 static int compare_sets(struct pyevaluation *evaluation, enum pyoperator operator,
 			const struct pyvalue * left, const struct pyvalue *right)
 {
@@ -211,7 +214,7 @@ static int pycompare_compare_elements(struct pyevaluation *evaluation, enum pyop
 	return result < 0 ? -1 : is_true_of(operator, order);
 }
 
-/* Of one kind, which is no OBJECT. */
+/* Compares two values of the same kind, other than PYVALUE_OBJECT. */
 static int compare_kind(struct pyevaluation *evaluation, enum pyoperator operator,
 			const struct pyvalue * left, const struct pyvalue *right)
 {
@@ -253,7 +256,7 @@ static int compare_known(struct pyevaluation *evaluation, enum pyoperator operat
 		return pycompare_compare_elements(evaluation, operator, left, right);
 	if (left->kind == PYVALUE_ELEMENT || right->kind == PYVALUE_ELEMENT)
 		return refuse_order(evaluation, operator, left, right);
-	/* Only floats, which are numbers, may differ from themselves. */
+	/* Only floats can differ from themselves, and numbers were compared above. */
 	if (is_identical(left, right) && is_equality(operator))
 		return operator== PYOPERATOR_EQUAL;
 	if (left->kind == right->kind && left->kind != PYVALUE_OBJECT)
@@ -298,7 +301,7 @@ static bool is_singleton(const struct pyvalue *value)
 	return value->kind == PYVALUE_NONE || value->kind == PYVALUE_BOOLEAN;
 }
 
-/* A list or set that is made here is another object than all there are. */
+/* A list or set that the expression creates is identical to no other object. */
 static bool pycompare_is_new(const struct pyvalue *value)
 {
 	return !value->address && (value->kind == PYVALUE_LIST || value->kind == PYVALUE_SET);
@@ -320,7 +323,10 @@ static int compare_identity(struct pyevaluation *evaluation, const struct pyvalu
 			 left->address ? "the right side" : "the left side");
 }
 
-/* How much of part ends here, when so much did before this character. */
+/*
+ * How many characters of part match up to and including `character`, if `matched` matched
+ * before.
+ */
 static size_t match_next(const uint32_t *part, const uint32_t *borders, size_t matched,
 			 uint32_t character)
 {
@@ -329,7 +335,7 @@ static size_t match_next(const uint32_t *part, const uint32_t *borders, size_t m
 	return matched + (part[matched] == character);
 }
 
-/* As Knuth, Morris and Pratt: no character is looked at over and over. */
+/* Searches part by the algorithm of Knuth, Morris and Pratt, in linear time. */
 static bool has_part(const uint32_t *whole, size_t whole_count, const uint32_t *part,
 		     size_t part_count, uint32_t *borders)
 {

@@ -1,6 +1,6 @@
 /*
- * pyelement-place: where the elements of tensors and arrays lie, and the few
- * attributes of them that can be told from outside.
+ * pyelement-place: the addresses of elements of tensors and arrays, and the few attributes of
+ * tensors that are known without running code.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -95,7 +95,10 @@ static int find_element(struct pyevaluation *evaluation, const struct pytensor *
 	return 0;
 }
 
-/* The distance of an index in elements or bytes; -1 and a sentence. */
+/*
+ * Adds the index's distance from the dimension's start to *distance: elements (torch) or bytes
+ * (numpy).
+ */
 static int step_index(struct pyevaluation *evaluation, const struct pytensor *tensor, int dimension,
 		      const struct pyvalue *index, int64_t *distance)
 {
@@ -196,7 +199,7 @@ static int get_ndim(struct pyevaluation *evaluation, const struct pytensor *tens
 	return 1;
 }
 
-/* torch.float32 is one object, which the module has. */
+/* Each dtype, such as torch.float32, is a single object, an attribute of module torch. */
 static int get_dtype(struct pyevaluation *evaluation, const struct pytensor *tensor,
 		     struct pyvalue *value)
 {
@@ -208,7 +211,7 @@ static int get_dtype(struct pyevaluation *evaluation, const struct pytensor *ten
 	return pyvalue_load(evaluation, object, value) ? -1 : 1;
 }
 
-/* backward() has made it, and no Python object refers to it yet. */
+/* backward() has created the gradient in C++, and no Python object refers to the gradient yet. */
 static int set_unseen(struct pyevaluation *evaluation, uint64_t object, struct pyvalue *value)
 {
 	struct pytensor *gradient = pyevaluation_allocate(evaluation, sizeof(*gradient));

@@ -17,17 +17,17 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-/* The widest element. */
+/* Bytes of the widest element. */
 #define ELEMENT_BYTES 8
-/* Whole numbers up to here are exact in a double. */
+/* Largest integer below which a double holds every integer exactly. */
 #define EXACT_MAXIMUM (INT64_C(1) << 53)
 
 static const struct format {
 	char format;
 	int size;
 	bool is_signed;
-	int bits;     /* of a whole number, or of a float's fraction */
-	int exponent; /* of the largest power of two in a float; 0: whole */
+	int bits;     /* value bits of an integer, or significand bits of a float */
+	int exponent; /* maximum exponent, as FLT_MAX_EXP; 0: an integer type */
 } formats[] = {
 	{ '?', 1, false, 1, 0 },
 	{ 'b', 1, true, 7, 0 },
@@ -170,7 +170,7 @@ void pyelement_write(const struct pyvalue *value, struct buffer *text)
 		return;
 	}
 	if (format && format->exponent) {
-		/* Eight bits of a bfloat16 are some of a float32. */
+		/* A bfloat16 has the digits of the float32 with the same value. */
 		if (value->element.format == 'e')
 			width = PYFLOAT_HALF;
 		else if (value->element.format != 'd')
@@ -193,9 +193,10 @@ void pyelement_write_bytes(char format, const void *bytes, struct buffer *text)
 	pyevaluation_clear(&evaluation);
 }
 
-/* arrayobject (Modules/arraymodule.c): a size, items, allocated, descriptor;
- * that begins with the letter of its type, as struct.pack has them, but for
- * "l" and "L". */
+/*
+ * arrayobject (Modules/arraymodule.c): ob_size, ob_item, allocated, ob_descr. The descriptor begins
+ * with the type's letter of the struct module; "l" and "L" are 8 bytes long in an array.
+ */
 #define ARRAY_ITEMS 24
 #define ARRAY_DESCRIPTOR 40
 #define BYTEARRAY_START 40
@@ -247,7 +248,7 @@ static bool pyelement_is_whole(const struct pyvalue *value)
 	return format && !format->exponent;
 }
 
-/* Whether a whole number has no more bits than there are. */
+/* Whether the integer fits into the number of value bits. */
 static bool has_bits(const struct pybig *number, int bits, bool is_signed)
 {
 	if (number->is_negative && !is_signed)
@@ -255,7 +256,7 @@ static bool has_bits(const struct pybig *number, int bits, bool is_signed)
 	return pybig_bits(number) <= bits;
 }
 
-/* Whether a float has this value, too: a fraction of so many bits. */
+/* Whether a float of this format holds the number exactly. */
 static bool is_exact(double number, const struct format *format)
 {
 	int exponent;
@@ -284,7 +285,7 @@ static bool pyelement_can_hold(const struct pyelement *element, const struct pyv
 	       (number->number >= 0 || format->is_signed);
 }
 
-/* numpy makes doubles of whole numbers, and compares those as they are. */
+/* numpy compares an integer element with a Python int exactly, and with a float as two doubles. */
 static bool is_exact_in_numpy(const struct pyvalue *element, const struct pyvalue *other)
 {
 	int64_t number;

@@ -84,7 +84,7 @@ static int evaluate_index(struct pyevaluation *evaluation, const struct pysyntax
 	return pyindex_get(evaluation, &container, &index, value, NULL);
 }
 
-/* A program may have a len of its own. */
+/* Refuses if the program has rebound the name len. */
 static int check_len(struct pyevaluation *evaluation)
 {
 	struct pyname found;
@@ -146,7 +146,7 @@ static int evaluate_binary(struct pyevaluation *evaluation, const struct pysynta
 	return pyvalue_compute(evaluation, syntax->operator, & left, &right, value);
 }
 
-/* The first that does not hold ends a chain; the rest is not looked at. */
+/* A chain ends at its first false comparison; later operands are not evaluated. */
 static int evaluate_comparison(struct pyevaluation *evaluation, const struct pysyntax *syntax,
 			       struct pyvalue *value)
 {
@@ -182,7 +182,7 @@ static int evaluate_not(struct pyevaluation *evaluation, const struct pysyntax *
 	return 0;
 }
 
-/* The value is the operand that decided. */
+/* The value of `and` and `or` is the operand that decides. */
 static int evaluate_words(struct pyevaluation *evaluation, const struct pysyntax *syntax,
 			  struct pyvalue *value)
 {
@@ -204,7 +204,7 @@ static int evaluate_words(struct pyevaluation *evaluation, const struct pysyntax
 	return 0;
 }
 
-/* The other value is not evaluated. */
+/* Only the chosen value is evaluated. */
 static int evaluate_choice(struct pyevaluation *evaluation, const struct pysyntax *syntax,
 			   struct pyvalue *value)
 {

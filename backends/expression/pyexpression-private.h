@@ -1,6 +1,6 @@
 /*
- * pyexpression-private: what the two parts of pyexpression.h share:
- * pyexpression.c tests and finds places, pyexpression-read.c gives values.
+ * pyexpression-private: shared by the two files that implement pyexpression.h: pyexpression.c tests
+ * conditions and finds places, pyexpression-read.c reads values.
  */
 #ifndef BACKENDS_EXPRESSION_PYEXPRESSION_PRIVATE_H
 #define BACKENDS_EXPRESSION_PYEXPRESSION_PRIVATE_H
@@ -15,7 +15,10 @@ struct pyexpression {
 	struct pysyntax *syntax;
 };
 
-/* Where the process has run since the reader read, all is read afresh. */
+/*
+ * Starts an evaluation. Unless reader->is_still, starts a new memory snapshot, because the process
+ * may have run since the last one.
+ */
 void pyexpression_begin(struct pyevaluation *evaluation, struct pyreader *reader,
 			const struct pyobject_frame *frame, struct error *error);
 

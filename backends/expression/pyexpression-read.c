@@ -1,6 +1,6 @@
 /*
- * pyexpression-read: what an expression names, read from the process without
- * running anything in it.
+ * pyexpression-read: reads the value of an expression from the process, without running code in the
+ * process.
  */
 #include "backends/expression/pyexpression-private.h"
 

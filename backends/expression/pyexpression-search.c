@@ -1,4 +1,4 @@
-/* pyexpression-search: which frames have the names of an expression. */
+/* pyexpression-search: tests in which frames the names of an expression are bound. */
 #include "backends/expression/pyexpression-private.h"
 
 #include "banned.h"
@@ -8,15 +8,15 @@
 #include "backends/expression/pyvalue.h"
 #include "base/error.h"
 
-/* One look at a frame. */
+/* The search for an expression's names in one frame. */
 struct look {
 	struct pyevaluation evaluation;
 	struct error unused;
 	struct pyexpression_search *search;
-	size_t number;	  /* of the name that is looked at */
-	bool is_own;	  /* names of others do not do */
-	bool is_shared;	  /* none so far is the frame's own */
-	bool is_stranger; /* the frame's function has no such variable */
+	size_t number;	  /* index of the current name in the expression */
+	bool is_own;	  /* only variables of the frame and builtins count */
+	bool is_shared;	  /* no name so far is a variable of the frame */
+	bool is_stranger; /* the frame's function lacks a variable of the expression */
 };
 
 static bool pyexpression_search_is_builtin(struct look *look, const char *name)
@@ -33,7 +33,7 @@ static bool pyexpression_search_is_builtin(struct look *look, const char *name)
 	return is;
 }
 
-/* A builtin that the frame has another value for counts as that. */
+/* A name that is a variable of the frame counts as the variable, even if it is also a builtin. */
 static bool pyexpression_search_is_name(struct look *look, const char *name)
 {
 	struct pyname found;
@@ -130,7 +130,10 @@ bool pyexpression_is_seen(const struct pyexpression *expression, struct pyreader
 			return false;
 	result = are_names(&look, expression->syntax);
 	pyevaluation_clear(&look.evaluation);
-	/* Where no name is the frame's own, the next one has the same. */
+	/*
+	 * If no name is a variable of the frame, frames with the same globals give the same
+	 * result.
+	 */
 	if (globals && look.is_shared && search->judged_count < PYEXPRESSION_GLOBALS) {
 		search->judged[search->judged_count].globals = globals;
 		search->judged[search->judged_count++].is_seen = result;

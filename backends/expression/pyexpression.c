@@ -54,7 +54,7 @@ bool pyexpression_is_name(const struct pyexpression *expression)
 	return expression->syntax->kind == PYSYNTAX_NAME;
 }
 
-/* Where the process has run since the reader read, all is read afresh. */
+/* Unless reader->is_still, starts a new memory snapshot, because the process may have run. */
 void pyexpression_begin(struct pyevaluation *evaluation, struct pyreader *reader,
 			const struct pyobject_frame *frame, struct error *error)
 {
@@ -120,7 +120,7 @@ static int place_of_name(struct pyevaluation *evaluation, const char *name,
 	return set_name_place(evaluation, name, &found, place);
 }
 
-/* Of a name that was in this cell or mapping. */
+/* Finds the place of a name in the cell or dict that contained the name before. */
 static int place_in_owner(struct pyevaluation *evaluation, const char *name, uint64_t owner,
 			  struct pyexpression_place *place)
 {
@@ -185,7 +185,7 @@ static int place_of_memory(struct pyevaluation *evaluation, const struct pysynta
 	return 0;
 }
 
-/* The part of an object, which is the value of items[0]. */
+/* Finds the place of an attribute or item of `object`, which is the value of items[0]. */
 static int place_of_part(struct pyevaluation *evaluation, const struct pysyntax *syntax,
 			 const struct pyvalue *object, struct pyexpression_place *place)
 {

@@ -1,6 +1,4 @@
-/*
- * Items of containers, and where they stand.
- */
+/* Items of containers, and the memory that holds each item. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +24,7 @@ static int refuse_container(struct pyevaluation *evaluation, const struct pyvalu
 		pyvalue_type_name(evaluation, container));
 }
 
-/* The number that an index comes to in so many items; -1 and a sentence. */
+/* Converts an index to a number from 0 to count - 1; -1: evaluation->error is set. */
 static int64_t settle_index(struct pyevaluation *evaluation, const struct pyvalue *index,
 			    int64_t count)
 {
@@ -61,7 +59,7 @@ static int index_string(struct pyevaluation *evaluation, const struct pyvalue *s
 	return 0;
 }
 
-/* A list's items lie in a row; those of a tuple do not change. */
+/* Only a list is watched: its items are an array of pointers. The items of a tuple never change. */
 static void set_list_place(struct pyevaluation *evaluation, const struct pyvalue *list, int64_t at,
 			   struct pyexpression_place *place)
 {
@@ -171,7 +169,7 @@ static int index_tensor(struct pyevaluation *evaluation, const struct pyvalue *t
 	return load_element(evaluation, tensor, &element, address, value, place);
 }
 
-/* obj[i] asks the mapping's function first; deque has only the other. */
+/* obj[i] calls mp_subscript if the type has it, else sq_item: deque has only sq_item. */
 static bool pyindex_is_as_base(struct pyevaluation *evaluation, const struct pyvalue *container)
 {
 	uint64_t function;

@@ -1,8 +1,9 @@
 /*
- * Keys of dicts and sets, looked up as the process does it: by their hash,
- * which is computed here. A hash proves that a key is not there only if the
- * process computes the same; that of a str depends on how the interpreter was
- * built, so a key that is there must have the hash that we would give it.
+ * Looks up keys of dicts and sets as the interpreter does, by hash; the hash is computed here.
+ *
+ * A hash proves that a key is missing only if the process computes the same hash. The hash of a str
+ * depends on how the interpreter was built, so the computed hash of one str key of the dict is
+ * compared with the hash stored in that str.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -24,7 +25,7 @@
 #include "backends/expression/pyvalue.h"
 #include "base/error.h"
 
-/* Tuples in tuples. */
+/* Limits of a tuple as a key: depth of nested tuples, and items. */
 #define TUPLE_DEPTH 8
 #define TUPLE_ITEMS 64
 /* hash() of a tuple (Objects/tupleobject.c, xxHash). */
@@ -32,17 +33,17 @@
 #define XX_PRIME_2 UINT64_C(14029467366897019727)
 #define XX_PRIME_5 UINT64_C(2870177450012600261)
 #define XX_MIX UINT64_C(3527539)
-/* Of None since 3.12. */
+/* hash(None) since 3.12. */
 #define HASH_NONE UINT64_C(0xfca86420)
-/* Keys of a dict that are looked at to find one whose hash is kept. */
+/* Most keys of a dict that are searched for a str with a stored hash. */
 #define WITNESSES 30
-/* In PyASCIIObject: the hash that is kept, -1: none yet. */
+/* Offset of the stored hash in PyASCIIObject; a stored -1: not computed yet. */
 #define STRING_HASH 24
 
 static int hash_value(struct pyevaluation *evaluation, const struct pyvalue *value, int depth,
 		      uint64_t *hash);
 
-/* As many bytes a character as the widest takes, as the object has it. */
+/* Bytes of each character in the str object: as many as the widest character needs. */
 static unsigned pykey_width_of(const uint32_t *characters, size_t count)
 {
 	uint32_t all = 0;
@@ -104,7 +105,7 @@ static uint64_t hash_address(uint64_t address)
 	return address >> 4 | address << 60;
 }
 
-/* Up to 3.11 by its address, which the builtins know. */
+/* Up to 3.11, hash(None) depends on the address of None. */
 static int hash_none(struct pyevaluation *evaluation, uint64_t *hash)
 {
 	uint64_t address;
@@ -118,7 +119,7 @@ static int hash_none(struct pyevaluation *evaluation, uint64_t *hash)
 	return 0;
 }
 
-/* As object.__hash__ does. */
+/* Like object.__hash__: a hash of the address. */
 static int hash_object(struct pyevaluation *evaluation, const struct pyvalue *value, uint64_t *hash)
 {
 	if (!value->address ||
@@ -184,14 +185,14 @@ static bool pykey_is_wanted(uint64_t key, void *data)
 	search->result = pyvalue_load(search->evaluation, key, &other)
 				 ? -1
 				 : pyvalue_is_equal(search->evaluation, &other, search->key);
-	/* What cannot be compared ends the search, too. */
+	/* A failed comparison ends the search, too. */
 	return search->result != 0;
 }
 
-/* The first str of a dict whose hash is kept there. */
+/* The first str key of a dict that has a stored hash. */
 struct witness {
 	struct pyevaluation *evaluation;
-	bool is_other; /* it has another hash than we would give it */
+	bool is_other; /* the stored hash differs from the computed hash */
 };
 
 static bool take_witness(uint64_t key, uint64_t value, void *data)
@@ -210,7 +211,7 @@ static bool take_witness(uint64_t key, uint64_t value, void *data)
 	return false;
 }
 
-/* That the key is not found by its hash says nothing if this is false. */
+/* False: the process hashes str in another way, so a key not found by hash may still exist. */
 static bool is_our_hash(struct pyevaluation *evaluation, const struct pytable *table)
 {
 	struct witness witness = { .evaluation = evaluation };

@@ -1,6 +1,6 @@
 /*
- * Items of torch.nn.Sequential, ModuleList, ModuleDict, ParameterList and
- * ParameterDict, which their __getitem__ finds in dicts of the module.
+ * Items of torch.nn.Sequential, ModuleList, ModuleDict, ParameterList and ParameterDict, which
+ * their __getitem__ finds in dicts and attributes of the module.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -24,10 +24,10 @@
 #define NAME_MAXIMUM 1000
 
 enum way {
-	WAY_NUMBER, /* in _modules, by its order */
-	WAY_KEY,    /* in _modules */
-	WAY_NAME,   /* an attribute whose name is the number */
-	WAY_TEXT,   /* an attribute whose name is the key */
+	WAY_NUMBER, /* the index counts the values of _modules */
+	WAY_KEY,    /* the index is a key of _modules */
+	WAY_NAME,   /* the item is an attribute whose name is the number */
+	WAY_TEXT,   /* the item is an attribute whose name is the key */
 };
 
 static const struct container {
@@ -38,7 +38,7 @@ static const struct container {
 	{ "ParameterList", WAY_NAME }, { "ParameterDict", WAY_TEXT },
 };
 
-/* The __getitem__ that objects of a class have; 0: none. */
+/* Returns the address of the __getitem__ that the class defines or inherits; 0: none. */
 static uint64_t find_getter(struct pyreader *reader, uint64_t class)
 {
 	struct pytype type, base;
@@ -58,7 +58,7 @@ static uint64_t find_getter(struct pyreader *reader, uint64_t class)
 	return 0;
 }
 
-/* The container whose way of finding items an object has; NULL: another. */
+/* Returns the container of torch.nn whose __getitem__ the object inherits; NULL: another one. */
 static const struct container *find_container(struct pyevaluation *evaluation,
 					      const struct pyvalue *object)
 {
@@ -113,7 +113,7 @@ static int get_name(struct pyevaluation *evaluation, const struct pyvalue *objec
 	return pyattribute_get(evaluation, object, name, value, NULL);
 }
 
-/* Of one that was computed, as a literal is, its characters are here. */
+/* A computed str, such as a literal, has no address: its characters are in string->characters. */
 static int pymodule_append_string(struct pyevaluation *evaluation, const struct pyvalue *string,
 				  struct buffer *out)
 {

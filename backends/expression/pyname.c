@@ -1,6 +1,6 @@
 /*
- * Names, as the compiler resolves them: the frame's own variables and cells,
- * the mapping of a module or class body, globals, builtins.
+ * Resolves names as the compiler does: the frame's own variables and cells, the mapping of a module
+ * or class body, globals, builtins.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,10 @@ int pyname_in_table(struct pyreader *reader, const struct pytable *table, const 
 	    !pytable_locate(reader, table, hash, pyname_is_wanted, &wanted, &found->place) &&
 	    !pyreader_pointer(reader, found->place, &found->value))
 		return found->value ? 0 : -1;
-	/* An interpreter that hashes differently: a value, but no place. */
+	/*
+	 * The interpreter hashes differently: comparing all keys finds the value, but not its
+	 * place.
+	 */
 	found->place = 0;
 	return pytable_find(reader, table, name, &found->value);
 }
@@ -56,7 +59,10 @@ static int find_in_dict(struct pyreader *reader, uint64_t dict, const char *name
 	return pyname_in_table(reader, &table, name, found);
 }
 
-/* Among the frame's own; an empty one of a comprehension does not count. */
+/*
+ * Searches the frame's variables; an unbound variable of an inlined comprehension does not
+ * count.
+ */
 static bool find_in_frame(const struct pyscope *scope, const char *name, struct pyname *found)
 {
 	for (size_t i = 0; i < scope->count; i++) {
@@ -105,7 +111,7 @@ static int find_in_scope(struct pyevaluation *evaluation, const struct pyscope *
 	uint64_t locals, globals;
 
 	*found = (struct pyname){ .value = 0 };
-	/* A class body asks its mapping before the cells around it. */
+	/* In a class body, the class's mapping comes before the cells of enclosing functions. */
 	if (!scope->is_function && !pyscope_locals(scope, &locals) &&
 	    !find_in_dict(reader, locals, name, found))
 		return 1;

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 
-/* Bytes of a token in a sentence. */
+/* Most bytes of a token that an error quotes. */
 #define SHOWN_MAXIMUM 20
 
 static const struct pytoken *pyparser_token(const struct parser *parser)
@@ -67,7 +67,7 @@ struct pysyntax *parser_wrap(struct parser *parser, enum pysyntax_kind kind,
 	return NULL;
 }
 
-/* "+=", and not "==" or "<=" */
+/* Whether the token is an augmented assignment ("+="), not "==" or "<=". */
 static bool is_assignment(const struct pytoken *is)
 {
 	return is->kind == PYTOKEN_SYMBOL && is->length > 1 && !strchr("=!<>", is->start[0]) &&

@@ -13,7 +13,7 @@ static const struct pytoken *pyprimary_token(const struct parser *parser)
 	return &parser->tokens.token;
 }
 
-/* Expressions with commas between, up to the bracket that closes them. */
+/* Parses expressions separated by commas, and the bracket that closes them. */
 static int parse_items(struct parser *parser, struct pysyntax *node, const char *close,
 		       bool *has_comma)
 {
@@ -31,7 +31,7 @@ static int parse_items(struct parser *parser, struct pysyntax *node, const char 
 	return parser_expect(parser, close);
 }
 
-/* Behind an opening bracket. */
+/* Parses a tuple, list or set; the current token is the opening bracket. */
 static struct pysyntax *parse_display(struct parser *parser, enum pysyntax_kind kind,
 				      const char *close)
 {
@@ -107,7 +107,7 @@ static struct pysyntax *pyprimary_parse_number(struct parser *parser)
 	return NULL;
 }
 
-/* Strings that stand side by side are one. */
+/* Adjacent string literals are one string. */
 static struct pysyntax *parse_string(struct parser *parser)
 {
 	enum pytoken_kind kind = pyprimary_token(parser)->kind;
@@ -158,7 +158,7 @@ static struct pysyntax *parse_atom(struct parser *parser)
 	return NULL;
 }
 
-/* len(x) and x.item(): behind the bracket that opens. */
+/* Parses len(x) or x.item(); the current token is the opening bracket. */
 static struct pysyntax *parse_call(struct parser *parser, struct pysyntax *owned_called)
 {
 	struct pysyntax *node = parser_node(parser, PYSYNTAX_LEN);
@@ -218,7 +218,7 @@ fail:
 	return NULL;
 }
 
-/* Of a slice; one that is not there is as good as None. */
+/* A missing bound of a slice is parsed as None. */
 static struct pysyntax *parse_bound(struct parser *parser)
 {
 	if (parser_is_at(parser, ":") || parser_is_at(parser, ",") || parser_is_at(parser, "]"))
@@ -226,7 +226,7 @@ static struct pysyntax *parse_bound(struct parser *parser)
 	return parser_expression(parser);
 }
 
-/* An expression, a slice, or "...". */
+/* Parses an expression, a slice, or "...". */
 static struct pysyntax *parse_subscript(struct parser *parser)
 {
 	bool is_slice = parser_is_at(parser, ":");

@@ -1,6 +1,6 @@
 /*
- * Columns of pandas' DataFrames, which __getitem__ and __getattr__ find by
- * their names, and the values of a Series.
+ * Columns of pandas' DataFrames, which __getitem__ and __getattr__ find by their names, and the
+ * attribute `values` of a Series.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 
 #define NAME_MAXIMUM 1000
 
-/* A class of the program may find columns in another way. */
+/* Only pandas' own classes count: a subclass of the program may find columns in another way. */
 static bool is_frame(struct pyreader *reader, const struct pyvalue *object)
 {
 	struct pytype type;
@@ -98,7 +98,7 @@ int pyseries_index(struct pyevaluation *evaluation, const struct pyvalue *object
 	return result;
 }
 
-/* The array that a Series has its values in, where that is one of numpy. */
+/* Gets the numpy array that stores the values of a Series; an array of another type is refused. */
 static int get_values(struct pyevaluation *evaluation, const struct pyvalue *series,
 		      struct pyvalue *value)
 {

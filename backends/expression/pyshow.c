@@ -1,6 +1,4 @@
-/*
- * Values that were computed here, as repr() prints them.
- */
+/* Writes computed values, which are not objects of the process, as repr() prints them. */
 #include <stdlib.h>
 
 #include "banned.h"
@@ -14,8 +12,10 @@
 #include "base/buffer.h"
 #include "protocol/variable.h"
 
-/* Items that are written, and bytes behind which none begins: as of a list of
- * the process (pywriter.h). */
+/*
+ * Most items that are written, and the text's length in bytes from which on no item begins: the
+ * limits for a list of the process (pywriter.h).
+ */
 #define ITEMS_MAXIMUM 100
 #define TEXT_MAXIMUM (VARIABLE_VALUE_MAXIMUM - 64)
 
@@ -28,7 +28,7 @@ static void write_characters(struct pyevaluation *evaluation, const struct pyval
 	pystring_put(&writer, value->characters, value->count, value->kind == PYVALUE_BYTES);
 }
 
-/* True, False, None, int, float. */
+/* Writes None, True, False, an int or a float. */
 static void write_plain(const struct pyvalue *value, struct buffer *text)
 {
 	if (value->kind == PYVALUE_NONE)

@@ -1,6 +1,6 @@
 /*
- * Slices of lists, tuples, str and bytes: copies made here of what the process
- * has, as Objects/sliceobject.c counts them.
+ * Slices of lists, tuples, str and bytes: copies of the process's items, counted as in
+ * Objects/sliceobject.c.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "backends/expression/pyvalue.h"
 #include "base/error.h"
 
-/* Items, and characters between the first and the last of a slice. */
+/* Most items of a slice, and most characters between the first and the last of a slice. */
 #define ITEMS_MAXIMUM 10000
 #define CHARACTERS_MAXIMUM (INT64_C(1) << 20)
 
@@ -37,7 +37,7 @@ static bool is_sliced(const struct pyvalue *value)
 	       value->kind == PYVALUE_TUPLE;
 }
 
-/* None gives fallback; what passes 64 bits is as good as the largest. */
+/* Evaluates a bound: None gives fallback, an integer beyond 64 bits the largest of its sign. */
 static int pyslice_read_number(struct pyevaluation *evaluation, const struct pysyntax *syntax,
 			       int64_t fallback, int64_t *number)
 {
@@ -69,7 +69,7 @@ static int64_t pyslice_clip(int64_t bound, int64_t length, bool is_back)
 	return bound > most ? most : bound;
 }
 
-/* As PySlice_Unpack and PySlice_AdjustIndices. */
+/* Like PySlice_Unpack() and PySlice_AdjustIndices(). */
 static int pyslice_read_slice(struct pyevaluation *evaluation, const struct pysyntax *slice,
 			      int64_t length, struct part *part)
 {
@@ -108,7 +108,7 @@ static int pyslice_refuse_size(struct pyevaluation *evaluation, const struct pyv
 			 count, pyvalue_type_name(evaluation, container));
 }
 
-/* Characters from first on; those of the process are read. */
+/* Returns the characters from `first` on; characters of an object are read from the process. */
 static const uint32_t *pyslice_read_characters(struct pyevaluation *evaluation,
 					       const struct pyvalue *text, int64_t first,
 					       size_t count)

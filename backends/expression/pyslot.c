@@ -12,9 +12,9 @@
 #include "banned.h"
 
 /*
- * Words of PyTypeObject by their distance from tp_flags, the same from 3.8 to
- * 3.14; and of the tables that some of them point to (PyNumberMethods,
- * PySequenceMethods, PyMappingMethods).
+ * Offsets of words of PyTypeObject from tp_flags, the same from 3.8 to 3.14, and offsets in the
+ * tables to which some of the words point (PyNumberMethods, PySequenceMethods,
+ * PyMappingMethods).
  */
 #define NUMBER (-72)
 #define SEQUENCE (-64)
@@ -23,9 +23,9 @@
 #define NAME_MAXIMUM 32
 
 static const struct {
-	int table;	     /* where the pointer to it is; HERE: in the type itself */
-	int distance;	     /* from tp_flags, or in the table */
-	const char *methods; /* that a class may have in its place */
+	int table;	     /* offset of the pointer to the table; HERE: no table */
+	int distance;	     /* offset from tp_flags, or in the table */
+	const char *methods; /* methods with which a class overrides the slot */
 } slots[] = {
 	[PYSLOT_COMPARE] = { HERE, 32, "__eq__ __ne__ __lt__ __le__ __gt__ __ge__" },
 	[PYSLOT_HASH] = { HERE, -48, "__hash__ __eq__" },

@@ -1,7 +1,9 @@
 /*
- * pysyntax-private: what the parts of the parser share. pysyntax.c has signs,
- * operators and words, pyprimary.c names and constants with what follows
- * them, pyparser.c what all of it is made with.
+ * pysyntax-private: shared by the files of the parser. pysyntax.c parses unary and binary
+ * operators, and, or, not and if; pyprimary.c parses names and constants with attributes, indices
+ * and calls; pyparser.c has the helpers.
+ *
+ * "An error" in this header means that parser->error is set.
  */
 #ifndef BACKENDS_EXPRESSION_PYSYNTAX_PRIVATE_H
 #define BACKENDS_EXPRESSION_PYSYNTAX_PRIVATE_H
@@ -15,42 +17,42 @@ struct error;
 
 struct parser {
 	struct pytokens tokens;
-	int depth; /* of brackets, signs and nots that are open */
+	int depth; /* number of open brackets, signs and nots */
 	struct error *error;
 };
 
-/* Always -1. */
+/* Sets an error at the current token; always -1. */
 #define parser_refuse(parser, ...)                                                                 \
 	pytokens_refuse(&(parser)->tokens, (parser)->tokens.token.start, (parser)->error,          \
 			__VA_ARGS__)
 
-/* Whether the token is this word or symbol. */
+/* Whether the current token is this word or symbol. */
 bool parser_is_at(const struct parser *parser, const char *text);
-/* To the next token; -1: it is wrong. */
+/* Reads the next token; -1: an error. */
 int parser_advance(struct parser *parser);
-/* Takes the token if it is this one; -1: the next one is wrong. */
+/* Sets *is_taken if the token is text, and then reads the next token; -1: an error. */
 int parser_accept(struct parser *parser, const char *text, bool *is_taken);
-/* The same where it has to be. */
+/* Skips the token, which must be text; -1: an error. */
 int parser_expect(struct parser *parser, const char *text);
-/* Why the token does not belong where it is; always -1. */
+/* Sets an error that says why the token is not allowed here; always -1. */
 int parser_refuse_token(struct parser *parser);
-/* One more bracket, sign or "not" is open; -1: too many. */
+/* Counts one more open bracket, sign or "not"; -1: an error, too many. */
 int parser_enter(struct parser *parser);
 
-/* A leaf at the token. */
+/* Creates a leaf with the column of the current token. */
 struct pysyntax *parser_node(const struct parser *parser, enum pysyntax_kind kind);
 /*
- * Appends to node; -1 if owned_item is NULL (who made it has said why), or
- * the tree grows too deep.
+ * Appends owned_item to node; -1: owned_item is NULL (its parser has set the error), or the tree is
+ * too deep.
  */
 int parser_add(struct parser *parser, struct pysyntax *node, struct pysyntax *owned_item);
-/* A node of this kind around owned_item; frees it and gives NULL on failure. */
+/* Creates a node with owned_item as its first item; on failure frees both and returns NULL. */
 struct pysyntax *parser_wrap(struct parser *parser, enum pysyntax_kind kind,
 			     struct pysyntax *owned_item);
 
-/* pysyntax.c: a whole expression. */
+/* pysyntax.c: parses a whole expression. */
 struct pysyntax *parser_expression(struct parser *parser);
-/* pyprimary.c */
+/* pyprimary.c: parses a name or constant with its attributes, indices and calls. */
 struct pysyntax *parser_primary(struct parser *parser);
 
 #endif

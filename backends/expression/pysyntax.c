@@ -13,16 +13,16 @@
 #include "base/text.h"
 
 /*
- * A recursive descent over Python's grammar (Grammar/python.gram):
+ * A recursive-descent parser of Python's grammar (Grammar/python.gram):
  *
- *	if … else, or, and, not, comparisons, | ^ & shifts, sums, products,
- *	signs, powers, then names with what follows them.
+ * if … else, or, and, not, comparisons, | ^ & shifts, sums, products, signs, powers, then names
+ * with attributes, indices and calls.
  */
 
 static const struct {
 	const char *text;
 	enum pyoperator operator;
-	int level; /* the higher the closer it binds; 0: a comparison */
+	int level; /* binding strength of a binary operator; 0: a comparison */
 } operators[] = {
 	{ "==", PYOPERATOR_EQUAL, 0 },
 	{ "!=", PYOPERATOR_NOT_EQUAL, 0 },
@@ -73,7 +73,7 @@ static struct pysyntax *parse_binary(struct parser *parser, int level);
 
 static struct pysyntax *parse_unary(struct parser *parser);
 
-/* A name or constant, perhaps ** an operand with its sign. */
+/* Parses a name or constant, optionally followed by ** and an operand with its sign. */
 static struct pysyntax *parse_power(struct parser *parser)
 {
 	struct pysyntax *node = parser_primary(parser);
@@ -120,7 +120,7 @@ fail:
 	return NULL;
 }
 
-/* The operator of at least this level that comes next; -1: none. */
+/* The index in `operators` of the current token if its level is at least `level`; -1: none. */
 static int next_operator(const struct parser *parser, int level)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(operators); i++)
@@ -148,7 +148,7 @@ static struct pysyntax *parse_binary(struct parser *parser, int level)
 	return left;
 }
 
-/* A comparison's operator, of one word or two; taken. 1: there is one. */
+/* Takes a comparison operator of one word or two. 1: taken, 0: none, -1: an error. */
 static int pysyntax_take_comparison(struct parser *parser, enum pyoperator *operator)
 {
 	bool is_negated = false;
@@ -216,7 +216,7 @@ static struct pysyntax *parse_not(struct parser *parser)
 	return NULL;
 }
 
-/* One or more operands with the same word between. */
+/* Parses one or more operands with the same word (and, or) between them. */
 static struct pysyntax *pysyntax_parse_words(struct parser *parser, const char *word,
 					     enum pysyntax_kind kind,
 					     struct pysyntax *(*parse)(struct parser *parser))
@@ -245,7 +245,7 @@ static struct pysyntax *parse_or(struct parser *parser)
 	return pysyntax_parse_words(parser, "or", PYSYNTAX_OR, parse_and);
 }
 
-/* Behind the value of "value if condition else other". */
+/* Parses "if condition else other" behind owned_value. */
 static struct pysyntax *parse_choice(struct parser *parser, struct pysyntax *owned_value)
 {
 	struct pysyntax *node = NULL;
@@ -284,7 +284,7 @@ struct pysyntax *parser_expression(struct parser *parser)
 	return parse_choice(parser, node);
 }
 
-/* "*0x7f1200:4" */
+/* Parses "*0x7f1200:4". */
 static struct pysyntax *pysyntax_parse_place(const char *text, struct error *error)
 {
 	struct pysyntax *node;

@@ -1,8 +1,7 @@
 /*
- * pysyntax: the part of Python's expressions that is compared from outside,
- * as a tree. Bounded in length, depth and number of nodes; what it leaves out
- * (calls, lambda, comprehensions, assignments …) is refused with a sentence
- * that names the column, counted in characters from 1.
+ * pysyntax: parses the supported part of Python's expressions into a tree, bounded in length, depth
+ * and number of nodes. Calls, lambda, comprehensions, assignments and other syntax are refused with
+ * an error that names the column, counted in characters from 1.
  */
 #ifndef BACKENDS_EXPRESSION_PYSYNTAX_H
 #define BACKENDS_EXPRESSION_PYSYNTAX_H
@@ -19,19 +18,19 @@ enum pysyntax_kind {
 	PYSYNTAX_NONE,
 	PYSYNTAX_TRUE,
 	PYSYNTAX_FALSE,
-	PYSYNTAX_INTEGER, /* text: its digits, base: of them */
+	PYSYNTAX_INTEGER, /* text: the digits, base: their base */
 	PYSYNTAX_FLOAT,
 	PYSYNTAX_STRING, /* characters */
 	PYSYNTAX_BYTES,
-	PYSYNTAX_TUPLE, /* items, and so have the next two */
+	PYSYNTAX_TUPLE, /* items, as for LIST and SET */
 	PYSYNTAX_LIST,
 	PYSYNTAX_SET,
 	PYSYNTAX_NAME,	    /* text */
 	PYSYNTAX_ATTRIBUTE, /* items[0] . text */
 	PYSYNTAX_INDEX,	    /* items[0] [ items[1] ] */
-	PYSYNTAX_SLICE,	    /* items: start, stop, perhaps step; as an index */
-	PYSYNTAX_ELLIPSIS,  /* the same */
-	PYSYNTAX_LEN,	    /* of items[0] */
+	PYSYNTAX_SLICE,	    /* items: start, stop, optional step; only as an index */
+	PYSYNTAX_ELLIPSIS,  /* "...", only as an index */
+	PYSYNTAX_LEN,	    /* len(items[0]) */
 	PYSYNTAX_ITEM,	    /* items[0] .item() */
 	PYSYNTAX_UNARY,	    /* operator items[0] */
 	PYSYNTAX_BINARY,    /* items[0] operator items[1] */
@@ -40,7 +39,7 @@ enum pysyntax_kind {
 	PYSYNTAX_AND,	    /* items */
 	PYSYNTAX_OR,
 	PYSYNTAX_CHOICE, /* items: condition, value if true, value if false */
-	PYSYNTAX_PLACE,	 /* *0xADDRESS:LENGTH, alone */
+	PYSYNTAX_PLACE,	 /* *0xADDRESS:LENGTH, always the whole expression */
 };
 
 enum pyoperator {
@@ -54,7 +53,7 @@ enum pyoperator {
 	PYOPERATOR_IS_NOT,
 	PYOPERATOR_IN,
 	PYOPERATOR_NOT_IN,
-	/* Of numbers. */
+	/* arithmetic and bits */
 	PYOPERATOR_OR,
 	PYOPERATOR_XOR,
 	PYOPERATOR_AND,
@@ -67,28 +66,28 @@ enum pyoperator {
 	PYOPERATOR_FLOOR_DIVIDE,
 	PYOPERATOR_MODULO,
 	PYOPERATOR_POWER,
-	PYOPERATOR_INVERT, /* unary, and so are + and - */
+	PYOPERATOR_INVERT, /* unary; ADD and SUBTRACT may be unary, too */
 };
 
 struct pysyntax {
 	enum pysyntax_kind kind;
 	enum pyoperator operator;
-	enum pyoperator link; /* before an operand of PYSYNTAX_COMPARE */
+	enum pyoperator link; /* comparison before this operand of PYSYNTAX_COMPARE */
 	int column;
-	int depth; /* of the tree below it, 1: a leaf */
+	int depth; /* height of the tree; 1: a leaf */
 	char *text;
 	int base;
 	double number;
 	uint32_t *characters;
 	size_t character_count;
-	uint64_t address; /* of PYSYNTAX_PLACE, and length */
+	uint64_t address; /* of PYSYNTAX_PLACE, like length (bytes) */
 	int length;
 	struct pysyntax **items;
 	size_t count;
 	size_t capacity;
 };
 
-/* NULL and a sentence. */
+/* Parses an expression. NULL: *error is set. */
 struct pysyntax *pysyntax_parse(const char *text, struct error *error);
 void pysyntax_free(struct pysyntax *syntax);
 /* "==", "not in" … */

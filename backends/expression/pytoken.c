@@ -20,7 +20,7 @@ static const char *const keywords[] = {
 	"or",	 "pass",     "raise", "return", "try",	"while",  "with",   "yield",
 };
 
-/* The longer ones first. */
+/* A symbol comes before its own prefixes: the first match counts. */
 static const char *const symbols[] = {
 	"...", "**=", "//=", "<<=", ">>=", "==", "!=", "<=", ">=", "<<", ">>", "//", "**", ":=",
 	"->",  "+=",  "-=",  "*=",  "/=",  "%=", "&=", "|=", "^=", "@=", "<",  ">",  "(",  ")",
@@ -43,7 +43,7 @@ static bool pytoken_is_name(char c)
 	return pytoken_is_name_start(c) || pytoken_is_digit(c);
 }
 
-/* -1: no digit. */
+/* -1: not a digit. */
 static int digit_value(char c)
 {
 	if (pytoken_is_digit(c))
@@ -103,7 +103,10 @@ void pytokens_clear(struct pytokens *tokens)
 	clear_token(&tokens->token);
 }
 
-/* Digits of a base with single underscores between; how many bytes. */
+/*
+ * Returns the length of digits in the base, with single underscores between digits. may_begin_low:
+ * an underscore may come first.
+ */
 static size_t scan_digits(const char *at, int base, bool may_begin_low)
 {
 	size_t length = 0;
@@ -130,7 +133,7 @@ static char *without_underscores(const char *start, size_t length)
 	return text;
 }
 
-/* 0x1f, 0o17, 0b1: where the digits begin; NULL: decimal. */
+/* Sets *base; returns the position of the digits of 0x1f, 0o17 or 0b1; NULL: decimal. */
 static const char *find_prefix(const char *start, int *base)
 {
 	static const struct {
@@ -148,7 +151,7 @@ static const char *find_prefix(const char *start, int *base)
 	return NULL;
 }
 
-/* Bytes of what makes a number with this many digits a float; 0: nothing. */
+/* The length of the fraction and exponent behind the first digits; 0: the number is an integer. */
 static size_t scan_fraction(const char *start, size_t digits)
 {
 	size_t length = digits;
@@ -194,9 +197,9 @@ static int pytoken_take_number(struct pytokens *tokens, struct error *error)
 	return 0;
 }
 
-/* A string that is being read. */
+/* The string literal that is being read. */
 struct quoted {
-	const char *at; /* in the text */
+	const char *at; /* next character to read */
 	char quote;
 	bool is_raw;
 	bool is_bytes;
@@ -211,7 +214,7 @@ static void pytoken_put(struct quoted *quoted, uint32_t character)
 	quoted->characters[quoted->count++] = character;
 }
 
-/* Digits of an escape; -1: there are not that many, or it is no character. */
+/* Appends the character of an escape of `count` digits; -1: too few digits, or no code point. */
 static int take_code(struct quoted *quoted, int count, int base)
 {
 	uint32_t code = 0;
@@ -239,7 +242,7 @@ static int count_octal(const char *at)
 	return count;
 }
 
-/* What follows a backslash; one that means nothing stays as it is. */
+/* Appends the character of the escape behind a backslash; an unknown escape keeps its backslash. */
 static int pytoken_take_escape(struct quoted *quoted)
 {
 	static const char named[] = "\\\\''\"\"a\ab\bf\fn\nr\rt\tv\v";
@@ -286,7 +289,7 @@ static int take_characters(struct pytokens *tokens, struct quoted *quoted, struc
 		if (character != '\\' || !*quoted->at) {
 			pytoken_put(quoted, character);
 		} else if (quoted->is_raw) {
-			/* A quote behind it does not end the string. */
+			/* In a raw string, a quote behind a backslash does not end the string. */
 			pytoken_put(quoted, character);
 			pytoken_put(quoted, (uint32_t)text_next(&quoted->at));
 		} else if (pytoken_take_escape(quoted) < 0) {
@@ -298,7 +301,7 @@ static int take_characters(struct pytokens *tokens, struct quoted *quoted, struc
 	return 0;
 }
 
-/* Length of what may stand before a quote: r, b, u, rb …; -1: no string. */
+/* The length of the prefix (r, b, u, rb …) of a string literal; -1: no string begins at start. */
 static int scan_string_prefix(const char *start)
 {
 	static const char letters[] = "rRbBuUfFtT";
@@ -309,7 +312,7 @@ static int scan_string_prefix(const char *start)
 	return start[length] == '\'' || start[length] == '"' ? length : -1;
 }
 
-/* u stands alone; no letter comes twice. */
+/* Whether the letters are a valid prefix: u stands alone, and no letter comes twice. */
 static bool is_prefix(const char *start, int length)
 {
 	char first = (char)(start[0] | 0x20);

@@ -1,9 +1,8 @@
 /*
- * pytoken: the words of a Python expression, one after the other.
+ * pytoken: splits a Python expression into tokens, one after the other.
  *
- * The text is hostile: what is no UTF-8, holds control characters, or is
- * written in a way that is not read from outside gives a sentence with its
- * column.
+ * The text is hostile: text that is not UTF-8, control characters and unsupported notations give an
+ * error with the column.
  */
 #ifndef BACKENDS_EXPRESSION_PYTOKEN_H
 #define BACKENDS_EXPRESSION_PYTOKEN_H
@@ -16,7 +15,7 @@ struct error;
 
 enum pytoken_kind {
 	PYTOKEN_END,
-	PYTOKEN_NAME, /* keywords, too */
+	PYTOKEN_NAME, /* or a keyword */
 	PYTOKEN_INTEGER,
 	PYTOKEN_FLOAT,
 	PYTOKEN_STRING,
@@ -26,28 +25,28 @@ enum pytoken_kind {
 
 struct pytoken {
 	enum pytoken_kind kind;
-	const char *start; /* in the text */
+	const char *start; /* points into the expression's text */
 	size_t length;
-	char *text; /* of PYTOKEN_INTEGER: its digits, without the prefix */
-	int base;   /* of them */
+	char *text; /* digits of an integer without prefix, or a float's text */
+	int base;   /* base of the integer: 2, 8, 10 or 16 */
 	double number;
-	uint32_t *characters; /* of a string or bytes */
+	uint32_t *characters; /* code points of a string, or bytes */
 	size_t character_count;
 };
 
-/* Zeroed but for text; then pytokens_next() takes the first. */
+/* Initialise with zeros and `text`; pytokens_next() then reads the first token. */
 struct pytokens {
 	const char *text;
-	const char *next; /* behind the token */
+	const char *next; /* behind the current token; NULL: no token read yet */
 	struct pytoken token;
 };
 
-/* Replaces the token by the next one; -1 and a sentence. */
+/* Replaces the token by the next token. Returns 0, or -1 with *error set. */
 int pytokens_next(struct pytokens *tokens, struct error *error);
 void pytokens_clear(struct pytokens *tokens);
-/* The column of a place in the text. */
+/* The column of a position in the text, in characters from 1. */
 int pytokens_column(const struct pytokens *tokens, const char *at);
-/* "At column 5: " and the rest; always -1. */
+/* Sets *error to "At column 5: " and the formatted text; always returns -1. */
 int pytokens_refuse(const struct pytokens *tokens, const char *at, struct error *error,
 		    const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* Whether the token is this symbol or word. */

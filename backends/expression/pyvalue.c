@@ -75,7 +75,7 @@ bool pyvalue_is_integer(const struct pyvalue *value)
 	return value->kind == PYVALUE_INTEGER || value->kind == PYVALUE_BOOLEAN;
 }
 
-/* Builtin types whose objects are more than their identity. */
+/* Builtin types that have a kind of their own. */
 static const struct {
 	const char *name;
 	enum pyvalue_kind kind;
@@ -100,7 +100,7 @@ static const struct {
 	{ "numpy.ndarray", PYVALUE_ARRAY },
 };
 
-/* Whether this is one of them; value's kind is set then. */
+/* Whether the type is one of `bases` or a scalar of numpy; sets value's kind. */
 static bool is_base(struct pyreader *reader, const struct pytype *type, struct pyvalue *value)
 {
 	char name[NAME_MAXIMUM];
@@ -227,7 +227,7 @@ const char *pyvalue_base_name(struct pyevaluation *evaluation, const struct pyva
 			      : pyvalue_type_name(evaluation, value);
 }
 
-/* The class of value does not do this as its base does. */
+/* Refuses an operation because the class of value overrides the method. */
 static int pyvalue_refuse_own(struct pyevaluation *evaluation, const struct pyvalue *value,
 			      const char *method)
 {
@@ -333,7 +333,7 @@ int64_t pyvalue_length(struct pyevaluation *evaluation, const struct pyvalue *va
 	return length;
 }
 
-/* An instance is true unless its class says how to tell. */
+/* An instance is true unless its class has __bool__ or __len__, which are code of the program. */
 static int object_truth(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
 	static const enum pyslot asked[] = { PYSLOT_TRUTH, PYSLOT_MAP_LENGTH, PYSLOT_LENGTH };

@@ -1,12 +1,12 @@
 /*
- * pyvalue: what an expression comes to while it is compared from outside: an
- * object of the process, or something that was computed here (address 0).
+ * pyvalue: the value of an expression or of a part of the expression: an object of the process, or
+ * a computed value (address 0).
  *
- * An object has the kind of its nearest builtin base. A class of the program
- * may have put something else in the place of what the base does; pyslot.h
- * tells, and that is refused.
+ * An object has the kind of its nearest builtin base. If a class of the program overrides the
+ * operation of that base (pyslot.h), the operation is refused.
  *
- * What a value refers to lives as long as its pyevaluation.
+ * Memory to which a value points lives as long as its pyevaluation. "An error" in this header means
+ * that evaluation->error is set.
  */
 #ifndef BACKENDS_EXPRESSION_PYVALUE_H
 #define BACKENDS_EXPRESSION_PYVALUE_H
@@ -24,27 +24,27 @@ struct pyreader;
 struct pytensor;
 
 enum pyvalue_kind {
-	PYVALUE_OBJECT, /* none of these */
+	PYVALUE_OBJECT, /* any other object */
 	PYVALUE_NONE,
-	PYVALUE_BOOLEAN, /* integer, too */
+	PYVALUE_BOOLEAN, /* the value is in `integer` */
 	PYVALUE_INTEGER,
 	PYVALUE_FLOAT,
 	PYVALUE_STRING,
 	PYVALUE_BYTES,
-	PYVALUE_TUPLE, /* items when computed, and so have list and set */
+	PYVALUE_TUPLE, /* `items` if computed, as for list and set */
 	PYVALUE_LIST,
-	PYVALUE_SET, /* frozenset as well */
+	PYVALUE_SET, /* frozenset, too */
 	PYVALUE_DICT,
 	PYVALUE_RANGE,
 	PYVALUE_DEQUE,
 	PYVALUE_BUFFER,	 /* bytearray, array.array */
-	PYVALUE_TENSOR,	 /* torch's */
-	PYVALUE_ARRAY,	 /* numpy's */
-	PYVALUE_SERIES,	 /* a column of pandas' DataFrame; computed */
-	PYVALUE_ELEMENT, /* of one of them, or a scalar of numpy */
+	PYVALUE_TENSOR,	 /* torch.Tensor */
+	PYVALUE_ARRAY,	 /* numpy.ndarray */
+	PYVALUE_SERIES,	 /* a column of pandas' DataFrame; always computed */
+	PYVALUE_ELEMENT, /* of a tensor, array or buffer, or a scalar of numpy */
 };
 
-/* An element's type, as struct.pack names it: "f", and how it is called. */
+/* An element's type: the struct module's letter, such as 'f', and the dtype's name. */
 struct pyelement {
 	char format;
 	const char *name; /* "float32"; static */
@@ -54,26 +54,26 @@ struct pyelement {
 struct pyvalue {
 	enum pyvalue_kind kind;
 	uint64_t address; /* 0: computed */
-	uint64_t type;	  /* of the object */
-	uint64_t base;	  /* the builtin type that gave it its kind */
+	uint64_t type;	  /* address of the object's type */
+	uint64_t base;	  /* address of the builtin type that decides kind */
 	struct pybig integer;
-	double number;		    /* of a float, or an element that is one */
+	double number;		    /* of a float, or of an element with a float type */
 	const uint32_t *characters; /* of a computed str or bytes */
 	const struct pyvalue *items;
 	size_t count; /* of characters or items */
 	struct pyelement element;
-	const struct pytensor *view; /* of a tensor that is made here; NULL */
-	uint64_t whole;		     /* the object that it is a part of */
-	bool is_unseen;		     /* of its gradient, which Python never saw */
-	int64_t column;		     /* of a Series, in the whole */
+	const struct pytensor *view; /* description of a computed part of `whole`; NULL: none */
+	uint64_t whole;		     /* address of the object that contains the view */
+	bool is_unseen;		     /* the view is of whole's gradient, which no object wraps */
+	int64_t column;		     /* index of a Series in `whole`, a DataFrame */
 };
 
-/* One evaluation: what it reads, and what it has allocated. */
+/* One evaluation: the process and frame that are read, and the memory allocated for values. */
 struct pyevaluation {
 	struct pyreader *reader;
 	const struct pyobject_frame *frame;
 	struct error *error;
-	int depth; /* of comparisons, or compiled modules, within others */
+	int depth; /* nesting of comparisons, or of compiled modules */
 	void **owned;
 	size_t owned_count;
 	size_t owned_capacity;
@@ -81,34 +81,39 @@ struct pyevaluation {
 };
 
 void pyevaluation_clear(struct pyevaluation *evaluation);
-/* Memory that is freed with the evaluation. */
+/* Allocates zeroed memory that pyevaluation_clear() frees. */
 void *pyevaluation_allocate(struct pyevaluation *evaluation, size_t size);
-/* Before a copy whose size the expression decides: -1 and a sentence when all
- * that the evaluation has would be more than 64 MiB. */
+/*
+ * Checks before a copy whose size the expression decides. -1: an error, the evaluation would have
+ * allocated more than 64 MiB.
+ */
 int pyevaluation_check_room(struct pyevaluation *evaluation, size_t size);
 
-/* The object at address as a value; -1 and a sentence. */
+/* Loads the object at address as a value. Returns 0, or -1: an error. */
 int pyvalue_load(struct pyevaluation *evaluation, uint64_t address, struct pyvalue *value);
 void pyvalue_set_integer(struct pyevaluation *evaluation, struct pyvalue *value, int64_t integer);
 void pyvalue_set_float(struct pyvalue *value, double number);
 void pyvalue_set_boolean(struct pyevaluation *evaluation, struct pyvalue *value, bool truth);
-/* int or bool: the integer counts. */
+/* Whether the value is an int or bool. */
 bool pyvalue_is_integer(const struct pyvalue *value);
-/* "int", "train.Net": for a sentence; lives with the evaluation. */
+/* The type's name for an error, "int" or "train.Net"; valid as long as the evaluation. */
 const char *pyvalue_type_name(struct pyevaluation *evaluation, const struct pyvalue *value);
-/* The same of the builtin type that gave it its kind. */
+/* Like pyvalue_type_name(), for the builtin type that decides the value's kind. */
 const char *pyvalue_base_name(struct pyevaluation *evaluation, const struct pyvalue *value);
-/* What bool() would say: 1, 0, or -1 and a sentence. */
+/* The result of bool(): 1, 0, or -1: an error. */
 int pyvalue_truth(struct pyevaluation *evaluation, const struct pyvalue *value);
-/* What len() would say; -1 and a sentence. */
+/* The result of len(), or -1: an error. */
 int64_t pyvalue_length(struct pyevaluation *evaluation, const struct pyvalue *value);
-/* The characters of any str, or the bytes; 0, or -1 and a sentence. */
+/* Gets the characters of any str, or the bytes of any bytes. Returns 0, or -1: an error. */
 int pyvalue_characters(struct pyevaluation *evaluation, const struct pyvalue *value,
 		       const uint32_t **characters, size_t *count);
-/* Item number (from 0 on) of a tuple, list, deque or range that has it. */
+/*
+ * Loads item `number`, from 0, of a tuple, list, deque or range that has such an item. -1: an
+ * error.
+ */
 int pyvalue_item(struct pyevaluation *evaluation, const struct pyvalue *value, int64_t number,
 		 struct pyvalue *item);
-/* As a variable shows it: appends its text and the name of its type. */
+/* Appends the value's text as repr() prints it. */
 void pyvalue_write(struct pyevaluation *evaluation, const struct pyvalue *value,
 		   struct buffer *text);
 

@@ -16,13 +16,13 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-/* What is left of a tensor, its dimensions from taken on not yet indexed. */
+/* A tensor while an index is applied: dimensions of tensor from `taken` on are not indexed yet. */
 struct view {
 	struct pyevaluation *evaluation;
 	struct pytensor *tensor;
 	int64_t shape[PYTENSOR_DIMENSIONS];
 	int64_t strides[PYTENSOR_DIMENSIONS];
-	int count; /* of those */
+	int count; /* dimensions in shape and strides */
 	int taken;
 	bool is_torch;
 };
@@ -49,7 +49,7 @@ static int pyview_add_dimension(struct view *view, int64_t size, int64_t stride)
 	return 0;
 }
 
-/* Moves the first element by so many steps of the dimension. */
+/* Moves the first element by `steps` steps of the dimension `taken`. */
 static int pyview_move(struct view *view, int64_t steps)
 {
 	struct pytensor *tensor = view->tensor;
@@ -81,7 +81,7 @@ static int pyview_take_number(struct view *view, const struct pyvalue *index)
 	return 0;
 }
 
-/* A bound of a slice, cut to what there is. */
+/* Evaluates a bound of a slice, and clips the bound to least … most. */
 static int read_bound(struct view *view, const struct pysyntax *syntax, int64_t fallback,
 		      int64_t least, int64_t most, int64_t *bound)
 {
@@ -144,7 +144,7 @@ static int pyview_take_slice(struct view *view, const struct pysyntax *slice)
 		return -1;
 	count = is_back ? (start - stop - step - 1) / -step : (stop - start + step - 1) / step;
 	if (count <= 0) {
-		/* numpy begins an empty one anew, torch does not. */
+		/* For an empty slice numpy ignores start and step, torch does not. */
 		count = 0;
 		if (!view->is_torch)
 			step = 1;
@@ -168,7 +168,10 @@ static int take_whole(struct view *view)
 	return 0;
 }
 
-/* Its stride is of no use, but is told. */
+/*
+ * Adds a dimension of size 1 for None; its stride is not used but shown, so as the library sets
+ * it.
+ */
 static int add_axis(struct view *view)
 {
 	const struct pytensor *tensor = view->tensor;
@@ -201,7 +204,7 @@ static int pyview_take_part(struct view *view, const struct pysyntax *part)
 	return pyview_take_number(view, &index);
 }
 
-/* Those of a tuple, or the only one. */
+/* Lists the parts of an index: the items of a tuple, or the index itself. */
 static size_t list_parts(const struct pysyntax *index, const struct pysyntax *const **parts,
 			 const struct pysyntax *const *only)
 {
@@ -213,7 +216,7 @@ static size_t list_parts(const struct pysyntax *index, const struct pysyntax *co
 	return index->count;
 }
 
-/* Dimensions that the parts from there on take. */
+/* How many dimensions the parts index; None and "..." are not counted. */
 static int count_taken(const struct pysyntax *const *parts, size_t count)
 {
 	int taken = 0;
@@ -248,7 +251,7 @@ static int pyview_take_parts(struct view *view, const struct pysyntax *const *pa
 	return 0;
 }
 
-/* It is another tensor than the one that it was made of. */
+/* A view is a new tensor: no parameter, no grad_fn, and requires_grad is unknown unless false. */
 static void become_view(struct pytensor *tensor)
 {
 	if (tensor->requires_grad > 0)
@@ -288,7 +291,7 @@ static void set_value(const struct pyvalue *of, const struct pytensor *view, str
 	};
 }
 
-/* Its only element as a number, where its type is one that is read. */
+/* Sets value to the only element as a number, if elements of the dtype can be read. */
 static int set_element(struct pyevaluation *evaluation, const struct pyvalue *view,
 		       struct pyvalue *value)
 {
@@ -299,7 +302,7 @@ static int set_element(struct pyevaluation *evaluation, const struct pyvalue *vi
 		return 0;
 	if (pyelement_index(evaluation, view, NULL, 0, value))
 		return -1;
-	/* numpy gives a number, torch a tensor of one. */
+	/* A full index gives a scalar in numpy, a tensor of no dimensions in torch. */
 	if (view->kind == PYVALUE_TENSOR) {
 		value->view = view->view;
 		value->whole = view->whole;
@@ -410,7 +413,7 @@ int pyview_attribute(struct pyevaluation *evaluation, const struct pyvalue *tens
 {
 	static const struct {
 		const char *name;
-		bool is_torch; /* numpy has another one */
+		bool is_torch; /* numpy's attribute of this name means something else */
 		int (*get)(struct pyevaluation *evaluation, struct pytensor *tensor,
 			   const char *name);
 	} views[] = { { "T", false, get_transposed },

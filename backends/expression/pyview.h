@@ -1,7 +1,6 @@
 /*
- * pyview: parts of tensors and arrays, made here as their library makes them:
- * other sizes, strides and a first element over the same memory. Nothing of
- * it is in the process.
+ * pyview: parts of tensors and arrays, computed here as their library would: other sizes, strides
+ * and first element over the same memory. No object is created in the process.
  */
 #ifndef BACKENDS_EXPRESSION_PYVIEW_H
 #define BACKENDS_EXPRESSION_PYVIEW_H
@@ -13,14 +12,14 @@ struct pytensor;
 struct pyvalue;
 
 /*
- * tensor[index], of whole numbers, slices, "..." and None; -1 and a sentence.
- * One that has all indices is an element.
+ * Evaluates tensor[index] of integers, slices, "..." and None; an index for each dimension gives an
+ * element. Returns 0, or -1 with evaluation->error set.
  */
 int pyview_index(struct pyevaluation *evaluation, const struct pyvalue *tensor,
 		 const struct pysyntax *index, struct pyvalue *value);
 /*
- * T, mT, data and what is told of a tensor in numbers; 1: value is set, 0: not
- * one of these, -1 and a sentence.
+ * Evaluates T, mT, data, requires_grad, size, nbytes and itemsize. 1: value is set, 0: another
+ * name, -1: evaluation->error is set.
  */
 int pyview_attribute(struct pyevaluation *evaluation, const struct pyvalue *tensor,
 		     const char *name, struct pyvalue *value);
