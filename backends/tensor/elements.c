@@ -1,11 +1,9 @@
 /*
- * A row of units, of indices start to start + count, is cut into boxes: parts
- * of all dimensions, each a full rectangle (of a 2-D tensor: the rest of a
- * row, whole rows, the begin of a row). A box is read in the order of memory:
- * its dimensions by stride, the least first, are taken together to one run of
- * bytes as long as the gaps between are small, for a system call for what is
- * not needed costs less than another part of one. The runs of one box are the
- * parts of one system call. From them the units are picked in their order.
+ * Reads a range of units as boxes: full rectangles over all dimensions (of a 2-D tensor: the rest
+ * of a row, whole rows, the start of a row). A box is read in the order of memory: its dimensions,
+ * sorted by stride, are merged into one run of bytes as long as the gaps between are small, because
+ * a system call reads superfluous bytes faster than another iovec. The runs of a box are the iovecs
+ * of process_vm_readv(2). From the runs the units are picked in the order of their indices.
  */
 #include "backends/tensor/elements.h"
 
@@ -22,26 +20,26 @@
 #include "base/error.h"
 #include "protocol/dtype.h"
 
-/* Bytes between units that are read along. */
+/* Largest gap between units, in bytes, that is read along with the units. */
 #define GAP_MAXIMUM 512
-/* Bytes that a box may take as they lie. */
+/* Most bytes of memory that a box's runs may take. */
 #define SCRATCH_MAXIMUM ((int64_t)4 << 20)
-/* Parts of one system call (UIO_MAXIOV). */
+/* Most iovecs of one system call (UIO_MAXIOV). */
 #define PARTS_MAXIMUM 1024
 
 struct box {
-	uint64_t address; /* of the first in memory */
+	uint64_t address; /* address of the first unit in memory */
 	int dimension_count;
 	int64_t shape[ELEMENTS_DIMENSIONS];
 	int64_t strides[ELEMENTS_DIMENSIONS];
 	int64_t unit_count;
 };
 
-/* How a box lies: its dimensions by stride, the least first. */
+/* The order of a box in memory: its dimensions, the smallest stride first. */
 struct order {
 	int dimensions[ELEMENTS_DIMENSIONS];
-	int count;	/* without those of stride 0 */
-	int run_count;	/* so many of them are within a run */
+	int count;	/* dimensions, without those of stride 0 */
+	int run_count;	/* how many of these dimensions lie within a run */
 	int64_t length; /* bytes of a run */
 	int64_t runs;
 };
@@ -52,7 +50,7 @@ static void elements_add_dimension(struct elements *elements, int64_t size, int6
 
 	if (size == 1)
 		return;
-	/* The one before continues where this one ends. */
+	/* The previous dimension is contiguous with this one: merge them. */
 	if (last >= 0 && elements->strides[last] == stride * size) {
 		elements->shape[last] *= size;
 		elements->strides[last] = stride;
@@ -102,7 +100,7 @@ static int64_t absolute(int64_t value)
 	return value < 0 ? -value : value;
 }
 
-/* The dimensions of stride 0 are left out. */
+/* Leaves out dimensions of stride 0. */
 static void sort_dimensions(const int64_t *strides, int count, struct order *order)
 {
 	order->count = 0;
@@ -145,7 +143,7 @@ void elements_sort(struct elements *elements)
  * System calls
  */
 
-/* 0, or an errno. */
+/* Returns 0, or an errno. */
 static int elements_read_parts(pid_t pid, struct iovec *parts, size_t count, void *out,
 			       size_t length)
 {
@@ -157,7 +155,7 @@ static int elements_read_parts(pid_t pid, struct iovec *parts, size_t count, voi
 	return (size_t)done == length ? 0 : EFAULT;
 }
 
-/* Each run of the box, one after the other; 0, or an errno. */
+/* Reads all runs of the box, one after the other; returns 0, or an errno. */
 static int read_runs(const struct elements *elements, const struct box *box,
 		     const struct order *order, uint8_t *scratch)
 {
@@ -220,7 +218,7 @@ static void elements_plan(const struct elements *elements, const struct box *box
 		order->runs *= box->shape[order->dimensions[i]];
 }
 
-/* The strides by which the units that are wanted lie in what was read. */
+/* Computes the strides of the box's units within the runs that were read. */
 static void elements_describe(const struct box *box, const struct order *order, int64_t *strides)
 {
 	int64_t stride = order->length;
@@ -242,7 +240,7 @@ static void elements_describe(const struct box *box, const struct order *order, 
 
 static int read_box(const struct elements *elements, const struct box *box, uint8_t *out);
 
-/* Two halves along the first dimension that has two. */
+/* Reads the two halves of the box along its first dimension of size 2 or more. */
 static int read_halves(const struct elements *elements, const struct box *box, uint8_t *out)
 {
 	struct box half = *box;
@@ -265,7 +263,7 @@ static int read_halves(const struct elements *elements, const struct box *box, u
 	return read_box(elements, &half, out);
 }
 
-/* Backwards: its first in memory is the last by index. */
+/* Reverses dimensions of negative stride: the last index then comes first in memory. */
 static void elements_turn(struct box *box, bool *is_turned)
 {
 	for (int i = 0; i < box->dimension_count; i++) {
@@ -277,7 +275,7 @@ static void elements_turn(struct box *box, bool *is_turned)
 	}
 }
 
-/* 0, or an errno. */
+/* Returns 0, or an errno. */
 static int read_box(const struct elements *elements, const struct box *box, uint8_t *out)
 {
 	bool is_turned[ELEMENTS_DIMENSIONS];
@@ -310,7 +308,7 @@ static int read_box(const struct elements *elements, const struct box *box, uint
 	return number;
 }
 
-/* So many whole indices of a dimension, of all behind it. */
+/* Reads `size` indices of a dimension, with all of the following dimensions. */
 static int read_whole(const struct elements *elements, int dimension, uint64_t address,
 		      int64_t size, uint8_t *out)
 {
@@ -329,8 +327,8 @@ static int read_whole(const struct elements *elements, int dimension, uint64_t a
 }
 
 /*
- * Units start to start + count of those behind address, from that dimension
- * on. place is how many one index of it has.
+ * Reads units start to start + count of the subtensor at address, which has the dimensions from
+ * `dimension` on. place is the number of units in one index of `dimension`.
  */
 static int elements_read_range(const struct elements *elements, int dimension, uint64_t address,
 			       int64_t place, int64_t start, int64_t count, uint8_t *out)
@@ -368,7 +366,7 @@ static int elements_read_range(const struct elements *elements, int dimension, u
 	return elements_read_range(elements, dimension + 1, address, inner, 0, count, out);
 }
 
-/* 0, or an errno. */
+/* Returns 0, or an errno. */
 static int read_units(const struct elements *elements, int64_t start, int64_t count, uint8_t *out)
 {
 	int64_t size = elements->dimension_count > 0 ? elements->shape[0] : 1;

@@ -1,15 +1,15 @@
 /*
- * elements: the values of a tensor in the order of their indices, read from
- * the process's memory into one row, little-endian, whatever strides and byte
- * order they lie with.
+ * elements: reads the values of a tensor from the process's memory into a contiguous array,
+ * little-endian and in the order of their indices, whatever the tensor's strides and byte order
+ * are.
  *
- * They are counted in units here: what is turned around together, and is read
- * and hashed as such: one for a float, two for a complex number, each
- * character of a str, each byte of a void. So no element is too large.
+ * Elements consist of units, which are byte-swapped, read and hashed as a whole: a float is one
+ * unit, a complex number two, a str one per character, a void one per byte. So no element is too
+ * large.
  *
- * Elements that lie in a row are read in one go. Of others all that lie near
- * each other are fetched at once, in the order in which they lie, and put into
- * the order of their indices here. What is fetched at a time is bounded.
+ * Contiguous elements are read at once. Of other elements, all that are near each other in memory
+ * are fetched together and then put into the order of their indices. The memory for this is
+ * bounded.
  */
 #ifndef BACKENDS_TENSOR_ELEMENTS_H
 #define BACKENDS_TENSOR_ELEMENTS_H
@@ -24,33 +24,33 @@ struct error;
 
 #define ELEMENTS_DIMENSIONS (TENSOR_DIMENSIONS + 1)
 
-/* Plain values; threads may read by the same one at once. */
+/* Plain values; several threads may read through the same struct. */
 struct elements {
 	pid_t pid;
 	uint64_t address;
-	int unit_size; /* 1, 2, 4, 8 or 16 */
+	int unit_size; /* bytes: 1, 2, 4, 8 or 16 */
 	bool is_swapped;
-	uint8_t bits;	    /* of each byte that count; the others are read as 0 */
-	int64_t item_units; /* of one element */
-	int64_t unit_count; /* of all */
-	/* Without those of size 1; what lies in a row is one dimension. */
+	uint8_t bits;	    /* valid bits of each byte; other bits are read as 0 */
+	int64_t item_units; /* units of one element */
+	int64_t unit_count; /* units of all elements */
+	/* Dimensions of size 1 are left out; contiguous dimensions are merged into one. */
 	int dimension_count;
 	int64_t shape[ELEMENTS_DIMENSIONS];
 	int64_t strides[ELEMENTS_DIMENSIONS]; /* bytes */
 };
 
-/* Of a layout that was checked. */
+/* Initialises from a layout that tensor_layout_check() accepted. */
 void elements_init(struct elements *elements, const struct tensor_layout *layout);
 /*
- * The same values in the order in which they lie, which is the fastest one:
- * for what does not depend on the order.
+ * Changes the order to that of memory, which is the fastest: for results that do not depend on the
+ * order.
  */
 void elements_sort(struct elements *elements);
-/* Units that are well read at a time, whole elements where they fit. */
+/* A good number of units to read at a time, at most `maximum`; whole elements if they fit. */
 int64_t elements_step(const struct elements *elements, int64_t maximum);
 /*
- * Reads so many units from start on. Returns how many it could read: if fewer,
- * the sentence says which element cannot be, and why.
+ * Reads `count` units from `start` on. Returns the number of units read; if fewer, *error names the
+ * first unreadable element and the reason.
  */
 int64_t elements_read(const struct elements *elements, int64_t start, int64_t count, void *out,
 		      struct error *error);

@@ -13,9 +13,7 @@
 #include "base/json.h"
 #include "protocol/stack.h"
 
-/*
- * What is asked for
- */
+/* The request */
 
 int expression_lookup_parse(struct expression_lookup *finding, const json_t *arguments,
 			    struct error *error)
@@ -58,13 +56,13 @@ const char *expression_lookup_name(const struct expression_lookup *finding)
  * Frames
  */
 
-/* A stack as it is now, and what its depths are called. */
+/* The current stack of a thread. */
 struct frames {
 	const struct peek *reading;
 	struct pyreader *reader;
 	int count;
-	int above; /* frames that the asker does not know of */
-	/* Which names are Python's own, as far as a look before has seen. */
+	int above; /* newer frames, which the client does not know */
+	/* Which names are builtins, as far as an earlier attempt has found. */
 	struct pyexpression_search *search;
 };
 
@@ -91,7 +89,7 @@ static int open_frames(const struct expression_lookup *finding, struct frames *f
 	return 0;
 }
 
-/* The depth now of the frame that is asked for, or that a search begins at. */
+/* The current depth of the requested frame, or of the first frame to search. */
 static int first_depth(const struct expression_lookup *finding, const struct frames *frames)
 {
 	int depth = finding->depth < 0 ? 0 : (int)finding->depth;
@@ -118,7 +116,7 @@ static int check_function(const struct expression_lookup *finding, const struct 
 	return 0;
 }
 
-/* Python's own, and what was installed. */
+/* Whether a file belongs to Python itself or to an installed package. */
 static bool is_library(const char *file)
 {
 	static const char *const places[] = { "/site-packages/", "/dist-packages/",
@@ -132,10 +130,13 @@ static bool is_library(const char *file)
 	return false;
 }
 
-/* More frames than these are not searched: a recursion has all the same. */
+/* Most frames that are searched: a deep recursion repeats the same functions. */
 #define SEARCHED_MAXIMUM 512
 
-/* Whether a frame has the names, as its own or at least those it sees. */
+/*
+ * Whether all names are bound in a frame; is_own: as its own variables, else as globals and
+ * builtins, too.
+ */
 static bool has_names(const struct expression_lookup *finding, const struct frames *frames,
 		      int depth, bool is_own, struct pyexpression_search *search)
 {
@@ -148,15 +149,15 @@ static bool has_names(const struct expression_lookup *finding, const struct fram
 		      : pyexpression_is_seen(finding->expression, frames->reader, &frame, search);
 }
 
-/* Behind the last one that is searched. */
+/* The depth behind the last frame that is searched. */
 static int end_of_search(const struct frames *frames, int depth)
 {
 	return frames->count > depth + SEARCHED_MAXIMUM ? depth + SEARCHED_MAXIMUM : frames->count;
 }
 
 /*
- * The first one whose own the names are, else the first that sees them, of the
- * program before others; -1 where none knows them.
+ * Finds the first frame whose own variables have the names, else the first frame in which the names
+ * are bound, preferably of the program, not of a library; -1: none.
  */
 static int expression_lookup_search(const struct expression_lookup *finding,
 				    const struct frames *frames, int depth)
@@ -182,7 +183,10 @@ static int expression_lookup_search(const struct expression_lookup *finding,
 	return best;
 }
 
-/* What none knows is read where the search began: that says which it is. */
+/*
+ * If no frame has the names, the frame where the search began is read: the error then tells which
+ * name is unknown.
+ */
 static int expression_lookup_choose_frame(const struct expression_lookup *finding,
 					  struct frames *frames, struct found *found,
 					  struct pyobject_frame *frame, struct error *error)
@@ -209,7 +213,7 @@ static int expression_lookup_choose_frame(const struct expression_lookup *findin
 	return peek_frame(frames->reading, depth, frame, error);
 }
 
-/* Names and lines, for which no thread has to be stopped. */
+/* Describes the frame by names and lines, for which the thread need not be stopped. */
 static json_t *tell_frame(const struct peek *reading, const struct found *found)
 {
 	const struct code *code = peek_code(reading, found->depth);
@@ -226,7 +230,7 @@ static json_t *tell_frame(const struct peek *reading, const struct found *found)
  * Looking
  */
 
-/* At a thread that rested when each began, and has moved when it ended. */
+/* Most attempts to read a thread that was idle when an attempt began, and ran before it ended. */
 #define LOOKS_MAXIMUM 3
 
 static int read_expression(const struct expression_lookup *finding, struct peek *reading,
@@ -246,7 +250,7 @@ static int read_expression(const struct expression_lookup *finding, struct peek 
 		return -1;
 	result = pyexpression_read(finding->expression, reader, &frame,
 				   variable_list_add(&found->list), &found->value, error);
-	/* A name that is not known is none to an agent either. */
+	/* A name that is unbound in the frame is unknown to an agent, too. */
 	found->needs_code = result && pyexpression_is_seen(finding->expression, reader, &frame,
 							   &(struct pyexpression_search){ 0 });
 	return result;
@@ -286,7 +290,7 @@ static int expression_lookup_read_it(struct peek *reading, void *data, struct er
 					 : read_address(look->finding, &reader, found, error);
 }
 
-/* A sentence about one frame is none about those that were searched. */
+/* Replaces an error about the first frame by an error about all frames that were searched. */
 static void explain_search(const struct expression_lookup *finding, const struct found *found,
 			   struct error *error)
 {
@@ -307,7 +311,7 @@ static void explain_search(const struct expression_lookup *finding, const struct
 			  found->searched, finding->text, first.message);
 }
 
-/* 1: the thread was not held, and has moved meanwhile. */
+/* Returns 1: the thread was not stopped and has run meanwhile, so the value may be wrong. */
 static int expression_lookup_look_once(const struct expression_lookup *finding,
 				       struct ptrace_connection *connection, struct found *found,
 				       bool is_last, struct error *error)

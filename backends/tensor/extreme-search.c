@@ -69,7 +69,10 @@ static void seek(struct extreme_search *find, const struct dtype *dtype, const u
 	}
 }
 
-/* Whether there is any of it, before it is sought. */
+/*
+ * Searches the element's index only if the part's statistics show that the part has such an
+ * element.
+ */
 static void extreme_search_add_part(struct extreme_search *find, const struct dtype *dtype,
 				    const uint8_t *bytes, int64_t count, int64_t index)
 {

@@ -25,7 +25,7 @@ void fold_statistics(const struct scan *scan, const struct scan_ranges *ranges,
 	told->share = element_count > 0 ? (double)(all.count + masked) / (double)element_count : 1;
 }
 
-/* One behind the other. */
+/* Appends a hash: `all` then covers the bytes of both, one after the other. */
 static void fold_append_hash(struct scan_hash *all, const struct scan_hash *hash)
 {
 	all->crc = crc_combine(all->crc, hash->crc, hash->length);
@@ -35,7 +35,7 @@ static void fold_append_hash(struct scan_hash *all, const struct scan_hash *hash
 	all->masked_count += hash->masked_count;
 }
 
-/* Where nothing is masked it is that of the values, as without a mask. */
+/* If no element is masked, the hash is that of the values alone, as without a mask. */
 static uint32_t end_hash(const struct scan_hash *all)
 {
 	return all->masked_count == 0 ? all->crc

@@ -1,6 +1,6 @@
 /*
- * fold: puts together what was found in the parts of a scan, in their order,
- * into what is told of the tensor.
+ * fold: merges the results of a scan's parts, in the order of the parts, into the answer for the
+ * tensor.
  */
 #ifndef BACKENDS_TENSOR_FOLD_H
 #define BACKENDS_TENSOR_FOLD_H
@@ -11,13 +11,13 @@ struct scan_ranges;
 struct scan;
 struct tensor;
 
-/* Statistics and their share of that many elements. */
+/* Sets told's statistics, and the share of element_count elements that were read. */
 void fold_statistics(const struct scan *scan, const struct scan_ranges *ranges,
 		     int64_t element_count, struct tensor *told);
-/* The hash of all, and of each block if there are any. */
+/* Sets told's hash of all elements, and of each block if block_count is not 0. */
 void fold_hashes(const struct scan *scan, const struct scan_ranges *ranges, int64_t element_count,
 		 int block_count, struct tensor *told);
-/* A flat index, or -1. */
+/* Returns the flat index of the element that was found, or -1. */
 int64_t fold_find(const struct scan *scan, const struct scan_ranges *ranges);
 
 #endif

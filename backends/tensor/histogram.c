@@ -7,7 +7,7 @@
 #include "banned.h"
 #include "protocol/dtype.h"
 
-/* Halves: the distance of two doubles may be too large for one. */
+/* Computes with halved values: the difference of two doubles may be too large for a double. */
 static void histogram_add_values(const struct histogram_bounds *bounds, const double *values,
 				 size_t count, int64_t *bins)
 {
@@ -16,7 +16,7 @@ static void histogram_add_values(const struct histogram_bounds *bounds, const do
 	double scale = width > 0 ? bounds->bin_count / width : 0;
 	double last = bounds->bin_count - 1;
 
-	/* As near to each other as doubles can be. */
+	/* low and high are so near to each other that the scale overflows. */
 	if (!isfinite(scale))
 		scale = 0;
 	for (size_t i = 0; i < count; i++) {

@@ -1,7 +1,7 @@
 /*
- * histogram: how often a finite element lies in each of as many equal parts
- * from low to high. What lies beyond (written since these were found) counts
- * with the nearest; if low is high, all count with the first.
+ * histogram: counts the finite elements in each of bin_count equal bins from low to high. Values
+ * outside (written after low and high were found) count in the nearest bin; if low equals high, all
+ * values count in the first bin.
  */
 #ifndef BACKENDS_TENSOR_HISTOGRAM_H
 #define BACKENDS_TENSOR_HISTOGRAM_H
@@ -16,7 +16,7 @@ struct histogram_bounds {
 	int bin_count;
 };
 
-/* Elements of a real type, little-endian. */
+/* Adds elements of a real dtype, little-endian, to bins. */
 void histogram_add(const struct histogram_bounds *bounds, const struct dtype *dtype,
 		   const uint8_t *bytes, int64_t count, int64_t *bins);
 

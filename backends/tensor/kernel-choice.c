@@ -1,6 +1,6 @@
 /*
- * The kernel lists in /proc/cpuinfo only what programs may use: what the
- * processor has and the system keeps for each thread.
+ * Chooses a kernel by /proc/cpuinfo. Linux lists only processor features that programs may use:
+ * features whose registers Linux saves for each thread.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ static const struct choice {
 	{ &kernel_plain, { NULL } },
 };
 
-/* A word of the line: " fma" is not in " fma4". */
+/* Whether the flag is a whole word of the line: " fma" is not found in " fma4". */
 static bool has_flag(const char *line, const char *flag)
 {
 	size_t length = strlen(flag);
@@ -44,7 +44,7 @@ static bool has_all(const char *line, const struct choice *choice)
 	return true;
 }
 
-/* What this processor has. */
+/* Reads the first "flags" line of /proc/cpuinfo; "": there is none. */
 static void read_flags(char *line, int size)
 {
 	FILE *file = fopen("/proc/cpuinfo", "re");

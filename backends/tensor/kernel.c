@@ -1,7 +1,6 @@
 /*
- * Each loop does all in one go, for bytes are fetched from further away than
- * the first cache. What it looks at is loaded by memcpy(3), which becomes one
- * instruction: elements need not lie as their type would.
+ * Each loop computes all sums in one pass, because the bytes come from beyond the first-level
+ * cache. Elements are loaded by memcpy(3), which becomes one instruction and needs no alignment.
  */
 #include "backends/tensor/kernel.h"
 
@@ -17,7 +16,7 @@
 
 extern const struct kernel KERNEL;
 
-/* Of a type whose values are counted as such already. */
+/* A loader for a type that C has. */
 #define LOAD(name, type)                                                                           \
 	static type load_##name(const uint8_t *bytes, size_t i)                                    \
 	{                                                                                          \
@@ -65,10 +64,10 @@ static float load_bfloat16(const uint8_t *bytes, size_t i)
 }
 
 /*
- * Moved to where float has its exponent and mantissa, and counted from there
- * (112 more). The least exponent (subnormal) gets the bit that float takes for
- * granted, and loses it as a number: no subnormal float is made use of, which
- * are slow. The greatest (NaN, infinite) becomes float's greatest.
+ * Shifts exponent and mantissa to their places in a float, and adds the difference of the exponent
+ * biases (112). The least exponent (zero, subnormal) gets float's implicit bit, whose value is then
+ * subtracted: so no slow subnormal float occurs. The greatest exponent (NaN, infinity) becomes
+ * float's greatest.
  */
 static float load_float16(const uint8_t *bytes, size_t i)
 {
@@ -82,7 +81,10 @@ static float load_float16(const uint8_t *bytes, size_t i)
 	return kernel_to_float(bits | (half & 0x8000) << 16);
 }
 
-/* Without instructions for it two halves are faster, and rounded once too. */
+/*
+ * Without an instruction for the conversion, two halves are faster, and the sum is rounded only
+ * once, too.
+ */
 static double real_int64(int64_t value)
 {
 #ifdef __AVX512DQ__
@@ -103,9 +105,7 @@ static double real_uint64(uint64_t value)
 
 #define REAL(value) ((double)(value))
 
-/*
- * What becomes of the bounds.
- */
+/* How each type stores its bounds. */
 
 static void kernel_tell_real(struct kernel_sums *sums, double low, double high)
 {
@@ -139,8 +139,8 @@ static const struct kernel_sums empty = {
 };
 
 /*
- * type: in which they are compared; counter: as wide as that, so that nothing
- * has to be spread; real: what makes a double of one.
+ * type: in which values are compared; counter: as wide as type, so that no vector is widened; real:
+ * converts a value to double.
  */
 #define SUM(name, type, counter, real, tell)                                                       \
 	static void sum_##name(const uint8_t *bytes, size_t count, double center,                  \
@@ -171,7 +171,7 @@ static const struct kernel_sums empty = {
 		tell(sums, low, high);                                                             \
 	}
 
-/* float holds 16 bits exactly, and is as wide as their sums would be. */
+/* float holds 16-bit integers exactly, and is as wide as their counter. */
 SUM(float64, double, int64_t, REAL, kernel_tell_real)
 SUM(float32, float, int32_t, REAL, tell_float)
 SUM(bfloat16, float, int32_t, REAL, tell_float)
@@ -183,7 +183,7 @@ SUM(uint64, uint64_t, int64_t, real_uint64, tell_unsigned)
 SUM(uint32, uint32_t, int32_t, REAL, kernel_tell_real)
 SUM(uint16, float, int32_t, REAL, tell_float)
 
-/* As integers, for what NaN may be: kernel.c is compiled as if there is none. */
+/* Tests for NaN by integer bits, because kernel.c is compiled as if there were no NaN. */
 
 static int32_t bits_float(float value)
 {
@@ -217,8 +217,8 @@ static double of_double(int64_t bits)
 #define INFINITE_double (INT64_C(2047) << 52)
 
 /*
- * The same of the finite ones. In place of another there is 0, and beside the
- * bounds the largest one: masks, and no branch.
+ * Like SUM, over the finite elements. Another element counts as 0 in the sums, and as the bound's
+ * start value in the bounds: masks, and no branch.
  */
 #define SUM_FINITE(name, type, bits_type, tell)                                                    \
 	static void finite_##name(const uint8_t *bytes, size_t count, double center,               \
@@ -268,8 +268,8 @@ SUM_FINITE(bfloat16, float, int32_t, tell_float)
 SUM_FINITE(float16, float, int32_t, tell_float)
 
 /*
- * Integers of 8 bits: their sums are exact in 32 bits. They are told about the
- * integer near the mean, whatever was asked for: so nothing is lost after.
+ * 8-bit integers: their sums are exact in 32 bits. The center is an integer near the mean, whatever
+ * the caller asked for, so that no later step loses digits.
  */
 static_assert(KERNEL_PART <= INT32_MAX / (255 * 255), "squares fit");
 

@@ -1,12 +1,11 @@
 /*
- * kernel: what is done with each of some thousand numbers, in loops that
- * compilers turn into instructions on several at once. kernel.c is compiled
- * for speed, several times: for any processor of the kind, and for those that
- * have wider instructions.
+ * kernel: sums over some thousand numbers, in loops that compilers vectorise. kernel.c is compiled
+ * for speed, several times: for every processor of the architecture, and for processors with wider
+ * vector instructions.
  *
- * Sums may be added in any order, so the last digits differ between kernels.
- * What is NaN or infinite makes sum so, and then the rest means nothing: who
- * finds that asks for the finite ones alone, which takes longer.
+ * Sums may be added in any order, so the last digits differ between kernels. A NaN or infinity
+ * makes the sum NaN or infinite, and then the other results mean nothing: the caller then calls
+ * sum_finite, which is slower.
  */
 #ifndef BACKENDS_TENSOR_KERNEL_H
 #define BACKENDS_TENSOR_KERNEL_H
@@ -14,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What there are loops for. */
+/* Element types for which there are loops. */
 enum kernel_type {
 	KERNEL_NONE,
 	KERNEL_FLOAT64,
@@ -34,22 +33,22 @@ enum kernel_type {
 };
 
 struct kernel_sums {
-	int64_t count;	   /* of what the rest is of: of all, or of the finite */
-	int64_t nan_count; /* where these are left out */
-	double center;	   /* the one asked for, but of the smallest integers */
-	double sum;	   /* of the distances to it */
+	int64_t count;	   /* elements summed: all, or the finite ones */
+	int64_t nan_count; /* set by sum_finite only */
+	double center;	   /* the argument; for 8-bit integers near the mean */
+	double sum;	   /* sum of the distances to center */
 	double squares;
 	double low;
 	double high;
 	int64_t zero_count;
-	/* Of 64-bit integers; of all else these bound nothing. */
+	/* Bounds of 64-bit integers; unused by other types. */
 	int64_t signed_low;
 	int64_t signed_high;
 	uint64_t unsigned_low;
 	uint64_t unsigned_high;
 };
 
-/* Elements of one call, at most; at least one. */
+/* Most elements of one call; the least is one. */
 #define KERNEL_PART 4096
 
 /* bytes need no alignment. */
@@ -57,21 +56,18 @@ typedef void kernel_sum(const uint8_t *bytes, size_t count, double center,
 			struct kernel_sums *sums);
 
 struct kernel {
-	kernel_sum *sum[KERNEL_TYPES]; /* none of KERNEL_NONE */
-	/* Leaves out what is not finite. Of floats only. */
+	kernel_sum *sum[KERNEL_TYPES]; /* KERNEL_NONE: NULL */
+	/* Skips NaN and infinities; NULL for integers. */
 	kernel_sum *sum_finite[KERNEL_TYPES];
 };
 
-/* Runs anywhere. The others are there only if the compiler knew how. */
+/* kernel_plain runs anywhere. The others exist only if the compiler supports their instructions. */
 extern const struct kernel kernel_plain;
 extern const struct kernel kernel_avx2;
 extern const struct kernel kernel_avx512;
-/*
- * The fastest one that this processor runs, as /proc/cpuinfo says: to be asked
- * once for many elements.
- */
+/* The fastest kernel that this processor runs, by /proc/cpuinfo; call it once for many elements. */
 const struct kernel *kernel_best(void);
-/* That and all slower ones, kernel_plain the last; NULL: there are fewer. */
+/* The kernel at `index`, from kernel_best() (0) to kernel_plain; NULL: there are fewer. */
 const struct kernel *kernel_at(size_t index);
 
 #endif

@@ -23,25 +23,25 @@
 #include "protocol/tensor.h"
 #include "protocol/tensorparameters.h"
 
-/* So many are read at a time; the others wait. */
+/* Most tensors that are read at the same time. */
 #define WORKS_MAXIMUM 4
-/* Times that one which became another is read. */
+/* Most times that a changed tensor is read. */
 #define TRIES_MAXIMUM 3
 #define PROGRESS_SECONDS 0.2
 
 struct listing_ask;
 
-/* One that is read. */
+/* One tensor that is being read. */
 struct listing_work {
 	struct listing_ask *ask;
 	struct tensor_work *work; /* NULL: this place is free */
-	size_t index;		  /* in the page */
+	size_t index;		  /* index in the page */
 	int tries;
 };
 
 struct listing_ask {
 	struct tensor_ask base;
-	struct expression_lookup finding; /* borrows of the request */
+	struct expression_lookup finding; /* borrows from the request */
 	struct found found;
 	struct tensor_walk walk;
 	struct tensor_query query;
@@ -49,13 +49,13 @@ struct listing_ask {
 	bool wants_values;
 	int64_t start;
 	struct tensor_parameters page;
-	struct pytensor *raw; /* of each in the page; family of none: data 0 */
-	size_t next;	      /* in the page, to be read */
+	struct pytensor *raw; /* one per item of the page; all 0: no tensor, or unreadable */
+	size_t next;	      /* index in the page of the next tensor to read */
 	int64_t done, total;  /* bytes */
-	double told_at;	      /* newest progress */
+	double told_at;	      /* time of the newest progress event */
 	double deadline;
-	bool is_stopped; /* cancelled, or somebody failed for good */
-	int rounds;	 /* begun */
+	bool is_stopped; /* cancelled, or out of time */
+	int rounds;	 /* walks begun */
 	struct error error;
 	struct listing_work works[WORKS_MAXIMUM];
 };
@@ -107,7 +107,7 @@ static void parameter_list_tell_progress(struct listing_ask *ask, bool is_over)
 
 	if (is_over ? ask->told_at == 0 : loop_now() < ask->told_at + PROGRESS_SECONDS)
 		return;
-	/* Nothing is told of what is done at once. */
+	/* A quick request sends no progress event: the first call only stores the time. */
 	if (ask->told_at == 0) {
 		ask->told_at = loop_now();
 		return;
@@ -162,7 +162,7 @@ static int64_t bytes_of(const struct pytensor *raw)
 	return raw->element_count * raw->item_size;
 }
 
-/* What one of the walk is now; -1 and a sentence. */
+/* Reads the current description of an item's tensor; -1 with *error set. */
 static int parameter_list_read_item(const struct listing_ask *ask, struct pyreader *reader,
 				    const struct tensor_walk_item *item, struct pytensor *raw,
 				    struct error *error)
@@ -176,7 +176,7 @@ static int parameter_list_read_item(const struct listing_ask *ask, struct pyread
 		       : 0;
 }
 
-/* What is told of one of the walk, without its elements. */
+/* Appends an item of the walk to the page, without its elements. */
 static void parameter_list_fill(struct listing_ask *ask, struct pyreader *reader,
 				const struct tensor_walk_item *item, struct pytensor *raw)
 {
@@ -215,7 +215,7 @@ static void parameter_list_fill_page(struct listing_ask *ask, struct ptrace_conn
 	ask->page.has_values = ask->wants_values;
 	ask->raw = xcalloc(count ? count : 1, sizeof(*ask->raw));
 	for (size_t i = 0; i < count; i++) {
-		/* Each may read as much as a request. */
+		/* Each group of 32 items may read as much as one request. */
 		if (i % 32 == 0) {
 			memory_begin(connection->memory, false);
 			pyreader_init(&reader, connection->memory, &connection->python);
@@ -224,7 +224,7 @@ static void parameter_list_fill_page(struct listing_ask *ask, struct ptrace_conn
 	}
 }
 
-/* What has walked it; NULL and a sentence. */
+/* Walks the value; returns the connection that was used, or NULL with *error set. */
 static struct ptrace_connection *walk(struct listing_ask *ask, struct found *found,
 				      struct tensor_walk *items, struct error *error)
 {
@@ -267,7 +267,10 @@ static void parameter_list_on_progress(int64_t done, int64_t total, void *data)
 	parameter_list_tell_progress(((struct listing_work *)data)->ask, false);
 }
 
-/* -1: its elements are not read; what is told says why. */
+/*
+ * Starts to read a tensor's elements; -1: they cannot be read, and tensor.unread gives the
+ * reason.
+ */
 static int parameter_list_begin_work(struct listing_work *place)
 {
 	struct listing_ask *ask = place->ask;
@@ -291,7 +294,7 @@ static int parameter_list_begin_work(struct listing_work *place)
 	return 0;
 }
 
-/* Reads again what it is: 1: that is what was read, 0: another, -1: none. */
+/* Reads the item's description again. Returns 1: unchanged, 0: changed, -1: unreadable. */
 static int parameter_list_look_again(struct listing_work *place, struct pytensor *now)
 {
 	struct listing_ask *ask = place->ask;
@@ -361,8 +364,8 @@ static bool has_same_name(const struct tensor_walk *walk, const struct tensor_wa
 }
 
 /*
- * A tensor may have been freed and another made at its address under the same
- * name: the header is read and compared, too.
+ * Whether the second walk found the same tensor. The description is compared, too: a tensor may
+ * have been freed and another created at its address under the same name.
  */
 static bool parameter_list_is_same(struct listing_ask *ask, const struct tensor_walk *again,
 				   size_t i)
@@ -375,8 +378,8 @@ static bool parameter_list_is_same(struct listing_ask *ask, const struct tensor_
 }
 
 /*
- * What was freed since it was walked may be another tensor by now. What a
- * second walk does not find there any more is not told; how many that are.
+ * Replaces items that a second walk does not find by an error: their memory may belong to another
+ * tensor by now. Returns the number of replaced items.
  */
 static size_t drop_replaced(struct listing_ask *ask)
 {
@@ -399,7 +402,10 @@ static size_t drop_replaced(struct listing_ask *ask)
 	return dropped;
 }
 
-/* Of another time, all of it; false: what there is must do. */
+/*
+ * Walks and reads everything again if items were replaced; false: the answer is what was read so
+ * far.
+ */
 static bool parameter_list_begin_anew(struct listing_ask *ask)
 {
 	if (!tensor_ask_is_live(&ask->base) || drop_replaced(ask) == 0 ||
@@ -415,7 +421,7 @@ static bool parameter_list_begin_anew(struct listing_ask *ask)
 	return parameter_list_look(ask, &ask->error) == 0;
 }
 
-/* Begins what there is room for; answers when all is there. */
+/* Starts reading tensors while places are free; answers after the last one. */
 static void parameter_list_go_on(struct listing_ask *ask)
 {
 	bool is_busy = false;
@@ -450,7 +456,7 @@ static int parameter_list_parse(struct listing_ask *ask, struct error *error)
 	const json_t *arguments = ask->base.request.body;
 	int result = expression_lookup_parse(&ask->finding, arguments, error);
 
-	/* What cannot be read as an expression may be one for the agent. */
+	/* An expression that pyexpression_parse() refuses may be valid for an agent. */
 	ask->found.needs_code = ask->finding.text && !ask->finding.expression;
 	if (result)
 		return -1;

@@ -27,13 +27,16 @@
 #define NAME_MAXIMUM 1000
 #define ENTRIES_MAXIMUM 100000
 #define KEY_MAXIMUM 200
-/* Bytes of one plain value, as repr() writes it. */
+/* Most bytes of one plain value as repr() writes it. */
 #define VALUE_MAXIMUM ((size_t)1 << 20)
 #define VALUE_OBJECTS 100000
-/* Bytes of it that are told; of a longer one so many columns and its CRC. */
+/*
+ * Most bytes of a value that are listed; a longer value is cut to VALUE_COLUMNS columns and a
+ * CRC.
+ */
 #define VALUE_WHOLE 200
 #define VALUE_COLUMNS 60
-/* Objects that are looked at, of any kind: the node does nothing else then. */
+/* Most objects of any kind that are walked: the node serves no other request meanwhile. */
 #define LOOKED_MAXIMUM 1000000
 
 #define MODULE "torch.nn.modules.module.Module"
@@ -54,15 +57,15 @@ struct walker {
 	struct ptrace_connection *connection;
 	struct pyreader reader;
 	struct tensor_walk *walk;
-	struct map *seen;   /* objects that were walked */
-	struct map *types;  /* kinds of their types, one more */
-	struct map *params; /* of an optimizer: their numbers, one more */
-	struct buffer name; /* of what is being walked */
-	const char *text;   /* the name of all of it */
+	struct map *seen;   /* objects already walked */
+	struct map *types;  /* kind of each type, plus one */
+	struct map *params; /* optimizer: number of each parameter, plus one */
+	struct buffer name; /* name of the object being walked */
+	const char *text;   /* name of the root object */
 	bool wants_values;
-	int owners; /* modules and optimizers that are being walked */
+	int owners; /* modules and optimizers being walked */
 	int depth;
-	int64_t looked; /* objects, so far */
+	int64_t looked; /* number of objects so far */
 	struct error *error;
 };
 
@@ -107,7 +110,7 @@ static enum kind parameter_walk_judge(struct walker *walker, const struct pytype
 	return pytype_derives(&walker->reader, type, OPTIMIZER) ? KIND_OPTIMIZER : KIND_OTHER;
 }
 
-/* Numbers as values of a map: never NULL. */
+/* Stores number + 1, so that the map's value is never NULL. */
 static void parameter_walk_put_number(struct map *map, uint64_t key, size_t number)
 {
 	map_put(map, key, (void *)(uintptr_t)(number + 1));
@@ -136,7 +139,7 @@ static enum kind parameter_walk_kind_of(struct walker *walker, uint64_t object)
 	return (enum kind)known;
 }
 
-/* Each part of it may read as much as any request. */
+/* Starts a new budget: each part of the walk may read as much as one request. */
 static void renew(struct walker *walker)
 {
 	struct ptrace_connection *connection = walker->connection;
@@ -145,7 +148,7 @@ static void renew(struct walker *walker)
 	pyreader_init(&walker->reader, connection->memory, &connection->python);
 }
 
-/* True the first time. */
+/* Returns true the first time that the object is seen. */
 static bool see(struct walker *walker, uint64_t object)
 {
 	if (map_find(walker->seen, object))
@@ -178,7 +181,7 @@ static bool parameter_walk_take_entry(uint64_t key, uint64_t value, void *data)
 	return true;
 }
 
-/* To be freed in any case. */
+/* Reads a dict's entries; the caller frees entries->items in any case. */
 static int parameter_walk_read_entries(struct walker *walker, uint64_t dict,
 				       struct entries *entries)
 {
@@ -194,7 +197,7 @@ static int parameter_walk_read_entries(struct walker *walker, uint64_t dict,
  * Names
  */
 
-/* Appends ".name" or "name"; -1: it is no str. */
+/* Appends ".name", or "name" as the first part; -1: key is no str. */
 static int push_name(struct walker *walker, uint64_t key)
 {
 	if (walker->name.length)
@@ -247,7 +250,10 @@ static int parameter_walk_add(struct walker *walker, uint64_t object, bool is_bu
 	bool is_first = see(walker, object);
 	struct tensor_walk_item *item;
 
-	/* Each name of a dict has its value. */
+	/*
+	 * With values, a tensor outside modules and optimizers is listed under each of its
+	 * names.
+	 */
 	if (!is_first && (!walker->wants_values || walker->owners > 0))
 		return 0;
 	item = parameter_walk_add_item(walker);
@@ -262,7 +268,10 @@ static int parameter_walk_add(struct walker *walker, uint64_t object, bool is_bu
  * Plain values
  */
 
-/* Appends its repr() where that says all of it; else nothing, and false. */
+/*
+ * Appends the object's repr() if that is its whole value; else appends nothing and returns
+ * false.
+ */
 static bool parameter_walk_append_plain(struct walker *walker, uint64_t object, struct buffer *out)
 {
 	size_t length = out->length;
@@ -323,7 +332,7 @@ static int add_value(struct walker *walker, uint64_t object)
 
 static int walk_any(struct walker *walker, uint64_t object);
 
-/* Those values of a dict that are of one kind, by their keys. */
+/* Walks the values of a dict that have the wanted kind, with their keys as names. */
 static int walk_named(struct walker *walker, uint64_t dict, enum kind wanted, bool is_buffer)
 {
 	struct entries entries = { .items = NULL };
@@ -372,7 +381,10 @@ static int parameter_walk_get_item(struct walker *walker, uint64_t object, bool 
 	return 0;
 }
 
-/* Those items that are plain, together, where the others are walked. */
+/*
+ * Adds the plain items of a sequence as one text; "_" stands for the other items, which are
+ * walked.
+ */
 static int parameter_walk_add_items(struct walker *walker, uint64_t object, bool is_list,
 				    int64_t count)
 {
@@ -399,7 +411,7 @@ static int parameter_walk_add_items(struct walker *walker, uint64_t object, bool
 	return result;
 }
 
-/* Of what is in a list only what is not plain; with values. */
+/* Walks an item of a sequence unless it is a plain value, which the sequence's text contains. */
 static int walk_item(struct walker *walker, uint64_t item)
 {
 	struct buffer unused = BUFFER_INIT;
@@ -462,7 +474,7 @@ static int walk_dict(struct walker *walker, uint64_t dict)
 	return result;
 }
 
-/* What is no number, or cannot be read, says so when it is asked for. */
+/* A column that is no number or unreadable is listed, too: reading its elements gives the error. */
 static int walk_frame(struct walker *walker, uint64_t frame)
 {
 	size_t length = walker->name.length;
@@ -495,8 +507,10 @@ static int walk_frame(struct walker *walker, uint64_t frame)
  * Optimizers
  */
 
-/* Learning rates and the like: all of a dict but what is walked besides: a
- * list of that name, or, without one, tensors. */
+/*
+ * Walks the options in a dict, such as the learning rate: all values but those that are walked
+ * elsewhere: the list named `but`, or, if but is NULL, tensors.
+ */
 static int walk_options(struct walker *walker, uint64_t dict, const char *but)
 {
 	struct entries entries = { .items = NULL };
@@ -644,7 +658,7 @@ static int walk_any(struct walker *walker, uint64_t object)
 		return parameter_walk_refuse_size(walker);
 	result = walk_kind(walker, object, kind);
 	walker->depth--;
-	/* In another place it is walked again, but not within itself. */
+	/* With values, a container is walked again in another place, but not within itself. */
 	if (is_container && walker->wants_values && (walker->owners == 0 || kind >= KIND_LIST))
 		map_remove(walker->seen, object);
 	return result;

@@ -1,24 +1,22 @@
 /*
- * parameter-walk: the tensors in a module, an optimizer, or lists, tuples and dicts of
- * such, found from outside, in the order and with the names that PyTorch gives
- * them: of a module its parameters, then its buffers, then its children's;
- * what is there twice counts once. Nothing is held meanwhile, so what changes
- * gives -1.
+ * parameter-walk: the tensors in a module, an optimizer, or lists, tuples and dicts of such, found
+ * without running code in the process, in the order and with the names of PyTorch: a module's
+ * parameters, then its buffers, then its children's; an object found twice is listed once. The
+ * process is not stopped meanwhile; a change that is noticed gives -1.
  *
- *	fc.weight			of a module, running_mean: a buffer
- *	[0].weight, ['head'].bias	of modules in a list or dict
- *	[0], ['loss']			of tensors in a list or dict
- *	['loss']			of a DataFrame's columns
- *	param_groups[0].params[1]	of an optimizer
- *	state[1].exp_avg		of the same, a buffer: by the number of the
- *					parameter, as in its state_dict()
+ *	fc.weight	a module's parameter; running_mean: a buffer
+ *	[0].weight, ['head'].bias	parameters of modules in a list or dict
+ *	[0], ['loss']	tensors in a list or dict
+ *	['loss']	a column of a DataFrame
+ *	param_groups[0].params[1]	an optimizer's parameter
+ *	state[1].exp_avg	an optimizer's buffer; 1: the parameter's number in state_dict()
  *
- * With values the plain values in lists, tuples, dicts and optimizers, too,
- * each in the text of tensorparameters.h, and what there is neither with an
- * error; what is there twice then counts twice.
+ * With wants_values, the plain values in lists, tuples, dicts and optimizers are listed, too, as
+ *the text that tensorparameters.h defines; an object that is neither a tensor nor a plain value is
+ * listed with an error. An object found twice is then listed twice.
  *
- *	['epoch'], param_groups[0].lr	of a dict
- *	['sizes']			the plain items of a list, together
+ *	['epoch'], param_groups[0].lr	a value of a dict
+ *	['sizes']	the plain items of a list, as one text
  */
 #ifndef BACKENDS_TENSOR_PARAMETER_WALK_H
 #define BACKENDS_TENSOR_PARAMETER_WALK_H
@@ -35,10 +33,10 @@ struct ptrace_connection;
 struct tensor_walk_item {
 	char *name;
 	bool is_buffer;
-	uint64_t object; /* 0: it is no tensor */
-	int64_t column;	 /* of the DataFrame that object is; -1: of none */
-	char *value;	 /* NULL: it is no plain value */
-	char *error;	 /* why it is neither; NULL: it is */
+	uint64_t object; /* 0: not a tensor */
+	int64_t column;	 /* index of the column if object is a DataFrame; -1: not a column */
+	char *value;	 /* NULL: not a plain value */
+	char *error;	 /* why the object has neither elements nor a plain value */
 };
 
 struct tensor_walk {
@@ -47,7 +45,10 @@ struct tensor_walk {
 	size_t capacity;
 };
 
-/* object has the text as its name; -1 and a sentence. Clear it in any case. */
+/*
+ * Lists the tensors of object, whose name is text. Returns 0, or -1 with *error set; clear walk in
+ * either case.
+ */
 int tensor_walk(struct ptrace_connection *connection, uint64_t object, const char *text,
 		bool wants_values, struct tensor_walk *walk, struct error *error);
 void tensor_walk_clear(struct tensor_walk *walk);

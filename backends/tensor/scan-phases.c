@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "protocol/dtype.h"
 
-/* Bytes for which it is worth while to look for the best kernel. */
+/* Fewest bytes for which a search of the best kernel pays. */
 #define KERNEL_MINIMUM ((int64_t)1 << 20)
 
 static bool has_statistics(const struct scan_phases *phases)
@@ -31,10 +31,10 @@ int scan_phases_init(struct scan_phases *phases, const struct tensor_layout *lay
 	tensor_init(&phases->result.told);
 	if (tensor_layout_check(layout, error) < 0)
 		return -1;
-	/* Behind the last one it is all the same. */
+	/* Any `after` behind the last element means the same; a clipped one cannot overflow. */
 	if (query->after > tensor_layout_element_count(layout))
 		phases->query.after = tensor_layout_element_count(layout);
-	/* To look for it takes as long as some thousand elements do. */
+	/* Reading /proc/cpuinfo takes as long as some thousand elements. */
 	if (has_statistics(phases) && scan_phases_total(phases) > KERNEL_MINIMUM)
 		phases->kernel = kernel_best();
 	return tensor_query_check(query, layout, error);
@@ -59,9 +59,7 @@ static bool has_histogram(const struct scan_phases *phases)
 	       phases->layout.dtype->class != DTYPE_COMPLEX;
 }
 
-/*
- * Each prepares its phase; false: it is not wanted.
- */
+/* Each function prepares its phase; false: the query does not need that phase. */
 
 static bool prepare_places(struct scan_phases *phases)
 {
@@ -80,7 +78,10 @@ static void prepare_elements(struct scan_phases *phases)
 	elements_init(&phases->scan.mask, &mask);
 }
 
-/* All elements, or a sample; in any order, unless that counts. */
+/*
+ * Adds parts for all elements, or for a sample; may_sort: the result does not depend on the
+ * order.
+ */
 static void prepare_ranges(struct scan_phases *phases, bool may_sort)
 {
 	const struct tensor_layout *layout = &phases->layout;
@@ -91,8 +92,10 @@ static void prepare_ranges(struct scan_phases *phases, bool may_sort)
 		scan_ranges_add_sample(&phases->ranges, elements);
 		return;
 	}
-	/* The parts of one element have to stay beside each other, and its mask
-	 * lies as it likes. */
+	/*
+	 * Units of one element must stay together, and the mask has strides of its own: do not
+	 * sort.
+	 */
 	phases->is_sorted =
 		may_sort && !phases->is_ordered && elements->item_units == 1 && !layout->has_mask;
 	if (phases->is_sorted)
@@ -143,7 +146,7 @@ static bool prepare_histogram(struct scan_phases *phases)
 	return true;
 }
 
-/* Round the tensor from behind `after` on: only the next one is wanted. */
+/* Adds parts from behind `after` to the end, then from the start: only the next NaN is wanted. */
 static void prepare_round(struct scan_phases *phases)
 {
 	int64_t count = tensor_layout_element_count(&phases->layout);

@@ -1,8 +1,7 @@
 /*
- * scan-phases: what is wanted of a tensor's elements, as one thing after the other:
- * single elements (slice, data), a scan for statistics and hashes, one for the
- * histogram, whose bounds the first one finds, and one for an element that is
- * sought. scan-work.c lets threads do them.
+ * scan-phases: divides a query into phases: single elements (slice, data), a scan for statistics
+ * and hashes, a scan for the histogram, whose bounds are the statistics' minimum and maximum, and a
+ * scan for the element to find. scan-work.c runs the phases on threads.
  */
 #ifndef BACKENDS_TENSOR_SCAN_PHASES_H
 #define BACKENDS_TENSOR_SCAN_PHASES_H
@@ -31,33 +30,33 @@ struct scan_phases {
 	struct tensor_result result;
 	enum phase phase;
 	const struct kernel *kernel;
-	/* Of the phase. */
+	/* State of the current phase. */
 	struct scan scan;
-	struct scan_ranges ranges; /* none: of single elements */
-	bool is_sorted;		   /* not in the order of indices */
-	bool is_ordered;	   /* no scan may be sorted: one failed */
+	struct scan_ranges ranges; /* empty in PHASE_PLACES */
+	bool is_sorted;		   /* scanned in the order of memory, not of indices */
+	bool is_ordered;	   /* a sorted scan failed: later scans use the order of indices */
 	atomic_bool stop;
 	atomic_llong done; /* bytes */
 };
 
-/* Copies both. -1 and a sentence: they do not go together. */
+/* Copies layout and query. Returns 0, or -1 with *error set: the query does not fit the layout. */
 int scan_phases_init(struct scan_phases *phases, const struct tensor_layout *layout,
 		     const struct tensor_query *query, struct error *error);
 void scan_phases_clear(struct scan_phases *phases);
-/* Bytes that all phases read. */
+/* Bytes that all phases together read. */
 int64_t scan_phases_total(const struct scan_phases *phases);
-/* Advances to the next that has something to do; PHASE_END: there is none. */
+/* Advances to the first phase, from the current one on, that the query needs; PHASE_END: none. */
 enum phase scan_phases_next(struct scan_phases *phases);
-/* Reads the single elements; on a thread. */
+/* Reads slice and data; runs on a thread. */
 int scan_phases_read_places(struct scan_phases *phases, struct error *error);
-/* All parts of a scan are done: puts them together. */
+/* Merges the results of all parts of a finished scan. */
 void scan_phases_fold(struct scan_phases *phases);
 /*
- * A part has failed. True: the scan is to be done again, in the order of
- * indices (only so it can be told which element it was).
+ * Called after a part has failed. True: scan again, in the order of indices, because only then the
+ * error names the first unreadable element.
  */
 bool scan_phases_again(struct scan_phases *phases);
-/* Whether no part that was not begun yet is needed. */
+/* Whether the element is already found, so that parts not yet begun are not needed. */
 bool scan_phases_is_found(const struct scan_phases *phases);
 
 #endif

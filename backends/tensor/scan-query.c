@@ -11,11 +11,11 @@
 #include "base/json.h"
 #include "protocol/dtype.h"
 
-/* Bytes of a slice's elements: strings may be long. */
+/* Most bytes of a slice's elements: an element may be a long string. */
 #define SLICE_MAXIMUM (INT64_C(16) << 20)
 #define SAMPLE_ELEMENTS (SCAN_QUERY_SAMPLE_BLOCKS * SCAN_QUERY_SAMPLE_ELEMENTS)
 
-/* By their enumerators. */
+/* Indexed by the enumerators. */
 static const char *const statistics_names[] = { NULL, "sample", "whole", "auto" };
 static const char *const find_names[] = { NULL, "min", "max", "nan" };
 
@@ -31,7 +31,7 @@ void tensor_query_init(struct tensor_query *query)
 	*query = (struct tensor_query){ .after = -1, .timeout = SCAN_QUERY_TIMEOUT };
 }
 
-/* 0: it is not there. */
+/* Returns 0 if the key is missing. */
 static int scan_query_find_name(const json_t *body, const char *key, const char *const *names,
 				int count)
 {
@@ -127,7 +127,7 @@ bool tensor_query_is_whole(const struct tensor_query *query, const struct tensor
 	return false;
 }
 
-/* The part of a dimension that runs, and those that stand. */
+/* Whether the slice's rows, columns and fixed indices lie within the layout. */
 static bool scan_query_is_within(const struct tensor_slice *slice,
 				 const struct tensor_layout *layout)
 {

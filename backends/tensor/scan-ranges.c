@@ -24,7 +24,7 @@ void scan_ranges_add(struct scan_ranges *ranges, const struct elements *elements
 
 	if (elements->unit_count == 0)
 		return;
-	/* One that is expanded may be larger than any memory. */
+	/* An expanded tensor (stride 0) may be larger than any memory. */
 	if (most < elements->unit_count / SCAN_RANGES_MANY)
 		most = elements->unit_count / SCAN_RANGES_MANY;
 	step = elements_step(elements, most);
@@ -48,7 +48,7 @@ void scan_ranges_add_sample(struct scan_ranges *ranges, const struct elements *e
 	int64_t steps = SCAN_QUERY_SAMPLE_BLOCKS - 1;
 
 	for (int64_t i = 0; i <= steps; i++) {
-		/* i * room / steps, without a product that overflows. */
+		/* Computes i * room / steps without a product that overflows. */
 		int64_t start = room / steps * i + room % steps * i / steps;
 
 		scan_ranges_add_part(ranges, start * elements->item_units,

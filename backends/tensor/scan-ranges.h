@@ -1,7 +1,4 @@
-/*
- * scan-ranges: the parts that a scan is done in. An array of them, owned by who
- * asked for it.
- */
+/* scan-ranges: the parts into which a scan is divided. The caller owns the array. */
 #ifndef BACKENDS_TENSOR_SCAN_RANGES_H
 #define BACKENDS_TENSOR_SCAN_RANGES_H
 
@@ -18,24 +15,24 @@ struct scan_ranges {
 	size_t capacity;
 };
 
-/* Bytes of a part: a thread is busy with it for some milliseconds. */
+/* Bytes of a part: a thread processes them in some milliseconds. */
 #define SCAN_RANGES_PART ((int64_t)16 << 20)
 
-/* Of more bytes than that many parts have the parts are larger. */
+/* If there would be more parts than this number, the parts are larger. */
 #define SCAN_RANGES_MANY 16384
 
-/* Appends parts of the elements start to start + count. */
+/* Appends the parts of elements start to start + count. */
 void scan_ranges_add(struct scan_ranges *ranges, const struct elements *elements, int64_t start,
 		     int64_t count);
-/* Those of a sample (scan-query.h). */
+/* Appends the parts of a sample (scan-query.h). */
 void scan_ranges_add_sample(struct scan_ranges *ranges, const struct elements *elements);
 void scan_ranges_clear(struct scan_ranges *ranges);
-/* Elements that they hold. */
+/* Number of elements in all parts. */
 int64_t scan_ranges_element_count(const struct scan_ranges *ranges,
 				  const struct elements *elements);
 /*
- * How many parts from that one on a thread does in a row: not many bytes, and
- * no more than its share of what is left.
+ * How many parts, from `first` on, a thread processes next: about SCAN_RANGES_PART bytes, and at
+ * most half of the remaining parts.
  */
 size_t scan_ranges_take(const struct scan_ranges *ranges, const struct elements *elements,
 			size_t first);

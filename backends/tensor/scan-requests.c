@@ -101,7 +101,7 @@ static bool scan_requests_has_ended(const struct tensor_ask *ask)
 	return procfs_has_ended(&stat);
 }
 
-/* What fails as there is no process any more is not about the expression. */
+/* If the process has ended, the error says so instead of naming the expression. */
 static int scan_requests_fail(const struct tensor_ask *ask, struct error *error)
 {
 	if (scan_requests_has_ended(ask))
@@ -112,7 +112,7 @@ static int scan_requests_fail(const struct tensor_ask *ask, struct error *error)
 int tensor_ask_look(struct tensor_ask *ask, const struct expression_lookup *finding,
 		    struct found *found, struct ptrace_connection **reader, struct error *error)
 {
-	/* The program may have been replaced (exec): then it is opened anew. */
+	/* The program may have been replaced (execve): then the connection is opened again. */
 	for (int tries = 0; tries < 2; tries++) {
 		*reader = tensor_ask_reader(ask, error);
 		found_clear(found);

@@ -1,6 +1,6 @@
 /*
- * scan-requests: the requests whose elements are being read, until each is answered:
- * by who reads, by a cancel, or because the node leaves.
+ * scan-requests: the requests whose elements are being read. Each request is answered when its
+ * reading ends or is cancelled, or when the node exits.
  */
 #ifndef BACKENDS_TENSOR_SCAN_REQUESTS_H
 #define BACKENDS_TENSOR_SCAN_REQUESTS_H
@@ -22,32 +22,35 @@ struct tensor;
 struct tensor_asks;
 struct tensor_result;
 
-/* Each kind of them begins with this. */
+/* The first member of each kind of request. */
 struct tensor_ask {
 	struct node *node;
 	pid_t pid;
-	uint64_t start_time; /* of the process; 0: not known */
+	uint64_t start_time; /* start time of the process; 0: unknown */
 	struct message request;
-	/* Its work ends soon, and then it is answered. */
+	/* Cancels the work; the request is answered soon. */
 	void (*cancel)(struct tensor_ask *ask);
-	/* Ends its work and frees it: it was answered. */
+	/* Cancels the work and frees the request, which was already answered. */
 	void (*forget)(struct tensor_ask *ask);
 	struct tensor_ask *next;
 	struct tensor_ask *previous;
 };
 
 struct tensor_asks *tensor_asks_new(void);
-/* Answers all. */
+/* Answers all requests with an error, and frees them. */
 void tensor_asks_free(struct tensor_asks *asks);
-/* What is read of a process is to end. */
+/* Cancels all requests about a process. */
 void tensor_asks_interrupt(struct tensor_asks *asks, pid_t pid);
 
-/* Copies the request and begins to keep it; the rest is the caller's. */
+/*
+ * Copies the request and adds ask to the node's list; cancel, forget and further members are the
+ * caller's.
+ */
 void tensor_ask_begin(struct tensor_ask *ask, struct node *node, const struct process *process,
 		      const struct message *request);
-/* Takes it out again and clears what is here; it may be freed then. */
+/* Removes ask from the list and clears this struct's members; the caller may then free ask. */
 void tensor_ask_end(struct tensor_ask *ask);
-/* Outside of a request's handling: the answer is written at once. */
+/* Sends the response at once, for callers outside of the handling of a request. */
 void tensor_ask_respond(struct tensor_ask *ask, json_t *owned_body, const char *error);
 /*
  * Looks at it now, with needs_code where it is not read from outside at all;
@@ -55,11 +58,14 @@ void tensor_ask_respond(struct tensor_ask *ask, json_t *owned_body, const char *
  */
 int tensor_ask_look(struct tensor_ask *ask, const struct expression_lookup *finding,
 		    struct found *found, struct ptrace_connection **reader, struct error *error);
-/* Statistics, histogram and hashes that were read go over to what is told. */
+/* Moves statistics, histogram and hashes from the result to told. */
 void tensor_ask_take(struct tensor *told, struct tensor_result *result);
-/* Whether the process runs, for all that is known. */
+/* Whether the process runs, as far as the node knows: no debugger has stopped it. */
 bool tensor_ask_is_live(struct tensor_ask *ask);
-/* What reads the same process now; NULL and a sentence: it is gone. */
+/*
+ * Returns a connection that reads the same process; NULL with *error set: the process has ended, or
+ * cannot be read.
+ */
 struct ptrace_connection *tensor_ask_reader(struct tensor_ask *ask, struct error *error);
 
 #endif

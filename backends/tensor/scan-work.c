@@ -1,11 +1,10 @@
 /*
- * A scan's parts are done by some lanes: each is one call of loop_work() at a
- * time, and takes the next parts when that has ended. Between them the loop
- * serves others, and so do its threads.
+ * The parts of a scan are processed by lanes: each lane runs one loop_work() call at a time, and
+ * takes the next parts when that call has ended. In between the loop and its threads serve others.
  *
- * A system call that does not return (memory that lies on a file server that
- * is away) cannot be ended from here. So done() does not wait for the lanes:
- * the work is told to be over, and is freed when the last one is back.
+ * A system call that does not return (memory mapped from an unreachable file server) cannot be
+ * interrupted. So done() does not wait for the lanes: it reports the end of the work, which is
+ * freed when the last lane has returned.
  */
 #include "backends/tensor/scan-work.h"
 
@@ -21,18 +20,18 @@
 #include "base/loop.h"
 
 /*
- * Two read about what one processor reads of its own memory, where pages are
- * huge. Four would read more where they are small, for there each waits for
- * the kernel to find them; but the processors are the job's, which goes on.
+ * Two lanes read about as fast as one processor reads its own memory, if pages are huge. Four would
+ * be faster with small pages, where each lane waits for the kernel's page walks; but the processors
+ * belong to the job, which is running.
  */
 #define LANES 2
-/* Seconds until progress is told, and between. */
+/* Seconds until the first progress report, and between reports. */
 #define PROGRESS_DELAY 0.4
 #define PROGRESS_PERIOD 0.25
 
 struct lane {
 	struct tensor_work *work;
-	size_t first; /* of the parts that it does */
+	size_t first; /* index of the first part that the lane processes */
 	size_t count;
 	int64_t bins[TENSOR_BINS_MAXIMUM];
 	bool is_failed;
@@ -46,12 +45,12 @@ struct tensor_work {
 	struct scan_phases phases;
 	struct lane lanes[LANES];
 	int running;
-	size_t next;	      /* the next part that was not taken */
-	bool has_failed_lane; /* its threads' own say is not read meanwhile */
+	size_t next;	      /* index of the first part that no lane has taken */
+	bool has_failed_lane; /* copy of the lanes' is_failed, which threads may write */
 	bool is_failed;
 	bool is_told; /* done() was called */
 	bool has_progress;
-	struct loop_timer *end; /* NULL: it does not end yet */
+	struct loop_timer *end; /* timer that calls done(); NULL: not ending yet */
 	struct loop_timer *timeout;
 	struct loop_timer *progress;
 };
@@ -98,7 +97,10 @@ static void scan_work_tell_progress(struct tensor_work *work, int64_t done, int6
 	node_emit(work->node, EVENT_PROGRESS, body);
 }
 
-/* Nothing that a lane still writes is lent out. */
+/*
+ * Ends the work and calls done(). After a failure the result contains nothing that a lane may still
+ * write.
+ */
 static void scan_work_tell_end(struct tensor_work *work)
 {
 	struct tensor_result failed = { .found = -1 };
@@ -127,7 +129,10 @@ static void scan_work_on_end(void *data)
 	scan_work_tell_end(data);
 }
 
-/* done() is called from the loop, never from who begins or cancels. */
+/*
+ * done() is called from a timer, never within the caller's tensor_work_begin() or
+ * tensor_work_cancel().
+ */
 static void end_soon(struct tensor_work *work)
 {
 	if (!work->end)
@@ -219,7 +224,7 @@ static void add_bins(struct tensor_work *work)
 			histogram->bins[j] += work->lanes[i].bins[j];
 }
 
-/* The phase is over; those that have nothing to do are as well. */
+/* Ends the current phase, and each following phase that has nothing to do. */
 static void scan_work_go_on(struct tensor_work *work)
 {
 	while (work->running == 0) {
@@ -266,7 +271,7 @@ static void on_lane(void *data)
 	}
 	for (size_t i = 0; i < lane->count && !lane->is_failed; i++)
 		work->phases.ranges.parts[lane->first + i].is_done = true;
-	/* One that failed ends the others, which know no better. */
+	/* A failed lane ends the work after the other lanes have returned. */
 	if (work->is_failed || (!lane->is_failed && scan_work_take_parts(lane)))
 		return;
 	if (work->running == 0)

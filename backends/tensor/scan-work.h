@@ -1,11 +1,10 @@
 /*
- * scan-work: what is wanted of a tensor's elements, done in pieces by the loop's
- * threads while the node serves others. It reads by process_vm_readv(2) of its
- * own, in memory of at most some MB, never all elements at once.
+ * scan-work: runs a query on a tensor's elements, in pieces on the loop's threads, while the node
+ * serves other requests. The threads read with process_vm_readv(2) into some MB of memory, never
+ * all elements at once.
  *
- * The process runs on meanwhile, or stands: this is not known here, and
- * nothing is checked against the tensor's object: who asked does that when
- * done() is called.
+ * The process may run meanwhile. Whether the tensor's object changed is not checked here: the
+ * caller checks that when done() is called.
  */
 #ifndef BACKENDS_TENSOR_SCAN_WORK_H
 #define BACKENDS_TENSOR_SCAN_WORK_H
@@ -24,48 +23,49 @@ struct tensor_layout;
 struct tensor_query;
 struct tensor_work;
 
-/* error is set: nothing else is there. */
+/* If error is set, nothing else is. */
 struct tensor_result {
 	/* Only statistics, share, histogram, hash and blocks are filled in. */
 	struct tensor told;
-	struct tensor_slice slice; /* numbers: NULL without a query for one */
-	int64_t found;		   /* a flat index; -1: none */
-	uint8_t *data;		   /* NULL: none was wanted */
+	struct tensor_slice slice; /* numbers: NULL unless the query has a slice */
+	int64_t found;		   /* flat index of the element found; -1: none */
+	uint8_t *data;		   /* NULL: the query has no data */
 	size_t data_length;
 	struct error error;
 };
 
 struct tensor_work_calls {
 	/*
-	 * Once, from the loop, never from within tensor_work_begin() or
-	 * tensor_work_cancel(). The result is lent: what is taken out of it is
-	 * replaced by NULL. The work is gone afterwards.
+	 * Called once, from the loop, never within tensor_work_begin() or tensor_work_cancel(). The
+	 * result is borrowed: the callee replaces what it takes out by NULL. The work is freed
+	 * afterwards.
 	 */
 	void (*done)(struct tensor_result *result, void *data);
-	/* Bytes, some times a second; NULL: not wanted. */
+	/* Called some times per second, in bytes; NULL: no calls. */
 	void (*progress)(int64_t done, int64_t total, void *data);
 	void *data;
 };
 
 /*
- * Layout and query are copied. A layout or query that makes no sense is told by
- * done(), as all failures are. Several may be begun at once: they take turns.
+ * Starts a query; layout and query are copied. All failures, also an invalid layout or query, are
+ * reported by done(). Several works may be started: they take turns.
  */
 struct tensor_work *tensor_work_start(struct loop *loop, const struct tensor_layout *layout,
 				      const struct tensor_query *query,
 				      const struct tensor_work_calls *calls);
-/* The same with `progress` events, titled "tensor", when it takes long. */
+/*
+ * Like tensor_work_start(); sends `progress` events with the title "tensor" if the work takes
+ * long.
+ */
 struct tensor_work *tensor_work_begin(struct node *node, const struct tensor_layout *layout,
 				      const struct tensor_query *query,
 				      void (*done)(struct tensor_result *result, void *data),
 				      void *data);
-/* done() is called soon, with an error; not for what has ended. */
+/* done() will be called soon, with an error. Not for a work whose done() was called. */
 void tensor_work_cancel(struct tensor_work *work);
-/*
- * The same, but done() is not called: what it would be given to is gone.
- */
+/* Like tensor_work_cancel(), but done() is not called: its data is gone. */
 void tensor_work_forget(struct tensor_work *work);
-/* Of what was taken out of a result, or of one made elsewhere. */
+/* Frees a result: what was taken out of one, or one made elsewhere. */
 void tensor_result_clear(struct tensor_result *result);
 
 #endif

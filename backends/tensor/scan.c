@@ -9,7 +9,10 @@
 #include "base/crc.h"
 #include "protocol/dtype.h"
 
-/* Of elements that do not lie in a row more are needed, to be near others. */
+/*
+ * Elements that are not contiguous are read in larger chunks, which contain more neighbours in
+ * memory.
+ */
 #define CHUNK_APART ((int64_t)4 << 20)
 
 void scan_part_clear(struct scan_part *part)
@@ -24,7 +27,7 @@ static void end_block(struct scan_part *part)
 	part->hashes[part->hash_count++] = (struct scan_hash){ .crc = 0 };
 }
 
-/* Of so many elements. */
+/* Adds the mask bytes of `count` elements to the hash. */
 static void hash_mask(struct scan_hash *hash, const uint8_t *mask, int64_t count)
 {
 	for (int64_t i = 0; i < count; i++)
@@ -33,7 +36,7 @@ static void hash_mask(struct scan_hash *hash, const uint8_t *mask, int64_t count
 	hash->mask_length += count;
 }
 
-/* Units from that one on; mask is NULL, or of the elements that they are. */
+/* Hashes units from `unit` on; mask: one byte for each of their elements, or NULL. */
 static void hash(const struct scan *scan, struct scan_part *part, const uint8_t *bytes,
 		 const uint8_t *mask, int64_t unit, int64_t count)
 {
@@ -60,7 +63,7 @@ static void hash(const struct scan *scan, struct scan_part *part, const uint8_t 
 	}
 }
 
-/* What does not depend on where an element is. */
+/* Adds values to the statistics and the histogram, which do not depend on an element's index. */
 static void scan_add_values(const struct scan *scan, struct scan_part *part, int64_t *bins,
 			    const uint8_t *bytes, int64_t count)
 {
@@ -83,7 +86,7 @@ static void scan_add(const struct scan *scan, struct scan_part *part, int64_t *b
 		extreme_search_add(&part->find, scan->dtype, bytes, count, index);
 }
 
-/* 1 where it is masked. Returns how many are. */
+/* Changes each byte of the mask to 0, or 1 if masked; returns the number of masked elements. */
 static int64_t settle_mask(uint8_t *mask, int64_t count)
 {
 	int64_t masked = 0;
@@ -96,8 +99,8 @@ static int64_t settle_mask(uint8_t *mask, int64_t count)
 }
 
 /*
- * Whole elements, of each of which there is a byte of mask. What is masked
- * becomes 0, for the hash; then what counts is moved together.
+ * Processes whole elements with one mask byte each. Masked elements are set to 0 for the hash; then
+ * the unmasked elements are moved together for statistics and histogram.
  */
 static void add_masked(const struct scan *scan, struct scan_part *part, int64_t *bins,
 		       uint8_t *bytes, uint8_t *mask, int64_t unit, int64_t units)
@@ -128,7 +131,7 @@ static void add_masked(const struct scan *scan, struct scan_part *part, int64_t 
 	scan_add_values(scan, part, bins, bytes, kept);
 }
 
-/* Units of one chunk, whole elements where there is anything to count. */
+/* Units of one chunk; whole elements if they fit. */
 static int64_t chunk_units(const struct scan *scan)
 {
 	const struct elements *elements = &scan->elements;
@@ -138,7 +141,7 @@ static int64_t chunk_units(const struct scan *scan)
 	return elements_step(elements, bytes / elements->unit_size);
 }
 
-/* False: one cannot be read, or it was stopped. */
+/* Reads and processes one chunk; false: an element is unreadable, or the scan was stopped. */
 static bool run_chunk(const struct scan *scan, struct scan_part *part, int64_t *bins,
 		      uint8_t *bytes, uint8_t *mask, int64_t start, int64_t units,
 		      struct error *error)
@@ -175,7 +178,7 @@ void scan_run(const struct scan *scan, struct scan_part *part, int64_t *bins, st
 	for (int64_t done = 0; done < part->count && !part->is_failed;) {
 		int64_t start = part->start + done;
 		int64_t left = part->count - done;
-		/* Chunks begin where rows do, that few are cut. */
+		/* Chunks begin where rows begin, so that few rows are cut. */
 		int64_t units = step < part->count ? step - start % step : step;
 
 		if (units > left)

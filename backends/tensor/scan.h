@@ -1,7 +1,7 @@
 /*
- * scan: goes through a part of a tensor's elements, and does with each what
- * is wanted. Threads do one part each at a time; the parts are put together
- * in their order, so the result does not depend on who did what.
+ * scan: processes parts of a tensor's elements. Each thread processes one part at a time; the
+ * results are merged in the order of the parts, so they do not depend on which thread processed
+ * which part.
  */
 #ifndef BACKENDS_TENSOR_SCAN_H
 #define BACKENDS_TENSOR_SCAN_H
@@ -20,51 +20,52 @@
 struct dtype;
 struct kernel;
 
-/* What is done: it stays as it is while parts are done, but for the last. */
+/* What is computed. Constant while threads process parts, except *stop and *done. */
 struct scan {
 	struct elements elements;
 	bool has_mask;
-	struct elements mask; /* a byte for each of them; 0: it counts */
+	struct elements mask; /* one byte per element; 0: the element counts */
 	const struct dtype *dtype;
 	const struct kernel *kernel;
 	bool has_statistics;
 	bool has_hash;
-	int64_t block_units;		   /* each so many are hashed alone; INT64_MAX: all */
-	struct histogram_bounds histogram; /* no bins: not wanted */
+	int64_t block_units;		   /* units of a block with its own hash; INT64_MAX: no
+					    * blocks */
+	struct histogram_bounds histogram; /* bin_count 0: no histogram */
 	enum scan_query_find find;
 	int64_t after;
-	atomic_bool *stop;  /* others set it: what was begun is left */
-	atomic_llong *done; /* bytes */
+	atomic_bool *stop;  /* set by another thread: scan_run() stops early */
+	atomic_llong *done; /* bytes read so far */
 };
 
-/* The hash of some bytes that lie in one block; masked ones are 0 in it. */
+/* The hash of consecutive bytes within one block; masked elements are hashed as 0. */
 struct scan_hash {
 	uint32_t crc;
 	int64_t length;
 	int64_t masked_count;
-	uint32_t mask; /* of a byte for each element: 1 where it is masked */
+	uint32_t mask; /* CRC of one byte per element: 1: masked */
 	int64_t mask_length;
 };
 
 struct scan_part {
-	int64_t start; /* units */
+	int64_t start; /* first unit */
 	int64_t count;
 	bool is_failed;
-	bool is_done;		      /* no thread works on it any more; not set here */
-	struct statistics statistics; /* of what is not masked */
+	bool is_done;		      /* no thread works on the part any more; set by the caller */
+	struct statistics statistics; /* of the elements that are not masked */
 	int64_t masked_count;
-	struct scan_hash *hashes; /* of blocks, in their order */
+	struct scan_hash *hashes; /* one per block, in order */
 	size_t hash_count;
 	size_t hash_capacity;
 	struct extreme_search find;
 };
 
-/* Bytes that are fetched at a time: they stay in the second cache. */
+/* Bytes that are read at a time: they fit into the second-level cache. */
 #define SCAN_CHUNK ((int64_t)512 << 10)
 
 /*
- * Fills in what is wanted of the part; bins (or NULL) are added to. When it
- * fails the part says so, and error why. Any thread may.
+ * Processes the part, and adds to bins (or NULL). On failure sets part->is_failed and *error. Runs
+ * on any thread.
  */
 void scan_run(const struct scan *scan, struct scan_part *part, int64_t *bins, struct error *error);
 void scan_part_clear(struct scan_part *part);

@@ -9,7 +9,10 @@
 #include "base/error.h"
 #include "protocol/dtype.h"
 
-/* The rectangle alone, as a tensor of its own. Empty ones may wrap around. */
+/*
+ * The slice's rectangle as a layout of its own. Unsigned: the address of an empty slice may wrap
+ * around.
+ */
 static struct tensor_layout single_elements_cut(const struct tensor_layout *layout,
 						const struct tensor_slice *slice)
 {
@@ -47,7 +50,7 @@ static void single_elements_tell(const struct tensor_layout *layout, const uint8
 			     (size_t)layout->item_size, &numbers[i]);
 }
 
-/* What lies behind the first that cannot be read is read one by one. */
+/* Reads the elements behind the first unreadable one one by one. */
 static int64_t single_elements_read_numbers(const struct tensor_layout *part, uint8_t *bytes,
 					    struct tensor_slice *slice, struct error *error)
 {
@@ -74,7 +77,10 @@ static int64_t single_elements_read_numbers(const struct tensor_layout *part, ui
 	return known;
 }
 
-/* As numpy shows what is masked; what cannot be read of the mask is unknown. */
+/*
+ * Shows masked elements as "--", like numpy; if the mask is unreadable, the element becomes
+ * unknown.
+ */
 static void hide_masked(const struct tensor_layout *part, struct tensor_slice *slice)
 {
 	struct tensor_layout layout = tensor_layout_mask(part);

@@ -9,7 +9,7 @@
 #include "protocol/dtype.h"
 #include "protocol/tensor.h"
 
-/* What a kernel takes as it lies. */
+/* The dtypes whose bytes a kernel reads directly. */
 static const struct {
 	const char *name;
 	enum kernel_type type;
@@ -43,7 +43,7 @@ void statistics_init(struct statistics *statistics, const struct kernel *kernel)
 	};
 }
 
-/* Neumaier: what the smaller one lost is kept beside. */
+/* Neumaier's sum: the rounding error is kept in lost. */
 static void add_sum(struct statistics *statistics, double value)
 {
 	double sum = statistics->sum + value;
@@ -58,8 +58,8 @@ static void add_sum(struct statistics *statistics, double value)
 }
 
 /*
- * Chan, Golub, LeVeque: the squares of two parts, about the mean of both. The
- * part's mean is offset from center, which has more digits than their sum.
+ * Chan, Golub, LeVeque: merges the squares of two parts about the mean of both. The part's mean is
+ * center + offset, which has more digits as two numbers.
  */
 static void add_squares(struct statistics *statistics, int64_t count, double center, double offset,
 			double squares)
@@ -77,20 +77,20 @@ static void add_squares(struct statistics *statistics, int64_t count, double cen
 	statistics->finite_count = all;
 }
 
-/* Of the distances to the mean, from those to the center. */
+/* The squared distances to the mean, from those to the center. */
 static double squares_about_mean(const struct kernel_sums *sums)
 {
 	double left = sums->squares - sums->sum / (double)sums->count * sums->sum;
 
-	/* Too large for a number. */
+	/* The squares were too large for a double. */
 	if (isnan(left))
 		return INFINITY;
 	return left > 0 ? left : 0;
 }
 
 /*
- * Whether the center lies so far from the mean that of the sixteen digits of
- * the squares less than fourteen are left.
+ * Whether the center is so far from the mean that fewer than fourteen of the sixteen digits of the
+ * squares remain.
  */
 static bool is_far(const struct kernel_sums *sums)
 {
@@ -118,7 +118,7 @@ static void merge_integers(struct statistics *statistics, int64_t signed_low, in
 		statistics->unsigned_high = unsigned_high;
 }
 
-/* What the kernel found in some finite ones. */
+/* Adds the kernel's sums over finite elements. */
 static void add_sums(struct statistics *statistics, const struct kernel_sums *sums)
 {
 	double count = (double)sums->count;
@@ -133,7 +133,7 @@ static void add_sums(struct statistics *statistics, const struct kernel_sums *su
 		    squares_about_mean(sums));
 }
 
-/* All are the same one, which is finite: nothing is lost to rounding. */
+/* All elements are the same finite number: mean and squares are exact. */
 static void statistics_settle(struct statistics *statistics, struct kernel_sums *sums)
 {
 	statistics->center = sums->low;
@@ -143,8 +143,8 @@ static void statistics_settle(struct statistics *statistics, struct kernel_sums 
 }
 
 /*
- * About a center that is good for it. A mean that was found from far away may
- * have to be found once more.
+ * Sums a part about a center near its mean. A mean found from a far center may be inexact: sums up
+ * to twice again.
  */
 static void sum_part(struct statistics *statistics, kernel_sum *sum, const uint8_t *bytes,
 		     size_t count, struct kernel_sums *sums)
@@ -160,7 +160,7 @@ static void sum_part(struct statistics *statistics, kernel_sum *sum, const uint8
 	}
 }
 
-/* A sum that is finite is one of finite numbers alone. */
+/* A finite sum proves that all elements are finite. */
 static void add_known(struct statistics *statistics, enum kernel_type type, const uint8_t *bytes,
 		      size_t count)
 {
@@ -169,7 +169,10 @@ static void add_known(struct statistics *statistics, enum kernel_type type, cons
 
 	sum_part(statistics, kernel->sum[type], bytes, count, &sums);
 	if (!isfinite(sums.sum)) {
-		/* Not finite even so: the sum itself is too large. */
+		/*
+		 * If this sum is not finite either, the sum of the finite elements is too large for
+		 * a double.
+		 */
 		statistics->center = 0;
 		sum_part(statistics, kernel->sum_finite[type], bytes, count, &sums);
 		statistics->nan_count += sums.nan_count;
@@ -195,7 +198,7 @@ static void add_complex(struct statistics *statistics, const double *values, siz
 	}
 }
 
-/* Of which the least (NaT) is passed over: what doubles would round. */
+/* Adds the bounds of times, which doubles would round; skips NaT (INT64_MIN). */
 static void add_times(struct statistics *statistics, const uint8_t *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -257,7 +260,7 @@ void statistics_merge(struct statistics *statistics, const struct statistics *pa
 		       part->unsigned_high);
 }
 
-/* The least or the greatest, of what there is. */
+/* Writes a minimum or maximum in the kind of number that the dtype has. */
 static void tell_bound(const struct dtype *dtype, double real, int64_t signed_bound,
 		       uint64_t unsigned_bound, struct tensor_number *told)
 {
@@ -276,7 +279,7 @@ static void tell_bound(const struct dtype *dtype, double real, int64_t signed_bo
 	}
 }
 
-/* Squares that are no number any more were too large for one. */
+/* NaN means that the squares were too large for a double. */
 static double root(double squares)
 {
 	return isnan(squares) ? INFINITY : sqrt(squares);
@@ -293,7 +296,7 @@ static void statistics_tell_real(const struct statistics *statistics, const stru
 		   &told->maximum);
 	told->mean = (statistics->sum + statistics->lost) / count;
 	told->deviation = root(statistics->squares / count);
-	/* All are the same: nothing is lost to rounding. */
+	/* All elements are equal: mean and deviation are exact. */
 	if (statistics->low == statistics->high && isfinite(told->mean)) {
 		told->mean = statistics->low;
 		told->deviation = 0;

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "protocol/message.h"
 
-/* Where code would have to run, the sentences of pyexpression.h say so. */
+/* An error of pyexpression.h that says that code would have to run contains " run ". */
 static void respond_error(struct node *node, const struct message *request, const struct error *why)
 {
 	struct error error = *why;
@@ -24,7 +24,7 @@ static void respond_error(struct node *node, const struct message *request, cons
 	node_respond(node, request, NULL, error.message);
 }
 
-/* An agent would run code, which a client that only reads does not want. */
+/* An agent would run code, so a read-only client gets none. */
 static struct connection *find_agent(struct node *node, const struct process *process,
 				     enum request_kind kind, const struct message *request)
 {
@@ -42,7 +42,7 @@ static void tensor_requests_send(struct node *node, struct connection *agent,
 		node_respond(node, request, NULL, error.message);
 }
 
-/* From outside first; then by an agent; then as well as it goes. */
+/* Tries without an agent, then with an agent, then without what only an agent could read. */
 static void tensor_requests_ask(struct node *node, const struct process *process,
 				enum request_kind kind, const struct message *request,
 				enum value_request (*begin)(struct node *node,

@@ -1,7 +1,7 @@
 /*
- * tensor-requests: the requests `tensor` and `parameters`. Each is looked at from
- * outside first, where the process is here and can be read; what cannot be
- * told so goes to an agent in it, if there is one and may be asked.
+ * tensor-requests: the requests `tensor` and `parameters`. Each is first tried without running code
+ * in the process, if the process is on this host and readable. What cannot be read so is sent to an
+ * agent in the process, if there is one and the client may run code.
  */
 #ifndef BACKENDS_TENSOR_TENSOR_REQUESTS_H
 #define BACKENDS_TENSOR_TENSOR_REQUESTS_H

@@ -23,19 +23,19 @@
 #include "protocol/tensor.h"
 #include "protocol/tensorslice.h"
 
-/* Times that a tensor which became another is read. */
+/* Most times that a changed tensor is read. */
 #define TRIES_MAXIMUM 3
 
 struct valuing_ask {
 	struct tensor_ask base;
-	struct expression_lookup finding; /* borrows of the request */
+	struct expression_lookup finding; /* borrows from the request */
 	struct found found;
 	struct tensor_query query;
 	struct tensor told;
-	struct tensor_work *work; /* NULL: none yet, or it has ended */
+	struct tensor_work *work; /* NULL: not started, or ended */
 	int tries;
 	double deadline;
-	bool is_doubtful; /* each look found another */
+	bool is_doubtful; /* each attempt found a changed tensor */
 	bool is_cancelled;
 };
 
@@ -85,7 +85,7 @@ static void value_request_add_elements(json_t *body, const struct tensor_result 
 	buffer_clear(&text);
 }
 
-/* Answers with what was found, and elements if there are any. Frees it. */
+/* Answers with the value, and the elements of result (or NULL); frees ask. */
 static void value_request_answer(struct valuing_ask *ask, const struct tensor_result *result)
 {
 	const struct found *found = &ask->found;
@@ -132,8 +132,8 @@ static int value_request_look_once(struct valuing_ask *ask, struct error *error)
 }
 
 /*
- * Whether a second look finds the same. Only the thread of the frame is held:
- * another one may have freed the object between its name and its sizes.
+ * Whether a second lookup finds the same tensor. Only the frame's thread is stopped during a
+ * lookup: another thread may have freed the object between the reads of name and sizes.
  */
 static bool is_found_again(struct valuing_ask *ask)
 {
@@ -164,7 +164,7 @@ static int value_request_look(struct valuing_ask *ask, struct error *error)
 	return 0;
 }
 
-/* Whether it is still what it was when it was looked at. */
+/* Whether the tensor is unchanged since it was found. */
 static bool is_the_same(struct valuing_ask *ask)
 {
 	const struct pytensor *whole = &ask->found.value.whole;
@@ -183,7 +183,7 @@ static bool is_the_same(struct valuing_ask *ask)
 
 static void value_request_on_done(struct tensor_result *result, void *data);
 
-/* Begins to read the elements; -1: they cannot be read, and told says why. */
+/* Starts to read the elements; -1: they cannot be read, and told.unread gives the reason. */
 static int value_request_begin_work(struct valuing_ask *ask, struct error *error)
 {
 	struct tensor_layout layout;
@@ -201,7 +201,10 @@ static int value_request_begin_work(struct valuing_ask *ask, struct error *error
 	return 0;
 }
 
-/* It is another by now, or is no more: why says how it could not be read. */
+/*
+ * The tensor was changed or freed: find and read it again. why: the error of the first reading, if
+ * any.
+ */
 static void read_anew(struct valuing_ask *ask, const struct error *why)
 {
 	struct error error = ERROR_INIT;
@@ -239,7 +242,7 @@ static int value_request_parse(struct valuing_ask *ask, struct error *error)
 	const json_t *arguments = ask->base.request.body;
 	int result = expression_lookup_parse(&ask->finding, arguments, error);
 
-	/* What cannot be read as an expression may be one for the agent. */
+	/* An expression that pyexpression_parse() refuses may be valid for an agent. */
 	ask->found.needs_code = ask->finding.text && !ask->finding.expression;
 	if (result)
 		return -1;
@@ -249,7 +252,7 @@ static int value_request_parse(struct valuing_ask *ask, struct error *error)
 	return value_request_look(ask, error);
 }
 
-/* An answer without elements is none to who wants them and may ask others. */
+/* Whether elements are wanted that only an agent can read. */
 static bool is_too_much(const struct valuing_ask *ask)
 {
 	const struct pytensor *tensor = &ask->found.value.tensor;

@@ -1,10 +1,9 @@
 /*
- * value-request: the request `tensor` of a process that is read from outside.
+ * value-request: the request `tensor`, answered without running code in the process.
  *
- * The value is looked at first; elements are read in other threads, while the
- * process runs on. Then what the tensor was is read again: if it became
- * another it is looked at and read anew, some times, and is told as torn when
- * that does not help.
+ * The value is found first; then threads read its elements, while the process runs. Afterwards the
+ * tensor's description is read again: if the tensor has changed, value and elements are read again,
+ * up to a limit; a tensor that still changes is reported as torn.
  */
 #ifndef BACKENDS_TENSOR_VALUE_REQUEST_H
 #define BACKENDS_TENSOR_VALUE_REQUEST_H
@@ -17,14 +16,14 @@ struct node;
 struct process;
 
 enum value_request {
-	VALUE_REQUEST_TAKEN,	/* it is answered, now or later */
-	VALUE_REQUEST_FAILED,	/* with a sentence */
-	VALUE_REQUEST_TOO_MUCH, /* the same; code in the process could tell */
+	VALUE_REQUEST_TAKEN,	/* the request is answered, now or later */
+	VALUE_REQUEST_FAILED,	/* *error is set */
+	VALUE_REQUEST_TOO_MUCH, /* *error is set; an agent could answer */
 };
 
 /*
- * is_last: nobody else can be asked, so elements that cannot be read from
- * outside are left out of the answer, instead of VALUE_REQUEST_TOO_MUCH.
+ * Starts to answer the request. is_last: there is no agent, so unreadable elements are left out of
+ * the answer, instead of VALUE_REQUEST_TOO_MUCH.
  */
 enum value_request value_request_begin(struct node *node, const struct process *process,
 				       const struct message *request, bool is_last,
