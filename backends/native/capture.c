@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 
-/* Below the stack pointer a function that calls nothing may use so much. */
+/* Bytes below the stack pointer that a leaf function may use (System V ABI). */
 #define RED_ZONE 128u
 /* FNV-1a, 64 bits, by words: http://www.isthe.com/chongo/tech/comp/fnv/ */
 #define HASH_START 0xcbf29ce484222325u
@@ -64,7 +64,7 @@ uint64_t capture_fingerprint(const struct capture *capture)
 	hash = (hash ^ capture->stack_start) * HASH_PRIME;
 	if (length > CAPTURE_FINGERPRINT_BYTES)
 		length = CAPTURE_FINGERPRINT_BYTES;
-	/* Memory below the stack pointer is not in use. */
+	/* Memory below the stack pointer is not in use: it is not hashed. */
 	for (size_t i = RED_ZONE; i + sizeof(word) <= length; i += sizeof(word)) {
 		memcpy(&word, capture->stack + i, sizeof(word));
 		hash = (hash ^ word) * HASH_PRIME;
@@ -72,7 +72,7 @@ uint64_t capture_fingerprint(const struct capture *capture)
 	return hash | 1;
 }
 
-/* Memory that was never written to is only found when it is. */
+/* memset() touches the memory now, so that no page fault happens while the thread is frozen. */
 void capture_prepare(struct capture *capture, size_t size)
 {
 	free(capture->stack);
@@ -103,7 +103,7 @@ void capture_rest(struct capture *capture, struct memory *memory)
 				 capture->stack_capacity - length);
 }
 
-/* Continues where the copy ends, by as much again. */
+/* Fetches CAPTURE_STACK_BYTES more from the end of the copy on. */
 static int fetch_more(struct capture *capture, pid_t pid)
 {
 	size_t length = capture->stack_length;
@@ -123,7 +123,7 @@ static int fetch_more(struct capture *capture, pid_t pid)
 	got = process_vm_readv(pid, &here, 1, &there, 1, 0);
 	if (got > 0)
 		capture->stack_length += (size_t)got;
-	/* What comes short is the end of the stack. */
+	/* A short read means that the stack ends there. */
 	if (got < (ssize_t)CAPTURE_STACK_BYTES)
 		capture->is_fixed = true;
 	return got > 0 ? 0 : -1;

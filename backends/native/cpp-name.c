@@ -11,13 +11,15 @@
 #define ANONYMOUS "(anonymous namespace)"
 #define OPERATOR "operator"
 #define MANGLED_MAXIMUM 4096
-/* Of what is written out: some tenths of a second. Of 427,000 names in torch
- * one of a thousand is above. */
+/*
+ * Most bytes of a demangled name: some tenths of a second. Of 427,000 names in torch one in a
+ * thousand is above.
+ */
 #define MODEST_BYTES (UINT64_C(1) << 25)
-/* What stands around each of a pack: " const volatile*&&, ". */
+/* Most letters around each element of a pack: " const volatile*&&, ". */
 #define PACK_LETTERS 20
 
-/* Operators whose names hold brackets, longest first. */
+/* Operators whose names contain brackets, longest first. */
 static const char *const operators[] = {
 	"operator<=>", "operator<<=", "operator>>=", "operator->*", "operator<<", "operator>>",
 	"operator<=",  "operator>=",  "operator->",  "operator()",  "operator<",  "operator>",
@@ -34,8 +36,8 @@ static const char *find_operator(const char *at)
 }
 
 /*
- * Behind the bracket that closes the one at *at; a name that was cut may
- * lack it.
+ * The position behind the bracket that closes the bracket at *at; the end of a name that was
+ * cut.
  */
 static const char *skip_brackets(const char *at)
 {
@@ -55,7 +57,7 @@ static const char *skip_brackets(const char *at)
 	return at;
 }
 
-/* "operator bool", "operator< <int>": the space is of the name. */
+/* In "operator bool" and "operator< <int>" the space belongs to the name. */
 static bool is_of_operator(const struct buffer *out, char next)
 {
 	return next == '<' || (out->length >= strlen(OPERATOR) &&
@@ -83,9 +85,9 @@ char *cpp_name_shorten(const char *name)
 			if (strncmp(at, " const", 6) == 0)
 				at += 6;
 		} else if (strncmp(at, " [", 2) == 0) {
-			break; /* of a compiler: " [clone .cold]" */
+			break; /* a compiler's suffix: " [clone .cold]" */
 		} else if (*at == ' ' && !is_of_operator(&out, at[1])) {
-			/* What was before it is what is given back. */
+			/* The text before the space is the return type. */
 			buffer_reset(&out);
 			at++;
 		} else {
@@ -102,7 +104,7 @@ static bool cpp_name_is_digit(char letter)
 	return letter >= '0' && letter <= '9';
 }
 
-/* "S_" is number 0, "S0_" 1, "SA_" 11; SIZE_MAX: it is none of these. */
+/* The number of a substitution or parameter: "S_" 0, "S0_" 1, "SA_" 11; SIZE_MAX: neither. */
 static size_t cpp_name_parse_number(const char *text, size_t *length)
 {
 	size_t number = 0;
@@ -121,7 +123,10 @@ static size_t cpp_name_parse_number(const char *text, size_t *length)
 	return i > 1 ? number + 1 : 0;
 }
 
-/* "Dp" and "sp": what follows, once for each of a template's arguments. */
+/*
+ * Whether "Dp" or "sp" begins a pack expansion: its pattern is written once per template
+ * argument.
+ */
 static bool is_expansion(const char *text)
 {
 	return strncmp(text, "Dp", 2) == 0 ||
@@ -129,8 +134,8 @@ static bool is_expansion(const char *text)
 }
 
 /*
- * The length of "DpT1_", "DpRKT1_": a pack as it is, or with a few letters
- * around each of it; 0: it is none.
+ * The length of "DpT1_" or "DpRKT1_": a pack's elements, each with at most a few letters around; 0:
+ * no such expansion.
  */
 static size_t plain_pack(const char *text)
 {
@@ -146,9 +151,9 @@ static size_t plain_pack(const char *text)
 }
 
 /*
- * Names within it are taken for code, too, which makes it no smaller. What
- * "S2_" stands for was complete when it was named first, so it is no longer
- * than all that came before; of "T_" only that is known.
+ * Computes an upper bound of the demangled size. Identifiers within the name are taken for code,
+ * too, which only increases the bound. The part that "S2_" repeats was complete when "S2_" was
+ * first used, so it is no longer than everything before; the same bound is taken for "T_".
  */
 bool cpp_name_is_modest(const char *mangled)
 {
@@ -166,7 +171,7 @@ bool cpp_name_is_modest(const char *mangled)
 		if (mangled[i] == 'S' || mangled[i] == 'T')
 			number = cpp_name_parse_number(mangled + i, &length);
 		if (plain_pack(mangled + i) > 0) {
-			/* All of it was written once before. */
+			/* All elements of the pack were written once before. */
 			more = size + PACK_LETTERS * i;
 			length = plain_pack(mangled + i);
 		} else if (is_expansion(mangled + i)) {

@@ -23,7 +23,7 @@ static int dwarf_expression_push(struct machine *machine, uint64_t value)
 	return 0;
 }
 
-/* The word that many below the top; NULL: there is none. */
+/* The word `below` places under the top of the stack; NULL: the stack is too short. */
 static uint64_t *dwarf_expression_peek(struct machine *machine, size_t below)
 {
 	if (below >= machine->depth)
@@ -60,7 +60,7 @@ static uint64_t shift_right(uint64_t a, uint64_t b)
 	return b < 64 ? a >> b : 0;
 }
 
-/* a is below b on the stack. -1: no operation of two words. */
+/* Computes a operation b; a was pushed before b. -1: the atom is no operation on two words. */
 static int combine(uint8_t atom, uint64_t a, uint64_t b, uint64_t *out)
 {
 	switch (atom) {

@@ -1,6 +1,6 @@
 /*
- * dwarf-expression: DWARF expressions of call frame information (DWARF 5, 2.5 and
- * 6.4.2), bounded in length, stack and jumps. Part of the module.
+ * dwarf-expression: evaluates DWARF expressions of call frame information (DWARF 5, 2.5 and 6.4.2),
+ * with bounded length, stack and jumps. Part of the module probetui-native.so.
  */
 #ifndef BACKENDS_NATIVE_DWARF_EXPRESSION_H
 #define BACKENDS_NATIVE_DWARF_EXPRESSION_H
@@ -15,12 +15,12 @@ struct dwarf_expression {
 	const struct registers *registers; /* of the callee */
 	const struct unwind_memory *memory;
 	uint64_t bias;
-	uint64_t cfa; /* canonical frame address; 0: not known yet */
+	uint64_t cfa; /* canonical frame address; 0: unknown so far */
 };
 
 /*
- * Computes ops. *is_value: the result is the value itself, else where it
- * lies. UNWIND_CALLER: it could be done.
+ * Evaluates ops. *is_value: *result is the value, else the address of the value. Returns
+ * UNWIND_CALLER: success, else the reason of the failure.
  */
 enum unwind_result dwarf_expression_run(const struct dwarf_expression *expression,
 					const Dwarf_Op *ops, size_t count, uint64_t *result,

@@ -89,7 +89,7 @@ static int read_section(const struct elf_file *file, uint64_t index, Elf64_Shdr 
 			      sizeof(*section));
 }
 
-/* With very many sections their number stands in the first one. */
+/* If e_shnum is 0, the number of sections is sh_size of section 0 (elf(5)). */
 static uint64_t section_count(const struct elf_file *file)
 {
 	Elf64_Shdr first;
@@ -129,7 +129,7 @@ int elf_file_address(const struct elf_file *file, uint64_t offset, uint64_t *add
 {
 	for (size_t i = 0; i < file->segment_count; i++) {
 		const Elf64_Phdr *segment = &file->segments[i];
-		/* What is mapped begins at the page that the segment is in. */
+		/* A mapping begins at the page that contains the segment's start. */
 		uint64_t first = segment->p_offset & ~UINT64_C(0xfff);
 		if (offset < first || offset >= segment->p_offset + segment->p_filesz)
 			continue;

@@ -1,7 +1,6 @@
 /*
- * elf-file: what stands in an ELF file of 64 bits, read with pread(2) piece by
- * piece: a file that is cut short or lies ends in an error, never in SIGBUS.
- * Nothing in it is believed; all counts are bounded.
+ * elf-file: reads a 64-bit ELF file with pread(2), piece by piece: a truncated or wrong file gives
+ * an error, never SIGBUS. Nothing in the file is trusted; all counts are bounded.
  */
 #ifndef BACKENDS_NATIVE_ELF_FILE_H
 #define BACKENDS_NATIVE_ELF_FILE_H
@@ -16,26 +15,29 @@
 struct elf_file {
 	int fd; /* not owned */
 	Elf64_Ehdr header;
-	Elf64_Phdr segments[ELF_FILE_SEGMENTS]; /* those that are loaded */
+	Elf64_Phdr segments[ELF_FILE_SEGMENTS]; /* of type PT_LOAD */
 	size_t segment_count;
-	Elf64_Phdr frames;	       /* of PT_GNU_EH_FRAME; 0 bytes: there is none */
+	Elf64_Phdr frames;	       /* of type PT_GNU_EH_FRAME; p_filesz 0: none */
 	uint8_t id[ELF_FILE_ID_BYTES]; /* the build id */
-	size_t id_length;	       /* 0: it has none */
+	size_t id_length;	       /* 0: no build id */
 };
 
-/* -1: no such file. */
+/* Reads the headers; fd is borrowed. Returns 0, or -1: unreadable, or no ELF file of 64 bits. */
 int elf_file_read(struct elf_file *file, int fd);
-/* The first section of a type (SHT_…), and where its names are. 0 found. */
+/*
+ * Finds the first section of a type (SHT_…), and its string table. Returns 0: found, -1: not
+ * found.
+ */
 int elf_file_section(const struct elf_file *file, uint32_t type, Elf64_Shdr *section,
 		     Elf64_Shdr *strings);
 /*
- * The file's address of what is mapped from an offset on; -1: that part of
- * the file is not loaded.
+ * Converts an offset in the file to a virtual address of the file; -1: no segment loads that
+ * part.
  */
 int elf_file_address(const struct elf_file *file, uint64_t offset, uint64_t *address);
-/* Reads all or nothing. */
+/* Reads `length` bytes at an offset. Returns 0, or -1: not all bytes are readable. */
 int elf_file_bytes(const struct elf_file *file, uint64_t offset, void *out, size_t length);
-/* The same at one of the file's addresses, within one segment. */
+/* Like elf_file_bytes(), at a virtual address of the file, within one segment. */
 int elf_file_read_at(const struct elf_file *file, uint64_t address, void *out, size_t length);
 
 #endif

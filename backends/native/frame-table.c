@@ -5,10 +5,10 @@
 
 #include "banned.h"
 
-#define RULES_MAXIMUM (64u << 10) /* of one function */
+#define RULES_MAXIMUM (64u << 10) /* bytes of a CIE or FDE */
 #define LENGTH_SIZE sizeof(uint32_t)
 
-/* How almost all linkers write it; others are left to libdw. */
+/* The header that almost all linkers write; files with another one are left to libdw. */
 struct table_header {
 	uint8_t version;
 	uint8_t pointer_encoding;
@@ -18,7 +18,7 @@ struct table_header {
 	uint32_t count;
 };
 
-/* Both less the table's own address. */
+/* Both are relative to the table's address. */
 struct table_row {
 	int32_t function;
 	int32_t entry;
@@ -72,10 +72,10 @@ uint64_t frame_table_find(const struct frame_table *table, uint64_t address)
 	return found;
 }
 
-/* How long what begins at address is, with its length; 0: too long, or none. */
+/* The length of the CIE or FDE at address, with its length field; 0: too long, or unreadable. */
 static size_t frame_table_measure(const struct frame_table *table, uint64_t address, uint32_t *id)
 {
-	uint32_t words[2]; /* its length, and what kind it is */
+	uint32_t words[2]; /* its length, then 0 (CIE) or the distance to the CIE (FDE) */
 
 	if (elf_file_read_at(&table->file, address, words, sizeof(words)) < 0 ||
 	    words[0] < sizeof(*id) || words[0] > RULES_MAXIMUM)
@@ -91,7 +91,7 @@ struct extract {
 	Elf64_Ehdr header;
 	Elf64_Shdr sections[SECTION_COUNT];
 	char names[24];
-	uint8_t rules[]; /* the CIE, the FDE, and 0 for the end */
+	uint8_t rules[]; /* the CIE, the FDE, and 0 as the terminator */
 };
 
 static void frame_table_describe(struct extract *extract, const Elf64_Ehdr *header,
@@ -123,7 +123,7 @@ static void frame_table_describe(struct extract *extract, const Elf64_Ehdr *head
 	memcpy(extract->names, section_names, sizeof(section_names));
 }
 
-/* Its addresses are relative to where it lies, so it keeps its address. */
+/* An FDE contains addresses relative to its own address, so it keeps that address. */
 void *frame_table_extract(const struct frame_table *table, uint64_t entry, size_t *length)
 {
 	struct extract *extract;
@@ -145,7 +145,7 @@ void *frame_table_extract(const struct frame_table *table, uint64_t entry, size_
 		free(extract);
 		return NULL;
 	}
-	/* The FDE tells how far before it its CIE lies. */
+	/* The FDE's second word is the distance back to its CIE. */
 	back = (uint32_t)(common_size + LENGTH_SIZE);
 	memcpy(extract->rules + common_size + LENGTH_SIZE, &back, sizeof(back));
 	*length = sizeof(*extract) + all;

@@ -1,13 +1,12 @@
 /*
- * frame-table: the rules for unwinding from one address, out of an ELF file's
- * .eh_frame_hdr (Linux Standard Base, "Exception Frames").
+ * frame-table: finds the unwind rules of one address by an ELF file's .eh_frame_hdr (Linux Standard
+ * Base, "Exception Frames").
  *
- * Such a table is sorted, so a few small reads find an address's entry. libdw
- * would read all of .eh_frame, and where the table's section comes after that
- * one (lld) also parse each entry before the wanted one: 170,000 in torch's
- * largest library. What is found is given to libdw as a file in memory that
- * has this one entry (FDE) and what it refers to (CIE), at their addresses.
- * Nothing in the file is believed; all lengths are bounded.
+ * The table is sorted, so a few small reads find the entry of an address. libdw would read all of
+ * .eh_frame, and, if the table's section comes after .eh_frame (lld), also parse each entry before
+ * the wanted one: 170,000 in torch's largest library. The entry found (FDE) and its CIE are given
+ * to libdw as an ELF file in memory that contains nothing else, at their addresses. Nothing in the
+ * file is trusted; all lengths are bounded.
  */
 #ifndef BACKENDS_NATIVE_FRAME_TABLE_H
 #define BACKENDS_NATIVE_FRAME_TABLE_H
@@ -19,15 +18,15 @@
 
 struct frame_table {
 	struct elf_file file;
-	uint64_t address; /* of the table's start in the file's addresses */
-	uint64_t count;	  /* of entries */
+	uint64_t address; /* virtual address of the table in the file */
+	uint64_t count;	  /* number of entries */
 };
 
-/* fd is borrowed. -1: the file has no such table. */
+/* fd is borrowed. Returns 0, or -1: the file has no such table. */
 int frame_table_open(struct frame_table *table, int fd);
-/* The address of the entry that may hold the file's address; 0: none. */
+/* The virtual address of the entry that may contain `address`; 0: none. */
 uint64_t frame_table_find(const struct frame_table *table, uint64_t address);
-/* A file with that entry alone, to be freed; NULL: it is not as it should. */
+/* Makes an ELF file in memory with that entry alone, to be freed; NULL: the entry is invalid. */
 void *frame_table_extract(const struct frame_table *table, uint64_t entry, size_t *length);
 
 #endif

@@ -23,7 +23,7 @@
 #define NAMES_MAXIMUM 100000
 #define BYTES_MAXIMUM (UINT64_C(1) << 30)
 #define VDSO_MAXIMUM (256u << 10)
-#define QUALNAME_MAXIMUM 4000 /* what one code may have when it travels */
+#define QUALNAME_MAXIMUM 4000 /* most bytes of a function's name in a message */
 #define DEBUG_FOLDER "/usr/lib/debug/.build-id"
 
 struct image {
@@ -32,20 +32,20 @@ struct image {
 	uid_t owner;
 	char *path;
 	struct elf_file elf;
-	void *bytes; /* of one that has no file */
+	void *bytes; /* content of the vDSO; NULL: the image has a file */
 	size_t byte_count;
 	struct symbols *symbols;	    /* NULL: not read yet */
-	const struct elf_file *symbol_file; /* elf or debug */
-	struct elf_file debug;		    /* fd -1: there is none */
+	const struct elf_file *symbol_file; /* &elf or &debug */
+	struct elf_file debug;		    /* file with debugging data; fd -1: none */
 	bool is_debug_opened;
 	struct unwind_file *rules;
 	bool is_rules_opened;
 	struct unwind_file *lines;
-	bool has_all_lines; /* those of the debug file, where there is one */
+	bool has_all_lines; /* from the debug file, if there is one */
 	struct map *names;  /* address -> struct place_name */
 	struct symbol_key key;
-	bool has_key;	 /* its names are kept for the next run */
-	bool is_unsaved; /* and there are new ones */
+	bool has_key;	 /* names are saved for the next run */
+	bool is_unsaved; /* names has new entries */
 };
 
 struct images {
@@ -116,7 +116,7 @@ void images_free(struct images *images)
 	free(images);
 }
 
-/* What is read of the files, as far as it counts. */
+/* Sums the bytes of the files that were read: symbols, unwind rules and lines. */
 static uint64_t images_count_bytes(const struct images *images)
 {
 	uint64_t bytes = 0;
@@ -171,8 +171,8 @@ unsigned images_generation(const struct images *images)
 }
 
 /*
- * The same inode, or the same build of the same owner: nobody else's. The path
- * is what frames are told to be in, and its process chooses that, too.
+ * Whether two images are the same inode, or the same build of the same owner. The path must be
+ * equal, too: frames show it, and the process can choose it.
  */
 static bool images_is_same(const struct image *a, const struct image *b)
 {
@@ -226,7 +226,7 @@ static struct image *make_image(const struct mapping *mapping)
 	return image;
 }
 
-/* Whose process it is; root's where that cannot be told. */
+/* The user of the process; root if unknown. */
 static uid_t images_find_user(pid_t pid)
 {
 	char path[32];
@@ -237,8 +237,8 @@ static uid_t images_find_user(pid_t pid)
 }
 
 /*
- * The kernel's own library is nowhere but in memory, where its process may
- * have written something else.
+ * The vDSO exists only in memory, where its process may have overwritten it: the process's user
+ * counts as the owner.
  */
 static struct image *open_vdso(struct images *images, const struct mapping *mapping, pid_t pid)
 {
@@ -262,9 +262,9 @@ static struct image *open_vdso(struct images *images, const struct mapping *mapp
 }
 
 /*
- * What `strip` took away, where the system keeps it for debuggers. A process
- * may have a root of its own with files of its own, and what is found serves
- * all processes that run the image: so it is root's, or its owner's.
+ * Opens the file with the data that `strip` removed, from the system's folder for debuggers. A
+ * process may have its own root directory with its own files, and the result serves all processes
+ * that run the image: so the file must belong to root or to the image's owner.
  */
 static int find_debug(const struct image *image, pid_t pid)
 {
@@ -314,13 +314,16 @@ static const char *images_base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Of a file that names no function there; free() it. */
+/* A name for an address without a function, "libc.so.6+0x123"; to be freed. */
 static char *images_make_place(const struct image *image, uint64_t address)
 {
 	return xasprintf("%s+0x%llx", images_base_name(image->path), (unsigned long long)address);
 }
 
-/* What is the same in all copies of a file is kept without its path. */
+/*
+ * Fills in the texts that contain the image's path: the cache leaves them out, because copies of a
+ * file have different paths.
+ */
 static void images_complete(uint64_t address, void *value, void *data)
 {
 	struct place_name *name = value;
@@ -332,7 +335,7 @@ static void images_complete(uint64_t address, void *value, void *data)
 		name->file = xstrdup(image->path);
 }
 
-/* The names that runs before this one have found. */
+/* Loads the names that earlier runs have saved. */
 static void recall_names(struct images *images, struct image *image, pid_t pid)
 {
 	open_debug(image, pid);
@@ -372,7 +375,7 @@ struct image *images_open(struct images *images, struct mapping *mapping, pid_t 
 	if (mapping->is_looked_up)
 		return mapping->image;
 	mapping->is_looked_up = true;
-	/* Of one job; the next begins with less. */
+	/* A limit within one job; images_tidy() makes room before the next. */
 	if (images->count >= 2 * IMAGES_MAXIMUM)
 		return NULL;
 	mapping->image = mapping->is_vdso ? open_vdso(images, mapping, pid)
@@ -426,7 +429,7 @@ void image_index(struct images *images, struct image *image, pid_t pid)
 		read_symbols(images, image, &image->debug);
 	if (!image->symbols || symbols_count(image->symbols) == 0)
 		read_symbols(images, image, &image->elf);
-	/* What was cut short is read again, if anybody asks again. */
+	/* Symbols whose reading was cancelled are incomplete: the next call reads them again. */
 	if (atomic_load(images->is_cancelled)) {
 		symbols_free(image->symbols);
 		image->symbols = NULL;
@@ -450,7 +453,7 @@ static char *find_symbol(const struct image *image, uint64_t address)
 	return image->symbols ? symbols_find(image->symbols, image->symbol_file, address) : NULL;
 }
 
-/* "pthread_cond_wait@@GLIBC_2.3.2": which version is of no interest. */
+/* Removes the version of a symbol, as in "pthread_cond_wait@@GLIBC_2.3.2". */
 static void drop_version(char *name)
 {
 	char *at = strchr(name, '@');

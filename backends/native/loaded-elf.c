@@ -25,8 +25,8 @@
 #define HASH_PRIME 0x100000001b3u
 
 /*
- * Symbols by file and name: their virtual address. Values of a map are never
- * NULL, so 1 is added, and ABSENT stands for a name that the file lacks.
+ * Virtual address of each symbol, by file and name. Values are stored plus 1, because a map's value
+ * is never NULL; ABSENT: the file lacks the name.
  */
 struct loaded_elf_cache {
 	struct map *addresses;
@@ -69,19 +69,19 @@ static void loaded_elf_identify(struct loaded_elf_image *image, struct memory *m
 	image->start = 0;
 }
 
-/* The key of a name in the cache; 0: there is none. */
+/* The key of a name in the cache; 0: the file is not identified. */
 static uint64_t cache_key(const struct loaded_elf_image *image, const char *name)
 {
 	return image->identity ? loaded_elf_hash_bytes(image->identity, name, strlen(name)) | 1 : 0;
 }
 
-/* glibc has added the bias to these already, musl has not. */
+/* glibc adds the bias to these addresses in memory, musl does not. */
 static uint64_t biased(const struct loaded_elf_image *image, uint64_t address)
 {
 	return address < image->bias ? address + image->bias : address;
 }
 
-/* Once: nothing is left to be read afterwards. */
+/* Reads the dynamic section on the first call; later calls do nothing. */
 static int read_dynamic(struct loaded_elf_image *image, struct memory *memory)
 {
 	uint64_t address = image->dynamic;
@@ -113,7 +113,7 @@ static int read_dynamic(struct loaded_elf_image *image, struct memory *memory)
 	return 0;
 }
 
-/* The bias follows from where the program headers lie and should lie. */
+/* The bias is the program headers' address minus their virtual address. */
 static int read_headers(struct loaded_elf_image *image, struct memory *memory, uint64_t address,
 			uint64_t count)
 {
@@ -207,7 +207,7 @@ static bool is_symbol(const struct loaded_elf_image *image, struct memory *memor
 	return true;
 }
 
-/* The first symbol of the bucket that the hash falls in; 0: there is none. */
+/* The first symbol in the hash's bucket; 0: none. */
 static uint32_t find_bucket(const struct loaded_elf_image *image, struct memory *memory,
 			    uint32_t hash, uint64_t *chain)
 {
@@ -276,7 +276,10 @@ int loaded_elf_symbol(struct loaded_elf_image *image, struct memory *memory, con
 		return -1;
 	int result = loaded_elf_look_up(image, memory, name, address);
 	known = result < 0 ? ABSENT : *address - image->bias + 1;
-	/* What could not be read is not absent: is the process still there? */
+	/*
+	 * A symbol that was unreadable is not absent: cache the result only if the process is still
+	 * readable.
+	 */
 	if (key && memory_fetch(memory, image->bias, &byte, 1) == 0)
 		map_put(image->cache->addresses, key, (void *)(uintptr_t)known);
 	return result;

@@ -1,11 +1,10 @@
 /*
- * loaded-elf: programs and libraries as they lie in another process's memory.
+ * loaded-elf: programs and libraries in another process's memory.
  *
- * Symbols are found as the dynamic linker finds them: program headers,
- * dynamic section, GNU hash table, all read from the process through its
- * memory's snapshot. So no file of the target is opened, and deleted files,
- * renamed ones and containers make no difference. Only exported symbols can
- * be found; loaded_elf_file_section() finds what a stripped file still names.
+ * Symbols are found in the way of the dynamic linker: program headers, dynamic section, GNU hash
+ * table, all read from the process through a memory snapshot. So no file of the process is opened,
+ * and deleted files, renamed files and containers make no difference. Only exported symbols can be
+ * found; loaded_elf_file_section() reads the section names that even a stripped file has.
  * Everything read is hostile; loops are bounded. ELF64, x86-64.
  */
 #ifndef BACKENDS_NATIVE_LOADED_ELF_H
@@ -19,11 +18,11 @@ struct memory;
 
 /* One loaded program or library. Owns nothing. */
 struct loaded_elf_image {
-	struct loaded_elf_cache *cache; /* what is known of its file; NULL: nothing */
-	uint64_t start;			/* of its first byte; 0: looked at, or unknown */
-	uint64_t identity;		/* of the file in that cache; 0: none */
+	struct loaded_elf_cache *cache; /* symbols known of its file; NULL: none */
+	uint64_t start;			/* address of the first byte; 0: identified, or unknown */
+	uint64_t identity;		/* hash that identifies the file in the cache; 0: none */
 	uint64_t bias;			/* address minus the file's virtual address */
-	uint64_t dynamic;		/* its dynamic section; 0: read, or none */
+	uint64_t dynamic;		/* address of the dynamic section; 0: read, or none */
 	uint64_t symbols;
 	uint64_t strings;
 	uint64_t hash;	/* DT_GNU_HASH; 0: no symbol can be found */
@@ -31,34 +30,37 @@ struct loaded_elf_image {
 };
 
 /*
- * What was found in a file once, for the next process that has it loaded: the
- * ranks of a job share their interpreter. A file is known by its first
- * kilobyte, where its headers and its build id lie.
+ * Caches the symbols found in a file for the next process that has loaded the file: the ranks of a
+ * job share their interpreter. A file is identified by its first kilobyte, which contains the
+ * headers and the build id.
  */
 struct loaded_elf_cache *loaded_elf_cache_new(void);
 void loaded_elf_cache_free(struct loaded_elf_cache *cache);
 
 /*
- * The program of the process, by its auxiliary vector. 0, or -1 with errno;
- * a static program is found but has no symbols. The cache may be NULL; it has
- * to live as long as the image and those found from it.
+ * Finds the program of the process by the auxiliary vector. Returns 0, or -1 with errno set. A
+ * static program is found but has no symbols. The cache may be NULL; it must outlive the image and
+ * the images of its libraries.
  */
 int loaded_elf_program(struct loaded_elf_image *image, struct memory *memory,
 		       struct loaded_elf_cache *cache);
-/* The image whose first page is mapped at start. 0, or -1: none is there. */
+/* Finds the image whose first page is mapped at start. Returns 0, or -1: no image there. */
 int loaded_elf_mapped(struct loaded_elf_image *image, struct memory *memory, uint64_t start);
-/* Address of an exported symbol. 0 found, -1 not. */
+/* Finds the address of an exported symbol. Returns 0: found, -1: not found. */
 int loaded_elf_symbol(struct loaded_elf_image *image, struct memory *memory, const char *name,
 		      uint64_t *address);
 /*
- * Calls each for the libraries of the program's link map, in order, until it
- * gives false. The program itself is left out.
+ * Calls each for the libraries in the program's link map, in order and without the program itself,
+ * until each returns false.
  */
 void loaded_elf_each_library(struct loaded_elf_image *program, struct memory *memory,
 			     bool (*each)(struct loaded_elf_image *image, const char *name,
 					  void *data),
 			     void *data);
-/* Virtual address of a section of an open file, not yet biased. 0 found. */
+/*
+ * Finds the virtual address, without bias, of a section of an open file. Returns 0: found, -1: not
+ * found.
+ */
 int loaded_elf_file_section(int fd, const char *name, uint64_t *address);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define LOOP "_PyEval_EvalFrameDefault"
 
-/* What the interpreter does to get from one Python function to the next. */
+/* Functions by which the interpreter gets from one Python function to the next: prefixes. */
 static const char *const machinery[] = {
 	"_Py",
 	"Py",
@@ -46,7 +46,7 @@ static const char *const machinery[] = {
 	"wrapperdescr_",
 };
 
-/* Of those, what says why a thread waits. */
+/* Exceptions from machinery, which show why a thread waits: prefixes. */
 static const char *const telling[] = {
 	"PyThread_",
 	"_PyMutex_",
@@ -54,7 +54,7 @@ static const char *const telling[] = {
 	"_PySemaphore_",
 };
 
-/* How a program and a thread begin: the same in all of them. */
+/* Functions with which every program or thread starts. */
 static const char *const beginnings[] = {
 	"__libc_start_call_main",
 	"__libc_start_main",
@@ -102,8 +102,8 @@ static bool is_beginning(const struct native_frame *frame)
 }
 
 /*
- * Where the frames begin by which a program or thread starts. In a stripped
- * C library most of them have no name.
+ * The index of the first of the outermost frames that belong to the start of a program or thread.
+ * In a stripped C library most of these have no name.
  */
 static size_t find_beginning(const struct capture *capture)
 {
@@ -129,9 +129,8 @@ struct merge {
 	size_t count;
 	size_t capacity;
 	size_t native_count;
-	size_t beginning; /* number of outermost native frames before the first Python frame
-			     (program start) */
-	size_t next;	  /* Python frame */
+	size_t beginning; /* native frames from this index on are the program's start */
+	size_t next;	  /* index of the next Python frame */
 };
 
 static void merge_add_frame(struct merge *merge, struct frame frame)
@@ -160,7 +159,10 @@ static void add_native(struct merge *merge, const struct native_frame *native)
 	merge->native_count++;
 }
 
-/* Outside of the outermost Python frame it is only the way to Python. */
+/*
+ * Native frames outside of the outermost Python frame only lead to Python: the interpreter's are
+ * hidden.
+ */
 static bool merge_is_shown(const struct merge *merge, const struct native_frame *native)
 {
 	const struct capture *capture = merge->capture;
@@ -195,8 +197,8 @@ static bool has_anchors(const struct capture *capture)
 }
 
 /*
- * 3.8 and 3.9 leave nothing on the C stack, but each Python frame has a loop
- * of its own. There are as many, or fewer where the unwinding broke off.
+ * In 3.8 and 3.9 loops leave no anchor on the C stack, but each Python frame has its own loop. So
+ * there are as many loops as Python frames, or fewer if unwinding broke off.
  */
 static void anchor_by_loops(struct capture *capture)
 {
@@ -219,7 +221,7 @@ static bool merge_is_within(const struct native_frame *native, uint64_t anchor)
 	return anchor >= native->low && anchor < native->high;
 }
 
-/* How many Python frames from first on the native frame runs. */
+/* How many Python frames, from `first` on, the native frame runs. */
 static size_t count_within(const struct capture *capture, const struct native_frame *native,
 			   size_t first)
 {
@@ -231,7 +233,7 @@ static size_t count_within(const struct capture *capture, const struct native_fr
 	return count;
 }
 
-/* Every anchor that should have been met on the way was met in order. */
+/* Whether all anchors were found in order, or all up to the place where unwinding broke off. */
 static bool merge_fits(const struct capture *capture)
 {
 	uint64_t end = 0;
@@ -261,7 +263,7 @@ static void merge_by_anchors(struct merge *merge)
 	add_python(merge, capture->python_count);
 }
 
-/* The native frames before the interpreter's first, then all of Python's. */
+/* Adds the native frames above the interpreter's first frame, then all Python frames. */
 static void merge_above(struct merge *merge)
 {
 	const struct capture *capture = merge->capture;

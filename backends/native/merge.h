@@ -1,11 +1,10 @@
 /*
- * merge: one stack out of the Python and the native frames of a thread.
+ * merge: one stack out of a thread's Python frames and native frames.
  *
- * Where they belong together is told by addresses: CPython's evaluation loop
- * has something in its own part of the C stack that its Python frames lead
- * to (pyanchor.h). The loop's native frame gives way to the Python frames
- * that it runs. Where that does not fit, the Python stack stays whole and
- * only the native frames above it are shown.
+ * The C stack frame of CPython's evaluation loop contains an address to which the loop's Python
+ * frames lead (their anchor, pyanchor.h). The Python frames of a loop replace the loop's native
+ * frame. If the anchors do not fit the native frames, the Python stack stays whole and only the
+ * native frames above the interpreter's first are shown.
  */
 #ifndef BACKENDS_NATIVE_MERGE_H
 #define BACKENDS_NATIVE_MERGE_H
@@ -17,9 +16,8 @@ struct stack;
 struct stack_table;
 
 /*
- * The merged stack, interned. With internals, frames of the interpreter's own
- * machinery and of how a program or thread starts are shown, too. NULL: there
- * is no native frame to show.
+ * The merged stack, interned in table. has_internals: also show frames of the interpreter's
+ * machinery and of the start of a program or thread. NULL: there is no native frame to show.
  */
 const struct stack *merge_stack(struct capture *capture, struct stack_table *table,
 				bool has_internals);

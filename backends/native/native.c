@@ -21,7 +21,7 @@
 
 #define WORK_NICENESS 10
 #define SAY_SECONDS 0.1
-#define JOB_SECONDS 20.0 /* what takes longer stays without names */
+#define JOB_SECONDS 20.0 /* frames that take longer stay without names */
 
 struct native {
 	struct loop *loop;
@@ -32,12 +32,12 @@ struct native {
 	struct images *images;
 	struct progress progress;
 	atomic_bool is_cancelled;
-	struct native_process **waiting; /* in order; NULL: was closed */
+	struct native_process **waiting; /* in order; NULL: the process was freed */
 	size_t waiting_count;
 	size_t waiting_capacity;
 	struct native_process *running; /* NULL: none */
-	bool is_saving;			/* in the place of one that runs */
-	struct loop_timer *timer;	/* while one runs */
+	bool is_saving;			/* a job that saves names is running */
+	struct loop_timer *timer;	/* set while jobs are running */
 	bool has_said;
 	bool is_closed;
 };
@@ -49,7 +49,7 @@ struct native_process {
 	struct unwound_process process;
 	struct capture_set captures;
 	bool is_busy;
-	bool is_closed; /* freed when its job ends */
+	bool is_closed; /* to be freed when the running job ends */
 };
 
 struct native *native_new(struct loop *loop,
@@ -148,7 +148,7 @@ bool native_is_busy(const struct native_process *process)
 	return process->is_busy;
 }
 
-/* On the other thread, which takes no processor away from the job. */
+/* Runs on the other thread, at a low priority, to leave the processors to the job. */
 static void run_job(void *data)
 {
 	struct native_process *process = data;
@@ -171,7 +171,7 @@ static void run_job(void *data)
 
 static void start_next(struct native *native);
 
-/* What is done with the captures may start the next job, or wait for one. */
+/* done() may start the next job of the process. */
 static void native_end_job(void *data)
 {
 	struct native_process *process = data;
@@ -222,7 +222,7 @@ static void end_saving(void *data)
 		start_next(native);
 }
 
-/* Only once nobody waits for a stack. */
+/* Starts to save the names; called only when no process waits for a stack. */
 static void native_save(struct native *native)
 {
 	if (!images_are_unsaved(native->images))

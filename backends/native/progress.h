@@ -1,7 +1,4 @@
-/*
- * progress: how far a job of another thread has come. Both threads may call
- * any of these at any time.
- */
+/* progress: how far a job of another thread is. Both threads may call any function at any time. */
 #ifndef BACKENDS_NATIVE_PROGRESS_H
 #define BACKENDS_NATIVE_PROGRESS_H
 
@@ -9,7 +6,7 @@
 
 struct progress_state {
 	int done;
-	int total; /* 0: there is nothing to be shown */
+	int total; /* 0: nothing to show */
 	char what[128];
 };
 
@@ -20,9 +17,9 @@ struct progress {
 
 void progress_init(struct progress *progress);
 void progress_clear(struct progress *progress);
-/* Begins a count; 0: it is over. */
+/* Starts a count; total 0: the job is over. */
 void progress_start(struct progress *progress, int total);
-/* What is being done now, and that one more has been done. */
+/* progress_say() names the current step, progress_step() counts a finished step. */
 void progress_say(struct progress *progress, const char *what);
 void progress_step(struct progress *progress);
 struct progress_state progress_get(struct progress *progress);

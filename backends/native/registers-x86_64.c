@@ -1,6 +1,6 @@
 /*
- * x86-64: System V ABI, AMD64 Architecture Processor Supplement, 3.6.2 DWARF
- * register number mapping. Elsewhere nothing is unwound.
+ * x86-64: System V ABI, AMD64 Architecture Processor Supplement, 3.6.2 DWARF register number
+ * mapping. On other processors nothing is unwound.
  */
 #include "backends/native/registers.h"
 
@@ -15,7 +15,7 @@
 #define STACK_POINTER 7
 #define FIRST_ARGUMENT 5 /* rdi */
 
-/* Where each number of DWARF stands in what the kernel gives. */
+/* Offset of each register in user_regs_struct, indexed by its DWARF number. */
 static const size_t places[] = {
 	offsetof(struct user_regs_struct, rax), offsetof(struct user_regs_struct, rdx),
 	offsetof(struct user_regs_struct, rcx), offsetof(struct user_regs_struct, rbx),

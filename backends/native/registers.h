@@ -1,6 +1,6 @@
 /*
- * registers: the registers that unwinding needs, by their DWARF numbers. What
- * depends on the processor stands in registers-PROCESSOR.c alone.
+ * registers: the registers that unwinding needs, by their DWARF numbers. Everything that depends on
+ * the processor is in registers-PROCESSOR.c.
  */
 #ifndef BACKENDS_NATIVE_REGISTERS_H
 #define BACKENDS_NATIVE_REGISTERS_H
@@ -9,30 +9,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define REGISTERS_COUNT 33	  /* numbers above are of no use here */
-#define REGISTERS_DUMP_BYTES 1024 /* what the kernel gives is no longer */
+#define REGISTERS_COUNT 33	  /* higher numbers are not used */
+#define REGISTERS_DUMP_BYTES 1024 /* most bytes of PTRACE_GETREGSET's answer */
 
 struct registers {
 	uint64_t values[REGISTERS_COUNT];
 	uint64_t known; /* bit N: values[N] is known */
 	uint64_t pc;
 	/*
-	 * pc is the instruction that runs next (innermost, or interrupted by a
-	 * signal); else it is where a call comes back to, and the call is
-	 * before it.
+	 * pc is the next instruction (innermost frame, or interrupted by a signal); else pc is a
+	 * return address, and the call is before pc.
 	 */
 	bool is_next;
 };
 
 /* Whether stacks can be unwound on this processor. */
 bool registers_can_unwind(void);
-/* The number of the stack pointer. */
+/* The DWARF number of the stack pointer. */
 int registers_stack_pointer(void);
-/* The number of the register that holds a function's first argument. */
+/* The DWARF number of the register that holds a function's first argument. */
 int registers_first_argument(void);
-/* What a thread that sleeps in the kernel shows of itself. */
+/* Sets pc and stack pointer, which are all that Linux shows of a thread asleep in a system call. */
 void registers_from_syscall(struct registers *registers, uint64_t pc, uint64_t sp);
-/* From what PTRACE_GETREGSET gives for NT_PRSTATUS. 0, or -1. */
+/*
+ * Sets all registers from PTRACE_GETREGSET's answer for NT_PRSTATUS. Returns 0, or -1: too short,
+ * or an unsupported processor.
+ */
 int registers_from_dump(struct registers *registers, const void *dump, size_t length);
 
 static inline bool registers_has(const struct registers *registers, int number)

@@ -23,31 +23,34 @@
 #include "base/hash.h"
 #include "base/map.h"
 
-/* To be raised when names are made otherwise, or stand otherwise in a file. */
+/* Raise this number when names are made differently, or when the file's layout changes. */
 #define FORMAT 1
-/* Times of files are as exact as the kernel's ticks: of 10 ms at the most. */
+/*
+ * Age from which a file's time is unique: times have the resolution of kernel ticks, at most 10
+ * ms.
+ */
 #define SETTLED_NANOSECONDS UINT64_C(2000000000)
-#define TEXT_MAXIMUM 4096 /* of one name or path */
+#define TEXT_MAXIMUM 4096 /* bytes of one name or path */
 #define FILES_MAXIMUM 4096
-/* "probetui", then what is in the file: 16 digits, and what is being made. */
+/* File names: 16 hexadecimal digits; NEW_NAME, pid, "-" and the digits while a file is written. */
 #define NAME_SIZE 64
 #define NEW_NAME ".new-"
 #define FOLDER "symbols"
 
 struct symbol_cache {
 	bool is_opened;
-	int folder; /* -1: nothing is kept */
+	int folder; /* file descriptor; -1: nothing is cached */
 };
 
 struct header {
 	char magic[12];
 	char version[20];
 	uint32_t format;
-	uint32_t crc; /* of key and what follows */
+	uint32_t crc; /* of the key and the entries */
 	struct symbol_key key;
 };
 
-/* Before the texts, each without its end. A text of no bytes is none. */
+/* Followed by the three texts, without terminators. A text of length 0 is NULL. */
 struct entry {
 	uint64_t address;
 	uint32_t lineno;
@@ -141,10 +144,10 @@ static void make_header(struct header *header, const struct symbol_key *key, con
 	header->crc = crc_add(crc_add(0, key, sizeof(*key)), entries, length);
 }
 
-/* The user's own alone, and that he alone may write. -1: there is none. */
+/* Opens a cache file that belongs to the user, and that no other user may write; -1: none. */
 static int open_kept(const struct symbol_cache *cache, const char *name, size_t *length)
 {
-	/* Where there is no folder this is EBADF. */
+	/* Without a folder (-1) openat() fails with EBADF. */
 	int fd = openat(cache->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	struct stat about;
 
@@ -161,7 +164,7 @@ static int open_kept(const struct symbol_cache *cache, const char *name, size_t 
 	return -1;
 }
 
-/* To be freed; NULL: it is not there, or not whole, or another file's. */
+/* Reads a cache file, to be freed; NULL: missing, damaged, or of another key. */
 static char *symbol_cache_read_kept(const struct symbol_cache *cache, const struct symbol_key *key,
 				    size_t *length)
 {
@@ -187,7 +190,7 @@ static char *symbol_cache_read_kept(const struct symbol_cache *cache, const stru
 	return NULL;
 }
 
-/* What is left of a file. */
+/* The part of a cache file that is not parsed yet. */
 struct rest {
 	const char *at;
 	size_t length;
@@ -214,7 +217,7 @@ static char *symbol_cache_copy_text(const char *bytes, size_t length)
 	return length > 0 ? xstrndup(bytes, length) : NULL;
 }
 
-/* NULL: the rest is no entry. */
+/* Parses the next entry; NULL: the rest is no entry. */
 static struct place_name *symbol_cache_take_entry(struct rest *rest, uint64_t *address)
 {
 	const char *bytes = symbol_cache_take_bytes(rest, sizeof(struct entry));
@@ -268,7 +271,7 @@ size_t symbol_cache_load(const struct symbol_cache *cache, const struct symbol_k
 	return count;
 }
 
-/* Entries as they are written; is_full: more than one file may have. */
+/* The entries to write; is_full: they exceed the size of a cache file. */
 struct entries {
 	struct buffer bytes;
 	bool is_full;
@@ -285,7 +288,7 @@ static void symbol_cache_append_text(struct buffer *out, const char *text)
 		buffer_append_string(out, text);
 }
 
-/* What is too long is not kept, but looked up each time. */
+/* False: a text is too long, so the entry is not cached. */
 static bool set_lengths(struct entry *entry, const char *func, const char *qualname,
 			const char *file)
 {
@@ -352,7 +355,7 @@ static int compare_age(const void *a, const void *b)
 	return (left->modified > right->modified) - (left->modified < right->modified);
 }
 
-/* All names in there are ours, also of what a kill left half written. */
+/* Lists all regular files of the folder, also incomplete ones of a killed process. */
 static size_t list_kept(const struct symbol_cache *cache, struct kept **items)
 {
 	int fd = openat(cache->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -394,7 +397,7 @@ void symbol_cache_trim(const struct symbol_cache *cache)
 		sum += items[i].size;
 	if (sum > SYMBOL_CACHE_MAXIMUM || count == FILES_MAXIMUM) {
 		qsort(items, count, sizeof(*items), compare_age);
-		/* A quarter goes, or each further file would cost a listing. */
+		/* Removes a quarter at once: otherwise each further file would need a listing. */
 		for (size_t i = 0;
 		     i < count && (sum > SYMBOL_CACHE_MAXIMUM / 4 * 3 || i < count / 4); i++) {
 			unlinkat(cache->folder, items[i].name, 0);

@@ -8,19 +8,19 @@
 #define SYMBOLS_MAXIMUM (16u << 20)
 #define SYMBOLS_AT_ONCE 4096
 #define NAME_BYTES 16384
-#define NAME_START 128 /* most fit in here */
+#define NAME_START 128 /* most names are shorter */
 #define BACK_MAXIMUM 16
 
 struct symbol {
 	uint64_t address;
 	uint32_t size;
-	uint32_t name : 30; /* offset, see NAME_OFFSET_MAXIMUM */
+	uint32_t name : 30; /* offset in the string table */
 	uint32_t binding : 2;
 };
 #define NAME_OFFSET_MAXIMUM (1u << 30)
 
 struct symbols {
-	struct symbol *items; /* by address */
+	struct symbol *items; /* sorted by address */
 	size_t count;
 	bool is_whole;
 	Elf64_Shdr names;
@@ -122,7 +122,7 @@ size_t symbols_bytes(const struct symbols *symbols)
 	return symbols->count * sizeof(*symbols->items);
 }
 
-/* How many of the symbols begin at the address or before it. */
+/* The number of symbols that begin at or before the address. */
 static size_t count_until(const struct symbols *symbols, uint64_t address)
 {
 	size_t low = 0;
@@ -138,7 +138,7 @@ static size_t count_until(const struct symbols *symbols, uint64_t address)
 	return low;
 }
 
-/* Code written by hand often has no size: it reaches to the next. */
+/* A symbol without a size (hand-written code) reaches to the next symbol. */
 static bool holds(const struct symbol *symbol, const struct symbol *last, uint64_t address)
 {
 	if (symbol->size == 0)
@@ -170,7 +170,7 @@ static char *symbols_read_name(const struct symbols *symbols, const struct elf_f
 	return NULL;
 }
 
-/* Of several names for one function the one people know: less is better. */
+/* Ranks several names of one function: the lowest rank is the name that people know. */
 static size_t plainness(const struct symbol *symbol, const char *name)
 {
 	size_t rank = strspn(name, "_") * 4;

@@ -1,6 +1,6 @@
 /*
- * symbols: the functions that an ELF file names, by address. Made once for a
- * file; the names stay in the file and are read when they are wanted.
+ * symbols: the functions that an ELF file names, sorted by address. Made once per file; the names
+ * stay in the file and are read when needed.
  */
 #ifndef BACKENDS_NATIVE_SYMBOLS_H
 #define BACKENDS_NATIVE_SYMBOLS_H
@@ -14,18 +14,18 @@ struct elf_file;
 struct symbols;
 
 /*
- * Reads the file's symbols, all there are or else the exported ones. Never
- * NULL: a file without any has an empty list. Ends early once *is_cancelled.
+ * Reads the file's symbol table, or, if there is none, the exported symbols. Never NULL: a file
+ * without symbols has an empty list. Stops early once *is_cancelled.
  */
 struct symbols *symbols_new(const struct elf_file *file, const atomic_bool *is_cancelled);
 void symbols_free(struct symbols *symbols);
-/* False: reading ended early, so that a name may be missing. */
+/* False: the symbols were not read to the end, so a name may be missing. */
 bool symbols_are_whole(const struct symbols *symbols);
 size_t symbols_count(const struct symbols *symbols);
 size_t symbols_bytes(const struct symbols *symbols);
 /*
- * The name of the function that the file's address is in, to be freed; where
- * one has several names, the plainest. NULL: there is none.
+ * The name of the function that contains a virtual address of the file, to be freed; the plainest
+ * of several names. NULL: none.
  */
 char *symbols_find(const struct symbols *symbols, const struct elf_file *file, uint64_t address);
 

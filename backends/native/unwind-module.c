@@ -1,11 +1,10 @@
 /*
- * unwind-module: the only file that includes elfutils, with dwarf-expression.c.
+ * unwind-module: the only file, with dwarf-expression.c, that includes elfutils' headers.
  *
- * The rules are libdw's reading of .eh_frame; they are applied here, not by
- * libdwfl, so that one file is read once for all processes that have it
- * mapped, and so that each frame's place on the stack is known. Files are
- * read, not mapped: one that is cut short must not bring SIGBUS. libdwfl,
- * which looks for files of its own accord, is not used at all.
+ * libdw parses the rules in .eh_frame. They are applied here, not by libdwfl, so that one file is
+ * read once for all processes that have mapped it, and so that each frame's place on the stack is
+ * known. Files are read, not mapped: a truncated file must not cause SIGBUS. libdwfl, which
+ * searches files on its own, is not used at all.
  */
 #include "backends/native/unwinder.h"
 
@@ -22,16 +21,16 @@
 #include "backends/native/frame-table.h"
 #include "backends/native/registers.h"
 
-/* What is read is read whole; more than this takes too long. */
+/* Sections are read whole; more bytes than these take too long. */
 #define LINES_MAXIMUM (UINT64_C(256) << 20)
 #define RULES_MAXIMUM (UINT64_C(64) << 20)
-#define NAMES_MAXIMUM (UINT64_C(1) << 20) /* of sections */
+#define NAMES_MAXIMUM (UINT64_C(1) << 20) /* of section names */
 
 #define FUNCTIONS_KEPT 256
 
 /* The rules of one function. */
 struct function_rules {
-	uint64_t entry; /* in the table; 0: none */
+	uint64_t entry; /* virtual address of the FDE; 0: none */
 	void *bytes;
 	size_t length;
 	Elf *elf;
@@ -42,8 +41,8 @@ struct unwind_file {
 	Elf *elf;
 	struct frame_table table;
 	bool has_table;
-	struct function_rules *functions; /* by their entry's hash */
-	Dwarf_CFI *rules;		  /* of all, where there is no table */
+	struct function_rules *functions; /* hash table by entry */
+	Dwarf_CFI *rules;		  /* all rules of a file without a table */
 	Dwarf *dwarf;			  /* for lines */
 	bool is_rules_read;
 	bool is_dwarf_read;
@@ -66,7 +65,10 @@ static struct unwind_file *unwind_module_make_file(Elf *elf)
 	return file;
 }
 
-/* As many sections as the file is long, in one that has holes: not these. */
+/*
+ * If e_shnum is 0, libelf takes the number from the file, where a sparse file may claim as many
+ * sections as it is long: refuse.
+ */
 static bool has_sane_header(int fd)
 {
 	Elf64_Ehdr header;
@@ -134,7 +136,7 @@ static uint64_t unpacked_size(Elf_Scn *section)
 	return packed ? packed->ch_size : UINT64_MAX;
 }
 
-/* Of the sections whose names begin so; UINT64_MAX: unknown. */
+/* Sums the sizes of the sections whose names begin with `start`; UINT64_MAX: unknown. */
 static uint64_t sum_sections(Elf *elf, const char *start)
 {
 	Elf_Scn *section = NULL;
@@ -153,7 +155,10 @@ static uint64_t sum_sections(Elf *elf, const char *start)
 		name = elf_strptr(elf, names, header->sh_name);
 		if (!name)
 			continue;
-		/* Of the old way of packing only the packed size is told. */
+		/*
+		 * The old compressed sections (.zdebug_…) do not tell their uncompressed size
+		 * before they are read.
+		 */
 		if (strncmp(name, ".z", 2) == 0 &&
 		    strncmp(name + 2, start + 1, strlen(start) - 1) == 0)
 			return UINT64_MAX;
@@ -163,7 +168,7 @@ static uint64_t sum_sections(Elf *elf, const char *start)
 	return sum;
 }
 
-/* The table that leads to the rules, where there are no sections. */
+/* Sums the sizes of .eh_frame_hdr, by which the rules of a file without sections are found. */
 static uint64_t sum_segments(Elf *elf)
 {
 	const Elf64_Phdr *headers = elf64_getphdr(elf);
@@ -199,7 +204,7 @@ static Dwarf_CFI *unwind_module_find_function(struct unwind_file *file, uint64_t
 		file->functions = calloc(FUNCTIONS_KEPT, sizeof(*file->functions));
 	if (entry == 0 || !file->functions)
 		return NULL;
-	/* Entries are some tens of bytes long. */
+	/* Entries are some tens of bytes long, so entry / 8 spreads them. */
 	function = &file->functions[entry / 8 % FUNCTIONS_KEPT];
 	if (function->entry != entry)
 		read_function(file, function, entry);
@@ -232,7 +237,7 @@ static uint64_t module_size(const struct unwind_file *file)
 	return file->size;
 }
 
-/* What a register of the caller is; UNWIND_REGISTERS: unknown. */
+/* Computes a register of the caller; UNWIND_REGISTERS: unknown. */
 static enum unwind_result recover(Dwarf_Frame *frame, int number,
 				  const struct dwarf_expression *expression, uint64_t *value)
 {
@@ -270,7 +275,7 @@ static enum unwind_result find_cfa(Dwarf_Frame *frame, struct dwarf_expression *
 	return dwarf_expression_run(expression, ops, count, &expression->cfa, &is_value);
 }
 
-/* The caller's stack begins where this frame ends, if no rule differs. */
+/* Computes the caller's registers. The caller's stack pointer is the CFA unless a rule differs. */
 static enum unwind_result apply(Dwarf_Frame *frame, int return_register,
 				struct dwarf_expression *expression, struct registers *caller)
 {
@@ -350,7 +355,7 @@ static int module_line(struct unwind_file *file, uint64_t address, char *path, s
 	return number;
 }
 
-/* Of libstdc++, which a program in C does not link. */
+/* Demangles with libstdc++, which is loaded here because a C program does not link it. */
 static char *module_demangle(const char *name)
 {
 	char *(*demangle)(const char *name, char *out, size_t *size, int *status);
@@ -362,7 +367,7 @@ static char *module_demangle(const char *name)
 	library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
 	if (!library)
 		return NULL;
-	/* ISO C has no cast from an object's address to a function's. */
+	/* ISO C has no cast from an object pointer to a function pointer. */
 	*(void **)&demangle = dlsym(library, "__cxa_demangle");
 	return demangle ? demangle(name, NULL, NULL, &status) : NULL;
 }

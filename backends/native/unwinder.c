@@ -9,7 +9,7 @@
 
 const struct unwind_module *unwinder_open(struct error *error)
 {
-	/* With it libdw would load a client that asks servers for files. */
+	/* If the variable is set, libdw loads a client that requests files from servers. */
 	unsetenv("DEBUGINFOD_URLS");
 	return plugin_open(FILE_NAME, UNWIND_MODULE_NAME,
 			   "Native frames need " FILE_NAME

@@ -11,10 +11,10 @@
 #include "base/array.h"
 #include "base/loop.h"
 
-/* Libraries are loaded and dropped while we look. */
+/* Age at which maps are read again: processes load and unload libraries. */
 #define MAPS_SECONDS 2.0
 
-/* One thread being unwound. */
+/* The thread that is being unwound. */
 struct thread {
 	const struct unwinding *unwinding;
 	struct unwound_process *process;
@@ -33,7 +33,10 @@ static void read_maps(const struct unwinding *unwinding, struct unwound_process 
 	process->generation = images_generation(unwinding->images);
 }
 
-/* Where code lies; what is found nowhere may have been loaded just now. */
+/*
+ * Finds the mapping of pc. If there is none, its library may be new: reads the maps once more per
+ * job.
+ */
 static struct mapping *find_mapping(const struct thread *thread, uint64_t pc)
 {
 	struct unwound_process *process = thread->process;
@@ -52,7 +55,7 @@ static int unwinding_read_word(void *data, uint64_t address, uint64_t *word)
 	return capture_word(thread->capture, thread->process->pid, address, word);
 }
 
-/* The code of a frame; NULL: its file cannot be had. */
+/* Opens the file that contains pc; NULL: the file is unavailable. */
 static struct image *find_image(const struct thread *thread, uint64_t pc, struct mapping **mapping)
 {
 	*mapping = find_mapping(thread, pc);
@@ -105,9 +108,9 @@ static bool unwinding_is_same_place(const struct registers *a, const struct regi
 }
 
 /*
- * The stack grows downwards: a caller whose part is not above is a lie. A
- * signal may have its own stack, so rules that lie may go in circles there:
- * each place is compared to one before it that moves on at powers of two
+ * The stack grows downwards: a caller whose part of the stack is not above the callee's is wrong. A
+ * signal handler may have its own stack, so wrong rules may go in circles there: each place is
+ * compared to a mark, an earlier place, which is moved when the number of frames is a power of two
  * (R. P. Brent, "An improved Monte Carlo factorization algorithm", 1980).
  */
 static void unwind_one(struct thread *thread)
@@ -148,7 +151,7 @@ static bool unwinding_is_unread(const struct image *image, const struct mapping 
 	return image_is_unread(image, frame->pc - image_bias(image, mapping));
 }
 
-/* The files of frames whose symbols were not read yet, each once. */
+/* Counts the files of frames whose symbols are not read yet, each file once. */
 static int count_unread(const struct thread *thread, size_t count)
 {
 	struct image *unread[64];

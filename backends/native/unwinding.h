@@ -1,7 +1,7 @@
 /*
- * unwinding: from captures of one process's threads to native frames with
- * names. Runs in the thread pool and asks nothing of the process but its maps
- * and, of threads that sleep, more of their stacks.
+ * unwinding: makes native frames with names from captures of one process's threads. Runs in the
+ * thread pool, and reads nothing of the process but its maps and, of sleeping threads, more of
+ * their stacks.
  */
 #ifndef BACKENDS_NATIVE_UNWINDING_H
 #define BACKENDS_NATIVE_UNWINDING_H
@@ -18,13 +18,13 @@ struct images;
 struct progress;
 struct unwind_module;
 
-/* What is kept of one process between its jobs. */
+/* Data of one process that is kept between its jobs. */
 struct unwound_process {
 	pid_t pid;
-	uint64_t interpreter; /* an address in the interpreter's own file */
+	uint64_t interpreter; /* an address in the interpreter's file */
 	struct maps maps;
-	double maps_time;    /* when they were read; 0: never */
-	unsigned generation; /* of the images that the maps point to */
+	double maps_time;    /* time when maps were read; 0: never */
+	unsigned generation; /* images_generation() of the images in maps */
 };
 
 struct unwinding {
@@ -32,11 +32,11 @@ struct unwinding {
 	struct images *images;
 	const atomic_bool *is_cancelled;
 	struct progress *progress;
-	double began;	 /* of loop_now() */
-	double deadline; /* what would be later stays without frames */
+	double began;	 /* time of the job's start, as loop_now() */
+	double deadline; /* time after which threads stay without native frames */
 };
 
-/* Unwinds and names all of them. */
+/* Unwinds and names the frames of all captures. */
 void unwinding_run(const struct unwinding *unwinding, struct unwound_process *process,
 		   struct capture *captures, size_t count);
 

@@ -34,7 +34,7 @@ struct listing_ask;
 /* One tensor that is being read. */
 struct listing_work {
 	struct listing_ask *ask;
-	struct tensor_work *work; /* NULL: this place is free */
+	struct tensor_work *work; /* NULL: the place is free */
 	size_t index;		  /* index in the page */
 	int tries;
 };

@@ -53,8 +53,8 @@ void tensor_ask_end(struct tensor_ask *ask);
 /* Sends the response at once, for callers outside of the handling of a request. */
 void tensor_ask_respond(struct tensor_ask *ask, json_t *owned_body, const char *error);
 /*
- * Looks at it now, with needs_code where it is not read from outside at all;
- * *reader (or NULL) is what has read it.
+ * Finds the value now; *reader is the connection that was used, or NULL. Returns 0, or -1 with
+ * *error set; found->needs_code: only an agent can read the process.
  */
 int tensor_ask_look(struct tensor_ask *ask, const struct expression_lookup *finding,
 		    struct found *found, struct ptrace_connection **reader, struct error *error);

@@ -21,8 +21,8 @@
 
 /*
  * Two lanes read about as fast as one processor reads its own memory, if pages are huge. Four would
- * be faster with small pages, where each lane waits for the kernel's page walks; but the processors
- * belong to the job, which is running.
+ * be faster with small pages, where each lane waits while the kernel looks up pages; but the
+ * processors belong to the job, which is running.
  */
 #define LANES 2
 /* Seconds until the first progress report, and between reports. */
@@ -46,7 +46,7 @@ struct tensor_work {
 	struct lane lanes[LANES];
 	int running;
 	size_t next;	      /* index of the first part that no lane has taken */
-	bool has_failed_lane; /* copy of the lanes' is_failed, which threads may write */
+	bool has_failed_lane; /* a lane of this phase failed; only the loop's thread writes this */
 	bool is_failed;
 	bool is_told; /* done() was called */
 	bool has_progress;
