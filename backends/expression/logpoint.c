@@ -76,7 +76,7 @@ static const char *logpoint_skip_string(const char *at)
 	return at;
 }
 
-/* The brace that closes an expression which begins at at; NULL: none. */
+/* Returns the brace that closes the expression at `at`; NULL: none. */
 static const char *find_end(const char *at)
 {
 	int depth = 0;
@@ -221,7 +221,10 @@ struct logpoint *logpoint_parse(const char *text, struct error *error)
 	return NULL;
 }
 
-/* A class of the program may have a __format__ of its own. */
+/*
+ * Only types without a dot and numpy's are formatted: a class of the program may have its own
+ * __format__.
+ */
 static bool logpoint_is_plain(const struct variable *variable)
 {
 	const char *type = variable->type ? variable->type : "";

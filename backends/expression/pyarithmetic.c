@@ -10,7 +10,7 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* Every result can be printed in full. */
+/* Most bits of a result: every result can be printed in full. */
 #define BITS_MAXIMUM PYINTEGER_BITS
 #define DIGITS_MAXIMUM (BITS_MAXIMUM / PYBIG_SHIFT + 2)
 #define CHARACTERS_MAXIMUM ((size_t)1 << 20)
@@ -90,7 +90,7 @@ static int checked_left(int64_t left, int64_t right, int64_t *result)
 	return pychecked_multiply(left, INT64_C(1) << right, result);
 }
 
-/* C does not define the right shift of a negative number, so -1 - left is shifted. */
+/* In C the right shift of a negative number depends on the compiler, so -1 - left is shifted. */
 static int checked_right(int64_t left, int64_t right, int64_t *result)
 {
 	if (right < 0)

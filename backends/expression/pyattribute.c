@@ -433,7 +433,10 @@ static int get_of_module(struct pyevaluation *evaluation, const struct pyvalue *
 	return error_set(evaluation->error, "The module has no attribute %s.", name);
 }
 
-/* Members of an enum are class attributes, but up to 3.11 stored only in _member_map_. */
+/*
+ * Up to 3.11 an enum's members are no plain attributes of its class: _member_map_ has the
+ * members.
+ */
 static bool find_enum_member(struct pyevaluation *evaluation, const struct pyvalue *class,
 			     const char *name, struct pyname *found)
 {

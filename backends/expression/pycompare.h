@@ -14,7 +14,7 @@
 struct pyevaluation;
 struct pyvalue;
 
-/* Value of *order if either number is NaN: neither less, equal nor greater. */
+/* The order of two numbers if one is NaN: neither less, equal nor greater. */
 #define PYNUMBER_UNORDERED 2
 
 /* Compares int, bool and float exactly: < 0, 0, > 0 or PYNUMBER_UNORDERED. */

@@ -32,7 +32,7 @@ bool pyelement_of_scalar(const char *type_name, struct pyelement *element);
 bool pyelement_of_dtype(const char *name, struct pyelement *element);
 /* The size of an element in bytes; 0: unknown format. */
 int pyelement_size(const struct pyelement *element);
-/* Sets value's number from the element at address. Returns 0, or -1 with an error. */
+/* Sets value's number from the element at address. Returns 0, or -1 with evaluation->error set. */
 int pyelement_load(struct pyevaluation *evaluation, uint64_t address, struct pyvalue *value);
 /* Sets value's number from bytes in value->element's format. */
 void pyelement_set(struct pyevaluation *evaluation, const void *bytes, struct pyvalue *value);
@@ -42,7 +42,7 @@ void pyelement_write(const struct pyvalue *value, struct buffer *text);
 void pyelement_write_bytes(char format, const void *bytes, struct buffer *text);
 /*
  * Finds the address and type of item `number` of a bytearray or array.array. Returns 0, or -1 with
- * an error.
+ * evaluation->error set.
  */
 int pyelement_of_buffer(struct pyevaluation *evaluation, const struct pyvalue *buffer,
 			int64_t number, struct pyelement *element, uint64_t *address);
@@ -50,33 +50,33 @@ int pyelement_of_buffer(struct pyevaluation *evaluation, const struct pyvalue *b
 void pyelement_make_plain(struct pyvalue *value);
 /* Whether the tensor's class is torch's or numpy's own, not a subclass. */
 bool pyelement_is_plain(struct pyreader *reader, const struct pyvalue *tensor);
-/* Reads the description of a tensor, array or view. Returns 0, or -1 with an error: a subclass. */
+/* Reads the description of a tensor, array or view; -1: evaluation->error is set (a subclass …). */
 int pyelement_open(struct pyevaluation *evaluation, const struct pyvalue *value,
 		   struct pytensor *tensor);
 /* The size of the first dimension; -1: no dimensions, or unreadable. */
 int64_t pyelement_length(struct pyreader *reader, const struct pyvalue *tensor);
 /*
  * Finds the address and type of the element at the indices (count 0: the only element). Returns 0,
- * or -1 with an error.
+ * or -1 with evaluation->error set.
  */
 int pyelement_place(struct pyevaluation *evaluation, const struct pyvalue *tensor,
 		    const struct pyvalue *indices, size_t count, struct pyelement *element,
 		    uint64_t *address);
-/* Evaluates x[indices]. Returns 0, or -1 with an error. */
+/* Evaluates x[indices]. Returns 0, or -1 with evaluation->error set. */
 int pyelement_index(struct pyevaluation *evaluation, const struct pyvalue *tensor,
 		    const struct pyvalue *indices, size_t count, struct pyvalue *value);
-/* Evaluates x.item() of a tensor, array or element. Returns 0, or -1 with an error. */
+/* Evaluates x.item() of a tensor, array or element. Returns 0, or -1 with evaluation->error set. */
 int pyelement_item(struct pyevaluation *evaluation, const struct pyvalue *tensor,
 		   struct pyvalue *value);
 /*
  * Evaluates shape, ndim, dtype, grad and pyview_attribute()'s names. 1: value is set, 0: another
- * name, -1: an error is set.
+ * name, -1: evaluation->error is set.
  */
 int pyelement_attribute(struct pyevaluation *evaluation, const struct pyvalue *tensor,
 			const char *name, struct pyvalue *value);
 /*
  * Compares the element with another number: *order is < 0, 0, > 0, or 2 (NaN). Returns 0, or -1
- * with an error: the library would round before it compares.
+ * with evaluation->error set: the library would round before it compares.
  */
 int pyelement_compare(struct pyevaluation *evaluation, const struct pyvalue *element,
 		      const struct pyvalue *other, int *order);

@@ -168,7 +168,8 @@ static int hash_value(struct pyevaluation *evaluation, const struct pyvalue *val
 struct search {
 	struct pyevaluation *evaluation;
 	const struct pyvalue *key;
-	int result; /* of the last comparison; -1: error is set */
+	int result; /* of the last comparison: 1: equal, 0: different, -1: evaluation->error is
+		     * set */
 };
 
 static bool pykey_is_wanted(uint64_t key, void *data)

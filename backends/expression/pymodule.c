@@ -24,7 +24,7 @@
 #define NAME_MAXIMUM 1000
 
 enum way {
-	WAY_NUMBER, /* the index counts the values of _modules */
+	WAY_NUMBER, /* the index is the position in _modules */
 	WAY_KEY,    /* the index is a key of _modules */
 	WAY_NAME,   /* the item is an attribute whose name is the number */
 	WAY_TEXT,   /* the item is an attribute whose name is the key */

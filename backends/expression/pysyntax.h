@@ -11,34 +11,34 @@
 
 struct error;
 
-#define PYSYNTAX_LENGTH 4096 /* bytes of an expression */
-#define PYSYNTAX_DEPTH 100   /* of the tree, and of brackets */
+#define PYSYNTAX_LENGTH 4096 /* most bytes of an expression */
+#define PYSYNTAX_DEPTH 100   /* deepest tree, and deepest nesting of brackets */
 
 enum pysyntax_kind {
 	PYSYNTAX_NONE,
 	PYSYNTAX_TRUE,
 	PYSYNTAX_FALSE,
-	PYSYNTAX_INTEGER, /* text: the digits, base: their base */
+	PYSYNTAX_INTEGER, /* digits in `text`, their base in `base` */
 	PYSYNTAX_FLOAT,
-	PYSYNTAX_STRING, /* characters */
+	PYSYNTAX_STRING, /* in `characters`, as for BYTES */
 	PYSYNTAX_BYTES,
-	PYSYNTAX_TUPLE, /* items, as for LIST and SET */
+	PYSYNTAX_TUPLE, /* in `items`, as for LIST and SET */
 	PYSYNTAX_LIST,
 	PYSYNTAX_SET,
-	PYSYNTAX_NAME,	    /* text */
+	PYSYNTAX_NAME,	    /* in `text` */
 	PYSYNTAX_ATTRIBUTE, /* items[0] . text */
 	PYSYNTAX_INDEX,	    /* items[0] [ items[1] ] */
-	PYSYNTAX_SLICE,	    /* items: start, stop, optional step; only as an index */
+	PYSYNTAX_SLICE,	    /* in `items`: start, stop, perhaps step; only as an index */
 	PYSYNTAX_ELLIPSIS,  /* "...", only as an index */
 	PYSYNTAX_LEN,	    /* len(items[0]) */
 	PYSYNTAX_ITEM,	    /* items[0] .item() */
 	PYSYNTAX_UNARY,	    /* operator items[0] */
 	PYSYNTAX_BINARY,    /* items[0] operator items[1] */
 	PYSYNTAX_COMPARE,   /* items[0] items[1].link items[1] … */
-	PYSYNTAX_NOT,	    /* items[0] */
-	PYSYNTAX_AND,	    /* items */
+	PYSYNTAX_NOT,	    /* not items[0] */
+	PYSYNTAX_AND,	    /* operands in `items`, as for OR */
 	PYSYNTAX_OR,
-	PYSYNTAX_CHOICE, /* items: condition, value if true, value if false */
+	PYSYNTAX_CHOICE, /* in `items`: condition, value if true, value if false */
 	PYSYNTAX_PLACE,	 /* *0xADDRESS:LENGTH, always the whole expression */
 };
 
@@ -80,7 +80,7 @@ struct pysyntax {
 	double number;
 	uint32_t *characters;
 	size_t character_count;
-	uint64_t address; /* of PYSYNTAX_PLACE, like length (bytes) */
+	uint64_t address; /* of a PYSYNTAX_PLACE, of `length` bytes */
 	int length;
 	struct pysyntax **items;
 	size_t count;

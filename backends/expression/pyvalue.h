@@ -53,14 +53,14 @@ struct pyelement {
 
 struct pyvalue {
 	enum pyvalue_kind kind;
-	uint64_t address; /* 0: computed */
+	uint64_t address; /* address of the object; 0: computed */
 	uint64_t type;	  /* address of the object's type */
 	uint64_t base;	  /* address of the builtin type that decides kind */
 	struct pybig integer;
-	double number;		    /* of a float, or of an element with a float type */
-	const uint32_t *characters; /* of a computed str or bytes */
+	double number;		    /* value of a float, or of an element with a float type */
+	const uint32_t *characters; /* code points or bytes of a computed str or bytes */
 	const struct pyvalue *items;
-	size_t count; /* of characters or items */
+	size_t count; /* number of characters or items */
 	struct pyelement element;
 	const struct pytensor *view; /* description of a computed part of `whole`; NULL: none */
 	uint64_t whole;		     /* address of the object that contains the view */

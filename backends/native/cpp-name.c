@@ -12,8 +12,8 @@
 #define OPERATOR "operator"
 #define MANGLED_MAXIMUM 4096
 /*
- * Most bytes of a demangled name: some tenths of a second. Of 427,000 names in torch one in a
- * thousand is above.
+ * Most bytes of a demangled name, which take some tenths of a second. Of 427,000 names in torch one
+ * in a thousand is longer.
  */
 #define MODEST_BYTES (UINT64_C(1) << 25)
 /* Most letters around each element of a pack: " const volatile*&&, ". */

@@ -123,7 +123,10 @@ static void frame_table_describe(struct extract *extract, const Elf64_Ehdr *head
 	memcpy(extract->names, section_names, sizeof(section_names));
 }
 
-/* An FDE contains addresses relative to its own address, so it keeps that address. */
+/*
+ * An FDE contains addresses relative to its own address, so the FDE keeps that address in the new
+ * file.
+ */
 void *frame_table_extract(const struct frame_table *table, uint64_t entry, size_t *length)
 {
 	struct extract *extract;

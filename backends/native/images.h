@@ -30,7 +30,7 @@ struct place_name {
 	bool is_lasting; /* from a file whose symbols and lines were all read: may be saved */
 };
 
-/* Borrows all arguments for its life. */
+/* Borrows all arguments as long as images exists. */
 struct images *images_new(const struct unwind_module *module, const struct symbol_cache *cache,
 			  const atomic_bool *is_cancelled, struct progress *progress);
 void images_free(struct images *images);
@@ -58,7 +58,7 @@ bool image_is_unread(const struct image *image, uint64_t address);
 struct unwind_file *image_rules(struct images *images, struct image *image);
 /* Reads the file's symbols. */
 void image_index(struct images *images, struct image *image, pid_t pid);
-/* The name of a virtual address of the file, which is not unread. */
+/* The name of a virtual address of the file for which image_is_unread() is false; borrowed. */
 const struct place_name *image_name(struct images *images, struct image *image, uint64_t address);
 
 #endif

@@ -10,7 +10,10 @@
 
 #define LOOP "_PyEval_EvalFrameDefault"
 
-/* Functions by which the interpreter gets from one Python function to the next: prefixes. */
+/*
+ * Name prefixes of the functions by which the interpreter gets from one Python function to the
+ * next.
+ */
 static const char *const machinery[] = {
 	"_Py",
 	"Py",
@@ -46,7 +49,10 @@ static const char *const machinery[] = {
 	"wrapperdescr_",
 };
 
-/* Exceptions from machinery, which show why a thread waits: prefixes. */
+/*
+ * Name prefixes of functions of the machinery that are shown, because they tell why a thread
+ * waits.
+ */
 static const char *const telling[] = {
 	"PyThread_",
 	"_PyMutex_",

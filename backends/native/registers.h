@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define REGISTERS_COUNT 33	  /* higher numbers are not used */
+#define REGISTERS_COUNT 33	  /* DWARF numbers from here on are not used */
 #define REGISTERS_DUMP_BYTES 1024 /* most bytes of PTRACE_GETREGSET's answer */
 
 struct registers {

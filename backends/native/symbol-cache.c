@@ -26,7 +26,7 @@
 /* Raise this number when names are made differently, or when the file's layout changes. */
 #define FORMAT 1
 /*
- * Age from which a file's time is unique: times have the resolution of kernel ticks, at most 10
+ * Age from which a file's time is unique: file times are as exact as kernel ticks, at most 10
  * ms.
  */
 #define SETTLED_NANOSECONDS UINT64_C(2000000000)

@@ -24,7 +24,7 @@
 /* Sections are read whole; more bytes than these take too long. */
 #define LINES_MAXIMUM (UINT64_C(256) << 20)
 #define RULES_MAXIMUM (UINT64_C(64) << 20)
-#define NAMES_MAXIMUM (UINT64_C(1) << 20) /* of section names */
+#define NAMES_MAXIMUM (UINT64_C(1) << 20) /* most bytes of section names */
 
 #define FUNCTIONS_KEPT 256
 

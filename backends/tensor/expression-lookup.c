@@ -226,9 +226,7 @@ static json_t *tell_frame(const struct peek *reading, const struct found *found)
 	return json;
 }
 
-/*
- * Looking
- */
+/* Reading */
 
 /* Most attempts to read a thread that was idle when an attempt began, and ran before it ended. */
 #define LOOKS_MAXIMUM 3

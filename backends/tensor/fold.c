@@ -25,7 +25,7 @@ void fold_statistics(const struct scan *scan, const struct scan_ranges *ranges,
 	told->share = element_count > 0 ? (double)(all.count + masked) / (double)element_count : 1;
 }
 
-/* Appends a hash: `all` then covers the bytes of both, one after the other. */
+/* Appends the hash of the bytes that follow those of `all`. */
 static void fold_append_hash(struct scan_hash *all, const struct scan_hash *hash)
 {
 	all->crc = crc_combine(all->crc, hash->crc, hash->length);

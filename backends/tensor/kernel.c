@@ -82,8 +82,8 @@ static float load_float16(const uint8_t *bytes, size_t i)
 }
 
 /*
- * Without an instruction for the conversion, two halves are faster, and the sum is rounded only
- * once, too.
+ * Without AVX-512DQ's instruction for the conversion, converting two halves is faster; their sum is
+ * rounded only once, too.
  */
 static double real_int64(int64_t value)
 {

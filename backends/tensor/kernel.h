@@ -35,7 +35,7 @@ enum kernel_type {
 struct kernel_sums {
 	int64_t count;	   /* elements summed: all, or the finite ones */
 	int64_t nan_count; /* set by sum_finite only */
-	double center;	   /* the argument; for 8-bit integers near the mean */
+	double center;	   /* the argument; 8-bit integers: an integer near the mean */
 	double sum;	   /* sum of the distances to center */
 	double squares;
 	double low;

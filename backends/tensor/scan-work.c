@@ -271,7 +271,7 @@ static void on_lane(void *data)
 	}
 	for (size_t i = 0; i < lane->count && !lane->is_failed; i++)
 		work->phases.ranges.parts[lane->first + i].is_done = true;
-	/* A failed lane ends the work after the other lanes have returned. */
+	/* After a failure no lane takes further parts; the last lane to return ends the phase. */
 	if (work->is_failed || (!lane->is_failed && scan_work_take_parts(lane)))
 		return;
 	if (work->running == 0)

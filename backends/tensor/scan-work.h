@@ -23,7 +23,7 @@ struct tensor_layout;
 struct tensor_query;
 struct tensor_work;
 
-/* If error is set, nothing else is. */
+/* If error is set, the other members are empty. */
 struct tensor_result {
 	/* Only statistics, share, histogram, hash and blocks are filled in. */
 	struct tensor told;
@@ -41,7 +41,7 @@ struct tensor_work_calls {
 	 * afterwards.
 	 */
 	void (*done)(struct tensor_result *result, void *data);
-	/* Called some times per second, in bytes; NULL: no calls. */
+	/* Called some times per second with the bytes done and in all; NULL: no calls. */
 	void (*progress)(int64_t done, int64_t total, void *data);
 	void *data;
 };
@@ -61,9 +61,12 @@ struct tensor_work *tensor_work_begin(struct node *node, const struct tensor_lay
 				      const struct tensor_query *query,
 				      void (*done)(struct tensor_result *result, void *data),
 				      void *data);
-/* done() will be called soon, with an error. Not for a work whose done() was called. */
+/* Cancels the work: done() will be called soon, with an error. Must not be called after done(). */
 void tensor_work_cancel(struct tensor_work *work);
-/* Like tensor_work_cancel(), but done() is not called: its data is gone. */
+/*
+ * Like tensor_work_cancel(), but done() is not called: for a caller that frees the callback's
+ * data.
+ */
 void tensor_work_forget(struct tensor_work *work);
 /* Frees a result: what was taken out of one, or one made elsewhere. */
 void tensor_result_clear(struct tensor_result *result);

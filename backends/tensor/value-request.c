@@ -115,9 +115,7 @@ static void value_request_fail(struct valuing_ask *ask, const struct error *erro
 	value_request_clear(ask);
 }
 
-/*
- * Looking and reading
- */
+/* Finding and reading */
 
 static int value_request_look_once(struct valuing_ask *ask, struct error *error)
 {
