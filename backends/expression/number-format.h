@@ -12,7 +12,7 @@ struct buffer;
 struct error;
 
 struct number_format {
-	char kind;  /* '\0': written as by repr() */
+	char kind;  /* '\0': the default of the value's type */
 	char align; /* one of "<>=^"; '\0': none */
 	char sign;  /* one of "+- "; '\0': like '-' */
 	char group; /* ',' or '_' between digits; '\0': none */

@@ -166,8 +166,8 @@ static void add_native(struct merge *merge, const struct native_frame *native)
 }
 
 /*
- * Native frames outside of the outermost Python frame only lead to Python: the interpreter's are
- * hidden.
+ * Outside of the outermost Python frame, the interpreter's frames and the program's start are
+ * hidden: they only lead to Python.
  */
 static bool merge_is_shown(const struct merge *merge, const struct native_frame *native)
 {

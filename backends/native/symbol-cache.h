@@ -3,7 +3,7 @@
  * that the next run reads no symbol table.
  *
  * A file is identified by its build id and by data that its owner cannot forge: the time of its
- * last change, besides device, inode, size and owner; its debug file likewise. So a file that
+ * last change (ctime), with device, inode, size and owner; its debug file likewise. So a file that
  * claims another file's build id has an entry of its own. A file without a build id is not cached.
  *
  * The cache files belong to the user (0600, in a folder of 0700), are written under another name

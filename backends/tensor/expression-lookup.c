@@ -228,7 +228,10 @@ static json_t *tell_frame(const struct peek *reading, const struct found *found)
 
 /* Reading */
 
-/* Most attempts to read a thread that was idle when an attempt began, and ran before it ended. */
+/*
+ * Most attempts to read a thread that is idle when an attempt begins, and runs before the attempt
+ * ends.
+ */
 #define LOOKS_MAXIMUM 3
 
 static int read_expression(const struct expression_lookup *finding, struct peek *reading,

@@ -36,7 +36,7 @@ struct tensor_walk_item {
 	uint64_t object; /* 0: not a tensor */
 	int64_t column;	 /* index of the column if object is a DataFrame; -1: not a column */
 	char *value;	 /* NULL: not a plain value */
-	char *error;	 /* why the object has neither elements nor a plain value */
+	char *error;	 /* why there are neither elements nor a plain value; NULL: no error */
 };
 
 struct tensor_walk {
