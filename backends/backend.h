@@ -1,10 +1,11 @@
 /*
- * backend: one kind of way to reach a process; connection: one such way to
- * one process. A process may have several connections, one a backend.
+ * backend: one kind of access to a process (ptrace, pdb, the agent's HTTP);
+ * connection: an open access to one process. A process may have several
+ * connections, at most one per backend.
  *
- * What a connection can do depends on the connection and on what the process
- * does now, so can() says no with a reason and what would help. A request goes
- * to the first connection that can; the order of backends is connections.c's.
+ * The requests that a connection can serve depend on the process's state, so
+ * can() refuses with a reason and a remedy. A request goes to the first
+ * connection that can serve it; connections.c has the order of backends.
  */
 #ifndef BACKENDS_BACKEND_H
 #define BACKENDS_BACKEND_H
@@ -24,10 +25,10 @@ struct process_sample;
 struct stack_table;
 struct target;
 
-/* That no thread has stopped. Always returns false. */
+/* Sets the reason "It is running now." Always returns false. */
 bool reason_is_running(struct reason *reason);
 
-/* The columns of requests.def. */
+/* The columns of requests.def: who may serve a request. */
 enum backend_kind {
 	BACKEND_READER,
 	BACKEND_TRACER,
@@ -36,7 +37,7 @@ enum backend_kind {
 	BACKEND_KIND_COUNT,
 };
 
-/* The cells of requests.def, explained there, in the order of what they need. */
+/* The cells of requests.def, which explains them: what a connection needs for a request. */
 enum capability {
 	CAPABILITY_ALWAYS,
 	CAPABILITY_FROZEN,
@@ -52,54 +53,54 @@ enum capability {
 };
 
 enum capability backend_capability(enum backend_kind backend, enum request_kind kind);
-/* Whether the capability is a refusal, which then is the reason. */
+/* Returns true and sets the reason if the capability is a refusal. */
 bool reason_refuse(struct reason *reason, enum capability capability);
-/* Whether a connection is opened for the request where there is none; not for
- * an empty list of breakpoints. */
+/* Whether the request opens a connection where there is none; an empty list of
+ * breakpoints never does. */
 bool request_opens(enum backend_kind backend, enum request_kind kind,
 		   const struct message *request);
-/* Whether the list of breakpoints is empty. */
+/* Whether the request has a list of breakpoints, and the list is empty. */
 bool request_clears_breakpoints(const struct message *request);
 
-/* Each backend's connection begins with this. */
+/* The first member of each backend's own connection type. */
 struct connection {
 	const struct backend *backend;
 	struct node *node;
 	pid_t pid;
-	char version[32]; /* of the Python in it, "3.11.7"; "" unknown */
+	char version[32]; /* of the process's Python, "3.11.7"; "": unknown */
 };
 
 struct backend {
 	const char *name; /* "ptrace" */
-	const char *help; /* a few words: what it is */
+	const char *help; /* a description in a few words */
 	/*
-	 * A connection to the process, or NULL and a sentence. target is what
-	 * the person named; NULL: the backend finds its way by the process
-	 * alone, without touching it in a way that it could notice (a backend
-	 * that cannot do that says so). What its debugger() has then is told
-	 * by who opens it; later changes it tells by node_emit_debugger().
+	 * Opens a connection to the process; NULL: failed, error is set. target
+	 * is the user's; NULL: the pid is enough, and the process is not
+	 * affected (a backend that needs a target fails). The caller reports
+	 * the first state of debugger(); the connection reports changes with
+	 * node_emit_debugger().
 	 */
 	struct connection *(*open)(struct node *node, const struct process *process,
 				   const struct target *target, struct error *error);
 	/*
-	 * Whether it is opened, by the process alone, for such a request where
-	 * no debugger of ours is. NULL: never.
+	 * Whether the request opens a connection without a target, while this
+	 * node has no debugger in the process. NULL: never.
 	 */
 	bool (*opens_for)(const struct process *process, enum request_kind kind,
 			  const struct message *request);
 	/*
-	 * Whether it is opened, by the process alone, while processes are
-	 * followed: to hear of what happens in it; in the place of the
-	 * connection that there is, unless that is NULL. NULL: never.
+	 * Whether a connection is opened without a target, to receive events,
+	 * while the node follows processes. connection: the current one, which
+	 * is closed first; NULL: none. NULL function: never.
 	 */
 	bool (*attends)(const struct process *process, const struct connection *connection);
-	/* connection_can() with a reason that is not NULL, and empty. */
+	/* Implements connection_can(); reason is not NULL and is empty. */
 	bool (*can)(const struct connection *connection, enum request_kind kind,
 		    const struct message *request, struct reason *reason);
 	/*
-	 * Takes on a request of the pipe. It answers by node_respond() and
-	 * node_emit(), now or later, exactly once. -1: it could not even be
-	 * begun (the node then answers with the sentence).
+	 * Starts to serve a request of the pipe. The backend answers exactly
+	 * once with node_respond(), now or later. -1: the request was not
+	 * started, and the node answers with error.
 	 */
 	int (*send)(struct connection *connection, enum request_kind kind,
 		    const struct message *request, struct error *error);
@@ -109,34 +110,34 @@ struct backend {
 	 */
 	void (*interrupt)(struct connection *connection);
 	/*
-	 * Looks variables up in the environment the program has now (a rank
-	 * made by multiprocessing sets RANK after its start). names ends in
-	 * NULL; when the first is not there the others are not looked for.
-	 * NULL: it cannot.
+	 * Looks variables up in os.environ as it is now (a rank made by
+	 * multiprocessing sets RANK after its start). names ends with NULL; if
+	 * the first name is not set, the others are not looked up. NULL
+	 * function: the backend cannot read os.environ.
 	 */
 	void (*environment)(struct connection *connection, const char *const *names,
 			    void (*found)(const char *name, const char *value, void *data),
 			    void *data);
 	/*
-	 * Puts what it knows better into a sample that another connection
-	 * took, or that is empty: the stack of the thread that it holds, whose
-	 * native stack goes. Nothing of the table of stacks is kept for the
-	 * next call: it may be another. NULL: nothing.
+	 * Replaces the stack of the thread that this connection has stopped, in
+	 * a sample of another connection or an empty one; the thread's native
+	 * stack is removed. Must not keep pointers into the table of stacks: the
+	 * next call may have a new table. NULL function: replaces nothing.
 	 */
 	void (*amend)(struct connection *connection, struct process_sample *sample);
-	/* Lends what is told of its debugger; the member NULL: it is none. */
+	/* Returns the debugger's state. NULL function: the backend is no debugger. */
 	const struct debugger *(*debugger)(const struct connection *connection);
 	/*
-	 * Leaves the process as it was found: nothing of ours stays in it, and
-	 * it does not wait for us. Does not wait either (linger.h); answers
-	 * what it has begun.
+	 * Detaches and frees the connection: removes its breakpoints and resumes
+	 * the process. Answers the requests that were started. Never blocks: the
+	 * last bytes of a socket are sent later (linger.h).
 	 */
 	void (*close)(struct connection *connection);
 };
 
 /*
- * Whether the connection can serve the request now. request: for the thread and
- * the frame in the arguments; NULL: for any. reason may be NULL.
+ * Whether the connection can serve the request now, for the thread and the frame
+ * in the request's arguments; request NULL: for any. reason may be NULL.
  */
 bool connection_can(const struct connection *connection, enum request_kind kind,
 		    const struct message *request, struct reason *reason);

@@ -13,23 +13,24 @@
 #include "backends/linux/task-syscall.h"
 #include "base/loop.h"
 
-/* How torch and NCCL name their threads; 15 characters at most. */
+/* Names that torch and NCCL give to their threads; Linux keeps 15 characters. */
 #define GLOO_WORKER "pt_gloo_runloop"
 #define NCCL_PART "nccl"
-/* A deadline further away is not a time-out but other memory. */
+/* A deadline further away than this is taken for unrelated memory, not for a time-out. */
 #define YEARS (10 * 365 * 86400.0)
-/* A wait for the GIL has a limit of some milliseconds, also where the thread is
- * stopped meanwhile: gloo's threads free tensors, which takes the GIL. */
+/* Seconds; a shorter wait may be for the GIL, whose waits end after 5 ms: gloo's
+ * threads free tensors, which takes the GIL. */
 #define GIL_SECONDS 0.1
 
-/* Of a futex(2) that waits until a time; false: any other call. */
+/* Finds the deadline's address if the call is a futex(2) that waits until a time. */
 static bool find_deadline(const struct task_syscall *call, uint64_t *address, bool *is_realtime)
 {
 	const uint64_t *arguments = call->arguments;
 
 	if (arguments[3] == 0 || (arguments[1] & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET)
 		return false;
-	/* The arguments stay in the registers; poll's second is no such flag. */
+	/* restart_syscall(2) keeps the first call's arguments in the registers; the second
+	 * argument of a restarted poll(2) does not have these bits. */
 	if (call->number != SYS_futex &&
 	    (call->number != SYS_restart_syscall || !(arguments[1] & FUTEX_PRIVATE_FLAG)))
 		return false;
@@ -71,7 +72,7 @@ static double clock_seconds(clockid_t clock)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* The thread's deadline on the clock of loop_now(); 0: it waits for none. */
+/* Returns the thread's deadline on the clock of loop_now(); 0: the thread waits without one. */
 static double read_deadline(pid_t pid, pid_t tid)
 {
 	struct task_syscall call;

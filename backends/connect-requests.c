@@ -19,7 +19,7 @@
 #include "protocol/process.h"
 #include "protocol/rankset.h"
 
-/* The numbers that ranks have; children have their rank's. */
+/* Adds the numbers of all ranks to `taken`; a child has its rank's number. */
 static void list_ranks(const struct process_table *process_table, struct rankset *taken)
 {
 	struct pid_list list = { .pids = NULL };
@@ -43,7 +43,7 @@ static int lowest_free(const struct rankset *taken)
 	return rank;
 }
 
-/* The number that was asked for, else its own, else the lowest free one. */
+/* Sets process->rank: the requested number, else the process's own, else the lowest free one. */
 static int connect_requests_choose_rank(const struct process_table *process_table,
 					struct process *process, int64_t asked, struct error *error)
 {
@@ -76,7 +76,7 @@ static void make_standin(const struct process_table *process_table, const struct
 	process->host = xstrdup_or_null(target->host);
 }
 
-/* The stand-in of that debugger; NULL: there is none yet. */
+/* Returns the stand-in whose debugger has this target; NULL: there is none yet. */
 static const struct process *find_standin(struct node *node, const struct target *target)
 {
 	struct pid_list list = { .pids = NULL };
@@ -95,14 +95,15 @@ static const struct process *find_standin(struct node *node, const struct target
 	return found;
 }
 
-/* What is to become a rank, if it connects; into an initialised one. */
+/* Fills an initialised process, which becomes a rank if the connection succeeds. */
 static int describe_new(struct node *node, const struct target *target, pid_t owner, int64_t rank,
 			struct process *process, struct error *error)
 {
 	struct environment_reader reader = connections_environment_reader(node_connections(node));
 	bool is_here = owner > 0 && discover_one(process, node_procfs(node), &reader, owner);
 
-	/* At a port, what runs no Python is a tunnel's end. */
+	/* A process without Python that owns the port is the end of a tunnel (ssh -L): the
+	 * debugged process is on another machine. */
 	if (!is_here && target->host) {
 		process_clear(process);
 		process_init(process);

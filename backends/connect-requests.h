@@ -1,10 +1,10 @@
 /*
- * connect-requests: the requests `connect` and `detach`: a debugger that a person has
- * named, and the process that it belongs to.
+ * connect-requests: the requests `connect` and `detach`, for a debugger that the
+ * user has named.
  *
- * The owner of the debugger's socket becomes a rank, if it is none yet. One
- * that is not on this machine gets a stand-in: a rank with a number that no
- * process has (connections.h), of which only that debugger is asked.
+ * The process that owns the debugger's socket becomes a rank. If that process is
+ * on another machine, a stand-in becomes the rank: an entry with a pid that no
+ * process can have (PROCESS_FIRST_STANDIN), which only the debugger can serve.
  */
 #ifndef BACKENDS_CONNECT_REQUESTS_H
 #define BACKENDS_CONNECT_REQUESTS_H

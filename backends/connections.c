@@ -18,10 +18,10 @@
 
 struct row {
 	const struct backend *backend;
-	bool opens_itself; /* by the process alone */
+	bool opens_itself; /* opened without a target, by the pid alone */
 };
 
-/* The best first: who has stopped a process knows more than who reads it. */
+/* The best first: a debugger that has stopped the process knows more than a reader. */
 static const struct row rows[] = {
 	{ &control_backend, false },
 	{ &pdb_backend, false },
@@ -35,13 +35,13 @@ static const struct row rows[] = {
 
 struct slot {
 	struct connection *connections[ROW_COUNT]; /* NULL: none */
-	struct error error;			   /* why none that opens itself is open */
-	bool was_opened;			   /* those were tried */
-	uint64_t start_time;			   /* of the process; 0 unknown */
-	struct environment environment;		   /* with what the program has set */
-	bool has_rank;				   /* it has set RANK */
-	unsigned looks;				   /* for a rank, so far */
-	uint64_t stops;				   /* so far */
+	struct error error;			   /* why the reader is not open */
+	bool was_opened;			   /* the reader was tried */
+	uint64_t start_time;			   /* of the process; 0: unknown */
+	struct environment environment;		   /* with the program's own changes */
+	bool has_rank;				   /* RANK is set in it */
+	unsigned looks;				   /* reads of the environment so far */
+	uint64_t stops;				   /* number of the last stop */
 };
 
 struct connections {
@@ -58,7 +58,7 @@ static void close_one(struct connection **connection)
 		closing->backend->close(closing);
 }
 
-/* What closes may still tell something, so it is in the map until then. */
+/* A connection that closes may still emit events, so the slot is in the map until then. */
 static void connections_close_slot(uint64_t pid, void *value, void *data)
 {
 	struct slot *slot = value;
@@ -92,7 +92,7 @@ static struct slot *connections_find_slot(const struct connections *connections,
 	return map_find(connections->slots, (uint64_t)pid);
 }
 
-/* The pid has been given to another process since. */
+/* Whether another process has got the pid since the slot was made. */
 static bool is_another(const struct slot *slot, const struct process *process)
 {
 	return slot->start_time != 0 && process->start_time != 0 &&
@@ -209,12 +209,13 @@ void connections_attend(struct connections *connections, const struct process *p
 	}
 }
 
-/* NULL: none is for it; or why it cannot be, which then is the reason. */
+/* Opens a connection for the request. NULL: no backend opens for it, or opening failed
+ * and error is set. */
 static struct connection *open_for(struct connections *connections, struct slot *slot,
 				   const struct process *process, enum request_kind kind,
 				   const struct message *request, struct error *error)
 {
-	/* An agent is asked beside a debugger, and keeps its session. */
+	/* `watchdog` goes to the agent even if a debugger is connected; both stay connected. */
 	bool is_beside = kind == REQUEST_WATCHDOG;
 	bool is_free = is_beside || !ours_of(slot);
 
@@ -224,7 +225,7 @@ static struct connection *open_for(struct connections *connections, struct slot 
 
 		if (is_beside && slot->connections[i])
 			continue;
-		/* It says no to this request, and has others under way. */
+		/* Only this one request is refused; the connection may serve others now. */
 		if (slot->connections[i] && connection_can(slot->connections[i], kind, NULL, NULL))
 			continue;
 		if (!backend->opens_for || !backend->opens_for(process, kind, request))
@@ -370,7 +371,7 @@ void connections_disconnect(struct connections *connections, struct connection *
 			close_one(&slot->connections[i]);
 }
 
-/* It is opened again when it is needed; the program may be another. */
+/* The reader is opened anew when needed: execve(2) may have replaced the program. */
 static void forget_slot(uint64_t pid, void *value, void *data)
 {
 	struct slot *slot = value;
@@ -434,7 +435,7 @@ static void take_variable(const char *name, const char *value, void *data)
 	environment_set(data, name, value);
 }
 
-/* The first looks in a row, then one in sixteen. */
+/* Whether to read the environment this time: each of the first 30 times, then one in 16. */
 static bool is_due(unsigned look)
 {
 	return look < ASKED_IN_A_ROW || look % ASKED_SELDOM == 0;

@@ -1,17 +1,16 @@
 /*
- * connections: the ways to processes that are open, by pid, at most one a
- * backend. It owns them. A process with the pid of another, started later,
- * gets new ones.
+ * connections: owns the open connections to processes, by pid, at most one per
+ * backend. When another process gets the same pid, its connections are new.
  *
- * Some backends find their way by the process alone: such a connection is
- * opened when it is first needed, may be closed at any time, and is opened
- * anew. The others are opened for a person's target, or for a request that
- * only they can serve, and stay until they are closed for that process, or the
- * node leaves: a debugger may take one client only, and a process that is
- * stopped stays so. At most one debugger is ours at a time.
+ * The reader needs only the pid: its connection is opened when first needed, and
+ * may be closed and opened anew at any time. The other backends are opened for a
+ * target of the user, or for a request that only they can serve, and stay open
+ * until they are closed or the node exits: a debugger may accept only one client,
+ * and a stopped process must stay stopped. This node has at most one debugger
+ * connected to a process at a time.
  *
- * A connection that could not be opened by itself is remembered with its
- * sentence, so that a process is not asked again and again during one look.
+ * A failure to open the reader is remembered with its error, so that one pass
+ * over all processes tries each process once.
  */
 #ifndef BACKENDS_CONNECTIONS_H
 #define BACKENDS_CONNECTIONS_H
@@ -33,68 +32,67 @@ struct process_sample;
 struct target;
 
 struct connections *connections_new(struct node *node);
-/* Closes them all. */
+/* Closes all connections. */
 void connections_free(struct connections *connections);
-/* Lends the connection that reads a process, opened if need be; NULL and why
- * not. */
+/* Returns the reader's connection, opened if need be. NULL: failed, error is set. */
 struct connection *connections_open(struct connections *connections, const struct process *process,
 				    struct error *error);
 /*
- * Opens the way that the person named, and lends it; NULL and why not. One of
- * the same backend that was lost is closed before.
+ * Opens the user's target and returns its connection; a lost connection of the
+ * same backend is closed first. NULL: failed, error is set.
  */
 struct connection *connections_connect(struct connections *connections,
 				       const struct process *process, const struct target *target,
 				       struct error *error);
 /*
- * The process is followed: opens what is to hear of it. Once: what is lost is
- * opened again only for a request.
+ * Opens the connections that receive events of a followed process (attends() in
+ * backend.h decides); a lost one is reopened only for a request.
  */
 void connections_attend(struct connections *connections, const struct process *process);
 /*
- * Lends the best connection that can do that now, opened for it if need be
- * (which is told by `debugger`); NULL and the reason of the one that is
- * nearest to it. request: as of backend.h's can().
+ * Returns the best connection that can serve the request now; opens one if need
+ * be, and reports that with the event `debugger`. request as in connection_can().
+ * NULL: error says why.
  */
 struct connection *connections_find(struct connections *connections, const struct process *process,
 				    enum request_kind kind, const struct message *request,
 				    struct error *error);
 /*
- * Lends an agent's that can do that now, opened for it if need be; NULL: there
- * is none. What reads the process from outside was asked before.
+ * Returns a connection other than the reader's that can serve the request now,
+ * opened if need be. NULL: none. Call it after the reader has refused.
  */
 struct connection *connections_find_agent(struct connections *connections,
 					  const struct process *process, enum request_kind kind,
 					  const struct message *request);
-/* Lends the one that has a debugger, though it may be lost; NULL: none. */
+/* Returns the connection that has a debugger, which may be lost; NULL: none. */
 struct connection *connections_find_debugger(struct connections *connections, pid_t pid);
-/* Whether it is read from outside. */
+/* Whether the reader's connection is open. */
 bool connections_has_reader(struct connections *connections, pid_t pid);
-/* The next number of a stop of the process, by any backend. */
+/* Returns the number of the process's next stop, counted over all backends. */
 uint64_t connections_next_stop(struct connections *connections, pid_t pid);
-/* What is known of that debugger, lent; NULL: none. */
+/* Returns the state of the process's debugger; NULL: none. */
 const struct debugger *connections_debugger(struct connections *connections, pid_t pid);
-/* Puts what is known better into a sample: of the thread that is stopped. */
+/* Replaces the stacks of stopped threads in a sample with those that debuggers report. */
 void connections_amend(struct connections *connections, struct process_sample *sample);
-/* What is evaluated in a process is to end. */
+/* Interrupts the evaluations that run in a process. */
 void connections_interrupt(struct connections *connections, pid_t pid);
-/* All of a process, which has ended. */
+/* Closes all connections of a process that has exited. */
 void connections_close(struct connections *connections, pid_t pid);
-/* Closes this one alone. */
+/* Closes only this connection. */
 void connections_disconnect(struct connections *connections, struct connection *connection);
-/* Closes what reads the process by itself: what it knows is worth nothing. */
+/* Closes the reader: what it has cached of the process is no longer valid. */
 void connections_forget(struct connections *connections, pid_t pid);
-/* The same of every process. */
+/* connections_forget() for every process. */
 void connections_forget_all(struct connections *connections);
 /*
  * Forgets failures (a process that was just starting may be ready now) and
- * closes what leads to processes that are gone.
+ * closes the connections to processes that have exited.
  */
 void connections_tidy(struct connections *connections);
 /*
- * Reads os.environ of a process through the connection that reads it. A process
- * with RANK is read once; one without, less and less often. Valid as long as
- * connections.
+ * Returns a reader of os.environ that uses the processes' readers. It reads a
+ * process until RANK is set: 30 times, then every 16th time. Valid as long as
+ * `connections`.
  */
 struct environment_reader connections_environment_reader(struct connections *connections);
 

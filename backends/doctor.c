@@ -27,7 +27,7 @@
 #include "protocol/debugger.h"
 #include "protocol/process.h"
 
-/* Its agent may be deaf: something holds its GIL. */
+/* Seconds; the agent does not answer while another thread holds the GIL. */
 #define PROBE_SECONDS 0.5
 
 static void doctor_set_reason(struct reason *reason, const char *why, const char *fix)
@@ -36,7 +36,8 @@ static void doctor_set_reason(struct reason *reason, const char *why, const char
 	snprintf(reason->fix, sizeof(reason->fix), "%s", fix);
 }
 
-/* Each gives true and perhaps a word about it, or false and the reason. */
+/* Each try_ function returns true, perhaps with a detail in reason->why, or false with
+ * the reason and a remedy. */
 static bool try_environ(struct node *node, pid_t pid, struct reason *reason)
 {
 	char *bytes;
@@ -47,7 +48,7 @@ static bool try_environ(struct node *node, pid_t pid, struct reason *reason)
 	return false;
 }
 
-/* Lends a connection; NULL and the reason. */
+/* Returns the reader's connection; NULL: the reason is set. */
 static struct connection *try_open(struct node *node, pid_t pid, struct reason *reason)
 {
 	const struct process *known = process_table_find(node_process_table(node), pid);
@@ -94,8 +95,8 @@ static bool try_exact(struct node *node, pid_t pid, struct reason *reason)
 }
 
 /*
- * Where a blocked thread's stack is, memory to copy it from, and what knows
- * how to unwind it.
+ * Native unwinding needs the stack pointer of a blocked thread (/proc/PID/syscall),
+ * readable memory, and libdw.
  */
 static bool try_unwind(struct node *node, pid_t pid, struct reason *reason)
 {
@@ -128,7 +129,7 @@ static bool try_watches(struct node *node, pid_t pid, struct reason *reason)
 	return perf_breakpoint_probe(pid, reason);
 }
 
-/* An address behind "pdb:unix:" or "pdb:tcp:". */
+/* Returns the address in "pdb:unix:ADDRESS" or "pdb:tcp:ADDRESS". */
 static const char *doctor_address_of(const char *target)
 {
 	return strchr(strchr(target, ':') + 1, ':') + 1;
@@ -165,7 +166,7 @@ static bool try_pdb(struct node *node, pid_t pid, struct reason *reason)
 	return is_waiting;
 }
 
-/* Its socket is looked at, not connected to. */
+/* Checks the agent's socket without connecting to it. */
 static bool try_agent(struct node *node, pid_t pid, struct reason *reason)
 {
 	const struct process *known = process_table_find(node_process_table(node), pid);
@@ -189,7 +190,8 @@ static bool try_agent(struct node *node, pid_t pid, struct reason *reason)
 	return false;
 }
 
-/* The group that waits for the shortest time; -1: there is none. */
+/* Returns the shortest time-out of the groups in seconds, and in *own that group's time-out
+ * before it was raised; -1: no group. */
 static double find_limit(const json_t *told, double *own)
 {
 	const json_t *groups = json_object_get(told, "groups");
@@ -235,7 +237,7 @@ static void explain_groups(const json_t *told, struct reason *reason)
 	buffer_clear(&text);
 }
 
-/* For how long its groups wait: its agent knows. */
+/* Asks the agent for the time-outs of the process groups. */
 static bool try_watchdog(struct node *node, pid_t pid, struct reason *reason)
 {
 	const struct process *known = process_table_find(node_process_table(node), pid);
@@ -267,9 +269,9 @@ static bool try_watchdog(struct node *node, pid_t pid, struct reason *reason)
 
 struct row {
 	const char *name;
-	bool is_optional; /* nothing is wrong when it is closed */
+	bool is_optional; /* a failure is no problem */
 	bool (*try)(struct node *node, pid_t pid, struct reason *reason);
-	const char *backend; /* that connects by it; NULL: none does */
+	const char *backend; /* the backend that connects this way; NULL: none */
 };
 
 static const struct row ways[] = {
@@ -285,7 +287,7 @@ static const struct row ways[] = {
 	{ "watchdog", true, try_watchdog, NULL },
 };
 
-/* Of a process on another machine only what is connected to it is known. */
+/* A process on another machine: the way is open only if its backend is connected. */
 static bool try_elsewhere(struct node *node, pid_t pid, const struct row *row,
 			  struct reason *reason)
 {

@@ -1,6 +1,6 @@
 /*
- * doctor: which ways to a process are open, and what would open the others:
- * the answers of `probetui doctor`.
+ * doctor: checks which kinds of access to a process work (reading, ptrace, pdb,
+ * agent, ...) and what would make the others work; the answer of `probetui doctor`.
  */
 #ifndef BACKENDS_DOCTOR_H
 #define BACKENDS_DOCTOR_H
@@ -10,7 +10,8 @@
 
 struct node;
 
-/* {"rank", "pid", "ways": [{"way", "ok", "why", "fix"}]} */
+/* Returns {"rank", "pid", "ways": [{"way", "ok", "optional", "why", "fix"}]}; "rank" is null
+ * for a process that is no rank. */
 json_t *diagnose(struct node *node, pid_t pid);
 
 #endif

@@ -23,15 +23,15 @@
 
 /* Lines of the kernel's log in an answer. */
 #define KERNEL_LINES 100
-/* Of processes that have ended the last ones are remembered. */
+/* The number of exited processes that are remembered: the newest ones. */
 #define ENDED_MAXIMUM 512
 
 struct remembered {
 	int rank;
-	uint64_t start_time; /* another one: the pid was given again */
-	int64_t memory;	     /* resident bytes when last asked; -1 unknown */
-	char *torch;	     /* version; NULL unknown */
-	char *cgroup;	     /* NULL unknown */
+	uint64_t start_time; /* differs: another process has got the pid */
+	int64_t memory;	     /* resident bytes at the last request; -1: unknown */
+	char *torch;	     /* version of torch; NULL: unknown */
+	char *cgroup;	     /* path of the control group; NULL: unknown */
 	struct error_file error_file;
 };
 
@@ -67,7 +67,7 @@ void evidence_free(struct evidence *evidence)
 	free(evidence);
 }
 
-/* What does not change is looked up once, torch until it was imported. */
+/* Reads constant values once; torch's version is looked up until torch is imported. */
 static void evidence_refresh(struct evidence *evidence, struct remembered *remembered,
 			     const struct process *process)
 {
@@ -84,7 +84,7 @@ static void evidence_refresh(struct evidence *evidence, struct remembered *remem
 	outputs_remember(node_outputs(evidence->node), process);
 }
 
-/* Lends; NULL: it has ended. */
+/* Returns NULL for a process that has exited. */
 static const struct process *find_live(const struct evidence *evidence, pid_t pid)
 {
 	const struct process *process = process_table_find(node_process_table(evidence->node), pid);
@@ -94,7 +94,7 @@ static const struct process *find_live(const struct evidence *evidence, pid_t pi
 	return process;
 }
 
-/* Lends; NULL: never asked about while it was there. */
+/* Returns NULL for an exited process that was never asked about before its exit. */
 static struct remembered *find(struct evidence *evidence, pid_t pid)
 {
 	const struct process *process = find_live(evidence, pid);
@@ -132,7 +132,7 @@ static json_t *number_or_null(int64_t number)
 	return number < 0 ? json_null() : json_integer(number);
 }
 
-/* Each group once, under the path of the one that limits it. */
+/* Adds each control group once, with the path of the ancestor whose limit applies. */
 static void add_cgroup(json_t *cgroups, struct strmap *seen, const char *path)
 {
 	struct cgroup_memory memory;
@@ -152,7 +152,7 @@ static void add_cgroup(json_t *cgroups, struct strmap *seen, const char *path)
 	free(at);
 }
 
-/* What the kernel's log says of those that are remembered. */
+/* A search of the kernel's log for lines about remembered processes. */
 struct search {
 	struct evidence *evidence;
 	json_t *lines;
@@ -192,7 +192,7 @@ static void evidence_add_line(const struct kernel_line *line, void *data)
 	json_object_set_new(json, "ago", json_real(line->ago > 0 ? line->ago : 0));
 	json_set_text(json, "text", line->text);
 	json_array_append_new(search->lines, json);
-	/* The newest ones count. */
+	/* Keeps the newest lines. */
 	if (json_array_size(search->lines) > KERNEL_LINES)
 		json_array_remove(search->lines, 0);
 }
@@ -236,7 +236,7 @@ static void evidence_settle(uint64_t pid, void *value, void *data)
 	ended->pids[ended->count++] = pid;
 }
 
-/* Descriptors and memory do not grow with every process that ever was. */
+/* Forgets the oldest exited processes: descriptors and memory must not grow for ever. */
 static void tidy(struct evidence *evidence)
 {
 	struct ended ended = { .evidence = evidence };

@@ -1,11 +1,11 @@
 /*
- * evidence: what is known of a rank besides its stacks, also after it has
- * ended: the version of torch, memory, its control group, and the error file
- * that torchrun has told it to write when it raises.
+ * evidence: facts about a rank besides its stacks, also after its exit: version
+ * of torch, resident memory, control group, and the error file that torchrun has
+ * the rank write when it raises (TORCHELASTIC_ERROR_FILE).
  *
- * What was asked once is remembered, with a descriptor of the error file's
- * folder: the file is written last of all, and when the process is gone there
- * is no way to its root any more. Nothing else of its environment is read.
+ * A rank that was asked about once is remembered, with a descriptor of the error
+ * file's folder: the rank writes the file just before it exits, and /proc/PID/root
+ * is gone after the exit. No other variable of the environment is read.
  */
 #ifndef BACKENDS_EVIDENCE_H
 #define BACKENDS_EVIDENCE_H
@@ -19,7 +19,7 @@ struct pid_list;
 
 struct evidence *evidence_new(struct node *node);
 void evidence_free(struct evidence *evidence);
-/* The body of the answer about those processes; with the kernel's log. */
+/* Returns the answer's body about the processes; has_kernel: with lines of the kernel's log. */
 json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids, bool has_kernel);
 
 #endif

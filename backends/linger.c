@@ -10,11 +10,11 @@
 #include "base/buffer.h"
 #include "base/loop.h"
 
-/* As much is read in one turn of the loop at most. */
+/* Bytes that are read in one turn of the loop, at most. */
 #define READ_SIZE (64u << 10)
-/* An answer has come when nothing more comes for so long. */
+/* An answer is complete when nothing arrives for this long. */
 #define QUIET_SECONDS 0.02
-/* So long it is waited for. */
+/* The longest wait for an answer. */
 #define ANSWER_SECONDS (LINGER_SECONDS / 2)
 
 struct linger_socket {
@@ -23,13 +23,13 @@ struct linger_socket {
 	int fd;
 	struct buffer bytes; /* not written yet */
 	struct loop_watch *watch;
-	struct loop_timer *answer; /* they wait for it; NULL: they do not */
+	struct loop_timer *answer; /* bytes wait for the peer's answer; NULL: no wait */
 	struct loop_timer *timer;
 };
 
 struct linger_list {
 	struct loop *loop;
-	struct linger_socket *first; /* NULL: all are over */
+	struct linger_socket *first; /* NULL: all are closed */
 };
 
 struct linger_list *linger_list_new(struct loop *loop)
@@ -75,7 +75,7 @@ static bool is_later(void)
 	return errno == EAGAIN || errno == EINTR;
 }
 
-/* False: the client has gone. */
+/* False: the peer has closed its end. */
 static bool linger_put(struct linger_socket *linger_socket)
 {
 	while (linger_socket->bytes.length > 0) {
@@ -164,7 +164,7 @@ void linger_list_add(struct linger_list *linger_list, int owned_fd, const char *
 	linger_socket->fd = owned_fd;
 	buffer_init(&linger_socket->bytes, 0);
 	buffer_append(&linger_socket->bytes, bytes, length);
-	/* At once: the node may be ended before its next turn. */
+	/* Written now: the node may exit before the loop's next turn. */
 	if (when == LINGER_NOW)
 		linger_put(linger_socket);
 	else

@@ -1,9 +1,8 @@
 /*
- * linger: the last bytes to the other end of a socket whose connection is
- * closed. They are written without anybody waiting for it, what comes back is
- * read and thrown away for a while (who is told of a broken pipe in the middle
- * of an answer raises in the user's program), then the socket is closed. The
- * node leaves no sooner.
+ * linger: closes sockets without blocking (RFC 7230, 6.6: lingering close). The
+ * last bytes are written from the loop; input is read and dropped for a while,
+ * since a peer that gets EPIPE in the middle of an answer would raise in the
+ * user's program; then the socket is closed. The node exits after that.
  */
 #ifndef BACKENDS_LINGER_H
 #define BACKENDS_LINGER_H
@@ -14,22 +13,23 @@
 struct linger_list;
 struct loop;
 
-/* So long at most, from the call on. */
+/* The longest time from linger_list_add() to the close. */
 #define LINGER_SECONDS 0.25
 
 enum linger_when {
 	LINGER_NOW,
 	/*
-	 * When what it was asked before has been answered, or soon: who reads
-	 * and writes by one stream forgets what came while it wrote.
+	 * After the peer's answer to an earlier request, or after half of
+	 * LINGER_SECONDS: a peer that reads and writes by one buffered stream
+	 * loses input that arrives while it writes.
 	 */
 	LINGER_BEHIND_AN_ANSWER,
 };
 
 struct linger_list *linger_list_new(struct loop *loop);
-/* Closes what is still open. */
+/* Closes the sockets that are still open. */
 void linger_list_free(struct linger_list *linger_list);
-/* Takes fd, which must not block; bytes are copied, and may be none. */
+/* Takes over owned_fd, which must be non-blocking. bytes are copied; length may be 0. */
 void linger_list_add(struct linger_list *linger_list, int owned_fd, const char *bytes,
 		     size_t length, enum linger_when when);
 bool linger_list_are_over(const struct linger_list *linger_list);

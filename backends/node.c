@@ -1,10 +1,10 @@
 /*
  * node: how a request is served.
  *
- * A line of the pipe becomes a message; the table of requests names its
- * handler; what is about one process goes to the best connection that can.
- * Everything else here owns the parts and hands them to each other. Nothing
- * waits: handlers answer at once, or later from a callback of the loop.
+ * A line of the pipe is parsed into a message; the table of requests has its
+ * handler; a request about one process goes to the best connection that can
+ * serve it. The node also owns the modules and passes them to each other. No
+ * handler blocks: it answers at once, or later from a callback of the loop.
  */
 #include "backends/node.h"
 
@@ -46,7 +46,7 @@
 #include "protocol/sample.h"
 #include "protocol/stack.h"
 
-/* What waits is written for so long at most when we leave. */
+/* The longest time that output is still written after the node was told to exit. */
 #define LEAVE_SECONDS 0.4
 #define LEAVE_TURN 0.01
 
@@ -74,11 +74,11 @@ struct node {
 	struct stop_gate *stop_gate;
 	struct tensor_asks *tensor_asks;
 	struct loop_signal *terminate;
-	struct loop_timer *leave_timer; /* NULL: not leaving */
+	struct loop_timer *leave_timer; /* NULL: the node is not about to exit */
 	double leave_deadline;
-	size_t stacks_maximum; /* then the table begins anew */
+	size_t stacks_maximum; /* stacks in the table before it is replaced */
 	uint64_t file_limit;
-	int job_input; /* -1: none */
+	int job_input; /* descriptor of a job's standard input; -1: none */
 	bool is_read_only;
 	bool stops_on_signal;
 	int status;
@@ -148,10 +148,10 @@ struct node *node_new(struct loop *loop, int input, int output)
 	return node;
 }
 
-/* Nothing of a process is kept; not done within somebody's callback. */
+/* Frees every module that has state of processes; never called from a module's callback. */
 static void node_release_all(struct node *node)
 {
-	/* It is asked at each sample, and asks the connections. */
+	/* node_emit_sample() calls the finder, which uses the connections: freed first. */
 	pdb_finder_free(node->finder);
 	node->finder = NULL;
 	injections_free(node->injections);
@@ -164,7 +164,7 @@ static void node_release_all(struct node *node)
 	node->stop_gate = NULL;
 	evidence_free(node->evidence);
 	outputs_free(node->outputs);
-	/* Connections answer what they have begun. */
+	/* Closing a connection answers the requests that it has started. */
 	connections_free(node->connections);
 	stop_limit_free(node->stop_limit);
 	node->stop_limit = NULL;
@@ -369,7 +369,7 @@ void node_tidy_stacks(struct node *node)
 {
 	if (!stack_table_is_full(node->stacks, node->stacks_maximum))
 		return;
-	/* Only readers, and the ids that files know, lead into it. */
+	/* Only readers and stack_files refer to stacks of the table. */
 	connections_forget_all(node->connections);
 	process_table_forget_files(node->process_table);
 	stack_table_free(node->stacks);
@@ -387,7 +387,7 @@ size_t node_waiting(struct node *node)
 	return pipe_waiting(node->pipe);
 }
 
-/* What is about a process says which rank it is. */
+/* Adds "rank" to a body that has "pid". */
 static void node_add_rank(struct node *node, json_t *body)
 {
 	json_int_t pid = json_integer_value(json_object_get(body, "pid"));
@@ -445,7 +445,7 @@ static void tell_debugger(struct node *node, enum event_kind event, pid_t pid,
 	double seconds = timeout_extension_seconds(node->timeout_extension, pid);
 
 	json_object_set_new(body, "pid", json_integer(pid));
-	/* What the other ranks say themselves is better. */
+	/* The time-outs that the other ranks' agents report replace the debugger's value. */
 	if (seconds >= 0)
 		json_object_set_new(body, "watchdog", json_real(seconds));
 	stop_limit_hear(node->stop_limit, pid, debugger);

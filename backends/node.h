@@ -1,8 +1,8 @@
 /*
  * node: the program that runs on each machine. It finds ranks, opens
  * connections to them, routes requests and emits events. Its standard input
- * and output are the pipe to the screen; when that ends it leaves everything
- * as it found it.
+ * and output are the pipe to probetui; when the input ends, the node detaches
+ * from all processes and exits.
  */
 #ifndef BACKENDS_NODE_H
 #define BACKENDS_NODE_H
@@ -38,12 +38,12 @@ struct launched_programs;
 struct tensor_asks;
 struct waits;
 
-/* The number of a request whose answer is dropped. */
+/* The `seq` of a request whose answer is dropped. */
 #define NODE_NOBODY (-INT64_MAX)
 
 struct node *node_new(struct loop *loop, int input, int output);
 void node_free(struct node *node);
-/* Serves until the input ends or SIGTERM. Returns the exit status. */
+/* Serves until the input ends or SIGTERM arrives. Returns the exit status. */
 int node_run(struct node *node);
 
 /* For backends: */
@@ -57,24 +57,25 @@ struct loop *node_loop(struct node *node);
 bool node_is_read_only(const struct node *node);
 /* Bodies that have "pid" get "rank" from the process table, if they have none. */
 void node_emit(struct node *node, enum event_kind event, json_t *owned_body);
-/* A sentence for the log. */
+/* Sends a sentence for the log of the user interface. */
 void node_say(struct node *node, const char *sentence);
 void node_respond(struct node *node, const struct message *request, json_t *owned_body,
 		  const char *error);
-/* Emits `sampled`, amended, with what the other side does not know yet. */
+/* Emits `sampled`; debuggers first replace the stacks of threads that they have stopped. The
+ * event contains the stacks that were not sent before. */
 void node_emit_sample(struct node *node, struct process_sample *sample);
 
 /*
- * Emits `debugger`, `stopped` or `continued`, as the state has it; before
- * `stopped` the process is sampled (and the sample amended).
+ * Emits `debugger`, `stopped` or `continued`, by the debugger's state; a sample
+ * of the process is emitted before `stopped`.
  */
 void node_emit_debugger(struct node *node, pid_t pid, const struct debugger *debugger);
-/* The same as `debugger`, whatever the state is: it is where it was. */
+/* Emits `debugger` in any state: for changes other than stopping and resuming. */
 void node_tell_debugger(struct node *node, pid_t pid, const struct debugger *debugger);
-/* Takes the socket of a connection that closes. */
+/* Closes the sockets of closed connections without blocking. */
 struct linger_list *node_linger_list(struct node *node);
 
-/* For the parts of the node: */
+/* For the modules of the node: */
 struct connections *node_connections(struct node *node);
 struct procfs *node_procfs(struct node *node);
 struct process_table *node_process_table(struct node *node);
@@ -84,36 +85,36 @@ struct evidence *node_evidence(struct node *node);
 struct pdb_finder *node_finder(struct node *node);
 struct injections *node_injections(struct node *node);
 struct launch *node_launch(struct node *node);
-/* The programs of a started job, followed from their first instruction. */
+/* The programs of a job that this node has launched, traced from their first instruction. */
 struct launched_programs *node_starts(struct node *node);
 struct outputs *node_outputs(struct node *node);
 struct timeout_extension *node_timeout_extension(struct node *node);
 struct stop_limit *node_stop_limit(struct node *node);
 struct stop_gate *node_stop_gate(struct node *node);
-/* Writes what was emitted; called at the end of each callback of the loop. */
+/* Writes the queued messages; called at the end of each callback of the loop. */
 void node_flush(struct node *node);
-/* Bytes that the other side has not taken yet. */
+/* Returns the number of queued bytes that the pipe has not taken yet. */
 size_t node_waiting(struct node *node);
-/* Stacks in a table before it begins anew; 0 or less: as many as usual. */
+/* Sets the number of stacks after which the table is replaced; 0 or less: the default. */
 void node_set_stacks_maximum(struct node *node, int64_t maximum);
 /*
- * Begins a new table of stacks when the one there is full, and tells so. What
- * reads processes is closed for it: call it when nothing waits for that.
+ * Replaces a full table of stacks by an empty one, and emits `stacksDropped`. All
+ * readers are closed: call it when no reader has a request to answer.
  */
 void node_tidy_stacks(struct node *node);
 void node_set_read_only(struct node *node, bool is_read_only);
-/* Whether a process that is stopped from outside stays so when it is sent a
- * signal. */
+/* Whether a ptrace-stopped process stays stopped when another process sends it a
+ * signal; otherwise it is resumed to handle the signal. */
 bool node_stops_on_signal(const struct node *node);
 void node_set_stop_on_signal(struct node *node, bool is_on);
-/* Passes out the descriptor of the job's standard input, for the first caller;
- * -1: the job's terminal is its standard input. */
+/* Returns the descriptor for the job's standard input to the first caller, who owns
+ * it; -1: the job's standard input is its terminal. */
 int node_take_job_input(struct node *node);
 void node_set_job_input(struct node *node, int owned_fd);
-/* Files that may be open in a program started by us; 0: as many as in us. */
+/* RLIMIT_NOFILE (soft) of the programs that the node starts; 0: the node's own limit. */
 uint64_t node_file_limit(const struct node *node);
 void node_set_file_limit(struct node *node, uint64_t limit);
-/* Writes what waits, then ends the loop. */
+/* Detaches from all processes, writes the queued output for 0.4 s at most, ends the loop. */
 void node_leave(struct node *node);
 
 #endif

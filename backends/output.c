@@ -22,25 +22,25 @@
 #include "protocol/rankset.h"
 
 #define STREAM_COUNT 2
-#define FOLLOWED_MAXIMUM 64 /* which a sentence below says */
+#define FOLLOWED_MAXIMUM 64 /* output_refuse() has the number in its sentence */
 #define PERIOD 0.25
-/* Processes whose files are noted. */
+/* The number of processes whose output files are remembered for after their exit. */
 #define NOTED_MAXIMUM 4096
-/* Of what is there at the start (of each of two files), and in one turn. */
+/* Bytes sent at the start, from one file or from each of two, and in one turn. */
 #define TAIL_BYTES (64u << 10)
 #define TAIL_BYTES_OF_TWO (16u << 10)
 #define TURN_BYTES (16u << 10)
-/* So many turns half a character waits for the rest of it. */
+/* Turns that an incomplete UTF-8 character waits for its other bytes. */
 #define TURNS_WAITED_MAXIMUM 8
-/* A reader that is this far behind gets nothing more for now. */
+/* Queued bytes of the pipe above which no output is read. */
 #define WAITING_MAXIMUM (256u << 10)
 
 struct followed {
 	pid_t pid;
 	uint64_t start_time;
 	struct output_file streams[STREAM_COUNT];
-	int waited[STREAM_COUNT]; /* turns, for the rest of a character */
-	bool is_told;		  /* an event was sent since the request */
+	int waited[STREAM_COUNT]; /* turns waited for the rest of a character */
+	bool is_told;		  /* an event was sent since the last request */
 };
 
 struct outputs {
@@ -49,7 +49,7 @@ struct outputs {
 	size_t count;
 	size_t capacity;
 	struct loop_timer *timer; /* NULL: nothing is followed */
-	struct map *noted;	  /* struct followed, not open, by pid */
+	struct map *noted;	  /* pid -> struct followed without open files */
 };
 
 static void followed_free(void *value)
@@ -91,7 +91,7 @@ void outputs_free(struct outputs *outputs)
 	free(outputs);
 }
 
-/* What was sent for an earlier request is sent again: the first says so. */
+/* Output of an earlier request is sent again: "isFirst" marks where it begins anew. */
 static void output_emit(struct outputs *outputs, struct followed *followed, const char *category,
 			const char *text)
 {
@@ -106,7 +106,7 @@ static void output_emit(struct outputs *outputs, struct followed *followed, cons
 	node_emit(outputs->node, EVENT_OUTPUT, body);
 }
 
-/* A text in JSON has no NUL; and none would be visible. */
+/* json_string() ends at a NUL, which would be invisible anyway. */
 static void drop_nuls(struct buffer *text)
 {
 	size_t kept = 0;
@@ -117,7 +117,7 @@ static void drop_nuls(struct buffer *text)
 	buffer_truncate(text, kept);
 }
 
-/* Begins behind the first line's end: it is not whole. */
+/* Skips the first line, which is incomplete. */
 static void skip_part_of_line(struct output_file *stream, size_t maximum)
 {
 	struct buffer text = BUFFER_INIT;
@@ -131,7 +131,7 @@ static void skip_part_of_line(struct output_file *stream, size_t maximum)
 	buffer_clear(&text);
 }
 
-/* Leaves half a character at the end for the next turn, but not for ever. */
+/* Keeps an incomplete character at the end for the next turn, for 8 turns at most. */
 static void hold_back(struct followed *followed, struct output_file *stream, struct buffer *text)
 {
 	int *waited = &followed->waited[stream->number - 1];
@@ -144,17 +144,17 @@ static void hold_back(struct followed *followed, struct output_file *stream, str
 	stream->at -= (off_t)waiting;
 }
 
-/* Which turn it is, and how much of each stream it may take. */
+/* One pass over the files of a process. */
 struct turn {
-	size_t maximum;
+	size_t maximum; /* bytes read from each file */
 	bool is_first;
-	bool is_last; /* nothing comes any more */
+	bool is_last; /* no further pass follows */
 };
 
 static const struct turn usual_turn = { .maximum = TURN_BYTES };
 static const struct turn last_turn = { .maximum = TURN_BYTES, .is_last = true };
 
-/* What the stream has behind at, bounded. */
+/* Sends the bytes behind stream->at; only the last turn->maximum bytes if there are more. */
 static void emit_new(struct outputs *outputs, struct followed *followed, struct output_file *stream,
 		     const struct turn *turn)
 {
@@ -192,7 +192,7 @@ static bool output_is_same_file(const struct followed *followed)
 	       out->inode == err->inode;
 }
 
-/* Both may be one file, which is then the standard output's alone. */
+/* If both streams are one file, the file is sent as standard output only. */
 static void emit_all(struct outputs *outputs, struct followed *followed, const struct turn *turn)
 {
 	struct output_file *out = &followed->streams[0];
@@ -206,7 +206,7 @@ static void emit_all(struct outputs *outputs, struct followed *followed, const s
 		emit_new(outputs, followed, err, turn);
 }
 
-/* A pid may have been given to another process before anybody looked. */
+/* Whether the process is alive; another process may have got its pid. */
 static bool output_is_there(struct outputs *outputs, const struct followed *followed)
 {
 	struct procfs_stat stat;
@@ -230,7 +230,7 @@ static void open_again(struct outputs *outputs, struct followed *followed,
 		    stream->path ? "From another file now:" : stream->why);
 }
 
-/* The process may have opened another file in its place. */
+/* Follows streams that the process has redirected to another file (dup2(2)). */
 static void follow_changes(struct outputs *outputs, struct followed *followed,
 			   const struct process *process)
 {
@@ -252,7 +252,7 @@ static void output_on_turn(void *data)
 
 	if (node_waiting(outputs->node) > WAITING_MAXIMUM)
 		return;
-	/* Backwards, since one that has ended goes. */
+	/* Backwards, since entries of exited processes are removed. */
 	for (size_t i = outputs->count; i-- > 0;) {
 		struct followed *followed = outputs->followed[i];
 		const struct process *process =
@@ -268,7 +268,7 @@ static void output_on_turn(void *data)
 	node_flush(outputs->node);
 }
 
-/* Other ranks that have the file open in one of their two streams. */
+/* Finds the other ranks whose standard output or error is the same file. */
 static void find_sharers(struct outputs *outputs, pid_t pid, const struct output_file *stream,
 			 struct rankset *ranks)
 {
@@ -354,7 +354,7 @@ static struct followed *open_streams(struct outputs *outputs, const struct proce
 	return followed;
 }
 
-/* The other side keeps so many lines of both together. */
+/* probetui keeps a limited number of lines of both streams together. */
 static size_t tail_bytes(const struct followed *followed)
 {
 	bool are_two = followed->streams[0].fd >= 0 && followed->streams[1].fd >= 0 &&
@@ -363,7 +363,7 @@ static size_t tail_bytes(const struct followed *followed)
 	return are_two ? TAIL_BYTES_OF_TWO : TAIL_BYTES;
 }
 
-/* NULL, or why it cannot be shown. */
+/* Returns why the output cannot be shown; NULL: it can. */
 static const char *output_refuse(struct outputs *outputs, const struct followed *followed,
 				 bool is_on)
 {

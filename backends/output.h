@@ -1,10 +1,9 @@
 /*
- * output: the request `output`: what processes print, where that goes to
- * regular files, from their last bytes on and, while it is followed, as it
- * comes. Events `output` carry it as it stands in the file, cut only between
- * characters; of a process that prints faster than anybody reads, and of a
- * reader that is slow, bytes are left out, which an event of the category
- * `important` says.
+ * output: the request `output`: the last output of processes and, if followed,
+ * all new output, where standard output and error are regular files. Events
+ * `output` contain the file's bytes, cut only between characters. If a process
+ * prints too fast, or the pipe is too slow, bytes are left out: an event of the
+ * category `important` reports that.
  */
 #ifndef BACKENDS_OUTPUT_H
 #define BACKENDS_OUTPUT_H
@@ -19,9 +18,9 @@ struct process;
 
 struct outputs *outputs_new(struct node *node);
 void outputs_free(struct outputs *outputs);
-/* What it prints to can be read when it has ended. */
+/* Remembers the files of the process, so that they can be read after its exit. */
 void outputs_remember(struct outputs *outputs, const struct process *process);
-/* Answers the request about a process that has ended; false: unknown. */
+/* Answers the request about an exited process. False: not remembered, not answered. */
 bool outputs_request_ended(struct outputs *outputs, pid_t pid, const struct message *request);
 /* Answers the request about process. */
 void outputs_request(struct outputs *outputs, const struct process *process,

@@ -14,32 +14,32 @@
 #include "protocol/message.h"
 
 #define READ_SIZE (64u << 10)
-/* Enough for the pipe to be worth a system call. */
+/* Queued bytes that are worth a write(2) before the end of the turn. */
 #define WRITE_SIZE (32u << 10)
 
 struct pipe {
 	struct loop *loop;
 	int input;
 	int output;
-	int input_flags; /* as they were */
+	int input_flags; /* F_GETFL before pipe_new(); -1: not read */
 	int output_flags;
 	struct pipe_calls calls;
 	struct loop_watch *input_watch;	 /* NULL: the input has ended */
-	struct loop_watch *output_watch; /* while something waits */
-	struct buffer lines;		 /* read and not yet handed out */
-	size_t searched;		 /* of lines: no newline before here */
+	struct loop_watch *output_watch; /* NULL: the queue is empty */
+	struct buffer lines;		 /* read, not yet passed to calls.line */
+	size_t searched;		 /* bytes of lines known to have no newline */
 	struct buffer queue;
-	size_t written; /* of the queue */
+	size_t written; /* bytes of the queue */
 	int64_t next_seq;
 	bool is_stopped;
-	bool is_broken; /* its reader has gone */
+	bool is_broken; /* write(2) has failed: the reader is gone */
 	bool is_handing_out;
 };
 
 static void pipe_on_readable(int fd, int events, void *data);
 static void pipe_on_writable(int fd, int events, void *data);
 
-/* Returns the flags as they were; -1: they could not be changed. */
+/* Returns the flags before the change; -1: they could not be read. */
 static int make_non_blocking(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -58,10 +58,11 @@ struct pipe *pipe_new(struct loop *loop, int input, int output, const struct pip
 	pipe->output = output;
 	pipe->calls = *calls;
 	pipe->next_seq = 1;
-	/* Room for the longest line and for what comes behind it. */
+	/* Room for the longest line and one further read. */
 	buffer_init(&pipe->lines, PIPE_LINE_MAXIMUM + READ_SIZE);
 	buffer_init(&pipe->queue, 0);
-	/* Both may be one description: the first has what was there before. */
+	/* Both may be one open file description: then only the first call reads the original
+	 * flags, and pipe_free() restores them last. */
 	pipe->input_flags = make_non_blocking(input);
 	pipe->output_flags = make_non_blocking(output);
 	pipe->input_watch = loop_watch(loop, input, LOOP_READABLE, pipe_on_readable, pipe);
@@ -81,7 +82,7 @@ void pipe_free(struct pipe *pipe)
 		return;
 	pipe_stop_watch(&pipe->input_watch);
 	pipe_stop_watch(&pipe->output_watch);
-	/* Who else has these open shares the flags. */
+	/* Other processes that have the same descriptions open share the flags. */
 	if (pipe->output_flags >= 0)
 		fcntl(pipe->output, F_SETFL, pipe->output_flags);
 	if (pipe->input_flags >= 0)
@@ -164,7 +165,7 @@ static void pipe_on_readable(int fd, int events, void *data)
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (got <= 0) {
-		/* What came before the end still counts. */
+		/* The lines before the end are still handled. */
 		pipe_stop_watch(&pipe->input_watch);
 		pipe_hand_out(pipe);
 		pipe_end(pipe, NULL);

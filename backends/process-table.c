@@ -29,35 +29,35 @@
 #include "protocol/rankset.h"
 #include "protocol/sample.h"
 
-/* What has ended is remembered by its files, the last so many. */
+/* The number of exited processes whose source paths are remembered: the newest ones. */
 #define PAST_FILES_MAXIMUM 64
 
-/* So often a job is looked at that this node has started. */
+/* Seconds between two scans while this node has launched a job. */
 #define LAUNCHED_SECONDS 0.1
-/* A look that takes long is followed by a rest so many times as long. */
+/* After a scan, the next one waits 20 times as long as the scan took. */
 #define REST 20
 
 struct member {
 	struct process process;
 	struct exit_watch *exit; /* NULL: not followed, or not possible */
 	struct stack_files *files;
-	uint64_t epoch; /* of the newest sample; outlives connections */
-	bool is_adopted;
-	bool is_over; /* a stand-in whose debugger is gone */
+	uint64_t epoch;	 /* number of the newest sample, over all connections */
+	bool is_adopted; /* made a rank by a target of the user */
+	bool is_over;	 /* a stand-in whose debugger is gone */
 };
 
 struct process_table {
 	struct node *node;
 	struct map *members;
-	struct discovery discovery; /* the last look */
+	struct discovery discovery; /* results of the last scan */
 	struct exe_cache *exes;
-	int unread;		  /* errno of what it could not read, or 0 */
+	int unread;		  /* errno of a file that the last scan could not read; 0: none */
 	struct loop_timer *timer; /* NULL: not followed */
-	double rested_at;	  /* not looked at before */
-	bool is_named;		  /* only those in pids are followed */
+	double rested_at;	  /* earliest time of the next scan, loop_now() */
+	bool is_named;		  /* only the processes in pids are followed */
 	struct pid_list pids;
-	struct stack_files *past[PAST_FILES_MAXIMUM]; /* a ring */
-	size_t past_count;			      /* ever written */
+	struct stack_files *past[PAST_FILES_MAXIMUM]; /* ring, of exited processes */
+	size_t past_count;			      /* entries ever written */
 	struct loop_timer *over_timer;		      /* NULL: no stand-in is over */
 };
 
@@ -140,7 +140,7 @@ static void process_table_tell(struct process_table *process_table, enum event_k
 	node_emit(process_table->node, event, process_to_json(process));
 }
 
-/* Of a stand-in. */
+/* Describes why the connection to a stand-in's debugger was lost. */
 static char *describe_loss(struct process_table *process_table, pid_t pid)
 {
 	const struct debugger *debugger =
@@ -150,7 +150,7 @@ static char *describe_loss(struct process_table *process_table, pid_t pid)
 						 : "Its debugger is not connected any more.");
 }
 
-/* Another rank of this machine may be asked for what the dead one ran. */
+/* Keeps an exited rank's source paths: another rank may be asked for these files. */
 static void keep_files(struct process_table *process_table, struct member *member)
 {
 	struct stack_files **slot =
@@ -175,7 +175,7 @@ static void remove_member(struct process_table *process_table, struct member *me
 					  process->start_time);
 		end = exit_status_describe(status);
 	}
-	/* What it was asked for is answered before it is told gone. */
+	/* Closing answers the pending requests, before `rankRemoved` is sent. */
 	connections_close(node_connections(process_table->node), pid);
 	process->state = PROCESS_EXITED;
 	process->exit_code = status.code;
@@ -205,7 +205,7 @@ static void follow_member(struct process_table *process_table, struct member *me
 				      process_table_on_ended, process_table);
 }
 
-/* Whether it can be read, and what runs in it. */
+/* Sets the state (readable or not) and the version of Python. */
 static void open_member(struct process_table *process_table, struct member *member)
 {
 	struct process *process = &member->process;
@@ -234,7 +234,7 @@ static bool process_table_is_same(const struct process *a, const struct process 
 	       strcmp(a->script, b->script) == 0 && strcmp(error, b->error ? b->error : "") == 0;
 }
 
-/* What was found of a process that is known; its learnt role is kept. */
+/* Updates a known process with the results of a scan; a role learnt from its stack is kept. */
 static void update_member(struct process_table *process_table, struct member *member,
 			  const struct process *found, bool is_asked)
 {
@@ -243,7 +243,7 @@ static void update_member(struct process_table *process_table, struct member *me
 
 	process_init(&member->process);
 	process_copy(&member->process, found);
-	/* A look does not know the number that it was given. */
+	/* A scan does not know the number that `connect` has given the process. */
 	if (member->is_adopted)
 		member->process.rank = before.rank;
 	if (role && found->role && strcmp(found->role, "child") == 0) {
@@ -258,7 +258,7 @@ static void update_member(struct process_table *process_table, struct member *me
 	process_clear(&before);
 }
 
-/* Whether it is there; what has ended is told of to who asks for it only. */
+/* Whether the process is alive and readable; others are reported only for a request. */
 static bool process_table_is_there(const struct process *found)
 {
 	return found->start_time != 0 && found->state != PROCESS_UNREADABLE;
@@ -284,7 +284,7 @@ static void take_found(struct process_table *process_table, const struct process
 
 	if (member && is_standin(member))
 		return;
-	/* Its end was not seen: it is there, but could not be looked at. */
+	/* The process has not exited: the scan could not read it. */
 	if (member && member->process.start_time != 0 && found->start_time == 0) {
 		if (is_asked)
 			process_table_tell(process_table, EVENT_RANK_ADDED, member);
@@ -305,8 +305,8 @@ static void take_found(struct process_table *process_table, const struct process
 }
 
 /*
- * What had a rank before its ranks were there may turn out to be what starts
- * them. It lives, and is told of as such.
+ * Removes a process that was taken for a rank until its children were found to be
+ * the ranks: it is their launcher. It has not exited, and its state says so.
  */
 static void take_back(struct process_table *process_table, pid_t pid)
 {
@@ -337,7 +337,7 @@ bool process_table_check(struct process_table *process_table, pid_t pid)
 	if (!member || member->process.start_time == 0)
 		return false;
 	if (procfs_stat(node_procfs(process_table->node), pid, &stat) < 0) {
-		/* A machine that has run out of files says nothing of it. */
+		/* Errors like EMFILE do not mean that the process has exited. */
 		if (!procfs_is_gone(errno))
 			return false;
 	} else if (stat.start_time == member->process.start_time && !procfs_has_ended(&stat)) {
@@ -416,7 +416,7 @@ struct telling {
 	const struct discovery *discovery;
 };
 
-/* Of what was adopted; what was found was told of, and is followed. */
+/* Reports an adopted process that the scan has not found (and so not reported). */
 static void process_table_tell_again(uint64_t pid, void *value, void *data)
 {
 	const struct telling *telling = data;
@@ -440,7 +440,7 @@ static void note_number(uint64_t pid, void *value, void *data)
 		rankset_add(data, member->process.rank);
 }
 
-/* The number that it was given before; -1: it is new. */
+/* Returns the rank's number from an earlier scan; -1: the process is new. */
 static int known_number(const struct process_table *process_table, const struct process *found)
 {
 	const struct member *member = find(process_table, found->pid);
@@ -473,7 +473,7 @@ static int process_table_number_of(const struct discovery *discovery, pid_t pid)
 	return -1;
 }
 
-/* Those that have none are of a job that this node started. */
+/* Numbers the ranks that have no number: processes of a job that this node has launched. */
 static void number_all(struct process_table *process_table)
 {
 	struct discovery *discovery = &process_table->discovery;
@@ -492,7 +492,7 @@ static void number_all(struct process_table *process_table)
 				process_table_number_of(discovery, processes[i].parent_pid);
 }
 
-/* Those that we have stopped ourselves are told by their debugger. */
+/* Processes that this node has stopped count as live: debugger events report the stop. */
 static void look_past_our_stops(struct process_table *process_table)
 {
 	const struct waits *waits = node_waits(process_table->node);
@@ -541,7 +541,7 @@ static void look_at_all(struct process_table *process_table, bool is_asked)
 		     launch_root(node_launch(process_table->node)));
 }
 
-/* pids NULL: all processes. */
+/* Scans the processes in pids, NULL: all, and reports the differences; is_asked: everything. */
 static void look(struct process_table *process_table, const struct pid_list *pids, bool is_asked)
 {
 	struct connections *connections = node_connections(process_table->node);
@@ -572,7 +572,7 @@ static void look(struct process_table *process_table, const struct pid_list *pid
 			 &(struct telling){ process_table, &process_table->discovery });
 	pdb_finder_look(node_finder(process_table->node), is_asked);
 	process_table->unread = procfs->unread;
-	/* Who asks is told with the answer. */
+	/* The answer to a request has these numbers. */
 	if (!is_asked &&
 	    (process_table->unread != unread || process_table->discovery.hidden != hidden))
 		process_table_tell_unread(process_table);
@@ -597,7 +597,7 @@ static void process_table_on_look(void *data)
 	node_flush(process_table->node);
 }
 
-/* What we start is seen soon; one look costs little, as it is not at all. */
+/* While this node has launched a job, scans every 0.1 s, so that ranks are found soon. */
 static double choose_period(const struct process_table *process_table, double period)
 {
 	return launch_root(node_launch(process_table->node)) > 0 && period > LAUNCHED_SECONDS
@@ -644,7 +644,7 @@ void process_table_count(struct process_table *process_table, struct process_sam
 {
 	struct member *member = find(process_table, sample->pid);
 
-	/* One that failed has no number. */
+	/* A failed sample has no number. */
 	if (member && sample->epoch > 0)
 		sample->epoch = ++member->epoch;
 }

@@ -21,7 +21,7 @@
 #include "base/standard.h"
 #include "protocol/launched.h"
 
-/* So long a file may be read on when we leave. */
+/* Seconds to wait for work in other threads (reading of files) before the exit. */
 #define WORK_SECONDS 0.25
 /* Bytes by which the heap grows. */
 #define HEAP_STEP (256 << 10)
@@ -53,7 +53,7 @@ static int parse_arguments(int count, char **words)
 	return 2;
 }
 
-/* The descriptor that probetui has left for a job; -1: none. */
+/* Returns the descriptor that probetui passes for a job's standard input; -1: none. */
 static int find_job_input(int count, char **words)
 {
 	char *end;
@@ -69,8 +69,8 @@ static int find_job_input(int count, char **words)
 }
 
 /*
- * Closing a terminal or interrupting the screen must not end us in the
- * middle of something: the end of the input does, in order.
+ * A closed terminal or Ctrl-C must not kill the node while processes are stopped: it
+ * exits in order when its input ends.
  */
 static void become_independent(void)
 {
@@ -82,8 +82,8 @@ static void become_independent(void)
 }
 
 /*
- * Each thread that is looked at keeps up to four files open (task.h). Returns
- * what it was: a program that we start is to have that.
+ * Each sampled thread keeps up to four files open (task.h). Returns the limit
+ * before, which the programs that the node starts get; 0: unknown.
  */
 static uint64_t raise_file_limit(void)
 {
@@ -99,9 +99,9 @@ static uint64_t raise_file_limit(void)
 }
 
 /*
- * The heap that malloc(3) of glibc gives to each further thread grows by one
- * mprotect(2) for every page: the symbols of a torch job take thousands. The
- * first heap grows by what M_TOP_PAD says.
+ * All threads use the main heap. glibc's malloc(3) grows the heap of each other
+ * thread by one mprotect(2) per page, thousands for the symbols of a torch job; the
+ * main heap grows by M_TOP_PAD bytes.
  */
 static void share_heap(void)
 {
@@ -144,7 +144,8 @@ int program_run(int count, char **words)
 	}
 	status = node ? node_run(node) : 1;
 	node_free(node);
-	/* Nothing is held, nothing unsaid: who still reads a file is left. */
+	/* All processes are detached and all output is written: threads that still read a
+	 * file may be cut off. */
 	if (!loop_end(loop, WORK_SECONDS))
 		_exit(status);
 	return status;

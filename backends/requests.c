@@ -30,7 +30,7 @@
 #include "protocol/message.h"
 #include "protocol/process.h"
 
-/* How often to look for new processes by default. */
+/* Default seconds between two scans for new processes. */
 #define LOOK_SECONDS 1.0
 
 static void handle_initialize(struct node *node, const struct message *request)
@@ -103,7 +103,7 @@ static void handle_sample(struct node *node, const struct message *request)
 	sampler_request(node_sampler(node), request);
 }
 
-/* The process of the request, or NULL and it is answered. */
+/* Returns the process of the request; NULL: unknown, and the request is answered. */
 static const struct process *find_process(struct node *node, const struct message *request)
 {
 	pid_t pid = pid_read(request->body);
@@ -117,7 +117,7 @@ static const struct process *find_process(struct node *node, const struct messag
 	return process;
 }
 
-/* The best connection that can answers it; -1 and why none can. */
+/* Sends the request to the best connection that can serve it; -1: error says why none can. */
 static int send_on(struct node *node, const struct process *process, enum request_kind kind,
 		   const struct message *request, struct error *error)
 {
@@ -138,14 +138,14 @@ void request_send(struct node *node, enum request_kind kind, const struct messag
 		stop_limit_announce(node_stop_limit(node), process->pid);
 	if (!process || send_on(node, process, kind, request, &error) == 0)
 		return;
-	/* The pause that it withdraws is none any more. */
+	/* `withdraw`: the `continue` takes back a pause; without a stop there is nothing to do. */
 	if (kind == REQUEST_CONTINUE && json_get_boolean(request->body, "withdraw", false))
 		node_respond(node, request, NULL, NULL);
 	else
 		node_respond(node, request, NULL, error.message);
 }
 
-/* What changes a process may have to wait; what reads it need not. */
+/* Requests that change a process may have to wait in the gate; requests that read it do not. */
 static void route(struct node *node, enum request_kind kind, const struct message *request)
 {
 	pid_t pid = pid_read(request->body);
@@ -199,7 +199,7 @@ static void respond_source(struct node *node, const struct message *request, pid
 	node_respond(node, request, body, NULL);
 }
 
-/* A file that is not here may be known to a debugger in the process. */
+/* Reads the file here; if that fails, a debugger in the process may have the source. */
 static void handle_source(struct node *node, const struct message *request)
 {
 	const struct process *process = find_process(node, request);
@@ -276,7 +276,7 @@ static void handle_cancel(struct node *node, const struct message *request)
 	node_respond(node, request, NULL, NULL);
 }
 
-/* Settings of the node itself; those that are absent stay as they are. */
+/* Changes the node's settings; absent ones are left unchanged. */
 static void handle_set(struct node *node, const struct message *request)
 {
 	const json_t *on_signal = json_object_get(request->body, "stopOnSignal");

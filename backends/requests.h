@@ -1,5 +1,5 @@
 /*
- * requests: the table of what can be asked of a node (docs/protocol.md).
+ * requests: the table of the requests that a node serves (docs/protocol.md).
  */
 #ifndef BACKENDS_REQUESTS_H
 #define BACKENDS_REQUESTS_H
@@ -12,8 +12,8 @@ struct node;
 /* Answers the request, now or later, exactly once. */
 void request_handle(struct node *node, const struct message *request);
 
-/* The same of one about a process, to the best connection that can, as kind;
- * nothing makes it wait any more. */
+/* Sends a request about a process, as `kind`, to the best connection that can serve
+ * it, past the stop gate. Answers the request if no connection can. */
 void request_send(struct node *node, enum request_kind kind, const struct message *request);
 
 #endif

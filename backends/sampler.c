@@ -21,14 +21,14 @@
 #include "protocol/sample.h"
 
 #define PERIOD_MINIMUM 0.01
-/* A reader that is this far behind gets only samples that it asked for. */
+/* Queued bytes of the pipe above which the timer takes no samples. */
 #define WAITING_MAXIMUM (256u << 10)
 
-/* All the parts of one request, or of one turn of the timer. */
+/* One request, or one turn of the timer: a part for each process. */
 struct round {
-	struct message request; /* its name is NULL for a turn of the timer */
-	json_t *arguments;	/* of the request that began it */
-	size_t waiting;		/* parts, and one while they are handed out */
+	struct message request; /* name NULL: a turn of the timer */
+	json_t *arguments;	/* of the request, or of the request that set the timer */
+	size_t waiting;		/* unanswered parts; one more while they are sent */
 };
 
 struct part {
@@ -41,9 +41,9 @@ struct sampler {
 	struct map *parts; /* -seq -> struct part */
 	int64_t last_seq;
 	struct loop_timer *timer; /* NULL: no period */
-	struct pid_list pids;	  /* of the timer */
-	json_t *arguments;	  /* of the request that set it */
-	bool is_all;		  /* the timer's are all there are */
+	struct pid_list pids;	  /* processes that the timer samples */
+	json_t *arguments;	  /* of the request that set the timer */
+	bool is_all;		  /* the timer samples all processes */
 	bool is_exact;
 };
 
@@ -87,7 +87,7 @@ static void emit_failure(struct sampler *sampler, pid_t pid, const char *error)
 	process_sample_clear(&sample);
 }
 
-/* What a debugger knows alone: false, when it has not stopped the process. */
+/* Emits a sample with the debugger's stack alone; false: no debugger has stopped the process. */
 static bool emit_stopped(struct sampler *sampler, pid_t pid)
 {
 	const struct debugger *debugger =
@@ -106,8 +106,8 @@ static bool emit_stopped(struct sampler *sampler, pid_t pid)
 }
 
 /*
- * A process that could not be read has ended, or runs another program now:
- * what was known of its memory is worth nothing.
+ * A process that cannot be read has exited or has called execve(2): the reader's
+ * caches of its memory are invalid.
  */
 static void sampler_fail(struct sampler *sampler, pid_t pid, const char *error)
 {
@@ -157,7 +157,7 @@ static int sampler_send_part(struct sampler *sampler, struct round *round, pid_t
 		return process_table_miss(pid, error);
 	connection = connections_open(node_connections(sampler->node), process, error);
 	if (!connection) {
-		/* An agent tells of it, where there is one. */
+		/* Without a reader, an agent in the process samples it. */
 		kind = REQUEST_SAMPLE;
 		connections_attend(node_connections(sampler->node), process);
 		connection = connections_find(node_connections(sampler->node), process, kind, NULL,
@@ -184,13 +184,13 @@ static int sampler_send_part(struct sampler *sampler, struct round *round, pid_t
 	return result;
 }
 
-/* What is used of request is copied; NULL: no answer is due. */
+/* Copies request; NULL: nobody waits for an answer. */
 static struct round *sampler_begin_round(struct sampler *sampler, const struct message *request,
 					 json_t *arguments)
 {
 	struct round *round = xcalloc(1, sizeof(*round));
 
-	/* Before, not after: what was sampled last can still be asked about. */
+	/* Before the samples, not after: requests may still name stacks of the last samples. */
 	if (map_count(sampler->parts) == 0)
 		node_tidy_stacks(sampler->node);
 	if (request) {
@@ -222,7 +222,7 @@ void sampler_take(struct sampler *sampler, pid_t pid)
 	struct round *round = sampler_begin_round(sampler, NULL, arguments);
 	struct error error = ERROR_INIT;
 
-	/* Its end, if that is why, is told later: the caller is still its. */
+	/* If the process has exited, `rankRemoved` follows later: the caller still uses it. */
 	if (sampler_send_part(sampler, round, pid, false, &error) < 0)
 		emit_stopped(sampler, pid);
 	finish_one(sampler, round);
@@ -246,7 +246,7 @@ static void sampler_on_timer(void *data)
 		pid_list_clear(&sampler->pids);
 		process_table_list(node_process_table(sampler->node), &sampler->pids);
 	}
-	/* Their end was reported; it is not reported again. */
+	/* The exit of these processes was reported already. */
 	pid_list_remove(&sampler->pids, sampler_is_gone, sampler);
 	run_round(sampler, NULL, sampler->arguments, &sampler->pids, sampler->is_exact);
 	node_flush(sampler->node);

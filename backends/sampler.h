@@ -1,10 +1,10 @@
 /*
- * sampler: the request `sample`, once or again and again.
+ * sampler: the request `sample`, once or periodically.
  *
- * A request for many processes becomes one request for each connection, with
- * a number below zero; the last answer to them answers the request. What
- * cannot be read is a sample of the thread that its debugger has stopped, or
- * one with an error.
+ * A request for many processes becomes one inner request per process, with a seq
+ * below zero; the last of their answers completes the request. For a process that
+ * cannot be read, a sample of the thread that its debugger has stopped is sent, or
+ * a sample with an error.
  */
 #ifndef BACKENDS_SAMPLER_H
 #define BACKENDS_SAMPLER_H
@@ -19,9 +19,9 @@ struct sampler;
 struct sampler *sampler_new(struct node *node);
 void sampler_free(struct sampler *sampler);
 void sampler_request(struct sampler *sampler, const struct message *request);
-/* Samples one process now, unasked, for what is reported of it next. */
+/* Samples one process now, without a request: its next event needs a fresh sample. */
 void sampler_take(struct sampler *sampler, pid_t pid);
-/* A connection's answer to the part with this number; error NULL: done. */
+/* Called with a connection's answer to the inner request seq; error NULL: success. */
 void sampler_answered(struct sampler *sampler, int64_t seq, const char *error);
 
 #endif

@@ -9,7 +9,7 @@
 #include "protocol/stack.h"
 
 struct stack_files {
-	struct map *stacks; /* ids of those noted; a value says nothing */
+	struct map *stacks; /* set of the ids of noted stacks */
 	struct strmap *paths;
 };
 

@@ -1,6 +1,6 @@
 /*
- * stack-files: the paths that the stacks of one process have named. A node reads
- * no other.
+ * stack-files: the paths of the source files in the stacks of one process. A node
+ * reads no other source files.
  */
 #ifndef BACKENDS_STACK_FILES_H
 #define BACKENDS_STACK_FILES_H
@@ -13,9 +13,9 @@ struct process_sample;
 
 struct stack_files *stack_files_new(void);
 void stack_files_free(struct stack_files *files);
-/* Each stack is looked at once, as long as its table lives. */
+/* Adds the files of a sample; a stack that was added before is skipped. */
 void stack_files_note(struct stack_files *files, const struct process_sample *sample);
-/* The table has begun anew, and what was noted goes with it. */
+/* Forgets all files and stacks: the table of stacks was replaced, ids are given anew. */
 void stack_files_reset(struct stack_files *files);
 bool stack_files_has(const struct stack_files *files, const char *path);
 size_t stack_files_count(const struct stack_files *files);

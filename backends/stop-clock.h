@@ -4,10 +4,11 @@
  * stop_limit reads the deadlines and resumes the ranks.
  *
  * Each wait has a deadline and the time at which the wait was first read while
- * ranks were stopped. The ranks are due to be resumed when four fifths of the
- * time between are over, and 2 s before the deadline at the latest, or when half
- * of the time is over: a loaded machine needs some time to resume them. A wait for which ranks were
- * resumed is spent: until its collective ends, ranks that stop are due at once.
+ * ranks were stopped. The ranks are due to be resumed after four fifths of the
+ * time between, or 2 s before the deadline if that is earlier, but not before half
+ * of that time: a loaded machine needs some time to resume them. A wait for which
+ * ranks were resumed is spent: until its collective ends, ranks that stop are due
+ * at once.
  */
 #ifndef BACKENDS_STOP_CLOCK_H
 #define BACKENDS_STOP_CLOCK_H
@@ -16,18 +17,18 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Of what is left, before the ranks are resumed. */
+/* Shares of the time until the deadline; REST in seconds. */
 #define STOP_CLOCK_SHARE 0.8
 #define STOP_CLOCK_SHARE_MINIMUM 0.5
 #define STOP_CLOCK_REST 2.0
 
 struct stop_clock_wait {
 	pid_t pid;	 /* of the rank that waits */
-	pid_t tid;	 /* 0: it is assumed, not read */
-	double deadline; /* all times are on one clock */
-	double seen;	 /* first */
-	bool is_spent;
-	bool is_there; /* in the newest look, or assumed */
+	pid_t tid;	 /* the waiting thread; 0: the deadline is assumed, not read */
+	double deadline; /* all times in seconds on the clock of the caller's `now` */
+	double seen;	 /* time when the wait was first read */
+	bool is_spent;	 /* ranks were resumed for this wait */
+	bool is_there;	 /* read in the newest pass, or assumed */
 };
 
 struct stop_clock {
@@ -37,20 +38,20 @@ struct stop_clock {
 };
 
 void stop_clock_clear(struct stop_clock *clock);
-/* Begin and end a look: all waits of the job are passed to stop_clock_see() in
- * between; those that are not passed are dropped, but for assumed ones. */
+/* Begin and end a pass, which gives all waits of the job to stop_clock_see(); waits
+ * that were not given are dropped, except assumed ones. */
 void stop_clock_begin(struct stop_clock *clock);
 void stop_clock_see(struct stop_clock *clock, pid_t pid, pid_t tid, double deadline, double now);
 void stop_clock_end(struct stop_clock *clock);
-/* The collectives of that rank time out so many seconds after the first call
- * for it since the last stop_clock_drop_assumed(). */
+/* Assumes that the collectives of a rank time out `seconds` after now; ignored if a
+ * deadline is assumed for the rank already. */
 void stop_clock_assume(struct stop_clock *clock, pid_t pid, double seconds, double now);
 void stop_clock_drop_assumed(struct stop_clock *clock);
-/* Lends the wait for which the ranks are resumed first; NULL: none. */
+/* Returns the wait for which the ranks are due first; NULL: no wait. */
 const struct stop_clock_wait *stop_clock_first(const struct stop_clock *clock);
-/* When: not before it was seen. */
+/* Returns the time when the ranks are due for this wait, wait->seen or later. */
 double hold_wait_due(const struct stop_clock_wait *wait);
-/* The ranks were resumed: each wait that is due is spent. */
+/* Marks each wait that is due as spent: the ranks were resumed. */
 void stop_clock_spend(struct stop_clock *clock, double now);
 
 #endif

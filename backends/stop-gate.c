@@ -19,11 +19,11 @@
 #include "protocol/process.h"
 
 #define LOOK_SECONDS 0.05
-/* After the limits were raised; an older operation has ended, or hangs. */
+/* Seconds after the time-outs were raised: older operations are over, or hang. */
 #define SETTLE_SECONDS 1.0
-/* A request waits no longer, whatever is in flight. */
+/* The longest time that a request waits. */
 #define GATE_SECONDS 3.0
-/* A deadline that is further away is one that was raised. */
+/* A deadline further away than this is a raised one. */
 #define RAISED_SECONDS (12 * 3600.0)
 #define WAITING_MAXIMUM 10000
 
@@ -36,11 +36,11 @@ struct waiting {
 
 struct stop_gate {
 	struct node *node;
-	struct waiting *waiting; /* in the order in which they came */
+	struct waiting *waiting; /* in order of arrival */
 	size_t count;
 	size_t capacity;
 	struct loop_timer *timer; /* NULL: nothing waits */
-	/* Of the newest look at a job's threads; all ranks of a job need it. */
+	/* Result of the newest check of a job's threads, shared by requests for its ranks. */
 	char *seen_job;
 	double seen_at;
 	bool has_seen_old;
@@ -67,7 +67,7 @@ void stop_gate_free(struct stop_gate *gate)
 	free(gate);
 }
 
-/* Those for which the tracer attaches to the process stop it, or may. */
+/* Requests for which the tracer attaches to the process stop it, or may stop it. */
 static bool is_stopping(enum request_kind kind, const struct message *request)
 {
 	return request_opens(BACKEND_TRACER, kind, request);
@@ -78,7 +78,7 @@ static bool is_of_job(const struct process *one, const struct process *other)
 	return other && !other->role && strcmp(one->job, other->job) == 0;
 }
 
-/* Whether a thread of gloo waits with a limit that was not raised. */
+/* Whether a thread of gloo in the job waits with a time-out that was not raised. */
 static bool stop_gate_look_at_job(const struct stop_gate *gate, const struct process *process)
 {
 	struct process_table *process_table = node_process_table(gate->node);
@@ -132,7 +132,7 @@ static bool stop_gate_is_open(struct stop_gate *gate, pid_t pid)
 	return loop_now() - since >= SETTLE_SECONDS && !has_old_deadline(gate, pid);
 }
 
-/* A request among the first `before` is for the same process. */
+/* Whether one of the first `before` waiting requests is for the same process. */
 static bool is_behind(const struct stop_gate *gate, pid_t pid, size_t before)
 {
 	for (size_t i = 0; i < before; i++)
@@ -141,7 +141,7 @@ static bool is_behind(const struct stop_gate *gate, pid_t pid, size_t before)
 	return false;
 }
 
-/* The first that may be sent on; count: none. */
+/* Returns the index of the first request that may be sent; gate->count: none. */
 static size_t stop_gate_find_next(struct stop_gate *gate)
 {
 	for (size_t i = 0; i < gate->count; i++) {
@@ -194,7 +194,7 @@ static void stop_gate_add(struct stop_gate *gate, pid_t pid, enum request_kind k
 					 stop_gate_on_turn, gate);
 }
 
-/* Its pauses that wait are answered, and never sent. True: there were some. */
+/* Answers the waiting pauses of a process without sending them. True: there were some. */
 static bool stop_gate_withdraw_pauses(struct stop_gate *gate, pid_t pid)
 {
 	size_t kept = 0;

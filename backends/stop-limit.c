@@ -32,30 +32,28 @@
 #include "protocol/stack.h"
 
 #define LOOK_SECONDS 0.5
-/* A stop so soon after a resume continues the same hold: assumed deadlines stay
- * as they are. */
+/* Seconds; ranks that stop again so soon after a resume keep their assumed
+ * deadlines. */
 #define AGAIN_SECONDS 5.0
-/* A later resume is not reported in advance. */
+/* A resume further away than this is not announced. */
 #define TOLD_SECONDS (12 * 3600.0)
 #define CHANGE_SECONDS 1.0
 #define TORCH_SECONDS 1800.0
 #define COLLECTIVES "/torch/distributed/distributed_c10d.py"
 
-/* A process. */
 struct rank_entry {
-	bool was_listed; /* by the process table: a debugger may be sooner */
+	bool was_listed; /* in the process table; debugger events may come earlier */
 	bool is_stopped;
 	bool is_refused; /* `continue` has failed since it was stopped */
-	char *why;	 /* why this module has resumed the rank, a sentence, as
-			  * long as the rank runs; NULL: a request did */
+	char *why;	 /* why this module has resumed the running rank, a sentence;
+			  * NULL: a request has resumed it */
 	bool has_torch;
 	bool is_torch_known;
-	double main_deadline;  /* of the main thread when it was sampled; 0:
-				* it was not */
-	bool is_in_collective; /* the main thread, in that sample */
+	double main_deadline;  /* deadline for which the main thread was sampled; 0:
+				* not sampled */
+	bool is_in_collective; /* that sample shows the main thread in a collective */
 };
 
-/* The ranks of a job. */
 struct job {
 	char *name;
 	struct stop_clock clock;
@@ -63,7 +61,7 @@ struct job {
 	double held_last; /* when is_held was true last */
 	double announced; /* time of the last stop_limit_announce(); 0: none */
 	double told;	  /* reported time of the resume; INFINITY: none */
-	bool stays;	  /* this hold resumes no rank */
+	bool stays;	  /* the ranks stopped now are not resumed ("stay": "once") */
 };
 
 struct stop_limit {
@@ -72,8 +70,8 @@ struct stop_limit {
 	struct job *jobs;
 	size_t job_count;
 	size_t job_capacity;
-	struct loop_timer *timer; /* NULL: none is stopped */
-	bool stays;
+	struct loop_timer *timer; /* NULL: no rank is stopped */
+	bool stays;		  /* no rank is resumed */
 };
 
 static void free_rank(void *value)
@@ -144,7 +142,7 @@ static struct job *take_job(struct stop_limit *limit, const char *name)
 	return job;
 }
 
-/* A rank of a job of several; else NULL. */
+/* Returns the process if it is a rank of a job with several ranks; else NULL. */
 static const struct process *stop_limit_find_peer(const struct stop_limit *limit, pid_t pid)
 {
 	const struct process_table *process_table = node_process_table(limit->node);
@@ -158,7 +156,7 @@ static const struct process *stop_limit_find_peer(const struct stop_limit *limit
  * Deadlines of a job
  */
 
-/* send and recv of gloo wait in the thread that calls them. */
+/* Whether the main thread waits for the deadline in gloo's send or recv, by a new sample. */
 static bool is_in_collective(struct stop_limit *limit, pid_t pid, double deadline)
 {
 	struct rank_entry *rank = take_rank(limit, pid);
@@ -186,7 +184,7 @@ static bool has_torch(struct stop_limit *limit, const struct process *process)
 	return rank->has_torch;
 }
 
-/* The limit of collectives whose deadline is in no system call; -1: none. */
+/* Returns the time-out of collectives whose deadline is in no system call; -1: none. */
 static double assumed_seconds(struct stop_limit *limit, const struct process *process,
 			      const struct deadlines *deadlines)
 {
@@ -319,13 +317,13 @@ static int stop_limit_resume(struct stop_limit *limit, const struct process *pro
 	return result;
 }
 
-/* It is tried again at each look; why it failed is said once a stop. */
+/* The resume is tried again in each pass; its error is reported once per stop. */
 static void stop_limit_say_refusal(struct stop_limit *limit, struct rank_entry *rank, int number,
 				   const struct error *error)
 {
 	char *text;
 
-	/* The next resume has another reason. */
+	/* A later resume will have another reason. */
 	free(rank->why);
 	rank->why = NULL;
 	if (rank->is_refused)
@@ -374,7 +372,7 @@ static void tell_ranks(struct stop_limit *limit, const struct job *job, const st
 	}
 }
 
-/* When the stopped ranks of the job are resumed; INFINITY: they stay. */
+/* Returns the time when the stopped ranks of the job are resumed; INFINITY: never. */
 static double due_of(const struct stop_limit *limit, const struct job *job)
 {
 	const struct stop_clock_wait *first = stop_clock_first(&job->clock);
@@ -389,7 +387,7 @@ static bool is_to_tell(const struct job *job, double due, double now)
 	return isinf(job->told) || fabs(job->told - due) > CHANGE_SECONDS;
 }
 
-/* Returns the time of the resume; INFINITY: none is to come. */
+/* Returns the time of the next resume; INFINITY: none. */
 static double stop_limit_look_at_job(struct stop_limit *limit, struct job *job,
 				     const struct pid_list *pids, double now)
 {
@@ -447,7 +445,7 @@ static void stop_limit_note_ended(uint64_t pid, void *value, void *data)
 		pid_list_add(&ended->pids, (pid_t)pid);
 }
 
-/* Another process may have its number next. */
+/* Removes exited processes: another process may get the pid. */
 static void stop_limit_remove_ended(struct stop_limit *limit)
 {
 	struct ended ended = { .process_table = node_process_table(limit->node) };
@@ -487,7 +485,7 @@ static void stop_limit_look(struct stop_limit *limit)
 		if (limit->jobs[i].is_held)
 			next = fmin(next,
 				    stop_limit_look_at_job(limit, &limit->jobs[i], &pids, now));
-	/* It is not to be late. */
+	/* The resume must not be late: the next pass comes sooner. */
 	if (next - now < LOOK_SECONDS)
 		stop_limit_look_in(limit, fmax(next - loop_now(), 0));
 	pid_list_clear(&pids);
@@ -497,8 +495,8 @@ static void stop_limit_look(struct stop_limit *limit)
  * Events of debuggers
  */
 
-/* Ranks whose collectives may time out while `stopped` is stopped. Returns the
- * least limit that is assumed for one; -1: no limit is assumed. */
+/* Finds the ranks whose collectives may time out while `stopped` is stopped: no
+ * agent has raised their time-outs. Returns the shortest assumed time-out; -1: none. */
 static double find_unhelped(struct stop_limit *limit, const struct process *stopped,
 			    struct rankset *unhelped)
 {
@@ -560,7 +558,7 @@ void stop_limit_announce(struct stop_limit *limit, pid_t pid)
 	buffer_clear(&text);
 }
 
-/* A dead program's pdb has nothing that could be resumed in time. */
+/* A post-mortem pdb has no program left that could be resumed. */
 static bool can_be_resumed(const struct debugger *debugger)
 {
 	return debugger_is_ours(debugger) && debugger->state == DEBUGGER_STOPPED &&
@@ -591,7 +589,7 @@ static bool stop_limit_has_stopped(const struct stop_limit *limit, const struct 
 	return search.is_found;
 }
 
-/* A step continues the hold that it began in. */
+/* The first stop of a job, other than the end of a step, ends "stay": "once". */
 static void begin_hold(struct stop_limit *limit, pid_t pid, const struct debugger *debugger)
 {
 	const struct process *process = stop_limit_find_peer(limit, pid);
@@ -610,7 +608,7 @@ void stop_limit_hear(struct stop_limit *limit, pid_t pid, const struct debugger 
 	if (!rank)
 		return;
 	if (debugger->state != DEBUGGER_RUNNING) {
-		/* The event of the resume was sent before. */
+		/* The event that reports the resume was sent before. */
 		free(rank->why);
 		rank->why = NULL;
 	}
@@ -623,8 +621,8 @@ void stop_limit_hear(struct stop_limit *limit, pid_t pid, const struct debugger 
 }
 
 /*
- * Where the user keeps ranks stopped, the collective that times out first ends
- * the job, not torch's default limit.
+ * While the user keeps ranks stopped, "watchdog" is the time until the first
+ * collective times out, instead of torch's default.
  */
 static void stop_limit_tell_end(const struct stop_limit *limit, const struct job *job,
 				const struct debugger *debugger, json_t *body)

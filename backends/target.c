@@ -13,7 +13,7 @@
 #include "protocol/process.h"
 
 #define PORT_MAXIMUM 65535
-/* The longest name of a machine (RFC 1035) with room for an address. */
+/* Bytes of the longest host name (RFC 1035); addresses are shorter. */
 #define HOST_MAXIMUM 255
 
 struct form {
@@ -23,7 +23,7 @@ struct form {
 	int (*parse)(struct target *target, const char *rest, struct error *error);
 };
 
-/* Digits only, 1 to maximum; 0: it is no such number. */
+/* Returns a decimal number from 1 to maximum; 0: the text is none. */
 static int target_parse_number(const char *text, long maximum)
 {
 	char *end;
@@ -41,7 +41,7 @@ static int target_parse_pid(struct target *target, const char *rest, struct erro
 	if (target->pid == 0)
 		return error_set(error, "\"%s\" names no process: write %s:PID.", target->text,
 				 target->kind == TARGET_AGENT ? "agent" : "ptrace");
-	/* The numbers from there on stand for other machines' processes. */
+	/* Pids from there on are stand-ins for processes on other machines. */
 	if (target->pid >= PROCESS_FIRST_STANDIN)
 		return error_set(error, "There is no process %d: their numbers end at %d.",
 				 (int)target->pid, PROCESS_FIRST_STANDIN - 1);

@@ -1,5 +1,5 @@
 /*
- * target: one way to a process, as a person names it: "ptrace:4183",
+ * target: the process or address that a user connects to: "ptrace:4183",
  * "agent:4183", "http://node7:9000", "pdb:unix:/tmp/pdb.sock.1",
  * "pdb:tcp:127.0.0.1:4444".
  */
@@ -21,18 +21,19 @@ enum target_kind {
 
 struct target {
 	enum target_kind kind;
-	char *text; /* all of it */
-	char *path; /* a socket's file, "@NAME" of one without; or NULL */
+	char *text; /* the whole target */
+	char *path; /* path of a unix socket, or "@NAME" of an abstract one; NULL: none */
 	char *host; /* NULL: no TCP */
 	int port;   /* 0: no TCP */
-	pid_t pid;  /* of ptrace and agent; 0: neither */
+	pid_t pid;  /* of ptrace:PID and agent:PID; 0: other kinds */
 };
 
-/* Replaces nothing: *target is uninitialised, and cleared after -1. */
+/* Fills *target, which may be uninitialised. -1: no valid target; *target is cleared, error is
+ * set. */
 int target_parse(struct target *target, const char *text, struct error *error);
-/* The name of the backend that takes it: "ptrace", "pdb", "http". */
+/* Returns the name of the backend that opens the target: "ptrace", "pdb", "http". */
 const char *target_backend(const struct target *target);
-/* Into an uninitialised one. */
+/* Copies into an uninitialised *to. */
 void target_copy(struct target *to, const struct target *from);
 void target_clear(struct target *target);
 

@@ -21,31 +21,32 @@
 #include "protocol/message.h"
 #include "protocol/process.h"
 
-/* Between two stops others begin operations: they keep their limits then. */
+/* Seconds that the time-outs stay raised after a stop: operations that the other ranks
+ * begin until the next stop then have the raised time-outs. */
 #define LINGER_SECONDS 5.0
-/* A stop that was asked for comes within this. */
+/* Seconds within which a requested stop comes. */
 #define EXPECT_SECONDS 10.0
-/* After an agent did not do what it was asked for. */
+/* Seconds until an agent is asked again after a failure. */
 #define RETRY_SECONDS 2.0
 
 struct entry {
-	bool was_listed; /* the process table has had it */
-	bool may_be_held;
-	double until; /* as if it were, on the loop's clock */
-	bool is_catching;
-	bool is_filtering;
-	bool is_raised;	  /* its agent was asked to */
-	double retry;	  /* what it was asked failed: not before; 0: it did not */
-	double raised_at; /* it answered that it has raised them; 0: not yet */
-	bool has_groups;  /* as it told */
-	double limit;	  /* of its groups, the least; -1: not known */
+	bool was_listed;   /* the process table has had the process */
+	bool may_be_held;  /* a debugger of this node has stopped it or has breakpoints in it */
+	double until;	   /* counts as stopped until then, loop_now() */
+	bool is_catching;  /* its agent stops at uncaught exceptions */
+	bool is_filtering; /* stops where exceptions are raised */
+	bool is_raised;	   /* its agent was asked to raise the time-outs */
+	double retry;	   /* earliest time to ask again after a failure; 0: none failed */
+	double raised_at;  /* when its agent answered that it has raised them; 0: not yet */
+	bool has_groups;   /* its agent has reported process groups */
+	double limit;	   /* the shortest time-out of its groups, seconds; -1: unknown */
 };
 
 struct timeout_extension {
 	struct node *node;
 	struct map *entries;	  /* by pid */
-	struct loop_timer *timer; /* NULL: nothing is to be looked at */
-	struct loop_timer *later; /* the same, for what lingers */
+	struct loop_timer *timer; /* a pass in the next turn; NULL: none */
+	struct loop_timer *later; /* a pass when an `until` or a `retry` is due; NULL: none */
 };
 
 struct timeout_extension *timeout_extension_new(struct node *node)
@@ -100,10 +101,11 @@ static bool are_peers(const struct process *one, const struct process *other)
 }
 
 /*
- * Asking
+ * Requests to agents
  */
 
-/* The one that is stopped has operations in flight, too. */
+/* Whether the rank, or another rank of its job, may be stopped; a stopped rank has operations
+ * in flight, too. */
 static bool is_waited_for(const struct timeout_extension *timeout_extension,
 			  const struct process *peer, const struct pid_list *pids)
 {
@@ -119,7 +121,7 @@ static bool is_waited_for(const struct timeout_extension *timeout_extension,
 	return false;
 }
 
-/* -1: it cannot be asked now; what changes that is heard of. */
+/* -1: the agent cannot be asked now; timeout_extension_look() is called when it can. */
 static int timeout_extension_ask(struct timeout_extension *timeout_extension,
 				 const struct process *peer, bool raises)
 {
@@ -142,7 +144,7 @@ static int timeout_extension_ask(struct timeout_extension *timeout_extension,
 	return result;
 }
 
-/* One that is elsewhere is asked where it is connected to. */
+/* Whether to ask: a process on another machine is asked through its connection, if any. */
 static bool may_have_agent(const struct process *peer)
 {
 	return peer->pid >= PROCESS_FIRST_STANDIN || agent_endpoint_exists(peer->pid, peer->uid);
@@ -166,7 +168,7 @@ static void timeout_extension_settle(struct timeout_extension *timeout_extension
 		return;
 	entry = timeout_extension_take(timeout_extension, peer->pid);
 	before = *entry;
-	/* It may fail at once. */
+	/* Set before the request, which may call timeout_extension_miss(). */
 	entry->is_raised = raises;
 	entry->retry = 0;
 	entry->raised_at = 0;
@@ -197,8 +199,7 @@ static void on_later(void *data)
 }
 
 /*
- * Once the first does not count as held any more, or one is to be asked
- * again.
+ * Sets the timer for the next end of an `until`, or the next `retry`.
  */
 static void timeout_extension_look_later(struct timeout_extension *timeout_extension)
 {
@@ -230,7 +231,7 @@ static void timeout_extension_note_ended(uint64_t pid, void *value, void *data)
 		pid_list_add(&ended->pids, (pid_t)pid);
 }
 
-/* Another process may have its number next. */
+/* Removes exited processes: another process may get the pid. */
 static void timeout_extension_remove_ended(struct timeout_extension *timeout_extension)
 {
 	struct ended ended = { .process_table = node_process_table(timeout_extension->node) };
@@ -270,7 +271,7 @@ static void timeout_extension_on_turn(void *data)
 	node_flush(timeout_extension->node);
 }
 
-/* In the next turn of the loop: who tells is in the middle of something. */
+/* Runs the pass in the next turn of the loop, not within the caller's callback. */
 void timeout_extension_look(struct timeout_extension *timeout_extension)
 {
 	if (!timeout_extension->timer)
@@ -279,7 +280,7 @@ void timeout_extension_look(struct timeout_extension *timeout_extension)
 }
 
 /*
- * Hearing
+ * Events
  */
 
 void timeout_extension_hear(struct timeout_extension *timeout_extension, pid_t pid,
@@ -298,7 +299,7 @@ void timeout_extension_hear(struct timeout_extension *timeout_extension, pid_t p
 			entry->until = loop_now() + LINGER_SECONDS;
 		entry->may_be_held = is_held;
 	}
-	/* One that runs on can be asked itself. */
+	/* An agent whose process was resumed can be asked again. */
 	if (was_held != is_held || map_count(timeout_extension->entries) > 0)
 		timeout_extension_look(timeout_extension);
 }
@@ -351,10 +352,10 @@ void timeout_extension_forget(struct timeout_extension *timeout_extension, pid_t
 }
 
 /*
- * What is known
+ * Reported time-outs
  */
 
-/* stop_limit reads when each operation in flight times out. */
+/* Whether stop_limit reads the deadlines of all operations in flight: only gloo is used. */
 static bool is_read(pid_t pid)
 {
 	struct deadlines deadlines = { .count = 0 };
@@ -364,8 +365,8 @@ static bool is_read(pid_t pid)
 	return deadlines.has_gloo && !deadlines.has_nccl;
 }
 
-/* What is under way keeps the limit that it began with; where that is not read
- * from outside, it counts until the agent reports again. */
+/* Returns the shortest time-out of the groups; -1: none. An operation in flight keeps
+ * the time-out it began with, which counts unless it is read from outside. */
 static double least_limit(const json_t *told, pid_t pid)
 {
 	const json_t *groups = json_object_get(told, "groups");
@@ -437,8 +438,8 @@ double timeout_extension_limit(const struct timeout_extension *timeout_extension
 	return entry ? entry->limit : -1;
 }
 
-/* An agent that does not answer is not waited for: another thread holds the
- * GIL, or a debugger has stopped the process. */
+/* Whether the agent is still to answer. After a failure it is not waited for: a
+ * thread holds the GIL, or a debugger has stopped the process. */
 static bool is_under_way(const struct entry *entry)
 {
 	return entry && entry->is_raised && entry->retry == 0 && entry->raised_at == 0;

@@ -1,12 +1,12 @@
 /*
- * timeout-extension: for how long the other ranks of a job wait in a collective for one
- * that a debugger of ours holds, before a time-out ends the job.
+ * timeout-extension: raises the time-outs of the process groups of a job while a
+ * debugger of this node stops one of its ranks.
  *
- * As soon as a process may be held (it stands, it has breakpoints, it is to be
- * held at exceptions), the agents in the other ranks of its job, here or where
- * we are connected to them, are asked to raise the limits of their groups; once
- * none may be, to restore them. They do that by themselves, too, when we are
- * gone.
+ * As soon as a process may be stopped (it is stopped, has breakpoints, or is to
+ * stop at exceptions), the agents in all ranks of its job, here or connected by
+ * HTTP, are asked to raise the time-outs of their groups; when no process may be
+ * stopped any more, to restore them. An agent also restores them by itself when
+ * the node is gone.
  */
 #ifndef BACKENDS_TIMEOUT_EXTENSION_H
 #define BACKENDS_TIMEOUT_EXTENSION_H
@@ -21,45 +21,45 @@ struct timeout_extension;
 
 struct timeout_extension *timeout_extension_new(struct node *node);
 void timeout_extension_free(struct timeout_extension *timeout_extension);
-/* All that is known of a debugger, whenever it changes. */
+/* Takes the state of a process's debugger, whenever it changes. */
 void timeout_extension_hear(struct timeout_extension *timeout_extension, pid_t pid,
 			    const struct debugger *debugger);
-/* Whether the agent in it holds exceptions. */
+/* Takes whether the process's agent stops at uncaught exceptions. */
 void timeout_extension_hear_catch(struct timeout_extension *timeout_extension, pid_t pid,
 				  bool is_on);
-/* Whether it is to stop where exceptions are raised, as was asked for. */
+/* Takes whether a request has made the process stop where exceptions are raised. */
 void timeout_extension_hear_filters(struct timeout_extension *timeout_extension, pid_t pid,
 				    bool has_some);
-/* What an agent told of its groups (GET /watchdogs). */
+/* Takes an agent's report of its groups (GET /watchdogs). */
 void timeout_extension_learn(struct timeout_extension *timeout_extension, pid_t pid,
 			     const json_t *told);
-/* An agent can be asked that could not be before. */
+/* Asks the agents soon; called when an agent can be asked that could not be before. */
 void timeout_extension_look(struct timeout_extension *timeout_extension);
-/* Its agent did not do what it was asked for, or is late: asked again soon. */
+/* The process's agent has failed or is late: it is asked again after 2 s. */
 void timeout_extension_miss(struct timeout_extension *timeout_extension, pid_t pid);
-/* Its agent knows nothing more of what it was asked for. */
+/* The process's agent has lost its state (it was restarted): forgets what it was asked. */
 void timeout_extension_forget(struct timeout_extension *timeout_extension, pid_t pid);
 /*
- * The process is to be stopped soon: the agents of its job are asked now. The
- * limits stay raised for some seconds, whether it is stopped or not.
+ * The process will be stopped soon: asks the agents of its job now. The time-outs
+ * stay raised for 10 s, even if the process is not stopped.
  */
 void timeout_extension_expect(struct timeout_extension *timeout_extension, pid_t pid);
-/* How far that is. */
+/* How far the agents of a job are in raising the time-outs. */
 enum timeout_extension_progress {
-	TIMEOUT_EXTENSION_ALONE,  /* there is no agent, or no group, whose limit helps */
+	TIMEOUT_EXTENSION_ALONE,  /* no agent has been asked, or none has groups */
 	TIMEOUT_EXTENSION_ASKED,  /* an agent has not answered yet */
-	TIMEOUT_EXTENSION_RAISED, /* all that answer have raised theirs; *since: at the
-				   * latest on the loop's clock */
+	TIMEOUT_EXTENSION_RAISED, /* all agents that answer have raised them; *since: when the
+				   * last one did, loop_now() */
 };
 enum timeout_extension_progress
 timeout_extension_progress(const struct timeout_extension *timeout_extension, pid_t pid,
 			   double *since);
-/* Its agent has raised the limits of its process. */
+/* Whether the process's agent has raised the time-outs of its groups. */
 bool timeout_extension_has_raised(const struct timeout_extension *timeout_extension, pid_t pid);
-/* The least limit that an agent told of the groups of its process; -1: it told
- * none. */
+/* Returns the shortest time-out that the process's agent has reported, in seconds; -1:
+ * none was reported. */
 double timeout_extension_limit(const struct timeout_extension *timeout_extension, pid_t pid);
-/* What the others wait for this one; -1: not known of all of them. */
+/* Returns the shortest time-out of the job's other ranks, in seconds; -1: not known of all. */
 double timeout_extension_seconds(const struct timeout_extension *timeout_extension, pid_t pid);
 
 #endif
