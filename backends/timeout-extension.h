@@ -37,7 +37,7 @@ void timeout_extension_learn(struct timeout_extension *timeout_extension, pid_t 
 void timeout_extension_look(struct timeout_extension *timeout_extension);
 /* The process's agent has failed or is late: it is asked again after 2 s. */
 void timeout_extension_miss(struct timeout_extension *timeout_extension, pid_t pid);
-/* The process's agent has lost its state (it was restarted): forgets what it was asked. */
+/* The session with the process's agent has ended: forgets what the agent was asked. */
 void timeout_extension_forget(struct timeout_extension *timeout_extension, pid_t pid);
 /*
  * The process will be stopped soon: asks the agents of its job now. The time-outs

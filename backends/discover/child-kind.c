@@ -7,10 +7,10 @@
 #include "base/array.h"
 #include "protocol/stack.h"
 
-/* Frames that are looked at. */
+/* The number of outermost frames that are checked. */
 #define FRAMES_MAXIMUM 256
 
-/* A frame of this file makes a child one of this role. */
+/* A child with a frame whose file contains `part` has this role. */
 struct role_file {
 	const char *part;
 	const char *role;
@@ -26,7 +26,7 @@ const char *child_kind_of_stack(const struct stack *stack)
 {
 	size_t count = stack->frame_count;
 
-	/* The outermost frames say what a process is for. */
+	/* From the outermost frame inwards: the first match wins. */
 	for (size_t i = 0; i < count && i < FRAMES_MAXIMUM; i++) {
 		const char *file = stack->frames[count - 1 - i].code->file;
 

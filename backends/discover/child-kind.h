@@ -1,12 +1,12 @@
 /*
- * child-kind: what a child of a rank is there for, by the frames that it runs.
+ * child-kind: the role of a rank's child process, by the files of its frames.
  */
 #ifndef BACKENDS_DISCOVER_CHILD_KIND_H
 #define BACKENDS_DISCOVER_CHILD_KIND_H
 
 struct stack;
 
-/* "dataloader", "compile", "checkpoint"; NULL: nothing says so. */
+/* Returns "dataloader", "compile" or "checkpoint"; NULL: unknown. */
 const char *child_kind_of_stack(const struct stack *stack);
 
 #endif

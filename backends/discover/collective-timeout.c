@@ -10,7 +10,7 @@
 #define NCCL_SECONDS 600.0
 #define OTHER_SECONDS 1800.0
 
-/* torch calls its threads so: pt_nccl_watchdg, pt_nccl_heartbt. */
+/* Whether the thread has a name of torch's NCCL threads: pt_nccl_watchdg, pt_nccl_heartbt. */
 static bool is_nccl(pid_t pid, const char *tid)
 {
 	char path[80];

@@ -7,7 +7,7 @@
 #include "base/array.h"
 
 struct launcher {
-	const char *module; /* behind -m, or the script's name */
+	const char *module; /* argument of -m, or file name of the script */
 	const char *name;
 };
 
@@ -24,7 +24,7 @@ static const struct launcher launchers[] = {
 	{ "horovodrun", "horovodrun" },
 };
 
-/* The file that `python -m MODULE` turns into, in a few launchers. */
+/* Script paths of launchers: `python -m MODULE` may appear as the module's file. */
 static const struct launcher files[] = {
 	{ "torch/distributed/run.py", "torchrun" },
 	{ "torch/distributed/launch.py", "torchrun" },
@@ -70,8 +70,8 @@ static void take_module(struct command_line *line, const char *module)
 }
 
 /*
- * python's options (Python/getopt.c): letters may stand together, and c, m,
- * W and X take the rest of their word or the next one.
+ * Options of python (Python/getopt.c): letters may be combined (-um), and c, m, W and
+ * X take the rest of their word, or the next word, as their argument.
  */
 void command_line_parse(struct command_line *line, const char *const *words, size_t count)
 {

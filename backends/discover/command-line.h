@@ -1,5 +1,5 @@
 /*
- * command-line: what the words of a Python command line say.
+ * command-line: parses the script and the launcher from a Python command line.
  */
 #ifndef BACKENDS_DISCOVER_COMMAND_LINE_H
 #define BACKENDS_DISCOVER_COMMAND_LINE_H
@@ -8,9 +8,9 @@
 #include <stddef.h>
 
 struct command_line {
-	char script[256];     /* "train.py", "-m package", "-c", "" unknown */
-	const char *path;     /* the script as it was typed, lent; NULL: none */
-	const char *launcher; /* "torchrun" … when it is one, else NULL; lent */
+	char script[256];     /* "train.py", "-m package", "-c"; "": unknown */
+	const char *path;     /* the script as typed, within words; NULL: none */
+	const char *launcher; /* "torchrun" …; static; NULL: no known launcher */
 };
 
 void command_line_parse(struct command_line *line, const char *const *words, size_t count);

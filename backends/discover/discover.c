@@ -14,7 +14,7 @@
 #include "protocol/rankset.h"
 
 struct role {
-	const char *mark; /* in the command line */
+	const char *mark; /* text in the command line */
 	const char *role; /* NULL: a helper of Python's own, not shown */
 };
 
@@ -39,7 +39,7 @@ static bool is_running(struct process_scan *scan, struct process_scan_entry *ent
 	return process_scan_stat(scan, entry) && !procfs_has_ended(&entry->stat);
 }
 
-/* Started by multiprocessing: by its command line, or forked from Python. */
+/* Whether multiprocessing has made the process: spawned, or forked from a Python process. */
 static bool is_made_by_python(struct process_scan *scan, struct process_scan_entry *entry)
 {
 	struct process_scan_entry *parent;
@@ -62,7 +62,7 @@ static bool is_made_by_python(struct process_scan *scan, struct process_scan_ent
 	return true;
 }
 
-/* What the program has set since it was started. */
+/* Adds the variables that the program has set since its execve(2). */
 static void ask_program(struct process_scan *scan, const struct environment_reader *reader,
 			struct process_scan_entry *entry)
 {
@@ -70,7 +70,7 @@ static void ask_program(struct process_scan *scan, const struct environment_read
 		reader->read(reader->data, entry->pid, entry->stat.start_time, &entry->environment);
 }
 
-/* A worker of torchrun that starts a job of its own is still a rank. */
+/* Whether `above` is a worker of torchrun that has started another job: it stays a rank. */
 static bool starts_other_job(const struct process_scan_entry *above,
 			     const struct process_scan_entry *entry)
 {
@@ -85,9 +85,8 @@ static bool starts_other_job(const struct process_scan_entry *above,
 }
 
 /*
- * An ancestor that is another place in the job than a rank below it started
- * that rank, unless the one below is of a family that wins less (an MPI
- * helper of a torch rank).
+ * An ancestor whose rank number differs from entry's is a launcher, unless entry's
+ * family has a lower priority (an MPI helper process of a torch rank).
  */
 static void mark_launchers(struct process_scan *scan, struct process_scan_entry *entry)
 {
@@ -114,7 +113,7 @@ static void mark_known_launcher(struct process_scan *scan, struct process_scan_e
 		entry->is_launcher = true;
 }
 
-/* The rank that entry is a child of; itself if it is one; else NULL. */
+/* Returns the outermost rank that entry is, or is a child of; NULL: none. */
 static struct process_scan_entry *discover_find_rank(struct process_scan *scan,
 						     struct process_scan_entry *entry)
 {
@@ -143,7 +142,7 @@ static struct process *add_process(struct discovery *discovery)
 	return process;
 }
 
-/* False: it is a helper that is not shown. */
+/* False: the process is a helper that is not shown. */
 static bool choose_role(struct process_scan *scan, struct process_scan_entry *entry,
 			const char **role)
 {
@@ -203,7 +202,7 @@ static bool are_candidates(const struct process_scan *scan, size_t count)
 	return false;
 }
 
-/* The one that no other Python program of the job is above of. */
+/* Returns the outermost Python ancestor of entry below root, or entry; launchers do not count. */
 static struct process_scan_entry *find_topmost(struct process_scan *scan,
 					       struct process_scan_entry *entry, pid_t root)
 {
@@ -220,7 +219,7 @@ static struct process_scan_entry *find_topmost(struct process_scan *scan,
 	return top;
 }
 
-/* A job whose processes have no numbers. */
+/* Finds the ranks of a job whose processes have no rank number. */
 static void find_unnumbered(struct process_scan *scan, size_t count, pid_t root)
 {
 	for (size_t i = 0; i < count; i++)
@@ -231,7 +230,8 @@ static void find_unnumbered(struct process_scan *scan, size_t count, pid_t root)
 			scan->list[i]->rank = find_topmost(scan, scan->list[i], root);
 }
 
-/* What was taken for a rank while none had a number. */
+/* Adds Python processes that are no ranks now, but were taken for ranks before any process
+ * had a number. */
 static void add_unnumbered(const struct process_scan *scan, size_t count,
 			   struct discovery *discovery)
 {
@@ -255,7 +255,7 @@ void discover_all(struct discovery *discovery, struct procfs *procfs,
 	discovery->others = scan.hidden_count - scan.own_hidden_count;
 	discovery->hidden = scan.own_hidden_count;
 	discovery->looked_at = scan.readable_count;
-	/* Ancestors that are looked at later come behind these. */
+	/* Ancestors that are read later are appended behind these. */
 	count = scan.count;
 	for (size_t i = 0; i < count; i++) {
 		struct process_scan_entry *entry = scan.list[i];
@@ -303,7 +303,7 @@ static char *discover_explain_missing(pid_t pid, int number)
 	return xasprintf("Process %d cannot be looked at: %s.", (int)pid, strerror(number));
 }
 
-/* False: it is not there, or runs no Python. */
+/* False: the process does not exist, or runs no Python. */
 static bool discover_find_named(struct process_scan *scan, const struct environment_reader *reader,
 				pid_t pid, struct process *process)
 {
@@ -327,7 +327,7 @@ static bool discover_find_named(struct process_scan *scan, const struct environm
 	return entry->is_python;
 }
 
-/* Numbers that are missing or taken twice become the lowest that is free. */
+/* Gives the lowest free number to ranks that have no number, or one that is taken. */
 static void number_named(struct discovery *discovery, const struct rankset *others)
 {
 	struct rankset taken = RANKSET_INIT;

@@ -1,16 +1,15 @@
 /*
- * discover: which processes are ranks.
+ * discover: finds the processes that are ranks.
  *
- * A rank is a process that runs Python and has a rank number in its
- * environment. An ancestor of ranks that is another place in the job than
- * they are is their launcher. A process below a rank that is the same place,
- * or none, is a child of that rank.
+ * A rank is a process that runs Python and has a rank number in its environment.
+ * An ancestor of ranks that has another rank number, or none, is their launcher. A
+ * descendant of a rank that has the same number, or none, is a child of that rank.
  *
- * Of a job that this node has started, a Python program is a rank even where
- * it has no number, as long as none of them has one.
+ * In a job that this node has launched, Python programs without a number are ranks
+ * as well, as long as no process of the job has a number.
  *
- * Ranks made by multiprocessing set their number after they were started:
- * for such processes the program's own environment is asked for.
+ * Ranks made by multiprocessing set their number after their start: of these
+ * processes, os.environ is read as well.
  */
 #ifndef BACKENDS_DISCOVER_DISCOVER_H
 #define BACKENDS_DISCOVER_DISCOVER_H
@@ -44,31 +43,30 @@ struct discovery {
 	size_t others;	  /* Python processes of other users, not readable */
 	size_t hidden;	  /* of this user, not readable */
 	uid_t uid;
-	struct pid_list launchers; /* of those that have a rank's variables */
+	struct pid_list launchers; /* launchers that could be taken for ranks */
 	struct bystander bystanders[BYSTANDERS_MAXIMUM];
 	size_t bystander_count;
 };
 
 /*
- * Looks at all processes, and asks exes first which of them have no Python; with
- * a root at those below it alone, which are one job then: where none of them has
- * a number, those that run Python and are below no other that does are ranks,
- * their numbers -1.
+ * root 0: examines all processes; exes knows which of them run no Python. Else:
+ * examines only the descendants of root, which are one job; if none of them has a
+ * rank number, its outermost Python processes are the ranks, with number -1.
  */
 void discover_all(struct discovery *discovery, struct procfs *procfs,
 		  const struct environment_reader *reader, struct exe_cache *exes, pid_t root);
 /*
- * Makes ranks of the processes named: their own number where they have one,
- * else the lowest that is free; those in taken are not. One that is gone is
- * found unreadable.
+ * Makes the processes in pids ranks, with their own numbers where these are free,
+ * else the lowest free ones; numbers in taken are not free. A pid that does not
+ * exist becomes PROCESS_UNREADABLE.
  */
 void discover_pids(struct discovery *discovery, struct procfs *procfs,
 		   const struct environment_reader *reader, const struct pid_list *pids,
 		   const struct rankset *taken);
 /*
- * What is found of one process, into an initialised one; its number is -1
- * where it has none. One that is gone is found unreadable. False: it runs no
- * Python.
+ * Fills an initialised process with the facts about pid; rank -1: no number. A pid
+ * that does not exist becomes PROCESS_UNREADABLE. False: it runs no Python, or
+ * does not exist.
  */
 bool discover_one(struct process *process, struct procfs *procfs,
 		  const struct environment_reader *reader, pid_t pid);

@@ -1,7 +1,7 @@
 /*
- * environment: which rank a process is by the variables that launchers set.
+ * environment: the rank of a process by the variables that launchers set.
  *
- * Launchers are told apart by family, in the order of what wins when a
+ * Each family of launchers has its own variables. The first family wins when a
  * process has the variables of several (torchrun under srun).
  */
 #ifndef BACKENDS_DISCOVER_ENVIRONMENT_H
@@ -32,8 +32,8 @@ enum rank_number {
 #define ENVIRONMENT_TEXT 256
 
 struct environment {
-	int numbers[FAMILY_NONE][NUMBER_COUNT]; /* -1 unknown */
-	char address[ENVIRONMENT_TEXT];		/* MASTER_ADDR, "" unknown */
+	int numbers[FAMILY_NONE][NUMBER_COUNT]; /* -1: unknown */
+	char address[ENVIRONMENT_TEXT];		/* MASTER_ADDR; "": unknown */
 	char port[ENVIRONMENT_TEXT];		/* MASTER_PORT */
 };
 
@@ -47,21 +47,21 @@ struct environment_reader {
 };
 
 void environment_init(struct environment *environment);
-/* Takes "NAME=value" strings that end in NUL, as in /proc/PID/environ. */
+/* Parses NUL-terminated "NAME=value" strings, as in /proc/PID/environ. */
 void environment_parse(struct environment *environment, const char *bytes, size_t length);
-/* Takes one variable; those that say nothing of ranks are ignored. */
+/* Takes one variable; variables that no launcher sets are ignored. */
 void environment_set(struct environment *environment, const char *name, const char *value);
-/* The names that environment_set knows, RANK first, NULL behind the last. */
+/* The names that environment_set() knows: RANK first, NULL at the end. */
 #define ENVIRONMENT_NAMES 16
 void environment_names(const char *names[ENVIRONMENT_NAMES]);
 
-/* The family that names the rank. */
+/* Returns the first family whose rank variable is set; FAMILY_NONE: no rank. */
 enum rank_family environment_family(const struct environment *environment);
-/* Its number; -1 unknown. */
+/* Returns a number of the process's rank; -1: unknown. */
 int environment_number(const struct environment *environment, enum rank_number number);
-/* True when both name the same place in the job (both none: true). */
+/* True if both have the same family, rank and local rank, or both have no rank. */
 bool environment_is_same_rank(const struct environment *a, const struct environment *b);
-/* Writes "ADDRESS:PORT", or "". */
+/* Writes "ADDRESS:PORT"; "": unknown. */
 void environment_job(const struct environment *environment, char *out, size_t size);
 
 #endif

@@ -35,7 +35,7 @@ void error_file_clear(struct error_file *file)
 	error_file_init(file);
 }
 
-/* Lends the value, which ends in NUL; NULL: it is not set, or empty. */
+/* Returns the value, NUL-terminated; NULL: the variable is not set, or empty. */
 static const char *error_file_find_value(const char *bytes, size_t length)
 {
 	const char *end = bytes + length;
@@ -43,7 +43,7 @@ static const char *error_file_find_value(const char *bytes, size_t length)
 	while (bytes < end) {
 		size_t size = strnlen(bytes, (size_t)(end - bytes));
 
-		/* The last one may be cut: then it has no NUL. */
+		/* A last variable without NUL was cut, and is ignored. */
 		if (bytes + size < end && size > strlen(NAME) &&
 		    memcmp(bytes, NAME, strlen(NAME)) == 0)
 			return bytes + strlen(NAME);
@@ -81,7 +81,7 @@ static json_t *masked(const char *text)
 	return json;
 }
 
-/* Indented by four are lines of source, the others say where. */
+/* Masks secrets in a traceback: lines indented by four are source, the others are locations. */
 static json_t *masked_traceback(const char *text)
 {
 	struct buffer out = BUFFER_INIT;
@@ -104,7 +104,7 @@ static json_t *masked_traceback(const char *text)
 	return json;
 }
 
-/* A number, or as torch writes it, a string of one. */
+/* The timestamp is a number or, as torch writes it, a string with a number. */
 static json_t *timestamp_of(const json_t *extra)
 {
 	const char *text = json_get_string(extra, "timestamp", NULL);

@@ -12,27 +12,27 @@ struct process;
 struct procfs;
 
 struct error_file {
-	char *path;   /* NULL: it has none */
-	int folder;   /* O_PATH, of the folder as the process saw it; -1 */
+	char *path;   /* NULL: the rank has no error file */
+	int folder;   /* O_PATH descriptor of its folder, below the process's root; -1: none */
 	json_t *last; /* the error file's content read after the process ended; NULL: not read */
 };
 
 void error_file_init(struct error_file *file);
 void error_file_clear(struct error_file *file);
-/* Looks it up in the environment and opens its folder, once. */
+/* Reads the path from the process's environment and opens its folder, once. */
 void error_file_find(struct error_file *file, struct procfs *procfs, const struct process *process);
 /*
- * {path, message, callstack, timestamp, written, error}: each null where the
- * file does not say it, values of secrets masked; error says why the file
- * cannot be read. null: it was not written (yet).
+ * Returns {path, message, callstack, timestamp, written, error}: each null if the
+ * file does not have it; secrets are masked; error says why the file cannot be
+ * read. JSON null: the file does not exist (yet).
  */
 json_t *error_file_read(const struct error_file *file);
 /*
- * The process has ended: what it left is read for the last time and kept, and
- * the folder is let go.
+ * Call it after the process's exit: reads the file for the last time, keeps the
+ * result, and closes the folder.
  */
 void error_file_settle(struct error_file *file);
-/* For tests: what the text of such a file says, without `written`. */
+/* For tests: parses the text of an error file; `written` is null. */
 json_t *error_file_parse(const char *path, const char *text);
 
 #endif

@@ -20,24 +20,24 @@
 #include "base/alloc.h"
 #include "base/array.h"
 
-/* More executables than this: those found first make room for new ones. */
+/* The number of executables that are remembered: the newest ones. */
 #define EXECUTABLES_MAXIMUM 512
-/* Its file is read when so many of its processes were met. */
+/* An executable's file is read when this many of its processes were found. */
 #define PROCESSES_TO_INSPECT 3
-/* A process is statted at each of its first looks, then at one of a few. */
+/* A process is checked with statx(2) in each of its first 16 scans, then in one of 4. */
 #define FIRST_LOOKS 16
 #define LOOKS_IN_TURN 4
 #define STRINGS_MAXIMUM (4u << 20)
 #define DYNAMIC_MAXIMUM 512
-/* New processes whose statx(2) is worth a thread: it starts in 30 us, each costs 3. */
+/* New processes that are worth a second thread: it starts in 30 us, one statx(2) takes 3 us. */
 #define PREFETCH_MINIMUM 128
 /* All kernel threads are children of this pid, in the first pid namespace. */
 #define KTHREADD 2
 
 struct identity {
-	uint64_t mount; /* 0: the kernel (before 5.8) does not tell */
+	uint64_t mount; /* mount id; 0: unknown (Linux before 5.8) */
 	uint64_t inode;
-	int64_t changed; /* of stx_ctime, nanoseconds */
+	int64_t changed; /* stx_ctime in nanoseconds */
 	uint32_t major;
 	uint32_t minor;
 };
@@ -52,49 +52,48 @@ struct executable {
 
 struct known {
 	pid_t pid;
-	enum exe_answer answer; /* EXE_UNKNOWN: not kept */
+	enum exe_answer answer; /* EXE_UNKNOWN: not remembered */
 	uint64_t inode;		/* of /proc/PID */
 	struct identity identity;
-	unsigned looks;
+	unsigned looks; /* scans that have found the process */
 };
 
 struct known_list {
-	struct known *items; /* by rising pid */
+	struct known *items; /* sorted by pid */
 	size_t count;
 	size_t capacity;
 };
 
-/* What a second thread reads of the later half of a list of processes. */
+/* The second thread, which calls statx(2) for the later half of the processes. */
 struct prefetch {
 	pthread_t thread;
 	bool is_running;
-	struct procfs procfs; /* the thread's own, but for its descriptor */
+	struct procfs procfs; /* the thread's own, with the shared descriptor */
 	const struct procfs_entry *entries;
 	size_t first; /* index of the first entry that the thread reads */
-	size_t count; /* of all entries; 0: there is no thread */
+	size_t count; /* number of all entries; 0: no thread */
 	struct statx *abouts;
 	int *errors; /* errno of each; 0: none */
 };
 
 struct exe_cache {
-	struct executable *executables; /* a ring */
-	size_t executable_count;	/* ever added */
-	struct known_list before;	/* of the look before this one */
+	struct executable *executables; /* ring */
+	size_t executable_count;	/* executables ever added */
+	struct known_list before;	/* of the previous scan */
 	struct known_list now;
-	size_t next;   /* the first of before that was not passed */
+	size_t next;   /* index in before of the next candidate */
 	pid_t *kernel; /* pids of kernel threads, sorted */
 	size_t kernel_count;
-	bool is_whole;
-	struct known current; /* the process that was last asked about */
-	unsigned links;	      /* of its executable */
+	bool is_whole;	      /* this scan checks every process */
+	struct known current; /* the process of the last exe_cache_look() */
+	unsigned links;	      /* hard links of its executable */
 	int error;	      /* errno of its statx; 0: none */
 	struct prefetch prefetch;
-	uint64_t own_mount; /* which this program is read from; 0: unknown, or
-			     * another machine's */
+	uint64_t own_mount; /* mount id of this program's file; 0: unknown, or not
+			     * a local file system */
 };
 
-/* By statfs(2)'s f_type; of the types of is_local_type() those that containers
- * and chroots are on. */
+/* Local file systems that containers and chroots use, by f_type of statfs(2). */
 static bool is_local_magic(uint32_t magic)
 {
 	return magic == BTRFS_SUPER_MAGIC || magic == EXT4_SUPER_MAGIC ||
@@ -142,7 +141,7 @@ static bool is_kthreadd(struct procfs *procfs)
 	       strcmp(stat.name, "kthreadd") == 0;
 }
 
-/* One file names them all; without it each of them costs one call. */
+/* Lists all kernel threads from one file, which saves one statx(2) per kernel thread. */
 static void list_kernel_threads(struct exe_cache *cache, struct procfs *procfs)
 {
 	size_t capacity = 0;
@@ -187,7 +186,7 @@ static bool is_kernel_thread(const struct exe_cache *cache, pid_t pid)
 					   sizeof(*cache->kernel), compare_pids));
 }
 
-/* What the look before this one knew; NULL: nothing. */
+/* Returns what the previous scan has found about the process; NULL: nothing. */
 static const struct known *find_known(struct exe_cache *cache, const struct procfs_entry *entry)
 {
 	const struct known_list *list = &cache->before;
@@ -229,7 +228,7 @@ static void *run_prefetch(void *data)
 	return NULL;
 }
 
-/* The signals of this program are for its own thread. */
+/* All signals are blocked in the new thread: only the main thread handles them. */
 static bool start_prefetch(struct prefetch *prefetch)
 {
 	sigset_t all;
@@ -260,7 +259,7 @@ void exe_cache_prefetch(struct exe_cache *cache, struct procfs *procfs,
 	if (count < cache->kernel_count + PREFETCH_MINIMUM ||
 	    (cache->before.count > 0 && !cache->is_whole) || !has_two_processors())
 		return;
-	/* Kernel threads cost nothing, and have low pids. */
+	/* Kernel threads need no statx(2), and have low pids. */
 	first = cache->kernel_count + (count - cache->kernel_count) / 2;
 	*prefetch = (struct prefetch){
 		.procfs = { .fd = procfs->fd },
@@ -294,7 +293,7 @@ void exe_cache_end(struct exe_cache *cache, struct procfs *procfs)
 	*prefetch = (struct prefetch){ .count = 0 };
 }
 
-/* 0, or the errno value. */
+/* Returns 0, or an errno value. */
 static int read_about(struct exe_cache *cache, struct procfs *procfs,
 		      const struct procfs_entry *entry, struct statx *about)
 {
@@ -309,8 +308,7 @@ static int read_about(struct exe_cache *cache, struct procfs *procfs,
 	return prefetch->errors[at];
 }
 
-/* procfs_statx() has AT_STATX_DONT_SYNC: a file server that does not answer is not
- * waited for. */
+/* procfs_statx() sets AT_STATX_DONT_SYNC: it does not wait for a file server that hangs. */
 static void exe_cache_identify(struct exe_cache *cache, struct procfs *procfs,
 			       const struct procfs_entry *entry)
 {
@@ -331,7 +329,7 @@ static void exe_cache_identify(struct exe_cache *cache, struct procfs *procfs,
 	};
 }
 
-/* Lends; NULL: it is new. */
+/* Returns the executable of the current process; NULL: new. */
 static struct executable *find_executable(struct exe_cache *cache)
 {
 	size_t count = cache->executable_count < EXECUTABLES_MAXIMUM ? cache->executable_count
@@ -354,7 +352,7 @@ static struct executable *add_executable(struct exe_cache *cache)
 	return executable;
 }
 
-/* The file systems whose files are read without another machine's help. */
+/* File systems of /proc/PID/mountinfo that need no other machine. */
 static bool is_local_type(const char *type)
 {
 	static const char *const types[] = { "bcachefs", "btrfs", "erofs",   "ext2",  "ext3",
@@ -371,8 +369,8 @@ static bool is_local_type(const char *type)
 }
 
 /*
- * By proc_pid_mountinfo(5): "ID PARENT …  - TYPE SOURCE OPTIONS". The mount of a
- * chroot(2) may have no line there, but this program is read from it, too.
+ * proc_pid_mountinfo(5): lines "ID PARENT …  - TYPE SOURCE OPTIONS". In a chroot(2)
+ * the mount may have no line; then own_mount, the mount of this program, helps.
  */
 static bool is_local(const struct exe_cache *cache, struct procfs *procfs)
 {
@@ -397,7 +395,7 @@ static bool is_local(const struct exe_cache *cache, struct procfs *procfs)
 	return false;
 }
 
-/* Libraries that load no other library. */
+/* Libraries that cannot load libpython. */
 static bool is_plain_library(const char *name)
 {
 	static const char *const plain[] = { "libc.so",	     "libm.so",	      "libdl.so",
@@ -410,7 +408,7 @@ static bool is_plain_library(const char *name)
 	return false;
 }
 
-/* strings: of length bytes, the last one a NUL. */
+/* strings has length bytes and ends with a NUL. */
 static bool needs_plain_only(const Elf64_Dyn *entries, size_t count, const char *strings,
 			     size_t length)
 {
@@ -485,7 +483,7 @@ static bool exe_cache_is_plain(struct exe_cache *cache, struct procfs *procfs)
 	return executable->is_plain;
 }
 
-/* Of a process that has run for long one look of a few, each in its turn. */
+/* Whether this scan skips a long-running process: it is checked in one of 4 scans. */
 static bool may_rest(const struct exe_cache *cache, const struct known *known)
 {
 	return !cache->is_whole && known->looks >= FIRST_LOOKS &&
@@ -494,8 +492,8 @@ static bool may_rest(const struct exe_cache *cache, const struct known *known)
 
 static bool is_unchanged(const struct exe_cache *cache, const struct known *known)
 {
-	/* What it runs may be another program by now: its name is read again
-	 * where all of them are looked at. */
+	/* execve(2) of a hidden process cannot be noticed: a complete scan reads its
+	 * name again. */
 	if (known->answer == EXE_HIDDEN)
 		return !cache->is_whole && (cache->error == EACCES || cache->error == EPERM);
 	return cache->error == 0 && exe_cache_is_same(&known->identity, &cache->current.identity);

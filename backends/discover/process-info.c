@@ -12,7 +12,7 @@
 #include "protocol/process.h"
 #include "protocol/rankset.h"
 
-/* What starts ranks without being Python, by how its name begins. */
+/* Launchers that are no Python programs, by the beginning of their names. */
 struct daemon {
 	const char *prefix;
 	const char *name;
@@ -53,7 +53,7 @@ static void name_launcher(struct process_scan *scan, struct process_scan_entry *
 	process_info_set_string(&process->launcher, entry->stat.name);
 }
 
-/* The first process above the rank that is not the same place in the job. */
+/* Finds the rank's launcher: its nearest ancestor that does not have the same rank number. */
 static void fill_launcher(struct process_scan *scan, struct process_scan_entry *rank,
 			  struct process *process)
 {
@@ -71,7 +71,7 @@ static void fill_launcher(struct process_scan *scan, struct process_scan_entry *
 	}
 }
 
-/* A process that multiprocessing made shows the script of who made it. */
+/* A process made by multiprocessing gets the script of the process that has made it. */
 static void fill_script(struct process_scan *scan, struct process_scan_entry *entry,
 			struct process *process)
 {

@@ -1,6 +1,6 @@
 /*
- * process-info: what is known of a process that was found to be a rank or a child
- * of one, put into a struct process.
+ * process-info: fills a struct process for a process that was found to be a rank or
+ * a rank's child.
  */
 #ifndef BACKENDS_DISCOVER_PROCESS_INFO_H
 #define BACKENDS_DISCOVER_PROCESS_INFO_H

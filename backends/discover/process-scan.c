@@ -38,7 +38,7 @@ void process_scan_clear(struct process_scan *scan)
 	*scan = (struct process_scan){ .procfs = NULL };
 }
 
-/* A program that is not called python may have it as a library. */
+/* Whether a program that is not named python has mapped libpython. */
 static bool maps_libpython(struct process_scan *scan, pid_t pid)
 {
 	char *bytes;
@@ -68,8 +68,8 @@ static const char *process_scan_base_name(const char *path)
 }
 
 /*
- * Whose program is hidden from us: by the name that everybody may see. Root
- * never comes here: nothing is hidden from it.
+ * Whether a process that may not be read is Python, by comm, which every user may
+ * read. errno is that of the failed read. Root can read every process.
  */
 static bool is_hidden_python(struct process_scan *scan, pid_t pid)
 {
@@ -79,7 +79,7 @@ static bool is_hidden_python(struct process_scan *scan, pid_t pid)
 	       procfs_read(scan->procfs, pid, "comm", &name, NULL) > 0 && exe_is_python_name(name);
 }
 
-/* False and errno: a kernel thread, a zombie, or somebody else's. */
+/* False and errno: a kernel thread, a zombie, or a process of another user. */
 static bool read_executable(struct process_scan *scan, pid_t pid, char *name, size_t size)
 {
 	char path[PATH_MAX];
@@ -90,7 +90,7 @@ static bool read_executable(struct process_scan *scan, pid_t pid, char *name, si
 	return true;
 }
 
-/* After a reading that failed; true: it is Python. */
+/* Counts a process that could not be read, if it is Python; returns whether it is. */
 static bool count_hidden(struct process_scan *scan, pid_t pid)
 {
 	if (!is_hidden_python(scan, pid))
@@ -136,7 +136,7 @@ static bool process_scan_is_hidden(int number)
 	return number == EACCES || number == EPERM;
 }
 
-/* What cannot become a rank but by execve(2) is opened no more. */
+/* Remembers processes without Python: they cannot become ranks without an execve(2). */
 static void look_at_unknown(struct process_scan *scan, struct exe_cache *exes, pid_t pid)
 {
 	const char *name = exe_cache_name(exes, scan->procfs);
@@ -222,7 +222,7 @@ bool process_scan_stat(struct process_scan *scan, struct process_scan_entry *ent
 		entry->has_stat = true;
 		if (procfs_stat(scan->procfs, entry->pid, &entry->stat) < 0)
 			entry->stat_error = errno;
-		/* Everybody may read it. */
+		/* Every user may read /proc/PID/stat: this error is not a refusal. */
 		if (entry->stat_error && !procfs_is_gone(entry->stat_error))
 			scan->procfs->unread = entry->stat_error;
 	}

@@ -1,7 +1,6 @@
 /*
- * process-scan: the processes of this machine at one time, each looked at once. What
- * most processes are never asked for (parent, command line) is read when it
- * is asked for.
+ * process-scan: the processes of this machine at one time, each read once. Parent
+ * and command line, which most processes do not need, are read on demand.
  */
 #ifndef BACKENDS_DISCOVER_PROCESS_SCAN_H
 #define BACKENDS_DISCOVER_PROCESS_SCAN_H
@@ -17,9 +16,9 @@
 struct exe_cache;
 struct map;
 
-/* A command line keeps this many words and bytes. */
+/* The number of words of a command line that are kept. */
 #define PROCESS_SCAN_WORDS_MAXIMUM 256
-/* Higher family trees are not climbed. */
+/* The number of ancestors that are followed, at most. */
 #define PROCESS_SCAN_ANCESTORS_MAXIMUM 64
 
 struct process_scan_entry {
@@ -27,17 +26,17 @@ struct process_scan_entry {
 	bool is_readable; /* exe and environ could be read */
 	bool is_python;
 	uid_t uid;
-	char executable[256]; /* the name without its folder */
+	char executable[256]; /* file name without folder */
 	struct environment environment;
 	bool has_stat;
-	int stat_error; /* the errno when no stat could be read; 0: it could */
+	int stat_error; /* errno of reading stat; 0: success */
 	struct procfs_stat stat;
-	char *command; /* the words, each with a NUL behind; NULL unread */
+	char *command; /* the words, NUL-terminated each; NULL: not read */
 	const char **words;
 	size_t word_count;
-	/* What discover.c makes of it: */
+	/* Set by discover.c: */
 	bool is_launcher;
-	struct process_scan_entry *rank; /* the rank that it is, or is a child of */
+	struct process_scan_entry *rank; /* the entry itself, or the rank it is a child of */
 };
 
 struct process_scan {
@@ -47,33 +46,33 @@ struct process_scan {
 	struct process_scan_entry **list;
 	size_t count;
 	size_t capacity;
-	size_t readable_count;	 /* processes that could be looked at */
-	size_t hidden_count;	 /* Python processes of others, as far as seen */
-	size_t own_hidden_count; /* of them, of this user: not dumpable */
+	size_t readable_count;	 /* processes that could be read */
+	size_t hidden_count;	 /* Python processes that could not be read */
+	size_t own_hidden_count; /* of these, processes of this user (not dumpable) */
 };
 
 void process_scan_init(struct process_scan *scan, struct procfs *procfs);
 void process_scan_clear(struct process_scan *scan);
 /*
- * Looks at all processes that have a program. Those of which exes knows that
- * they are no rank are counted alone: process_scan_find() reads them when asked.
+ * Reads all processes except kernel threads. Processes that exes knows to run no
+ * Python are only counted: process_scan_find() reads them on demand.
  */
 int process_scan_all(struct process_scan *scan, struct exe_cache *exes);
-/* At those below root only. */
+/* Reads only the descendants of root. */
 void process_scan_below(struct process_scan *scan, pid_t root);
 /*
- * Lends the entry of pid, looked at now if need be; NULL and errno: it is not
- * there, or cannot be looked at.
+ * Returns the entry of pid, which is read now if need be; NULL and errno: the
+ * process does not exist, or its stat cannot be read.
  */
 struct process_scan_entry *process_scan_find(struct process_scan *scan, pid_t pid);
-/* Lends the entry of the parent; NULL at the top. */
+/* Returns the parent's entry; NULL: no parent. */
 struct process_scan_entry *process_scan_parent(struct process_scan *scan,
 					       struct process_scan_entry *entry);
-/* Fills stat; false when the process is gone. */
+/* Fills entry->stat; false and errno: the process has exited, or stat cannot be read. */
 bool process_scan_stat(struct process_scan *scan, struct process_scan_entry *entry);
-/* Fills words; true when there is one at least. */
+/* Fills entry->words; false: there are none. */
 bool process_scan_words(struct process_scan *scan, struct process_scan_entry *entry);
-/* True when a word of the command line contains text. */
+/* Whether a word of the command line contains text. */
 bool process_scan_mentions(struct process_scan *scan, struct process_scan_entry *entry,
 			   const char *text);
 

@@ -13,7 +13,7 @@
 
 #define VERSION_MAXIMUM 64
 
-/* The folder of torch in a line of maps ending in …/torch/lib/libtorch*.so */
+/* Returns the folder …/torch of a line of maps that ends with …/torch/lib/libtorch*.so; NULL. */
 static char *folder_of(const char *line, size_t length)
 {
 	static const char library[] = "/lib/libtorch";
@@ -47,7 +47,7 @@ static char *find_folder(struct procfs *procfs, pid_t pid)
 	return folder;
 }
 
-/* The kernel shows paths from our root on; the process has its own perhaps. */
+/* maps has paths as seen from this program's root: removes the process's root (chroot). */
 static const char *below_root(struct procfs *procfs, pid_t pid, const char *path)
 {
 	char root[PATH_MAX];
@@ -61,7 +61,7 @@ static const char *below_root(struct procfs *procfs, pid_t pid, const char *path
 	return path;
 }
 
-/* A line __version__ = '2.1.0', with a type behind the name perhaps. */
+/* Parses a line __version__ = '2.1.0' or __version__: str = '2.1.0'. */
 static char *torch_version_parse_version(const char *text)
 {
 	const char *at = strstr(text, "\n__version__");
@@ -89,7 +89,7 @@ char *torch_version(struct procfs *procfs, const struct process *process)
 	if (!folder)
 		return NULL;
 	path = xasprintf("%s/version.py", below_root(procfs, process->pid, folder));
-	/* What was installed meanwhile is not what runs. */
+	/* A file changed after the process's start is not the loaded version. */
 	if (source_file_read(&source, process, path, NULL) == 0 && !source.is_changed)
 		version = torch_version_parse_version(source.content);
 	free(source.content);

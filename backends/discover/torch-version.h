@@ -1,6 +1,6 @@
 /*
- * torch-version: which version of torch a process has loaded, read from the file
- * version.py beside the libraries that it has mapped, as the process sees it.
+ * torch-version: the version of torch that a process has loaded, read from version.py
+ * beside the mapped libraries, below the process's root.
  */
 #ifndef BACKENDS_DISCOVER_TORCH_VERSION_H
 #define BACKENDS_DISCOVER_TORCH_VERSION_H
@@ -8,7 +8,7 @@
 struct process;
 struct procfs;
 
-/* free() it; NULL: torch is not loaded, or its version is not to be found. */
+/* Returns a string to free(); NULL: torch is not loaded, or version.py has no version. */
 char *torch_version(struct procfs *procfs, const struct process *process);
 
 #endif
