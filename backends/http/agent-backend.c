@@ -1,5 +1,5 @@
 /*
- * backend `http`: what can be asked of the agent in a process, by its state.
+ * backend `http`: the requests that the agent in a process can serve, by its state.
  */
 #include "backends/backend.h"
 
@@ -81,7 +81,8 @@ static bool http_opens_for(const struct process *process, enum request_kind kind
 	       agent_endpoint_exists(process->pid, process->uid);
 }
 
-/* One that left is of no use any more once there is another. */
+/* Whether to open: a new agent has replaced the one whose session is over, or the first agent
+ * has appeared. */
 static bool http_attends(const struct process *process, const struct connection *connection)
 {
 	const struct agent *agent = (const struct agent *)connection;
@@ -102,7 +103,8 @@ static bool agent_backend_is_there(const struct agent *agent, struct reason *rea
 							: "");
 }
 
-/* Who has stopped it evaluates; who is connected debugs. */
+/* A debugger that has stopped the process serves its evaluations; a connected debugger serves
+ * all requests that debug. */
 static bool agent_backend_is_free(const struct agent *agent, enum capability capability,
 				  struct reason *reason)
 {
@@ -137,7 +139,7 @@ static bool agent_backend_has_stopped(const struct agent *agent, enum capability
 	return true;
 }
 
-/* What is opened by the agent's numbers needs no frame. */
+/* An object with a reference of the agent can be opened without a stopped frame. */
 static enum capability capability_of(enum request_kind kind, const struct message *request)
 {
 	if (kind == REQUEST_VARIABLES && request &&
@@ -150,7 +152,7 @@ static enum capability capability_of(enum request_kind kind, const struct messag
 	return backend_capability(BACKEND_AGENT, kind);
 }
 
-/* Of objects it knows its own numbers alone. */
+/* Whether the request has an address of memory: the agent knows only its own references. */
 static bool agent_backend_is_elsewhere(enum request_kind kind, const struct message *request)
 {
 	uint64_t address =
@@ -170,7 +172,7 @@ static bool http_can(const struct connection *connection, enum request_kind kind
 	if (agent_backend_is_elsewhere(kind, request))
 		return reason_set(reason, "Its agent has not told of this object.",
 				  "Look at the frame's variables again.");
-	/* Nothing is to be taken out where nothing was put in. */
+	/* An empty list removes nothing if no breakpoint was set. */
 	if (kind == REQUEST_SET_BREAKPOINTS && request && request_clears_breakpoints(request) &&
 	    !agent->is_debugger)
 		return reason_set(reason, "No breakpoint is set in it.", "");

@@ -52,7 +52,7 @@ void agent_bindings_count_hit(struct agent *agent, int id)
 
 	if (!binding)
 		return;
-	/* The agent may have told of it already. */
+	/* The agent may have reported this hit already in a `breakpoint` event. */
 	snprintf(key, sizeof(key), "%d", id);
 	count = json_get_count(agent->counts, key) + 1;
 	json_object_set_new(agent->counts, key, json_integer(count));

@@ -1,6 +1,6 @@
 /*
- * agent-bindings: what became of the breakpoints that are wanted, as the agent tells
- * of them. They are in the agent's debugger.
+ * agent-bindings: the state of the requested breakpoints as the agent reports it, in
+ * debugger->bindings.
  */
 #ifndef BACKENDS_HTTP_AGENT_BINDINGS_H
 #define BACKENDS_HTTP_AGENT_BINDINGS_H
@@ -11,17 +11,17 @@ struct agent;
 struct breakpoint_binding;
 struct debugger;
 
-/* Those that are wanted, as they were known before. */
+/* Makes a binding for each breakpoint of the list; hits are kept from the previous list. */
 void agent_bindings_begin(struct debugger *debugger, const json_t *list);
-/* Lends; NULL: there is none of that number. */
+/* Returns NULL if no breakpoint has the id. */
 struct breakpoint_binding *agent_bindings_find(struct debugger *debugger, int id);
-/* A stop was for that breakpoint. */
+/* Counts a stop at the breakpoint. */
 void agent_bindings_count_hit(struct agent *agent, int id);
-/* The event `breakpoint`. */
+/* Handles the event `breakpoint`. */
 void agent_bindings_take(struct agent *agent, const json_t *body);
-/* What the agent tells of it: DAP's Breakpoint. */
+/* Updates a binding from DAP's Breakpoint. */
 void agent_bindings_update(struct breakpoint_binding *binding, const json_t *told);
-/* It is not set. */
+/* Marks the breakpoint as not set. */
 void agent_bindings_refuse(struct breakpoint_binding *binding, const char *why);
 
 #endif

@@ -17,28 +17,28 @@
 #include "protocol/debugger.h"
 
 /*
- * setBreakpoints takes all of a process at once; DAP takes those of one file.
- * So a list is cut into parts, one a request, all under way at the same time;
- * the last that is answered answers. Where data are watched the agent is asked
- * first what it calls them (looking). Requests under way at the same time
- * arrive in any order, so a list waits for the one before.
+ * The pipe's setBreakpoints has all breakpoints of a process; DAP's has those of one
+ * file. So a list is split into parts, one DAP request each, sent at the same time;
+ * the last answer completes the list. For data breakpoints, the agent is first
+ * asked for their dataId (is_looking). Concurrent requests arrive in any order, so
+ * a list waits until the list before is complete.
  */
 struct round {
 	struct round *next;
 	struct agent *agent;
 	json_t *list;
-	struct message request; /* name NULL: no answer is due */
-	size_t left;
-	bool is_looking;
+	struct message request; /* name NULL: nobody waits for an answer */
+	size_t left;		/* unanswered requests; one more while they are sent */
+	bool is_looking;	/* waits for the dataIds */
 };
 
 struct part {
 	const char *command;
-	const char *path; /* of a file; NULL */
+	const char *path; /* file of setBreakpoints; NULL: other commands */
 };
 
 /*
- * What is wanted
+ * Requested breakpoints
  */
 
 static const char *command_of(const json_t *breakpoint)
@@ -56,7 +56,7 @@ static bool is_in(const struct part *part, const json_t *breakpoint)
 
 	if (strcmp(command_of(breakpoint), part->command) != 0)
 		return false;
-	/* The agent has no name for what it cannot watch. */
+	/* Without a dataId the agent cannot watch the data. */
 	if (json_get_string(breakpoint, "watch", NULL) &&
 	    !json_get_string(breakpoint, "dataId", NULL))
 		return false;
@@ -118,7 +118,7 @@ static json_t *agent_breakpoints_make_arguments(const struct part *part, const j
  * Rounds
  */
 
-/* Bindings as JSON, as the event has them; `pending` besides. */
+/* Returns the bindings as JSON, like in the event `debugger`. */
 static json_t *make_body(const struct agent *agent)
 {
 	json_t *whole = debugger_to_json(&agent->debugger);
@@ -218,7 +218,7 @@ static void agent_breakpoints_send_part(struct round *round, const struct part *
 			   AGENT_SECONDS);
 }
 
-/* Paths of a list, each once. */
+/* Adds the paths of a list, each once. */
 static void add_paths(json_t *paths, const json_t *list)
 {
 	for (size_t i = 0; i < json_array_size(list); i++) {
@@ -243,7 +243,8 @@ static const char *const lists[] = {
 	"setDataBreakpoints",
 };
 
-/* What a former list had and this one has not gets an empty part. */
+/* Files and kinds that only the former list has get an empty part, which removes their
+ * breakpoints. */
 static void send_parts(struct round *round)
 {
 	struct agent *agent = round->agent;
@@ -373,7 +374,7 @@ int agent_breakpoints_set(struct agent *agent, const struct message *request, st
 
 void agent_breakpoints_restore(struct agent *agent)
 {
-	/* What waits for the session is newer, or the same. */
+	/* A list that waits for the session is as new, or newer. */
 	if (json_array_size(agent->breakpoints) > 0 && !agent->rounds) {
 		json_t *list = agent->breakpoints;
 

@@ -1,6 +1,6 @@
 /*
- * agent-breakpoints: our list of breakpoints, and which exceptions stop, as requests of
- * DAP, which has one for each file, one for functions, one for data.
+ * agent-breakpoints: sends the list of breakpoints and the exception filters as DAP
+ * requests: one for each file, one for functions, one for data.
  */
 #ifndef BACKENDS_HTTP_AGENT_BREAKPOINTS_H
 #define BACKENDS_HTTP_AGENT_BREAKPOINTS_H
@@ -11,14 +11,14 @@ struct agent;
 struct error;
 struct message;
 
-/* The request `setBreakpoints`. */
+/* Serves the request `setBreakpoints`. -1: not started, error is set. */
 int agent_breakpoints_set(struct agent *agent, const struct message *request, struct error *error);
-/* The request `setExceptionBreakpoints`. */
+/* Serves the request `setExceptionBreakpoints`. -1: not started, error is set. */
 int agent_breakpoints_set_filters(struct agent *agent, const struct message *request,
 				  struct error *error);
-/* A new session is to have what the former had. */
+/* Sends the breakpoints and filters of the former session to a new session. */
 void agent_breakpoints_restore(struct agent *agent);
-/* Of that, which exceptions stop. */
+/* Sends only the exception filters. */
 void agent_breakpoints_restore_filters(struct agent *agent);
 
 #endif

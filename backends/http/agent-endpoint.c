@@ -33,7 +33,8 @@ static pid_t inner_pid(pid_t pid)
 	return inner > 0 ? inner : pid;
 }
 
-/* The agent's name for itself where another container has the plain one. */
+/* infix: "", or part of the name that the agent uses if another container has the plain
+ * name. */
 static void agent_endpoint_make_path(char *out, size_t size, pid_t pid, uid_t uid,
 				     const char *infix)
 {
@@ -48,7 +49,7 @@ static bool is_socket(const char *path)
 	return lstat(path, &about) == 0 && S_ISSOCK(about.st_mode);
 }
 
-/* "", or ".NAMESPACE" */
+/* Writes ".INODE" of the process's pid namespace; "": unknown. */
 static void make_infix(char *infix, size_t size, pid_t pid)
 {
 	char namespace[64];
@@ -60,8 +61,7 @@ static void make_infix(char *infix, size_t size, pid_t pid)
 		snprintf(infix, size, ".%lu", (unsigned long)about.st_ino);
 }
 
-/* In the folder of the user's name. False: there is none; out is then where it
- * would be. */
+/* Finds the socket in /tmp/pdb-UID. False: none; out is the path it would have. */
 static bool find_usual(char *out, size_t size, pid_t pid, uid_t uid)
 {
 	char infix[INFIX_BYTES];
@@ -74,7 +74,7 @@ static bool find_usual(char *out, size_t size, pid_t pid, uid_t uid)
 	return is_socket(out);
 }
 
-/* As the process sees it. */
+/* Returns the path as the process sees it. */
 static const char *agent_endpoint_shown(const char *path)
 {
 	const char *at = strstr(path, "/root/");
@@ -98,8 +98,8 @@ static bool is_trusted(const char *path, uid_t uid)
 }
 
 /*
- * Whether an agent had to listen elsewhere than in the folder of the user's
- * name: another user has that, others get into it, or it cannot be made.
+ * Whether an agent cannot use /tmp/pdb-UID, and listens in another folder: another
+ * user owns it, others may enter it, or it cannot be created.
  */
 static bool is_denied(pid_t pid, uid_t uid)
 {
@@ -125,7 +125,7 @@ static bool is_agent_path(const char *path)
 	       strcmp(path + length - strlen(SUFFIX), SUFFIX) == 0;
 }
 
-/* Whether the file has a name that the agent of the process gives itself. */
+/* Whether the file has a name that the process's agent would use. */
 static bool has_name(const char *path, pid_t pid)
 {
 	char infix[INFIX_BYTES];
@@ -140,9 +140,9 @@ static bool has_name(const char *path, pid_t pid)
 }
 
 /*
- * By the sockets that listen in the process's network. Paths there are
- * anybody's; of those with the right name the one counts that the process has
- * open (where that can be seen), in a folder that is the user's alone.
+ * Searches the sockets that listen in the process's network namespace. Any user may
+ * create such paths: the socket must have the right name, be open in the process
+ * (if its descriptors can be read), and be in a folder that only the user can enter.
  */
 static bool find_listener(char *out, size_t size, struct procfs *procfs, pid_t pid, uid_t uid)
 {
@@ -178,7 +178,7 @@ static bool find_elsewhere(char *out, size_t size, pid_t pid, uid_t uid)
 	return is_found;
 }
 
-/* False: there is none; out is then where it would be. */
+/* Finds the socket's path. False: none; out is the path it would have. */
 static bool agent_endpoint_find_path(char *out, size_t size, pid_t pid, uid_t uid)
 {
 	if (find_usual(out, size, pid, uid) && is_trusted(out, uid))
@@ -207,7 +207,7 @@ static int agent_endpoint_check_file(const char *path, uid_t uid, struct error *
 	return -1;
 }
 
-/* The other end is to be the process, not who listened before it. */
+/* The peer must be the process itself, not one that listened on the path before. */
 int agent_endpoint_check_peer(struct agent_endpoint *way, int fd)
 {
 	struct ucred peer = { .pid = 0 };
@@ -279,7 +279,7 @@ static char *agent_endpoint_trim(const char *text)
 	return xstrndup(text, length);
 }
 
-/* Of the node's environment; no token is no failure. */
+/* Reads the token from the node's environment; no token is no error. */
 static int read_token(struct agent_endpoint *way, struct error *error)
 {
 	const char *path = getenv("PROBETUI_TOKEN_FILE");
@@ -308,7 +308,7 @@ static int init_address(struct agent_endpoint *way, const struct target *target,
 
 	way->base = xstrdup(target->text);
 	way->ca_file = ca_file && ca_file[0] ? xstrdup(ca_file) : NULL;
-	/* "http://host:9000/" */
+	/* Removes the slash of "http://host:9000/". */
 	if (way->base[strlen(way->base) - 1] == '/')
 		way->base[strlen(way->base) - 1] = '\0';
 	return read_token(way, error);

@@ -1,7 +1,7 @@
 /*
- * agent-endpoint: how an agent is reached: on its socket below /tmp as the process sees
- * it, on another one that the process listens on where another user has that
- * folder, or at an address with the person's token.
+ * agent-endpoint: the address of an agent: its Unix socket in /tmp/pdb-UID below the
+ * process's root, a socket in another folder if that one cannot be used, or a TCP
+ * address with the user's token.
  */
 #ifndef BACKENDS_HTTP_AGENT_ENDPOINT_H
 #define BACKENDS_HTTP_AGENT_ENDPOINT_H
@@ -18,39 +18,39 @@ struct target;
 
 struct agent_endpoint {
 	char *base;   /* "http://localhost", "https://node7:9000" */
-	char *path;   /* of the Unix socket, as we reach it; NULL: TCP */
-	char *target; /* what a person calls it */
+	char *path;   /* of the Unix socket, below /proc/PID/root; NULL: TCP */
+	char *target; /* as the user writes it, "agent:4183" */
 	char *token;
 	char *ca_file;
-	pid_t pid; /* of the process, where it is here; else 0 */
+	pid_t pid; /* of the process; 0: on another machine */
 	uid_t uid;
 	bool is_address;      /* TCP */
-	struct stat file;     /* the socket that was found last */
-	struct error refused; /* why agent_endpoint_check_peer() gave -1 */
+	struct stat file;     /* lstat(2) of the socket that was found last */
+	struct error refused; /* why agent_endpoint_check_peer() returned -1 */
 };
 
-/* target NULL: by the process's own socket. -1 and a sentence; clear it then,
- * too. */
+/* target NULL: the process's own socket. -1: error is set; *way must be cleared in
+ * this case, too. */
 int agent_endpoint_init(struct agent_endpoint *way, const struct process *process,
 			const struct target *target, struct error *error);
 void agent_endpoint_clear(struct agent_endpoint *way);
-/* Looks for the socket again; -1: there is none, or it is not the process's. */
+/* Searches for the socket again. -1: none, or not the process's; error is set. */
 int agent_endpoint_find(struct agent_endpoint *way, struct error *error);
-/* Whether there is a socket now, and it is not the one that was found last. */
+/* Whether another socket has replaced the one that was found last. */
 bool agent_endpoint_has_another(const struct agent_endpoint *way);
-/* Who is at its other end. -1: not the process; way->refused says so. */
+/* Checks the peer of a connected socket. -1: not the process; way->refused is set. */
 int agent_endpoint_check_peer(struct agent_endpoint *way, int fd);
-/* What was found of an agent's socket. */
+/* The result of a search for an agent's socket. */
 struct agent_endpoint_found {
 	bool is_there;
-	char path[128]; /* as the process sees it; where it would be */
+	char path[128]; /* as the process sees it; if there is none: the path it would have */
 };
 
-/* Looks for it; -1 and a sentence: there is none, or it is not the process's. */
+/* Searches for the socket. -1: none, or not the process's; error is set. */
 int agent_endpoint_look(struct agent_endpoint_found *found, pid_t pid, uid_t uid,
 			struct error *error);
-/* Whether a process has the socket of an agent. Costs a few system calls,
- * unless the folder of its user's name belongs to another user. */
+/* Whether a process has an agent's socket. Costs a few system calls, or a search of
+ * /proc if /tmp/pdb-UID cannot be used. */
 bool agent_endpoint_exists(pid_t pid, uid_t uid);
 
 #endif

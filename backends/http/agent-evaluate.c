@@ -14,14 +14,14 @@
 #include "base/error.h"
 #include "base/json.h"
 
-/* The agent's own, and its largest. */
+/* Seconds: the agent's default and maximum, and the extra time for its answer. */
 #define EVALUATE_SECONDS 30.0
 #define EVALUATE_MAXIMUM 3600.0
 #define GRACE_SECONDS 3.0
-/* It waits 3 s for its threads. */
+/* Seconds; the agent waits 3 s for its threads. */
 #define EJECT_SECONDS 10.0
 
-/* Where a frame is named; -1: it is not there. */
+/* Adds the request's frame, if it names one; -1: no such frame. */
 static int agent_evaluate_add_frame(const struct agent *agent, const struct message *request,
 				    json_t *arguments, struct error *error)
 {
@@ -65,7 +65,7 @@ static json_t *agent_evaluate_make_result(const json_t *told)
 	return body;
 }
 
-/* What it raised, and printed before. */
+/* The traceback, and the output before the exception. */
 static json_t *agent_evaluate_make_failure(const json_t *told)
 {
 	json_t *body = json_object();
@@ -98,7 +98,7 @@ int agent_evaluate(struct agent *agent, const struct message *request, struct er
 		return -1;
 	}
 	json_set_text(arguments, "expression", text);
-	/* A statement is fine in each context. */
+	/* The agent runs statements in every context of DAP. */
 	json_set_text(arguments, "context", "repl");
 	json_object_set_new(arguments, "timeout", json_real(seconds));
 	agent_request_send(agent_request_new(agent, request, on_result), "evaluate", arguments,
@@ -126,7 +126,7 @@ void agent_cancel(struct agent *agent)
 {
 	const struct agent_request *query = agent->requests;
 
-	/* New ones come first, and one that cannot be sent goes at once. */
+	/* The `cancel` requests are added in front, so the iteration does not reach them. */
 	for (; query; query = query->next)
 		if ((query->done == on_result || agent_tensors_asks(query)) && query->number > 0)
 			agent_evaluate_cancel(agent, query->number);
@@ -198,7 +198,7 @@ int agent_complete(struct agent *agent, const struct message *request, struct er
 	return 0;
 }
 
-/* POST /execute is no DAP. */
+/* Handles the answer to POST /execute, which is not a DAP request. */
 static void on_executed(struct agent_request *query, json_t *body, const struct error *error)
 {
 	const json_t *raised = json_object_get(body, "error");
@@ -250,7 +250,7 @@ int agent_catch(struct agent *agent, const struct message *request, struct error
 	json_t *arguments;
 
 	(void)error;
-	/* The limits are raised beside it, not behind its answer. */
+	/* Raises the time-outs at the same time, not after the answer. */
 	if (json_is_true(on))
 		timeout_extension_expect(node_timeout_extension(agent->base.node), agent->base.pid);
 	arguments = json_object();
@@ -328,7 +328,8 @@ static void on_ejected(struct agent_request *query, json_t *body, const struct e
 		agent_end(agent, "Its agent was taken out of it; probetui inject puts one in.");
 }
 
-/* It ends where it is held when no lease holds it any more. */
+/* Whether a thread is stopped at an uncaught exception: without the agent's lease, the process
+ * would exit. */
 static bool agent_evaluate_is_held(const json_t *state)
 {
 	const json_t *stops = json_object_get(state, "stops");

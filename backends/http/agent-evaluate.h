@@ -1,5 +1,5 @@
 /*
- * agent-evaluate: what is asked of an agent about values, and code that it runs.
+ * agent-evaluate: requests to an agent for values, and for code to run.
  */
 #ifndef BACKENDS_HTTP_AGENT_EVALUATE_H
 #define BACKENDS_HTTP_AGENT_EVALUATE_H
@@ -13,9 +13,9 @@ struct error;
 struct halt_frame;
 struct message;
 
-/* Each takes on the request of that name. */
+/* Each function serves the request of its name. -1: not started, error is set. */
 int agent_evaluate(struct agent *agent, const struct message *request, struct error *error);
-/* What is evaluated is to end; its requests are answered by that. */
+/* Interrupts the running evaluations; their requests are answered then. */
 void agent_cancel(struct agent *agent);
 int agent_complete(struct agent *agent, const struct message *request, struct error *error);
 int agent_set(struct agent *agent, const struct message *request, struct error *error);
@@ -25,16 +25,16 @@ int agent_watchdog(struct agent *agent, const struct message *request, struct er
 int agent_eject(struct agent *agent, const struct message *request, struct error *error);
 int agent_variables(struct agent *agent, const struct message *request, struct error *error);
 int agent_source(struct agent *agent, const struct message *request, struct error *error);
-/* Whether the request is about code in a frame, not in __main__. */
+/* Whether the request names a frame; otherwise code runs in __main__. */
 bool agent_has_frame(const struct message *request);
-/* Whether an address is a reference of the agent's. */
+/* Whether an "address" is a variablesReference of the agent, not an address of memory. */
 bool agent_is_reference(uint64_t address);
 
-/* agent-variables.c, for both: where a value of the agent's can be opened; 0: nowhere. */
+/* Returns the "address" under which a value's children can be requested; 0: no children. */
 uint64_t agent_address(const json_t *told);
-/* What is in it, as far as it is counted; -1: it cannot be opened. */
+/* Returns the number of a value's children; -1: the value has none. */
 int64_t agent_child_count(const json_t *told);
-/* The frame of the request, which stands; NULL and a sentence. */
+/* Returns the request's frame of a stopped thread; NULL: none, error is set. */
 const struct halt_frame *agent_find_frame(const struct agent *agent, const struct message *request,
 					  struct error *error);
 

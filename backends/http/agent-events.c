@@ -1,6 +1,6 @@
 /*
- * agent-events: what the agent tells by itself. A request for it waits there at all
- * times.
+ * agent-events: the events of the agent, by long polling: a GET /events is pending at
+ * all times.
  */
 #include "backends/http/agent.h"
 
@@ -20,11 +20,12 @@
 
 #define POLL_SECONDS 25
 #define POLL_GRACE 10.0
-/* One that says nothing, and that at once, would be asked without end. */
+/* An answer without events that comes too early is followed by a pause, so that the agent is
+ * not polled in a busy loop. */
 #define EARLY_SECONDS 1.0
 #define REST_SECONDS 0.25
 
-/* DAP's ends as a line does; ours is one. */
+/* DAP's output ends with a newline; the pipe's output event has none. */
 static void set_line(json_t *event, const char *text)
 {
 	size_t length = strlen(text);
@@ -68,7 +69,7 @@ static void agent_events_take_lost(struct agent *agent, const json_t *body)
 	stopped_threads_ask_state(agent);
 }
 
-/* Whichever viewer said so. */
+/* `catch` was changed, by any client of the agent. */
 static void take_catch(struct agent *agent, const json_t *body)
 {
 	timeout_extension_hear_catch(node_timeout_extension(agent->base.node), agent->base.pid,

@@ -11,7 +11,7 @@
 
 #define CHAIN_MAXIMUM 16
 
-/* "step" of "Net.step", "<lambda>" of "main.<locals>.<lambda>" */
+/* Returns "step" for "Net.step", "<lambda>" for "main.<locals>.<lambda>". */
 static const char *agent_frames_last_part(const char *qualname)
 {
 	const char *dot = strrchr(qualname, '.');
@@ -88,7 +88,7 @@ static void agent_frames_append_exception(struct buffer *out, const char *relati
 				  json_get_string(details, "message", ""));
 }
 
-/* DAP nests what it came of; which of both it is, is the agent's own. */
+/* Appends the causes: DAP nests them; "relation" (cause or context) is the agent's own key. */
 static void append_chain(struct buffer *out, const json_t *details)
 {
 	for (int i = 0; i < CHAIN_MAXIMUM; i++) {

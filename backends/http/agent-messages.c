@@ -19,7 +19,7 @@
  * Texts
  */
 
-/* NULL: it may stay as it is. */
+/* Returns a copy with U+2400 for each NUL; NULL: the text has no NUL. */
 static json_t *without_nuls(const json_t *text)
 {
 	const char *bytes = json_string_value(text);
@@ -39,7 +39,7 @@ static json_t *without_nuls(const json_t *text)
 	return clean;
 }
 
-/* 64 bits, as jansson has them; NULL: it takes more. */
+/* Returns an integer; NULL: it does not fit into the 64 bits of jansson. */
 static json_t *integer(const char *digits)
 {
 	char *end;
@@ -50,7 +50,8 @@ static json_t *integer(const char *digits)
 	return errno == 0 && end != digits && !*end ? json_integer(value) : NULL;
 }
 
-/* {"$": "int:18446744073709551616"}: what JSON cannot say, as a text. */
+/* The agent sends values that JSON does not have as {"$": "int:18446744073709551616"}. Returns
+ * the value; NULL: another object. */
 static json_t *unwrapped(const json_t *object)
 {
 	const char *text = json_get_string(object, "$", NULL);
@@ -99,8 +100,8 @@ static void clean_object(json_t *object)
 	}
 }
 
-/* What it is to be instead, owned; NULL: it stays. jansson bounds how deep
- * this goes. */
+/* Returns a new replacement for value; NULL: it stays. jansson limits the depth of the
+ * recursion. */
 static json_t *cleaned(json_t *value)
 {
 	json_t *clean;
@@ -116,7 +117,7 @@ static json_t *cleaned(json_t *value)
 	return clean;
 }
 
-/* Its numbers and texts that are none in JSON, too; NULL: it is none. */
+/* Parses JSON with the agent's wrapped values; NULL: no JSON, error is set. */
 static json_t *agent_messages_parse(const char *bytes, size_t length, struct error *error)
 {
 	json_error_t cause;
@@ -134,7 +135,7 @@ static json_t *agent_messages_parse(const char *bytes, size_t length, struct err
 	return clean;
 }
 
-/* A sentence of the agent's; it may be long, and have lines. */
+/* Sets the error to a message of the agent, shortened and with control characters escaped. */
 static void agent_messages_quote(struct error *error, const char *before, const char *text)
 {
 	struct buffer out = BUFFER_INIT;
@@ -186,7 +187,7 @@ static void read_refusal(struct agent_message *reply, int status, const json_t *
 		agent_messages_quote(error, "Its agent refuses: ", message);
 }
 
-/* Its object; NULL: it is none, and all is said. */
+/* Returns the answer's object; NULL: refused or no object, *reply and error are set. */
 static json_t *agent_messages_read_object(struct agent_message *reply, int status,
 					  const char *bytes, size_t length, struct error *error)
 {

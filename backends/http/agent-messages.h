@@ -1,6 +1,6 @@
 /*
- * agent-messages: what an agent answers, as bytes, read. It may be anybody's: nothing
- * of it is believed but its shape, and texts have no NUL afterwards.
+ * agent-messages: parses the bytes of an agent's answers. The peer is not trusted: the
+ * types are checked, and NULs are replaced in texts.
  */
 #ifndef BACKENDS_HTTP_AGENT_MESSAGES_H
 #define BACKENDS_HTTP_AGENT_MESSAGES_H
@@ -11,32 +11,33 @@
 
 struct error;
 
-#define AGENT_MESSAGE_MAXIMUM (9u << 20) /* bytes: the agent's are 8 MB at most */
+#define AGENT_MESSAGE_MAXIMUM (9u << 20) /* bytes; the agent sends 8 MB at most */
 #define AGENT_MESSAGE_EVENTS_MAXIMUM 1000
 
 enum agent_message_kind {
 	AGENT_MESSAGE_DONE,
-	AGENT_MESSAGE_FAILED,  /* it did not do it; the sentence is its own */
-	AGENT_MESSAGE_REFUSED, /* it does not talk to us (400, 401, 403) */
-	AGENT_MESSAGE_OVER,    /* it does not know the session (any more) */
-	AGENT_MESSAGE_BUSY,    /* not now (503) */
-	AGENT_MESSAGE_SENSELESS,
+	AGENT_MESSAGE_FAILED,	 /* the request failed; error is the agent's message */
+	AGENT_MESSAGE_REFUSED,	 /* the agent refuses this client (400, 401, 403) */
+	AGENT_MESSAGE_OVER,	 /* the agent does not know the session (404) */
+	AGENT_MESSAGE_BUSY,	 /* the agent is busy (503) */
+	AGENT_MESSAGE_SENSELESS, /* not an answer of an agent */
 };
 
 struct agent_message {
 	enum agent_message_kind kind;
-	json_t *body; /* an object, but of AGENT_MESSAGE_SENSELESS may be NULL */
+	json_t *body; /* an object; AGENT_MESSAGE_SENSELESS: may be NULL */
 };
 
-/* An answer to a DAP request. Fills error but of AGENT_MESSAGE_DONE. */
+/* Reads the answer to a DAP request. Sets error unless AGENT_MESSAGE_DONE. */
 void agent_message_read(struct agent_message *reply, int status, const char *bytes, size_t length,
 			struct error *error);
-/* An answer to anything else: all of the object is the body. */
+/* Reads an answer that is not DAP's: the whole object is the body. */
 void agent_message_read_plain(struct agent_message *reply, int status, const char *bytes,
 			      size_t length, struct error *error);
 /*
- * What /events says: the events, a list of objects with "event" and "body"
- * each an object, owned, and the number to ask for next. Else as above.
+ * Reads the answer to /events: *owned_events is an array of objects with "event" and
+ * perhaps "body" (NULL on failure), *next the `after` of the next poll. Sets reply
+ * and error like agent_message_read_plain().
  */
 void agent_message_read_events(struct agent_message *reply, int status, const char *bytes,
 			       size_t length, json_t **owned_events, int64_t *next,
