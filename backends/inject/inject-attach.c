@@ -19,13 +19,13 @@
 #include "base/array.h"
 #include "base/error.h"
 
-#define NOBODY UINT64_MAX /* the argument for "no file" */
+#define NOBODY UINT64_MAX /* fd -1 of mmap(2) */
 
 /*
- * Where it is
+ * Position of the thread
  */
 
-/* What a thread waits in that has been left to itself. */
+/* System calls in which a thread waits without a lock of an allocator. */
 static const long waits[] = {
 #ifdef SYS_select
 	SYS_select,
@@ -44,14 +44,13 @@ static const long waits[] = {
 	SYS_accept4,
 	SYS_wait4,
 	SYS_waitid,
-	/* Of one of these that had a time limit, and was stopped before. */
+	/* One of the above with a time-out, after a stop. */
 	SYS_restart_syscall,
 };
 
 /*
- * Conditions and semaphores of the C library wait by FUTEX_WAIT_BITSET; its
- * own locks, those of malloc() among them, and mutexes, which other allocators
- * use, by FUTEX_WAIT.
+ * Condition variables and semaphores of the C library wait with FUTEX_WAIT_BITSET;
+ * its own locks (malloc()) and mutexes, which other allocators use, with FUTEX_WAIT.
  */
 static bool is_wait(long number, const uint64_t *arguments)
 {
@@ -63,7 +62,8 @@ static bool is_wait(long number, const uint64_t *arguments)
 	return false;
 }
 
-/* glibc's; musl's is its C library as well, and binds nothing later. */
+/* Whether the mapping is glibc's dynamic linker. musl's is its C library, too, and has no lazy
+ * binding. */
 static bool is_linker(const struct mapping *mapping)
 {
 	const char *base = mapping ? strrchr(mapping->path, '/') : NULL;
@@ -87,7 +87,7 @@ static void refuse_holder(pid_t pid, struct error *error)
 		  (int)pid);
 }
 
-/* In what way it can be done here. INJECT_NONE, and a sentence: in none. */
+/* Chooses the way to inject at the thread's position; INJECT_NONE: none, error is set. */
 static enum inject_way inject_attach_choose(const struct inject_attach *attach, struct error *error)
 {
 	const struct arch_dump *dump = &attach->remote.registers;
@@ -111,10 +111,10 @@ static enum inject_way inject_attach_choose(const struct inject_attach *attach, 
 }
 
 /*
- * What it does
+ * The calls
  */
 
-/* Also where the process itself may only read. */
+/* Writes through /proc/PID/mem, which ignores the page's protection. */
 static int inject_attach_put(const struct inject_attach *attach, uint64_t address,
 			     const void *bytes, size_t length)
 {
@@ -162,7 +162,7 @@ static int inject_attach_fill_page(const struct inject_attach *attach, enum inje
 			       (int)attach->hold.pid);
 }
 
-/* The page may be used from the moment the function is called. */
+/* Maps and fills the page, and has the thread call the function, which may run it at once. */
 static int inject_attach_place(struct inject_attach *attach, enum inject_way way,
 			       struct error *error)
 {
@@ -194,7 +194,7 @@ static enum inject_attach_result inject_attach_stay(struct inject_attach *attach
 {
 	enum inject_way way;
 
-	/* Beside a signal that arrives nothing is to be done. */
+	/* The thread has stopped for a signal: it is delivered first. */
 	if (attach->hold.signal)
 		return INJECT_ATTACH_LATER;
 	remote_call_pass(&attach->watch, "seized");
@@ -223,7 +223,7 @@ static void take_cost(struct inject_attach *attach, uint64_t held)
 		cost->away_ns = attach->remote.took_ns;
 }
 
-/* So it need not even be stopped. */
+/* Whether the thread waits and holds the GIL, read without stopping it. */
 static bool waits_with_gil(const struct inject_attach *attach)
 {
 	pid_t pid = memory_pid(attach->memory);
@@ -243,7 +243,7 @@ enum inject_attach_result inject_attach_try(struct inject_attach *attach, struct
 	enum inject_attach_result result;
 	uint64_t held;
 
-	/* The thread had not stopped in time for the last try. */
+	/* A stop requested by an earlier try, which had timed out, is still pending. */
 	if (!freeze_settle(&attach->hold))
 		return INJECT_ATTACH_LATER;
 	if (waits_with_gil(attach)) {
@@ -263,7 +263,8 @@ enum inject_attach_result inject_attach_try(struct inject_attach *attach, struct
 	return result;
 }
 
-/* The instructions of the page name it: another page there is not ours. */
+/* Whether the page is still mapped. Its instructions contain its address, so another page at
+ * this address differs. */
 static bool inject_attach_is_there(const struct inject_attach *attach)
 {
 	uint8_t wanted[TRAMPOLINE_TEXT];
@@ -291,7 +292,7 @@ bool inject_attach_withdraw(struct inject_attach *attach)
 }
 
 /*
- * Before and after
+ * Preparation and end
  */
 
 static void find_state(struct inject_attach *attach)

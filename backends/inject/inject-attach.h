@@ -32,36 +32,36 @@ enum inject_attach_result {
 };
 
 struct inject_attach {
-	struct memory *memory; /* borrowed, and so is */
+	struct memory *memory; /* borrowed, like python and text */
 	const struct cpython *python;
-	const char *text; /* Python, to be run */
-	bool is_for_main; /* in no new thread, however long the main thread waits */
+	const char *text; /* Python code to run */
+	bool is_for_main; /* run in the main thread only, even if that waits for long */
 	struct callees callees;
 	struct remote_call_places places;
 	struct remote_call remote;
 	struct remote_call_watch watch;
 	int file; /* /proc/PID/mem; -1: not opened */
 	struct maps maps;
-	uint64_t interpreter;
-	uint64_t state; /* PyThreadState of the main thread; 0: none */
-	struct freeze hold;
-	uint64_t page; /* of the trampoline; 0: none */
+	uint64_t interpreter; /* PyInterpreterState of the main interpreter */
+	uint64_t state;	      /* PyThreadState of the main thread; 0: none */
+	struct freeze hold;   /* the ptrace-stop of the main thread */
+	uint64_t page;	      /* address of the trampoline; 0: none */
 	struct inject_cost cost;
 };
 
-/* inject_attach_clear() is due also after -1. */
+/* -1: error is set. Call inject_attach_clear() in this case, too. */
 int inject_attach_init(struct inject_attach *attach, struct memory *memory,
 		       const struct cpython *python, const char *text, struct error *error);
-/* A thread that has not stopped yet becomes the property of holds. */
+/* Passes a thread whose stop is still pending to `holds`. */
 void inject_attach_clear(struct inject_attach *attach, struct freezer *holds);
 /*
  * Stops the thread once, normally for less than a millisecond. After
  * INJECT_ATTACH_FAILED nothing is left in the process.
  */
 enum inject_attach_result inject_attach_try(struct inject_attach *attach, struct error *error);
-/* False: the script has run, and the page is unmapped. */
+/* Whether the page is still mapped; false: the script has run. */
 bool inject_attach_is_pending(const struct inject_attach *attach);
-/* Makes a script that has not begun do nothing. False: it has run. */
+/* Empties a script that has not begun. False: it has run already. */
 bool inject_attach_withdraw(struct inject_attach *attach);
 
 #endif

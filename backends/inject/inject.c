@@ -15,10 +15,10 @@
 #include "base/error.h"
 #include "base/loop.h"
 
-#define ATTACHES 1000	     /* a loop of dlopen() takes some hundred */
-#define ATTACH_SECONDS 0.001 /* between two */
+#define ATTACHES 1000	     /* tries; a program that loops over dlopen() needs some hundred */
+#define ATTACH_SECONDS 0.001 /* between two tries */
 #define LOOK_SECONDS 0.002
-#define LOOKS_ASLEEP 5 /* in a row: it sleeps, and does not wait for a file */
+#define LOOKS_ASLEEP 5 /* checks in a row that find the thread asleep: not a short file access */
 #define TEXT_BYTES (INJECT_PATH_MAXIMUM + 512)
 
 struct inject {
@@ -39,11 +39,11 @@ struct inject {
 };
 
 /*
- * In a namespace of its own, and whatever happens there ends there. It imports
- * nothing that is not there since Python's start: a fork that falls between
- * would leave its child a lock of an import that never ends. Each call that
- * lets go of the GIL may wait for the switch interval: there are four. Of
- * several that were handed over one removes the file, and runs.
+ * Runs the file in its own namespace and drops all exceptions. It imports only posix,
+ * which exists since Python's start: a fork(2) during an import would leave the child
+ * with a locked import lock. Each of the four calls that release the GIL may take a
+ * switch interval. If several threads run this text, the one that removes the file
+ * runs the file.
  */
 static const char text_format[] =
 	"try:exec(\"import posix as o\\n"
@@ -73,7 +73,7 @@ static void inject_end(struct inject *inject, const char *sentence)
 }
 
 /*
- * Until it runs
+ * Waiting for the script to run
  */
 
 static void inject_look(void *data);
@@ -97,7 +97,7 @@ static void begin_later(struct inject *inject, double seconds)
 	inject->timer = loop_timer(inject->loop, seconds, 0, inject_begin, inject);
 }
 
-/* Whether its main thread sleeps, which may be for long. */
+/* Whether the main thread is blocked in the kernel. */
 static bool is_asleep(const struct inject *inject)
 {
 	pid_t pid = memory_pid(inject->memory);
@@ -112,8 +112,8 @@ static bool is_asleep(const struct inject *inject)
 }
 
 /*
- * It was awake when it was attached to, and fell asleep without having looked for
- * pending calls: what it is given then waits as long as it sleeps.
+ * The main thread ran when it was stopped, and blocked in the kernel before it reached its
+ * pending calls: the script is withdrawn and injected anew, in a new thread.
  */
 static bool has_missed_it(struct inject *inject)
 {
@@ -160,7 +160,7 @@ static void inject_look(void *data)
 }
 
 /*
- * Getting in
+ * Attaching
  */
 
 static void inject_begin(void *data)
@@ -184,10 +184,10 @@ static void inject_begin(void *data)
 }
 
 /*
- * Before
+ * Preparation
  */
 
-/* Nothing is to be quoted in it. */
+/* The path needs no quoting: it has only plain characters. */
 static int inject_make_text(struct inject *inject, const char *path, struct error *error)
 {
 	static const char plain[] =
@@ -229,7 +229,7 @@ static bool inject_is_stopped(pid_t pid, struct reason *reason)
 	return true;
 }
 
-/* One that is stepped, or has breakpoints from outside. */
+/* Whether this node has attached to the process with ptrace, to step it or for breakpoints. */
 static bool inject_is_ours(pid_t pid, struct reason *reason)
 {
 	if (!attachable_is_ours(pid))

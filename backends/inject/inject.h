@@ -1,25 +1,22 @@
 /*
- * inject: a script of Python that runs once in a CPython that runs already,
- * unmodified.
+ * inject: runs a Python script once in a running, unmodified CPython.
  *
- * The script is a file, as the process sees it, and has a namespace of its
- * own. It is run
+ * The script is a file below the process's root, and runs in its own namespace:
  *
- * - in the main thread between two of its instructions, as a pending call: the
- *   thread is stopped for a millisecond or two, given a page with a few
- *   instructions, and made to call Py_AddPendingCall() as a signal handler
- *   may (remote-call.h);
- * - when the main thread waits in the kernel and has let go of the GIL, in a
- *   new thread: it is made to call PyThread_start_new_thread() in the same
- *   way, and waits on. So this is for a rank that hangs, too, and for one that
- *   fell asleep before it came to its pending call.
+ * - in the main thread between two bytecodes, as a pending call: the thread is
+ *   stopped for 1 or 2 ms, maps a page with a few instructions, and calls
+ *   Py_AddPendingCall() as a signal handler may (remote-call.h);
+ * - if the main thread waits in the kernel without the GIL, in a new thread: the
+ *   main thread calls PyThread_start_new_thread() in the same way, and continues
+ *   to wait. This also works for a rank that hangs, and for a thread that blocked
+ *   before it reached its pending call.
  *
- * The file is removed when the script begins. Of two threads that begin the
- * script, the one that removes the file runs it.
+ * The file is removed when the script begins. If two threads begin the script, the
+ * one that removes the file runs it.
  *
- * The page goes by itself once the script has run, whether or not we are
- * still there. Nothing is loaded and no code of the program is written over.
- * If this node is killed meanwhile, the thread returns to its call by itself.
+ * The page unmaps itself after the script, even if the node has exited. No library
+ * is loaded, and no code of the program is overwritten. If this node is killed
+ * during a call, the thread returns from the call by itself.
  */
 #ifndef BACKENDS_INJECT_INJECT_H
 #define BACKENDS_INJECT_INJECT_H
@@ -38,23 +35,23 @@ enum inject_way {
 	INJECT_BY_THREAD,
 };
 
-/* What it has cost the process. */
+/* The costs of an injection for the process. */
 struct inject_cost {
 	enum inject_way way;
-	unsigned stops;	     /* of its main thread */
-	unsigned turns;	     /* it made in them for us (remote-call.h) */
-	uint64_t longest_ns; /* of these stops */
-	uint64_t away_ns;    /* of that: its registers were not its own */
+	unsigned stops;	     /* ptrace-stops of the main thread */
+	unsigned turns;	     /* resumes for remote calls (remote-call.h) */
+	uint64_t longest_ns; /* the longest stop */
+	uint64_t away_ns;    /* the longest time with changed registers */
 };
 
 #define INJECT_PATH_MAXIMUM 512
 
 /*
- * Begins it. done() is called once, from the loop; reason NULL: the script
- * runs, or has run. Else it never will, and why. It is not to be run for longer
- * than limit_seconds after that. NULL, and the reason, when it can be seen
- * at once that it cannot be. It has to be freed, also in done(). holds looks
- * after a thread that stands too late; it is borrowed, as the loop is.
+ * Begins an injection; NULL: not possible, reason is set. done() is called once, from
+ * the loop: reason NULL: the script runs, or has run; else: the script will never
+ * run. The script must begin within limit_seconds. Free the result with
+ * inject_free(), also from done(). holds takes a thread whose stop is still
+ * pending; holds and loop are borrowed.
  */
 struct inject *inject_new(struct loop *loop, struct freezer *holds, pid_t pid, const char *path,
 			  double limit_seconds,
@@ -62,13 +59,13 @@ struct inject *inject_new(struct loop *loop, struct freezer *holds, pid_t pid, c
 				       void *data),
 			  void *data, struct reason *reason);
 /*
- * It is to be run in the main thread, which may wait, when that comes to run
- * Python again. Before the loop goes on.
+ * Runs the script only in the main thread, even if that waits for long. Call it
+ * right after inject_new(), before the loop runs.
  */
 void inject_into_main(struct inject *inject);
-/* What has not begun to run yet never will. NULL frees nothing. */
+/* A script that has not begun will never run. NULL is allowed. */
 void inject_free(struct inject *inject);
-/* For tests: who is told where it is (remote-call.h). Before the loop continues. */
+/* For tests: passing() is called at each step (remote-call.h). Call it before the loop runs. */
 void inject_watch(struct inject *inject, void (*passing)(const char *point, void *data),
 		  void *data);
 void inject_cost(const struct inject *inject, struct inject_cost *cost);

@@ -22,20 +22,20 @@
 
 #define SECONDS_DEFAULT 4.0
 #define LOOK_SECONDS 0.01
-#define OF_REST 0.75 /* the agent takes the other part to begin */
+#define OF_REST 0.75 /* share of the remaining time; the agent needs the rest to start */
 #define ANSWER "answer"
 #define ANSWER_MAXIMUM 8192
 
 struct injection {
 	struct injection *next;
 	struct injections *injections;
-	struct message request; /* its number and name, for the answer */
+	struct message request; /* seq and name only, for the answer */
 	pid_t pid;
 	struct staging_dir *dir;
 	struct inject *inject;	  /* NULL: the script runs */
-	struct loop_timer *timer; /* then */
+	struct loop_timer *timer; /* checks for the answer while the script runs */
 	double deadline;
-	bool is_for_main; /* it has to be run in the main thread */
+	bool is_for_main; /* the script must run in the main thread */
 };
 
 struct injections {
@@ -57,7 +57,7 @@ static void injection_free(struct injection *injection)
 	free(injection);
 }
 
-/* Answers, and forgets it. */
+/* Answers the request and frees the injection. */
 static void injections_end(struct injection *injection, json_t *owned_body, const char *error)
 {
 	struct injection **link = &injection->injections->first;
@@ -72,7 +72,7 @@ static void injections_end(struct injection *injection, json_t *owned_body, cons
 }
 
 /*
- * What the process says
+ * The agent's answer
  */
 
 static void injections_append_names(struct buffer *out, const json_t *answer)
@@ -127,7 +127,7 @@ static json_t *injections_read_answer(const struct injection *injection)
 
 static int injections_start(struct injection *injection, double limit_seconds, struct error *error);
 
-/* Ours; NULL and a sentence. */
+/* Returns the folder of the agent's package, to free(); NULL: error is set. */
 static char *find_package(struct error *error)
 {
 	char *agent = file_agent_folder(error);
@@ -137,7 +137,7 @@ static char *find_package(struct error *error)
 	return package;
 }
 
-/* Once more: in the main thread, when that runs again. */
+/* Injects again, for the main thread only, which must import threading. */
 static void start_in_main(struct injection *injection)
 {
 	double limit_seconds = (injection->deadline - loop_now()) * OF_REST;
@@ -153,7 +153,7 @@ static void start_in_main(struct injection *injection)
 	free(package);
 }
 
-/* False: there is none yet. */
+/* False: no answer yet. */
 static bool injections_take_answer(struct injection *injection)
 {
 	json_t *answer = injections_read_answer(injection);

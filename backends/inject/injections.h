@@ -1,6 +1,6 @@
 /*
- * injections: the request `inject`: the agent is put into a process that runs
- * already, and it is told where it listens.
+ * injections: the request `inject`: starts an agent in a running process, and answers
+ * with the addresses at which the agent listens.
  */
 #ifndef BACKENDS_INJECT_INJECTIONS_H
 #define BACKENDS_INJECT_INJECTIONS_H
@@ -9,11 +9,11 @@ struct injections;
 struct message;
 struct node;
 
-/* Borrows the node for its life. */
+/* The node must outlive the result. */
 struct injections *injections_new(struct node *node);
-/* Takes back what is under way. NULL frees nothing. */
+/* Withdraws the pending injections and answers their requests. NULL is allowed. */
 void injections_free(struct injections *injections);
-/* Answers the request, later. */
+/* Answers the request, perhaps later. */
 void inject_request(struct node *node, const struct message *request);
 
 #endif

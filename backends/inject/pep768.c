@@ -8,8 +8,8 @@
 
 #define MINOR_WITH_PEP768 14
 /*
- * In _Py_DebugOffsets of 3.14: remote_debugging_enabled, an offset in the
- * interpreter, of struct _debugger_support, its last member.
+ * Offset in _Py_DebugOffsets of 3.14 of debugger_support.remote_debugging_enabled,
+ * which is an offset in PyInterpreterState; struct _debugger_support is the last member.
  */
 #define ENABLED_3_14 728
 #define OFFSET_MAXIMUM (16u << 20)

@@ -1,11 +1,10 @@
 /*
- * pep768: whether a CPython of 3.14 or later lets debuggers in (PEP 768).
+ * pep768: whether a CPython of 3.14 or later permits remote debugging (PEP 768).
  *
- * It is not asked to run a script that way: it would open the script by the
- * __import__ of whatever frame runs just then, and say on standard error that
- * it cannot where that has none, as that of collections.namedtuple(); and its
- * eval breaker, of which it changes bits at any time, would be written from
- * outside.
+ * PEP 768 is not used to run scripts: CPython would import what it needs with the
+ * __import__ of the current frame, and print an error where the frame has none
+ * (collections.namedtuple()). Moreover the eval breaker, whose bits CPython changes
+ * at any time, would have to be written from outside.
  */
 #ifndef BACKENDS_INJECT_PEP768_H
 #define BACKENDS_INJECT_PEP768_H
@@ -17,7 +16,7 @@ struct cpython;
 struct error;
 struct memory;
 
-/* False, and a sentence: it does not, or that is not found. */
+/* False: not permitted, or unknown; error is set. True before 3.14. */
 bool pep768_is_allowed(struct memory *memory, const struct cpython *python, uint64_t interpreter,
 		       struct error *error);
 

@@ -18,17 +18,17 @@
 #define FETCH_NS 1000000000u
 #define ERRNO_LEAST 4096
 #define BIT(number) (UINT64_C(1) << ((number) - 1))
-/* The C library's own two, for all threads, and a new one's. */
+/* All signals but 32 and 33: glibc uses these two for calls in all threads (setxid, cancel). */
 #define MOST (~(UINT64_C(3) << (32 - 1)))
 
-/* Ignored, if the program has no handler for it. */
+/* Signals that are ignored by default. */
 static const int idle[] = { SIGURG, SIGWINCH, SIGCHLD };
 
 enum stop {
-	STOP_LEFT,    /* the kernel, or is about to enter it */
-	STOP_SENT,    /* the signal to itself */
-	STOP_BETWEEN, /* it is to be resumed */
-	STOP_WRONG,
+	STOP_LEFT,    /* syscall-stop: entry to a system call, or exit from it */
+	STOP_SENT,    /* the signal that the thread sends itself after a function */
+	STOP_BETWEEN, /* another stop: the thread is resumed */
+	STOP_WRONG,   /* a fatal signal, like SIGSEGV */
 	STOP_ENDED,
 };
 
@@ -39,12 +39,12 @@ void remote_call_pass(const struct remote_call_watch *watch, const char *point)
 }
 
 /*
- * Before
+ * Preparation
  */
 
 /*
- * One that has no handler, and that nobody keeps for sigwait(2). Each of them
- * may come at any time: even another does no harm.
+ * Chooses a signal that has no handler and is not blocked (for sigwait(2)). These signals may
+ * arrive at any time, so even a handled one does no harm.
  */
 static int choose_signal(pid_t pid)
 {
@@ -112,12 +112,12 @@ int remote_call_prepare(struct remote_call *remote, struct error *error)
 }
 
 /*
- * On the way
+ * The call
  */
 
 /*
- * From the moment when the registers are set the thread would come back by
- * itself, to the mask it has now.
+ * Once the registers are set, the thread would return by itself if the tracer died, and
+ * restore its present mask.
  */
 static int remote_call_set(struct remote_call *remote, const struct arch_dump *registers,
 			   struct error *error)
@@ -157,7 +157,7 @@ static enum stop remote_call_look(const struct remote_call *remote, int status)
 	return remote_call_is_wrong(number) ? STOP_WRONG : STOP_BETWEEN;
 }
 
-/* It did not come back in time: it is stopped where it is. */
+/* The call has not returned in time: stops the thread where it is. */
 static int remote_call_fetch(struct remote_call *remote)
 {
 	int status;
@@ -169,8 +169,8 @@ static int remote_call_fetch(struct remote_call *remote)
 }
 
 /*
- * Signals, of the few that are not blocked, are handed on. So is SIGSTOP: the
- * thread takes part in the stop of its process as soon as it is back.
+ * Resumes the thread until the wanted stop. The few signals that are not blocked are
+ * delivered. So is SIGSTOP: the thread joins the group-stop after the call.
  */
 static int remote_call_turn(struct remote_call *remote, enum stop wanted)
 {
@@ -244,9 +244,9 @@ int remote_call_function(struct remote_call *remote, const struct arch_call *cal
 }
 
 /*
- * The registers last: until then it puts all of that back itself. Wherever it
- * stands, a system call that it was in is begun again as soon as it is
- * detached from: the kernel looks for signals then.
+ * Restores the registers last: until then the thread would restore everything by itself.
+ * The kernel restarts an interrupted system call at PTRACE_DETACH, when it checks for
+ * signals.
  */
 void remote_call_end(struct remote_call *remote)
 {

@@ -4,15 +4,15 @@
  * inferior call. Afterwards registers, mask and stack are as before. The thread
  * is resumed as rarely as can be: twice for a system call, once for a function.
  *
- * The frame of the call lies below the thread's stack, as that of a signal
- * handler (tracer/arch.h). Behind a function the thread sends itself a signal that the
- * program has no handler for: with a tracer that is a signal-delivery-stop,
- * without one the thread returns from the frame by itself. All other signals
+ * The frame of the call lies below the thread's stack pointer, like that of a signal
+ * handler (tracer/arch.h). After a function, the thread sends itself a signal that the
+ * program has no handler for: with a tracer that is a signal-delivery-stop; without
+ * one, the thread returns from the frame by itself (sigreturn(2)). All other signals
  * are blocked meanwhile, except those of the C library.
  *
- * Where the tracer is killed in between, the thread finishes the call and
- * returns by itself. One thing is lost then: a wait whose time the kernel counts
- * (nanosleep, poll) begins again with all of its time.
+ * If the tracer is killed during a call, the thread finishes the call and returns by
+ * itself. Only one thing is lost then: a wait whose time the kernel counts
+ * (nanosleep, poll) restarts with its full time.
  */
 #ifndef BACKENDS_INJECT_REMOTE_CALL_H
 #define BACKENDS_INJECT_REMOTE_CALL_H
@@ -25,12 +25,12 @@
 
 struct error;
 
-/* Found before the thread is stopped. */
+/* Addresses and ids, found before the thread is stopped. */
 struct remote_call_places {
 	struct arch_places code;
-	uint64_t send; /* raise(3) */
-	int signal;
-	pid_t inner; /* pid in the PID namespace of the process */
+	uint64_t send; /* address of raise(3) */
+	int signal;    /* sent by the thread to itself after a function */
+	pid_t inner;   /* pid in the PID namespace of the process */
 };
 
 /* For tests: passing(point) at each step of a call. NULL: none. */
@@ -45,10 +45,10 @@ struct remote_call {
 	pid_t tid;
 	bool is_begun;	/* registers and mask are not the thread's own */
 	bool is_lost;	/* the thread has ended, or runs */
-	unsigned turns; /* resumed and stopped again, so many times */
+	unsigned turns; /* number of resumes */
 	uint64_t began_ns;
-	uint64_t took_ns; /* from is_begun on */
-	uint64_t mask;
+	uint64_t took_ns; /* time with changed registers */
+	uint64_t mask;	  /* the thread's own signal mask */
 	struct arch_dump registers;
 	struct arch_floats floats;
 	struct arch_frame frame;
@@ -57,16 +57,16 @@ struct remote_call {
 /* -1: the process lacks a code sequence that a call needs. */
 int remote_call_find(struct remote_call_places *places, pid_t pid, uint64_t send,
 		     struct error *error);
-/* Reads the registers of the stopped thread. */
+/* Reads the registers of the stopped thread. -1: error is set. */
 int remote_call_init(struct remote_call *remote, pid_t tid, const struct remote_call_places *places,
 		     struct error *error);
-/* Writes the frame below the stack. */
+/* Writes the frame below the stack pointer. -1: error is set. */
 int remote_call_prepare(struct remote_call *remote, struct error *error);
 /* -1: the system call returned -errno, or did not return in time: then only
  * remote_call_end() may follow. */
 int remote_call_syscall(struct remote_call *remote, const struct arch_call *call, int64_t *result,
 			struct error *error);
-/* Of two arguments at most; the result is not read. */
+/* Calls a function with two arguments at most; its result is not read. -1: error is set. */
 int remote_call_function(struct remote_call *remote, const struct arch_call *call,
 			 struct error *error);
 /*

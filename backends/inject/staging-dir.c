@@ -29,38 +29,38 @@
 #define ANSWER_MAXIMUM 8192
 #define DEPTH_MAXIMUM 2 /* of sub-packages */
 #define PACKAGE "package"
-#define SCRIPT "injected.py" /* in the package, run by: */
+#define SCRIPT "injected.py" /* file of the package, which START contains */
 #define START "start.py"
 
 static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm" };
-/* All that is ever in the folder; the process writes the last two. */
+/* All files of the folder; the process writes the last two. */
 static const char *const files[] = { START, PACKAGE, "answer", "answer.new" };
 
 struct staging_dir {
 	pid_t pid;
 	double seconds;
-	int place;  /* the folder it is in */
-	int folder; /* itself */
+	int place;  /* descriptor of the parent folder */
+	int folder; /* descriptor of the folder; -1: not made */
 	char name[32];
-	char start[96]; /* as the process sees it */
-	uid_t user;	/* with whose rights, and no others, all is done there */
+	char start[96]; /* path of START as the process sees it */
+	uid_t user;	/* all file accesses have the rights of this user and group */
 	gid_t group;
 };
 
 /*
- * The process may have mounted what it likes wherever it sees: it must not
- * lead us to what its user has no right to.
+ * The process may have arbitrary mounts in its mount namespace: they must not lead the
+ * node, which may be root, to files that the process's user may not access.
  */
 
 struct rights {
 	gid_t group;
 	gid_t others[NGROUPS_MAX];
-	int other_count; /* -1: nothing was changed */
+	int other_count; /* supplementary groups; -1: nothing was changed */
 };
 
 /*
- * setfsuid(2) and setfsgid(2) are of this thread alone; so is setgroups(2),
- * but not glibc's, which has all threads do it.
+ * setfsuid(2), setfsgid(2) and the system call setgroups(2) affect only this thread;
+ * glibc's setgroups() would change all threads.
  */
 static void take_rights(const struct staging_dir *dir, struct rights *rights)
 {
@@ -86,7 +86,7 @@ static void give_back_rights(const struct rights *rights)
 	errno = number;
 }
 
-/* Never through a mount, nor a link, nor out of the folder. */
+/* Opens a file without crossing mounts, following links or leaving the folder. */
 static int open_in(int folder, const char *name, int flags, mode_t mode)
 {
 	struct open_how how = {
@@ -120,7 +120,7 @@ void staging_dir_free(struct staging_dir *dir)
 }
 
 /*
- * The package, in one file: behind a line of its name and size each module.
+ * The package in one file: for each module a line "NAME SIZE", then its bytes.
  */
 
 static bool staging_dir_is_module(const char *name)
@@ -151,7 +151,7 @@ static int append_module(struct buffer *out, const char *folder, const char *inn
 static int append_modules(struct buffer *out, const char *folder, const char *inner, int depth,
 			  struct error *error);
 
-/* A sub-package; what else lies there is none of it. */
+/* Appends a sub-package; a folder without __init__.py is skipped. */
 static int append_folder(struct buffer *out, const char *folder, const char *inner,
 			 const char *name, int depth, struct error *error)
 {
@@ -188,8 +188,8 @@ static int append_modules(struct buffer *out, const char *folder, const char *in
 }
 
 /*
- * What runs it: one statement, as Python 3.14 runs it among the program's own
- * names, and the script in it, so that one file has to be read.
+ * START: one statement, which contains the script, so that the process reads only
+ * one file.
  */
 
 static void append_literal(struct buffer *out, const struct buffer *text)
@@ -226,7 +226,7 @@ static int make_start(const struct staging_dir *dir, const char *package, struct
 }
 
 /*
- * Making it
+ * Making the folder
  */
 
 static void staging_dir_make_name(struct staging_dir *dir, const char *place)
@@ -317,7 +317,7 @@ static int staging_dir_fill(struct staging_dir *dir, const char *package, struct
 	return result;
 }
 
-/* The last of four numbers: the id by which it opens files. */
+/* Reads the last of the four ids of Uid or Gid: the file system id. */
 static bool find_id(const char *status, const char *key, unsigned *id)
 {
 	const char *line = procfs_status_line(status, key);
@@ -325,7 +325,7 @@ static bool find_id(const char *status, const char *key, unsigned *id)
 	return line && sscanf(line, "%*u %*u %*u %u", id) == 1;
 }
 
-/* Not the owner of /proc/PID, which is root where it may not be dumped. */
+/* Not the owner of /proc/PID: that is root for a process that is not dumpable. */
 static int staging_dir_find_user(struct staging_dir *dir, struct error *error)
 {
 	struct buffer status = BUFFER_INIT;

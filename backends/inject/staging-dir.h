@@ -14,18 +14,18 @@ struct error;
 struct staging_dir;
 
 /*
- * Copies the files of the package; the process is to give up after so many
- * seconds. NULL and a sentence.
+ * Makes the folder and copies the package; the script gives up after `seconds`. NULL:
+ * error is set.
  */
 struct staging_dir *staging_dir_new(pid_t pid, const char *package, double seconds,
 				    struct error *error);
-/* Writes the script again, where the process has removed it and is to run it again. */
+/* Writes the script again for another run, after the process has removed it. */
 int staging_dir_write_script(struct staging_dir *dir, const char *package, struct error *error);
-/* Removes the folder and all files in it. NULL frees nothing. */
+/* Removes the folder and all files in it. NULL is allowed. */
 void staging_dir_free(struct staging_dir *dir);
-/* Lends the path of the script, as the process sees it. */
+/* Returns the path of the script as the process sees it. */
 const char *staging_dir_script(const struct staging_dir *dir);
-/* A file that the process has written there. -1: no such file yet. */
+/* Reads a file that the process has written, 8 KB at most. -1: no such file yet. */
 int staging_dir_read(const struct staging_dir *dir, const char *name, struct buffer *out);
 void staging_dir_remove(const struct staging_dir *dir, const char *name);
 

@@ -1,8 +1,8 @@
 /*
  * trampoline-x86_64: the trampoline in the instructions of x86-64 (System V ABI).
  *
- * It ends by a jump to munmap(2) of its own page, which returns 0 to whom the
- * trampoline was to return to.
+ * The trampoline ends with a jump to munmap(2) of its own page, which returns 0 to the
+ * trampoline's caller.
  */
 #include "backends/inject/trampoline.h"
 
@@ -16,7 +16,7 @@
 
 #define WORD_BYTES 8
 #define WAIT_NS 1000000
-#define TIME_BYTES (2 * WORD_BYTES) /* of a struct timespec */
+#define TIME_BYTES (2 * WORD_BYTES) /* sizeof(struct timespec) */
 #define TIME (TRAMPOLINE_TEXT - TIME_BYTES)
 
 struct code {
@@ -52,7 +52,7 @@ static void put_first_argument(struct code *code, uint64_t value)
 	put_word(code, value);
 }
 
-/* nanosleep(2), as such: errno is no matter of ours. */
+/* The system call nanosleep(2), not the function, which would change errno. */
 static void put_wait(struct code *code, uint64_t address)
 {
 	const uint64_t time[] = { 0, WAIT_NS };
@@ -84,7 +84,7 @@ int trampoline_make(uint8_t page[TRAMPOLINE_BYTES], uint64_t address, const stru
 	if (length > TRAMPOLINE_BYTES - TRAMPOLINE_TEXT)
 		return -1;
 	memset(page, 0, TRAMPOLINE_BYTES);
-	PUT(&code, 0x53); /* push rbx: the stack is aligned by it, too */
+	PUT(&code, 0x53); /* push rbx, which also aligns the stack */
 	if (with_gil) {
 		put_wait(&code, address);
 		put_call(&code, callees->take_gil);

@@ -15,11 +15,10 @@ struct callees;
 #define TRAMPOLINE_TEXT 256   /* offset of the script's text */
 
 /*
- * Fills the page that is to lie at address: a function of one argument that
- * runs the text and returns 0. with_gil: the function runs in a new thread,
- * waits a millisecond, and takes the GIL; during that millisecond the thread
- * that has started the new one, and that is still ptrace-stopped, is detached
- * from. -1: the text is too long, or the processor is unknown.
+ * Fills the page for the given address: a function of one argument that runs the
+ * text and returns 0. with_gil: the function runs in a new thread, waits 1 ms, and
+ * takes the GIL; during that time the node detaches from the thread that has
+ * started the new one. -1: the text is too long, or the processor is unknown.
  */
 int trampoline_make(uint8_t page[TRAMPOLINE_BYTES], uint64_t address, const struct callees *callees,
 		    const char *text, bool with_gil);
