@@ -9,10 +9,10 @@
 
 #include "banned.h"
 
-/* What the screen's own terminal understands (ui/terminal.h). */
+/* The terminal that the screen emulates (ui/terminal.h). */
 #define TERMINAL_NAME "xterm-256color"
 
-/* Both ends, none of which a program inherits; 0 or an errno. */
+/* Opens both ends of a pseudoterminal with O_CLOEXEC. Returns 0 or an errno. */
 static int job_child_open_terminal(struct job_child *job_child)
 {
 	int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -41,7 +41,7 @@ void job_child_resize(const struct job_child *job_child, unsigned short rows,
 		ioctl(job_child->master, TIOCSWINSZ, &size);
 }
 
-/* A program finds the signals as a shell would have left them. */
+/* Sets all signals to their defaults, unblocked, as a shell does before execve(2). */
 static void job_child_reset_signals(void)
 {
 	struct sigaction standard = { .sa_handler = SIG_DFL };
@@ -56,7 +56,7 @@ static void job_child_reset_signals(void)
 static void reset_environment(void)
 {
 	setenv("TERM", TERMINAL_NAME, 1);
-	/* They are another terminal's. */
+	/* These have the size of another terminal. */
 	unsetenv("LINES");
 	unsetenv("COLUMNS");
 }
@@ -83,7 +83,7 @@ static void await_gate(int gate)
 		_exit(127);
 }
 
-/* In the new process. All that is open but its terminal closes by itself. */
+/* Runs in the new process. All descriptors but 0, 1 and 2 have FD_CLOEXEC. */
 static _Noreturn void become(const struct job_child *job_child,
 			     const struct job_child_options *options, int gate, int failure)
 {
@@ -129,7 +129,7 @@ int job_child_start(struct job_child *job_child, const struct job_child_options 
 	} else {
 		job_child->pid = fork();
 		if (job_child->pid == 0) {
-			/* Else it would not see the gate closed. */
+			/* With this end open, the child would never read an end of file. */
 			close(gate[1]);
 			become(job_child, options, gate[0], failure[1]);
 		}
@@ -148,7 +148,7 @@ int job_child_start(struct job_child *job_child, const struct job_child_options 
 void job_child_go(struct job_child *job_child)
 {
 	if (job_child->gate >= 0 && write(job_child->gate, "", 1) < 0)
-		return; /* it ended there, which is seen */
+		return; /* the child has ended: the supervisor notices that elsewhere */
 	job_child_close_fd(&job_child->gate);
 }
 

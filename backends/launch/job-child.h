@@ -1,6 +1,6 @@
 /*
- * job-child: the job's process as the supervisor starts it on a terminal, and
- * what became of that.
+ * job-child: starts the job's process on a pseudoterminal, and reports whether its
+ * execve(2) succeeded.
  */
 #ifndef BACKENDS_LAUNCH_JOB_CHILD_H
 #define BACKENDS_LAUNCH_JOB_CHILD_H
@@ -10,33 +10,34 @@
 #include <sys/types.h>
 
 struct job_child {
-	pid_t pid;   /* 0: it was not started */
-	int master;  /* the terminal's other end; it does not block */
-	int slave;   /* kept open: the terminal outlives who uses it */
-	int gate;    /* it waits for a byte there; -1: no more */
-	int failure; /* says the errno of exec, or ends; -1: it has */
+	pid_t pid;   /* 0: not started */
+	int master;  /* master end of the terminal, non-blocking */
+	int slave;   /* kept open, so that the terminal outlives the processes on it */
+	int gate;    /* pipe from which the child reads a byte before execve(2); -1: closed */
+	int failure; /* pipe with the errno of execve(2), else end of file; -1: closed */
 };
 
 struct job_child_options {
 	unsigned short rows;
 	unsigned short columns;
-	rlim_t files;
-	const char *directory; /* "": ours */
-	int input;	       /* its standard input; -1: the terminal, as the others */
+	rlim_t files;	       /* soft RLIMIT_NOFILE; 0: unchanged */
+	const char *directory; /* working directory; "": the caller's */
+	int input;	       /* descriptor for standard input; -1: the terminal */
 	char **argv;
 };
 
 /*
- * Makes a terminal, which becomes ours (the caller leads a session without
- * one), and a process on it that waits at the gate. 0, or an errno.
+ * Makes a terminal, which becomes the caller's controlling terminal (the caller is a
+ * session leader without one), and a process on it that waits for the gate. Returns
+ * 0 or an errno.
  */
 int job_child_start(struct job_child *job_child, const struct job_child_options *options);
-/* Lets it run the program. */
+/* Opens the gate: the child calls execve(2). */
 void job_child_go(struct job_child *job_child);
-/* It never will. */
+/* Closes the gate: a child that still waits there exits. */
 void job_child_forbid(struct job_child *job_child);
 /*
- * When failure is readable: 0: it runs the program; an errno: it could not;
+ * Call it when `failure` is readable. 0: the program runs; an errno: execve(2) failed;
  * -1: not known yet.
  */
 int job_child_outcome(struct job_child *job_child);

@@ -13,19 +13,19 @@
 #include "base/loop.h"
 #include "base/text.h"
 
-/* As much travels in one event, and one event in a moment. */
+/* Bytes of one event, at most; one event per MOMENT (seconds). */
 #define EVENT_BYTES ((size_t)64 << 10)
 #define MOMENT 0.02
-/* A reader that is this far behind gets nothing more for now. */
+/* Queued bytes of the pipe above which no output is sent. */
 #define WAITING_MAXIMUM ((size_t)256 << 10)
 
 struct job_output {
 	struct node *node;
 	struct buffer text;
-	uint64_t added;		  /* bytes, ever, with those that are missing */
-	uint64_t told;		  /* of them, in events */
-	struct loop_timer *timer; /* NULL: nothing waits */
-	bool is_half;		  /* all there was, was half a character */
+	uint64_t added;		  /* bytes ever added, including lost ones */
+	uint64_t told;		  /* bytes sent in events, including lost ones */
+	struct loop_timer *timer; /* NULL: text is empty */
+	bool is_half;		  /* text was only an incomplete character */
 	void (*has_room)(void *data);
 	void *data;
 };
@@ -62,7 +62,7 @@ bool job_output_is_full(const struct job_output *output)
 	return output->text.length >= EVENT_BYTES;
 }
 
-/* Where text waits it is not known how much was left out of it: no more. */
+/* Lost bytes are counted only when no text waits: until then, `told` may be too small. */
 static void job_output_count_told(struct job_output *output, size_t length)
 {
 	output->told += length;
@@ -84,7 +84,7 @@ static void job_output_emit(struct job_output *output, size_t length)
 	node_emit(output->node, EVENT_OUTPUT, body);
 }
 
-/* Half a character waits for the rest of it, a moment. */
+/* An incomplete character waits one MOMENT for its other bytes. */
 static void send_event(struct job_output *output)
 {
 	size_t length = output->text.length < EVENT_BYTES ? output->text.length : EVENT_BYTES;
@@ -136,7 +136,7 @@ void job_output_add(struct job_output *output, const char *bytes, size_t length)
 	job_output_start_timer(output);
 }
 
-/* CAN gives up a sequence that is not whole; then the colours end. */
+/* CAN (\030) cancels an incomplete escape sequence; \033[m resets the colours. */
 void job_output_leave_out(struct job_output *output, uint64_t count, const char *file)
 {
 	output->added += count;

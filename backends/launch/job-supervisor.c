@@ -1,14 +1,14 @@
 /*
- * job-supervisor: one poll(2) over the terminal, the node, and the children's ends.
+ * job-supervisor: one poll(2) loop over the terminal, the node's socket and SIGCHLD.
  *
- * Output goes into a scrollback first, and from there to the node or the file.
- * When the node goes, the whole scrollback is written to the file, so that what
- * was on its way is not lost: with `waits` the terminal is not read while what
- * the reader has not taken fills the scrollback.
+ * Output goes into a scrollback first, and from there to the node or the file. When
+ * the node exits, the whole scrollback is written to the file, so that output in
+ * transit is not lost: with `waits`, the terminal is not read while the scrollback is
+ * full of output that the reader has not taken.
  *
- * The job's own end is looked at, told, and waited for only when the node has
- * seen it (or is gone): until then the node can still read from /proc how it
- * ended.
+ * When the job's process exits, the supervisor reports that, but reaps the process
+ * only after the node has acknowledged the exit (or is gone): until then the node can
+ * read the exit status from /proc.
  */
 #include "backends/launch/job-supervisor.h"
 
@@ -37,36 +37,36 @@
 
 /* From SIGTERM to SIGKILL; the question of quit names this time, too. */
 #define END_SECONDS 10.0
-/* Then all are killed, and who they leave behind, looked for so often. */
+/* Then all children are killed; their orphans are killed in later rounds, at this interval. */
 #define KILL_MILLISECONDS 20
-/* A node that does not say that it has seen the end. */
+/* Seconds to wait for the node's SUPERVISOR_SEEN. */
 #define SEEN_SECONDS 5.0
-/* Then the other descriptors have their turn. */
+/* Reads of the terminal before the other descriptors have their turn. */
 #define TURN_READS 16
 
 struct supervisor {
 	struct job_child job;
-	int node;    /* -1: gone */
-	int signals; /* SIGCHLD */
+	int node;    /* socket to the node; -1: gone */
+	int signals; /* signalfd(2) of SIGCHLD */
 	int log;     /* -1: not opened */
 	const char *log_path;
 	struct scrollback scrollback;
 	struct buffer input;
-	uint32_t typed;			     /* of the input, not told of yet */
-	struct supervisor_message_lost lost; /* not told of yet */
-	double waits;			     /* seconds; 0: not for the reader */
-	uint64_t taken;			     /* of the scrollback, by the reader */
-	double taken_at;		     /* when that was told last, or there was room */
-	bool is_diverted;		     /* all goes to the file as well */
+	uint32_t typed;			     /* bytes written to the terminal, not reported yet */
+	struct supervisor_message_lost lost; /* not reported yet */
+	double waits;			     /* seconds to wait for the reader; 0: none */
+	uint64_t taken;			     /* position up to which the reader has read */
+	double taken_at;		     /* time of the last report of it, or with room */
+	bool is_diverted;		     /* output goes to the file as well */
 	int status;			     /* of waitpid(2) */
-	bool has_ended;			     /* the job's process */
-	bool is_run_told;		     /* that it runs, or why not */
+	bool has_ended;			     /* the job's process has exited */
+	bool is_run_told;		     /* success or failure of execve(2) is reported */
 	bool is_end_told;
 	bool is_reaped;
-	bool is_empty;	/* no process is left */
-	bool is_silent; /* and nothing comes from the terminal any more */
-	double ended_at;
-	double kill_at; /* 0: not asked for */
+	bool is_empty;	 /* no process of the job is left */
+	bool is_silent;	 /* the last read has emptied the terminal */
+	double ended_at; /* 0: acknowledged by SUPERVISOR_SEEN */
+	double kill_at;	 /* time of SIGKILL; 0: none requested */
 };
 
 enum watched {
@@ -83,25 +83,25 @@ static void open_log(struct supervisor *supervisor)
 		supervisor->log =
 			open(supervisor->log_path,
 			     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0600);
-	/* Once is enough: another try would fail as well. */
+	/* One try only: a second one would fail as well. */
 	supervisor->log_path = "";
 }
 
-/* From now on we are alone. */
+/* The node is gone: the supervisor continues without one. */
 static void lose_node(struct supervisor *supervisor)
 {
 	if (supervisor->node < 0)
 		return;
 	close(supervisor->node);
 	supervisor->node = -1;
-	/* A job that was not begun yet is not begun without a node. */
+	/* Without a node, a job whose program has not begun is not begun. */
 	if (supervisor->job.gate >= 0)
 		supervisor->log_path = "";
 	job_child_forbid(&supervisor->job);
 	scrollback_rewind(&supervisor->scrollback);
 }
 
-/* False: the node takes nothing now. */
+/* False: the socket is full, try again later. */
 static bool job_supervisor_send_packet(struct supervisor *supervisor,
 				       enum supervisor_message_kind kind, const void *bytes,
 				       size_t length)
@@ -125,7 +125,7 @@ static bool job_supervisor_send_packet(struct supervisor *supervisor,
 	return true;
 }
 
-/* True when nothing of it waits any more. */
+/* Sends the waiting output; true: all of it was sent. */
 static bool job_supervisor_send_output(struct supervisor *supervisor)
 {
 	char bytes[SUPERVISOR_DATA_MAXIMUM];
@@ -148,13 +148,13 @@ static bool job_supervisor_send_output(struct supervisor *supervisor)
 	return true;
 }
 
-/* Output that a reader waited for and did not get. */
+/* Whether a reader (`waits`) has not read all output. */
 static bool is_owed(const struct supervisor *supervisor)
 {
 	return supervisor->waits > 0 && supervisor->taken < supervisor->scrollback.end;
 }
 
-/* A full disk must not hold the job up: what does not fit is left out. */
+/* Writes the output to the file; ignores errors, since a full disk must not block the job. */
 static void write_output(struct supervisor *supervisor)
 {
 	char bytes[SUPERVISOR_DATA_MAXIMUM];
@@ -170,7 +170,8 @@ static void write_output(struct supervisor *supervisor)
 	}
 }
 
-/* Of the job, and those that were left to us; 0: only to count them. */
+/* Sends a signal to all children: the job's process and adopted orphans; 0: none. Returns
+ * their number. */
 static int signal_children(int number)
 {
 	char path[64];
@@ -190,7 +191,7 @@ static int signal_children(int number)
 	return count;
 }
 
-/* The job's process is one of our children until it is waited for. */
+/* The job's process counts as a child until it is reaped. */
 static bool send_end(struct supervisor *supervisor)
 {
 	struct supervisor_message_end end = {
@@ -201,7 +202,7 @@ static bool send_end(struct supervisor *supervisor)
 	return job_supervisor_send_packet(supervisor, SUPERVISOR_ENDED, &end, sizeof(end));
 }
 
-/* Output of the job before the messages about that output. */
+/* Sends the output before the message that the job has ended. */
 static void job_supervisor_send_some(struct supervisor *supervisor)
 {
 	if (supervisor->typed > 0 &&
@@ -216,7 +217,7 @@ static void job_supervisor_send_some(struct supervisor *supervisor)
 		supervisor->is_end_told = send_end(supervisor);
 }
 
-/* The job has to wait: what the reader has not taken fills the scrollback. */
+/* Whether the terminal must not be read: the scrollback is full of output not taken yet. */
 static bool is_held_up(const struct supervisor *supervisor)
 {
 	return supervisor->waits > 0 && supervisor->node >= 0 && !supervisor->is_diverted &&
@@ -224,7 +225,7 @@ static bool is_held_up(const struct supervisor *supervisor)
 		       SCROLLBACK_BYTES;
 }
 
-/* From what the reader lacks on; the same bytes still go to the node. */
+/* Writes the output that the reader has not taken to the file; it is still sent to the node. */
 static void keep_output(struct supervisor *supervisor)
 {
 	struct scrollback *scrollback = &supervisor->scrollback;
@@ -244,7 +245,7 @@ static void keep_output(struct supervisor *supervisor)
 	scrollback->sent = sent;
 }
 
-/* A reader that has stopped for good does not hold the job up for good. */
+/* After `waits` seconds without a reading reader, output goes to the file: the job continues. */
 static void divert_if_due(struct supervisor *supervisor)
 {
 	if (!is_held_up(supervisor)) {
@@ -273,7 +274,7 @@ static void take_taken(struct supervisor *supervisor, const char *bytes, size_t 
 	supervisor->taken_at = loop_now();
 }
 
-/* True: there may be more. */
+/* Reads the terminal; true: there may be more. */
 static bool job_supervisor_read_terminal(struct supervisor *supervisor)
 {
 	char bytes[SUPERVISOR_MAXIMUM];
@@ -308,7 +309,8 @@ static void write_terminal(struct supervisor *supervisor)
 	}
 }
 
-/* Those of killed children are ours then, and die in the next round. */
+/* The children of killed children become the supervisor's (subreaper), and are killed in the
+ * next round. */
 static void kill_if_due(struct supervisor *supervisor)
 {
 	if (supervisor->kill_at <= 0 || loop_now() < supervisor->kill_at)
@@ -396,7 +398,7 @@ static void read_node(struct supervisor *supervisor)
 	}
 }
 
-/* A program that could not be run is no job. */
+/* Reports SUPERVISOR_REFUSED if execve(2) has failed. */
 static void take_outcome(struct supervisor *supervisor)
 {
 	int number = job_child_outcome(&supervisor->job);
@@ -406,7 +408,7 @@ static void take_outcome(struct supervisor *supervisor)
 								     &number, sizeof(number));
 }
 
-/* The node may look at it while it is a zombie. */
+/* Whether the job's process may be reaped; the node reads the zombie in /proc until then. */
 static bool may_reap(const struct supervisor *supervisor)
 {
 	return supervisor->node < 0 || supervisor->ended_at == 0 ||
@@ -422,8 +424,8 @@ static void note_end(struct supervisor *supervisor, const siginfo_t *about)
 }
 
 /*
- * Nobody could bring back a job that ^Z has stopped: it is no shell's. One
- * that somebody stopped on purpose (SIGSTOP) stays so.
+ * Resumes a job that ^Z (SIGTSTP) has stopped: without a shell the user could not
+ * (fg). A job stopped by SIGSTOP stays stopped.
  */
 static void job_supervisor_take_stop(struct supervisor *supervisor, const siginfo_t *about)
 {
@@ -520,12 +522,12 @@ static void job_supervisor_turn(struct supervisor *supervisor)
 {
 	wait_for_events(supervisor);
 	reap(supervisor);
-	/* That it ran is told before that it ended. */
+	/* The result of execve(2) is reported before the exit. */
 	if (supervisor->has_ended && supervisor->job.failure >= 0)
 		take_outcome(supervisor);
 	write_terminal(supervisor);
 	divert_if_due(supervisor);
-	/* What comes now would take the place of what is not written yet. */
+	/* Written first: new output would overwrite it in the scrollback. */
 	if (supervisor->node < 0)
 		write_output(supervisor);
 	supervisor->is_silent = !job_supervisor_read_terminal(supervisor);
@@ -533,12 +535,12 @@ static void job_supervisor_turn(struct supervisor *supervisor)
 	job_supervisor_send_some(supervisor);
 	if (supervisor->node >= 0)
 		return;
-	/* Who is still there decides whether anything is worth keeping. */
+	/* The file is opened only if processes are left, or a reader lacks output. */
 	reap(supervisor);
 	write_output(supervisor);
 }
 
-/* The node hears the last of it. */
+/* Whether the supervisor may exit; sends SUPERVISOR_EMPTY to the node before. */
 static bool job_supervisor_is_over(struct supervisor *supervisor)
 {
 	if (!supervisor->is_empty || !supervisor->is_silent)
@@ -555,7 +557,7 @@ static void job_supervisor_prepare(struct supervisor *supervisor)
 	sigset_t all;
 	sigset_t child;
 
-	/* Whatever somebody sends us, the job is not to suffer from it. */
+	/* Signals to the supervisor must not end the job. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	sigemptyset(&child);
@@ -585,7 +587,7 @@ static int job_supervisor_start(struct supervisor *supervisor, char **words)
 	if (options.input >= 0)
 		fcntl(options.input, F_SETFD, FD_CLOEXEC);
 	result = job_child_start(&supervisor->job, &options);
-	/* Only the job reads it. */
+	/* Only the job's process reads this descriptor. */
 	if (options.input >= 0)
 		close(options.input);
 	if (result != 0)

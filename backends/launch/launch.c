@@ -38,37 +38,37 @@
 #define ROWS_DEFAULT 24
 #define COLUMNS_DEFAULT 80
 #define SIZE_MAXIMUM 1000
-/* What is typed waits here for a program that does not read. */
+/* Bytes of input that wait while the job does not read. */
 #define TYPED_MAXIMUM ((size_t)1 << 20)
 #define WAITS_MAXIMUM 86400.0
-/* A supervisor that takes no packet is asked again. */
+/* Seconds until a packet is sent again after a full socket. */
 #define RETRY_SECONDS 0.05
-/* Packets that are taken before the rest of the loop has its turn. */
+/* Packets received per turn of the loop, at most. */
 #define TURN_PACKETS 16
 
 struct launch {
 	struct node *node;
 	pid_t supervisor;	  /* 0: none */
-	int socket;		  /* -1: none, or it is gone */
-	struct loop_watch *watch; /* NULL: what comes may wait */
-	struct exit_watch *exit;  /* the supervisor's */
+	int socket;		  /* to the supervisor; -1: none */
+	struct loop_watch *watch; /* NULL: not read while the output is full */
+	struct exit_watch *exit;  /* of the supervisor */
 	struct launched state;
 	struct job_output *out;
 	struct buffer typed; /* not sent to the supervisor yet */
-	size_t untyped;	     /* bytes there, not told to be typed yet */
-	uint64_t taken;	     /* bytes of output that its reader has taken */
+	size_t untyped;	     /* bytes that the supervisor has not reported as typed */
+	uint64_t taken;	     /* bytes of output that the user's reader has taken */
 	bool is_taken_told;
-	struct loop_timer *retry; /* NULL: not needed */
+	struct loop_timer *retry; /* sends waiting packets again; NULL: none wait */
 	struct launched_programs *starts;
 	struct message request; /* `launch`, not answered yet */
-	bool is_asked;
+	bool is_asked;		/* `request` is valid */
 	bool has_status;
-	int status; /* of the job's process, as of waitpid(2) */
+	int status; /* of waitpid(2), of the job's process */
 };
 
 static void on_packet(int fd, int events, void *data);
 
-/* What the screen cannot take yet waits where it is. */
+/* Reads the supervisor's socket again, since the output has room. */
 static void on_room(void *data)
 {
 	struct launch *launch = data;
@@ -144,7 +144,7 @@ static void launch_tell(struct launch *launch)
 	node_emit(launch->node, EVENT_JOB, launched_to_json(&launch->state));
 }
 
-/* The first request is answered once it is known what became of it. */
+/* Answers `launch`, after the result of the execve(2) is known. */
 static void launch_answer(struct launch *launch, const char *error)
 {
 	if (!launch->is_asked)
@@ -198,7 +198,7 @@ static void tell_taken(struct launch *launch)
 		retry_later(launch);
 }
 
-/* As much as the supervisor has room for. */
+/* Sends as much input as the supervisor has room for. */
 static void type_some(struct launch *launch)
 {
 	while (launch->typed.length > 0 && launch->untyped < SUPERVISOR_INPUT_MAXIMUM) {
@@ -256,7 +256,7 @@ static void launch_take_end(struct launch *launch, const char *bytes, size_t len
 		state->exit_code = WEXITSTATUS(status);
 	launch->status = status;
 	launch->has_status = true;
-	/* If it is a rank, its end is told before that of all. */
+	/* If the process is a rank, its exit is reported before the job's. */
 	process_table_check(node_process_table(launch->node), state->pid);
 	launch_tell(launch);
 	launch_send_packet(launch, SUPERVISOR_SEEN, NULL, 0);
@@ -270,7 +270,8 @@ static void take_empty(struct launch *launch)
 	launch_tell(launch);
 }
 
-/* For those who see a rank print there; it may have ended already. */
+/* Sets the path of the job's terminal, by which a rank's output is recognised; the process may
+ * have exited already. */
 static void name_terminal(struct launch *launch)
 {
 	char path[64];
@@ -280,7 +281,7 @@ static void name_terminal(struct launch *launch)
 		launch->state.terminal = xstrdup(path);
 }
 
-/* A number that a packet carries; 0 where it does not. */
+/* Returns the int of a packet; 0: the packet has none. */
 static int launch_take_number(const char *bytes, size_t length)
 {
 	int number = 0;
@@ -343,7 +344,7 @@ static void launch_take_packet(struct launch *launch, const char *packet, size_t
 	}
 }
 
-/* It said all that it had to say, or was killed. */
+/* The supervisor has exited, or was killed. */
 static void lose_supervisor(struct launch *launch)
 {
 	close_socket(launch);
@@ -385,7 +386,7 @@ static void on_supervisor_ended(pid_t pid, void *data)
 	waitpid(pid, &(int){ 0 }, WNOHANG);
 }
 
-/* "DIR/20250131-235959-4183.log"; NULL: nothing can be kept. free() it. */
+/* Returns "DIR/20250131-235959-4183.log", to free(); NULL: no folder for the file. */
 static char *make_log_path(struct node *node)
 {
 	struct error error = ERROR_INIT;
@@ -414,7 +415,7 @@ static uint16_t launch_size_of(const struct message *request, const char *key, i
 	return value > 0 && value <= SIZE_MAXIMUM ? (uint16_t)value : (uint16_t)fallback;
 }
 
-/* Seconds that the job waits for a reader that reads nothing; 0: not at all. */
+/* Returns the seconds that the job waits for a reader that does not read; 0: none. */
 static double waits_of(const struct message *request)
 {
 	double waits = json_get_real(request->body, "waits", 0);
@@ -424,7 +425,7 @@ static double waits_of(const struct message *request)
 
 #define OWNED_WORDS 5
 
-/* The supervisor's words, ending in NULL; the strings are lent. */
+/* Returns the supervisor's argv, to free(); its strings belong to launch, request and owned. */
 static char **make_words(const struct launch *launch, const struct message *request, int input,
 			 char **owned)
 {
@@ -451,7 +452,7 @@ static char **make_words(const struct launch *launch, const struct message *requ
 	return words;
 }
 
-/* It inherits the socket as its standard input, and what is the job's. */
+/* The supervisor inherits the socket as standard input, and the job's input descriptor. */
 static int spawn_supervisor(struct launch *launch, char **words, int end, int input)
 {
 	posix_spawn_file_actions_t actions;
@@ -460,7 +461,7 @@ static int spawn_supervisor(struct launch *launch, char **words, int end, int in
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, end, STDIN_FILENO);
-	/* The same number: it is not closed then. */
+	/* dup2 to the same number removes FD_CLOEXEC. */
 	if (input >= 0)
 		posix_spawn_file_actions_adddup2(&actions, input, input);
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
@@ -518,7 +519,7 @@ static int launch_check_words(const json_t *argv, struct error *error)
 	return 0;
 }
 
-/* Those that ranks are to have when they come; none where none are named. */
+/* Sets the breakpoints that new ranks get; without "breakpoints", nothing changes. */
 static int take_breakpoints(struct launch *launch, const struct message *request,
 			    struct error *error)
 {
@@ -526,7 +527,7 @@ static int take_breakpoints(struct launch *launch, const struct message *request
 
 	if (!list)
 		return 0;
-	/* Before anything runs; what comes later is refused by the ranks. */
+	/* Checked before the job starts; later errors are reported for each rank. */
 	if (breakpoint_table_check(list, error) < 0)
 		return -1;
 	return launched_programs_set(launch->starts, list, launch->supervisor, error);
@@ -565,7 +566,7 @@ void launch_request(struct node *node, const struct message *request)
 	launch->is_asked = true;
 }
 
-/* False: there is no job to talk to, and the request is answered. */
+/* False: no job runs, and the request is answered. */
 static bool check_job(struct launch *launch, const struct message *request)
 {
 	if (launch->socket >= 0)
@@ -580,7 +581,7 @@ static void launch_respond(struct launch *launch, const struct message *request,
 	node_respond(launch->node, request, NULL, result < 0 ? "The job takes nothing now." : NULL);
 }
 
-/* All of it, or nothing. */
+/* Takes all of the input, or refuses all of it. */
 static void launch_take_input(struct launch *launch, const struct message *request,
 			      const char *data, size_t length)
 {
@@ -611,7 +612,7 @@ void launch_taken_request(struct node *node, const struct message *request)
 	struct launch *launch = node_launch(node);
 	int64_t taken = json_get_integer(request->body, "bytes", 0);
 
-	/* Of a job that has ended the rest is read, too. */
+	/* Also valid after the job's end: its last output is still read. */
 	if (taken > 0 && (uint64_t)taken > launch->taken) {
 		launch->taken = (uint64_t)taken;
 		launch->is_taken_told = false;
@@ -654,7 +655,7 @@ void launch_end_request(struct node *node, const struct message *request)
 
 	if (!check_job(launch, request))
 		return;
-	/* What a debugger holds would not hear of it. */
+	/* Ranks stopped by a debugger would not handle the signal. */
 	process_table_release(node_process_table(node));
 	launch_respond(launch, request,
 		       launch_send_packet(launch, SUPERVISOR_END, &is_killed, sizeof(is_killed)));

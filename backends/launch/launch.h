@@ -1,11 +1,10 @@
 /*
- * launch: the job that this node was asked to start, on a terminal that its
- * supervisor (job-supervisor.h) holds. Serves the requests `launch`, `jobInput`,
- * `jobTaken`, `jobResize`, `jobBreakpoints` and `jobEnd`, and tells what the
- * job prints and how it ends.
+ * launch: the job that this node has launched, through a supervisor that has the job's
+ * terminal (job-supervisor.h). Serves the requests `launch`, `jobInput`, `jobTaken`,
+ * `jobResize`, `jobBreakpoints` and `jobEnd`, and reports the job's output and exit.
  *
- * The node is an ancestor of all that the job is made of, so it may trace it
- * where Yama lets only those (ptrace_scope 1).
+ * The node is an ancestor of all processes of the job, so it may trace them under
+ * Yama's ptrace_scope 1.
  */
 #ifndef BACKENDS_LAUNCH_LAUNCH_H
 #define BACKENDS_LAUNCH_LAUNCH_H
@@ -22,16 +21,16 @@ struct launch *launch_new(struct node *node);
 /* The job keeps running. */
 void launch_free(struct launch *launch);
 
-/* The process that all of the job are below of; 0: no job was started. */
+/* Returns the pid of the supervisor, the ancestor of all processes of the job; 0: no job. */
 pid_t launch_root(const struct launch *launch);
-/* How the process that was started ended, as its status of waitpid(2); false:
- * it is not that one, or it is not known yet. */
+/* Sets *status to the status of waitpid(2) of the job's process. False: pid is another
+ * process, or has not exited. */
 bool launch_ended(const struct launch *launch, pid_t pid, int *status);
 
-/* Lends what follows the job's programs; NULL where launch is. */
+/* Returns the tracer of the job's programs; NULL if launch is NULL. */
 struct launched_programs *launch_starts(const struct launch *launch);
 
-/* As requests.c calls handlers. */
+/* The handlers of requests.c. */
 void launch_request(struct node *node, const struct message *request);
 void launch_input_request(struct node *node, const struct message *request);
 void launch_taken_request(struct node *node, const struct message *request);

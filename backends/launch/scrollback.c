@@ -17,13 +17,13 @@ void scrollback_clear(struct scrollback *scrollback)
 	*scrollback = (struct scrollback){ .bytes = NULL };
 }
 
-/* Position of the oldest byte that is there. */
+/* Returns the position of the oldest byte in the ring. */
 static uint64_t scrollback_start(const struct scrollback *scrollback)
 {
 	return scrollback->end > SCROLLBACK_BYTES ? scrollback->end - SCROLLBACK_BYTES : 0;
 }
 
-/* How many bytes from a position on lie in one piece. */
+/* Returns how many of length bytes from a position on are contiguous in the ring. */
 static size_t piece(uint64_t position, size_t length)
 {
 	size_t left = SCROLLBACK_BYTES - (size_t)(position % SCROLLBACK_BYTES);
