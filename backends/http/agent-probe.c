@@ -19,7 +19,7 @@
 #define ANSWER_MAXIMUM (1u << 20)
 #define SILENT "Its agent does not answer."
 
-/* 0: it can be read or written; -1: time is up. */
+/* Waits until fd has one of the events; -1: none before `until`. */
 static int agent_probe_wait_for(int fd, short events, double until)
 {
 	struct pollfd waiting = { .fd = fd, .events = events };
@@ -66,7 +66,7 @@ static int agent_probe_ask(int fd, const char *path, double until)
 	return send(fd, request, (size_t)length, MSG_NOSIGNAL) == length ? 0 : -1;
 }
 
-/* All that comes until the other end closes. */
+/* Reads until the peer closes; -1: an error, no end in time, or too many bytes. */
 static int agent_probe_read_all(int fd, struct buffer *out, double until)
 {
 	char bytes[4096];

@@ -1,6 +1,6 @@
 /*
- * agent-probe: one GET to the agent of a process, for a caller that can wait
- * (`doctor`). Does not load libcurl.
+ * agent-probe: one blocking GET to the agent of a process (`doctor`). Does not load
+ * libcurl.
  */
 #ifndef BACKENDS_HTTP_AGENT_PROBE_H
 #define BACKENDS_HTTP_AGENT_PROBE_H
@@ -11,8 +11,8 @@ struct error;
 struct process;
 
 /*
- * GET on the socket below the process's /tmp. NULL: no agent, or no answer with
- * status 200 within that time.
+ * Sends GET path to the agent's Unix socket. Returns the JSON of the answer; NULL: no
+ * agent, or no answer with status 200 within `seconds`; error is set.
  */
 json_t *agent_probe(const struct process *process, const char *path, double seconds,
 		    struct error *error);

@@ -17,10 +17,10 @@
 #include "base/json.h"
 #include "base/loop.h"
 
-/* An agent that serves as many as it can is asked again so soon, so long. */
+/* Seconds during which a busy agent (503) is asked again, and the interval. */
 #define BUSY_SECONDS 3.0
 #define AGAIN_SECONDS 0.05
-/* The end of a session is waited for so long; then it ends by itself. */
+/* Seconds to wait for the answer to `disconnect`; the agent ends an unused session itself. */
 #define LEAVE_SECONDS LINGER_SECONDS
 
 struct agent_request *agent_request_new(struct agent *agent, const struct message *request,
@@ -88,12 +88,12 @@ void agent_request_answer(struct agent_request *query, json_t *body, const struc
 	agent_request_respond(query, NULL, error);
 }
 
-/* It is in no list any more. */
+/* Ends a request that was removed from agent->requests. */
 static void agent_requests_complete(struct agent_request *query, json_t *body,
 				    const struct error *error)
 {
 	query->done(query, body, error);
-	/* Each request of the screen gets an answer. */
+	/* Each request of the screen gets an answer, even if `done` sent none. */
 	agent_request_respond(query, NULL, error);
 	agent_request_free(query);
 }
@@ -110,7 +110,7 @@ static void agent_requests_finish(struct agent_request *query, json_t *body,
 }
 
 static const struct {
-	bool is_vital; /* without the answer there is no connection */
+	bool is_vital; /* a failure ends the connection */
 	bool is_dap;
 	bool needs_session;
 } kinds[] = {
@@ -149,7 +149,7 @@ void agent_requests_fail(struct agent *agent, const char *why)
 
 	error_set(&error, "%s", why);
 	fail_all(agent, &error);
-	/* What failed may have asked for more; that waits for a session. */
+	/* Failed requests may have added new ones, which wait for a session. */
 	while (agent->state == AGENT_OVER && agent->requests)
 		fail_all(agent, &error);
 }
@@ -177,7 +177,7 @@ static const enum agent_request_failure failures[] = {
 	[HTTP_UNREADABLE] = AGENT_REQUEST_REFUSED,
 };
 
-/* The system's are none of a job's own. */
+/* Certificates of a job are usually not among the system's trusted ones. */
 static const char *hint(const struct agent *agent, const struct http_answer *answer)
 {
 	if (answer->outcome != HTTP_DISTRUSTED)
@@ -192,7 +192,7 @@ static void agent_requests_explain(const struct agent *agent, const struct http_
 {
 	size_t length = strlen(answer->why);
 
-	/* libcurl ends some of its sentences itself. */
+	/* Some of libcurl's messages end with a full stop. */
 	if (length > 0 && answer->why[length - 1] == '.')
 		length--;
 	if (answer->outcome == HTTP_UNREACHABLE && error_is_set(&agent->way.refused))
@@ -202,7 +202,7 @@ static void agent_requests_explain(const struct agent *agent, const struct http_
 			  answer->why, hint(agent, answer));
 }
 
-/* The failure ends the connection. */
+/* Whether the failure ends the connection. */
 static bool is_lost(const struct agent_request *query, const struct http_answer *answer)
 {
 	return answer->outcome == HTTP_UNREACHABLE ||
@@ -228,7 +228,7 @@ static void fail(struct agent_request *query, const struct http_answer *answer)
 		agent_note_silence(agent, true);
 }
 
-/* Its events and their last number are one object for `done`. */
+/* Reads the answer; the events and the `after` of the next poll become one object. */
 static void agent_requests_read_answer(struct agent_request *query, struct agent_message *reply,
 				       const struct http_answer *answer, struct error *error)
 {
@@ -266,7 +266,7 @@ static void agent_requests_settle(struct agent_request *query, const struct http
 		agent_end(agent, error.message);
 	else if (was_vital && reply.kind != AGENT_MESSAGE_DONE)
 		agent_lose(agent, error.message);
-	/* To a plain request 404 says nothing of the session. */
+	/* The 404 of a plain request does not mean that the session has ended. */
 	else if (reply.kind == AGENT_MESSAGE_OVER && !was_plain)
 		agent_lose(agent, error.message);
 	agent_message_clear(&reply);
@@ -284,9 +284,8 @@ static void agent_requests_on_again(void *data)
 }
 
 /*
- * Others keep the agent busy (503): nothing of this was begun, and it will be
- * taken once there is room. Where the session ends meanwhile it waits for the
- * next one, as any other.
+ * Other clients keep the agent busy (503): the agent has not begun the request, so it is
+ * sent again. If the session ends meanwhile, the request waits for the next one.
  */
 static bool tries_again(struct agent_request *query, const struct http_answer *answer)
 {
@@ -366,7 +365,7 @@ static void post(struct agent_request *query, const char *path, const json_t *ob
 		agent_end(agent, error.message);
 }
 
-/* A session takes each number once, so that it can be sent again. */
+/* `once`: a session takes each number once, so that a request can be sent again safely. */
 static char *dap_path(const struct agent_request *query)
 {
 	const struct agent *agent = query->agent;
@@ -408,7 +407,7 @@ static void begin(struct agent_request *query)
 	query->sent_arguments = arguments;
 	if (query->busy_until == 0)
 		query->busy_until = loop_now() + BUSY_SECONDS;
-	/* It may be answered, and gone, before these return. */
+	/* These may call `done` and free query before they return. */
 	if (kinds[query->kind].is_dap)
 		post_dap(query, command, arguments);
 	else
@@ -448,7 +447,7 @@ static struct agent_request *find_waiting(const struct agent *agent)
 {
 	struct agent_request *found = NULL;
 
-	/* The newest are first. */
+	/* The list begins with the newest request. */
 	for (struct agent_request *one = agent->requests; one; one = one->next)
 		if (one->command && !one->again)
 			found = one;
@@ -464,10 +463,10 @@ void agent_requests_begin(struct agent *agent)
 }
 
 /*
- * Leaving
+ * The end of a session
  */
 
-/* What is left of an agent until its session has ended. */
+/* The part of a freed agent that lives until its session has ended. */
 struct leaving {
 	struct http_client *client;
 	struct agent_endpoint way;

@@ -13,7 +13,7 @@
 #include "base/loop.h"
 #include "protocol/message.h"
 
-/* A thread that runs Python stands by then. */
+/* Seconds within which a thread that runs Python stops. */
 #define STAND_SECONDS 0.25
 
 static struct stopped_thread *find_halt(const struct agent *agent, const struct message *request,
@@ -46,8 +46,8 @@ static json_t *agent_resume_make_arguments(const struct stopped_thread *stopped,
 	return arguments;
 }
 
-/* Its process is about to end, or has: nothing stands there. Of one elsewhere
- * nothing else is known than that it is not reached. */
+/* Whether the process has exited or is about to: no thread is stopped any more. An agent
+ * that is reached by TCP counts as exited when the connection is lost. */
 static bool agent_resume_has_ended(struct agent *agent)
 {
 	struct error none = ERROR_INIT;
@@ -56,13 +56,13 @@ static bool agent_resume_has_ended(struct agent *agent)
 	       error_is_set(&agent->way.refused) || agent_endpoint_find(&agent->way, &none) < 0;
 }
 
-/* Its stop may be another by now: only the one that was meant is over. */
+/* The thread may have stopped again meanwhile: releases only the stop of the request. */
 static void agent_resume_on_gone(struct agent_request *query, json_t *body,
 				 const struct error *error)
 {
 	int64_t thread = json_get_integer(query->context, "thread", 0);
 
-	/* It may end before the answer is out. */
+	/* The process may exit before the agent has answered. */
 	if (query->failure == AGENT_REQUEST_LOST && agent_resume_has_ended(query->agent))
 		error = NULL;
 	if (!error)
@@ -70,7 +70,7 @@ static void agent_resume_on_gone(struct agent_request *query, json_t *body,
 	agent_request_answer(query, body, error);
 }
 
-/* Whether a thread may stop for it still, an event may tell. */
+/* A thread may still stop for the withdrawn pause; then `stopped` reports that. */
 static void on_withdrawn(struct agent_request *query, json_t *body, const struct error *error)
 {
 	struct agent *agent = query->agent;
@@ -86,7 +86,7 @@ static void on_withdrawn(struct agent_request *query, json_t *body, const struct
 static void on_paused(struct agent_request *query, json_t *body, const struct error *error);
 static void on_threads(struct agent_request *query, json_t *body, const struct error *error);
 
-/* The agent takes requests in any order: it must have the pause before. */
+/* The agent takes requests in any order: a pause must be answered before its withdrawal. */
 static bool is_pause_under_way(const struct agent *agent)
 {
 	for (const struct agent_request *one = agent->requests; one; one = one->next)
@@ -103,7 +103,7 @@ static void send_withdrawal(struct agent_request *query)
 	agent_request_send(query, "continue", arguments, AGENT_SECONDS);
 }
 
-/* A pause that has not come. A stop that came meanwhile is resumed from. */
+/* Withdraws a pause before the thread has stopped. If it has stopped meanwhile, it resumes. */
 static int withdraw_pause(struct agent *agent, const struct message *request)
 {
 	struct agent_request *query = agent_request_new(agent, request, on_withdrawn);
@@ -114,7 +114,7 @@ static int withdraw_pause(struct agent *agent, const struct message *request)
 	return 0;
 }
 
-/* Those that withdraw_pause() has left idle. */
+/* Sends the withdrawals that withdraw_pause() has not sent. */
 static void send_withdrawals(struct agent *agent)
 {
 	struct agent_request *one = agent->requests;
@@ -125,7 +125,7 @@ static void send_withdrawals(struct agent *agent)
 			continue;
 		}
 		send_withdrawal(one);
-		/* What fails at once may have changed the list. */
+		/* A request that fails at once may have changed the list. */
 		one = agent->requests;
 	}
 }
@@ -154,7 +154,7 @@ int agent_resume_go(struct agent *agent, enum request_kind kind, const struct me
 	return 0;
 }
 
-/* DAP asks first where one can go to. */
+/* DAP needs a target (gotoTargets) before `goto`. */
 static void agent_resume_on_targets(struct agent_request *query, json_t *body,
 				    const struct error *error)
 {
@@ -262,7 +262,7 @@ int agent_resume_pause(struct agent *agent, const struct message *request, struc
 	json_t *arguments;
 
 	(void)error;
-	/* Nothing of what stands already. */
+	/* The thread is stopped already. */
 	if (stopped_threads_find(agent, tid > 0 ? (pid_t)tid : agent->base.pid)) {
 		node_respond(agent->base.node, request, NULL, NULL);
 		return 0;

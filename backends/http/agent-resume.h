@@ -1,5 +1,5 @@
 /*
- * agent-resume: what stops a process by its agent, and lets it go on.
+ * agent-resume: pauses, steps and resumes the threads of a process through its agent.
  */
 #ifndef BACKENDS_HTTP_AGENT_RESUME_H
 #define BACKENDS_HTTP_AGENT_RESUME_H
@@ -10,13 +10,13 @@ struct agent;
 struct error;
 struct message;
 
-/* continue, next, stepIn, stepOut, until */
+/* Serves continue, next, stepIn, stepOut, until. -1: not started, error is set. */
 int agent_resume_go(struct agent *agent, enum request_kind kind, const struct message *request,
 		    struct error *error);
 int agent_resume_jump(struct agent *agent, const struct message *request, struct error *error);
 int agent_resume_pause(struct agent *agent, const struct message *request, struct error *error);
-/* The request's thread as the agent calls it, the main one unless it names
- * one; 0: it is not known. */
+/* Returns the agent's number of the request's thread, by default the main thread; 0:
+ * unknown. */
 int64_t agent_resume_thread(const struct agent *agent, const struct message *request);
 
 #endif

@@ -14,7 +14,7 @@
 #include "protocol/sample.h"
 #include "protocol/stack.h"
 
-/* Then who follows is told that it is silent, and asks again. */
+/* Seconds until a sample fails, and the number of pending samples of an agent. */
 #define SAMPLE_SECONDS 3.0
 #define SAMPLES_MAXIMUM 2
 
@@ -87,7 +87,7 @@ static void read_thread(struct agent *agent, const json_t *told, struct process_
 	thread->stack = read_stack(node_stacks(agent->base.node), json_object_get(told, "frames"));
 }
 
-/* Whatever it says is bounded. */
+/* Reads the threads; their number is limited. */
 static void agent_stacks_read_threads(struct agent *agent, const json_t *body,
 				      struct process_sample *sample)
 {
@@ -118,7 +118,7 @@ static void on_stacks(struct agent_request *query, json_t *body, const struct er
 int agent_stacks_send(struct agent *agent, const struct message *request, struct error *error)
 {
 	(void)error;
-	/* Who follows it asks again, whether it answers or not. */
+	/* This sample is dropped: the sampler asks again in the next period. */
 	if (agent->sampling >= SAMPLES_MAXIMUM) {
 		node_respond(agent->base.node, request, NULL, NULL);
 		return 0;

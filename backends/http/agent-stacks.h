@@ -1,6 +1,6 @@
 /*
- * agent-stacks: stacks of a process that is on another machine, or that cannot be
- * read from outside, as its agent tells them.
+ * agent-stacks: samples from the agent, for a process on another machine or one whose
+ * memory cannot be read.
  */
 #ifndef BACKENDS_HTTP_AGENT_STACKS_H
 #define BACKENDS_HTTP_AGENT_STACKS_H
@@ -11,7 +11,7 @@ struct agent;
 struct error;
 struct message;
 
-/* The request `sample` to one process. */
+/* Serves the request `sample` for one process. */
 int agent_stacks_send(struct agent *agent, const struct message *request, struct error *error);
 
 #endif

@@ -16,15 +16,15 @@
 #include "protocol/tensorslice.h"
 #include "protocol/variable.h"
 
-/* The agent's own, and what it has to notice that they are over. */
+/* Seconds: the agent's default and maximum, and the extra time for its answer. */
 #define SECONDS 30.0
 #define SECONDS_MAXIMUM 3600.0
 #define GRACE_SECONDS 5.0
-/* Of base64. */
+/* Characters of base64. */
 #define DATA_LENGTH_MAXIMUM (TENSOR_DATA_MAXIMUM / 3 * 4 + 8)
 
 /*
- * What is asked
+ * Requests
  */
 
 static const char *const passed[] = {
@@ -53,7 +53,7 @@ static int agent_tensors_send(struct agent *agent, const struct message *request
 	if (!json_get_string(request->body, "expression", NULL))
 		return error_set(error,
 				 "Its agent reads what an \"expression\" names, no address.");
-	/* Of the main one it need not be known yet what the agent calls it. */
+	/* The main thread needs no number, which may not be known yet. */
 	if (tid != 0 && tid != agent->base.pid) {
 		thread = agent_resume_thread(agent, request);
 		if (thread <= 0)
@@ -71,7 +71,7 @@ static int agent_tensors_send(struct agent *agent, const struct message *request
 }
 
 /*
- * What is answered: nothing of it is passed on that was not read
+ * Answers: only parsed and checked values are passed on
  */
 
 static json_t *make_value(const json_t *told)
@@ -103,7 +103,7 @@ static json_t *agent_tensors_make_frame(const json_t *told)
 	return frame;
 }
 
-/* NULL and a sentence: it makes no sense. */
+/* NULL: not a valid tensor, error is set. */
 static json_t *make_tensor(const json_t *told, struct error *error)
 {
 	struct tensor tensor;

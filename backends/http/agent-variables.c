@@ -1,5 +1,5 @@
 /*
- * agent-variables: the variables of frames that stand, what values hold, and sources.
+ * agent-variables: variables of stopped frames, children of values, and sources.
  */
 #include "backends/http/agent-evaluate.h"
 
@@ -17,8 +17,8 @@
 #include "protocol/variable.h"
 
 /*
- * The agent opens values by numbers of its own. They travel as addresses that
- * no object has: the upper half is the kernel's.
+ * The agent's variablesReference numbers are sent as addresses that no object can have:
+ * they are in the kernel's half of the address space.
  */
 #define REFERENCE_BASE UINT64_C(0xff00000000000000)
 #define REFERENCE_MAXIMUM (INT64_C(1) << 48)
@@ -44,7 +44,7 @@ int64_t agent_child_count(const json_t *told)
 	if (agent_address(told) == 0 || named < 0 || indexed < 0 || named > INT_MAX ||
 	    indexed > INT_MAX)
 		return -1;
-	/* Of an object it does not count them; there is one at least. */
+	/* The agent does not count the children of objects; there is at least one. */
 	return named + indexed > 0 ? named + indexed : 1;
 }
 
@@ -91,7 +91,7 @@ static void read_variable(struct variable_list *list, const json_t *told, enum v
 	variable->child_count = agent_child_count(told);
 }
 
-/* The agent does not count what objects have: the last page tells. */
+/* Returns the number of children: known on the last page, else the scope's count or -1. */
 static int64_t find_total(const struct agent_request *query, const struct variable_list *list)
 {
 	int64_t start = json_get_integer(query->request.body, "start", 0);

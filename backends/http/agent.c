@@ -310,7 +310,7 @@ struct agent *agent_new(struct node *node, const struct process *process,
 		agent_free(agent);
 		return NULL;
 	}
-	/* No event has named it yet. */
+	/* Without a target, no event names this connection until it must debug. */
 	agent->is_debugger = target != NULL;
 	return agent;
 }

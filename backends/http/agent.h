@@ -43,7 +43,7 @@ struct process;
 struct round;
 struct target;
 
-/* An answer, unless a request says how long. */
+/* Seconds to wait for an answer, unless the request has its own limit. */
 #define AGENT_SECONDS 5.0
 
 enum agent_state {
@@ -56,61 +56,61 @@ enum agent_state {
 
 struct agent {
 	struct connection base;
-	struct debugger debugger; /* as it was told, or will be next */
+	struct debugger debugger; /* state as last reported, or to be reported next */
 	struct agent_endpoint way;
 	enum agent_state state;
-	struct loop_timer *retry;   /* WAITING */
-	struct loop_timer *pausing; /* it was asked to stand; NULL */
-	int64_t paused;		    /* a thread that is to stop and did not yet; 0: none */
-	struct loop_timer *resting; /* before it is listened to again; NULL */
-	double listened;	    /* since then, on the loop's clock */
-	double delay;		    /* before the next try */
-	int64_t inner_pid;	    /* of the process, as it knows itself */
-	int64_t number;		    /* of the last DAP request */
-	int sampling;		    /* samples that are asked for */
+	struct loop_timer *retry;   /* of the next try; NULL unless WAITING */
+	struct loop_timer *pausing; /* after a pause request; NULL: none */
+	int64_t paused;		    /* thread that is to pause and has not stopped; 0: none */
+	struct loop_timer *resting; /* before the next poll of events; NULL: none */
+	double listened;	    /* time of the last poll, loop_now() */
+	double delay;		    /* seconds before the next try */
+	int64_t inner_pid;	    /* pid in the process's own pid namespace */
+	int64_t number;		    /* seq of the last DAP request */
+	int sampling;		    /* number of pending samples */
 	bool has_ended;		    /* the event `terminated` came: no thread is stopped */
 	bool is_read_only;
 	bool takes_once;		 /* the agent refuses a request that comes twice */
 	bool is_telling;		 /* within agent_tell() */
 	bool is_debugger;		 /* connected to, or asked to debug; else the agent only
 					  * runs code, and no event names this connection */
-	struct agent_request *ejecting;	 /* that takes the agent out of the process; NULL: none */
+	struct agent_request *ejecting;	 /* pending request that removes the agent; NULL: none */
 	char *session;			 /* NULL: none */
-	int64_t after;			 /* the last event that was taken */
-	struct agent_request *requests;	 /* what is under way */
-	struct stopped_thread *stops;	 /* threads that stand, the one shown first */
-	int64_t heard;			 /* so many stops were told of */
-	uint64_t epoch;			 /* of the newest sample that they were put into */
-	json_t *breakpoints;		 /* wanted; NULL: none were */
-	struct round *rounds;		 /* lists of them under way, the oldest first */
-	json_t *counts;			 /* of stops, by a breakpoint's number */
-	json_t *filters;		 /* of exceptions, wanted; NULL: none were */
-	struct agent_request *filtering; /* that sets them now; NULL: none does */
+	int64_t after;			 /* number of the last event received */
+	struct agent_request *requests;	 /* pending requests, the newest first */
+	struct stopped_thread *stops;	 /* stopped threads, the shown one first */
+	int64_t heard;			 /* number of stops reported by the agent */
+	uint64_t epoch;			 /* of the newest amended sample */
+	json_t *breakpoints;		 /* the last list sent; NULL: none */
+	struct round *rounds;		 /* pending lists, the oldest first */
+	json_t *counts;			 /* hits by breakpoint id */
+	json_t *filters;		 /* requested exception filters; NULL: none */
+	struct agent_request *filtering; /* pending request that sets them; NULL: none */
 };
 
 struct agent *agent_new(struct node *node, const struct process *process,
 			const struct target *target, struct error *error);
-/* Leaves its session, which ends what is ours there. */
+/* Ends the session: the agent removes this client's breakpoints and resumes its stops. */
 void agent_free(struct agent *agent);
 /* OPEN or SILENT: the agent has given a session. */
 bool agent_is_open(const struct agent *agent);
 /* The agent cannot be reached now: WAITING, or OVER if the process has ended. */
 void agent_lose(struct agent *agent, const char *why);
-/* Its process has ended, as far as is known: never of one elsewhere. */
+/* Whether the process has exited; always false for a process on another machine. */
 bool agent_is_gone(const struct agent *agent);
-/* OVER. */
+/* Enters OVER: the connection cannot be used any more. */
 void agent_end(struct agent *agent, const char *why);
-/* From now on it is the debugger of its process; false: another one is. */
+/* Makes the agent the debugger of its process; false: another connection is. */
 bool agent_become_debugger(struct agent *agent);
-/* Tells `debugger`, `stopped` or `continued`. */
+/* Emits `debugger`, `stopped` or `continued`, by the debugger's state. */
 void agent_tell(struct agent *agent);
-/* A sentence about its state, until that changes. */
+/* Sets debugger.why, a sentence about the state, and reports it; NULL: clears it. */
 void agent_say_why(struct agent *agent, const char *why);
 /* An answer was late (SILENT), or came in time (OPEN). */
 void agent_note_silence(struct agent *agent, bool is_silent);
-/* The same as `debugger`: it stands where it stood. */
+/* Emits `debugger` in any state: for changes other than stopping and resuming. */
 void agent_tell_again(struct agent *agent);
-/* What the agent calls a thread, and what we do; 0: it is not known. */
+/* Returns the tid of the agent's thread number; 0: unknown. */
 pid_t agent_tid(const struct agent *agent, int64_t thread);
 
 /*
@@ -120,44 +120,44 @@ pid_t agent_tid(const struct agent *agent, int64_t thread);
  */
 enum agent_request_kind {
 	AGENT_REQUEST_DAP,
-	AGENT_REQUEST_PLAIN,	/* an HTTP request that is no DAP */
-	AGENT_REQUEST_IDENTITY, /* plain; these three make the connection */
+	AGENT_REQUEST_PLAIN,	/* an HTTP request that is not DAP's */
+	AGENT_REQUEST_IDENTITY, /* GET /; a failure of this or the next two ends the connection */
 	AGENT_REQUEST_SESSION,	/* DAP's initialize */
-	AGENT_REQUEST_EVENTS,
+	AGENT_REQUEST_EVENTS,	/* GET /events */
 };
 
-/* Why `done` has an error, where the agent did not say so. */
+/* The cause of an error in `done`. */
 enum agent_request_failure {
 	AGENT_REQUEST_ANSWERED,
 	AGENT_REQUEST_LOST,    /* the connection has ended */
 	AGENT_REQUEST_LATE,    /* no answer came in time */
-	AGENT_REQUEST_REFUSED, /* the answer was none to the request */
+	AGENT_REQUEST_REFUSED, /* the agent was busy, or the answer was not valid */
 };
 
 struct agent_request {
 	struct agent_request *next;
 	struct agent *agent;
 	struct http_transfer *transfer;
-	struct message request; /* of the screen; name NULL: no answer is due */
-	int64_t number;		/* seq of the DAP request; 0: not sent, or no DAP */
+	struct message request; /* of the screen; name NULL: nobody waits for an answer */
+	int64_t number;		/* seq of the DAP request; 0: not sent, or not DAP */
 	/* Called once. error NULL: success. body: an object, of the answer. */
 	void (*done)(struct agent_request *query, json_t *body, const struct error *error);
-	/* Whatever done needs: */
+	/* Data for done: */
 	int64_t value;
 	json_t *context; /* owned */
 	struct round *round;
 	enum agent_request_kind kind;
 	enum agent_request_failure failure;
-	bool is_once; /* the agent takes the request once, however often it comes */
-	/* Not sent yet, as there is no session, or it is sent again soon: */
-	char *command; /* of DAP, or the path of a plain one; NULL: sent, or idle */
+	bool is_once; /* the agent serves the request once, even if it arrives twice */
+	/* Not sent yet (no session), or to be sent again: */
+	char *command; /* DAP command, or path of a plain request; NULL: sent, or idle */
 	json_t *arguments;
 	double seconds;
-	/* What was sent, as long as it may be sent again; NULL: it may not. */
+	/* The sent request, kept for sending it again; NULL: not sent. */
 	char *sent_command;
 	json_t *sent_arguments;
-	double busy_until;	  /* on the loop's clock: until then the agent may be busy */
-	struct loop_timer *again; /* NULL: it is under way */
+	double busy_until;	  /* loop_now() until which it is sent again (503) */
+	struct loop_timer *again; /* sends it again; NULL: no */
 };
 
 /* request NULL: the answer is dropped. */
@@ -168,12 +168,12 @@ struct agent_request *agent_request_new(struct agent *agent, const struct messag
 struct agent_request *agent_request_follow(struct agent_request *query,
 					   void (*done)(struct agent_request *query, json_t *body,
 							const struct error *error));
-/* agent_request_send() was not called. */
+/* Whether agent_request_send() was not called. */
 bool agent_request_is_idle(const struct agent_request *query);
-/* Sends a DAP request; owned_query is answered in any case. */
+/* Sends a DAP request; `done` is called in any case, and owned_query is freed. */
 void agent_request_send(struct agent_request *owned_query, const char *command,
 			json_t *owned_arguments, double seconds);
-/* Sends a GET, or where there is a body a POST: AGENT_REQUEST_DAP becomes AGENT_REQUEST_PLAIN. */
+/* Sends a GET, with a body a POST: AGENT_REQUEST_DAP becomes AGENT_REQUEST_PLAIN. */
 void agent_request_send_plain(struct agent_request *owned_query, const char *path,
 			      json_t *owned_body, double seconds);
 /* Sends the requests that waited for a session. */
@@ -181,14 +181,14 @@ void agent_requests_begin(struct agent *agent);
 /* Answers the request of the screen, if any. */
 void agent_request_respond(struct agent_request *query, json_t *owned_body,
 			   const struct error *error);
-/* For `done`: answers with an empty body, or the sentence. */
+/* A `done` that answers with an empty body, or with the error. */
 void agent_request_answer(struct agent_request *query, json_t *body, const struct error *error);
 /* Ends the session in the background; takes agent->way. */
 void agent_request_leave(struct agent *agent);
-/* Fails all requests. */
+/* Fails all pending requests. */
 void agent_requests_fail(struct agent *agent, const char *why);
 
-/* agent-events.c: waits for events from now on, one request after the other. */
+/* agent-events.c: polls for events from now on, one request after the other. */
 void agent_listen(struct agent *agent);
 bool agent_is_listening(const struct agent *agent);
 

@@ -1,5 +1,5 @@
 /*
- * exception-filters: which exceptions stop (breakpoint-sync.h).
+ * exception-filters: sends the exception filters to the agent (setExceptionBreakpoints).
  */
 #include "backends/http/agent-breakpoints.h"
 
@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 
-/* They would arrive in any order: one waits for the one before. */
+/* Concurrent requests arrive in any order: each waits for the one before. */
 static void send_next(struct agent *agent);
 
 static void on_filters(struct agent_request *query, json_t *body, const struct error *error)
@@ -23,7 +23,7 @@ static void on_filters(struct agent_request *query, json_t *body, const struct e
 		agent_request_answer(query, body, error);
 	else if (error)
 		node_say(agent->base.node, error->message);
-	/* What is lost is lost with all that wait. */
+	/* A lost connection fails all waiting requests, too. */
 	if (query->failure != AGENT_REQUEST_LOST)
 		send_next(agent);
 }
@@ -34,7 +34,7 @@ static void send_next(struct agent *agent)
 
 	if (agent->filtering)
 		return;
-	/* The newest are first. */
+	/* The list begins with the newest request. */
 	for (struct agent_request *one = agent->requests; one; one = one->next)
 		if (one->done == on_filters)
 			oldest = one;
@@ -73,7 +73,6 @@ int agent_breakpoints_set_filters(struct agent *agent, const struct message *req
 
 void agent_breakpoints_restore_filters(struct agent *agent)
 {
-	/* What waits for the session is newer. */
 	if (!agent->filters)
 		return;
 	timeout_extension_hear_filters(node_timeout_extension(agent->base.node), agent->base.pid,

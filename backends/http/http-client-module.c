@@ -1,10 +1,9 @@
 /*
  * http-client-module: probetui-http.so, the only file that includes libcurl.
  *
- * libcurl says which sockets it waits for and when it wants to be called
- * again; the loop watches and counts for it. It is called from the loop only,
- * and finished transfers are reported after it has returned, so that their
- * callbacks may send and cancel.
+ * libcurl reports the sockets and time-outs that it waits for; the loop watches
+ * them. libcurl is called from the loop only, and finished transfers are reported
+ * after it has returned, so that their callbacks may send and cancel.
  */
 #include "backends/http/http-client.h"
 
@@ -18,11 +17,11 @@
 #include "base/loop.h"
 
 #define CONNECT_SECONDS 5L
-/* The agent closes after a minute. */
+/* The agent closes idle connections after a minute. */
 #define IDLE_SECONDS 50L
-/* Of one agent: it has room for some dozens, of all its clients. */
+/* Connections kept to one agent, which accepts some dozens from all its clients. */
 #define KEPT_MAXIMUM 2
-/* Of all agents together: kept open between requests. */
+/* Connections kept to all agents together. */
 #define CONNECTIONS 1024L
 
 struct http_multi {
@@ -47,11 +46,11 @@ struct http_transfer {
 	CURL *easy;
 	struct curl_slist *headers;
 	int (*check)(int fd, void *data);
-	int fd;	      /* of a connection that is new; -1 */
-	char *path;   /* of a Unix socket; NULL: there is none */
-	bool is_once; /* not to be sent a second time */
+	int fd;	      /* of a new connection, not checked yet; -1: none */
+	char *path;   /* of a Unix socket; NULL: TCP */
+	bool is_once; /* must not be sent a second time */
 	bool is_sent;
-	bool is_again; /* and was not sent a second time */
+	bool is_again; /* libcurl's second attempt to send it was refused */
 	void (*done)(const struct http_answer *answer, void *data);
 	void *data;
 	char *bytes;
@@ -82,7 +81,7 @@ static void transfer_free(struct http_transfer *transfer)
 	free(transfer);
 }
 
-/* Less than was given: libcurl ends the exchange. */
+/* A result less than length ends the transfer. */
 static size_t http_client_module_on_bytes(char *bytes, size_t one, size_t length, void *data)
 {
 	struct http_transfer *transfer = data;
@@ -116,9 +115,9 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 }
 
 /*
- * Connected, and nothing was sent on this connection. libcurl sends again
- * what a kept one has taken before it closed: what runs code must not come
- * twice, unless who takes it sees to that.
+ * Called before a request is sent on a connection. libcurl repeats a request if a kept
+ * connection closes without an answer: a request that runs code must not be sent twice,
+ * unless the agent drops repeated ones (is_repeatable).
  */
 static int http_client_module_on_connected(void *data, char *address, char *own, int port,
 					   int own_port)
@@ -166,7 +165,7 @@ static enum http_outcome outcome_of(CURLcode code)
 	return HTTP_UNREACHABLE;
 }
 
-/* What OpenSSL and GnuTLS call what is no TLS at all. */
+/* Messages of OpenSSL and GnuTLS for a peer that does not use TLS. */
 static const char *const plain_words[] = {
 	"wrong version number",
 	"packet length too long",
@@ -184,7 +183,7 @@ static bool is_unencrypted(const struct http_transfer *transfer, CURLcode code)
 	return false;
 }
 
-/* libcurl says it in milliseconds. */
+/* Replaces libcurl's message, which has milliseconds. */
 static const char *explain_late(struct http_transfer *transfer)
 {
 	curl_off_t connected = 0;
@@ -206,7 +205,7 @@ static const char *http_client_module_explain(struct http_transfer *transfer, CU
 		return explain_late(transfer);
 	if (transfer->is_again || code == CURLE_GOT_NOTHING)
 		return "the connection ended before the answer";
-	/* libcurl names a machine and a port, where there are none. */
+	/* libcurl's message names a host and a port, which a Unix socket does not have. */
 	if (transfer->path && code == CURLE_COULDNT_CONNECT)
 		return "no process listens at its socket";
 	return transfer->why[0] ? transfer->why : curl_easy_strerror(code);
@@ -231,7 +230,7 @@ static void http_client_module_finish(struct http_transfer *transfer, CURLcode c
 	transfer->done(&answer, transfer->data);
 }
 
-/* A callback may send other transfers and cancel them. */
+/* Reports finished transfers; a callback may send and cancel other transfers. */
 static void http_client_module_tell(struct http_multi *multi)
 {
 	CURLMsg *message;
@@ -250,7 +249,7 @@ static void http_client_module_tell(struct http_multi *multi)
 }
 
 /*
- * What libcurl waits for
+ * Sockets and time-outs of libcurl
  */
 
 static void act(struct http_multi *multi, curl_socket_t fd, int events)
@@ -400,7 +399,7 @@ static void set_headers(struct http_transfer *transfer, const struct http_reques
 	curl_easy_setopt(transfer->easy, CURLOPT_XOAUTH2_BEARER, request->token);
 }
 
-/* Whether others to the same socket are under way, for which it is kept. */
+/* Whether enough connections to the same socket are in use, and kept after that. */
 static bool has_others(const struct http_transfer *transfer)
 {
 	const struct http_transfer *other = transfer->multi->transfers;

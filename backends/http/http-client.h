@@ -3,8 +3,8 @@
  * probetui-http.so does the work and alone links libcurl: a node without agents
  * does not load it.
  *
- * The client knows bytes, neither agents nor JSON. No redirection, no proxy, no
- * cookie, no .netrc, nothing of the environment; connections are kept.
+ * The client sends and returns bytes. No redirections, proxies, cookies, .netrc or
+ * variables of the environment; connections are kept open for further requests.
  */
 #ifndef BACKENDS_HTTP_HTTP_CLIENT_H
 #define BACKENDS_HTTP_HTTP_CLIENT_H
@@ -31,31 +31,31 @@ enum http_outcome {
 struct http_answer {
 	enum http_outcome outcome;
 	int status;
-	const char *bytes; /* lent, with a NUL behind; never NULL */
+	const char *bytes; /* valid during done(), NUL-terminated; never NULL */
 	size_t length;
-	const char *why; /* libcurl's message; "" of HTTP_ANSWERED */
+	const char *why; /* the error; HTTP_ANSWERED: "" */
 };
 
 struct http_request {
 	const char *url;
 	const char *path; /* of a Unix socket; NULL: TCP */
 	/*
-	 * Of that: whether who is at the other end of a new connection is to
-	 * be sent anything. Called before the first byte; -1: it is closed.
+	 * Checks the peer of a new connection to the Unix socket before the
+	 * first byte is sent. -1: the connection is closed.
 	 */
 	int (*check)(int fd, void *data);
 	const char *token;   /* NULL: none */
-	const char *ca_file; /* of https; NULL: the system's */
-	const char *body;    /* NULL: GET; it is copied */
+	const char *ca_file; /* certificates to trust (https); NULL: the system's */
+	const char *body;    /* of a POST, copied; NULL: GET */
 	size_t length;
 	/*
-	 * Where a kept connection ends before a byte of the answer, a GET is
-	 * sent again, and a POST that is not done twice by that.
+	 * A kept connection may close before the first byte of the answer: then
+	 * a GET is sent again, and a POST if this is true.
 	 */
 	bool is_repeatable;
-	double seconds; /* from now on to the last byte */
-	size_t maximum; /* bytes of an answer */
-	/* Called once, from the loop, unless it is cancelled before. */
+	double seconds; /* time-out until the last byte of the answer */
+	size_t maximum; /* bytes of the answer */
+	/* Called once, from the loop, unless the transfer is cancelled. */
 	void (*done)(const struct http_answer *answer, void *data);
 	void *data;
 };

@@ -82,7 +82,7 @@ bool halt_is_held(const struct stopped_thread *stopped)
 }
 
 /*
- * What is told
+ * Events
  */
 
 static void describe_halt(struct debugger *debugger, const struct stopped_thread *stopped)
@@ -118,7 +118,7 @@ void stopped_threads_describe(struct agent *agent)
 	debugger->hit_count = 0;
 }
 
-/* After a change: what was shown before, by its count. */
+/* Reports a change; before: count of the stop that was shown before, 0: none. */
 static void tell_change(struct agent *agent, uint64_t before)
 {
 	const struct stopped_thread *shown = stopped_threads_shown(agent);
@@ -223,8 +223,8 @@ static void stopped_threads_read_hits(struct stopped_thread *stopped, const json
 }
 
 /*
- * A few words, as debugger.h has them. What changed, or why a condition
- * failed, only the agent knows; how breakpoints are numbered, we do.
+ * Returns a short description of the stop. The agent's text has the changed value or
+ * the failed condition; the number of the breakpoint is probetui's.
  */
 static char *find_description(const struct stopped_thread *stopped, const json_t *body)
 {
@@ -270,13 +270,14 @@ bool stopped_threads_tell_of_hold(const json_t *body)
 	       json_get_real(body, "lease", -1) >= 0;
 }
 
-/* Its thread is asked for by number: another stop may have come since. */
+/* Returns the stop for which the request was sent; NULL: the thread has resumed or stopped again.
+ */
 static struct stopped_thread *find_asked(const struct agent_request *query)
 {
 	struct stopped_thread *stopped = stopped_threads_find_thread(
 		query->agent, json_get_integer(query->context, "thread", 0));
 
-	/* Two may have asked, where it went and was told of again. */
+	/* A stop that was reported twice may have two requests: only the first answer counts. */
 	return stopped && stopped->number == query->value && !stopped->is_known ? stopped : NULL;
 }
 
@@ -305,7 +306,7 @@ static void stopped_threads_show(struct agent *agent, struct stopped_thread *sto
 	/* The agent becomes the debugger of the process, so that the stop is reported. */
 	agent_become_debugger(agent);
 	stopped->count = connections_next_stop(node_connections(agent->base.node), agent->base.pid);
-	/* What has stopped since is not in the way of what is shown. */
+	/* A later stop does not replace the shown one. */
 	if (before != 0 && stopped_threads_shown(agent) == stopped)
 		put_last(agent, stopped);
 	tell_change(agent, before);
@@ -351,7 +352,7 @@ static void on_stack(struct agent_request *query, json_t *body, const struct err
 		stopped_threads_ask(agent, stopped, "stackTrace", stopped->frame_count, on_stack);
 		return;
 	}
-	/* It stands all the same, with as much of its stack as came. */
+	/* The thread is stopped anyway: show the part of its stack that was received. */
 	if (query->failure == AGENT_REQUEST_REFUSED) {
 		stopped_threads_show(agent, stopped);
 		return;
@@ -360,7 +361,7 @@ static void on_stack(struct agent_request *query, json_t *body, const struct err
 		stopped_threads_drop(agent, stopped);
 		return;
 	}
-	/* Another answer to the same question has come before. */
+	/* An answer to an identical request has come before. */
 	if (json_get_integer(query->context, "start", 0) != (int64_t)stopped->frame_count)
 		return;
 	if (agent_frames_read(&stopped->frames, &stopped->frame_count, body))
@@ -398,7 +399,7 @@ void stopped_threads_take(struct agent *agent, const json_t *body)
 	if (old && old->number != stopped->number) {
 		stopped_threads_release(agent, stopped->thread, 0);
 	} else if (old && is_jump(body)) {
-		/* It stands all the while. */
+		/* `goto` does not resume the thread: only its line is new. */
 		stopped_threads_drop(agent, old);
 	} else if (old || count_stops(agent) >= STOPS_MAXIMUM) {
 		halt_free(stopped);
@@ -411,7 +412,7 @@ void stopped_threads_take(struct agent *agent, const json_t *body)
 	stopped_threads_ask(agent, stopped, "stackTrace", 0, on_stack);
 }
 
-/* Of what it tells: more is not looked through. */
+/* Limits the number of entries of an answer that are read. */
 static size_t stopped_threads_count_told(const json_t *stops)
 {
 	size_t count = json_array_size(stops);
@@ -427,7 +428,8 @@ static bool stopped_threads_is_among(const json_t *stops, int64_t thread)
 	return false;
 }
 
-/* An event that came after the request was sent may be newer than the answer. */
+/* Removes stops that the answer lacks, except stops reported after the request was sent: they
+ * may be newer than the answer. */
 static void release_others(struct agent *agent, const json_t *stops, int64_t heard)
 {
 	struct stopped_thread *stopped = agent->stops;
@@ -500,7 +502,7 @@ void stopped_threads_amend(struct agent *agent, struct process_sample *sample)
 		thread->native = NULL;
 		thread->state = THREAD_STOPPED;
 		thread->exactness = EXACT;
-		/* That is the agent's, waiting to be told. */
+		/* The sampled system call is the agent's own wait in the stop. */
 		thread->syscall = -1;
 		free(thread->error);
 		thread->error = NULL;
