@@ -18,7 +18,7 @@
 #define NCCL_PART "nccl"
 /* A deadline further away than this is taken for unrelated memory, not for a time-out. */
 #define YEARS (10 * 365 * 86400.0)
-/* Seconds; a shorter wait may be for the GIL, whose waits end after 5 ms: gloo's
+/* Seconds; a shorter wait may be for the GIL, whose waits end after some ms: gloo's
  * threads free tensors, which takes the GIL. */
 #define GIL_SECONDS 0.1
 

@@ -33,7 +33,7 @@ void stop_limit_sampled(struct stop_limit *limit, const struct process_sample *s
 /* True: this module resumes no rank. */
 void stop_limit_set_stay(struct stop_limit *limit, bool stays);
 /* This module does not resume the jobs that have stopped ranks now, until all ranks
- * of a job run again; a step of a rank does not count. */
+ * of a job have run; a step does not end this. */
 void stop_limit_stay_once(struct stop_limit *limit);
 /* Reports, before a process is stopped, which ranks have time-outs that no
  * agent raises. */

@@ -85,7 +85,7 @@ static bool starts_other_job(const struct process_scan_entry *above,
 }
 
 /*
- * An ancestor whose rank number differs from entry's is a launcher, unless entry's
+ * An ancestor whose rank or local rank differs from entry's is a launcher, unless entry's
  * family has a lower priority (an MPI helper process of a torch rank).
  */
 static void mark_launchers(struct process_scan *scan, struct process_scan_entry *entry)

@@ -2,8 +2,8 @@
  * discover: finds the processes that are ranks.
  *
  * A rank is a process that runs Python and has a rank number in its environment.
- * An ancestor of ranks that has another rank number, or none, is their launcher. A
- * descendant of a rank that has the same number, or none, is a child of that rank.
+ * An ancestor whose rank variables differ from a rank's is the rank's launcher. A
+ * descendant that has a rank's variables, or none, is a child of that rank.
  *
  * In a job that this node has launched, Python programs without a number are ranks
  * as well, as long as no process of the job has a number.

@@ -395,7 +395,7 @@ static bool is_local(const struct exe_cache *cache, struct procfs *procfs)
 	return false;
 }
 
-/* Libraries that cannot load libpython. */
+/* Libraries that load no other libraries. */
 static bool is_plain_library(const char *name)
 {
 	static const char *const plain[] = { "libc.so",	     "libm.so",	      "libdl.so",

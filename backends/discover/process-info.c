@@ -53,7 +53,8 @@ static void name_launcher(struct process_scan *scan, struct process_scan_entry *
 	process_info_set_string(&process->launcher, entry->stat.name);
 }
 
-/* Finds the rank's launcher: its nearest ancestor that does not have the same rank number. */
+/* Finds the rank's launcher: its nearest ancestor that is not the same rank (same family, rank and
+ * local rank). */
 static void fill_launcher(struct process_scan *scan, struct process_scan_entry *rank,
 			  struct process *process)
 {

@@ -46,8 +46,8 @@ static json_t *agent_resume_make_arguments(const struct stopped_thread *stopped,
 	return arguments;
 }
 
-/* Whether the process has exited or is about to: no thread is stopped any more. An agent
- * that is reached by TCP counts as exited when the connection is lost. */
+/* Whether the process has exited or is about to: no thread is stopped any more. A
+ * process on another machine counts as exited when its connection is lost. */
 static bool agent_resume_has_ended(struct agent *agent)
 {
 	struct error none = ERROR_INIT;

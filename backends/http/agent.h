@@ -90,7 +90,7 @@ struct agent {
 
 struct agent *agent_new(struct node *node, const struct process *process,
 			const struct target *target, struct error *error);
-/* Ends the session: the agent removes this client's breakpoints and resumes its stops. */
+/* Ends the session, and with it this client's breakpoints and exception filters. */
 void agent_free(struct agent *agent);
 /* OPEN or SILENT: the agent has given a session. */
 bool agent_is_open(const struct agent *agent);

@@ -78,6 +78,7 @@ void agent_breakpoints_restore_filters(struct agent *agent)
 	timeout_extension_hear_filters(node_timeout_extension(agent->base.node), agent->base.pid,
 				       json_array_size(json_object_get(agent->filters, "filters")) >
 					       0);
+	/* A pending request has newer filters. */
 	if (!agent->filtering)
 		exception_filters_add(agent, NULL);
 }

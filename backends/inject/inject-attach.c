@@ -25,7 +25,7 @@
  * Position of the thread
  */
 
-/* System calls in which a thread waits without a lock of an allocator. */
+/* System calls in which a thread waits, and that no allocator uses for its locks. */
 static const long waits[] = {
 #ifdef SYS_select
 	SYS_select,
