@@ -52,6 +52,7 @@ enum capability {
 #include "protocol/requests.def"
 };
 
+/* Returns the cell of requests.def. */
 enum capability backend_capability(enum backend_kind backend, enum request_kind kind);
 /* Returns true and sets the reason if the capability is a refusal. */
 bool reason_refuse(struct reason *reason, enum capability capability);

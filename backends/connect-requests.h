@@ -12,7 +12,7 @@
 struct message;
 struct node;
 
-/* Both answer the request. */
+/* Both serve the request of their name, and answer it at once. */
 void connect_request(struct node *node, const struct message *request);
 void detach_request(struct node *node, const struct message *request);
 

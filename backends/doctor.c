@@ -209,7 +209,7 @@ static double find_limit(const json_t *told, double *own)
 	return limit;
 }
 
-/* "Its groups wait 24 h, raised from 10 s; what waits has 7 s left." */
+/* For example: "Its groups wait 24 h, raised from 10 s; what waits has 7 s left." */
 static void explain_groups(const json_t *told, struct reason *reason)
 {
 	double left = json_get_real(told, "left", -1);

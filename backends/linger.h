@@ -32,6 +32,7 @@ void linger_list_free(struct linger_list *linger_list);
 /* Takes over owned_fd, which must be non-blocking. bytes are copied; length may be 0. */
 void linger_list_add(struct linger_list *linger_list, int owned_fd, const char *bytes,
 		     size_t length, enum linger_when when);
+/* Whether all sockets are closed. */
 bool linger_list_are_over(const struct linger_list *linger_list);
 
 #endif

@@ -59,6 +59,7 @@ bool node_is_read_only(const struct node *node);
 void node_emit(struct node *node, enum event_kind event, json_t *owned_body);
 /* Sends a sentence for the log of the user interface. */
 void node_say(struct node *node, const char *sentence);
+/* Answers the request: with owned_body (NULL: empty), or with error, a sentence; NULL: success. */
 void node_respond(struct node *node, const struct message *request, json_t *owned_body,
 		  const char *error);
 /* Emits `sampled`; debuggers first replace the stacks of threads that they have stopped. The

@@ -18,6 +18,7 @@ struct sampler;
 
 struct sampler *sampler_new(struct node *node);
 void sampler_free(struct sampler *sampler);
+/* Serves `sample`: takes samples now, and with a period sets or (0) stops the timer. */
 void sampler_request(struct sampler *sampler, const struct message *request);
 /* Samples one process now, without a request: its next event needs a fresh sample. */
 void sampler_take(struct sampler *sampler, pid_t pid);

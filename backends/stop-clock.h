@@ -46,6 +46,7 @@ void stop_clock_end(struct stop_clock *clock);
 /* Assumes that the collectives of a rank time out `seconds` after now; ignored if a
  * deadline is assumed for the rank already. */
 void stop_clock_assume(struct stop_clock *clock, pid_t pid, double seconds, double now);
+/* Forgets all assumed deadlines. */
 void stop_clock_drop_assumed(struct stop_clock *clock);
 /* Returns the wait for which the ranks are due first; NULL: no wait. */
 const struct stop_clock_wait *stop_clock_first(const struct stop_clock *clock);

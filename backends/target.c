@@ -67,7 +67,7 @@ static int parse_path(struct target *target, const char *rest, struct error *err
 	return 0;
 }
 
-/* "HOST:PORT", "[::1]:PORT" */
+/* Parses "HOST:PORT" or "[::1]:PORT". */
 static int parse_address(struct target *target, const char *rest, struct error *error)
 {
 	const char *colon = strrchr(rest, ':');
@@ -89,7 +89,7 @@ static int parse_address(struct target *target, const char *rest, struct error *
 	return 0;
 }
 
-/* "HOST:PORT", "HOST:PORT/" */
+/* Parses "HOST:PORT" or "HOST:PORT/". */
 static int parse_url(struct target *target, const char *rest, struct error *error)
 {
 	size_t length = strcspn(rest, "/");

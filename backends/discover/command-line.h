@@ -13,6 +13,7 @@ struct command_line {
 	const char *launcher; /* "torchrun" …; static; NULL: no known launcher */
 };
 
+/* words: argv of a Python process; words[0] is skipped. *line refers to words. */
 void command_line_parse(struct command_line *line, const char *const *words, size_t count);
 
 #endif

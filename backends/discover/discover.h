@@ -41,7 +41,7 @@ struct discovery {
 	size_t capacity;
 	size_t looked_at; /* processes that could be read */
 	size_t others;	  /* Python processes of other users, not readable */
-	size_t hidden;	  /* of this user, not readable */
+	size_t hidden;	  /* Python processes of this user, not readable */
 	uid_t uid;
 	struct pid_list launchers; /* launchers that could be taken for ranks */
 	struct bystander bystanders[BYSTANDERS_MAXIMUM];

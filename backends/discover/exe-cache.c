@@ -47,7 +47,7 @@ struct executable {
 	char name[256];
 	unsigned process_count;
 	bool is_inspected;
-	bool is_plain; /* cannot have Python as a library */
+	bool is_plain; /* the executable cannot have Python as a library */
 };
 
 struct known {

@@ -19,6 +19,7 @@ struct stack_table;
  */
 bool agent_frames_read(struct halt_frame **frames, size_t *count, const json_t *body);
 void agent_frames_free(struct halt_frame *frames, size_t count);
+/* Returns the stack of the table that has these frames. */
 const struct stack *agent_frames_intern(const struct halt_frame *frames, size_t count,
 					struct stack_table *stacks);
 /*

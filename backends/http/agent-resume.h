@@ -13,7 +13,9 @@ struct message;
 /* Serves continue, next, stepIn, stepOut, until. -1: not started, error is set. */
 int agent_resume_go(struct agent *agent, enum request_kind kind, const struct message *request,
 		    struct error *error);
+/* Serves jump. -1: not started, error is set. */
 int agent_resume_jump(struct agent *agent, const struct message *request, struct error *error);
+/* Serves pause. Returns 0. */
 int agent_resume_pause(struct agent *agent, const struct message *request, struct error *error);
 /* Returns the agent's number of the request's thread, by default the main thread; 0:
  * unknown. */

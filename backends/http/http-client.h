@@ -86,11 +86,14 @@ struct http_module {
 /* The module is loaded by the first http_client_send(). */
 struct http_client *http_client_new(struct loop *loop);
 void http_client_free(struct http_client *client);
+/* NULL: libcurl is not there, or does not take the URL; error is set, done() is not called. */
 struct http_transfer *http_client_send(struct http_client *client,
 				       const struct http_request *request, struct error *error);
+/* Frees the transfer; done() is not called. */
 void http_client_cancel(struct http_client *client, struct http_transfer *transfer);
 /* Counts transfers that end a session: the node waits shortly for their answers. */
 void http_client_note_leaving(struct http_client *client, int change);
+/* Whether no transfer that ends a session is pending. */
 bool http_client_has_left(const struct http_client *client);
 
 #endif

@@ -68,6 +68,7 @@ void inject_free(struct inject *inject);
 /* For tests: passing() is called at each step (remote-call.h). Call it before the loop runs. */
 void inject_watch(struct inject *inject, void (*passing)(const char *point, void *data),
 		  void *data);
+/* Copies the costs so far. */
 void inject_cost(const struct inject *inject, struct inject_cost *cost);
 
 #endif

@@ -74,6 +74,7 @@ int remote_call_function(struct remote_call *remote, const struct arch_call *cal
  * by itself; PTRACE_DETACH comes next.
  */
 void remote_call_end(struct remote_call *remote);
+/* Calls watch->passing(point), if there is one. */
 void remote_call_pass(const struct remote_call_watch *watch, const char *point);
 
 #endif

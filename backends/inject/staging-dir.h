@@ -27,6 +27,7 @@ void staging_dir_free(struct staging_dir *dir);
 const char *staging_dir_script(const struct staging_dir *dir);
 /* Reads a file that the process has written, 8 KB at most. -1: no such file yet. */
 int staging_dir_read(const struct staging_dir *dir, const char *name, struct buffer *out);
+/* Removes a file of the folder. */
 void staging_dir_remove(const struct staging_dir *dir, const char *name);
 
 #endif

@@ -41,6 +41,7 @@ void job_child_forbid(struct job_child *job_child);
  * -1: not known yet.
  */
 int job_child_outcome(struct job_child *job_child);
+/* Sets the size of the terminal; ignored if rows or columns are 0. */
 void job_child_resize(const struct job_child *job_child, unsigned short rows,
 		      unsigned short columns);
 

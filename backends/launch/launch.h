@@ -18,7 +18,7 @@ struct node;
 struct launched_programs;
 
 struct launch *launch_new(struct node *node);
-/* The job keeps running. */
+/* Frees the state; the job and its supervisor keep running. */
 void launch_free(struct launch *launch);
 
 /* Returns the pid of the supervisor, the ancestor of all processes of the job; 0: no job. */

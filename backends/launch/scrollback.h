@@ -24,6 +24,7 @@ void scrollback_add(struct scrollback *scrollback, const char *bytes, size_t len
 uint64_t scrollback_take_lost(struct scrollback *scrollback);
 /* Copies the oldest unread bytes, maximum at most; returns their number. */
 size_t scrollback_peek(const struct scrollback *scrollback, char *out, size_t maximum);
+/* Marks the oldest length unread bytes as read. */
 void scrollback_skip(struct scrollback *scrollback, size_t length);
 /* Makes all bytes that are still in the ring, and not kept elsewhere, unread again. */
 void scrollback_rewind(struct scrollback *scrollback);
