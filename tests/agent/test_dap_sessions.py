@@ -30,7 +30,8 @@ def is_within(frame):
 """
 # Where the end of a session and of the agent fail.
 FAILS = """\
-from probetui import agent, server
+from probetui import agent, leaving, server
+leaving.SECONDS = 120
 from probetui.debugging import engine
 def fails(*_):
     raise RuntimeError("no")

@@ -229,6 +229,7 @@ class TestHolds(HoldCase):
         viewer = self.viewer(target)
         target.run("thread = run(outer, 3)")
         self.held(viewer)
+        target.run("from probetui import leaving; leaving.SECONDS = 120")
         target.run("say(probetui.unlisten())")
         self.assertEqual(target.said(), [])
         target.run("thread.join(); say(sys.excepthook is sys.__excepthook__)")
