@@ -10,6 +10,7 @@ import termios
 import time
 
 import jobs
+import vterm
 
 KEPT = 65536     # bytes of output that are remembered
 MODE = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
@@ -21,6 +22,7 @@ class Terminal:
     def __init__(self, rows=24, columns=80):
         self.controller, self.line = os.openpty()
         os.set_blocking(self.controller, False)
+        self.cells = vterm.Cells(rows, columns)
         self.resize(rows, columns)
         self.before = termios.tcgetattr(self.line)
         self.pid = 0
@@ -46,6 +48,7 @@ class Terminal:
             os._exit(127)
 
     def resize(self, rows, columns):
+        self.cells.resize(rows, columns)
         fcntl.ioctl(self.controller, termios.TIOCSWINSZ,
                     struct.pack("HHHH", rows, columns, 0, 0))
 
@@ -54,10 +57,17 @@ class Terminal:
         if not select.select([self.controller], [], [], seconds)[0]:
             return
         try:
-            self.output += os.read(self.controller, KEPT)
+            output = os.read(self.controller, KEPT)
         except (BlockingIOError, OSError):
             return
-        self.output = self.output[-KEPT:]
+        self.cells.write(output)
+        self.output = (self.output + output)[-KEPT:]
+
+    def settle(self, seconds):
+        """Takes what comes in that time."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.take(0.05)
 
     def press(self, keys, limit=60):
         """Writes all of it; the program's output is taken meanwhile."""
@@ -74,8 +84,29 @@ class Terminal:
             if time.monotonic() > end:
                 raise TimeoutError("nobody reads the keys")
 
+    def text(self):
+        """The lines of the screen."""
+        return self.cells.text()
+
+    def until(self, *texts, limit=60, lacks=()):
+        """Waits until all of them are on the screen, each within a line or
+        across lines, and none of `lacks`; returns the lines."""
+        end = time.monotonic() + limit
+        while True:
+            shown = self.text()
+            flat = " ".join(shown.split())
+            if all(text in shown or text in flat for text in texts) and \
+                    not any(text in flat for text in lacks):
+                return shown
+            if time.monotonic() > end or not self.is_running():
+                raise TimeoutError("%r is not on the screen, or %r is:\n%s"
+                                   % (texts, lacks, shown))
+            self.take(0.1)
+
     def wait_for(self, text, limit=60):
-        """Waits until text is written; what came before it is forgotten."""
+        """Waits until text is written, all of it: letters that are on the
+        screen already are not written again (`until` reads the screen). What
+        came before the text is forgotten."""
         end = time.monotonic() + limit
         while text not in self.output:
             if time.monotonic() > end:

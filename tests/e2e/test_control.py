@@ -635,7 +635,7 @@ class TestScreen(unittest.TestCase):
         terminal = terminals.Terminal(24, 120)
         self.addCleanup(terminal.close)
         terminal.start([], PROBETUI_NODE=node.path)
-        terminal.wait_for(b"stopped at breakpoint 1")
+        terminal.until("stopped at breakpoint 1")
         return terminal
 
     def test_a_refusal_comes_as_a_sentence(self):

@@ -18,7 +18,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import jobs  # noqa: E402
-import screens  # noqa: E402
+import terminals  # noqa: E402
 sys.path.insert(1, os.path.join(jobs.SOURCE, "tests", "backend"))
 import pythons  # noqa: E402
 
@@ -122,7 +122,7 @@ class TestDay(unittest.TestCase):
         self.kind = kind
         self.job = DayJob(self.python, **environment)
         self.addCleanup(self.job.close)
-        self.screen = screens.Screen(rows, columns)
+        self.screen = terminals.Terminal(rows, columns)
         self.addCleanup(self.screen.close)
         self.screen.start(["--ranks", "0-%d" % (COUNT - 1), "--job",
                            str(self.job.port)])

@@ -164,7 +164,7 @@ class TestKeys(OutsideCase):
     def says(self, keys, sentence):
         """On the last line, until the next key."""
         self.terminal.press(keys)
-        self.terminal.wait_for(sentence)
+        self.terminal.until(sentence.decode())
 
     def stops(self, keys, how, line):
         """Both ranks do so, there."""
@@ -173,7 +173,6 @@ class TestKeys(OutsideCase):
 
     def test_a_walk(self):
         self.press(b"", b"Locals \xc2\xb7 ")
-        # Letters of "pause: 0 of 2 stopped" that stay are not written again.
         self.says(b"p", b"within")
         self.press(b"", b"Ranks 0 and 1 are paused")
         self.says(b":break train.py:%d\r" % line_of("c = a + b"),
@@ -209,7 +208,7 @@ class TestKeys(OutsideCase):
         children = "/proc/%d/task/%d/children" % (2 * (self.terminal.pid,))
         with open(children) as file:
             os.kill(int(file.read().split()[0]), signal.SIGKILL)
-        self.terminal.wait_for(b"start probetui again.")
+        self.terminal.until("start probetui again.")
 
     def test_a_watch(self):
         self.press(b"", b"Locals \xc2\xb7 ")
@@ -230,8 +229,6 @@ class TestKeys(OutsideCase):
         self.check_ends()
 
     def test_what_runs_is_wanted_back(self):
-        # "pause: 0 of 2 stopped" may stand there before: letters that stay are
-        # not written again.
         self.press(b"", b"Locals \xc2\xb7 ")
         self.says(b"\x03", b"Pause ranks 0-1, which run? (y, n)")
         self.terminal.press(b"n")

@@ -327,7 +327,7 @@ class WalkthroughTest(unittest.TestCase):
         # Other signs than those that are there, so that all are drawn.
         text = (b"#%", b"&@", b"$~")[number % 3] * 4
         terminal.press(b":" + text)
-        terminal.wait_for(text)
+        terminal.until(text.decode())
         terminal.press(b"\x15\r")
 
     def by_keys(self, kinds):
