@@ -357,7 +357,7 @@ uint64_t arch_below_stack(const struct arch_dump *dump)
 	return (user_of(dump)->rsp - RED_ZONE) & ~(uint64_t)(ADDRESS_BYTES - 1);
 }
 
-bool arch_ends_trap(uint8_t byte)
+bool arch_is_trap(uint8_t byte)
 {
 	return byte == INT1;
 }
@@ -488,7 +488,7 @@ uint64_t arch_below_stack(const struct arch_dump *dump)
 	return 0;
 }
 
-bool arch_ends_trap(uint8_t byte)
+bool arch_is_trap(uint8_t byte)
 {
 	(void)byte;
 	return false;

@@ -120,11 +120,8 @@ void arch_begin_again(struct arch_dump *dump);
 /* Whether the thread's next instruction is the system call that returns to `instruction`. */
 bool arch_is_before_call(const struct arch_dump *dump, uint64_t instruction);
 void arch_set_argument(struct arch_dump *dump, int i, uint64_t value);
-/*
- * Whether the instruction by which a program raises a debug exception itself
- * (int1) ends with this byte.
- */
-bool arch_ends_trap(uint8_t byte);
+/* Whether this byte is the instruction by which a program raises a debug exception (int1). */
+bool arch_is_trap(uint8_t byte);
 /* An address below everything that the thread has on its stack. */
 uint64_t arch_below_stack(const struct arch_dump *dump);
 

@@ -141,20 +141,28 @@ static bool is_before_watched(const struct debug_registers *slots, uint64_t addr
 	return false;
 }
 
+/* Whether a byte of the thread's code is an int1; false where the byte cannot be read. */
+static bool is_trap(pid_t tid, uint64_t address)
+{
+	uint8_t byte;
+
+	return ptrace_read_memory(tid, address, &byte, 1) == 1 && arch_is_trap(byte);
+}
+
 /*
  * Whether a debug exception does not name its watch (DR6 is 0): the kernel takes
  * it for an int1 of the program, which would end the program. Under KVM one
- * exception in some 100,000 was so.
+ * exception in some 100,000 was so. An int1 is a trap, and the thread is behind
+ * it; under KVM on AMD's processors it is a fault, and the thread is before it.
  */
 static bool is_unexplained(const struct debug_registers *slots, pid_t tid, const siginfo_t *info)
 {
 	uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
-	uint8_t before;
 
 	if (info->si_signo != SIGTRAP || info->si_code != TRAP_BRKPT)
 		return false;
 	return is_before_watched(slots, address) ||
-	       ptrace_read_memory(tid, address - 1, &before, 1) != 1 || !arch_ends_trap(before);
+	       (!is_trap(tid, address - 1) && !is_trap(tid, address));
 }
 
 /*

@@ -383,10 +383,16 @@ class TestTrust(HttpCase):
 
 OTHER_USER = 12345
 # A /tmp of its own, in which another user has the folder of our name, and in
-# it a socket for every process there could be that the user listens on.
+# it a socket for every process there could be that the user listens on. A
+# checkout below /tmp stays to be seen.
 DENY = """
 set -e
+exec 9<"$1"
 mount -t tmpfs -o mode=1777 none /tmp
+mkdir -p "$1"
+mount --no-canonicalize --bind /proc/self/fd/9 "$1"
+exec 9<&-
+shift
 mkdir -m 700 /tmp/pdb-0 /tmp/pdb-0-of-him /tmp/run
 chown %d /tmp/pdb-0 /tmp/pdb-0-of-him
 exec "$@"
@@ -418,7 +424,7 @@ class TestDenied(HttpCase):
 
     def start(self, rank):
         target = Target(argv=["unshare", "-m", "sh", "-c", DENY, "sh",
-                              sys.executable] + self.argv, RANK=str(rank),
+                              SOURCE, sys.executable] + self.argv, RANK=str(rank),
                         PROBETUI="1", PYTHONPATH=os.path.join(SOURCE, "agent"),
                         **self.variables)
         self.addCleanup(target.close)

@@ -381,6 +381,31 @@ static int trap_by_int1(long unused)
 	return 0;
 }
 
+/* Whether int1 is a fault, which the thread is before: it would be executed for ever. */
+static bool int1_faults;
+
+static void pass_int1(int number, siginfo_t *info, void *context)
+{
+	ucontext_t *user = context;
+	const unsigned char *instruction = info->si_addr;
+
+	(void)number;
+	int1_faults = *instruction == 0xf1;
+	if (int1_faults)
+		user->uc_mcontext.gregs[REG_RIP]++;
+}
+
+/* 1: int1 is a fault here. */
+static int fault_by_int1(long unused)
+{
+	struct sigaction action = { .sa_sigaction = pass_int1, .sa_flags = SA_SIGINFO };
+
+	(void)unused;
+	sigaction(SIGTRAP, &action, NULL);
+	__asm__ volatile("int1");
+	return int1_faults;
+}
+
 /* The instruction behind an int1. */
 extern const char behind_int1[] __attribute__((visibility("hidden")));
 
@@ -542,6 +567,7 @@ static const struct {
 	{ "trap-int3", trap_by_instruction, false, 0 },
 	{ "trap-before", trap_before_watched, false, 0 },
 	{ "trap-int1", trap_by_int1, false, 0 },
+	{ "int1-faults", fault_by_int1, true, 0 },
 	{ "trap-unexplained", trap_unexplained, false, 0 },
 	{ "trap-handled", trap_with_handler, false, 0 },
 	{ "confined", confine_itself, false, 0 },
