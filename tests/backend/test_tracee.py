@@ -691,11 +691,14 @@ class TestLateCalls(Case):
 
 class TestLateThreads(Case):
     """A thread that traps all the time comes to stand later than leaving waits
-    for it, and the tracer ends before that."""
+    for it, and the tracer ends before that. The loop is long enough to be
+    left while it traps."""
+
+    ROUNDS = 200000
 
     def test_its_trap_does_not_end_the_process(self):
         for _ in range(20 if SOAK else 5):
-            target = self.start("pair", 2000)
+            target = self.start("pair", self.ROUNDS)
             probe = Probe(target.pid, "put back:1")
             self.addCleanup(probe.close)
             probe.do("tell 1")
@@ -710,7 +713,8 @@ class TestLateThreads(Case):
             probe.do("hasty 1")
             probe.order("leave")
             probe.await_death()
-            self.assertEqual(target.result(), undisturbed("loop", 2000))
+            self.assertEqual(target.result(),
+                             undisturbed("loop", self.ROUNDS))
 
 
 # Where the probe kills itself, how often it comes there, and what it is asked
