@@ -694,7 +694,7 @@ class TestLateThreads(Case):
     for it, and the tracer ends before that. The loop is long enough to be
     left while it traps."""
 
-    ROUNDS = 200000
+    ROUNDS = 2000000
 
     def test_its_trap_does_not_end_the_process(self):
         for _ in range(20 if SOAK else 5):
@@ -707,10 +707,9 @@ class TestLateThreads(Case):
             probe.do("interrupt %d" % sleeper)
             probe.wait("stopped")
             probe.watch(target.address)
+            probe.do("hasty 1")
             target.go()
             probe.wait("trapped")
-            probe.do("tell 0")
-            probe.do("hasty 1")
             probe.order("leave")
             probe.await_death()
             self.assertEqual(target.result(),
