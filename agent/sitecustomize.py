@@ -1,6 +1,7 @@
-"""With the folder of this file in PYTHONPATH and PROBETUI=1, the agent listens
-in every rank, without a change to its script. It stands before a
-sitecustomize that the system or the environment has, and imports that."""
+"""Starts the agent in every rank, without a change to the script, if
+PYTHONPATH contains the folder of this file and PROBETUI=1. Python imports this
+module instead of a sitecustomize of the system or the environment; so this
+module imports that one."""
 import os
 import sys
 
@@ -14,7 +15,8 @@ def _is_here(entry):
 
 
 def _import_shadowed():
-    """The next one on the path takes this one's place in sys.modules."""
+    """Imports the next sitecustomize on sys.path, which replaces this module
+    in sys.modules."""
     here = [(index, entry) for index, entry in enumerate(sys.path)
             if _is_here(entry)]
     this = sys.modules.pop(__name__, None)
@@ -49,7 +51,8 @@ def _begin():
 
 
 def _hint():
-    """Once a job, where a program is started as Probing's manual says."""
+    """Prints a hint, once per job, if the program was started as Probing's
+    manual says."""
     if os.environ.get("PROBING_PORT") and not os.environ.get("PROBETUI") \
             and os.environ.get("RANK", "0") == "0" and sys.stderr is not None:
         sys.stderr.write(

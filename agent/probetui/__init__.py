@@ -1,4 +1,5 @@
-"""Stop where a rank raises, or where you say, and look with pdb.
+"""Stops a rank in pdb where an exception is raised, or where the program calls
+set_trace().
 
     import probetui
 
@@ -6,23 +7,24 @@
     def train():
         ...
 
-Unless IPDB_DEBUG is 1, true, yes or on (or Debugger.debug_flag is set: before
-a function is decorated by attach_on_error, or before an exception leaves one
-that is decorated by Debugger.attach_on_error), nothing happens and nothing
-else is imported: the decorator gives the function back as it is, and
-set_trace() returns.
+The functions only work if the environment variable IPDB_DEBUG is 1, true, yes
+or on, or if Debugger.debug_flag is set to True: before attach_on_error
+decorates a function, or before an exception leaves a function that
+Debugger.attach_on_error decorated. Otherwise attach_on_error returns the
+function unchanged, set_trace() returns at once, and no other module is
+imported.
 
-Environment:
+Environment variables:
   IPDB_DEBUG            1: enabled
-  IPDB_MODE             socket (default): pdb listens on a socket a rank;
-                        console: pdb on the terminal, or reading commands from
-                        a pipe at standard input, one rank after the other;
-                        web: there is no page yet, the socket serves
-  IPDB_SOCK_PATH        prefix of the sockets' paths, .RANK is put behind it
+  IPDB_MODE             socket (default): pdb listens on one socket per rank;
+                        console: pdb on the terminal, or with commands from a
+                        pipe at standard input, one rank after the other;
+                        web: no web page exists yet, same as socket
+  IPDB_SOCK_PATH        prefix of the socket paths; .RANK is appended
   IPDB_CONNECTION_TYPE  unix (default) or tcp
-  IPDB_HOST IPDB_PORT   tcp: where to listen, the rank is added to the port
-  IPDB_TOKEN IPDB_TOKEN_FILE   tcp: what a client has to say first
-  IPDB_LEASE            how long a rank waits for a command, as 90s, 30m, 2h
+  IPDB_HOST IPDB_PORT   tcp: listening address; the rank is added to the port
+  IPDB_TOKEN IPDB_TOKEN_FILE   tcp: the token that a client must send first
+  IPDB_LEASE            how long a rank waits for a command: 90s, 30m, 2h
 """
 from __future__ import annotations
 
@@ -55,17 +57,18 @@ def _is_enabled() -> bool:
 
 
 class Debugger:
-    """The names by which programs that used py_debug know this."""
+    """The API of the py_debug package, for programs that were written for it.
+    """
 
-    # Whether anything happens at all.
+    # False: all functions of this class do nothing.
     debug_flag: bool = _is_enabled()
-    # "socket", "console" or "web"; set at any time before a stop.
+    # "socket", "console" or "web"; may be changed at any time before a stop.
     debug_mode: str = os.environ.get("IPDB_MODE", "") or "socket"
 
     @staticmethod
     def attach_on_error(function: Any = None, *, lease: Any = None) -> Any:
-        """As probetui.attach_on_error, but debug_flag is read when the
-        function raises."""
+        """Like probetui.attach_on_error, but reads debug_flag when the
+        function raises, not when it is decorated."""
         if function is None:
             return lambda decorated: Debugger.attach_on_error(decorated,
                                                               lease=lease)
@@ -75,8 +78,9 @@ class Debugger:
 
     @staticmethod
     def blocking_console_post_mortem(rank: int = 0, lease: Any = None) -> None:
-        """In an `except` block: pdb on the console of `rank`, at the exception
-        that is handled, while the other ranks of the machine wait."""
+        """Called in an `except` block: starts a post-mortem pdb on the console
+        of rank `rank` for the exception being handled. The other ranks of the
+        machine wait."""
         if Debugger.debug_flag:
             from . import process
 
@@ -86,7 +90,7 @@ class Debugger:
     @staticmethod
     def set_trace(ranks: Ranks = None, hold: bool = True,
                   lease: Any = None) -> None:
-        """As probetui.set_trace."""
+        """Same as probetui.set_trace."""
         if Debugger.debug_flag:
             from . import process
 
@@ -94,12 +98,12 @@ class Debugger:
 
 
 def attach_on_error(function: Any = None, *, lease: Any = None) -> Any:
-    """Decorates a function: when it raises, its rank waits in a post-mortem
-    pdb, and then the same exception propagates.
+    """Decorator: if the function raises, its rank waits in a post-mortem pdb;
+    when that pdb ends, the same exception propagates.
 
-    For functions, coroutine functions, generators and asynchronous
-    generators, with parentheses or without. `lease` is how long the rank
-    waits for a command, in seconds or as "30m"; default IPDB_LEASE.
+    Accepts functions, coroutine functions, generators and asynchronous
+    generators, with parentheses or without. `lease` is how long the rank waits
+    for a command, in seconds or as "30m"; default: IPDB_LEASE.
     """
     if function is None:
         return lambda decorated: attach_on_error(decorated, lease=lease)
@@ -112,13 +116,14 @@ def attach_on_error(function: Any = None, *, lease: Any = None) -> Any:
 
 def set_trace(ranks: Ranks = None, hold: bool = True,
               lease: Any = None) -> None:
-    """Stops in pdb where it is called.
+    """Stops in pdb at the line that calls it.
 
-    `ranks`: the rank or ranks that stop, None: every rank. The others of this
-    machine hold here until those have gone on (the command continue), have
-    died or their lease is over, or until a step of each that is left takes
-    longer than a second: it may wait for the ranks that hold, in a collective.
-    With hold=False they run on.
+    `ranks`: the rank or ranks that stop; None: every rank. With hold=True the
+    other ranks of this machine wait here until each stopped rank has continued
+    (pdb's command continue), has exited, or its lease has expired, or until
+    every rank that is still stopped has been in a step (next, step) for more
+    than a second: that step may be waiting for the waiting ranks, in a
+    collective. With hold=False the other ranks keep running.
     """
     if Debugger.debug_flag:
         from . import process
@@ -128,7 +133,7 @@ def set_trace(ranks: Ranks = None, hold: bool = True,
 
 def breakpoint(ranks: Ranks = None, hold: bool = True,
                lease: Any = None) -> None:
-    """The same as set_trace."""
+    """Same as set_trace."""
     if Debugger.debug_flag:
         from . import process
 
@@ -138,26 +143,29 @@ def breakpoint(ranks: Ranks = None, hold: bool = True,
 def listen(address: Any = None, token: Any = None, tls: Any = None,
            allow: Any = None, read_only: bool = False,
            log: Any = None, catch: Any = None) -> List[str]:
-    """Lets probetui, and programs, look into this process and run code in
-    it; docs/agent-protocol.md says how. Gives the names of where it listens;
-    what goes wrong is told on standard error, not raised.
+    """Starts the agent, an HTTP server by which probetui and other programs
+    read the state of this process and run code in it; docs/agent-protocol.md
+    describes the protocol. Returns the addresses at which the agent listens.
+    Raises nothing: errors are printed to standard error.
 
-    Always at a socket of the user's own, /tmp/pdb-UID/PID.agent. Besides, with
-    an `address` ("host:port", the LOCAL_RANK is added to the port) and a
-    `token` that clients have to say, over TCP; `tls` is (certificate, key),
-    `allow` the addresses and networks that may connect. With `read_only`
-    no client can run code. `log` is a file that gets a line for each piece of
-    code that a client has run. With `catch` a thread that an exception would
-    end is held before it does: for 30 minutes, or as long as `catch` says, in
-    seconds or as "2h".
+    The agent always listens on the Unix socket /tmp/pdb-UID/PID.agent of the
+    user. With an `address` ("host:port"; the LOCAL_RANK is added to the port)
+    and a `token`, which clients must send, it also listens on TCP; `tls` is
+    (certificate, key), `allow` the addresses and networks that may connect.
+    With `read_only` no client can run code. `log` is a file to which a line is
+    appended for each piece of code that a client runs. With `catch` a thread
+    stops at an uncaught exception: for 30 minutes, or as long as `catch` says,
+    in seconds or as "2h".
 
-    Where it listens already, `read_only`, `catch` and a first `log` hold from
-    now on, and the rest stays as it is; read_only ends what debugs.
+    If the agent is already running, only `read_only`, `catch` and a first
+    `log` take effect; everything else stays as it is. read_only ends all debug
+    sessions.
     """
     try:
         from . import agent
     except (ImportError, OSError) as error:
-        # No descriptor is left, not even to say so by what is imported.
+        # The import may fail with OSError when the process has no file
+        # descriptor left; so print() is used here, without an import.
         if sys.stderr is not None:
             print("probetui: nothing listens: %s" % error, file=sys.stderr)
         return []
@@ -165,9 +173,9 @@ def listen(address: Any = None, token: Any = None, tls: Any = None,
 
 
 def unlisten() -> List[str]:
-    """Takes the agent out of this process again: its sockets, threads and
-    hooks. Gives what could not be taken away, in words; an empty list:
-    nothing is left."""
+    """Removes the agent from this process: its sockets, threads and hooks.
+    Returns one sentence for each part that could not be removed; an empty
+    list: everything was removed."""
     agent = sys.modules.get("probetui.agent")
     return agent.unlisten() if agent is not None else []
 

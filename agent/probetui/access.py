@@ -1,4 +1,5 @@
-"""Who may ask an agent, and for what."""
+"""Access control of the agent: which clients may connect, and with which
+token."""
 from __future__ import annotations
 
 import ipaddress
@@ -14,13 +15,13 @@ Network = Union[ipaddress.IPv4Network, ipaddress.IPv6Network]
 
 
 class Door(NamedTuple):
-    """Where somebody listens, and who is let in there."""
+    """A listening endpoint and the conditions for clients of that endpoint."""
 
     endpoint: endpoints.Endpoint
     host: str = ""
     token: bytes = b""
-    context: Any = None  # ssl.SSLContext
-    networks: Optional[List[Network]] = None  # None: all addresses
+    context: Any = None  # ssl.SSLContext; None: no TLS
+    networks: Optional[List[Network]] = None  # None: any address may connect
 
     @property
     def is_unix(self) -> bool:
@@ -33,7 +34,8 @@ class Door(NamedTuple):
         return ipaddress.ip_address(name.partition("%")[0]).is_loopback
 
     def name(self) -> str:
-        """As a person or curl is told."""
+        """Returns the path of the Unix socket, or the URL
+        http(s)://address:port."""
         if self.is_unix:
             return self.endpoint.name()
         address, port = self.endpoint.listener.getsockname()[:2]
@@ -44,8 +46,8 @@ class Door(NamedTuple):
 
 
 def host_and_port(address: Any) -> Tuple[str, int]:
-    """Of "host:port", ":port", "[::1]:port", a port, or (host, port).
-    SettingError: it is none of them."""
+    """Parses "host:port", ":port", "[::1]:port", a port number or the pair
+    (host, port). Raises SettingError for anything else."""
     try:
         if isinstance(address, (tuple, list)):
             host, port = address
@@ -66,8 +68,9 @@ def _port(text: str) -> int:
 
 
 def tls_context(tls: Any) -> Any:
-    """An ssl.SSLContext of a (certificate, key), of a file with both, or as
-    it was given; None of None. SettingError: there can be none."""
+    """Returns an ssl.SSLContext for a pair (certificate, key), for one file
+    that has both, or `tls` itself if it is a context; None for None. Raises
+    SettingError if the files cannot be loaded."""
     if tls is None:
         return None
     try:
@@ -88,7 +91,8 @@ def tls_context(tls: Any) -> Any:
 
 
 def networks(allow: Any) -> Optional[List[Network]]:
-    """Of "10.1.0.0/16", "::1", or several. SettingError: it is none."""
+    """Parses "10.1.0.0/16", "::1", a comma-separated text or a list of these;
+    None for None. Raises SettingError for an address that cannot be parsed."""
     if allow is None:
         return None
     try:
@@ -115,7 +119,7 @@ def token_bytes(token: Any) -> bytes:
 
 
 def _address_of(text: str) -> Any:
-    """None: it is a name."""
+    """Returns the IP address in text, or None if text is a host name."""
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
@@ -124,7 +128,8 @@ def _address_of(text: str) -> Any:
 
 
 def check_peer(door: Door, connection: socket.socket) -> None:
-    """Before anything is read."""
+    """Checks the user (Unix socket) or the address (TCP) of a new connection,
+    before a byte is read. Raises Refusal with status 403."""
     if door.is_unix:
         user = endpoints.peer_user(connection)[1]
         if user not in (os.geteuid(), 0):
@@ -137,14 +142,15 @@ def check_peer(door: Door, connection: socket.socket) -> None:
 
 
 def peer_name(door: Door, connection: socket.socket) -> str:
-    """Who has connected, for those who look after the job."""
+    """Describes the client of a connection, for the log of the code that
+    clients ran."""
     if door.is_unix:
         return "pid %d of user %d" % endpoints.peer_user(connection)
     return "%s port %d" % connection.getpeername()[:2]
 
 
 def _host_of(text: str) -> str:
-    """Without the port."""
+    """Returns the host of a Host header in lower case, without the port."""
     if text.startswith("["):
         return text[1:].partition("]")[0].lower()
     return text.partition(":")[0].lower()
@@ -166,7 +172,8 @@ def _is_ours(host: str, door: Door, connection: socket.socket) -> bool:
 
 def check_request(door: Door, connection: socket.socket,
                   headers: Dict[str, str]) -> None:
-    """Once its headers are there, before its body is read."""
+    """Checks the token and the Host header, and refuses browsers. Called when
+    the request head was read, before the body is read. Raises Refusal."""
     if door.token:
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not is_token(

@@ -1,10 +1,11 @@
-"""TCP clients until their token was checked.
+"""TCP clients from accept() until their token has been checked.
 
-Such a client has no thread and takes no place among the connections: the
-thread that listens reads its TLS handshake and its first request head without
-waiting. Where there are too many of them, the oldest one of the address that
-has the most is closed, so that a client that sends the token at once is
-served, however many others send nothing, or send it slowly.
+A candidate has no thread and does not count against the limit of connections:
+the listening thread reads the TLS handshake and the first request head without
+blocking. If there are too many candidates, of one network or in all, the
+oldest candidate of the network with the most is closed. So a client that sends
+its token at once is served, however many other clients send nothing, or send
+slowly.
 """
 from __future__ import annotations
 
@@ -23,21 +24,25 @@ if TYPE_CHECKING:
 
 CANDIDATES_MAXIMUM = 64
 OF_ADDRESS_MAXIMUM = 16
-# From accept() to the first byte.
+# Limit in seconds from accept() to the first byte.
 FIRST_SECONDS = 3.0
-# From accept() to the end of the head, a TLS handshake included.
+# Limit in seconds from accept() to the end of the request head; includes the
+# TLS handshake.
 HEAD_SECONDS = 5.0
 NEVER = 3600.0
-# One customer of a provider has a /64 of IPv6 addresses at least.
+# Limits per address count a whole /64 of IPv6 as one address: a provider gives
+# each customer at least a /64.
 IPV6_PREFIX = 64
 
-# By the names of their classes: ssl is not imported for that.
+# Errors that mean "no data yet", by class name, so that ssl need not be
+# imported.
 _WAITS = {"BlockingIOError": select.POLLIN, "SSLWantReadError": select.POLLIN,
           "SSLWantWriteError": select.POLLOUT}
 
 
 def _network(text: str) -> Any:
-    """What limits for an address hold for."""
+    """Returns the key by which candidates of one client are counted: the IPv4
+    address, or the /64 of an IPv6 address."""
     address = ipaddress.ip_address(text.partition("%")[0])
     mapped = getattr(address, "ipv4_mapped", None)
     if mapped is not None or address.version == 4:
@@ -46,7 +51,7 @@ def _network(text: str) -> Any:
 
 
 class Candidate:
-    """A TCP connection whose token was not checked yet."""
+    """A TCP connection whose token has not been checked yet."""
 
     def __init__(self, server: Server, door: Door,
                  connection: socket.socket) -> None:
@@ -58,7 +63,8 @@ class Candidate:
         self.events = select.POLLIN
         self.begun = time.monotonic()
         self.has_begun_tls = False
-        # Whether an answer would be read as one: not amid a handshake.
+        # False during a TLS handshake: the client could not read an HTTP
+        # answer.
         self.can_be_told = door.context is None
 
     def until(self) -> float:
@@ -66,8 +72,9 @@ class Candidate:
         return self.begun + (HEAD_SECONDS if has_data else FIRST_SECONDS)
 
     def advance(self) -> Optional[Head]:
-        """Reads what has come. None: more is to come. Refusal, Closed,
-        OSError: it is not admitted."""
+        """Reads the bytes that have arrived. Returns None while the request
+        head is incomplete. Raises Refusal, Closed or OSError if the client is
+        not admitted."""
         try:
             if self.door.context is not None and not self.can_be_told:
                 self._begin_tls()
@@ -97,11 +104,11 @@ class Candidate:
 
 
 class Admission:
-    """All of them. In the thread that listens."""
+    """All candidates. Only the listening thread calls its methods."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        # By descriptor, the oldest first.
+        # Keys are file descriptors; insertion order is age, the oldest first.
         self._candidates: Dict[int, Candidate] = {}
 
     def __contains__(self, fd: int) -> bool:
@@ -153,7 +160,8 @@ class Admission:
             self._server.drop(candidate.socket)
 
     def look(self) -> float:
-        """Ends those that are late. In how many seconds to look again."""
+        """Closes candidates whose time is up. Returns the seconds until the
+        next candidate times out."""
         now = time.monotonic()
         for fd, candidate in list(self._candidates.items()):
             if candidate.until() > now:

@@ -1,7 +1,7 @@
-"""The agent of this process: where it listens, and its end.
+"""The agent of this process: starts it, and ends it.
 
-Whatever goes wrong in here is told on standard error, and the program goes on
-as it would without us. A fork has no agent.
+Errors of the agent are printed to standard error and never reach the program.
+A forked child has no agent.
 """
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ from .settings import SettingError, describe, seconds, tell
 
 
 _fork_filter = quiet.Forks()
-# A fork waits so long for imports of ours.
+# How long fork() waits, in seconds, for agent threads that are importing a
+# module.
 IMPORT_SECONDS = 2.0
-# And the end of the process for what is evaluated.
+# How long the end of the process waits, in seconds, for running evaluations.
 EVALUATION_SECONDS = 2.0
 
 
@@ -60,11 +61,11 @@ class Agent:
             self._server.close()
 
     def end_evaluations(self) -> None:
-        """The process ends."""
+        """Called at the end of the process."""
         self._server.evaluator.end(EVALUATION_SECONDS)
 
     def catch(self, given: Any) -> None:
-        """What listen() was given as catch."""
+        """Applies the argument `catch` of listen()."""
         if given is None or given is False:
             return
         try:
@@ -77,15 +78,16 @@ class Agent:
         holding.arm(self._begin_debugger(), lease)
 
     def tighten(self) -> None:
-        """Read-only from now on: no client can let a thread go that stands
-        for it, and so none does."""
+        """Makes the agent read-only. No client could then resume a stopped
+        thread, so all stopped threads are resumed."""
         with self._seat:
             self._is_read_only = True
         if self._debugger is not None:
             self._debugger.tighten()
 
     def end(self) -> List[str]:
-        """While the program runs. Returns what cannot be removed, in words."""
+        """Removes the agent while the program keeps running. Returns one
+        sentence for each part that could not be removed."""
         try:
             self.close()
             return leaving.end(self._server)
@@ -99,7 +101,8 @@ class Agent:
         self._server.forget()
 
     def _begin_debugger(self) -> Any:
-        """Nothing of it is imported before somebody wants it."""
+        """Returns the debugger; the first call imports and makes it, so that
+        programs that are never debugged do not load it."""
         with self._seat:
             if self._debugger is None:
                 from .dap.debugger import Debugger
@@ -116,7 +119,8 @@ class Agent:
 
 
 _agent: Optional[Agent] = None
-# The agent's threads that a fork just now has not, by ident.
+# Idents of the agent threads at the last fork: the child does not have these
+# threads.
 _others: Set[int] = set()
 _seat = threading.Lock()
 _is_leaving = False
@@ -132,11 +136,13 @@ def _close() -> None:
 
 
 def _begin_fork() -> None:
-    # Until the end: what is called between may be traced.
+    # Until _end_fork, no client may stop this thread, although hooks of other
+    # modules that fork() calls meanwhile may be traced.
     inspection.begin_business()
     server.forking.acquire()
     _fork_filter.add()
-    # What a thread of ours is just importing, the child could never import.
+    # The child could never finish an import that an agent thread has begun, so
+    # wait for these imports.
     until = time.monotonic() + IMPORT_SECONDS
     while inspection.own_imports() and time.monotonic() < until:
         time.sleep(0.001)
@@ -145,10 +151,11 @@ def _begin_fork() -> None:
 
 
 def _forget_imports() -> None:
-    """In a forked child: removes the import locks held by threads of the
-    agent that the child does not have; the next import of such a module starts
-    anew. An importing thread also takes `lock` of importlib's _ModuleLock, for
-    an instant before it is the owner: one that is locked is replaced."""
+    """In a forked child: removes the import locks held by agent threads that
+    the child does not have; the next import of such a module starts anew. An
+    importing thread also takes `lock` of importlib's _ModuleLock for an
+    instant before it is the owner: a _ModuleLock.lock that is locked is
+    replaced."""
     locks = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
     for name, reference in list(locks.items()) if _others else ():
         found = reference()
@@ -216,8 +223,9 @@ def _find_unix_door() -> access.Door:
 
 
 def _claim_door() -> Optional[access.Door]:
-    """Where clients look first: another user may have had it until now, and
-    given it back, so that they look nowhere else."""
+    """Opens the socket in the default folder, where clients look first:
+    another user may have owned that folder when the agent started, and may
+    have removed it since. None: the folder still cannot be used."""
     with contextlib.suppress(files.FolderError, OSError,
                              endpoints.EndpointError):
         return _unix_door(files.default_folder(), False)
@@ -228,7 +236,7 @@ def _tcp_door(address: Any, token: Any, tls: Any, allow: Any) -> access.Door:
     host, port = access.host_and_port(address)
     if port:
         port += identity.find().local_rank or 0
-    # All that can be wrong, before anybody can connect.
+    # Validate all settings before the socket listens and a client can connect.
     known = access.token_bytes(token)
     networks = access.networks(allow)
     context = access.tls_context(tls)
@@ -242,7 +250,8 @@ def _tcp_door(address: Any, token: Any, tls: Any, allow: Any) -> access.Door:
 
 
 def _open(address: Any, token: Any, tls: Any, allow: Any) -> List[access.Door]:
-    """What is possible of it; why not the rest, is told."""
+    """Opens the Unix socket and, if an address is given, the TCP socket. If
+    TCP fails, the reason is printed and only the Unix socket is returned."""
     doors = [_find_unix_door()]
     if address is None:
         return doors
@@ -258,13 +267,15 @@ def _open(address: Any, token: Any, tls: Any, allow: Any) -> List[access.Door]:
 
 
 def _open_log(path: Any) -> None:
-    """Without it, nothing listens: somebody relies on it."""
+    """Opens the log of the code that clients ran. Raises SettingError;
+    listen() then opens no socket, because the caller relies on the log."""
     if path is not None:
         audit.log.open(os.fspath(path))
 
 
 def _open_another_log(path: Any) -> None:
-    """Where an agent is there already."""
+    """Opens a first log for an agent that is already running; errors are
+    printed."""
     if path is None:
         return
     there = audit.log.path
@@ -283,7 +294,7 @@ def _open_another_log(path: Any) -> None:
 def listen(address: Any, token: Any, tls: Any, allow: Any,
            read_only: bool, log: Any = None,
            catch: Any = None) -> List[str]:
-    """As probetui.listen."""
+    """Implements probetui.listen."""
     with inspection.business():
         return _listen(address, token, tls, allow, read_only, log, catch)
 
@@ -319,7 +330,7 @@ def _listen(address: Any, token: Any, tls: Any, allow: Any,
 
 
 def unlisten() -> List[str]:
-    """As probetui.unlisten."""
+    """Implements probetui.unlisten."""
     with inspection.business():
         return _unlisten()
 

@@ -1,8 +1,8 @@
-"""What was run in this process for clients, the last of it: who looks after
-the job can ask for it (GET /evals), or have a line of each in a file.
+"""Log of the code that clients ran in this process: the last entries in memory
+(GET /evals) and, if a path was given, one line of JSON per entry in a file.
 
-The program's own logging is left alone: a thread that stands in it would have
-each evaluation wait.
+The log does not use the module logging: if the program is stopped in a log
+handler, which holds the handler's lock, each evaluation would block.
 """
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ from . import identity
 from .settings import SettingError, tell
 from .values import cut
 
-# So many are kept, and so much of the code of each.
+# Number of entries kept in memory, and characters of code kept per entry.
 KEPT_MAXIMUM = 500
 CODE_MAXIMUM = 200
 FILE_MAXIMUM = 10 << 20
 
 
 class Peer(threading.local):
-    """Whom this thread serves: "pid 12 of user 0", "10.1.2.3"."""
+    """Name of the client that this thread serves: "pid 12 of user 0",
+    "10.1.2.3"."""
 
     name = "the program"
 
 
 class Log:
-    """Of one process."""
+    """The log of this process."""
 
     def __init__(self) -> None:
-        # Plain tuples of texts and numbers: the garbage collector leaves
-        # them alone.
+        # The garbage collector untracks tuples of str and float, so the
+        # entries do not slow down its passes.
         self._kept: Deque[Tuple[float, str, str, str]] = collections.deque(
             maxlen=KEPT_MAXIMUM)
         self._count = 0
@@ -44,7 +45,8 @@ class Log:
         self._lock = threading.Lock()
 
     def open(self, path: str) -> None:
-        """SettingError: nothing can be written there."""
+        """Sets the log file. Raises SettingError if the file cannot be opened
+        for writing."""
         path = os.path.abspath(path)
         try:
             os.close(_open(path))
@@ -58,7 +60,7 @@ class Log:
         return self._path
 
     def record(self, what: str, code: str) -> None:
-        """Before it is run."""
+        """Adds an entry; called before the code runs."""
         entry = (time.time(), peer.name, what, cut(code, CODE_MAXIMUM))
         with self._lock:
             self._kept.append(entry)
@@ -67,14 +69,14 @@ class Log:
                 self._path = None
 
     def told(self) -> Dict[str, Any]:
-        """The last one last."""
+        """Returns the answer of GET /evals; entries are oldest first."""
         with self._lock:
             kept = list(self._kept)
             return {"count": self._count, "file": self._path,
                     "evals": [_tell_one(entry) for entry in kept]}
 
     def forget(self) -> None:
-        """In a fork."""
+        """In a forked child: empties the log and drops the file."""
         self.__init__()  # type: ignore[misc]
 
 
@@ -93,7 +95,8 @@ def _open(path: str) -> int:
 
 
 def _append(path: str, entry: Tuple[float, str, str, str]) -> bool:
-    """False: no more of it."""
+    """Appends a line to the file. False: the file cannot be opened or is full;
+    the caller stops writing to it."""
     line = json.dumps(dict(_tell_one(entry), pid=os.getpid(),
                            rank=identity.find().rank)) + "\n"
     try:

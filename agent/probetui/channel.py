@@ -1,13 +1,14 @@
-"""The text between pdb and its clients.
+"""The text stream between pdb and its clients.
 
-One rank has one channel, with any number of clients. All see what pdb
-prints; each may type, and a line is taken when it is whole. It has no thread
-of its own: while pdb waits for a line it serves the sockets, and while the
-program runs, what clients do waits in the kernel. A client that connects
-later is first sent the reason of the stop, then the prompt.
+A rank has one channel with any number of clients. All clients receive what pdb
+prints; each client may send lines, and a line is used when its newline has
+arrived. The channel has no thread: while pdb waits for a line, the channel
+polls the sockets; while the program runs, data of clients waits in the kernel.
+A client that connects during a stop first receives the reason of the stop,
+then the prompt.
 
-Other threads may come across the channel as sys.stdout, as pdb puts it there
-for the time of one command: what they print goes where it always did.
+pdb sets sys.stdout to the channel while it executes a command, so other
+threads may call write() meanwhile: their output goes to sys.__stdout__.
 """
 from __future__ import annotations
 
@@ -27,21 +28,23 @@ from .settings import Settings, is_token
 CLIENTS_MAXIMUM = 64
 LINE_MAXIMUM = 65536
 SCREEN_MAXIMUM = 8192
-# What a client may be behind, and how long it may take nothing.
+# A client with more than this many unsent bytes is dropped if it accepts no
+# byte for STALL_SECONDS.
 BEHIND_MAXIMUM = 1 << 20
 STALL_SECONDS = 2.0
 LOOK_SECONDS = 0.1
-# How long pdb's output is collected while a command keeps printing.
+# Seconds for which pdb's output is collected before it is sent, while a
+# command keeps printing.
 COLLECT_SECONDS = 0.05
 TOKEN_SECONDS = 10.0
-# backends/pdb/socket-token.c knows these.
+# The same texts are in backends/pdb/socket-token.c.
 TOKEN_QUESTION = b"probetui: say the token (IPDB_TOKEN_FILE) first.\n"
 TOKEN_REFUSAL = b"probetui: the token was refused.\n"
 END_OF_INPUT = "\x04"
 
 
 class LeaseEnded(Exception):
-    """No client sent a line for the whole of the lease."""
+    """No client sent a line during the whole lease."""
 
 
 class _Client:
@@ -49,14 +52,14 @@ class _Client:
         self.connection = connection
         self.incoming = bytearray()
         self.outgoing = bytearray()
-        self.moved = 0.0  # when it last took something
+        self.moved = 0.0  # time.monotonic() of the last successful send
         self.reads = True
         self.is_admitted = not needs_token
         self.token_until = time.monotonic() + TOKEN_SECONDS
 
 
 class Channel:
-    """A text file to pdb: readline() and write()."""
+    """A text file object for pdb: stdin by readline(), stdout by write()."""
 
     encoding = "utf-8"
     errors = "backslashreplace"
@@ -83,15 +86,15 @@ class Channel:
 
     @property
     def is_shut(self) -> bool:
-        """Closes the socket: no client can connect any more."""
+        """True after shut() or forget(): no client can connect."""
         return not self._endpoints
 
-    # What the process does with it.
+    # Called by probetui when a stop begins or ends.
 
     def begin(self, greeting: Callable[[], str], lease: float,
               is_told: bool) -> None:
-        """A stop of this thread. `greeting` is what it is about; clients that
-        are here already are told if need be."""
+        """Begins a stop of this thread. `greeting` returns the reason of the
+        stop; clients that are already connected receive it if `is_told`."""
         self._owner = threading.get_ident()
         self.lease = lease
         self.renew()
@@ -116,14 +119,15 @@ class Channel:
         return any(client.is_admitted for client in self._clients.values())
 
     def shut(self) -> None:
-        """For good; its paths go."""
+        """Closes all sockets and removes their paths; the channel cannot be
+        used again."""
         for endpoint in self._endpoints:
             endpoint.close()
         self.forget()
 
     def forget(self) -> None:
-        """Without a word to anybody: in a process that was forked the
-        sockets are its parent's."""
+        """In a forked child: closes its copies of the sockets without sending
+        a byte or removing a path; they belong to the parent."""
         for endpoint in self._endpoints:
             endpoint.listener.close()
         for client in self._clients.values():
@@ -131,17 +135,19 @@ class Channel:
         self._endpoints = []
         self._clients = {}
 
-    # What pdb does with it.
+    # The file object's methods, called by pdb.
 
     def close(self) -> None:
-        """exit() closes sys.stdin. This one stays open."""
+        """Does nothing: exit() closes sys.stdin, and the channel must stay
+        open."""
 
     def isatty(self) -> bool:
         return False
 
     @property
     def buffer(self) -> Any:
-        """Bytes are the program's own."""
+        """The binary stdout of the program: bytes are never sent to clients.
+        """
         return sys.__stdout__.buffer if sys.__stdout__ else None
 
     def fileno(self) -> int:
@@ -196,8 +202,9 @@ class Channel:
         self._wait_for_slow()
 
     def readline(self, size: int = -1) -> str:
-        """The next line that anybody types. "": the end of input was typed.
-        LeaseEnded: nothing was."""
+        """Returns the next line that a client sends; "" if a client sent the
+        end-of-input character. Raises LeaseEnded if no client sends a line
+        during the lease."""
         if threading.get_ident() != self._owner:
             return sys.__stdin__.readline() if sys.__stdin__ else ""
         self.flush()
@@ -223,10 +230,11 @@ class Channel:
             raise StopIteration
         return line
 
-    # The sockets.
+    # Serving the sockets.
 
     def _end_screen(self) -> None:
-        """What was printed up to the first prompt is what the stop is."""
+        """At the first prompt: saves what was printed since the stop began.
+        Clients that connect later receive this text."""
         if self._screen is None:
             return
         text = "".join(self._screen)
@@ -235,7 +243,8 @@ class Channel:
         self._stop_text = text[:text.rfind("\n") + 1][-SCREEN_MAXIMUM:]
 
     def _serve(self, timeout: float) -> None:
-        """Waits until something is to be done, and does it."""
+        """Waits up to timeout seconds for events on the sockets, and handles
+        them."""
         poll = select.poll()
         for endpoint in self._endpoints:
             poll.register(endpoint.listener, select.POLLIN)
@@ -272,7 +281,8 @@ class Channel:
             except BlockingIOError:
                 return
             except OSError:
-                # No descriptor is left: do not ask again at once.
+                # accept() fails while no file descriptor is free, and poll()
+                # would report the listener again at once: wait.
                 time.sleep(0.05)
                 return
             connection.setblocking(False)
@@ -320,8 +330,9 @@ class Channel:
             self._drop(client)
             return
         if not data:
-            # It may only have ended its typing, as `nc -N` does. A line that
-            # it has not finished is none.
+            # End of file: the client may only have shut down its sending side,
+            # as `nc -N` does, and still reads. An incomplete last line is
+            # dropped.
             client.reads = False
             client.incoming.clear()
             if not client.is_admitted:
@@ -373,8 +384,8 @@ class Channel:
             self._drop(client)
 
     def _wait_for_slow(self) -> None:
-        """Who is far behind is waited for while he takes anything, and else
-        lost."""
+        """Waits for clients that are more than BEHIND_MAXIMUM bytes behind;
+        drops a client that accepts no byte for STALL_SECONDS."""
         while any(len(client.outgoing) > BEHIND_MAXIMUM
                   for client in self._clients.values()):
             poll = select.poll()
@@ -390,7 +401,8 @@ class Channel:
                     self._drop(client)
 
     def _drop(self, client: _Client) -> None:
-        """Lines that it has typed are still taken."""
+        """Closes the connection. Complete lines that the client sent are still
+        used."""
         self._clients.pop(client.connection.fileno(), None)
         client.connection.close()
         client.outgoing.clear()

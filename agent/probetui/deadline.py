@@ -1,12 +1,13 @@
-"""What ends code that takes too long: a trace function raises in it.
+"""Interrupts evaluated code that runs longer than its timeout: a trace
+function raises TimeIsUp in it.
 
-PyThreadState_SetAsyncExc() raises at any instruction: in a finalizer, where
-CPython prints the exception and forgets it, within our own code, or behind
-the end of what it was meant for. A Deadline raises at a line, or a jump back,
-of a frame of the evaluated text, or of a function that the text is seen to
-have called; never in a finalizer, in the callback of a weak reference, in an
-import, in code of ours. What runs in C only, or where no such line comes,
-cannot be ended: the answer says so.
+PyThreadState_SetAsyncExc() is not used: it raises at any instruction, also in
+a finalizer (where CPython prints the exception and drops it), in code of the
+agent, or after the evaluated code has ended. A Deadline raises only at a line
+event or a backward jump, in a frame of the evaluated text or of a function
+that the text has demonstrably called; never in a finalizer, a weak reference's
+callback, an import, or code of the agent. Code that runs in C, or never
+reaches such a line, cannot be interrupted: the answer to the client says so.
 """
 from __future__ import annotations
 
@@ -22,15 +23,17 @@ from .snapshots import kept_fresh
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 HAS_MONITORING = sys.version_info >= (3, 12)
-# Not those of pdb, coverage, profilers and optimizers.
+# Tool ids of sys.monitoring to try, in this order: 4 and 3 are reserved for no
+# kind of tool, 5 is for optimizers, 2 for profilers (PEP 669).
 TOOLS = (4, 3, 5, 2)
 DEPTH_MAXIMUM = 10000
-# What our frames call: a text, and what tells of its value.
+# Names of code that agent frames call legitimately: the evaluated text, and
+# what makes the text of its value.
 _CALLED_BY_US = ("<module>", "<lambda>", "__repr__", "__str__")
 
 
 class TimeIsUp(BaseException):
-    """Raised in what runs too long."""
+    """Raised in evaluated code whose timeout has expired."""
 
 
 def _is_ours(trace: Any) -> bool:
@@ -39,7 +42,8 @@ def _is_ours(trace: Any) -> bool:
 
 
 def _calls(caller: FrameType) -> bool:
-    """Its instruction is a call, and not one that lets go of something."""
+    """True if the caller's current instruction is a call. An instruction that
+    drops a reference (and so may run a finalizer) is not one."""
     code, at = caller.f_code.co_code, caller.f_lasti
     while at > 0 and dis.opname[code[at]] == "CACHE":
         at -= 2
@@ -52,14 +56,16 @@ def _names(code: CodeType) -> tuple:
 
 
 def _is_callback(frame: FrameType) -> bool:
-    """Of a weak reference, which is all that it gets."""
+    """True if frame looks like the callback of a weak reference: its only
+    argument is a weakref."""
     code = frame.f_code
     return code.co_argcount == 1 and isinstance(
         frame.f_locals.get(code.co_varnames[0]), ReferenceType)
 
 
 def _is_called(frame: FrameType, caller: FrameType) -> bool:
-    """By what stands in the caller's code. False: that is not sure."""
+    """True if the caller's code object shows that it calls frame's function by
+    name or as a constant; False if that is uncertain."""
     code = frame.f_code
     by_us = caller.f_code.co_filename.startswith(PACKAGE)
     if code.co_filename.startswith(PACKAGE):
@@ -72,14 +78,15 @@ def _is_called(frame: FrameType, caller: FrameType) -> bool:
 
 
 class Deadline:
-    """Of what one thread evaluates. All but expire() is for that thread."""
+    """The timeout of one evaluation in one thread. expire() is called by any
+    thread, all other methods by the thread that evaluates."""
 
     def __init__(self) -> None:
         self._ident = get_ident()
         self._seat = allocate_lock()
         self._base: Optional[FrameType] = None
         self._is_over = False
-        self._is_due = False    # expire() was called, perhaps before run()
+        self._is_due = False  # expire() was called, possibly before run()
         self._has_raised = False
         self._tool: Optional[int] = None
         self._codes: List[CodeType] = []
@@ -87,9 +94,10 @@ class Deadline:
         self.trace = self._trace
 
     def run(self, function: Callable[[], Any], is_standing: bool) -> None:
-        """`is_standing`: in a callback of the interpreter's, which traces
-        nothing meanwhile unless it is told to. function is not called where
-        expire() came first."""
+        """Calls function with the deadline armed. `is_standing`: the thread is
+        stopped in a trace or monitoring callback, where CPython disables
+        tracing; sys.call_tracing() enables tracing for function. If expire()
+        was called first, function is not called."""
         previous = sys.gettrace()
         is_foreign = previous is not None and not _is_ours(previous)
         try:
@@ -116,9 +124,10 @@ class Deadline:
             self._disarm()
 
     def expire(self) -> bool:
-        """In any thread: it is raised once, at the next line that will do.
-        False: no code of the text runs yet, all of
-        sys.monitoring's tools are taken, or the thread cannot be reached."""
+        """Called by any thread: TimeIsUp is raised once, at the next suitable
+        line. Returns False if no code of the text is running yet, all tool ids
+        of sys.monitoring are taken, or the thread's trace function cannot be
+        set."""
         with self._seat:
             self._is_due = True
             if self._is_over or self._base is None:
@@ -129,8 +138,9 @@ class Deadline:
             return self._arm_by_trace(frames)
 
     def _sure(self, newest: Optional[FrameType]) -> List[FrameType]:
-        """The outermost first, as long as each is surely called by the one
-        before."""
+        """Returns the frames from run() to `newest`, outermost first, up to
+        the first frame that is not demonstrably called by the frame before;
+        without frames of the agent."""
         stack: List[FrameType] = []
         while newest is not None and newest is not self._base and \
                 len(stack) < DEPTH_MAXIMUM:
@@ -147,14 +157,15 @@ class Deadline:
                 if not frame.f_code.co_filename.startswith(PACKAGE)]
 
     def _reach(self, frame: FrameType) -> None:
-        """In its thread, at a line."""
+        """Raises TimeIsUp in the evaluating thread, if frame may be
+        interrupted."""
         if self._is_over or self._has_raised or \
                 not any(each is frame for each in self._sure(frame)):
             return
         self._has_raised = True
         raise TimeIsUp()
 
-    # From 3.12 on.
+    # Python 3.12 and newer: sys.monitoring.
 
     def _arm(self, frames: List[FrameType]) -> bool:
         monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
@@ -189,21 +200,23 @@ class Deadline:
         if get_ident() == self._ident:
             self._reach(sys._getframe(1))
 
-    # Below.
+    # Python 3.11 and older: trace functions.
 
     def _arm_by_trace(self, frames: List[FrameType]) -> bool:
         try:
             from .debugging import tstates
         except (ImportError, OSError):
-            # No descriptor is left to read it, or ctypes' library.
+            # ctypes could not be imported: no file descriptor is free, or the
+            # library is missing.
             return False
         for frame in frames:
             if frame.f_trace is None or _is_ours(frame.f_trace):
                 frame.f_trace = self.trace
         for frame in frames[:1]:
-            # A jump to itself, "while True: pass" of 3.10, is no line. Up to
-            # 3.9 an error of the line's event is lost where one of the
-            # opcode follows.
+            # Opcode events for the outermost frame: in 3.10 a loop on one line
+            # ("while True: pass") makes no line event. Line events are
+            # disabled because up to 3.9 an exception raised at a line event is
+            # lost if an opcode event follows.
             frame.f_trace_lines, frame.f_trace_opcodes = False, True
         self._is_traced = True
         return tstates.set_trace(self._ident, self.trace, _is_ours) != \
@@ -216,7 +229,8 @@ class Deadline:
         return None if self._is_over or self._has_raised else self.trace
 
 
-# What a thread of ours does in the process' own code, by its ident.
+# Functions that say whether the current work of an agent thread is late; keys
+# are thread idents.
 _looking: Dict[int, Callable[[], bool]] = {}
 
 
@@ -229,7 +243,8 @@ def end_look() -> None:
 
 
 def check() -> None:
-    """Called now and then by code of ours that takes long: TimeIsUp."""
+    """Called regularly by agent code that takes long. Raises TimeIsUp if the
+    work of this thread is late."""
     is_late = _looking.get(get_ident())
     if is_late is not None and is_late():
         raise TimeIsUp()

@@ -1,4 +1,4 @@
-"""Where a rank's pdb, and its agent, listen."""
+"""Listening sockets of a rank's pdb and of its agent."""
 from __future__ import annotations
 
 import contextlib
@@ -13,17 +13,18 @@ from . import files
 from .settings import Settings
 
 BACKLOG = 64
-# sun_path of struct sockaddr_un, with its NUL.
+# Size of sun_path in struct sockaddr_un without the terminating NUL; see
+# unix(7).
 PATH_MAXIMUM = 107
 
 
 class EndpointError(Exception):
-    """A sentence that says why nothing listens."""
+    """A sentence that says why no socket listens."""
 
 
 class Endpoint:
-    """A listening socket. A path goes away with it, while it is the one that
-    was made here."""
+    """A listening socket. close() also removes its path, unless another file
+    has been put at that path since."""
 
     def __init__(self, listener: socket.socket, path: Optional[str]) -> None:
         self.listener = listener
@@ -35,7 +36,7 @@ class Endpoint:
         return self.path is not None
 
     def name(self) -> str:
-        """What a person connects to, as `nc -U` or `nc` take it."""
+        """The address for a person: what `nc -U` or `nc` take as arguments."""
         if self.path is not None:
             return self.path
         host, port = self.listener.getsockname()[:2]
@@ -52,7 +53,8 @@ class Endpoint:
 
 @contextlib.contextmanager
 def _claiming(claims: Optional[files.Lock]) -> Iterator[None]:
-    """One process of the user at a time looks at names and takes them."""
+    """Holds the lock `claims`, if given: only one process of the user at a
+    time checks and takes socket names."""
     if claims is not None:
         claims.wait()
     try:
@@ -63,12 +65,12 @@ def _claiming(claims: Optional[files.Lock]) -> Iterator[None]:
 
 
 def _is_stale(path: str) -> bool:
-    """The user's own socket, which no process has open.
+    """True if path is a socket of this user that no process has open.
 
-    Asked with the wrong type of socket: the kernel then refuses in one way
-    when a process has it open and in another when none has, and the
-    listening process does not notice. Many a pdb would take a connection for
-    its client.
+    The test connects with the wrong socket type (SOCK_DGRAM): Linux returns
+    EPROTOTYPE if a process has the socket open and ECONNREFUSED if none has,
+    and the listening process sees no connection. A real connection would be
+    taken for a client by many programs that serve pdb.
     """
     status = os.lstat(path)
     if not stat.S_ISSOCK(status.st_mode) or status.st_uid != os.geteuid():
@@ -78,14 +80,16 @@ def _is_stale(path: str) -> bool:
 
 
 def _bind(path: str) -> Optional[Endpoint]:
-    """None: the name is taken. OSError: it cannot be had at all."""
+    """Returns None if a process listens at path. Raises OSError if the socket
+    cannot be made for another reason."""
     with contextlib.suppress(FileNotFoundError):
         if not _is_stale(path):
             return None
         os.unlink(path)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        # What bind() makes has the socket's own mode, from the beginning.
+        # bind() gives the path the mode of the socket's inode, so set 0600
+        # first: the path is never accessible to others.
         os.fchmod(listener.fileno(), 0o600)
         listener.bind(path)
         listener.listen(BACKLOG)
@@ -114,7 +118,7 @@ def _bind_first(paths: List[str]) -> Endpoint:
 
 
 def _sweep(folder: str, suffix: str) -> None:
-    """Sockets of ranks that were killed, in our own folder."""
+    """Removes sockets of killed processes from the user's own folder."""
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):
             path = os.path.join(folder, name)
@@ -141,9 +145,10 @@ def _listen_unix(settings: Settings, rank: int, folder: str,
 
 
 def listen_agent(folder: str, waits: bool = True) -> Endpoint:
-    """PID.agent; where another container has this number in the same folder,
-    with the number of our own. Not `waits`: for no other process that just
-    takes a name there; OSError."""
+    """Listens at PID.agent; if another container uses this PID in the same
+    folder, at PID.NAMESPACE.agent with the inode number of the pid namespace.
+    Without `waits`, raises BlockingIOError if another process is just taking a
+    name."""
     base = os.path.join(folder, str(os.getpid()))
     paths = [base + ".agent"]
     with contextlib.suppress(OSError):
@@ -183,7 +188,8 @@ def _listen_tcp(settings: Settings, rank: int) -> List[Endpoint]:
         try:
             listener = tcp_socket(settings.host, wanted)
         except OSError as error:
-            # Another job of this machine has it: any other will do.
+            # The port is in use, perhaps by another job of this machine: take
+            # any free port.
             if error.errno != errno.EADDRINUSE:
                 raise
             listener = tcp_socket(settings.host, 0)
@@ -195,14 +201,16 @@ def _listen_tcp(settings: Settings, rank: int) -> List[Endpoint]:
 
 def listen(settings: Settings, rank: int, folder: str,
            claims: Optional[files.Lock]) -> List[Endpoint]:
-    """The first is the one to name to a person. EndpointError: none."""
+    """Returns the listening endpoints; the first one is the one to show to a
+    person. Raises EndpointError if none can be made."""
     if settings.is_tcp:
         return _listen_tcp(settings, rank)
     return _listen_unix(settings, rank, folder, claims)
 
 
 def peer_user(connection: socket.socket) -> Tuple[int, int]:
-    """The process and the user at the other end of a Unix socket."""
+    """Returns (pid, uid) of the peer of a Unix socket (SO_PEERCRED, unix(7)).
+    """
     data = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
     process, user, _ = struct.unpack("3i", data)
     return process, user & 0xffffffff

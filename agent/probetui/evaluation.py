@@ -1,14 +1,16 @@
-"""Code that clients have run in the process.
+"""Runs code of clients in the process.
 
-It runs in the thread that serves the client, beside the program. What that
-thread prints meanwhile is the client's, what others print goes where it
-always did. Past its time it gets the exception TimeIsUp (deadline.py); one
-that cannot notice that (it waits in C) is given up: it runs on, and its
-client is told.
+The code runs in the agent thread that serves the client, concurrently with the
+program. Output that this thread prints meanwhile is returned to the client;
+other threads print as before. After its timeout the code gets the exception
+TimeIsUp (deadline.py). Code that does not raise it within GRACE_SECONDS (it
+waits in C) is given up: it keeps running, and the client receives an error.
 """
 from __future__ import annotations
 
-import _signal  # signal's makes objects of all 62, every time
+# Not the module signal: its pthread_sigmask() makes an enum of each signal
+# number in every call.
+import _signal
 import ast
 import builtins
 import contextlib
@@ -29,13 +31,13 @@ __all__ = ["PACKAGE", "TimeIsUp"]
 EVALUATIONS_MAXIMUM = 8
 TIMEOUT_SECONDS = 30.0
 TIMEOUT_MAXIMUM = 86400.0
-# To notice that time is up.
+# Seconds that interrupted code has to raise TimeIsUp.
 GRACE_SECONDS = 1.0
 LOOK_SECONDS = 3600.0
 AGAIN_SECONDS = 0.02
-# A thread that slept for so long, and was not woken, waits in C.
+# A thread that slept for this many seconds without being scheduled waits in C.
 STILL_SECONDS = 0.05
-# What statements have for a value.
+# The value of a piece of code whose last line is no expression.
 NOTHING = object()
 
 
@@ -65,7 +67,7 @@ def _tell_error(error: BaseException) -> Dict[str, str]:
 
 
 class Evaluation:
-    """One piece of code, in one thread."""
+    """One piece of code that runs in one thread."""
 
     def __init__(self, timeout: float,
                  give_up: Callable[[Refusal], None]) -> None:
@@ -76,7 +78,8 @@ class Evaluation:
         self.give_up = give_up
         self._looks = False
         self.is_armed = False
-        self.give_up_at = 0.0   # once it is interrupted
+        # time.monotonic() of the give-up; set by interrupt()
+        self.give_up_at = 0.0
         self.is_over = False
         self.is_interrupted = False
         self.is_cancelled = False
@@ -94,7 +97,8 @@ class Evaluation:
             self.is_over = True
 
     def look(self, function: Callable[[], Any]) -> None:
-        """Code of ours, which asks for the time itself."""
+        """Runs agent code, which polls deadline.check() itself instead of
+        being traced."""
         self._looks = True
         deadline.begin_look(lambda: self.is_interrupted)
         try:
@@ -104,7 +108,9 @@ class Evaluation:
             self.is_over = True
 
     def interrupt(self) -> None:
-        """And again, soon, as long as there is nothing yet to interrupt."""
+        """Interrupts the code. If it cannot be interrupted yet (expire()
+        returned False), `until` is set so that the interrupt is tried again
+        after AGAIN_SECONDS."""
         now = time.monotonic()
         if not self.is_interrupted:
             self.give_up_at = now + GRACE_SECONDS
@@ -115,9 +121,10 @@ class Evaluation:
             self.until = min(now + AGAIN_SECONDS, self.give_up_at)
 
     def schedule(self) -> str:
-        """Whether its thread sleeps, and how often it was given the
-        processor: one that wants the GIL is all the time. "": it runs, or
-        that is not known."""
+        """Returns the state of the thread and its counts of context switches,
+        from /proc/self/task/TID/status; "" if the thread is running or the
+        file cannot be read. A thread that waits for the GIL wakes up
+        regularly, so its counts change."""
         try:
             with open("/proc/self/task/%d/status" % self.native_id) as file:
                 told = [line for line in file if line.startswith(
@@ -128,7 +135,8 @@ class Evaluation:
 
 
 class Evaluator:
-    """`wake` has look() called soon."""
+    """All running evaluations. `wake` makes the listening thread call look()
+    soon."""
 
     def __init__(self, wake: Callable[[], None]) -> None:
         self._wake = wake
@@ -137,11 +145,13 @@ class Evaluator:
         self._next_look = 0.0
         self._is_ending = False
         self._capture = streams.Capture()
-        # What the evaluated starts is not to inherit our threads' own.
+        # Signal mask before the agent's threads block signals: a process that
+        # evaluated code starts must not inherit the agent's mask.
         self.signals = _signal.pthread_sigmask(signal.SIG_BLOCK, ())
 
     def look(self) -> float:
-        """Ends what takes too long. In how many seconds to look again."""
+        """Interrupts or gives up evaluations whose time is up. Returns the
+        seconds until look() must be called again."""
         now = time.monotonic()
         with self._lock:
             late = [job for job in self._running
@@ -167,8 +177,9 @@ class Evaluator:
         return max(0.0, self._next_look - now)
 
     def hurry(self) -> None:
-        """Interrupts all evaluations but this thread's, and refuses new ones:
-        once the agent has left, no thread calls look(), which interrupts."""
+        """Interrupts all evaluations except this thread's, and refuses new
+        ones: after the agent has ended, no thread calls look(), which
+        interrupts."""
         with self._lock:
             self._is_ending = True
         for job in self._others():
@@ -176,9 +187,10 @@ class Evaluator:
         self.look()
 
     def end(self, seconds: float) -> None:
-        """At the end of the process. A thread of C++ that comes back only
-        then, as torch's, would abort it; those that wait in C are not waited
-        for."""
+        """Interrupts all evaluations at the end of the process and waits up to
+        `seconds` for them. A thread in C++ code (torch) that returns to Python
+        during finalization would abort the process. Threads that sleep in C
+        are not waited for."""
         until = time.monotonic() + seconds
         self.hurry()
         before: Dict[Evaluation, Any] = {}
@@ -196,7 +208,7 @@ class Evaluator:
                     if job.ident != threading.get_ident()]
 
     def cancel(self, job: Evaluation) -> None:
-        """Its client does not want it any more."""
+        """Interrupts an evaluation that its client has cancelled."""
         with self._lock:
             if job not in self._running or job.is_interrupted:
                 return
@@ -211,7 +223,8 @@ class Evaluator:
         self._capture.leave()
 
     def forget(self) -> None:
-        """In a fork: the streams are the program's again."""
+        """In a forked child: restores sys.stdout and sys.stderr of the
+        program."""
         self._capture.restore()
 
     @contextlib.contextmanager
@@ -242,9 +255,9 @@ class Evaluator:
             is_ours: bool = True,
             begun: Callable[[Evaluation], None] = lambda job: None,
             catches: bool = True) -> Dict[str, Any]:
-        """What function() gives or raises, and what is printed meanwhile, if
-        it `catches` that. `is_ours`: the thread that this is called in.
-        `begun` is told what can be cancelled."""
+        """Returns the value or error of function() as text, and what it
+        printed if `catches`. `is_ours`: the calling thread is a thread of the
+        agent. `begun` is called with the Evaluation, which cancel() takes."""
         output = streams.Output()
         told: Dict[str, Any] = {"value": None, "type": None, "output": "",
                                 "error": None}
@@ -279,7 +292,8 @@ def _fill(told: Dict[str, Any], function: Callable[[], Any]) -> None:
 
 
 def _is_still(job: Evaluation, before: Dict[Evaluation, Any]) -> bool:
-    """It waits in C: nothing became of its thread for a while."""
+    """True if the thread of the job has slept without a context switch for
+    STILL_SECONDS: it waits in C. `before` keeps the last state of each job."""
     now, schedule = time.monotonic(), job.schedule()
     since, known = before.setdefault(job, (now, schedule))
     if not schedule or schedule != known:
@@ -309,13 +323,15 @@ def run_tree(tree: ast.Module, name: str, names: Dict[str, Any]) -> Any:
 
 
 def in_main(code: str) -> Any:
-    """The value of the last line where that is an expression."""
+    """Runs code in the namespace of __main__. Returns the value of the last
+    line if that is an expression, else NOTHING."""
     names = sys.modules["__main__"].__dict__
     return run_tree(ast.parse(code, "<eval>"), "<eval>", names)
 
 
 def in_its_own(code: Union[str, bytes], path: Optional[str]) -> Any:
-    """As a module of its own, which leaves nothing in the program's."""
+    """Runs code in a new module namespace: the program's names are not
+    changed."""
     name = path or "<execute>"
     return run_tree(ast.parse(code, name), name, {
         "__name__": "__probetui__", "__file__": path,

@@ -1,17 +1,18 @@
-"""Files by which the ranks of a machine know of each other.
+"""Files by which the ranks of a machine find each other.
 
-They lie in /tmp/pdb-UID, which is the user's alone:
+They are in /tmp/pdb-UID, which only the user can access:
 
-    RANK.sock             where that rank's pdb listens (endpoints.py)
+    RANK.sock             socket of that rank's pdb (endpoints.py)
     JOB.ranks/RANK        locked by that rank while it lives
-    JOB.ranks/RANK.done   how often it went on from which breakpoint
-    JOB.ranks/RANK.step   since when it steps from which breakpoint
-    JOB.ranks/terminal    locked by the rank that has the terminal
-    JOB.holding/RANK      locked while it waits in pdb: a sentence on why
+    JOB.ranks/RANK.done   how often it continued from each breakpoint
+    JOB.ranks/RANK.step   since when it has been stepping, by breakpoint
+    JOB.ranks/terminal    locked by the rank that uses the terminal
+    JOB.holding/RANK      locked while it waits in pdb; contains the reason
 
-The locks are POSIX's: they end with their process, and a fork has none. A
-file that no process has locked is left over from a process that was killed;
-the next agent that starts removes it.
+The locks are POSIX record locks (fcntl(2)): the kernel releases them when the
+process ends, and a forked child does not inherit them. A file that no process
+has locked was left by a process that was killed; a rank that starts later
+removes it.
 """
 from __future__ import annotations
 
@@ -26,25 +27,27 @@ import time
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 TEXT_MAXIMUM = 65536
-# File times are those of the last tick of the clock.
+# The kernel stamps files with the time of its last clock tick, which may be
+# earlier than time.time().
 START_SECONDS = 0.1
 LIMIT_SECONDS = 0.1
 CLAIM_SECONDS = 5.0
 
 
 class FolderError(Exception):
-    """A sentence that says why the folder is not used."""
+    """A sentence that says why the folder cannot be used."""
 
 
 class FileError(Exception):
-    """A sentence that says why the file is not read."""
+    """A sentence that says why the file cannot be read."""
 
 
 def read_whole(path: str, maximum: int, may_be_empty: bool) -> bytes:
-    """A regular file. Others may never have an end, or not even a beginning;
-    /proc/kmsg and its like have no size, and wait for what is to be in them.
-    CPython opens the file of a SyntaxError once more by its name, and has the
-    GIL while it reads that. OSError, ValueError: it cannot be opened."""
+    """Returns the content of a regular file. Other files may be endless or
+    block: FIFOs, and files of /proc such as /proc/kmsg, which have size 0.
+    CPython reads the file of a SyntaxError a second time, by name, and holds
+    the GIL meanwhile. Raises FileError if the file is refused, OSError or
+    ValueError if it cannot be opened."""
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(fd, "rb") as file:
         status = os.fstat(fd)
@@ -62,8 +65,8 @@ def default_folder() -> str:
 
 
 def _is_safe(path: str) -> bool:
-    """Whether nobody but the user and root can take a folder of the user's
-    away there and put another one in its place."""
+    """True if only the user and root can rename or remove a folder of the user
+    in path."""
     status = os.stat(path)
     return stat.S_ISDIR(status.st_mode) and \
         status.st_uid in (0, os.geteuid()) and bool(
@@ -71,8 +74,9 @@ def _is_safe(path: str) -> bool:
 
 
 def _private_folder(base: str) -> str:
-    """One of the user's own from an earlier time, or a new one: others cannot
-    know its name before."""
+    """Returns a private folder of this user in base: one that an earlier
+    process made, or a new one with a random name, which others cannot create
+    first."""
     prefix = "pdb-%d-" % os.geteuid()
     for name in os.listdir(base):
         path = os.path.join(base, name)
@@ -88,8 +92,8 @@ def _private_folder(base: str) -> str:
 
 
 def fallback_folders() -> Iterator[str]:
-    """Where another user has the default one, or there can be none. Discovery
-    finds what listens there by /proc/PID/net/unix."""
+    """Yields folders to use when another user owns the default folder or it
+    cannot be made. probetui finds sockets there by /proc/PID/net/unix."""
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     with contextlib.suppress(OSError, ValueError, FolderError):
         if os.path.isabs(runtime) and _is_safe(runtime):
@@ -103,7 +107,8 @@ def fallback_folders() -> Iterator[str]:
 
 
 def secure(path: str) -> None:
-    """Makes the folder, or sees that it is the user's and nobody else's."""
+    """Makes the folder with mode 0700, or checks that it belongs to the user
+    and nobody else can access it. Raises FolderError."""
     try:
         try:
             os.mkdir(path, 0o700)
@@ -134,15 +139,16 @@ def _is_same(fd: int, path: str) -> bool:
 
 
 class Lock:
-    """A file that is locked while this process keeps it."""
+    """A file that this process keeps locked between take() and release()."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._fd = -1
 
     def take(self) -> bool:
-        """False: another process has it."""
-        # Others have it for a moment when they look whether it is locked.
+        """Takes the lock. Returns False if another process has it."""
+        # Retry for LIMIT_SECONDS: is_locked() of other processes takes the
+        # lock for a moment.
         deadline = time.monotonic() + LIMIT_SECONDS
         while self._fd < 0:
             try:
@@ -160,7 +166,8 @@ class Lock:
                     return False
                 time.sleep(LIMIT_SECONDS / 20)
                 continue
-            # It may have been removed as left over before it was locked.
+            # Another process may have removed the file as left over between
+            # open() and lockf().
             if _is_same(fd, self.path):
                 self._fd = fd
             else:
@@ -168,8 +175,9 @@ class Lock:
         return True
 
     def _make(self) -> int:
-        """Makes the file, which nobody sees before it is locked: unlocked it
-        would tell of one that has died. -1: another was faster."""
+        """Makes the file, already locked, and links it to its path: a file
+        without a lock would look like that of a process that has died. Returns
+        -1 if another process made the file first."""
         fresh = "%s.%d.%d" % (self.path, os.getpid(), threading.get_ident())
         fd = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
@@ -185,8 +193,9 @@ class Lock:
         return fd
 
     def wait(self) -> None:
-        """Takes it. Others keep it for a moment, unless they were stopped in
-        it: OSError."""
+        """Takes the lock; waits up to CLAIM_SECONDS. Raises OSError
+        (ETIMEDOUT) if another process keeps it, for example because it was
+        stopped meanwhile."""
         limit = time.monotonic() + CLAIM_SECONDS
         while not self.take():
             if time.monotonic() > limit:
@@ -204,19 +213,22 @@ class Lock:
             self._fd = -1
 
     def remove(self) -> None:
-        """Takes the file away too."""
+        """Removes the file and releases the lock."""
         if self._fd >= 0 and _is_same(self._fd, self.path):
             os.unlink(self.path)
         self.release()
 
     def forget(self) -> None:
-        """In a process that was forked: the lock is its parent's."""
+        """In a forked child: closes the descriptor; the lock belongs to the
+        parent."""
         self.release()
 
 
 def is_locked(path: str, removes: bool = False) -> bool:
-    """Whether another process keeps it; else it may be removed.
-    Not for files that this process has locked: it would lose them."""
+    """Returns whether another process has locked path. If not, and with
+    `removes`, the file is removed. Must not be called for a file that this
+    process has locked: closing any descriptor of the file releases its POSIX
+    locks."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
     except OSError:
@@ -251,12 +263,13 @@ def _remove_folder(path: str) -> None:
 
 
 def sweep(path: str) -> None:
-    """Removes a folder of a job of which no rank lives. Not for one in which
-    this process has locked a file."""
+    """Removes a job's folder if none of its ranks lives. Must not be called
+    for a folder in which this process has locked a file (see is_locked)."""
     try:
         names = os.listdir(path)
         paths = [os.path.join(path, name) for name in names]
-        # Of a job that lives, files tell who has died.
+        # Keep all files while one rank lives: an unlocked file then shows that
+        # its rank has died.
         if any(is_locked(name) for name in paths):
             return
         for name in paths:
@@ -267,10 +280,10 @@ def sweep(path: str) -> None:
 
 
 class JobFiles:
-    """This rank's files, and what those of the others say."""
+    """This rank's files, and queries about the files of the other ranks."""
 
     def __init__(self, folder: str, job: str, rank: int) -> None:
-        """FolderError: there can be none."""
+        """Raises FolderError if the folder cannot be used."""
         secure(folder)
         self.folder = folder
         self.rank = rank
@@ -282,13 +295,14 @@ class JobFiles:
             if name.endswith((".ranks", ".holding")) and \
                     not name.startswith(job + "."):
                 sweep(os.path.join(folder, name))
-        # None: a child of the rank, with its environment, has it not.
+        # None in a child process that only inherited the rank's environment:
+        # the rank itself has the lock.
         self._life = self._begin()
         self._notice: Optional[Lock] = None
         self._counts: Dict[str, int] = {}
         self._steps: Dict[str, Tuple[int, float]] = {}
         if self.is_rank:
-            # Of an earlier start of the job.
+            # The file may be from an earlier start of the job.
             with contextlib.suppress(OSError):
                 os.unlink(self._path(rank, ".step"))
 
@@ -299,7 +313,8 @@ class JobFiles:
             try:
                 return life if life.take() else None
             except FileNotFoundError:
-                # Another rank ended, and took the empty folder away.
+                # Another rank exited and removed the empty folder: make it
+                # again.
                 pass
             except OSError as error:
                 raise FolderError("%s cannot be made: %s"
@@ -310,15 +325,16 @@ class JobFiles:
 
     @property
     def is_rank(self) -> bool:
-        """False in a process that only has a rank's environment."""
+        """False in a process that only inherited a rank's environment."""
         return self._life is not None
 
     def lives(self, rank: int) -> bool:
         return is_locked(self._path(rank))
 
     def count_done(self, rank: int, place: str) -> int:
-        """How often that rank went on from the breakpoint, also when it has
-        ended since. Of an earlier start of the job: not counted."""
+        """Returns how often that rank continued from the breakpoint, even if
+        it has exited since; 0 if the file is from an earlier start of the job.
+        """
         path = self._path(rank, ".done")
         try:
             if os.stat(path).st_mtime < self._begun:
@@ -347,13 +363,15 @@ class JobFiles:
             pass
 
     def begin_step(self, place: str, count: int) -> None:
-        """This rank runs a step from the breakpoint, where others hold."""
+        """Records that this rank has begun a step from a breakpoint at which
+        other ranks wait."""
         if self.is_rank:
             self._steps[place] = count, time.monotonic()
             self._write(".step", self._steps)
 
     def end_step(self, place: str) -> float:
-        """How many seconds it lasted."""
+        """Ends the step. Returns its duration in seconds, 0.0 if no step was
+        recorded."""
         step = self._steps.pop(place, None)
         if step is None:
             return 0.0
@@ -361,8 +379,9 @@ class JobFiles:
         return time.monotonic() - step[1]
 
     def step_seconds(self, rank: int, place: str, count: int) -> float:
-        """How long that rank has been in a step from the breakpoint. The
-        clock is the same for all processes of a machine."""
+        """Returns for how many seconds that rank has been in a step from the
+        breakpoint; 0.0 if it is in none. Compares time.monotonic() of two
+        processes, which Linux counts from the same origin."""
         now = time.monotonic()
         try:
             told = json.loads(read_text(self._path(rank, ".step")))
@@ -374,7 +393,8 @@ class JobFiles:
             return 0.0
 
     def put_notice(self, sentence: str) -> None:
-        """Tells the others that this rank waits in pdb."""
+        """Tells the other ranks, by a locked file, that this rank waits in
+        pdb, and why."""
         if self._notice is not None or not self.is_rank:
             return
         try:
@@ -396,12 +416,12 @@ class JobFiles:
             _remove_folder(self._holding)
 
     def holds(self, rank: int) -> bool:
-        """Whether that rank waits in pdb."""
+        """Returns whether that rank waits in pdb."""
         return is_locked(os.path.join(self._holding, str(rank)))
 
     def has_died(self, rank: int) -> bool:
-        """It has left files of this start of the job behind, which nobody
-        keeps."""
+        """True if that rank left files of this start of the job that no
+        process has locked."""
         for path in (self._path(rank), os.path.join(self._holding, str(rank))):
             try:
                 if os.stat(path).st_mtime >= self._begun \
@@ -412,7 +432,7 @@ class JobFiles:
         return False
 
     def notices(self) -> List[str]:
-        """Why other ranks wait."""
+        """Returns the sentences on why other ranks wait in pdb."""
         try:
             names = os.listdir(self._holding)
         except OSError:
@@ -423,12 +443,12 @@ class JobFiles:
         return [read_text(path).strip() for path in paths if is_locked(path)]
 
     def terminal(self) -> Lock:
-        """Whose turn it is at the terminal that all ranks share."""
+        """Returns the lock for the terminal that all ranks share."""
         return Lock(os.path.join(self._ranks, "terminal"))
 
     def close(self) -> None:
-        """Takes away what is ours; the last rank also takes what others need
-        of it until then."""
+        """Removes this rank's files. The files that other ranks may still read
+        (RANK.done) are removed by the last rank of the job."""
         self.take_notice()
         if self._life is not None:
             try:

@@ -1,9 +1,9 @@
-"""What happens where the program forks, and at its end.
+"""Functions that are called when the program forks, and when it exits.
 
-Python cannot take back what it calls then, nor, before 3.14, the place of a
-function in atexit. So what it calls are four functions that do nothing and
-hold nothing but what is in `called`; they stay when the agent leaves, and the
-next agent in this process takes them over.
+Python cannot unregister functions of os.register_at_fork(), nor, before 3.14,
+free the slot of a function in atexit. So four functions are registered that
+only call what is in the list `called`; they stay registered when the agent is
+removed, and the next agent in this process uses them again.
 """
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import atexit
 import os
 from typing import Any, Dict, List, Optional
 
-_KEPT = "__probetui__"  # in the module atexit
+# the attribute of the module atexit that keeps the functions
+_KEPT = "__probetui__"
 _CALLS = """
 def before():
     if called:
@@ -29,9 +30,9 @@ def at_end():
 """
 _hooks: List[tuple] = []
 _end: Optional[Any] = None
-# What was called before a fork that is under way, by its thread. What is
-# added, or cleared, meanwhile changes nothing of that: who took a lock gives
-# it back, and no other code does.
+# Hooks that were called before a fork in progress; keys are thread idents.
+# add() and clear() do not change these lists: the hook that took a lock before
+# the fork also releases it afterwards.
 _begun: Dict[int, List[tuple]] = {}
 
 
@@ -65,7 +66,8 @@ def _at_end() -> None:
 
 
 def _called() -> List[Any]:
-    """What Python calls, in the order of _CALLS; empty: nothing."""
+    """Returns the list of functions that Python's hooks call, in the order of
+    _CALLS; an empty list: they do nothing."""
     kept = atexit.__dict__.get(_KEPT)
     if kept is None:
         kept = {"called": []}
@@ -86,7 +88,8 @@ def _register() -> None:
 
 def add(before: Optional[Any] = None, in_parent: Optional[Any] = None,
         in_child: Optional[Any] = None) -> None:
-    """Functions to be called from now on, if they are not yet."""
+    """Registers functions for os.fork(), unless they are registered already.
+    """
     hooks = (before, in_parent, in_child)
     if hooks not in _hooks:
         _hooks.append(hooks)
@@ -94,19 +97,22 @@ def add(before: Optional[Any] = None, in_parent: Optional[Any] = None,
 
 
 def at_end(function: Optional[Any]) -> None:
-    """One to be called at the end of the process; None: none."""
+    """Sets the function that is called at the end of the process; None: none.
+    """
     global _end
     _end = function
     _register()
 
 
 def clear() -> None:
-    """A fork that is under way still ends as it began."""
+    """Unregisters all functions. A fork in progress still calls the hooks that
+    it began with."""
     global _end
     _end = None
     del _hooks[:]
 
 
 def leave() -> None:
-    """Nothing of this module is called any more."""
+    """Makes Python's hooks do nothing: no function of this module is called
+    after this."""
     del _called()[:]

@@ -1,6 +1,6 @@
-"""The greenlets of the program: of those of a thread one runs, and the frames
-of the others are on no thread's stack. No code of the program runs, and
-greenlet is not imported."""
+"""The greenlets of the program. In each thread one greenlet runs; the frames
+of the suspended ones are on no thread's stack. This module runs no code of the
+program and does not import greenlet."""
 from __future__ import annotations
 
 import gc
@@ -18,19 +18,19 @@ _BOOTSTRAP = threading.Thread._bootstrap.__code__  # type: ignore[attr-defined]
 
 
 class Greenlet(NamedTuple):
-    """One that has begun and has not ended. It is not kept alive by this:
-    the program would not see it end."""
+    """A greenlet that has begun and has not ended. Has no reference to the
+    greenlet itself: the program could otherwise not see it end."""
 
     id: int
     kind: type
-    frame: Optional[FrameType]  # None: it runs
-    parent: int  # an id
-    referents: List[int]  # ids
+    frame: Optional[FrameType]  # innermost frame; None: it is running
+    parent: int  # id() of the parent
+    referents: List[int]  # id() of each object that it refers to
 
 
 def _slots() -> Dict[str, Any]:
-    """What greenlet.greenlet has in C, whatever classes that are derived from
-    it have; empty: the program has not loaded it."""
+    """Returns the C-level attributes of greenlet.greenlet, which subclasses
+    cannot override; empty if the program has not loaded greenlet."""
     kind = objects.loaded("greenlet", "greenlet")
     if type(kind) is not type:
         return {}
@@ -43,7 +43,7 @@ def _slots() -> Dict[str, Any]:
 
 
 def _find(slots: Dict[str, Any]) -> Dict[int, Greenlet]:
-    """By id."""
+    """Returns all greenlets that have begun and not ended; keys are id()."""
     def facts(found: List[Any]) -> Iterator[Any]:
         return zip(
             map(slots["__bool__"], found), map(id, found), map(type, found),
@@ -62,13 +62,14 @@ def _outermost(frame: FrameType) -> FrameType:
 
 
 class Greenlets:
-    """The main greenlet of a thread is the one without a parent. greenlet does
-    not say of which thread: where another one runs its outermost frame is the
-    thread's, and else it is the one thread that is left."""
+    """Assigns greenlets to threads. A thread's main greenlet is the one
+    without a parent. greenlet does not say which thread that is: if the main
+    greenlet is suspended, its outermost frame identifies the thread; else it
+    is the only thread that remains."""
 
     def __init__(self, found: Dict[int, Greenlet]) -> None:
         self._all = found
-        # Only of a thread that has ended a greenlet owns its frame.
+        # A greenlet refers to its own frame only after its thread has ended.
         over = {self._main(each) for each in found.values()
                 if id(each.frame) in each.referents}
         mains = {key: self._main(each) for key, each in found.items()}
@@ -76,7 +77,7 @@ class Greenlets:
         self._frames = inspection.thread_frames()
         self._known = {thread.ident: thread
                        for thread in inspection.known_threads()}
-        # By the main greenlet; None: not known.
+        # Thread idents by id of the main greenlet; None: unknown.
         self._idents = self._find_idents(used)
         self.of_ident: Dict[Optional[int], List[Greenlet]] = {}
         own = inspection.own_idents()
@@ -107,12 +108,14 @@ class Greenlets:
         return told
 
     def _begun_by(self, frame: FrameType) -> Optional[int]:
-        """The thread whose outermost frame it is."""
+        """Returns the ident of the thread whose outermost frame is `frame`;
+        None: unknown."""
         if frame.f_code is _BOOTSTRAP:
             wanted = inspection.names_of(frame).get("self")
             return next((ident for ident, thread in self._known.items()
                          if thread is wanted), None)
-        # That of the main thread, or of one that is not of threading's making.
+        # The outermost frame is that of the main thread or of a thread that
+        # was not made by threading.
         main = threading.main_thread().ident
         others = [ident for ident in self._frames if ident != main
                   and type(self._known.get(ident)) in (
@@ -120,7 +123,8 @@ class Greenlets:
         return None if others else main
 
     def frame_of(self, key: int) -> Optional[FrameType]:
-        """Its innermost one."""
+        """Returns the innermost frame of the greenlet with id `key`; None: no
+        such greenlet."""
         for ident, each in ((ident, each) for ident, all_of in
                             self.of_ident.items() for each in all_of):
             if each.id == key:
@@ -146,9 +150,9 @@ def _tell_all(found: List[Greenlet], ids: Set[int]) -> Dict[str, Any]:
 
 
 def add_to(threads: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
-    """To each thread, as it is told, its greenlets, and behind them an entry
-    for those of which that is not known; nothing where greenlet is not
-    loaded."""
+    """Adds to each thread's dict its greenlets, and appends an entry for
+    greenlets whose thread is unknown. Returns threads unchanged if greenlet is
+    not loaded."""
     slots = _slots()
     if not slots:
         return threads

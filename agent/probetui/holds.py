@@ -9,15 +9,16 @@ from .identity import Identity
 from .settings import duration, tell
 
 LOOK_SECONDS = 0.05
-# A step that lasts longer may wait for a rank that holds.
+# Seconds after which a step may be waiting for a rank that waits here.
 STEP_SECONDS = 1.0
-# How long a rank that nothing is known of may take to appear.
+# Seconds that a rank may take to appear: the first limit if it is known to be
+# on this machine, the second if that is unknown.
 ARRIVE_SECONDS = 60.0
 ARRIVE_UNKNOWN_SECONDS = 10.0
 
 
 def name_ranks(ranks: List[int]) -> str:
-    """"rank 0", "ranks 0 and 2", "ranks 0, 2 and 5"."""
+    """Returns "rank 0", "ranks 0 and 2", "ranks 0, 2 and 5"."""
     words = [str(rank) for rank in ranks]
     if len(words) == 1:
         return "rank " + words[0]
@@ -25,10 +26,10 @@ def name_ranks(ranks: List[int]) -> str:
 
 
 class Hold:
-    """Waits until the stopped ranks have gone on from `place` for the
-    count-th time; a long step is to go on, too: what it steps over may need
-    the ranks that hold. Signals are handled as ever, and no time is used
-    up."""
+    """Waits until the stopped ranks have continued from `place` for the
+    count-th time. Does not wait for a rank whose step takes longer than
+    STEP_SECONDS: the code that it steps over may wait for the waiting ranks.
+    Signals are handled as usual, and the loop sleeps between checks."""
 
     def __init__(self, files: JobFiles, identity: Identity, place: str,
                  count: int, lease: float) -> None:
@@ -69,7 +70,7 @@ class Hold:
         if self._files.count_done(rank, self._place) >= self._count:
             return True
         if self._files.holds(rank):
-            # Each command there gives it another lease.
+            # Each command in that rank's pdb renews the lease.
             self._seen.add(rank)
             self._until = time.monotonic() + self._lease
             return False
@@ -82,7 +83,7 @@ class Hold:
                 "this rank"
             return True
         if rank in self._seen or self._files.has_died(rank):
-            # It may have gone on and ended between two looks.
+            # The rank may have continued and exited between two checks.
             if self._files.count_done(rank, self._place) < self._count:
                 self._why[rank] = "which has ended"
             return True

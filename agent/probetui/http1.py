@@ -1,6 +1,7 @@
-"""HTTP/1.1 as far as an agent needs it: requests in, answers out.
+"""HTTP/1.1 server side, as far as an agent needs it: parses requests, writes
+answers.
 
-A client may send anything: a request's length and the time until it is
+Clients may send anything: the length of a request and the time until it is
 complete are limited, and an ambiguous request is refused.
 """
 from __future__ import annotations
@@ -17,12 +18,12 @@ BODY_MAXIMUM = 1 << 20
 ANSWER_MAXIMUM = 8 << 20
 HEADERS_MAXIMUM = 100
 FIELDS_MAXIMUM = 16
-# From its first byte to its last.
+# Limit in seconds from the first byte of a request to its last.
 REQUEST_SECONDS = 10.0
-# Between two requests of a connection.
+# Limit in seconds between two requests of a connection.
 IDLE_SECONDS = 60.0
 
-# How a client begins that speaks TLS.
+# First byte of a TLS handshake record (RFC 8446, 5.1).
 TLS_RECORD = b"\x16"
 
 REASONS = {
@@ -34,20 +35,21 @@ REASONS = {
     503: "Service Unavailable", 504: "Gateway Timeout",
     505: "HTTP Version Not Supported",
 }
-# Two of them could be understood in two ways.
+# Headers that are refused if they occur twice: client and server could use
+# different ones.
 _SINGLE = ("authorization", "content-length", "expect", "host",
            "transfer-encoding")
 _LINE = re.compile(r"([A-Z]{1,16}) (/[!-~]*) HTTP/(\d)\.(\d)\Z")
-# Linear in the length of the text, as a match holds the GIL.
+# Linear in the length of the text: a match holds the GIL.
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z")
 _VALUE = re.compile(r"[\t -~\x80-\xff]*\Z")
-# Bytes that no head has: refused at once, as the end of the head may never
-# come.
+# Bytes that no request head contains: refused at once, because the end of the
+# head may never come.
 _STRAY = re.compile(rb"(?<!\r)\n|\r[^\n]|[\0-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class Refusal(Exception):
-    """A status and a sentence for the client."""
+    """An HTTP status and a sentence for the client."""
 
     def __init__(self, status: int, sentence: str,
                  headers: Tuple[str, ...] = ()) -> None:
@@ -57,19 +59,20 @@ class Refusal(Exception):
 
 
 class Closed(Exception):
-    """The client has closed the connection: no answer can be sent."""
+    """The client closed the connection: no answer can be sent."""
 
 
 class Head(NamedTuple):
     method: str
     path: str
     query: Dict[str, str]
-    headers: Dict[str, str]  # by names in small letters
-    keeps: bool  # the connection, for another request
+    headers: Dict[str, str]  # keys in lower case
+    keeps: bool  # the connection stays open for another request
 
     @property
     def length(self) -> int:
-        """Of the body."""
+        """Length of the body in bytes. Raises Refusal if it is missing,
+        invalid or too large."""
         if "transfer-encoding" in self.headers:
             raise Refusal(501, "a body is sent with its Content-Length here")
         text = self.headers.get("content-length")
@@ -121,7 +124,8 @@ def _parse_headers(lines: List[str]) -> Dict[str, str]:
 
 
 def parse_head(data: bytes) -> Head:
-    """Of the request line and the headers, without the empty line."""
+    """Parses the request line and the headers, without the empty line. Raises
+    Refusal."""
     lines = data.decode("latin-1").split("\r\n")
     match = _LINE.match(lines[0])
     if not match:
@@ -160,8 +164,8 @@ def write_refusal(refusal: Refusal, keeps: bool = False) -> bytes:
 
 
 class Reader:
-    """Takes requests from a connection. Closed: it ended between two of
-    them."""
+    """Reads requests from a connection. Raises Closed if the client closes it
+    between two requests."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -174,7 +178,7 @@ class Reader:
         return bool(self._data)
 
     def begin(self) -> None:
-        """A request, to be complete in time."""
+        """Starts the time limit of a request."""
         self._until = time.monotonic() + REQUEST_SECONDS
 
     def _receive(self) -> None:
@@ -199,14 +203,15 @@ class Reader:
         return taken
 
     def expect(self, seconds: float) -> None:
-        """Waits for the first byte of a request that may come so late."""
+        """Waits up to `seconds` for the first byte of a request."""
         self._until = time.monotonic() + seconds
         while not self._data:
             self._receive()
         self.begin()
 
     def _find_head(self) -> Optional[Head]:
-        """Of what has come so far. None: there is more to come."""
+        """Parses the head from the bytes received so far; None if it is
+        incomplete."""
         if self._data[:1] == TLS_RECORD:
             raise Refusal(400, "no TLS is spoken here: http")
         end = self._data.find(b"\r\n\r\n", max(0, self._searched - 3))
@@ -226,8 +231,8 @@ class Reader:
         return parse_head(data)
 
     def poll_head(self) -> Head:
-        """Of a connection that does not block. BlockingIOError, or
-        ssl.SSLWantReadError: there is more to come."""
+        """Reads the head from a non-blocking connection. Raises
+        BlockingIOError or ssl.SSLWantReadError if more bytes are needed."""
         while True:
             head = self._find_head()
             if head is not None:
@@ -257,6 +262,6 @@ class Reader:
 
 
 def send(connection: Any, data: bytes) -> None:
-    """All of it, or OSError."""
+    """Sends all of data. Raises OSError if that fails."""
     connection.settimeout(REQUEST_SECONDS)
     connection.sendall(data)

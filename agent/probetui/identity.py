@@ -1,4 +1,4 @@
-"""Which rank of which job this process is."""
+"""Finds the rank and the job of this process."""
 from __future__ import annotations
 
 import os
@@ -17,14 +17,14 @@ _SLURM = ("SLURM_JOB_ID", "SLURM_STEP_ID")
 class Identity(NamedTuple):
     rank: int
     size: Optional[int]
-    job: str  # a name that serves as a file's; ranks of one job share it
+    job: str  # usable as a file name; the same in all ranks of a job
     local_rank: Optional[int]
     local_size: Optional[int]
 
     def is_here(self, rank: int) -> Optional[bool]:
-        """Whether that rank is on this machine; None: not known.
+        """Returns whether that rank is on this machine; None: unknown.
 
-        Launchers number the ranks of a machine one after the other.
+        Assumes that the launcher numbers the ranks of a machine consecutively.
         """
         if self.size is not None and self.size == self.local_size:
             return True
@@ -43,7 +43,8 @@ def _number(names: tuple[str, ...]) -> Optional[int]:
 
 
 def _torch_rank() -> Optional[int]:
-    """Asked only where the program has loaded it."""
+    """Returns the rank from torch.distributed if the program has imported it,
+    else None."""
     distributed = sys.modules.get("torch.distributed")
     try:
         if distributed is not None and distributed.is_initialized():
@@ -69,13 +70,15 @@ def _job() -> str:
 
 
 def is_rank() -> bool:
-    """A launcher has given this process a number. Slurm's is also that of the
-    batch script, and of what starts ranks there."""
+    """True if a launcher gave this process a rank number. SLURM_PROCID does
+    not count: Slurm also sets it in the batch script and in programs that
+    start ranks."""
     return _number(_RANKS[:-1]) is not None
 
 
 def find() -> Identity:
-    """As launchers tell it, else torch.distributed, else rank 0."""
+    """Returns the identity of this process: the rank from the launcher's
+    environment variables, else from torch.distributed, else 0."""
     rank = _number(_RANKS)
     if rank is None:
         rank = _torch_rank()

@@ -1,19 +1,19 @@
-"""What `probetui inject` has a process run: a script, which no module imports.
+"""The script that `probetui inject` runs in a process; no module imports it.
 
-It is run in a namespace of its own, in the main thread between two
-instructions of its own, or in a thread that Python does not know yet.
+The script runs in a namespace of its own: in the main thread, between two
+bytecode instructions, or in a thread that Python does not know yet.
 
 The program may fork at any moment, in any thread. A lock that another thread
-has then is never released in the child: that of an import (importlib's
-_ModuleLock), and every other. os.fork() takes the global import lock
-(PyOS_BeforeFork), and so does all that is begun here: what has to be loaded is
-loaded, and the agent listens, before that lock is released. Nothing is
-imported without it, not even by this text; nor with it where another thread
-has the lock of a module that may be wanted, as that thread waits for the
-global one.
+holds at that moment is never released in the child: the lock of an import
+(importlib's _ModuleLock), or any other. os.fork() acquires the global import
+lock (PyOS_BeforeFork), so this script holds that lock while it imports modules
+and starts the agent: no fork can happen meanwhile. Even this script's own
+imports are made under the lock. Conversely, it must not import while another
+thread holds the _ModuleLock of a module that may be needed: that thread may be
+waiting for the global lock.
 
-The package is one file beside this one, and is compiled in memory; a package
-that the program has already is taken instead.
+The package is one file in the folder of this script and is compiled in memory.
+If the program has already imported probetui, that package is used instead.
 """
 import _imp
 import _thread
@@ -34,21 +34,25 @@ if TYPE_CHECKING:
     SECONDS: float
 
 HERE = os.path.dirname(__file__)
-# Where its modules are said to lie. The same each time, as Python keeps the
-# names of files for ever, and where nobody can put another file.
+# Folder in the file names of the compiled modules. Always the same, because
+# Python keeps interned file names forever; in /proc, because nobody can create
+# files there.
 PLACE = "/proc/self/probetui"
-# This one, and what only a stop by IPDB_DEBUG needs: pdb, as of 3.13, has
-# readline set up a terminal and catch SIGWINCH.
+# Modules not loaded: this script, and prompt.py, which only a stop by
+# IPDB_DEBUG needs. It imports pdb, which since 3.13 imports readline, and that
+# changes terminal settings and the SIGWINCH handler.
 LEFT_OUT = ("injected.py", "prompt.py")
 READ_BYTES = 1 << 24
-# A thread may import for ever, as one does that runs a program by an import:
-# after so many looks it is enough that it imports nothing of Python's own.
+# A thread may be in an import forever, if its import runs the whole program:
+# after this many checks, only imports of the standard library delay the
+# injection.
 STRICT_LOOKS = 50
 LOOK_SECONDS = 0.01
-# The switch interval while the modules are loaded: a thread that has read a
-# file waits that long for the GIL when another thread holds it.
+# Switch interval in seconds while the modules are loaded: a thread that has
+# read a file waits that long for the GIL if another thread holds it.
 SWITCH_SECONDS = 0.005
-# What the package, and traceback since 3.13, import only when it is wanted.
+# Modules that the package, and since 3.13 the module traceback, would import
+# later, when they are first needed.
 LATER = ("urllib.parse", "encodings.utf_16_le", "_suggestions", "codeop")
 
 
@@ -61,7 +65,8 @@ def read(path: str) -> bytes:
 
 
 def unpack(data: bytes) -> "Iterator[Tuple[str, bytes]]":
-    """The modules' files: a line with name and size, and so many bytes."""
+    """Yields (path, source) of each module. File format: a line "name size",
+    then that many bytes."""
     begin = 0
     while begin < len(data):
         end = data.index(b"\n", begin)
@@ -71,10 +76,11 @@ def unpack(data: bytes) -> "Iterator[Tuple[str, bytes]]":
 
 
 class Finder:
-    """Of the package's modules, while it is loaded."""
+    """A meta path finder for the package's modules; installed while they are
+    loaded."""
 
     def __init__(self, data: bytes) -> None:
-        # By name: the code, the file, and whether it is a package.
+        # Keys are module names; values are (code, file name, is a package).
         self.found: "Dict[str, Tuple[Any, str, bool]]" = {}
         for path, source in unpack(data):
             if path in LEFT_OUT:
@@ -101,7 +107,7 @@ class Finder:
 
 
 class Loader:
-    """Of one module, once."""
+    """Loads one module, once."""
 
     def __init__(self, code: "Any") -> None:
         self.code = code
@@ -124,14 +130,16 @@ def forget_modules() -> None:
 
 
 def load(finder: Finder) -> "Any":
-    """The package, with all its modules, and what they import later."""
+    """Returns the package after loading all its modules and the modules that
+    they import later."""
     if "probetui" in sys.modules:
         import probetui.agent
         return probetui
     sys.meta_path.insert(0, finder)
     try:
-        # The process does not end before the gate is open: that would have
-        # this thread wait for ever, with the import lock.
+        # Block the exit of the process until the modules are loaded: otherwise
+        # this thread would wait for the GIL forever, with the import lock
+        # held.
         forks = __import__("probetui.forks").forks
         gate = _thread.allocate_lock()
         gate.acquire()
@@ -146,7 +154,7 @@ def load(finder: Finder) -> "Any":
         raise
     finally:
         sys.meta_path.remove(finder)
-    # No other module has imported it, so eject can remove it.
+    # No other module has imported the package, so eject can remove it.
     package = sys.modules["probetui"]
     package.__dict__["is_injected"] = True
     return package
@@ -163,20 +171,22 @@ def import_all(finder: Finder) -> None:
 
 
 def listen(finder: Finder) -> "List[str]":
-    """With the import lock."""
+    """Loads the package and starts the agent. Called with the import lock
+    held. Returns the addresses of the agent."""
     interval = sys.getswitchinterval()
     lower = min(interval, SWITCH_SECONDS)
     sys.setswitchinterval(lower)
     try:
         return [str(name) for name in load(finder).listen()]
     finally:
-        # The program may have set it.
+        # Restore the interval only if the program has not changed it
+        # meanwhile.
         if abs(sys.getswitchinterval() - lower) < 1e-5:
             sys.setswitchinterval(interval)
 
 
 def is_pythons(name: str) -> bool:
-    """The module is of the standard library, or may be."""
+    """True if the module belongs, or may belong, to the standard library."""
     spec = getattr(sys.modules.get(name), "__spec__", None)
     origin = getattr(spec, "origin", None)
     if not isinstance(origin, str) or not origin.startswith("/"):
@@ -186,8 +196,8 @@ def is_pythons(name: str) -> bool:
 
 
 def imported(is_strict: bool) -> "Optional[str]":
-    """A module that a thread imports just now. With the import lock, without
-    which no other thread begins to."""
+    """Returns the name of a module that a thread is importing, or None. Called
+    with the import lock held, so that no other thread can begin an import."""
     locks = getattr(sys.modules["_frozen_importlib"], "_module_locks", {})
     for name, lock in list(locks.items()):
         if lock() is not None and (is_strict or is_pythons(name)):
@@ -196,8 +206,9 @@ def imported(is_strict: bool) -> "Optional[str]":
 
 
 def acquire(until: float) -> "Optional[str]":
-    """The import lock, when no other thread wants what we do. The name of the
-    module that one imports all the time: it is not acquired."""
+    """Acquires the import lock when no other thread is importing a module that
+    the agent may need. Returns None, or, if a thread is still importing at the
+    time `until`, the name of its module: the lock is then not held."""
     looks = 0
     while True:
         _imp.acquire_lock()
@@ -218,8 +229,9 @@ def quote(text: str) -> str:
 
 
 def answer(names: "List[str]", problem: str, wants_main: bool) -> None:
-    """What probetui waits for; where it has gone, and the folder with it,
-    nobody is told, least of all on the program's standard error."""
+    """Writes the answer file that probetui waits for. If probetui has exited
+    and removed the folder, the error is ignored; nothing is printed to the
+    program's stderr."""
     text = '{"names": [%s], "error": %s, "wants_main": %s}' % (
         ", ".join(map(quote, names)), quote(problem),
         "true" if wants_main else "false")
@@ -245,7 +257,7 @@ def remove(*names: str) -> None:
 
 
 def work(until: float) -> None:
-    """In its own thread."""
+    """Loads the package and starts the agent, in a thread of its own."""
     names: "List[str]" = []
     problem = ""
     try:
@@ -255,7 +267,8 @@ def work(until: float) -> None:
             problem = "a thread of the program imports %s all the time" % name
         else:
             try:
-                # Who has put it there has given up, and taken it away.
+                # Raises FileNotFoundError if probetui has given up and removed
+                # the package.
                 os.stat(HERE + "/package")
                 names = listen(finder)
             finally:
@@ -273,8 +286,10 @@ def await_imports(until: float) -> None:
 
 
 def import_threading(until: float) -> bool:
-    """Before 3.13 `threading` takes the thread that imports it for the main
-    one. False: it is to be tried again, in that."""
+    """Before 3.13, `threading` takes the thread that first imports it for the
+    main thread. Returns False if it could not be imported here: a new thread
+    then answers wants_main, and probetui runs this script again, in the main
+    thread."""
     if "threading" in sys.modules or sys.version_info >= (3, 13):
         return True
     if _thread.get_native_id() == os.getpid():
@@ -290,9 +305,9 @@ def import_threading(until: float) -> bool:
 
 
 def replaced() -> "Optional[str]":
-    """Says whether gevent or eventlet has replaced the modules by which the
-    agent's threads run and wait: the agent's threads would be greenlets of the
-    program's own loop, and block that loop. None: neither has."""
+    """Returns a sentence if gevent or eventlet has replaced the modules by
+    which the agent's threads run and wait: the agent's threads would be
+    greenlets of the program's event loop, and block it. None: neither has."""
     saved = getattr(sys.modules.get("gevent.monkey"), "saved", {})
     by_gevent = [name for name in ("_thread", "threading", "socket", "select")
                  if name in saved]
@@ -307,7 +322,7 @@ def replaced() -> "Optional[str]":
 
 
 def begin() -> None:
-    # A child that was forked when this was about to be run runs it, too.
+    # A child that was forked while the script was about to run runs it, too.
     if os.getpid() != PROCESS:
         return
     problem = replaced()

@@ -1,4 +1,5 @@
-"""The threads of this process and their stacks, as Python itself has them."""
+"""The threads of this process and their stacks, read by Python's own
+functions."""
 from __future__ import annotations
 
 import contextlib
@@ -26,18 +27,18 @@ if TYPE_CHECKING:
 FRAMES_MAXIMUM = 256
 STACK_MAXIMUM = 1000
 THREADS_MAXIMUM = 200
-# Of a code object's co_flags.
+# Flag of code.co_flags: CO_NEWLOCALS.
 _NEW_LOCALS = 0x2
 
-# Threads of the agent, which no answer lists, by numbers: another thread comes
-# to the id() of one that has ended. A list of what a dictionary has is made
-# without letting go of the GIL; of a WeakSet it is not.
+# Threads of the agent, which no answer lists. Keys are serial numbers, because
+# id() of an ended thread may be used again. list(dict.values()) does not
+# release the GIL; iterating a WeakSet may.
 _own: Dict[int, ref[threading.Thread]] = {}
 _numbers = itertools.count()
 
 
 def hide(thread: threading.Thread) -> None:
-    """One of ours, before it starts."""
+    """Registers a thread of the agent; called before the thread starts."""
     for key, known in list(_own.items()):
         if known() is None:
             _own.pop(key, None)
@@ -45,15 +46,15 @@ def hide(thread: threading.Thread) -> None:
 
 
 def own_threads() -> List[threading.Thread]:
-    """Those that run."""
+    """Returns the agent threads that are running."""
     found = [known() for known in list(_own.values())]
     return [thread for thread in found
             if thread is not None and thread.is_alive()]
 
 
 def untraced(run: Callable[[], None]) -> Callable[[], None]:
-    """For a thread of ours: what traces the program, or profiles it, is not
-    for it."""
+    """Returns the function for an agent thread: removes the trace and profile
+    functions that the program installed for all threads, then calls run()."""
     def begin() -> None:
         _untrace()
         sys.setprofile(None)
@@ -63,8 +64,9 @@ def untraced(run: Callable[[], None]) -> Callable[[], None]:
 
 
 def _untrace() -> None:
-    """pydevd, which is debugpy's, puts a function that warns on standard error
-    in the place of sys.settrace()."""
+    """Removes this thread's trace function. pydevd (debugpy) replaces
+    sys.settrace() by a Python function that prints a warning; then
+    PyEval_SetTrace() is called."""
     if sys.gettrace() is None:
         return
     if type(sys.settrace) is type(sys.gettrace):
@@ -77,13 +79,14 @@ def _untrace() -> None:
 
 
 def forget() -> None:
-    """In a fork: the threads are its parent's."""
+    """Called in a forked child, which has none of the agent's threads: forgets
+    them."""
     _own.clear()
     _busy.clear()
 
 
-# The program's threads that do what is the agent's, and may have its locks:
-# how deep within it they are.
+# Program threads that currently execute agent code and may hold locks of the
+# agent; values are nesting depths.
 _busy: Dict[int, int] = {}
 
 
@@ -100,7 +103,8 @@ def end_business() -> None:
 
 
 def is_busy() -> bool:
-    """Whether the calling thread must not be stopped now, by any client."""
+    """True if no client may stop the calling thread now, because it may hold
+    locks of the agent."""
     return threading.get_ident() in _busy
 
 
@@ -114,7 +118,7 @@ def business() -> Iterator[None]:
 
 
 def own_imports() -> bool:
-    """A thread of ours, but for this one, imports something."""
+    """True if an agent thread other than this one is importing a module."""
     frames = sys._current_frames()
     found = False
     for ident in own_idents() - {threading.get_ident()}:
@@ -127,38 +131,42 @@ def own_imports() -> bool:
 
 
 def begins(frame: Optional[FrameType]) -> bool:
-    """`threading` starts this thread, and where it does not know it, is just
-    beginning or just ending it."""
+    """True if the frame's thread was made by `threading`. If `threading` does
+    not list that thread, the thread is just starting or ending."""
     while frame is not None and frame.f_back is not None:
         frame = frame.f_back
     return frame is not None and frame.f_code.co_name == "_bootstrap"
 
 
 def known_threads() -> List[threading.Thread]:
-    """As threading.enumerate(), without the lock, which a thread that stands
-    may have."""
+    """Like threading.enumerate(), but without its lock, which a stopped thread
+    may hold."""
     return list(threading._active.values())  # type: ignore[attr-defined]
 
 
 def own_idents() -> Set[int]:
-    """Of our threads."""
-    # A thread that has ended may have left its number to another one.
+    """Returns the idents of the agent threads."""
+    # own_threads() omits ended threads: their ident may belong to another
+    # thread.
     return {thread.ident or 0 for thread in own_threads()}
 
 
 def thread_frames() -> Dict[int, FrameType]:
-    """The newest of each of the program's threads, by ident."""
-    # One of ours may begin, or end, meanwhile.
+    """Returns the newest frame of each thread of the program; keys are idents.
+    """
+    # An agent thread may start or end between these calls.
     hidden = own_idents()
     frames = sys._current_frames()
     known = {thread.ident for thread in known_threads()}
-    # After those that are known: one of ours that is among them is hidden.
+    # Read after known_threads(): an agent thread that is in `known` is then
+    # hidden.
     hidden |= own_idents()
     found = {ident: frame for ident, frame in frames.items()
              if ident not in hidden
              and (ident in known or not begins(frame))}
-    # This frame is in there, too: it, and all that those that called it have,
-    # would stay for ever where the program collects no garbage.
+    # The dict contains this function's frame: that reference cycle would keep
+    # the locals of all callers alive if the program has disabled garbage
+    # collection.
     frames.clear()
     return found
 
@@ -170,7 +178,8 @@ def place(frame: FrameType) -> Dict[str, Any]:
 
 
 def threads() -> List[Dict[str, Any]]:
-    """The main thread first. Without tid: not one of Python's making."""
+    """Lists all threads, the main thread first. tid is None if Python did not
+    make the thread."""
     main = threading.main_thread().ident
     known = {thread.ident: thread for thread in known_threads()}
     told = []
@@ -186,8 +195,8 @@ def threads() -> List[Dict[str, Any]]:
 
 
 def find(tid: Optional[int]) -> Optional[FrameType]:
-    """The innermost of a thread by the system's number or Python's own;
-    None: of the main thread. Gives None where there is no such thread."""
+    """Returns the innermost frame of the thread whose tid or ident is `tid`;
+    None for the main thread. Returns None if no such thread exists."""
     frames = thread_frames()
     if tid is None:
         return frames.get(threading.main_thread().ident or 0)
@@ -204,8 +213,9 @@ def _row(frame: FrameType) -> List[Any]:
 
 
 def stacks() -> List[Dict[str, Any]]:
-    """Of all threads at one time, the main one first: frames as [name,
-    qualname or null, file, first line, line], innermost first."""
+    """Returns the stacks of all threads at one time, the main thread first. A
+    frame is [name, qualname or None, file, first line, line]; innermost first.
+    """
     main = threading.main_thread().ident
     known = {thread.ident: thread for thread in known_threads()}
     told = []
@@ -225,7 +235,8 @@ def stacks() -> List[Dict[str, Any]]:
 
 
 def copy_names(names: Any) -> Dict[str, Any]:
-    """Of a dict that others change meanwhile."""
+    """Copies a dict that other threads may change meanwhile; {} if that fails
+    three times."""
     for _ in range(3):
         try:
             return {name: value for name, value in names.items()
@@ -236,26 +247,26 @@ def copy_names(names: Any) -> Dict[str, Any]:
 
 
 def names_of(frame: FrameType) -> Dict[str, Any]:
-    """Its locals, as they are now."""
+    """Returns the current local variables of a frame."""
     for _ in range(3):
         try:
             found = dict(frame.f_locals)
             snapshots.let_go(frame)
             return found
         except RuntimeError:
-            # It runs meanwhile, and gets another name.
+            # The frame is running and got another local variable.
             pass
     return {}
 
 
 def is_module(frame: FrameType) -> bool:
-    """Its locals are its globals."""
+    """True if the frame runs a module: its locals are its globals."""
     return not frame.f_code.co_flags & _NEW_LOCALS and \
         frame.f_locals is frame.f_globals
 
 
 def backtrace(innermost: FrameType) -> List[Dict[str, Any]]:
-    """Innermost first."""
+    """Returns the frames of one stack with their locals, innermost first."""
     told = []
     frame: Optional[FrameType] = innermost
     while frame is not None and len(told) < FRAMES_MAXIMUM:

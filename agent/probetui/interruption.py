@@ -1,9 +1,10 @@
-"""Exceptions that are raised in other threads, and what they do to 3.11.
+"""Exceptions raised in other threads (PyThreadState_SetAsyncExc), and their
+side effect in Python 3.11.
 
-There one that is still awaited (its thread waits in C) is a mark that all
-threads see. One that is traced and calls a function then does nothing but
-look for it, until the mark is gone; and the mark goes with any exception of
-that kind that comes to its thread.
+In 3.11 a pending asynchronous exception (its thread waits in C) sets a flag
+that all threads check. A traced thread that calls a function then does nothing
+but check the flag, until it is cleared. The flag is cleared when any thread
+receives an asynchronous exception.
 """
 from __future__ import annotations
 
@@ -11,12 +12,13 @@ import _thread
 import sys
 import time
 
-AWAIT_TURNS = 1000  # it comes within the first
+# in milliseconds; normally the exception is raised in the first one
+AWAIT_TURNS = 1000
 IS_MARKED = (3, 11) <= sys.version_info < (3, 12)
 
 
 class _Unmark(BaseException):
-    """Comes to the thread that raises it, at once."""
+    """Raised in the thread that requests it, and caught there."""
 
 
 def raise_in(ident: int, kind: type) -> None:
@@ -29,7 +31,8 @@ def raise_in(ident: int, kind: type) -> None:
 
 
 def await_own(kind: type) -> None:
-    """That exception comes to this thread, and is gone then."""
+    """Raises an exception of class `kind` asynchronously in this thread and
+    catches it."""
     try:
         raise_in(_thread.get_ident(), kind)
         for _ in range(AWAIT_TURNS):
@@ -40,7 +43,8 @@ def await_own(kind: type) -> None:
 
 
 def unmark() -> None:
-    """In a thread of ours. What is awaited comes nevertheless, as soon as its
-    thread runs and another one wants to."""
+    """Called in an agent thread: clears the flag. The pending exception is
+    still raised, as soon as its thread runs and another thread requests the
+    GIL."""
     if IS_MARKED and "ctypes" in sys.modules:
         await_own(_Unmark)

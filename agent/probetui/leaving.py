@@ -1,7 +1,7 @@
-"""The agent leaves a program that keeps running: nothing of it is to be left.
+"""Removes the agent from a program that keeps running.
 
-Modules that an injection brought are forgotten; those that the program has
-imported itself are its own. The standard library's stay where they are.
+Modules that an injection loaded are removed from sys.modules; modules that the
+program imported itself stay. Modules of the standard library stay loaded.
 """
 from __future__ import annotations
 
@@ -35,15 +35,17 @@ def _stands(frame: Optional[FrameType]) -> bool:
 
 
 def _standing() -> int:
-    """Threads of the program that stopped, and have not gone on yet."""
+    """Returns the number of program threads that are still in a debugger stop.
+    """
     own = {thread.ident for thread in inspection.own_threads()}
     return sum(_stands(frame) for ident, frame in
                sys._current_frames().items() if ident not in own)
 
 
 def end(closed: server.Server) -> List[str]:
-    """Waits until its threads have ended, and the program's have gone on;
-    what is evaluated is interrupted. Gives what remains, in words."""
+    """Waits up to SECONDS until the agent's threads have ended and the stopped
+    threads have resumed; interrupts evaluations. Returns one sentence for each
+    part that remains."""
     until = time.monotonic() + SECONDS
     while (_others() or _standing() or closed.evaluator.lends_streams()) and \
             time.monotonic() < until:
@@ -65,8 +67,9 @@ def end(closed: server.Server) -> List[str]:
     return told
 
 
-# Of what an injection brought much is garbage of cycles, by now or as soon as
-# the thread that says so ends. Nothing of the package is wanted for that.
+# Many objects of an injected package are garbage in reference cycles, some of
+# them only after the thread that ejects has ended. This code uses nothing of
+# the package.
 _COLLECT = """
 def collect():
     # join() would make a threading.Thread of this one.
@@ -79,8 +82,9 @@ def collect():
 
 
 def _trim() -> Any:
-    """glibc's malloc_trim(3): each thread that is new may have taken its
-    memory elsewhere. musl has none."""
+    """Returns malloc_trim(3) of glibc, which returns free memory of all
+    arenas: each new thread may have allocated in another arena. Returns int,
+    which does nothing, where libc has no malloc_trim (musl)."""
     try:
         import ctypes
 
@@ -106,7 +110,7 @@ def forget_modules() -> None:
     for name in [name for name in sys.modules
                  if name.split(".")[0] == "probetui"]:
         del sys.modules[name]
-    # What annotations and names of types are made of is kept there.
+    # Clear the caches of typing: they refer to the package's classes.
     for clean in getattr(sys.modules.get("typing"), "_cleanups", ()):
         clean()
     _collect_later()

@@ -1,5 +1,6 @@
-"""The objects of the program that the garbage collector knows, and torch's
-modules among them. No code of the program runs, and torch is not imported."""
+"""Queries about the objects of the program that the garbage collector tracks,
+and about torch modules. No code of the program runs, and torch is not
+imported."""
 from __future__ import annotations
 
 import gc
@@ -21,12 +22,13 @@ from .values import ancestors, class_name, cut, describe, type_name
 MODULES_MAXIMUM = 5000
 DEPTH_MAXIMUM = 64
 NAME_MAXIMUM = 200
-# While one is built its builder must have the only reference.
+# CPython requires that an unfinished tuple or frozenset has one reference
+# only.
 _UNFINISHED = (id(tuple), id(frozenset))
 
 
 def classes(root: type) -> List[type]:
-    """It, and all that are derived from it."""
+    """Returns root and all its subclasses, direct and indirect."""
     found = {id(root): root}
     ahead = [root]
     while ahead:
@@ -40,21 +42,22 @@ def classes(root: type) -> List[type]:
 def instances(kinds: Iterable[type],
               facts: Optional[Callable[[List[Any]], Iterator[Any]]] = None
               ) -> List[Any]:
-    """Those of just these classes; or, so that none of them is kept alive,
-    what the iterator gives that `facts` makes, of calls in C, over a list that
-    is empty until the iterator runs.
+    """Returns the objects whose class is in `kinds` (subclasses do not count).
+    With `facts`, no object is returned or kept alive: returned are the items
+    of the iterator facts(list), which must consist of calls in C; the list is
+    filled when the iterator runs, and cleared after that.
 
-    A tuple, or a frozenset, that another thread is about to make is among the
-    collector's objects, too; were that thread to run while we have all of
-    them, it could not go on with it, and the program would fail with a
-    SystemError. So calls in C ask for them, look at each, and let them go: no
-    bytecode runs between, at which another thread could get the interpreter.
-    For as long no garbage is collected: up to 3.11 that may begin within C,
-    and run the program's finalizers. Nobody sees it, nor can say otherwise.
+    gc.get_objects() also returns tuples and frozensets that another thread has
+    not finished. If that thread ran while a list has references to them, its
+    _PyTuple_Resize() would fail with a SystemError. So a single chain of calls
+    in C gets the objects, checks each one, and drops the list: no bytecode
+    runs in between, so no other thread gets the GIL. Garbage collection is
+    disabled meanwhile: up to 3.11 it may begin within C code and run
+    finalizers of the program. No other thread can observe or change that.
     """
     wanted = {id(kind) for kind in kinds if id(kind) not in _UNFINISHED}
-    # The one list, to be gone through by two iterators: what has it is gone
-    # at the second one's end, which None is there to reach.
+    # One list, consumed by two iterators. The list is freed when the second
+    # iterator ends; the trailing None makes compress() run to that end.
     twice = chain.from_iterable(map(repeat, starmap(gc.get_objects, [()]),
                                     [2]))
     was_on: List[bool] = []
@@ -73,21 +76,23 @@ def instances(kinds: Iterable[type],
     try:
         any(calls)
     finally:
-        # Where there was no memory: what is left of them.
+        # After a MemoryError: run the remaining calls, so that gc is enabled
+        # again.
         any(calls)
     return found if facts is None else told
 
 
 def _tell(value: Any) -> str:
-    """C makes a list before what is to be in it, and may run the program's
-    code between; until then there is nothing that could be looked at."""
+    """Describes an object. C code may make a list with empty slots and run
+    code of the program before it fills them: such a list is not read."""
     if type(value) is list and len(gc.get_referents(value)) < len(value):
         return "[...]"
     return describe(value)
 
 
 def of_type(name: str, limit: int) -> Dict[str, Any]:
-    """By the name of their class, with its module or without."""
+    """Returns the count of objects whose class has this name, with or without
+    its module, and descriptions of the first `limit` of them."""
     kinds = [kind for kind in classes(object)
              if name in (class_name(kind),
                          class_name(kind).rpartition(".")[2])]
@@ -98,9 +103,10 @@ def of_type(name: str, limit: int) -> Dict[str, Any]:
 
 
 def loaded(module: str, name: str) -> Any:
-    """A class of torch's where the program has loaded it, else None."""
+    """Returns the class `name` of `module`; None if the program has not
+    imported the module, or the name is no class."""
     try:
-        # Asked otherwise, a lazy module would be loaded now.
+        # Plain attribute access would make a lazy module load now.
         names = object.__getattribute__(sys.modules[module], "__dict__")
     except (KeyError, AttributeError):
         return None
@@ -109,7 +115,8 @@ def loaded(module: str, name: str) -> Any:
 
 
 def _parts(module: Any, name: str) -> Dict[str, Any]:
-    """Its _modules or _parameters, past whatever its class does."""
+    """Returns a copy of _modules or _parameters of a module, bypassing its
+    class's __getattr__ and __getattribute__; {} on any failure."""
     try:
         found = object.__getattribute__(module, "__dict__").get(name)
         return dict(found) if isinstance(found, dict) else {}
@@ -118,7 +125,9 @@ def _parts(module: Any, name: str) -> Dict[str, Any]:
 
 
 class _Tree:
-    """What is told of one module that no other one has."""
+    """Describes a module that no other module contains, and the modules below
+    it. `budget` is a list of one number: how many modules may still be
+    described."""
 
     def __init__(self, module_type: type, tensor_type: Any,
                  budget: List[int]) -> None:
@@ -139,7 +148,9 @@ class _Tree:
 
     def tell(self, module: Any, name: str,
              tensors: Dict[int, Any]) -> Dict[str, Any]:
-        """Its parameters and all below are put into `tensors`, each once."""
+        """Returns the description of module. Adds the parameters of module and
+        of all modules below to `tensors`; keys are id(), so that each counts
+        once."""
         own = self._tensors(module)
         children = []
         left_out = 0
@@ -170,7 +181,7 @@ def _sums(tensors: List[Any]) -> Dict[str, Any]:
             devices.add(str(tensor.device))
             count += size
         except Exception:
-            # It has none yet.
+            # An uninitialized (lazy) parameter has no size yet.
             pass
     return {"parameters": count, "dtypes": sorted(dtypes),
             "devices": sorted(devices)}
@@ -183,7 +194,8 @@ def _names_of_main() -> Dict[int, str]:
 
 
 def modules() -> Dict[str, Any]:
-    """Those of torch that no other one has, each with what is in it."""
+    """Describes the torch modules that no other module contains, with the
+    modules below them."""
     module_type = loaded("torch.nn.modules.module", "Module")
     if module_type is None:
         return {"torch": None, "modules": []}

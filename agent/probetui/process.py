@@ -1,8 +1,8 @@
-"""What one process has of this: its rank, its sockets, its stops.
+"""The debugger state of one process: its rank, its sockets, its stops.
 
-It exists only where the debugger is enabled. A fork begins anew; what it
-inherited stays its parent's. Whatever goes wrong in here is told on standard
-error, and the program continues as it would without the agent.
+A Process exists only if the debugger is enabled. A forked child starts without
+one; the inherited sockets and locks stay the parent's. Errors are printed to
+standard error, and the program continues as it would without the debugger.
 """
 from __future__ import annotations
 
@@ -41,15 +41,16 @@ LOOK_SECONDS = 0.1
 
 
 class Story(NamedTuple):
-    """What a stop is about."""
+    """Why a thread stops."""
 
-    what: str  # "raised RuntimeError: boom"; "": by where it is
-    details: str  # lines for the banner
+    what: str  # "raised RuntimeError: boom"; "": the location is shown instead
+    details: str  # lines for the greeting of clients
     lease: float
 
 
 def _stack_of(error: BaseException) -> str:
-    """The traceback with all that led to it, without our own frames."""
+    """Returns the traceback text of error and of the exceptions that led to
+    it, without frames of probetui."""
     try:
         told = traceback.TracebackException(type(error), error,
                                             error.__traceback__)
@@ -81,8 +82,8 @@ class _Terminal(NamedTuple):
 
 
 class _Pipe:
-    """Lines of standard input. Ranks share a pipe: no byte behind a line is
-    taken."""
+    """Reads lines of standard input byte by byte. Ranks share the pipe, so no
+    byte after the newline may be read."""
 
     encoding = "utf-8"
     errors = "replace"
@@ -106,8 +107,8 @@ def _is_pipe() -> bool:
 
 
 def _open_terminal() -> Optional[_Terminal]:
-    """Standard input where a person is there, or a pipe; else the terminal of
-    the session; None: there is none."""
+    """Returns standard input if it is a terminal or a pipe, else /dev/tty;
+    None if none of them can be opened."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         if sys.stdin.isatty() and sys.stdout.isatty():
             return _Terminal(None, None)
@@ -125,7 +126,7 @@ def _open_terminal() -> Optional[_Terminal]:
 class Process:
     def __init__(self, given: settings.Settings) -> None:
         self.settings = given
-        self.mode = ""  # of Debugger, that these settings were read for
+        self.mode = ""  # the debug_mode for which the settings were read
         self.identity = identity.find()
         self._seat = threading.RLock()
         self._local = threading.local()
@@ -134,7 +135,7 @@ class Process:
         self._files: Optional[files.JobFiles] = None
         self._counts: Dict[str, int] = {}
         self._is_stopped = False
-        self._name = ""  # where a person connects to
+        self._name = ""  # address at which clients connect
         self._open_files()
 
     def _open_files(self) -> None:
@@ -146,7 +147,8 @@ class Process:
             tell(str(error))
 
     def _refresh(self) -> None:
-        """Programs may learn only after their start which rank they are."""
+        """Reads the rank again: some programs set their rank after their
+        start."""
         found = identity.find()
         if found == self.identity or self._is_stopped:
             return
@@ -156,8 +158,8 @@ class Process:
         self._open_files()
 
     def use(self, mode: str) -> None:
-        """Another mode, from the next stop on. SettingError: there is none
-        of that name."""
+        """Switches to another mode from the next stop on. Raises SettingError
+        if the mode does not exist."""
         if mode == self.mode or self._is_stopped:
             return
         given = settings.read(mode)
@@ -183,7 +185,7 @@ class Process:
             self._files = None
 
     def forget(self) -> None:
-        """In a fork."""
+        """In a forked child: closes the copies of sockets and lock files."""
         if self._channel is not None:
             self._channel.forget()
         if self._files is not None:
@@ -192,20 +194,22 @@ class Process:
     # Stops.
 
     def is_stopped(self) -> bool:
-        """A thread of this process waits in pdb."""
+        """True if a thread of this process waits in pdb."""
         return self._is_stopped
 
     def is_at_prompt(self) -> bool:
-        """This thread runs a command that was typed at a prompt."""
+        """True if this thread is executing a command of a pdb prompt."""
         return bool(getattr(self._local, "is_at_prompt", False))
 
     def stop(self, frame: FrameType, chosen: Optional[List[int]], hold: bool,
              lease: Any) -> None:
-        """Nothing may follow set_trace() here: it would be stepped into."""
+        """Stops the calling thread, or waits for the ranks that stop.
+        set_trace() must be the last call here: pdb would step into anything
+        after it."""
         if self.is_at_prompt():
             return
         self._refresh()
-        # It has come from another breakpoint to this one.
+        # The rank has continued from its previous breakpoint.
         self.went_on()
         length = self._lease(lease)
         mark = None
@@ -224,12 +228,14 @@ class Process:
         self._local.story = Story("", "", length)
         self._local.is_new = True
         if getattr(sys.gettrace(), "__self__", None) is prompt:
-            # For a breakpoint of its own; it would stop in set_trace().
+            # This prompt is already tracing the thread, because of its
+            # breakpoints, and would stop inside set_trace().
             sys.settrace(None)
         prompt.set_trace(frame)
 
     def post_mortem(self, error: BaseException, lease: Any) -> None:
-        """Returns when the exception is to propagate."""
+        """Runs a post-mortem pdb. Returns when the exception is to propagate.
+        """
         if self.is_at_prompt():
             return
         self._refresh()
@@ -247,7 +253,8 @@ class Process:
 
     def console_post_mortem(self, frame: FrameType, error: BaseException,
                             rank: int, lease: Any) -> None:
-        """Of one rank; the others of the machine hold until it continues."""
+        """Runs a post-mortem pdb in the rank `rank`; the other ranks of the
+        machine wait until it continues."""
         if self.is_at_prompt():
             return
         self._refresh()
@@ -273,14 +280,15 @@ class Process:
             return self.settings.lease
 
     def _count(self, frame: FrameType, ranks: List[int]) -> Tuple[str, int]:
-        """Which breakpoint this is, and which time."""
+        """Returns a name for the breakpoint, and how often this rank has
+        reached it."""
         place = "%s:%d %s" % (frame.f_code.co_filename, frame.f_lineno, ranks)
         self._counts[place] = self._counts.get(place, 0) + 1
         return place, self._counts[place]
 
     def went_on(self) -> bool:
-        """The ranks that hold for this one need not any longer. False: none
-        does."""
+        """Marks the breakpoint as passed, which resumes the ranks that wait
+        for this rank. Returns False if no rank waits."""
         mark = getattr(self._local, "mark", None)
         self._local.mark = None
         if mark is None or self._files is None:
@@ -293,7 +301,7 @@ class Process:
         if mark is None or self._files is None:
             return
         if self._files.end_step(mark[0]) > holds.STEP_SECONDS:
-            # Also for ranks that come to the breakpoint only now.
+            # Ranks that reach the breakpoint later must not wait either.
             self.went_on()
             prompt.message("No rank holds for this one any longer, as the "
                            "step took longer than %s."
@@ -305,7 +313,8 @@ class Process:
             self._files.begin_step(*mark)
 
     def _prompt(self) -> Any:
-        """The RankPdb of this thread; None: it cannot be reached."""
+        """Returns the RankPdb of this thread; None if no client or terminal
+        can reach it."""
         if not self._open():
             return None
         prompt = getattr(self._local, "prompt", None)
@@ -350,7 +359,8 @@ class Process:
     @contextlib.contextmanager
     def stopped(self, prompt: RankPdb,
                 frame: Optional[FrameType]) -> Iterator[None]:
-        """While pdb is at its prompt; one thread at a time."""
+        """Context manager around a pdb prompt; one thread of the process at a
+        time."""
         if not self._seat.acquire(blocking=False):
             tell("rank %d: the thread %s waits until another one has left pdb"
                  % (self.identity.rank, threading.current_thread().name))
@@ -422,7 +432,8 @@ class Process:
 
     @contextlib.contextmanager
     def _on_terminal(self, what: str) -> Iterator[None]:
-        """There is one terminal for all ranks of the machine."""
+        """Waits for the terminal that all ranks of the machine share, and uses
+        it."""
         self._local.is_new = False
         turn = self._files.terminal() if self._files else None
         while turn is not None and not turn.take():
@@ -443,7 +454,8 @@ class Process:
 
 @contextlib.contextmanager
 def _quiet_claims(job: Optional[files.JobFiles]) -> Iterator[None]:
-    """Paths are given back while no other thread takes any."""
+    """Holds the lock for socket names, if the job has one, while the names are
+    removed."""
     try:
         if job is not None:
             job.claims.wait()
@@ -494,9 +506,9 @@ def _register() -> None:
 
 
 def begin(mode: Optional[str] = None) -> Optional[Process]:
-    """The one of this process, whose next stop is in that mode (default:
-    Debugger.debug_mode); None, and a sentence was told: the environment asks
-    for what is not possible, and nothing is debugged."""
+    """Returns the Process of this process, set to `mode` (default:
+    Debugger.debug_mode). Returns None if the settings in the environment are
+    wrong: a sentence is printed, and debugging is disabled."""
     global _process
     from . import Debugger
 
@@ -535,7 +547,8 @@ def stop(frame: FrameType, ranks: Any, hold: bool, lease: Any) -> None:
 
 
 def offer(error: BaseException, lease: Any) -> None:
-    """The exception is on its way out of a decorated function."""
+    """Runs a post-mortem pdb for an exception that leaves a decorated
+    function."""
     process = begin()
     if process is None:
         return

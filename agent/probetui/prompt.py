@@ -1,5 +1,5 @@
-"""The pdb of a rank: plain pdb, on a channel, that leaves the program as it
-is."""
+"""The pdb of a rank: pdb.Pdb that reads and writes a channel or a terminal,
+and leaves no changes in the program."""
 from __future__ import annotations
 
 import bdb
@@ -16,7 +16,7 @@ from .settings import describe, tell
 from .values import chain
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
-# From 3.13 on, pdb itself moves along the chain of exceptions.
+# Since 3.13, pdb has the command `exceptions` for chained exceptions.
 HAS_CHAIN = hasattr(pdb.Pdb, "_get_tb_and_exceptions")
 OWN_VARIABLES = "__pdb_convenience_variables"
 
@@ -26,7 +26,7 @@ def is_ours(frame: types.FrameType) -> bool:
 
 
 class _Interpreter(code.InteractiveConsole):
-    """The command interact, on the channel."""
+    """pdb's command interact, reading from and writing to the channel."""
 
     def __init__(self, prompt: RankPdb, names: Dict[str, Any]) -> None:
         super().__init__(names)
@@ -43,7 +43,8 @@ class _Interpreter(code.InteractiveConsole):
         self._prompt.stdout.write(data)
 
     def runcode(self, code_object: types.CodeType) -> None:
-        # As pdb does for the time of each other command.
+        # Redirect stdin and stdout, as pdb does while it executes other
+        # commands.
         streams = sys.stdin, sys.stdout
         sys.stdin, sys.stdout = self._prompt.stdin, self._prompt.stdout
         try:
@@ -53,11 +54,12 @@ class _Interpreter(code.InteractiveConsole):
 
 
 class RankPdb(pdb.Pdb):
-    """`process` keeps it; `probetui_dialect` tells who looks for a debugger
-    what this is."""
+    """The pdb of one thread; a Process keeps it in thread-local storage. Code
+    that inspects a debugger object recognises this class by
+    `probetui_dialect`."""
 
     probetui_dialect = "probetui"
-    # Of pdb.Pdb.
+    # Attributes of pdb.Pdb.
     curframe: Any
     displaying: Dict[Any, Any]
 
@@ -79,11 +81,12 @@ class RankPdb(pdb.Pdb):
 
     @property
     def lease_until(self) -> Optional[float]:
-        """When it continues by itself, by time.monotonic()."""
+        """The time.monotonic() at which the rank continues by itself; None: on
+        a terminal."""
         until: Optional[float] = getattr(self.stdin, "lease_until", None)
         return until
 
-    # How a stop begins and ends.
+    # Begin and end of a stop.
 
     @contextlib.contextmanager
     def _stopped(self, frame: Any) -> Iterator[None]:
@@ -99,9 +102,9 @@ class RankPdb(pdb.Pdb):
             finally:
                 self._is_inside = False
                 self.forget()
-                # Up to 3.12 it keeps the variables of the frame alive.
+                # Up to 3.12, this attribute keeps the frame's variables alive.
                 self.__dict__.pop("curframe_locals", None)
-                # From 3.13 on it keeps the frame where it stopped.
+                # Since 3.13, bdb keeps the stopped frame in this attribute.
                 if not self.is_nested and sys.gettrace() is None:
                     self.enterframe = None
 
@@ -121,7 +124,8 @@ class RankPdb(pdb.Pdb):
                              + describe(problem))
 
     def _is_cut_off(self) -> bool:
-        """In a fork, and where the process has become another rank."""
+        """True if the channel is closed: in a forked child, or when the
+        process has changed its rank."""
         return bool(getattr(self.stdin, "is_shut", False))
 
     def _let_go(self, why: str) -> None:
@@ -132,15 +136,17 @@ class RankPdb(pdb.Pdb):
         sys.settrace(None)
 
     def forget(self) -> None:
-        # From 3.12 on pdb has variables of its own, one is the frame, among
-        # the globals of all that were looked at, and clears only the last.
+        # Since 3.12, pdb stores convenience variables, one of which is the
+        # frame, in the globals of each frame that it selects, and removes only
+        # the last ones.
         if not self.is_nested:
             for frame, _ in getattr(self, "stack", ()):
                 frame.f_globals.pop(OWN_VARIABLES, None)
         super().forget()
 
     def bp_commands(self, frame: types.FrameType) -> Any:
-        # Up to 3.13 these run, and prompt, without interaction().
+        # Up to 3.13, pdb runs breakpoint commands, and their prompt, outside
+        # of interaction().
         if self.is_nested or self._is_inside or self._is_cut_off() or \
                 getattr(self, "currentbp", False) not in self.commands:
             return super().bp_commands(frame)
@@ -150,14 +156,15 @@ class RankPdb(pdb.Pdb):
         return result
 
     def message(self, msg: Any, end: str = "\n") -> None:
-        # pdb says "--Return--" before it begins the stop that it belongs to.
+        # pdb prints "--Return--" before the stop begins: keep it for the stop.
         if self._is_inside or self.is_nested:
             self.stdout.write("%s%s" % (msg, end))
         else:
             self._before.append("%s%s" % (msg, end))
 
     def post_mortem(self, error: BaseException) -> None:
-        """Returns when the exception is to propagate."""
+        """Runs a post-mortem for error. Returns when the exception is to
+        propagate."""
         trace = sys.gettrace()
         if getattr(trace, "__self__", None) is self:
             sys.settrace(None)
@@ -186,8 +193,8 @@ class RankPdb(pdb.Pdb):
         self.set_continue()
 
     def _cmdloop(self) -> None:
-        # Plain pdb takes Ctrl-C for its own. Here it was pressed where the
-        # job was started, by somebody who wants to end the job.
+        # pdb.Pdb handles Ctrl-C at its prompt. Here Ctrl-C is pressed in the
+        # terminal of the launcher, to end the job.
         self.cmdloop()
 
     def set_continue(self) -> None:
@@ -204,11 +211,11 @@ class RankPdb(pdb.Pdb):
         if not self.is_nested:
             self.process.went_on()
 
-    # What is shown.
+    # Stack and stepping.
 
     def get_stack(self, f: Any, t: Any) -> Tuple[List[Any], int]:
-        """With the callers of the function that caught the exception, and
-        without our own frames."""
+        """Adds the callers of the function that caught the exception, and
+        removes frames of probetui."""
         if f is None and t is not None and t.tb_frame.f_back is not None:
             callers, _ = super().get_stack(t.tb_frame.f_back, None)
             stack = callers + super().get_stack(None, t)[0]
@@ -226,7 +233,8 @@ class RankPdb(pdb.Pdb):
 
     def dispatch_return(self, frame: types.FrameType, arg: Any) -> Any:
         result = super().dispatch_return(frame, arg)
-        # A step out of a decorated function goes past the decorator.
+        # A step out of a decorated function must stop in the caller of the
+        # decorator.
         caller = frame.f_back
         if not self.quitting and caller is not None and is_ours(caller):
             while caller is not None and is_ours(caller):
@@ -235,7 +243,7 @@ class RankPdb(pdb.Pdb):
                 caller.f_trace = self.trace_dispatch
         return result
 
-    # Commands that are other than plain pdb's.
+    # Commands that differ from pdb's.
 
     def do_EOF(self, arg: str) -> Any:
         """EOF
@@ -353,8 +361,8 @@ class RankPdb(pdb.Pdb):
 
 
 def _live_only(name: str) -> Any:
-    """A post-mortem has nothing to step through, and says so. (Plain pdb
-    takes each of these for continue.)"""
+    """Returns a command that prints an error in a post-mortem, where nothing
+    can be stepped. (pdb.Pdb treats these commands like continue there.)"""
     plain = getattr(pdb.Pdb, "do_" + name)
 
     def command(self: RankPdb, arg: str) -> Any:

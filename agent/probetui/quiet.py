@@ -1,11 +1,10 @@
-"""Warnings that the agent is the reason for, and the program is not: they are
-kept from its standard error.
+"""Suppresses warnings that only the agent causes.
 
-warnings.catch_warnings() exchanges the filters of the whole process: of two
-threads that do so one puts the other's back, and from 3.14 on it takes a lock
-that the child of a fork would wait for. Here one filter, beside all others,
-says itself whether it applies: CPython asks whatever stands in the place of a
-message's pattern to match().
+warnings.catch_warnings() is not used: it replaces the filters of the whole
+process, so two threads may restore each other's filters; and since 3.14 it
+takes a lock that a forked child could wait for forever. Instead, one filter is
+inserted whose message pattern is a _Filter: CPython calls its match() method
+and so lets it decide about each warning.
 """
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ def _filters() -> List[Any]:
 class _Filter:
     def __init__(self, category: type) -> None:
         self._entry = ("ignore", self, category, None, 0)
-        # One for each thread that is in match().
+        # One item for each thread that is in match().
         self._asking: List[None] = []
 
     def match(self, text: str) -> bool:
@@ -39,8 +38,8 @@ class _Filter:
         try:
             result = self.applies(text)
         finally:
-            # No instruction from here to the next entry of the list, which C
-            # goes to, lets go of the GIL.
+            # From here until C code moves on to the next list entry, no
+            # instruction releases the GIL.
             del self._asking[0]
         return result
 
@@ -48,7 +47,7 @@ class _Filter:
         raise NotImplementedError
 
     def add(self) -> None:
-        """Where it is not there, or not any more."""
+        """Inserts the filter, unless it is in the list."""
         filters = _filters()
         if not any(entry is self._entry for entry in list(filters)):
             filters.insert(0, self._entry)
@@ -60,33 +59,37 @@ class _Filter:
                 self._remove(filters, position)
 
     def _remove(self, filters: List[Any], position: int) -> None:
-        """A thread that asks this entry has its place in the list, and would
-        leave out the one behind it, which comes to be there."""
+        """Removes the entry when no thread is in its match(): such a thread
+        has its index in the list, and would skip the following entry, which
+        moves to that index."""
         try:
             while filters[position] is self._entry:
-                # No instruction between lets go of the GIL.
+                # No instruction between the check and the deletion releases
+                # the GIL.
                 if not self._asking:
                     del filters[position]
                     return
                 time.sleep(LOOK_SECONDS)
         except IndexError:
-            # The program has changed the list.
+            # The program has changed the list meanwhile.
             pass
 
     def forget(self) -> None:
-        """In a fork: the threads are its parent's."""
+        """Called in a forked child, which has none of the threads in match():
+        removes the filter."""
         del self._asking[:]
         self.remove()
 
 
 class Forks(_Filter):
-    """"This process is multi-threaded": by the agent's threads alone."""
+    """Suppresses "This process is multi-threaded" of os.fork(), if the agent's
+    threads are the only other threads."""
 
     def __init__(self) -> None:
         super().__init__(DeprecationWarning)
 
     def add(self) -> None:
-        # CPython warns of it from 3.12 on.
+        # CPython has this warning since 3.12.
         if sys.version_info >= (3, 12):
             super().add()
 
@@ -96,14 +99,14 @@ class Forks(_Filter):
         try:
             count = len(os.listdir("/proc/self/task"))
         except OSError:
-            # No descriptor is left.
+            # No file descriptor is free.
             count = len(sys._current_frames())
         return count - len(inspection.own_threads()) <= 1
 
 
 class Jump(_Filter):
-    """Names that a jump skips have None: this thread's jump, as long as it
-    takes."""
+    """Suppresses "assigning None to ..." of CPython's f_lineno setter, for
+    jumps that this thread makes within the `with` block."""
 
     def __init__(self) -> None:
         super().__init__(RuntimeWarning)

@@ -1,10 +1,10 @@
-"""repr() within limits.
+"""repr() with limits.
 
-repr() of a container is one call in C: while it lasts no other thread runs
-Python, and no exception that would interrupt it is raised. So what the
-containers of the standard library, texts and numbers would print is put
-together here, part by part, and no more of it than is told. What classes of
-the program print is code that is evaluated: it is called, and its result cut.
+repr() of a container is one call in C: until it returns, no other thread runs
+Python code, and no exception can interrupt it. So the text of numbers, strings
+and standard library containers is built here, item by item, and only as much
+of it as is sent. A __repr__ of the program's classes is called like evaluated
+code, and its result is cut.
 """
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ from .values import Kinds, Writer, ancestors, class_name, cut, short_name
 
 PARTS_MAXIMUM = 1000
 DEPTH_MAXIMUM = 20
-# 4,200 digits. Python refuses 4,300 from 3.11 on; more of them take long.
+# About 4,200 digits. Since 3.11, Python refuses to print more than 4,300
+# digits; older versions take long.
 BITS_MAXIMUM = 14000
-# All classes of namedtuple() have it.
+# All classes made by namedtuple() share this code object.
 _NAMEDTUPLE = collections.namedtuple(
     "_NAMEDTUPLE", "one").__dict__["__repr__"].__code__
 
 
 def _find_slot(kind: type, name: str) -> Any:
-    """What repr() or str() call, whatever the metaclass makes of the name."""
+    """Returns the method that repr() or str() calls, as CPython finds it: in
+    the class and its bases, without the metaclass. None: not found."""
     for each in ancestors(kind):
         names = type.__dict__["__dict__"].__get__(each)
         if name in names:
@@ -59,7 +61,8 @@ class _Representer(Writer):
         return super().join(count, parts, write)
 
     def other(self, value: Any) -> str:
-        # Whatever a class derived from str makes of that.
+        # repr() may return an instance of a subclass of str: str's own slicing
+        # makes a plain str of it.
         text = str.__getitem__(repr(value), slice(None))
         return cut(text, max(self._left, 0))
 
@@ -92,7 +95,8 @@ class _Representer(Writer):
 
     def counter(self, value: Any) -> str:
         count = dict.__len__(value)
-        # All of them only where they are sorted soon.
+        # most_common() without a limit sorts all items, which is slow for
+        # many.
         most = value.most_common(None if count <= PARTS_MAXIMUM
                                  else PARTS_MAXIMUM)
         return "%s(%s)" % (
@@ -164,7 +168,7 @@ class _Representer(Writer):
 
     def array(self, value: Any) -> str:
         if value.typecode not in "bBhHiIlLqQfd" or not len(value):
-            # Texts.
+            # Arrays of characters, and empty arrays.
             return self.other(value[:PARTS_MAXIMUM])
         return "array(%r, [%s])" % (value.typecode, self.join(
             len(value), value, self.write))
@@ -195,7 +199,8 @@ _WRITERS = {id(_find_slot(kind, "__repr__")): writer for kind, writer in _ROWS}
 
 
 def _find_writer(kind: type) -> Any:
-    """None: the class has a __repr__ of its own."""
+    """Returns the writer method for instances of kind; None if kind has a
+    __repr__ of its own."""
     slot = _find_slot(kind, "__repr__")
     if id(slot) in _WRITERS:
         return _WRITERS[id(slot)]
@@ -213,13 +218,14 @@ def _find_writer(kind: type) -> Any:
 
 
 def of(value: Any, maximum: int) -> str:
-    """As repr(value), of some `maximum` characters at most. Runs what classes
-    of the program have for that, and raises what it raises."""
+    """Like repr(value), cut to about `maximum` characters. Calls __repr__
+    methods of the program's classes, and raises what they raise."""
     return cut(_Representer(maximum).write(value), maximum)
 
 
 def text(value: Any, maximum: int) -> str:
-    """As format(value), likewise."""
+    """Like format(value), cut to about `maximum` characters where the text is
+    built here."""
     kind = type(value)
     is_plain = _find_slot(kind, "__str__") is object.__dict__["__str__"] and \
         _find_slot(kind, "__format__") is object.__dict__["__format__"]
@@ -234,7 +240,8 @@ _KEY_TEXT = KeyError.__dict__["__str__"]
 
 
 def _has_containers(error: BaseException) -> bool:
-    """Whether C would make its text of them, or of a large number."""
+    """True if BaseException.__str__ would call repr() on containers, large
+    numbers or other objects."""
     return _find_slot(type(error), "__str__") in (_BASE_TEXT, _KEY_TEXT) and \
         any(type(part) not in _PLAIN for part in _arguments(error))
 
@@ -245,7 +252,7 @@ def _arguments(error: BaseException) -> Tuple[Any, ...]:
 
 
 def error_text(error: BaseException, maximum: int) -> str:
-    """As str(error), likewise."""
+    """Like str(error), with the limits of of() and text()."""
     if not _has_containers(error):
         return str(error)
     args = _arguments(error)
@@ -266,8 +273,8 @@ def _copy_error(error: BaseException, maximum: int) -> BaseException:
 
 
 def readable(error: BaseException, maximum: int) -> BaseException:
-    """The exception, to be told; where that would take a repr() without
-    limits, others of the same names in place of it and of what led to it."""
+    """Returns the exception, or, if its text or that of its chain would need
+    repr() without limits, a copy with the same class names and tracebacks."""
     errors = values.chain(error)
     if not any(map(_has_containers, errors)):
         return error

@@ -1,4 +1,4 @@
-"""What clients can ask for: one row an endpoint, one function each."""
+"""The HTTP endpoints of the agent: one row per endpoint, one function each."""
 from __future__ import annotations
 
 import os
@@ -23,14 +23,15 @@ OBJECTS_MAXIMUM = 1000
 
 
 class Context(NamedTuple):
-    """What a function below gets."""
+    """The argument of each endpoint function."""
 
     query: Dict[str, str]
     body: Dict[str, Any]
     evaluator: evaluation.Evaluator
     connection: Connection
     is_read_only: bool
-    debugger: Callable[[], Any]  # dap.debugger.Debugger, made when needed
+    # returns the dap.debugger.Debugger; the first call makes it
+    debugger: Callable[[], Any]
 
 
 class Route(NamedTuple):
@@ -38,8 +39,9 @@ class Route(NamedTuple):
     path: str
     runs_code: bool
     answer: Callable[[Context], Any]
-    fields: Optional[tuple]  # of a POST's object; None: it looks itself
-    query: tuple  # names behind ?
+    # keys allowed in the JSON body of a POST; None: the function checks them
+    fields: Optional[tuple]
+    query: tuple  # names allowed in the query string
 
 
 def _number(context: Context, name: str) -> Any:
@@ -206,7 +208,8 @@ def _find(head: Head) -> Route:
 
 
 def find(head: Head, body: Any, is_read_only: bool) -> Route:
-    """Refusal: there is none, or not for this request."""
+    """Returns the row for a request. Raises Refusal if no row matches, or the
+    body or names are wrong."""
     route = _find(head)
     if route.runs_code and is_read_only:
         raise Refusal(403, "this agent was started with read_only")

@@ -1,5 +1,5 @@
-"""Connections of clients: one thread that waits for them and sees that no
-evaluation takes too long, and one for each that is there."""
+"""The HTTP server: one listening thread, which also interrupts late
+evaluations, and one thread per connection."""
 from __future__ import annotations
 
 import collections
@@ -39,34 +39,38 @@ from .http1 import (
 from .settings import describe, tell
 
 CONNECTIONS_MAXIMUM = 32
-# So many of them over TCP, each with the token, that there is a way in left for
-# the user's own sockets.
+# Limit of TCP connections, lower than the limit of all connections, so that
+# the user's own Unix socket stays reachable.
 TCP_MAXIMUM = 24
 DRAIN_SECONDS = 1.0
 DRAIN_MAXIMUM = 4 << 20
-# Who is not let in has so long to read why.
+# Seconds that a refused client has to read the answer before its connection is
+# closed.
 LINGER_SECONDS = 1.0
-# Who waits for events is told of the end so long.
+# Seconds that close() waits for connections that report the end of the
+# process.
 END_SECONDS = 0.2
 LINGER_MAXIMUM = 32
-# How often a place that another user had is looked at.
+# Seconds between two attempts to take the socket name in the default folder,
+# which another user had.
 CLAIM_SECONDS = 5.0
-# What failed is not tried again at once.
+# Pause in seconds after a failure.
 AGAIN_SECONDS = 0.05
-# What a fault of a thread's own raises is never held back from it.
+# Signals that a fault of the thread itself raises: never blocked.
 _OWN_SIGNALS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL,
                 signal.SIGTRAP, signal.SIGABRT, signal.SIGSYS}
 
-# Sockets are made and closed with this: a fork has none that it does not know.
+# Held while sockets are opened or closed, and by the hook before os.fork(): so
+# the child knows all socket descriptors that it inherits.
 forking = threading.RLock()
 
-# Closed by its other end, though no thread reads from it.
+# Events of a watched connection: closed or half-closed by the client.
 _HUNG_UP = getattr(select, "POLLRDHUP", 0x2000) | select.POLLHUP | \
     select.POLLERR
 
 
 class Connection:
-    """One client, and the thread that serves it."""
+    """One client connection, and the thread that serves it."""
 
     def __init__(self, server: Server, door: Door,
                  connection: socket.socket, reader: Optional[Reader] = None,
@@ -74,7 +78,7 @@ class Connection:
         self._server = server
         self._socket: Any = connection
         self._reader = reader or Reader(connection)
-        # Of the first request, where it was read already.
+        # The first request head, if Admission has already read it.
         self._head = head
         self.door = door
         self._turn = threading.Lock()
@@ -82,7 +86,7 @@ class Connection:
         self._is_answering = False
         self.is_gone = False
         self._ident: Optional[int] = None
-        # It waits for events, the end of the process among them.
+        # True: the client waits for events, including the end of the process.
         self.awaits_end = False
 
     def run(self) -> None:
@@ -111,13 +115,15 @@ class Connection:
         return self._ident == threading.get_ident()
 
     def shut(self) -> None:
-        """From another thread: this one's next step ends it."""
+        """Called by another thread: the next read or write of this
+        connection's thread fails, which ends it."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def _refuse(self, refusal: Refusal) -> None:
-        """For good. What is still on its way is read first: else the answer
-        could be lost with it."""
+        """Sends the refusal as the last answer. Reads what the client is still
+        sending: closing a socket with unread data would reset the connection,
+        and the client could lose the answer."""
         send(self._socket, write_refusal(refusal))
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
@@ -131,7 +137,7 @@ class Connection:
                 left -= len(data)
 
     def _serve(self) -> bool:
-        """One request. False: it was the last one."""
+        """Serves one request. Returns False if it was the last one."""
         try:
             head = self._head or self._reader.read_head()
             self._head = None
@@ -168,7 +174,8 @@ class Connection:
                                  self._keeps(head))
 
     def give_up(self, refusal: Refusal) -> None:
-        """From another thread, as this one does not come back."""
+        """Called by another thread: sends the refusal and closes the
+        connection, whose thread is stuck in the program's code."""
         with self._turn:
             if self._is_answering:
                 return
@@ -180,21 +187,24 @@ class Connection:
         self.shut()
 
 
-# Gives what is to be told. Refusal: why not.
+# Returns the value of the answer, or raises Refusal.
 Route = Callable[[Head, Any, Connection], Any]
 
 
 class Server:
-    """Listens at the doors until it is closed."""
+    """Listens at all doors until close()."""
 
     def __init__(self, doors: List[Door]) -> None:
         self.doors = doors
         self.route: Route = _no_route
-        # Called now and then; in how many seconds it is to be the next time.
+        # Called by the listening thread; returns the seconds until the next
+        # call.
         self.look: Callable[[], float] = lambda: LOOK_SECONDS
-        # A connection has ended. Once each at least, in any thread.
+        # Called at least once for each connection that has ended, by any
+        # thread.
         self.on_gone: Callable[[Connection], None] = lambda connection: None
-        # Gives one more door, once it can be had; None: not yet.
+        # Tries to open one more listening socket; returns None if that is not
+        # possible yet.
         self.claim: Optional[Callable[[], Optional[Door]]] = None
         self._claim_at = time.monotonic() + CLAIM_SECONDS
         self.evaluator = Evaluator(self.wake)
@@ -216,8 +226,8 @@ class Server:
             self._thread.start()
 
     def close(self) -> None:
-        """At the end of the process, or of the agent. The thread that serves
-        who asks for it is left alone, and what is evaluated."""
+        """Closes the server, at the end of the process or when the agent is
+        removed. Does not end the thread that calls it, nor evaluations."""
         self.is_closed = True
         self.wake()
         if self._thread.ident is not None:
@@ -234,7 +244,8 @@ class Server:
                 connection.shut()
 
     def clear(self) -> None:
-        """Once it is closed, and its thread has ended."""
+        """Closes the remaining sockets; called after close(), when the
+        listening thread has ended."""
         for waiting in (self.waker, self._woken):
             self.drop(waiting)
         self._admission.clear()
@@ -242,7 +253,8 @@ class Server:
             self.drop(self._turned_away.popleft()[1])
 
     def forget(self) -> None:
-        """In a fork: sockets, threads and paths are its parent's."""
+        """In a forked child: closes the descriptors; sockets, threads and
+        paths belong to the parent."""
         self.evaluator.forget()
         for door in self.doors:
             door.endpoint.listener.close()
@@ -252,7 +264,7 @@ class Server:
         self._woken.close()
 
     def report(self, problem: BaseException) -> None:
-        """A mistake of ours: told once."""
+        """Prints an internal error; only the first one."""
         if not self._has_reported and not self.is_closed:
             self._has_reported = True
             tell("a client could not be served: %s" % describe(problem))
@@ -263,7 +275,8 @@ class Server:
         self.on_gone(connection)
 
     def watch(self, connection: Connection) -> None:
-        """Its end is noticed while it is served, too."""
+        """Makes the listening thread notice the end of the connection while
+        its own thread is busy."""
         if connection not in self._watched and not connection.is_gone:
             self._watched.add(connection)
             self.wake()
@@ -274,7 +287,7 @@ class Server:
             connection.close()
 
     def wrap(self, door: Door, connection: socket.socket) -> socket.socket:
-        """For TLS, without a handshake."""
+        """Wraps a socket for TLS, without starting the handshake."""
         with forking:
             self.sockets.discard(connection)
             wrapped: socket.socket = door.context.wrap_socket(
@@ -299,8 +312,8 @@ class Server:
                       self._close_turned_away(), self._admission.look(),
                       self._look_for_door())
         poll = select.poll()
-        # Before the listening sockets: accepted clients are served before new
-        # ones are accepted.
+        # Register candidates before the listening sockets: clients that were
+        # accepted are then served before new ones are accepted.
         self._admission.register(poll)
         watched = self._register_watched(poll)
         poll.register(self._woken, select.POLLIN)
@@ -338,7 +351,7 @@ class Server:
     def _register_watched(self, poll: Any) -> Dict[int, Connection]:
         watched: Dict[int, Connection] = {}
         for connection in list(self._watched):
-            # One that is closed meanwhile has no number any more.
+            # A connection that was closed meanwhile has no descriptor.
             with contextlib.suppress(OSError, ValueError):
                 poll.register(connection.fileno(), _HUNG_UP)
                 watched[connection.fileno()] = connection
@@ -352,7 +365,8 @@ class Server:
         except BlockingIOError:
             return
         except OSError:
-            # No descriptor is left: do not ask again at once.
+            # accept() fails while no file descriptor is free, and poll() would
+            # report the listener again at once: wait.
             time.sleep(AGAIN_SECONDS)
             return
         try:
@@ -368,7 +382,8 @@ class Server:
 
     def turn_away(self, connection: socket.socket, refusal: Refusal,
                   can_be_told: bool) -> None:
-        """Without waiting for anybody."""
+        """Sends the refusal without blocking; the connection is closed after
+        LINGER_SECONDS."""
         with contextlib.suppress(OSError):
             connection.setblocking(False)
             if can_be_told:
@@ -379,7 +394,8 @@ class Server:
                                   connection))
 
     def _close_turned_away(self) -> float:
-        """In how many seconds there is another one to close."""
+        """Closes refused connections whose time is up. Returns the seconds
+        until the next one is due."""
         while self._turned_away:
             until, connection = self._turned_away[0]
             left = until - time.monotonic()
@@ -392,7 +408,8 @@ class Server:
     def begin(self, door: Door, connection: socket.socket,
               reader: Optional[Reader] = None,
               head: Optional[Head] = None) -> None:
-        """A thread for it. Refusal, RuntimeError: there is none."""
+        """Starts a thread for the connection. Raises Refusal if there are too
+        many connections, RuntimeError if no thread can start."""
         there = list(self._connections)
         if len(there) >= CONNECTIONS_MAXIMUM or not door.is_unix and sum(
                 not other.door.is_unix for other in there) >= TCP_MAXIMUM:
@@ -419,8 +436,9 @@ def _no_route(head: Head, body: Any, connection: Connection) -> Any:
 
 @contextlib.contextmanager
 def _signals_blocked() -> Iterator[None]:
-    """For threads that start here, and those that they start: a signal for
-    the process is for the program's own threads."""
+    """Blocks signals in the threads that start within the `with` block, and in
+    threads that they start: signals to the process must reach program threads.
+    """
     previous = signal.pthread_sigmask(
         signal.SIG_BLOCK, set(signal.valid_signals()) - _OWN_SIGNALS)
     try:

@@ -1,5 +1,5 @@
-"""What the environment says of how to stop. Wrong values are told, not raised:
-a job does not fail for its debugger."""
+"""Reads the IPDB_ environment variables. process.py prints errors in them
+instead of raising: a job must not fail because of its debugger."""
 from __future__ import annotations
 
 import hmac
@@ -22,16 +22,17 @@ class SettingError(Exception):
 
 class Settings(NamedTuple):
     mode: str  # "socket" or "console"
-    prefix: Optional[str]  # of socket paths; None: the user's folder
+    # prefix of socket paths; None: use the user's folder
+    prefix: Optional[str]
     is_tcp: bool
     host: str
-    port: int  # of rank 0
-    token: bytes  # for tcp
+    port: int  # rank 0's port; rank n uses port + n
+    token: bytes  # the token of TCP clients
     lease: float  # seconds
 
 
 def tell(sentence: str) -> None:
-    """One line on standard error, whatever became of that."""
+    """Prints one line to standard error; errors are ignored."""
     try:
         sys.stderr.write("probetui: %s\n" % visible(sentence))
         sys.stderr.flush()
@@ -40,7 +41,8 @@ def tell(sentence: str) -> None:
 
 
 def visible(text: str, limit: int = 1000) -> str:
-    """On one line, without characters that a terminal would obey."""
+    """Returns text on one line, with control characters shown as ^X and other
+    non-printable ones escaped."""
     if len(text) > limit:
         text = text[:limit] + "..."
     return "".join(c if c.isprintable() else
@@ -49,7 +51,7 @@ def visible(text: str, limit: int = 1000) -> str:
 
 
 def describe(error: BaseException) -> str:
-    """"RuntimeError: boom", on one line."""
+    """Returns "RuntimeError: boom", on one line."""
     kind = type(error)
     name = kind.__qualname__
     if kind.__module__ not in ("builtins", "__main__"):
@@ -62,7 +64,8 @@ def describe(error: BaseException) -> str:
 
 
 def seconds(value: Any) -> float:
-    """90, "90", "90s", "30m", "2h"."""
+    """Parses 90, "90", "90s", "30m", "2h" into seconds. Raises SettingError.
+    """
     text = str(value).strip().lower()
     unit = _UNITS.get(text[-1:], 0.0)
     try:
@@ -76,7 +79,8 @@ def seconds(value: Any) -> float:
 
 
 def token_of_file(path: str) -> bytes:
-    """SettingError: it cannot be read, others can read it, it is short."""
+    """Reads a token file. Raises SettingError if it cannot be read, if other
+    users can read it, or if the token is too short."""
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
@@ -109,7 +113,7 @@ def _token() -> bytes:
 
 
 def is_token(given: bytes, token: bytes) -> bool:
-    """Takes as long whatever was given."""
+    """Compares in constant time."""
     return hmac.compare_digest(given, token)
 
 
@@ -121,7 +125,8 @@ def _port() -> int:
 
 
 def read(mode: str) -> Settings:
-    """From the environment; SettingError: it cannot be followed."""
+    """Reads the settings from the environment. Raises SettingError for a wrong
+    value."""
     if mode == "web":
         mode = "socket"
     if mode not in ("socket", "console"):
@@ -140,7 +145,7 @@ def read(mode: str) -> Settings:
 
 
 def duration(length: float) -> str:
-    """"30 min", "45 s"."""
+    """Returns a text such as "2 h", "30 min", "45 s"."""
     if length >= 120 and round(length / 60) * 60 >= 7200:
         return "%g h" % round(length / 3600, 1)
     if length >= 120:

@@ -1,10 +1,11 @@
-"""Below Python 3.13 what a frame has for f_locals is a copy, which has two
-traps.
+"""Copies of local variables. Below Python 3.13, frame.f_locals is a dict that
+copies the frame's variables (PEP 667 describes the problems).
 
-It stays with the frame: who looks at a function that runs for hours keeps
-what its names stood for then, tensors too, until it returns. And when a trace
-function of Python's returns, the interpreter writes the copy back, over what
-other threads have given meanwhile to names that a closure shares with them.
+The frame keeps the copy: after a read of f_locals, the values of that moment,
+tensors too, stay alive until the function returns, which may take hours. And
+when a Python trace function returns, CPython writes the copy back to the
+frame, and so overwrites what other threads have assigned meanwhile to
+variables that a closure shares with them.
 """
 from __future__ import annotations
 
@@ -19,33 +20,38 @@ from typing import Any, Callable, Dict, List, Optional
 from weakref import ref
 
 ARE_COPIES = sys.version_info < (3, 13)
-# Of a code object's co_flags.
+# Flags of code.co_flags: CO_OPTIMIZED, CO_VARARGS, and CO_GENERATOR |
+# CO_COROUTINE | CO_ASYNC_GENERATOR.
 _OPTIMIZED = 0x1
 _VARIOUS = 0x4
 _GENERATOR = 0x20 | 0x80 | 0x200
-# So many arguments a trace function gets.
+# Number of arguments of a trace function.
 _ARGUMENTS = 3
 COUNT_MAXIMUM = 16
 _call: Any = partial.__call__
 
 
 class Watch(ref):  # type: ignore[type-arg]
-    """Takes the copy of its frame's names anew when its token ends."""
+    """A weak reference to a token. Its callback reads `frame.f_locals`, which
+    refreshes the frame's copy, when the token is freed."""
 
     __slots__ = ("frame",)
 
 
-# Both are C: no bytecode runs between the end of the token and the copy.
+# Weak reference and callback are implemented in C: no bytecode runs between
+# the end of the token and the refresh.
 take_anew: Any = attrgetter("frame.f_locals")
-# By thread: a token from its making until a trace function has it on its
-# stack of values. No name stands for it there: a copy of the trace function's
-# own names, which another thread can make and keep, would keep the token.
+# Keys are thread idents; a value is a token from its creation until it is on
+# the trace function's value stack. The token has no local name: another thread
+# may read f_locals of the trace function, and that copy would keep it alive.
 tokens: Dict[int, Any] = {}
 
 
 def kept_fresh(trace: Callable[..., Any]) -> Callable[..., Any]:
-    """A trace function, a method, that takes its frame's copy anew as the
-    last it does. What it sets in the frame is set there, not in the copy."""
+    """Decorator for a trace method: refreshes the copy in frame.f_locals as
+    the last action before the method returns, so that CPython writes back
+    current values. The method must change variables in the frame itself, not
+    in the copy."""
     if not ARE_COPIES:
         return trace
 
@@ -57,9 +63,9 @@ def kept_fresh(trace: Callable[..., Any]) -> Callable[..., Any]:
         watch = Watch(tokens.setdefault(ident, allocate_lock()), take_anew)
         watch.frame = frame
         token, result = tokens.pop(ident), trace(self, frame, event, arg)
-        # Behind trace() no instruction up to the return lets go of the GIL:
-        # CPython looks for who wants it where calls end (3.8, 3.9: not after
-        # those of FAST_DISPATCH()) and where jumps go back.
+        # After trace(), no instruction up to the return releases the GIL:
+        # CPython releases it only after calls (3.8, 3.9: not after
+        # instructions that end with FAST_DISPATCH()) and at backward jumps.
         token = None  # noqa: F841
         return result
 
@@ -67,23 +73,25 @@ def kept_fresh(trace: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def shares_names(code: CodeType) -> bool:
-    """Other threads may have functions with names of a frame of this code
-    that is just called, or resumed."""
+    """True if, when a frame of this code is called or resumed, other threads
+    may already have closures that share its variables."""
     return bool(code.co_freevars or code.co_cellvars
                 and code.co_flags & _GENERATOR)
 
 
 def _stacks() -> Any:
-    """(thread, its newest frame) of each. Of this one, first, that of who
-    calls: a frame that has itself would stay until garbage is collected."""
+    """Returns (thread ident, newest frame) of each thread; first the calling
+    thread with the caller's frame. A frame that refers to itself would stay
+    alive until garbage is collected."""
     frames = sys._current_frames()
     frames.pop(get_ident(), None)
     return [(get_ident(), sys._getframe(2)), *frames.items()]
 
 
 def _newest(frame: FrameType) -> Any:
-    """(thread, its newest frame, the one that this one called) where it is
-    on a stack; None: it waits, or is over."""
+    """Returns (ident, newest frame of the thread, the frame that `frame`
+    called) if the frame is on a stack; None if it is suspended or has ended.
+    """
     for ident, newest in _stacks():
         above, step = None, newest
         while step is not None:
@@ -94,8 +102,8 @@ def _newest(frame: FrameType) -> Any:
 
 
 def _may_trace(above: Optional[FrameType], frame: FrameType) -> bool:
-    """It may be a function that traces the frame, or profiles it: its copy
-    is just being used."""
+    """True if `above`, called by `frame`, may be a trace or profile function
+    for that frame: the copy is then in use."""
     if above is None:
         return False
     code = above.f_code
@@ -111,15 +119,16 @@ _value: Any = attrgetter("value")
 
 
 def _clear(frame: FrameType, count: int, conditions: List[Any]) -> bool:
-    """Unless somebody else has it, or one of the conditions, iterators, gives
-    something false: these are calls in C, with nothing between that could let
-    go of the GIL."""
+    """Clears the copy in frame.f_locals, unless its reference count differs
+    from `count` (somebody else has it) or one of the iterators in `conditions`
+    yields something false. The checks and clear() are calls in C, between
+    which the GIL is not released. Returns whether the copy is empty."""
     names: Any = frame.f_locals
     code = frame.f_code
     size = len(names)
     if not names.keys() <= {*code.co_varnames, *code.co_cellvars,
                             *code.co_freevars}:
-        # exec() has put some there, a client or the program itself.
+        # exec() has added names, for a client or for the program itself.
         return False
     steps: Any = [partial(names.clear)]
     for condition in conditions:
@@ -132,24 +141,26 @@ def _clear(frame: FrameType, count: int, conditions: List[Any]) -> bool:
 
 
 def _waits(frame: FrameType) -> List[Any]:
-    """Conditions: no thread runs this frame, of a generator. One that does is
-    told by what called it; without that, it would be the first of a thread,
-    which nothing profiles yet."""
+    """Returns the conditions under which no thread runs this suspended frame.
+    A running generator has a caller in f_back; without one, it would be the
+    outermost frame of a thread, and could not be traced or profiled yet."""
     return [map(is_, map(_f_back, [frame]), [None])]
 
 
 def _stays(ident: int, newest: FrameType, tracing: Any) -> List[Any]:
-    """Conditions: the thread has not gone on, and is in no function that
-    traces or profiles it. After such a one CPython writes the copy back, and
-    what is not there is unset: the function may have lost its name for the
-    frame, may have given way to what is run when its own names end, or may be
-    no function of Python's."""
+    """Returns the conditions under which the thread has not run since `newest`
+    was read, and is in no trace or profile function. After such a function,
+    CPython writes the copy back and deletes variables that are missing in it.
+    The function may not be recognisable by _may_trace(): it may have deleted
+    its reference to the frame, be running finalizers of its own variables, or
+    be written in C."""
     found = map(dict.get, map(_call, [partial(sys._current_frames)]), [ident])
     return [map(is_, found, [newest]), map(not_, map(_value, [tracing]))]
 
 
 def _count() -> int:
-    """How many _clear() finds where nobody else has it; -1: not known."""
+    """Returns the reference count that _clear() finds if nobody else has the
+    copy; -1: unknown."""
     def waiting(name: str = "") -> Any:
         yield sys._getframe()
 
@@ -165,14 +176,14 @@ _known: List[int] = []
 
 
 def let_go(frame: FrameType) -> None:
-    """Of its copy, if it is safe to: the program may have it by locals(), or
-    a function may trace the frame."""
+    """Clears the frame's copy if that is safe: the program may have the dict
+    from locals(), or a function may be tracing the frame."""
     if _may_have_one(frame):
         _let_go(frame, _newest(frame))
 
 
 def let_all_go() -> None:
-    """Those of all frames on stacks."""
+    """Clears the copies of all frames on all stacks, where that is safe."""
     global has_left
     if not ARE_COPIES:
         return
@@ -190,7 +201,7 @@ def _may_have_one(frame: FrameType) -> bool:
         frame.f_trace is None
 
 
-# Some copies stay until their threads have gone on.
+# True: some copies could not be cleared and stay until their threads continue.
 has_left = False
 
 
@@ -208,13 +219,14 @@ def _let_go(frame: FrameType, found: Any) -> None:
         global has_left
         has_left = True
         return
-    # The calling thread runs meanwhile: of it nothing can be compared.
+    # The calling thread is running, so its newest frame cannot be compared.
     _clear(frame, _known[0], _stays(ident, newest, tracing)
            if ident != get_ident() else [])
 
 
 def _tracing(ident: int) -> Any:
-    """None: it cannot be known, and the copy stays."""
+    """Returns the thread's counter `tracing` as a ctypes object; None if it
+    cannot be read: the copy then stays."""
     try:
         from .debugging import tstates
 

@@ -1,8 +1,9 @@
-"""PROBETUI=1 in the environment: which of the processes that have it listen.
+"""Decides which of the processes with PROBETUI=1 in their environment start an
+agent.
 
-Ranks and single programs do. The program that starts the ranks, and what
-multiprocessing starts for itself and for DataLoader, do not; nor what a rank
-starts: it takes the variable out of its environment.
+Ranks and single programs do. Launchers do not, nor do helper processes of
+multiprocessing (DataLoader workers), nor programs that a rank starts: a rank
+removes the variable from its environment.
 """
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ ALLOW = "PROBETUI_ALLOW"
 READ_ONLY = "PROBETUI_READ_ONLY"
 LOG = "PROBETUI_LOG"
 CATCH = "PROBETUI_CATCH"
-# Another tool's name for the port.
+# The variable by which the tool Probing sets its port.
 PORT_ALIAS = "PROBING_PORT"
 
 _LAUNCHERS = ("accelerate", "deepspeed", "horovodrun", "torchrun", "torchx")
@@ -36,14 +37,16 @@ _HELPER_OPTION = "--multiprocessing-fork"
 
 
 class Program(NamedTuple):
-    """What a Python was started for: of "script", "-m" and "-c" one."""
+    """The program on a Python command line. `kind` is "script", "-m" or "-c".
+    """
 
     kind: str
     text: str
 
 
 def _command_line() -> List[str]:
-    """sys.argv is not there yet."""
+    """Returns the command line from /proc/self/cmdline; sys.argv is not set
+    yet."""
     try:
         with open("/proc/self/cmdline", "rb") as file:
             words = file.read().split(b"\0")[:-1]
@@ -53,7 +56,8 @@ def _command_line() -> List[str]:
 
 
 def find_program(words: List[str]) -> Optional[Program]:
-    """None: an interactive one, or standard input."""
+    """Returns the program on the command line; None: interactive, or from
+    standard input."""
     words = words[1:]
     while words:
         word = words.pop(0)
@@ -76,7 +80,7 @@ def find_program(words: List[str]) -> Optional[Program]:
 
 
 def is_rank_or_program(words: List[str]) -> bool:
-    """False: it starts ranks, or serves one."""
+    """False for a launcher, or a helper process of multiprocessing."""
     if _HELPER_OPTION in words:
         return False
     program = find_program(words)
@@ -105,7 +109,7 @@ def _token() -> Optional[bytes]:
 
 
 def _tls() -> Any:
-    """None: plain. Without a key, the certificate's file has both."""
+    """Returns None, (certificate, key), or one file that has both."""
     certificate = os.environ.get(CERTIFICATE, "")
     key = os.environ.get(KEY, "")
     if key and not certificate:
@@ -116,7 +120,7 @@ def _tls() -> Any:
 
 
 def _is_read_only() -> bool:
-    """What is neither yes nor no is taken for the safer one."""
+    """A value that means neither yes nor no counts as yes, which is safer."""
     text = os.environ.get(READ_ONLY, "").strip().lower()
     if text in ("", "0", "false", "no", "off"):
         return False
@@ -127,7 +131,7 @@ def _is_read_only() -> bool:
 
 
 def _catch() -> Union[None, bool, str]:
-    """1: for as long as is usual; else for how long."""
+    """Returns None, True (the default duration) or a duration such as "2h"."""
     value = os.environ.get(CATCH, "").strip().lower()
     if value in ("", "0", "no", "off", "false"):
         return None
@@ -135,7 +139,7 @@ def _catch() -> Union[None, bool, str]:
 
 
 def begin() -> None:
-    """At the start of a Python that has PROBETUI=1."""
+    """Called by sitecustomize.py at the start of a Python with PROBETUI=1."""
     if not is_rank_or_program(_command_line()):
         return
     address = _address()

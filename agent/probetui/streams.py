@@ -1,5 +1,5 @@
-"""What is printed by a thread that evaluates something is its client's, what
-others print goes where it always did."""
+"""Captures what a thread prints while it evaluates code of a client; output of
+other threads is not changed."""
 from __future__ import annotations
 
 import collections
@@ -14,13 +14,13 @@ from types import MethodType
 from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Tuple
 
 TEXT_MAXIMUM = 256 << 10
-# So many streams stay alive after they were taken out of sys.
+# Number of Stream objects kept alive after they were removed from sys.
 KEPT_MAXIMUM = 24
 NAMES = ("stdin", "stdout", "stderr")
 
 
 class Output:
-    """What was printed, up to a limit."""
+    """Captured text, up to a limit."""
 
     def __init__(self) -> None:
         self._parts: List[str] = []
@@ -41,8 +41,8 @@ class Output:
 
 
 class _Method:
-    """A method of a Stream that print() and input() look up first. It notes
-    where the frame is that calls them."""
+    """A method of Stream that print() and input() look up first. The lookup
+    records the calling frame and its current instruction."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -51,27 +51,27 @@ class _Method:
         if stream is None:
             return self
         frame = sys._getframe().f_back
-        # None: the interpreter flushes it as it ends.
+        # None: the interpreter flushes the stream as it exits.
         if frame is not None:
             stream._users[threading.get_ident()] = id(frame), frame.f_lasti
         return MethodType(self._function, stream)
 
 
 class Stream:
-    """Stands for sys.stdin, sys.stdout or sys.stderr while something is
-    evaluated. What is evaluated has nothing to read. A program that keeps it
-    finds the original in it."""
+    """Replaces sys.stdin, sys.stdout or sys.stderr while code is evaluated,
+    which then reads an empty stdin. If the program keeps a reference to it,
+    the stream keeps forwarding to the original stream."""
 
     def __init__(self, original: Any, outputs: Dict[int, Output]) -> None:
         self._original = original
         self._outputs = outputs
-        # By thread: the address of the frame that used it last, and where in
-        # its code that was.
+        # Keys are thread idents; values are id() of the frame that last used
+        # the stream, and its instruction offset at that time.
         self._users: Dict[int, Tuple[int, int]] = {}
 
     def is_used(self) -> bool:
-        """A thread may be in a print() or input() that has it: the frame
-        stands where that was called."""
+        """True if a thread may be in a print() or input() that uses the
+        stream: a frame on its stack is still at the recorded instruction."""
         frames = sys._current_frames()
         for ident, user in list(self._users.items()):
             frame = frames.get(ident)
@@ -125,7 +125,8 @@ class Stream:
         return int(self._original.fileno())
 
     def close(self) -> None:
-        """exit() closes sys.stdin."""
+        """Closes the original stream, unless evaluated code calls exit(),
+        which closes sys.stdin."""
         if self._original is not None and self._output() is None:
             self._original.close()
 
@@ -137,9 +138,9 @@ _call: Any = partial.__call__
 
 
 def _exchange(name: str, old: Any, new: Any) -> bool:
-    """False: the program has put another stream in the place of `old`
-    meanwhile. These are calls in C, with nothing between the look and the
-    change that lets go of the GIL."""
+    """Replaces `old` by `new` in the module sys. Returns False if the program
+    has replaced `old` meanwhile. Comparison and assignment are calls in C,
+    between which the GIL is not released."""
     names = sys.__dict__
     found = map(names.get, [name])
     change = partial(names.__setitem__, name, new)
@@ -147,18 +148,18 @@ def _exchange(name: str, old: Any, new: Any) -> bool:
 
 
 class Capture:
-    """Puts the streams in place while any thread's output is caught."""
+    """Installs the streams while the output of any thread is captured."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._outputs: Dict[int, Output] = {}
-        # Up to 3.14 print() and input() take sys.stdout without a reference
-        # (CPython issue 130163): a thread that is within one may use ours
-        # after it was taken out.
+        # Up to 3.14, print() and input() use sys.stdout without owning a
+        # reference (CPython issue 130163): a thread may still use a Stream
+        # after its removal.
         self._kept: Deque[Stream] = collections.deque(maxlen=KEPT_MAXIMUM)
 
     def _make_stream(self, original: Any) -> Stream:
-        # One of an agent that was here before.
+        # A Stream of an earlier agent in this process.
         while type(original) is Stream:
             original = original._original
         for stream in self._kept:
@@ -169,7 +170,8 @@ class Capture:
         return stream
 
     def _put(self, name: str) -> None:
-        """The program may put another stream there at any time."""
+        """Installs a Stream in sys; retried if the program replaces sys.NAME
+        meanwhile."""
         while True:
             stream = getattr(sys, name, None)
             if type(stream) is Stream and stream._outputs is self._outputs or \
@@ -191,8 +193,8 @@ class Capture:
                     self.restore()
 
     def restore(self) -> None:
-        """Also one that the program has kept, and put back. Those that it has
-        put in their place stay."""
+        """Puts the original streams back, also where the program has stored a
+        Stream in sys again. Streams that the program installed itself stay."""
         for name in NAMES:
             stream = getattr(sys, name, None)
             while type(stream) is Stream and \
@@ -200,20 +202,20 @@ class Capture:
                 stream = getattr(sys, name, None)
 
     def is_used(self) -> bool:
-        """A thread of the program may be in a print() that has one of our
-        streams."""
+        """True if a thread of the program may be in a print() that uses a
+        Stream."""
         return any(stream.is_used() for stream in self._kept)
 
     def leave(self) -> None:
-        """The streams that are used stay in memory for ever: nothing tells
-        when a print() that waits for its file ends."""
+        """Keeps the streams in use alive forever: nothing reports when a
+        print() that waits for its file returns."""
         used = [stream for stream in self._kept if stream.is_used()]
         if not used:
             return
         try:
             from ctypes import py_object, pythonapi
         except (ImportError, OSError):
-            # Without ctypes' library no reference can be kept that way.
+            # Without ctypes no reference can be leaked deliberately.
             return
         for stream in used:
             pythonapi.Py_IncRef(py_object(stream))

@@ -1,5 +1,6 @@
-"""Values in words, without running code of the program: no __repr__ of its
-classes, no properties, no metaclasses; of a tensor only what it is."""
+"""Describes values without running code of the program: no __repr__ of its
+classes, no properties, no metaclasses; of a tensor only its shape, dtype and
+device."""
 from __future__ import annotations
 
 import re
@@ -16,7 +17,8 @@ CHAIN_MAXIMUM = 999
 
 
 class Kinds(tuple):
-    """Classes, of which `in` asks nothing: a metaclass may have an __eq__."""
+    """A tuple of classes whose `in` compares by identity: a metaclass may
+    define __eq__."""
 
     def __contains__(self, kind: Any) -> bool:
         return any(each is kind for each in self)
@@ -27,15 +29,16 @@ _SIMPLE = Kinds((type(None), bool, float, complex, type(Ellipsis),
 _FUNCTIONS = Kinds((types.FunctionType, types.BuiltinFunctionType))
 _KEYS = Kinds((str, int, bytes, bool))
 _TENSORS = (("torch", "Tensor"), ("torch.nn.parameter", "Parameter"))
-# numpy's own numbers.
+# Names of numpy's scalar types.
 _SCALAR = re.compile(r"(u?int|float|complex)\d+$|bool_?$|datetime64$")
-# What tensors have, whose own texts say it best.
+# Attribute types of torch tensors, whose own repr() is used.
 _FACTS = {("torch", name) for name in (
     "Size", "dtype", "device", "layout", "memory_format")}
 
 
 def _class_text(kind: type, name: str) -> str:
-    """__module__ or __qualname__, whatever the metaclass makes of them."""
+    """Returns __module__ or __qualname__ of a class, bypassing its metaclass.
+    """
     try:
         text = type.__dict__[name].__get__(kind)
     except AttributeError:
@@ -44,7 +47,8 @@ def _class_text(kind: type, name: str) -> str:
 
 
 def type_name(value: Any) -> str:
-    """"int", "torch.Tensor", "__main__.Model"."""
+    """Returns the class name of value: "int", "torch.Tensor",
+    "__main__.Model"."""
     return class_name(type(value))
 
 
@@ -55,12 +59,13 @@ def class_name(kind: type) -> str:
 
 
 def short_name(kind: type) -> str:
-    """Without its module and outer classes."""
+    """Returns the class name without its module and outer classes."""
     return class_name(kind).rpartition(".")[2]
 
 
 def ancestors(kind: type) -> Kinds:
-    """Whatever its metaclass makes of __mro__."""
+    """Returns the method resolution order of a class, bypassing its metaclass.
+    """
     return Kinds(type.__dict__["__mro__"].__get__(kind))
 
 
@@ -76,15 +81,16 @@ def _shape(value: Any) -> str:
 
 
 def is_array(value: Any) -> bool:
-    """A tensor, or an array of numpy's; not of a class that may have its own
-    ideas."""
+    """True for a torch tensor, a Parameter, or a numpy array; False for
+    subclasses, which may override methods."""
     kind = type(value)
     return (_class_text(kind, "__module__"), _class_text(
         kind, "__qualname__")) in _TENSORS + (("numpy", "ndarray"),)
 
 
 def _describe_array(value: Any) -> str:
-    """"": it is none, or of a class that may have its own ideas."""
+    """Describes a tensor, array, dtype or numpy scalar; "" for any other
+    value, and for subclasses, which may override methods."""
     kind = type(value)
     name = _class_text(kind, "__module__"), _class_text(kind, "__qualname__")
     try:
@@ -107,9 +113,9 @@ def _describe_array(value: Any) -> str:
 
 
 class Writer:
-    """The text of a value, part by part and no longer than its limits: one
-    call of repr() would keep all other threads from running Python until it
-    is done."""
+    """Builds the text of a value item by item, within limits: one call of
+    repr() would keep all other threads from running Python until it returns.
+    """
 
     parts_maximum = PARTS_MAXIMUM
     depth_maximum = DEPTH_MAXIMUM
@@ -123,7 +129,8 @@ class Writer:
         self._above: Set[int] = set()
 
     def find(self, kind: type) -> Any:
-        """The method for values of that class; None: other()."""
+        """Returns the method that writes instances of kind; None: use other().
+        """
         return _WRITERS.get(id(kind))
 
     def other(self, value: Any) -> str:
@@ -154,7 +161,8 @@ class Writer:
 
     def join(self, count: int, parts: Iterable[Any],
              write: Callable[[Any], str]) -> str:
-        """Of so many parts as many as the limits let."""
+        """Joins the texts of `parts`, of which there are `count`, within the
+        limits."""
         if self._depth > self.depth_maximum:
             return "..." if count else ""
         texts: List[str] = []
@@ -166,7 +174,7 @@ class Writer:
                 count = len(texts)
                 break
             except RuntimeError:
-                # Another thread changes it.
+                # Another thread changes the container.
                 return ", ".join(texts + ["..."])
             texts.append(write(part))
         if len(texts) < count:
@@ -176,7 +184,8 @@ class Writer:
     def pair(self, pair: Tuple[Any, Any]) -> str:
         return "%s: %s" % (self.write(pair[0]), self.write(pair[1]))
 
-    # By what their classes are derived from, whatever those say themselves.
+    # These methods call the methods of the base class (list, dict ...), so
+    # that overrides in subclasses do not run.
 
     def integer(self, value: Any) -> str:
         bits = int.bit_length(value)
@@ -184,7 +193,7 @@ class Writer:
             if bits <= self.bits_maximum:
                 return int.__repr__(value)
         except ValueError:
-            # More digits than sys.set_int_max_str_digits() lets.
+            # More digits than sys.set_int_max_str_digits() allows.
             pass
         return "<int of %d bits>" % bits
 
@@ -261,7 +270,8 @@ def describe(value: Any) -> str:
 
 
 def describe_names(names: Dict[str, Any]) -> Dict[str, Dict[str, str]]:
-    """As the locals of a frame are told."""
+    """Returns names (a frame's locals) as {name: {"type": ..., "value": ...}}.
+    """
     told = {}
     for name in list(names)[:NAMES_MAXIMUM]:
         if type(name) is str and name in names:
@@ -271,7 +281,8 @@ def describe_names(names: Dict[str, Any]) -> Dict[str, Dict[str, str]]:
 
 
 def chain(error: BaseException) -> List[BaseException]:
-    """What led to the exception, the first one first."""
+    """Returns the exceptions that led to error, the first one first, and error
+    itself last."""
     found: List[BaseException] = []
     current: Optional[BaseException] = error
     while current is not None and len(found) < CHAIN_MAXIMUM and \
@@ -287,10 +298,10 @@ def chain(error: BaseException) -> List[BaseException]:
 
 
 def without_guesses(told: Any) -> Any:
-    """A TracebackException that does not compile what the user might have
-    meant: from 3.14 on that changes the process' filters of warnings for its
-    time, and has the lock of warnings, which a fork's child could never get.
-    """
+    """Changes a TracebackException so that format() does not compile
+    suggestions for a SyntaxError: since 3.14 that replaces the process's
+    warning filters for a moment and takes a lock of warnings, which a forked
+    child could wait for forever."""
     ahead = [told]
     for each in ahead:
         each._exc_metadata = None

@@ -1,13 +1,14 @@
 """The JSON between an agent and its clients.
 
-What readers of JSON disagree on travels as an object whose only key is "$":
+JSON parsers disagree about some values; these are sent as an object whose only
+key is "$":
 
     {"$": "nan"}  {"$": "inf"}  {"$": "-inf"}
     {"$": "int:18446744073709551615"}    beyond 2**53
     {"$": "text:\\udc80"}                lone surrogates, by unicode_escape
 
-Values of the program never become JSON, only texts about them do: whatever
-has the key "$" is one of these.
+Values of the program are only sent as text, never converted to JSON. So an
+object with the key "$" is always one of these.
 """
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ def _pack_number(number: Any) -> Any:
 
 
 def pack(value: Any) -> Any:
-    """The same with objects of the one key in place of what JSON has not."""
+    """Returns value with the values that JSON lacks replaced by "$" objects.
+    """
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -65,7 +67,7 @@ def encode(value: Any) -> bytes:
 
 
 def _integer(digits: str) -> int:
-    # More of them would take long.
+    # int() takes long for more digits.
     if len(digits) > DIGITS_MAXIMUM:
         raise WireError("a number has more than %d digits" % DIGITS_MAXIMUM)
     return int(digits)
@@ -94,7 +96,8 @@ def _unpack(found: dict) -> Any:
 
 
 def decode(data: bytes) -> Any:
-    """WireError: it is no such JSON."""
+    """Parses JSON and replaces "$" objects by their values. Raises WireError.
+    """
     try:
         return json.loads(data.decode(), object_hook=_unpack,
                           parse_int=_integer, parse_constant=_constant)

@@ -1,7 +1,8 @@
-"""Functions that offer what they raise to a post-mortem.
+"""The decorator that runs a post-mortem pdb when a function raises.
 
-The wrapper is of the function's own kind, and has its name and signature.
-The exception is always raised again as it is.
+A wrapper is of the same kind as its function (coroutine, generator ...) and
+has the same name and signature. The exception is always raised again,
+unchanged.
 """
 from __future__ import annotations
 
@@ -13,8 +14,9 @@ from typing import Any
 
 from . import Debugger, settings
 
-# They end a program, a task or a test, and are no error. By name, so that
-# nothing need be imported: classes derived from BaseException alone.
+# Exceptions that end a program, a task or a test, and are no errors. Compared
+# by name, so that nothing need be imported, and only for classes that do not
+# derive from Exception.
 _CONTROL = ("KeyboardInterrupt", "SystemExit", "GeneratorExit",
             "CancelledError", "Cancelled", "Exit", "Skipped")
 _OFFERED = "_probetui_offered"
@@ -30,8 +32,9 @@ def _is_control(error: BaseException) -> bool:
 
 
 def _offer(error: BaseException, lease: Any) -> None:
-    """Once for each exception, however many decorated functions it leaves."""
-    # Past whatever its class makes of attributes.
+    """Runs a post-mortem pdb, once for each exception, however many decorated
+    functions the exception leaves."""
+    # Bypass attribute methods of the exception's class.
     known = BaseException.__getattribute__(error, "__dict__")
     if not Debugger.debug_flag or _is_control(error) or _OFFERED in known:
         return
@@ -84,8 +87,9 @@ def _wrap_async_generator(function: Any, lease: Any) -> Any:
     @functools.wraps(function)
     async def wrapper(*args: Any, **keywords: Any) -> Any:
         generator = function(*args, **keywords)
-        # As `yield from`. What is thrown in is handed on outside of `except`:
-        # it must not become the context of what is raised then.
+        # Behaves like `yield from`. A thrown exception is passed on outside of
+        # the `except` clause: it must not become the __context__ of a later
+        # exception.
         thrown = None
         sent = None
         try:
@@ -113,8 +117,8 @@ def _wrap_async_generator(function: Any, lease: Any) -> Any:
 
 
 def wrap(function: Any, lease: Any) -> Any:
-    """The function, decorated. ValueError: that is no lease, which is told
-    here and not where the exception is raised, hours later."""
+    """Returns the decorated function. Raises ValueError for a wrong lease now,
+    not hours later when the function raises."""
     try:
         lease = None if lease is None else settings.seconds(lease)
     except settings.SettingError as error:
