@@ -1,5 +1,5 @@
-"""The Debug Adapter Protocol over HTTP, for clients of debugging/:
-docs/agent-protocol.md has what travels.
+"""The Debug Adapter Protocol (DAP) over HTTP: clients use the debugger in
+debugging/ by it. docs/agent-protocol.md describes the messages.
 
-Imported by the first request that needs it.
+The package is imported by the first request that needs it.
 """

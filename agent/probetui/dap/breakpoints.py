@@ -1,4 +1,4 @@
-"""Where the program is to stop: by lines, by functions."""
+"""The DAP requests setBreakpoints and setFunctionBreakpoints."""
 from __future__ import annotations
 
 import itertools
@@ -23,14 +23,15 @@ _UNKNOWN = "the breakpoint is not set: %s"
 
 
 class Numbers:
-    """The engine knows each breakpoint by another number. It is the
-    client's, too, unless two clients chose the same."""
+    """Maps breakpoint numbers of clients to numbers that are unique in the
+    engine. Both are equal, unless two clients chose the same number."""
 
     def __init__(self) -> None:
         self._owners: Dict[int, Any] = {}
         self._next = itertools.count(1)
-        # What is set is made of all lists of a session, each of which may
-        # come by another connection: one at a time.
+        # Held while breakpoints are set: the engine gets all lists of a
+        # session at once, and several connections may change lists of the same
+        # session.
         self.seat = threading.RLock()
 
     def take(self, session: Session, asked: Optional[int]) -> int:
@@ -55,19 +56,21 @@ class Numbers:
 
 
 class Wanted(Kept):
-    """All that a session has set: lists by file, "functions", "data"."""
+    """All breakpoints that a session has set: lists by file, "functions",
+    "data"."""
 
     def __init__(self, debugger: Debugger, session: Session) -> None:
         self._numbers = debugger.numbers
         self._session = session
         self._lists: Dict[Any, List[Spec]] = {}
-        self._known: Dict[int, int] = {}  # the engine's, by the client's
+        self._known: Dict[int, int] = {}  # engine's number by client's number
 
     def specs(self) -> List[Spec]:
         return [spec for specs in self._lists.values() for spec in specs]
 
     def replace(self, key: Any, specs: List[Spec]) -> None:
-        """Each with the client's number, or 0; they get the engine's."""
+        """Replaces the list `key`. On entry, spec.id is the client's number or
+        0; on return, the engine's number."""
         before = self._lists.pop(key, [])
         if len(self.specs()) + len(specs) > BREAKPOINTS_MAXIMUM:
             self._lists[key] = before
@@ -89,7 +92,7 @@ class Wanted(Kept):
         for other in before:
             spec.id = other.id
             if other.key() == spec.key():
-                # The same again, with its count of hits.
+                # Same breakpoint as before: it keeps its number and hit count.
                 before.remove(other)
                 return other.id
         number = self._numbers.take(self._session, None)
@@ -103,7 +106,7 @@ class Wanted(Kept):
                 self._numbers.give_back(self._known.pop(own))
 
     def remove(self, number: int) -> None:
-        """A temporary one is over."""
+        """Removes a temporary breakpoint after its hit."""
         with self._numbers.seat:
             for key, specs in self._lists.items():
                 self._lists[key] = [spec for spec in specs
@@ -116,7 +119,8 @@ class Wanted(Kept):
 
 
 def _note(specs: List[Spec], before: List[Spec]) -> None:
-    """Their conditions, and what they say, are code that will be run."""
+    """Logs new conditions and log messages: they are code that the process
+    will run."""
     known = {text for spec in before for text in (spec.condition, spec.log)}
     for spec in specs:
         for text in (spec.condition, spec.log):
@@ -131,7 +135,7 @@ def wanted(call: Call) -> Wanted:
 
 def tell(debugger: Debugger, session: Optional[Session],
          bound: Bound) -> Dict[str, Any]:
-    """A Breakpoint of DAP."""
+    """Returns a breakpoint as a DAP Breakpoint."""
     spec = bound.spec
     first = session.lines_start if session is not None else 1
     told: Dict[str, Any] = {
@@ -151,7 +155,7 @@ def tell(debugger: Debugger, session: Optional[Session],
 
 
 def _ignore(arguments: Arguments) -> int:
-    """How many hits do not stop."""
+    """Returns the number of hits that do not stop."""
     count = arguments.integer("ignore", 0, 0, 10 ** 9)
     text = arguments.text("hitCondition", None, 100)
     if text is None or not text.strip():
@@ -164,7 +168,7 @@ def _ignore(arguments: Arguments) -> int:
 
 
 def read(arguments: Arguments, **more: Any) -> Spec:
-    """What is common to all kinds."""
+    """Reads the fields that all kinds of breakpoints have. Raises Failure."""
     condition = arguments.text("condition", None, TEXT_MAXIMUM)
     log = arguments.text("logMessage", None, TEXT_MAXIMUM)
     return Spec(arguments.integer("id", 0, 1, (1 << 31) - 1),
@@ -175,7 +179,8 @@ def read(arguments: Arguments, **more: Any) -> Spec:
 
 
 def apply(call: Call, key: Any, specs: List[Spec]) -> Dict[str, Any]:
-    """These are all of that kind."""
+    """Replaces the session's breakpoints of the kind `key`. Returns the
+    response body."""
     own = wanted(call)
     with call.debugger.numbers.seat:
         own.replace(key, specs)

@@ -1,4 +1,4 @@
-"""What the functions of the table get, and its rows."""
+"""The argument of each request handler, and the rows of the request table."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Callable, Dict, NamedTuple, Optional
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Call(NamedTuple):
-    """One request."""
+    """One DAP request."""
 
     debugger: Debugger
     session: Session
@@ -21,9 +21,10 @@ class Call(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A command, what answers it with its response's body, and whether that
-    only looks: a read-only agent refuses the others. Capabilities are told
-    while the row is there. For whose session it `debugs`, threads stand."""
+    """A DAP request: its name, its handler, whether it only reads (`looks`; a
+    read-only agent refuses all others), and the capabilities that the response
+    to `initialize` contains. A session that sends a request with `debugs`
+    becomes a debugging session: threads stop only while there is one."""
 
     command: str
     answer: Callable[[Call], Optional[Dict[str, Any]]]

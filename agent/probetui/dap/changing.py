@@ -1,5 +1,5 @@
-"""Data breakpoints: variables that change, as debugging/changes.py sees it, or
-that become NaN (debugging/nans.py)."""
+"""Data breakpoints: variables that change (debugging/changes.py) or become NaN
+(debugging/nans.py)."""
 from __future__ import annotations
 
 import itertools
@@ -28,8 +28,8 @@ _RUNS = object()
 
 
 class _Offer(NamedTuple):
-    """What a dataId stands for. Of a NaN the frame is a code object, and the
-    stop _RUNS."""
+    """The variable that a dataId names. For a NaN watch, `frame` is a code
+    object and `stop` is _RUNS."""
 
     stop: Any
     frame: Any
@@ -37,7 +37,8 @@ class _Offer(NamedTuple):
 
 
 class _Set(NamedTuple):
-    """As it was asked for, and what came of it. None: it was refused."""
+    """A data breakpoint as the client requested it, and the resulting Change
+    or Nan; change is None if the engine refused it."""
 
     key: Any
     change: Any
@@ -45,7 +46,7 @@ class _Set(NamedTuple):
 
 
 class Data(Kept):
-    """Of a session."""
+    """The data breakpoints of a session."""
 
     def __init__(self, session: Session) -> None:
         self.name = session.id
@@ -64,7 +65,8 @@ class Data(Kept):
         return name
 
     def prune(self) -> None:
-        """Frames that no session watches are not kept."""
+        """Forgets offers of resumed threads that no data breakpoint uses, and
+        with them their frames."""
         used = {each.key[0] for each in self.sets if each.change is not None
                 and each.change.frame is not None}
         for name in [name for name, offer in list(self.offers.items())
@@ -137,7 +139,7 @@ def _nothing(why: str) -> Dict[str, Any]:
 
 
 def _expression(call: Call) -> Any:
-    """Of a child of what was opened: its expression, and its place."""
+    """Returns the expression and the Place of a child of an opened value."""
     opened = handles(call.session).find(
         call.arguments.integer("variablesReference", low=1))
     child = find_child(opened, call.arguments.text("name"))
@@ -148,7 +150,8 @@ def _expression(call: Call) -> Any:
 
 
 def _nan_info(call: Call) -> Dict[str, Any]:
-    """Of a program that runs: whatever thread is in that function."""
+    """Answers dataBreakpointInfo for a NaN watch. The program may be running;
+    the watch applies to every thread that executes the function."""
     from ..debugging import nans, paths
     from ..debugging.specs import EngineError
 

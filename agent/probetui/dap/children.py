@@ -1,4 +1,4 @@
-"""What is inside of a value, one level at a time, without running code of the
+"""The children of a value, one level at a time, without running code of the
 program."""
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..objects import loaded
 from ..values import Kinds, ancestors, cut, describe, is_array
 
 NAME_MAXIMUM = 200
-# Told at once.
+# Maximum number of children in one response.
 PART_MAXIMUM = 1000
 NAMES_MAXIMUM = 100000
 _KEYS = Kinds((str, int, bool, bytes))
@@ -23,8 +23,9 @@ _PLAIN = Kinds((type(None), bool, int, float, complex, str, bytes,
 class Child(NamedTuple):
     name: str
     value: Any
-    suffix: Optional[str]  # behind the expression of what it is in
-    key: Any  # ("item", key) or ("attribute", name); None: not to be set
+    # what to append to the parent's expression; None: no expression exists
+    suffix: Optional[str]
+    key: Any  # ("item", key) or ("attribute", name); None: read-only
 
 
 def _attribute(name: str, value: Any) -> Child:
@@ -35,7 +36,8 @@ def _attribute(name: str, value: Any) -> Child:
 
 
 def instance_names(value: Any) -> Dict[str, Any]:
-    """Its __dict__, whatever its class says of that; a copy."""
+    """Returns a copy of the instance's __dict__, bypassing its class's
+    attribute methods; {} if there is none."""
     for kind in ancestors(type(value)):
         found = class_names(kind).get("__dict__")
         if found is not None:
@@ -46,7 +48,7 @@ def instance_names(value: Any) -> Dict[str, Any]:
 
 
 def class_names(kind: type) -> Any:
-    """The __dict__ of a class, whatever its metaclass says of that."""
+    """Returns the __dict__ of a class, bypassing its metaclass."""
     return type.__dict__["__dict__"].__get__(kind)
 
 
@@ -56,7 +58,7 @@ def _copy(names: Any) -> Dict[str, Any]:
             return {name: value for name, value in dict.items(names)
                     if type(name) is str}
         except (RuntimeError, TypeError):
-            # Another thread changes it, or it is none.
+            # Another thread changes the dict, or names is no dict.
             pass
     return {}
 
@@ -73,7 +75,8 @@ def slots(value: Any) -> Iterator[Tuple[str, Any]]:
 
 
 def module_parts(value: Any) -> Dict[str, Any]:
-    """What torch's modules have as attributes by __getattr__."""
+    """Returns submodules, parameters and buffers of a torch module, which it
+    provides as attributes by __getattr__; {} for other values."""
     kind = loaded("torch.nn.modules.module", "Module")
     if kind is None or kind not in ancestors(type(value)):
         return {}
@@ -87,8 +90,8 @@ def module_parts(value: Any) -> Dict[str, Any]:
 
 
 def array_facts(value: Any) -> Dict[str, Any]:
-    """Of a tensor or an array, what it is. Not its numbers: those of a GPU
-    would be waited for."""
+    """Returns shape, dtype etc. of a tensor or array; {} for other values. Not
+    the elements: a read from a GPU would block."""
     if not is_array(value):
         return {}
     found = {}
@@ -99,7 +102,7 @@ def array_facts(value: Any) -> Dict[str, Any]:
         except Exception:
             continue
     if found.get("is_leaf"):
-        # Asking others for it warns.
+        # torch warns if .grad of a non-leaf tensor is read.
         found["grad"] = value.grad
     return found
 
@@ -119,7 +122,7 @@ def _of_module(value: Any) -> Iterator[Child]:
     for name, part in module_parts(value).items():
         child = _attribute(name, part)
         if child.suffix is None and name.isdigit():
-            # Of a Sequential, a ModuleList.
+            # A child of torch.nn.Sequential or ModuleList.
             child = child._replace(suffix="._modules[%r]" % name)
         yield child
 
@@ -149,7 +152,8 @@ def _attributes(value: Any) -> Iterator[Child]:
 
 
 def key_text(key: Any) -> Optional[str]:
-    """As it is written in code. None: not so, or at length."""
+    """Returns the key as a Python literal; None if it has none, or too long a
+    one."""
     kind = type(key)
     if kind is int and key.bit_length() > NAME_MAXIMUM or \
             kind in (str, bytes) and len(key) > NAME_MAXIMUM or \
@@ -165,7 +169,7 @@ def _key_child(key: Any, value: Any) -> Child:
 
 
 class Contents:
-    """The children of a value: items by number, then those by name."""
+    """The children of a value: first the indexed ones, then the named ones."""
 
     def __init__(self, value: Any) -> None:
         self._value = value
@@ -197,8 +201,8 @@ class Contents:
         return next(_attributes(self._value), None) is None
 
     def counts(self) -> Dict[str, int]:
-        """Where it has many, as DAP tells them; of an object finding out
-        would take as long as telling them."""
+        """Returns the counts of children for DAP if value is a container; {}
+        for other objects, where counting takes as long as listing."""
         if self._base is None:
             return {}
         return {"namedVariables": self.named, "indexedVariables":
@@ -226,8 +230,8 @@ class Contents:
         return found + self._attributes()[first:first + count - len(found)]
 
     def part(self, which: str, start: int, count: int) -> List[Child]:
-        """`which`: "indexed", "named", or "" for both, one behind the
-        other."""
+        """Returns up to count children from `start`. `which`: "indexed",
+        "named", or "" for both, indexed ones first."""
         for _ in range(3):
             try:
                 found: List[Child] = []
@@ -238,13 +242,13 @@ class Contents:
                     found += self._by_name(first, count - len(found))
                 return found
             except RuntimeError:
-                # Another thread changes it.
+                # Another thread changes the container.
                 pass
         return []
 
 
 class Names:
-    """Those of a scope."""
+    """The variables of a scope."""
 
     def __init__(self, names: Dict[str, Any]) -> None:
         plain = [name for name in names if not _is_special(name)]

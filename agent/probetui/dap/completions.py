@@ -1,4 +1,4 @@
-"""Completions of a text: names, attributes, keys of dicts."""
+"""The DAP request completions: names, attributes, keys of dicts."""
 from __future__ import annotations
 
 import builtins
@@ -22,13 +22,14 @@ _IMPORT = re.compile(r"\s*(?:import|from)\s+(?:[\w.]+\s*,\s*)*([\w.]*)\Z")
 _KEY = re.compile(r"""\[\s*((["'])(?:(?!\2)[^\\])*|-?\d*)\Z""")
 _OPEN = {")": "(", "]": "[", "}": "{"}
 
-# (label, type)
+# (label, DAP's completion item type)
 Target = Tuple[str, str]
 
 
 def split_expression(text: str) -> str:
-    """The end of the text that an attribute or an element of is meant:
-    `optimizer.param_groups[0]` of `print(optimizer.param_groups[0]`."""
+    """Returns the expression at the end of the text whose attributes or
+    elements are to be completed: `optimizer.param_groups[0]` for
+    `print(optimizer.param_groups[0]`; "" if there is none."""
     depth: List[str] = []
     at = len(text)
     while at > 0:
@@ -109,8 +110,8 @@ def _modules(prefix: str) -> Iterator[Target]:
 
 def find(text: str, spaces: List[Dict[str, Any]]
          ) -> Tuple[str, Iterator[Target]]:
-    """What stands at the end of the text, and what may be put in its
-    place."""
+    """Returns the prefix at the end of the text, and an iterator over its
+    completions."""
     match = _IMPORT.match(text)
     if match:
         return match.group(1), _modules(match.group(1))
@@ -131,8 +132,8 @@ def find(text: str, spaces: List[Dict[str, Any]]
 
 
 def _without_word(text: str) -> str:
-    """Searched from the end: a search from the start would begin anew at each
-    character of a long one."""
+    """Returns text without the word at its end. Scans backward: a regular
+    expression that searches from the start would take quadratic time."""
     at = len(text)
     while at > 0 and (text[at - 1].isalnum() or text[at - 1] == "_"):
         at -= 1
@@ -140,7 +141,7 @@ def _without_word(text: str) -> str:
 
 
 def _is_in_text(text: str) -> bool:
-    """It ends within a literal text, or a comment."""
+    """True if text ends within a string literal or a comment."""
     quote = ""
     escaped = False
     for character in text:
@@ -158,7 +159,7 @@ def _is_in_text(text: str) -> bool:
 
 
 def _units(text: str) -> int:
-    """UTF-16, in which DAP counts columns."""
+    """Returns the length in UTF-16 code units, in which DAP counts columns."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
@@ -168,7 +169,7 @@ def _cut(text: str, units: int) -> str:
 
 
 def _before(call: Call) -> str:
-    """What of the text stands before the column."""
+    """Returns the part of the line before the cursor's column."""
     arguments, session = call.arguments, call.session
     text = arguments.text("text", maximum=TEXT_MAXIMUM)
     line = arguments.integer("line", session.lines_start,
@@ -195,7 +196,7 @@ def _completions(call: Call) -> Dict[str, Any]:
                 "length": _units(prefix)})
     except lookup.Unknown:
         pass
-    # Those of the kind __name__ are seldom meant.
+    # Names with a leading underscore are listed last.
     order = sorted(targets, key=lambda label: (label.startswith("_"), label))
     return {"targets": [targets[label]
                         for label in order[:TARGETS_MAXIMUM]]}

@@ -1,5 +1,5 @@
-"""The part of an agent that speaks DAP: sessions, events, and the engine once
-somebody needs it."""
+"""The DAP server of the agent: sessions, events, and the engine, which is made
+when the first request needs it."""
 from __future__ import annotations
 
 import threading
@@ -33,14 +33,15 @@ if TYPE_CHECKING:
 LEAVES = "the agent leaves this process"
 POLL_SECONDS = 30
 UNMARK_SECONDS = 1.0
-# Threads that stood have gone on by then.
+# Delay of a sweep, in seconds: resumed threads have left the debugger by then.
 SWEEP_SECONDS = 0.5
-# To look again where that failed.
+# Seconds until a failed look() is tried again.
 AGAIN_SECONDS = 60.0
 
 
 def _apart(part: Callable[[], Any], otherwise: Any = None) -> Any:
-    """What fails is told, and what comes after it is done all the same."""
+    """Calls part(). An exception is printed, and `otherwise` is returned: the
+    following clean-up must still happen."""
     try:
         return part()
     except Exception as problem:
@@ -49,7 +50,7 @@ def _apart(part: Callable[[], Any], otherwise: Any = None) -> Any:
 
 
 class Debugger:
-    """One a process."""
+    """The debugger of this process."""
 
     def __init__(self, server: Server, is_read_only: bool) -> None:
         self.server = server
@@ -57,29 +58,31 @@ class Debugger:
         self.ring = Ring()
         self.sessions = Sessions(self._end)
         self.numbers = breakpoints.Numbers()
-        # More of what `state` tells, by its names.
+        # Functions for further fields of the response to `state`, by field
+        # name.
         self.states: Dict[str, Callable[[Call], Any]] = dict(
             holding.STATES, dataBreakpoints=changing.state)
         self._engine: Any = None
         self._seat = threading.RLock()
-        # What else is to be looked at now and then: gives in how many seconds
-        # again, or None.
+        # Functions that the listening thread calls repeatedly. Each returns
+        # the seconds until its next call, or None.
         self.lookers: List[Callable[[], Optional[float]]] = [
             self._unmark, self._sweep]
         self._sweep_at: Optional[float] = None
-        # What is to be put back at the end.
+        # Functions that undo changes to the program; called when the agent
+        # ends.
         self.endings: List[Callable[[], None]] = []
-        # Of the engine's events, before any viewer hears of them.
+        # Functions that receive the engine's events before the sessions do.
         self.hearers: List[Callable[[str, Dict[str, Any]], None]] = []
-        self.parts: Dict[str, Any] = {}  # of modules, by names of theirs
+        self.parts: Dict[str, Any] = {}  # objects of other modules, by name
         self._is_closed = False
         self._next_look = 0.0
         server.look = self._look
         server.on_gone = self._leave
 
     def engine(self) -> Engine:
-        """Made when something is to stop. Failure: the agent leaves; one that
-        is made then would not be closed."""
+        """Returns the engine; the first call makes it. Raises Failure after
+        close(): a new engine would never be closed."""
         with self._seat:
             if self._is_closed:
                 raise Failure(LEAVES)
@@ -98,21 +101,22 @@ class Debugger:
         return [stop for stop in self._engine.stops() if not stop.is_over]
 
     def stop_of(self, thread_id: int) -> Optional[Stop]:
-        """None: it runs."""
+        """Returns the stop of a thread; None: the thread is running."""
         for stop in self.stops():
             if stop.thread_id == thread_id:
                 return stop
         return None
 
     def breakpoints(self) -> Dict[str, List[Bound]]:
-        """By the names of the sessions."""
+        """Returns all breakpoints; keys are session ids."""
         return self._engine.breakpoints() if self._engine is not None else {}
 
     def holds_all(self) -> bool:
         return self._engine is not None and self._engine.mode == "all"
 
     def drop(self, stop: Stop) -> None:
-        """What is known of its frames is not so any more."""
+        """Drops the frames and values that sessions keep of a stop, when its
+        thread resumes."""
         for session in self.sessions.all():
             for kept in list(session.kept.values()):
                 kept.drop(stop)
@@ -154,8 +158,9 @@ class Debugger:
         return float(seconds)
 
     def _unmark(self) -> Optional[float]:
-        """The program interrupts its threads itself: those that are traced
-        go on."""
+        """Python 3.11: the program may itself raise exceptions in its threads;
+        see interruption.py. Clears the flag regularly, so that traced threads
+        proceed."""
         if not interruption.IS_MARKED or not self.sessions.debugging():
             return None
         interruption.unmark()
@@ -166,7 +171,8 @@ class Debugger:
         self.server.wake()
 
     def _sweep(self) -> Optional[float]:
-        """What frames were seen with is not kept by them."""
+        """Clears the copies of local variables in frames (snapshots.py), when
+        a sweep is due."""
         if self._sweep_at is None:
             return None
         left = self._sweep_at - time.monotonic()
@@ -177,9 +183,10 @@ class Debugger:
         return None
 
     def _settle(self, session: Session) -> None:
-        """After a request."""
+        """Called after each request of a session."""
         if session.is_over:
-            # It ended meanwhile; what was set since goes, too.
+            # The session ended while the request ran: remove what the request
+            # added.
             self._end(session)
             return
         until = time.monotonic() + handles.UNUSED_SECONDS
@@ -201,8 +208,8 @@ class Debugger:
                 self._sweep_soon()
 
     def close(self) -> None:
-        """The process ends, or the agent does. All of it is done, then the
-        first that failed is raised."""
+        """Called when the process or the agent ends. Runs all clean-up
+        functions, then raises the first of their exceptions."""
         with self._seat:
             self._is_closed = True
         parts = list(self.endings)
@@ -220,8 +227,8 @@ class Debugger:
             raise failed_parts[0]
 
     def _let_go(self) -> None:
-        """What sessions have opened is the program's, and the engine is not
-        forgotten as soon as this."""
+        """Drops what sessions keep: it refers to objects of the program, and
+        the engine (with its callback to this object) may live longer."""
         for session in self.sessions.all():
             for kept in list(session.kept.values()):
                 _apart(lambda kept=kept: kept.end(self))  # type: ignore[misc]
@@ -230,18 +237,19 @@ class Debugger:
             self._engine.on_event = lambda name, body: None
 
     def tighten(self) -> None:
-        """Read-only from now on. What the sessions have set ends with
-        them."""
+        """Makes the agent read-only: ends all sessions, and so removes their
+        breakpoints and resumes their threads."""
         self.is_read_only = True
         for session in self.sessions.all():
             self.sessions.remove(session)
 
     def forget(self) -> None:
-        """In a fork; the engine sees to itself."""
+        """Called in a forked child: requests fail from now on. The engine has
+        a fork hook of its own."""
         self._is_closed = True
 
     def answer(self, context: Context) -> Dict[str, Any]:
-        """To POST /dap."""
+        """Answers POST /dap."""
         try:
             number, command, arguments = read_request(context.body)
         except Failure as failure:
@@ -255,7 +263,8 @@ class Debugger:
             session = self.sessions.find(name)
             self.sessions.take(session, context.query.get("once"))
         self.server.watch(context.connection)
-        # It may be the last thing that the program waits for.
+        # The process may end before this answer is sent: close() then waits
+        # for it.
         context.connection.awaits_end = True
         call = Call(self, session, context, number, arguments)
         with self.sessions.serving(session, context.connection):
@@ -266,8 +275,9 @@ class Debugger:
         return told
 
     def _respond(self, call: Call, command: str) -> Dict[str, Any]:
-        # No exception gets a name that outlives it: its traceback has this
-        # frame, and both would stay where no garbage is collected.
+        # No local variable keeps an exception after its `except` clause: its
+        # traceback refers to this frame, and the program may have disabled the
+        # garbage collector, which would have to free that reference cycle.
         try:
             body = self._do(call, command)
             return response(call.session.number(), call.number, command, body)
@@ -297,7 +307,7 @@ class Debugger:
 
     def events(self, context: Context, after: Optional[int],
                seconds: Optional[int]) -> Dict[str, Any]:
-        """To GET /events."""
+        """Answers GET /events."""
         session = self.sessions.find(context.query.get("session", ""))
         connection = context.connection
         self.server.watch(connection)

@@ -1,4 +1,4 @@
-"""What the engine says has happened, as events of DAP."""
+"""Translates events of the engine to DAP events."""
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Callable, Dict
@@ -20,7 +20,7 @@ def _stopped(debugger: Debugger, body: Dict[str, Any]) -> None:
     debugger.ring.emit("stopped", stopped.tell(debugger, stop),
                        own=stopped.hits_by_session(debugger, stop))
     if not debugger.sessions.debugging():
-        # Who asked for it has left before it came.
+        # The session that requested the stop ended before the thread stopped.
         stopped.let_go(debugger)
 
 
@@ -41,7 +41,8 @@ def _owner(debugger: Debugger, name: str) -> Any:
 
 
 def _changed(debugger: Debugger, body: Dict[str, Any]) -> None:
-    """Numbers are the owner's own, so that it alone is told."""
+    """Sends the event only to the owner, because breakpoint numbers are its
+    own."""
     session = _owner(debugger, body["owner"])
     if session is not None:
         debugger.ring.emit("breakpoint", {
@@ -85,7 +86,7 @@ _TOLD: Dict[str, Callable[[Debugger, Dict[str, Any]], None]] = {
 
 
 def pass_on(debugger: Debugger, name: str, body: Dict[str, Any]) -> None:
-    """In any thread; it does not wait."""
+    """Called in any thread; never blocks."""
     told = _TOLD.get(name)
     if told is not None:
         told(debugger, body)

@@ -1,5 +1,5 @@
-"""Code that a client has run: beside the program, or in a thread that
-stands."""
+"""The DAP requests evaluate and cancel: run code in an agent thread, or in a
+stopped thread."""
 from __future__ import annotations
 
 import ast
@@ -18,7 +18,7 @@ from .sessions import Kept, Session
 from .telling import EXPRESSION_MAXIMUM, refer
 
 EARLY_MAXIMUM = 100
-# What needs no parentheses when more stands behind it.
+# Expressions to which a suffix can be appended without parentheses.
 _SIMPLE = re.compile(r"[\w.]+\Z")
 
 
@@ -30,11 +30,12 @@ def read_timeout(arguments: Arguments) -> float:
 
 
 class _Jobs(Kept):
-    """What a session has run, by the numbers of its requests."""
+    """The running evaluations of a session, by request number."""
 
     def __init__(self) -> None:
         self.jobs: Dict[int, Any] = {}
-        # A request may be overtaken by what cancels it.
+        # Numbers of cancel requests that arrived before their evaluation
+        # began.
         self.early: Any = collections.deque(maxlen=EARLY_MAXIMUM)
 
     @contextlib.contextmanager
@@ -57,8 +58,8 @@ def _jobs(session: Session) -> _Jobs:
 
 def run(call: Call, place: Any, text: str,
         function: Callable[[], Any]) -> Dict[str, Any]:
-    """As Evaluator.run: in the thread of the place, where it has one.
-    `text`: what is run."""
+    """Runs function like Evaluator.run: in the stopped thread of `place`, or,
+    if place is None, in this thread. `text` is logged."""
     evaluator = call.context.evaluator
     give_up = call.context.connection.give_up
     timeout = read_timeout(call.arguments)
@@ -74,8 +75,8 @@ def run(call: Call, place: Any, text: str,
 
 def look(call: Call, function: Callable[[], Any],
          seconds: float) -> Dict[str, Any]:
-    """Runs what is ours, in this thread: it can be cancelled, and its time
-    ends. What the program prints meanwhile is not caught."""
+    """Runs agent code in this thread. It can be cancelled and times out;
+    output of the program is not captured."""
     evaluator = call.context.evaluator
     with _jobs(call.session).running(call.number,
                                      evaluator) as begun:
@@ -85,15 +86,15 @@ def look(call: Call, function: Callable[[], Any],
 
 
 def check(told: Dict[str, Any]) -> None:
-    """Failure: the code failed."""
+    """Raises Failure if the evaluation failed."""
     error = told["error"]
     if error is not None:
         text = error["type"].replace("probetui.deadline.", "")
         if error["message"].startswith('File "<eval>"'):
-            # Of a SyntaxError; its place is in the traceback.
+            # A SyntaxError: its location is in the traceback.
             text = error["message"].rpartition("\n")[2]
         elif error["message"] == "it was cancelled":
-            # DAP's own word for it.
+            # The message that DAP specifies for a cancelled request.
             text = "cancelled"
         elif error["message"]:
             text += ": " + error["message"]
@@ -102,8 +103,8 @@ def check(told: Dict[str, Any]) -> None:
 
 
 def parse(text: str, is_statement: bool) -> ast.Module:
-    """In the thread that evaluates: what is wrong with it is told as what it
-    raises."""
+    """Returns the syntax tree. Called in the evaluating thread, so that a
+    SyntaxError is reported like other exceptions of the code."""
     tree: Any = compile(text if is_statement else text.strip(), "<eval>",
                         "exec" if is_statement else "eval",
                         ast.PyCF_ONLY_AST, dont_inherit=True)
@@ -111,8 +112,8 @@ def parse(text: str, is_statement: bool) -> ast.Module:
 
 
 def _compile(text: str) -> Optional[types.CodeType]:
-    """Of one expression, as most are: at once, without a tree. None: it is
-    none, or there is something wrong with it."""
+    """Compiles an expression, without a syntax tree. Returns None if text is
+    no valid expression."""
     if text[:1].isspace():
         return None
     try:
@@ -123,7 +124,8 @@ def _compile(text: str) -> Optional[types.CodeType]:
 
 def run_tree(tree: ast.Module, place: Optional[places.Place],
              names: Optional[Dict[str, Any]] = None) -> Any:
-    """`names`: where there is no place; None: those of __main__."""
+    """Runs tree in the frame of `place`; without a place, in `names` or, if
+    that is None, in the namespace of __main__."""
     if place is None:
         return evaluation.run_tree(tree, frames.NAME, places.main_names()
                                    if names is None else names)
@@ -159,7 +161,8 @@ def _evaluate(call: Call) -> Dict[str, Any]:
 
 
 def _expression(text: str, code: Optional[types.CodeType]) -> Optional[str]:
-    """Of the value of that text. None: it is none."""
+    """Returns text as an expression to which a suffix can be appended; None if
+    it is no expression, or too long."""
     text = text.strip()
     if len(text) > EXPRESSION_MAXIMUM:
         return None
@@ -174,7 +177,8 @@ def _expression(text: str, code: Optional[types.CodeType]) -> Optional[str]:
 
 
 def _cancel(call: Call) -> None:
-    """One that has ended meanwhile, or that is none of code, goes on."""
+    """Cancels an evaluation. Has no effect on one that has ended, or on
+    requests that evaluate nothing."""
     jobs = _jobs(call.session)
     number = call.arguments.integer("requestId", -1)
     job = jobs.jobs.get(number)

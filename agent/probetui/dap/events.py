@@ -1,4 +1,4 @@
-"""Events of the debugger, for the clients that wait for them."""
+"""The event queue of the debugger, from which clients read by GET /events."""
 from __future__ import annotations
 
 import collections
@@ -7,7 +7,7 @@ import time
 from typing import Any, Callable, Deque, Dict, NamedTuple, Optional
 
 EVENTS_MAXIMUM = 1000
-# Told at once.
+# Maximum number of events in one response.
 TELL_MAXIMUM = 200
 TEXT_MAXIMUM = 1 << 20
 
@@ -16,8 +16,9 @@ class Event(NamedTuple):
     number: int
     name: str
     body: Dict[str, Any]
-    reader: Optional[str]  # the only session that is told; None: each
-    own: Dict[str, Dict[str, Any]]  # more of its body, by sessions
+    # id of the only session that receives it; None: all sessions
+    reader: Optional[str]
+    own: Dict[str, Dict[str, Any]]  # further fields of the body, by session id
 
     def message(self, reader: str) -> Dict[str, Any]:
         return {"seq": self.number, "type": "event", "event": self.name,
@@ -25,19 +26,20 @@ class Event(NamedTuple):
 
 
 class Ring:
-    """The last events of the process, by their numbers, from 1 on."""
+    """The last EVENTS_MAXIMUM events of the process, numbered from 1."""
 
     def __init__(self) -> None:
         self._events: Deque[Event] = collections.deque(maxlen=EVENTS_MAXIMUM)
-        # One that can be had again: a signal may come to who has it, and its
-        # handler stop.
+        # A condition with an RLock: a signal may arrive in the thread that
+        # holds the lock, and a signal handler that hits a breakpoint calls
+        # emit() again.
         self._changed = threading.Condition(threading.RLock())
         self.last = 0
 
     def emit(self, name: str, body: Dict[str, Any],
              reader: Optional[str] = None,
              own: Optional[Dict[str, Dict[str, Any]]] = None) -> None:
-        """In any thread; it does not wait."""
+        """Adds an event. Called in any thread; does not wait for clients."""
         with self._changed:
             self.last += 1
             self._events.append(Event(self.last, name, body, reader,
@@ -46,12 +48,14 @@ class Ring:
 
     def wait_until(self, condition: Callable[[], bool],
                    seconds: float) -> None:
-        """Or so long; it is asked anew after each event."""
+        """Waits up to `seconds` until condition() is true; evaluated after
+        each event."""
         with self._changed:
             self._changed.wait_for(condition, seconds)
 
     def wake(self) -> None:
-        """Who waits looks whether it still wants to."""
+        """Wakes up all waiting threads, so that they check their conditions
+        again."""
         with self._changed:
             self._changed.notify_all()
 
@@ -74,7 +78,8 @@ class Ring:
 
     def wait(self, after: int, reader: str, seconds: float,
              is_wanted: Callable[[], bool]) -> Dict[str, Any]:
-        """The events after that number; waits for the first one."""
+        """Returns the events after number `after`; waits up to `seconds` for
+        the first one."""
         until = time.monotonic() + seconds
         with self._changed:
             while True:

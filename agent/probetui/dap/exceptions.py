@@ -1,4 +1,4 @@
-"""Which exceptions stop, and what is known of the one that did."""
+"""The DAP requests setExceptionBreakpoints and exceptionInfo."""
 from __future__ import annotations
 
 import traceback
@@ -27,7 +27,7 @@ FILTERS = (
 
 
 class Filters(Kept):
-    """Of a session."""
+    """The exception filters of a session."""
 
     def __init__(self) -> None:
         self.names: List[str] = []
@@ -39,7 +39,7 @@ class Filters(Kept):
 
 
 def _types(text: Optional[str]) -> List[str]:
-    """Of a condition: "ValueError, torch.OutOfMemoryError"."""
+    """Splits a filter's condition: "ValueError, torch.OutOfMemoryError"."""
     found = [name.strip() for name in (text or "").split(",")]
     return [name for name in found if name]
 
@@ -78,7 +78,7 @@ def _set(call: Call) -> Dict[str, Any]:
 
 
 def _tell_one(error: BaseException) -> Tuple[str, str]:
-    """Its text, and where it went. Runs its class's __str__."""
+    """Returns the exception's text and its stack. Runs its class's __str__."""
     told = traceback.TracebackException(type(error), error,
                                         error.__traceback__)
     without_guesses(told)
@@ -107,7 +107,8 @@ def _details(error: BaseException) -> Dict[str, Any]:
 
 
 def _all_details(error: BaseException) -> Dict[str, Any]:
-    """What it came of is in it, and what that came of in that."""
+    """Returns the DAP ExceptionDetails of error; __cause__ and __context__ are
+    nested in innerException."""
     told: Dict[str, Any] = {}
     for one in chain(error)[-50:]:
         inner, told = told, _details(one)
@@ -124,7 +125,7 @@ def _info(call: Call) -> Dict[str, Any]:
     details = places.run_at(stop, lambda: _all_details(error),
                             INFO_SECONDS)
     if not details["stackTrace"] and stop.frames:
-        # It is just about to be raised there.
+        # The exception is just being raised and has no traceback yet.
         details["stackTrace"] = "".join(traceback.StackSummary.extract(
             iter(stop.frames[:1])).format())
     return {"exceptionId": details["fullTypeName"],

@@ -1,5 +1,5 @@
-"""What a request about a value names: an expression in a frame of a thread
-that stands or runs, as from outside (backends/tensor/expression-lookup.c)."""
+"""Finds the value of a request's expression, in a frame of a stopped or a
+running thread. Same rules as backends/tensor/expression-lookup.c."""
 from __future__ import annotations
 
 import ast
@@ -15,15 +15,16 @@ from .call import Call
 from .evaluating import check, look, parse, read_timeout, run
 from .messages import Failure
 
-# A recursion has all the same.
+# Bounds the search in the stack of a deep recursion.
 SEARCHED_MAXIMUM = 256
 _LIBRARIES = ("/site-packages/", "/dist-packages/", "/lib/python3")
 _CHANGED = "The stack has changed: take a new sample."
 
 
 class Spot(NamedTuple):
-    """A frame. `told`: as the answer has it. Of a thread that runs it is not
-    held, as all in its names would be."""
+    """A frame. `told` is its description for the response. A frame of a
+    running thread is not referred to, because that would keep its variables
+    alive."""
 
     place: places.Place
     told: Dict[str, Any]
@@ -39,8 +40,8 @@ def _own_tid() -> int:
 
 
 def _names_in(text: str) -> List[str]:
-    """Those that it looks up, but for builtins; what a comprehension has of
-    its own is among those that no frame knows."""
+    """Returns the names that the expression reads, except names that it
+    defines itself (in comprehensions, lambdas); [] if it is not valid."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -58,7 +59,8 @@ def _is_library(path: str) -> bool:
 
 
 def _rate(names: List[str], frame: Any) -> int:
-    """How good a frame is for them; 0: not at all."""
+    """Rates a frame for an expression: 3 all names are locals or builtins, 2
+    or 1 some are globals (1 in a library), 0 a name is missing."""
     own = inspection.names_of(frame)
     best = 3
     for name in names:
@@ -72,7 +74,8 @@ def _rate(names: List[str], frame: Any) -> int:
 
 
 def _stack(call: Call, thread_id: int) -> Tuple[Any, List[Any]]:
-    """(the stop or None, [(frame, line)])"""
+    """Returns (the stop or None, [(frame, line)]). Raises Failure if the
+    thread runs no Python code."""
     stop = call.debugger.stop_of(thread_id)
     if stop is not None:
         return stop, list(stop.frames)
@@ -121,7 +124,8 @@ def _by_frame(call: Call) -> Tuple[Spot, Any]:
 
 
 def _count_above(call: Call, depth: int, stack: List[Any]) -> int:
-    """Frames that the asker does not know of."""
+    """Returns the number of new frames above those that the client's stack
+    has. Raises Failure if the stack has changed otherwise."""
     count = call.arguments.integer("frames", -1, -1)
     if count < 0:
         return 0
@@ -131,8 +135,8 @@ def _count_above(call: Call, depth: int, stack: List[Any]) -> int:
 
 
 def _find_spot(call: Call, text: str) -> Tuple[Optional[Spot], Any]:
-    """And the frame. None: the names of __main__, as there is no Python
-    thread."""
+    """Returns the Spot and its frame; (None, None) if the main thread has no
+    Python frame: names of __main__ are used then."""
     arguments = call.arguments
     if arguments.has("frameId"):
         return _by_frame(call)
@@ -157,7 +161,7 @@ def _find_spot(call: Call, text: str) -> Tuple[Optional[Spot], Any]:
 
 
 class Found:
-    """The value of a request's expression. Failure: it has none."""
+    """The value of a request's expression. Raises Failure if it has none."""
 
     def __init__(self, call: Call, default_timeout: float) -> None:
         self._call = call
@@ -166,11 +170,11 @@ class Found:
             if call.arguments.has("timeout") else default_timeout
         self._until = time.monotonic() + self.timeout
         self.spot, frame = _find_spot(call, self.text)
-        self.ran = False  # code, for the value
+        self.ran = False  # code had to run to find the value
         self.value = self._find(frame)
 
     def left(self) -> float:
-        """Seconds."""
+        """Returns the seconds until the timeout."""
         return max(0.001, self._until - time.monotonic())
 
     def _find(self, frame: Any) -> Any:
@@ -203,8 +207,8 @@ class Found:
         return found[0]
 
     def again(self) -> Any:
-        """The value now. The same where code had to run for it, or where the
-        thread has left the frame."""
+        """Looks the value up again. Returns the first value if code had to run
+        for it, or if the thread has left the frame."""
         if self.ran:
             return self.value
         try:
@@ -216,7 +220,7 @@ class Found:
         return self.value
 
     def is_live(self) -> bool:
-        """Others may write it meanwhile."""
+        """True if other threads may change the value while it is read."""
         return self.spot is None or self.spot.place.stop is None or \
             not self._call.debugger.holds_all()
 
@@ -227,13 +231,16 @@ class Found:
         return None if self.spot is None else self.spot.place.thread_id
 
     def work(self, function: Callable[[], Any]) -> Any:
-        """What function() gives, within the time that is left."""
+        """Returns function()'s result. Raises Failure when the remaining time
+        is over."""
         return beside(self._call, function, self.left(), self.timeout)
 
 
 def beside(call: Call, function: Callable[[], Any], seconds: float,
            whole: float) -> Any:
-    """In this thread, until it is cancelled or its time is up."""
+    """Returns function()'s result. Runs it in this thread; raises Failure when
+    it is cancelled or takes longer than `seconds`. `whole` is the timeout for
+    the message."""
     found: List[Any] = []
     failures: List[Failure] = []
 
@@ -246,7 +253,8 @@ def beside(call: Call, function: Callable[[], Any], seconds: float,
 
     told = look(call, work, seconds)
     if failures:
-        # Else it would keep this frame, and all that was looked at.
+        # pop(): a reference to the failure would keep this frame and its
+        # values.
         raise failures.pop()
     if told["error"] is not None and told["error"]["type"].endswith(
             "TimeIsUp"):

@@ -1,4 +1,4 @@
-"""Code in the names of a frame that stands, in its thread."""
+"""Runs code in the namespace of a stopped thread's frame, in that thread."""
 from __future__ import annotations
 
 import ast
@@ -15,14 +15,16 @@ _OPTIMIZED = 0x1
 
 
 def _has_code(code: types.CodeType) -> bool:
-    """Of a comprehension, a lambda: it looks its names up elsewhere."""
+    """True if code contains a comprehension or lambda, which looks its free
+    names up in globals only."""
     return any(isinstance(part, types.CodeType) for part in code.co_consts)
 
 
 def _as_function(tree: ast.Expression, names: Dict[str, Any]
                  ) -> Optional[types.CodeType]:
-    """Of lambda NAMES: EXPRESSION, for which names are the closure's, too.
-    None: it assigns some itself."""
+    """Compiles `lambda NAMES: EXPRESSION`, so that nested functions can read
+    the frame's names as closure variables. None: the expression has a := that
+    assigns names itself."""
     if any(isinstance(part, ast.NamedExpr) for part in ast.walk(tree)):
         return None
     used = {part.id for part in ast.walk(tree) if isinstance(part, ast.Name)}
@@ -47,8 +49,8 @@ def _value(tree: ast.Expression, space: Dict[str, Any], names: Any) -> Any:
 
 
 def value(tree: ast.Module, space: Dict[str, Any], names: Any) -> Any:
-    """Of one expression, in names that are a copy of a frame's: nothing is
-    assigned in it."""
+    """Returns the value of one expression in a copy of a frame's names;
+    assignments do not change the frame."""
     last: Any = tree.body[-1]
     return _value(ast.Expression(last.value), space, names)
 
@@ -63,10 +65,11 @@ def _run(tree: ast.Module, space: Dict[str, Any], names: Any) -> Any:
 
 
 def run(tree: ast.Module, frame: types.FrameType) -> Any:
-    """The value of the last line where that is an expression. Called in the
-    frame's thread; what it assigns are the frame's own names."""
+    """Runs code in frame. Returns the value of the last line if that is an
+    expression, else NOTHING. Called in the frame's thread; assignments change
+    the frame's variables."""
     if not frame.f_code.co_flags & _OPTIMIZED:
-        # A module, or a class: the names are in a dict.
+        # The frame of a module or class body: its names are in a dict.
         return _run(tree, frame.f_globals, frame.f_locals)
     before = inspection.names_of(frame)
     names = dict(before)
@@ -79,7 +82,8 @@ def run(tree: ast.Module, frame: types.FrameType) -> Any:
 
 
 def assign(frame: types.FrameType, name: str, value: Any) -> None:
-    """Also before 3.13, where f_locals is a copy."""
+    """Assigns a variable of frame, also before 3.13, where f_locals is a copy.
+    """
     code = frame.f_code
     names: Any = frame.f_locals
     names[name] = value
@@ -90,8 +94,9 @@ def assign(frame: types.FrameType, name: str, value: Any) -> None:
     write = _writer()
     if write is None:
         return
-    # All of the copy is written, so that it is made anew first: others have
-    # the names of a closure, too. Calls in C, with nothing between.
+    # PyFrame_LocalsToFast() writes the whole copy, so the copy is refreshed
+    # first: other threads may have changed closure variables. All three are
+    # calls in C, between which the GIL is not released.
     list(map(partial.__call__, [
         partial(getattr, frame, "f_locals"),
         partial(names.__setitem__, name, value), write(frame)]))
@@ -100,7 +105,8 @@ def assign(frame: types.FrameType, name: str, value: Any) -> None:
 
 
 def assign_name(frame: types.FrameType, name: str, value: Any) -> None:
-    """As assign; a name that the frame has not is its module's."""
+    """Like assign(); a name that is not the frame's is assigned in its
+    globals."""
     names = frame.f_locals
     if name not in names and name in frame.f_globals and \
             name not in frame.f_code.co_varnames:
@@ -112,8 +118,9 @@ def assign_name(frame: types.FrameType, name: str, value: Any) -> None:
 
 
 def _writer() -> Optional[Callable[[types.FrameType], Any]]:
-    """Gives what copies a frame's f_locals to where its code has them. None:
-    there is nothing that does."""
+    """Returns a function that makes a call of PyFrame_LocalsToFast() for a
+    frame, which copies f_locals into the frame; None if ctypes or that
+    function is missing (Python 3.13 and newer do not need it)."""
     try:
         import ctypes
 

@@ -1,7 +1,7 @@
-"""The numbers by which a session names frames and values.
+"""Numbers by which a session refers to frames and values.
 
-Those of a stop are good until its thread resumes. What belongs to no stop is
-alive only as long as somebody asks for it: a value may be a tensor of many
+Numbers of a stop are valid until its thread resumes. Other numbers are dropped
+UNUSED_SECONDS after their last use: the value may be a tensor of many
 gigabytes.
 """
 from __future__ import annotations
@@ -22,12 +22,13 @@ Value = TypeVar("Value")
 
 class _Entry(NamedTuple):
     value: Any
-    stop: Any  # debugging.stop.Stop; None: of what runs
+    stop: Any  # debugging.stop.Stop; None: of a running thread
     used: float
 
 
 class Handles(Kept, Generic[Value]):
-    """`what` stands in sentences, "frame" or "variablesReference"."""
+    """`what` is the kind of handle in error messages: "frame" or
+    "variablesReference"."""
 
     def __init__(self, what: str) -> None:
         self._what = what
@@ -57,7 +58,7 @@ class Handles(Kept, Generic[Value]):
                       % (self._what, number))
 
     def drop(self, stop: Any) -> None:
-        """Of a thread that resumes."""
+        """Drops the handles of a thread that resumes."""
         self._drop([number for number, entry in list(self._entries.items())
                     if entry.stop is stop])
 
@@ -65,12 +66,13 @@ class Handles(Kept, Generic[Value]):
         self._drop(list(self._entries))
 
     def look(self) -> Optional[float]:
-        """Drops handles that no session used. When there is more to drop."""
+        """Drops unused handles. Returns the time.monotonic() at which the next
+        handle expires, or None."""
         self.is_aging = False
         before = time.monotonic() - UNUSED_SECONDS
         running = [(entry.used, number) for number, entry
                    in list(self._entries.items()) if entry.stop is None]
-        # Of a request that came as the thread went on.
+        # A request may add handles while its thread resumes.
         self._drop([number for number, entry in list(self._entries.items())
                     if entry.stop is not None and entry.stop.is_over])
         self._drop([number for used, number in running if used <= before])
@@ -80,7 +82,8 @@ class Handles(Kept, Generic[Value]):
         return min(left) + UNUSED_SECONDS if left else None
 
     def _drop(self, numbers: List[int]) -> None:
-        # What has been kept may run code at its end: not under the lock.
+        # Free the values after the lock is released: that may run finalizers
+        # of the program.
         dropped = []
         with self._lock:
             for number in numbers:

@@ -1,4 +1,5 @@
-"""What holds a rank for longer, and what must not end the job meanwhile."""
+"""Long stops: leases of uncaught exceptions, and collective timeouts, which
+must not end the job meanwhile."""
 from __future__ import annotations
 
 import contextlib
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 DAY_SECONDS = 86400.0
 SECONDS_MAXIMUM = 30 * DAY_SECONDS
-# Groups wait so much longer than a lease lasts: the job has to end by the
-# exception, not by a time-out.
+# Collective timeouts are extended to a lease plus this: the job must end by
+# the exception, not by a timeout.
 MARGIN_SECONDS = 300.0
 TYPES_MAXIMUM = 100
 
@@ -42,7 +43,8 @@ def _look() -> Any:
 
 
 def watch(debugger: Debugger) -> Watchdogs:
-    """Leases end, and new groups are found, from now on."""
+    """Returns the Watchdogs. The first call makes the listening thread call
+    their look() regularly, which ends leases and finds new process groups."""
     if _look not in debugger.lookers:
         debugger.lookers.append(_look)
         debugger.endings.append(_dogs().restore_all)
@@ -62,7 +64,8 @@ def catcher(debugger: Debugger) -> Catcher:
 
 
 def begin(debugger: Debugger) -> None:
-    """With the engine: while a thread stands, this rank's groups wait."""
+    """Called when the engine is made: while a thread is stopped, the timeouts
+    of this rank's process groups are extended."""
     def hear(name: str, body: Dict[str, Any]) -> None:
         if name == "stopped":
             watch(debugger).raise_for("stop %d" % body["stop"].number)
@@ -75,13 +78,15 @@ def begin(debugger: Debugger) -> None:
 
 def arm(debugger: Debugger, lease: Optional[float] = None,
         types: Optional[List[str]] = None, waits: bool = True) -> None:
-    """Uncaught exceptions are held from now on."""
+    """From now on, uncaught exceptions stop their thread, for `lease` seconds.
+    """
     from ..debugging.uncaught import LEASE_SECONDS, Catch
 
     length = LEASE_SECONDS if lease is None else lease
     catcher(debugger).set_catch(Catch(length, tuple(types or ())))
     if waits:
-        # Others are in their operations when a rank raises: too late then.
+        # Extend the timeouts now: when a rank raises, other ranks are already
+        # waiting in collectives, whose timeouts can no longer be changed.
         watch(debugger).raise_for("catch", length + MARGIN_SECONDS,
                                   float("inf"))
     else:
@@ -95,7 +100,8 @@ def _disarm(debugger: Debugger) -> None:
 
 
 def left(stop: Any) -> Optional[float]:
-    """Of its lease, in seconds; None: it has none."""
+    """Returns the seconds until the stop's lease ends; None: the stop has no
+    lease."""
     if stop.lease_until is None:
         return None
     seconds: float = stop.lease_until - time.monotonic()
@@ -116,7 +122,7 @@ def _holds(debugger: Debugger) -> List[Dict[str, Any]]:
             if stop.lease_until is not None and stop.exception is not None]
 
 
-# What `state` tells of it.
+# Fields for the response to `state`.
 STATES: Dict[str, Callable[[Call], Any]] = {
     "catch": lambda call: _armed(call.debugger),
     "holds": lambda call: _holds(call.debugger),
@@ -124,13 +130,14 @@ STATES: Dict[str, Callable[[Call], Any]] = {
 
 
 def _renew(debugger: Debugger, lease: float) -> None:
-    """For those that are held already."""
+    """Gives threads that are stopped at an exception a new lease."""
     from ..debugging.specs import StopIsOver
 
     for stop in debugger.stops():
         if stop.lease_until is not None:
             stop.lease_until = time.monotonic() + lease
-            # It looks anew how long it has.
+            # call() wakes up the stopped thread, which then reads lease_until
+            # again.
             with contextlib.suppress(StopIsOver, TimeoutError):
                 stop.call(lambda: None, 1.0)
 
@@ -156,14 +163,15 @@ def _catch(call: Call) -> Dict[str, Any]:
 
 def want_uncaught(debugger: Debugger, owner: str,
                   types: Optional[List[str]]) -> None:
-    """The filter "uncaught" of a session; None: it has it not."""
+    """Sets the exception filter "uncaught" of a session; types None: not set.
+    """
     if types is not None or "catcher" in debugger.parts:
         catcher(debugger).set_viewer(owner, types)
         debugger.server.wake()
 
 
 class _Raised(Kept):
-    """By a session: over with it."""
+    """Ends the timeout extensions of a session with the session."""
 
     def __init__(self, session: Session) -> None:
         self.prefix = session.id + " "

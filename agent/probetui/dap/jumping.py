@@ -1,4 +1,5 @@
-"""Another line is to be the next one of a thread that stands."""
+"""The DAP requests gotoTargets and goto: set the next line of a stopped
+thread."""
 from __future__ import annotations
 
 import os
@@ -24,7 +25,8 @@ def _targets(call: Call) -> Handles[_Target]:
 
 
 def _goto_targets(call: Call) -> Dict[str, Any]:
-    """Whether the line will do, is told by the jump itself."""
+    """Returns the line as a target without checking it: only the jump itself
+    shows whether CPython allows it."""
     arguments = call.arguments
     first = call.session.lines_start
     path = arguments.object("source").text("path")
@@ -35,7 +37,7 @@ def _goto_targets(call: Call) -> Dict[str, Any]:
 
 
 def _explain(problem: ValueError, stop: Stop) -> str:
-    # Python names its own trace events then, which no client has asked for.
+    # CPython's message names its trace events, which a user does not know.
     if stop.at in ("call", "return", "exception"):
         return "it stands at %s %s, and only from the beginning of a line " \
             "there is one: step on first (n), then jump" % (

@@ -1,4 +1,4 @@
-"""The begin and the end of a session."""
+"""The DAP requests that begin and end a session."""
 from __future__ import annotations
 
 from typing import Any, Dict

@@ -1,6 +1,5 @@
-"""The value of a simple expression, without running code of the program:
-names, attributes that are stored somewhere, elements of lists, tuples and
-dicts."""
+"""Evaluates simple expressions without running code of the program: names,
+stored attributes, elements of lists, tuples and dicts."""
 from __future__ import annotations
 
 import ast
@@ -20,22 +19,23 @@ from .children import (
     slots,
 )
 
-# Descriptors that run C code only.
+# Types of descriptors that run only C code.
 _QUIET = Kinds((types.MemberDescriptorType, types.GetSetDescriptorType))
 _FUNCTIONS = Kinds((types.FunctionType, types.BuiltinFunctionType))
 _KEYS = Kinds((str, int, bool, bytes, float, complex, type(None)))
-# What an array tells without making another one of its class.
+# Attributes that numpy returns without making an array of a subclass.
 _ARRAY_FACTS = ("shape", "dtype", "strides", "ndim", "size", "nbytes",
                 "itemsize", "base", "flags")
 _SEQUENCES = (list, tuple, collections.deque)
 
 
 class Unknown(Exception):
-    """It takes code of the program to find out, or there is none."""
+    """The expression has no value, or needs code of the program to run."""
 
 
 def _own_names(value: Any) -> Dict[str, Any]:
-    """What is stored in the value itself."""
+    """Returns the names that are stored in the value itself (for a class: in
+    the class and its bases)."""
     kinds = ancestors(type(value))
     if types.ModuleType in kinds:
         return dict(object.__getattribute__(value, "__dict__"))
@@ -75,7 +75,8 @@ def attribute(value: Any, name: str) -> Any:
 
 
 def _from_c(value: Any, name: str, found: Any) -> Any:
-    """What C code says, unless that asks the value's class."""
+    """Returns the value of a C descriptor. Raises Unknown if its C code may
+    call methods of the value's class."""
     kinds = ancestors(type(value))
     if of_torch.is_tensor(kinds):
         return of_torch.attribute(value, name, found)
@@ -92,7 +93,8 @@ def _is_plain(key: Any) -> bool:
 
 
 def _of_key(names: Any, key: Any) -> Any:
-    """One by one: keys of the program's classes may have an __eq__."""
+    """Looks a key up by comparing keys of builtin types only: keys of the
+    program's classes may have an __eq__."""
     for _ in range(3):
         try:
             for own, value in dict.items(names):
@@ -100,7 +102,7 @@ def _of_key(names: Any, key: Any) -> Any:
                     return value
             break
         except RuntimeError:
-            # Another thread changes it.
+            # Another thread changes the dict.
             pass
     raise Unknown()
 
@@ -136,14 +138,15 @@ def _walk(tree: ast.AST, spaces: List[Dict[str, Any]]) -> Any:
     if isinstance(tree, ast.Subscript):
         index: Any = tree.slice
         if type(index).__name__ == "Index":
-            # Before 3.9.
+            # Python 3.8: the index is wrapped in ast.Index.
             index = index.value
         return item(_walk(tree.value, spaces), _literal(index))
     return _literal(tree)
 
 
 def find(text: str, spaces: List[Dict[str, Any]]) -> Any:
-    """Unknown: it cannot be told."""
+    """Returns the value of the expression; `spaces` are the namespaces,
+    innermost first. Raises Unknown."""
     try:
         tree = ast.parse(text.strip(), mode="eval")
         return _walk(tree.body, spaces + [builtins.__dict__])
@@ -152,7 +155,8 @@ def find(text: str, spaces: List[Dict[str, Any]]) -> Any:
 
 
 def attributes(value: Any) -> Iterator[Any]:
-    """(name, value or what the class has) of all that are known."""
+    """Yields (name, value) of all attributes that are stored in the value or
+    its classes; for class attributes, the descriptor itself."""
     seen = set()
     for name, part in _own_names(value).items():
         if type(name) is str and name not in seen:

@@ -1,4 +1,4 @@
-"""Requests and responses of DAP, and what a request may contain."""
+"""DAP requests and responses, and validation of the arguments of requests."""
 from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Tuple
@@ -10,7 +10,8 @@ _REQUIRED = object()
 
 
 class Failure(Exception):
-    """A sentence that says why a request is not done; more for its body."""
+    """A sentence that says why a request failed; `more` are further fields of
+    the response body."""
 
     def __init__(self, sentence: str, **more: Any) -> None:
         super().__init__(sentence)
@@ -20,7 +21,7 @@ class Failure(Exception):
         text = str(self)
         message: Dict[str, Any] = {"id": 1, "format": text, "showUser": False}
         if "{" in text:
-            # Braces stand for variables there.
+            # DAP replaces {name} in a format by a variable.
             message.update(format="{text}", variables={"text": text})
         return dict(self.more, error=message)
 
@@ -32,8 +33,9 @@ def _kind(value: Any) -> str:
 
 
 class Arguments:
-    """The fields of an object, each of the kind that is asked for. null is
-    as good as missing. `place` stands before a name in sentences."""
+    """The fields of a JSON object; each method checks the type of a field and
+    raises Failure. null counts as missing. `place` is put before field names
+    in error messages."""
 
     def __init__(self, fields: Dict[str, Any], place: str = "") -> None:
         self.fields = fields
@@ -86,14 +88,14 @@ class Arguments:
         return value
 
     def object(self, name: str, default: Any = _REQUIRED) -> Any:
-        """Arguments."""
+        """Returns an Arguments."""
         value = self._take(name, (dict,), "an object", default)
         return value if value is default else Arguments(
             value, "%s%s." % (self.place, name))
 
     def objects(self, name: str, maximum: int,
                 default: Any = _REQUIRED) -> Any:
-        """A list of Arguments."""
+        """Returns a list of Arguments."""
         value = self._take(name, (list,), "a list of objects", default)
         if value is default:
             return value
@@ -118,7 +120,8 @@ class Arguments:
 
 
 def read_request(body: Dict[str, Any]) -> Tuple[int, str, Arguments]:
-    """Its seq, its command and its arguments. Failure: it is none."""
+    """Returns the seq, the command and the arguments of a request. Raises
+    Failure if body is none."""
     fields = Arguments(body)
     if body.get("type") != "request":
         raise Failure('the body is a request of DAP: its "type" is "request"')

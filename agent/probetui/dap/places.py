@@ -1,5 +1,5 @@
-"""Frames, by their numbers: where names are looked up, and where code of
-clients runs."""
+"""Frames by their DAP numbers: names are looked up in them, and code of
+clients runs in them."""
 from __future__ import annotations
 
 import sys
@@ -17,19 +17,20 @@ if TYPE_CHECKING:
     from .call import Call
     from .sessions import Session
 
-# What a client waits for a thread that stands, beyond what its code may take.
+# Seconds that a client waits for the answer of a stopped thread, in addition
+# to the timeout of its code.
 REPLY_SECONDS = 5.0
 
 
 class Place(NamedTuple):
-    """A frame. Of a thread that runs only where it was: it is not kept from
-    going on."""
+    """A frame. For a running thread only its position in the stack: a
+    reference to the frame would keep its variables alive."""
 
-    stop: Any  # debugging.stop.Stop; None: it runs
+    stop: Any  # debugging.stop.Stop; None: the thread is running
     thread_id: int
-    above: int  # so many frames called it
+    above: int  # number of its callers on the stack
     code: Any
-    frame: Any  # of a stop
+    frame: Any  # None: the thread is running
 
 
 def handles(session: Session) -> Handles[Place]:
@@ -37,7 +38,7 @@ def handles(session: Session) -> Handles[Place]:
 
 
 def frames_of(frame: Any) -> List[FrameType]:
-    """Innermost first."""
+    """Returns the frames of a stack, innermost first."""
     found = []
     while frame is not None:
         found.append(frame)
@@ -46,7 +47,8 @@ def frames_of(frame: Any) -> List[FrameType]:
 
 
 def find(call: Call, number: int) -> Place:
-    """Failure: there is none any more."""
+    """Returns the Place of a frameId. Raises Failure if it is no longer valid.
+    """
     place = handles(call.session).find(number)
     if place.stop is None and call.debugger.stop_of(place.thread_id):
         raise Failure("that thread stands now; ask for its stack anew")
@@ -62,7 +64,7 @@ def find_stopped(call: Call, number: int) -> Place:
 
 
 def frame_of(place: Place) -> FrameType:
-    """Failure: the thread is elsewhere by now."""
+    """Returns the frame. Raises Failure if the running thread has left it."""
     if place.stop is not None:
         return place.frame  # type: ignore[no-any-return]
     frames = frames_of(inspection.find(place.thread_id))
@@ -74,7 +76,7 @@ def frame_of(place: Place) -> FrameType:
 
 
 def run(place: Place, function: Callable[[], Any], timeout: float) -> Any:
-    """In the thread that stands there."""
+    """Calls function in the stopped thread of place. Raises Failure."""
     return run_at(place.stop, function, timeout)
 
 
@@ -93,7 +95,8 @@ def main_names() -> Dict[str, Any]:
 
 
 def spaces(call: Call) -> List[Dict[str, Any]]:
-    """The names of the frame, if one is given, innermost first."""
+    """Returns the namespaces for lookups, innermost first: of the frame if
+    frameId is given, else of __main__."""
     if not call.arguments.has("frameId"):
         return [main_names()]
     frame = frame_of(find(call, call.arguments.integer("frameId")))

@@ -1,5 +1,5 @@
-"""Viewers, and their end. A session is over when it says so, and when nothing
-of it is heard any more."""
+"""Sessions of viewers (DAP clients). A session ends when its client
+disconnects, or when its client is silent for too long."""
 from __future__ import annotations
 
 import collections
@@ -26,47 +26,50 @@ if TYPE_CHECKING:
     from ..server import Connection
 
 SESSIONS_MAXIMUM = 16
-# Between a session's last connection and its end.
+# Seconds after its last connection at which a session ends, for clients on the
+# Unix socket; TCP_GRACE for TCP.
 UNIX_GRACE = 1.0
-# Requests of a session that are not taken a second time are so many, the last.
+# Number of request ids kept per session, to refuse requests that are sent
+# twice.
 TAKEN_MAXIMUM = 1000
 TCP_GRACE = 10.0
-# Without a request, and without a wait for events.
+# Seconds without a request or a wait for events after which a session ends.
 SILENCE_SECONDS = 60.0
 NEVER = 3600.0
 
 
 class Kept:
-    """What a module keeps of a session, by its own name for it."""
+    """Data that a module keeps for a session, under a name of the module's."""
 
-    is_aging = False  # look() is to be called within a minute
+    is_aging = False  # look() must be called within a minute
 
     def look(self) -> Optional[float]:
-        """Now and then. When it is to be the next time, at the latest."""
+        """Called regularly. Returns the time.monotonic() of the next call, or
+        None."""
         return None
 
     def drop(self, stop: Any) -> None:
-        """A thread has resumed."""
+        """Called when a thread resumes."""
 
     def end(self, debugger: Any) -> None:
-        """The session is over."""
+        """Called when the session ends."""
 
 
 Some = TypeVar("Some", bound=Kept)
 
 
 class Session:
-    """One viewer."""
+    """The session of one viewer."""
 
     def __init__(self, grace: float, first: int) -> None:
         self.id = os.urandom(16).hex()
         self.grace = grace
-        self.first = first  # events up to here are not for it
+        self.first = first  # number of the last event that it does not receive
         self.lines_start = 1
         self.columns_start = 1
         self.kept: Dict[str, Kept] = {}
         self.is_over = False
-        # Else it only looks on: nothing stands for it.
+        # False: the session only reads; no thread stops for it.
         self.is_debugging = False
         self._connections: Set[Connection] = set()
         self._requests = 0
@@ -76,7 +79,7 @@ class Session:
         self._order: Deque[str] = collections.deque()
 
     def take(self, number: str) -> bool:
-        """False: a request with that number was taken already."""
+        """Returns False if a request with that id was taken already."""
         if number in self._taken:
             return False
         self._taken.add(number)
@@ -86,13 +89,13 @@ class Session:
         return True
 
     def number(self) -> int:
-        """Of its next response."""
+        """Returns the seq of the next response."""
         self._count += 1
         return self._count
 
     def keep(self, name: str, make: Callable[[], Some]) -> Some:
         found: Any = self.kept.get(name)
-        # Two requests at a time get the same.
+        # setdefault() is atomic: two concurrent requests get the same object.
         return found or self.kept.setdefault(name, make())  # type: ignore
 
     def end_at(self) -> float:
@@ -102,7 +105,8 @@ class Session:
                               else self.grace)
 
     def hear(self, connection: Connection, requests: int) -> None:
-        """That many more of its requests are answered there."""
+        """Notes activity of the client on `connection`; `requests` (+1, 0, -1)
+        is the change in the number of requests being answered."""
         self._heard = time.monotonic()
         self._requests += requests
         if not connection.is_gone:
@@ -115,7 +119,8 @@ class Session:
 
 
 class Sessions:
-    """`end` is called for each that is over, without a lock."""
+    """All sessions. `end` is called for each session that ends, without a lock
+    held."""
 
     def __init__(self, end: Callable[[Session], None]) -> None:
         self._end = end
@@ -123,7 +128,7 @@ class Sessions:
         self._lock = threading.Lock()
 
     def debugging(self) -> int:
-        """Those for which threads stand."""
+        """Returns the number of sessions that may stop threads."""
         return sum(session.is_debugging for session in self.all())
 
     def __len__(self) -> int:
@@ -153,8 +158,9 @@ class Sessions:
         return session
 
     def take(self, session: Session, once: Optional[str]) -> None:
-        """A request, of that number unless None. Who does not know whether
-        it came sends it again; 409: it did."""
+        """Accepts a request, once per id `once`. A client that does not know
+        whether its request arrived sends it again; Refusal 409 means that it
+        had arrived."""
         with self._lock:
             is_new = once is None or session.take(once)
         if not is_new:
@@ -184,7 +190,8 @@ class Sessions:
         self._end(session)
 
     def look(self) -> float:
-        """Ends what is over. In how many seconds to look again."""
+        """Removes sessions that are over. Returns the seconds until the next
+        call."""
         now = time.monotonic()
         with self._lock:
             ends = {session: session.end_at() for session in

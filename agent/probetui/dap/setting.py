@@ -1,4 +1,4 @@
-"""Other values: of variables, and of what an expression stands for."""
+"""The DAP requests setVariable and setExpression."""
 from __future__ import annotations
 
 import ast
@@ -15,7 +15,7 @@ from .messages import Failure
 from .telling import Opened, handles, refer
 
 _INDEX = re.compile(r"\[(\d{1,15})\]\Z")
-# What has the new value for a moment, among names that no other code reads.
+# Temporary name of the new value in a namespace that no other code uses.
 _VALUE = "__probetui_value__"
 _TARGETS = (ast.Name, ast.Attribute, ast.Subscript)
 
@@ -40,7 +40,7 @@ def _assign(opened: Opened, key: Any, value: Any) -> None:
     elif kind == "attribute":
         setattr(opened.value, name, value)
     elif opened.value is not None:
-        # The globals of a scope.
+        # The scope of globals.
         opened.value[name] = value
     else:
         frames.assign(opened.place.frame, name, value)

@@ -1,4 +1,4 @@
-"""Where code comes from, and its text."""
+"""The DAP request source, and Source objects for file names."""
 from __future__ import annotations
 
 import io
@@ -18,7 +18,7 @@ TEXT_MAXIMUM = 2 << 20
 
 
 class _Sources(Kept):
-    """Numbers of what is in no file."""
+    """Numbers (sourceReference) of sources that are in no file."""
 
     def __init__(self) -> None:
         self._names: List[str] = []
@@ -41,7 +41,8 @@ def _sources(session: Session) -> _Sources:
 
 
 def _cached(name: str) -> Optional[str]:
-    """Of code that was typed, or made: where somebody has put its text."""
+    """Returns the text of code that was typed or generated, if linecache has
+    it; else None."""
     entry = linecache.cache.get(name)
     if type(entry) is tuple and len(entry) == 4:
         return "".join(entry[2])
@@ -49,7 +50,7 @@ def _cached(name: str) -> Optional[str]:
 
 
 def tell(session: Session, name: str) -> Dict[str, Any]:
-    """A Source of DAP, of a co_filename."""
+    """Returns a DAP Source for a co_filename."""
     if not name.startswith("<"):
         return {"name": os.path.basename(name), "path": os.path.abspath(name)}
     told: Dict[str, Any] = {"name": name}

@@ -1,4 +1,4 @@
-"""Threads, and the stacks of those that stand and those that run."""
+"""The DAP requests threads and stackTrace, for stopped and running threads."""
 from __future__ import annotations
 
 from typing import Any, Dict, List, Tuple
@@ -21,7 +21,7 @@ def _threads(_: Call) -> Dict[str, Any]:
 
 
 def _frames(call: Call, thread_id: int) -> Tuple[Any, List[Any]]:
-    """The stop, if it stands, and its frames with their lines."""
+    """Returns the stop (None: the thread is running) and [(frame, line)]."""
     stop = call.debugger.stop_of(thread_id)
     if stop is not None:
         return stop, list(stop.frames)

@@ -1,4 +1,4 @@
-"""All that a late viewer needs."""
+"""The request state: everything that a client needs that connects later."""
 from __future__ import annotations
 
 from typing import Any, Dict

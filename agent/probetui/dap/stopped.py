@@ -1,4 +1,4 @@
-"""Stopped threads, and how they resume."""
+"""Stopped threads, and the requests that resume, step and pause them."""
 from __future__ import annotations
 
 import contextlib
@@ -21,7 +21,8 @@ LEAVE_SECONDS = 1.0
 
 
 def exception_text(error: BaseException) -> str:
-    """"ValueError: no", without running code of its class."""
+    """Returns "ValueError: no", without running code of the exception's class.
+    """
     arguments = BaseException.__dict__["args"].__get__(error)
     text = ""
     if len(arguments) == 1 and type(arguments[0]) is str:
@@ -44,7 +45,7 @@ def _value(stop: Stop) -> Optional[str]:
 
 
 def tell(debugger: Debugger, stop: Stop) -> Dict[str, Any]:
-    """The body of `stopped`, but for the numbers of breakpoints."""
+    """Returns the body of a `stopped` event, without hitBreakpointIds."""
     lease = None
     if stop.lease_until is not None:
         lease = round(max(0.0, stop.lease_until - time.monotonic()), 3)
@@ -62,7 +63,8 @@ def tell(debugger: Debugger, stop: Stop) -> Dict[str, Any]:
 
 def hits_by_session(debugger: Debugger, stop: Stop
                     ) -> Dict[str, Dict[str, Any]]:
-    """Numbers are a client's own."""
+    """Returns hitBreakpointIds by session, because numbers are a client's own.
+    """
     return {name: {"hitBreakpointIds": numbers} for name, numbers
             in debugger.numbers.by_session(stop.hits).items()}
 
@@ -81,7 +83,8 @@ def _go(call: Call, stop: Stop, command: str, frame: Any = None,
         stop.go(command, frame, line)
     except EngineError as error:
         raise Failure(str(error)) from None
-    # What is asked for next is asked of a thread that runs.
+    # Wait until the thread has left the debugger, so that the next request
+    # finds it running.
     ring = call.debugger.ring
     ring.wait_until(lambda: stop.has_left, LEAVE_SECONDS)
 
@@ -155,8 +158,8 @@ def _set_threads(call: Call) -> None:
 
 
 def let_go(debugger: Debugger) -> None:
-    """Nobody looks any more. Those that are held at an exception wait for
-    their lease."""
+    """Resumes all threads after the last debugging session ended. Threads
+    stopped at an uncaught exception stay until their lease ends."""
     for stop in debugger.stops():
         if stop.lease_until is None:
             with contextlib.suppress(EngineError):

@@ -1,4 +1,4 @@
-"""The requests that there are: one row each, from the module of its theme."""
+"""The table of DAP requests; each module contributes its rows."""
 from __future__ import annotations
 
 from typing import Any, Dict, Optional

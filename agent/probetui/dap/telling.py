@@ -1,4 +1,5 @@
-"""Values as DAP tells them, and the numbers by which they open."""
+"""Values as DAP Variables, and the variablesReference numbers of their
+children."""
 from __future__ import annotations
 
 from typing import Any, Callable, Dict, NamedTuple, Optional
@@ -8,17 +9,20 @@ from .children import Child, Contents
 from .handles import Handles
 from .sessions import Session
 
-# Longer ones are not told with each value that is in theirs.
+# Longer expressions are not sent as evaluateName.
 EXPRESSION_MAXIMUM = 1000
 
 
 class Opened(NamedTuple):
-    """What a variablesReference stands for."""
+    """The value behind a variablesReference."""
 
-    contents: Callable[[], Any]  # Contents, or what has its methods
-    value: Any  # a scope: its names, where they can be set
-    expression: Optional[str]  # "" of a scope; None: there is none
-    place: Any  # places.Place that it was found in; None: __main__
+    # returns a Contents, or an object with its methods
+    contents: Callable[[], Any]
+    # for a scope: the dict of its names if they can be set, else None
+    value: Any
+    # "" for a scope; None: the value has no expression
+    expression: Optional[str]
+    place: Any  # the places.Place of the value's frame; None: __main__
 
 
 def handles(session: Session) -> Handles[Opened]:
@@ -27,7 +31,8 @@ def handles(session: Session) -> Handles[Opened]:
 
 def refer(session: Session, value: Any, expression: Optional[str],
           place: Any) -> Dict[str, Any]:
-    """The fields that say how it opens."""
+    """Returns the DAP fields by which a client opens the value;
+    variablesReference 0: it has no children."""
     contents = Contents(value)
     if contents.is_empty():
         return {"variablesReference": 0}
@@ -39,7 +44,8 @@ def refer(session: Session, value: Any, expression: Optional[str],
 
 def tell(session: Session, child: Child, within: Optional[str],
          place: Any) -> Dict[str, Any]:
-    """A Variable of DAP. `within`: the expression of what it is in."""
+    """Returns a DAP Variable. `within` is the expression of the parent, or
+    None."""
     expression = None
     if within is not None and child.suffix is not None:
         expression = within + child.suffix

@@ -1,5 +1,5 @@
-"""Tensors and arrays: what they are and what is in them. Only an expression
-that is no name, attribute or element runs code."""
+"""The requests probetui/tensor and probetui/parameters. Code of the program
+runs only if the expression has more than names, attributes and elements."""
 from __future__ import annotations
 
 from typing import Any, Dict, Optional, Tuple
@@ -17,8 +17,8 @@ TRIES = 3
 
 
 def _variable(found: Found) -> Dict[str, Any]:
-    """It cannot be opened: nothing is to be kept alive for having been looked
-    at."""
+    """Returns the value without a variablesReference, so that no handle keeps
+    the tensor alive."""
     value = found.value
     return {"name": found.text, "type": type_name(value),
             "value": describe(value), "variablesReference": 0}
@@ -35,8 +35,9 @@ def _known(value: Any) -> Optional[Known]:
 
 def _read(found: Found, known: Known, wanted: query.Query
           ) -> Tuple[Dict[str, Any], Dict[str, Any]]:
-    """The tensor, and what else the answer has. What it becomes meanwhile is
-    read anew, and told to be torn in the end."""
+    """Returns the tensor, and further fields of the response. If the variable
+    refers to another tensor after the read, reads again, up to TRIES times; if
+    it still changes, the result is marked as torn."""
     more: Dict[str, Any] = {"found": None}
     if not wanted.is_any() or known.layout is None or "unread" in known.told:
         return known.told, more
@@ -76,7 +77,7 @@ def _parameters(call: Call) -> Dict[str, Any]:
     of_gradient = arguments.flag("gradients")
     wants_values = arguments.flag("values") and not of_gradient
     asked = query.read(arguments)
-    # The rest is for one tensor.
+    # The other fields of a query apply to a single tensor.
     wanted = query.Query(asked.statistics, has_hash=asked.has_hash)
     found = Found(call, TIMEOUT_SECONDS)
 

@@ -1,5 +1,4 @@
-"""The names of frames, and what is in their values. No code of the program
-runs for it."""
+"""The DAP requests scopes and variables. No code of the program runs."""
 from __future__ import annotations
 
 from typing import Any, Dict
@@ -23,7 +22,7 @@ def _locals(place: places.Place, frame: Any) -> Opened:
     if place.stop is not None:
         return Opened(lambda: Names(inspection.names_of(frame)), None, "",
                       place)
-    # Of a frame that runs, which is not kept: as they are now.
+    # The thread is running: keep a copy of its current names, not the frame.
     contents = Names(inspection.names_of(frame))
     return Opened(lambda: contents, None, "", place)
 
