@@ -1,4 +1,5 @@
-"""Breakpoints, steps and stops inside of the process: engine.py.
+"""Breakpoints, steps and stops inside of the process; begin with engine.py.
 
-Imported by the first request that debugs; until then it costs nothing.
+The package is imported by the first request that debugs; before that, it costs
+nothing.
 """

@@ -1,4 +1,5 @@
-"""How the engine sees what the program does."""
+"""The interface to CPython's trace events: Armer, with one implementation for
+sys.monitoring and one for trace functions."""
 from __future__ import annotations
 
 import sys
@@ -11,39 +12,43 @@ from . import tstates
 
 
 class Armer:
-    """For one engine, which holds its lock for update(), seize(), end()."""
+    """Requests the events that one engine needs. The engine's lock is held
+    during update(), seize() and end()."""
 
     def __init__(self, engine: Any) -> None:
         self.engine = engine
 
     def update(self) -> None:
-        """The engine's table, filters or watchers are others now."""
+        """Called after the engine's breakpoint table, filters or watchers have
+        changed."""
         raise NotImplementedError
 
     def seize(self, idents: List[int]) -> None:
-        """These threads come to Engine.at_line() at their next lines."""
+        """Makes each of these threads call Engine.at_line() at its next line.
+        """
         raise NotImplementedError
 
     def let_run(self, idents: List[int]) -> None:
-        """These need not come any more."""
+        """Undoes seize()."""
         raise NotImplementedError
 
     def look_again(self) -> None:
-        """Code that has run already may be of interest."""
+        """Checks code again that has run before and was ignored."""
 
     def end(self) -> None:
-        """Nothing of ours remains."""
+        """Removes all tracing from the process."""
         raise NotImplementedError
 
     def remark(self, breakpoint: Any) -> None:
-        """Adds to what is said of it, where it does not see all."""
+        """Adds a remark to the breakpoint's message, if not all threads can
+        stop at it."""
 
     def local_trace(self, frame: FrameType) -> Any:
-        """What a frame that is not stepped through has for f_trace."""
+        """Returns the f_trace for a frame that is not stepped through."""
         return None
 
     def may_trace(self) -> bool:
-        """The program does not trace this thread itself."""
+        """True if the program does not trace this thread itself."""
         return sys.gettrace() is None or \
             self.engine.is_ours(sys.gettrace())
 
@@ -52,24 +57,24 @@ class Armer:
         sys.settrace(state.stepper.trace)
 
     def stepped_on(self, state: Any, frame: FrameType) -> None:
-        """The stepper came to a line."""
+        """The stepper has reached a line."""
 
     def is_replaced(self) -> bool:
-        """A newer engine traces this thread: it came to do so while the thread
-        was still on the way out of a stop of this one."""
+        """True if a newer engine traces this thread: that engine began while
+        the thread was leaving a stop of this one."""
         owner = getattr(sys.gettrace(), "__self__", None)
         engine = getattr(owner, "engine", None)
         return engine is not None and engine is not self.engine
 
     def unstep(self, state: Any) -> None:
-        """This thread does not step any more."""
+        """This thread ends its step."""
         state.stepper = None
         if self.engine.is_ours(sys.gettrace()) and not self.is_replaced():
             sys.settrace(None)
 
     def end_steps(self) -> None:
-        """No thread steps any more. One that cannot be reached notices it
-        itself, when it calls a function."""
+        """Ends the steps of all threads. A thread whose trace function cannot
+        be changed here ends its step itself, when it calls a function."""
         for state in list(self.engine._states.values()):
             stepper = state.stepper
             if stepper is None:
@@ -78,13 +83,13 @@ class Armer:
                 stepper.finish(sys._getframe())
             elif state.stop is None:
                 stepper.is_over = True
-                # It keeps frames.
+                # A stepper refers to frames.
                 state.stepper = state.spare = None
                 tstates.set_trace(state.ident, self.general_trace(),
                                   self.engine.is_ours)
 
     def general_trace(self) -> Any:
-        """The trace function of a thread that does not step."""
+        """Returns the trace function of a thread that does not step."""
         return None
 
 
@@ -99,8 +104,8 @@ def make(engine: Any) -> Armer:
 
 
 def clear_frames(engine: Any) -> None:
-    """Takes our trace functions from all frames that can be found; while the
-    engine is there, not those of steps that are on their way."""
+    """Removes the engine's trace functions from all frames that can be found.
+    While the engine is open, steppers that are in use stay."""
     import types
 
     def steps(trace: Any) -> bool:

@@ -1,8 +1,8 @@
-"""A breakpoint: where it is, and what happens when it is reached.
+"""Breakpoints: their locations in code, and what happens at a hit.
 
-As in bdb a condition that is false makes no hit, and the ignore count goes down
-only at hits. Unlike bdb a condition that fails makes none either: it is said
-once, and the program continues.
+As in bdb, a false condition makes no hit, and the ignore count decreases only
+at hits. Unlike in bdb, a condition that raises an exception makes no hit
+either: the error is reported once, and the program continues.
 """
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .expressions import Condition, LogText
 from .specs import Bound, EngineError, Spec
 from .stop import is_for_program
 
-# So often in a second one log point speaks.
+# Maximum number of messages of a log point per second.
 SAID_MAXIMUM = 100
 PLACES_MAXIMUM = 1000
 Signature = Tuple[str, int, str]
@@ -29,7 +29,8 @@ def signature(code: codes.Code) -> Signature:
 
 
 class Neighbours:
-    """Of a line that has no event, in the code of its file."""
+    """The lines with code around a line that has none, in the loaded code of
+    its file. is_final: no code that is loaded later can contain the line."""
 
     def __init__(self, line: int, found: List[codes.Code],
                  lines_of: Any) -> None:
@@ -60,9 +61,9 @@ class Neighbours:
 
 def _unknown_name(names: List[str], code: codes.Code,
                   loaded: Iterable[codes.Code]) -> Optional[str]:
-    """One that is no variable of the code, no global of its module and no
-    builtin, and that no code of its file mentions, which may set it yet. None:
-    there is none, or no module has the code's file."""
+    """Returns a name that is no variable of the code, no global of its module,
+    no builtin, and is not used by any code of the file, which might define it
+    later. None: there is no such name, or no module has the code's file."""
     scopes = [vars(module) for module in list(sys.modules.values())
               if type(getattr(module, "__dict__", None)) is dict
               and module.__dict__.get("__file__") == code.co_filename]
@@ -87,7 +88,9 @@ class Breakpoint:
         self.codes: Dict[int, codes.Code] = {}
         self.is_spent = False
         self.is_broken = False
-        self.is_misnamed = False  # by a name that may be there another time
+        # refused for an unknown name; checked again when the client sets it
+        # again
+        self.is_misnamed = False
         self._ignore_left = spec.ignore
         self._condition: Optional[Condition] = None
         self._log: Optional[LogText] = None
@@ -113,7 +116,8 @@ class Breakpoint:
         return not (self.is_spent or self.is_broken or self.spec.disabled)
 
     def add(self, code: codes.Code, lines: List[int]) -> bool:
-        """Whether it is in this code now, and was not."""
+        """Adds a location in code. Returns False if the breakpoint is not in
+        this code, or was added before."""
         spec = self.spec
         line = spec.line
         if spec.function:
@@ -128,7 +132,7 @@ class Breakpoint:
         return True
 
     def settle(self) -> None:
-        """It has places: says so."""
+        """Marks the breakpoint as verified, with its location."""
         bound = self.bound
         bound.verified, bound.pending, bound.refused = True, False, False
         bound.path, bound.line = next(
@@ -140,7 +144,7 @@ class Breakpoint:
                 "is set in %s and in %s." % (bound.path, others[0])
 
     def miss(self, found: List[codes.Code], lines_of: Any) -> None:
-        """It has no places: says why."""
+        """Marks the breakpoint as pending or refused, with the reason."""
         bound, spec = self.bound, self.spec
         bound.pending = True
         if spec.function:
@@ -161,8 +165,8 @@ class Breakpoint:
         return self.places.get(signature(frame.f_code)) == line
 
     def judge(self, loaded: Iterable[codes.Code]) -> None:
-        """Refuses a condition with a name that can mean nothing in any of its
-        places: it would fail at each hit."""
+        """Refuses a condition that uses a name that is not defined at any
+        location of the breakpoint: the condition would fail at each hit."""
         if self._condition is None or not self.codes:
             return
         name = None
@@ -177,9 +181,10 @@ class Breakpoint:
         bound.message = "condition failed: name '%s' is not defined" % name
 
     def reach(self, frame: FrameType, lock: Any) -> Tuple[bool, List[str]]:
-        """The frame is at it: whether it stops, and what it says. The lock is
-        for the counts alone: a condition may wait for another thread, which
-        comes here, too."""
+        """Called when a frame reaches the breakpoint. Returns whether the
+        thread stops, and the messages to log. The lock protects only the
+        counts: a condition may wait for another thread that reaches the
+        breakpoint, too."""
         said: List[str] = []
         if self._condition is not None:
             try:
@@ -202,7 +207,7 @@ class Breakpoint:
         return False, said
 
     def _counts(self) -> bool:
-        """One more hit, if it is one."""
+        """Counts a hit. Returns False if it is ignored."""
         if self.is_spent:
             return False
         if self._ignore_left > 0:
@@ -221,7 +226,8 @@ class Breakpoint:
         return True
 
     def left_out(self, all: bool = False) -> List[str]:
-        """What the second that is over has left out."""
+        """Returns a message on how many log messages were dropped in the last
+        second, if that second is over or `all` is set."""
         now = time.monotonic()
         if now - self._second < 1 and not all:
             return []

@@ -1,9 +1,9 @@
-"""Data breakpoints: a variable that gets another value, a tensor whose memory
-is written.
+"""Data breakpoints: report when a variable refers to another value, or a
+tensor's memory is written.
 
-They are looked at before each line of the code of the frame that they belong
-to, and at its end: what changed in between was changed by the line before, or
-by what that called. They end with their frame.
+A variable belongs to a frame. It is compared before each line of the frame's
+code and at the frame's end: a difference was caused by the line before, or by
+a function that this line called. A data breakpoint ends with its frame.
 """
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _TENSORS = ("torch.Tensor", "torch.nn.parameter.Parameter")
 
 
 def stamp(value: Any) -> Any:
-    """What else than the object itself says that a tensor has changed: the
-    number of writes to it, and where it is. None: it is none."""
+    """Returns what shows that a tensor was changed in place: its version
+    counter and its memory address. None: value is no tensor."""
     if class_name(type(value)) not in _TENSORS:
         return None
     found = []
@@ -39,7 +39,8 @@ def stamp(value: Any) -> Any:
             got = getattr(value, name)
             found.append(got() if name == "data_ptr" else got)
         except Exception:
-            # One made for inference counts nothing; a fake one is nowhere.
+            # Inference tensors have no version counter; fake tensors have no
+            # memory.
             found.append(None)
     return tuple(found)
 
@@ -57,7 +58,7 @@ def _is_same(old: Any, new: Any) -> bool:
 
 
 class Change:
-    """One. `gone` is told once, when the frame ends."""
+    """A data breakpoint."""
 
     def __init__(self, id: int, path: Path, frame: FrameType,
                  condition: Optional[str] = None, ignore: int = 0) -> None:
@@ -73,12 +74,13 @@ class Change:
         self._stamp = stamp(self._value)
 
     def look(self, frame: FrameType) -> Optional[str]:
-        """What has changed since the last time."""
+        """Compares with the last value. Returns a sentence on the difference,
+        or None."""
         old, before = self._value, self._stamp
         try:
             new = read(self.path, frame)
         except EngineError as error:
-            # It has become something that hides what it has.
+            # The variable now refers to an object that computes the attribute.
             self.message = str(error)
             return None
         now = stamp(new)
@@ -95,7 +97,8 @@ class Change:
             "%s before)" % (self.path.text, describe(new), now[0], before[0])
 
     def stops(self, frame: FrameType, said: List[str]) -> bool:
-        """A condition that fails says so once, and does not stop."""
+        """Returns whether the thread stops for a change. A condition that
+        raises an exception is reported once in `said` and does not stop."""
         if self._condition is not None:
             try:
                 if not self._condition.value(frame):
@@ -115,7 +118,8 @@ class Change:
 
 
 def _ends(frame: FrameType, event: str) -> bool:
-    """Not where a generator, or a coroutine, waits."""
+    """True if the event ends the frame; False if a generator or coroutine is
+    only suspended."""
     if event == "unwind" or not frame.f_code.co_flags & _GENERATOR:
         return True
     at = frame.f_lasti
@@ -124,7 +128,8 @@ def _ends(frame: FrameType, event: str) -> bool:
 
 
 class Changes:
-    """Those of all owners. `gone` hears of those whose frame has ended."""
+    """The data breakpoints of all owners. `gone` is called for each one whose
+    frame has ended."""
 
     def __init__(self, engine: Engine,
                  gone: Callable[[str, Change, str], None]) -> None:
@@ -132,11 +137,13 @@ class Changes:
         self._gone = gone
         self._lock = threading.RLock()
         self._owners: Dict[str, List[Change]] = {}
-        self._watchers: Dict[int, Any] = {}  # by id of the code
-        self._frames: Dict[int, List[Change]] = {}  # by id; never changed
+        # (code, watcher) by id() of the code
+        self._watchers: Dict[int, Any] = {}
+        # by id() of the frame; replaced, never modified
+        self._frames: Dict[int, List[Change]] = {}
 
     def set(self, owner: str, changes: List[Change]) -> None:
-        """These are all of that owner from now on."""
+        """Replaces all data breakpoints of that owner."""
         with self._lock:
             for change in self._owners.pop(owner, []):
                 if change not in changes:
@@ -151,7 +158,7 @@ class Changes:
                     for change in own]
 
     def _settle(self) -> None:
-        """Those codes are looked at, and no others."""
+        """Watches exactly the code objects of the current data breakpoints."""
         frames: Dict[int, List[Change]] = {}
         for change in self.all():
             if change.frame is not None:
@@ -169,7 +176,8 @@ class Changes:
                 self._engine.watch_code(code, watcher)
 
     def of(self, frame: FrameType) -> List[Change]:
-        # They keep their frame, so that no other has its number.
+        # A Change refers to its frame, so no other frame can have the same
+        # id().
         return self._frames.get(id(frame), [])
 
     def drop(self, frame: FrameType, name: str) -> None:
@@ -199,7 +207,7 @@ class Changes:
 
 def _look(changes: Changes, frame: FrameType, event: str
           ) -> Optional[Reached]:
-    """In the thread. The engine calls it."""
+    """The engine calls this in the thread that executes the frame."""
     there = changes.of(frame)
     if not there:
         return None

@@ -1,4 +1,4 @@
-"""The code objects that are loaded: by file, and by a function's name."""
+"""Finds loaded code objects by file, and by function name."""
 from __future__ import annotations
 
 import dis
@@ -11,7 +11,7 @@ from .. import inspection, objects
 
 Code = types.CodeType
 LIBRARIES = ("/site-packages/", "/dist-packages/", "/lib/python")
-# Between a name and the function that decorators have wrapped.
+# Maximum number of decorators around a function.
 DEPTH_MAXIMUM = 20
 
 
@@ -31,7 +31,8 @@ def _parts(path: str) -> List[str]:
 
 
 def matches(path: str, filename: str) -> bool:
-    """Both may be absolute, or the end of a path in whole components."""
+    """True if path and filename name the same file; a relative one may be the
+    end of the other, in whole components."""
     if not filename.endswith(path.rpartition("/")[2]):
         return False
     mine, its = _parts(path), _parts(filename)
@@ -50,7 +51,7 @@ def is_library(filename: str) -> bool:
 
 
 def nested(code: Code) -> Iterator[Code]:
-    """It, and all within it."""
+    """Yields code and all code objects nested in it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, Code):
@@ -58,17 +59,18 @@ def nested(code: Code) -> Iterator[Code]:
 
 
 def event_lines(code: Code) -> List[int]:
-    """The lines that have a line event, in the order of the bytecode."""
+    """Returns the lines that have a line event, in the order of the bytecode.
+    """
     if sys.version_info < (3, 10):
         return [line for _, line in dis.findlinestarts(code)]
     start = -1
     if sys.version_info >= (3, 11):
         resume = dis.opmap["RESUME"]
         raw = code.co_code
-        # What comes before it, and itself, belongs to the call.
+        # Instructions up to RESUME belong to the call and have no line event.
         start = next((at for at in range(0, len(raw), 2)
                       if raw[at] == resume), -1)
-    elif code.co_flags & 0x2a0:     # of generators and coroutines
+    elif code.co_flags & 0x2a0:  # generators and coroutines
         start = 0 if code.co_code[0] == dis.opmap.get("GEN_START") else -1
     lines = [line for _, end, line in code.co_lines()
              if line is not None and end > start + 2 * (start >= 0)]
@@ -76,7 +78,7 @@ def event_lines(code: Code) -> List[int]:
 
 
 def frames() -> List[types.FrameType]:
-    """Of all threads of the program."""
+    """Returns the frames of all threads of the program."""
     found = []
     for frame in inspection.thread_frames().values():
         step: Optional[types.FrameType] = frame
@@ -92,8 +94,8 @@ _CODE_OF = {types.FunctionType: "__code__", types.GeneratorType: "gi_code",
 
 
 def loaded() -> List[Code]:
-    """All code that functions, generators and running frames have, each
-    once."""
+    """Returns the code objects of all functions, generators and running
+    frames, each once."""
     found: Dict[int, Code] = {}
     for thing in objects.instances(_CODE_OF):
         code = getattr(thing, _CODE_OF[type(thing)])
@@ -106,7 +108,8 @@ def loaded() -> List[Code]:
 
 
 def _frozen() -> Iterator[Code]:
-    """gc.freeze() hides what there was before it."""
+    """Yields code of functions that gc.freeze() has hidden from
+    gc.get_objects(): those in module and class namespaces."""
     if not gc.get_freeze_count():
         return
     for module in list(sys.modules.values()):
@@ -125,7 +128,8 @@ def _codes_of_thing(thing: Any) -> Iterator[Code]:
 
 
 def of_filenames(loaded: Iterable[Code], filenames: Set[str]) -> List[Code]:
-    """Those of these files, with what is nested in them, each once."""
+    """Returns the code objects of these files, including nested ones, each
+    once."""
     found: Dict[int, Code] = {}
     for code in loaded:
         if code.co_filename in filenames:
@@ -139,7 +143,8 @@ def qualname(code: Code) -> str:
 
 
 def unwrapped(thing: Any) -> Iterator[Any]:
-    """What a name stands for, then what that wraps; nothing is run."""
+    """Yields the object, then each object that it wraps (as a decorator,
+    method or property), without running code."""
     for _ in range(DEPTH_MAXIMUM):
         yield thing
         kind = type(thing)
@@ -166,7 +171,8 @@ def _instance_names(thing: Any) -> Any:
 
 
 def _attribute(thing: Any, name: str) -> Tuple[bool, Any]:
-    """As getattr(), but nothing is run."""
+    """Returns (whether it exists, value) of an attribute, like getattr(),
+    without running code."""
     if isinstance(thing, types.ModuleType):
         names = vars(thing)
         return name in names, names.get(name)
@@ -196,8 +202,8 @@ def _resolve(names: Dict[str, Any], path: str) -> List[Code]:
 
 
 def _codes_named(thing: Any, name: str) -> List[Code]:
-    """Of all that it is, wraps or closes over, that which is called so;
-    else its own."""
+    """Returns the code objects with this name among the functions that thing
+    is, wraps or closes over; if there is none, thing's own."""
     if isinstance(thing, type):
         name = "__init__"
         has, thing = _attribute(thing, name)
@@ -219,7 +225,8 @@ def _codes_named(thing: Any, name: str) -> List[Code]:
 
 
 def _of_module(name: str) -> List[Code]:
-    """"package.module.f", "module.C.f"; the module's name or its end."""
+    """Finds "package.module.f" or "module.C.f"; `module` may be the end of a
+    module's name."""
     parts = name.split(".")
     for count in range(len(parts) - 1, 0, -1):
         prefix, rest = ".".join(parts[:count]), ".".join(parts[count:])
@@ -232,8 +239,8 @@ def _of_module(name: str) -> List[Code]:
 
 
 def of_function(name: str, loaded: Iterable[Code]) -> List[Code]:
-    """Code of functions called so, looked for where Python would find it
-    first, then wider."""
+    """Returns the code of functions with this name. Searches the namespaces in
+    which Python would find it, then modules, then all loaded code."""
     main = sys.modules.get("__main__")
     spaces = [vars(main)] if main else []
     spaces += [frame.f_globals for frame in frames()]
@@ -259,7 +266,7 @@ def of_function(name: str, loaded: Iterable[Code]) -> List[Code]:
 
 
 def is_called(code: Code, name: str) -> bool:
-    """By what the code itself knows of its name."""
+    """True if the code object's own name matches."""
     if code.co_name != name.rpartition(".")[2]:
         return False
     own = qualname(code).replace(".<locals>", "")

@@ -1,9 +1,10 @@
-"""Operations of torch.distributed that wait, and how long they still will.
+"""Operations of torch.distributed in progress, and the time until they time
+out.
 
-Who waits with a limit in glibc, waits in futex(2), and the kernel has the
-address of its deadline: /proc/self/task/TID/syscall. That is how the C++ of
-gloo waits, in a thread of its own or, for send and recv, in the caller's.
-Nothing is called for it in torch, and nothing is touched.
+glibc implements waits with a timeout by futex(2) with an absolute deadline,
+and /proc/self/task/TID/syscall shows the address of the deadline. gloo's C++
+code waits that way, in a thread of its own or, for send and recv, in the
+calling thread. No function of torch is called.
 """
 from __future__ import annotations
 
@@ -20,11 +21,11 @@ _FUTEX = {"x86_64": 202, "aarch64": 98}.get(platform.machine(), -1)
 _WAIT_BITSET = 9
 _CLOCK_REALTIME = 256
 _COMMAND = 127
-# How torch names the threads that carry out operations.
+# Names (/proc/self/task/TID/comm) of torch's threads that run collectives.
 _WORKERS = ("pt_gloo_runloop",)
 _MODULE = "torch.distributed.distributed_c10d"
 _FRAMES_MAXIMUM = 64
-# No program has set a limit that is further away.
+# A later deadline is not one that a program has set.
 _YEARS = 10 * 365 * 86400.0
 
 
@@ -37,7 +38,8 @@ def _read(path: str) -> str:
 
 
 def _deadline(address: int, memory: int) -> Optional[float]:
-    """Through a file: the thread may have gone meanwhile, and its stack."""
+    """Reads a struct timespec. `memory` is /proc/self/mem: pread() fails
+    instead of crashing if the thread has ended and its stack was unmapped."""
     try:
         data = os.pread(memory, 16, address)
     except (OSError, OverflowError):
@@ -49,7 +51,8 @@ def _deadline(address: int, memory: int) -> Optional[float]:
 
 
 def _left(tid: int, memory: int) -> Optional[float]:
-    """How long this thread still waits; None: it does not, or for ever."""
+    """Returns the seconds until the futex wait of thread tid times out; None:
+    tid is in no futex wait, or waits without a timeout."""
     words = _read("/proc/self/task/%d/syscall" % tid).split()
     if len(words) < 5 or words[0] != str(_FUTEX):
         return None
@@ -64,8 +67,8 @@ def _left(tid: int, memory: int) -> Optional[float]:
 
 
 def _operation(frame: Any) -> Optional[str]:
-    """The name of the outermost function of torch.distributed that was called
-    by something else; None: none was."""
+    """Returns the name of the outermost torch.distributed function that other
+    code called; None: the stack has none."""
     found = None
     for _ in range(_FRAMES_MAXIMUM):
         if frame is None:
@@ -80,7 +83,8 @@ def _operation(frame: Any) -> Optional[str]:
 
 
 def _python_threads() -> Dict[int, str]:
-    """Those that are in an operation, by the system's number."""
+    """Returns the threads that are in a torch.distributed function; keys are
+    system thread ids."""
     numbers = {thread.ident: getattr(thread, "native_id", None)
                for thread in inspection.known_threads()}
     found = {}
@@ -93,8 +97,9 @@ def _python_threads() -> Dict[int, str]:
 
 
 def under_way() -> List[Dict[str, Any]]:
-    """What waits: {"tid", "operation", "left"}. `operation` is null of a
-    thread of torch's own, `left` of one whose limit cannot be seen."""
+    """Returns the waiting operations: {"tid", "operation", "left"}.
+    `operation` is None for a thread of torch's own; `left` is in seconds, None
+    if unknown."""
     if _MODULE not in sys.modules:
         return []
     callers = _python_threads()
@@ -111,7 +116,7 @@ def under_way() -> List[Dict[str, Any]]:
                 continue
             left = _left(tid, memory)
             if left is not None and left < 2 * sys.getswitchinterval():
-                # It waits for its turn to run Python.
+                # The thread is waiting for the GIL.
                 left = None
             if tid in callers or left is not None:
                 told.append({"tid": tid, "operation": callers.get(tid),

@@ -1,9 +1,9 @@
-"""The debugger of this process: which threads stand, and why.
+"""The debugger of this process: which threads are stopped, and why.
 
-One of two ways to see what the program does (arming.py chooses): from Python
-3.12 on sys.monitoring, below a trace function. While a thread steps it has a
-trace function of its own (stepping.py). The thread that reaches what it is to
-stop at, stands inside of that callback, so nothing it evaluates there stops.
+Armer has two implementations (arming.py chooses): sys.monitoring since Python
+3.12, a trace function before. A thread that steps has its own trace function
+in addition (stepping.py). A stopped thread waits inside of the callback in
+which it was stopped; so code that it evaluates there does not stop again.
 """
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ NO_STEPS = "it stands where no line follows: it can only continue"
 
 
 class Engine(Reaching):
-    """on_event is called, in any thread, with the name and body of what
-    happens; it must not block and must not raise:
+    """on_event(name, body) is called for each event, in any thread; it must
+    not block and must not raise. The events and their bodies:
 
-    stopped: {"stop": Stop}; continued: {"stop": Stop};
-    breakpoint: {"bound": Bound, "owner": str}, when what is known of it
-    changed by itself; removed: the same, a temporary one that has stopped;
-    held: {"thread_id"}, with threads "all";
-    output: {"text", "bound", "owner", "path", "line", "thread_id"}, of a log
+    stopped: {"stop": Stop};
+    continued: {"stop": Stop};
+    breakpoint: {"bound": Bound, "owner": str}, its state has changed;
+    removed: the same, a temporary breakpoint was hit;
+    held: {"thread_id"}, the thread waits for a stopped one (threads "all");
+    output: {"text", "bound", "owner", "path", "line", "thread_id"}, a log
     message.
     """
 
@@ -41,7 +42,7 @@ class Engine(Reaching):
         _register(self)
 
     def stops(self) -> List[Stop]:
-        """The threads that stand, the first first."""
+        """Returns the stopped threads, in the order in which they stopped."""
         with self._lock:
             return list(self._stops)
 
@@ -53,8 +54,8 @@ class Engine(Reaching):
 
     def set_breakpoints(self, owner: str,
                         breakpoints: List[Spec]) -> List[Bound]:
-        """These are all of that owner (a session's id) from now on; those
-        that are as before keep their counts."""
+        """Replaces all breakpoints of that owner (a session's id); unchanged
+        ones keep their counts."""
         with self._lock:
             self._check_open()
             before = {each.bound.id for each in self.table.all()}
@@ -70,21 +71,21 @@ class Engine(Reaching):
             return [each.bound for each in own]
 
     def _check_open(self) -> None:
-        """Nothing is armed after close(), by a request that began before:
-        armer.end() is not called again, and the child of a fork does not
-        forget a closed engine. Called with the lock."""
+        """Raises EngineError after close(): a request that began before must
+        not arm anything, because armer.end() is not called again, and a forked
+        child does not clean up a closed engine. Called with the lock held."""
         if self.is_closed:
             raise EngineError(HAS_ENDED)
 
     def breakpoints(self) -> Dict[str, List[Bound]]:
-        """Of each owner."""
+        """Returns all breakpoints; keys are owners."""
         with self._lock:
             return self.table.bounds()
 
     def set_exceptions(self, owner: str,
                        filters: Optional[ExceptionFilter]) -> None:
-        """Of that owner; None: none stop. `uncaught` is for park()'s
-        callers: the engine stops at what is raised alone."""
+        """Sets the exception filters of that owner; None: no exception stops.
+        The engine only handles `raised`; for `uncaught`, see park()."""
         with self._lock:
             self.filters.pop(owner, None)
             if filters is not None:
@@ -96,8 +97,9 @@ class Engine(Reaching):
         return any(each.raised for each in self.filters.values())
 
     def watch_code(self, code: codes.Code, watcher: Watcher) -> None:
-        """It is called in the thread before each line of this code object,
-        and at the end of each frame of it. It must not raise."""
+        """Calls watcher(frame, event) before each line of the code object and
+        at the end of each of its frames, in the thread. watcher must not
+        raise."""
         with self._lock:
             if self.is_closed:
                 return
@@ -114,8 +116,8 @@ class Engine(Reaching):
             self._arm()
 
     def pause(self, thread_id: Optional[int] = None, owner: str = "") -> None:
-        """The thread stops at its next line; None: all. EngineError: there
-        is none, or it cannot be stopped."""
+        """Stops the thread at its next line; None: all threads. Raises
+        EngineError if there is no such thread, or it cannot be stopped."""
         with self._lock:
             self._check_open()
             idents = self._idents(thread_id)
@@ -128,9 +130,9 @@ class Engine(Reaching):
                 raise
 
     def withdraw_pause(self, thread_id: Optional[int] = None) -> bool:
-        """Cancels requested pauses of a thread (None: of all threads) that
-        has not stopped yet, whichever client requested them. False: there
-        were none."""
+        """Cancels requested pauses of a thread (None: of all threads) that has
+        not stopped yet, whichever client requested them. Returns False if
+        there were none."""
         with self._lock:
             states = [state for state in list(self._states.values())
                       if state.paused_by and state.stop is None and
@@ -144,8 +146,8 @@ class Engine(Reaching):
             return bool(states)
 
     def set_threads(self, mode: str) -> None:
-        """What the others do while one stands: "one", they run on, or
-        "all", they are held."""
+        """Sets what the other threads do while a thread is stopped: "one",
+        they keep running; "all", they stop, too."""
         if mode not in ("one", "all"):
             raise EngineError("%s is none of one, all" % ascii(mode))
         with self._lock:
@@ -156,8 +158,8 @@ class Engine(Reaching):
     def park(self, reason: str, frames: Frames,
              exception: Optional[BaseException] = None,
              lease: Optional[float] = None, description: str = "") -> None:
-        """The calling thread stands here, with the GIL free, until it is let
-        go or the lease (seconds) is over."""
+        """Stops the calling thread, with the GIL released, until it is resumed
+        or the lease (in seconds) ends."""
         at = "exception" if exception is not None else None
         try:
             self._wait(self.state(), reason, frames, exception=exception,
@@ -169,11 +171,12 @@ class Engine(Reaching):
         raise error
 
     def ignore_thread(self, ident: Optional[int] = None) -> None:
-        """A thread of ours (None: this one) that never stops."""
+        """Registers an agent thread (None: the calling one), which never
+        stops."""
         self._never.add(_thread.get_ident() if ident is None else ident)
 
     def leave(self, owner: str) -> None:
-        """What it wanted is no more."""
+        """Removes the owner's breakpoints, filters and pauses."""
         with self._lock:
             self.filters.pop(owner, None)
             self.table.set(owner, [])
@@ -181,7 +184,7 @@ class Engine(Reaching):
             self._arm()
 
     def _take_back(self, owner: str) -> None:
-        """Pauses that have not come yet."""
+        """Cancels the owner's pauses of threads that have not stopped yet."""
         idents = []
         for state in list(self._states.values()):
             if owner in state.paused_by:
@@ -192,16 +195,17 @@ class Engine(Reaching):
             self.armer.let_run(idents)
 
     def end_steps(self) -> None:
-        """No session waits for a thread that still steps."""
+        """Ends the steps of all threads, because no session waits for them."""
         with self._lock:
-            # Also of one that was told to step, and does not yet.
+            # Changes the turn: a step that was requested and has not begun is
+            # dropped.
             self.turn[0] += 1
             self.armer.end_steps()
 
     def end_others(self, going: Stop) -> None:
-        """The process is to continue, not this thread alone: steps of other
-        threads are over, also where they have ended, and who stands at
-        breakpoints that were all cleared continues, too."""
+        """Called when the whole process continues, not only the thread of
+        `going`. Ends the steps of all threads, and resumes threads that
+        stopped after a step, or whose breakpoints have all been deleted."""
         self.end_steps()
         for stop in self.stops():
             is_cleared = stop.hits and stop.cleared.issuperset(stop.hits)
@@ -210,14 +214,16 @@ class Engine(Reaching):
                     stop.go()
 
     def close(self) -> None:
-        """All threads resume, and nothing of it remains in the program."""
-        # The last one first, and each whatever becomes of those before it.
+        """Resumes all threads and removes all tracing from the program."""
+        # ExitStack runs the callbacks in reverse order, each one even if an
+        # earlier one raised.
         with contextlib.ExitStack() as parts:
             parts.callback(self._forget_threads)
             parts.callback(self._all_go)
             parts.enter_context(self._lock)
             self.is_closed = True
-            # Also of steps that were told, and have not begun.
+            # Changes the turn: a step that was requested and has not begun is
+            # dropped.
             self.turn[0] += 1
             self.table = Table()
             self.filters = {}
@@ -229,8 +235,8 @@ class Engine(Reaching):
             parts.callback(self.armer.end_steps)
 
     def _forget_threads(self) -> None:
-        """But for those that have not gone on yet: what they stepped through
-        is the program's."""
+        """Drops the thread states, which refer to frames of the program; keeps
+        those of threads that are still leaving a stop."""
         self._states = {ident: state for ident, state in
                         list(self._states.items()) if state.stop is not None}
 
@@ -240,7 +246,8 @@ class Engine(Reaching):
                 stop.go()
 
     def forget(self) -> None:
-        """In the child of a fork, which has none of it."""
+        """In a forked child: resets the engine, which has only the calling
+        thread."""
         self._lock = threading.RLock()
         self.is_closed = True
         self.on_event = lambda name, body: None
@@ -260,22 +267,24 @@ class Engine(Reaching):
 
 _engine: Optional[Engine] = None
 _seat = threading.Lock()
-# Those that are held while a thread forks.
+# Engines whose lock is held during a fork; keys are idents of the threads that
+# fork.
 _forking: Dict[int, Engine] = {}
 
 
 def get() -> Engine:
-    """The one of this process, made when there is none."""
+    """Returns the engine of this process; makes one if there is none."""
     engine = _engine
     if engine is None or engine.is_closed:
         return Engine()
-    # An agent that left has taken its hooks of forks away.
+    # Removing an agent removes the fork hooks, so register them again.
     _register(engine)
     return engine
 
 
 def peek() -> Optional[Engine]:
-    """The same; None: no session has debugged yet."""
+    """Returns the engine of this process, or None if no session has debugged
+    yet."""
     return _engine
 
 
@@ -283,15 +292,15 @@ def _register(engine: Engine) -> None:
     global _engine
     with _seat:
         _engine = engine
-        # An agent that leaves takes it back.
+        # forks.clear() removes these hooks when the agent ends.
         forks.add(_begin_fork, _end_fork, _forget)
 
 
 def _begin_fork() -> None:
-    """Before a fork: waits until no other thread is inside the engine, as in
-    the child that thread would hold the engine's locks for ever. After
-    FORK_SECONDS the thread forks all the same; what it calls until the child
-    has dropped the engine, other hooks of the fork, is traced but ignored."""
+    """Before a fork: waits until no other thread uses the engine, whose locks
+    would be held forever in the child. After FORK_SECONDS the thread forks
+    anyway; until the child has reset the engine, events of other fork hooks
+    are ignored."""
     inspection.begin_business()
     engine = _engine
     if engine is not None and engine._lock.acquire(timeout=FORK_SECONDS):
@@ -311,7 +320,8 @@ def _forget() -> None:
     had_lock = _forking.pop(_thread.get_ident(), None)
     _forking.clear()
     engine, _engine = _engine, None
-    # One that is closed has left all threads once its lock is free.
+    # If this thread held the lock of a closed engine, close() has finished,
+    # and no thread uses the engine.
     if engine is not None and not (engine.is_closed and engine is had_lock):
         engine.forget()
     inspection.end_business()

@@ -1,4 +1,4 @@
-"""Conditions and texts to log, evaluated in a frame."""
+"""Conditions and log messages, evaluated in a frame."""
 from __future__ import annotations
 
 import dis
@@ -28,19 +28,21 @@ class Expression:
                               for constant in self._code.co_consts)
 
     def names(self) -> List[str]:
-        """What it looks up in its frame, not what it binds itself."""
+        """Returns the names that the expression looks up in its frame, without
+        those that it binds itself."""
         return _names_of(self._code)
 
     def value(self, frame: FrameType) -> Any:
         names = frame.f_locals
         if self._is_nested and names is not frame.f_globals:
-            # A comprehension within it does not see the locals.
+            # A comprehension in an evaluated expression looks names up in
+            # globals only, so add the locals to them.
             return eval(self._code, dict(frame.f_globals, **names))
         return eval(self._code, frame.f_globals, names)
 
 
 def _reason(error: BaseException, text: str) -> str:
-    """Of a compilation that failed, with the column in the text."""
+    """Returns the reason why compile() failed, with the column in text."""
     if isinstance(error, SyntaxError) and error.msg:
         before = len(text) - len(text.lstrip())
         return "%s (at %s)" % (error.msg, "column %d" % (
@@ -49,15 +51,16 @@ def _reason(error: BaseException, text: str) -> str:
 
 
 class Condition(Expression):
-    """Of a breakpoint or a watch. A failure is reported once."""
+    """The condition of a breakpoint or data breakpoint. A failure is reported
+    once."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, "condition")
         self._has_failed = False
 
     def fail(self, error: str, said: List[str]) -> Optional[str]:
-        """Appends the report to `said`. The message of its breakpoint or watch
-        from now on; None: it has failed before."""
+        """Appends the report of a failure to `said`. Returns the new message
+        of the breakpoint; None: a failure was reported before."""
         if self._has_failed:
             return None
         self._has_failed = True
@@ -80,8 +83,9 @@ def _names_of(code: types.CodeType) -> List[str]:
 
 
 class LogText:
-    """{expression}, {expression:.3f}, {expression!r}, {expression=} as in an
-    f-string; {{ and }} are braces."""
+    """The message of a log point: {expression}, {expression:.3f},
+    {expression!r} and {expression=} as in an f-string; {{ and }} are braces.
+    """
 
     def __init__(self, text: str) -> None:
         self._pieces: List[Tuple[str, Any, str, str]] = []
@@ -120,7 +124,8 @@ def _say(value: Any, conversion: str, form: str) -> str:
 
 
 def _split(text: str) -> List[Tuple[str, Any]]:
-    """Texts, each with what stands in the braces behind it, None: none."""
+    """Splits a log message into pairs (text, content of the braces after it);
+    the content is None after the last text. Raises EngineError."""
     found: List[Tuple[str, Any]] = []
     before, at = "", 0
     while at < len(text):
@@ -144,8 +149,8 @@ def _split(text: str) -> List[Tuple[str, Any]]:
 
 
 def _find(text: str, at: int, signs: str) -> int:
-    """The first of these signs from there on, outside of strings and
-    brackets; -1: none."""
+    """Returns the index of the first of these signs from `at` on, outside of
+    strings and brackets; -1: not found."""
     depth = 0
     while at < len(text):
         sign = text[at]
@@ -165,8 +170,8 @@ def _find(text: str, at: int, signs: str) -> int:
 
 
 def _parts(inner: str) -> Tuple[str, str, str, str]:
-    """What stands before the value ("x = " of {x = }), expression, conversion,
-    format."""
+    """Splits the content of braces into the text before the value ("x = " for
+    {x = }), expression, conversion, format. Raises EngineError."""
     body, conversion, form = inner, "", ""
     colon = _find(inner, 0, ":")
     if colon >= 0:

@@ -1,8 +1,9 @@
-"""Python 3.12 and later: sys.monitoring, on the code objects that need it.
+"""Events on Python 3.12 and newer: sys.monitoring (PEP 669), enabled only for
+the code objects that need it.
 
-A place that is of no interest is told so once, and costs nothing from then
-on. Threads that step have a trace function besides (stepping.py), which is
-the one that counts for them.
+A callback returns DISABLE for a location that is of no interest, which then
+costs nothing. A thread that steps has a trace function in addition
+(stepping.py), which handles its events.
 """
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from .arming import Armer, clear_frames
 from .reaching import guarded
 from .specs import EngineError
 
-# Not those of pdb, coverage, profilers and optimizers.
+# Tool ids of sys.monitoring to try, in this order: 3 and 4 are reserved for no
+# kind of tool, 5 is for optimizers, 2 for profilers (PEP 669).
 TOOLS = (3, 4, 5, 2)
 
 
@@ -25,16 +27,18 @@ class Monitoring(Armer):
         super().__init__(engine)
         self._monitoring: Any = sys.monitoring  # type: ignore
         self._tool: Optional[int] = None
-        # Code objects with local events, and the lines that made them so.
+        # Code objects with local events: (code, lines of interest, event
+        # mask).
         self._armed: Dict[int, Any] = {}
         self._global = 0
-        # Threads that are to come, and the code that they run; a number
-        # makes each time another one.
+        # Threads that must stop at their next line, and the code on their
+        # stacks. The number makes update() enable disabled events again at
+        # each seize().
         self._seized: Dict[int, List[codes.Code]] = {}
         self._seizing: Set[int] = set()
         self._count = 0
 
-    # Arming.
+    # Enabling and disabling events.
 
     def _begin(self) -> int:
         if self._tool is not None:
@@ -91,7 +95,8 @@ class Monitoring(Armer):
             self._set_local(tool, self._armed.pop(key)[0], 0)
         for key, (code, lines, mask) in wanted.items():
             if self._armed.get(key) != (code, lines, mask):
-                # What was told to be of no interest is looked at anew.
+                # Setting the events to 0 first also enables disabled locations
+                # again.
                 self._set_local(tool, code, 0)
                 self._set_local(tool, code, mask)
                 self._armed[key] = (code, lines, mask)
@@ -109,8 +114,9 @@ class Monitoring(Armer):
             self._monitoring.set_events(tool, mask)
 
     def seize(self, idents: List[int]) -> None:
-        """On all that is on their stacks: one of it runs next, or returns
-        to another."""
+        """Enables line events for all code on the threads' stacks: the next
+        line of a thread is in its newest frame, or in a frame to which that
+        returns."""
         frames = inspection.thread_frames()
         self._count += 1
         for ident in idents:
@@ -127,7 +133,8 @@ class Monitoring(Armer):
         self.update()
 
     def look_again(self) -> None:
-        """Code that was told to be of no interest may be by now."""
+        """Enables all locations again for which a callback returned DISABLE.
+        """
         if self._tool is not None:
             self._monitoring.restart_events()
 
@@ -143,7 +150,7 @@ class Monitoring(Armer):
             monitoring.set_local_events(tool, code, 0)
         self._armed.clear()
         for state in list(self.engine._states.values()):
-            state.stepped_on = None     # no event follows
+            state.stepped_on = None  # no further event follows
         for event in (1 << at for at in range(20)):
             try:
                 monitoring.register_callback(tool, event, None)
@@ -153,21 +160,22 @@ class Monitoring(Armer):
         if self.engine.has_stepped or snapshots.ARE_COPIES:
             clear_frames(self.engine)
 
-    # What comes.
+    # Callbacks.
 
     def _started(self, code: codes.Code, offset: int) -> Any:
-        # A thread that forks may have to do without the engine's lock.
+        # A thread in os.fork() may have failed to get the engine's lock.
         if inspection.is_busy():
             return None
         table = self.engine.table
         if code.co_name in table.names or table.of_file(code.co_filename):
             guarded(self.engine.appeared, code)
-        # From 3.13 on, where a body is on the line of its `def`, that line
-        # has no LINE event any more once PY_START is disabled there.
+        # Since 3.13, a function whose body is on the line of its `def` has no
+        # LINE event on that line after PY_START was disabled there.
         return None if self._is_at_start(code) else self._monitoring.DISABLE
 
     def _is_at_start(self, code: codes.Code) -> bool:
-        """A breakpoint is on the line of its `def` or `lambda`."""
+        """True if a breakpoint is on the line of the code's `def` or `lambda`.
+        """
         lines = self.engine.table.files.get(code.co_filename, ())
         return code.co_firstlineno in lines
 
@@ -183,7 +191,8 @@ class Monitoring(Armer):
         return self._reach(frame)
 
     def _jump(self, code: codes.Code, offset: int, target: int) -> Any:
-        """A loop of one line begins anew, which is no LINE."""
+        """A backward jump within one line: a new iteration of a loop, for
+        which there is no LINE event."""
         if target > offset:
             return self._monitoring.DISABLE
         line = _line_at(code, offset)
@@ -194,7 +203,7 @@ class Monitoring(Armer):
     def _reach(self, frame: FrameType) -> None:
         state = self.engine.state()
         if state.stop is not None:
-            return      # what is evaluated where it stands
+            return  # the stopped thread evaluates code
         stepped_on, state.stepped_on = state.stepped_on, None
         if state.ident in self._seized:
             guarded(self._come, state)
@@ -202,13 +211,14 @@ class Monitoring(Armer):
             guarded(self.engine.at_line, frame)
 
     def _come(self, state: Any) -> None:
-        """Those that were to come are there."""
+        """A seized thread has arrived."""
         with self.engine._lock:
             self._seized.pop(state.ident, None)
             self.update()
 
     def stepped_on(self, state: Any, frame: FrameType) -> None:
-        """The line's own event follows, where it has one."""
+        """If the line has a LINE event of its own, that event follows; it must
+        not stop the thread a second time."""
         lines = self.engine.table.files.get(frame.f_code.co_filename)
         if id(frame.f_code) in self.engine.watchers or \
                 lines is not None and frame.f_lineno in lines:

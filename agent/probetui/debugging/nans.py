@@ -1,7 +1,10 @@
-"""What becomes NaN, or infinite: a variable that is looked at before each line
-of the function that has it, in every frame of that, and at its end. It stops
-once, at the line behind the one that made it. Of a module, an optimizer, a
-list or dict all tensors in it are looked at."""
+"""Data breakpoints that stop when a variable becomes NaN or infinite.
+
+The variable is checked before each line of its function, in every frame, and
+at the end of the frame. It stops once, at the line after the one that made the
+NaN. For a module, an optimizer, a list or a dict, all tensors in it are
+checked.
+"""
 from __future__ import annotations
 
 import _thread
@@ -27,15 +30,16 @@ from .reaching import Reached
 from .specs import EngineError
 from .stop import is_for_program
 
-# What says of itself that it has not changed is not looked at again; of all
-# others this share of the time is spent on it at most.
+# A tensor whose stamp has not changed is not checked again. Checks of other
+# values use at most this share of the time.
 _SHARE = 0.05
-_SHORT = 1e-3  # seconds; what takes no longer is looked at each time
-_FLOATS = "fd"  # array.array's
+_SHORT = 1e-3  # in seconds; a check that takes no longer is made each time
+_FLOATS = "fd"  # typecodes of array.array
 
 
 def _threads() -> List[FrameType]:
-    """The program's, the main one first."""
+    """Returns the newest frames of the program's threads, the main thread's
+    first."""
     main = threading.main_thread().ident
     return [frame for _ident, frame in sorted(
         inspection.thread_frames().items(),
@@ -54,9 +58,9 @@ def _has(frame: FrameType, name: str) -> bool:
 
 
 def find_code(path: Path) -> CodeType:
-    """Of the innermost function that runs and has that variable; else of the
-    innermost one that uses the global, or could. EngineError: there is
-    none."""
+    """Returns the code of the innermost running function that has the
+    variable; else of the innermost one that uses the global, or could use it.
+    Raises EngineError if there is none."""
     frames = [frame for each in _threads() for frame in _stack(each)]
     for frame in frames:
         if _has(frame, path.name):
@@ -74,17 +78,17 @@ def find_code(path: Path) -> CodeType:
 def _of_torch(value: Any) -> Optional[str]:
     torch = sys.modules["torch"]
     known = of_torch.find(value)
-    # What has no memory now (FSDP frees it) would end the process.
+    # A tensor without memory (FSDP frees it) would crash the process.
     if known.layout is None or "unread" in known.told or \
             known.layout.dtype.kind not in (dtypes.FLOAT, dtypes.COMPLEX):
         return None
-    # A shard of what lies on several ranks: its own part, as nobody else may
-    # be asked.
+    # If the tensor is distributed over ranks, check the local part only: other
+    # ranks must not be involved.
     local = of_torch.local_of(value)
     with of_torch.alone(), torch.no_grad():
         if known.told["device"].startswith("cuda") and \
                 torch.cuda.is_current_stream_capturing():
-            # To wait for it would be an error of the capture.
+            # Synchronization during a CUDA graph capture is an error.
             return None
         is_finite = torch.isfinite(local)
         if bool(is_finite.all()):
@@ -141,8 +145,8 @@ def _counted(nans: int, infinities: int, count: int) -> str:
 
 
 def describe(value: Any) -> Optional[str]:
-    """None: all of it is finite, or it is no number. No code of its class
-    runs."""
+    """Returns a description such as "3 NaN of 256"; None: all elements are
+    finite, or value is not numeric. No code of value's class runs."""
     kind = type(value)
     if kind is float or kind is complex:
         return None if cmath.isfinite(value) else repr(value)
@@ -150,7 +154,7 @@ def describe(value: Any) -> Optional[str]:
     if of_torch.is_tensor(kinds):
         return _of_torch(value)
     if loaded("numpy", "ndarray") in kinds:
-        # A view that is not of a class of the program's.
+        # A view as plain ndarray: no method of a subclass is called.
         numpy = sys.modules["numpy"]
         plain = numpy.ndarray.view(value, numpy.ndarray)
         mask = facts.mask_of(value)
@@ -158,7 +162,7 @@ def describe(value: Any) -> Optional[str]:
             return _of_numpy(plain)
         if mask.dtype != numpy.bool_ or mask.shape != plain.shape:
             raise ValueError("its mask is not one bool for each element")
-        # What is masked does not count.
+        # Masked elements do not count.
         return _of_numpy(plain[~mask])
     if of_pandas.is_series(value):
         found = of_pandas.opened(value)
@@ -174,21 +178,22 @@ def describe(value: Any) -> Optional[str]:
     return _of_array(value) if array.array in kinds else None
 
 
-# By id(): which tensor, for as long as it lives, and its stamp.
+# By id() of a tensor: a weak reference to it, and its stamp.
 _Stamps = Dict[int, Tuple["weakref.ref[Any]", Tuple[Any, ...]]]
 
 
 def _is_known(known: _Stamps, value: Any, now: Tuple[Any, ...]) -> bool:
-    """Another one may have the memory of one that was freed."""
+    """True if `value` itself, not another tensor with the same id(), was
+    checked with the stamp `now`."""
     of, before = known.get(id(value), (None, None))
     return of is not None and of() is value and before == now
 
 
 def find(value: Any, text: str, finite: _Stamps) -> Optional[str]:
-    """"loss is nan", "fc.weight of model is 3 NaN of 256"; None: all of it is
-    finite. `text`: what it is called. `finite`: the stamps of the tensors in
-    it that were finite the last time, which are not looked at again until
-    they have changed; those of this time are put there."""
+    """Returns "loss is nan" or "fc.weight of model is 3 NaN of 256"; None: all
+    elements are finite. `text` is the expression. `finite` has the stamps of
+    tensors in value that were finite at the last check, which are skipped if
+    unchanged; it is updated."""
     known = dict(finite)
     finite.clear()
     for each in parameters.find(value, text, False) or [
@@ -207,7 +212,7 @@ def find(value: Any, text: str, finite: _Stamps) -> Optional[str]:
 
 
 class Nan:
-    """One; as changes.Change to who sets it."""
+    """A NaN watch; same interface as changes.Change."""
 
     def __init__(self, id: int, path: Path, code: CodeType) -> None:
         self.id = id
@@ -215,10 +220,12 @@ class Nan:
         self.frame: Any = code
         self.hits = 0
         self.message: Optional[str] = None
-        # Who takes it is the one that stops, of threads that see it at once.
+        # If several threads find the NaN at once, only the one that acquires
+        # this lock stops.
         self._first = _thread.allocate_lock()
-        self._lines: Dict[int, int] = {}  # of frames, by id
-        self._whole: _Stamps = {}   # of the value itself, where it has one
+        self._lines: Dict[int, int] = {}  # last line, by id() of the frame
+        # stamp of the value itself, if it is a tensor
+        self._whole: _Stamps = {}
         self._finite: _Stamps = {}
         self._next = 0.0
 
@@ -265,7 +272,7 @@ class Nan:
 
 
 class Nans:
-    """Those of all owners."""
+    """The NaN watches of all owners."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -273,7 +280,7 @@ class Nans:
         self._owners: Dict[str, List[Tuple[Nan, Any]]] = {}
 
     def set(self, owner: str, nans: List[Nan]) -> None:
-        """These are all of that owner from now on."""
+        """Replaces all NaN watches of that owner."""
         with self._lock:
             before = self._owners.pop(owner, [])
             for nan, watcher in before:
@@ -297,6 +304,6 @@ class Nans:
 
 
 def _look(nan: Nan, frame: FrameType, event: str) -> Optional[Reached]:
-    """In the thread. The engine calls it."""
+    """The engine calls this in the thread that executes the frame."""
     said = nan.look(frame, event)
     return None if said is None else Reached(REASON, [nan.id], said)

@@ -1,5 +1,5 @@
-"""A variable, an attribute or an element, read as it is stored: no properties
-are run, no __getattr__ and no __getitem__ of the program's."""
+"""Reads a variable, attribute or element as it is stored: runs no property,
+__getattr__ or __getitem__ of the program."""
 from __future__ import annotations
 
 import ast
@@ -9,22 +9,24 @@ from typing import Any, List, NamedTuple, Tuple
 from .specs import EngineError
 
 STEPS_MAXIMUM = 16
-# Where modules of torch have what they show as attributes.
+# Dicts in which a torch module stores what it shows as attributes.
 _STORES = ("_parameters", "_buffers", "_modules")
 
 
-# There is no such variable now.
+# The variable, attribute or element does not exist now.
 MISSING: Any = object()
 
 
 class Path(NamedTuple):
     text: str
     name: str
-    steps: Tuple[Tuple[str, Any], ...]  # ("attribute", name), ("item", key)
+    # each is ("attribute", name) or ("item", key)
+    steps: Tuple[Tuple[str, Any], ...]
 
 
 def parse(text: str) -> Path:
-    """EngineError says what else it is."""
+    """Parses a variable such as self.x["key"]. Raises EngineError for other
+    expressions."""
     try:
         node: Any = ast.parse(text.strip(), "<variable>", "eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -48,7 +50,7 @@ def parse(text: str) -> Path:
 
 
 def _key(node: Any, text: str) -> Any:
-    # Up to Python 3.8 it is wrapped.
+    # Python 3.8: the index is wrapped in ast.Index.
     node = getattr(node, "value", node) \
         if type(node).__name__ == "Index" else node
     try:
@@ -62,7 +64,8 @@ def _key(node: Any, text: str) -> Any:
 
 
 def read(path: Path, frame: types.FrameType) -> Any:
-    """MISSING: there is none now. EngineError: it cannot be read so."""
+    """Returns the value, or MISSING. Raises EngineError if an attribute is
+    computed."""
     names = frame.f_locals
     if path.name in names:
         value = names[path.name]

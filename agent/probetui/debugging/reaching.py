@@ -1,4 +1,5 @@
-"""What the program's threads do when they come to the engine."""
+"""Handles the events of program threads: decides whether a thread stops, and
+makes it wait."""
 from __future__ import annotations
 
 import _thread
@@ -23,13 +24,14 @@ OWN_TRACE = "the program traces this thread itself (coverage, or a debugger " \
 LOCKING = (threading.__file__, _weakrefset.__file__)
 NEVER_STOP = (StopIteration, StopAsyncIteration, GeneratorExit)
 # Called at the events "line", "return" and "unwind" of a frame of a code
-# object; gives None, or what its thread stops for.
+# object. Returns None, or why its thread stops.
 Watcher = Callable[[FrameType, str], "Optional[Reached]"]
 
 
 def is_delicate(frame: FrameType) -> bool:
-    """The thread has the lock without which no thread can begin or end, the
-    agent's neither; or one of the agent's."""
+    """True if the thread holds threading's _active_limbo_lock, without which
+    no thread can start or end (agent threads included), or locks of the agent.
+    """
     if inspection.is_busy():
         return True
     if frame.f_code.co_filename not in LOCKING:
@@ -40,7 +42,7 @@ def is_delicate(frame: FrameType) -> bool:
 
 
 class Reached:
-    """What a thread stops for."""
+    """Why a thread stops."""
 
     def __init__(self, reason: str, ids: List[int], description: str) -> None:
         self.reason = reason
@@ -49,7 +51,7 @@ class Reached:
 
 
 class ThreadState:
-    """What the engine knows of a thread."""
+    """The engine's state of one thread."""
 
     def __init__(self) -> None:
         self.ident = _thread.get_ident()
@@ -57,18 +59,19 @@ class ThreadState:
         if hasattr(_thread, "get_native_id"):
             self.thread_id = _thread.get_native_id()
         self.stop: Optional[Stop] = None
-        self.stepper: Optional[Stepper] = None  # while it steps
+        self.stepper: Optional[Stepper] = None  # None: it does not step
         self.spare: Optional[Stepper] = None
-        self.paused_by: Set[str] = set()    # it stops at its next line
+        # owners of pauses: it stops at its next line
+        self.paused_by: Set[str] = set()
         self.is_ours = False
-        self.is_known = False       # whether it is ours, for good
+        self.is_known = False  # is_ours is final
         self.stepped_on: Any = None
-        self.is_guessed = False     # the thread_id
-        self.is_held = False        # another one stands, and it is to wait
-        self.gate: Any = None       # where it does
+        self.is_guessed = False  # thread_id may be wrong
+        self.is_held = False  # it must wait while another thread is stopped
+        self.gate: Any = None  # the lock at which it waits
 
     def is_of_this_thread(self) -> bool:
-        """And not of one that has ended, which had the same ident."""
+        """False if the state is of an ended thread that had the same ident."""
         if not hasattr(_thread, "get_native_id"):
             return True
         number = _thread.get_native_id()
@@ -78,8 +81,8 @@ class ThreadState:
 
 
 class Interrupted(BaseException):
-    """A handler of a signal raised this where the thread stands. It goes on
-    into the program."""
+    """A signal handler raised `error` in a stopped thread. The error
+    propagates into the program."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__()
@@ -87,8 +90,8 @@ class Interrupted(BaseException):
 
 
 def guarded(function: Callable[..., Any], *arguments: Any) -> None:
-    """For a callback of the interpreter: what fails is told, and what a
-    signal's handler raised propagates."""
+    """Calls function in a callback of the interpreter. Errors of the agent are
+    printed; an exception of a signal handler propagates."""
     if not tstates.has_room():
         return
     try:
@@ -106,7 +109,7 @@ def guarded(function: Callable[..., Any], *arguments: Any) -> None:
 
 
 class Reaching:
-    """The half of an engine that serves them (Engine is the other)."""
+    """Base class of Engine: the part that runs in the program's threads."""
 
     is_delicate = staticmethod(is_delicate)
 
@@ -115,11 +118,12 @@ class Reaching:
             lambda name, body: None
         self.table = Table()
         self.mode = "one"
-        self.watchers: Dict[int, List[Any]] = {}    # by id of the code
+        # by id() of the code; [code, watcher, ...]
+        self.watchers: Dict[int, List[Any]] = {}
         self.filters: Dict[str, ExceptionFilter] = {}
         self.is_closed = False
-        self.turn = [0]             # changes when steps are ended
-        self.has_stepped = False    # frames may have a trace function
+        self.turn = [0]  # the number changes when all steps are ended
+        self.has_stepped = False  # frames may have a trace function
         self._lock = threading.RLock()
         self._states: Dict[int, ThreadState] = {}
         self._stops: List[Stop] = []
@@ -128,7 +132,7 @@ class Reaching:
         self.armer = arming.make(self)
 
     def state(self) -> ThreadState:
-        """Of this thread."""
+        """Returns the ThreadState of the calling thread."""
         ident = _thread.get_ident()
         state = self._states.get(ident)
         if state is None or not state.is_of_this_thread():
@@ -138,8 +142,9 @@ class Reaching:
         return state
 
     def _know(self, state: ThreadState) -> None:
-        """Whose this thread is. Before threading knows a thread it may be one
-        of ours, and is taken for one: nothing stops there."""
+        """Determines whether this thread is an agent thread. Until threading
+        lists the thread, it may be one, and is treated as one: it does not
+        stop."""
         state.is_known = state.ident in threading._active  # type: ignore
         state.is_ours = state.ident in self._never or \
             state.ident in inspection.own_idents() or \
@@ -158,7 +163,7 @@ class Reaching:
         return state
 
     def appeared(self, code: codes.Code) -> None:
-        """It begins to run, and may have been loaded only now."""
+        """Called when code begins to run that may just have been loaded."""
         with self._lock:
             changed = self.table.appeared(code)
             if changed:
@@ -167,8 +172,8 @@ class Reaching:
             self._tell("breakpoint", bound=each.bound, owner=each.owner)
 
     def look(self, state: ThreadState, frame: FrameType) -> Optional[Reached]:
-        """Whether breakpoints stop this frame at its line; those that speak
-        do so."""
+        """Returns why breakpoints stop this frame at its line, or None; sends
+        the messages of log points."""
         line = frame.f_lineno or 0
         ids, words, spent = [], [], False
         lines = self.table.files.get(frame.f_code.co_filename)
@@ -190,7 +195,8 @@ class Reaching:
 
     def tell_output(self, bound: Any, owner: str, frame: FrameType,
                     text: str) -> None:
-        """Something with an id says that, in its thread."""
+        """Sends a log message of a breakpoint or data breakpoint, in its
+        thread."""
         self._tell("output", text=text, bound=bound, owner=owner,
                    thread_id=self.state().thread_id,
                    path=frame.f_code.co_filename, line=frame.f_lineno)
@@ -210,8 +216,7 @@ class Reaching:
         return None
 
     def at_line(self, frame: FrameType) -> None:
-        """A thread that does not step is at a line that may be of
-        interest."""
+        """Called when a thread that does not step is at a line of interest."""
         state = self.state()
         if state.is_ours or state.stop is not None or self.is_closed:
             return
@@ -228,7 +233,7 @@ class Reaching:
             self._stop_at(state, frame, reached, "line")
 
     def at_end(self, frame: FrameType, event: str, value: Any = None) -> None:
-        """The end of a frame that is watched."""
+        """Called at the end of a frame with watchers."""
         state = self.state()
         if state.is_ours or state.stop is not None or self.is_closed:
             return
@@ -237,7 +242,8 @@ class Reaching:
             self._stop_at(state, frame, reached, "return", value=value)
 
     def at_raise(self, frame: FrameType, error: Any, trace: Any) -> None:
-        """An exception is raised, or comes into this frame."""
+        """Called when an exception is raised in, or propagates into, this
+        frame."""
         state = self.state()
         if state.is_ours or state.stop is not None or self.is_closed or \
                 not isinstance(error, BaseException):
@@ -246,7 +252,7 @@ class Reaching:
                 not self._wants(type(error)):
             return
         if state.stepper is not None and state.stepper.stop_here(frame):
-            return      # it stops there as it steps
+            return  # the stepper stops there anyway
         self._stop_at(state, frame, Reached("exception", [], describe(error)),
                       "exception", exception=error, value=error)
 
@@ -282,7 +288,7 @@ class Reaching:
 
     def stand(self, state: ThreadState, frame: FrameType, reason: str,
               at: Optional[str], **more: Any) -> Order:
-        """Until it is resumed."""
+        """Stops the calling thread. Returns when it is resumed."""
         no_steps = None
         if state.stepper is None and not self.armer.may_trace():
             no_steps = OWN_TRACE
@@ -294,12 +300,12 @@ class Reaching:
         stop = Stop(state.thread_id, state.ident, 0, reason, frames, **more)
         del frames
         stop.turn = self.turn
-        # From here on a signal's handler may raise.
+        # From here on, a signal handler may raise at any line.
         try:
             with self._lock:
                 if self.is_closed or \
                         reason == "pause" and not state.paused_by:
-                    return Order()      # it was withdrawn on the way here
+                    return Order()  # the pause was withdrawn meanwhile
                 state.paused_by.clear()
                 self._number += 1
                 stop.number = self._number
@@ -329,10 +335,10 @@ class Reaching:
         stop.frames, stop.exception, stop.value = [], None, None
 
     def break_off(self, state: ThreadState) -> None:
-        """The interpreter takes a trace function that raises away: the
-        thread does not step any more, and gets its own anew."""
+        """Ends this thread's step after an exception in its trace function,
+        which CPython then removes. A helper thread arms the thread again."""
         stepper, state.stepper = state.stepper, None
-        state.spare = None      # it keeps frames
+        state.spare = None  # a stepper refers to frames
         if stepper is not None:
             stepper.is_over = True
 
@@ -351,13 +357,13 @@ class Reaching:
         idents = self._idents(None)
         for ident in idents:
             self.state_of(ident).is_held = True
-        # One that cannot be held runs on.
+        # A thread that cannot be seized keeps running.
         with contextlib.suppress(EngineError):
             self.armer.seize(idents)
 
     def _release(self) -> None:
         on_their_way = []
-        # Threads that begin meanwhile are added, without the lock.
+        # New threads add their states without the lock: iterate over a copy.
         for state in list(self._states.values()):
             if state.is_held and state.gate is None and \
                     not state.paused_by:
@@ -370,7 +376,7 @@ class Reaching:
             self.armer.let_run(on_their_way)
 
     def hold(self, state: ThreadState) -> None:
-        """This thread waits while others stand."""
+        """Makes this thread wait while another thread is stopped."""
         with self._lock:
             if not state.is_held or not self._stops:
                 state.is_held = False
@@ -391,12 +397,14 @@ class Reaching:
             tell("the event %s cannot be told: %s" % (name, describe(error)))
 
     def is_ours(self, trace: Any) -> bool:
-        """This trace function is one of the engine's."""
+        """True if this trace function belongs to an engine."""
         return isinstance(getattr(trace, "__self__", None),
                           (Stepper, arming.Armer))
 
     def _idents(self, thread_id: Optional[int]) -> List[int]:
-        """Threads of the program that run; all, or the one."""
+        """Returns the idents of running program threads: all, or the one with
+        that thread_id. Raises EngineError if it is stopped or does not exist.
+        """
         found = [ident for ident in inspection.thread_frames()
                  if ident not in self._never
                  and not (ident in self._states

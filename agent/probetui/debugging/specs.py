@@ -1,22 +1,23 @@
-"""What is wanted of the engine, and what it says became of it."""
+"""What clients request of the engine, and the resulting state of each request.
+"""
 from __future__ import annotations
 
 from typing import Any, List, Optional
 
-# In Stop.value: the stop has none.
+# Value of Stop.value if the stop has none.
 NOTHING: Any = type("NOTHING", (), {"__repr__": lambda self: "NOTHING"})()
 
 
 class EngineError(Exception):
-    """A sentence: what cannot be done, and why."""
+    """A sentence that says what cannot be done, and why."""
 
 
 class StopIsOver(EngineError):
-    """The thread has gone on meanwhile."""
+    """The thread has resumed meanwhile."""
 
 
 class Spec:
-    """A breakpoint as somebody wants it: by path and line, or by function."""
+    """A requested breakpoint: by path and line, or by function."""
 
     def __init__(self, id: int, path: Optional[str] = None, line: int = 0,
                  function: Optional[str] = None,
@@ -24,17 +25,17 @@ class Spec:
                  ignore: int = 0, temporary: bool = False,
                  disabled: bool = False) -> None:
         self.id = id
-        self.path = path            # "train.py", "a/train.py" or absolute
+        self.path = path  # "train.py", "a/train.py" or absolute
         self.line = line
-        self.function = function    # "train", "Net.forward", "module.f"
+        self.function = function  # "train", "Net.forward", "module.f"
         self.condition = condition
-        self.log = log              # said instead of a stop; {expression}
-        self.ignore = ignore        # so many hits do not stop
-        self.temporary = temporary  # goes with its first stop
+        self.log = log  # message with {expression}; not a stop
+        self.ignore = ignore  # number of hits that do not stop
+        self.temporary = temporary  # removed after its first stop
         self.disabled = disabled
 
     def key(self) -> Any:
-        """Those that are equal are the same breakpoint, with its counts."""
+        """Breakpoints with equal keys are the same, and share hit counts."""
         return tuple(vars(self).values())
 
     def __repr__(self) -> str:
@@ -44,8 +45,8 @@ class Spec:
 
 
 class Bound:
-    """What became of a Spec: it is set (verified), it waits for its code to
-    be loaded (pending), or it can never be set as it is (refused)."""
+    """The state of a Spec: set (verified), waiting for its code to be loaded
+    (pending), or impossible (refused)."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
@@ -53,9 +54,9 @@ class Bound:
         self.verified = False
         self.pending = False
         self.refused = False
-        self.path: Optional[str] = None     # where it really is
+        self.path: Optional[str] = None  # actual path in the code object
         self.line = 0
-        self.hits = 0                       # stops, and what was said
+        self.hits = 0  # number of stops and log messages
         self.message: Optional[str] = None  # why it is not set, or a remark
 
     def __repr__(self) -> str:
@@ -64,9 +65,9 @@ class Bound:
 
 
 class ExceptionFilter:
-    """Which exceptions stop: where they are raised; `types` are names as
-    "ValueError" or "package.module.Error", a base class's name means all of
-    its; empty: all."""
+    """Which exceptions stop, where they are raised. `types` are class names
+    such as "ValueError" or "package.module.Error"; subclasses match, too.
+    Empty: all."""
 
     def __init__(self, raised: bool = False, uncaught: bool = False,
                  types: Optional[List[str]] = None) -> None:

@@ -1,4 +1,4 @@
-"""Steps: bdb of this interpreter decides where they stop."""
+"""Steps: the interpreter's own module bdb decides where a step stops."""
 from __future__ import annotations
 
 import bdb
@@ -17,7 +17,7 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
 def frames_of(frame: Optional[FrameType]) -> List[Tuple[FrameType, int]]:
-    """Innermost first, with the lines."""
+    """Returns (frame, line) of each frame of the stack, innermost first."""
     found = []
     while frame is not None:
         found.append((frame, frame.f_lineno or 0))
@@ -26,26 +26,28 @@ def frames_of(frame: Optional[FrameType]) -> List[Tuple[FrameType, int]]:
 
 
 class Stepper(bdb.Bdb):
-    """A thread's, while it steps. Its names of files are the code's own."""
+    """The bdb.Bdb of a thread while it steps. File names are used as they are
+    in co_filename."""
 
     def __init__(self, engine: Any, state: Any) -> None:
         super().__init__()
         self.engine = engine
         self._state = state
         self._hits: Any = None
-        self._raised: Any = None    # by a signal's handler, in a stop
+        self._raised: Any = None  # exception of a signal handler during a stop
         self.is_over = False
-        # One object, so that whose a trace function is can be seen.
+        # A single bound method object: is_ours() compares f_trace with it.
         self.trace = self.trace_dispatch = self._trace
 
     def _load_breaks(self) -> None:
-        """Not those that the program's own pdb has."""
+        """Does not load breakpoints that the program has set in its own pdb.
+        """
 
     def canonic(self, filename: str) -> str:
         return filename
 
     def begin(self, frame: FrameType, order: Order) -> None:
-        """From a stop in a thread that did not step."""
+        """Begins a step from a stop of a thread that was not stepping."""
         self.is_over = False
         self._raised = None
         step: Optional[FrameType] = frame
@@ -76,7 +78,7 @@ class Stepper(bdb.Bdb):
             self.finish(frame)
 
     def finish(self, frame: Optional[FrameType]) -> None:
-        """It steps no more; only breakpoints are left."""
+        """Ends the step; breakpoints stay."""
         self.is_over = True
         self._set_stopinfo(None, None, -1)
         self.botframe = None
@@ -109,7 +111,7 @@ class Stepper(bdb.Bdb):
         if not tstates.has_room():
             return self.trace
         if self._state.stop is not None:
-            return None     # what is evaluated where it stands
+            return None  # the stopped thread evaluates code
         if self.is_over:
             if event == "call" and sys.gettrace() is self.trace:
                 sys.settrace(self.engine.armer.general_trace())
@@ -118,7 +120,7 @@ class Stepper(bdb.Bdb):
             self.breaks = self.engine.table.files
             if self.stopframe is not None and frame is not self.stopframe \
                     and frame.f_code.co_filename not in self.breaks:
-                return None     # as dispatch_call() would say
+                return None  # same result as bdb's dispatch_call()
         if self.engine.is_delicate(frame):
             return None if event == "call" and self.stopframe else self.trace
         if event == "line" and self._state.is_held:
@@ -132,7 +134,8 @@ class Stepper(bdb.Bdb):
         return self._leave(frame) if self.is_over else result
 
     def _changed(self, frame: FrameType, event: str) -> bool:
-        """It has stopped for a variable, and not for its step."""
+        """Returns True if the thread has stopped for a data breakpoint instead
+        of its step."""
         reached = self.engine.watched(frame, event)
         if reached is None:
             return False
@@ -141,7 +144,8 @@ class Stepper(bdb.Bdb):
         return True
 
     def _leave(self, frame: FrameType) -> Any:
-        """The interpreter keeps what is set, when None is returned."""
+        """Returns the frame's new f_trace; sets it, too, because CPython keeps
+        the old f_trace if a local trace function returns None."""
         local = self.engine.armer.local_trace(frame)
         if frame.f_trace is self.trace:
             frame.f_trace = local
@@ -187,7 +191,7 @@ class Stepper(bdb.Bdb):
     def user_exception(self, frame: FrameType, exc_info: Any) -> None:
         error = exc_info[1]
         if not isinstance(error, BaseException):
-            try:    # of old Pythons: not made yet
+            try:  # older Pythons: not instantiated yet
                 error = exc_info[0]() if error is None else \
                     exc_info[0](error)
             except Exception:

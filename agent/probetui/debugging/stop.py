@@ -1,7 +1,7 @@
-"""A thread that stands, and what can be done there."""
+"""A stopped thread, and the requests to it."""
 from __future__ import annotations
 
-import _signal  # signal's makes objects of all, every time
+import _signal  # signal.getsignal() makes an enum in each call
 import _thread
 import queue
 import time
@@ -10,26 +10,27 @@ from typing import Any, Callable, List, Optional, Set, Tuple
 
 from .specs import NOTHING, EngineError, StopIsOver
 
-# What Stop.go() takes.
+# The commands of Stop.go().
 COMMANDS = ("continue", "next", "stepIn", "stepOut", "until")
 LOOK_SECONDS = 1.0
 Frames = List[Tuple[FrameType, int]]
 
 
 def is_for_program(error: BaseException) -> bool:
-    """It is not of the code that was evaluated: a signal came meanwhile."""
+    """True if the error was not caused by the evaluated code: a signal arrived
+    meanwhile."""
     return isinstance(error, KeyboardInterrupt) or is_of_handler(error)
 
 
 def is_of_handler(error: BaseException) -> bool:
-    """A handler of a signal raised it, wherever that came."""
+    """True if a Python signal handler raised the error."""
     codes = set()
     for number in range(1, _signal.NSIG):
         try:
             handler: Any = _signal.getsignal(number)
         except ValueError:
             continue
-        handler = getattr(handler, "func", handler)     # a partial's
+        handler = getattr(handler, "func", handler)  # functools.partial
         if not hasattr(handler, "__code__"):
             handler = getattr(handler, "__func__", getattr(
                 type(handler), "__call__", None))
@@ -49,13 +50,13 @@ class Order:
                  frame: Optional[FrameType] = None,
                  line: Optional[int] = None, turn: int = 0) -> None:
         self.command = command
-        self.turn = turn    # the engine's, when it was given
+        self.turn = turn  # the engine's turn when the order was given
         self.frame = frame
         self.line = line
 
 
 class _Job:
-    """What a thread that stands is to run."""
+    """A function that a stopped thread must call."""
 
     def __init__(self, function: Callable[[], Any]) -> None:
         self.function = function
@@ -77,13 +78,14 @@ class _Job:
 
 
 class Stop:
-    """Made and owned by the engine; the thread waits with the GIL free.
+    """A stop of one thread. The engine makes it; the thread waits with the GIL
+    released.
 
-    reason: DAP's, "breakpoint" "step" "pause" "exception"
-    "data breakpoint" "entry". at: "line", "call", "return" or "exception", as
-    pdb's event; None: none of these. hits: the ids of the breakpoints. frames:
-    innermost first, each with its line, as pdb's `where` of that stop.
-    no_steps: why it can only resume with "continue"; None: it can step.
+    reason: as in DAP: "breakpoint" "step" "pause" "exception" "data
+    breakpoint" "entry". at: the pdb event "line", "call", "return" or
+    "exception"; None: none of these. hits: the ids of the breakpoints. frames:
+    innermost first, each with its line, like pdb's `where`. no_steps: why the
+    thread can only resume with "continue"; None: it can step.
     """
 
     def __init__(self, thread_id: int, ident: int, number: int, reason: str,
@@ -100,7 +102,7 @@ class Stop:
         self.at = at
         self.description = description
         self.hits = hits or []
-        self.cleared: Set[int] = set()  # those of hits that are set no more
+        self.cleared: Set[int] = set()  # those of hits that were deleted since
         self.value = value
         self.exception = exception
         self.since = time.monotonic()
@@ -109,15 +111,16 @@ class Stop:
             time.monotonic() + lease
         self.no_steps = no_steps
         self.turn: List[int] = [0]
-        self.is_over = False    # it was resumed
-        self.has_left = False   # and did
+        self.is_over = False  # an order to resume was given
+        self.has_left = False  # the thread has left the stop
         self._orders: Any = queue.SimpleQueue()
         self._seat = _thread.allocate_lock()
 
     def call(self, function: Callable[[], Any], timeout: float = 30.0) -> Any:
-        """Runs it in that thread while it stands, and gives what it gives,
-        raises what it raises; StopIsOver; TimeoutError: it runs on, and the
-        thread serves the next when it has ended."""
+        """Calls function in the stopped thread. Returns its result, raises its
+        exception. Raises StopIsOver if the thread has resumed; TimeoutError if
+        function takes longer than `timeout` seconds: it keeps running, and the
+        thread handles the next request when it has ended."""
         if _thread.get_ident() == self.ident:
             return function()
         job = _Job(function)
@@ -131,9 +134,9 @@ class Stop:
 
     def go(self, command: str = "continue", frame: Optional[FrameType] = None,
            line: Optional[int] = None) -> None:
-        """One of COMMANDS. `frame`: of next, stepOut and until, an outer one
-        of this stop, as in pdb after `up`; `line`: of until. StopIsOver;
-        EngineError says why it cannot step."""
+        """Resumes the thread with one of COMMANDS. `frame` (for next, stepOut,
+        until): an outer frame of this stop, as in pdb after `up`; `line`: for
+        until. Raises StopIsOver, or EngineError if the thread cannot step."""
         if command not in COMMANDS:
             raise EngineError("%s is none of %s" % (
                 ascii(command), ", ".join(COMMANDS)))
@@ -156,14 +159,16 @@ class Stop:
             self._orders.put(order)
 
     def forget(self) -> None:
-        """In the child of a fork, by this thread."""
+        """In a forked child: resumes this thread, which called fork() in its
+        stop."""
         self._seat = _thread.allocate_lock()
         self._orders = queue.SimpleQueue()
         self.is_over = True
         self._orders.put(Order())
 
     def wait(self) -> Order:
-        """The engine's, in the thread: until it is resumed."""
+        """Called by the engine in the stopped thread. Returns when it is
+        resumed."""
         try:
             while True:
                 order = self._next()
@@ -175,8 +180,9 @@ class Stop:
             self._end()
 
     def _next(self) -> Any:
-        # A signal that comes just before is not noticed while it waits, nor
-        # is a lease that is given anew.
+        # Return at least every LOOK_SECONDS: a signal that arrives just before
+        # get() is not handled while get() blocks, and a changed lease must be
+        # noticed.
         left = LOOK_SECONDS if self.lease_until is None else min(
             LOOK_SECONDS, self.lease_until - time.monotonic())
         try:

@@ -1,4 +1,4 @@
-"""The breakpoints of all owners, and where they are in the code."""
+"""The breakpoints of all owners, and their locations in code."""
 from __future__ import annotations
 
 from typing import Dict, List, Set, Tuple
@@ -12,14 +12,15 @@ Lines = Dict[int, List[Breakpoint]]
 
 
 class Table:
-    """`files` is what is looked at for each event: by co_filename, the lines
-    with the breakpoints that are there. It is never changed, but replaced."""
+    """`files` is read at each event, without a lock: by co_filename and line,
+    the breakpoints there. It is replaced, never modified."""
 
     def __init__(self) -> None:
         self.files: Dict[str, Lines] = {}
-        # Last parts of the names of functions that are wanted.
+        # Last components of the function names of breakpoints.
         self.names: Set[str] = set()
-        self.codes: Dict[int, codes.Code] = {}  # that they are in
+        # code objects that contain breakpoints
+        self.codes: Dict[int, codes.Code] = {}
         self._owners: Dict[str, List[Breakpoint]] = {}
         self._wanted: Dict[str, List[Breakpoint]] = {}
         self._lines: Dict[int, Tuple[codes.Code, List[int]]] = {}
@@ -49,7 +50,7 @@ class Table:
         self._owners[owner] = own
         if not own:
             del self._owners[owner]
-        # The others were told of what came since.
+        # appeared() has updated the breakpoints that have locations.
         self._look([each for each in own if not each.places])
         self.rebuild()
         return own
@@ -88,7 +89,7 @@ class Table:
         return known[1]
 
     def _look(self, breakpoints: List[Breakpoint]) -> None:
-        """Where these are in what is loaded."""
+        """Searches the loaded code for the locations of these breakpoints."""
         breakpoints = [each for each in breakpoints if not each.is_broken]
         if not breakpoints:
             return
@@ -115,7 +116,7 @@ class Table:
             each.miss(found, self.lines_of)
 
     def of_file(self, filename: str) -> List[Breakpoint]:
-        """Those that name it by its path."""
+        """Returns the breakpoints whose path matches this co_filename."""
         found = self._wanted.get(filename)
         if found is None:
             found = [each for each in self.all()
@@ -125,8 +126,8 @@ class Table:
         return found
 
     def appeared(self, code: codes.Code) -> List[Breakpoint]:
-        """Code begins to run that may not have been there: those of which
-        more is known now."""
+        """Called when code begins to run that may have been loaded just now.
+        Returns the breakpoints whose state changed."""
         changed = []
         within = list(codes.nested(code))
         for each in self.of_file(code.co_filename):
@@ -155,10 +156,11 @@ class Table:
 
 
 def _is_function(code: codes.Code, name: str) -> bool:
-    """The code of a function of this name, that was not there before."""
+    """True if code is that of a function with this name, or of a class's
+    __init__."""
     if codes.is_called(code, name):
         return True
-    # "module.f", "Class", "module.Class"
+    # name may be "module.f", "Class" or "module.Class".
     own = codes.qualname(code).replace(".<locals>", "")
     if own.endswith("__init__") and code.co_name == "__init__":
         own = own[:-len(".__init__")]

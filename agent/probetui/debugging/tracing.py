@@ -1,9 +1,9 @@
-"""Python 3.8 to 3.11: a trace function that does as little as it can.
+"""Events on Python 3.8 to 3.11: a trace function with minimal work per call.
 
-For each call it looks up what was decided about the code that is called: its
-file and function have breakpoints, or its frame is not traced. Threads that
-run already get it through their thread states (tstates.py), new ones from
-threading.
+At each call, it looks up an earlier decision about the code object: trace its
+frames because breakpoints are in them, or do not. Running threads get the
+trace function through their thread states (tstates.py), new threads from
+threading.settrace().
 """
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ UNREACHED = "It stops in threads that begin from now on, and not in %s, " \
     "which cannot be reached."
 
 _thread_ident = threading.get_ident
-# Then all is decided anew: code objects may be made for ever.
+# Decisions keep code objects alive, and some programs make new ones forever:
+# after this many decisions, all are dropped.
 DECIDED_MAXIMUM = 20000
 
 
 def _make_call(decided: Dict[int, Any]) -> Any:
-    """What is called for every call in the program: it has no name to look
-    up but its own."""
+    """Returns the function that is called for every call in the program: it
+    uses closure variables only, which are faster than globals."""
     get, number = decided.get, id
     tokens, pop, own = snapshots.tokens, snapshots.tokens.pop, _thread_ident
 
@@ -41,8 +42,8 @@ def _make_call(decided: Dict[int, Any]) -> Any:
         found = get(number(frame.f_code), self)
         if found is not self:
             return found
-        # As snapshots.kept_fresh(); code whose frames share names is never
-        # among the decided.
+        # Same as in snapshots.kept_fresh(). `decided` never contains code
+        # whose frames share variables, so the return above needs no refresh.
         ident = own()
         watch = snapshots.Watch(tokens.setdefault(ident, allocate_lock()),
                                 snapshots.take_anew)
@@ -55,7 +56,7 @@ def _make_call(decided: Dict[int, Any]) -> Any:
 
 
 class _Files(Dict[str, Any]):
-    """By co_filename: whether it is of interest."""
+    """Whether code of a file is of interest; keys are co_filename."""
 
     def __init__(self, armer: Tracing) -> None:
         super().__init__()
@@ -72,24 +73,25 @@ class Tracing(Armer):
     def __init__(self, engine: Any) -> None:
         super().__init__(engine)
         self.watched_files: Any = frozenset()
-        # Threads that do not stop, by ident, with their names.
+        # Names of threads that do not stop, by ident: traced by the program,
+        # or without a reachable thread state.
         self.foreign: Dict[int, str] = {}
         self.unreached: Dict[int, str] = {}
         self._files = _Files(self)
         self._seized: Dict[int, Any] = {}
         self._is_on = False
         self._has_hook = False
-        # By the ids of code objects, which are kept so long: f_trace.
+        # Decided f_trace by id() of code objects; _kept keeps these alive.
         self._decided: Dict[int, Any] = {}
         self._sharing: Dict[int, Any] = {}
         self._kept: List[codes.Code] = []
         self._turn = 0
-        # One object each, so that they can be told from others.
+        # One bound method object each: is_ours() and `is` comparisons need it.
         self._trace = MethodType(_make_call(self._decided), self)
         self._line = self._traced_line
         self._come = self._traced_come
 
-    # Arming.
+    # Installing and removing the trace function.
 
     def update(self) -> None:
         engine = self.engine
@@ -113,10 +115,12 @@ class Tracing(Armer):
                 threading.settrace(self._trace)
                 self._has_hook = True
         if _thread_ident() in inspection.own_idents():
-            # One may be there from before, the program's own, too.
+            # A pending asynchronous exception of the program may have set the
+            # flag already; see interruption.py.
             interruption.unmark()
         self.foreign, self.unreached = {}, {}
-        # This one last: who is traced cannot find out how others are.
+        # Arm the current thread last: once traced, it can no longer read the
+        # state of other threads.
         for ident, frame in sorted(inspection.thread_frames().items(),
                                    key=lambda found: found[0] ==
                                    _thread_ident()):
@@ -177,7 +181,8 @@ class Tracing(Armer):
                 frame = frame.f_back
 
     def let_run(self, idents: List[int]) -> None:
-        """Their frames notice it themselves."""
+        """Undoes seize(); the local trace function of each frame then replaces
+        itself."""
         for ident in idents:
             self._seized.pop(ident, None)
         self.update()
@@ -205,7 +210,8 @@ class Tracing(Armer):
         return self._local(frame.f_code)
 
     def _local(self, code: codes.Code) -> Any:
-        """Decided once a code object."""
+        """Returns the local trace function for code, or None; called once per
+        code object."""
         engine = self.engine
         if engine.stops_raised() or id(code) in engine.table.codes or \
                 id(code) in engine.watchers:
@@ -223,22 +229,23 @@ class Tracing(Armer):
     def general_trace(self) -> Any:
         return self._trace if self._is_on else None
 
-    # What comes.
+    # Events.
 
     def _forget(self) -> None:
-        """What was decided, also what is being decided just now."""
+        """Drops all decisions; _turn invalidates those being made in other
+        threads."""
         self._turn += 1
         self._decided.clear()
         self._sharing.clear()
         self._kept = []
 
     def _decide(self, frame: FrameType) -> Any:
-        """The first call of this code since something was changed."""
+        """Decides about code at its first call since the last change."""
         if not self._is_on:
             if not self.is_replaced():
                 sys.settrace(None)
             return None
-        # A thread that forks may have to do without the engine's lock.
+        # A thread in os.fork() may have failed to get the engine's lock.
         if inspection.is_busy() or not tstates.has_room():
             return None
         code, turn = frame.f_code, self._turn
@@ -269,8 +276,8 @@ class Tracing(Armer):
             self.update()
 
     def _stands(self) -> bool:
-        """This thread: what it runs is evaluated there, and what a frame of
-        that has for f_trace may be another one by the end of this call."""
+        """True if this thread is stopped and evaluates code: nothing is traced
+        there, and f_trace of its frames may change during this call."""
         state = self.engine._states.get(_thread_ident())
         return state is not None and state.stop is not None
 
@@ -293,7 +300,7 @@ class Tracing(Armer):
         except BaseException:
             engine.break_off(engine.state())
             raise
-        # A stop may have ended otherwise.
+        # A stop may have begun or ended a step.
         state = engine._states.get(_thread_ident())
         if state is not None and state.stepper is not None:
             return state.stepper.trace
@@ -301,7 +308,8 @@ class Tracing(Armer):
 
     @snapshots.kept_fresh
     def _traced_come(self, frame: FrameType, event: str, arg: Any) -> Any:
-        """A thread that was to come is there."""
+        """Local trace function of a seized thread: stops it at the next line.
+        """
         if self._stands():
             return None
         if event != "line":

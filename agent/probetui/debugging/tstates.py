@@ -1,13 +1,13 @@
-"""Trace functions of threads that run already, below Python 3.12, and whether
-a thread is just calling one.
+"""Sets trace functions of other running threads, below Python 3.12, and tells
+whether a thread is in a trace function.
 
-What sys.settrace() does is done for another thread: by the interpreter's own
-function for it (3.9 to 3.11), or as that does it (3.8). Where things are in a
-thread's state is found out in the state of the thread that asks, and what is
-read through a pointer is read so that a bad one gives an error. That a thread
-is still the one that is meant, and that nothing of it has changed since it was
-read, and the change, are calls in C with nothing between them that could let
-go of the GIL.
+Does for another thread what sys.settrace() does: with the C function
+_PyEval_SetTrace (3.9 to 3.11), or with the same memory writes (3.8). Offsets
+in PyThreadState are found by a comparison of the calling thread's own state
+before and after a change. Pointers are read through /proc/self/mem, so that an
+invalid one gives an error. The checks that a thread state still belongs to the
+thread and is unchanged, and the change itself, are calls in C, between which
+the GIL is not released.
 """
 from __future__ import annotations
 
@@ -56,10 +56,12 @@ def _own() -> int:
     return int(function())
 
 
-# struct _ts of 3.8 and 3.9: its depth stands behind four pointers.
+# Offset of recursion_depth in PyThreadState of 3.8 and 3.9: after four
+# pointers.
 _DEPTH = 4 * WORD
-# Above the mark below which CPython forgets that the limit was reached
-# (_Py_RecursionLimitLowerWaterMark()), and what a callback takes.
+# Minimum distance to the recursion limit: 50 for CPython's low-water mark
+# (_Py_RecursionLimitLowerWaterMark()), below which `overflowed` is reset, and
+# the frames of a callback.
 _MARGIN = 60
 _current = _api.PyThreadState_Get if sys.version_info < (3, 10) else None
 if _current is not None:
@@ -67,10 +69,10 @@ if _current is not None:
 
 
 def has_room() -> bool:
-    """This thread is not so near the limit of recursion that an error of ours
-    would end the process: up to 3.9, where RecursionError is caught near the
-    limit, no other one is raised before the depth is 50 beyond it, and there
-    CPython aborts."""
+    """False if this thread is so near the recursion limit that an error in
+    agent code would abort the process: up to 3.9, once a RecursionError was
+    caught near the limit, no further one is raised; 50 frames beyond the
+    limit, CPython aborts."""
     if _current is None:
         return True
     depth = ctypes.c_int.from_address(_current() + _DEPTH).value
@@ -79,12 +81,13 @@ def has_room() -> bool:
 
 
 def _calibrate() -> Dict[str, int]:
-    """Offsets, and the C function that calls trace functions."""
+    """Returns offsets in PyThreadState, and the address of the C function that
+    calls Python trace functions. Raises OSError if they cannot be found."""
     if sys.gettrace() is not None:
         raise OSError("this thread is traced")
     own = _own()
     with open("/proc/self/mem", "rb", buffering=0) as file:
-        # No function of Python's is called while it is traced.
+        # While this thread is traced, call no Python function.
         number = file.fileno()
         sys.settrace(_marker)
         try:
@@ -105,15 +108,16 @@ def _calibrate() -> Dict[str, int]:
             "trampoline": traced[at - 2], "interpreter": interpreter}
 
 
-# Of a thread's state: all have `tracing` within so many ints.
+# The field `tracing` is within this many ints of PyThreadState, in all
+# versions.
 _INTS = 48
 _tracing_layout: Optional[Dict[str, int]] = None
 
 
 def tracing(ident: int) -> Any:
-    """The count, a ctypes.c_int, of the functions that trace or profile this
-    thread and that it is just calling: tstate->tracing. It is there as long
-    as the thread has a frame. OSError: it cannot be found."""
+    """Returns tstate->tracing of a thread as a ctypes.c_int: not 0 while the
+    thread is in a trace or profile function. Valid as long as the thread has a
+    frame. Raises OSError if it cannot be found."""
     global _tracing_layout
     if _tracing_layout is None:
         _tracing_layout = _find_tracing()
@@ -123,7 +127,8 @@ def tracing(ident: int) -> Any:
 
 
 def _find_tracing() -> Dict[str, int]:
-    """In the state of this thread, as what changes by that alone."""
+    """Finds the offset of `tracing`: the only int of this thread's state that
+    is 1 in a trace function, and 0 before and after it."""
     own = _own()
     words = _words(own)
     main = _api.PyInterpreterState_Main
@@ -144,7 +149,8 @@ def _find_tracing() -> Dict[str, int]:
 
 
 def _within(own: int, ints: Any) -> list:
-    """What this thread's state is while it calls such a function."""
+    """Returns the ints of this thread's state as they are during a trace
+    function."""
     if sys.version_info >= (3, 11):
         change = _api.PyThreadState_EnterTracing, \
             _api.PyThreadState_LeaveTracing
@@ -155,7 +161,8 @@ def _within(own: int, ints: Any) -> list:
             return list(ints)
         finally:
             change[1](ctypes.c_void_p(own))
-    # pydevd puts a function that warns in the place of sys.settrace().
+    # pydevd replaces sys.settrace() by a Python function that prints a
+    # warning.
     if sys.gettrace() is not None or sys.getprofile() is not None or \
             type(sys.settrace) is not type(sys.gettrace):
         raise OSError("this thread is traced")
@@ -173,8 +180,9 @@ def _within(own: int, ints: Any) -> list:
 
 
 def _find(ident: int, layout: Dict[str, int]) -> int:
-    """The state of that thread: the last that has its number. Those that it
-    makes for threads that do not run yet have it, too, and stand before."""
+    """Returns the address of the thread's PyThreadState: the last one in the
+    list with its ident. States that the thread has prepared for threads that
+    do not run yet have the same ident, and come earlier. Raises OSError."""
     head = _api.PyInterpreterState_ThreadHead
     head.restype = ctypes.c_void_p
     state = head(ctypes.c_void_p(layout["interpreter"]))
@@ -195,8 +203,9 @@ def _find(ident: int, layout: Dict[str, int]) -> int:
 
 
 def set_trace(ident: int, trace: Any, is_ours: Callable[[Any], bool]) -> Any:
-    """None: it has this trace function (None: none) now. FOREIGN: it has one
-    of the program's. UNREACHED: it could not be done."""
+    """Sets the trace function of a thread; trace None: removes it. Returns
+    None if the thread now has it, FOREIGN if it has one of the program's,
+    UNREACHED if it cannot be set."""
     global _layout
     if ident == _thread.get_ident():
         if sys.gettrace() is not None and not is_ours(sys.gettrace()):
@@ -211,8 +220,8 @@ def set_trace(ident: int, trace: Any, is_ours: Callable[[Any], bool]) -> Any:
                 return _set(_layout, ident, trace, is_ours)
             except (OSError, OverflowError, ValueError, AttributeError,
                     struct.error):
-                # When a thread ended meanwhile, what was read of it can be
-                # anything.
+                # If a thread ended meanwhile, the memory that was read may
+                # contain anything.
                 pass
     return UNREACHED
 
@@ -225,26 +234,28 @@ def _set(layout: Dict[str, int], ident: int, trace: Any,
         return None
     checks = [_check(state + layout["ident"], struct.pack("Q", ident)),
               _check(state + layout["object"], struct.pack("Q", before))]
-    # Kept until the end: nothing else comes to its address.
+    # A reference keeps the address from being reused until the end.
     former = _take(before, checks) if before else None
     if before and not is_ours(former):
         return FOREIGN
     _run(checks + _steps(layout, state, before, trace))
     if before and sys.version_info < (3, 9):
-        # The thread's reference, which `former` outlives.
+        # Drop the thread's reference; `former` keeps the object alive until
+        # the end.
         ctypes.pythonapi.Py_DecRef(ctypes.c_void_p(before))
     return None
 
 
 def _run(steps: list) -> None:
-    """Nothing of this is bytecode; what gives not zero is the last."""
+    """Calls the steps in order, without bytecode in between. Stops at the
+    first one that returns neither None nor 0, and raises OSError."""
     if any(map(functools.partial.__call__, steps)):
         raise OSError("the thread has changed meanwhile")
 
 
 def _take(address: int, checks: list) -> Any:
-    """The object there, which the thread may let go of at any time but
-    within the steps."""
+    """Returns the object at address with a new reference. The thread may drop
+    its own reference at any time, but not during the steps."""
     at = ctypes.c_void_p(address)
     _run(checks + [functools.partial(_own_reference(), at)])
     try:
@@ -254,14 +265,14 @@ def _take(address: int, checks: list) -> Any:
 
 
 def _own_reference() -> Any:
-    """A function that takes one, as a step: it gives None."""
+    """Returns Py_IncRef as a step: a function that returns None."""
     take = _api.Py_IncRef
     take.restype = None
     return take
 
 
 def _check(at: int, data: bytes) -> Any:
-    """A step that gives zero when this is there."""
+    """Returns a step that returns 0 if the memory at `at` contains data."""
     compare = _api.memcmp
     compare.restype = ctypes.c_int
     return functools.partial(
@@ -270,8 +281,8 @@ def _check(at: int, data: bytes) -> Any:
         ctypes.c_size_t(len(data)))
 
 
-# What was set lately: a thread may be within a call of one that another thread
-# has replaced, and has no reference to it then.
+# The last trace functions that were set. A thread may still be in a call of
+# one that another thread has replaced, and then has no reference to it.
 KNOWN_MAXIMUM = 16
 _known: Deque[Any] = collections.deque(maxlen=KNOWN_MAXIMUM)
 
@@ -293,10 +304,10 @@ def _steps(layout: Dict[str, int], state: int, before: int,
 
 def _steps_by_hand(layout: Dict[str, int], state: int, before: int,
                    address: int, function: int) -> list:
-    """3.8 has no such function. The thread's fields, and how many threads
-    may be traced."""
+    """Returns the steps for 3.8, which has no _PyEval_SetTrace: writes the
+    thread's fields and the interpreter's count of traced threads."""
     set_memory = _api.memmove
-    set_memory.restype = None       # it gives None
+    set_memory.restype = None  # returns None
     steps = []
 
     def write(at: int, data: bytes) -> None:
@@ -308,12 +319,12 @@ def _steps_by_hand(layout: Dict[str, int], state: int, before: int,
     count = _find_count()
     profiled = _words(state)[layout["function"] // WORD - 1]
     if bool(before) != bool(address):
-        # Threads that begin meanwhile are counted there, too.
+        # New threads change this count, too, so it is checked first.
         now = ctypes.c_int.from_address(count).value
         steps.append(_check(count, struct.pack("i", now)))
         write(count, struct.pack("i", now + (1 if address else -1)))
     if address:
-        # The thread's reference, which the next change gives back.
+        # The thread's own reference, which the next change drops.
         steps.append(functools.partial(_own_reference(),
                                        ctypes.c_void_p(address)))
     write(state + layout["function"], struct.pack("Q", 0))
@@ -329,7 +340,8 @@ RUNTIME_INTS = 1024
 
 
 def _find_count() -> int:
-    """Where 3.8 counts the threads that are traced."""
+    """Returns the address of the count of traced threads in 3.8's _PyRuntime.
+    """
     global _count
     if _count is not None:
         return _count

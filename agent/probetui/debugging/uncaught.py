@@ -1,8 +1,9 @@
-"""Threads that an exception would end are held before it does.
+"""Stops a thread at an uncaught exception, before the exception ends the
+thread.
 
-Python calls sys.excepthook, or threading.excepthook, when no code has caught an
-exception: the frames that it came through are still there. Ours holds the
-thread, and then calls the program's own, which ends it as it would have.
+Python calls sys.excepthook or threading.excepthook for an uncaught exception,
+while its traceback still has all frames. The hooks of this module stop the
+thread, and then call the previous hook, which ends the thread as usual.
 """
 from __future__ import annotations
 
@@ -32,19 +33,21 @@ if TYPE_CHECKING:
 LEASE_SECONDS = 1800.0
 LOOK_SECONDS = 1.0
 REASON = "exception"
-# Somebody wants these ends: held only where their own names are given.
+# Exceptions that end a thread or program intentionally: they stop only if
+# their own name is given.
 _WANTED_ENDS = (SystemExit, KeyboardInterrupt, GeneratorExit, bdb.BdbQuit)
 
 
 class Catch(NamedTuple):
-    """What was asked for; it stays when who asked has gone."""
+    """The request to stop at uncaught exceptions; stays after its client has
+    disconnected."""
 
     lease: float = LEASE_SECONDS
-    types: Tuple[str, ...] = ()  # empty: all
+    types: Tuple[str, ...] = ()  # class names; empty: all
 
 
 def names_of(kind: type) -> List[str]:
-    """By which its class is known: "ValueError", "torch.OutOfMemoryError"."""
+    """Returns the names of a class: "ValueError", "torch.OutOfMemoryError"."""
     name = kind.__qualname__
     return [name, "%s.%s" % (kind.__module__, name)]
 
@@ -58,7 +61,8 @@ def is_wanted(kind: type, types: Tuple[str, ...]) -> bool:
 
 def frames_of(trace: Optional[TracebackType]
               ) -> List[Tuple[FrameType, int]]:
-    """Innermost first: those that it came through, and their callers."""
+    """Returns (frame, line), innermost first: the traceback's frames and their
+    callers."""
     found: List[Tuple[FrameType, int]] = []
     caller = trace.tb_frame.f_back if trace is not None else None
     while trace is not None:
@@ -71,8 +75,8 @@ def frames_of(trace: Optional[TracebackType]
 
 
 class Catcher:
-    """One a process. In its place there are hooks as long as somebody wants
-    it: catch() or a viewer."""
+    """Installs the hooks while catch() or a viewer requests them; one object
+    per process."""
 
     def __init__(self, engine: Callable[[], Engine]) -> None:
         self._engine = engine
@@ -93,7 +97,7 @@ class Catcher:
             self._settle()
 
     def set_viewer(self, owner: str, types: Optional[List[str]]) -> None:
-        """None: it does not want any."""
+        """Sets the exception types of a viewer; None: it wants none."""
         with self._lock:
             self._viewers.pop(owner, None)
             if types is not None:
@@ -108,8 +112,9 @@ class Catcher:
             self._settle()
 
     def look(self) -> Optional[float]:
-        """Programs set hooks of their own, as torch does; ours calls them, and
-        what they do is done after a hold, not before it."""
+        """Installs the hooks again if the program has set its own hooks since,
+        as torch does: a thread must stop before the program's hook runs, not
+        after it."""
         with self._lock:
             self._settle()
             return LOOK_SECONDS if self._is_armed() else None
@@ -119,8 +124,8 @@ class Catcher:
             self.catch is not None or bool(self._viewers))
 
     def _settle(self) -> None:
-        """What the program has put over ours stays, and calls ours, which
-        then do nothing."""
+        """Installs or removes the hooks. A hook of the program that calls ours
+        stays; ours then does nothing."""
         armed = self._is_armed()
         self._recognise()
         if armed and sys.excepthook is not self._hook:
@@ -140,8 +145,8 @@ class Catcher:
             self._threads_hook = self._threads_before = None
 
     def _recognise(self) -> None:
-        """One of ours that the program has put back, where it had its own for
-        a while: else there would be one more each time."""
+        """Finds one of our hooks that the program has restored after it had
+        its own: otherwise one more hook would be added each time."""
         hook, thread_hook = sys.excepthook, threading.excepthook
         if getattr(hook, "catcher", None) is self:
             self._hook = hook
@@ -183,8 +188,8 @@ class Catcher:
         return hook
 
     def _enter(self) -> bool:
-        """False: the exception has been offered, by a hook of ours that calls
-        the program's, which calls this one."""
+        """Returns False if this thread is in a hook already: our hook called
+        the program's, and that called ours again."""
         ident = threading.get_ident()
         if ident in self._inside or self._is_closed or \
                 os.getpid() != self._pid:
@@ -197,8 +202,8 @@ class Catcher:
             self._inside.discard(threading.get_ident())
 
     def _lease(self, kind: type) -> Tuple[bool, Optional[float]]:
-        """Whether it is held, and for how long; None: while viewers are
-        there."""
+        """Returns whether the exception stops, and the lease in seconds; None:
+        as long as viewers are connected."""
         catch = self.catch
         if catch is not None and is_wanted(kind, catch.types):
             return True, catch.lease
@@ -206,7 +211,7 @@ class Catcher:
                    for types in list(self._viewers.values())), None
 
     def _offer(self, error: Any, trace: Any) -> None:
-        """Returns when the thread is to end."""
+        """Stops the thread if requested. Returns when the thread may end."""
         if not isinstance(error, BaseException):
             return
         held, lease = self._lease(type(error))
@@ -221,7 +226,7 @@ class Catcher:
                                 duration(lease)))
             self._engine().park(REASON, frames_of(trace), error, lease, text)
         except KeyboardInterrupt:
-            # Somebody wants the job to end.
+            # Ctrl-C: the user wants the job to end.
             pass
         except Exception as problem:
             tell("the exception could not be held: %s" % describe(problem))

@@ -1,10 +1,10 @@
-"""The time-outs of torch.distributed's groups, raised while somebody looks.
+"""Extends the timeouts of torch.distributed's process groups while ranks may
+be stopped.
 
-The rank that waits for a held one is the one whose time-out ends the job. An
-operation takes its limit when it begins: one that is on its way already keeps
-what it had. So limits are raised early, as soon as something can hold a rank.
-torch is never imported here: where the program has not, there is nothing to
-raise.
+If a rank is stopped, the ranks that wait for it time out and end the job. An
+operation takes its timeout when it begins; a later change has no effect on it.
+So timeouts are extended early, as soon as something may stop a rank. torch is
+never imported here: if the program has not imported it, there are no timeouts.
 """
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ STORE = "store"
 
 
 class Raised(NamedTuple):
-    """What a group's limit was, and what it was made."""
+    """A group's own timeout, and the one that was set, in seconds."""
 
     own: float
     made: float
 
 
 class Limit:
-    """One time-out of the program's: of a group on a backend, or of the
+    """A timeout of the program: of a process group on a backend, or of the
     store through which groups find each other."""
 
     def __init__(self, key: str, group: str, backend: str, size: int,
@@ -50,7 +50,7 @@ class Limit:
         return float(found.total_seconds())
 
     def why_not(self) -> Optional[str]:
-        """It cannot be changed."""
+        """Returns the reason why the timeout cannot be changed, or None."""
         if self.backend == STORE or hasattr(self._holder,
                                             "_set_default_timeout"):
             return None
@@ -66,7 +66,8 @@ class Limit:
 
 
 def _backends(group: Any) -> List[Any]:
-    """Each once; before torch 2 a group is its backend."""
+    """Returns the backends of a group, each once; before torch 2, a group is
+    its own backend."""
     if not hasattr(group, "_get_backend"):
         return [group]
     found: List[Any] = []
@@ -75,7 +76,7 @@ def _backends(group: Any) -> List[Any]:
             backend = group._get_backend(device)
         except RuntimeError:
             continue
-        # torch's checks between ranks are wrapped around the real one.
+        # TORCH_DISTRIBUTED_DEBUG=DETAIL wraps the real backend.
         backend = getattr(backend, "wrapped_pg", backend)
         if not any(backend is other for other in found):
             found.append(backend)
@@ -115,25 +116,27 @@ def _read(limit: Limit) -> Optional[float]:
     try:
         return limit.seconds()
     except Exception:
-        # A backend that keeps it to itself.
+        # This backend does not expose its timeout.
         return None
 
 
 class Watchdogs:
-    """Raised while at least one has asked for it: by a name, that says so
-    again when it wants more, and takes it back."""
+    """Extends the timeouts while at least one request for it exists. A
+    requester has a name: a second request with the name replaces the first
+    one."""
 
     def __init__(self) -> None:
-        # A handler of a signal may stop where the thread has it.
+        # A signal handler may stop in the thread that holds the lock.
         self._lock = threading.RLock()
-        self._wanted: Dict[str, Tuple[float, float]] = {}  # seconds, until
+        # (seconds, end of the request) by requester
+        self._wanted: Dict[str, Tuple[float, float]] = {}
         self._raised: Dict[str, Raised] = {}
         self._has_told = False
 
     def raise_for(self, who: str, seconds: float = DAY_SECONDS,
                   lease: float = DAY_SECONDS) -> None:
-        """No limit is less than these seconds, until restore(), or for the
-        seconds of the lease."""
+        """Extends all timeouts to at least `seconds`, until restore(), or
+        until `lease` seconds are over."""
         with self._lock:
             self._wanted[who] = (seconds, time.monotonic() + lease)
             self._settle()
@@ -144,7 +147,8 @@ class Watchdogs:
                 self._settle()
 
     def restore_all(self, prefix: str = "") -> None:
-        """For those whose names begin so."""
+        """Removes the requests of all requesters whose names begin with
+        prefix."""
         with self._lock:
             there = [who for who in self._wanted if who.startswith(prefix)]
             for who in there:
@@ -153,8 +157,8 @@ class Watchdogs:
                 self._settle()
 
     def look(self) -> Optional[float]:
-        """Leases that are over, and groups that are new. In how many seconds
-        to look again; None: nothing is raised."""
+        """Removes expired requests, and extends timeouts of new groups.
+        Returns the seconds until the next call; None: nothing is extended."""
         with self._lock:
             now = time.monotonic()
             for who, (_, until) in list(self._wanted.items()):
@@ -189,7 +193,7 @@ class Watchdogs:
             return
         before = self._raised.get(limit.key)
         if before is not None and abs(before.made - now) > 0.001:
-            # The program itself has set another one meanwhile.
+            # The program has set another timeout meanwhile.
             before = None
         own = now if before is None else before.own
         made = max([own] + [seconds for seconds, _ in self._wanted.values()])
@@ -201,7 +205,7 @@ class Watchdogs:
             self._raised.pop(limit.key, None)
 
     def state(self) -> Dict[str, Any]:
-        """As GET /watchdogs tells it."""
+        """Returns the answer of GET /watchdogs."""
         with self._lock:
             raised, wanted = dict(self._raised), len(self._wanted)
         told = []
@@ -222,7 +226,7 @@ _watchdogs: Optional[Watchdogs] = None
 
 
 def get() -> Watchdogs:
-    """Those of this process."""
+    """Returns the Watchdogs of this process."""
     global _watchdogs
     if _watchdogs is None:
         _watchdogs = Watchdogs()
@@ -231,6 +235,7 @@ def get() -> Watchdogs:
 
 
 def forget() -> None:
-    """In a fork: its groups are its parent's, and of no use."""
+    """Called in a forked child, where the parent's groups cannot be used:
+    drops the Watchdogs."""
     global _watchdogs
     _watchdogs = None
