@@ -1,4 +1,4 @@
-"""Tensors and arrays: what they are, and of their elements statistics,
-hashes and single numbers, as they are read from outside as well. torch and
-numpy are only used where the program has loaded them, and nothing of the
-program runs for it: no __torch_function__, no property, no __repr__."""
+"""Tensors and arrays: shape, dtype etc., and statistics, hashes and values of
+their elements, with the same results as the reader in backends/tensor. torch
+and numpy are used only if the program has imported them, and no code of the
+program runs: no __torch_function__, no property, no __repr__."""

@@ -1,13 +1,13 @@
-"""Where the memory of a memoryview is. It is not held: what the program does
-with it, and with what it is a view of, works as ever."""
+"""Finds the memory of a memoryview. The buffer is released at once, so that
+the program can resize the underlying object as before."""
 from __future__ import annotations
 
 from typing import Any, Optional, Tuple
 
 
 def buffer_of(value: Any) -> Tuple[int, Optional[Tuple[int, ...]]]:
-    """(address of the first element, strides or None: without gaps).
-    ValueError: it was released."""
+    """Returns (address of the first element, strides or None: contiguous).
+    Raises ValueError if the memoryview was released."""
     import ctypes
 
     class Buffer(ctypes.Structure):

@@ -1,5 +1,5 @@
-"""The computing with numpy, in the thread that asks for it: no BLAS, which
-would begin threads of its own."""
+"""Computation with numpy, in the calling thread only: no BLAS function is
+used, because BLAS starts threads."""
 from __future__ import annotations
 
 import sys
@@ -29,7 +29,7 @@ def _array(dtype: Dtype, data: Any) -> Any:
 
 
 def _finite(numpy: Any, dtype: Dtype, array: Any) -> Any:
-    """(finite ones, how many NaN, how many infinite)"""
+    """Returns (finite elements, count of NaN, count of infinities)."""
     if dtype.kind == FLOAT:
         is_finite = numpy.isfinite(array)
         if is_finite.all():
@@ -89,7 +89,8 @@ def bins(dtype: Dtype, data: Any, low: float, high: float,
 
 
 def first(dtype: Dtype, data: Any, wanted: Any) -> Optional[int]:
-    """The first element that is `wanted`; None as wanted: NaN or infinite."""
+    """Returns the index of the first element equal to `wanted`, or, if
+    `wanted` is None, of the first NaN or infinity; None: not found."""
     numpy = sys.modules["numpy"]
     array = _array(dtype, data)
     if wanted is not None:

@@ -1,4 +1,4 @@
-"""The computing without numpy and torch."""
+"""Computation without numpy and torch."""
 from __future__ import annotations
 
 import math
@@ -70,7 +70,8 @@ def bins(dtype: Dtype, data: bytes, low: float, high: float,
 
 
 def first(dtype: Dtype, data: bytes, wanted: Any) -> Optional[int]:
-    """The first element that is `wanted`; None as wanted: NaN or infinite."""
+    """Returns the index of the first element equal to `wanted`, or, if
+    `wanted` is None, of the first NaN or infinity; None: not found."""
     values = parts(dtype, data)
     each = 2 if dtype.kind == COMPLEX else 1
     for at, value in enumerate(values):
@@ -83,5 +84,5 @@ def first(dtype: Dtype, data: bytes, wanted: Any) -> Optional[int]:
 
 def compact(data: Any, offset: int, sizes: Sequence[int],
             steps: Sequence[int], item: int) -> None:
-    """None: not here."""
+    """Not implemented here: returns None."""
     return None

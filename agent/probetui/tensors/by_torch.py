@@ -1,5 +1,5 @@
-"""The computing with torch without numpy, in the thread that asks for it:
-torch's own threads are the program's."""
+"""Computation with torch, if numpy is not loaded, in the calling thread only:
+torch's thread pool belongs to the program."""
 from __future__ import annotations
 
 import contextlib
@@ -10,7 +10,7 @@ from .dtypes import BOOLEAN, COMPLEX, FLOAT, TIME, Dtype, unfold
 from .statistics import Part, merge, scale
 
 NOT_A_TIME = -2 ** 63
-# torch divides no work among threads that has less.
+# torch uses one thread for operations with no more elements than this.
 GRAIN = 32767
 _NAMES = {"i1": "int8", "u1": "uint8", "i2": "int16", "i4": "int32",
           "i8": "int64", "u8": "int64", "f2": "float16", "f4": "float32",
@@ -25,8 +25,8 @@ def is_there() -> bool:
 
 
 def _setters(torch: Any) -> Iterator[Any]:
-    """omp_set_num_threads of the OpenMP that torch uses: it is of this thread
-    alone, as torch.set_num_threads is not."""
+    """Yields omp_set_num_threads of the OpenMP libraries that torch may use:
+    it affects only the calling thread, unlike torch.set_num_threads."""
     try:
         import ctypes
         import os
@@ -45,7 +45,8 @@ def _setters(torch: Any) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _alone(torch: Any) -> Iterator[bool]:
-    """False: torch would use its threads all the same."""
+    """Makes torch use one thread in this thread. Yields False if that fails.
+    """
     before = torch.get_num_threads()
     if before == 1:
         yield True
@@ -63,10 +64,11 @@ def _alone(torch: Any) -> Iterator[bool]:
 
 
 def _tensor(torch: Any, dtype: Dtype, data: Any) -> Any:
-    """Unsigned ones of 64 bits less 2 ** 63."""
+    """Returns the data as a tensor; uint64 is returned as int64, less 2 ** 63.
+    """
     flat = unfold(dtype, data)
     if not isinstance(flat, bytearray):
-        # Of bytes torch warns that they are not to be written.
+        # torch warns about read-only memory, such as that of bytes.
         flat = bytearray(flat)
     if dtype.kind == BOOLEAN:
         return torch.frombuffer(flat, dtype=torch.uint8) != 0
@@ -106,7 +108,7 @@ def _of_complex(torch: Any, array: Any) -> Part:
 def _double(torch: Any, dtype: Dtype, array: Any) -> Any:
     if dtype.base != "u8":
         return array.to(torch.float64)
-    # Each half is exact, and their sum is rounded once.
+    # Each half is exact in a float64, so the sum is rounded only once.
     high = (array >> 32) + 2 ** 31
     return high.to(torch.float64) * 2.0 ** 32 + \
         (array & 0xffffffff).to(torch.float64)
@@ -132,7 +134,8 @@ def _part(torch: Any, dtype: Dtype, data: Any) -> Part:
 
 
 def _pieces(torch: Any, dtype: Dtype, data: Any, size: int) -> Iterator[Any]:
-    """(first element, bytes), as much as torch computes in one thread."""
+    """Yields (index of the first element, bytes) in pieces that torch computes
+    in one thread."""
     with _alone(torch) as is_alone, torch.no_grad():
         step = GRAIN // 2 if not is_alone else max(1, len(data) // size)
         for at in range(0, len(data), step * size):
@@ -162,7 +165,8 @@ def bins(dtype: Dtype, data: Any, low: float, high: float,
 
 
 def first(dtype: Dtype, data: Any, wanted: Any) -> Optional[int]:
-    """The first element that is `wanted`; None as wanted: NaN or infinite."""
+    """Returns the index of the first element equal to `wanted`, or, if
+    `wanted` is None, of the first NaN or infinity; None: not found."""
     torch = sys.modules["torch"]
     for start, piece in _pieces(torch, dtype, data, dtype.size):
         array = _tensor(torch, dtype, piece)

@@ -1,4 +1,4 @@
-"""What elements there are, by their names in torch and numpy."""
+"""The element types, by their names in torch and numpy."""
 from __future__ import annotations
 
 import functools
@@ -12,16 +12,16 @@ NUMBERS = INTEGERS + (FLOAT, COMPLEX)
 
 
 class Dtype(NamedTuple):
-    """`base`: what its parts are once they are unfolded, as numpy writes it:
-    "i4", "f8". "": they are no numbers."""
+    """`base` is the type of an element's parts after unfold(), in numpy's
+    notation: "i4", "f8"; "": not numeric."""
 
     name: str
     kind: int
-    size: int  # 0: each array says it
-    swap: int  # bytes that are turned around together
+    size: int  # bytes; 0: differs between arrays
+    swap: int  # size of the units whose byte order is swapped
     base: str = ""
-    fold: str = ""  # how its bytes become those of base
-    bits: int = 0xff  # of each byte that count, of ml_dtypes
+    fold: str = ""  # name of the conversion to base; "": none
+    bits: int = 0xff  # mask of the bits of a byte that are used (ml_dtypes)
 
 
 def _eighth(name: str, bits: int = 0xff) -> Dtype:
@@ -29,8 +29,8 @@ def _eighth(name: str, bits: int = 0xff) -> Dtype:
 
 
 def _narrow(name: str) -> Dtype:
-    """Whole numbers of less than a byte. torch has types of these names, too,
-    of which it does not say what their bytes mean."""
+    """Returns the Dtype of an ml_dtypes integer of less than a byte. torch has
+    types with these names, too, but does not define what their bytes mean."""
     width = int(name.lstrip("uint"))
     return Dtype("ml_dtypes." + name, SIGNED if name[0] == "i" else UNSIGNED,
                  1, 1, "i1" if name[0] == "i" else "u1", name,
@@ -66,18 +66,18 @@ _ROWS = [
     Dtype("void", OPAQUE, 0, 1), Dtype("object", OBJECT, 8, 1),
     Dtype("qint8", OPAQUE, 1, 1), Dtype("quint8", OPAQUE, 1, 1),
     Dtype("qint32", OPAQUE, 4, 4), Dtype("bits16", OPAQUE, 2, 2),
-    # Their elements point to their texts.
+    # Elements point to their texts.
     Dtype("StringDType", OBJECT, 16, 1),
     Dtype("quint4x2", PACKED, 0, 1), Dtype("quint2x4", PACKED, 0, 1),
 ] + [
-    # A byte in which a program of its own packs what it likes.
+    # A byte in which programs pack what they like.
     Dtype(name, OPAQUE, 1, 1) for name in (
         "bits8 bits1x8 bits2x4 bits4x2 float4_e2m1fn_x2 uint1 uint2 uint3 "
         "uint4 uint5 uint6 uint7 int1 int2 int3 int4 int5 int6 int7").split()
 ]
 _BY_NAME: Dict[str, Dtype] = {row.name: row for row in _ROWS}
-# Exponent bits, mantissa bits, bias, whether there are infinities, and what
-# is NaN: "ieee", "all ones", "minus zero", "none".
+# Exponent bits, mantissa bits, bias, whether infinities exist, and which bits
+# are NaN: "ieee", "all ones", "minus zero", "none".
 _EIGHTHS = {
     "float8_e5m2": (5, 2, 15, True, "ieee"),
     "float8_e4m3fn": (4, 3, 7, False, "all ones"),
@@ -93,7 +93,7 @@ _EIGHTHS = {
 
 
 def find(name: str) -> Optional[Dtype]:
-    """None: there is none of that name."""
+    """Returns None if there is no type of that name."""
     return _BY_NAME.get(name.lstrip("<>=|"))
 
 
@@ -116,7 +116,8 @@ def _eighth_value(name: str, bits: int) -> float:
 
 @functools.lru_cache(maxsize=None)
 def _planes(name: str) -> Tuple[bytes, ...]:
-    """For each byte of a float32 what each byte of an eighth gives."""
+    """Returns four translation tables: entry b of table k is byte k of the
+    float32 for the element byte b."""
     rows = [struct.pack("<f", _eighth_value(name, bits))
             for bits in range(256)]
     return tuple(bytes(row[k] for row in rows) for k in range(4))
@@ -124,7 +125,8 @@ def _planes(name: str) -> Tuple[bytes, ...]:
 
 @functools.lru_cache(maxsize=None)
 def _numbers(name: str) -> bytes:
-    """For each byte the byte that has the number of its lowest bits."""
+    """Returns a translation table that extends the low bits of a byte (with
+    the sign) to an integer of 8 bits."""
     width = int(name.lstrip("uint"))
     highest = 1 << width - 1 if name[0] == "i" else 0
     return bytes(((bits & (1 << width) - 1 ^ highest) - highest) & 0xff
@@ -132,7 +134,7 @@ def _numbers(name: str) -> bytes:
 
 
 def _unfold_long(data: bytes) -> bytes:
-    """x87's 80 bits, of which 16 bytes are kept."""
+    """Converts 16-byte x87 extended floats (80 bits used) to float64."""
     found: List[float] = []
     for at in range(0, len(data), 16):
         mantissa, exponent = struct.unpack_from("<QH", data, at)
@@ -155,8 +157,8 @@ def _scale(mantissa: int, exponent: int) -> float:
 
 
 def unfold(dtype: Dtype, data: bytes) -> bytes:
-    """Its elements as parts of dtype.base, exactly (of a long double as near
-    as can be)."""
+    """Returns the elements as parts of type dtype.base: exactly, except that a
+    long double is rounded."""
     if not dtype.fold:
         return data
     if dtype.fold == "longdouble":
@@ -179,17 +181,17 @@ TEXT_MAXIMUM = 256
 
 
 def parts(dtype: Dtype, data: bytes) -> List[Any]:
-    """The parts of its elements, as Python's numbers."""
+    """Returns the parts of the elements as Python numbers."""
     flat = unfold(dtype, data)
     sign = "<%d" + _CODES[dtype.base]
     found = list(struct.unpack(sign % (len(flat) // int(dtype.base[1])),
                                flat))
-    # Any other byte than 0 is true, too.
+    # A bool byte other than 0 and 1 counts as true.
     return [part != 0 for part in found] if dtype.kind == BOOLEAN else found
 
 
 def real(value: float) -> Any:
-    """As JSON."""
+    """Returns the value for JSON, which lacks NaN and infinities."""
     if value != value:
         return "nan"
     if value in (float("inf"), -float("inf")):
@@ -229,7 +231,7 @@ _TEXTS = {TEXT: _text, BYTES: _bytes, OPAQUE: _opaque}
 
 
 def numbers(dtype: Dtype, data: bytes, size: int) -> List[Any]:
-    """Elements of that size as a slice has them, in JSON."""
+    """Returns elements of `size` bytes as the JSON values of a slice."""
     if dtype.kind in _TEXTS:
         tell = _TEXTS[dtype.kind]
         return [{"text": tell(data[at:at + size])}
@@ -249,7 +251,7 @@ def numbers(dtype: Dtype, data: bytes, size: int) -> List[Any]:
 
 
 def swap(data: bytes, size: int) -> bytes:
-    """Each `size` bytes turned around."""
+    """Reverses the byte order of each unit of `size` bytes."""
     if size <= 1:
         return data
     made = bytearray(len(data))

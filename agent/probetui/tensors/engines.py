@@ -1,5 +1,5 @@
-"""Who computes: numpy or torch where the program has loaded them, else Python
-itself. Nothing is imported for it."""
+"""Chooses the module for computations: numpy or torch if the program has
+imported them, else plain Python. Imports neither."""
 from __future__ import annotations
 
 import itertools
@@ -9,7 +9,7 @@ from . import by_numpy, by_python, by_torch
 
 
 def find() -> Any:
-    """A module with part(), bins(), first() and compact()."""
+    """Returns a module with part(), bins(), first() and compact()."""
     if by_numpy.is_there():
         return by_numpy
     return by_torch if by_torch.is_there() else by_python
@@ -17,7 +17,8 @@ def find() -> Any:
 
 def compact(data: Any, offset: int, sizes: Sequence[int],
             steps: List[int], item: int) -> Any:
-    """The items of data that lie with such steps, in order."""
+    """Copies items with the given steps (in bytes) out of data, in index
+    order."""
     if item in (1, 2, 4, 8) and all(
             step % item == 0 for step in [*steps, offset]):
         made = find().compact(data, offset, sizes, steps, item)

@@ -1,4 +1,5 @@
-"""What a value is, if it is an array: as JSON, and where its elements lie."""
+"""Describes arrays of all libraries: as JSON, and the location of their
+elements."""
 from __future__ import annotations
 
 import array
@@ -18,9 +19,9 @@ _CODES = {"b": "int8", "B": "uint8", "h": "int16", "H": "uint16",
           "q": "int64", "Q": "uint64", "f": "float32", "d": "float64",
           "e": "float16", "?": "bool", "c": "bytes", "n": "int64",
           "N": "uint64", "P": "uint64"}
-# Types that numpy itself numbers.
+# numpy's built-in types have smaller type numbers.
 _BUILTIN_TYPES = 24
-# Bytes of an element that has a mask, at most.
+# Maximum size in bytes of an element of a masked array.
 MASKED_ITEM = 4096
 _KINDS = {"O": "object", "M": "datetime64", "m": "timedelta64", "U": "str",
           "S": "bytes", "V": "void", "T": "StringDType"}
@@ -42,7 +43,7 @@ def _known(value: Any, name: str, shape: Tuple[int, ...],
 
 
 def _name(dtype: Any) -> str:
-    """Of numpy's dtype."""
+    """Returns our name of a numpy dtype."""
     kind, item = dtype.kind, int(dtype.itemsize)
     name = {"f16": "longdouble", "c32": "clongdouble", "b1": "bool"}.get(
         "%s%d" % (kind, item))
@@ -69,7 +70,7 @@ def _of_numpy(value: Any) -> Known:
 
 
 def _unread(value: Any, dtype: str, why: str) -> Known:
-    """What has no shape that is known."""
+    """Describes an array whose shape is unknown."""
     return Known({"type": type_name(value), "dtype": dtype, "shape": [],
                   "strides": [], "device": None, "unread": why}, (), None)
 
@@ -96,8 +97,8 @@ def _of_jax(value: Any) -> Known:
 
 
 def _added(dtype: Any) -> str:
-    """What a library added to numpy, by the name of its class of numbers: those
-    of ml_dtypes are known."""
+    """Returns the name of a dtype that a library added to numpy, by its scalar
+    class; those of ml_dtypes are supported."""
     kind = dtype.type
     if kind.__module__ == "ml_dtypes":
         name = str(kind.__qualname__)
@@ -114,7 +115,7 @@ def _refuse(known: Known, why: str) -> Known:
 
 
 def _masked(value: Any, known: Known) -> Known:
-    """With the mask of a masked array, if it has one."""
+    """Adds the mask of a masked array, if value has one."""
     numpy = sys.modules["numpy"]
     kinds = ancestors(type(value))
     mask = instance_names(value).get("_mask")
@@ -133,8 +134,8 @@ _ALL_MASKED: Any = memoryview(b"\1").cast("?", shape=[])
 
 
 def mask_of(value: Any) -> Any:
-    """The mask of a masked array of numpy, as an array without a class of the
-    program's; None: it has none, or is none."""
+    """Returns the mask of a numpy masked array, as a plain ndarray; None:
+    value has no mask, or is no masked array."""
     numpy = sys.modules["numpy"]
     if loaded("numpy.ma", "MaskedArray") not in ancestors(type(value)):
         return None
@@ -147,7 +148,7 @@ def mask_of(value: Any) -> Any:
 
 
 def mask_by(known: Known, mask: Any) -> Known:
-    """With this array of bool as its mask."""
+    """Adds a bool array as mask."""
     numpy = sys.modules["numpy"]
     names = numpy.ndarray.__dict__
     dtype = names["dtype"].__get__(mask)
@@ -201,8 +202,8 @@ def _of_memoryview(value: Any) -> Known:
 
 
 def find(value: Any) -> Optional[Known]:
-    """None: it is no array. Exceptions of torch's and numpy's own say that
-    it cannot be told."""
+    """Describes value; None: it is no array. Raises exceptions of torch and
+    numpy if value cannot be described."""
     kinds = ancestors(type(value))
     if of_torch.is_tensor(kinds):
         return of_torch.find(value)

@@ -1,4 +1,4 @@
-"""What is known of an array, of any library."""
+"""The description of an array of any library."""
 from __future__ import annotations
 
 from typing import Any, Dict, NamedTuple, Optional, Sequence, Tuple
@@ -8,18 +8,20 @@ from .layout import Layout, count
 
 
 class Known(NamedTuple):
-    """`told` is the JSON of src/protocol/tensor.h, without anything of the
-    elements. `identity`: equal as long as they lie at the same place. Where
-    `layout` is None they cannot be read, and told["unread"] says why."""
+    """`told` is the JSON of src/protocol/tensor.h, without the elements.
+    `identity` is equal as long as the elements are at the same place. If
+    `layout` is None, the elements cannot be read, and told["unread"] says why.
+    """
 
     told: Dict[str, Any]
     identity: Tuple[Any, ...]
     layout: Optional[Layout]
-    # Of torch: what lies on a device.
+    # a torch tensor on a device
     device: Any = None
-    # A built-in class, slices of which are copies.
+    # the built-in class of value (bytes, array.array), whose slices are copies
     plain: Any = None
-    # Of the same shape, a byte for each: where it is not 0 it does not count.
+    # layout of the mask, of the same shape, one byte each; elements with a
+    # mask byte other than 0 do not count
     mask: Optional[Layout] = None
 
 
@@ -33,7 +35,7 @@ def tell(value: Any, dtype: str, shape: Sequence[int],
 
 
 def contiguous(shape: Sequence[int], item: int) -> Tuple[int, ...]:
-    """Its strides."""
+    """Returns the strides of a contiguous array (C order)."""
     strides = []
     step = item
     for size in reversed(shape):

@@ -1,5 +1,5 @@
-"""Where the elements of an array lie, and parts of them in the order of their
-indices, whatever their strides."""
+"""The location of an array's elements, and reads of parts of them in index
+order, for any strides."""
 from __future__ import annotations
 
 from typing import Any, Iterator, List, NamedTuple, Sequence, Tuple
@@ -8,16 +8,16 @@ from . import engines
 from .dtypes import COMPLEX, Dtype, swap
 from .memory import Memory
 
-# What is read at once at most, where elements lie far from each other.
+# Maximum bytes per read, for elements with gaps between them.
 SPAN_MAXIMUM = 8 << 20
-# So much more than the elements themselves is read in one piece.
+# A read may contain up to this many times the bytes of its elements.
 WASTE_MAXIMUM = 4
 _FLIP = bytes(byte ^ 0x80 for byte in range(256))
 
 
 class Layout(NamedTuple):
-    """Strides are in bytes, of any sign; address is that of the element whose
-    indices are all 0."""
+    """Strides are in bytes and may be negative; address is that of the element
+    with all indices 0."""
 
     dtype: Dtype
     item_size: int
@@ -37,7 +37,8 @@ def count(shape: Sequence[int]) -> int:
 
 
 def span(layout: Layout) -> Tuple[int, int]:
-    """The bytes before and behind its address that it lies in."""
+    """Returns how many bytes the array extends before and after its address.
+    """
     low, high = 0, layout.item_size
     for size, stride in zip(layout.shape, layout.strides):
         if stride < 0:
@@ -49,8 +50,8 @@ def span(layout: Layout) -> Tuple[int, int]:
 
 def rectangles(shape: Sequence[int], start: int, length: int
                ) -> Iterator[Tuple[List[int], List[int]]]:
-    """(first index, sizes) of boxes that are the elements start to
-    start + length in order."""
+    """Yields (first index, sizes) of boxes that contain the elements start to
+    start + length in index order."""
     if not shape:
         if length:
             yield [], []
@@ -72,7 +73,8 @@ def rectangles(shape: Sequence[int], start: int, length: int
 
 def merge(sizes: Sequence[int], strides: Sequence[int]
           ) -> List[Tuple[int, int]]:
-    """(size, stride), as few as can be."""
+    """Returns (size, stride) of the dimensions, with contiguous ones merged.
+    """
     found: List[Tuple[int, int]] = []
     for size, stride in zip(sizes, strides):
         if size == 1:
@@ -86,11 +88,12 @@ def merge(sizes: Sequence[int], strides: Sequence[int]
 
 def _read_box(memory: Memory, address: int, sizes: Sequence[int],
               strides: Sequence[int], item: int) -> Any:
-    """Its elements in order."""
+    """Returns the elements of a box in index order, as bytes."""
     box = merge(sizes, strides)
     if not box or box == [(box[0][0], item)]:
         return memory.read(address, item * count(sizes))
-    # What lies close together is read in one piece, and each such piece.
+    # The inner dimensions, whose elements are close together, are read in one
+    # piece; one piece for each index of the outer dimensions.
     order = sorted(range(len(box)), key=lambda k: abs(box[k][1]))
     span, elements, inner = item, 1, 0
     for k in order:
@@ -121,13 +124,14 @@ def _read_box(memory: Memory, address: int, sizes: Sequence[int],
 
 
 def _cut(bits: int, data: Any) -> Any:
-    """Without what stands above the bits of each byte that count."""
+    """Clears the bits of each byte that are not used."""
     return data if bits == 0xff else bytes(data).translate(
         bytes(byte & bits for byte in range(256)))
 
 
 def _logical(layout: Layout, data: Any) -> Any:
-    """What a lazy conjugation or negation stands for, little-endian."""
+    """Converts to little-endian, and applies a lazy conjugation or negation.
+    """
     if layout.is_swapped:
         data = swap(bytes(data), layout.dtype.swap)
     data = _cut(layout.dtype.bits, data)
@@ -146,7 +150,7 @@ def _logical(layout: Layout, data: Any) -> Any:
 
 
 def read(memory: Memory, layout: Layout, start: int, length: int) -> Any:
-    """The values of so many elements from there on, as bytes."""
+    """Returns `length` elements from `start` on, as bytes."""
     item = layout.item_size
     parts = []
     for index, sizes in rectangles(layout.shape, start, length):

@@ -1,4 +1,4 @@
-"""Elements of which some are masked: a byte for each, 1 where it is."""
+"""Masked elements; a mask has one byte per element, 1 for a masked element."""
 from __future__ import annotations
 
 import itertools
@@ -7,13 +7,13 @@ from typing import Any
 
 from . import by_numpy
 
-# Below this Python itself is quicker.
+# For so few elements, plain Python is faster than numpy.
 FEW = 64
 
 
 def _rows(data: Any, mask: Any, item: int) -> Any:
-    """(the elements as rows of bytes, which are masked), of numpy; None: it is
-    not there."""
+    """Returns (elements as rows of bytes, mask) as numpy arrays; None: numpy
+    is not loaded, or there are few elements."""
     if len(mask) <= FEW or not by_numpy.is_there():
         return None
     numpy = sys.modules["numpy"]
@@ -22,7 +22,7 @@ def _rows(data: Any, mask: Any, item: int) -> Any:
 
 
 def kept(data: Any, mask: Any, item: int) -> bytes:
-    """The elements that are not masked."""
+    """Returns the elements that are not masked."""
     found = _rows(data, mask, item)
     if found is not None:
         return bytes(found[0][~found[1]].tobytes())
@@ -31,7 +31,7 @@ def kept(data: Any, mask: Any, item: int) -> bytes:
 
 
 def shown(data: Any, mask: Any, item: int) -> bytes:
-    """All of them, 0 where one is masked."""
+    """Returns all elements, with masked ones as zeros."""
     found = _rows(data, mask, item)
     if found is not None:
         rows = found[0].copy()
@@ -43,7 +43,7 @@ def shown(data: Any, mask: Any, item: int) -> bytes:
 
 
 def place(mask: Any, number: int) -> int:
-    """Of that one of those that are not masked."""
+    """Returns the index of the number-th element that is not masked."""
     if mask is None:
         return number
     return next(itertools.islice(

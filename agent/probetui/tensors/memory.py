@@ -1,5 +1,5 @@
-"""Memory of this process, read so that nothing can go wrong: what another
-thread frees meanwhile is an error, not the end of the process."""
+"""Reads memory of this process through the kernel: memory that another thread
+has freed gives an error, not a crash."""
 from __future__ import annotations
 
 import array
@@ -11,11 +11,11 @@ BATCH = 1024
 
 
 class Unreadable(Exception):
-    """A sentence that says why."""
+    """A sentence that says why memory cannot be read."""
 
 
 def _find_vector_read() -> Any:
-    """process_vm_readv, or None."""
+    """Returns process_vm_readv(2), or None."""
     try:
         import ctypes
 
@@ -29,7 +29,7 @@ def _find_vector_read() -> Any:
 
 
 class Memory:
-    """Open until close()."""
+    """Open descriptors for reads; must be closed."""
 
     def __init__(self) -> None:
         self._vector: Any = None
@@ -37,7 +37,8 @@ class Memory:
         try:
             self._fd = os.open("/proc/self/mem", os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
-            # Of a process that may not be dumped it is root's.
+            # /proc/self/mem belongs to root if the process is not dumpable
+            # (proc(5), prctl(2) PR_SET_DUMPABLE).
             self._vector = _find_vector_read()
             if self._vector is None:
                 raise Unreadable("/proc/self/mem cannot be opened: %s"
@@ -55,7 +56,8 @@ class Memory:
 
     def read(self, address: int, length: int,
              into: Optional[memoryview] = None) -> Any:
-        """The GIL is free meanwhile."""
+        """Reads length bytes, into `into` if given. The GIL is released
+        meanwhile. Raises Unreadable."""
         made = bytearray(length)
         view = memoryview(made) if into is None else into
         done = 0
@@ -69,7 +71,7 @@ class Memory:
         return made
 
     def _read_some(self, view: memoryview, address: int) -> int:
-        """0 or less: none."""
+        """Returns the number of bytes read; 0 or less: failure."""
         if self._fd < 0:
             return len(view) if self._read_batch(
                 [address], len(view), view) else 0
@@ -79,7 +81,7 @@ class Memory:
             return 0
 
     def gather(self, addresses: List[int], length: int) -> bytearray:
-        """As many bytes from each, one behind the other."""
+        """Returns length bytes from each address, concatenated."""
         if len(addresses) == 1:
             made: bytearray = self.read(addresses[0], length)
             return made

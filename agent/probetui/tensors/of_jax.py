@@ -1,5 +1,5 @@
-"""Where the elements of an array of jax lie: those that are there, on a
-processor, and of one device. jax is never asked to compute, copy or wait."""
+"""Finds the elements of a jax array, if it is computed, on a CPU, and on one
+device. jax is never asked to compute, copy or wait."""
 from __future__ import annotations
 
 from typing import Any, Tuple
@@ -23,7 +23,7 @@ def is_tracer(value: Any) -> bool:
 
 
 def _is_in_order(value: Any) -> bool:
-    """The last index fastest, without gaps."""
+    """True if the elements are in C order without gaps."""
     if value.ndim < 2:
         return True
     layout = value.format.layout
@@ -32,7 +32,7 @@ def _is_in_order(value: Any) -> bool:
 
 
 def place(value: Any) -> Tuple[int, str]:
-    """(the address, "") or (0, why it is not told)."""
+    """Returns (address, ""), or (0, reason)."""
     if is_tracer(value):
         return 0, "jax traces a function: it stands for an array, and has " \
             "no elements"

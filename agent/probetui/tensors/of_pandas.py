@@ -1,6 +1,6 @@
-"""Where pandas keeps the values of a Series, or of a column of a DataFrame.
-No method of theirs runs: a view that pandas makes would have the program's
-next write copy the whole column."""
+"""Finds the values of a pandas Series or of a DataFrame's column. No method of
+them runs: if pandas made a view, the program's next write would copy the whole
+column (copy-on-write)."""
 from __future__ import annotations
 
 import sys
@@ -29,7 +29,7 @@ _BACKED = ("DatetimeArray", "TimedeltaArray", "NumpyExtensionArray",
 
 
 class Column(NamedTuple):
-    """Of a DataFrame: a row of one of its blocks."""
+    """A column of a DataFrame: a row of one of its blocks."""
 
     frame: Any
     values: Any
@@ -37,7 +37,8 @@ class Column(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """array is None: why. mask: of what is missing, or None."""
+    """If array is None, `why` is the reason. `mask` marks missing values, or
+    is None."""
 
     array: Any
     mask: Any
@@ -63,7 +64,7 @@ def _manager(value: Any) -> Any:
 
 
 def columns(frame: Any) -> Iterator[Tuple[str, Column]]:
-    """By their names, as "['loss']", in their order."""
+    """Yields (name, column) in their order; a name is like "['loss']"."""
     manager = _manager(frame)
     found = {}
     for block in manager.blocks:
@@ -76,7 +77,7 @@ def columns(frame: Any) -> Iterator[Tuple[str, Column]]:
 
 
 def _values(value: Any) -> Tuple[Any, Optional[int]]:
-    """(the array of numpy or of pandas, which of its rows)"""
+    """Returns (the numpy or pandas array, the row in it or None)."""
     if type(value) is Column:
         return value.values, value.row
     return _manager(value).blocks[0].values, None

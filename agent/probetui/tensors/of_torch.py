@@ -1,5 +1,5 @@
-"""What a tensor of torch is. Its class is passed over: only what torch itself
-has in C is asked, and no operation is done."""
+"""Describes torch tensors. Only torch's own C functions are called, no methods
+that subclasses may override; no operation is executed."""
 from __future__ import annotations
 
 import contextlib
@@ -16,7 +16,7 @@ from .layout import Layout, span
 TEXT_MAXIMUM = 1000
 _BASES = ("torch._C.TensorBase", "torch._C._TensorBase")
 _LAYOUTS = {"torch.strided"}
-# What a tensor tells without doing anything.
+# Attributes that a tensor returns without executing an operation.
 _FACTS = ("shape", "dtype", "device", "layout", "requires_grad", "is_leaf",
           "grad_fn", "ndim", "itemsize", "nbytes", "retains_grad",
           "output_nr", "_version", "is_cuda", "is_sparse", "is_quantized",
@@ -39,8 +39,8 @@ def is_tensor(kinds: Any) -> bool:
 
 
 def plainly() -> Any:
-    """While it is entered, classes of tensors are not asked for how they do
-    what torch does."""
+    """Returns a context manager that disables __torch_function__ of
+    subclasses."""
     torch = sys.modules["torch"]
     for name in ("DisableTorchFunctionSubclass", "DisableTorchFunction"):
         guard = getattr(torch._C, name, None)
@@ -51,15 +51,16 @@ def plainly() -> Any:
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """In a thread of the program: its modes, which hear of all that torch does
-    there, hear nothing of what is done in here."""
+    """For use in a thread of the program: while it is entered, active modes
+    (such as TorchDispatchMode) do not see the operations."""
     torch = sys.modules["torch"]
     with contextlib.ExitStack() as parts:
         for name in ("DisableTorchFunction", "_DisableTorchDispatch"):
             guard = getattr(torch._C, name, None)
             if guard is not None:
                 made = guard()
-                # Some are in force as long as they are there.
+                # Some guards have no __enter__: they are active until they are
+                # freed.
                 parts.callback(id, made)
                 if hasattr(made, "__enter__"):
                     parts.enter_context(made)
@@ -68,8 +69,9 @@ def alone() -> Iterator[None]:
 
 
 class _Refusal:
-    """A mode of torch's: it comes before a class's __torch_dispatch__, which
-    some have asked even for sizes."""
+    """A TorchDispatchMode that raises: it is called before a subclass's
+    __torch_dispatch__, which torch calls even for the sizes of some
+    subclasses."""
 
     def __torch_dispatch__(self, *_: Any, **__: Any) -> Any:
         raise TypeError("its class says itself what it is, and would run")
@@ -77,7 +79,8 @@ class _Refusal:
 
 @contextlib.contextmanager
 def _undispatched(tensor: Any) -> Iterator[None]:
-    """Whatever would run a class's code for that fails."""
+    """Makes calls fail that would run __torch_dispatch__ of the tensor's
+    class."""
     if not has_dispatch(tensor):
         yield
         return
@@ -89,12 +92,12 @@ def _undispatched(tensor: Any) -> Iterator[None]:
         try:
             names._pop_torch_dispatch_stack(None)
         except TypeError:
-            # Its kind is asked for from 2.0 on.
+            # Since torch 2.0, the function takes an argument.
             names._pop_torch_dispatch_stack()
 
 
 class _Reader:
-    """What torch has in C of one tensor."""
+    """Calls the methods that torch implements in C, on one tensor."""
 
     def __init__(self, tensor: Any) -> None:
         self._tensor = tensor
@@ -108,17 +111,17 @@ class _Reader:
         return default if method is None else method(self._tensor)
 
     def has(self, name: str) -> bool:
-        """One of its yes-or-no attributes."""
+        """Returns a bool attribute."""
         return name in self._names and bool(self.get(name))
 
 
 def _stored(value: Any) -> Dict[str, Any]:
-    """What is in it, by names."""
+    """Returns the attributes stored in value, from __dict__ and __slots__."""
     return {**instance_names(value), **dict(slots(value))}
 
 
 def local_of(tensor: Any) -> Any:
-    """The shard of a DTensor that this rank has; else the tensor itself."""
+    """Returns this rank's shard of a DTensor; any other tensor unchanged."""
     if any(class_name(kind).startswith("torch.distributed.")
            and class_name(kind).endswith(".DTensor")
            for kind in ancestors(type(tensor))):
@@ -129,7 +132,8 @@ def local_of(tensor: Any) -> Any:
 
 
 def _placement(tensor: Any) -> Optional[str]:
-    """"Shard(0) of [1024, 64]"."""
+    """Returns the placement of a DTensor, as "Shard(0) of [1024, 64]"; None:
+    unknown."""
     found = _stored(_stored(tensor).get("_spec")).get("placements")
     if type(found) not in (tuple, list):
         return None
@@ -151,8 +155,8 @@ def _placement(tensor: Any) -> Optional[str]:
 
 
 def _shard(tensor: Any, placement: str) -> Optional[str]:
-    """Where the rank is along the dimensions of the mesh that are not
-    replicated; None: that is not known."""
+    """Returns this rank's coordinates in the mesh dimensions that are not
+    replicated; None: unknown, or all are replicated."""
     mesh = _stored(_stored(_stored(tensor).get("_spec")).get("mesh"))
     at = mesh.get("_coordinate_on_dim")
     kinds = placement.rpartition(" of ")[0].split(", ")
@@ -163,7 +167,8 @@ def _shard(tensor: Any, placement: str) -> Optional[str]:
 
 
 def _storage(reader: _Reader, told: Dict[str, Any]) -> int:
-    """Bytes of it."""
+    """Returns the size of the storage in bytes; adds it and the number of its
+    users to `told`."""
     torch = sys.modules["torch"]
     storage = reader.call("untyped_storage")
     if storage is None:
@@ -172,13 +177,13 @@ def _storage(reader: _Reader, told: Dict[str, Any]) -> int:
     told["storage_nbytes"] = size
     users = getattr(torch._C, "_storage_Use_Count", None)
     if users is not None:
-        # The one that was made for asking is none of the program's.
+        # Do not count the reference that was made for this query.
         told["storage_users"] = max(0, int(users(storage._cdata)) - 1)
     return size
 
 
 def _refusal(reader: _Reader, dtype: Any) -> Optional[str]:
-    """Why its elements are not to be read."""
+    """Returns why the elements cannot be read, or None."""
     if reader.has("is_nested"):
         return "it is a nested tensor: it has tensors of several sizes, " \
             "and here is the number of their elements alone"
@@ -196,16 +201,17 @@ def _refusal(reader: _Reader, dtype: Any) -> Optional[str]:
 
 
 def _address(tensor: Any, reader: _Reader, told: Dict[str, Any]) -> int:
-    """Of its first element. data_ptr() would have a lazy copy made."""
+    """Returns the address of the first element. Avoids data_ptr(), which would
+    materialize a lazy copy (copy-on-write)."""
     ask = getattr(sys.modules["torch"]._C, "_data_address", None)
     if ask is None or "offset" not in told:
         return int(reader.call("data_ptr"))
-    start = int(ask(tensor))  # of its storage
+    start = int(ask(tensor))  # address of the storage
     return start + told["offset"] * told["itemsize"] if start else 0
 
 
 def _strides(reader: _Reader, shape: Any) -> Any:
-    """Zeros: it has none (a sparse or a nested one)."""
+    """Returns the strides; zeros if the tensor has none (sparse, nested)."""
     try:
         found = tuple(reader.call("stride"))
     except Exception:
@@ -230,7 +236,7 @@ def _describe(tensor: Any, reader: _Reader, dtype: str, shape: Any,
     told["requires_grad"] = bool(reader.get("requires_grad"))
     told["is_parameter"] = _is_parameter(tensor)
     with contextlib.suppress(Exception):
-        # One that is a view of what was written meanwhile may refuse.
+        # grad_fn raises if a view's base was modified in place.
         function = reader.get("grad_fn")
         if function is not None:
             told["grad_fn"] = type_name(function).rpartition(".")[2]
@@ -240,7 +246,8 @@ def _describe(tensor: Any, reader: _Reader, dtype: str, shape: Any,
 
 
 def find(tensor: Any) -> Known:
-    """Exceptions are torch's own: it cannot be told."""
+    """Describes a tensor. Raises torch's exceptions if that is not possible.
+    """
     local = local_of(tensor)
     with plainly(), _undispatched(tensor), _undispatched(local):
         reader = _Reader(local)
@@ -251,7 +258,8 @@ def find(tensor: Any) -> Known:
         else:
             shape = tuple(reader.get("shape"))
         if any(type(size) is not int for size in shape):
-            # Asking one for its value would fix it in what is compiled.
+            # A symbolic size (torch.compile): int() of it would specialize the
+            # compiled code to its value.
             raise TypeError("its sizes are symbols")
         strides = _strides(reader, shape)
         told = _describe(tensor, reader, name, shape, strides)
@@ -266,7 +274,8 @@ def find(tensor: Any) -> Known:
 
 
 def has_dispatch(tensor: Any) -> bool:
-    """Its class would do the operations on it."""
+    """True if the tensor's class implements operations by __torch_dispatch__.
+    """
     nothing = getattr(sys.modules["torch"]._C,
                       "_disabled_torch_dispatch_impl", None)
     for kind in ancestors(type(tensor)):
@@ -280,7 +289,7 @@ def has_dispatch(tensor: Any) -> bool:
 def _place(local: Any, reader: _Reader, dtype: Any,
            told: Dict[str, Any]) -> Known:
     why = _refusal(reader, dtype)
-    size = -1  # not known
+    size = -1  # unknown
     if why is None or reader.has("is_meta"):
         with contextlib.suppress(Exception):
             size = _storage(reader, told)
@@ -314,7 +323,8 @@ def _place(local: Any, reader: _Reader, dtype: Any,
 
 
 def attribute(tensor: Any, name: str, found: Any) -> Any:
-    """What a descriptor of C gives. TypeError: its class would be asked."""
+    """Returns the value of a C descriptor. Raises TypeError if the tensor's
+    class may override it."""
     if name == "grad":
         return gradient(tensor)
     if name not in _FACTS and class_name(type(tensor)) not in (
@@ -325,7 +335,7 @@ def attribute(tensor: Any, name: str, found: Any) -> Any:
 
 
 def gradient(tensor: Any) -> Any:
-    """The grad of a leaf, or None: asking others warns."""
+    """Returns .grad of a leaf, else None: torch warns for other tensors."""
     with plainly():
         reader = _Reader(tensor)
         try:

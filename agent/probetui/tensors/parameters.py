@@ -1,6 +1,6 @@
-"""The parameters and buffers of a module, by the names and in the order of
-named_parameters() and named_buffers(), or the tensors in anything else, and
-its plain values where these are wanted. No code of the program runs for it."""
+"""Finds the parameters and buffers of a module, with the names and the order
+of named_parameters() and named_buffers(), or the tensors in other objects; on
+request, also plain values (numbers, texts). No code of the program runs."""
 from __future__ import annotations
 
 import zlib
@@ -17,8 +17,8 @@ FOUND_MAXIMUM = 1000000
 PAGE_MAXIMUM = 1000
 NAME_MAXIMUM = 1000
 KEY_MAXIMUM = 200
-# Of one plain value, as repr() writes it; what is told of it whole; and how
-# much of a longer one.
+# Maximum bytes of a plain value's repr(); up to which size it is sent whole;
+# how many characters are sent of a longer one.
 VALUE_MAXIMUM = 1 << 20
 VALUE_WHOLE = 200
 VALUE_COLUMNS = 60
@@ -30,8 +30,8 @@ _OPTIMIZER = ("torch.optim.optimizer", "Optimizer")
 
 class Found(NamedTuple):
     name: str
-    kind: str  # "parameter", "buffer", "value", "other": none of them
-    value: Any  # of "value" its text
+    kind: str  # "parameter", "buffer", "value", or "other" (none of them)
+    value: Any  # for a "value": its text
 
 
 def _is_a(value: Any, module: str, name: str) -> bool:
@@ -48,8 +48,8 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _pairs(names: Any) -> List[Tuple[Any, Any]]:
-    """Of a dict that others change meanwhile; of anything else none. No key
-    is asked for its hash."""
+    """Returns the items of a dict that other threads may change; [] for other
+    values. No hash of a key is computed."""
     if dict not in ancestors(type(names)):
         return []
     for _ in range(3):
@@ -66,7 +66,8 @@ def _named(names: Any, wanted: str) -> Any:
 
 
 def _items(values: Any) -> List[Any]:
-    """Of a list or a tuple; of anything else []."""
+    """Returns the items of a list or tuple (also of a subclass); [] for any
+    other value."""
     for base in (list, tuple):
         if base in ancestors(type(values)):
             return list(base.__getitem__(values, slice(None)))
@@ -78,7 +79,8 @@ def _entries(module: Any, folder: str) -> List[Tuple[Any, Any]]:
 
 
 def _plain(value: Any) -> str:
-    """Its repr(), where that says all of it; else ""."""
+    """Returns repr(value) of a number or text; "" for other types, or if it is
+    too long."""
     kind = type(value)
     if kind in _TEXTS:
         return repr(value) if len(value) <= VALUE_MAXIMUM else ""
@@ -87,12 +89,13 @@ def _plain(value: Any) -> str:
     try:
         return repr(value)
     except ValueError:
-        # More digits than sys.set_int_max_str_digits() lets.
+        # More digits than sys.set_int_max_str_digits() allows.
         return ""
 
 
 def _shorten(text: str) -> str:
-    """What is long is cut, with its CRC: equal texts are equal values."""
+    """Cuts a long text and appends its CRC, so that equal texts mean equal
+    values."""
     whole = text.encode("utf-8", "backslashreplace")
     if len(whole) <= VALUE_WHOLE:
         return text
@@ -101,18 +104,19 @@ def _shorten(text: str) -> str:
 
 
 class _Walk:
-    """As backends/tensor/parameter-walk.c."""
+    """Walks through an object; same rules as backends/tensor/parameter-walk.c.
+    """
 
     def __init__(self, text: str, wants_values: bool) -> None:
         self.found: List[Found] = []
         self._text = text
         self._wants_values = wants_values
-        self._owners = 0  # modules and optimizers that are being walked
+        self._owners = 0  # number of modules and optimizers on the path
         self._seen: Set[int] = set()
         self._depth = 0
 
     def _see(self, value: Any) -> bool:
-        """True the first time."""
+        """Returns True the first time."""
         if id(value) in self._seen:
             return False
         self._seen.add(id(value))
@@ -126,7 +130,7 @@ class _Walk:
 
     def _add(self, name: str, kind: str, value: Any) -> None:
         is_first = self._see(value)
-        # Each name of a dict has its value.
+        # In plain containers, list a tensor under each of its names.
         if is_first or self._wants_values and self._owners == 0:
             self._put(name, kind, value)
 
@@ -138,7 +142,8 @@ class _Walk:
             self._put(name, "other", value)
 
     def _plain_items(self, name: str, values: List[Any], ends: str) -> None:
-        """Together, where the others are walked."""
+        """Adds the plain items of a list as one value; the other items are
+        walked separately."""
         texts = [_plain(value) for value in values]
         if not values or any(texts):
             self._put(name, "value", _shorten("%s%s%s" % (
@@ -146,8 +151,9 @@ class _Walk:
 
     def _options(self, names: List[Tuple[Any, Any]], before: str,
                  but: Optional[str]) -> None:
-        """Learning rates and the like: all of a dict but what is walked
-        besides: a list of that name, or, without one, tensors."""
+        """Adds plain values, such as learning rates, of an optimizer's dict.
+        Skips the key `but`, or, if that is None, tensors: these are walked
+        separately."""
         for name, value in names if self._wants_values else ():
             if type(name) is str and name != but and not (
                     but is None and _is_tensor(value)):
@@ -233,7 +239,8 @@ class _Walk:
             is_owner = False
             self._container(value, kinds, name)
         self._depth -= 1
-        # In another place it is walked again, but not within itself.
+        # A container may be walked again under another name, but not inside
+        # itself.
         if self._wants_values and not (is_owner and self._owners):
             self._seen.discard(id(value))
 
@@ -246,7 +253,8 @@ def _has_parts(value: Any, kinds: Any) -> bool:
 
 def find(value: Any, text: str, wants_values: bool
          ) -> Optional[List[Found]]:
-    """`text`: what it is called. None: there can be none in it."""
+    """Returns the tensors in value; `text` is its expression. None: value is
+    of a kind that contains none."""
     kinds = ancestors(type(value))
     is_leaf = _is_tensor(value) or not _has_parts(value, kinds)
     if not _is_tensor(value) and is_leaf and not (
@@ -258,14 +266,15 @@ def find(value: Any, text: str, wants_values: bool
 
 
 def gradient(value: Any) -> Any:
-    """Its .grad, or None; without a warning."""
+    """Returns .grad of a tensor, or None, without a warning."""
     if not of_torch.is_tensor(ancestors(type(value))):
         return None
     return of_torch.gradient(value)
 
 
 def tell(found: Found, of_gradient: bool, do: Any) -> Dict[str, Any]:
-    """`do` has it told, with what is wanted of its elements."""
+    """Describes one of the found values. `do` is called with the value and its
+    Known, and returns (description, error or None)."""
     told: Dict[str, Any] = {"name": found.name, "kind": found.kind,
                             "tensor": None}
     if found.kind == "value":

@@ -1,4 +1,5 @@
-"""What is wanted of an array's elements, as in backends/tensor/scan-query.h."""
+"""A request about an array's elements; same as backends/tensor/scan-query.h.
+"""
 from __future__ import annotations
 
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
@@ -14,7 +15,7 @@ BINS_MAXIMUM = 256
 BLOCKS_MAXIMUM = 4096
 CELLS_MAXIMUM = 65536
 DATA_MAXIMUM = 1 << 20
-# Bytes of a slice's elements: texts may be long.
+# Maximum bytes of a slice: elements that are texts may be long.
 SLICE_MAXIMUM = 16 << 20
 INTEGER_MAXIMUM = 2 ** 63 - 1
 _STATISTICS = ("sample", "whole", "auto")
@@ -55,8 +56,8 @@ class Query(NamedTuple):
         return self.has_hash or self.blocks > 0
 
     def is_whole(self, known: Known) -> bool:
-        """Hash and blocks alone are of the whole; beside statistics of a
-        sample there are none."""
+        """Whether all elements are read. A hash without statistics needs all;
+        statistics of a sample come without a hash."""
         if not self.statistics:
             return self.is_hashed()
         return self.statistics == "whole" or \
@@ -91,7 +92,7 @@ def _read_slice(arguments: Arguments) -> Slice:
 
 
 def read(arguments: Arguments) -> Query:
-    """Failure says what is wrong with it."""
+    """Reads a query from a request's arguments. Raises Failure."""
     statistics = arguments.choice("statistics", _STATISTICS) or ""
     bins = arguments.integer("bins", 0, 0, BINS_MAXIMUM)
     has_hash = arguments.flag("hash")
@@ -130,7 +131,7 @@ def _check_slice(part: Slice, shape: List[int], item: int) -> None:
 
 
 def check(query: Query, known: Known) -> None:
-    """Failure: it cannot be answered of that one."""
+    """Raises Failure if the query does not fit the array."""
     told = known.told
     if query.slice is not None:
         _check_slice(query.slice, told["shape"], told["itemsize"])

@@ -1,5 +1,5 @@
-"""Where the elements of an array are read from, some at a time: memory, an
-object of Python's own that copies parts of itself, or a device."""
+"""Reads elements of an array in pieces: from memory, from a built-in object
+that copies its own parts, or from a device."""
 from __future__ import annotations
 
 import contextlib
@@ -15,7 +15,7 @@ from .known import Known
 from .layout import Layout
 from .memory import Memory, Unreadable
 
-# A device that is at work answers when it can; one that hangs does not.
+# Seconds to wait for a device: a busy one answers late, one that hangs never.
 DEVICE_SECONDS = 10.0
 
 
@@ -31,8 +31,8 @@ class InMemory:
 
 
 class Plain:
-    """bytes, a bytearray, an array.array. What they export they could not
-    be resized for."""
+    """bytes, bytearray, array.array: read by slices, because while a buffer of
+    them is exported, the program could not resize them."""
 
     def __init__(self, value: Any, known: Known) -> None:
         self._value = value
@@ -49,7 +49,8 @@ class Plain:
 
 
 class _Worker:
-    """A thread that waits for a device, so that its client need not."""
+    """A thread that waits for a device; its caller can give up after
+    DEVICE_SECONDS."""
 
     def __init__(self) -> None:
         self._jobs: Any = queue.SimpleQueue()
@@ -92,8 +93,8 @@ class _Worker:
 
 
 class OnDevice:
-    """Elements are copied on a stream of our own, which waits for no other:
-    neither for the device, nor for what the program has queued."""
+    """Copies elements of a tensor on a device; for CUDA on a separate stream,
+    which waits neither for other streams nor for the device."""
 
     def __init__(self, known: Known, memory: Memory) -> None:
         self._known = known
@@ -144,7 +145,7 @@ class OnDevice:
 
 @contextlib.contextmanager
 def opened(value: Any, known: Known) -> Iterator[Any]:
-    """What read()s so many elements from one on: their values."""
+    """Yields an object whose read(start, count) returns elements as bytes."""
     if known.plain is not None:
         yield Plain(value, known)
         return

@@ -1,4 +1,4 @@
-"""Statistics of chunks, and of all of them together."""
+"""Statistics of chunks of elements, and their combination."""
 from __future__ import annotations
 
 import math
@@ -8,10 +8,10 @@ from .dtypes import COMPLEX, FLOAT, Dtype, integer, real
 
 
 class Part(NamedTuple):
-    """Of some elements. low, high, finite, total, mean and squares are of the
-    finite ones; low and high are None where there are none. squares: the sum
-    of (element - mean)²; of complex ones of their magnitudes, and mean is
-    0."""
+    """Statistics of some elements. low, high, finite, total, mean and squares
+    refer to the finite elements; low and high are None if there are none.
+    squares is the sum of (element - mean)²; for complex elements the sum of
+    |element|², with mean 0."""
 
     count: int = 0
     nan: int = 0
@@ -37,7 +37,8 @@ def merge(one: Part, other: Part) -> Part:
     if not one.finite:
         mean, squares = other.mean, other.squares
     elif other.finite:
-        # Chan, Golub, LeVeque: about the mean of both.
+        # Parallel variance, relative to the combined mean (Chan, Golub,
+        # LeVeque 1979).
         apart = other.mean - one.mean
         share = other.finite / finite
         mean += apart * share
@@ -50,7 +51,7 @@ def merge(one: Part, other: Part) -> Part:
 
 
 def _root(squares: float) -> float:
-    """Squares that are no number any more were too large for one."""
+    """NaN: the squares overflowed."""
     return float("inf") if squares != squares else math.sqrt(squares)
 
 
@@ -65,10 +66,10 @@ def _norm(part: Part, is_complex: bool) -> float:
 
 
 def _spread(part: Part) -> Tuple[float, float]:
-    """(mean, deviation)"""
+    """Returns (mean, standard deviation)."""
     mean = part.total / part.finite
     if part.low == part.high and math.isfinite(mean):
-        # Nothing is lost to rounding.
+        # All elements are equal: avoid rounding errors.
         return float(part.low), 0.0
     return mean, _root(part.squares / part.finite)
 
@@ -80,7 +81,7 @@ def _number(dtype: Dtype, value: Any) -> Any:
 
 
 def tell(part: Part, dtype: Dtype) -> Dict[str, Any]:
-    """As JSON."""
+    """Returns the statistics as JSON."""
     is_complex = dtype.kind == COMPLEX
     mean = deviation = None
     if part.finite and not is_complex:
@@ -92,8 +93,8 @@ def tell(part: Part, dtype: Dtype) -> Dict[str, Any]:
 
 
 def scale(low: float, high: float, count: int) -> float:
-    """An element's bin is (element / 2 - low / 2) * scale: the distance of
-    two doubles may be too large for one."""
+    """Returns the factor such that (element / 2 - low / 2) * factor is an
+    element's bin. Halves, because high - low may overflow a double."""
     width = high / 2 - low / 2
     found = count / width if width > 0 else 0.0
     return found if math.isfinite(found) else 0.0

@@ -1,5 +1,5 @@
-"""What is wanted of an array's elements: read in chunks, so that it takes
-little memory and others may run."""
+"""Answers a query about an array's elements: reads them in chunks, which
+limits memory and lets other threads run."""
 from __future__ import annotations
 
 import base64
@@ -14,15 +14,15 @@ from .query import Query, Slice
 
 CHUNK_BYTES = 4 << 20
 CHUNK_ELEMENTS = 1 << 20
-# Where Python itself computes, which holds the GIL for each step of that.
+# Smaller chunks if plain Python computes, which holds the GIL.
 CHUNK_OF_PYTHON = 1 << 16
 _TRUTHS = bytes([0]) + bytes([1]) * 255
-# Below this Python itself is quicker.
+# For so few elements, plain Python is faster than numpy or torch.
 FEW = 64
 
 
 def _chunk(known: Known) -> int:
-    """Elements that are read at once."""
+    """Returns the number of elements per read."""
     item = max(1, known.told["itemsize"])
     most = CHUNK_OF_PYTHON if engines.find() is by_python else CHUNK_ELEMENTS
     return max(1, min(most, CHUNK_BYTES // item))
@@ -33,7 +33,8 @@ def _engine(count: int) -> Any:
 
 
 def _pieces(known: Known, is_whole: bool) -> Iterator[Tuple[int, int]]:
-    """(first, how many) of those that are looked at."""
+    """Yields (first element, count) of the pieces to read: all, or a sample.
+    """
     count = known.told["numel"]
     if not is_whole:
         apart = count - queries.SAMPLE_ELEMENTS
@@ -49,7 +50,7 @@ def _pieces(known: Known, is_whole: bool) -> Iterator[Tuple[int, int]]:
 
 
 class _Hash:
-    """crc32 of all, and of parts of as many elements each."""
+    """CRC-32 of all elements, and of blocks with equal numbers of elements."""
 
     def __init__(self, query: Query, known: Known) -> None:
         self.whole = 0
@@ -76,8 +77,8 @@ class _Hash:
             view = view[len(part):]
 
     def end(self, masks: Iterator[bytes]) -> None:
-        """Behind the values, which are 0 where they are masked, comes their
-        mask, in each part where any is."""
+        """Appends the mask to the hashed values (in which masked elements are
+        0), for each block that has a masked element."""
         at = 0
         crc, is_any = 0, False
         for mask in masks:
@@ -106,15 +107,15 @@ class _Work:
         self.masked = 0
 
     def _mask(self, start: int, count: int) -> Any:
-        """A byte for each element, 1 where it is masked; None: none has
-        one."""
+        """Returns one byte per element, 1 for a masked element; None: the
+        array has no mask."""
         if self.known.mask is None:
             return None
         return bytes(self.source.read(start, count, self.known.mask)
                      ).translate(_TRUTHS)
 
     def _values(self, start: int, count: int, mask: Any = None) -> Any:
-        """Of those that are not masked."""
+        """Returns the elements that are not masked."""
         data = self.source.read(start, count)
         if mask is None:
             mask = self._mask(start, count)
@@ -122,7 +123,7 @@ class _Work:
             data, mask, self.known.told["itemsize"])
 
     def scan(self) -> None:
-        """Statistics, histogram and hashes."""
+        """Computes statistics, histogram and hashes."""
         query, known = self.query, self.known
         is_whole = query.is_whole(known)
         hashed = _Hash(query, known)
@@ -241,8 +242,8 @@ class _Work:
 
 def do(value: Any, known: Known, query: Query) -> Tuple[Dict[str, Any],
                                                       Dict[str, Any]]:
-    """(what more is told of the array, what else the answer has). Unreadable
-    says why not. Failure: the query is none for it."""
+    """Returns (further fields of the array, further fields of the answer).
+    Raises Unreadable, or Failure if the query does not fit the array."""
     queries.check(query, known)
     more: Dict[str, Any] = {"found": None}
     with sources.opened(value, known) as source:
