@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "base/reason.h"
+#include "base/error.h"
 #include "protocol/request-kind.h"
 
 struct debugger;

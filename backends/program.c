@@ -13,13 +13,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "banned.h"
 #include "backends/launch/job-supervisor.h"
 #include "backends/node.h"
+#include "banned.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/loop.h"
-#include "base/standard.h"
-#include "protocol/launched.h"
+#include "protocol/process.h"
 
 /* Seconds to wait for work in other threads (reading of files) before the exit. */
 #define WORK_SECONDS 0.25

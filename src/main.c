@@ -21,7 +21,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "base/standard.h"
 #include "base/text.h"
 #include "commands/script.h"
 #include "engine/collect.h"

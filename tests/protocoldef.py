@@ -58,7 +58,7 @@ def span(least, most):
     """Bounds, as the table has them."""
     defined = dict(re.findall(r"#define (\w+) (\d+)", "".join(
         read("src", "protocol", name)
-        for name in ("stack.h", "tensor.h", "tensorparameters.h"))))
+        for name in ("stack.h", "tensor.h", "tensoranswer.h"))))
     if least == "-INT32_MAX":
         return ""
     if most == "INT32_MAX":

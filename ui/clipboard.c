@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "banned.h"
-#include "base/base64.h"
 #include "base/buffer.h"
 #include "base/error.h"
 

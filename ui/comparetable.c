@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "model/answers.h"
 #include "model/tensorformat.h"
-#include "model/tensortext.h"
 #include "protocol/tensor.h"
 #include "ui/pane.h"
 

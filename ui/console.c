@@ -7,8 +7,8 @@
 #include "banned.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "model/output.h"
 #include "model/session.h"
-#include "model/transcript.h"
 #include "ui/terminal.h"
 
 #define ANSWERS_MAXIMUM 1024

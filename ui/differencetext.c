@@ -7,8 +7,8 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/answers.h"
-#include "model/difference.h"
-#include "model/tensortext.h"
+#include "model/tensordiff.h"
+#include "model/tensorformat.h"
 
 static const char *dtype_of(const struct tensor *tensor)
 {

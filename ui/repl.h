@@ -1,6 +1,6 @@
 /*
  * repl: the line in which code for the focused ranks is typed, the lines of an unfinished block
- * above it, and the rows of code that was run before (model/eval-history.h).
+ * above it, and the rows of code that was run before (model/answers.h).
  */
 #ifndef UI_REPL_H
 #define UI_REPL_H

@@ -11,7 +11,6 @@
 #include "engine/engine.h"
 #include "engine/rank-answers.h"
 #include "model/debug-state.h"
-#include "model/ptrace-state.h"
 #include "model/session.h"
 
 #define WAIT_SECONDS 1.0

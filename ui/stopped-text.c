@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "model/debug-state.h"
 #include "model/session.h"
-#include "model/watchdog.h"
+#include "model/wait-group.h"
 #include "protocol/rankset.h"
 
 #define LONG_SHARE 0.8

@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/http/agent.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/json.h"
-#include "protocol/breakpoint.h"
 #include "protocol/debugger.h"
 
 struct breakpoint_binding *agent_bindings_find(struct debugger *debugger, int id)

@@ -4,16 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/http/agent-bindings.h"
 #include "backends/http/agent.h"
 #include "backends/http/stopped-threads.h"
 #include "backends/node.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "protocol/breakpoint.h"
 #include "protocol/debugger.h"
 
 /*

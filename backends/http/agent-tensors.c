@@ -2,18 +2,16 @@
 
 #include <string.h>
 
-#include "banned.h"
+#include "backends/http/agent-evaluate.h"
 #include "backends/http/agent-resume.h"
 #include "backends/http/agent.h"
-#include "backends/http/agent-evaluate.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "protocol/tensor.h"
 #include "protocol/tensoranswer.h"
-#include "protocol/tensorparameters.h"
-#include "protocol/tensorslice.h"
 #include "protocol/variable.h"
 
 /* Seconds: the agent's default and maximum, and the extra time for its answer. */

@@ -5,8 +5,8 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/loop.h"
-#include "base/plugin.h"
 
 #define FILE_NAME "probetui-http.so"
 

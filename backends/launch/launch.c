@@ -14,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "banned.h"
 #include "backends/launch/job-output.h"
 #include "backends/launch/job-supervisor.h"
 #include "backends/launch/supervisor-messages.h"
@@ -24,6 +23,7 @@
 #include "backends/process-table.h"
 #include "backends/ptrace/breakpoint-table.h"
 #include "backends/ptrace/launched-programs.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
@@ -31,8 +31,8 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/loop.h"
-#include "protocol/launched.h"
 #include "protocol/message.h"
+#include "protocol/process.h"
 
 #define WORDS_MAXIMUM 4096
 #define ROWS_DEFAULT 24

@@ -10,11 +10,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "banned.h"
 #include "backends/linux/procfs.h"
 #include "backends/linux/task.h"
+#include "banned.h"
 #include "base/error.h"
-#include "base/reason.h"
 
 static void access_refusal_set_reason(struct reason *reason, const char *why, const char *fix)
 {

@@ -18,10 +18,10 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
-#include "base/crc.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/pack.h"
 
 /* Raise this number when names are made differently, or when the file's layout changes. */
 #define FORMAT 1

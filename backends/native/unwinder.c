@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "banned.h"
-#include "base/plugin.h"
+#include "base/file.h"
 
 #define FILE_NAME "probetui-native.so"
 

@@ -11,7 +11,6 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
-#include "base/base64.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/hash.h"

@@ -1,17 +1,17 @@
 /* backend `pdb`: the requests that a debugger on a socket can serve, by its state. */
 #include "backends/backend.h"
 
-#include "banned.h"
 #include "backends/node.h"
 #include "backends/pdb/pdb-bindings.h"
 #include "backends/pdb/pdb-requests.h"
 #include "backends/pdb/pdb-session.h"
 #include "backends/pdb/pdb-stop.h"
 #include "backends/pdb/pdbtranscript.h"
+#include "banned.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/map.h"
-#include "protocol/breakpoint.h"
+#include "protocol/debugger.h"
 #include "protocol/process.h"
 #include "protocol/sample.h"
 

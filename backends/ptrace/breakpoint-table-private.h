@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "backends/ptrace/breakpoint-table.h"
-#include "protocol/breakpoint.h"
+#include "protocol/debugger.h"
 
 struct break_found;
 struct code_list;

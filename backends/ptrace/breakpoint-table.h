@@ -1,6 +1,6 @@
 /*
  * breakpoint-table: the breakpoints of one process, as requested
- * (protocol/breakpoint.h), and their state: bound to code units (_Py_CODEUNIT),
+ * (protocol/debugger.h), and their state: bound to code units (_Py_CODEUNIT),
  * pending until such code is loaded, or refused with a reason.
  *
  * A line breakpoint is set in every code object of its file that has a line

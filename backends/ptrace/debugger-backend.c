@@ -4,7 +4,6 @@
  */
 #include "backends/backend.h"
 
-#include "banned.h"
 #include "backends/cpython/pyobject.h"
 #include "backends/cpython/pywalk.h"
 #include "backends/http/agent-endpoint.h"
@@ -12,10 +11,11 @@
 #include "backends/node.h"
 #include "backends/ptrace/debuggee.h"
 #include "backends/tracer/tracee.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "protocol/breakpoint.h"
+#include "protocol/debugger.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
 #include "protocol/sample.h"

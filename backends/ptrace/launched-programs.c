@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 
-#include "banned.h"
 #include "backends/backend.h"
 #include "backends/connections.h"
 #include "backends/cpython/cpython.h"
@@ -23,12 +22,13 @@
 #include "backends/ptrace/debuggee.h"
 #include "backends/ptrace/entry-point.h"
 #include "backends/tracer/tracee.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/loop.h"
-#include "protocol/breakpoint.h"
+#include "protocol/debugger.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
 #include "protocol/rankset.h"

@@ -13,7 +13,7 @@
 #include "backends/cpython/pyobject.h"
 #include "backends/expression/pyexpression.h"
 #include "backends/ptrace/watchpoints.h"
-#include "protocol/breakpoint.h"
+#include "protocol/debugger.h"
 
 enum watched_state {
 	WATCHED_UNSET, /* could not be set; the message says why */

@@ -1,6 +1,6 @@
 /*
  * watchpoints: the data breakpoints of one process (`watch` of
- * protocol/breakpoint.h: variables and places in memory), and their state.
+ * protocol/debugger.h: variables and places in memory), and their state.
  *
  * An expression is looked up once, in a frame of a stopped thread; a hardware
  * watch is set on the word that holds the value. A write of an equal value

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "backends/tensor/scan-query.h"
-#include "protocol/tensornumber.h"
+#include "protocol/tensor.h"
 
 struct dtype;
 struct kernel;

@@ -1,11 +1,11 @@
 #include "backends/tensor/fold.h"
 
-#include "banned.h"
 #include "backends/tensor/scan-query.h"
 #include "backends/tensor/scan-ranges.h"
 #include "backends/tensor/scan.h"
+#include "banned.h"
 #include "base/alloc.h"
-#include "base/crc.h"
+#include "base/pack.h"
 #include "protocol/tensor.h"
 
 void fold_statistics(const struct scan *scan, const struct scan_ranges *ranges,

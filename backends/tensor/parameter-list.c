@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/cpython/pyobject.h"
 #include "backends/cpython/pytensor-pandas.h"
 #include "backends/cpython/tensor-layout.h"
@@ -15,13 +14,14 @@
 #include "backends/tensor/scan-query.h"
 #include "backends/tensor/scan-requests.h"
 #include "backends/tensor/scan-work.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/loop.h"
 #include "protocol/process.h"
 #include "protocol/tensor.h"
-#include "protocol/tensorparameters.h"
+#include "protocol/tensoranswer.h"
 
 /* Most tensors that are read at the same time. */
 #define WORKS_MAXIMUM 4

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/cpython/pycontainer.h"
 #include "backends/cpython/pykind.h"
 #include "backends/cpython/pyobject.h"
@@ -14,12 +13,13 @@
 #include "backends/cpython/pywriter.h"
 #include "backends/linux/memory.h"
 #include "backends/ptrace/reader.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
-#include "base/crc.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "base/pack.h"
 #include "base/text.h"
 #include "protocol/variable.h"
 

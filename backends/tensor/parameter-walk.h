@@ -12,7 +12,7 @@
  *	state[1].exp_avg	an optimizer's buffer; 1: the parameter's number in state_dict()
  *
  * With wants_values, the plain values in lists, tuples, dicts and optimizers are listed, too, as
- *the text that tensorparameters.h defines; an object that is neither a tensor nor a plain value is
+ *the text that tensoranswer.h defines; an object that is neither a tensor nor a plain value is
  * listed with an error. An object found twice is then listed twice.
  *
  *	['epoch'], param_groups[0].lr	a value of a dict
@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "protocol/tensorparameters.h"
+#include "protocol/tensoranswer.h"
 
 struct error;
 struct ptrace_connection;

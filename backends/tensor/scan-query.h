@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "protocol/tensor.h"
 #include "protocol/tensoranswer.h"
-#include "protocol/tensorslice.h"
 
 struct error;
 struct tensor_layout;

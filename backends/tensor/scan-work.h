@@ -15,7 +15,6 @@
 
 #include "base/error.h"
 #include "protocol/tensor.h"
-#include "protocol/tensorslice.h"
 
 struct loop;
 struct node;

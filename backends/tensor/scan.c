@@ -6,7 +6,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
-#include "base/crc.h"
+#include "base/pack.h"
 #include "protocol/dtype.h"
 
 /*

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "protocol/tensorslice.h"
+#include "protocol/tensor.h"
 
 struct error;
 struct tensor_layout;

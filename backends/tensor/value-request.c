@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/cpython/pyobject.h"
 #include "backends/cpython/tensor-layout.h"
 #include "backends/linux/memory.h"
@@ -13,15 +12,14 @@
 #include "backends/tensor/scan-query.h"
 #include "backends/tensor/scan-requests.h"
 #include "backends/tensor/scan-work.h"
+#include "banned.h"
 #include "base/alloc.h"
-#include "base/base64.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/loop.h"
 #include "protocol/process.h"
 #include "protocol/tensor.h"
-#include "protocol/tensorslice.h"
 
 /* Most times that a changed tensor is read. */
 #define TRIES_MAXIMUM 3

@@ -13,7 +13,6 @@
 #include "backends/tracer/freeze.h"
 #include "backends/tracer/perf-breakpoint.h"
 #include "base/error.h"
-#include "base/reason.h"
 
 #define SECCOMP_STRICT 1
 

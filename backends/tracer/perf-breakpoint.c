@@ -14,7 +14,7 @@
 
 #include "backends/linux/access-refusal.h"
 #include "banned.h"
-#include "base/reason.h"
+#include "base/error.h"
 
 /* An address that no program uses; the watch there is never enabled. */
 #define NOWHERE 4096

@@ -15,7 +15,7 @@
 #include "backends/tracer/attachable.h"
 #include "backends/tracer/waits.h"
 #include "base/alloc.h"
-#include "base/reason.h"
+#include "base/error.h"
 
 #define OPTIONS                                                                                    \
 	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEFORK |   \

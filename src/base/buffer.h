@@ -11,6 +11,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+struct buffer;
+
 struct buffer {
 	char *data;
 	size_t length;
@@ -41,5 +43,12 @@ void buffer_consume(struct buffer *buffer, size_t length);
 void buffer_truncate(struct buffer *buffer, size_t length);
 /* Returns the bytes (free() them; never NULL) and leaves the buffer empty. */
 char *buffer_take(struct buffer *buffer);
+
+/* base64: bytes as ASCII (RFC 4648, section 4), with = at the end. */
+
+/* Appends bytes in base64; nothing more once out's maximum is reached. */
+void base64_encode(struct buffer *out, const void *bytes, size_t length);
+/* Returns 0; -1: text is not base64, or out's maximum is reached. */
+int base64_decode(struct buffer *out, const char *text, size_t length);
 
 #endif

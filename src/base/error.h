@@ -9,6 +9,8 @@
 
 #include <stdbool.h>
 
+struct error;
+
 struct error {
 	char message[512];
 };
@@ -25,5 +27,19 @@ int error_prefix(struct error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 /* False also for NULL. */
 bool error_is_set(const struct error *error);
+
+/*
+ * reason: two sentences: why something cannot be done, and what would help.
+ */
+
+struct reason {
+	char why[256];
+	char fix[256]; /* "": nothing would help */
+};
+
+/* Always returns false. */
+bool reason_set(struct reason *reason, const char *why, const char *fix);
+/* Sets both sentences as one error. Always returns -1. */
+int reason_explain(const struct reason *reason, struct error *error);
 
 #endif

@@ -1,9 +1,11 @@
 #include "base/file.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -254,4 +256,41 @@ char *file_agent_folder(struct error *error)
 	free(beside);
 	free(program);
 	return path;
+}
+
+void standard_open(void)
+{
+	int fd;
+
+	/* open() returns the lowest free descriptor, so closed descriptors are filled in order. */
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* The path of a shared object in the running program's folder, else in libexecdir; free() it. */
+static char *plugin_find_file(const char *file)
+{
+	char *folder = file_program_folder();
+	char *path = folder ? xasprintf("%s/%s", folder, file) : NULL;
+
+	free(folder);
+	if (path && access(path, F_OK) == 0)
+		return path;
+	free(path);
+	return xasprintf(PROBETUI_LIBEXECDIR "/%s", file);
+}
+
+const void *plugin_open(const char *file, const char *name, const char *need, struct error *error)
+{
+	char *path = plugin_find_file(file);
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	const void *found = handle ? dlsym(handle, name) : NULL;
+
+	if (!found)
+		error_set(error, "%s: %s.", need, dlerror());
+	free(path);
+	return found;
 }

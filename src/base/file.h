@@ -47,4 +47,26 @@ int file_read(const char *path, const char *called, struct buffer *out, struct e
  */
 int file_read_own(const char *path, const char *called, struct buffer *out, struct error *error);
 
+/*
+ * standard: the descriptors 0 to 2 that every program starts with.
+ *
+ * A daemon or a cron job may start the program with some of them closed. The next opened
+ * file would then get such a number, and error messages would be written into it; libuv
+ * aborts.
+ */
+
+/* Opens /dev/null for each of the descriptors 0 to 2 that is closed. */
+void standard_open(void);
+
+/*
+ * plugin: a shared object that links a heavy library, in the program's folder or in
+ * libexecdir, opened with dlopen(3) at its first use.
+ */
+
+/*
+ * Returns the address of the symbol `name` in the shared object `file`, valid as long as
+ * the program runs. NULL: *error begins with `need` ("Agents need FILE").
+ */
+const void *plugin_open(const char *file, const char *name, const char *need, struct error *error);
+
 #endif

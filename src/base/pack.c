@@ -194,3 +194,13 @@ int unpack_add(struct unpack *unpack, const void *bytes, size_t length, size_t *
 	*used = part - stream->avail_in;
 	return status == Z_STREAM_END ? UNPACK_END : UNPACK_MORE;
 }
+
+uint32_t crc_add(uint32_t crc, const void *bytes, size_t length)
+{
+	return (uint32_t)crc32_z(crc, bytes, length);
+}
+
+uint32_t crc_combine(uint32_t first, uint32_t second, int64_t length)
+{
+	return (uint32_t)crc32_combine(first, second, length);
+}

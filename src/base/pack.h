@@ -1,5 +1,5 @@
 /*
- * pack: gzip (RFC 1952), over zlib, which only pack.c and crc.c include.
+ * pack: gzip (RFC 1952), over zlib, which only pack.c includes.
  *
  * A packed text is a row of gzip members, each packed alone, so that reading can begin at
  * any member. A member that pack_new() wrote has a note in its header's extra field:
@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct buffer;
 struct error;
@@ -55,5 +56,15 @@ void unpack_free(struct unpack *unpack);
  */
 int unpack_add(struct unpack *unpack, const void *bytes, size_t length, size_t *used,
 	       struct buffer *out, struct error *error);
+
+/*
+ * crc: the CRC-32 of zlib, gzip and Python's zlib.crc32(), over zlib. The sums of
+ * separate parts can be combined.
+ */
+
+/* Continues a sum from crc (0 at first). Thread-safe. */
+uint32_t crc_add(uint32_t crc, const void *bytes, size_t length);
+/* Combines the sums of two adjacent parts; length is the second part's, in bytes. */
+uint32_t crc_combine(uint32_t first, uint32_t second, int64_t length);
 
 #endif

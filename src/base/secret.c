@@ -1,10 +1,12 @@
 #include "base/secret.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
 
@@ -173,4 +175,423 @@ bool secret_is_in(const char *text)
 	is_changed = strcmp(masked.data, text) != 0;
 	buffer_clear(&masked);
 	return is_changed;
+}
+
+/*
+ * secret-source: masks the literals of Python source that belong to a secret's name.
+ *
+ * Tokens are those of CPython's lexical analysis, as far as needed here: names, numbers,
+ * strings with their prefixes and triple quotes, brackets, operators, and the newline
+ * that ends a statement outside of brackets. Text that is not valid Python is tokenized
+ * approximately, to its end.
+ *
+ * Each open bracket has a level. A secret's name, or a string with such a name, makes its
+ * level STATE_NAMED; the operator behind it makes it STATE_ASSIGNED or STATE_COMPARED,
+ * and then literals of this level and of inner levels are masked, up to the comma or the
+ * end of the statement. Masked strings keep their quotes and newlines, so that lines keep
+ * their numbers and colours.
+ */
+
+/* Brackets that are nested deeper share the last level. */
+#define LEVELS_MAXIMUM 64
+/* A longer string is a text, not a name. */
+#define KEY_MAXIMUM 64
+
+enum state {
+	STATE_PLAIN,
+	STATE_NAMED,	 /* behind the name: password */
+	STATE_ANNOTATED, /* behind an annotation: password: str */
+	STATE_COMPARED,	 /* behind a comparison: password == */
+	STATE_ASSIGNED,	 /* behind an assignment: password =, "password": */
+	STATE_UNPACKED,	 /* user, password = ...: until the end of the statement */
+};
+
+struct level {
+	char bracket; /* the opening bracket; 0: none, the top level */
+	enum state state;
+	bool is_key;	/* the secret's name was in a string */
+	bool is_exact;	/* the name ends in a secret's word (api_key, not key_size): numbers are
+			 * masked, too */
+	bool was_named; /* a secret's name occurred in this statement */
+	bool is_tuple;	/* the statement has a comma: user, password */
+};
+
+/* State of a list of texts: "--password", then a comma, then the value "hunter2". */
+enum pair { PAIR_NONE, PAIR_KEY, PAIR_COMMA };
+
+struct scan {
+	struct buffer *out;
+	const char *at;
+	struct level levels[LEVELS_MAXIMUM];
+	size_t depth;
+	size_t more; /* brackets beyond LEVELS_MAXIMUM */
+	enum pair pair;
+	bool is_value; /* the token before was an assignment operator */
+};
+
+static struct level *top(struct scan *scan)
+{
+	return &scan->levels[scan->depth];
+}
+
+static bool is_masked(const struct scan *scan)
+{
+	for (size_t i = 0; i <= scan->depth; i++)
+		if (scan->levels[i].state >= STATE_COMPARED)
+			return true;
+	return false;
+}
+
+/* Copies length bytes of the text. */
+static void secret_source_copy(struct scan *scan, size_t length)
+{
+	buffer_append(scan->out, scan->at, length);
+	scan->at += length;
+}
+
+static void name_level(struct scan *scan, const char *name, size_t length, bool is_key)
+{
+	struct level *level = top(scan);
+
+	level->was_named = true;
+	if (level->state > STATE_NAMED)
+		return;
+	level->state = STATE_NAMED;
+	level->is_key = is_key;
+	level->is_exact = secret_is_named(name, length);
+}
+
+static void secret_source_take_name(struct scan *scan, size_t length)
+{
+	static const char *const ends[] = { "and", "or", "if", "else" };
+	struct level *level = top(scan);
+
+	if (secret_is_told(scan->at, length))
+		name_level(scan, scan->at, length, false);
+	else if (level->state == STATE_NAMED)
+		level->state = STATE_PLAIN;
+	for (size_t i = 0; i < ARRAY_LENGTH(ends); i++)
+		if (level->state == STATE_COMPARED && strlen(ends[i]) == length &&
+		    strncmp(scan->at, ends[i], length) == 0)
+			level->state = STATE_PLAIN;
+	scan->pair = PAIR_NONE;
+	scan->is_value = false;
+	secret_source_copy(scan, length);
+}
+
+static void secret_source_take_number(struct scan *scan, size_t length)
+{
+	if (scan->is_value && top(scan)->is_exact) {
+		buffer_append_string(scan->out, SECRET_MASK);
+		scan->at += length;
+	} else {
+		secret_source_copy(scan, length);
+	}
+	scan->pair = PAIR_NONE;
+	scan->is_value = false;
+}
+
+/* Number of quotes around the string whose first quote is at text: 1 or 3. */
+static size_t quotes_length(const char *text)
+{
+	return text[1] == text[0] && text[2] == text[0] ? 3 : 1;
+}
+
+/* Bytes between the quotes; an unterminated string ends at the line's or text's end. */
+static size_t content_length(const char *text, char quote, size_t quotes)
+{
+	size_t i;
+
+	for (i = 0; text[i] != '\0'; i++) {
+		if (text[i] == quote &&
+		    (quotes == 1 || (text[i + 1] == quote && text[i + 2] == quote)))
+			return i;
+		if (quotes == 1 && text[i] == '\n')
+			return i;
+		if (text[i] == '\\' && text[i + 1] != '\0')
+			i++;
+	}
+	return i;
+}
+
+static bool is_key(const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!isalnum((unsigned char)text[i]) && !strchr("_-.", text[i]))
+			return false;
+	return length <= KEY_MAXIMUM && secret_is_told(text, length);
+}
+
+static void mask_content(struct buffer *out, const char *text, size_t length)
+{
+	buffer_append_string(out, SECRET_MASK);
+	for (size_t i = 0; i < length; i++)
+		if (text[i] == '\n')
+			buffer_append_char(out, '\n');
+}
+
+/* Masks secrets that a comment or a string quotes: "Authorization: Bearer abc". */
+static void secret_source_mask_text(struct buffer *out, const char *text, size_t length)
+{
+	char *part = xstrndup(text, length);
+
+	secret_mask(out, part);
+	free(part);
+}
+
+/* prefix is the number of letters before the string's quote. */
+static void secret_source_take_string(struct scan *scan, size_t prefix)
+{
+	char quote = scan->at[prefix];
+	size_t quotes = quotes_length(scan->at + prefix);
+	size_t before = prefix + quotes;
+	size_t length = content_length(scan->at + before, quote, quotes);
+	const char *text = scan->at + before;
+	bool names = is_key(text, length);
+
+	secret_source_copy(scan, before);
+	if (length > 0 && (is_masked(scan) || (scan->pair == PAIR_COMMA && !names)))
+		mask_content(scan->out, text, length);
+	else
+		secret_source_mask_text(scan->out, text, length);
+	scan->at += length;
+	if (*scan->at == quote)
+		secret_source_copy(scan, quotes);
+	if (names)
+		name_level(scan, text, length, true);
+	scan->pair = names ? PAIR_KEY : PAIR_NONE;
+	scan->is_value = false;
+}
+
+static void open_bracket(struct scan *scan)
+{
+	scan->pair = PAIR_NONE;
+	scan->is_value = false;
+	if (scan->depth + 1 == LEVELS_MAXIMUM)
+		scan->more++;
+	else
+		scan->levels[++scan->depth] = (struct level){ .bracket = *scan->at };
+	secret_source_copy(scan, 1);
+}
+
+static void close_bracket(struct scan *scan)
+{
+	const struct level inner = *top(scan);
+	struct level *level;
+
+	scan->pair = PAIR_NONE;
+	scan->is_value = false;
+	secret_source_copy(scan, 1);
+	if (scan->more > 0) {
+		scan->more--;
+		return;
+	}
+	if (scan->depth == 0)
+		return;
+	scan->depth--;
+	level = top(scan);
+	/* The names of a tuple are assigned to: (user, password) = ... */
+	level->was_named |= inner.bracket == '(' && inner.was_named;
+	/* The key names the value that is assigned: config["password"] = ... */
+	if (inner.bracket == '[' && inner.state == STATE_NAMED && inner.is_key &&
+	    level->state <= STATE_NAMED) {
+		level->state = STATE_NAMED;
+		level->is_exact = inner.is_exact;
+	}
+}
+
+static void end_statement(struct scan *scan)
+{
+	scan->pair = PAIR_NONE;
+	scan->is_value = false;
+	if (scan->depth == 0 && scan->more == 0)
+		scan->levels[0] = (struct level){ .bracket = 0 };
+}
+
+static void take_comma(struct scan *scan)
+{
+	struct level *level = top(scan);
+
+	if (level->state != STATE_UNPACKED)
+		level->state = STATE_PLAIN;
+	level->is_tuple = true;
+	scan->pair = scan->pair == PAIR_KEY ? PAIR_COMMA : PAIR_NONE;
+}
+
+/* The colon of a dict's item, an annotation, a slice, or a statement (`if token:`). */
+static void take_colon(struct scan *scan)
+{
+	struct level *level = top(scan);
+	bool is_item = level->bracket == '{';
+
+	if (!is_item)
+		level->was_named = false;
+	if (level->state == STATE_NAMED && is_item)
+		level->state = STATE_ASSIGNED;
+	else if (level->state == STATE_NAMED && level->bracket != '[')
+		level->state = STATE_ANNOTATED;
+	else if (level->state < STATE_ANNOTATED || level->state == STATE_COMPARED)
+		level->state = STATE_PLAIN;
+	scan->is_value = level->state == STATE_ASSIGNED;
+}
+
+static void take_assignment(struct scan *scan)
+{
+	struct level *level = top(scan);
+
+	bool is_named = level->state == STATE_NAMED || level->state == STATE_ANNOTATED;
+
+	if (is_named && (scan->depth > 0 || !level->is_tuple))
+		level->state = STATE_ASSIGNED;
+	else if (scan->depth == 0 && level->was_named && level->state < STATE_ASSIGNED)
+		level->state = STATE_UNPACKED;
+	scan->is_value = level->state == STATE_ASSIGNED;
+}
+
+static void secret_source_take_comparison(struct scan *scan)
+{
+	struct level *level = top(scan);
+
+	if (level->state == STATE_NAMED)
+		level->state = level->is_exact ? STATE_COMPARED : STATE_PLAIN;
+}
+
+static void take_sign(struct scan *scan)
+{
+	struct level *level = top(scan);
+
+	/* is_value stays true: password = -1 */
+	if (level->state == STATE_NAMED)
+		level->state = STATE_PLAIN;
+}
+
+static void take_other(struct scan *scan)
+{
+	take_sign(scan);
+	scan->is_value = false;
+}
+
+static void take_dot(struct scan *scan)
+{
+	scan->is_value = false;
+}
+
+/* Longer operators come before their prefixes; take_other() takes all other characters. */
+static const struct {
+	const char *text;
+	void (*take)(struct scan *scan);
+} operators[] = {
+	{ "**=", take_assignment },
+	{ "//=", take_assignment },
+	{ ">>=", take_assignment },
+	{ "<<=", take_assignment },
+	{ "==", secret_source_take_comparison },
+	{ "!=", secret_source_take_comparison },
+	{ "<=", take_other },
+	{ ">=", take_other },
+	{ "->", take_other },
+	{ ":=", take_assignment },
+	{ "+=", take_assignment },
+	{ "-=", take_assignment },
+	{ "*=", take_assignment },
+	{ "/=", take_assignment },
+	{ "%=", take_assignment },
+	{ "&=", take_assignment },
+	{ "|=", take_assignment },
+	{ "^=", take_assignment },
+	{ "@=", take_assignment },
+	{ "=", take_assignment },
+	{ ":", take_colon },
+	{ ",", take_comma },
+	{ ";", end_statement },
+	{ "\n", end_statement },
+	{ ".", take_dot },
+	{ "-", take_sign },
+	{ "+", take_sign },
+};
+
+static void take_operator(struct scan *scan)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(operators); i++) {
+		size_t length = strlen(operators[i].text);
+
+		if (strncmp(scan->at, operators[i].text, length) != 0)
+			continue;
+		if (operators[i].take != take_comma)
+			scan->pair = PAIR_NONE;
+		operators[i].take(scan);
+		secret_source_copy(scan, length);
+		return;
+	}
+	scan->pair = PAIR_NONE;
+	take_other(scan);
+	secret_source_copy(scan, 1);
+}
+
+/* Length of a word of letters, digits and _; every non-ASCII byte counts as a letter. */
+static size_t secret_source_word_length(const char *text)
+{
+	size_t length = 0;
+
+	while (isalnum((unsigned char)text[length]) || text[length] == '_' ||
+	       (unsigned char)text[length] >= 0x80)
+		length++;
+	return length;
+}
+
+/* Length of 1, 1_000, 0x1f, 1.5e3; the sign of an exponent is taken as an operator. */
+static size_t number_length(const char *text)
+{
+	size_t length = secret_source_word_length(text);
+
+	while (text[length] == '.')
+		length += 1 + secret_source_word_length(text + length + 1);
+	return length;
+}
+
+/* *prefix: number of letters before a string's quote; false: text begins no string. */
+static bool find_string(const char *text, size_t *prefix)
+{
+	*prefix = strspn(text, "rRbBuUfFtT");
+	return *prefix <= 2 && (text[*prefix] == '"' || text[*prefix] == '\'');
+}
+
+static void take_comment(struct scan *scan)
+{
+	size_t length = strcspn(scan->at, "\n");
+
+	secret_source_mask_text(scan->out, scan->at, length);
+	scan->at += length;
+}
+
+static void secret_source_take_token(struct scan *scan)
+{
+	size_t prefix;
+
+	if (strchr(" \t\r\f", *scan->at))
+		secret_source_copy(scan, 1);
+	else if (scan->at[0] == '\\' && scan->at[1] == '\n')
+		secret_source_copy(scan, 2);
+	else if (*scan->at == '#')
+		take_comment(scan);
+	else if (find_string(scan->at, &prefix))
+		secret_source_take_string(scan, prefix);
+	else if (isdigit((unsigned char)*scan->at))
+		secret_source_take_number(scan, number_length(scan->at));
+	else if (secret_source_word_length(scan->at) > 0)
+		secret_source_take_name(scan, secret_source_word_length(scan->at));
+	else if (strchr("([{", *scan->at))
+		open_bracket(scan);
+	else if (strchr(")]}", *scan->at))
+		close_bracket(scan);
+	else
+		take_operator(scan);
+}
+
+void secret_mask_source(struct buffer *out, const char *text)
+{
+	struct scan scan = { .out = out, .at = text };
+
+	while (*scan.at != '\0')
+		secret_source_take_token(&scan);
 }

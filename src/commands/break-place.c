@@ -10,7 +10,7 @@
 #include "engine/arguments.h"
 #include "model/place.h"
 #include "model/session.h"
-#include "protocol/breakpoint.h"
+#include "protocol/debugger.h"
 #include "protocol/stack.h"
 
 /* True if path equals typed, or ends in a slash and typed. */

@@ -14,11 +14,11 @@
 #include "engine/arguments.h"
 #include "engine/collect.h"
 #include "engine/command.h"
+#include "engine/configfile.h"
 #include "engine/control.h"
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/rank-query.h"
-#include "engine/setting.h"
 #include "model/paramdiff.h"
 
 /*

@@ -18,7 +18,6 @@
 #include "engine/engine.h"
 #include "engine/rank-answers.h"
 #include "model/debug-state.h"
-#include "model/ptrace-state.h"
 #include "protocol/stack.h"
 
 #define LINE_MAXIMUM INT_MAX

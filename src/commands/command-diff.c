@@ -16,7 +16,7 @@
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "model/rankselect.h"
-#include "model/stackdiff.h"
+#include "model/stacktree.h"
 
 /* One side of the diff: ranks that all have this stack. */
 struct side {

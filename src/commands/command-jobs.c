@@ -9,7 +9,6 @@
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/jobs.h"
-#include "engine/users.h"
 
 /* User names that take more seconds than this to look up are left out. */
 #define NAME_SECONDS 2.0

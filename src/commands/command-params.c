@@ -16,7 +16,7 @@
 #include "engine/rank-answers.h"
 #include "model/answers.h"
 #include "model/paramdiff.h"
-#include "model/tensortext.h"
+#include "model/tensorformat.h"
 
 #define DEFAULT_EXPRESSION "model"
 

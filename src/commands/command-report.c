@@ -13,10 +13,9 @@
 #include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
-#include "engine/folder.h"
 #include "engine/format.h"
 #include "engine/report.h"
-#include "engine/request-group.h"
+#include "engine/request.h"
 
 /* Seconds between two samples, which show which ranks move (as for a verdict). */
 #define SAMPLE_SECONDS 0.2

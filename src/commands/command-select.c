@@ -16,7 +16,6 @@
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "model/rankname.h"
 #include "model/rankselect.h"
 #include "protocol/stack.h"
 

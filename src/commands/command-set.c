@@ -11,9 +11,9 @@
 #include "engine/arguments.h"
 #include "engine/collect.h"
 #include "engine/command.h"
+#include "engine/configfile.h"
 #include "engine/debuggers.h"
 #include "engine/engine.h"
-#include "engine/setting.h"
 
 static int set_run(struct command_context *context, const struct arguments *arguments,
 		   struct error *error)

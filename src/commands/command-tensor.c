@@ -18,10 +18,10 @@
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/tensor-export.h"
-#include "engine/tensor-question.h"
+#include "engine/tensor-requests.h"
 #include "model/npy.h"
-#include "model/slicetext.h"
-#include "model/tensortext.h"
+#include "model/tensorformat.h"
+#include "model/tensorplane.h"
 #include "protocol/dtype.h"
 #include "protocol/tensoranswer.h"
 

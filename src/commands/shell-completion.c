@@ -14,7 +14,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "engine/command.h"
-#include "engine/setting.h"
+#include "engine/configfile.h"
 #include "engine/settings.h"
 #include "engine/synopsis.h"
 

@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/command.h"
-#include "engine/nearest.h"
 #include "engine/settings.h"
 #include "engine/synopsis.h"
 

@@ -11,8 +11,8 @@
 #include "engine/format.h"
 #include "engine/rank-answers.h"
 #include "model/breakpoints.h"
+#include "model/debug-state.h"
 #include "model/place.h"
-#include "model/ptrace-state.h"
 
 /*
  * True if the rank's debugger can take the list now. A debugger that has not answered yet gets the

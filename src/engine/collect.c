@@ -18,7 +18,7 @@
 #include "engine/jobs.h"
 #include "engine/rank-answers.h"
 #include "engine/replay.h"
-#include "engine/request-group.h"
+#include "engine/request.h"
 #include "model/job.h"
 #include "model/joblist.h"
 #include "model/rank-filter.h"

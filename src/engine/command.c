@@ -13,7 +13,7 @@
 #include "engine/arguments.h"
 #include "engine/collect.h"
 #include "engine/engine.h"
-#include "engine/nearest.h"
+#include "engine/synopsis.h"
 #include "model/rankselect.h"
 
 #define LINE_MAXIMUM 65536

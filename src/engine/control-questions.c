@@ -12,9 +12,8 @@
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/rank-answers.h"
-#include "model/collective.h"
+#include "model/activity.h"
 #include "model/debug-state.h"
-#include "model/ptrace-state.h"
 #include "model/wait-group.h"
 
 /* "; 7 others wait in all_reduce" */

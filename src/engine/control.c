@@ -17,7 +17,6 @@
 #include "engine/script-events.h"
 #include "model/debug-state.h"
 #include "model/place.h"
-#include "model/ptrace-state.h"
 #include "model/wait-group.h"
 #include "protocol/stack.h"
 

@@ -15,14 +15,14 @@
 #include <sys/types.h>
 
 #include "engine/evidence.h"
+#include "engine/jobs.h"
 #include "engine/parameter-compare.h"
 #include "engine/rank-query.h"
 #include "engine/request.h"
 #include "engine/settings.h"
+#include "engine/tensor-compare.h"
 #include "engine/tensor-requests.h"
 #include "engine/timing.h"
-#include "engine/users.h"
-#include "engine/value-difference.h"
 #include "engine/watch-nan.h"
 #include "model/session.h"
 

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "engine/engine.h"
-#include "engine/request-group.h"
+#include "engine/request.h"
 #include "protocol/message.h"
 
 /* Maximum of ranks in a request, as the answer is a line of a bounded length. */

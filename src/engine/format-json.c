@@ -10,7 +10,6 @@
 #include "engine/format.h"
 #include "model/place.h"
 #include "model/session.h"
-#include "model/stackdiff.h"
 #include "model/stacktree.h"
 #include "protocol/stack.h"
 #include "protocol/variable.h"

@@ -13,7 +13,7 @@
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/record.h"
-#include "engine/request-group.h"
+#include "engine/request.h"
 #include "protocol/stack.h"
 #include "protocol/variable.h"
 

@@ -22,8 +22,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/loop.h"
-#include "protocol/launched.h"
 #include "protocol/message.h"
+#include "protocol/process.h"
 
 #define NODE_NAME "probetui-node"
 #define READ_SIZE 65536

@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "engine/setting.h"
+#include "engine/configfile.h"
 #include "engine/settings.h"
 #include "model/rankselect.h"
 

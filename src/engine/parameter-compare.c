@@ -13,12 +13,11 @@
 #include "engine/control.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/replay-answers.h"
-#include "engine/request-group.h"
+#include "engine/replay.h"
 #include "engine/request.h"
 #include "engine/tensor-compare.h"
-#include "engine/tensor-question.h"
-#include "model/parampath.h"
+#include "engine/tensor-requests.h"
+#include "model/paramdiff.h"
 
 /* Minimum wait in seconds: ranks read all elements, which takes longer than other requests. */
 #define SECONDS_MINIMUM 60.0

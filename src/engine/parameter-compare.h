@@ -25,7 +25,7 @@ struct parameter_compare {
 	bool is_of_answers;		   /* result goes to the session's answers.parts */
 	struct request_group *group;	   /* requests of pages; NULL: none */
 	struct tensor_compare *comparison; /* of the first difference; NULL: none */
-	int way;      /* index of the current way to name the tensor, see parampath.h */
+	int way;      /* index of the current way to name the tensor, see paramdiff.h */
 	bool is_late; /* time is over: elements are not compared any more */
 };
 

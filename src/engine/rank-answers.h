@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/request-group.h"
+#include "engine/request.h"
 
 struct buffer;
 struct engine;

@@ -1,12 +1,12 @@
 /*
  * rank-query: one question to several ranks, of one of three kinds. An expression is read from the
- * memory of each rank, whether the rank runs or is stopped (engine/tensor-question.h chooses the
+ * memory of each rank, whether the rank runs or is stopped (engine/tensor-requests.h chooses the
  * frame); if reading fails, the debugger that has stopped the rank evaluates the expression. A line
  * is sent to the debuggers' prompts. Code is run in every rank: in the selected frame if a debugger
  * of ours has stopped the rank, else in __main__.
  *
  * Answers go to the session's answers (model/answers.h), for code to its eval_history
- * (model/eval-history.h). Several questions with code may be open; of other questions only one: a
+ * (model/answers.h). Several questions with code may be open; of other questions only one: a
  * new question drops late answers to the one before.
  */
 #ifndef ENGINE_RANK_QUERY_H

@@ -16,11 +16,18 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/log.h"
+#include "base/loop.h"
+#include "base/map.h"
 #include "base/pack.h"
-#include "engine/recording-segment.h"
+#include "engine/engine.h"
+#include "engine/recording.h"
 #include "engine/recordline.h"
+#include "engine/request.h"
+#include "model/place.h"
 #include "model/session.h"
 #include "model/snapshot.h"
+#include "model/source.h"
 #include "protocol/message.h"
 #include "protocol/stack.h"
 
@@ -292,7 +299,7 @@ static double seconds_of_segment(const struct record *record)
 	return seconds < RING_SEGMENT_SECONDS ? RING_SEGMENT_SECONDS : seconds;
 }
 
-/* True if the segment has reached a limit of recording-segment.h. */
+/* True if the segment has reached its limit of bytes or seconds. */
 static bool is_segment_over(const struct record *record)
 {
 	const struct recording_segment *segment = &record->segment;
@@ -374,4 +381,165 @@ int record_save(struct record *record, const char *path, struct error *error)
 	record->ring = 0;
 	record->is_flushed = false;
 	return record_flush(record, error);
+}
+
+/*
+ * record-source: requests the source files of user frames for a recording of a shell command, since
+ * the recording may be viewed on a machine that lacks the files. Each file is requested once.
+ */
+
+/* Maximum of files in a recording; programs with more files generate code. */
+#define FILES_MAXIMUM 256
+
+static void record_source_ask(struct engine *engine, struct request_group *group,
+			      const struct process *process, const struct frame *frame)
+{
+	const char *path = frame->code->file;
+	json_t *arguments;
+
+	if (!place_is_user(process, frame) ||
+	    strmap_count(engine->recorded_sources) >= FILES_MAXIMUM ||
+	    strmap_find(engine->recorded_sources, path))
+		return;
+	strmap_put(engine->recorded_sources, path, engine);
+	arguments = json_pack("{s:i}", "pid", (int)process->pid);
+	json_set_text(arguments, "path", path);
+	request_group_add(group, process->rank, "source", arguments, NULL);
+}
+
+static void record_source_ask_rank(struct engine *engine, struct request_group *group,
+				   const struct rank *rank)
+{
+	if (rank->process.state == PROCESS_EXITED)
+		return;
+	for (size_t i = 0; i < rank->thread_count; i++) {
+		const struct stack *stack = rank->threads[i].sample.stack;
+
+		for (size_t j = 0; stack && j < stack->frame_count; j++)
+			record_source_ask(engine, group, &rank->process, &stack->frames[j]);
+	}
+	for (size_t i = 0; i < rank->child_count; i++)
+		record_source_ask_rank(engine, group, rank->children[i]);
+}
+
+void engine_record_sources(struct engine *engine)
+{
+	struct request_group *group;
+
+	if (!engine_record_path(engine))
+		return;
+	if (!engine->recorded_sources)
+		engine->recorded_sources = strmap_new(NULL);
+	group = request_group_new(engine, NULL, NULL, NULL);
+	for (size_t i = 0; i < engine->session.rank_count; i++)
+		record_source_ask_rank(engine, group, engine->session.ranks[i]);
+	request_group_wait(group, engine->settings.timeout);
+	request_group_free(group);
+}
+
+/* recorder: starts and stops the engine's recording and flushes it periodically. */
+
+/* Period of flushes: half of the second of data that a killed recorder may lose. */
+#define FLUSH_SECONDS 0.5
+/* Maximum of packed bytes that engine_keep() keeps, whatever its seconds. */
+#define KEEP_MAXIMUM ((size_t)256 << 20)
+
+static void on_flush_due(void *data)
+{
+	struct engine *engine = data;
+	struct error error = ERROR_INIT;
+
+	if (record_flush(engine->record, &error) < 0)
+		log_write(LOG_ERROR, "%s", error.message);
+}
+
+void engine_record_line(struct engine *engine, const struct message *message, const char *line,
+			size_t length)
+{
+	struct error error = ERROR_INIT;
+
+	if (engine->record && record_line(engine->record, &engine->session, message, line, length,
+					  engine_now(engine), &error) < 0)
+		log_write(LOG_ERROR, "%s", error.message);
+}
+
+/* The session does not request a known file again, so its answer is recorded now. */
+static void add_source(size_t node, pid_t pid, const struct source *source, void *data)
+{
+	struct engine *engine = data;
+	struct message request;
+	struct message answer;
+	struct buffer line = BUFFER_INIT;
+	json_t *body;
+
+	if (node != 0 || !source->content)
+		return;
+	body = json_pack("{s:i, s:b}", "pid", (int)pid, "changed", source->is_changed);
+	json_set_text(body, "path", source->path);
+	json_set_text(body, "content", source->content);
+	message_make_request(&request, "source", NULL);
+	message_make_response(&answer, &request, body, NULL);
+	message_append(&line, &answer);
+	engine_record_line(engine, &answer, line.data, line.length - 1);
+	buffer_clear(&line);
+	message_clear(&answer);
+	message_clear(&request);
+}
+
+/* Before the node is started the session has no state to begin with. */
+static void recorder_begin(struct engine *engine)
+{
+	if (engine->settings.wants_locals)
+		record_want_variables(engine->record);
+	if (engine->settings.wants_output)
+		record_want_output(engine->record);
+	if (engine->session.node_count > 0)
+		record_begin(engine->record, &engine->session, engine_now(engine));
+}
+
+int engine_record(struct engine *engine, const char *path, struct error *error)
+{
+	if (engine_record_path(engine))
+		return error_set(
+			error, "%s is being recorded already; a recording is ended by record alone",
+			engine_record_path(engine));
+	if (engine->replay)
+		return error_set(error, "a replay is a recording already");
+	if (engine->record) {
+		if (record_save(engine->record, path, error) < 0)
+			return -1;
+	} else {
+		engine->record = record_new(path, error);
+		if (!engine->record)
+			return -1;
+		recorder_begin(engine);
+	}
+	if (!engine->loop)
+		engine->loop = loop_new();
+	engine->record_timer =
+		loop_timer(engine->loop, FLUSH_SECONDS, FLUSH_SECONDS, on_flush_due, engine);
+	session_each_source(&engine->session, add_source, engine);
+	return 0;
+}
+
+void engine_keep(struct engine *engine, double seconds)
+{
+	if (engine->record)
+		return;
+	engine->record = record_new_ring(seconds, KEEP_MAXIMUM);
+	recorder_begin(engine);
+}
+
+void engine_record_stop(struct engine *engine)
+{
+	if (engine->record_timer)
+		loop_timer_stop(engine->record_timer);
+	engine->record_timer = NULL;
+	record_free(engine->record);
+	engine->record = NULL;
+}
+
+const char *engine_record_path(const struct engine *engine)
+{
+	return engine->record ? record_path(engine->record) : NULL;
 }

@@ -2,7 +2,7 @@
  * record: writes a recording: one line per message of the node, with the session time, packed. Only
  * the owner can read the file (mode 0600), and no existing file is overwritten.
  *
- * A recording is a sequence of segments (engine/recording-segment.h). Each segment begins with a
+ * A recording is a sequence of segments (engine/recording.h). Each segment begins with a
  * snapshot of the session and defines the stacks that it uses, so that it can be read without the
  * segments before it: seeking is quick, and a recording may begin at any time, or keep only the
  * last segments. A recorder that is killed loses the lines after the last record_flush().

@@ -1,6 +1,7 @@
 #include "engine/recording.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/recording-file.h"
+#include "model/session.h"
 #include "protocol/message.h"
 
 /* A line's type and name are within this many bytes from its beginning. */
@@ -244,4 +246,161 @@ int recording_cursor_find(struct recording_cursor *cursor, const char *command,
 		message_clear(message);
 	}
 	return result < 0 ? -1 : 0;
+}
+
+static void recording_segment_put(unsigned char *at, uint64_t value, int length)
+{
+	for (int i = 0; i < length; i++)
+		at[i] = (unsigned char)(value >> (8 * i));
+}
+
+static uint64_t recording_segment_get(const unsigned char *at, int length)
+{
+	uint64_t value = 0;
+
+	for (int i = 0; i < length; i++)
+		value |= (uint64_t)at[i] << (8 * i);
+	return value;
+}
+
+static void put_time(unsigned char *at, double time)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &time, sizeof(bits));
+	recording_segment_put(at, bits, 8);
+}
+
+static double get_time(const unsigned char *at)
+{
+	uint64_t bits = recording_segment_get(at, 8);
+	double time;
+
+	memcpy(&time, &bits, sizeof(time));
+	return time;
+}
+
+void recording_segment_to_note(const struct recording_segment *segment,
+			       unsigned char note[RECORDING_SEGMENT_NOTE_LENGTH])
+{
+	recording_segment_put(note, segment->packed_length, 8);
+	recording_segment_put(note + 8, segment->length, 8);
+	put_time(note + 16, segment->first);
+	put_time(note + 24, segment->last);
+	recording_segment_put(note + 32, segment->line_count, 4);
+	recording_segment_put(note + 36, segment->flags, 4);
+}
+
+bool recording_segment_from_note(struct recording_segment *segment,
+				 const unsigned char note[RECORDING_SEGMENT_NOTE_LENGTH])
+{
+	*segment = (struct recording_segment){
+		.packed_length = recording_segment_get(note, 8),
+		.length = recording_segment_get(note + 8, 8),
+		.first = get_time(note + 16),
+		.last = get_time(note + 24),
+		.line_count = (uint32_t)recording_segment_get(note + 32, 4),
+		.flags = (uint32_t)recording_segment_get(note + 36, 4),
+	};
+	return segment->first >= 0 && segment->last >= segment->first && isfinite(segment->last);
+}
+
+/* Times in a recording have microseconds: times closer than this are equal. */
+#define SAME_SECONDS 5e-7
+
+struct changes {
+	struct recording_cursor cursor;
+	size_t segment; /* segment that times belongs to; SIZE_MAX: none */
+	double *times;
+	size_t count;
+	size_t capacity;
+};
+
+struct changes *changes_new(const struct recording *recording)
+{
+	struct changes *changes = xcalloc(1, sizeof(*changes));
+
+	recording_cursor_init(&changes->cursor, recording);
+	changes->segment = SIZE_MAX;
+	return changes;
+}
+
+void changes_free(struct changes *changes)
+{
+	if (!changes)
+		return;
+	recording_cursor_clear(&changes->cursor);
+	free(changes->times);
+	free(changes);
+}
+
+static void changes_add(struct changes *changes, double time)
+{
+	if (changes->count > 0 && time - changes->times[changes->count - 1] < SAME_SECONDS)
+		return;
+	ARRAY_GROW(changes->times, changes->count, changes->capacity);
+	changes->times[changes->count++] = time;
+}
+
+/*
+ * Replays a segment and lists the times of its changes. The state at the start of a segment is no
+ * change; a damaged segment ends at the damage.
+ */
+static void changes_follow(struct changes *changes, size_t segment)
+{
+	struct recording_cursor *cursor = &changes->cursor;
+	bool is_first = segment > 0;
+	struct session session;
+	struct message message;
+	double time;
+
+	changes->segment = segment;
+	changes->count = 0;
+	session_init(&session);
+	session_add_node(&session, "");
+	recording_cursor_go(cursor, segment);
+	while (recording_cursor_time(cursor, &time, NULL) > 0 && cursor->segment == segment &&
+	       recording_cursor_next(cursor, &message, NULL) > 0) {
+		uint64_t step = session.step;
+
+		if (message.type != MESSAGE_REQUEST)
+			session_apply(&session, 0, &message, time, NULL);
+		if (session.step != step && !is_first)
+			changes_add(changes, time);
+		is_first = false;
+		message_clear(&message);
+	}
+	session_clear(&session);
+}
+
+/* Nearest change in the segment that times belongs to; -1: none. */
+static double changes_find_here(const struct changes *changes, double time, bool is_forward)
+{
+	for (size_t i = 0; i < changes->count; i++) {
+		double at = is_forward ? changes->times[i] : changes->times[changes->count - 1 - i];
+
+		if (is_forward ? at > time + SAME_SECONDS : at < time - SAME_SECONDS)
+			return at;
+	}
+	return -1;
+}
+
+double changes_find(struct changes *changes, double time, bool is_forward)
+{
+	const struct recording *recording = changes->cursor.recording;
+	size_t segment = recording_find_segment(recording, time);
+
+	/* Backward, segment wraps around to SIZE_MAX below 0 and ends the loop. */
+	for (; segment < recording->segment_count; segment += is_forward ? 1 : SIZE_MAX) {
+		double found;
+
+		if (!(recording->segments[segment].is.flags & RECORDING_SEGMENT_CHANGES))
+			continue;
+		if (changes->segment != segment)
+			changes_follow(changes, segment);
+		found = changes_find_here(changes, time, is_forward);
+		if (found >= 0)
+			return found;
+	}
+	return -1;
 }

@@ -9,13 +9,16 @@
 #ifndef ENGINE_REPLAY_H
 #define ENGINE_REPLAY_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "protocol/message.h"
 
+struct engine;
 struct error;
+struct rank;
 struct replay;
 
 struct replay_line {
@@ -58,7 +61,7 @@ const char *replay_cut_path(const struct replay *replay);
 /* A search for answers to a command, in segments with the flag. */
 struct replay_search {
 	const char *command; /* "source" */
-	uint32_t flag;	     /* engine/recording-segment.h */
+	uint32_t flag;	     /* engine/recording.h */
 	void (*each)(const struct replay_line *line, void *data);
 	void *data;
 };
@@ -74,5 +77,22 @@ int replay_each(const struct replay *replay, const struct replay_search *search,
  * between the two times.
  */
 double replay_find_change(struct replay *replay, double time, bool is_forward);
+
+/*
+ * replay-answers: recorded answers to `tensor` and `parameters`: the newest answer to the same
+ * request about a process, up to the time that is shown.
+ */
+
+struct replay_answers {
+	const char *command; /* "tensor" "parameters" */
+	const char *expression;
+	bool is_of_gradients;
+	bool has_values; /* plain values requested, too */
+	int64_t start;	 /* first index of the page */
+};
+
+/* A new reference to the answer's body; NULL and a sentence: not recorded. */
+json_t *replay_answers_find(const struct engine *engine, const struct rank *rank,
+			    const struct replay_answers *recalled, struct error *error);
 
 #endif

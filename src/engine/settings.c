@@ -13,8 +13,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/configfile.h"
-#include "engine/nearest.h"
-#include "engine/setting.h"
+#include "engine/synopsis.h"
 #include "model/rankselect.h"
 #include "protocol/rankset.h"
 

@@ -49,4 +49,16 @@ struct synopsis_count {
 
 void synopsis_count(const char *synopsis, struct synopsis_count *count);
 
+/* nearest: the existing name that a mistyped name probably means, for error messages. */
+
+struct nearest {
+	const char *word; /* the mistyped name, borrowed */
+	const char *best; /* closest name so far, borrowed; NULL: none is close */
+	int distance;
+};
+
+void nearest_init(struct nearest *nearest, const char *word);
+/* Considers name; among equally close names the first is kept. */
+void nearest_offer(struct nearest *nearest, const char *name);
+
 #endif

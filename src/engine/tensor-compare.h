@@ -7,11 +7,13 @@
 #define ENGINE_TENSOR_COMPARE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "model/tensordiff.h"
 
 struct engine;
+struct error;
 
 /* Limit of bytes read from each rank; elements beyond it are not compared. */
 #define TENSOR_COMPARE_BYTES_MAXIMUM (64 << 20)
@@ -46,5 +48,34 @@ void tensor_compare_progress(const struct tensor_compare *comparison, int64_t *d
 			     int64_t *total);
 /* Moves the result to *found; all zero if the comparison failed. */
 void tensor_compare_take(struct tensor_compare *comparison, struct tensordiff *found);
+
+/*
+ * value-difference: compares the tensors of pairs of ranks in the session's answers element by
+ * element (engine/tensor-compare.h); results go to the answers (model/tensordiff.h) as they become
+ * known.
+ */
+
+/* Running comparisons. All zero: none. */
+struct value_difference {
+	struct value_difference_pair **pairs;
+	size_t count;
+	size_t capacity;
+};
+
+void value_difference_clear(struct engine *engine);
+/*
+ * Compares rank's tensor with against's, both of the session's answers; repeats an earlier
+ * comparison. -1 and a sentence: the two have no tensors of one dtype and shape.
+ */
+int value_difference_begin(struct engine *engine, int rank, int against, struct error *error);
+/* Cancels the comparison; its state becomes failed. */
+void value_difference_cancel(struct engine *engine, int rank, int against);
+/*
+ * Compares one rank of each class with the reference class: the majority, or the largest class;
+ * skips classes that were compared already or cannot be compared.
+ */
+void value_difference_begin_all(struct engine *engine);
+/* Shell: waits for all comparisons; a late one fails with a sentence. */
+void value_difference_wait(struct engine *engine);
 
 #endif

@@ -9,9 +9,9 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
-#include "base/crc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/pack.h"
 #include "model/npy.h"
 #include "protocol/tensoranswer.h"
 

@@ -22,12 +22,10 @@
 #include "base/loop.h"
 #include "base/text.h"
 #include "engine/engine.h"
-#include "engine/request-group.h"
 #include "engine/request.h"
-#include "engine/tensor-question.h"
+#include "engine/tensor-requests.h"
 #include "model/debug-state.h"
 #include "protocol/tensoranswer.h"
-#include "protocol/tensorparameters.h"
 
 /* Limits in seconds of a look at a rank, of a list of tensors, and of the pause after them. */
 #define LOOK_SECONDS 2.0

@@ -27,10 +27,9 @@
 #include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
-#include "engine/folder.h"
 #include "engine/format.h"
 #include "engine/report.h"
-#include "engine/request-group.h"
+#include "engine/request.h"
 #include "engine/script-events.h"
 #include "model/stall.h"
 

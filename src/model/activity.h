@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct buffer;
+struct rank;
+struct session;
 struct stack;
 
 enum activity_kind {
@@ -54,5 +57,27 @@ bool activity_is_point_to_point(const struct activity *activity);
 bool activity_is_hold(const struct activity *activity);
 /* True if such a thread waits for another thread, process, rank or file. */
 bool activity_is_wait(enum activity_kind kind);
+
+/*
+ * collective: finds calls in a line of Python that wait for all ranks of a group, by the
+ * functions' names. The module (torch.distributed, deepspeed, a wrapper) is not checked.
+ */
+
+/* Returns the borrowed name of the first collective that a line's text calls; NULL: none. */
+const char *collective_of_line(const char *text);
+
+/* The collective in which a stopped rank will wait for its peers. */
+struct collective {
+	const char *name; /* borrowed */
+	int line;
+};
+
+/*
+ * True if the rank's current line in frame depth calls a collective: by the source, or
+ * because peers wait in a call from this line. is_far: also searches the later lines of
+ * the function.
+ */
+bool collective_is_ahead(struct collective *collective, const struct session *session,
+			 const struct rank *rank, int depth, bool is_far);
 
 #endif

@@ -13,10 +13,9 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "model/answers.h"
-#include "model/difference.h"
 #include "model/paramdiff.h"
+#include "model/tensordiff.h"
 #include "model/tensorformat.h"
-#include "model/tensortext.h"
 #include "protocol/tensor.h"
 
 /* Smaller deviations are not printed. */

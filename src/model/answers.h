@@ -59,7 +59,7 @@ struct answers {
 	/* The parts of values whose texts do not show all; NULL: no such values, or not
 	 * requested. */
 	struct paramdiff *parts;
-	struct difference *differences; /* model/difference.h: comparisons of two ranks' tensors */
+	struct difference *differences; /* model/tensordiff.h: comparisons of two ranks' tensors */
 	size_t difference_count;
 	size_t difference_capacity;
 };
@@ -161,5 +161,28 @@ void answer_classes_append_summary(struct buffer *out, const struct answer_class
  */
 void answer_classes_append_sentence(struct buffer *out, const struct answer_classes *classes,
 				    const struct answers *answers);
+
+/*
+ * eval-history: code that ranks were asked to run, oldest first, with the ranks' answers
+ * (answers.h). The oldest entries are dropped beyond EVAL_HISTORY_MAXIMUM entries or
+ * EVAL_HISTORY_BYTES of text.
+ */
+
+#define EVAL_HISTORY_MAXIMUM 200
+#define EVAL_HISTORY_BYTES ((size_t)64 << 20)
+
+/* A zeroed struct is an empty history. */
+struct eval_history {
+	struct answers *items;
+	size_t count;
+	size_t capacity;
+};
+
+void eval_history_clear(struct eval_history *eval_history);
+/* Appends an entry without ranks and returns it, borrowed until the next call. */
+struct answers *eval_history_add(struct eval_history *eval_history, const char *code,
+				 enum answers_kind kind, uint64_t number, double now);
+/* Returns a borrowed entry; NULL: no such number, or dropped. */
+struct answers *eval_history_find(const struct eval_history *eval_history, uint64_t number);
 
 #endif

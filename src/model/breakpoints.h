@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "protocol/breakpoint.h"
+#include "protocol/debugger.h"
 #include "protocol/rankset.h"
 
 struct buffer;

@@ -9,10 +9,11 @@
 #include <stdbool.h>
 
 struct buffer;
-struct wait_group_list;
+struct debugger;
 struct rank;
 struct session;
 struct thread;
+struct wait_group_list;
 
 /* probetui is connected to the rank's debugger, which has stopped the rank at a prompt. */
 bool debug_state_is_stopped(const struct rank *rank);
@@ -66,5 +67,18 @@ void debug_state_append_sentence(struct buffer *out, const struct session *sessi
  * are no such ranks.
  */
 void debug_state_append_others(struct buffer *out, const struct session *session);
+
+/*
+ * ptrace-state: ranks that a node stops with ptrace, without a debugger in the process.
+ * The node attaches at the first request to pause the rank or to set a breakpoint, and
+ * detaches by itself when the rank runs and no breakpoint is set in it.
+ */
+
+/* True if the node is attached to the rank with ptrace, running or stopped. */
+bool ptrace_state_is(const struct rank *rank);
+/* ptrace_state_is() for a debugger's state. */
+bool ptrace_state_is_debugger(const struct debugger *debugger);
+/* True if no debugger is connected, so that the node can attach. */
+bool ptrace_state_is_free(const struct rank *rank);
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "base/map.h"
-#include "model/expectation.h"
+#include "model/joblist.h"
 #include "model/rank-filter.h"
 #include "model/session.h"
 

@@ -5,10 +5,16 @@
 #ifndef MODEL_JOBLIST_H
 #define MODEL_JOBLIST_H
 
+#include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "model/output.h"
+#include "protocol/process.h"
 #include "protocol/rankset.h"
 
+struct buffer;
+struct error;
 struct session;
 
 struct job_summary {
@@ -22,5 +28,49 @@ void job_summary_make(struct job_summary *summary, const struct session *session
 void job_summary_clear(struct job_summary *summary);
 /* Sets the finding of each job from the newest samples. */
 void joblist_judge(struct session *session);
+
+/*
+ * launching: the job that a node started: its state, and the output of its terminal.
+ */
+
+struct launching {
+	struct launched job; /* state LAUNCHED_NONE: no job was started */
+	size_t node;
+	struct transcript transcript;
+};
+
+void launching_init(struct launching *launching);
+void launching_clear(struct launching *launching);
+
+/* True if a process of the job is alive, as far as known. */
+bool launching_is_alive(const struct session *session);
+/* Appends "train.sh has ended with exit code 3"; nothing if no job was started. */
+void launching_append(struct buffer *out, const struct session *session);
+
+/* Handles the event `job` for session_apply. */
+int session_apply_job(struct session *session, size_t node, const json_t *body,
+		      struct error *error);
+/* Handles an event `output` of category `job`. */
+void session_apply_job_output(struct session *session, const json_t *body);
+
+/*
+ * expectation: which ranks of the chosen job must be here. If the job runs on several
+ * machines, ranks on machines without a node are not missing, so a missing number counts
+ * only
+ * - if the job's address is a loopback address: then all ranks of the world are here;
+ * - else if all ranks found on a machine are numbered as one block (rank minus local rank
+ *   is equal for all): then from the block's first number to the highest one found.
+ * In the second case missing ranks at the end of a block are not noticed.
+ */
+
+struct expectation {
+	struct rankset numbers;
+	int world_size;
+	bool is_loopback;
+};
+
+/* Computes the ranks expected in the session's job; clear the result afterwards. */
+void expectation_make(struct expectation *expectation, const struct session *session);
+void expectation_clear(struct expectation *expectation);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/buffer.h"
 #include "base/map.h"
 #include "model/session.h"
-#include "model/stackkey.h"
+#include "model/stacktree.h"
 #include "protocol/stack.h"
 
 #define ALIKE_MINIMUM 3

@@ -14,10 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/difference.h"
+#include "model/tensordiff.h"
 #include "protocol/rankset.h"
 #include "protocol/tensor.h"
-#include "protocol/tensorparameters.h"
+#include "protocol/tensoranswer.h"
 
 struct answers;
 struct buffer;
@@ -133,5 +133,18 @@ void paramdiff_to_answers(struct answers *answers, const struct paramdiff *diff,
 void paramdiff_append_sentence(struct buffer *out, const struct paramdiff *diff);
 /* Appends which parts were not read, and why; nothing if all were read. */
 void paramdiff_append_unread(struct buffer *out, const struct paramdiff *diff);
+
+/*
+ * parampath: makes a Python expression for a parameter, from the expression that was
+ * requested and the parameter's name. The name comes from another process: only its
+ * names, numbers and quoted strings get into the expression, never code.
+ */
+
+/*
+ * Makes from "model" and "layers.0.weight": model.layers._modules["0"].weight (way 0: a
+ * module's member, or a list's item) or model["layers.0.weight"] (way 1: a dict's); for a
+ * gradient followed by ".grad". The caller frees the string; NULL: another way.
+ */
+char *parampath_make(const char *expression, const char *name, int way, bool is_gradient);
 
 #endif

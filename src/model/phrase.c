@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "model/debug-state.h"
 #include "model/place.h"
-#include "model/rank-barrier.h"
 #include "model/session.h"
 #include "model/wait-group.h"
 #include "protocol/stack.h"

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "model/debug-state.h"
 #include "model/phrase.h"
-#include "model/rank-barrier.h"
 #include "model/session.h"
 #include "model/wait-group.h"
 

@@ -15,8 +15,7 @@
 
 #include "model/answers.h"
 #include "model/choice.h"
-#include "model/eval-history.h"
-#include "model/launching.h"
+#include "model/joblist.h"
 #include "model/paramdiff.h"
 #include "model/rank.h"
 #include "model/stops.h"
@@ -241,7 +240,7 @@ struct rank *session_find_parent(const struct session *session, size_t node,
 int session_discovered(struct session *session, size_t node, const json_t *body,
 		       struct error *error);
 
-/* Handles a node's reset of its stack ids (stack-table-reset.c) for session_apply. */
+/* Handles a node's reset of its stack ids for session_apply. */
 void session_drop_stacks(struct session *session, size_t node);
 /* Add an answer for session_apply; it replaces older answers of the same question. */
 void session_add_variables(struct session *session, struct variables *owned_variables);

@@ -13,11 +13,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "protocol/rankset.h"
 #include "protocol/stack.h"
 
 struct session;
+struct stack;
 
 enum stacktree_granularity {
 	STACKTREE_LINE,
@@ -66,5 +68,36 @@ struct stacktree_row {
  * indented, a chain without a fork below it stays at that depth.
  */
 struct stacktree_row *stacktree_rows(const struct stacktree_node *root, size_t *count);
+
+/*
+ * stackkey: returns a number that is equal for equal stacks of the session's ranks, even
+ * on different machines.
+ */
+
+uint64_t stackkey_of(const struct session *session, const struct stack *stack);
+
+/*
+ * stackdiff: two stacks side by side, aligned by a longest common subsequence over
+ * (function, file), outermost frame first.
+ */
+
+struct stackdiff_row {
+	char op;	       /* '=' equal, '~' another line, '-' only in a, '+' only in b */
+	const struct frame *a; /* borrowed from the stacks; NULL on '+' */
+	const struct frame *b; /* borrowed; NULL on '-' */
+	size_t a_depth;	       /* depth of the frame, 0: innermost */
+	size_t b_depth;
+};
+
+struct stackdiff {
+	struct stackdiff_row *rows;
+	size_t row_count;
+	/* index of the last row of the common prefix, behind which the stacks differ; -1 none */
+	int fork;
+};
+
+/* Fills *diff (uninitialised); clear it afterwards. Frames are borrowed from both stacks. */
+void stackdiff_make(struct stackdiff *diff, const struct stack *a, const struct stack *b);
+void stackdiff_clear(struct stackdiff *diff);
 
 #endif

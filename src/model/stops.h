@@ -14,7 +14,10 @@
 
 #include "protocol/debugger.h"
 
+struct previous;
 struct rank;
+struct session;
+struct variables;
 
 #define STOPS_KEPT 1024
 
@@ -56,5 +59,19 @@ void stops_add_said(struct stops *stops, int rank, int id, const char *text);
 /* Returns borrowed entry n (from 0 on, counting all ever added); NULL: dropped, or not added
  * yet. */
 const struct stop *stops_find(const struct stops *stops, uint64_t n);
+
+/*
+ * previous: the values of stopped frames' variables at the stop before, as far as they
+ * were requested then, to mark changed values. Values are stored as hashes, for a limited
+ * number of frames.
+ */
+
+struct previous *previous_new(void);
+void previous_free(struct previous *previous);
+/*
+ * Sets stops and is_changed of newly received variables: true for a variable that is new
+ * or has another value than at the last stop for which the frame was requested.
+ */
+void previous_compare(struct session *session, struct variables *variables);
 
 #endif

@@ -10,10 +10,11 @@
 #include <stdint.h>
 
 #include "protocol/tensor.h"
-#include "protocol/tensorslice.h"
 
 struct buffer;
 struct error;
+struct tensor;
+struct tensor_slice;
 
 struct tensor_plane {
 	int dimension_count; /* -1: not fitted to a tensor yet */
@@ -61,5 +62,15 @@ void tensor_plane_append_element(struct buffer *out, const struct tensor_plane *
 struct tensor_slice tensor_plane_slice(const struct tensor_plane *plane,
 				       const struct tensor_place *place, int64_t rows,
 				       int64_t columns);
+
+/*
+ * slicetext: parses a slice in Python's notation, "[0:8, 3, -1]", of a tensor with a
+ * known shape. At most two dimensions may be ranges; dimensions that are left out are
+ * full ranges.
+ */
+
+/* Parses into *slice (uninitialised); its ranges may have any size. -1 and *error. */
+int slicetext_parse(struct tensor_slice *slice, const char *text, const struct tensor *tensor,
+		    struct error *error);
 
 #endif

@@ -18,7 +18,6 @@
 #include "model/tensorheat.h"
 #include "model/tensorplane.h"
 #include "protocol/tensor.h"
-#include "protocol/tensorslice.h"
 #include "protocol/variable.h"
 
 struct error;

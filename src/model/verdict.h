@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "model/activity.h"
 #include "protocol/rankset.h"
@@ -65,5 +66,15 @@ void verdict_clear(struct verdict *verdict);
  * each rank.
  */
 void verdict_make(struct verdict *verdict, struct session *session);
+
+/*
+ * classmark: the character for a class of ranks, by verdict.h's `mark`: 0 the majority, 1
+ * the outlier, then further classes.
+ */
+
+/* Returns a code point; '?' for a mark below 0. */
+int32_t classmark(int mark);
+/* Parses a mark in Unicode or ASCII; -1: no mark. */
+int classmark_find(const char *text, size_t length);
 
 #endif

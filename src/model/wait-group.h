@@ -13,12 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/verdict.h"
 #include "protocol/rankset.h"
 
+struct buffer;
 struct rank;
 struct session;
 struct thread;
 struct verdict;
+struct wait_group;
+struct wait_group_list;
 
 enum wait_group_role {
 	WAIT_GROUP_WAITS,     /* waits for its peers */
@@ -69,5 +73,35 @@ enum wait_group_role wait_group_role_of(const struct rank *rank);
 size_t *wait_groups_make(struct wait_group_list *wait_groups, struct verdict *verdict,
 			 struct session *session);
 void wait_groups_clear(struct wait_group_list *wait_groups);
+
+/*
+ * watchdog: how long the peers of a stopped rank wait before a time-out of their
+ * collective ends the job.
+ */
+
+/*
+ * Seconds: the shortest that a node reported, else torch's default: 600 if NCCL is in a
+ * stack, else 1,800. -1: the job has no peers.
+ */
+double watchdog_seconds(const struct session *session);
+
+/*
+ * rank-barrier: ranks that wait in our package's breakpoint(ranks=…) or set_trace() until
+ * the ranks named there have resumed. They wait for ranks, but not in a collective: a
+ * peer that waits for them in a collective waits for ever. Verdict and sentence for a job
+ * with such ranks, none of which is in a debugger.
+ */
+
+/* True if the group's ranks wait in breakpoint(ranks=…). */
+bool rank_barrier_is(const struct wait_group *wait_group);
+bool rank_barrier_is_any(const struct wait_group_list *wait_groups);
+/* Returns the verdict's state if rank_barrier_is_any(). */
+enum verdict_state rank_barrier_state(const struct wait_group_list *wait_groups);
+/*
+ * Appends "Ranks 0 and 2 wait in all_reduce (train.py:17) for ranks 1 and 3,
+ * which hold in probetui.breakpoint (train.py:12), for 34 s."
+ */
+void rank_barrier_append_sentence(struct buffer *out, const struct session *session,
+				  const struct wait_group_list *wait_groups);
 
 #endif

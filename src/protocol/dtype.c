@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "protocol/dtype-decode.h"
-#include "protocol/tensornumber.h"
+#include "protocol/tensor.h"
 
 #define TEXT_MAXIMUM 256 /* bytes of an element's text, more are cut */
 #define NARROW_PART 512	 /* elements decoded at a time */

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "protocol/stack.h"
 #include "protocol/tensor.h"
-#include "protocol/tensorparameters.h"
+#include "protocol/tensoranswer.h"
 
 enum argument_type {
 	ARGUMENT_VALUE,

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -337,4 +338,197 @@ int tensor_from_json(struct tensor *tensor, const json_t *json, struct error *er
 	if (histogram && histogram_from_json(&tensor->histogram, histogram, error) < 0)
 		return -1;
 	return blocks ? blocks_from_json(tensor, blocks, error) : 0;
+}
+
+
+void tensor_number_clear(struct tensor_number *number)
+{
+	free(number->text);
+	*number = (struct tensor_number){ .text = NULL };
+}
+
+json_t *tensor_real_to_json(double real)
+{
+	if (isnan(real))
+		return json_string("nan");
+	if (isinf(real))
+		return json_string(real < 0 ? "-inf" : "inf");
+	return json_real(real);
+}
+
+int tensor_real_from_json(double *real, const json_t *json)
+{
+	const char *text = json_string_value(json);
+
+	if (json_is_number(json))
+		*real = json_number_value(json);
+	else if (text && strcmp(text, "nan") == 0)
+		*real = NAN;
+	else if (text && strcmp(text, "inf") == 0)
+		*real = INFINITY;
+	else if (text && strcmp(text, "-inf") == 0)
+		*real = -INFINITY;
+	else
+		return -1;
+	return 0;
+}
+
+static json_t *text_to_json(const char *text)
+{
+	json_t *json = json_object();
+
+	json_object_set_new(json, "text", field_text(text, TEXT_MAXIMUM));
+	return json;
+}
+
+json_t *tensor_number_to_json(const struct tensor_number *number)
+{
+	char digits[32];
+
+	switch (number->kind) {
+	case TENSOR_NUMBER_UNKNOWN:
+		break;
+	case TENSOR_NUMBER_REAL:
+		return tensor_real_to_json(number->real);
+	case TENSOR_NUMBER_INTEGER:
+		return json_integer(number->integer);
+	case TENSOR_NUMBER_UNSIGNED:
+		snprintf(digits, sizeof(digits), "u:%" PRIu64, (uint64_t)number->integer);
+		return json_string(digits);
+	case TENSOR_NUMBER_BOOLEAN:
+		return json_boolean(number->integer);
+	case TENSOR_NUMBER_COMPLEX:
+		return json_pack("[o, o]", tensor_real_to_json(number->real),
+				 tensor_real_to_json(number->imaginary));
+	case TENSOR_NUMBER_TEXT:
+		return text_to_json(number->text);
+	}
+	return json_null();
+}
+
+static int read_unsigned(struct tensor_number *number, const char *text)
+{
+	char *end;
+
+	if (strncmp(text, "u:", 2) != 0 || text[2] < '0' || text[2] > '9')
+		return -1;
+	number->kind = TENSOR_NUMBER_UNSIGNED;
+	number->integer = (int64_t)strtoull(text + 2, &end, 10);
+	return *end ? -1 : 0;
+}
+
+static int tensornumber_read_number(struct tensor_number *number, const json_t *json)
+{
+	const char *text = json_get_string(json, "text", NULL);
+
+	if (!json || json_is_null(json))
+		return 0;
+	number->kind = TENSOR_NUMBER_REAL;
+	if (json_is_integer(json)) {
+		number->kind = TENSOR_NUMBER_INTEGER;
+		number->integer = json_integer_value(json);
+	} else if (json_is_boolean(json)) {
+		number->kind = TENSOR_NUMBER_BOOLEAN;
+		number->integer = json_is_true(json);
+	} else if (json_array_size(json) == 2) {
+		number->kind = TENSOR_NUMBER_COMPLEX;
+		return tensor_real_from_json(&number->real, json_array_get(json, 0)) ||
+				       tensor_real_from_json(&number->imaginary,
+							     json_array_get(json, 1))
+			       ? -1
+			       : 0;
+	} else if (text) {
+		number->kind = TENSOR_NUMBER_TEXT;
+		number->text = xstrdup(text);
+	} else if (tensor_real_from_json(&number->real, json) < 0) {
+		return json_is_string(json) ? read_unsigned(number, json_string_value(json)) : -1;
+	}
+	return 0;
+}
+
+int tensor_number_from_json(struct tensor_number *number, const json_t *json, struct error *error)
+{
+	*number = (struct tensor_number){ .text = NULL };
+	if (tensornumber_read_number(number, json) == 0)
+		return 0;
+	tensor_number_clear(number);
+	return error_set(error, "tensor: an element is no number");
+}
+
+void tensor_slice_clear(struct tensor_slice *slice)
+{
+	for (size_t i = 0; i < slice->count; i++)
+		tensor_number_clear(&slice->numbers[i]);
+	free(slice->numbers);
+	*slice = (struct tensor_slice){ .row_dimension = -1, .column_dimension = -1 };
+}
+
+json_t *tensor_slice_to_json(const struct tensor_slice *slice)
+{
+	json_t *json = json_object();
+	json_t *numbers;
+
+	json_object_set_new(json, "rowDimension", json_integer(slice->row_dimension));
+	json_object_set_new(json, "columnDimension", json_integer(slice->column_dimension));
+	json_object_set_new(json, "index",
+			    json_integers(slice->index, (size_t)slice->dimension_count));
+	json_object_set_new(json, "row", json_integer(slice->row));
+	json_object_set_new(json, "rows", json_integer(slice->row_count));
+	json_object_set_new(json, "column", json_integer(slice->column));
+	json_object_set_new(json, "columns", json_integer(slice->column_count));
+	if (!slice->numbers)
+		return json;
+	numbers = json_array();
+	for (size_t i = 0; i < slice->count; i++)
+		json_array_append_new(numbers, tensor_number_to_json(&slice->numbers[i]));
+	json_object_set_new(json, "numbers", numbers);
+	return json;
+}
+
+static int tensorslice_read_numbers(struct tensor_slice *slice, const json_t *numbers,
+				    struct error *error)
+{
+	size_t count = json_array_size(numbers);
+
+	if (!json_is_array(numbers) || count != (size_t)(slice->row_count * slice->column_count))
+		return error_set(error, "tensor: a slice has not as many numbers as it says");
+	slice->numbers = xcalloc(count ? count : 1, sizeof(*slice->numbers));
+	slice->count = count;
+	for (size_t i = 0; i < count; i++)
+		if (tensor_number_from_json(&slice->numbers[i], json_array_get(numbers, i), error) <
+		    0)
+			return -1;
+	return 0;
+}
+
+static bool is_dimension(int64_t dimension, int count)
+{
+	return dimension >= -1 && dimension < count;
+}
+
+int tensor_slice_from_json(struct tensor_slice *slice, const json_t *json, struct error *error)
+{
+	int64_t row_dimension = json_get_integer(json, "rowDimension", -1);
+	int64_t column_dimension = json_get_integer(json, "columnDimension", -1);
+	const json_t *numbers = json_object_get(json, "numbers");
+	int count;
+
+	*slice = (struct tensor_slice){ .numbers = NULL };
+	count = json_read_integers(slice->index, TENSOR_DIMENSIONS, json_object_get(json, "index"));
+	slice->row = json_get_integer(json, "row", 0);
+	slice->row_count = json_get_integer(json, "rows", 1);
+	slice->column = json_get_integer(json, "column", 0);
+	slice->column_count = json_get_integer(json, "columns", 1);
+	if (count < 0 || !is_dimension(row_dimension, count) ||
+	    !is_dimension(column_dimension, count) ||
+	    (row_dimension >= 0 && row_dimension == column_dimension) || slice->row < 0 ||
+	    slice->row_count < 0 || slice->column < 0 || slice->column_count < 0 ||
+	    slice->row_count > TENSOR_CELLS_MAXIMUM || slice->column_count > TENSOR_CELLS_MAXIMUM ||
+	    slice->row_count * slice->column_count > TENSOR_CELLS_MAXIMUM ||
+	    slice->row > TENSOR_SIZE_MAXIMUM || slice->column > TENSOR_SIZE_MAXIMUM)
+		return error_set(error, "tensor: there is no such slice");
+	slice->dimension_count = count;
+	slice->row_dimension = (int)row_dimension;
+	slice->column_dimension = (int)column_dimension;
+	return numbers ? tensorslice_read_numbers(slice, numbers, error) : 0;
 }

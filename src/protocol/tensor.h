@@ -15,9 +15,41 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "protocol/tensornumber.h"
-
 struct error;
+
+/*
+ * tensornumber: an element of a tensor, or a number computed from several: a number of any type, or
+ * the text of an element that is no number.
+ */
+
+enum tensor_number_kind {
+	TENSOR_NUMBER_UNKNOWN, /* cannot be read, shown as "?" */
+	TENSOR_NUMBER_REAL,
+	TENSOR_NUMBER_INTEGER,
+	TENSOR_NUMBER_UNSIGNED, /* above INT64_MAX */
+	TENSOR_NUMBER_BOOLEAN,
+	TENSOR_NUMBER_COMPLEX,
+	TENSOR_NUMBER_TEXT, /* text of a str, bytes or object */
+};
+
+/*
+ * JSON by kind: null; a number, "nan", "inf" or "-inf"; an integer; "u:DIGITS"; true or false;
+ * [REAL, REAL]; {"text": …}.
+ */
+struct tensor_number {
+	enum tensor_number_kind kind;
+	double real;
+	double imaginary;
+	int64_t integer; /* also a boolean, and the bits of an unsigned number */
+	char *text;
+};
+
+void tensor_number_clear(struct tensor_number *number);
+json_t *tensor_number_to_json(const struct tensor_number *number);
+int tensor_number_from_json(struct tensor_number *number, const json_t *json, struct error *error);
+/* NaN and infinities become "nan", "inf" and "-inf". */
+json_t *tensor_real_to_json(double real);
+int tensor_real_from_json(double *real, const json_t *json);
 
 #define TENSOR_DIMENSIONS 64
 #define TENSOR_BINS_MAXIMUM 256
@@ -110,5 +142,35 @@ int64_t tensor_infinity_count(const struct tensor *tensor);
 json_t *tensor_to_json(const struct tensor *tensor);
 /* Reads json into a tensor after tensor_init(). -1: *error is set. */
 int tensor_from_json(struct tensor *tensor, const json_t *json, struct error *error);
+
+/*
+ * tensorslice: a rectangle of a tensor's elements, requested or received. Rows and columns run
+ * along two dimensions; all other dimensions have a fixed index. A 1-D tensor has only columns
+ * (row_dimension -1), a 0-D tensor neither.
+ */
+
+/* Maximum of elements in one slice. */
+#define TENSOR_CELLS_MAXIMUM 65536
+
+struct tensor_slice {
+	int row_dimension; /* dimension of the rows; -1: none */
+	int column_dimension;
+	int64_t index[TENSOR_DIMENSIONS]; /* fixed index of each other dimension */
+	int dimension_count;
+	int64_t row; /* first row */
+	int64_t row_count;
+	int64_t column;
+	int64_t column_count;
+	struct tensor_number *numbers; /* elements row by row; NULL: a request */
+	size_t count;
+};
+
+void tensor_slice_clear(struct tensor_slice *slice);
+json_t *tensor_slice_to_json(const struct tensor_slice *slice);
+/*
+ * Reads json and checks that the slice is consistent. The caller must check the slice against the
+ * tensor. -1: *error is set.
+ */
+int tensor_slice_from_json(struct tensor_slice *slice, const json_t *json, struct error *error);
 
 #endif

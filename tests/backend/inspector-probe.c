@@ -17,7 +17,6 @@
 #include "banned.h"
 
 #include "backends/pdb/inspector.h"
-#include "base/base64.h"
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"

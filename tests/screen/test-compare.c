@@ -18,7 +18,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "model/answers.h"
-#include "model/difference.h"
+#include "model/tensordiff.h"
 #include "protocol/tensor.h"
 #include "stage.h"
 #include "ui/commands.h"

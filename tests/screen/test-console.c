@@ -18,7 +18,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "model/transcript.h"
+#include "model/output.h"
 #include "protocol/message.h"
 #include "stage.h"
 #include "ui/input.h"

@@ -17,7 +17,6 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "model/answers.h"
-#include "model/eval-history.h"
 #include "stage.h"
 #include "ui/view.h"
 

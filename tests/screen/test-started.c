@@ -17,8 +17,8 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "protocol/launched.h"
 #include "protocol/message.h"
+#include "protocol/process.h"
 #include "stage.h"
 #include "ui/terminal.h"
 

@@ -16,9 +16,8 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "model/answers.h"
-#include "model/difference.h"
-#include "model/eval-history.h"
 #include "model/paramdiff.h"
+#include "model/tensordiff.h"
 #include "protocol/tensor.h"
 
 /* "RANKS: TEXT DEVIATION|", with ! in front of what is odd, ? of failures. */

@@ -8,7 +8,6 @@
 
 #include "banned.h"
 #include "base/array.h"
-#include "base/base64.h"
 #include "base/buffer.h"
 
 static void there_and_back(void **state)

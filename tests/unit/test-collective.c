@@ -8,7 +8,7 @@
 
 #include "banned.h"
 #include "base/array.h"
-#include "model/collective.h"
+#include "model/activity.h"
 #include "model/debug-state.h"
 #include "model/source.h"
 #include "scene.h"

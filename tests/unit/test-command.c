@@ -15,7 +15,7 @@
 #include "engine/arguments.h"
 #include "engine/command.h"
 #include "engine/engine.h"
-#include "engine/nearest.h"
+#include "engine/synopsis.h"
 
 static char said[256];
 

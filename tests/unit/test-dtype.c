@@ -15,7 +15,7 @@
 
 #include "base/array.h"
 #include "protocol/dtype.h"
-#include "protocol/tensornumber.h"
+#include "protocol/tensor.h"
 
 static const struct format {
 	const char *name;

@@ -16,9 +16,8 @@
 #include "base/json.h"
 #include "model/breakpoints.h"
 #include "model/debug-state.h"
-#include "model/ptrace-state.h"
 #include "model/stops.h"
-#include "model/watchdog.h"
+#include "model/wait-group.h"
 #include "scene.h"
 
 #define STEPS "train train.py:14 < <module> train.py:19"

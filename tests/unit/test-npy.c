@@ -16,9 +16,8 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "model/npy.h"
-#include "model/slicetext.h"
+#include "model/tensorplane.h"
 #include "protocol/tensor.h"
-#include "protocol/tensorslice.h"
 
 static void make(struct tensor *tensor, const char *dtype, int item_size, int count,
 		 const int64_t *shape)

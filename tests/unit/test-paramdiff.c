@@ -15,7 +15,6 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "model/paramdiff.h"
-#include "model/parampath.h"
 
 /* float32 [size] with this hash; 0: it was not read. */
 static void add(struct tensor_parameters *page, const char *name, int64_t size, uint32_t hash)

@@ -15,7 +15,6 @@
 #include "base/error.h"
 #include "model/hostmatch.h"
 #include "model/rank-filter.h"
-#include "model/rankname.h"
 #include "model/rankselect.h"
 #include "scene.h"
 

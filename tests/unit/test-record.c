@@ -20,7 +20,6 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/pack.h"
-#include "engine/changes.h"
 #include "engine/record.h"
 #include "engine/recording.h"
 #include "engine/replay.h"

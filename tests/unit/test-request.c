@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "engine/engine.h"
-#include "engine/request-group.h"
+#include "engine/request.h"
 
 #define LIMIT_SECONDS 120.0
 #define ANSWER(SEQ, MORE)                                                                          \

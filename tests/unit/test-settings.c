@@ -15,7 +15,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "engine/setting.h"
+#include "engine/configfile.h"
 #include "engine/settings.h"
 
 #define WORDS_MAXIMUM 12

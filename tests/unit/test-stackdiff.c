@@ -10,7 +10,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
-#include "model/stackdiff.h"
+#include "model/stacktree.h"
 
 /* text: "f:1 g:2", innermost first; all functions lie in x.py. */
 static const struct stack *make(struct stack_table *table, const char *text)

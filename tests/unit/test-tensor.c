@@ -17,8 +17,6 @@
 #include "base/json.h"
 #include "protocol/tensor.h"
 #include "protocol/tensoranswer.h"
-#include "protocol/tensorparameters.h"
-#include "protocol/tensorslice.h"
 
 #define WHOLE                                                                                      \
 	"{\"type\":\"torch.Tensor\",\"dtype\":\"float32\",\"offset\":3,"                           \

@@ -16,7 +16,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "model/tensordiff.h"
-#include "model/tensortext.h"
+#include "model/tensorformat.h"
 
 /* float32 of these sizes. */
 static void make(struct tensor *tensor, int64_t rows, int64_t columns)

@@ -19,7 +19,7 @@ DOORS = {
     "ncurses.h": [],
     "uv.h": ["src/base/loop.c"],
     "utf8proc.h": ["src/base/text.c"],
-    "zlib.h": ["src/base/pack.c", "src/base/crc.c"],
+    "zlib.h": ["src/base/pack.c"],
     "uthash.h": ["src/base/map.c"],
     "utarray.h": [],
     "sys/ptrace.h": ["backends/tracer/freeze.c", "backends/tracer/remote-syscall.c",

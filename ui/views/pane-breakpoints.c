@@ -9,7 +9,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "engine/engine.h"
-#include "model/ptrace-state.h"
+#include "model/debug-state.h"
 #include "model/session.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"

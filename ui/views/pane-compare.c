@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/value-difference.h"
+#include "engine/tensor-compare.h"
 #include "model/paramdiff.h"
 #include "model/session.h"
 #include "ui/answerrows.h"

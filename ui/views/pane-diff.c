@@ -10,7 +10,7 @@
 #include "model/place.h"
 #include "model/session.h"
 #include "model/source.h"
-#include "model/stackdiff.h"
+#include "model/stacktree.h"
 #include "protocol/stack.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"

@@ -10,7 +10,7 @@
 #include "engine/engine.h"
 #include "model/paramdiff.h"
 #include "model/session.h"
-#include "model/tensortext.h"
+#include "model/tensorformat.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/differencetext.h"

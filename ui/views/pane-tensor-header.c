@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/session.h"
-#include "model/tensortext.h"
+#include "model/tensorformat.h"
 #include "ui/pane.h"
 #include "ui/view.h"
 

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "engine/engine.h"
 #include "model/session.h"
-#include "model/tensortext.h"
+#include "model/tensorformat.h"
 #include "ui/app.h"
 #include "ui/commands-private.h"
 #include "ui/pane.h"

@@ -1,3 +1,6 @@
+#include "engine/format.h"
+
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -5,11 +8,12 @@
 #include "banned.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/json.h"
 #include "base/text.h"
-#include "engine/format.h"
+#include "model/breakpoints.h"
+#include "model/joblist.h"
 #include "model/place.h"
 #include "model/session.h"
-#include "model/stackdiff.h"
 #include "model/stacktree.h"
 #include "protocol/stack.h"
 #include "protocol/variable.h"
@@ -391,4 +395,230 @@ void format_text_variables(struct buffer *out, const struct variable_list *list,
 		buffer_append_char(out, '\n');
 		buffer_clear(&name);
 	}
+}
+
+/* format-jobs: the jobs of this machine, as JSON and text. */
+
+static json_t *format_jobs_text_or_null(const char *text)
+{
+	return text && text[0] != '\0' ? json_string(text) : json_null();
+}
+
+static json_t *job_to_json(const struct job *job, const struct job_summary *summary)
+{
+	json_t *json = json_object();
+	double tenths = floor(summary->age * 10) / 10;
+
+	json_object_set_new(json, "job", format_jobs_text_or_null(job->name));
+	json_object_set_new(json, "launcher", format_jobs_text_or_null(job->launcher));
+	json_object_set_new(json, "launcher_pid",
+			    job->launcher_pid > 0 ? json_integer(job->launcher_pid) : json_null());
+	json_object_set_new(json, "script", format_jobs_text_or_null(job->script));
+	json_object_set_new(json, "ranks", format_json_set(&summary->ranks));
+	json_object_set_new(json, "world_size",
+			    summary->world_size > 0 ? json_integer(summary->world_size)
+						    : json_null());
+	json_object_set_new(json, "user", format_jobs_text_or_null(job->user));
+	json_object_set_new(json, "verdict", format_jobs_text_or_null(job->finding.sentence));
+	json_object_set_new(json, "age_s", summary->age >= 0 ? json_real(tenths) : json_null());
+	return json;
+}
+
+static void format_jobs_append_column(struct buffer *out, const char *text, int width)
+{
+	struct buffer safe = BUFFER_INIT;
+
+	format_text(&safe, text);
+	buffer_append_string(out, safe.data);
+	for (int i = text_width(safe.data); i < width; i++)
+		buffer_append_char(out, ' ');
+	buffer_append_string(out, "  ");
+	buffer_clear(&safe);
+}
+
+/* "train.py  0-7 (8)  127.0.0.1:29500  torchrun (pid 90)  ana  4m" */
+static void format_jobs_append_job(struct buffer *out, const struct job *job,
+				   const struct job_summary *summary)
+{
+	struct buffer text = BUFFER_INIT;
+
+	format_jobs_append_column(out, job->script[0] != '\0' ? job->script : "?", 16);
+	rankset_append_counted(&text, &summary->ranks);
+	format_jobs_append_column(out, text.data, 12);
+	format_jobs_append_column(out, job->name[0] != '\0' ? job->name : "-", 15);
+	buffer_reset(&text);
+	if (job->launcher_pid > 0)
+		buffer_printf(&text, "%s (pid %d)", job->launcher, (int)job->launcher_pid);
+	format_jobs_append_column(out, text.data, 20);
+	buffer_reset(&text);
+	if (job->user)
+		buffer_append_string(&text, job->user);
+	else
+		buffer_printf(&text, "%lu", (unsigned long)job->uid);
+	format_jobs_append_column(out, text.data, 8);
+	buffer_reset(&text);
+	if (summary->age >= 0)
+		text_age(&text, summary->age);
+	buffer_printf(out, "%s\n", text.data);
+	buffer_clear(&text);
+}
+
+json_t *format_json_jobs(const struct session *session)
+{
+	json_t *jobs = json_array();
+
+	for (size_t i = 0; i < session->job_count; i++) {
+		struct job_summary summary;
+
+		job_summary_make(&summary, session, i);
+		json_array_append_new(jobs, job_to_json(&session->jobs[i], &summary));
+		job_summary_clear(&summary);
+	}
+	return jobs;
+}
+
+/* A job's verdict follows on a line of its own. */
+void format_text_jobs(struct buffer *out, const struct session *session)
+{
+	for (size_t i = 0; i < session->job_count; i++) {
+		const struct job *job = &session->jobs[i];
+		struct job_summary summary;
+
+		job_summary_make(&summary, session, i);
+		format_jobs_append_job(out, job, &summary);
+		job_summary_clear(&summary);
+		if (!job->finding.sentence)
+			continue;
+		buffer_append_string(out, "    ");
+		format_text(out, job->finding.sentence);
+		buffer_append_char(out, '\n');
+	}
+}
+
+/* format-breakpoints: the state of a breakpoint over all ranks, as JSON and text. */
+
+/* The backends that stop the ranks, with the ranks of each. */
+static json_t *backends_to_json(const struct breakpoint_summary *summary)
+{
+	json_t *backends = json_array();
+
+	for (int i = 0; i < BREAKPOINT_BACKEND_COUNT; i++) {
+		bool has_slots = i == BREAKPOINT_BY_PTRACE && summary->slots > 0;
+		json_t *one;
+
+		if (summary->by[i].range_count == 0)
+			continue;
+		one = json_object();
+		json_set_text(one, "backend", breakpoint_backend_name((enum breakpoint_backend)i));
+		json_object_set_new(one, "ranks", format_json_set(&summary->by[i]));
+		json_object_set_new(one, "slots",
+				    has_slots ? json_integer(summary->slots) : json_null());
+		json_object_set_new(one, "slots_free",
+				    has_slots ? json_integer(summary->slots_free) : json_null());
+		json_array_append_new(backends, one);
+	}
+	return backends;
+}
+
+json_t *format_json_breakpoint(const struct breakpoint_summary *summary)
+{
+	const struct breakpoint *own = summary->own;
+	json_t *json = json_object();
+
+	json_object_set_new(json, "id", json_integer(summary->id));
+	json_set_text(json, "path", summary->path);
+	json_object_set_new(json, "line",
+			    summary->line > 0 ? json_integer(summary->line) : json_null());
+	json_set_text(json, "function", own ? own->function : NULL);
+	json_set_text(json, "watch", summary->watch);
+	json_set_text(json, "condition", summary->condition);
+	json_set_text(json, "log", summary->log);
+	json_object_set_new(json, "ignore", json_integer(own ? own->ignore : 0));
+	json_object_set_new(json, "enabled", json_boolean(!summary->is_disabled));
+	json_object_set_new(json, "temporary", json_boolean(summary->is_temporary));
+	json_object_set_new(json, "ranks", format_json_set(&summary->ranks));
+	json_object_set_new(json, "set", format_json_set(&summary->set));
+	json_object_set_new(json, "backends", backends_to_json(summary));
+	json_object_set_new(json, "hits", json_integer(summary->hits));
+	json_set_text(json, "message", summary->message);
+	return json;
+}
+
+static void format_breakpoints_append_number(struct buffer *out,
+					     const struct breakpoint_summary *summary)
+{
+	if (summary->id > 0)
+		buffer_printf(out, "%s %d: ", summary->watch ? "watch" : "breakpoint", summary->id);
+	else
+		buffer_printf(out, "pdb's own %d: ", summary->number);
+}
+
+/* ", not set in ranks 2-3: it runs …", ", pending: not loaded yet" */
+static void format_breakpoints_append_missing(struct buffer *out,
+					      const struct breakpoint_summary *summary)
+{
+	static const char pending[] = "pending: ";
+	const char *message = summary->message;
+	struct rankset missing = RANKSET_INIT;
+
+	if (summary->is_over) {
+		buffer_append_string(out, ", over: ");
+		format_text(out, message);
+		return;
+	}
+	rankset_copy(&missing, &summary->ranks);
+	rankset_subtract(&missing, &summary->set);
+	if (missing.range_count > 0) {
+		if (message && strncmp(message, pending, strlen(pending)) == 0) {
+			message += strlen(pending);
+			buffer_append_string(out, ", pending");
+		} else {
+			buffer_append_string(out, ", not set");
+		}
+		if (summary->set.range_count > 0) {
+			buffer_append_string(out, " in ");
+			rankset_append_named(out, &missing);
+		}
+	}
+	/* A breakpoint that is set may have a message, too: it lacks a part of the request. */
+	if (message) {
+		buffer_append_string(out, ": ");
+		format_text(out, message);
+	}
+	rankset_clear(&missing);
+}
+
+void format_text_breakpoint(struct buffer *out, const struct breakpoint_summary *summary,
+			    bool is_told)
+{
+	format_breakpoints_append_number(out, summary);
+	breakpoint_append_place(out, summary);
+	if (summary->condition) {
+		buffer_append_string(out, " if ");
+		format_text(out, summary->condition);
+	}
+	if (summary->log) {
+		buffer_append_string(out, " log ");
+		format_text(out, summary->log);
+	}
+	if (summary->is_temporary)
+		buffer_append_string(out, ", once");
+	if (summary->is_disabled)
+		buffer_append_string(out, ", disabled");
+	if (summary->own && summary->own->ignore > 0)
+		buffer_printf(out, ", not the next %d times", summary->own->ignore);
+	if (summary->ranks.range_count > 0) {
+		buffer_append_string(out, ", ranks ");
+		rankset_append_counted(out, &summary->ranks);
+	}
+	if (summary->hits > 0) {
+		buffer_append_string(out, ", ");
+		breakpoint_append_hits(out, summary);
+	}
+	if (is_told && summary->set.range_count > 0) {
+		buffer_append_string(out, ", ");
+		breakpoint_append_backends(out, summary);
+	}
+	if (is_told || summary->message)
+		format_breakpoints_append_missing(out, summary);
 }
