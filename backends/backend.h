@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "protocol/request-kind.h"
+#include "protocol/message.h"
 
 struct debugger;
 struct error;

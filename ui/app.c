@@ -21,7 +21,6 @@
 #include "ui/commands.h"
 #include "ui/editor.h"
 #include "ui/input.h"
-#include "ui/scratch.h"
 #include "ui/screen.h"
 #include "ui/view-type.h"
 

@@ -80,7 +80,7 @@ void app_draw_if_due(struct app *app);
 void app_want(struct app *app);
 /*
  * Gives the terminal to the editor until the editor ends; the engine keeps running.
- * app_edit_scratch(): the file is a copy (scratch.h), removed afterwards. -1 and an error: the
+ * app_edit_scratch(): the file is a copy, removed afterwards. -1 and an error: the
  * editor cannot be started.
  */
 int app_edit(struct app *app, const char *path, int line, struct error *error);

@@ -12,11 +12,10 @@
 #include "engine/arguments.h"
 #include "engine/engine.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
 #include "ui/commands.h"
+#include "ui/list.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
-#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 static void go_to_rank(struct app *app, int line)

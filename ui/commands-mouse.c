@@ -12,9 +12,8 @@
 #include "engine/arguments.h"
 #include "engine/engine.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
+#include "ui/canvas.h"
 #include "ui/commands.h"
-#include "ui/mouse-target.h"
 #include "ui/ranklist.h"
 
 #define WHEEL_ROWS 3

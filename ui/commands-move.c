@@ -12,7 +12,7 @@
 #include "model/source.h"
 #include "protocol/stack.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
+#include "ui/commands.h"
 #include "ui/grid.h"
 #include "ui/layout.h"
 #include "ui/list.h"

@@ -14,7 +14,6 @@
 #include "model/debug-state.h"
 #include "model/job.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
 #include "ui/commands.h"
 #include "ui/grid.h"
 #include "ui/pane.h"

@@ -12,12 +12,11 @@
 #include "protocol/stack.h"
 #include "ui/app.h"
 #include "ui/clipboard.h"
-#include "ui/commands-private.h"
+#include "ui/commands.h"
 #include "ui/editor.h"
+#include "ui/list.h"
 #include "ui/pane.h"
-#include "ui/scratch.h"
 #include "ui/screen.h"
-#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 struct file_place home_place(const struct app *app)

@@ -2,18 +2,30 @@
  * commands-repl: `eval` and `repl` on the screen: running code in the focused ranks, and the view
  * where code is typed.
  */
+#include "ui/commands-repl.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "banned.h"
+#include "base/buffer.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "base/loop.h"
 #include "commands/commands.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
+#include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/rank-query.h"
+#include "engine/script-events.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
 #include "ui/commands.h"
-#include "ui/shell.h"
+#include "ui/lineedit.h"
+#include "ui/repl.h"
 
 static void commands_repl_show(struct command_context *context)
 {
@@ -153,4 +165,172 @@ bool repl_takes(struct app *app, const char *key)
 	else
 		edit(app, key);
 	return true;
+}
+
+struct shell {
+	struct command_context *context;
+	struct repl repl;
+	struct lineedit edit;
+	int status;
+};
+
+/* Adds a result to the exit status, as in a script: 1 after a failure, else 4 after a partial
+ * answer. */
+static void shell_add_status(struct shell *shell, int result)
+{
+	int status = shell->context->status;
+
+	if (result < 0 || status == STATUS_FINDING)
+		shell->status = STATUS_FINDING;
+	else if (status == STATUS_PARTIAL && shell->status == STATUS_DONE)
+		shell->status = STATUS_PARTIAL;
+}
+
+static int begin_eval(struct shell *shell, struct error *error)
+{
+	const struct codeblock *block = &shell->repl.block;
+
+	rankset_clear(&shell->context->ranks);
+	if (codeblock_check(block, error) < 0)
+		return -1;
+	return rank_query_begin(shell->context, "eval", block->text.data, ANSWERS_EVAL, error);
+}
+
+/*
+ * Runs and clears the typed block. A block that the end of the input cuts off is run as it is, so
+ * that Python reports the missing part. -1: the output cannot be written.
+ */
+static int shell_run_block(struct shell *shell, struct error *error)
+{
+	struct command_context *context = shell->context;
+	struct error failure = ERROR_INIT;
+	bool is_blank = codeblock_is_blank(&shell->repl.block);
+	int result = 0;
+
+	context->status = STATUS_DONE;
+	if (!is_blank)
+		result = begin_eval(shell, &failure);
+	codeblock_clear(&shell->repl.block);
+	if (is_blank)
+		return 0;
+	if (result == 0)
+		result = command_answer_evaluated(context, &failure);
+	if (result < 0)
+		script_append_error(context, -1, "eval", failure.message);
+	shell_add_status(shell, result);
+	return script_flush(context, error);
+}
+
+static int read_pipe(struct shell *shell, struct error *error)
+{
+	struct codeblock *block = &shell->repl.block;
+	char *line = NULL;
+	size_t capacity = 0;
+	ssize_t length;
+	int result = 0;
+
+	while (result == 0 && (length = getline(&line, &capacity, stdin)) >= 0) {
+		line[strcspn(line, "\r\n")] = '\0';
+		if (codeblock_ends_before(block, line))
+			result = shell_run_block(shell, error);
+		if (result == 0 && codeblock_add(block, line))
+			result = shell_run_block(shell, error);
+	}
+	if (result == 0 && block->is_begun)
+		result = shell_run_block(shell, error);
+	free(line);
+	return result;
+}
+
+static void shell_take_completions(struct repl *repl, struct engine *engine)
+{
+	struct request *request = repl->completing;
+	json_t *body;
+
+	repl->completing = NULL;
+	request_wait(engine, request, engine->settings.timeout);
+	body = request_take(engine, request, NULL);
+	if (body)
+		repl_offer(repl, json_object_get(body, "targets"));
+	json_decref(body);
+}
+
+/* Completes at Tab; waits for the rank's answer, unlike the screen. */
+static void shell_complete(int by, void *data)
+{
+	struct shell *shell = data;
+	struct engine *engine = shell->context->engine;
+	struct error error = ERROR_INIT;
+	size_t before = shell->repl.line.candidates.count;
+
+	repl_tab(&shell->repl, engine, by, NULL, NULL, &error);
+	if (shell->repl.completing)
+		shell_take_completions(&shell->repl, engine);
+	if (before == 0 && shell->repl.line.candidates.count > 1)
+		lineedit_show_candidates(&shell->edit);
+}
+
+static int read_lines(struct shell *shell, struct error *error)
+{
+	struct loop *loop = shell->context->engine->loop;
+	int result = 0;
+
+	shell->edit = (struct lineedit){
+		.prompt = &shell->repl.line,
+		.complete = shell_complete,
+		.data = shell,
+	};
+	while (result == 0) {
+		shell->edit.label = repl_prompt(&shell->repl);
+		switch (lineedit_read(&shell->edit, loop)) {
+		case LINEEDIT_LINE:
+			if (repl_enter(&shell->repl))
+				result = shell_run_block(shell, error);
+			break;
+		case LINEEDIT_DROPPED:
+			repl_drop(&shell->repl);
+			break;
+		case LINEEDIT_TYPING:
+		case LINEEDIT_END:
+			return 0;
+		}
+	}
+	return result;
+}
+
+/* Called while code runs; while a line is typed, C-c is an ordinary key. */
+static void on_interrupt(int number, void *data)
+{
+	(void)number;
+	rank_query_interrupt(data);
+}
+
+/* C-c interrupts the running code, not the shell. */
+static int shell_read_terminal(struct shell *shell, struct error *error)
+{
+	struct engine *engine = shell->context->engine;
+	struct loop_signal *interrupt = loop_signal(engine->loop, SIGINT, on_interrupt, engine);
+	int result = read_lines(shell, error);
+
+	loop_signal_stop(interrupt);
+	return result;
+}
+
+int shell_repl(struct command_context *context, struct error *error)
+{
+	struct shell shell = { .context = context };
+	struct error failure = ERROR_INIT;
+	bool is_terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	int result;
+
+	if (collect_ranks(context, error) < 0)
+		return -1;
+	repl_init(&shell.repl);
+	if (is_terminal &&
+	    history_open(&shell.repl.line.histories[PROMPT_EVAL], HISTORY_CODE, &failure) < 0)
+		log_write(LOG_WARNING, "%s", failure.message);
+	result = is_terminal ? shell_read_terminal(&shell, error) : read_pipe(&shell, error);
+	context->status = is_terminal ? STATUS_DONE : shell.status;
+	repl_clear(&shell.repl);
+	return result;
 }

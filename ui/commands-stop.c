@@ -19,7 +19,6 @@
 #include "model/source.h"
 #include "protocol/stack.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
 #include "ui/commands.h"
 #include "ui/layout.h"
 #include "ui/pane.h"

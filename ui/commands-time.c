@@ -15,7 +15,7 @@
 #include "engine/engine.h"
 #include "engine/replay.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
+#include "ui/commands.h"
 
 #define BOUNDS_SLACK 0.5 /* seconds beyond the recording's end that are not reported */
 #define COUNT_MAXIMUM 10000

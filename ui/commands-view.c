@@ -17,7 +17,6 @@
 #include "engine/jobs.h"
 #include "model/debug-state.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
 #include "ui/commands.h"
 #include "ui/layout.h"
 #include "ui/pane.h"

@@ -12,7 +12,6 @@
 #include "engine/arguments.h"
 #include "engine/engine.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
 #include "ui/pane.h"
 
 #define ROW(name) &command_##name,

@@ -6,11 +6,26 @@
 #define UI_COMMANDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
 
 #include "engine/command.h"
+#include "ui/grid.h"
 #include "ui/prompt.h"
 
+struct answer_class;
+struct answer_classes;
 struct app;
+struct arguments;
+struct error;
+struct file_place;
+struct layout;
+struct rank;
+struct rankset;
+struct search_text;
+struct selection;
+struct session;
+struct stack;
 
 /* All commands, for a shell (context->screen NULL) and for the screen. */
 extern const struct command_tables shell_commands;
@@ -50,5 +65,124 @@ void started_refresh(struct app *app, bool is_open);
 void started_check_end(struct app *app);
 /* Computes the size of the started job's terminal for a screen of this size. */
 void started_terminal_size(int row_count, int column_count, int *rows, int *columns);
+
+/*
+ * commands-private: declarations that the files of the screen's commands share.
+ */
+
+/*
+ * SCREEN_COMMANDS: the commands of the screen in the order of its help, and among them the engine's
+ * commands that have a hook for the screen. SCREEN_HOOKS: these hooks.
+ */
+/* clang-format off */
+#define SCREEN_COMMANDS(X) \
+	X(job) X(jobs) X(rank) X(outlier) X(up) X(down) X(pane) X(cursor) X(click) X(wheel) \
+	X(open) X(expand) X(zoom) X(grid) X(toggle) X(sort) X(group) X(filter) X(merged) \
+	X(native) X(granularity) X(diff) X(against) X(search) X(find) X(here) X(breakpoints) \
+	X(remove) X(stay) X(hold) X(refresh) X(time) X(record) X(theme) X(set) X(bind) \
+	X(prompt) X(keys) X(help) X(log) X(compare) X(visit) X(tensor) X(tensor_view) \
+	X(tensor_index) X(tensor_find) X(tensor_digits) X(tensor_export) X(tensor_scale) \
+	X(difference) X(diff_params) X(follow) X(broadcast) X(eval) X(assign) X(execute) \
+	X(repl) X(console) X(terminal) X(edit) X(copy) X(redraw) X(suspend) X(interrupt) \
+	X(back) X(quit)
+
+#define SCREEN_HOOKS(X) \
+	X(jobs) X(rank) X(up) X(down) X(diff) X(set) X(help) X(compare) X(tensor) \
+	X(diff_params) X(broadcast) X(eval) X(assign) X(execute) X(quit)
+/* clang-format on */
+
+#define DECLARE_ROW(name) extern const struct command command_##name;
+#define DECLARE_HOOK(name) extern const struct command_hook screen_##name;
+SCREEN_COMMANDS(DECLARE_ROW)
+SCREEN_HOOKS(DECLARE_HOOK)
+
+/* Returns the screen that runs the command; NULL: a shell runs the command. */
+struct app *command_app(const struct command_context *context);
+/* Parses a line with the screen's commands, like command_parse(). */
+int commands_parse(struct arguments *arguments, const char *line, struct error *error);
+
+/* Returns the rank whose number text is, borrowed; NULL and an error: there is no such rank. */
+const struct rank *command_find_rank(const struct session *session, const char *text,
+				     struct error *error);
+
+/* Opens the prompt for a search, and saves the place to which a cancelled search returns. */
+void search_begin(struct app *app);
+/* If the selection differs from `before`: resets the cursors of source and locals. */
+void selection_changed(struct app *app, const struct selection *before);
+/* Selects a rank, its main thread and its default frame. */
+void select_rank(struct session *session, int number);
+/* Selects the rank whose number text is; -1 and an error: there is no such rank. */
+int look_at_rank(struct app *app, const char *text, struct error *error);
+/* Sorts the ranks by a column; if they are sorted by the column already, reverses the order. */
+void sort_by(struct app *app, enum column column);
+/* Moves the cursor of the shown view; at home, the cursor of the focused pane. */
+void move_in_view(struct app *app, enum move move);
+int open_under_cursor(struct command_context *context, struct error *error);
+/* Selects a frame of the selected thread by its depth in the Python stack. */
+void select_depth(struct session *session, int depth);
+/* Goes one step back, towards home and its grid; false: the grid at home has the focus already. */
+bool step_back(struct app *app);
+/* True: the list of breakpoints, as a view or as a pane, has the focus. */
+bool is_on_breakpoints(const struct app *app);
+/* Enable or disable the breakpoint under the list's cursor; show its line in the source. */
+int toggle_breakpoint(struct app *app, struct error *error);
+int open_breakpoint(struct command_context *context, struct error *error);
+/* Opens the prompt that sets the variable under the cursor of the locals. */
+int prompt_assign(struct app *app, struct error *error);
+/* Opens home with the source of the frame under the cursor of the merged stacks. */
+void open_branch(struct app *app);
+/* Opens the difference between a class's tensor and the reference of the classes. */
+int open_difference(struct app *app, const struct answer_classes *classes,
+		    const struct answer_class *class, struct error *error);
+/* Applies the setting `tolerance` to the present comparison. */
+void apply_tolerance(struct app *app);
+/* Compares the parameter under the cursor on all ranks of the comparison. */
+int open_parameter(struct command_context *context, struct error *error);
+/* Cancels the running comparison of parameters; false: none is running. */
+bool stop_parameters(struct app *app);
+/* Cancels the reading of the shown difference; false: the difference is not being read. */
+bool stop_difference(struct app *app);
+/* Opens the difference of the tensor under the cursor, or the whole answer as a text. */
+int open_answer(struct command_context *context, struct error *error);
+
+/* Sets the focus to these ranks; if the focus is already these ranks, sets it to all ranks. */
+void focus_these(struct session *session, const struct rankset *these);
+/* Adds the rank to the focus or removes the rank; if all ranks are focused, focuses it alone. */
+void focus_toggle(struct session *session, int rank);
+/* Opens a job at home; if the job was in the list of jobs, "back" returns to the list. */
+void choose_job(struct app *app, size_t index);
+/* Connects to the selected rank's debugger; false: the debugger does not wait for a client. */
+bool connect_selected(struct app *app);
+/* Requests source and variables of a frame. */
+void want_frame(struct app *app, const struct rank *rank, pid_t tid, const struct stack *stack,
+		int depth);
+
+/* Functions of struct view_type (view-type.h) for the panes at home. */
+void home_want(struct app *app, bool is_open);
+void home_add_rows(struct search_text *lines, const struct app *app);
+void home_select(struct app *app, int row);
+void home_move(struct app *app, const struct layout *layout, enum move move);
+struct file_place home_place(const struct app *app);
+int home_open(struct command_context *context, struct error *error);
+int home_expand(struct app *app, struct error *error);
+int home_toggle(struct app *app, struct error *error);
+
+/* Opens the tensor under the cursor of the locals, or the prompt for an expression. */
+void prompt_tensor(struct app *app);
+/* Stores the plane, cursor and scroll position that fit the tensor, as drawn in the tensor pane. */
+void tensor_settle(struct app *app);
+/* Move the cursor of the tensor pane: by a step, or to the value of a MOUSE_TARGET_ELEMENT. */
+void tensor_move(struct app *app, enum move move);
+void tensor_point(struct app *app, int value);
+/* Moves the cursor to the element that `tensor-find` has found. */
+void tensor_refresh(struct app *app, bool is_open);
+/* Requests the elements that the tensor pane shows. */
+void want_tensor(struct app *app);
+
+/* Asks whether to detach from the started job or to end it; false: no started job runs, or the
+ * setting `yes` answers all questions. */
+bool started_asks(struct app *app);
+/* Ends the started job with SIGTERM (SIGKILL when called again), and quits after the job's end. */
+void started_end(struct app *app);
 
 #endif

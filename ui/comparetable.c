@@ -1,16 +1,22 @@
 #include "ui/comparetable.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/answers.h"
+#include "model/session.h"
+#include "model/tensordiff.h"
 #include "model/tensorformat.h"
 #include "protocol/tensor.h"
 #include "ui/pane.h"
+#include "ui/view.h"
 
 #define RANKS "ranks"
 #define MARK_WIDTH 2
@@ -413,4 +419,159 @@ void comparetable_append_title(struct buffer *out, const struct comparetable *ta
 	if (out->length > 0)
 		buffer_append_char(out, ' ');
 	tensortext_append_sizes(out, first->shape, first->dimension_count);
+}
+
+static void answerrows_add_row(struct answer_rows *rows, size_t *capacity, size_t class, int line)
+{
+	ARRAY_GROW(rows->items, rows->count, *capacity);
+	rows->items[rows->count++] = (struct answer_row){ class, line };
+}
+
+void answer_rows_make(struct answer_rows *rows, const struct session *session)
+{
+	size_t capacity = 0;
+
+	*rows = (struct answer_rows){ .items = NULL };
+	answer_classes_make(&rows->classes, &session->answers);
+	for (size_t i = 0; i < rows->classes.count; i++) {
+		const struct answer_class *class = &rows->classes.items[i];
+		const char *text = class->text;
+		int line = 0;
+
+		answerrows_add_row(rows, &capacity, i, line);
+		if (class->tensor != NULL)
+			continue;
+		while ((text = strchr(text, '\n')) != NULL) {
+			text++;
+			answerrows_add_row(rows, &capacity, i, ++line);
+		}
+	}
+	if (rankset_count(&rows->classes.waiting) > 0)
+		answerrows_add_row(rows, &capacity, rows->classes.count, 0);
+}
+
+void answer_rows_clear(struct answer_rows *rows)
+{
+	answer_classes_clear(&rows->classes);
+	free(rows->items);
+	*rows = (struct answer_rows){ .items = NULL };
+}
+
+const struct answer_class *answer_rows_class(const struct answer_rows *rows, size_t row)
+{
+	size_t class = rows->items[row].class;
+
+	return class < rows->classes.count ? &rows->classes.items[class] : NULL;
+}
+
+const struct rankset *answer_rows_ranks(const struct answer_rows *rows, size_t row)
+{
+	const struct answer_class *class = answer_rows_class(rows, row);
+
+	return class != NULL ? &class->ranks : &rows->classes.waiting;
+}
+
+int answer_rows_cursor(const struct answer_rows *rows, const struct view *view)
+{
+	int last = (int)rows->count - 1;
+
+	return view->cursors[VIEW_COMPARE] < last ? view->cursors[VIEW_COMPARE] : last;
+}
+
+void answer_rows_append(struct buffer *out, const struct answer_rows *rows, size_t row)
+{
+	const struct answer_class *class = answer_rows_class(rows, row);
+	const char *text;
+
+	if (class == NULL) {
+		buffer_append_string(out, "\u2026");
+		return;
+	}
+	text = class->text;
+	for (int i = 0; i < rows->items[row].line; i++)
+		text = strchr(text, '\n') + 1;
+	text_append_line(out, text, strcspn(text, "\n"));
+}
+
+static const char *dtype_of(const struct tensor *tensor)
+{
+	return tensor->dtype != NULL ? tensor->dtype : "?";
+}
+
+/* Appends how shape and dtype differ; false: both are equal, so the elements are compared. */
+static bool differencetext_append_kind(struct buffer *out, const struct tensor *one,
+				       const struct tensor *other)
+{
+	bool same = tensor_has_same_shape(one, other);
+
+	if (!same) {
+		buffer_append_string(out, "its shape is ");
+		tensortext_append_sizes(out, one->shape, one->dimension_count);
+		buffer_append_string(out, ", not ");
+		tensortext_append_sizes(out, other->shape, other->dimension_count);
+	}
+	if (strcmp(dtype_of(one), dtype_of(other)) == 0)
+		return !same;
+	buffer_append_string(out, same ? "it is of " : ", and it is of ");
+	text_escape(out, dtype_of(one), strlen(dtype_of(one)));
+	buffer_append_string(out, ", not ");
+	text_escape(out, dtype_of(other), strlen(dtype_of(other)));
+	return true;
+}
+
+void differencetext_append_found(struct buffer *out, const struct difference *difference)
+{
+	switch (difference->state) {
+	case DIFFERENCE_READING:
+		buffer_append_string(out, "both are read");
+		if (difference->total <= 0)
+			break;
+		buffer_append_string(out, ", ");
+		text_size(out, (uint64_t)difference->done);
+		buffer_append_string(out, " of ");
+		text_size(out, (uint64_t)difference->total);
+		break;
+	case DIFFERENCE_DONE:
+		tensordiff_append(out, &difference->found);
+		break;
+	case DIFFERENCE_FAILED:
+		buffer_append_string(out, difference->error != NULL ? difference->error
+								    : "it is not known");
+		break;
+	}
+}
+
+static void differencetext_append_names(struct buffer *out, const struct answer_class *class,
+					const struct answer_class *other, bool is_majority)
+{
+	rankset_append_named(out, &class->ranks);
+	buffer_append_string(out, " against ");
+	if (is_majority)
+		buffer_append_string(out, "the majority");
+	else
+		rankset_append_named(out, &other->ranks);
+	buffer_append_string(out, ": ");
+}
+
+void differencetext_append(struct buffer *out, const struct answers *answers,
+			   const struct answer_classes *classes, const struct answer_class *class)
+{
+	const struct difference *difference;
+	const struct answer_class *other;
+
+	other = answer_classes_reference(classes);
+	if (class->tensor == NULL || other == NULL || other == class)
+		return;
+	differencetext_append_names(out, class, other, other == answer_classes_majority(classes));
+	difference = difference_of(answers, class, other);
+	if (differencetext_append_kind(out, class->tensor, other->tensor))
+		return;
+	if (difference != NULL)
+		differencetext_append_found(out, difference);
+	else if (class->tensor->unread != NULL)
+		buffer_append_string(out, class->tensor->unread);
+	else if (other->tensor->unread != NULL)
+		buffer_append_string(out, other->tensor->unread);
+	else
+		buffer_append_string(out, "Enter compares their elements");
 }

@@ -8,11 +8,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "model/answers.h"
 #include "ui/window.h"
 
 struct answer_class;
 struct answer_classes;
+struct answers;
 struct buffer;
+struct difference;
+struct session;
+struct view;
 
 #define COMPARETABLE_COLUMNS 8
 
@@ -44,5 +49,49 @@ void comparetable_put_row(struct window window, int row, const struct comparetab
 int comparetable_text_column(const struct comparetable *table);
 /* Appends dtype and shape that all tensors share: "float32 [8, 32]". */
 void comparetable_append_title(struct buffer *out, const struct comparetable *table);
+
+/*
+ * answerrows: the rows of the view of answers: each line of a class's text, a single row for a
+ * tensor, and last a row for ranks that have not answered.
+ */
+
+/* A line of a class, or the row of ranks that have not answered. */
+struct answer_row {
+	size_t class; /* index of the class; classes.count: the ranks that have not answered */
+	int line;     /* line of the class's text, from 0 */
+};
+
+/* The rows for the session's present answers; answer_rows_clear() frees them. */
+struct answer_rows {
+	struct answer_classes classes;
+	struct answer_row *items;
+	size_t count;
+};
+
+void answer_rows_make(struct answer_rows *rows, const struct session *session);
+void answer_rows_clear(struct answer_rows *rows);
+/* Returns the class of a row, borrowed; NULL: the row of ranks that have not answered. */
+const struct answer_class *answer_rows_class(const struct answer_rows *rows, size_t row);
+/* Returns the ranks of a row, borrowed. */
+const struct rankset *answer_rows_ranks(const struct answer_rows *rows, size_t row);
+/* Returns the cursor's row, at most the last row; -1: there are no rows. */
+int answer_rows_cursor(const struct answer_rows *rows, const struct view *view);
+/* Appends a row's text. */
+void answer_rows_append(struct buffer *out, const struct answer_rows *rows, size_t row);
+
+/*
+ * differencetext: the difference between a class's tensor and the reference, as a sentence: shape
+ * and dtype, or the elements that were read.
+ */
+
+/*
+ * Appends "rank 5 against the majority: 12 of 256 elements differ, first at [3, 8]"; without a
+ * majority, names the ranks of the reference. Appends nothing for the class that is the reference,
+ * and nothing for values that are no tensors.
+ */
+void differencetext_append(struct buffer *out, const struct answers *answers,
+			   const struct answer_classes *classes, const struct answer_class *class);
+/* Appends the progress ("both are read, 12 MB of 400 MB"), the result, or the error. */
+void differencetext_append_found(struct buffer *out, const struct difference *difference);
 
 #endif

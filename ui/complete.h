@@ -6,6 +6,7 @@
 #define UI_COMPLETE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct keymap;
 struct session;
@@ -26,5 +27,22 @@ void complete_line(struct candidates *candidates, const char *line, const struct
 void candidates_clear(struct candidates *candidates);
 /* Returns the length in bytes of the beginning that all candidates share. */
 size_t candidates_common(const struct candidates *candidates);
+
+/*
+ * names: completions of an expression in the selected frame: its variables, and the attributes of
+ * objects whose variables are known. An object that is not known yet is returned, so that the
+ * caller can request its variables.
+ */
+
+struct names_query {
+	uint64_t address; /* of an object whose variables are missing; 0: none is missing */
+};
+
+/*
+ * Calls give() with each text that can replace word, and returns the object whose variables are
+ * missing.
+ */
+struct names_query names_find(const struct session *session, const char *word,
+			      void (*give)(void *data, const char *text), void *data);
 
 #endif

@@ -8,7 +8,7 @@
 #include "model/breakpoints.h"
 #include "model/output.h"
 #include "model/session.h"
-#include "ui/cells.h"
+#include "ui/grid.h"
 #include "ui/pane.h"
 #include "ui/ranklist.h"
 #include "ui/view-type.h"

@@ -1,6 +1,6 @@
 /*
  * pane: the parts of the screen, one file each. Drawing reads session and view and changes nothing.
- * Missing data (source, variables) is shown as not read yet; view-requests.c requests it.
+ * Missing data (source, variables) is shown as not read yet; view.c requests it.
  */
 #ifndef UI_PANE_H
 #define UI_PANE_H

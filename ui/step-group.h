@@ -63,4 +63,24 @@ void step_group_append(struct buffer *out, const struct step_group *motion,
  */
 bool step_group_is_stuck(const struct step_group *motion, const struct session *session);
 
+/*
+ * stepqueue: command lines that resume ranks, typed before all ranks of the previous line had
+ * stopped. Each line waits for the previous one, so that the ranks of a group stay together.
+ */
+
+struct stepqueue {
+	char **lines;
+	size_t count;
+	size_t capacity;
+};
+
+/* Empties the queue. */
+void stepqueue_clear(struct stepqueue *queue);
+/* Adds a line; a full queue (100 lines, by a held key) stays as it is. */
+void stepqueue_add(struct stepqueue *queue, const char *line);
+/* Takes the first line, to be freed; NULL: the queue is empty. */
+char *stepqueue_take(struct stepqueue *queue);
+/* Appends "next ×2, step". */
+void stepqueue_append(struct buffer *out, const struct stepqueue *queue);
+
 #endif

@@ -17,7 +17,6 @@
 #include "ui/prompt.h"
 #include "ui/repl.h"
 #include "ui/step-group.h"
-#include "ui/stepqueue.h"
 #include "ui/tensorscreen.h"
 
 struct app;

@@ -21,7 +21,7 @@
 
 #include "backends/tracer/hardware-watch.h"
 #include "protocol/debugger.h"
-#include "protocol/request-kind.h"
+#include "protocol/message.h"
 
 struct bytecode;
 struct bytecode_cache;

@@ -18,7 +18,6 @@
 #include "model/source.h"
 #include "model/stops.h"
 #include "protocol/message.h"
-#include "protocol/request-kind.h"
 #include "protocol/sample.h"
 
 #define BYSTANDERS_MAXIMUM 20

@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "protocol/message.h"
-#include "protocol/request-kind.h"
 
 static void assert_line(const struct message *message, const char *line)
 {

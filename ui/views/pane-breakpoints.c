@@ -12,11 +12,10 @@
 #include "model/debug-state.h"
 #include "model/session.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
+#include "ui/canvas.h"
+#include "ui/commands.h"
 #include "ui/grid.h"
 #include "ui/list.h"
-#include "ui/mouse-target.h"
-#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 #define LIST_MAXIMUM 200

@@ -15,14 +15,11 @@
 #include "engine/tensor-compare.h"
 #include "model/paramdiff.h"
 #include "model/session.h"
-#include "ui/answerrows.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
+#include "ui/commands.h"
 #include "ui/comparetable.h"
-#include "ui/differencetext.h"
 #include "ui/list.h"
 #include "ui/pane.h"
-#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 /* Seconds after which answers are marked as older. */

@@ -12,7 +12,6 @@
 #include "engine/engine.h"
 #include "model/session.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
 #include "ui/commands.h"
 #include "ui/console.h"
 #include "ui/grid.h"

@@ -13,10 +13,9 @@
 #include "model/stacktree.h"
 #include "protocol/stack.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
+#include "ui/commands.h"
 #include "ui/list.h"
 #include "ui/pane.h"
-#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 #define NOT_EQUAL_MARK 0x2260 /* ≠ */

@@ -10,11 +10,10 @@
 #include "model/joblist.h"
 #include "model/session.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
+#include "ui/canvas.h"
+#include "ui/commands.h"
 #include "ui/list.h"
-#include "ui/mouse-target.h"
 #include "ui/pane.h"
-#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 #define FIRST_COLUMN 5

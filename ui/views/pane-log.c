@@ -15,7 +15,6 @@
 #include "ui/layout.h"
 #include "ui/list.h"
 #include "ui/pane.h"
-#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 #define SENTENCE_ROWS 3

@@ -16,10 +16,9 @@
 #include "model/source.h"
 #include "protocol/stack.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
+#include "ui/commands.h"
 #include "ui/list.h"
 #include "ui/pane.h"
-#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 #define OUTLIER_MARK 0x25c6 /* ◆ */

@@ -12,10 +12,9 @@
 #include "model/session.h"
 #include "model/tensorformat.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
-#include "ui/differencetext.h"
+#include "ui/commands.h"
+#include "ui/comparetable.h"
 #include "ui/list.h"
-#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 #define GAP 2

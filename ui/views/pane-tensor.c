@@ -4,16 +4,23 @@
  */
 #include "ui/views/pane-tensor.h"
 
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/text.h"
 #include "engine/engine.h"
 #include "model/session.h"
 #include "model/tensorformat.h"
 #include "ui/app.h"
-#include "ui/commands-private.h"
+#include "ui/canvas.h"
+#include "ui/commands.h"
+#include "ui/heat.h"
 #include "ui/pane.h"
 #include "ui/view-type.h"
 #include "ui/view.h"
@@ -283,3 +290,215 @@ const struct view_type view_tensor = {
 	.cancel = pane_tensor_cancel,
 	.move = pane_tensor_move_cursor,
 };
+
+/* pane-tensor-numbers: the elements of a plane, with the indices of its rows and columns. */
+
+static void put_index(struct window window, int row, int end, int64_t index, bool is_under_cursor)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%" PRId64, index);
+	window_put_right(window, row, end, end, is_under_cursor ? STYLE_TEXT : STYLE_DIM, text);
+}
+
+static enum style pane_tensor_numbers_style_of(const struct tensorview *known,
+					       const struct tensor_plane *plane,
+					       const struct tensor_place *place,
+					       const struct tensor_number *number, bool is_stale)
+{
+	if (tensor_number_is_odd(number))
+		return STYLE_VALUE_NAN;
+	if (number->kind == TENSOR_NUMBER_UNKNOWN)
+		return STYLE_STATE_UNKNOWN;
+	if (is_stale)
+		return STYLE_VALUE_STALE;
+	return tensorview_has_changed(known, plane, place) ? STYLE_VALUE_CHANGED : STYLE_TEXT;
+}
+
+static void put_cell(struct window window, int row, int end, const struct session *session,
+		     const struct tensor_screen *screen, const struct tensor_place *place,
+		     bool is_stale)
+{
+	const struct tensorview *known = &session->tensorview;
+	const struct tensor_number *number = tensorview_number(known, &screen->plane, place);
+	struct buffer text = BUFFER_INIT;
+
+	if (number == NULL) {
+		window_put_right(window, row, end, 1, STYLE_DIM, "\u00b7");
+		return;
+	}
+	tensor_text_append(&text, number, screen->format);
+	window_put_right(
+		window, row, end, screen->cell_width - 1,
+		pane_tensor_numbers_style_of(known, &screen->plane, place, number, is_stale),
+		text.data);
+	buffer_clear(&text);
+}
+
+static void pane_tensor_numbers_put_row(struct window window, int row, int shown,
+					const struct session *session,
+					const struct tensor_screen *screen, bool is_stale)
+{
+	struct tensor_place place = { .row = screen->first.row + shown };
+
+	if (screen->plane.row_dimension >= 0)
+		put_index(window, row, screen->label_width - 1, place.row,
+			  place.row == screen->cursor.row);
+	for (int i = 0; i < screen->shown_columns; i++) {
+		int start = screen->label_width + i * screen->cell_width;
+
+		place.column = screen->first.column + i;
+		put_cell(window, row, start + screen->cell_width, session, screen, &place,
+			 is_stale);
+		window_hit(window, row, start, 1, screen->cell_width, MOUSE_TARGET_ELEMENT,
+			   shown * screen->shown_columns + i);
+	}
+}
+
+void pane_tensor_numbers(struct window window, const struct session *session,
+			 const struct view *view, const struct tensor_screen *screen)
+{
+	bool is_stale = tensor_is_stale(session, view);
+	int top = screen->has_head ? 1 : 0;
+	int64_t column = screen->cursor.column - screen->first.column;
+
+	for (int i = 0;
+	     screen->has_head && i < screen->shown_columns && screen->plane.column_dimension >= 0;
+	     i++)
+		put_index(window, 0, screen->label_width + (i + 1) * screen->cell_width,
+			  screen->first.column + i, i == column);
+	for (int i = 0; i < screen->shown_rows; i++)
+		pane_tensor_numbers_put_row(window, top + i, i, session, screen, is_stale);
+	window_emphasise(window, top + (int)(screen->cursor.row - screen->first.row),
+			 screen->label_width + (int)column * screen->cell_width + 1, 1,
+			 screen->cell_width - 1, EMPHASIS_SELECTED);
+}
+
+/* pane-tensor-heat: a plane of a tensor as a heat map; each cell is the mean of its elements. */
+
+#define MARK_RIGHT 0x25b8 /* ▸ */
+#define MARK_DOWN 0x25bc  /* ▼ */
+
+static double *pane_tensor_heat_values_of(const struct tensor_heat *heat)
+{
+	size_t count = (size_t)heat->row_count * (size_t)heat->column_count;
+	double *values = xcalloc(count + 1, sizeof(*values));
+
+	for (size_t i = 0; i < count; i++) {
+		const struct tensor_heat_bin *bin = &heat->bins[i];
+
+		if (bin->odd_count > 0)
+			values[i] = NAN;
+		else if (bin->count == 0)
+			values[i] = HEAT_NOTHING;
+		else
+			values[i] = bin->sum / (double)bin->count;
+	}
+	return values;
+}
+
+/* Appends "mean of each 52×37, 9 in 158 rows read". */
+static void append_parts(struct buffer *out, const struct tensor_heat *heat)
+{
+	if (heat->bin_rows * heat->bin_columns > 1) {
+		buffer_append_string(out, "mean of each ");
+		text_count(out, (uint64_t)heat->bin_rows);
+		buffer_append_string(out, "\u00d7");
+		text_count(out, (uint64_t)heat->bin_columns);
+	}
+	if (heat->read_rows < heat->bin_rows) {
+		buffer_printf(out, ", %" PRId64 " in ", heat->read_rows);
+		text_count(out, (uint64_t)heat->bin_rows);
+		buffer_append_string(out, " rows read");
+	}
+	if (heat->shown_columns < heat->columns) {
+		buffer_append_string(out, "; columns ");
+		text_count(out, (uint64_t)heat->first_column);
+		buffer_append_char(out, '-');
+		text_count(out, (uint64_t)(heat->first_column + heat->shown_columns - 1));
+		buffer_append_string(out, " of ");
+		text_count(out, (uint64_t)heat->columns);
+	}
+}
+
+static void pane_tensor_heat_put_head(struct window window, const struct tensor_heat *heat,
+				      const struct heat_picture *picture)
+{
+	struct buffer text = BUFFER_INIT;
+	int used = heat_put_legend(window, 0, 1, window.column_count - 1, picture);
+
+	append_parts(&text, heat);
+	if (text.length > 0)
+		window_put(window, 0, used + 4, window.column_count - used - 4, STYLE_DIM,
+			   text.data);
+	buffer_clear(&text);
+}
+
+/* Draws arrows in the first row and column that point at the element under the cursor. */
+static void pane_tensor_heat_put_cursor(struct window window, const struct tensor_screen *screen,
+					const struct tensor_heat *heat,
+					const struct heat_picture *picture)
+{
+	struct window map =
+		window_part(window, 1, 1, window.row_count - 1, window.column_count - 1);
+	int scale = heat_scale(picture, map);
+	int64_t column = (screen->cursor.column - heat->first_column) / heat->bin_columns * scale;
+	int64_t row = screen->cursor.row / heat->bin_rows * scale;
+
+	if (picture->has_colours)
+		row /= 2;
+	window_put_character(window, 0, 1 + (int)column, STYLE_TITLE_FOCUSED, MARK_DOWN);
+	window_put_character(window, 1 + (int)row, 0, STYLE_TITLE_FOCUSED, MARK_RIGHT);
+}
+
+static void note_hits(struct window map, const struct heat_picture *picture)
+{
+	int value_row;
+	int value_column;
+
+	for (int row = 0; row < map.row_count; row++)
+		for (int column = 0; column < map.column_count; column++)
+			if (heat_find(picture, map, row, column, &value_row, &value_column))
+				window_hit(map, row, column, 1, 1, MOUSE_TARGET_ELEMENT,
+					   value_row * picture->column_count + value_column);
+}
+
+void pane_tensor_heat(struct window window, const struct session *session, const struct view *view,
+		      const struct tensor_screen *screen)
+{
+	const struct tensorview *known = &session->tensorview;
+	/* The first map is shown while it is being read. */
+	const struct tensor_heat *heat =
+		known->heat.bins != NULL ? &known->heat : &known->next_heat;
+	struct window body = window;
+	struct heat_picture picture;
+	double *values;
+
+	if (heat->bins == NULL || heat->row_count == 0) {
+		window_put(window, 0, 1, window.column_count, STYLE_DIM, "Reading the elements.");
+		return;
+	}
+	values = pane_tensor_heat_values_of(heat);
+	picture = (struct heat_picture){
+		.values = values,
+		.row_count = heat->row_count,
+		.column_count = heat->column_count,
+		.low = NAN,
+		.high = NAN,
+		.has_colours = view->has_heat,
+	};
+	tensor_heat_range(heat, &picture.low, &picture.high);
+	if (screen->has_head) {
+		pane_tensor_heat_put_head(window, heat, &picture);
+		body = window_part(window, 1, 0, window.row_count - 1, window.column_count);
+	}
+	if (body.row_count > 1) {
+		struct window map =
+			window_part(body, 1, 1, body.row_count - 1, body.column_count - 1);
+
+		heat_put(map, &picture);
+		pane_tensor_heat_put_cursor(body, screen, heat, &picture);
+		note_hits(map, &picture);
+	}
+	free(values);
+}

@@ -12,7 +12,6 @@
 #include "ui/keymap.h"
 #include "ui/list.h"
 #include "ui/pane.h"
-#include "ui/search-text.h"
 #include "ui/view-type.h"
 
 static void append_help(struct buffer *out, const struct keymap *keymap)

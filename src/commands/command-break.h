@@ -2,8 +2,8 @@
  * break-place: the place of a breakpoint as a person types it ("train.py:14", "14" in the selected
  * frame's file, "Net.forward") and the terms after the place: "if CONDITION", "log TEXT".
  */
-#ifndef COMMANDS_BREAK_PLACE_H
-#define COMMANDS_BREAK_PLACE_H
+#ifndef COMMANDS_COMMAND_BREAK_H
+#define COMMANDS_COMMAND_BREAK_H
 
 struct arguments;
 struct breakpoint;

@@ -2,8 +2,8 @@
  * shell: `probetui repl`: code for the focused ranks, typed line by line on a terminal, or read
  * from a pipe or file.
  */
-#ifndef UI_SHELL_H
-#define UI_SHELL_H
+#ifndef UI_COMMANDS_REPL_H
+#define UI_COMMANDS_REPL_H
 
 struct command_context;
 struct error;
