@@ -5,11 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/backend.h"
 #include "backends/connections.h"
 #include "backends/http/agent-endpoint.h"
-#include "backends/http/agent-probe.h"
 #include "backends/linux/access-refusal.h"
 #include "backends/linux/procfs.h"
 #include "backends/native/native.h"
@@ -17,8 +15,9 @@
 #include "backends/pdb/pdb-finder.h"
 #include "backends/process-table.h"
 #include "backends/ptrace/debuggee.h"
-#include "backends/tracer/freeze.h"
-#include "backends/tracer/perf-breakpoint.h"
+#include "backends/tracer/debug-registers.h"
+#include "backends/tracer/freezer.h"
+#include "banned.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"

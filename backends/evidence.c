@@ -4,16 +4,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "banned.h"
 #include "backends/discover/error-file.h"
-#include "backends/discover/torch-version.h"
-#include "backends/linux/cgroup.h"
-#include "backends/linux/kernel-log.h"
+#include "backends/discover/torch.h"
+#include "backends/linux/oom.h"
 #include "backends/linux/pid-list.h"
 #include "backends/linux/procfs.h"
 #include "backends/node.h"
 #include "backends/output.h"
 #include "backends/process-table.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"

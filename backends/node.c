@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/connections.h"
 #include "backends/evidence.h"
 #include "backends/http/http-client.h"
@@ -30,11 +29,12 @@
 #include "backends/sampler.h"
 #include "backends/stop-gate.h"
 #include "backends/stop-limit.h"
-#include "backends/tensor/scan-requests.h"
+#include "backends/tensor/tensor-requests.h"
 #include "backends/timeout-extension.h"
 #include "backends/tracer/freezer.h"
 #include "backends/tracer/tracee.h"
 #include "backends/tracer/waits.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"

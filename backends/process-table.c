@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/backend.h"
 #include "backends/connections.h"
-#include "backends/discover/child-kind.h"
 #include "backends/discover/discover.h"
 #include "backends/discover/exe-cache.h"
+#include "backends/discover/process-info.h"
 #include "backends/launch/launch.h"
 #include "backends/linux/exit-watch.h"
 #include "backends/linux/pid-list.h"
@@ -19,6 +18,7 @@
 #include "backends/pdb/pdb-finder.h"
 #include "backends/stack-files.h"
 #include "backends/tracer/tracee.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"

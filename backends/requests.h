@@ -16,4 +16,17 @@ void request_handle(struct node *node, const struct message *request);
  * it, past the stop gate. Answers the request if no connection can. */
 void request_send(struct node *node, enum request_kind kind, const struct message *request);
 
+/*
+ * connect-requests: the requests `connect` and `detach`, for a debugger that the
+ * user has named.
+ *
+ * The process that owns the debugger's socket becomes a rank. If that process is
+ * on another machine, a stand-in becomes the rank: an entry with a pid that no
+ * process can have (PROCESS_FIRST_STANDIN), which only the debugger can serve.
+ */
+
+/* Both serve the request of their name, and answer it at once. */
+void connect_request(struct node *node, const struct message *request);
+void detach_request(struct node *node, const struct message *request);
+
 #endif

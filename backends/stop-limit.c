@@ -4,18 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/backend.h"
 #include "backends/collective-deadline.h"
 #include "backends/connections.h"
-#include "backends/discover/collective-timeout.h"
-#include "backends/discover/torch-version.h"
+#include "backends/discover/torch.h"
 #include "backends/linux/pid-list.h"
 #include "backends/node.h"
 #include "backends/process-table.h"
 #include "backends/sampler.h"
-#include "backends/stop-clock.h"
 #include "backends/timeout-extension.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"

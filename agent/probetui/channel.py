@@ -37,7 +37,7 @@ LOOK_SECONDS = 0.1
 # command keeps printing.
 COLLECT_SECONDS = 0.05
 TOKEN_SECONDS = 10.0
-# The same texts are in backends/pdb/socket-token.c.
+# The same texts are in backends/pdb/pdb-socket.c.
 TOKEN_QUESTION = b"probetui: say the token (IPDB_TOKEN_FILE) first.\n"
 TOKEN_REFUSAL = b"probetui: the token was refused.\n"
 END_OF_INPUT = "\x04"

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backends/cpython/address-set.h"
 #include "backends/cpython/code-search.h"
+#include "backends/cpython/object-search.h"
 #include "backends/cpython/pytstate.h"
 #include "backends/cpython/pywalk.h"
 #include "backends/cpython/sys-modules.h"

@@ -3,13 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/cpython/code-file.h"
-#include "backends/cpython/code-names.h"
 #include "backends/cpython/code-search-private.h"
 #include "backends/cpython/cpython.h"
 #include "backends/cpython/object-search.h"
 #include "backends/linux/memory.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/hash.h"

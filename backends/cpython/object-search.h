@@ -16,8 +16,8 @@
 
 struct code_list;
 struct cpython;
-struct object_search;
 struct memory;
+struct object_search;
 
 struct object_search_calls {
 	/*
@@ -42,5 +42,22 @@ void object_search_add(struct object_search *crawl, uint64_t object, int depth);
 void object_search_run(struct object_search *crawl, struct code_list *list);
 /* Number of objects read so far. */
 size_t object_search_count(const struct object_search *crawl);
+
+/*
+ * address-set: a set of addresses, for walks over hundreds of thousands of objects that must visit
+ * no object twice.
+ */
+
+/* An all-zero struct is an empty set. */
+struct address_set {
+	uint64_t *slots; /* 0: free */
+	size_t slot_count;
+	size_t count;
+};
+
+void address_set_clear(struct address_set *addresses);
+/* Adds address. True: it was not in the set before. Address 0 is never added: false. */
+bool address_set_add(struct address_set *addresses, uint64_t address);
+bool address_set_has(const struct address_set *addresses, uint64_t address);
 
 #endif

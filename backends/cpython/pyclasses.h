@@ -1,13 +1,15 @@
 /*
- * pyclasses: writes objects of the classes in pyclass-lookup.h. A function named ..._write returns
+ * pyclasses: writes objects of the classes that struct pyclass_lookup tells. A function named ..._write returns
  * -1, with nothing written, if the object lacks a member that its class defines.
  */
 #ifndef BACKENDS_CPYTHON_PYCLASSES_H
 #define BACKENDS_CPYTHON_PYCLASSES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct pypage;
+struct pyreader;
 struct pytype;
 struct pywriter;
 
@@ -25,5 +27,48 @@ int pypath_write(struct pywriter *writer, uint64_t object, const struct pytype *
 int pycounter_write(struct pywriter *writer, uint64_t object, const struct pytype *type);
 /* "Net (2 parameters, 3 modules)": the module's own, without those of submodules. */
 int pymodule_write(struct pywriter *writer, uint64_t object, const struct pytype *type);
+
+/*
+ * pyclass-lookup: the display of objects of well-known classes that are written in Python: enum
+ * members, named tuples, dataclasses, paths, torch modules. A class is recognised by its name and
+ * module, or by an attribute; base classes count, in the order of the mro. No code of the class
+ * runs, so a class with its own __repr__ is displayed in the same way.
+ */
+
+struct pyclass_lookup {
+	const char *module;    /* first components of the class's __module__; NULL: any module */
+	const char *name;      /* name of the class; NULL: any name */
+	const char *attribute; /* an attribute that the class has; NULL: none required */
+	uint64_t flag;	       /* bits required in tp_flags of the object's type */
+	/* Writes the object. -1, with nothing written: the object is malformed. */
+	int (*write)(struct pywriter *writer, uint64_t object, const struct pytype *type);
+	/* Appends children with names of their own instead of numbers; NULL: no such children. */
+	int (*items)(struct pypage *page, uint64_t object, const struct pytype *type);
+};
+
+/* The rows found last by a reader; type 0: free. */
+#define PYCLASS_LOOKUP_CACHE 32
+struct pyclass_lookup_cache {
+	struct {
+		uint64_t type;
+		const struct pyclass_lookup *look;
+	} items[PYCLASS_LOOKUP_CACHE];
+	size_t next; /* index of the item to replace next */
+};
+
+/* Returns the row for objects of the type; NULL: none. */
+const struct pyclass_lookup *pyclass_lookup_find(struct pyreader *reader,
+						 const struct pytype *type);
+
+/*
+ * pytime: writes the types of the module datetime (Include/datetime.h) as repr() does; "?" if
+ * unreadable.
+ */
+
+void pydate_write(struct pywriter *writer, uint64_t address);
+void pytime_write(struct pywriter *writer, uint64_t address);
+void pydatetime_write(struct pywriter *writer, uint64_t address);
+void pytimedelta_write(struct pywriter *writer, uint64_t address);
+void pytimezone_write(struct pywriter *writer, uint64_t address);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "backends/tracer/hardware-watch.h"
+#include "backends/tracer/debug-registers.h"
 
 struct bytecode;
 struct cpython;

@@ -42,7 +42,7 @@ void pyinteger_write(struct pywriter *writer, uint64_t address);
 void pyboolean_write(struct pywriter *writer, uint64_t address);
 void pyfloat_write(struct pywriter *writer, uint64_t address);
 void pycomplex_write(struct pywriter *writer, uint64_t address);
-/* Writes any numpy scalar that has a row in pykind.c. */
+/* Writes any numpy scalar that has a row in pywriter.c. */
 void pyscalar_write(struct pywriter *writer, uint64_t address);
 
 #endif

@@ -8,7 +8,6 @@
 #include "backends/cpython/cpython.h"
 #include "backends/cpython/pycontainer.h"
 #include "backends/cpython/pyinstance.h"
-#include "backends/cpython/pykind.h"
 #include "backends/cpython/pyreader.h"
 #include "backends/cpython/pytype.h"
 #include "backends/cpython/pywriter.h"

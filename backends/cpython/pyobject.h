@@ -13,8 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backends/cpython/pyclass-lookup.h"
-#include "backends/cpython/pycxx.h"
+#include "backends/cpython/pyclasses.h"
 #include "backends/cpython/pytensor-offsets.h"
 #include "backends/cpython/pytype.h"
 

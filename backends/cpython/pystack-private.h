@@ -1,6 +1,6 @@
 /*
- * pystack-private: shared by the files of pystack: pystack.c reads, pystack-fill.c fills samples,
- * pystack-frames.c finds the frames of one thread, pystack-native.c captures threads.
+ * pystack-private: shared by the files of pystack: pystack.c reads the frames of each
+ * thread and captures native stacks, pystack-fill.c fills samples.
  */
 #ifndef BACKENDS_CPYTHON_PYSTACK_PRIVATE_H
 #define BACKENDS_CPYTHON_PYSTACK_PRIVATE_H

@@ -1,18 +1,21 @@
-#include "backends/cpython/pystack-private.h"
+#include "backends/cpython/pystack.h"
 
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "banned.h"
 
 #include "backends/cpython/cpython.h"
 #include "backends/cpython/pyasyncio.h"
 #include "backends/cpython/pycode.h"
-#include "backends/cpython/pygil.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pystack-private.h"
 #include "backends/cpython/pytask.h"
 #include "backends/cpython/pytstate.h"
 #include "backends/linux/memory.h"
+#include "backends/native/capture.h"
+#include "backends/native/registers.h"
 #include "backends/tracer/freezer.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
@@ -322,4 +325,268 @@ int pystack_sample(struct pystack *pystack, bool exact, struct process_sample *s
 	pystack_fill(pystack, sample);
 	sample->syscalls = pystack_calls(pystack) - calls;
 	return 0;
+}
+
+/* pystack-frames: the frames of one thread, or task, of the newest sample. */
+
+const struct pytask *pystack_find_state(const struct pystack *pystack, uint64_t state)
+{
+	for (size_t i = 0; i < pystack->task_count; i++)
+		if (pystack->tasks[i]->state.address == state && !pystack->tasks[i]->is_gone)
+			return pystack->tasks[i];
+	return NULL;
+}
+
+/* Frames of a task. A running task: its thread's newest frames up to the task's coroutine. */
+struct pywalk pystack_walk_of(const struct pystack *pystack, const struct pyasyncio_task *task,
+			      const struct pytask *pytask)
+{
+	uint64_t frame = pyasyncio_frame(pystack->asyncio, task);
+
+	for (size_t i = 0; task->is_running && pytask && i < pytask->walk->count; i++)
+		if (pytask->walk->frames[i].address == frame)
+			return (struct pywalk){
+				.frames = pytask->walk->frames,
+				.count = i + 1,
+			};
+	return task->walk;
+}
+
+static struct pytask *pystack_frames_find_thread(const struct pystack *pystack, pid_t tid,
+						 int interpreter)
+{
+	for (size_t i = 0; i < pystack->task_count; i++)
+		if (pystack->tasks[i]->task.tid == tid &&
+		    pystack->tasks[i]->state.number == interpreter)
+			return pystack->tasks[i];
+	return NULL;
+}
+
+static struct pywalk task_walk(const struct pystack *pystack, const struct pyasyncio_task *task)
+{
+	return pystack_walk_of(pystack, task, pystack_find_state(pystack, task->thread));
+}
+
+/* The frames are borrowed; count 0: no such thread. */
+static struct pywalk find_walk(const struct pystack *pystack, pid_t tid, int interpreter)
+{
+	const struct pyasyncio_task *task = tid < 0 ? pyasyncio_find(pystack->asyncio, -tid) : NULL;
+	const struct pytask *pytask =
+		tid < 0 ? NULL : pystack_frames_find_thread(pystack, tid, interpreter);
+
+	if (task)
+		return task_walk(pystack, task);
+	return pytask ? *pytask->walk : (struct pywalk){ .count = 0 };
+}
+
+static int find_task_frame(const struct pystack *pystack, int number, int depth,
+			   struct pyobject_frame *frame)
+{
+	const struct pyasyncio_task *task = pyasyncio_find(pystack->asyncio, number);
+	struct pywalk walk;
+
+	if (!task)
+		return -1;
+	walk = task_walk(pystack, task);
+	if (depth < 0 || (size_t)depth >= walk.count)
+		return -1;
+	*frame = (struct pyobject_frame){
+		.address = walk.frames[depth].address,
+		.thread = task->is_running ? task->thread : 0,
+	};
+	if (!task->is_running)
+		frame->coroutine = frame->address - (uint64_t)pystack->python->offsets.gen_frame;
+	return 0;
+}
+
+int pystack_frame(const struct pystack *pystack, pid_t tid, int interpreter, int depth,
+		  struct pyobject_frame *frame)
+{
+	const struct pytask *pytask;
+
+	if (tid < 0)
+		return find_task_frame(pystack, -tid, depth, frame);
+	pytask = pystack_frames_find_thread(pystack, tid, interpreter);
+	if (!pytask || depth < 0 || (size_t)depth >= pytask->walk->count)
+		return -1;
+	*frame = (struct pyobject_frame){
+		.address = pytask->walk->frames[depth].address,
+		.thread = pytask->state.address,
+		.is_newest = depth == 0,
+	};
+	return 0;
+}
+
+static void pystack_frames_prepare_codes(struct pystack *pystack, const struct pywalk *walk)
+{
+	pystack->addresses = array_grow(pystack->addresses, walk->count, &pystack->address_capacity,
+					sizeof(*pystack->addresses));
+	for (size_t i = 0; i < walk->count; i++)
+		pystack->addresses[i] = walk->frames[i].code;
+	pycode_prepare(pystack->codes, pystack->addresses, walk->count);
+}
+
+int pystack_walk_again(struct pystack *pystack, pid_t tid, int interpreter, struct memory *memory)
+{
+	struct pytask *pytask = pystack_frames_find_thread(pystack, tid, interpreter);
+
+	if (!pytask || pytask_walk_again(pytask, memory, pystack->python) < 0)
+		return -1;
+	pystack_frames_prepare_codes(pystack, pytask->walk);
+	return 0;
+}
+
+size_t pystack_frame_count(const struct pystack *pystack, pid_t tid, int interpreter,
+			   size_t *dropped)
+{
+	struct pywalk walk = find_walk(pystack, tid, interpreter);
+
+	*dropped = walk.dropped_count;
+	return walk.count;
+}
+
+const struct code *pystack_code(const struct pystack *pystack, pid_t tid, int interpreter,
+				int depth)
+{
+	struct pywalk walk = find_walk(pystack, tid, interpreter);
+	const struct pycode *code = pycode_find(pystack->codes, walk.frames[depth].code);
+
+	return code ? code->code : pycode_unknown(pystack->table);
+}
+
+int pystack_line(const struct pystack *pystack, pid_t tid, int interpreter, int depth)
+{
+	struct pywalk walk = find_walk(pystack, tid, interpreter);
+	const struct pyframe *frame = &walk.frames[depth];
+	const struct pycode *code = pycode_find(pystack->codes, frame->code);
+
+	return code ? pycode_line(code, pystack->python, frame->position) : 0;
+}
+
+void pystack_use_captures(struct pystack *pystack, struct capture_set *captures)
+{
+	pystack->captures = captures;
+}
+
+/*
+ * A ptrace-stop may end a system call with EINTR, which the program may not expect: a thread
+ * blocked in one is not stopped. A futex wait restarts by itself.
+ */
+static bool pystack_native_may_be_held(const struct pytask *pytask)
+{
+	const struct task_state *seen = &pytask->seen;
+
+	return seen->is_known && !pytask->is_gone && !pytask->is_stopped &&
+	       (!seen->is_blocked || seen->syscall == SYS_futex);
+}
+
+static int capture_held(struct pystack *pystack, struct pytask *pytask, struct capture *capture)
+{
+	struct capture_set *captures = pystack->captures;
+	struct error refused = ERROR_INIT;
+	struct registers registers;
+	int result = -1;
+
+	if (!captures->may_hold || captures->held_ns > CAPTURE_HELD_NS ||
+	    !pystack_native_may_be_held(pytask))
+		return -1;
+	capture_prepare(capture, CAPTURE_HELD_MAXIMUM);
+	pytask_prepare_held(pytask, pystack->aside, pystack->python);
+	if (freezer_begin(pystack->holds, pystack->pid, pytask->task.tid, &refused) < 0)
+		return -1;
+	if (freezer_registers(pystack->holds, &registers) == 0)
+		result = pytask_capture_held(pytask, pystack->aside, pystack->python, &registers,
+					     capture);
+	if (result == 0 && captures->held_ns + freezer_elapsed(pystack->holds) < CAPTURE_MORE_NS)
+		capture_rest(capture, pystack->aside);
+	captures->held_ns += freezer_end(pystack->holds);
+	return result;
+}
+
+static int capture_sleeping(struct pystack *pystack, struct pytask *pytask, struct capture *capture)
+{
+	return pytask_capture(pytask, pystack->memory, pystack->python, capture);
+}
+
+/* Tries to capture without a ptrace-stop first, unless unwinding needs the thread's registers. */
+static int capture_one(struct pystack *pystack, struct pytask *pytask, struct capture *capture)
+{
+	bool is_held_first = pytask->native.wants_registers;
+
+	if ((is_held_first ? capture_held : capture_sleeping)(pystack, pytask, capture) == 0)
+		return 0;
+	capture_clear(capture);
+	return (is_held_first ? capture_sleeping : capture_held)(pystack, pytask, capture);
+}
+
+/* Threads whose native frames are still valid are not captured. */
+void pystack_capture(struct pystack *pystack)
+{
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		struct pytask *pytask = pystack->tasks[i];
+		struct capture *capture;
+
+		bool is_wanted = !pytask->is_gone && !pystack_is_of_agent(pystack, pytask);
+		pytask->native.is_current = is_wanted && pytask_has_native(pytask, pystack->memory);
+		if (!is_wanted || pytask->native.is_current)
+			continue;
+		capture = capture_set_add(pystack->captures);
+		if (capture_one(pystack, pytask, capture) < 0)
+			capture_set_drop(pystack->captures);
+	}
+}
+
+void pystack_name_captures(const struct pystack *pystack)
+{
+	size_t next = 0;
+
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		const struct pytask *pytask = pystack->tasks[i];
+		struct capture *capture;
+
+		if (next == pystack->captures->count)
+			return;
+		capture = &pystack->captures->captures[next];
+		if (capture->tid != pytask->task.tid ||
+		    capture->interpreter != pytask->state.number)
+			continue;
+		/*
+		 * The thread's name was read after its capture, and shows that it is the agent's.
+		 */
+		if (pytask->is_left_out) {
+			capture_set_remove(pystack->captures, next);
+			continue;
+		}
+		pytask_name_capture(pytask, capture);
+		next++;
+	}
+}
+
+bool pystack_take_native(struct pystack *pystack, const struct capture *capture,
+			 const struct stack *python, const struct stack *merged)
+{
+	for (size_t i = 0; i < pystack->task_count; i++) {
+		struct pytask *pytask = pystack->tasks[i];
+		bool wants_registers =
+			pytask->native.wants_registers || capture->end == NATIVE_REGISTERS;
+
+		if (pytask->task.tid != capture->tid ||
+		    pytask->state.number != capture->interpreter)
+			continue;
+		bool is_new = wants_registers != pytask->native.wants_registers;
+		/* A stack that registers may improve is not kept. */
+		pytask->native.stack = is_new ? NULL : merged;
+		pytask->native.python = python;
+		pytask->native.switches = capture->switches;
+		pytask->native.fingerprint = capture_fingerprint(capture);
+		pytask->native.wants_registers = wants_registers;
+		return !is_new;
+	}
+	return true;
+}
+
+void pystack_forget_native(struct pystack *pystack)
+{
+	for (size_t i = 0; i < pystack->task_count; i++)
+		pystack->tasks[i]->native.stack = NULL;
 }

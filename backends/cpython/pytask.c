@@ -3,8 +3,8 @@
 #include "banned.h"
 
 #include "backends/cpython/cpython.h"
-#include "backends/cpython/pyanchor.h"
 #include "backends/cpython/pycode.h"
+#include "backends/cpython/pywalk.h"
 #include "backends/linux/memory.h"
 #include "backends/native/capture.h"
 #include "backends/native/registers.h"

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "backends/cpython/pycontainer.h"
-#include "backends/cpython/pycxx.h"
 #include "backends/cpython/pyobject.h"
 #include "backends/cpython/pyreader.h"
 #include "backends/cpython/pytensor-offsets.h"

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "backends/cpython/pycontainer.h"
-#include "backends/cpython/pykind.h"
 #include "backends/cpython/pyobject.h"
 #include "backends/cpython/pyreader.h"
 #include "backends/cpython/pytensor.h"
 #include "backends/cpython/pytype.h"
+#include "backends/cpython/pywriter.h"
 #include "banned.h"
 #include "base/array.h"
 #include "base/buffer.h"

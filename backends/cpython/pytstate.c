@@ -1,13 +1,18 @@
 #include "backends/cpython/pytstate.h"
 
 #include <errno.h>
-
-#include "banned.h"
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "backends/cpython/cpython.h"
+#include "backends/cpython/pyobject.h"
 #include "backends/linux/access-refusal.h"
 #include "backends/linux/memory.h"
+#include "banned.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "protocol/sample.h"
 
@@ -133,4 +138,99 @@ int pytstate_list_read(struct pytstate_list *list, struct memory *memory,
 		return error_set(error, "pid %d has no Python thread any more; it may be ending",
 				 (int)pid);
 	return 0;
+}
+
+#define GIL_MAXIMUM 64 /* bytes of the lock in front of its mutexes */
+
+/* Up to 3.11 _PyRuntime has the thread state that holds the GIL. */
+static void read_runtime(struct pygil *gil, struct memory *memory, const struct cpython *python)
+{
+	const struct offsets *offsets = &python->offsets;
+
+	gil->address = python->runtime + (uint64_t)offsets->rt_gil;
+	gil->is_known = memory_fetch(memory, python->runtime + (uint64_t)offsets->rt_tstate_current,
+				     &gil->holder, sizeof(gil->holder)) == 0;
+}
+
+/* From 3.12 on each interpreter points to its lock, which has the last holder. */
+static void read_lock(struct pygil *gil, struct memory *memory, const struct cpython *python)
+{
+	const struct offsets *offsets = &python->offsets;
+	uint8_t bytes[GIL_MAXIMUM];
+	uint32_t is_locked;
+
+	if (memory_read_u64(memory, gil->interpreter + (uint64_t)offsets->is_ceval_gil,
+			    &gil->address) < 0 ||
+	    memory_fetch(memory, gil->address, bytes, sizeof(bytes)) < 0)
+		return;
+	memcpy(&is_locked, bytes + offsets->gil_locked, sizeof(is_locked));
+	if (is_locked == 1)
+		memcpy(&gil->holder, bytes + offsets->gil_last_holder, sizeof(gil->holder));
+	gil->is_known = true;
+}
+
+void pygil_read(struct pygil *gil, struct memory *memory, const struct cpython *python,
+		uint64_t interpreter)
+{
+	const struct offsets *offsets = &python->offsets;
+	uint32_t is_collecting = 0;
+
+	*gil = (struct pygil){ .interpreter = interpreter };
+	memory_take_failure(memory);
+	if (offsets->is_ceval_gil >= 0)
+		read_lock(gil, memory, python);
+	else
+		read_runtime(gil, memory, python);
+	if (gil->holder && offsets->is_gc >= 0 &&
+	    memory_read_u32(memory,
+			    interpreter + (uint64_t)(offsets->is_gc + offsets->gc_collecting),
+			    &is_collecting) == 0)
+		gil->is_collecting = is_collecting != 0;
+	gil->failure = memory_take_failure(memory);
+}
+
+bool pygil_contains(const struct pygil *gil, const struct cpython *python, uint64_t address)
+{
+	return gil->address && address >= gil->address &&
+	       address - gil->address < (uint64_t)python->offsets.gil_size;
+}
+
+#define NAME_MAXIMUM 256
+#define THREADS_MAXIMUM 10000
+
+struct walk {
+	struct pyreader *reader;
+	void (*each)(uint64_t ident, const char *name, void *data);
+	void *data;
+	int count;
+};
+
+/* Thread._name exists in every version from 3.8 to 3.14. */
+static bool pythread_visit(uint64_t key, uint64_t value, void *data)
+{
+	struct walk *walk = data;
+	struct buffer text = BUFFER_INIT;
+	uint64_t name;
+	int64_t ident;
+
+	if (!pyobject_integer(walk->reader, key, &ident) &&
+	    !pyobject_attribute(walk->reader, value, "_name", &name) &&
+	    !pyobject_string(walk->reader, name, NAME_MAXIMUM, &text)) {
+		walk->each((uint64_t)ident, text.data, walk->data);
+		walk->count++;
+	}
+	buffer_clear(&text);
+	return true;
+}
+
+int pythread_names(struct pyreader *reader, uint64_t interpreter,
+		   void (*each)(uint64_t ident, const char *name, void *data), void *data)
+{
+	struct walk walk = { reader, each, data, 0 };
+	uint64_t active;
+
+	if (pymodule_find(reader, interpreter, "threading", "_active", &active) ||
+	    pydict_each(reader, active, 0, THREADS_MAXIMUM, pythread_visit, &walk) < 0)
+		return -1;
+	return walk.count;
 }

@@ -7,9 +7,9 @@
 #include "backends/cpython/cpython.h"
 #include "backends/cpython/pycontainer.h"
 #include "backends/cpython/pydict.h"
-#include "backends/cpython/pykind.h"
 #include "backends/cpython/pyobject.h"
 #include "backends/cpython/pyreader.h"
+#include "backends/cpython/pywriter.h"
 #include "banned.h"
 #include "base/buffer.h"
 

@@ -14,6 +14,7 @@
 
 struct cpython;
 struct memory;
+struct pywalk;
 
 struct pyframe {
 	uint64_t address;
@@ -50,5 +51,20 @@ int pywalk_read(struct pywalk *walk, struct memory *memory, const struct cpython
 		uint64_t tstate);
 /* True if both have the same frames at the same positions, except for the innermost position. */
 bool pywalk_agrees(const struct pywalk *a, const struct pywalk *b);
+
+/*
+ * pyanchor: the addresses of CPython's evaluation loops on the C stack, taken from CPython's own
+ * lists; merge.h places Python frames among C frames by them.
+ *
+ * 3.12 on: a shim frame of each loop lies in the loop's C frame and in the chain of Python frames
+ * (pywalk.h).
+ * 3.10, 3.11: each loop has a struct cframe in its C frame, and these are chained. On 3.11 a loop
+ * runs the frames up to one with is_entry, on 3.10 one frame.
+ * 3.8, 3.9: none.
+ */
+
+/* Sets frames' anchors, read through memory's snapshot; an anchor not found stays 0. */
+void pyanchor_fill(struct pywalk *walk, struct memory *memory, const struct cpython *python,
+		   uint64_t tstate);
 
 #endif

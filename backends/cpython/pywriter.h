@@ -10,7 +10,10 @@
 #include <stdint.h>
 
 struct buffer;
+struct pypage;
 struct pyreader;
+struct pytype;
+struct pywriter;
 
 #define PYWRITER_DEPTH 3 /* maximum nested containers */
 #define PYWRITER_CUT "\xe2\x80\xa6"
@@ -51,5 +54,22 @@ bool pywriter_open(struct pywriter *writer, uint64_t address, int64_t count,
 bool pywriter_next(struct pywriter *writer, int64_t number);
 /* Writes the closing bracket of a container that pywriter_open() began. */
 void pywriter_close(struct pywriter *writer, const struct pybrackets *brackets);
+
+/*
+ * pykind: the display of builtin types: one row for each type whose objects are shown by value. An
+ * object of a subclass has the row of its nearest base. All other objects are shown as
+ * "<module.Type at 0x…>".
+ */
+
+struct pykind {
+	const char *name; /* tp_name of the static type */
+	uint64_t flag;	  /* bits in tp_flags of the type and all its subclasses */
+	void (*write)(struct pywriter *writer, uint64_t address);
+	int64_t (*count)(struct pyreader *reader, uint64_t address);
+	int (*items)(struct pypage *page, uint64_t address);
+};
+
+/* Returns the row for objects of the type; NULL: none. */
+const struct pykind *pykind_find(struct pyreader *reader, const struct pytype *type);
 
 #endif

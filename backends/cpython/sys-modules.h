@@ -8,8 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buffer;
 struct cpython;
 struct memory;
+struct pyreader;
 
 #define MODULE_DICT 16 /* md_dict in a module object */
 
@@ -36,5 +38,18 @@ void sys_modules_read(struct sys_modules *modules, struct memory *memory,
 /* A number that changes when a module is added or removed; costs three reads. 0: unreadable. */
 uint64_t sys_modules_revision(struct memory *memory, const struct cpython *python,
 			      uint64_t interpreter);
+
+/*
+ * pyenviron: the present environment of a Python program, as in os.environ (os.environ._data,
+ * Lib/os.py). /proc/PID/environ only has the environment at the process's start; a rank made by
+ * multiprocessing sets RANK later.
+ */
+
+/*
+ * Appends the value of name, byte for byte. interpreter: address of the interpreter state. 0:
+ * found; -1: no such variable, or os is not imported.
+ */
+int pyenviron_find(struct pyreader *reader, uint64_t interpreter, const char *name,
+		   struct buffer *value);
 
 #endif

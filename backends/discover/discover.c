@@ -5,10 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "banned.h"
-#include "backends/discover/command-line.h"
 #include "backends/discover/process-info.h"
 #include "backends/discover/process-scan.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "protocol/rankset.h"

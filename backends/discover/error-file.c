@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "banned.h"
 #include "backends/linux/procfs.h"
-#include "backends/linux/source-file.h"
+#include "backends/linux/root-file.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"

@@ -5,9 +5,13 @@
 #ifndef BACKENDS_DISCOVER_PROCESS_INFO_H
 #define BACKENDS_DISCOVER_PROCESS_INFO_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct process;
 struct process_scan;
 struct process_scan_entry;
+struct stack;
 
 /*
  * Fills every field of process except role. The number and job are taken from rank (rank == entry
@@ -15,5 +19,25 @@ struct process_scan_entry;
  */
 void process_info_describe(struct process_scan *scan, struct process_scan_entry *entry,
 			   struct process_scan_entry *rank, struct process *process);
+
+/*
+ * command-line: parses the script and the launcher from a Python command line.
+ */
+
+struct command_line {
+	char script[256];     /* "train.py", "-m package", "-c"; "": unknown */
+	const char *path;     /* the script as typed, within words; NULL: none */
+	const char *launcher; /* "torchrun" …; static; NULL: no known launcher */
+};
+
+/* words: argv of a Python process; words[0] is skipped. *line refers to words. */
+void command_line_parse(struct command_line *line, const char *const *words, size_t count);
+
+/*
+ * child-kind: the role of a rank's child process, by the files of its frames.
+ */
+
+/* Returns "dataloader", "compile" or "checkpoint"; NULL: unknown. */
+const char *child_kind_of_stack(const struct stack *stack);
 
 #endif

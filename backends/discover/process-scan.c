@@ -7,10 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "banned.h"
 #include "backends/discover/exe-cache.h"
 #include "backends/linux/pid-list.h"
-#include "backends/linux/process-tree.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/map.h"

@@ -2,11 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/cpython/pynumber.h"
 #include "backends/expression/pycompare.h"
-#include "backends/expression/pyslot.h"
 #include "backends/expression/pyvalue.h"
+#include "banned.h"
 #include "base/array.h"
 #include "base/error.h"
 

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/cpython/cpython.h"
 #include "backends/cpython/pycontainer.h"
 #include "backends/cpython/pydict.h"
@@ -24,8 +23,8 @@
 #include "backends/expression/pyelement.h"
 #include "backends/expression/pyevaluate.h"
 #include "backends/expression/pyexpression.h"
-#include "backends/expression/pyslot.h"
 #include "backends/expression/pyvalue.h"
+#include "banned.h"
 #include "base/array.h"
 #include "base/error.h"
 

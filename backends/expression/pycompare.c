@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/cpython/pyobject.h"
 #include "backends/expression/pyelement.h"
-#include "backends/expression/pyslot.h"
 #include "backends/expression/pyvalue.h"
+#include "banned.h"
 #include "base/array.h"
 #include "base/error.h"
 

@@ -11,18 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/cpython/cpython.h"
 #include "backends/cpython/pycontainer.h"
 #include "backends/cpython/pydict.h"
-#include "backends/cpython/pyhash.h"
 #include "backends/cpython/pyobject.h"
 #include "backends/cpython/pyreader.h"
+#include "backends/cpython/pystring.h"
 #include "backends/expression/pycompare.h"
 #include "backends/expression/pyelement.h"
 #include "backends/expression/pyevaluate.h"
-#include "backends/expression/pyslot.h"
 #include "backends/expression/pyvalue.h"
+#include "banned.h"
 #include "base/error.h"
 
 /* Limits of a tuple as a key: depth of nested tuples, and items. */

@@ -1,7 +1,7 @@
 /*
  * pysyntax-private: shared by the files of the parser. pysyntax.c parses unary and binary
- * operators, and, or, not and if; pyprimary.c parses names and constants with attributes, indices
- * and calls; pyparser.c has the helpers.
+ * operators, and, or, not and if, and has the helpers; pyprimary.c parses names and constants with
+ * attributes, indices and calls.
  *
  * "An error" in this header means that parser->error is set.
  */

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/http/agent-bindings.h"
 #include "backends/http/agent.h"
 #include "backends/http/stopped-threads.h"
 #include "backends/node.h"
+#include "backends/timeout-extension.h"
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -381,4 +381,181 @@ void agent_breakpoints_restore(struct agent *agent)
 		add_round(agent, NULL, list);
 	}
 	agent_breakpoints_restore_filters(agent);
+}
+
+/*
+ * exception-filters: sends the exception filters to the agent (setExceptionBreakpoints).
+ */
+
+/* Concurrent requests arrive in any order: each waits for the one before. */
+static void send_next(struct agent *agent);
+
+static void on_filters(struct agent_request *query, json_t *body, const struct error *error)
+{
+	struct agent *agent = query->agent;
+
+	if (agent->filtering == query)
+		agent->filtering = NULL;
+	if (query->request.name)
+		agent_request_answer(query, body, error);
+	else if (error)
+		node_say(agent->base.node, error->message);
+	/* A lost connection fails all waiting requests, too. */
+	if (query->failure != AGENT_REQUEST_LOST)
+		send_next(agent);
+}
+
+static void send_next(struct agent *agent)
+{
+	struct agent_request *oldest = NULL;
+
+	if (agent->filtering)
+		return;
+	/* The list begins with the newest request. */
+	for (struct agent_request *one = agent->requests; one; one = one->next)
+		if (one->done == on_filters)
+			oldest = one;
+	if (!oldest)
+		return;
+	agent->filtering = oldest;
+	agent_request_send(oldest, "setExceptionBreakpoints", json_incref(oldest->context),
+			   AGENT_SECONDS);
+}
+
+static void exception_filters_add(struct agent *agent, const struct message *request)
+{
+	struct agent_request *query = agent_request_new(agent, request, on_filters);
+
+	query->context = json_incref(agent->filters);
+	send_next(agent);
+}
+
+int agent_breakpoints_set_filters(struct agent *agent, const struct message *request,
+				  struct error *error)
+{
+	json_t *filters = json_object();
+	json_t *list = json_object_get(request->body, "filters");
+
+	(void)error;
+	json_object_set(filters, "filters", list);
+	if (json_is_array(json_object_get(request->body, "types")))
+		json_object_set(filters, "types", json_object_get(request->body, "types"));
+	json_decref(agent->filters);
+	agent->filters = filters;
+	timeout_extension_hear_filters(node_timeout_extension(agent->base.node), agent->base.pid,
+				       json_array_size(list) > 0);
+	exception_filters_add(agent, request);
+	return 0;
+}
+
+void agent_breakpoints_restore_filters(struct agent *agent)
+{
+	if (!agent->filters)
+		return;
+	timeout_extension_hear_filters(node_timeout_extension(agent->base.node), agent->base.pid,
+				       json_array_size(json_object_get(agent->filters, "filters")) >
+					       0);
+	/* A pending request has newer filters. */
+	if (!agent->filtering)
+		exception_filters_add(agent, NULL);
+}
+
+struct breakpoint_binding *agent_bindings_find(struct debugger *debugger, int id)
+{
+	for (size_t i = 0; i < debugger->binding_count; i++)
+		if (debugger->bindings[i].id == id)
+			return &debugger->bindings[i];
+	return NULL;
+}
+
+static const char *find_message(const json_t *told, bool is_set)
+{
+	const char *message = json_get_string(told, "message", NULL);
+
+	if (is_set || message)
+		return message;
+	return "Its agent does not say why it is not set.";
+}
+
+void agent_bindings_update(struct breakpoint_binding *binding, const json_t *told)
+{
+	bool is_set = json_get_boolean(told, "verified", false);
+	const char *path = json_get_string(json_object_get(told, "source"), "path", NULL);
+
+	binding->number = is_set ? binding->id : 0;
+	if (path)
+		xreplace(&binding->path, path);
+	if (json_get_count(told, "line") > 0)
+		binding->line = json_get_count(told, "line");
+	if (json_get_count(told, "hits") > binding->hits)
+		binding->hits = json_get_count(told, "hits");
+	binding->is_refused = json_get_boolean(told, "refused", false);
+	xreplace(&binding->message, find_message(told, is_set));
+}
+
+void agent_bindings_count_hit(struct agent *agent, int id)
+{
+	struct breakpoint_binding *binding = agent_bindings_find(&agent->debugger, id);
+	char key[16];
+	int count;
+
+	if (!binding)
+		return;
+	/* The agent may have reported this hit already in a `breakpoint` event. */
+	snprintf(key, sizeof(key), "%d", id);
+	count = json_get_count(agent->counts, key) + 1;
+	json_object_set_new(agent->counts, key, json_integer(count));
+	if (count > binding->hits)
+		binding->hits = count;
+}
+
+void agent_bindings_take(struct agent *agent, const json_t *body)
+{
+	const json_t *told = json_object_get(body, "breakpoint");
+	struct debugger *debugger = &agent->debugger;
+	struct breakpoint_binding *binding =
+		agent_bindings_find(debugger, json_get_count(told, "id"));
+
+	if (!binding)
+		return;
+	if (strcmp(json_get_string(body, "reason", ""), "removed") == 0) {
+		binding->number = 0;
+		xreplace(&binding->message, "It is gone.");
+	} else {
+		agent_bindings_update(binding, told);
+	}
+	agent_tell_again(agent);
+}
+
+void agent_bindings_begin(struct debugger *debugger, const json_t *list)
+{
+	struct debugger before = *debugger;
+
+	debugger->bindings = NULL;
+	debugger->binding_count = 0;
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *wanted = json_array_get(list, i);
+		int id = json_get_count(wanted, "id");
+		struct breakpoint_binding *binding;
+		const struct breakpoint_binding *old = agent_bindings_find(&before, id);
+
+		if (debugger->binding_count >= BREAKPOINT_BINDINGS_MAXIMUM)
+			break;
+		binding = debugger_add_binding(debugger);
+		binding->id = id;
+		binding->hits = old ? old->hits : 0;
+		binding->line = json_get_count(wanted, "line");
+		binding->is_disabled = json_get_boolean(wanted, "disabled", false);
+		binding->is_temporary = json_get_boolean(wanted, "temporary", false);
+		xreplace(&binding->path, json_get_string(wanted, "path", NULL));
+		xreplace(&binding->watch, json_get_string(wanted, "watch", NULL));
+		xreplace(&binding->condition, json_get_string(wanted, "condition", NULL));
+	}
+	debugger_clear_bindings(&before);
+}
+
+void agent_bindings_refuse(struct breakpoint_binding *binding, const char *why)
+{
+	binding->number = 0;
+	xreplace(&binding->message, why);
 }

@@ -8,6 +8,8 @@
 #include <jansson.h>
 
 struct agent;
+struct breakpoint_binding;
+struct debugger;
 struct error;
 struct message;
 
@@ -20,5 +22,23 @@ int agent_breakpoints_set_filters(struct agent *agent, const struct message *req
 void agent_breakpoints_restore(struct agent *agent);
 /* Sends only the exception filters. */
 void agent_breakpoints_restore_filters(struct agent *agent);
+
+/*
+ * agent-bindings: the state of the requested breakpoints as the agent reports it, in
+ * debugger->bindings.
+ */
+
+/* Makes a binding for each breakpoint of the list; hits are kept from the previous list. */
+void agent_bindings_begin(struct debugger *debugger, const json_t *list);
+/* Returns NULL if no breakpoint has the id. */
+struct breakpoint_binding *agent_bindings_find(struct debugger *debugger, int id);
+/* Counts a stop at the breakpoint. */
+void agent_bindings_count_hit(struct agent *agent, int id);
+/* Handles the event `breakpoint`. */
+void agent_bindings_take(struct agent *agent, const json_t *body);
+/* Updates a binding from DAP's Breakpoint. */
+void agent_bindings_update(struct breakpoint_binding *binding, const json_t *told);
+/* Marks the breakpoint as not set. */
+void agent_bindings_refuse(struct breakpoint_binding *binding, const char *why);
 
 #endif

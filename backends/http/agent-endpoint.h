@@ -6,6 +6,7 @@
 #ifndef BACKENDS_HTTP_AGENT_ENDPOINT_H
 #define BACKENDS_HTTP_AGENT_ENDPOINT_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 
 #include "base/error.h"
 
+struct error;
 struct process;
 struct target;
 
@@ -52,5 +54,17 @@ int agent_endpoint_look(struct agent_endpoint_found *found, pid_t pid, uid_t uid
 /* Whether a process has an agent's socket. Costs a few system calls, or a search of
  * /proc if /tmp/pdb-UID cannot be used. */
 bool agent_endpoint_exists(pid_t pid, uid_t uid);
+
+/*
+ * agent-probe: one blocking GET to the agent of a process (`doctor`). Does not load
+ * libcurl.
+ */
+
+/*
+ * Sends GET path to the agent's Unix socket. Returns the JSON of the answer; NULL: no
+ * agent, or no answer with status 200 within `seconds`; error is set.
+ */
+json_t *agent_probe(const struct process *process, const char *path, double seconds,
+		    struct error *error);
 
 #endif

@@ -10,6 +10,9 @@
 #include <stddef.h>
 
 struct error;
+struct halt_frame;
+struct stack;
+struct stack_table;
 
 #define AGENT_MESSAGE_MAXIMUM (9u << 20) /* bytes; the agent sends 8 MB at most */
 #define AGENT_MESSAGE_EVENTS_MAXIMUM 1000
@@ -43,5 +46,25 @@ void agent_message_read_events(struct agent_message *reply, int status, const ch
 			       size_t length, json_t **owned_events, int64_t *next,
 			       struct error *error);
 void agent_message_clear(struct agent_message *reply);
+
+/*
+ * agent-frames: parses the stacks and exceptions in the agent's answers. The number of
+ * frames and causes is limited.
+ */
+
+/*
+ * Appends the frames of an answer to stackTrace. True: the agent has more, from
+ * index *count on. Free with agent_frames_free().
+ */
+bool agent_frames_read(struct halt_frame **frames, size_t *count, const json_t *body);
+void agent_frames_free(struct halt_frame *frames, size_t count);
+/* Returns the stack of the table that has these frames. */
+const struct stack *agent_frames_intern(const struct halt_frame *frames, size_t count,
+					struct stack_table *stacks);
+/*
+ * Returns a text of the answer to exceptionInfo, to free(): a line for the exception
+ * and one for each of its causes. NULL: the answer has no exception.
+ */
+char *agent_frames_read_exception(const json_t *body);
 
 #endif

@@ -188,7 +188,7 @@ void agent_request_leave(struct agent *agent);
 /* Fails all pending requests. */
 void agent_requests_fail(struct agent *agent, const char *why);
 
-/* agent-events.c: polls for events from now on, one request after the other. */
+/* Polls for events from now on, one request after the other. */
 void agent_listen(struct agent *agent);
 /* Whether a poll of events is pending, or follows after a short rest. */
 bool agent_is_listening(const struct agent *agent);

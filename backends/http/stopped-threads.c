@@ -4,13 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/connections.h"
-#include "backends/http/agent-bindings.h"
-#include "backends/http/agent-frames.h"
+#include "backends/http/agent-breakpoints.h"
+#include "backends/http/agent-messages.h"
 #include "backends/http/agent.h"
 #include "backends/node.h"
 #include "backends/timeout-extension.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"

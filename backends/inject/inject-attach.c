@@ -10,7 +10,6 @@
 #include "banned.h"
 
 #include "backends/cpython/cpython.h"
-#include "backends/cpython/pygil.h"
 #include "backends/cpython/pytstate.h"
 #include "backends/inject/trampoline.h"
 #include "backends/linux/memory.h"

@@ -14,11 +14,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "backends/inject/callees.h"
 #include "backends/inject/inject.h"
 #include "backends/inject/remote-call.h"
 #include "backends/linux/maps.h"
-#include "backends/tracer/freeze.h"
+#include "backends/tracer/freezer.h"
 
 struct cpython;
 struct error;

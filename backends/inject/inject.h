@@ -21,12 +21,16 @@
 #ifndef BACKENDS_INJECT_INJECT_H
 #define BACKENDS_INJECT_INJECT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+struct cpython;
+struct error;
 struct freezer;
 struct inject;
 struct loop;
+struct memory;
 struct reason;
 
 enum inject_way {
@@ -70,5 +74,38 @@ void inject_watch(struct inject *inject, void (*passing)(const char *point, void
 		  void *data);
 /* Copies the costs so far. */
 void inject_cost(const struct inject *inject, struct inject_cost *cost);
+
+/*
+ * pep768: whether a CPython of 3.14 or later permits remote debugging (PEP 768).
+ *
+ * PEP 768 is not used to run scripts: CPython would import what it needs with the
+ * __import__ of the current frame, and print an error where the frame has none
+ * (collections.namedtuple()). Moreover the eval breaker, whose bits CPython changes
+ * at any time, would have to be written from outside.
+ */
+
+/* False: not permitted, or unknown; error is set. True before 3.14. */
+bool pep768_is_allowed(struct memory *memory, const struct cpython *python, uint64_t interpreter,
+		       struct error *error);
+
+/*
+ * callees: addresses of the functions that are called in a process.
+ */
+
+struct callees {
+	/* In the interpreter: */
+	uint64_t run;	       /* PyRun_SimpleString */
+	uint64_t add_pending;  /* Py_AddPendingCall */
+	uint64_t start_thread; /* PyThread_start_new_thread */
+	uint64_t take_gil;     /* PyGILState_Ensure */
+	uint64_t leave_gil;    /* PyGILState_Release */
+	/* In the C library: */
+	uint64_t unmap; /* munmap */
+	uint64_t send;	/* raise */
+};
+
+/* Finds all of them. -1: one is not exported, error is set. */
+int callees_find(struct callees *callees, struct memory *memory, const struct cpython *python,
+		 struct error *error);
 
 #endif

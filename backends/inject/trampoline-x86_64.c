@@ -8,7 +8,7 @@
 
 #include "banned.h"
 
-#include "backends/inject/callees.h"
+#include "backends/inject/inject.h"
 
 #ifdef __x86_64__
 

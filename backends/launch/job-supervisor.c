@@ -27,10 +27,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "banned.h"
 #include "backends/launch/job-child.h"
-#include "backends/launch/scrollback.h"
-#include "backends/launch/supervisor-messages.h"
+#include "backends/launch/job-output.h"
+#include "banned.h"
 #include "base/buffer.h"
 #include "base/file.h"
 #include "base/loop.h"

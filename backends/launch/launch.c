@@ -16,7 +16,6 @@
 
 #include "backends/launch/job-output.h"
 #include "backends/launch/job-supervisor.h"
-#include "backends/launch/supervisor-messages.h"
 #include "backends/linux/exit-watch.h"
 #include "backends/linux/procfs.h"
 #include "backends/node.h"

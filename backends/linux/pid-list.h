@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct pid_list;
+struct procfs;
+
 struct pid_list {
 	pid_t *pids;
 	size_t count;
@@ -23,5 +26,16 @@ void pid_list_remove(struct pid_list *list, bool (*is_unwanted)(pid_t pid, void 
 void pid_list_read(struct pid_list *list, const json_t *arguments);
 /* Reads "pid" of a request's arguments, already checked. */
 pid_t pid_read(const json_t *arguments);
+
+/*
+ * process-tree: the descendants of a process.
+ */
+
+/*
+ * Adds all descendants of root, but not root, parents before their children. If
+ * the kernel does not list children (CONFIG_PROC_CHILDREN), the parent of every
+ * process is read.
+ */
+void process_tree_list(struct procfs *procfs, pid_t root, struct pid_list *list);
 
 #endif

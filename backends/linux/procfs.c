@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
 
 #define FIRST_CAPACITY (64u << 10)
@@ -377,4 +380,68 @@ double procfs_age(uint64_t start_time)
 	age = (double)now.tv_sec + (double)now.tv_nsec / 1e9 -
 	      (double)start_time / (double)sysconf(_SC_CLK_TCK);
 	return age > 0 ? age : 0;
+}
+
+#define SIGNAL_MAXIMUM 64
+#define BIT(number) (UINT64_C(1) << ((number) - 1))
+
+/* signal(7): by default these are ignored, or continue the process. */
+#define HARMLESS (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
+#define STOPS (BIT(SIGSTOP) | BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
+
+static const struct {
+	const char *key;
+	size_t offset;
+} lines[] = {
+	{ "SigPnd", offsetof(struct pending_signals, pending) },
+	{ "ShdPnd", offsetof(struct pending_signals, shared) },
+	{ "SigBlk", offsetof(struct pending_signals, blocked) },
+	{ "SigIgn", offsetof(struct pending_signals, ignored) },
+	{ "SigCgt", offsetof(struct pending_signals, caught) },
+};
+
+void pending_signals_parse(struct pending_signals *signals, const char *status)
+{
+	*signals = (struct pending_signals){ .pending = 0 };
+	for (size_t i = 0; i < ARRAY_LENGTH(lines); i++) {
+		const char *line = procfs_status_line(status, lines[i].key);
+		uint64_t set = line ? strtoull(line, NULL, 16) : 0;
+
+		memcpy((char *)signals + lines[i].offset, &set, sizeof(set));
+	}
+}
+
+bool pending_signals_read(struct pending_signals *signals, struct procfs *procfs, pid_t tid)
+{
+	char *status;
+
+	*signals = (struct pending_signals){ .pending = 0 };
+	if (procfs_read(procfs, tid, "status", &status, NULL) < 0)
+		return false;
+	pending_signals_parse(signals, status);
+	return true;
+}
+
+uint64_t pending_signals_that_count(const struct pending_signals *signals, uint64_t set)
+{
+	uint64_t ends = ~(HARMLESS | STOPS | signals->ignored);
+
+	return set & (signals->caught | ends) & ~(HARMLESS | BIT(SIGTRAP));
+}
+
+void pending_signals_append(struct buffer *out, uint64_t set)
+{
+	const char *between = "";
+
+	for (int number = 1; number <= SIGNAL_MAXIMUM; number++) {
+		const char *name = sigabbrev_np(number);
+
+		if (!(set & BIT(number)))
+			continue;
+		if (name)
+			buffer_printf(out, "%sSIG%s", between, name);
+		else
+			buffer_printf(out, "%ssignal %d", between, number);
+		between = ", ";
+	}
 }

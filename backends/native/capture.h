@@ -64,7 +64,7 @@ struct capture {
 	struct python_frame *python; /* [0] innermost */
 	size_t python_count;
 	size_t python_dropped; /* outermost frames that are not in `python` */
-	/* Set by unwinding.c: */
+	/* Set by native.c: */
 	struct native_frame *frames;
 	size_t frame_count;
 	size_t frame_capacity;

@@ -9,9 +9,8 @@
 
 #include "backends/linux/maps.h"
 #include "backends/linux/root-file.h"
-#include "backends/native/cpp-name.h"
 #include "backends/native/elf-file.h"
-#include "backends/native/progress.h"
+#include "backends/native/native.h"
 #include "backends/native/symbol-cache.h"
 #include "backends/native/symbols.h"
 #include "backends/native/unwinder.h"

@@ -2,7 +2,7 @@
  * merge: one stack out of a thread's Python frames and native frames.
  *
  * The C stack frame of CPython's evaluation loop contains an address to which the loop's Python
- * frames lead (their anchor, pyanchor.h). The Python frames of a loop replace the loop's native
+ * frames lead (their anchor, pywalk.h). The Python frames of a loop replace the loop's native
  * frame. If the anchors do not fit the native frames, the Python stack stays whole and only the
  * native frames above the interpreter's first are shown.
  */

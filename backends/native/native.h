@@ -6,17 +6,46 @@
 #ifndef BACKENDS_NATIVE_NATIVE_H
 #define BACKENDS_NATIVE_NATIVE_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "backends/native/progress.h"
+#include "backends/linux/maps.h"
 
+struct capture;
 struct capture_set;
 struct error;
+struct images;
 struct loop;
 struct native;
 struct native_process;
+struct progress;
+struct unwind_module;
+
+/* progress: how far a job of another thread is. Both threads may call any function at any time. */
+
+struct progress_state {
+	int done;
+	int total; /* 0: nothing to show */
+	char what[128];
+};
+
+struct progress {
+	pthread_mutex_t mutex;
+	struct progress_state state;
+};
+
+void progress_init(struct progress *progress);
+void progress_clear(struct progress *progress);
+/* Starts a count; total 0: the job is over. */
+void progress_start(struct progress *progress, int total);
+/* progress_say() names the current step, progress_step() counts a finished step. */
+void progress_say(struct progress *progress, const char *what);
+void progress_step(struct progress *progress);
+struct progress_state progress_get(struct progress *progress);
 
 /* say: called some times per second while symbols are read, and once with total 0 at the end. */
 struct native *native_new(struct loop *loop,
@@ -41,5 +70,33 @@ void native_process_free(struct native_process *process);
 bool native_is_busy(const struct native_process *process);
 /* Starts a job; moves the captures out of *captures. The process must not be busy. */
 void native_start(struct native_process *process, struct capture_set *captures);
+
+/*
+ * unwinding: makes native frames with names from captures of one process's threads. Runs in the
+ * thread pool, and reads nothing of the process but its maps and, of sleeping threads, more of
+ * their stacks.
+ */
+
+/* Data of one process that is kept between its jobs. */
+struct unwound_process {
+	pid_t pid;
+	uint64_t interpreter; /* an address in the interpreter's file */
+	struct maps maps;
+	double maps_time;    /* time when maps were read; 0: never */
+	unsigned generation; /* images_generation() of the images in maps */
+};
+
+struct unwinding {
+	const struct unwind_module *module;
+	struct images *images;
+	const atomic_bool *is_cancelled;
+	struct progress *progress;
+	double began;	 /* time of the job's start, as loop_now() */
+	double deadline; /* time after which threads stay without native frames */
+};
+
+/* Unwinds and names the frames of all captures. */
+void unwinding_run(const struct unwinding *unwinding, struct unwound_process *process,
+		   struct capture *captures, size_t count);
 
 #endif

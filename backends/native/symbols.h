@@ -29,4 +29,18 @@ size_t symbols_bytes(const struct symbols *symbols);
  */
 char *symbols_find(const struct symbols *symbols, const struct elf_file *file, uint64_t address);
 
+/* cpp-name: shortens demangled C++ names for people. */
+
+/*
+ * Removes parameters and return type, and replaces template arguments by <…>:
+ * "std::vector<int>::at(unsigned long)" becomes "std::vector<…>::at". To be freed.
+ */
+char *cpp_name_shorten(const char *name);
+
+/*
+ * Whether a mangled name can be demangled in little time and memory. A name of some hundred bytes
+ * can repeat a part twice, that part twice, and so on, and libstdc++'s demangler has no limit.
+ */
+bool cpp_name_is_modest(const char *mangled);
+
 #endif

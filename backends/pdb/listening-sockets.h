@@ -28,7 +28,7 @@ struct listener {
 	uid_t uid;	     /* TCP: user who created the socket; -1: unknown */
 	size_t client_count; /* accepted connections that are open */
 	uint64_t client;     /* Unix: inode of the newest accepted connection */
-	/* pid of the process that has it open, set by pdb-networks.h; 0: unknown */
+	/* pid of the process that has it open, set by pdb-finder.c; 0: unknown */
 	pid_t holder;
 };
 
@@ -65,5 +65,18 @@ struct map *listening_sockets_held(struct procfs *procfs, pid_t pid);
  */
 bool listening_sockets_is_accepting(struct procfs *procfs, pid_t pid, uint64_t inode,
 				    bool is_thorough);
+
+/*
+ * unix-diag: facts on a Unix socket of our network namespace that only the kernel knows
+ * (sock_diag(7)), by its inode; -1: unknown.
+ */
+
+/*
+ * 1: the socket is bound to the file with that inode; 0: not. If two sockets were bound to one
+ * path, one after the other, the path leads to the later one.
+ */
+int unix_diag_is_bound(uint64_t socket_inode, uint64_t file);
+/* 1: the peer has closed the connection; 0: open. */
+int unix_diag_is_left(uint64_t socket_inode);
 
 #endif

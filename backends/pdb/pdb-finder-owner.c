@@ -13,16 +13,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "banned.h"
 #include "backends/discover/process-scan.h"
 #include "backends/linux/pid-list.h"
 #include "backends/linux/procfs.h"
 #include "backends/node.h"
 #include "backends/pdb/listening-sockets.h"
 #include "backends/pdb/socket-file.h"
-#include "backends/pdb/unix-diag.h"
 #include "backends/process-table.h"
 #include "backends/target.h"
+#include "banned.h"
 #include "base/error.h"
 #include "base/map.h"
 

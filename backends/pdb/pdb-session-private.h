@@ -65,7 +65,7 @@ bool session_has_shown_prompt(const struct pdb_session *session);
 /* ANSWERED: output of other threads may come, then the prompt. */
 void session_look_for_prompt(struct pdb_session *session, bool is_quiet);
 
-/* pdb-typing.c: true if the last line that the debugger read was typed at the prompt. */
+/* pdb-terminal.c: true if the last line that the debugger read was typed at the prompt. */
 bool session_was_typed(const struct pdb_session *session);
 /* PROMPT: begins the next order, if there is one. */
 void session_pump(struct pdb_session *session);
@@ -74,7 +74,7 @@ void session_put_first(struct pdb_session *session, struct order *owned_order);
 /* Types all lines of the console that wait for a prompt: no prompt will come. */
 void session_type_all(struct pdb_session *session);
 
-/* pdb-stop-requests.c: the debugger has answered the probe: it is at its prompt. */
+/* pdb-stop.c: the debugger has answered the probe: it is at its prompt. */
 void session_take_stop(struct pdb_session *session, const json_t *answer,
 		       struct pdb_stop *owned_stop);
 

@@ -4,20 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/node.h"
 #include "backends/pdb/inspector.h"
 #include "backends/pdb/output-stream.h"
 #include "backends/pdb/pdb-bindings.h"
-#include "backends/pdb/pdb-programs.h"
+#include "backends/pdb/pdb-listener.h"
 #include "backends/pdb/pdb-requests.h"
 #include "backends/pdb/pdb-session-private.h"
 #include "backends/pdb/pdb-socket.h"
 #include "backends/pdb/pdb-stop.h"
-#include "backends/pdb/pdbtranscript.h"
+#include "backends/pdb/pdb-terminal.h"
 #include "backends/pdb/socket-file.h"
 #include "backends/process-table.h"
 #include "backends/target.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/json.h"

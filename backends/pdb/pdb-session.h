@@ -47,8 +47,8 @@
 #include <stdint.h>
 
 #include "backends/backend.h"
+#include "backends/pdb/pdb-socket.h"
 #include "backends/pdb/pdbprompt.h"
-#include "backends/pdb/socket-token.h"
 #include "base/buffer.h"
 #include "protocol/debugger.h"
 #include "protocol/message.h"

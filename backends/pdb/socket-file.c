@@ -4,15 +4,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backends/pdb/pdb-finder.h"
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/map.h"
 #include "protocol/rankset.h"
 
 #define WORD "pdb"
@@ -251,4 +254,290 @@ void socket_folder_clear(struct socket_folder *folder)
 	free(folder->path);
 	free(folder->seen);
 	*folder = (struct socket_folder){ .path = NULL };
+}
+
+/* Maximum of files reported for one process. */
+#define MATCHES_MAXIMUM 16
+/* More folders than jobs use: the rest belongs to containers that have ended. */
+#define DIRS_MAXIMUM 256
+
+struct socket_dir {
+	struct socket_folder folder;
+	unsigned scan; /* last scan that has read the folder */
+};
+
+struct socket_dir_cache {
+	struct strmap *dirs; /* by socket_dir_cache_make_key() */
+	unsigned scan;
+};
+
+/* Arguments of socket_dir_cache_each(). */
+struct search {
+	struct socket_dir_cache *cache;
+	const struct pdb_scan_state *state;
+	void (*each)(const char *path, const char *seen, void *data);
+	void *data;
+	int match_count;
+};
+
+static void free_dir(void *value)
+{
+	struct socket_dir *dir = value;
+
+	socket_folder_clear(&dir->folder);
+	free(dir);
+}
+
+struct socket_dir_cache *socket_dir_cache_new(void)
+{
+	struct socket_dir_cache *cache = xcalloc(1, sizeof(*cache));
+
+	cache->dirs = strmap_new(free_dir);
+	return cache;
+}
+
+void socket_dir_cache_free(struct socket_dir_cache *cache)
+{
+	if (!cache)
+		return;
+	strmap_free(cache->dirs);
+	free(cache);
+}
+
+void socket_dir_cache_begin(struct socket_dir_cache *cache)
+{
+	cache->scan++;
+	if (strmap_count(cache->dirs) <= DIRS_MAXIMUM)
+		return;
+	strmap_free(cache->dirs);
+	cache->dirs = strmap_new(free_dir);
+}
+
+/*
+ * The key is the path, in a container with the device and inode of its /tmp: processes of one
+ * container share an entry.
+ */
+static void socket_dir_cache_make_key(const struct pdb_scan_state *state, const char *seen,
+				      char *out, size_t size)
+{
+	if (state->is_rooted)
+		snprintf(out, size, "%ju:%ju:%s", (uintmax_t)state->device, (uintmax_t)state->inode,
+			 seen);
+	else
+		snprintf(out, size, "%s", seen);
+}
+
+/* Returns the folder, read in this scan (borrowed); NULL: the path is too long. */
+static struct socket_folder *read_folder(struct search *search, const char *seen)
+{
+	struct socket_dir_cache *cache = search->cache;
+	char key[PATH_MAX + 64];
+	char path[PATH_MAX];
+	struct socket_dir *dir;
+
+	if (!pdb_scan_state_reach(search->state, seen, path, sizeof(path)))
+		return NULL;
+	socket_dir_cache_make_key(search->state, seen, key, sizeof(key));
+	dir = strmap_find(cache->dirs, key);
+	if (!dir) {
+		dir = xcalloc(1, sizeof(*dir));
+		dir->folder.seen = xstrdup(seen);
+		strmap_put(cache->dirs, key, dir);
+	}
+	if (dir->scan == cache->scan)
+		return &dir->folder;
+	dir->scan = cache->scan;
+	free(dir->folder.path);
+	dir->folder.path = xstrdup(path);
+	socket_folder_read(&dir->folder);
+	return &dir->folder;
+}
+
+static bool is_match(const struct pdb_scan_state *state, const struct socket_name *name)
+{
+	return (state->rank >= 0 && name->rank == state->rank) || name->pid == state->pid;
+}
+
+static void search_folder(struct search *search, const char *seen)
+{
+	const struct socket_folder *folder = read_folder(search, seen);
+
+	for (size_t i = 0; folder && i < folder->count; i++) {
+		const struct socket_file *file = &folder->files[i];
+		char path[PATH_MAX];
+		char name[PATH_MAX];
+
+		if (!is_match(search->state, &file->numbers) ||
+		    search->match_count++ >= MATCHES_MAXIMUM)
+			continue;
+		snprintf(name, sizeof(name), "%s/%s", seen, file->name);
+		if (pdb_scan_state_reach(search->state, name, path, sizeof(path)))
+			search->each(path, name, search->data);
+	}
+}
+
+static void search_base(struct search *search, const char *base)
+{
+	char folder[PATH_MAX];
+
+	search_folder(search, base);
+	snprintf(folder, sizeof(folder), "%s/pdb-%u", base, search->state->uid);
+	search_folder(search, folder);
+}
+
+void socket_dir_cache_each(struct socket_dir_cache *cache, const struct pdb_scan_state *state,
+			   void (*each)(const char *path, const char *seen, void *data), void *data)
+{
+	struct search search = {
+		.cache = cache,
+		.state = state,
+		.each = each,
+		.data = data,
+	};
+	const char *ours = state->is_rooted ? NULL : getenv("TMPDIR");
+	const char *its = state->folder;
+
+	if (its)
+		search_base(&search, its);
+	if (!its || strcmp(its, "/tmp") != 0)
+		search_base(&search, "/tmp");
+	if (ours && ours[0] == '/' && strcmp(ours, "/tmp") != 0 && (!its || strcmp(its, ours) != 0))
+		search_base(&search, ours);
+}
+
+#define TEXT_MAXIMUM 4096
+/* Maximum of folders that are read: jobs of one user that wait at the same time. */
+#define FOLDERS_MAXIMUM 64
+
+static bool socket_notice_ends_in(const char *text, const char *end)
+{
+	size_t length = strlen(text);
+	size_t end_length = strlen(end);
+
+	return length > end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* Reads a small file owned by uid; false: none. */
+static bool socket_notice_read_text(int folder, const char *file, uid_t uid, char *text,
+				    size_t size)
+{
+	int fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat status;
+	ssize_t length = -1;
+
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == uid)
+		length = read(fd, text, size - 1);
+	close(fd);
+	if (length < 0)
+		return false;
+	text[length] = '\0';
+	return true;
+}
+
+/* Requires both " raised " and the socket's name: else the notice is another job's. */
+static char *socket_notice_cut(char *text, const char *name)
+{
+	static const char before[] = " raised ";
+	char *behind = xasprintf(" and waits in pdb at %s\n", name);
+	char *start = strstr(text, before);
+	char *found = NULL;
+	char *end;
+
+	if (start) {
+		start += strlen(before);
+		end = strstr(start, behind);
+		if (end) {
+			*end = '\0';
+			found = xstrdup(start);
+		}
+	}
+	free(behind);
+	return found;
+}
+
+static char *read_of_job(int folder, const char *job, int rank, const char *name, uid_t uid)
+{
+	char file[NAME_MAX + 32];
+	char text[TEXT_MAXIMUM];
+
+	snprintf(file, sizeof(file), "%s/%d", job, rank);
+	if (!socket_notice_read_text(folder, file, uid, text, sizeof(text)))
+		return NULL;
+	return socket_notice_cut(text, name);
+}
+
+static char *socket_notice_search(DIR *folder, int rank, const char *name, uid_t uid)
+{
+	size_t looked_at = 0;
+	struct dirent *entry;
+	char *found = NULL;
+
+	while (!found && looked_at < FOLDERS_MAXIMUM && (entry = readdir(folder))) {
+		if (!socket_notice_ends_in(entry->d_name, ".holding"))
+			continue;
+		looked_at++;
+		found = read_of_job(dirfd(folder), entry->d_name, rank, name, uid);
+	}
+	return found;
+}
+
+/* Returns the pid that has locked the file; 0: not locked, or no file. */
+static pid_t find_supervisor(int folder, const char *file, uid_t uid)
+{
+	int fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct stat status;
+	pid_t pid = 0;
+
+	if (fd < 0)
+		return 0;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == uid &&
+	    fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK)
+		pid = lock.l_pid;
+	close(fd);
+	return pid;
+}
+
+bool socket_notice_is_kept(const char *folder, const char *kind, int rank, pid_t pid, uid_t uid)
+{
+	DIR *jobs = opendir(folder);
+	size_t looked_at = 0;
+	struct dirent *entry;
+	bool is_kept = false;
+
+	while (jobs && !is_kept && looked_at < FOLDERS_MAXIMUM && (entry = readdir(jobs))) {
+		char file[NAME_MAX + 32];
+
+		if (!socket_notice_ends_in(entry->d_name, kind))
+			continue;
+		looked_at++;
+		snprintf(file, sizeof(file), "%s/%d", entry->d_name, rank);
+		is_kept = find_supervisor(dirfd(jobs), file, uid) == pid;
+	}
+	if (jobs)
+		closedir(jobs);
+	return is_kept;
+}
+
+char *socket_notice_read(const char *path, const char *name, uid_t uid)
+{
+	const char *slash = strrchr(path, '/');
+	struct socket_name numbers;
+	char *parent;
+	char *found;
+	DIR *folder;
+
+	socket_file_read_name(&numbers, name);
+	if (!slash || !numbers.has_folder || numbers.rank < 0)
+		return NULL;
+	parent = xasprintf("%.*s", (int)(slash - path), path);
+	folder = opendir(parent);
+	free(parent);
+	if (!folder)
+		return NULL;
+	found = socket_notice_search(folder, numbers.rank, name, uid);
+	closedir(folder);
+	return found;
 }

@@ -11,6 +11,9 @@
 #include <sys/types.h>
 #include <time.h>
 
+struct pdb_scan_state;
+struct socket_dir_cache;
+
 /* More files in one folder are ignored. */
 #define SOCKET_FILES_MAXIMUM 4096
 
@@ -60,5 +63,44 @@ struct socket_folder {
 /* Reads the folder if it has changed. A folder that cannot be read is empty. */
 void socket_folder_read(struct socket_folder *folder);
 void socket_folder_clear(struct socket_folder *folder);
+
+/*
+ * socket-dir-cache: the folders with sockets of debuggers. Each folder is read at most once in a
+ * scan, however many processes share it, and only if it has changed.
+ */
+
+struct socket_dir_cache *socket_dir_cache_new(void);
+void socket_dir_cache_free(struct socket_dir_cache *cache);
+/* Starts a new scan: each folder is checked again when it is next used. */
+void socket_dir_cache_begin(struct socket_dir_cache *cache);
+/*
+ * Calls each(path of the node, path of the process, data) for the files whose names have the rank
+ * or the pid: in /tmp, in TMPDIR of the process and of the node, and in their folders pdb-UID.
+ */
+void socket_dir_cache_each(struct socket_dir_cache *cache, const struct pdb_scan_state *state,
+			   void (*each)(const char *path, const char *seen, void *data),
+			   void *data);
+
+/*
+ * socket-notice: the notice of a rank with probetui's agent for the other ranks, while the rank
+ * waits in pdb: "rank 1 raised RuntimeError: boom and waits in pdb at /tmp/pdb-0/1.sock", in
+ * FOLDER/JOB.holding/RANK. The socket is not touched. Locks on such files also show which process
+ * has the agent.
+ */
+
+/* Files in FOLDER/JOB.KIND that a rank with the agent keeps locked: */
+#define SOCKET_NOTICE_LIFE ".ranks"    /* while the rank lives */
+#define SOCKET_NOTICE_WAITS ".holding" /* while the rank waits in pdb */
+
+/*
+ * Returns the exception of the notice (caller frees); NULL: none, or unknown. path: the socket for
+ * the node; name: the socket for the process. Only files owned by uid are read.
+ */
+char *socket_notice_read(const char *path, const char *name, uid_t uid);
+/*
+ * True if the process has a lock on its file of this kind in folder (the node's path). Only
+ * processes of the user can lock it, and a lock ends with its process.
+ */
+bool socket_notice_is_kept(const char *folder, const char *kind, int rank, pid_t pid, uid_t uid);
 
 #endif

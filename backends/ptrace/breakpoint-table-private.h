@@ -1,6 +1,6 @@
 /*
  * breakpoint-table-private: the contents of struct breaks: one entry for each breakpoint,
- * bound by breakpoint-bind.c, hit in breakpoint-hit.c and reported by breakpoint-report.c.
+ * bound by breakpoint-bind.c, hit in breakpoint-hit.c, reported by breakpoint-table.c.
  */
 #ifndef BACKENDS_PTRACE_BREAKPOINT_TABLE_PRIVATE_H
 #define BACKENDS_PTRACE_BREAKPOINT_TABLE_PRIVATE_H

@@ -29,7 +29,7 @@
 #include "backends/cpython/cpython.h"
 #include "backends/ptrace/breakpoint-table.h"
 #include "backends/ptrace/stepper.h"
-#include "backends/ptrace/stop-place.h"
+#include "backends/ptrace/stop-report.h"
 #include "protocol/debugger.h"
 
 struct bytecode_cache;
@@ -105,7 +105,7 @@ struct debuggee {
 	struct loop_timer *looking;  /* periodic look; NULL: nothing to look for */
 	struct loop_timer *leaving;  /* closes the connection; NULL: not due */
 	unsigned exec_looks;	     /* attempts to find an interpreter since the exec */
-	/* For signal-stop.c. In a set of signals, bit N - 1 is signal N. */
+	/* In a set of signals, bit N - 1 is signal N. */
 	struct loop_timer *signals_look; /* periodic look at pending signals; NULL: not stopped */
 	size_t signals_turn;		 /* index of the thread to be read next */
 	uint64_t delivered;		 /* signals delivered since the last resume */
@@ -133,7 +133,6 @@ void debuggee_tell_again(struct debuggee *control);
 /* Sends text as an event `output`. breakpoint: id of the breakpoint concerned; 0: none. */
 void debuggee_say(struct debuggee *control, int breakpoint, const char *text);
 
-/* debuggee-threads.c */
 
 /* Reports how many texts log points left out before now (loop_now()); INFINITY: all. */
 void debuggee_say_left_out(struct debuggee *control, double now);
@@ -157,7 +156,7 @@ bool debuggee_is_stepping(const struct debuggee *control);
 int debuggee_frame(struct debuggee *control, const struct debuggee_thread *thread, int depth,
 		   struct pyobject_frame *frame);
 
-/* program-start.c */
+/* launched-programs.c */
 
 /* The thread has stopped at PyEval_EvalCode(), before new code runs: binds breakpoints in it. */
 void debuggee_starts(struct debuggee *control, pid_t tid);
@@ -209,7 +208,7 @@ void debuggee_resume(struct debuggee *control);
 int debuggee_go(struct debuggee *control, enum request_kind kind, const struct message *request,
 		struct error *error);
 
-/* signal-stop.c */
+/* resume.c */
 
 /*
  * Resumes all threads, with breakpoints off, if the process was sent a signal
@@ -221,7 +220,7 @@ bool debuggee_take_signals(struct debuggee *control);
 void debuggee_look_for_signals(struct debuggee *control);
 void debuggee_forget_signals(struct debuggee *control);
 
-/* breakpoint-requests.c */
+/* debugger-backend.c */
 
 /* Sets the breakpoints in `wanted`; -1: the list is malformed. */
 int debuggee_want(struct debuggee *control, struct error *error);
@@ -231,10 +230,10 @@ bool debuggee_only_clears(const struct debuggee *control, const json_t *list);
 int debuggee_set_breakpoints(struct debuggee *control, const struct message *request,
 			     struct error *error);
 
-/* evaluate.c: the request evaluate */
+/* peek.c: the request evaluate */
 int debuggee_evaluate(struct debuggee *control, const struct message *request, struct error *error);
 
-/* unsupported.c */
+/* debugger-backend.c */
 
 /* Whether the process can be stepped and not only stopped; false: reason says why not. */
 bool debuggee_can_step(const struct debuggee *control, struct reason *reason);

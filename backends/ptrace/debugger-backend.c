@@ -2,14 +2,26 @@
  * The backend `ptrace` as a debugger: which requests a process allows in its
  * current state, and the functions that serve them.
  */
-#include "backends/backend.h"
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "backends/backend.h"
 #include "backends/cpython/pyobject.h"
+#include "backends/cpython/pytstate.h"
 #include "backends/cpython/pywalk.h"
 #include "backends/http/agent-endpoint.h"
 #include "backends/linux/memory.h"
+#include "backends/linux/procfs.h"
 #include "backends/node.h"
+#include "backends/process-table.h"
 #include "backends/ptrace/debuggee.h"
+#include "backends/ptrace/stop-report.h"
+#include "backends/ptrace/watchpoints.h"
+#include "backends/tracer/attachable.h"
+#include "backends/tracer/syscall-restart.h"
 #include "backends/tracer/tracee.h"
 #include "banned.h"
 #include "base/alloc.h"
@@ -218,3 +230,295 @@ const struct backend control_backend = {
 	.debugger = control_debugger,
 	.close = control_close,
 };
+
+/* Finds a frame of the shown thread. */
+static int breakpoint_requests_find_frame(int depth, struct pyobject_frame *frame, void *data)
+{
+	struct debuggee *control = data;
+	const struct debuggee_thread *thread = debuggee_find(control, control->shown);
+
+	return thread ? debuggee_frame(control, thread, depth, frame) : -1;
+}
+
+int debuggee_want(struct debuggee *control, struct error *error)
+{
+	struct watchpoints_frames frames = {
+		.find = breakpoint_requests_find_frame,
+		.data = control,
+	};
+
+	if (breakpoint_table_set(control->breaks, control->wanted, error) < 0)
+		return -1;
+	return watchpoints_set(control->watched, control->wanted,
+			       control->phase == DEBUGGEE_STOPPED ? &frames : NULL, error);
+}
+
+static const json_t *breakpoint_requests_find_wanted(const json_t *list, int64_t id)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item) if (json_get_integer(item, "id", 0) == id) return item;
+	return NULL;
+}
+
+static bool is_disabled(const json_t *item)
+{
+	return json_get_boolean(item, "disabled", false);
+}
+
+/*
+ * Whether the user has deleted or disabled breakpoint id. A temporary breakpoint
+ * vanishes with its stop, which is still to be reported: not cleared.
+ */
+static bool is_cleared(const json_t *before, const json_t *list, int id)
+{
+	const json_t *was = breakpoint_requests_find_wanted(before, id);
+	const json_t *is = breakpoint_requests_find_wanted(list, id);
+
+	return was && !json_get_boolean(was, "temporary", false) && (!is || is_disabled(is));
+}
+
+/* Removes cleared breakpoints from the unreported stops of other threads. */
+static void clear_kept(struct debuggee *control, const json_t *before)
+{
+	for (size_t i = 0; i < control->thread_count; i++) {
+		const struct debuggee_thread *thread = control->threads[i];
+		struct stop_place *place = thread->place;
+		size_t kept = 0;
+
+		if (!place || thread->tid == control->shown || place->hit_count == 0)
+			continue;
+		for (size_t j = 0; j < place->hit_count; j++)
+			if (!is_cleared(before, control->wanted, place->hits[j]))
+				place->hits[kept++] = place->hits[j];
+		place->hit_count = kept;
+		place->is_cleared = kept == 0;
+	}
+}
+
+static bool is_as_before(const json_t *before, const json_t *item)
+{
+	json_t *disabled = json_copy((json_t *)(uintptr_t)before);
+	bool result;
+
+	json_object_set_new(disabled, "disabled", json_true());
+	result = json_equal(before, item) || json_equal(disabled, item);
+	json_decref(disabled);
+	return result;
+}
+
+bool debuggee_only_clears(const struct debuggee *control, const json_t *list)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+	{
+		const json_t *before = breakpoint_requests_find_wanted(
+			control->wanted, json_get_integer(item, "id", 0));
+
+		if (!before || !is_as_before(before, item))
+			return false;
+	}
+	return true;
+}
+
+/* An unchanged list does not arm this rank: the change was for another rank. */
+static void rearm(struct debuggee *control, const json_t *list)
+{
+	struct debugger *debugger = &control->debugger;
+
+	if (!control->is_disarmed || json_equal(list, control->wanted))
+		return;
+	control->is_disarmed = false;
+	if (debugger->state != DEBUGGER_RUNNING)
+		return;
+	debugger->resumed_for = RESUME_REQUEST;
+	free(debugger->description);
+	debugger->description = NULL;
+	debuggee_tell_again(control);
+}
+
+/* Without an interpreter the breakpoints are only stored: the answer has no bindings. */
+static json_t *breakpoint_requests_make_answer(const struct debuggee *control)
+{
+	json_t *body;
+
+	if (!control->is_python) {
+		body = json_object();
+		json_object_set_new(body, "breakpoints", json_array());
+		return body;
+	}
+	body = breakpoint_table_to_json(control->breaks);
+	watchpoints_add_json(control->watched, json_object_get(body, "breakpoints"));
+	return body;
+}
+
+static int breakpoint_requests_keep(struct debuggee *control, json_t *list, struct error *error)
+{
+	json_t *before = control->wanted;
+
+	debuggee_say_left_out(control, INFINITY);
+	control->wanted = json_incref(list);
+	if (control->is_python && debuggee_want(control, error) < 0) {
+		json_decref(control->wanted);
+		control->wanted = before;
+		return -1;
+	}
+	clear_kept(control, before);
+	json_decref(before);
+	return 0;
+}
+
+int debuggee_set_breakpoints(struct debuggee *control, const struct message *request,
+			     struct error *error)
+{
+	json_t *list = json_object_get(request->body, "breakpoints");
+
+	rearm(control, list);
+	if (breakpoint_requests_keep(control, list, error) < 0) {
+		debuggee_settle(control);
+		return -1;
+	}
+	debuggee_watch_request(control);
+	if (control->phase == DEBUGGEE_RUNNING)
+		debuggee_look_at_threads(control);
+	debuggee_arm_all(control);
+	debuggee_keep_looking(control);
+	debuggee_refresh(control);
+	node_respond(control->base.node, request, breakpoint_requests_make_answer(control), NULL);
+	debuggee_settle(control);
+	return 0;
+}
+
+#define MINOR_JIT 13 /* 3.13 is the first version that may be built with a JIT */
+
+/* Whether PYTHON_JIT was set, and not to "0", in the process's environment at its start. */
+static bool has_jit(struct node *node, pid_t pid, int minor)
+{
+	static const char name[] = "PYTHON_JIT=";
+	ssize_t length;
+	char *bytes;
+
+	if (minor < MINOR_JIT)
+		return false;
+	length = procfs_read(node_procfs(node), pid, "environ", &bytes, NULL);
+	for (ssize_t i = 0; i < length;) {
+		const char *entry = bytes + i;
+		const char *value = entry + strlen(name);
+
+		if (strncmp(entry, name, strlen(name)) == 0)
+			return *value != '\0' && strcmp(value, "0") != 0;
+		i += (ssize_t)strlen(entry) + 1;
+	}
+	return false;
+}
+
+/* Whether a thread has a trace function set from within (sys.settrace: pdb, coverage). */
+static bool is_traced_within(struct memory *memory, const struct cpython *python)
+{
+	struct pytstate_list list = { .items = NULL };
+	long offset = python->offsets.ts_tracefunc;
+	bool result = false;
+
+	memory_begin(memory, false);
+	if (offset < 0 || pytstate_list_read(&list, memory, python, NULL) < 0)
+		list.count = 0;
+	for (size_t i = 0; i < list.count && !result; i++) {
+		uint64_t function = 0;
+
+		result = memory_fetch(memory, list.items[i].address + (uint64_t)offset, &function,
+				      sizeof(function)) == 0 &&
+			 function != 0;
+	}
+	pytstate_list_clear(&list);
+	return result;
+}
+
+/* Whether the process has an agent, whose trace function it then is. */
+static bool unsupported_has_agent(struct node *node, pid_t pid)
+{
+	const struct process *known = process_table_find(node_process_table(node), pid);
+	uid_t uid = 0;
+
+	if (known)
+		uid = known->uid;
+	else
+		procfs_owner(node_procfs(node), pid, &uid);
+	return agent_endpoint_exists(pid, uid);
+}
+
+static bool can_follow(struct node *node, struct memory *memory, const struct cpython *python,
+		       struct reason *reason)
+{
+	if (has_jit(node, memory_pid(memory), python->minor))
+		return reason_set(reason,
+				  "Its Python compiles code while it runs (PYTHON_JIT): what is "
+				  "compiled cannot be followed from outside.",
+				  "Start it with PYTHON_JIT=0.");
+	if (!is_traced_within(memory, python))
+		return true;
+	if (unsupported_has_agent(node, memory_pid(memory)))
+		return reason_set(
+			reason,
+			"It is traced from within (sys.settrace), as probetui's agent in it does "
+			"while breakpoints are set there or a thread stands.",
+			"Nothing is wrong: it is stopped and stepped by the agent meanwhile. From "
+			"outside it can be when those breakpoints are deleted.");
+	return reason_set(reason,
+			  "It is being traced from within (sys.settrace: pdb, a coverage tool).",
+			  "Connect to its pdb, or start it without.");
+}
+
+bool debuggee_can_step(const struct debuggee *control, struct reason *reason)
+{
+	return !control->is_python ||
+	       can_follow(control->base.node, control->memory, &control->python, reason);
+}
+
+static bool can_follow_process(struct node *node, pid_t pid, struct reason *reason)
+{
+	struct memory *memory = memory_new(pid);
+	struct error error = ERROR_INIT;
+	struct cpython python;
+	bool result;
+
+	if (cpython_locate(&python, memory, node_elf_cache(node), &error) < 0)
+		result = reason_set(reason, error.message, "");
+	else
+		result = can_follow(node, memory, &python, reason);
+	memory_free(memory);
+	return result;
+}
+
+/* Adds to reason the first thread in a system call whose time-out a stop restarts. */
+static void tell_anew(pid_t pid, struct reason *reason)
+{
+	const char *name = NULL;
+	struct dirent *entry = NULL;
+	char path[32];
+	size_t length = strlen(reason->why);
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	DIR *folder = opendir(path);
+	while (folder && !name && (entry = readdir(folder)) != NULL)
+		name = syscall_restart_anew(pid, (pid_t)strtol(entry->d_name, NULL, 10));
+	if (name)
+		snprintf(reason->why + length, sizeof(reason->why) - length,
+			 " Thread %s waits in %s: a stop restarts the time-out of that call.",
+			 entry->d_name, name);
+	if (folder)
+		closedir(folder);
+}
+
+bool debuggee_probe(struct node *node, pid_t pid, struct reason *reason)
+{
+	bool is_ours = tracee_find(node_waits(node), pid) != NULL;
+
+	if ((!is_ours && !attachable(pid, reason)) || !can_follow_process(node, pid, reason))
+		return false;
+	reason_set(reason, "Yes; SIGTRAP is ignored while a breakpoint or a step is set.", "");
+	tell_anew(pid, reason);
+	return true;
+}

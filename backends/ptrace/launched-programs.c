@@ -9,18 +9,23 @@
  */
 #include "backends/ptrace/launched-programs.h"
 
+#include <elf.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backends/backend.h"
 #include "backends/connections.h"
+#include "backends/cpython/bytecode.h"
 #include "backends/cpython/cpython.h"
 #include "backends/linux/memory.h"
 #include "backends/linux/pid-list.h"
-#include "backends/linux/process-tree.h"
+#include "backends/linux/procfs.h"
+#include "backends/native/loaded-elf.h"
+#include "backends/native/registers.h"
 #include "backends/node.h"
 #include "backends/process-table.h"
 #include "backends/ptrace/debuggee.h"
-#include "backends/ptrace/entry-point.h"
 #include "backends/tracer/tracee.h"
 #include "banned.h"
 #include "base/alloc.h"
@@ -469,4 +474,95 @@ int launched_programs_set(struct launched_programs *starts, const json_t *list, 
 	if (!was_on)
 		follow_all(starts, root);
 	return 0;
+}
+
+#define FUNCTION "PyEval_EvalCode"
+
+bool entry_point_is_python(struct procfs *procfs, pid_t pid)
+{
+	char path[PATH_MAX];
+	const char *name;
+
+	if (procfs_link(procfs, pid, "exe", path, sizeof(path)) < 0)
+		return false;
+	name = strrchr(path, '/');
+	name = name ? name + 1 : path;
+	return strstr(name, "python") || strstr(name, "pypy");
+}
+
+uint64_t entry_point_of_program(struct procfs *procfs, pid_t pid)
+{
+	Elf64_auxv_t entry;
+	char *bytes;
+	ssize_t length = procfs_read(procfs, pid, "auxv", &bytes, NULL);
+
+	for (ssize_t at = 0; at + (ssize_t)sizeof(entry) <= length; at += (ssize_t)sizeof(entry)) {
+		memcpy(&entry, bytes + at, sizeof(entry));
+		if (entry.a_type == AT_ENTRY)
+			return entry.a_un.a_val;
+	}
+	return 0;
+}
+
+struct search {
+	struct memory *memory;
+	uint64_t address;
+};
+
+static bool entry_point_look(struct loaded_elf_image *image, const char *name, void *data)
+{
+	struct search *search = data;
+
+	/* Only libpython… has the function; other libraries need not be searched. */
+	if (!strstr(name, "python"))
+		return true;
+	return loaded_elf_symbol(image, search->memory, FUNCTION, &search->address) < 0;
+}
+
+uint64_t entry_point_of_python(struct memory *memory, struct loaded_elf_cache *cache)
+{
+	struct search search = { .memory = memory };
+	struct loaded_elf_image program;
+
+	memory_begin(memory, false);
+	if (loaded_elf_program(&program, memory, cache) < 0)
+		return 0;
+	if (loaded_elf_symbol(&program, memory, FUNCTION, &search.address) < 0)
+		loaded_elf_each_library(&program, memory, entry_point_look, &search);
+	return search.address;
+}
+
+/*
+ * The interpreter is about to run a new code object: a module's body, the main
+ * script or the argument of exec(). All of them pass PyEval_EvalCode(), whose
+ * first argument is the code object.
+ */
+void debuggee_starts(struct debuggee *control, pid_t tid)
+{
+	struct registers registers;
+	int argument = registers_first_argument();
+
+	if (!control->is_python || tracee_registers(control->tracee, tid, &registers) < 0 ||
+	    !registers_has(&registers, argument))
+		return;
+	/* The new code object may have the address of a cached one that was freed. */
+	bytecode_cache_age(control->bytecodes);
+	memory_begin(control->memory, false);
+	breakpoint_table_starts(control->breaks, registers.values[argument]);
+	if (!debuggee_watch_request(control))
+		return;
+	debuggee_arm_all(control);
+	debuggee_tell_again(control);
+	debuggee_settle(control);
+	node_flush(control->base.node);
+}
+
+bool debuggee_start_watch(const struct debuggee *control, struct hardware_watch *watch)
+{
+	*watch = (struct hardware_watch){
+		.address = control->python.eval_code,
+		.length = 8,
+		.access = HARDWARE_WATCH_EXECUTE,
+	};
+	return control->python.eval_code && breakpoint_table_are_pending(control->breaks);
 }

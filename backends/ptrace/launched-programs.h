@@ -15,11 +15,15 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct error;
-struct node;
 struct launched_programs;
+struct loaded_elf_cache;
+struct memory;
+struct node;
+struct procfs;
 struct tracee;
 struct tracee_calls;
 
@@ -44,5 +48,19 @@ void launched_programs_forked(struct launched_programs *starts, struct tracee *p
  */
 struct tracee *launched_programs_take(struct launched_programs *starts, pid_t pid,
 				      const struct tracee_calls *calls);
+
+/*
+ * entry-point: the addresses where a program begins and where its interpreter begins to run code.
+ */
+
+/* Whether the name of the process's executable contains "python" or "pypy". */
+bool entry_point_is_python(struct procfs *procfs, pid_t pid);
+/*
+ * Address of the program's first instruction, which runs once its libraries are
+ * loaded (AT_ENTRY in /proc/PID/auxv, getauxval(3)); 0: unknown.
+ */
+uint64_t entry_point_of_program(struct procfs *procfs, pid_t pid);
+/* Address of PyEval_EvalCode() in the program or a library; 0: not found. */
+uint64_t entry_point_of_python(struct memory *memory, struct loaded_elf_cache *cache);
 
 #endif

@@ -37,7 +37,7 @@ int ptrace_sample(struct ptrace_connection *connection, bool is_exact,
 /* Answers a waiting request before the connection closes. */
 void ptrace_sampling_end(struct ptrace_connection *connection);
 
-/* The request `variables` (variables.c). 0: answered; -1: error says why not. */
+/* The request `variables` (peek.c). 0: answered; -1: error says why not. */
 int ptrace_variables(struct ptrace_connection *connection, const struct message *request,
 		     struct error *error);
 

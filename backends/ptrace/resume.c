@@ -1,15 +1,21 @@
-#include "backends/ptrace/debuggee.h"
-
+#include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/cpython/bytecode.h"
 #include "backends/cpython/pyobject.h"
+#include "backends/linux/procfs.h"
 #include "backends/node.h"
+#include "backends/process-table.h"
+#include "backends/ptrace/debuggee.h"
 #include "backends/tracer/tracee.h"
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/loop.h"
 #include "protocol/message.h"
+#include "protocol/process.h"
 
 /* Traps are polled for this time, enough for most steps; later ones come from the loop. */
 #define SPIN_NS 2000000u
@@ -166,4 +172,183 @@ int debuggee_go(struct debuggee *control, enum request_kind kind, const struct m
 	if (is_step)
 		tracee_spin(control->tracee, SPIN_NS);
 	return 0;
+}
+
+/*
+ * signal-stop: resumes a stopped process that is sent a signal; else a scheduler
+ * that ends the job kills the process at the end of the grace period.
+ * CPython's handler in C only sets a flag; the handler in Python runs in the main
+ * thread, between two bytecodes. So all threads are resumed, whichever took the
+ * signal, and no breakpoint stops them until the next command of the user.
+ *
+ * A running thread (of C, or with `threads` "one") takes the signal at once,
+ * which the tracee notes. Where all threads are stopped the tracer gets no
+ * event: the pending signals are read ten times a second.
+ */
+
+#define LOOK_SECONDS 0.1
+
+/* A signal that every thread blocks waits, as it would without a tracer. */
+static uint64_t taken_by_any(const struct debuggee *control, uint64_t set)
+{
+	struct procfs *procfs = node_procfs(control->base.node);
+	size_t count = tracee_thread_count(control->tracee);
+	uint64_t blocked = set;
+
+	for (size_t i = 0; i < count && blocked; i++) {
+		struct pending_signals signals;
+
+		if (pending_signals_read(&signals, procfs, tracee_thread(control->tracee, i)))
+			blocked &= signals.blocked;
+	}
+	return set & ~blocked;
+}
+
+/*
+ * Signals pending for one thread alone. Each look reads one thread, in turn:
+ * there may be hundreds, and few programs send a signal to a thread.
+ */
+static uint64_t of_next_thread(struct debuggee *control)
+{
+	struct procfs *procfs = node_procfs(control->base.node);
+	size_t count = tracee_thread_count(control->tracee);
+	struct pending_signals signals;
+	pid_t tid;
+
+	if (count == 0)
+		return 0;
+	tid = tracee_thread(control->tracee, control->signals_turn++ % count);
+	if (!pending_signals_read(&signals, procfs, tid))
+		return 0;
+	return signals.pending & ~signals.blocked;
+}
+
+/* The signals for which the process is to be resumed; they include signals
+ * delivered since its last resume. */
+static uint64_t signal_stop_find(struct debuggee *control, struct pending_signals *signals)
+{
+	struct procfs *procfs = node_procfs(control->base.node);
+	uint64_t shared;
+
+	control->delivered |= tracee_take_signals(control->tracee);
+	if (!pending_signals_read(signals, procfs, control->base.pid))
+		return 0;
+	shared = pending_signals_that_count(signals, signals->shared);
+	return pending_signals_that_count(signals, control->delivered |
+							   (signals->pending & ~signals->blocked) |
+							   of_next_thread(control)) |
+	       taken_by_any(control, shared);
+}
+
+/* Appends "rank 2 was sent SIGTERM". */
+static void append_sent(struct buffer *out, const struct debuggee *control, uint64_t set)
+{
+	const struct process *process =
+		process_table_find(node_process_table(control->base.node), control->base.pid);
+
+	if (process && process->rank >= 0)
+		buffer_printf(out, "rank %d was sent ", process->rank);
+	else
+		buffer_printf(out, "process %d was sent ", (int)control->base.pid);
+	pending_signals_append(out, set);
+}
+
+static void say_once(struct debuggee *control, uint64_t set)
+{
+	uint64_t fresh = set & ~control->signals_told;
+	struct buffer out = BUFFER_INIT;
+
+	control->signals_told |= set;
+	if (fresh == 0)
+		return;
+	append_sent(&out, control, fresh);
+	buffer_append_string(&out,
+			     " and stays stopped (stop-on-signal): continue delivers the signal");
+	debuggee_say(control, 0, out.data);
+	buffer_clear(&out);
+}
+
+/* Ends the steps and the stops of all threads. */
+static void drop_stops(struct debuggee *control)
+{
+	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
+
+	for (size_t i = 0; i < control->thread_count; i++) {
+		struct debuggee_thread *thread = control->threads[i];
+
+		stop_place_free(thread->place);
+		thread->place = NULL;
+		if (!thread->stepper)
+			continue;
+		stepper_command(thread->stepper, REQUEST_CONTINUE, 0, 0, NULL);
+		if (!tracee_is_stopped(control->tracee, thread->tid))
+			continue;
+		while (stepper_resume(thread->stepper, &stop))
+			;
+	}
+}
+
+static void signal_stop_resume(struct debuggee *control, uint64_t set, uint64_t caught)
+{
+	struct debugger *debugger = &control->debugger;
+	struct buffer out = BUFFER_INIT;
+
+	append_sent(&out, control, set);
+	buffer_append_string(&out, set & caught ? ": resumed so that it can handle it"
+						: ", which ends it: resumed");
+	if (set & caught && debuggee_has_watch_requests(control))
+		buffer_append_string(&out, " (breakpoints off)");
+	control->is_disarmed = true;
+	drop_stops(control);
+	debuggee_forget_stop(control);
+	debugger->resumed_for = RESUME_SIGNAL;
+	debugger->description = buffer_take(&out);
+	debuggee_refresh(control);
+	node_emit_debugger(control->base.node, control->base.pid, debugger);
+	debuggee_resume(control);
+}
+
+bool debuggee_take_signals(struct debuggee *control)
+{
+	struct pending_signals signals;
+	uint64_t set;
+
+	if (control->is_gone)
+		return false;
+	set = signal_stop_find(control, &signals);
+	if (set == 0)
+		return false;
+	if (node_stops_on_signal(control->base.node)) {
+		if (control->phase != DEBUGGEE_RUNNING)
+			say_once(control, set);
+		return false;
+	}
+	signal_stop_resume(control, set, signals.caught);
+	return true;
+}
+
+static void signal_stop_on_look(void *data)
+{
+	struct debuggee *control = data;
+
+	debuggee_take_signals(control);
+	node_flush(control->base.node);
+}
+
+void debuggee_look_for_signals(struct debuggee *control)
+{
+	if (!control->signals_look)
+		control->signals_look = loop_timer(node_loop(control->base.node), LOOK_SECONDS,
+						   LOOK_SECONDS, signal_stop_on_look, control);
+}
+
+void debuggee_forget_signals(struct debuggee *control)
+{
+	if (control->signals_look)
+		loop_timer_stop(control->signals_look);
+	control->signals_look = NULL;
+	control->delivered = 0;
+	control->signals_told = 0;
+	if (control->tracee)
+		tracee_take_signals(control->tracee);
 }

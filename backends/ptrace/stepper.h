@@ -1,6 +1,6 @@
 /*
  * stepper: makes the events that a trace function would get in one Python thread
- * from hardware watches (backends/tracer/hardware-watch.h), and stops by pdb's
+ * from hardware watches (backends/tracer/debug-registers.h), and stops by pdb's
  * rules (bdb.h).
  *
  * No code runs in the process for this. Between traps the thread runs at full
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backends/tracer/hardware-watch.h"
+#include "backends/tracer/debug-registers.h"
 #include "protocol/debugger.h"
 #include "protocol/message.h"
 

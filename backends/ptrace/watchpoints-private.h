@@ -1,7 +1,6 @@
 /*
  * watchpoints-private: shared by the files of watchpoints: watchpoints.c keeps and
- * reports the list, watchpoint-hit.c handles writes, watchpoint-value.c reads the
- * watched values.
+ * reports the list and reads the watched values, watchpoint-hit.c handles writes.
  */
 #ifndef BACKENDS_PTRACE_WATCHPOINTS_PRIVATE_H
 #define BACKENDS_PTRACE_WATCHPOINTS_PRIVATE_H
@@ -62,7 +61,7 @@ struct watched {
 	uint64_t revision;
 };
 
-/* watchpoint-value.c */
+/* watchpoints.c: the watched values */
 
 void watched_value_clear(struct watched_value *value);
 /* Reads the present value of a place. */

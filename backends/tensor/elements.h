@@ -15,12 +15,15 @@
 #define BACKENDS_TENSOR_ELEMENTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "backends/cpython/tensor-layout.h"
+#include "protocol/tensor.h"
 
 struct error;
+struct tensor_layout;
 
 #define ELEMENTS_DIMENSIONS (TENSOR_DIMENSIONS + 1)
 
@@ -54,5 +57,23 @@ int64_t elements_step(const struct elements *elements, int64_t maximum);
  */
 int64_t elements_read(const struct elements *elements, int64_t start, int64_t count, void *out,
 		      struct error *error);
+
+/*
+ * single-elements: reads single elements of a tensor: those of a slice as numbers, and consecutive
+ * ones as bytes.
+ */
+
+/*
+ * Fills in the numbers of a slice that lies within the layout and has no numbers yet; unreadable
+ * elements stay unknown. Returns 0, or -1 with *error set: no element is readable.
+ */
+int single_elements_slice(const struct tensor_layout *layout, struct tensor_slice *slice,
+			  struct error *error);
+/*
+ * Reads elements start to start + count. Returns their bytes, which the caller frees; NULL: *error
+ * is set.
+ */
+uint8_t *single_elements_data(const struct tensor_layout *layout, int64_t start, int64_t count,
+			      size_t *length, struct error *error);
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef BACKENDS_TENSOR_PARAMETER_LIST_H
 #define BACKENDS_TENSOR_PARAMETER_LIST_H
 
-#include "backends/tensor/value-request.h"
+#include "backends/tensor/tensor-requests.h"
 
 /* Most parameters in one answer. */
 #define PARAMETER_LIST_PAGE 1000

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "backends/cpython/pycontainer.h"
-#include "backends/cpython/pykind.h"
 #include "backends/cpython/pyobject.h"
 #include "backends/cpython/pytensor-pandas.h"
 #include "backends/cpython/pytensor.h"

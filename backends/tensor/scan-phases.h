@@ -12,9 +12,12 @@
 
 #include "backends/cpython/tensor-layout.h"
 #include "backends/tensor/scan-query.h"
-#include "backends/tensor/scan-ranges.h"
 #include "backends/tensor/scan-work.h"
 #include "backends/tensor/scan.h"
+
+struct scan;
+struct scan_ranges;
+struct tensor;
 
 enum phase {
 	PHASE_PLACES,
@@ -58,5 +61,19 @@ void scan_phases_fold(struct scan_phases *phases);
 bool scan_phases_again(struct scan_phases *phases);
 /* Whether the element is already found, so that parts not yet begun are not needed. */
 bool scan_phases_is_found(const struct scan_phases *phases);
+
+/*
+ * fold: merges the results of a scan's parts, in the order of the parts, into the answer for the
+ * tensor.
+ */
+
+/* Sets told's statistics, and the share of element_count elements that were read. */
+void fold_statistics(const struct scan *scan, const struct scan_ranges *ranges,
+		     int64_t element_count, struct tensor *told);
+/* Sets told's hash of all elements, and of each block if block_count is not 0. */
+void fold_hashes(const struct scan *scan, const struct scan_ranges *ranges, int64_t element_count,
+		 int block_count, struct tensor *told);
+/* Returns the flat index of the element that was found, or -1. */
+int64_t fold_find(const struct scan *scan, const struct scan_ranges *ranges);
 
 #endif

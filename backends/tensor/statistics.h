@@ -21,8 +21,11 @@
 #include <stdint.h>
 
 #include "backends/tensor/kernel.h"
+#include "backends/tensor/scan-query.h"
+#include "protocol/tensor.h"
 
 struct dtype;
+struct kernel;
 struct tensor_statistics;
 
 /* Elements that are summed at a time: they fit into the first-level caches. */
@@ -59,5 +62,41 @@ void statistics_merge(struct statistics *statistics, const struct statistics *pa
 /* Writes the statistics into told, which is empty before. */
 void statistics_tell(const struct statistics *statistics, const struct dtype *dtype,
 		     struct tensor_statistics *told);
+
+/*
+ * histogram: counts the finite elements in each of bin_count equal bins from low to high. Values
+ * outside (written after low and high were found) count in the nearest bin; if low equals high, all
+ * values count in the first bin.
+ */
+
+struct histogram_bounds {
+	double low;
+	double high;
+	int bin_count;
+};
+
+/* Adds elements of a real dtype, little-endian, to bins. */
+void histogram_add(const struct histogram_bounds *bounds, const struct dtype *dtype,
+		   const uint8_t *bytes, int64_t count, int64_t *bins);
+
+/*
+ * extreme-search: finds the first element that is the minimum, the maximum, or not finite. Plain
+ * values, nothing is owned. Threads may search different parts, which are merged in order.
+ */
+
+struct extreme_search {
+	const struct kernel *kernel; /* borrowed */
+	enum scan_query_find what;
+	int64_t after;		   /* index up to which elements are not reported */
+	struct tensor_number best; /* minimum or maximum of all elements */
+	int64_t index;		   /* flat index of the element found; -1: none */
+};
+
+void extreme_search_init(struct extreme_search *find, const struct kernel *kernel,
+			 enum scan_query_find what, int64_t after);
+/* Searches `count` elements, the first of which has that flat index. */
+void extreme_search_add(struct extreme_search *find, const struct dtype *dtype,
+			const uint8_t *bytes, int64_t count, int64_t index);
+void extreme_search_merge(struct extreme_search *find, const struct extreme_search *part);
 
 #endif

@@ -10,8 +10,8 @@
 #include "backends/linux/access-refusal.h"
 #include "backends/linux/procfs.h"
 #include "backends/native/registers.h"
-#include "backends/tracer/freeze.h"
-#include "backends/tracer/perf-breakpoint.h"
+#include "backends/tracer/debug-registers.h"
+#include "backends/tracer/freezer.h"
 #include "base/error.h"
 
 #define SECCOMP_STRICT 1

@@ -12,7 +12,6 @@
 
 #include "banned.h"
 
-#include "backends/linux/task-syscall.h"
 #include "backends/linux/task.h"
 #include "backends/tracer/arch.h"
 #include "backends/tracer/ptrace-ops.h"

@@ -1,8 +1,7 @@
 /*
  * tracee-private: shared by the files of tracee. tracee.c has the requests of
- * the caller, tracee-attach.c PTRACE_SEIZE, tracee-events.c the statuses of
- * wait4(2), tracee-disposition.c the disposition of SIGTRAP, tracee-detach.c
- * PTRACE_DETACH.
+ * the caller, tracee-attach.c PTRACE_SEIZE and PTRACE_DETACH, tracee-events.c the
+ * statuses of wait4(2), tracee-disposition.c the disposition of SIGTRAP.
  *
  * States of a thread, by the words of ptrace(2):
  *
@@ -207,7 +206,7 @@ void thread_take_own_trap(struct thread *thread, siginfo_t *info);
 /* The second part of that, once the thread has stopped. */
 void thread_send_own_trap(struct thread *thread);
 
-/* tracee-detach.c */
+/* tracee-attach.c: PTRACE_DETACH */
 /* Does the work of tracee_free() when depth is 0, and again for each late thread. */
 void tracee_detach(struct tracee *tracee);
 /* To be called at the end of a function that has raised depth; it may free the tracee. */

@@ -527,7 +527,7 @@ bool tracee_is_watched(const struct tracee *tracee, pid_t tid, int slot)
 }
 
 /*
- * TRACEE_FROZEN: as freeze.h, for a thread that is traced already
+ * TRACEE_FROZEN: as freeze_begin(), for a thread that is traced already
  */
 
 int tracee_hold(struct tracee *tracee, pid_t tid, struct error *error)

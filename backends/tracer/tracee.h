@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "backends/tracer/hardware-watch.h"
+#include "backends/tracer/debug-registers.h"
 
 struct error;
 struct reason;

@@ -8,7 +8,7 @@
 #include "banned.h"
 
 #include "backends/tracer/attachable.h"
-#include "backends/tracer/stop-wait.h"
+#include "backends/tracer/ptrace-ops.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"

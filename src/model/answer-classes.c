@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/map.h"
-#include "model/answers-private.h"
+#include "model/answers.h"
 #include "model/paramdiff.h"
 #include "model/tensordiff.h"
 #include "model/tensorformat.h"
@@ -318,7 +318,8 @@ static void merge_near(struct answer_classes *classes, const struct answers *ans
 	}
 }
 
-size_t answer_classes_answered(const struct answer_classes *classes)
+/* Number of ranks that answered without a failure. */
+static size_t answer_classes_answered(const struct answer_classes *classes)
 {
 	size_t answered = 0;
 
@@ -453,42 +454,6 @@ static void answer_classes_read_parts(const struct answer_classes *classes,
 	class->is_unknown = (!rank || rank->error) && is_beside_like(classes, class);
 }
 
-void answer_classes_make(struct answer_classes *classes, const struct answers *answers)
-{
-	struct strmap *by_key = strmap_new(NULL);
-	size_t capacity = 0;
-
-	*classes = (struct answer_classes){ .waiting = RANKSET_INIT };
-	for (size_t i = 0; i < answers->count; i++) {
-		const struct answer *answer = &answers->items[i];
-
-		if (answer->has_come)
-			answer_classes_add_answer(classes, &capacity, by_key, answers, answer);
-		else
-			rankset_add(&classes->waiting, answer->rank);
-	}
-	for (size_t i = 0; i < classes->count; i++)
-		answer_classes_read_parts(classes, answers, &classes->items[i]);
-	merge_near(classes, answers);
-	for (size_t i = 0; i < classes->count; i++)
-		classes->value_count += !classes->items[i].is_failure;
-	answer_classes_judge(classes, answers->count);
-	if (classes->count > 0)
-		qsort(classes->items, classes->count, sizeof(*classes->items), compare_classes);
-	strmap_free(by_key);
-}
-
-void answer_classes_clear(struct answer_classes *classes)
-{
-	for (size_t i = 0; i < classes->count; i++) {
-		rankset_clear(&classes->items[i].ranks);
-		free(classes->items[i].text);
-	}
-	free(classes->items);
-	rankset_clear(&classes->waiting);
-	*classes = (struct answer_classes){ .items = NULL };
-}
-
 /*
  * answer-judge: finds the outliers among the answers, and each number's deviation from
  * the median.
@@ -604,10 +569,50 @@ static void drop_deviations(struct answer_classes *classes)
 		classes->items[i].deviation = 0;
 }
 
-void answer_classes_judge(struct answer_classes *classes, size_t ranks)
+/*
+ * Sets is_odd, is_unknown, deviation and factor of all classes; ranks is the number of
+ * ranks asked. The classes must be complete and value_count set.
+ */
+static void answer_classes_judge(struct answer_classes *classes, size_t ranks)
 {
 	find_unknown(classes);
 	answer_judge_judge(classes, ranks);
 	if (has_own_numbers(classes))
 		drop_deviations(classes);
+}
+
+void answer_classes_make(struct answer_classes *classes, const struct answers *answers)
+{
+	struct strmap *by_key = strmap_new(NULL);
+	size_t capacity = 0;
+
+	*classes = (struct answer_classes){ .waiting = RANKSET_INIT };
+	for (size_t i = 0; i < answers->count; i++) {
+		const struct answer *answer = &answers->items[i];
+
+		if (answer->has_come)
+			answer_classes_add_answer(classes, &capacity, by_key, answers, answer);
+		else
+			rankset_add(&classes->waiting, answer->rank);
+	}
+	for (size_t i = 0; i < classes->count; i++)
+		answer_classes_read_parts(classes, answers, &classes->items[i]);
+	merge_near(classes, answers);
+	for (size_t i = 0; i < classes->count; i++)
+		classes->value_count += !classes->items[i].is_failure;
+	answer_classes_judge(classes, answers->count);
+	if (classes->count > 0)
+		qsort(classes->items, classes->count, sizeof(*classes->items), compare_classes);
+	strmap_free(by_key);
+}
+
+void answer_classes_clear(struct answer_classes *classes)
+{
+	for (size_t i = 0; i < classes->count; i++) {
+		rankset_clear(&classes->items[i].ranks);
+		free(classes->items[i].text);
+	}
+	free(classes->items);
+	rankset_clear(&classes->waiting);
+	*classes = (struct answer_classes){ .items = NULL };
 }

@@ -18,14 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/cpython/cpython.h"
-#include "backends/cpython/pyenviron.h"
 #include "backends/cpython/pyobject.h"
 #include "backends/cpython/pystack.h"
-#include "backends/cpython/pythread.h"
+#include "backends/cpython/pytstate.h"
+#include "backends/cpython/sys-modules.h"
 #include "backends/linux/memory.h"
 #include "backends/tracer/freezer.h"
+#include "banned.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"

@@ -19,9 +19,9 @@
 #include "banned.h"
 
 #include "backends/cpython/cpython.h"
-#include "backends/cpython/pyhash.h"
 #include "backends/cpython/pyobject.h"
 #include "backends/cpython/pystack.h"
+#include "backends/cpython/pystring.h"
 #include "backends/linux/memory.h"
 #include "backends/tracer/freezer.h"
 #include "base/alloc.h"

@@ -6,7 +6,6 @@
 
 #include "banned.h"
 
-#include "backends/native/cpp-name.h"
 #include "backends/native/elf-file.h"
 #include "backends/native/registers.h"
 #include "backends/native/symbols.h"

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "banned.h"
 #include "backends/discover/error-file.h"
-#include "backends/linux/kernel-log.h"
+#include "backends/linux/oom.h"
+#include "banned.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/json.h"

@@ -16,7 +16,6 @@
 #include "banned.h"
 
 #include "backends/backend.h"
-#include "backends/tracer/freeze.h"
 #include "backends/tracer/freezer.h"
 #include "backends/tracer/tracee.h"
 #include "backends/tracer/waits.h"

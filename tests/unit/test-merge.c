@@ -14,9 +14,9 @@
 #include "banned.h"
 
 #include "backends/native/capture.h"
-#include "backends/native/cpp-name.h"
 #include "backends/native/images.h"
 #include "backends/native/merge.h"
+#include "backends/native/symbols.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"

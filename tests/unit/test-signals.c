@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "backends/linux/procfs.h"
 #include "banned.h"
-#include "backends/linux/pending-signals.h"
 #include "base/array.h"
 #include "base/buffer.h"
 

@@ -9,7 +9,7 @@
 
 #include "banned.h"
 
-#include "backends/stop-clock.h"
+#include "backends/collective-deadline.h"
 
 static void see(struct stop_clock *clock, pid_t pid, pid_t tid, double deadline, double now)
 {

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "banned.h"
 #include "backends/cpython/bytecode.h"
 #include "backends/ptrace/breakpoint-table.h"
 #include "backends/ptrace/stepper.h"
-#include "backends/ptrace/stop-place.h"
+#include "backends/ptrace/stop-report.h"
+#include "banned.h"
 #include "protocol/stack.h"
 
 static char file[] = "/job/train.py";

@@ -19,7 +19,6 @@
 
 #include "backends/cpython/tensor-layout.h"
 #include "backends/tensor/scan-query.h"
-#include "backends/tensor/scan-ranges.h"
 #include "backends/tensor/scan-work.h"
 #include "backends/tensor/scan.h"
 #include "base/array.h"

@@ -22,7 +22,7 @@ DOORS = {
     "zlib.h": ["src/base/pack.c"],
     "uthash.h": ["src/base/map.c"],
     "utarray.h": [],
-    "sys/ptrace.h": ["backends/tracer/freeze.c", "backends/tracer/remote-syscall.c",
+    "sys/ptrace.h": ["backends/tracer/freezer.c", "backends/tracer/remote-syscall.c",
                      "backends/tracer/ptrace-ops.c",
                      "backends/tracer/tracee-private.h",
                      "tests/backend/stepper-probe.c"],

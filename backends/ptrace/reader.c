@@ -1,0 +1,170 @@
+/*
+ * The backend `ptrace`: reads a CPython process from outside.
+ */
+#include "backends/ptrace/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "backends/backend.h"
+#include "backends/cpython/pyobject.h"
+#include "backends/cpython/pystack.h"
+#include "backends/cpython/sys-modules.h"
+#include "backends/linux/access-refusal.h"
+#include "backends/linux/memory.h"
+#include "backends/linux/procfs.h"
+#include "backends/node.h"
+#include "backends/tracer/freezer.h"
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "protocol/message.h"
+#include "protocol/process.h"
+
+#define ENVIRONMENT_VALUE_MAXIMUM 4096
+
+static struct ptrace_connection *to_ptrace(struct connection *connection)
+{
+	return (struct ptrace_connection *)connection;
+}
+
+static void ptrace_close(struct connection *base)
+{
+	struct ptrace_connection *connection = to_ptrace(base);
+
+	ptrace_sampling_end(connection);
+	process_sample_clear(&connection->newest);
+	pystack_free(connection->pystack);
+	memory_free(connection->looking);
+	memory_free(connection->memory);
+	free(connection);
+}
+
+static struct connection *ptrace_open(struct node *node, const struct process *process,
+				      const struct target *target, struct error *error)
+{
+	struct ptrace_connection *connection = xcalloc(1, sizeof(*connection));
+
+	(void)target;
+	connection->base = (struct connection){
+		.backend = &ptrace_backend,
+		.node = node,
+		.pid = process->pid,
+	};
+	connection->memory = memory_new(process->pid);
+	connection->looking = memory_new(process->pid);
+	if (cpython_locate(&connection->python, connection->memory, node_elf_cache(node), error) <
+	    0) {
+		ptrace_close(&connection->base);
+		return NULL;
+	}
+	snprintf(connection->base.version, sizeof(connection->base.version), "%s",
+		 connection->python.version_text);
+	connection->pystack = pystack_new(connection->memory, &connection->python,
+					  node_stacks(node), node_holds(node));
+	return &connection->base;
+}
+
+static bool reader_backend_can_hold(const struct connection *connection, struct reason *reason)
+{
+	int number;
+
+	if (node_is_read_only(connection->node))
+		return reason_set(reason,
+				  "An exact sample holds the process for some microseconds, which "
+				  "--read-only refuses.",
+				  "Leave --read-only out.");
+	number = freeze_probe(connection->pid);
+	if (number == 0)
+		return true;
+	access_refusal_find(reason, connection->pid, number);
+	return false;
+}
+
+static bool ptrace_can(const struct connection *connection, enum request_kind kind,
+		       const struct message *request, struct reason *reason)
+{
+	enum capability capability = backend_capability(BACKEND_READER, kind);
+
+	/* A process without a debugger connection has no breakpoints: they are cleared already. */
+	if (kind == REQUEST_SET_BREAKPOINTS && request && request_clears_breakpoints(request))
+		return true;
+	if (reason_refuse(reason, capability))
+		return false;
+	return capability != CAPABILITY_FROZEN || reader_backend_can_hold(connection, reason);
+}
+
+static int respond_none(struct ptrace_connection *connection, const struct message *request)
+{
+	json_t *body = json_object();
+
+	json_object_set_new(body, "breakpoints", json_array());
+	node_respond(connection->base.node, request, body, NULL);
+	return 0;
+}
+
+static int ptrace_send(struct connection *base, enum request_kind kind,
+		       const struct message *request, struct error *error)
+{
+	struct ptrace_connection *connection = to_ptrace(base);
+
+	if (kind == REQUEST_SAMPLE || kind == REQUEST_SAMPLE_EXACT)
+		return ptrace_sample(connection, kind == REQUEST_SAMPLE_EXACT, request, error);
+	if (kind == REQUEST_VARIABLES)
+		return ptrace_variables(connection, request, error);
+	if (kind == REQUEST_SET_BREAKPOINTS)
+		return respond_none(connection, request);
+	return error_set(error, "The backend ptrace has no request \"%s\".",
+			 request_kind_name(kind));
+}
+
+/* The main interpreter's address: from the first sample, before it from _PyRuntime; 0: unknown. */
+static uint64_t main_interpreter(const struct ptrace_connection *connection)
+{
+	const struct cpython *python = &connection->python;
+	uint64_t interpreter = pystack_interpreter(connection->pystack);
+
+	if (interpreter == 0 && python->offsets.rt_interp_main >= 0)
+		memory_fetch(connection->memory,
+			     python->runtime + (uint64_t)python->offsets.rt_interp_main,
+			     &interpreter, sizeof(interpreter));
+	return interpreter;
+}
+
+static void ptrace_environment(struct connection *base, const char *const *names,
+			       void (*found)(const char *name, const char *value, void *data),
+			       void *data)
+{
+	struct ptrace_connection *connection = to_ptrace(base);
+	uint64_t interpreter = main_interpreter(connection);
+	struct buffer value = BUFFER_INIT;
+	struct pyreader reader;
+
+	memory_take_failure(connection->memory);
+	if (interpreter == 0)
+		return;
+	/* One snapshot for all names: they lie in the same pages. */
+	memory_begin(connection->memory, false);
+	value.maximum = ENVIRONMENT_VALUE_MAXIMUM;
+	for (size_t i = 0; names[i]; i++) {
+		buffer_reset(&value);
+		pyreader_init(&reader, connection->memory, &connection->python);
+		if (pyenviron_find(&reader, interpreter, names[i], &value) == 0)
+			found(names[i], value.data, data);
+		else if (i == 0)
+			break;
+	}
+	procfs_note(node_procfs(connection->base.node), memory_take_failure(connection->memory));
+	buffer_clear(&value);
+}
+
+const struct backend ptrace_backend = {
+	.name = "ptrace",
+	.help = "reads the process from outside",
+	.open = ptrace_open,
+	.can = ptrace_can,
+	.send = ptrace_send,
+	.environment = ptrace_environment,
+	.close = ptrace_close,
+};
