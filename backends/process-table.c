@@ -16,7 +16,7 @@
 #include "backends/linux/procfs.h"
 #include "backends/node.h"
 #include "backends/pdb/pdb-finder.h"
-#include "backends/stack-files.h"
+#include "backends/sampler.h"
 #include "backends/tracer/tracee.h"
 #include "banned.h"
 #include "base/alloc.h"

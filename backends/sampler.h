@@ -9,12 +9,16 @@
 #ifndef BACKENDS_SAMPLER_H
 #define BACKENDS_SAMPLER_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct message;
 struct node;
+struct process_sample;
 struct sampler;
+struct stack_files;
 
 struct sampler *sampler_new(struct node *node);
 void sampler_free(struct sampler *sampler);
@@ -24,5 +28,21 @@ void sampler_request(struct sampler *sampler, const struct message *request);
 void sampler_take(struct sampler *sampler, pid_t pid);
 /* Called with a connection's answer to the inner request seq; error NULL: success. */
 void sampler_answered(struct sampler *sampler, int64_t seq, const char *error);
+
+/*
+ * stack-files: the paths of the source files in the stacks of one process. A node
+ * reads no other source files.
+ */
+
+struct stack_files *stack_files_new(void);
+void stack_files_free(struct stack_files *files);
+/* Adds the files of a sample; a stack that was added before is skipped. */
+void stack_files_note(struct stack_files *files, const struct process_sample *sample);
+/* Forgets all files and stacks: the table of stacks was replaced, ids are given anew. */
+void stack_files_reset(struct stack_files *files);
+bool stack_files_has(const struct stack_files *files, const char *path);
+size_t stack_files_count(const struct stack_files *files);
+void stack_files_each(const struct stack_files *files, void (*each)(const char *path, void *data),
+		      void *data);
 
 #endif

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "engine/arguments.h"
 #include "engine/engine.h"
-#include "model/displays.h"
+#include "model/choice.h"
 #include "ui/app.h"
 #include "ui/commands.h"
 #include "ui/layout.h"

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "engine/engine.h"
-#include "model/displays.h"
+#include "model/choice.h"
 #include "model/place.h"
 #include "model/source.h"
 #include "protocol/stack.h"

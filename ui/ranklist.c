@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
-#include "base/hash.h"
 #include "base/map.h"
 #include "base/text.h"
 #include "model/place.h"

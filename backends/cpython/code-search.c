@@ -11,7 +11,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
-#include "base/hash.h"
+#include "base/map.h"
 
 /* Maximum containers and instances between a module's dict and a function. */
 #define DEPTH 4

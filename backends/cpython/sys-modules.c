@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
-#include "base/hash.h"
+#include "base/map.h"
 
 #define MODULES_MAXIMUM 20000u
 /* Entries of a module's dict that are searched: importlib sets __file__ among the first. */

@@ -21,7 +21,7 @@
 #define NAMES_MAXIMUM 8192
 
 /* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
-#define HASH_START 0xcbf29ce484222325u
+#define ELF_HASH_START 0xcbf29ce484222325u
 #define HASH_PRIME 0x100000001b3u
 
 /*
@@ -65,7 +65,7 @@ static void loaded_elf_identify(struct loaded_elf_image *image, struct memory *m
 	if (image->cache && image->start &&
 	    memory_fetch(memory, image->start, bytes, sizeof(bytes)) == 0 &&
 	    memcmp(bytes, ELFMAG, SELFMAG) == 0)
-		image->identity = loaded_elf_hash_bytes(HASH_START, bytes, sizeof(bytes));
+		image->identity = loaded_elf_hash_bytes(ELF_HASH_START, bytes, sizeof(bytes));
 	image->start = 0;
 }
 

@@ -19,7 +19,6 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/map.h"
 #include "base/pack.h"
 

@@ -13,8 +13,8 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "base/pack.h"
 
 /* values.py, guard.py and inspector.py, joined by the build. */

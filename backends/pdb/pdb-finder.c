@@ -26,7 +26,7 @@
 #include "backends/pdb/pdb-listener.h"
 #include "backends/pdb/socket-file.h"
 #include "backends/process-table.h"
-#include "backends/stack-files.h"
+#include "backends/sampler.h"
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/map.h"

@@ -12,7 +12,7 @@
 #include "backends/pdb/listening-sockets.h"
 #include "backends/pdb/pdb-finder.h"
 #include "backends/pdb/socket-file.h"
-#include "backends/stack-files.h"
+#include "backends/sampler.h"
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"

@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "banned.h"
 #include "backends/cpython/bytecode.h"
 #include "backends/cpython/code-file.h"
 #include "backends/cpython/code-search.h"
 #include "backends/ptrace/breakpoint-table-private.h"
+#include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
-#include "base/hash.h"
+#include "base/map.h"
 
 /* Places of one breakpoint, and units of one place. */
 #define PLACES_MAXIMUM 1000u

@@ -17,8 +17,8 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/json.h"
+#include "base/map.h"
 
 struct breaks *breakpoint_table_new(struct memory *memory, const struct cpython *python,
 				    struct bytecode_cache *bytecodes, struct codes *codes)

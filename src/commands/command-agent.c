@@ -1,8 +1,9 @@
 /*
  * command-agent: commands that only the agent in a rank can do: stop the rank at an uncaught
- * exception, stop the rank where an exception is raised, run code or a file.
+ * exception, stop the rank where an exception is raised, run code or a file; and inject the agent.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,15 +16,157 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "commands/commands.h"
-#include "commands/rank-request.h"
 #include "engine/arguments.h"
+#include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/debuggers.h"
 #include "engine/engine.h"
 #include "engine/format.h"
+#include "engine/rank-answers.h"
 #include "engine/rank-query.h"
+#include "engine/request.h"
+#include "engine/script-events.h"
+#include "protocol/process.h"
 
 #define CATCH_USAGE "on, off, lease TIME, types TYPE..., raised TYPE... or raised off"
+
+/*
+ * One request to each rank that a command names. Unlike control.h no debugger is needed: the
+ * ranks' processes are asked.
+ */
+
+struct collection {
+	const char *command; /* name that messages begin with */
+	const char *request;
+	json_t *arguments; /* arguments besides the pid; borrowed; NULL: none */
+	/*
+	 * Appends an answer as text; ranks with equal text share a row. body also has the arguments
+	 * of the request, where the answer has no such key.
+	 */
+	void (*say)(struct buffer *out, const json_t *body);
+	/* Adds an answer to the JSON object, which has "rank" and "pid". */
+	void (*add)(json_t *json, const json_t *body);
+};
+
+static int rank_request_ask(const struct collection *asking, struct command_context *context,
+			    struct rank_answers *pending, struct error *error)
+{
+	const struct session *session = &context->engine->session;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+		json_t *arguments;
+
+		if (rank->process.pid <= 0 || rank_is_gone(rank) ||
+		    !format_is_chosen(&context->ranks, rank))
+			continue;
+		arguments = json_object();
+		json_object_update(arguments, asking->arguments);
+		json_object_set_new(arguments, "pid", json_integer(rank->process.pid));
+		rank_answers_add(pending, rank->process.rank, asking->request, arguments);
+	}
+	if (pending->count > 0)
+		return 0;
+	context->status = STATUS_USAGE;
+	return error_set(error, "%s: there is no rank to act on", asking->command);
+}
+
+static void rank_request_append_json(const struct collection *asking,
+				     struct command_context *context,
+				     const struct group_answer *answer)
+{
+	const struct rank *rank = session_find_rank(&context->engine->session, answer->rank);
+	json_t *json = json_object();
+
+	json_object_set_new(json, "rank", json_integer(answer->rank));
+	json_object_set_new(json, "pid",
+			    rank && process_shown_pid(&rank->process) > 0
+				    ? json_integer(rank->process.pid)
+				    : json_null());
+	asking->add(json, answer->body);
+	format_document(context->out, json);
+}
+
+/* Status when a rank did not answer: a failure of a script, a partial answer of a shell. */
+static int status_of(const struct command_context *context, size_t count)
+{
+	if (count == 0)
+		return STATUS_NOTHING;
+	return context->engine->settings.script ? STATUS_FINDING : STATUS_PARTIAL;
+}
+
+/* -1, *error with the ranks' errors: no rank has answered. */
+static int rank_request_take_answers(const struct collection *asking,
+				     struct command_context *context, struct rank_answers *pending,
+				     struct error *error)
+{
+	struct failures failures = FAILURES_INIT;
+	struct failures said = FAILURES_INIT;
+	struct group_answer answer;
+	struct buffer out = BUFFER_INIT;
+	size_t count = 0;
+
+	while (rank_answers_take(pending, &answer)) {
+		buffer_reset(&out);
+		json_object_update_missing(answer.body, pending->arguments);
+		if (answer.error) {
+			failures_add(&failures, answer.rank, answer.error);
+		} else if (context->is_json) {
+			rank_request_append_json(asking, context, &answer);
+			count++;
+		} else {
+			asking->say(&out, answer.body);
+			failures_add(&said, answer.rank, out.data);
+			count++;
+		}
+	}
+	failures_append_lines(context->out, &said);
+	buffer_reset(&out);
+	failures_append(&out, &failures);
+	if (failures.count > 0)
+		context->status = status_of(context, count);
+	if (failures.count > 0 && count == 0)
+		error_set(error, "%s: %s", asking->command, out.data);
+	else if (failures.count > 0)
+		script_append_error(context, -1, asking->command, out.data);
+	failures_clear(&said);
+	failures_clear(&failures);
+	buffer_clear(&out);
+	return count > 0 ? 0 : -1;
+}
+
+/*
+ * Sends the request to the ranks of context. A shell waits and prints the answers, a screen prints
+ * them later. -1, *error: every rank failed.
+ */
+static int collection_run(const struct collection *asking, struct command_context *context,
+			  struct error *error)
+{
+	struct engine *engine = context->engine;
+	struct rank_answers *pending;
+	int result;
+
+	if (command_check_job(engine, asking->command, error) < 0)
+		return -1;
+	if ((!context->screen && collect_ranks(context, error) < 0) ||
+	    collect_named(context, error) < 0)
+		return -1;
+	pending = rank_answers_new(engine, asking->command);
+	pending->tells_results = true;
+	pending->say = asking->say;
+	pending->arguments = json_incref(asking->arguments);
+	result = rank_request_ask(asking, context, pending, error);
+	if (result == 0 && context->screen) {
+		rank_answers_leave(pending);
+		return 0;
+	}
+	if (result == 0) {
+		rank_answers_wait(pending);
+		result = rank_request_take_answers(asking, context, pending, error);
+	}
+	rank_answers_free(pending);
+	return result;
+}
 
 /*
  * Reads "catch" (null, or {"lease", "types"}) of the agent's answer; without it "on" and "lease" of
@@ -270,4 +413,93 @@ const struct command command_execute = {
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
 	.run = execute_run,
 	.answer = command_answer_evaluated,
+};
+
+/* command-inject: injects the agent into running ranks, and ejects it. */
+
+static void command_inject_say(struct buffer *out, const json_t *body)
+{
+	format_text(out, json_get_string(body, "result", "?"));
+}
+
+static void command_inject_add(json_t *json, const json_t *body)
+{
+	json_set_text(json, "listens", json_get_string(body, "result", "?"));
+}
+
+/* Refuses flags of Probe's inject, and its ADDRESS, that probetui does not support. */
+static int check_flags(const struct arguments *arguments, struct error *error)
+{
+	for (size_t i = 0; i < arguments->count; i++) {
+		const char *word = arguments->words[i];
+
+		if (strcmp(word, "-P") == 0 || strcmp(word, "-b") == 0)
+			return error_set(
+				error,
+				"%s %s needs the profiler, which does not exist yet; leave out %s",
+				arguments->name, word, word);
+		if (strcmp(word, "-a") == 0 || strchr(word, ':'))
+			return error_set(
+				error,
+				"%s opens a socket of the user's own and no port; leave out %.80s, "
+				"or start the program with PROBETUI_ADDRESS and a token",
+				arguments->name, word);
+	}
+	return 0;
+}
+
+static int inject_run(struct command_context *context, const struct arguments *arguments,
+		      struct error *error)
+{
+	struct collection asking = {
+		.command = arguments->name,
+		.request = "inject",
+		.say = command_inject_say,
+		.add = command_inject_add,
+	};
+	json_t *request;
+	int result;
+
+	if (check_flags(arguments, error) < 0 || arguments_refuse_any(arguments, error) < 0)
+		return -1;
+	request = json_pack("{s:f}", "seconds", request_limit(context->engine->settings.timeout));
+	asking.arguments = request;
+	result = collection_run(&asking, context, error);
+	json_decref(request);
+	return result;
+}
+
+const struct command command_inject = {
+	.name = "inject",
+	.alias = "listen",
+	.synopsis = "[PID | ranks SET]",
+	.help = "load the agent into running ranks, and print where it listens",
+	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
+	.run = inject_run,
+};
+
+static void command_inject_add_result(json_t *json, const json_t *body)
+{
+	json_set_text(json, "result", json_get_string(body, "result", "?"));
+}
+
+static int eject_run(struct command_context *context, const struct arguments *arguments,
+		     struct error *error)
+{
+	const struct collection asking = {
+		.command = arguments->name,
+		.request = "eject",
+		.say = command_inject_say,
+		.add = command_inject_add_result,
+	};
+
+	return collection_run(&asking, context, error);
+}
+
+const struct command command_eject = {
+	.name = "eject",
+	.synopsis = "[PID | ranks SET]",
+	.help = "remove the agent from ranks",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
+	.run = eject_run,
 };

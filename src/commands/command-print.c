@@ -20,7 +20,7 @@
 #include "engine/format.h"
 #include "engine/rank-answers.h"
 #include "engine/script-events.h"
-#include "model/displays.h"
+#include "model/choice.h"
 
 /* An expression that is being evaluated in several ranks. */
 struct evaluation {

@@ -15,7 +15,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
-#include "base/hash.h"
+#include "base/map.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "protocol/stack.h"

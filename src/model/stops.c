@@ -5,7 +5,7 @@
 
 #include "banned.h"
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/map.h"
 #include "model/debug-state.h"
 #include "model/place.h"
 #include "model/rank.h"

@@ -10,7 +10,6 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
-#include "base/hash.h"
 #include "base/map.h"
 #include "model/debug-state.h"
 #include "model/phrase.h"

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "engine/engine.h"
 #include "engine/format.h"

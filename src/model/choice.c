@@ -1,4 +1,4 @@
-#include "model/displays.h"
+#include "model/choice.h"
 
 #include <stdlib.h>
 #include <string.h>
