@@ -78,17 +78,24 @@ int scene_response(struct scene *scene, const char *name, json_t *owned_body)
 	return apply(scene, &message);
 }
 
-int scene_text(struct scene *scene, const char *event, const char *text)
+json_t *scene_json(const char *text, struct error *error)
 {
 	char *json = xstrdup(text);
-	json_t *body;
+	json_t *value;
 
 	for (char *at = json; *at; at++) {
 		if (*at == '\'')
 			*at = '"';
 	}
-	body = json_parse(json, strlen(json), NULL);
+	value = json_parse(json, strlen(json), error);
 	free(json);
+	return value;
+}
+
+int scene_text(struct scene *scene, const char *event, const char *text)
+{
+	json_t *body = scene_json(text, NULL);
+
 	assert_non_null(body);
 	return scene_event(scene, event, body);
 }

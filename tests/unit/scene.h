@@ -50,11 +50,6 @@ struct seen {
 	  .stack = "all_reduce torch/distributed/distributed_c10d.py:"                             \
 		   "3252 < wrapper torch/distributed/c10d_logger.py:83 "                           \
 		   "< train train.py:" #LINE " < <module> train.py:19" }
-#define BARRIER(PID, LINE)                                                                         \
-	{ .pid = (PID),                                                                            \
-	  .stack = "barrier torch/distributed/distributed_c10d.py:5000 "                           \
-		   "< wrapper torch/distributed/c10d_logger.py:83 "                                \
-		   "< train train.py:" #LINE " < <module> train.py:19" }
 #define LOADS "load_batch train.py:5 < train train.py:13 < <module> train.py:19"
 
 void scene_init(struct scene *scene);
@@ -62,8 +57,10 @@ void scene_clear(struct scene *scene);
 /* Sends a message; owned_body may be NULL. The session's answer. */
 int scene_event(struct scene *scene, const char *name, json_t *owned_body);
 int scene_response(struct scene *scene, const char *name, json_t *owned_body);
-/* The same from text, ' standing for ". Fails the test if it is no JSON. */
+/* The same from text as scene_json() reads it. Fails the test if it is no JSON. */
 int scene_text(struct scene *scene, const char *event, const char *text);
+/* JSON from text, ' standing for "; NULL and *error. */
+json_t *scene_json(const char *text, struct error *error);
 /* A rank of the job at 127.0.0.1:29500, launcher 90, not yet discovered. */
 json_t *scene_process(int rank, int pid, int world_size);
 /* Ranks 0 to count - 1 with the pids 100, 101 …, and the end of discovery. */
