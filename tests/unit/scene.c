@@ -264,16 +264,3 @@ const struct verdict *scene_judge(struct scene *scene)
 	session_judge(&scene->session);
 	return &scene->session.verdict;
 }
-
-void scene_expect(struct scene *scene, enum verdict_state state, const char *outliers,
-		  const char *sentence)
-{
-	const struct verdict *verdict = scene_judge(scene);
-	struct buffer folded = BUFFER_INIT;
-
-	rankset_append(&folded, &verdict->outliers);
-	assert_string_equal(verdict->sentence, sentence);
-	assert_string_equal(folded.data, outliers);
-	assert_string_equal(verdict_state_name(verdict->state), verdict_state_name(state));
-	buffer_clear(&folded);
-}

@@ -76,8 +76,5 @@ void scene_drop_stacks(struct scene *scene);
 void scene_wait(struct scene *scene, double seconds);
 /* The verdict on all so far. */
 const struct verdict *scene_judge(struct scene *scene);
-/* Judges; compares state, outliers and sentence. */
-void scene_expect(struct scene *scene, enum verdict_state state, const char *outliers,
-		  const char *sentence);
 
 #endif

@@ -622,7 +622,7 @@ static int run_scenario_file(const char *name)
 
 int main(void)
 {
-	static const char *const names[] = { "verdict", "verdict-time" };
+	static const char *const names[] = { "verdict", "verdict-time", "debug-state" };
 	int failed = 0;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
