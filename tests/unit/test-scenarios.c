@@ -622,7 +622,8 @@ static int run_scenario_file(const char *name)
 
 int main(void)
 {
-	static const char *const names[] = { "verdict", "verdict-time", "debug-state" };
+	static const char *const names[] = { "verdict", "verdict-time", "debug-state",
+					     "stall",	"outlier",	"joblist" };
 	int failed = 0;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++)
