@@ -120,6 +120,18 @@ def end_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+def descendants(pid):
+    """Pids of the children of a process, and of theirs (proc(5), children)."""
+    found = []
+    for path in glob.glob("/proc/%d/task/*/children" % pid):
+        try:
+            with open(path) as file:
+                found += [int(child) for child in file.read().split()]
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return found + [each for child in found for each in descendants(child)]
+
+
 class Launched:
     """A job in a session of its own, ended with everything in it."""
 
@@ -135,10 +147,19 @@ class Launched:
         return self.log.read()
 
     def close(self):
+        """Kills the processes of the job: torchrun starts a session for each
+        rank, which killpg() of the launcher does not reach."""
+        pids = ([] if self.process.poll() is not None
+                else descendants(self.process.pid))
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
         self.process.wait()
         self.process.stdout.close()
         self.log.close()
