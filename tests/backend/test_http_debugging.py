@@ -669,7 +669,11 @@ class TestLeaving(DebuggingCase):
         self.ask("evaluate", context="repl", expression=GOES_LATE)
         self.target.say("(work(1), __import__('sys').exit())")
         self.stopped()
-        self.ask("continue")
+        response = self.node.answer(self.node.request("continue",
+                                                      pid=self.pid))
+        # The agent may close the connection before its process exits.
+        self.assertTrue(response["success"] or "Connection reset" in
+                        response["message"], response)
         self.state("lost", "connecting")
 
     def test_one_that_dies_at_its_stop(self):

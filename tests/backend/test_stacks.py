@@ -284,7 +284,12 @@ class Refusals(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "pypy3.10")
             shutil.copy(shutil.which("cat"), path)
-            with subprocess.Popen([path], stdin=subprocess.PIPE) as process:
+            with subprocess.Popen([path], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE) as process:
+                # Its execve(2) is over when it answers.
+                process.stdin.write(b"ready\n")
+                process.stdin.flush()
+                self.assertEqual(process.stdout.readline(), b"ready\n")
                 self.assertEqual(
                     self.refusal(process.pid),
                     "pid %d (pypy3.10) runs PyPy, which probetui cannot "
