@@ -1,9 +1,6 @@
 #include "backends/http/agent-resume.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "banned.h"
 #include "backends/http/agent.h"
@@ -49,20 +46,6 @@ static json_t *agent_resume_make_arguments(const struct stopped_thread *stopped,
 	return arguments;
 }
 
-/*
- * Whether the process is exiting: its memory is gone, so /proc/PID/exe has no target (proc(5)). The
- * kernel drops the memory before it closes the connection to the agent.
- */
-static bool is_exiting(pid_t pid)
-{
-	char *path = xasprintf("/proc/%d/exe", (int)pid);
-	char target[1];
-	bool result = readlink(path, target, sizeof(target)) < 0 && errno == ENOENT;
-
-	free(path);
-	return result;
-}
-
 /* Whether the process has exited or is about to: no thread is stopped any more. A
  * process on another machine counts as exited when its connection is lost. */
 static bool agent_resume_has_ended(struct agent *agent)
@@ -70,8 +53,7 @@ static bool agent_resume_has_ended(struct agent *agent)
 	struct error none = ERROR_INIT;
 
 	return agent->way.pid == 0 || agent->has_ended || agent_is_gone(agent) ||
-	       is_exiting(agent->way.pid) || error_is_set(&agent->way.refused) ||
-	       agent_endpoint_find(&agent->way, &none) < 0;
+	       error_is_set(&agent->way.refused) || agent_endpoint_find(&agent->way, &none) < 0;
 }
 
 /* The thread may have stopped again meanwhile: releases only the stop of the request. */
