@@ -44,7 +44,7 @@ void deadlines_read(struct deadlines *deadlines, pid_t pid);
 double deadlines_left(const struct deadlines *deadlines, double now);
 
 /*
- * stop-clock: until when the ranks of one job may stay stopped, from the
+ * Until when the ranks of one job may stay stopped, from the
  * deadlines of the collectives that wait for these ranks. Arithmetic only:
  * stop_limit reads the deadlines and resumes the ranks.
  *

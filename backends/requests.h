@@ -17,7 +17,7 @@ void request_handle(struct node *node, const struct message *request);
 void request_send(struct node *node, enum request_kind kind, const struct message *request);
 
 /*
- * connect-requests: the requests `connect` and `detach`, for a debugger that the
+ * The requests `connect` and `detach`, for a debugger that the
  * user has named.
  *
  * The process that owns the debugger's socket becomes a rank. If that process is

@@ -30,7 +30,7 @@ void sampler_take(struct sampler *sampler, pid_t pid);
 void sampler_answered(struct sampler *sampler, int64_t seq, const char *error);
 
 /*
- * stack-files: the paths of the source files in the stacks of one process. A node
+ * The paths of the source files in the stacks of one process. A node
  * reads no other source files.
  */
 

@@ -17,7 +17,7 @@ struct buffer;
 struct window;
 
 /*
- * mouse-target: the item under each cell of the screen, noted while the item is drawn, so that a
+ * The item under each cell of the screen, noted while the item is drawn, so that a
  * click hits the item that the user saw. A pane that draws a row notes it with window_hit(); if
  * several items are noted at a cell, the last one counts.
  */

@@ -160,7 +160,7 @@ const struct command command_visit = {
 };
 
 /*
- * commands-parameters: `diff-params` on the screen, and the commands of the view of differing
+ * `diff-params` on the screen, and the commands of the view of differing
  * parameters.
  */
 
@@ -232,7 +232,7 @@ bool stop_parameters(struct app *app)
 }
 
 /*
- * commands-difference: commands on compared answers: the element-wise difference of two tensors,
+ * Commands on compared answers: the element-wise difference of two tensors,
  * the tolerance of a comparison, and displays or NaN watches of the compared expression.
  */
 

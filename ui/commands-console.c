@@ -117,7 +117,7 @@ void console_refresh(struct app *app, bool is_open)
 }
 
 /*
- * commands-job: the view of the started job's terminal, the keys of the view, and the question
+ * The view of the started job's terminal, the keys of the view, and the question
  * whether to detach from the job or end it.
  */
 

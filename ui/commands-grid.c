@@ -237,7 +237,7 @@ const struct command command_filter = {
 };
 
 /*
- * commands-focus: changing the focus (the ranks that commands act on) by the item under the cursor.
+ * Changing the focus (the ranks that commands act on) by the item under the cursor.
  */
 
 /* Sets the focus to these ranks; if the focus is already these ranks, sets it to all ranks. */

@@ -1,5 +1,5 @@
 /*
- * shell: `probetui repl`: code for the focused ranks, typed line by line on a terminal, or read
+ * commands-repl: `probetui repl`, code for the focused ranks, typed line by line on a terminal, or read
  * from a pipe or file.
  */
 #ifndef UI_COMMANDS_REPL_H

@@ -370,7 +370,7 @@ const struct command command_tensor_export = {
 };
 
 /*
- * commands-tensor-move: the cursor of the tensor pane, and requests for the elements that the pane
+ * The cursor of the tensor pane, and requests for the elements that the pane
  * shows.
  */
 

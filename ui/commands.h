@@ -67,7 +67,7 @@ void started_check_end(struct app *app);
 void started_terminal_size(int row_count, int column_count, int *rows, int *columns);
 
 /*
- * commands-private: declarations that the files of the screen's commands share.
+ * Declarations that the files of the screen's commands share.
  */
 
 /*

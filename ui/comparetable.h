@@ -51,7 +51,7 @@ int comparetable_text_column(const struct comparetable *table);
 void comparetable_append_title(struct buffer *out, const struct comparetable *table);
 
 /*
- * answerrows: the rows of the view of answers: each line of a class's text, a single row for a
+ * The rows of the view of answers: each line of a class's text, a single row for a
  * tensor, and last a row for ranks that have not answered.
  */
 
@@ -80,7 +80,7 @@ int answer_rows_cursor(const struct answer_rows *rows, const struct view *view);
 void answer_rows_append(struct buffer *out, const struct answer_rows *rows, size_t row);
 
 /*
- * differencetext: the difference between a class's tensor and the reference, as a sentence: shape
+ * The difference between a class's tensor and the reference, as a sentence: shape
  * and dtype, or the elements that were read.
  */
 

@@ -29,7 +29,7 @@ void candidates_clear(struct candidates *candidates);
 size_t candidates_common(const struct candidates *candidates);
 
 /*
- * names: completions of an expression in the selected frame: its variables, and the attributes of
+ * Completions of an expression in the selected frame: its variables, and the attributes of
  * objects whose variables are known. An object that is not known yet is returned, so that the
  * caller can request its variables.
  */

@@ -29,7 +29,7 @@ pid_t editor_start(int terminal, const char *path, int line, struct error *error
 int editor_judge(int status, struct error *error);
 
 /*
- * scratch: writes the recorded content of a source file to a new file for an editor, since a path
+ * Writes the recorded content of a source file to a new file for an editor, since a path
  * that a recording names must not be opened.
  *
  * The file is read-only (0400) and made anew (O_EXCL) in a new folder of the user alone (0700)

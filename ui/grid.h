@@ -16,7 +16,7 @@ struct session;
 struct view;
 
 /*
- * cells: the place of each rank's cell in the grid: in lines of 8 to 64 ranks by the pane's width,
+ * The place of each rank's cell in the grid: in lines of 8 to 64 ranks by the pane's width,
  * or group by group behind the groups' names, small groups side by side.
  */
 

@@ -40,7 +40,7 @@ int text_move(struct app *app, int page, enum move move);
 int view_page(const struct layout *layout);
 
 /*
- * search-text: the rows of the shown view as lines of text, a line for each row that the cursor can
+ * The rows of the shown view as lines of text, a line for each row that the cursor can
  * be at; they are searched, copied, and moved in.
  */
 

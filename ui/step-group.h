@@ -64,7 +64,7 @@ void step_group_append(struct buffer *out, const struct step_group *motion,
 bool step_group_is_stuck(const struct step_group *motion, const struct session *session);
 
 /*
- * stepqueue: command lines that resume ranks, typed before all ranks of the previous line had
+ * Command lines that resume ranks, typed before all ranks of the previous line had
  * stopped. Each line waits for the previous one, so that the ranks of a group stay together.
  */
 

@@ -249,7 +249,7 @@ bool theme_has_heat(const struct theme *theme, int colour_count)
 }
 
 /*
- * theme-files: finding and loading themes by name. A theme is a file of this name in one of four
+ * Finding and loading themes by name. A theme is a file of this name in one of four
  * folders; the first folder that has the file wins.
  */
 

@@ -307,7 +307,7 @@ void view_draw(struct canvas *canvas, const struct app *app)
 }
 
 /*
- * view-requests: requests to the engine, after each draw, for data that the open view lacks. The
+ * Requests to the engine, after each draw, for data that the open view lacks. The
  * panes themselves request nothing.
  */
 

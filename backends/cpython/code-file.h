@@ -22,7 +22,7 @@ bool code_file_matches(const char *path, const char *filename);
 bool code_file_is_library(const char *filename);
 
 /*
- * code-names: the strings that code objects have as co_filename. Each string is read once, and the
+ * The strings that code objects have as co_filename. Each string is read once, and the
  * caller of the search is asked once whether code of that file is wanted.
  */
 

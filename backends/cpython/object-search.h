@@ -44,7 +44,7 @@ void object_search_run(struct object_search *crawl, struct code_list *list);
 size_t object_search_count(const struct object_search *crawl);
 
 /*
- * address-set: a set of addresses, for walks over hundreds of thousands of objects that must visit
+ * A set of addresses, for walks over hundreds of thousands of objects that must visit
  * no object twice.
  */
 

@@ -50,7 +50,7 @@ const struct pyasyncio_task *pyasyncio_find(const struct pyasyncio *asyncio, int
 uint64_t pyasyncio_frame(const struct pyasyncio *asyncio, const struct pyasyncio_task *task);
 
 /*
- * asyncio-section: the offsets that a process's module _asyncio publishes for finding tasks
+ * The offsets that a process's module _asyncio publishes for finding tasks
  * (Py_AsyncioModuleDebugOffsets, Modules/_asynciomodule.c, 3.14).
  */
 

@@ -1,6 +1,7 @@
 /*
- * pyclasses: writes objects of the classes that struct pyclass_lookup tells. A function named ..._write returns
- * -1, with nothing written, if the object lacks a member that its class defines.
+ * pyclasses: writes objects of well-known classes (enum, dataclass, datetime …) as repr() does. A
+ * function named ..._write returns -1, with nothing written, if the object lacks a member that its
+ * class defines.
  */
 #ifndef BACKENDS_CPYTHON_PYCLASSES_H
 #define BACKENDS_CPYTHON_PYCLASSES_H
@@ -29,7 +30,7 @@ int pycounter_write(struct pywriter *writer, uint64_t object, const struct pytyp
 int pymodule_write(struct pywriter *writer, uint64_t object, const struct pytype *type);
 
 /*
- * pyclass-lookup: the display of objects of well-known classes that are written in Python: enum
+ * The display of objects of well-known classes that are written in Python: enum
  * members, named tuples, dataclasses, paths, torch modules. A class is recognised by its name and
  * module, or by an attribute; base classes count, in the order of the mro. No code of the class
  * runs, so a class with its own __repr__ is displayed in the same way.
@@ -61,7 +62,7 @@ const struct pyclass_lookup *pyclass_lookup_find(struct pyreader *reader,
 						 const struct pytype *type);
 
 /*
- * pytime: writes the types of the module datetime (Include/datetime.h) as repr() does; "?" if
+ * Writes the types of the module datetime (Include/datetime.h) as repr() does; "?" if
  * unreadable.
  */
 

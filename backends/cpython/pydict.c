@@ -453,7 +453,7 @@ static bool pydict_is_wanted(uint64_t key, void *data)
 	return pystring_equals(wanted->reader, key, wanted->text);
 }
 
-/* -1 does not prove that the key is absent: the interpreter may use another hash (pyhash_text()). */
+/* -1 does not prove that the key is absent: the interpreter may use another hash. */
 static int find_by_hash(const struct wanted *wanted, const struct pytable *table, uint64_t hash,
 			uint64_t *value)
 {

@@ -24,7 +24,7 @@ void pypartial_write(struct pywriter *writer, uint64_t address);
 void pygenerator_write(struct pywriter *writer, uint64_t address);
 
 /*
- * pyplace: writes the location of code as " at train.py:12": file name without folders, and line.
+ * Writes the location of code as " at train.py:12": file name without folders, and line.
  */
 
 /* Writes the first line of a code object; -1: none, nothing is written. */

@@ -327,7 +327,7 @@ int pystack_sample(struct pystack *pystack, bool exact, struct process_sample *s
 	return 0;
 }
 
-/* pystack-frames: the frames of one thread, or task, of the newest sample. */
+/* The frames of one thread, or task, of the newest sample. */
 
 const struct pytask *pystack_find_state(const struct pystack *pystack, uint64_t state)
 {

@@ -47,7 +47,7 @@ void pybytes_write(struct pywriter *writer, uint64_t address);
 void pybytearray_write(struct pywriter *writer, uint64_t address);
 
 /*
- * pyhash: computes the hash that a process gives a str (Python/pyhash.c: SipHash with the process's
+ * Computes the hash that a process gives a str (Python/pyhash.c: SipHash with the process's
  * random key), so that a key of a dict is found by probing.
  */
 

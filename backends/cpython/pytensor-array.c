@@ -1,4 +1,4 @@
-/* pytensor-numpy: arrays of numpy 1.x and 2.x. */
+/* pytensor-array: arrays of numpy 1.x and 2.x, Python's buffers, arrays of jax. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -263,7 +263,7 @@ int pytensor_read_numpy(struct pyreader *reader, uint64_t object, struct pytenso
 	return 0;
 }
 
-/* pytensor-buffer: bytes, bytearray, array.array, memoryview. */
+/* Bytes, bytearray, array.array, memoryview. */
 
 /* A larger size of one dimension is implausible. */
 
@@ -456,7 +456,7 @@ int pytensor_read_memoryview(struct pyreader *reader, uint64_t object, struct py
 }
 
 /*
- * pytensor-jax: arrays of jax. The elements lie in a buffer of XLA, whose address and order only
+ * Arrays of jax. The elements lie in a buffer of XLA, whose address and order only
  * the library knows. So type and shape are read from the Python object, and no element.
  */
 

@@ -67,7 +67,7 @@ struct torch_object {
 int torch_object_open(struct pyreader *reader, uint64_t object, struct torch_object *tensor);
 
 /*
- * pycxx: the class of a C++ object, found by its virtual table: the word before the table points to
+ * The class of a C++ object, found by its virtual table: the word before the table points to
  * the class's type_info, which points to the mangled name ("N3c1011StorageImplE"). Freed or other
  * memory hardly ever leads to such a name.
  */

@@ -367,7 +367,7 @@ int pytensor_read_torch(struct pyreader *reader, uint64_t object, struct pytenso
 	return read_shard(reader, object, &whole, tensor);
 }
 
-/* pytensor-autograd: requires_grad, grad_fn and gradient of a torch tensor. */
+/* The attributes requires_grad, grad_fn and grad of a torch tensor. */
 
 /* A function written in Python has its class's name. */
 static int name_python(struct pyreader *reader, uint64_t node, const struct torch_layout *layout,

@@ -1,4 +1,4 @@
-/* pytensor-value: the objects that are tensors, and their description in an answer. */
+/* pytensor: the objects that are tensors, and their description in an answer. */
 #include "backends/cpython/pytensor.h"
 
 #include <inttypes.h>
@@ -205,7 +205,7 @@ void pytensor_tell(const struct pytensor *tensor, struct tensor *told)
 }
 
 /*
- * pytensor-write: a tensor in one line, as variables show it.
+ * A tensor in one line, as variables show it.
  */
 
 static void write_shape(struct buffer *out, const struct pytensor *tensor)
@@ -338,7 +338,7 @@ void pytensor_write_size(struct pywriter *writer, uint64_t object)
 	pywriter_close(writer, &brackets);
 }
 
-/* pytensor-names: names of element types and devices by torch's numbers. */
+/* Names of element types and devices by torch's numbers. */
 
 /* c10::ScalarType by number (torch/headeronly/core/ScalarType.h). */
 static const struct {
@@ -439,7 +439,7 @@ bool torch_device_is_counted(int number)
 	return pytensor_device_name(number) && devices[number].is_counted;
 }
 
-/* pytensor-layout: the addresses of a tensor's elements. */
+/* The addresses of a tensor's elements. */
 
 /* Adds torch's offset to the address and converts strides to bytes; -1: overflow. */
 static int scale_torch(const struct pytensor *tensor, struct tensor_layout *layout)

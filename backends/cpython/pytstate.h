@@ -40,7 +40,7 @@ bool pytstate_is_there(const struct pytstate *state, struct memory *memory,
 		       const struct cpython *python);
 
 /*
- * pygil: the thread state that holds an interpreter's GIL, and the lock's address, by which a
+ * The thread state that holds an interpreter's GIL, and the lock's address, by which a
  * thread that waits for the GIL is recognised.
  */
 
@@ -60,7 +60,7 @@ void pygil_read(struct pygil *gil, struct memory *memory, const struct cpython *
 bool pygil_contains(const struct pygil *gil, const struct cpython *python, uint64_t address);
 
 /*
- * pythread: the names of threads in the module threading (threading._active and Thread._name,
+ * The names of threads in the module threading (threading._active and Thread._name,
  * Lib/threading.py).
  */
 

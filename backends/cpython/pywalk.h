@@ -53,7 +53,7 @@ int pywalk_read(struct pywalk *walk, struct memory *memory, const struct cpython
 bool pywalk_agrees(const struct pywalk *a, const struct pywalk *b);
 
 /*
- * pyanchor: the addresses of CPython's evaluation loops on the C stack, taken from CPython's own
+ * The addresses of CPython's evaluation loops on the C stack, taken from CPython's own
  * lists; merge.h places Python frames among C frames by them.
  *
  * 3.12 on: a shim frame of each loop lies in the loop's C frame and in the chain of Python frames

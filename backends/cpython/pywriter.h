@@ -56,7 +56,7 @@ bool pywriter_next(struct pywriter *writer, int64_t number);
 void pywriter_close(struct pywriter *writer, const struct pybrackets *brackets);
 
 /*
- * pykind: the display of builtin types: one row for each type whose objects are shown by value. An
+ * The display of builtin types: one row for each type whose objects are shown by value. An
  * object of a subclass has the row of its nearest base. All other objects are shown as
  * "<module.Type at 0x…>".
  */

@@ -40,7 +40,7 @@ uint64_t sys_modules_revision(struct memory *memory, const struct cpython *pytho
 			      uint64_t interpreter);
 
 /*
- * pyenviron: the present environment of a Python program, as in os.environ (os.environ._data,
+ * The present environment of a Python program, as in os.environ (os.environ._data,
  * Lib/os.py). /proc/PID/environ only has the environment at the process's start; a rank made by
  * multiprocessing sets RANK later.
  */

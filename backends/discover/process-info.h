@@ -21,7 +21,7 @@ void process_info_describe(struct process_scan *scan, struct process_scan_entry 
 			   struct process_scan_entry *rank, struct process *process);
 
 /*
- * command-line: parses the script and the launcher from a Python command line.
+ * Parses the script and the launcher from a Python command line.
  */
 
 struct command_line {
@@ -34,7 +34,7 @@ struct command_line {
 void command_line_parse(struct command_line *line, const char *const *words, size_t count);
 
 /*
- * child-kind: the role of a rank's child process, by the files of its frames.
+ * The role of a rank's child process, by the files of its frames.
  */
 
 /* Returns "dataloader", "compile" or "checkpoint"; NULL: unknown. */

@@ -1,5 +1,5 @@
 /*
- * torch-version: the version of torch that a process has loaded, read from version.py
+ * torch: the version of torch that a process has loaded, read from version.py
  * beside the mapped libraries, below the process's root.
  */
 #ifndef BACKENDS_DISCOVER_TORCH_H
@@ -14,7 +14,7 @@ struct procfs;
 char *torch_version(struct procfs *procfs, const struct process *process);
 
 /*
- * collective-timeout: torch's default time-out of collectives for a process, guessed
+ * Torch's default time-out of collectives for a process, guessed
  * from outside by the names of its threads.
  */
 

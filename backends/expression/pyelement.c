@@ -325,7 +325,7 @@ int pyelement_compare(struct pyevaluation *evaluation, const struct pyvalue *ele
 }
 
 /*
- * pyelement-place: the addresses of elements of tensors and arrays, and the few attributes of
+ * The addresses of elements of tensors and arrays, and the few attributes of
  * tensors that are known without running code.
  */
 

@@ -279,7 +279,7 @@ bool pyexpression_is_local(const struct pyexpression *expression,
 }
 
 /*
- * pyexpression-read: reads the value of an expression from the process, without running code in the
+ * Reads the value of an expression from the process, without running code in the
  * process.
  */
 
@@ -393,7 +393,7 @@ int pyexpression_show(const struct pyexpression *expression, struct pyreader *re
 	return result;
 }
 
-/* pyexpression-search: tests in which frames the names of an expression are bound. */
+/* Tests in which frames the names of an expression are bound. */
 
 /* The search for an expression's names in one frame. */
 struct look {

@@ -118,7 +118,7 @@ void pyvalue_write(struct pyevaluation *evaluation, const struct pyvalue *value,
 		   struct buffer *text);
 
 /*
- * pyslot: reads the C functions in the slots of a type (PyTypeObject, Include/cpython/object.h). A
+ * Reads the C functions in the slots of a type (PyTypeObject, Include/cpython/object.h). A
  * class with its own __eq__ has another function in that slot than its base.
  */
 

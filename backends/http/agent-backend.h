@@ -1,5 +1,5 @@
 /*
- * agent-stacks: samples from the agent, for a process on another machine or one whose
+ * agent-backend: samples from the agent, for a process on another machine or one whose
  * memory cannot be read.
  */
 #ifndef BACKENDS_HTTP_AGENT_BACKEND_H

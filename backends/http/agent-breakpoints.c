@@ -384,7 +384,7 @@ void agent_breakpoints_restore(struct agent *agent)
 }
 
 /*
- * exception-filters: sends the exception filters to the agent (setExceptionBreakpoints).
+ * Sends the exception filters to the agent (setExceptionBreakpoints).
  */
 
 /* Concurrent requests arrive in any order: each waits for the one before. */

@@ -24,7 +24,7 @@ void agent_breakpoints_restore(struct agent *agent);
 void agent_breakpoints_restore_filters(struct agent *agent);
 
 /*
- * agent-bindings: the state of the requested breakpoints as the agent reports it, in
+ * The state of the requested breakpoints as the agent reports it, in
  * debugger->bindings.
  */
 

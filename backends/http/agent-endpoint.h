@@ -56,7 +56,7 @@ int agent_endpoint_look(struct agent_endpoint_found *found, pid_t pid, uid_t uid
 bool agent_endpoint_exists(pid_t pid, uid_t uid);
 
 /*
- * agent-probe: one blocking GET to the agent of a process (`doctor`). Does not load
+ * One blocking GET to the agent of a process (`doctor`). Does not load
  * libcurl.
  */
 

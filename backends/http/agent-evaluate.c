@@ -373,7 +373,7 @@ int agent_eject(struct agent *agent, const struct message *request, struct error
 }
 
 /*
- * agent-variables: variables of stopped frames, children of values, and sources.
+ * Variables of stopped frames, children of values, and sources.
  */
 
 /*

@@ -48,7 +48,7 @@ void agent_message_read_events(struct agent_message *reply, int status, const ch
 void agent_message_clear(struct agent_message *reply);
 
 /*
- * agent-frames: parses the stacks and exceptions in the agent's answers. The number of
+ * Parses the stacks and exceptions in the agent's answers. The number of
  * frames and causes is limited.
  */
 

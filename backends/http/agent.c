@@ -338,7 +338,7 @@ void agent_free(struct agent *agent)
 }
 
 /*
- * agent-events: the events of the agent, by long polling: a GET /events is pending at
+ * The events of the agent, by long polling: a GET /events is pending at
  * all times.
  */
 

@@ -76,7 +76,7 @@ void inject_watch(struct inject *inject, void (*passing)(const char *point, void
 void inject_cost(const struct inject *inject, struct inject_cost *cost);
 
 /*
- * pep768: whether a CPython of 3.14 or later permits remote debugging (PEP 768).
+ * Whether a CPython of 3.14 or later permits remote debugging (PEP 768).
  *
  * PEP 768 is not used to run scripts: CPython would import what it needs with the
  * __import__ of the current frame, and print an error where the frame has none
@@ -89,7 +89,7 @@ bool pep768_is_allowed(struct memory *memory, const struct cpython *python, uint
 		       struct error *error);
 
 /*
- * callees: addresses of the functions that are called in a process.
+ * Addresses of the functions that are called in a process.
  */
 
 struct callees {

@@ -25,7 +25,7 @@ bool job_output_is_full(const struct job_output *output);
 void job_output_flush(struct job_output *output);
 
 /*
- * scrollback: a ring with the newest bytes of a stream, and the position of its reader.
+ * A ring with the newest bytes of a stream, and the position of its reader.
  */
 
 #define SCROLLBACK_BYTES ((size_t)256 << 10)

@@ -40,7 +40,7 @@ enum job_supervisor_word {
 int job_supervisor_run(int count, char **words);
 
 /*
- * supervisor-messages: the messages between a node and the supervisor of a job, as packets
+ * The messages between a node and the supervisor of a job, as packets
  * of a socket (AF_UNIX, SOCK_SEQPACKET). A packet is one byte, its kind, and the data
  * of that kind. Both ends are the same program on one machine: numbers are sent in the
  * format of memory.

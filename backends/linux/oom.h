@@ -1,5 +1,5 @@
 /*
- * cgroup: the memory limit and usage of a process's control group, and the number
+ * oom: the memory limit and usage of a process's control group, and the number
  * of kills by the kernel for lack of memory. Versions 1 and 2, as this machine's
  * /sys/fs/cgroup shows them. Documentation/admin-guide/cgroup-v2.rst
  */
@@ -29,7 +29,7 @@ char *cgroup_path(struct procfs *procfs, pid_t pid);
 void cgroup_memory_read(const char *path, struct cgroup_memory *memory, char **at);
 
 /*
- * kernel-log: the kernel's log of processes that it killed for lack of memory. The
+ * The kernel's log of processes that it killed for lack of memory. The
  * part that is still kept is read, without waiting; only lines about the processes
  * or control groups that are asked for are reported. The format is that of
  * Documentation/ABI/testing/dev-kmsg.

@@ -28,7 +28,7 @@ void pid_list_read(struct pid_list *list, const json_t *arguments);
 pid_t pid_read(const json_t *arguments);
 
 /*
- * process-tree: the descendants of a process.
+ * The descendants of a process.
  */
 
 /*

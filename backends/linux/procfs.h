@@ -92,7 +92,7 @@ int64_t procfs_status(struct procfs *procfs, pid_t pid, const char *key, int64_t
 double procfs_age(uint64_t start_time);
 
 /*
- * pending-signals: the signals that are pending for a process, and their effects there.
+ * The signals that are pending for a process, and their effects there.
  * A set has bit N - 1 for signal N, as /proc/PID/status has it. kill(2) of a
  * process whose threads are all ptrace-stopped wakes none of them and gives
  * the tracer no stop: the signal is pending until one of them is resumed.

@@ -23,7 +23,7 @@ int root_file_find(pid_t pid, const char *base, const char *path);
 int root_file_open(int found);
 
 /*
- * source-file: a file as a process sees it, through its own root and mounts.
+ * A file as a process sees it, through its own root and mounts.
  */
 
 /* A file that is larger is not source. */

@@ -72,7 +72,7 @@ pid_t task_inner(pid_t pid);
 pid_t task_inner_thread(pid_t pid, pid_t tid);
 
 /*
- * task-syscall: the system call that a thread sleeps in, as
+ * The system call that a thread sleeps in, as
  * /proc/PID/task/TID/syscall shows it (proc(5)): "running", or
  * "NUMBER SIX-ARGUMENTS SP PC", or "-1 SP PC" of a thread that sleeps outside
  * of a system call.

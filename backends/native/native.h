@@ -25,7 +25,7 @@ struct native_process;
 struct progress;
 struct unwind_module;
 
-/* progress: how far a job of another thread is. Both threads may call any function at any time. */
+/* How far a job of another thread is. Both threads may call any function at any time. */
 
 struct progress_state {
 	int done;
@@ -72,7 +72,7 @@ bool native_is_busy(const struct native_process *process);
 void native_start(struct native_process *process, struct capture_set *captures);
 
 /*
- * unwinding: makes native frames with names from captures of one process's threads. Runs in the
+ * Makes native frames with names from captures of one process's threads. Runs in the
  * thread pool, and reads nothing of the process but its maps and, of sleeping threads, more of
  * their stacks.
  */

@@ -29,7 +29,7 @@ size_t symbols_bytes(const struct symbols *symbols);
  */
 char *symbols_find(const struct symbols *symbols, const struct elf_file *file, uint64_t address);
 
-/* cpp-name: shortens demangled C++ names for people. */
+/* Shortens demangled C++ names for people. */
 
 /*
  * Removes parameters and return type, and replaces template arguments by <…>:

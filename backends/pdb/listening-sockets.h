@@ -67,7 +67,7 @@ bool listening_sockets_is_accepting(struct procfs *procfs, pid_t pid, uint64_t i
 				    bool is_thorough);
 
 /*
- * unix-diag: facts on a Unix socket of our network namespace that only the kernel knows
+ * Facts on a Unix socket of our network namespace that only the kernel knows
  * (sock_diag(7)), by its inode; -1: unknown.
  */
 

@@ -61,7 +61,7 @@ int pdb_finder_owner(struct node *node, const struct target *target, pid_t *owne
 int pdb_finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid, struct error *error);
 
 /*
- * pdb-networks: the listening sockets in the network namespaces of processes, and the process that
+ * The listening sockets in the network namespaces of processes, and the process that
  * has each socket open (its holder).
  *
  * A holder is kept by the socket's inode as long as the socket listens and the process lives.
@@ -84,7 +84,7 @@ const struct listening_sockets *networks_find(const struct networks *networks,
 					      const struct pdb_scan_state *state);
 
 /*
- * pdb-scan-state: facts about one process's pdb sockets that the finder keeps between scans:
+ * Facts about one process's pdb sockets that the finder keeps between scans:
  * network, temporary folders, server program, reported socket. Facts that need a read of /proc are
  * read once, and not in the first scan, because requests wait for the first scan.
  */

@@ -36,7 +36,7 @@ bool pdb_listener_describe_file(const char *path, bool is_served, struct pdb_sca
 				struct procfs *procfs, struct debugger *debugger);
 
 /*
- * pdb-programs: the programs that serve a pdb on a socket, recognised by the file of their frames,
+ * The programs that serve a pdb on a socket, recognised by the file of their frames,
  * and the effect on the process when a client disconnects. The facts come from the programs'
  * source; the programs are not asked.
  */

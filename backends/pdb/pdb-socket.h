@@ -40,7 +40,7 @@ void pdb_socket_leave(struct pdb_socket *owned_wire, struct linger_list *linger_
 int pdb_socket_send(struct pdb_socket *wire, const char *bytes, size_t length, struct error *error);
 
 /*
- * socket-token: the token that a client of probetui's agent must send first on a TCP port, which
+ * The token that a client of probetui's agent must send first on a TCP port, which
  * any program that reaches the port could otherwise use to run code. The token comes from the
  * environment, as in the agent, and is sent only if the agent asks; it is never shown, logged or
  * recorded.
@@ -75,7 +75,7 @@ enum socket_token_result socket_token_hear(struct socket_token_talk *talk, const
 char *socket_token_line(struct error *error);
 
 /*
- * host-lookup: resolves a host name on another thread, because getaddrinfo(3) can take half a
+ * Resolves a host name on another thread, because getaddrinfo(3) can take half a
  * minute.
  */
 

@@ -1,5 +1,5 @@
 /*
- * pdbtranscript: the session with a debugger as a terminal shows it: the debugger's output without
+ * pdb-terminal: the session with a debugger as a terminal shows it: the debugger's output without
  * hidden questions, and the typed lines. The end is kept for a console that opens later; an open
  * console receives everything.
  */

@@ -65,7 +65,7 @@ void socket_folder_read(struct socket_folder *folder);
 void socket_folder_clear(struct socket_folder *folder);
 
 /*
- * socket-dir-cache: the folders with sockets of debuggers. Each folder is read at most once in a
+ * The folders with sockets of debuggers. Each folder is read at most once in a
  * scan, however many processes share it, and only if it has changed.
  */
 
@@ -82,7 +82,7 @@ void socket_dir_cache_each(struct socket_dir_cache *cache, const struct pdb_scan
 			   void *data);
 
 /*
- * socket-notice: the notice of a rank with probetui's agent for the other ranks, while the rank
+ * The notice of a rank with probetui's agent for the other ranks, while the rank
  * waits in pdb: "rank 1 raised RuntimeError: boom and waits in pdb at /tmp/pdb-0/1.sock", in
  * FOLDER/JOB.holding/RANK. The socket is not touched. Locks on such files also show which process
  * has the agent.

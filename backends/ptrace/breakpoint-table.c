@@ -385,7 +385,7 @@ void breakpoint_table_short(struct breaks *breaks, size_t missing, const char *w
 }
 
 /*
- * breakpoint-report: describes the state of breakpoints for `debugger` events and the
+ * Describes the state of breakpoints for `debugger` events and the
  * answer to `setBreakpoints`.
  */
 

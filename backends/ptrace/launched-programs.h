@@ -50,7 +50,7 @@ struct tracee *launched_programs_take(struct launched_programs *starts, pid_t pi
 				      const struct tracee_calls *calls);
 
 /*
- * entry-point: the addresses where a program begins and where its interpreter begins to run code.
+ * The addresses where a program begins and where its interpreter begins to run code.
  */
 
 /* Whether the name of the process's executable contains "python" or "pypy". */

@@ -175,7 +175,7 @@ int debuggee_go(struct debuggee *control, enum request_kind kind, const struct m
 }
 
 /*
- * signal-stop: resumes a stopped process that is sent a signal; else a scheduler
+ * Resumes a stopped process that is sent a signal; else a scheduler
  * that ends the job kills the process at the end of the grace period.
  * CPython's handler in C only sets a flag; the handler in Python runs in the main
  * thread, between two bytecodes. So all threads are resumed, whichever took the

@@ -1,5 +1,5 @@
 /*
- * stop-place: where a thread has stopped, for reports to the user. It owns its
+ * stop-report: where a thread has stopped, for reports to the user. It owns its
  * strings, so it stays valid when code objects and stack tables are freed.
  */
 #ifndef BACKENDS_PTRACE_STOP_REPORT_H

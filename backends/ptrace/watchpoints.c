@@ -299,7 +299,7 @@ void watchpoints_add_json(const struct watched *watched, json_t *breakpoints)
 }
 
 /*
- * watchpoint-value: reads the value in a watched place, as text, and compares it
+ * Reads the value in a watched place, as text, and compares it
  * with the value before.
  */
 

@@ -59,7 +59,7 @@ int64_t elements_read(const struct elements *elements, int64_t start, int64_t co
 		      struct error *error);
 
 /*
- * single-elements: reads single elements of a tensor: those of a slice as numbers, and consecutive
+ * Reads single elements of a tensor: those of a slice as numbers, and consecutive
  * ones as bytes.
  */
 

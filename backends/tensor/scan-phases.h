@@ -63,7 +63,7 @@ bool scan_phases_again(struct scan_phases *phases);
 bool scan_phases_is_found(const struct scan_phases *phases);
 
 /*
- * fold: merges the results of a scan's parts, in the order of the parts, into the answer for the
+ * Merges the results of a scan's parts, in the order of the parts, into the answer for the
  * tensor.
  */
 

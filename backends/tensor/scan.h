@@ -70,7 +70,7 @@ struct scan_part {
 void scan_run(const struct scan *scan, struct scan_part *part, int64_t *bins, struct error *error);
 void scan_part_clear(struct scan_part *part);
 
-/* scan-ranges: the parts into which a scan is divided. The caller owns the array. */
+/* The parts into which a scan is divided. The caller owns the array. */
 
 struct scan_ranges {
 	struct scan_part *parts;

@@ -64,7 +64,7 @@ void statistics_tell(const struct statistics *statistics, const struct dtype *dt
 		     struct tensor_statistics *told);
 
 /*
- * histogram: counts the finite elements in each of bin_count equal bins from low to high. Values
+ * Counts the finite elements in each of bin_count equal bins from low to high. Values
  * outside (written after low and high were found) count in the nearest bin; if low equals high, all
  * values count in the first bin.
  */
@@ -80,7 +80,7 @@ void histogram_add(const struct histogram_bounds *bounds, const struct dtype *dt
 		   const uint8_t *bytes, int64_t count, int64_t *bins);
 
 /*
- * extreme-search: finds the first element that is the minimum, the maximum, or not finite. Plain
+ * Finds the first element that is the minimum, the maximum, or not finite. Plain
  * values, nothing is owned. Threads may search different parts, which are merged in order.
  */
 

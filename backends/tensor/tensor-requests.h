@@ -31,7 +31,7 @@ void tensor_parameters_request(struct node *node, const struct process *process,
 			       const struct message *request);
 
 /*
- * value-request: the request `tensor`, answered without running code in the process.
+ * The request `tensor`, answered without running code in the process.
  *
  * The value is found first; then threads read its elements, while the process runs. Afterwards the
  * tensor's description is read again: if the tensor has changed, value and elements are read again,
@@ -53,7 +53,7 @@ enum value_request value_request_begin(struct node *node, const struct process *
 				       struct error *error);
 
 /*
- * scan-requests: the requests whose elements are being read. Each request is answered when its
+ * The requests whose elements are being read. Each request is answered when its
  * reading ends or is cancelled, or when the node exits.
  */
 

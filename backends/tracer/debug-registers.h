@@ -17,7 +17,7 @@ struct perf_event_attr;
 struct reason;
 
 /*
- * hardware-watch: a watch by the processor's debug registers in one thread, which has
+ * A watch by the processor's debug registers in one thread, which has
  * four, set through perf_event_open(2) with sigtrap (Linux 5.13).
  *
  * The thread stops after an instruction that has written to the address or, with
@@ -84,7 +84,7 @@ enum debug_registers_trap debug_registers_trap(const struct debug_registers *slo
 					       const siginfo_t *info, int *slot);
 
 /*
- * perf-breakpoint: hardware watches on a thread of another process, set through
+ * Hardware watches on a thread of another process, set through
  * perf_event_open(2) with sigtrap (Linux 5.13), which last as long as this process.
  */
 

@@ -52,7 +52,7 @@ void freezer_keep(struct freezer *holds, struct freeze *hold);
 size_t freezer_settle(struct freezer *holds);
 
 /*
- * freeze: ptrace-stops a thread of another process for some microseconds
+ * Ptrace-stops a thread of another process for some microseconds
  * (PTRACE_SEIZE and PTRACE_INTERRUPT: no signal is sent, and the thread runs on
  * if the tracer is killed).
  */

@@ -41,7 +41,7 @@ pid_t ptrace_signal_sender(pid_t tid);
 bool ptrace_wait(pid_t tid, uint64_t nanoseconds, int *status);
 
 /*
- * stop-wait: waits for a traced thread to stop, without taking the processor from
+ * Waits for a traced thread to stop, without taking the processor from
  * that thread: a tracer that polls without sleeps, or with too short ones, delays
  * a thread on the same processor.
  *

@@ -190,7 +190,7 @@ struct tracee *tracee_adopt(struct tracee *tracee, pid_t child, const struct tra
 }
 
 /*
- * tracee-detach: detaches from a process: closes the watches, interrupts all
+ * Detaches from a process: closes the watches, interrupts all
  * threads, takes the traps that are still pending, puts the disposition of
  * SIGTRAP back, and only then calls PTRACE_DETACH. A thread that stops too late
  * is detached from in the same way, once it has stopped.

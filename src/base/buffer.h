@@ -44,7 +44,7 @@ void buffer_truncate(struct buffer *buffer, size_t length);
 /* Returns the bytes (free() them; never NULL) and leaves the buffer empty. */
 char *buffer_take(struct buffer *buffer);
 
-/* base64: bytes as ASCII (RFC 4648, section 4), with = at the end. */
+/* Bytes as ASCII (RFC 4648, section 4), with = at the end. */
 
 /* Appends bytes in base64; nothing more once out's maximum is reached. */
 void base64_encode(struct buffer *out, const void *bytes, size_t length);

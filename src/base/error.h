@@ -29,7 +29,7 @@ int error_prefix(struct error *error, const char *format, ...)
 bool error_is_set(const struct error *error);
 
 /*
- * reason: two sentences: why something cannot be done, and what would help.
+ * Two sentences: why something cannot be done, and what would help.
  */
 
 struct reason {

@@ -48,7 +48,7 @@ int file_read(const char *path, const char *called, struct buffer *out, struct e
 int file_read_own(const char *path, const char *called, struct buffer *out, struct error *error);
 
 /*
- * standard: the descriptors 0 to 2 that every program starts with.
+ * The descriptors 0 to 2 that every program starts with.
  *
  * A daemon or a cron job may start the program with some of them closed. The next opened
  * file would then get such a number, and error messages would be written into it; libuv
@@ -59,7 +59,7 @@ int file_read_own(const char *path, const char *called, struct buffer *out, stru
 void standard_open(void);
 
 /*
- * plugin: a shared object that links a heavy library, in the program's folder or in
+ * A shared object that links a heavy library, in the program's folder or in
  * libexecdir, opened with dlopen(3) at its first use.
  */
 

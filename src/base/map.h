@@ -38,7 +38,7 @@ void strmap_each(const struct strmap *map, void (*each)(const char *key, void *v
 size_t strmap_count(const struct strmap *map);
 
 /*
- * hash: FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/), of a sequence of
+ * FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/), of a sequence of
  * values. Start with HASH_START.
  */
 

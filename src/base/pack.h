@@ -58,7 +58,7 @@ int unpack_add(struct unpack *unpack, const void *bytes, size_t length, size_t *
 	       struct buffer *out, struct error *error);
 
 /*
- * crc: the CRC-32 of zlib, gzip and Python's zlib.crc32(), over zlib. The sums of
+ * The CRC-32 of zlib, gzip and Python's zlib.crc32(), over zlib. The sums of
  * separate parts can be combined.
  */
 

@@ -178,7 +178,7 @@ bool secret_is_in(const char *text)
 }
 
 /*
- * secret-source: masks the literals of Python source that belong to a secret's name.
+ * Masks the literals of Python source that belong to a secret's name.
  *
  * Tokens are those of CPython's lexical analysis, as far as needed here: names, numbers,
  * strings with their prefixes and triple quotes, brackets, operators, and the newline

@@ -415,7 +415,7 @@ const struct command command_execute = {
 	.answer = command_answer_evaluated,
 };
 
-/* command-inject: injects the agent into running ranks, and ejects it. */
+/* Injects the agent into running ranks, and ejects it. */
 
 static void command_inject_say(struct buffer *out, const json_t *body)
 {

@@ -1,5 +1,5 @@
 /*
- * break-place: the place of a breakpoint as a person types it ("train.py:14", "14" in the selected
+ * command-break: the place of a breakpoint as a person types it ("train.py:14", "14" in the selected
  * frame's file, "Net.forward") and the terms after the place: "if CONDITION", "log TEXT".
  */
 #ifndef COMMANDS_COMMAND_BREAK_H

@@ -27,7 +27,7 @@ struct settings;
 int configfile_apply(struct settings *settings, struct error *error);
 
 /*
- * setting: settings for the config file (`set NAME VALUE`) and, where they can change while the
+ * Settings for the config file (`set NAME VALUE`) and, where they can change while the
  * program runs, for the command `set`. One row each.
  */
 

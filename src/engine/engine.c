@@ -514,7 +514,7 @@ struct request *engine_ask_sample(struct engine *engine)
 }
 
 /*
- * node-events: handles a node's messages: applies them to the session, answers requests, and logs
+ * Handles a node's messages: applies them to the session, answers requests, and logs
  * messages that a person must see.
  */
 

@@ -274,7 +274,7 @@ json_t *format_json_answers(const struct answers *answers, const struct answer_c
 }
 
 /*
- * format-parameters: compared parameters of replicas, or compared parts of values: as JSON, and as
+ * Compared parameters of replicas, or compared parts of values: as JSON, and as
  * text with a line for each that differs.
  */
 

@@ -397,7 +397,7 @@ void format_text_variables(struct buffer *out, const struct variable_list *list,
 	}
 }
 
-/* format-jobs: the jobs of this machine, as JSON and text. */
+/* The jobs of this machine, as JSON and text. */
 
 static json_t *format_jobs_text_or_null(const char *text)
 {
@@ -495,7 +495,7 @@ void format_text_jobs(struct buffer *out, const struct session *session)
 	}
 }
 
-/* format-breakpoints: the state of a breakpoint over all ranks, as JSON and text. */
+/* The state of a breakpoint over all ranks, as JSON and text. */
 
 /* The backends that stop the ranks, with the ranks of each. */
 static json_t *backends_to_json(const struct breakpoint_summary *summary)

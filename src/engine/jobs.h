@@ -19,7 +19,7 @@ void jobs_judge(struct engine *engine);
 void jobs_name_users(struct engine *engine);
 
 /*
- * users: names of users. A lookup may ask a directory server of the cluster and block for long: it
+ * Names of users. A lookup may ask a directory server of the cluster and block for long: it
  * runs on another thread, once for each user, and views are drawn without the name meanwhile.
  */
 

@@ -384,7 +384,7 @@ int record_save(struct record *record, const char *path, struct error *error)
 }
 
 /*
- * record-source: requests the source files of user frames for a recording of a shell command, since
+ * Requests the source files of user frames for a recording of a shell command, since
  * the recording may be viewed on a machine that lacks the files. Each file is requested once.
  */
 
@@ -437,7 +437,7 @@ void engine_record_sources(struct engine *engine)
 	request_group_free(group);
 }
 
-/* recorder: starts and stops the engine's recording and flushes it periodically. */
+/* Starts and stops the engine's recording and flushes it periodically. */
 
 /* Period of flushes: half of the second of data that a killed recorder may lose. */
 #define FLUSH_SECONDS 0.5

@@ -24,7 +24,7 @@ struct message;
 struct recording;
 
 /*
- * recording-segment: one gzip member of a packed recording, and the note in its header: the length
+ * One gzip member of a packed recording, and the note in its header: the length
  * of the member and flags for its contents, so that a reader can skip segments without unpacking
  * them.
  *
@@ -160,7 +160,7 @@ int recording_cursor_find(struct recording_cursor *cursor, const char *command,
 			  struct message *message, struct error *error);
 
 /*
- * changes: times at which something changed in a recording: a rank appeared, ended or changed its
+ * Times at which something changed in a recording: a rank appeared, ended or changed its
  * state, or its main thread's stack changed. Changes are found by replaying a segment in a session
  * of its own; segments without changes are skipped.
  */

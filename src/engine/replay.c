@@ -290,7 +290,7 @@ double replay_find_change(struct replay *replay, double time, bool is_forward)
 }
 
 /*
- * replay-run: recordings feed the session. For a shell command they are applied up to the time of
+ * Recordings feed the session. For a shell command they are applied up to the time of
  * --at, or to the end; on the screen they play at the speed of recording. Seeking backward, or far
  * forward, makes a new session from the last snapshots before the time.
  */

@@ -79,7 +79,7 @@ int replay_each(const struct replay *replay, const struct replay_search *search,
 double replay_find_change(struct replay *replay, double time, bool is_forward);
 
 /*
- * replay-answers: recorded answers to `tensor` and `parameters`: the newest answer to the same
+ * Recorded answers to `tensor` and `parameters`: the newest answer to the same
  * request about a process, up to the time that is shown.
  */
 

@@ -60,7 +60,7 @@ const char *report_end(const struct rank *rank);
 bool report_has_failed(const struct rank *rank);
 
 /*
- * folder: the folder that a report and its recording are written to. A folder made here is private
+ * The folder that a report and its recording are written to. A folder made here is private
  * (0700); new files have names with job, host and time. No file is overwritten and no link is
  * followed.
  */

@@ -49,7 +49,7 @@ struct synopsis_count {
 
 void synopsis_count(const char *synopsis, struct synopsis_count *count);
 
-/* nearest: the existing name that a mistyped name probably means, for error messages. */
+/* The existing name that a mistyped name probably means, for error messages. */
 
 struct nearest {
 	const char *word; /* the mistyped name, borrowed */

@@ -50,7 +50,7 @@ void tensor_compare_progress(const struct tensor_compare *comparison, int64_t *d
 void tensor_compare_take(struct tensor_compare *comparison, struct tensordiff *found);
 
 /*
- * value-difference: compares the tensors of pairs of ranks in the session's answers element by
+ * Compares the tensors of pairs of ranks in the session's answers element by
  * element (engine/tensor-compare.h); results go to the answers (model/tensordiff.h) as they become
  * known.
  */

@@ -75,7 +75,7 @@ bool tensor_cancel(struct engine *engine);
 void tensor_rest(struct engine *engine);
 
 /*
- * tensor-question: arguments of the request `tensor` for an expression in a rank: the frame in
+ * Arguments of the request `tensor` for an expression in a rank: the frame in
  * which the expression is looked up, and the data that is wanted (protocol/tensoranswer.h is the
  * answer).
  *

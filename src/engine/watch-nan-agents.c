@@ -235,7 +235,7 @@ bool watch_nan_take_stop(struct engine *engine)
 	return is_new;
 }
 
-/* watch-nan-tell: reports a found NaN, as a sentence and as an event. */
+/* Reports a found NaN, as a sentence and as an event. */
 
 void watch_nan_append(struct buffer *out, const struct watch_nan *watch)
 {

@@ -59,7 +59,7 @@ bool activity_is_hold(const struct activity *activity);
 bool activity_is_wait(enum activity_kind kind);
 
 /*
- * collective: finds calls in a line of Python that wait for all ranks of a group, by the
+ * Finds calls in a line of Python that wait for all ranks of a group, by the
  * functions' names. The module (torch.distributed, deepspeed, a wrapper) is not checked.
  */
 

@@ -455,7 +455,7 @@ static void answer_classes_read_parts(const struct answer_classes *classes,
 }
 
 /*
- * answer-judge: finds the outliers among the answers, and each number's deviation from
+ * Finds the outliers among the answers, and each number's deviation from
  * the median.
  */
 

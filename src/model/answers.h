@@ -163,7 +163,7 @@ void answer_classes_append_sentence(struct buffer *out, const struct answer_clas
 				    const struct answers *answers);
 
 /*
- * eval-history: code that ranks were asked to run, oldest first, with the ranks' answers
+ * Code that ranks were asked to run, oldest first, with the ranks' answers
  * (answers.h). The oldest entries are dropped beyond EVAL_HISTORY_MAXIMUM entries or
  * EVAL_HISTORY_BYTES of text.
  */

@@ -19,7 +19,7 @@ struct rankname;
 struct rankselect;
 
 /*
- * displays: expressions that are evaluated at each stop of the selected rank, and their
+ * Expressions that are evaluated at each stop of the selected rank, and their
  * values. A part of the session's choice; the engine sends the requests.
  */
 

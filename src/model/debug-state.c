@@ -205,7 +205,7 @@ void debug_state_append_word(struct buffer *out, const struct rank *rank)
 }
 
 /*
- * debug-state-text: the verdict on a job with ranks that are in a debugger.
+ * The verdict on a job with ranks that are in a debugger.
  */
 
 /* Maximum width of an exception's text, and of a debugger's address. */

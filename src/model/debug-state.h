@@ -69,7 +69,7 @@ void debug_state_append_sentence(struct buffer *out, const struct session *sessi
 void debug_state_append_others(struct buffer *out, const struct session *session);
 
 /*
- * ptrace-state: ranks that a node stops with ptrace, without a debugger in the process.
+ * Ranks that a node stops with ptrace, without a debugger in the process.
  * The node attaches at the first request to pause the rank or to set a breakpoint, and
  * detaches by itself when the rank runs and no breakpoint is set in it.
  */

@@ -30,7 +30,7 @@ void job_summary_clear(struct job_summary *summary);
 void joblist_judge(struct session *session);
 
 /*
- * launching: the job that a node started: its state, and the output of its terminal.
+ * The job that a node started: its state, and the output of its terminal.
  */
 
 struct launching {
@@ -54,7 +54,7 @@ int session_apply_job(struct session *session, size_t node, const json_t *body,
 void session_apply_job_output(struct session *session, const json_t *body);
 
 /*
- * expectation: which ranks of the chosen job must be here. If the job runs on several
+ * Which ranks of the chosen job must be here. If the job runs on several
  * machines, ranks on machines without a node are not missing, so a missing number counts
  * only
  * - if the job's address is a loopback address: then all ranks of the world are here;

@@ -71,7 +71,7 @@ int session_apply_streams(struct session *session, size_t node, const json_t *bo
 void session_clear_outputs(struct session *session);
 
 /*
- * transcript: the terminal output of debuggers' sessions, as bytes for a terminal
+ * The terminal output of debuggers' sessions, as bytes for a terminal
  * emulator. Limited to the newest bytes of the last processes that were selected.
  * Positions count from a session's first received byte.
  */

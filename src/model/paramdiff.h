@@ -135,7 +135,7 @@ void paramdiff_append_sentence(struct buffer *out, const struct paramdiff *diff)
 void paramdiff_append_unread(struct buffer *out, const struct paramdiff *diff);
 
 /*
- * parampath: makes a Python expression for a parameter, from the expression that was
+ * Makes a Python expression for a parameter, from the expression that was
  * requested and the parameter's name. The name comes from another process: only its
  * names, numbers and quoted strings get into the expression, never code.
  */

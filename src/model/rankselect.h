@@ -72,7 +72,7 @@ int rankselect_find(const char *text, const struct session *session, struct rank
 		    struct error *error);
 
 /*
- * rankname: sets of ranks that the user named. The session owns them; a name stands for
+ * Sets of ranks that the user named. The session owns them; a name stands for
  * the rank numbers it was given, even if those ranks end.
  */
 

@@ -529,7 +529,7 @@ void session_each_source(const struct session *session,
 }
 
 /*
- * stack-table-reset: a node begins a new stack table with new ids.
+ * A node begins a new stack table with new ids.
  *
  * Stacks that the session points to are copied into the new table, so ranks keep their
  * history, and an unchanged stack keeps one pointer: a rank that has not moved still

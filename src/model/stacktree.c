@@ -439,7 +439,7 @@ uint64_t stackkey_of(const struct session *session, const struct stack *stack)
 }
 
 /*
- * stackdiff: the frames that both stacks share at either end are matched first, since
+ * The frames that both stacks share at either end are matched first, since
  * deep stacks differ in few frames. The middle is aligned with the textbook table of
  * longest common subsequences; if the table would be too large (two deep recursions), all
  * middle frames are '-' and '+' rows.

@@ -70,14 +70,14 @@ struct stacktree_row {
 struct stacktree_row *stacktree_rows(const struct stacktree_node *root, size_t *count);
 
 /*
- * stackkey: returns a number that is equal for equal stacks of the session's ranks, even
+ * Returns a number that is equal for equal stacks of the session's ranks, even
  * on different machines.
  */
 
 uint64_t stackkey_of(const struct session *session, const struct stack *stack);
 
 /*
- * stackdiff: two stacks side by side, aligned by a longest common subsequence over
+ * Two stacks side by side, aligned by a longest common subsequence over
  * (function, file), outermost frame first.
  */
 

@@ -98,7 +98,7 @@ double stall_seconds(const struct session *session)
 }
 
 /*
- * rankmoves: whether and when a rank moved last (rank.h).
+ * Whether and when a rank moved last (rank.h).
  */
 
 /*

@@ -61,7 +61,7 @@ void stops_add_said(struct stops *stops, int rank, int id, const char *text);
 const struct stop *stops_find(const struct stops *stops, uint64_t n);
 
 /*
- * previous: the values of stopped frames' variables at the stop before, as far as they
+ * The values of stopped frames' variables at the stop before, as far as they
  * were requested then, to mark changed values. Values are stored as hashes, for a limited
  * number of frames.
  */

@@ -78,7 +78,7 @@ void tensordiff_append_place(struct buffer *out, const struct tensordiff *diff,
 void tensordiff_append(struct buffer *out, const struct tensordiff *diff);
 
 /*
- * difference: the elementwise comparison of one rank's tensor with another rank's, mostly
+ * The elementwise comparison of one rank's tensor with another rank's, mostly
  * one of the majority, with its progress. Struct answers owns the differences
  * (model/answers.h), the engine makes and fills them (engine/tensor-compare.h).
  */

@@ -49,7 +49,7 @@ bool tensor_number_is_same(const struct tensor_number *a, const struct tensor_nu
 bool tensor_number_is_odd(const struct tensor_number *number);
 
 /*
- * tensortext: texts about tensors: numbers, shapes, and a line of statistics. All
+ * Texts about tensors: numbers, shapes, and a line of statistics. All
  * functions append, and none can fail.
  */
 

@@ -64,7 +64,7 @@ struct tensor_slice tensor_plane_slice(const struct tensor_plane *plane,
 				       int64_t columns);
 
 /*
- * slicetext: parses a slice in Python's notation, "[0:8, 3, -1]", of a tensor with a
+ * Parses a slice in Python's notation, "[0:8, 3, -1]", of a tensor with a
  * known shape. At most two dimensions may be ranges; dimensions that are left out are
  * full ranges.
  */

@@ -68,7 +68,7 @@ void verdict_clear(struct verdict *verdict);
 void verdict_make(struct verdict *verdict, struct session *session);
 
 /*
- * classmark: the character for a class of ranks, by verdict.h's `mark`: 0 the majority, 1
+ * The character for a class of ranks, by verdict.h's `mark`: 0 the majority, 1
  * the outlier, then further classes.
  */
 

@@ -75,7 +75,7 @@ size_t *wait_groups_make(struct wait_group_list *wait_groups, struct verdict *ve
 void wait_groups_clear(struct wait_group_list *wait_groups);
 
 /*
- * watchdog: how long the peers of a stopped rank wait before a time-out of their
+ * How long the peers of a stopped rank wait before a time-out of their
  * collective ends the job.
  */
 
@@ -86,7 +86,7 @@ void wait_groups_clear(struct wait_group_list *wait_groups);
 double watchdog_seconds(const struct session *session);
 
 /*
- * rank-barrier: ranks that wait in our package's breakpoint(ranks=…) or set_trace() until
+ * Ranks that wait in our package's breakpoint(ranks=…) or set_trace() until
  * the ranks named there have resumed. They wait for ranks, but not in a collective: a
  * peer that waits for them in a collective waits for ever. Verdict and sentence for a job
  * with such ranks, none of which is in a debugger.

@@ -175,7 +175,7 @@ json_t *debugger_to_json(const struct debugger *debugger);
 int debugger_from_json(struct debugger *debugger, const json_t *json, struct error *error);
 
 /*
- * breakpoint: one breakpoint as a person set it, sent in `setBreakpoints`. Its state in each
+ * One breakpoint as a person set it, sent in `setBreakpoints`. Its state in each
  * process is a breakpoint_binding (debugger.h).
  */
 

@@ -68,7 +68,7 @@ json_t *process_to_json(const struct process *process);
 int process_from_json(struct process *process, const json_t *json, struct error *error);
 
 /*
- * launched: the job that a node has started: the body of the event `job` and of the answer to
+ * The job that a node has started: the body of the event `job` and of the answer to
  * `launch`. The job's ranks are processes like all others (process.h).
  */
 

@@ -18,7 +18,7 @@
 struct error;
 
 /*
- * tensornumber: an element of a tensor, or a number computed from several: a number of any type, or
+ * An element of a tensor, or a number computed from several: a number of any type, or
  * the text of an element that is no number.
  */
 
@@ -144,7 +144,7 @@ json_t *tensor_to_json(const struct tensor *tensor);
 int tensor_from_json(struct tensor *tensor, const json_t *json, struct error *error);
 
 /*
- * tensorslice: a rectangle of a tensor's elements, requested or received. Rows and columns run
+ * A rectangle of a tensor's elements, requested or received. Rows and columns run
  * along two dimensions; all other dimensions have a fixed index. A 1-D tensor has only columns
  * (row_dimension -1), a 0-D tensor neither.
  */

@@ -39,7 +39,7 @@ int tensor_answer_from_json(struct tensor_answer *answer, const json_t *body, st
 void tensor_answer_clear(struct tensor_answer *answer);
 
 /*
- * tensorparameters: parameters and buffers of a module, page by page; for any other object its
+ * Parameters and buffers of a module, page by page; for any other object its
  * tensors and, if requested, its plain values.
  */
 

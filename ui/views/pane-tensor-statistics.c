@@ -1,4 +1,4 @@
-/* pane-tensor-header: description and statistics of a tensor, above its elements. */
+/* pane-tensor-statistics: description, statistics and histogram of a tensor, above its elements. */
 #include <math.h>
 #include <string.h>
 
@@ -361,7 +361,7 @@ void pane_tensor_header(struct window window, const struct session *session,
 	put_header(&flow, session, view);
 }
 
-/* pane-tensor-histogram: the distribution of the elements' values, as bars. */
+/* The distribution of the elements' values, as bars. */
 
 #define FULL 0x2588   /* █ */
 #define SLIVER 0x258f /* ▏ */

@@ -291,7 +291,7 @@ const struct view_type view_tensor = {
 	.move = pane_tensor_move_cursor,
 };
 
-/* pane-tensor-numbers: the elements of a plane, with the indices of its rows and columns. */
+/* The elements of a plane, with the indices of its rows and columns. */
 
 static void put_index(struct window window, int row, int end, int64_t index, bool is_under_cursor)
 {
@@ -374,7 +374,7 @@ void pane_tensor_numbers(struct window window, const struct session *session,
 			 screen->cell_width - 1, EMPHASIS_SELECTED);
 }
 
-/* pane-tensor-heat: a plane of a tensor as a heat map; each cell is the mean of its elements. */
+/* A plane of a tensor as a heat map; each cell is the mean of its elements. */
 
 #define MARK_RIGHT 0x25b8 /* ▸ */
 #define MARK_DOWN 0x25bc  /* ▼ */
