@@ -40,6 +40,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "base/map.h"
 #include "protocol/debugger.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
@@ -49,6 +50,12 @@
 /* The longest time that output is still written after the node was told to exit. */
 #define LEAVE_SECONDS 0.4
 #define LEAVE_TURN 0.01
+
+/* A request of the node itself that waits for its answer. */
+struct expected {
+	node_answered *answered;
+	void *data;
+};
 
 struct node {
 	struct loop *loop;
@@ -73,6 +80,8 @@ struct node {
 	struct stop_limit *stop_limit;
 	struct stop_gate *stop_gate;
 	struct tensor_asks *tensor_asks;
+	struct map *expected; /* -seq -> struct expected */
+	int64_t expected_seq; /* of the newest entry of expected; below zero */
 	struct loop_signal *terminate;
 	struct loop_timer *leave_timer; /* NULL: the node is not about to exit */
 	double leave_deadline;
@@ -132,6 +141,7 @@ struct node *node_new(struct loop *loop, int input, int output)
 	node->native = native_new(loop, say_progress, node);
 	node->linger_list = linger_list_new(loop);
 	node->http_client = http_client_new(loop);
+	node->expected = map_new(free);
 	node->connections = connections_new(node);
 	node->process_table = process_table_new(node);
 	node->sampler = sampler_new(node);
@@ -196,6 +206,7 @@ void node_free(struct node *node)
 	loaded_elf_cache_free(node->elf_cache);
 	stack_table_free(node->stacks);
 	pipe_free(node->pipe);
+	map_free(node->expected);
 	procfs_close(&node->procfs);
 	free(node);
 }
@@ -410,6 +421,35 @@ void node_emit(struct node *node, enum event_kind event, json_t *owned_body)
 	message_clear(&message);
 }
 
+void node_expect(struct node *node, struct message *request, node_answered *answered, void *data)
+{
+	struct expected *expected = xcalloc(1, sizeof(*expected));
+
+	expected->answered = answered;
+	expected->data = data;
+	request->seq = --node->expected_seq;
+	map_put(node->expected, (uint64_t)-request->seq, expected);
+}
+
+void node_unexpect(struct node *node, const struct message *request)
+{
+	map_remove(node->expected, (uint64_t)-request->seq);
+}
+
+/* Answers a request of the node itself; that of NODE_NOBODY is dropped. */
+static void node_respond_itself(struct node *node, const struct message *request,
+				const char *error)
+{
+	struct expected *found = map_find(node->expected, (uint64_t)-request->seq);
+	struct expected expected;
+
+	if (!found)
+		return;
+	expected = *found;
+	node_unexpect(node, request);
+	expected.answered(expected.data, error);
+}
+
 void node_respond(struct node *node, const struct message *request, json_t *owned_body,
 		  const char *error)
 {
@@ -417,7 +457,7 @@ void node_respond(struct node *node, const struct message *request, json_t *owne
 
 	if (request->seq < 0) {
 		json_decref(owned_body);
-		sampler_answered(node->sampler, request->seq, error);
+		node_respond_itself(node, request, error);
 		return;
 	}
 	if (owned_body)

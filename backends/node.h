@@ -62,6 +62,15 @@ void node_say(struct node *node, const char *sentence);
 /* Answers the request: with owned_body (NULL: empty), or with error, a sentence; NULL: success. */
 void node_respond(struct node *node, const struct message *request, json_t *owned_body,
 		  const char *error);
+/* Called once with the answer of a request that the node itself made; error NULL: success. */
+typedef void node_answered(void *data, const char *error);
+/*
+ * Gives a request that the node itself makes a seq below zero: node_respond() to it calls
+ * answered(data, error) and sends nothing on the pipe.
+ */
+void node_expect(struct node *node, struct message *request, node_answered *answered, void *data);
+/* Forgets a request of node_expect() that no backend has started. */
+void node_unexpect(struct node *node, const struct message *request);
 /* Emits `sampled`; debuggers first replace the stacks of threads that they have stopped. The
  * event contains the stacks that were not sent before. */
 void node_emit_sample(struct node *node, struct process_sample *sample);

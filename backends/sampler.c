@@ -32,15 +32,16 @@ struct round {
 	size_t waiting;		/* unanswered parts; one more while they are sent */
 };
 
+/* The request to one process of a round. */
 struct part {
+	struct sampler *sampler;
 	struct round *round;
 	pid_t pid;
 };
 
 struct sampler {
 	struct node *node;
-	struct map *parts; /* -seq -> struct part */
-	int64_t last_seq;
+	size_t part_count;	  /* unanswered parts of all rounds */
 	struct loop_timer *timer; /* NULL: no period */
 	struct pid_list pids;	  /* processes that the timer samples */
 	json_t *arguments;	  /* of the request that set the timer */
@@ -53,7 +54,6 @@ struct sampler *sampler_new(struct node *node)
 	struct sampler *sampler = xcalloc(1, sizeof(*sampler));
 
 	sampler->node = node;
-	sampler->parts = map_new(free);
 	return sampler;
 }
 
@@ -72,7 +72,6 @@ void sampler_free(struct sampler *sampler)
 	if (!sampler)
 		return;
 	sampler_stop_timer(sampler);
-	map_free(sampler->parts);
 	free(sampler);
 }
 
@@ -129,18 +128,16 @@ static void finish_one(struct sampler *sampler, struct round *round)
 	free(round);
 }
 
-void sampler_answered(struct sampler *sampler, int64_t seq, const char *error)
+static void part_answered(void *data, const char *error)
 {
-	struct part *found = map_find(sampler->parts, (uint64_t)-seq);
-	struct part part;
+	struct part *part = data;
+	struct sampler *sampler = part->sampler;
 
-	if (!found)
-		return;
-	part = *found;
-	map_remove(sampler->parts, (uint64_t)-seq);
+	sampler->part_count--;
 	if (error)
-		sampler_fail(sampler, part.pid, error);
-	finish_one(sampler, part.round);
+		sampler_fail(sampler, part->pid, error);
+	finish_one(sampler, part->round);
+	free(part);
 }
 
 static int sampler_send_part(struct sampler *sampler, struct round *round, pid_t pid, bool is_exact,
@@ -169,17 +166,20 @@ static int sampler_send_part(struct sampler *sampler, struct round *round, pid_t
 	if (!connection_can(connection, kind, NULL, &reason))
 		return reason_explain(&reason, error);
 	part = xcalloc(1, sizeof(*part));
+	part->sampler = sampler;
 	part->round = round;
 	part->pid = pid;
 	message_make_request(&message, request_kind_name(REQUEST_SAMPLE),
 			     json_incref(round->arguments));
-	message.seq = --sampler->last_seq;
-	map_put(sampler->parts, (uint64_t)-message.seq, part);
+	node_expect(sampler->node, &message, part_answered, part);
+	sampler->part_count++;
 	round->waiting++;
 	result = connection->backend->send(connection, kind, &message, error);
 	if (result < 0) {
-		map_remove(sampler->parts, (uint64_t)-message.seq);
+		node_unexpect(sampler->node, &message);
+		sampler->part_count--;
 		round->waiting--;
+		free(part);
 	}
 	message_clear(&message);
 	return result;
@@ -192,7 +192,7 @@ static struct round *sampler_begin_round(struct sampler *sampler, const struct m
 	struct round *round = xcalloc(1, sizeof(*round));
 
 	/* Before the samples, not after: requests may still name stacks of the last samples. */
-	if (map_count(sampler->parts) == 0)
+	if (sampler->part_count == 0)
 		node_tidy_stacks(sampler->node);
 	if (request) {
 		message_make_request(&round->request, request->name, json_incref(request->body));
