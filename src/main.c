@@ -301,8 +301,8 @@ static int run_shell(struct engine *engine)
 	};
 	struct error error = ERROR_INIT;
 
-	engine->job_printed = pass_printed;
-	engine->passes_input = is_input_the_jobs(&engine->settings);
+	engine->job.printed = pass_printed;
+	engine->job.passes_input = is_input_the_jobs(&engine->settings);
 	if (may_fork(&engine->settings))
 		engine->node_program = program_run;
 	if (!main_is_alone(&engine->settings) && engine_start(engine, &error) < 0)
@@ -339,8 +339,8 @@ static void main_measure(struct engine *engine)
 	struct winsize size;
 
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0)
-		started_terminal_size(size.ws_row, size.ws_col, &engine->job_rows,
-				      &engine->job_columns);
+		started_terminal_size(size.ws_row, size.ws_col, &engine->job.rows,
+				      &engine->job.columns);
 }
 
 static int run_screen(struct engine *engine)

@@ -204,11 +204,11 @@ static void resize(struct app *app, int rows, int columns)
 {
 	struct engine *engine = app->engine;
 
-	if ((rows == engine->job_rows && columns == engine->job_columns) ||
+	if ((rows == engine->job.rows && columns == engine->job.columns) ||
 	    !launching_is_alive(&engine->session))
 		return;
-	engine->job_rows = rows;
-	engine->job_columns = columns;
+	engine->job.rows = rows;
+	engine->job.columns = columns;
 	request_post(engine, "jobResize",
 		     json_pack("{s:i, s:i}", "rows", rows, "columns", columns));
 }

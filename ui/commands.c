@@ -126,7 +126,7 @@ static void follow_motion(struct app *app, uint64_t number)
 
 	if (!step_group_begin(&app->view.motion, app->engine, number))
 		return;
-	if (!app->engine->is_notice_error)
+	if (!app->engine->notice.is_error)
 		free(engine_take_notice(app->engine, &is_error));
 }
 
@@ -148,7 +148,7 @@ static void run(struct app *app, struct arguments *arguments, const struct ranks
 	enum pane pane = app->view.pane;
 	int line_before = app->view.source_line;
 	int pointed;
-	uint64_t number = app->engine->pending_number;
+	uint64_t number = app->engine->pendings.newest;
 	struct buffer out = BUFFER_INIT;
 	struct error error = ERROR_INIT;
 	struct rankset moving = RANKSET_INIT;

@@ -54,9 +54,9 @@ bool step_group_begin(struct step_group *motion, const struct engine *engine, ui
 {
 	const struct rank_answers *newest;
 
-	if (engine->pending_count == 0)
+	if (engine->pendings.count == 0)
 		return false;
-	newest = engine->pendings[engine->pending_count - 1];
+	newest = engine->pendings.items[engine->pendings.count - 1];
 	if (newest->count == 0 || newest->number <= number ||
 	    step_group_form_of(newest->command) == NULL)
 		return false;
@@ -163,8 +163,8 @@ void step_group_key(struct step_group *motion, const struct session *session)
 void step_group_settle(struct step_group *motion, const struct engine *engine)
 {
 	motion->is_answered = motion->command != NULL;
-	for (size_t i = 0; i < engine->pending_count; i++)
-		if (engine->pendings[i]->number == motion->number)
+	for (size_t i = 0; i < engine->pendings.count; i++)
+		if (engine->pendings.items[i]->number == motion->number)
 			motion->is_answered = false;
 }
 

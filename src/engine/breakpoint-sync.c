@@ -49,9 +49,9 @@ static void tell_job(struct engine *engine)
 	const struct breakpoints *list = &engine->session.choice.breakpoints;
 	json_t *arguments;
 
-	if (engine->job_breakpoints == list->revision || !launching_is_alive(&engine->session))
+	if (engine->job.breakpoints == list->revision || !launching_is_alive(&engine->session))
 		return;
-	engine->job_breakpoints = list->revision;
+	engine->job.breakpoints = list->revision;
 	arguments = json_object();
 	json_object_set_new(arguments, "breakpoints", breakpoints_all_to_json(list));
 	request_post(engine, "jobBreakpoints", arguments);

@@ -22,11 +22,11 @@ void debuggers_send_settings(struct engine *engine)
 {
 	const struct settings *settings = &engine->settings;
 
-	if (engine->link_count == 0 || (engine->node_stops_on_signal == settings->stops_on_signal &&
-					engine->node_stays_stopped == settings->stays_stopped))
+	if (engine->link_count == 0 || (engine->sent.stops_on_signal == settings->stops_on_signal &&
+					engine->sent.stays_stopped == settings->stays_stopped))
 		return;
-	engine->node_stops_on_signal = settings->stops_on_signal;
-	engine->node_stays_stopped = settings->stays_stopped;
+	engine->sent.stops_on_signal = settings->stops_on_signal;
+	engine->sent.stays_stopped = settings->stays_stopped;
 	request_post(engine, "set",
 		     json_pack("{s:b, s:b}", "stopOnSignal", settings->stops_on_signal, "stay",
 			       settings->stays_stopped));

@@ -52,8 +52,8 @@ void engine_clear(struct engine *engine)
 	for (size_t i = 0; i < engine->link_count; i++)
 		link_free(engine->links[i]);
 	free(engine->links);
-	if (engine->replay_timer)
-		loop_timer_stop(engine->replay_timer);
+	if (engine->playback.timer)
+		loop_timer_stop(engine->playback.timer);
 	replay_free(engine->replay);
 	engine_record_stop(engine);
 	value_difference_clear(engine);
@@ -65,12 +65,12 @@ void engine_clear(struct engine *engine)
 	rank_answers_free(engine->connecting);
 	request_cancel(engine, engine->discovery);
 	requests_clear(engine);
-	free(engine->notice);
+	free(engine->notice.text);
 	for (size_t i = 0; i < WANTED_MAXIMUM; i++)
-		free(engine->wanted[i].key);
+		free(engine->wanted.ring[i].key);
 	free(engine->gone_why);
 	json_decref(engine->sampled);
-	strmap_free(engine->recorded_sources);
+	strmap_free(engine->recording.sources);
 	evidence_clear(&engine->evidence);
 	session_clear(&engine->session);
 	settings_clear(&engine->settings);
@@ -87,17 +87,17 @@ void engine_say(struct engine *engine, bool is_error, const char *format, ...)
 	va_start(values, format);
 	buffer_vprintf(&text, format, values);
 	va_end(values);
-	free(engine->notice);
-	engine->notice = buffer_take(&text);
-	engine->is_notice_error = is_error;
+	free(engine->notice.text);
+	engine->notice.text = buffer_take(&text);
+	engine->notice.is_error = is_error;
 }
 
 char *engine_take_notice(struct engine *engine, bool *is_error)
 {
-	char *notice = engine->notice;
+	char *notice = engine->notice.text;
 
-	*is_error = engine->is_notice_error;
-	engine->notice = NULL;
+	*is_error = engine->notice.is_error;
+	engine->notice.text = NULL;
 	return notice;
 }
 
@@ -332,12 +332,12 @@ static struct request *ask_for_job(struct engine *engine)
 	json_object_set_new(arguments, "argv", argv);
 	json_object_set_new(arguments, "breakpoints",
 			    breakpoints_all_to_json(&engine->session.choice.breakpoints));
-	engine->job_breakpoints = engine->session.choice.breakpoints.revision;
-	if (engine->job_rows > 0 && engine->job_columns > 0) {
-		json_object_set_new(arguments, "rows", json_integer(engine->job_rows));
-		json_object_set_new(arguments, "columns", json_integer(engine->job_columns));
+	engine->job.breakpoints = engine->session.choice.breakpoints.revision;
+	if (engine->job.rows > 0 && engine->job.columns > 0) {
+		json_object_set_new(arguments, "rows", json_integer(engine->job.rows));
+		json_object_set_new(arguments, "columns", json_integer(engine->job.columns));
 	}
-	if (engine->job_printed)
+	if (engine->job.printed)
 		json_object_set_new(arguments, "waits", json_real(JOB_WAITS_SECONDS));
 	return request_start(engine, "launch", arguments, NULL, NULL);
 }
@@ -413,8 +413,8 @@ static struct link *start_program(struct engine *engine, struct error *error)
 	if (engine->node_program && !engine->loop && !link_needs_exec(path))
 		link = link_fork(path, engine->node_program, error);
 	else
-		link = link_new(path, engine->is_screen, engine->passes_input ? STDIN_FILENO : -1,
-				error);
+		link = link_new(path, engine->is_screen,
+				engine->job.passes_input ? STDIN_FILENO : -1, error);
 	free(path);
 	return link;
 }
@@ -435,7 +435,7 @@ static int start_node(struct engine *engine, struct error *error)
 		return -1;
 	engine->links = xcalloc(1, sizeof(*engine->links));
 	engine->links[0] = link;
-	if (engine->passes_input)
+	if (engine->job.passes_input)
 		leave_input();
 	engine->link_count = 1;
 	timing_mark(&engine->timing, TIMING_SPAWNED);
@@ -466,7 +466,7 @@ static void set_true(void *data)
 
 static bool can_change(const struct engine *engine)
 {
-	return engine->replay_timer || !engine_is_deaf(engine) || requests_are_ended(engine);
+	return engine->playback.timer || !engine_is_deaf(engine) || requests_are_ended(engine);
 }
 
 int engine_wait(struct engine *engine, bool (*done)(const struct engine *engine, void *data),
@@ -578,11 +578,11 @@ static void pass_output(struct engine *engine, const struct message *message)
 {
 	json_t *taken;
 
-	if (!engine->job_printed || message->type != MESSAGE_EVENT ||
+	if (!engine->job.printed || message->type != MESSAGE_EVENT ||
 	    strcmp(message->name, "output") != 0 ||
 	    strcmp(json_get_string(message->body, "category", ""), "job") != 0)
 		return;
-	engine->job_printed(json_get_string(message->body, "output", ""));
+	engine->job.printed(json_get_string(message->body, "output", ""));
 	taken = json_object();
 	json_object_set_new(taken, "bytes",
 			    json_integer(json_get_integer(message->body, "bytes", 0)));

@@ -36,14 +36,59 @@ struct record;
 struct replay;
 struct strmap;
 
-/*
- * A request that an engine_want_…() function sent in the last seconds, so that asking again is
- * free.
- */
+/* The requests that engine_want_…() functions sent in the last seconds: asking again is free. */
 #define WANTED_MAXIMUM 64
-struct wanted {
-	char *key; /* command and arguments, as text */
-	double at; /* session time of sending */
+struct wanted_requests {
+	struct wanted {
+		char *key; /* command and arguments, as text */
+		double at; /* session time of sending */
+	} ring[WANTED_MAXIMUM];
+	size_t count; /* number of entries ever written */
+};
+
+/* How a screen plays the recording; replay.c writes it. */
+struct playback {
+	bool is_played; /* at the pace of the recording */
+	bool is_paused;
+	double offset;		  /* session time minus loop_now() */
+	struct loop_timer *timer; /* NULL: paused, or at the end */
+};
+
+/* The recording that is being written; record.c writes it. */
+struct record_state {
+	struct record *record;	  /* NULL: nothing is recorded */
+	struct loop_timer *timer; /* flushes record periodically */
+	struct strmap *sources;	  /* source paths already requested; NULL: none */
+};
+
+/* A screen's requests that wait for answers; rank-answers.c writes it. */
+struct pending_answers {
+	struct rank_answers **items;
+	size_t count;
+	size_t capacity;
+	uint64_t newest; /* number of the newest item */
+};
+
+/* The job that probetui starts. */
+struct started_job {
+	uint64_t breakpoints; /* revision of the breakpoints last sent for it */
+	int rows;	      /* terminal size; 0: default size */
+	int columns;
+	bool passes_input; /* probetui's standard input becomes the job's */
+	/* Called with the job's output, in a shell; may be NULL. */
+	void (*printed)(const char *text);
+};
+
+/* A message for the person, not yet taken. */
+struct notice {
+	char *text; /* NULL: none */
+	bool is_error;
+};
+
+/* A process whose output or console is followed. */
+struct followed_process {
+	size_t node;
+	pid_t pid; /* 0: none */
 };
 
 struct engine {
@@ -53,61 +98,45 @@ struct engine {
 	struct link **links; /* one per node; index = session node */
 	size_t link_count;
 	struct replay *replay; /* replay of a recording in place of nodes; NULL: live */
-	bool is_played;	       /* the recording plays at its pace */
-	struct loop_timer *replay_timer;
-	bool is_held;			 /* the recording is paused */
-	double replay_offset;		 /* of a playing recording: session time minus loop_now() */
-	struct record *record;		 /* NULL: nothing is recorded */
-	struct loop_timer *record_timer; /* flushes record periodically */
+	struct playback playback;
+	struct record_state recording;
 	struct requests requests;
-	struct rank_answers **pendings; /* a screen's requests that wait for answers */
-	size_t pending_count;
-	size_t pending_capacity;
-	uint64_t pending_number;	 /* number of the newest entry of pendings */
+	struct pending_answers pendings;
 	struct rank_answers *connecting; /* open `connect` requests of a shell; NULL */
 	bool is_unconnected;		 /* a target of --connect could not be connected to */
-	char *notice;			 /* message for the person, not yet taken; NULL: none */
-	bool is_notice_error;
+	struct notice notice;
 	struct rank_query rank_query;	   /* the rank query that waits for answers */
 	struct parameter_compare params;   /* requested by diff-params */
 	struct parameter_compare parts;	   /* requested by `compare` */
 	struct value_difference differing; /* answers of `compare` that are being compared */
 	struct tensor_asking tensor;
 	struct rankset holds; /* ranks held at an exception by agents that we have connected to */
-	/* The node's settings, as the last `set` request sent them. */
-	bool node_stops_on_signal;
-	bool node_stays_stopped;
+	struct {
+		bool stops_on_signal;
+		bool stays_stopped;
+	} sent;			   /* the node's settings, as the last `set` request sent them */
 	uint64_t stops_seen;	   /* events of session.stops already reported */
 	char *gone_why;		   /* why the last lost node was lost; NULL: no node was lost */
 	struct request *discovery; /* the first discover request; NULL: its answer was taken */
-	struct wanted wanted[WANTED_MAXIMUM]; /* ring */
-	size_t wanted_count;		      /* number of entries ever written */
-	double started_at;		      /* loop_now() at session time 0, live */
-	bool skips_names;		      /* samples need no thread names */
-	double sampling_period;		      /* seconds; 0: no periodic sampling */
-	json_t *sampled;		      /* pids named in the last sample request; NULL: all */
-	struct strmap *recorded_sources;      /* source paths already requested; NULL: none */
-	struct evidence evidence;	      /* newest answers of `evidence` and `diagnose` */
+	struct wanted_requests wanted;
+	double started_at;	  /* loop_now() at session time 0, live */
+	bool skips_names;	  /* samples need no thread names */
+	double sampling_period;	  /* seconds; 0: no periodic sampling */
+	json_t *sampled;	  /* pids named in the last sample request; NULL: all */
+	struct evidence evidence; /* newest answers of `evidence` and `diagnose` */
 	struct watch_nan watch_nan;
 	struct users users;
-	size_t printing_node; /* node of the process whose output is followed */
-	pid_t printing_pid;   /* 0: none */
-	size_t console_node;  /* node of the process whose debugger console is followed */
-	pid_t console_pid;    /* 0: none */
+	struct followed_process output;
+	struct followed_process console; /* whose debugger console is followed */
 	struct timing timing;
 	bool lists_jobs; /* the list of jobs is shown (jobs.h): all ranks of all jobs are sampled */
-	uint64_t job_breakpoints; /* revision of the breakpoints last sent for the started job */
-	int job_rows;		  /* terminal size of a job that probetui starts; 0: default size */
-	int job_columns;
-	/* Called with the started job's output, in a shell; may be NULL. */
-	void (*job_printed)(const char *text);
+	struct started_job job;
 	/*
 	 * main() of the node that is linked into this program; NULL: the node is a program of its
 	 * own.
 	 */
 	int (*node_program)(int count, char **words);
-	bool passes_input; /* probetui's standard input becomes the job's */
-	bool is_screen;	   /* set before engine_start(): recordings play, new ranks are followed */
+	bool is_screen; /* set before engine_start(): recordings play, new ranks are followed */
 	void (*changed)(void *data); /* the session changed; may be NULL */
 	void *changed_data;
 };

@@ -42,8 +42,8 @@ struct frame_locals {
 static json_t *frame_locals_make_arguments(struct engine *engine, pid_t pid, pid_t tid, int depth,
 					   int64_t start)
 {
-	if (engine->record)
-		record_want_variables(engine->record);
+	if (engine->recording.record)
+		record_want_variables(engine->recording.record);
 	return json_pack("{s:i, s:i, s:i, s:I}", "pid", (int)pid, "tid", (int)tid, "depth", depth,
 			 "start", (json_int_t)start);
 }

@@ -28,7 +28,7 @@ struct rank_answers *rank_answers_new(struct engine *engine, const char *command
 	pending->engine = engine;
 	pending->group = request_group_new(engine, NULL, rank_answers_on_done, pending);
 	pending->command = xstrdup(command);
-	pending->number = ++engine->pending_number;
+	pending->number = ++engine->pendings.newest;
 	return pending;
 }
 
@@ -275,18 +275,18 @@ static void rank_answers_tell(struct engine *engine, struct rank_answers *pendin
 	failures_clear(&results);
 }
 
-/* Removes pending from engine->pendings; false: a shell waits for it. */
+/* Removes pending from engine->pendings.items; false: a shell waits for it. */
 static bool take_left(struct engine *engine, const struct rank_answers *pending)
 {
 	size_t i = 0;
 
-	while (i < engine->pending_count && engine->pendings[i] != pending)
+	while (i < engine->pendings.count && engine->pendings.items[i] != pending)
 		i++;
-	if (i == engine->pending_count)
+	if (i == engine->pendings.count)
 		return false;
-	engine->pending_count--;
-	memmove(&engine->pendings[i], &engine->pendings[i + 1],
-		(engine->pending_count - i) * sizeof(struct rank_answers *));
+	engine->pendings.count--;
+	memmove(&engine->pendings.items[i], &engine->pendings.items[i + 1],
+		(engine->pendings.count - i) * sizeof(struct rank_answers *));
 	return true;
 }
 
@@ -304,18 +304,18 @@ void rank_answers_leave(struct rank_answers *owned_pending)
 {
 	struct engine *engine = owned_pending->engine;
 
-	ARRAY_GROW(engine->pendings, engine->pending_count, engine->pending_capacity);
-	engine->pendings[engine->pending_count++] = owned_pending;
+	ARRAY_GROW(engine->pendings.items, engine->pendings.count, engine->pendings.capacity);
+	engine->pendings.items[engine->pendings.count++] = owned_pending;
 	if (owned_pending->count == 0)
 		rank_answers_on_done(engine, owned_pending);
 }
 
 void rank_answers_clear(struct engine *engine)
 {
-	for (size_t i = 0; i < engine->pending_count; i++)
-		rank_answers_free(engine->pendings[i]);
-	free(engine->pendings);
-	engine->pendings = NULL;
-	engine->pending_count = 0;
-	engine->pending_capacity = 0;
+	for (size_t i = 0; i < engine->pendings.count; i++)
+		rank_answers_free(engine->pendings.items[i]);
+	free(engine->pendings.items);
+	engine->pendings.items = NULL;
+	engine->pendings.count = 0;
+	engine->pendings.capacity = 0;
 }

@@ -398,10 +398,10 @@ static void record_source_ask(struct engine *engine, struct request_group *group
 	json_t *arguments;
 
 	if (!place_is_user(process, frame) ||
-	    strmap_count(engine->recorded_sources) >= FILES_MAXIMUM ||
-	    strmap_find(engine->recorded_sources, path))
+	    strmap_count(engine->recording.sources) >= FILES_MAXIMUM ||
+	    strmap_find(engine->recording.sources, path))
 		return;
-	strmap_put(engine->recorded_sources, path, engine);
+	strmap_put(engine->recording.sources, path, engine);
 	arguments = json_pack("{s:i}", "pid", (int)process->pid);
 	json_set_text(arguments, "path", path);
 	request_group_add(group, process->rank, "source", arguments, NULL);
@@ -428,8 +428,8 @@ void engine_record_sources(struct engine *engine)
 
 	if (!engine_record_path(engine))
 		return;
-	if (!engine->recorded_sources)
-		engine->recorded_sources = strmap_new(NULL);
+	if (!engine->recording.sources)
+		engine->recording.sources = strmap_new(NULL);
 	group = request_group_new(engine, NULL, NULL, NULL);
 	for (size_t i = 0; i < engine->session.rank_count; i++)
 		record_source_ask_rank(engine, group, engine->session.ranks[i]);
@@ -449,7 +449,7 @@ static void on_flush_due(void *data)
 	struct engine *engine = data;
 	struct error error = ERROR_INIT;
 
-	if (record_flush(engine->record, &error) < 0)
+	if (record_flush(engine->recording.record, &error) < 0)
 		log_write(LOG_ERROR, "%s", error.message);
 }
 
@@ -458,8 +458,9 @@ void engine_record_line(struct engine *engine, const struct message *message, co
 {
 	struct error error = ERROR_INIT;
 
-	if (engine->record && record_line(engine->record, &engine->session, message, line, length,
-					  engine_now(engine), &error) < 0)
+	if (engine->recording.record &&
+	    record_line(engine->recording.record, &engine->session, message, line, length,
+			engine_now(engine), &error) < 0)
 		log_write(LOG_ERROR, "%s", error.message);
 }
 
@@ -490,11 +491,11 @@ static void add_source(size_t node, pid_t pid, const struct source *source, void
 static void recorder_begin(struct engine *engine)
 {
 	if (engine->settings.wants_locals)
-		record_want_variables(engine->record);
+		record_want_variables(engine->recording.record);
 	if (engine->settings.wants_output)
-		record_want_output(engine->record);
+		record_want_output(engine->recording.record);
 	if (engine->session.node_count > 0)
-		record_begin(engine->record, &engine->session, engine_now(engine));
+		record_begin(engine->recording.record, &engine->session, engine_now(engine));
 }
 
 int engine_record(struct engine *engine, const char *path, struct error *error)
@@ -505,18 +506,18 @@ int engine_record(struct engine *engine, const char *path, struct error *error)
 			engine_record_path(engine));
 	if (engine->replay)
 		return error_set(error, "a replay is a recording already");
-	if (engine->record) {
-		if (record_save(engine->record, path, error) < 0)
+	if (engine->recording.record) {
+		if (record_save(engine->recording.record, path, error) < 0)
 			return -1;
 	} else {
-		engine->record = record_new(path, error);
-		if (!engine->record)
+		engine->recording.record = record_new(path, error);
+		if (!engine->recording.record)
 			return -1;
 		recorder_begin(engine);
 	}
 	if (!engine->loop)
 		engine->loop = loop_new();
-	engine->record_timer =
+	engine->recording.timer =
 		loop_timer(engine->loop, FLUSH_SECONDS, FLUSH_SECONDS, on_flush_due, engine);
 	session_each_source(&engine->session, add_source, engine);
 	return 0;
@@ -524,22 +525,22 @@ int engine_record(struct engine *engine, const char *path, struct error *error)
 
 void engine_keep(struct engine *engine, double seconds)
 {
-	if (engine->record)
+	if (engine->recording.record)
 		return;
-	engine->record = record_new_ring(seconds, KEEP_MAXIMUM);
+	engine->recording.record = record_new_ring(seconds, KEEP_MAXIMUM);
 	recorder_begin(engine);
 }
 
 void engine_record_stop(struct engine *engine)
 {
-	if (engine->record_timer)
-		loop_timer_stop(engine->record_timer);
-	engine->record_timer = NULL;
-	record_free(engine->record);
-	engine->record = NULL;
+	if (engine->recording.timer)
+		loop_timer_stop(engine->recording.timer);
+	engine->recording.timer = NULL;
+	record_free(engine->recording.record);
+	engine->recording.record = NULL;
 }
 
 const char *engine_record_path(const struct engine *engine)
 {
-	return engine->record ? record_path(engine->record) : NULL;
+	return engine->recording.record ? record_path(engine->recording.record) : NULL;
 }

@@ -425,22 +425,22 @@ static void on_tick(void *data);
 /* The timer runs only while the replay plays: not while it is paused or at its end. */
 static void set_ticks(struct engine *engine)
 {
-	bool moves = engine->is_played && !engine->is_held &&
+	bool moves = engine->playback.is_played && !engine->playback.is_paused &&
 		     engine->session.now < replay_end_time(engine->replay);
 
-	if (moves && !engine->replay_timer)
-		engine->replay_timer =
+	if (moves && !engine->playback.timer)
+		engine->playback.timer =
 			loop_timer(engine->loop, TICK_SECONDS, TICK_SECONDS, on_tick, engine);
-	if (moves || !engine->replay_timer)
+	if (moves || !engine->playback.timer)
 		return;
-	loop_timer_stop(engine->replay_timer);
-	engine->replay_timer = NULL;
+	loop_timer_stop(engine->playback.timer);
+	engine->playback.timer = NULL;
 }
 
 static void on_tick(void *data)
 {
 	struct engine *engine = data;
-	double now = loop_now() + engine->replay_offset;
+	double now = loop_now() + engine->playback.offset;
 	double end = replay_end_time(engine->replay);
 
 	play_until(engine, now);
@@ -452,8 +452,8 @@ static void on_tick(void *data)
 
 void engine_hold(struct engine *engine, bool is_held)
 {
-	engine->is_held = is_held;
-	engine->replay_offset = engine->session.now - loop_now();
+	engine->playback.is_paused = is_held;
+	engine->playback.offset = engine->session.now - loop_now();
 	set_ticks(engine);
 }
 
@@ -469,7 +469,7 @@ static int replay_run_go_to(struct engine *engine, double time, struct error *er
 	}
 	result = apply_until(engine, time, error);
 	engine->session.now = time;
-	engine->replay_offset = time - loop_now();
+	engine->playback.offset = time - loop_now();
 	engine->session.revision++;
 	set_ticks(engine);
 	return result;
@@ -556,7 +556,7 @@ int engine_play(struct engine *engine, struct error *error)
 	warn_of_cut(engine);
 	warn_of_twice(engine);
 	engine_seek(engine, replay_first_time(engine->replay) + at);
-	engine->is_played = true;
+	engine->playback.is_played = true;
 	set_ticks(engine);
 	return 0;
 }

@@ -19,7 +19,7 @@
 static bool was_asked(const struct engine *engine, const char *key)
 {
 	for (size_t i = 0; i < WANTED_MAXIMUM; i++) {
-		const struct wanted *wanted = &engine->wanted[i];
+		const struct wanted *wanted = &engine->wanted.ring[i];
 
 		if (wanted->key && strcmp(wanted->key, key) == 0 &&
 		    engine_now(engine) - wanted->at < AGAIN_SECONDS)
@@ -32,7 +32,7 @@ static bool was_asked(const struct engine *engine, const char *key)
 static void session_requests_want(struct engine *engine, const char *command,
 				  json_t *owned_arguments, char *owned_key)
 {
-	struct wanted *wanted = &engine->wanted[engine->wanted_count % WANTED_MAXIMUM];
+	struct wanted *wanted = &engine->wanted.ring[engine->wanted.count % WANTED_MAXIMUM];
 
 	if (engine_is_deaf(engine) || was_asked(engine, owned_key)) {
 		json_decref(owned_arguments);
@@ -41,7 +41,7 @@ static void session_requests_want(struct engine *engine, const char *command,
 	}
 	free(wanted->key);
 	*wanted = (struct wanted){ owned_key, engine_now(engine) };
-	engine->wanted_count++;
+	engine->wanted.count++;
 	request_post(engine, command, owned_arguments);
 }
 
@@ -160,15 +160,15 @@ static void send_terminal(struct engine *engine, pid_t pid, bool is_on)
 void engine_follow_console(struct engine *engine, size_t node, pid_t pid)
 {
 	const struct rank *before =
-		session_find_pid(&engine->session, engine->console_node, engine->console_pid);
+		session_find_pid(&engine->session, engine->console.node, engine->console.pid);
 
-	if (engine->console_pid == pid && engine->console_node == node)
+	if (engine->console.pid == pid && engine->console.node == node)
 		return;
 	/* A connection that is lost cannot be followed. */
 	if (before && debugger_is_ours(&before->debugger))
-		send_terminal(engine, engine->console_pid, false);
-	engine->console_node = node;
-	engine->console_pid = pid;
+		send_terminal(engine, engine->console.pid, false);
+	engine->console.node = node;
+	engine->console.pid = pid;
 	if (pid > 0)
 		send_terminal(engine, pid, true);
 }
@@ -186,14 +186,14 @@ void engine_type(struct engine *engine, pid_t pid, const char *text)
 
 void engine_follow_output(struct engine *engine, size_t node, pid_t pid)
 {
-	if (engine->printing_pid == pid && engine->printing_node == node)
+	if (engine->output.pid == pid && engine->output.node == node)
 		return;
 	/* A process that has ended cannot be followed. */
-	if (engine->printing_pid > 0 &&
-	    session_find_pid(&engine->session, engine->printing_node, engine->printing_pid))
-		session_requests_send_output(engine, engine->printing_pid, false);
-	engine->printing_node = node;
-	engine->printing_pid = pid;
+	if (engine->output.pid > 0 &&
+	    session_find_pid(&engine->session, engine->output.node, engine->output.pid))
+		session_requests_send_output(engine, engine->output.pid, false);
+	engine->output.node = node;
+	engine->output.pid = pid;
 	if (pid > 0)
 		session_requests_send_output(engine, pid, true);
 }

@@ -622,7 +622,7 @@ static void the_kernels_log_is_asked_for_last(void **state)
 static bool is_anything_said(const struct engine *engine, void *data)
 {
 	(void)data;
-	return engine->notice != NULL;
+	return engine->notice.text != NULL;
 }
 
 static void check_said(struct engine *engine, const char *sentence)
