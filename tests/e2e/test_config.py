@@ -33,7 +33,7 @@ class TestConfig(unittest.TestCase):
             ("\nbind M megred", "line 2: unknown command 'megred'"),
             ("bind PageUp up", "line 1: 'PageUp' is no key"),
             ("bind M up\nbind M down", "line 2: 'bind M' is 'down' here"),
-            ("\n\ntheme nosuch", "line 3: there is no theme 'nosuch'"),
+            ("\n\ntheme nosuch", "line 3: unknown theme 'nosuch'"),
         )
         for config, says in cases:
             with self.subTest(config):
@@ -66,7 +66,7 @@ class TestConfig(unittest.TestCase):
     def test_a_theme_that_is_not_there_is_not_set(self):
         result = self.run_with("", "set", "theme", "nosuch")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
-        self.assertIn("there is no theme 'nosuch'", result.stderr)
+        self.assertIn("unknown theme 'nosuch'", result.stderr)
 
     def test_nothing_is_taken_from_the_working_directory(self):
         os.makedirs(os.path.join(self.folder, "here", "probetui"))

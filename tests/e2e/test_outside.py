@@ -230,9 +230,9 @@ class TestKeys(OutsideCase):
 
     def test_what_runs_is_wanted_back(self):
         self.press(b"", b"Locals \xc2\xb7 ")
-        self.says(b"\x03", b"Pause ranks 0-1, which run? (y, n)")
+        self.says(b"\x03", b"Pause ranks 0-1 (running)? [y/N]")
         self.terminal.press(b"n")
-        self.press(b":break add if b == 7\r", b"hardware slots on rank 0")
+        self.press(b":break add if b == 7\r", b"hw breakpoints on rank 0")
         self.says(b"\x03", b"within")
         self.says(b"c", b" of 2 stopped; ")
         self.says(b"\x03", b"within")

@@ -97,7 +97,7 @@ static void its_end_is_in_the_title(void **state)
 	tell(stage, LAUNCHED_RUNNING, -1);
 	stage_keys(stage, "!");
 	stage_check_shows(stage, "torchrun runs (pid 4180)");
-	stage_check_shows(stage, "Nothing was printed yet.");
+	stage_check_shows(stage, "no output yet");
 	tell(stage, LAUNCHED_ENDED, 3);
 	stage_check_shows(stage, "torchrun has ended with exit code 3");
 	/* Nobody is typed to any more. */
@@ -112,7 +112,7 @@ static void waiting_for_ranks(void **state)
 	tell(stage, LAUNCHED_RUNNING, -1);
 	check(stage, "started-80x24", 24, 80);
 	tell(stage, LAUNCHED_ENDED, 0);
-	stage_check_shows(stage, "No rank of it was seen.");
+	stage_check_shows(stage, "No rank of the job was found");
 }
 
 static void leaving_asks(void **state)
@@ -121,7 +121,7 @@ static void leaving_asks(void **state)
 
 	tell(stage, LAUNCHED_RUNNING, -1);
 	stage_keys(stage, "q");
-	stage_check_shows(stage, "d: the job keeps running");
+	stage_check_shows(stage, "[d]etach (job keeps running");
 	stage_keys(stage, "x n");
 	stage_check_hides(stage, "keeps running");
 	assert_false(stage->app.is_done);

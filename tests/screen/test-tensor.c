@@ -364,7 +364,7 @@ static void what_was_found_is_shown(void **state)
 	stage_check_shows(stage, "[3, 8] nan");
 	known->has_found = true;
 	known->found = -1;
-	stage_check_shows(stage, "there is no such element in it.");
+	stage_check_shows(stage, "no such element in the tensor");
 	known->tensor.statistics.nan_count = 0;
 	known->tensor.statistics.infinity_count = 0;
 	known->has_found = true;
@@ -406,11 +406,11 @@ static void what_is_not_whole_says_so(void **state)
 	known->tensor.share = 0.0312;
 	stage_check_shows(stage, "of 3.1 % of the elements");
 	known->tensor.is_torn = true;
-	stage_check_shows(stage, "~ written while it was read");
+	stage_check_shows(stage, "~ changed while read");
 	stage->engine.session.now += 30;
 	stage_check_shows(stage, "read 30 s ago");
 	tensorview_fail(known, "it has ended");
-	stage_check_shows(stage, "not read again: it has ended");
+	stage_check_shows(stage, "refresh failed: it has ended");
 	stage_check_shows(stage, "-0.4100");
 }
 
@@ -421,7 +421,7 @@ static void what_cannot_be_read_says_why(void **state)
 
 	tensorview_look(known, "loss");
 	view_open(&stage->app.view, VIEW_TENSOR);
-	stage_check_shows(stage, "Reading the tensor.");
+	stage_check_shows(stage, "reading the tensor");
 	tensorview_fail(known, "the name loss is not known here");
 	stage_check_shows(stage, "The name loss is not known here.");
 	show_numbers(stage);

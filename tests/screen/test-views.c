@@ -215,7 +215,7 @@ static void what_a_recording_lacks_is_not_recorded(void **state)
 	stage_check_shows(stage, "replay 0:34, end");
 	stage_keys(stage, "0 Enter");
 	stage->engine.session.choice.selection.depth = 0;
-	stage_check_shows(stage, "Not recorded.");
+	stage_check_shows(stage, "not recorded");
 	stage_keys(stage, "R");
 	stage_check_shows(stage, "refresh: this is a recording");
 }
@@ -228,11 +228,11 @@ static void a_node_that_is_gone_is_named(void **state)
 	session_judge(&stage->engine.session);
 	stage->engine.session.choice.selection.rank = 0;
 	stage->engine.session.choice.selection.depth = 0;
-	stage_check_shows(stage, "node gone");
+	stage_check_shows(stage, "node lost");
 	stage_check_shows(stage, "Not read: probetui-node is");
 	stage_check_shows(
 		stage,
-		"probetui-node is gone, the job runs on: q leaves, then start probetui again.");
+		"no connection to probetui-node; the job keeps running: quit (q) and restart");
 	stage_keys(stage, "R");
 	stage_check_shows(stage, "nothing can be read: probetui-node is gone;");
 }
@@ -388,7 +388,7 @@ static void the_chooser_says_why(void **state)
 	stage_open(&stage, "jobs.jsonl");
 	stage_resize(&stage, 24, 80);
 	stage.engine.session.choice.wanted_job = xstrdup("31313");
-	stage_check_shows(&stage, "No job here has the port or launcher 31313. 2 jobs");
+	stage_check_shows(&stage, "No job has port or launcher pid 31313; 2 jobs");
 	stage_check_shows(&stage, "train.py ");
 	stage_close(&stage);
 }
@@ -433,7 +433,7 @@ static void the_list_is_opened_at_any_time(void **state)
 	struct stage *stage = *state;
 
 	stage_keys(stage, "M J");
-	stage_check_shows(stage, "1 job runs here. Enter opens one.");
+	stage_check_shows(stage, "1 job found (Enter opens one)");
 	stage_check_shows(stage, "\u2717 7 of 8 ranks wait");
 	assert_true(stage->engine.lists_jobs);
 	stage_keys(stage, "q");
@@ -452,7 +452,7 @@ static void a_lost_node_finds_nothing(void **state)
 	stage_open(&stage, "nothing.jsonl");
 	session_lose_node(&stage.engine.session, 0, "gone");
 	stage_check_shows(&stage, "Not read: probetui-node is gone.");
-	stage_check_shows(&stage, "node gone\n");
+	stage_check_shows(&stage, "node lost\n");
 	stage_close(&stage);
 }
 
@@ -542,7 +542,7 @@ static void a_shell_command_says_where_it_works(void **state)
 	log_set_quiet(1);
 	for (size_t i = 0; i < ARRAY_LENGTH(lines); i++) {
 		commands_run(&stage->app, lines[i]);
-		stage_check_shows(stage, " works in a shell: probetui ");
+		stage_check_shows(stage, " works only in a shell: probetui ");
 	}
 	log_set_quiet(0);
 }
@@ -625,7 +625,7 @@ static void settings_are_shown_and_set(void **state)
 	commands_run(&stage->app, "set ascii on");
 	assert_true(stage->app.view.is_ascii);
 	commands_run(&stage->app, "set theme nosuch");
-	stage_check_shows(stage, "there is no theme 'nosuch'");
+	stage_check_shows(stage, "unknown theme 'nosuch'");
 	assert_null(stage->engine.settings.theme);
 	commands_run(&stage->app, "set mouse perhaps");
 	stage_check_shows(stage, "mouse: 'perhaps' is neither on nor off");
@@ -641,11 +641,11 @@ static void frames_are_counted(void **state)
 	commands_run(&stage->app, "up 99");
 	assert_null(stage->app.view.message.text);
 	commands_run(&stage->app, "up 2");
-	stage_check_shows(stage, "this is the outermost frame");
+	stage_check_shows(stage, "the outermost frame is already selected");
 	commands_run(&stage->app, "down 99");
 	assert_int_equal(session_selected_depth(&stage->engine.session), 0);
 	commands_run(&stage->app, "down");
-	stage_check_shows(stage, "this is the innermost frame");
+	stage_check_shows(stage, "the innermost frame is already selected");
 	commands_run(&stage->app, "up none");
 	stage_check_shows(stage, "'none'");
 }
