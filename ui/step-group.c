@@ -276,8 +276,8 @@ static void step_group_append_where(struct buffer *out, const struct step_group 
 	    !are_of_agents(&tally->running, session))
 		return;
 	buffer_append_string(out, rankset_count(&tally->running) == 1
-					  ? ", stops at the next line of Python code"
-					  : ", stop at the next line of Python code");
+					  ? ", stops at the next Python line"
+					  : ", stop at the next Python line");
 }
 
 static void append_one(struct buffer *out, const struct step_group *motion,

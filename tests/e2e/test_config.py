@@ -31,7 +31,7 @@ class TestConfig(unittest.TestCase):
         cases = (
             ("set period 0", "line 1: period: '0' is not a number of seconds"),
             ("\nbind M megred", "line 2: unknown command 'megred'"),
-            ("bind PageUp up", "line 1: 'PageUp' is no key"),
+            ("bind PageUp up", "line 1: 'PageUp' is not a key"),
             ("bind M up\nbind M down", "line 2: 'bind M' is 'down' here"),
             ("\n\ntheme nosuch", "line 3: unknown theme 'nosuch'"),
         )

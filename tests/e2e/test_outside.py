@@ -223,7 +223,7 @@ class TestKeys(OutsideCase):
         self.press(b"", b"Locals \xc2\xb7 ")
         self.says(b":break train.py:4\r", b"ranks 0-1: Line 4 of train.py has "
                                           b"no code")
-        self.press(b"B", b"There is no breakpoint.")
+        self.press(b"B", b"no breakpoints: set one")
         self.terminal.press(b"qq")
         self.assertEqual(self.terminal.wait_end(), 0)
         self.check_ends()

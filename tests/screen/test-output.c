@@ -277,7 +277,7 @@ static void where_it_goes_is_said(void **state)
 	stage_check_shows(stage, "is a pipe to torchrun (pid 812).");
 	stage->engine.session.is_replay = true;
 	stage_keys(stage, "]");
-	stage_check_shows(stage, "not in this recording");
+	stage_check_shows(stage, "output not recorded");
 }
 
 /* Without files there is nothing to show, and no room is taken. */

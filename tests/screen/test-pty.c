@@ -106,7 +106,7 @@ static const struct work works[] = {
 	{ "here break", "", NULL, "this is a recording" },
 	{ "breakpoints", "", NULL, "┌Breakpoints" },
 	{ "remove", "B", "┌Breakpoints", "no breakpoint is set" },
-	{ "assign", "", NULL, "the cursor of the locals" },
+	{ "assign", "", NULL, "under the cursor of the locals" },
 	{ "repl", "", NULL, "┌Eval · ranks 0-7" },
 	{ "merged", "", NULL, "┌Merged stacks" },
 	{ "diff", "", NULL, "┌Diff · rank 3" },
@@ -227,8 +227,8 @@ struct terminal_type {
 static void a_terminal_that_will_not_do_is_named(void **state)
 {
 	static const struct terminal_type types[] = {
-		{ "TERM=dumb", "cannot place its" },
-		{ "TERM=nosuch", "is not known here" },
+		{ "TERM=dumb", "cannot move the" },
+		{ "TERM=nosuch", "unknown terminal type" },
 		{ "TERM=", "TERM is not set" },
 	};
 	char *recording = xasprintf("%s/tests/recordings/hung8.jsonl", stage_folder());

@@ -87,7 +87,7 @@ static void its_terminal_is_shown(void **state)
 static void without_a_job_there_is_none(void **state)
 {
 	stage_keys(*state, "!");
-	stage_check_shows(*state, "No job was started by probetui");
+	stage_check_shows(*state, "no job started by probetui");
 }
 
 static void its_end_is_in_the_title(void **state)
@@ -146,7 +146,7 @@ static void its_end_is_waited_for(void **state)
 	tell(stage, LAUNCHED_RUNNING, -1);
 	stage_keys(stage, "q e");
 	assert_false(stage->app.is_done);
-	stage_check_shows(stage, "SIGTERM was sent to the job");
+	stage_check_shows(stage, "SIGTERM sent to the job");
 }
 
 static void one_that_has_ended_is_not_asked_about(void **state)

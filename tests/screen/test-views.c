@@ -164,7 +164,7 @@ static void a_branch_is_focused(void **state)
 	expect_focus(stage, "Space", "0-7 all");
 	expect_focus(stage, "End Space", "3");
 	expect_focus(stage, "? Space", "3");
-	stage_check_shows(stage, "no rank is under the cursor here");
+	stage_check_shows(stage, "no rank under the cursor");
 }
 
 static void each_pane_is_searched(void **state)
@@ -229,12 +229,12 @@ static void a_node_that_is_gone_is_named(void **state)
 	stage->engine.session.choice.selection.rank = 0;
 	stage->engine.session.choice.selection.depth = 0;
 	stage_check_shows(stage, "node lost");
-	stage_check_shows(stage, "Not read: probetui-node is");
+	stage_check_shows(stage, "not read: no connection to");
 	stage_check_shows(
 		stage,
 		"no connection to probetui-node; the job keeps running: quit (q) and restart");
 	stage_keys(stage, "R");
-	stage_check_shows(stage, "nothing can be read: probetui-node is gone;");
+	stage_check_shows(stage, "cannot sample: no connection to probetui-node;");
 }
 
 static void an_old_row_says_its_age(void **state)
@@ -327,7 +327,7 @@ static void the_grid_is_seen_at_home(void **state)
 	struct stage *stage = *state;
 
 	stage_keys(stage, "D G");
-	stage_check_shows(stage, "how ranks are shown is seen at home");
+	stage_check_shows(stage, "grid works only in the home view");
 }
 
 static void few_rows_have_no_frame(void **state)
@@ -377,7 +377,7 @@ static void two_ranks_are_compared(void **state)
 	stage_check_shows(stage, "Diff · rank 2");
 	stage_check_shows(stage, "┬rank 5 ");
 	commands_run(&stage->app, "diff 2 99");
-	stage_check_shows(stage, "there is no rank 99.");
+	stage_check_shows(stage, "rank 99 not found");
 }
 
 static void the_chooser_says_why(void **state)
@@ -451,7 +451,7 @@ static void a_lost_node_finds_nothing(void **state)
 	(void)state;
 	stage_open(&stage, "nothing.jsonl");
 	session_lose_node(&stage.engine.session, 0, "gone");
-	stage_check_shows(&stage, "Not read: probetui-node is gone.");
+	stage_check_shows(&stage, "not read: no connection to probetui-node");
 	stage_check_shows(&stage, "node lost\n");
 	stage_close(&stage);
 }
@@ -466,7 +466,7 @@ static void other_users_are_counted(void **state)
 	apply(&stage, "{\"seq\":1,\"type\":\"response\",\"request_seq\":2,\"command\":\"discover\","
 		      "\"success\":true,\"body\":{\"looked_at\":2,\"uid\":1000,\"others\":1234,"
 		      "\"bystanders\":[]}}");
-	stage_check_shows(&stage, "1,234 Python processes belong to other users;");
+	stage_check_shows(&stage, "1,234 Python processes belong to other users: run sudo probetui");
 	stage_close(&stage);
 }
 
