@@ -250,8 +250,8 @@ static int refresh_run(struct command_context *context, const struct arguments *
 
 	(void)arguments;
 	if (engine_is_deaf(engine))
-		return error_set(error, "cannot sample: no connection to probetui-node; quit (q) "
-					"and start probetui again");
+		return error_set(error, "cannot sample: connection to probetui-node lost; quit "
+					"(q) and start probetui again");
 	engine_sample_once(engine);
 	tensor_again(engine);
 	return 0;

@@ -664,7 +664,7 @@ class TestScreen(Folder):
         terminal.start(["--", sys.executable, "-u", self.file("waits.py"),
                         self.file("go"), self.file("done")], TERM="dumb",
                        XDG_STATE_HOME=self.state)
-        terminal.wait_for(b"cannot place its cursor")
+        terminal.wait_for(b"cannot move the cursor")
         self.assertEqual(terminal.wait_end(), 2)
         self.assertEqual(self.mentioned(), [])
         self.assertFalse(os.path.exists(self.state))

@@ -229,12 +229,12 @@ static void a_node_that_is_gone_is_named(void **state)
 	stage->engine.session.choice.selection.rank = 0;
 	stage->engine.session.choice.selection.depth = 0;
 	stage_check_shows(stage, "node lost");
-	stage_check_shows(stage, "not read: no connection to");
+	stage_check_shows(stage, "not read: connection to");
 	stage_check_shows(
 		stage,
-		"no connection to probetui-node; the job keeps running: quit (q) and restart");
+		"connection to probetui-node lost; the job keeps running: quit (q) and restart");
 	stage_keys(stage, "R");
-	stage_check_shows(stage, "cannot sample: no connection to probetui-node;");
+	stage_check_shows(stage, "cannot sample: connection to probetui-node lost;");
 }
 
 static void an_old_row_says_its_age(void **state)
@@ -451,7 +451,7 @@ static void a_lost_node_finds_nothing(void **state)
 	(void)state;
 	stage_open(&stage, "nothing.jsonl");
 	session_lose_node(&stage.engine.session, 0, "gone");
-	stage_check_shows(&stage, "not read: no connection to probetui-node");
+	stage_check_shows(&stage, "not read: connection to probetui-node lost");
 	stage_check_shows(&stage, "node lost\n");
 	stage_close(&stage);
 }
@@ -641,11 +641,11 @@ static void frames_are_counted(void **state)
 	commands_run(&stage->app, "up 99");
 	assert_null(stage->app.view.message.text);
 	commands_run(&stage->app, "up 2");
-	stage_check_shows(stage, "the outermost frame is already selected");
+	stage_check_shows(stage, "the selected frame is the outermost frame");
 	commands_run(&stage->app, "down 99");
 	assert_int_equal(session_selected_depth(&stage->engine.session), 0);
 	commands_run(&stage->app, "down");
-	stage_check_shows(stage, "the innermost frame is already selected");
+	stage_check_shows(stage, "the selected frame is the innermost frame");
 	commands_run(&stage->app, "up none");
 	stage_check_shows(stage, "'none'");
 }

@@ -13,7 +13,7 @@
 #include "ui/stopped-text.h"
 
 const char rank_gone_sentence[] =
-	"not read: no connection to probetui-node; quit (q) and start probetui again";
+	"not read: connection to probetui-node lost; quit (q) and start probetui again";
 
 #define USUAL_PERIOD 1.0    /* assumed sample period of a recording, in seconds */
 #define MARK_STOPPED 0x25a0 /* ■ */
