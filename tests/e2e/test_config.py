@@ -87,7 +87,7 @@ class TestConfig(unittest.TestCase):
             file.write("text\ndim pink\n")
         result = self.run_with("theme mine\n", "--replay", HUNG, "verdict")
         self.assertEqual(result.returncode, 2)
-        self.assertIn(theme + ", line 2: 'pink' is neither", result.stderr)
+        self.assertIn(theme + ", line 2: 'pink': not a colour", result.stderr)
 
 
 if __name__ == "__main__":
