@@ -42,7 +42,7 @@ static int zoom_run(struct command_context *context, const struct arguments *arg
 const struct command command_zoom = {
 	.name = "zoom",
 	.synopsis = "",
-	.help = "zoom the pane, and back",
+	.help = "zoom the pane, or restore it",
 	.flags = COMMAND_SCREEN,
 	.run = zoom_run,
 };

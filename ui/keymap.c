@@ -162,7 +162,7 @@ static const struct key_help helps[] = {
 	{ { "prompt filter" }, NULL, "Filter: show only ranks with a text in their row" },
 	{ { "expand" }, NULL, "Expand or collapse" },
 	{ { "open" }, NULL, "Open the item under the cursor" },
-	{ { "zoom" }, NULL, "Zoom the pane, and back" },
+	{ { "zoom" }, NULL, "Zoom the pane, or restore it" },
 	{ { "pane next", "pane previous" }, NULL, "Next, previous pane" },
 	{ { "cursor up", "cursor down" }, NULL, "Move in the pane" },
 	{ { "cursor left", "cursor right" }, NULL, "Move; in the stack: previous, next thread" },
@@ -170,7 +170,7 @@ static const struct key_help helps[] = {
 	{ { "cursor first", "cursor last" }, NULL, "First, last line" },
 	{ { "prompt search" }, NULL, "Search in the pane; lower case ignores case" },
 	{ { "find previous", "find next" }, NULL, "Previous, next match; in the diff: difference" },
-	{ { "toggle" }, NULL, "Add a rank, branch or group to the focus, or remove" },
+	{ { "toggle" }, NULL, "Add rank, branch or group to the focus, or remove it" },
 	{ { "focus all", "focus !focus" }, NULL, "Focus all ranks; invert the focus" },
 	{ { "prompt focus" }, NULL, "Focus a set: 0-7,16 !3 outlier state=waiting @name" },
 	{ { "jobs" }, NULL, "Jobs on this host and their status" },
@@ -211,8 +211,8 @@ static const struct key_help helps[] = {
 	{ { "help" }, NULL, "Help" },
 	{ { "redraw" }, NULL, "Redraw the screen" },
 	{ { "suspend" }, NULL, "Suspend to the shell; fg returns" },
-	{ { "back" }, NULL, "Back; never quits" },
-	{ { "interrupt" }, NULL, "Back; in the home view: pause the focused ranks" },
+	{ { "back" }, NULL, "Go back; never quits probetui" },
+	{ { "interrupt" }, NULL, "Go back; in the home view: pause the focused ranks" },
 	{ { "quit" }, NULL, "Close the view; in the home view: quit" },
 };
 

@@ -377,7 +377,7 @@ int breakpoint_list_rows(const struct session *session)
 	return (int)breakpoint_summary_count(session) + (slots_of(session) != NULL);
 }
 
-/* Writes "hardware slots on rank 3: 2 of 4 free" in the last row. */
+/* Writes "hw breakpoints on rank 3: 2 of 4 free" in the last row. */
 static struct window put_slots(struct window window, const struct session *session,
 			       size_t row_count)
 {

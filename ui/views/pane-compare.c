@@ -429,7 +429,7 @@ static int pane_compare_toggle(struct app *app, struct error *error)
 
 static const struct hint hints[] = {
 	{ { "open", NULL }, "whole text" }, { { "toggle", NULL }, "focus these" },
-	{ { "visit", NULL }, "rank" },	    { { "compare", NULL }, "again" },
+	{ { "visit", NULL }, "rank" },	    { { "compare", NULL }, "rerun" },
 	{ { "back", NULL }, "back" },	    { .label = NULL },
 };
 
@@ -439,7 +439,7 @@ static const struct hint tensor_hints[] = {
 	{ { "toggle", NULL }, "focus these" },
 	{ { "prompt tolerance", NULL }, "tolerance" },
 	{ { "follow", NULL }, "watch" },
-	{ { "compare", NULL }, "again" },
+	{ { "compare", NULL }, "rerun" },
 	{ { "visit", NULL }, "rank" },
 	{ { "back", NULL }, "back" },
 	{ .label = NULL },

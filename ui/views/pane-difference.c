@@ -237,7 +237,7 @@ static void pane_difference_draw(const struct scene *scene)
 }
 
 static const struct hint hints[] = {
-	{ { "difference", NULL }, "again" },
+	{ { "difference", NULL }, "rerun" },
 	{ { "prompt tolerance", NULL }, "tolerance" },
 	{ { "follow", NULL }, "watch" },
 	{ .label = NULL },

@@ -31,14 +31,14 @@ static struct window around(struct window window, const struct box *box)
 			   box->column_count + 2);
 }
 
-/* Appends "Ranks · 64 a row · by host · by rank"; a table's head has the sort order itself. */
+/* Appends "Ranks · 64 a row · grouped by host · by rank"; a table's head has the sort order itself. */
 static void title_grid(const struct session *session, const struct view *view,
 		       const struct layout *layout, const struct ranklist *list,
 		       struct buffer *left)
 {
 	static const char *const groupings[GROUPING_COUNT] = {
-		[GROUPING_CLASS] = " \u00b7 in classes",
-		[GROUPING_HOST] = " \u00b7 on hosts",
+		[GROUPING_CLASS] = " \u00b7 grouped by class",
+		[GROUPING_HOST] = " \u00b7 grouped by host",
 	};
 	const struct rank_order *order = &view->order;
 	bool is_cells = layout->grid == GRID_CELLS;

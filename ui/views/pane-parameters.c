@@ -434,7 +434,7 @@ static int pane_parameters_toggle(struct app *app, struct error *error)
 
 static const struct hint hints[] = {
 	{ { "open", NULL }, "compare" },      { { "toggle", NULL }, "focus these" },
-	{ { "diff-params", NULL }, "again" }, { { "prompt search", NULL }, "find" },
+	{ { "diff-params", NULL }, "rerun" }, { { "prompt search", NULL }, "find" },
 	{ { "back", NULL }, "back" },	      { .label = NULL },
 };
 

@@ -108,7 +108,7 @@ static void pane_tensor_header_put_count(struct flow *flow, const char *name, in
 	buffer_clear(&text);
 }
 
-/* Appends "of 3 % of the elements". */
+/* Appends "from 3 % of the elements". */
 static void put_share(struct flow *flow, double share)
 {
 	struct buffer text = BUFFER_INIT;

@@ -386,7 +386,7 @@ static double *pane_tensor_heat_values_of(const struct tensor_heat *heat)
 	return values;
 }
 
-/* Appends "mean of each 52×37, 9 in 158 rows read". */
+/* Appends "mean of each 52×37, 9 of 158 rows read". */
 static void append_parts(struct buffer *out, const struct tensor_heat *heat)
 {
 	if (heat->bin_rows * heat->bin_columns > 1) {
