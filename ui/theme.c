@@ -320,7 +320,7 @@ static bool load_from(const char *folder, bool is_own, const char *name, struct 
 	else if (errno == ENOENT || errno == ENOTDIR)
 		is_there = false;
 	else
-		error_set(error, "%s.", problem.message);
+		error_set(error, "%s", problem.message);
 	buffer_clear(&text);
 	free(path);
 	return is_there;
