@@ -372,7 +372,7 @@ static void app_on_child(int number, void *data)
 int app_edit(struct app *app, const char *path, int line, struct error *error)
 {
 	if (app->screen == NULL)
-		return error_set(error, "there is no terminal to edit on.");
+		return error_set(error, "no terminal for the editor");
 	app->away.ended = loop_signal(app->engine->loop, SIGCHLD, app_on_child, app);
 	stop_listening(app);
 	screen_leave(app->screen);
@@ -414,7 +414,7 @@ static void app_on_end(int number, void *data)
 	/* C-c was typed for the editor. */
 	if (number == SIGINT && app->away.pid > 0)
 		return;
-	log_write(LOG_WARNING, "signal %d: leaving", number);
+	log_write(LOG_WARNING, "signal %d: exiting", number);
 	app->is_done = true;
 }
 

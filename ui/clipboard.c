@@ -12,7 +12,7 @@ int clipboard_append(struct buffer *out, const char *text, bool is_tmux, struct 
 
 	if (length > CLIPBOARD_MAXIMUM)
 		return error_set(error,
-				 "this is too long for a clipboard: %zu KB, and terminals take %d.",
+				 "the text is too long for the clipboard: %zu KB (at most %d KB)",
 				 length / 1024, CLIPBOARD_MAXIMUM / 1024);
 	buffer_append_string(out, "\033]52;c;");
 	base64_encode(out, text, length);

@@ -38,10 +38,10 @@ static int commands_compare_ask_again(struct command_context *context, struct er
 	int result = -1;
 
 	if (question == NULL)
-		error_set(error, "compare needs an expression of the program: compare loss.item()");
+		error_set(error, "compare needs an expression (try compare loss.item())");
 	else if (answers->kind == ANSWERS_BROADCAST)
-		error_set(error, "a line is not given to debuggers again by itself: broadcast LINE "
-				 "does that.");
+		error_set(error, "the last broadcast is not repeated automatically: send the line "
+				 "again with broadcast LINE");
 	else
 		result = rank_query_begin(context, "compare", question, answers->kind, error);
 	free(question);
@@ -75,7 +75,7 @@ static const struct answer_class *class_under(const struct app *app, const struc
 	if (cursor >= 0)
 		class = answer_rows_class(rows, (size_t)cursor);
 	if (class == NULL)
-		error_set(error, "no answer has come yet.");
+		error_set(error, "no rank has answered yet");
 	return class;
 }
 
@@ -136,7 +136,7 @@ static int visit_run(struct command_context *context, const struct arguments *ar
 	int cursor;
 
 	if (app->view.kind != VIEW_COMPARE)
-		return error_set(error, "visit goes to a rank of the comparison; open it first.");
+		return error_set(error, "visit works only in a comparison (open one with =)");
 	answer_rows_make(&rows, session);
 	cursor = answer_rows_cursor(&rows, &app->view);
 	if (cursor >= 0) {
@@ -147,13 +147,13 @@ static int visit_run(struct command_context *context, const struct arguments *ar
 			view_open(&app->view, VIEW_HOME);
 	}
 	answer_rows_clear(&rows);
-	return cursor < 0 ? error_set(error, "no rank was asked.") : 0;
+	return cursor < 0 ? error_set(error, "the comparison has no ranks") : 0;
 }
 
 const struct command command_visit = {
 	.name = "visit",
 	.synopsis = "[tensor]",
-	.help = "select the first rank of the comparison's row, or its tensor",
+	.help = "select the first rank of the comparison's row, or show its tensor",
 	.takes = "nothing, or tensor",
 	.flags = COMMAND_SCREEN,
 	.run = visit_run,
@@ -210,7 +210,7 @@ int open_parameter(struct command_context *context, struct error *error)
 	char *name;
 
 	if (cursor < 0)
-		return error_set(error, "no parameter is known to differ.");
+		return error_set(error, "no differing parameter found");
 	name = parameter_compare_name(app->engine, parameters_row(session, (size_t)cursor));
 	for (size_t i = 0; i < diff->rank_count; i++)
 		rankset_add(&ranks, diff->ranks[i].rank);
@@ -262,8 +262,8 @@ int open_difference(struct app *app, const struct answer_classes *classes,
 	const struct answer_class *other = answer_classes_reference(classes);
 
 	if (class == other)
-		return error_set(error, "the others are held against these; Enter on another row "
-					"shows how it differs.");
+		return error_set(error, "the selected row is the reference: press Enter on another "
+					"row to see its difference");
 	known = difference_of(answers, class, other);
 	if (known == NULL || known->state == DIFFERENCE_FAILED)
 		return commands_difference_begin(app, rankset_first(&class->ranks),
@@ -281,7 +281,7 @@ static int difference_run(struct command_context *context, const struct argument
 	if (app->view.kind == VIEW_COMPARE)
 		return open_answer(context, error);
 	if (app->view.kind != VIEW_DIFFERENCE)
-		return error_set(error, "difference belongs to the comparison; = opens one.");
+		return error_set(error, "difference works only in a comparison (open one with =)");
 	return commands_difference_begin(app, app->view.difference.rank,
 					 app->view.difference.against, error);
 }
@@ -289,7 +289,7 @@ static int difference_run(struct command_context *context, const struct argument
 const struct command command_difference = {
 	.name = "difference",
 	.synopsis = "",
-	.help = "show how the row's tensor differs, element by element; alone: refresh",
+	.help = "show the difference of the row's tensor element by element, or refresh it",
 	.flags = COMMAND_SCREEN,
 	.run = difference_run,
 };
@@ -333,7 +333,7 @@ static int follow_run(struct command_context *context, const struct arguments *a
 	if (answers->question == NULL || answers->kind != ANSWERS_COMPARE)
 		return error_set(
 			error,
-			"nothing is compared that could be watched; = compares an expression.");
+			"no comparison to follow (compare an expression with =)");
 	answer_classes_make(&classes, answers);
 	line = xasprintf(comparetable_is_wanted(&classes) ? "watch-nan %s" : "display %s",
 			 answers->question);
@@ -346,7 +346,7 @@ static int follow_run(struct command_context *context, const struct arguments *a
 const struct command command_follow = {
 	.name = "follow",
 	.synopsis = "",
-	.help = "refresh the comparison at each stop; watch a tensor for NaN",
+	.help = "refresh the comparison at each stop, or watch its tensor for NaN",
 	.flags = COMMAND_SCREEN,
 	.run = follow_run,
 };

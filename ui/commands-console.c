@@ -37,7 +37,7 @@ static int console_run(struct command_context *context, const struct arguments *
 const struct command command_console = {
 	.name = "console",
 	.synopsis = "",
-	.help = "open the console of the debugger; ^] leaves it",
+	.help = "open the debugger's console (^] closes it)",
 	.flags = COMMAND_SCREEN,
 	.run = console_run,
 };
@@ -70,7 +70,7 @@ static bool refuses(struct app *app, const char *key)
 
 	if (line == NULL || is_harmless(line))
 		return false;
-	view_say(&app->view, false, "no debugger is connected here; Esc leaves the console.");
+	view_say(&app->view, false, "no debugger is connected to the rank (Esc closes the console)");
 	return true;
 }
 
@@ -93,7 +93,7 @@ bool console_takes(struct app *app, const char *key)
 		commands_run(app, "redraw");
 	else if (!console_key(&app->view.console, key, &text))
 		view_say(&app->view, false,
-			 "^] leaves the console; other keys go to the debugger.");
+			 "^] closes the console; other keys go to the debugger");
 	commands_console_type(app, text.data);
 	buffer_clear(&text);
 	return true;
@@ -151,7 +151,7 @@ static int terminal_run(struct command_context *context, const struct arguments 
 const struct command command_terminal = {
 	.name = "terminal",
 	.synopsis = "",
-	.help = "open the terminal of the started job; ^] leaves it",
+	.help = "open the terminal of the started job (^] closes it)",
 	.flags = COMMAND_SCREEN,
 	.run = terminal_run,
 };
@@ -236,18 +236,16 @@ static void commands_job_append_question(struct buffer *out, const struct sessio
 	char *held = control_end_question(session);
 	const struct launched *job = &session->launching.job;
 
-	if (held != NULL) {
-		buffer_append_string(out, held);
-		buffer_append_char(out, ' ');
-	}
+	buffer_append_string(out, held != NULL ? held : "Quit?");
+	buffer_append_char(out, ' ');
 	free(held);
 	launching_append(out, session);
-	buffer_append_string(out, ". d: the job keeps running");
+	buffer_append_string(out, ": [d]etach (job keeps running");
 	if (job->log != NULL) {
-		buffer_append_string(out, ", and prints to ");
+		buffer_append_string(out, ", output in ");
 		text_escape(out, job->log, strlen(job->log));
 	}
-	buffer_append_string(out, "; e: end it; Esc: stay");
+	buffer_append_string(out, ")  [e]nd job  [Esc] cancel");
 }
 
 bool started_asks(struct app *app)
@@ -279,9 +277,9 @@ void started_end(struct app *app)
 	app->is_ending = true;
 	request_post(engine, "jobEnd", json_pack("{s:b}", "now", is_again));
 	view_say(&app->view, false,
-		 is_again ? "SIGKILL was sent to all of the job."
-			  : "SIGTERM was sent to the job; after 10 s it is killed. quit end kills "
-			    "it at once, quit detach leaves it.");
+		 is_again ? "SIGKILL sent to all processes of the job"
+			  : "SIGTERM sent to the job, SIGKILL follows in 10 s (:quit end: now; "
+			    ":quit detach: detach from the job)");
 }
 
 /* Closes the quit question, because the job has ended. */
@@ -292,7 +290,7 @@ static void answer_itself(struct app *app)
 	if (app->view.message.choices == NULL)
 		return;
 	launching_append(&text, &app->engine->session);
-	buffer_append_string(&text, "; q leaves.");
+	buffer_append_string(&text, "; press q to quit");
 	view_say(&app->view, false, text.data);
 	buffer_clear(&text);
 }

@@ -87,7 +87,7 @@ static int commands_find_find(struct app *app, int direction, struct error *erro
 	char *said;
 
 	if (needle == NULL || *needle == '\0')
-		return error_set(error, "nothing was searched for yet.");
+		return error_set(error, "no previous search (search with /)");
 	found = commands_find_look_for(app, needle, direction);
 	if (found.line < 0 && landmark != NULL)
 		return error_set(error, "%s", landmark->none);
@@ -147,7 +147,7 @@ static void preview(struct app *app)
 		return;
 	found = commands_find_look_for(app, prompt->text.data, 1);
 	if (found.line < 0) {
-		snprintf(prompt->note, sizeof(prompt->note), "no hit");
+		snprintf(prompt->note, sizeof(prompt->note), "not found");
 		return;
 	}
 	snprintf(prompt->note, sizeof(prompt->note), "%d of %d", found.number, found.count);

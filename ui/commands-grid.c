@@ -58,7 +58,7 @@ const struct rank *command_find_rank(const struct session *session, const char *
 	if (end != text && *end == '\0' && number >= 0 && number <= INT_MAX)
 		rank = session_find_rank(session, (int)number);
 	if (rank == NULL)
-		error_set(error, "there is no rank %.20s.", text);
+		error_set(error, "rank %.20s not found", text);
 	return rank;
 }
 
@@ -85,11 +85,11 @@ static int rank_on_screen(struct command_context *context, const struct argument
 	int direction = arguments_direction(arguments);
 
 	if (app->engine->session.rank_count == 0)
-		return error_set(error, "there is no rank yet.");
+		return error_set(error, "no rank found yet");
 	if (direction == 0)
 		return look_at_rank(app, arguments->words[0], error);
 	if (!go_to_next(app, direction, false))
-		return error_set(error, "the filter hides all ranks; Esc shows them.");
+		return error_set(error, "the filter hides all ranks (Esc clears the filter)");
 	return 0;
 }
 
@@ -102,8 +102,8 @@ static int outlier_run(struct command_context *context, const struct arguments *
 
 	if (!go_to_next(app, arguments_direction(arguments), true))
 		return error_set(error, ranklist_filter(&app->view) != NULL
-						? "no rank that the filter shows is an outlier."
-						: "no rank is an outlier.");
+						? "no rank that matches the filter is an outlier"
+						: "no rank is an outlier");
 	return 0;
 }
 
@@ -319,16 +319,16 @@ static int toggle_run(struct command_context *context, const struct arguments *a
 
 	(void)arguments;
 	if (session_selected(session) == NULL && !is_on_breakpoints(app))
-		return error_set(error, "there is no rank yet.");
+		return error_set(error, "no rank found yet");
 	if (type->toggle != NULL)
 		return type->toggle(app, error);
-	return error_set(error, "no rank is under the cursor here; Esc leads back.");
+	return error_set(error, "no rank under the cursor (Esc goes back)");
 }
 
 const struct command command_toggle = {
 	.name = "toggle",
 	.synopsis = "",
-	.help = "add the ranks under the cursor to the focus, or remove them",
+	.help = "add the ranks under the cursor to the focus, or remove them from the focus",
 	.flags = COMMAND_SCREEN,
 	.run = toggle_run,
 };

@@ -92,10 +92,10 @@ static int step_frame(struct command_context *context, const struct arguments *a
 	}
 	free(rows);
 	if (count == 0)
-		return error_set(error, "this rank has no stack to move in.");
+		return error_set(error, "the selected rank has no stack");
 	if (last <= 0)
-		return error_set(error, direction < 0 ? "this is the innermost frame."
-						      : "this is the outermost frame.");
+		return error_set(error, direction < 0 ? "the selected frame is the innermost frame"
+						      : "the selected frame is the outermost frame");
 	return 0;
 }
 

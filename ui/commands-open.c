@@ -62,13 +62,14 @@ static const char *name_to_assign(const struct locals_row *row, const struct ran
 				  struct error *error)
 {
 	if (row == NULL || row->kind != LOCALS_VARIABLE || row->indent > 0) {
-		error_set(error, "the cursor of the locals is not on a variable of the frame; "
-				 "assign NAME = VALUE names any.");
+		error_set(error, "no variable of the frame under the cursor of the locals "
+				 "(:assign NAME = VALUE sets any variable)");
 		return NULL;
 	}
 	if (debug_state_is_stopped(rank))
 		return row->variable->name;
-	error_set(error, "rank %d is running: pause it to set locals; eval sets names of __main__.",
+	error_set(error,
+		  "rank %d is running: pause it (p) to set locals; :eval sets names of __main__",
 		  rank->process.rank);
 	return NULL;
 }
@@ -240,7 +241,7 @@ static int job_run(struct command_context *context, const struct arguments *argu
 	index = job_find(&app->engine->session, arguments->words[0]);
 	if (index < 0)
 		return error_set(error,
-				 "'%.40s' is the port or launcher of no job here, or of several.",
+				 "port or launcher pid '%.40s' does not identify one job",
 				 arguments->words[0]);
 	choose_job(app, (size_t)index);
 	return 0;

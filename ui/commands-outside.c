@@ -69,7 +69,7 @@ static int edit_run(struct command_context *context, const struct arguments *arg
 	if (type->place != NULL)
 		place = type->place(app);
 	if (place.rank == NULL)
-		return error_set(error, "there is no line of a file here to open in an editor.");
+		return error_set(error, "no source line is selected to open in an editor");
 	source =
 		session_find_source(session, place.rank->node, place.rank->process.pid, place.file);
 	if (!session_controls(session, place.rank))
@@ -113,16 +113,16 @@ static int copy_run(struct command_context *context, const struct arguments *arg
 	(void)arguments;
 	commands_outside_append_shown(&text, app, type);
 	if (text.length == 0)
-		error_set(error, "there is nothing here to copy.");
+		error_set(error, "the view has no text to copy");
 	else
 		result = clipboard_append(&sequence, text.data, getenv("TMUX") != NULL, error);
 	if (result == 0) {
 		if (app->screen != NULL)
 			screen_write(app->screen, sequence.data, sequence.length);
-		buffer_printf(&said, "%s went to the terminal's clipboard: ",
-			      type->copied != NULL ? type->copied : "This text");
+		buffer_printf(&said, "%s copied to the terminal's clipboard: ",
+			      type->copied != NULL ? type->copied : "text");
 		text_count(&said, text.length);
-		buffer_append_string(&said, " bytes.");
+		buffer_append_string(&said, " bytes");
 		view_say(&app->view, false, said.data);
 	}
 	buffer_clear(&said);
@@ -134,7 +134,7 @@ static int copy_run(struct command_context *context, const struct arguments *arg
 const struct command command_copy = {
 	.name = "copy",
 	.synopsis = "",
-	.help = "copy the verdict, or what the view shows",
+	.help = "copy the verdict, or the text of the view",
 	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = copy_run,
 };

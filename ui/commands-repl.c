@@ -63,7 +63,7 @@ static int repl_run(struct command_context *context, const struct arguments *arg
 const struct command command_repl = {
 	.name = "repl",
 	.synopsis = "",
-	.help = "open a prompt for code in the focused ranks; C-d leaves",
+	.help = "open a prompt that runs code in the focused ranks (C-d closes it)",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = repl_run,
 };

@@ -37,8 +37,8 @@ static int commands_stop_clear(struct app *app, const struct breakpoint_summary 
 			       struct error *error)
 {
 	if (breakpoint->id <= 0)
-		return error_set(error, "this breakpoint was set in pdb itself, and is cleared "
-					"there: C opens its console.");
+		return error_set(error, "the breakpoint was set in pdb: clear it in the "
+					"debugger's console (C)");
 	run_with_id(app, "clear", breakpoint->id);
 	return 0;
 }
@@ -97,9 +97,9 @@ static int commands_stop_refuse_line(const struct source *source, int line, stru
 	while (source_line(source, next) != NULL && !has_code(source, next))
 		next++;
 	if (source_line(source, next) == NULL)
-		return error_set(error, "line %d has no code to run to, and none is behind it.",
+		return error_set(error, "cannot run to line %d: no code in this line or after it",
 				 line);
-	return error_set(error, "line %d has no code to run to; the next that has is line %d.",
+	return error_set(error, "cannot run to line %d: no code (next line with code: %d)",
 			 line, next);
 }
 
@@ -167,17 +167,17 @@ static int here_run(struct command_context *context, const struct arguments *arg
 	bool is_break = arguments_is(arguments, "break");
 
 	if (app->view.kind != VIEW_HOME)
-		return error_set(error, "the line is that under the cursor of the source at home; "
-					"Esc leads there.");
+		return error_set(error,
+				 "no source cursor in the open view (Esc goes to the home view)");
 	if (frame == NULL || selected_source(&app->engine->session) == NULL)
-		return error_set(error, "there is no source to break in.");
+		return error_set(error, "no source line is selected");
 	return is_break ? break_here(app, frame, error) : run_here(app, frame, error);
 }
 
 const struct command command_here = {
 	.name = "here",
 	.synopsis = "break | until",
-	.help = "toggle a breakpoint at the source's cursor, or run to it",
+	.help = "toggle a breakpoint at the source cursor, or run to the cursor",
 	.flags = COMMAND_SCREEN,
 	.run = here_run,
 };
@@ -227,7 +227,7 @@ static int with_cursor(struct app *app,
 	breakpoint_list_make(&list, &app->engine->session);
 	cursor = breakpoint_list_cursor(&list, &app->view);
 	if (cursor < 0)
-		result = error_set(error, "there is no breakpoint.");
+		result = error_set(error, "no breakpoint is set");
 	else
 		result = act(app, &list.items[cursor], error);
 	breakpoint_list_clear(&list);
@@ -238,8 +238,8 @@ static int commands_stop_toggle(struct app *app, const struct breakpoint_summary
 				struct error *error)
 {
 	if (breakpoint->id <= 0)
-		return error_set(error, "this breakpoint was set in pdb itself, and is changed "
-					"there: C opens its console.");
+		return error_set(error, "the breakpoint was set in pdb: enable or disable it in "
+					"the debugger's console (C)");
 	run_with_id(app, breakpoint->is_disabled ? "enable" : "disable", breakpoint->id);
 	return 0;
 }
@@ -271,15 +271,16 @@ static int commands_stop_show(struct app *app, const struct breakpoint_summary *
 
 	if (breakpoint->watch != NULL)
 		return error_set(error,
-				 "a watch stops wherever the value changes: it has no line.");
+				 "a watchpoint has no source line");
 	if (breakpoint->path == NULL || breakpoint->line <= 0)
 		return error_set(error,
-				 "where it will be is not known before a debugger has set it.");
+				 "the breakpoint has no line yet: no debugger has set it");
 	depth = find_depth(session, breakpoint->path);
 	if (depth < 0)
-		return error_set(
-			error, "the stack looked at is not in %.80s; [ and ] look at another rank.",
-			place_file_name(breakpoint->path));
+		return error_set(error,
+				 "the selected stack has no frame in %.80s: select another rank "
+				 "([ or ])",
+				 place_file_name(breakpoint->path));
 	select_depth(session, depth);
 	view_open(&app->view, VIEW_HOME);
 	app->view.pane = PANE_SOURCE;
@@ -299,7 +300,7 @@ static int remove_run(struct command_context *context, const struct arguments *a
 
 	(void)arguments;
 	if (!is_on_breakpoints(app))
-		return error_set(error, "only a breakpoint can be removed: B lists them.");
+		return error_set(error, "no breakpoint under the cursor (B lists breakpoints)");
 	return with_cursor(app, commands_stop_clear, error);
 }
 
@@ -322,7 +323,7 @@ static int stay_run(struct command_context *context, const struct arguments *arg
 
 	(void)arguments;
 	if (session_resume_at(session) < 0)
-		return error_set(error, "no stopped rank is about to be resumed.");
+		return error_set(error, "no stopped rank is about to be resumed");
 	session_add_limited(&ranks, session);
 	request_post(app->engine, "set", json_pack("{s:s}", "stay", "once"));
 	rankset_append_named(&text, &ranks);
@@ -340,7 +341,7 @@ static int stay_run(struct command_context *context, const struct arguments *arg
 const struct command command_stay = {
 	.name = "stay",
 	.synopsis = "",
-	.help = "keep ranks stopped, though a collective may time out",
+	.help = "keep ranks stopped even if a collective may time out",
 	.flags = COMMAND_SCREEN | COMMAND_JOB,
 	.run = stay_run,
 };
@@ -369,8 +370,7 @@ static int confirm_pause(const struct control *control, struct command_context *
 		return 1;
 	buffer_append_string(&question, "Pause ");
 	rankset_append_named(&question, &control->chosen);
-	buffer_append_string(&question, rankset_count(&control->chosen) == 1 ? ", which runs?"
-									     : ", which run?");
+	buffer_append_string(&question, " (running)?");
 	return control_confirm(control, context, buffer_take(&question), error);
 }
 
@@ -400,7 +400,7 @@ static int interrupt_run(struct command_context *context, const struct arguments
 const struct command command_interrupt = {
 	.name = "interrupt",
 	.synopsis = "[--yes] [ranks SET]",
-	.help = "close what is open; at home: pause the focused ranks",
+	.help = "close the open view; in the home view: pause the focused ranks",
 	.flags = COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = interrupt_run,
 };

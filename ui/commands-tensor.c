@@ -29,7 +29,7 @@ static int need_tensor(const struct app *app, struct error *error)
 {
 	if (commands_tensor_known_of(app)->has_tensor)
 		return 0;
-	return error_set(error, "no tensor is looked at; tensor EXPR looks at one.");
+	return error_set(error, "no tensor is shown (show one with tensor EXPR)");
 }
 
 /*
@@ -125,7 +125,7 @@ static int tensor_on_screen(struct command_context *context, const struct argume
 		view_open(&app->view, VIEW_TENSOR);
 	else
 		result = error_set(
-			error, "tensor needs an expression of the program: tensor model.fc.weight");
+			error, "tensor needs an expression (try tensor model.fc.weight)");
 	free(expression);
 	return result;
 }
@@ -153,7 +153,7 @@ static int tensor_view_run(struct command_context *context, const struct argumen
 const struct command command_tensor_view = {
 	.name = "tensor-view",
 	.synopsis = "[numbers | heat | histogram]",
-	.help = "show the tensor as numbers, heat map or histogram; alone: the next of these",
+	.help = "show the tensor as numbers, heat map or histogram; alone: the next form",
 	.flags = COMMAND_SCREEN,
 	.run = tensor_view_run,
 };
@@ -203,7 +203,7 @@ static int tensor_scale_run(struct command_context *context, const struct argume
 const struct command command_tensor_scale = {
 	.name = "tensor-scale",
 	.synopsis = "[linear | log]",
-	.help = "linear or logarithmic bars of the histogram; alone: the other",
+	.help = "linear or logarithmic bars of the histogram; alone: toggle",
 	.flags = COMMAND_SCREEN,
 	.run = tensor_scale_run,
 };
@@ -227,7 +227,7 @@ static int step_plane(struct app *app, int by, struct error *error)
 	tensor_settle(app);
 	if (tensor_plane_step(&app->view.tensor.plane, &commands_tensor_known_of(app)->tensor, by))
 		return 0;
-	return error_set(error, "this is all of it: it has no other dimensions.");
+	return error_set(error, "the tensor has no other dimensions to show");
 }
 
 static int tensor_index_run(struct command_context *context, const struct arguments *arguments,
@@ -259,7 +259,7 @@ static int tensor_index_run(struct command_context *context, const struct argume
 const struct command command_tensor_index = {
 	.name = "tensor-index",
 	.synopsis = "[SLICE | next | previous]",
-	.help = "choose the tensor's two shown dimensions and the index of the others: [2, :, :]",
+	.help = "select the two shown dimensions of the tensor and the other indices: [2, :, :]",
 	.flags = COMMAND_REST | COMMAND_SCREEN,
 	.run = tensor_index_run,
 };
@@ -274,7 +274,7 @@ static int tensor_find_run(struct command_context *context, const struct argumen
 	if (need_tensor(app, error) < 0)
 		return -1;
 	if (known->tensor.unread != NULL)
-		return error_set(error, "%s.", known->tensor.unread);
+		return error_set(error, "%s", known->tensor.unread);
 	tensor_settle(app);
 	if (arguments_is(arguments, "nan") && known->tensor.element_count > 0)
 		after = tensor_plane_flat(&app->view.tensor.plane, &known->tensor,
@@ -298,11 +298,11 @@ const struct command command_tensor_find = {
 static const char *why_not_found(const struct tensor *tensor)
 {
 	if (tensor->element_count == 0)
-		return "there is no such element in it: it has none.";
+		return "the tensor has no elements";
 	if (tensor->has_statistics && tensor->statistics.nan_count == 0 &&
 	    tensor->statistics.infinity_count == 0)
-		return "there is no such element in it: no NaN, no infinity.";
-	return "there is no such element in it.";
+		return "the tensor has no NaN and no infinity";
+	return "no such element in the tensor";
 }
 
 void tensor_refresh(struct app *app, bool is_open)
@@ -363,7 +363,7 @@ static int tensor_export_run(struct command_context *context, const struct argum
 const struct command command_tensor_export = {
 	.name = "tensor-export",
 	.synopsis = "[FILE]",
-	.help = "export all elements as a new .npy file; alone: asks for a name",
+	.help = "export all elements to a new .npy file; alone: ask for the name",
 	.takes = "one file",
 	.flags = COMMAND_SCREEN,
 	.run = tensor_export_run,

@@ -99,7 +99,7 @@ static double commands_time_parse_time(const struct engine *engine,
 	if (seconds >= 0 && first + seconds <= replay_end_time(replay))
 		return first + seconds;
 	if (seconds >= 0)
-		error_set(error, "the recording has no time %s.", word);
+		error_set(error, "time %s is not in the recording", word);
 	else
 		arguments_refuse(arguments, error);
 	return NAN;
@@ -144,7 +144,7 @@ static int go_to_change(struct app *app, const struct arguments *arguments, stru
 		count = (int)number;
 	}
 	if (!engine_seek_change(app->engine, is_next ? count : -count))
-		return error_set(error, "nothing changes %s this in the recording.",
+		return error_set(error, "no change %s the shown time in the recording",
 				 is_next ? "after" : "before");
 	stand_still(app);
 	return 0;
@@ -158,7 +158,7 @@ static int time_run(struct command_context *context, const struct arguments *arg
 
 	if (app->engine->replay == NULL)
 		return error_set(
-			error, "only a recording has times to go to; open one with --replay FILE.");
+			error, "time works only in a recording (open one with --replay FILE)");
 	if (arguments_direction(arguments) != 0)
 		return go_to_change(app, arguments, error);
 	if (arguments->count != 1)
@@ -177,7 +177,7 @@ const struct command command_time = {
 	.alias = "seek",
 	.synopsis =
 		"next [N] | previous [N] | first | last | +SECONDS | -SECONDS | SECONDS | HH:MM:SS",
-	.help = "go to a time or a change of the recording",
+	.help = "go to a time or a change in the recording",
 	.takes = "next or previous, first or last, +10s or -1m, 90 or 1:30 (of the recording), or "
 		 "03:12:09 (of the clock)",
 	.flags = COMMAND_SCREEN,
@@ -216,14 +216,13 @@ static int record_run(struct command_context *context, const struct arguments *a
 	struct buffer text = BUFFER_INIT;
 
 	if (arguments->count == 0 && path == NULL)
-		return error_set(error, "nothing is being recorded; record FILE begins.");
+		return error_set(error, "not recording (start with record FILE)");
 	if (arguments->count == 1 && engine_record(app->engine, arguments->words[0], error) < 0)
 		return -1;
-	buffer_append_string(&text,
-			     arguments->count == 1 ? "Recording to " : "The recording is in ");
+	buffer_append_string(&text, arguments->count == 1 ? "recording to "
+							  : "recording stopped, saved in ");
 	path = arguments->count == 1 ? arguments->words[0] : path;
 	text_escape(&text, path, strlen(path));
-	buffer_append_char(&text, '.');
 	if (arguments->count == 0)
 		engine_record_stop(app->engine);
 	view_say(&app->view, false, text.data);
@@ -234,8 +233,8 @@ static int record_run(struct command_context *context, const struct arguments *a
 const struct command command_record = {
 	.name = "record",
 	.synopsis = "[FILE]",
-	.help = "record to a new file; without one: stop recording",
-	.takes = "a file; none ends the recording",
+	.help = "record to a new file; without FILE: stop recording",
+	.takes = "a file, or nothing to stop recording",
 	.flags = COMMAND_SCREEN,
 	.run = record_run,
 };

@@ -42,7 +42,7 @@ static int zoom_run(struct command_context *context, const struct arguments *arg
 const struct command command_zoom = {
 	.name = "zoom",
 	.synopsis = "",
-	.help = "zoom the pane, and back",
+	.help = "zoom the pane, or restore it",
 	.flags = COMMAND_SCREEN,
 	.run = zoom_run,
 };
@@ -56,7 +56,7 @@ static int grid_run(struct command_context *context, const struct arguments *arg
 	int mode;
 
 	if (app->view.kind != VIEW_HOME)
-		return error_set(error, "how ranks are shown is seen at home; Esc leads there.");
+		return error_set(error, "grid works only in the home view (Esc goes there)");
 	if (arguments->count > 0) {
 		mode = arguments_choice(arguments, names, ARRAY_LENGTH(names));
 		app->view.grid = (enum grid_mode)(GRID_CARDS + mode);
@@ -135,7 +135,7 @@ static int granularity_run(struct command_context *context, const struct argumen
 		granularity = arguments_choice(arguments, names, ARRAY_LENGTH(names));
 	} else if (view->kind != VIEW_MERGED) {
 		return error_set(error,
-				 "the granularity is that of the merged stacks; open them first.");
+				 "granularity works only in the merged stacks (open them with M)");
 	}
 	view->merged.granularity = (enum stacktree_granularity)granularity;
 	view->cursors[VIEW_MERGED] = -1;
@@ -176,7 +176,7 @@ static int set_against(struct app *app, const char *word, struct error *error)
 		return 0;
 	}
 	if (!isdigit((unsigned char)word[0]))
-		return error_set(error, "diff takes majority, a rank, or a time such as 10s.");
+		return error_set(error, "diff takes majority, a rank, or a time such as 10s");
 	rank = command_find_rank(&app->engine->session, word, error);
 	if (rank == NULL)
 		return -1;
@@ -227,7 +227,7 @@ static int against_run(struct command_context *context, const struct arguments *
 
 	(void)arguments;
 	if (view->kind != VIEW_DIFF)
-		return error_set(error, "what to compare with belongs to the diff; open it first.");
+		return error_set(error, "against works only in the stack diff (open it with D)");
 	view->diff.against = (enum diff_against)(((int)view->diff.against + 1) % 3);
 	view->cursors[VIEW_DIFF] = 0;
 	if (view->diff.against == DIFF_AGAINST_RANK)
@@ -238,7 +238,7 @@ static int against_run(struct command_context *context, const struct arguments *
 const struct command command_against = {
 	.name = "against",
 	.synopsis = "",
-	.help = "choose what the diff compares with",
+	.help = "compare the diff with the majority, a rank or an earlier time",
 	.flags = COMMAND_SCREEN,
 	.run = against_run,
 };
@@ -250,8 +250,8 @@ static int refresh_run(struct command_context *context, const struct arguments *
 
 	(void)arguments;
 	if (engine_is_deaf(engine))
-		return error_set(error, "nothing can be read: probetui-node is gone; q leaves, "
-					"then start probetui.");
+		return error_set(error, "cannot sample: connection to probetui-node lost; quit "
+					"(q) and start probetui again");
 	engine_sample_once(engine);
 	tensor_again(engine);
 	return 0;
@@ -276,7 +276,7 @@ static void list_themes(const struct app *app, struct buffer *out)
 			      chosen != NULL && strcmp(chosen, names[i]) == 0 ? "*" : " ",
 			      names[i]);
 	if (count == 0)
-		buffer_append_string(out, "There is no theme.\n");
+		buffer_append_string(out, "no theme found\n");
 	theme_names_free(names, count);
 }
 
@@ -426,7 +426,7 @@ static int log_run(struct command_context *context, const struct arguments *argu
 const struct command command_log = {
 	.name = "log",
 	.synopsis = "",
-	.help = "show the output of the rank and probetui's log",
+	.help = "show the selected rank's output and probetui's log",
 	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = log_run,
 };
@@ -537,7 +537,7 @@ static int back_run(struct command_context *context, const struct arguments *arg
 const struct command command_back = {
 	.name = "back",
 	.synopsis = "",
-	.help = "close what is open; never quits",
+	.help = "close the open view; never quits",
 	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = back_run,
 };

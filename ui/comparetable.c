@@ -197,7 +197,7 @@ static void append_note(struct buffer *out, const struct comparetable *table,
 		comparetable_append_word(out, share.data);
 	}
 	if (tensor->is_torn)
-		comparetable_append_word(out, "written meanwhile");
+		comparetable_append_word(out, "changed while read");
 	buffer_clear(&share);
 }
 
@@ -505,14 +505,14 @@ static bool differencetext_append_kind(struct buffer *out, const struct tensor *
 	bool same = tensor_has_same_shape(one, other);
 
 	if (!same) {
-		buffer_append_string(out, "its shape is ");
+		buffer_append_string(out, "shape ");
 		tensortext_append_sizes(out, one->shape, one->dimension_count);
 		buffer_append_string(out, ", not ");
 		tensortext_append_sizes(out, other->shape, other->dimension_count);
 	}
 	if (strcmp(dtype_of(one), dtype_of(other)) == 0)
 		return !same;
-	buffer_append_string(out, same ? "it is of " : ", and it is of ");
+	buffer_append_string(out, same ? "dtype " : ", dtype ");
 	text_escape(out, dtype_of(one), strlen(dtype_of(one)));
 	buffer_append_string(out, ", not ");
 	text_escape(out, dtype_of(other), strlen(dtype_of(other)));
@@ -523,7 +523,7 @@ void differencetext_append_found(struct buffer *out, const struct difference *di
 {
 	switch (difference->state) {
 	case DIFFERENCE_READING:
-		buffer_append_string(out, "both are read");
+		buffer_append_string(out, "reading both tensors");
 		if (difference->total <= 0)
 			break;
 		buffer_append_string(out, ", ");
@@ -536,7 +536,7 @@ void differencetext_append_found(struct buffer *out, const struct difference *di
 		break;
 	case DIFFERENCE_FAILED:
 		buffer_append_string(out, difference->error != NULL ? difference->error
-								    : "it is not known");
+								    : "not compared");
 		break;
 	}
 }
@@ -573,5 +573,5 @@ void differencetext_append(struct buffer *out, const struct answers *answers,
 	else if (other->tensor->unread != NULL)
 		buffer_append_string(out, other->tensor->unread);
 	else
-		buffer_append_string(out, "Enter compares their elements");
+		buffer_append_string(out, "press Enter to compare the elements");
 }

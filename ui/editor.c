@@ -37,10 +37,10 @@ static int check_read(const struct source *source, struct error *error)
 {
 	if (source == NULL)
 		return error_set(error,
-				 "the file was not read yet; try again when its source is shown.");
+				 "the file is not read yet: try again when its source is shown");
 	if (source->content == NULL)
 		return error_set(error, "%s",
-				 source->error != NULL ? source->error : "There is no source.");
+				 source->error != NULL ? source->error : "no source");
 	return 0;
 }
 
@@ -48,11 +48,11 @@ static int check_read(const struct source *source, struct error *error)
 static int editor_check_file(const char *path, struct stat *about, struct error *error)
 {
 	if (path[0] != '/')
-		return error_set(error, "it is not known where %s is.", path);
+		return error_set(error, "cannot locate %s: the path is relative", path);
 	if (stat(path, about) < 0)
-		return error_set_errno(error, errno, "%s is not to be had here", path);
+		return error_set_errno(error, errno, "%s is not accessible on this host", path);
 	if (!S_ISREG(about->st_mode))
-		return error_set(error, "%s is not a regular file.", path);
+		return error_set(error, "%s is not a regular file", path);
 	return 0;
 }
 
@@ -68,8 +68,8 @@ char *editor_find(const char *path, const struct source *source, struct error *e
 		return NULL;
 	if ((int64_t)about.st_dev != source->device || (int64_t)about.st_ino != source->inode) {
 		error_set(error,
-			  "%s is another file here than where the rank runs (in a container, "
-			  "perhaps); it was not opened.",
+			  "%s on this host is not the file of the rank (which may run in a "
+			  "container): not opened",
 			  path);
 		return NULL;
 	}
@@ -119,7 +119,7 @@ int editor_judge(int status, struct error *error)
 	const char *command = editor_command();
 
 	if (WIFSIGNALED(status))
-		return error_set(error, "the editor %.80s was ended by signal %d (%s).", command,
+		return error_set(error, "the editor %.80s was killed by signal %d (%s)", command,
 				 WTERMSIG(status), strsignal(WTERMSIG(status)));
 	switch (WEXITSTATUS(status)) {
 	case 0:
@@ -127,11 +127,11 @@ int editor_judge(int status, struct error *error)
 	case STATUS_NOT_FOUND:
 	case STATUS_NOT_RUN:
 		return error_set(error,
-				 "the editor %.80s cannot be started; set VISUAL or EDITOR to one "
-				 "that is here.",
+				 "cannot start the editor %.80s: set VISUAL or EDITOR to an "
+				 "installed editor",
 				 command);
 	}
-	return error_set(error, "the editor %.80s left with status %d.", command,
+	return error_set(error, "the editor %.80s exited with status %d", command,
 			 WEXITSTATUS(status));
 }
 
@@ -196,12 +196,12 @@ char *scratch_write(const char *name, const struct source *source, struct error 
 	char *path;
 
 	if (source == NULL || source->content == NULL) {
-		error_set(error, "the source of %.200s was not recorded.", place_file_name(name));
+		error_set(error, "the source of %.200s was not recorded", place_file_name(name));
 		return NULL;
 	}
 	folder = scratch_make_folder();
 	if (folder == NULL) {
-		error_set_errno(error, errno, "cannot make a folder for the recorded source");
+		error_set_errno(error, errno, "cannot create a folder for the recorded source");
 		return NULL;
 	}
 	file = harmless_name(name);

@@ -111,12 +111,12 @@ static int history_read_file(int folder, const char *name, struct buffer *out, s
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0)
-		return error_set_errno(error, errno, "cannot read the history of commands");
+		return error_set_errno(error, errno, "cannot read the command history");
 	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode) || about.st_uid != geteuid()) {
 		close(fd);
 		return error_set(
 			error,
-			"the history of commands is not a file of this user; nothing is kept.");
+			"the command history is not a regular file of this user: not saved");
 	}
 	read_end(fd, about.st_size, out);
 	close(fd);
@@ -129,7 +129,7 @@ static int history_open_folder(struct error *error)
 	int fd;
 
 	if (path == NULL)
-		return error_prefix(error, "the history of commands is not kept");
+		return error_prefix(error, "the command history is not saved");
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		error_set_errno(error, errno, "cannot open the folder %s", path);
@@ -199,7 +199,7 @@ static int history_write_file(const struct history *history, struct error *error
 	    renameat(folder, fresh, folder, history->name) == 0)
 		result = 0;
 	else
-		error_set_errno(error, errno, "cannot write the history of commands");
+		error_set_errno(error, errno, "cannot write the command history");
 	if (fd >= 0)
 		close(fd);
 	buffer_clear(&text);

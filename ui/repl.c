@@ -167,7 +167,7 @@ int repl_tab(struct repl *repl, struct engine *engine, int by, request_done *don
 		for (size_t i = repl->line.cursor % 4; i < 4; i++)
 			prompt_key(&repl->line, "Space");
 	} else if (!session_controls(&engine->session, rank)) {
-		result = error_set(error, "there is no rank to ask.");
+		result = error_set(error, "no live rank to complete names in");
 	} else if (repl->completing == NULL) {
 		repl_ask(repl, engine, rank, head, done, data);
 		return 0;

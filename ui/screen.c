@@ -140,18 +140,18 @@ static int check_type(int fd, struct error *error)
 	if (type == NULL || *type == '\0')
 		return error_set(
 			error,
-			"TERM is not set; set it to the terminal's type, such as xterm or vt100.");
+			"TERM is not set: set it to the terminal's type, such as xterm or vt100");
 	if (setupterm(NULL, fd, &result) != OK)
 		return error_set(error,
-				 "the terminal type '%.60s' is not known here; set TERM to one "
-				 "that is, such as xterm or vt100.",
+				 "unknown terminal type '%.60s': set TERM to a known type, such as "
+				 "xterm or vt100",
 				 type);
 	move_cursor = tigetstr("cup");
 	del_curterm(cur_term);
 	if (move_cursor == NULL || move_cursor == (const char *)-1)
 		return error_set(error,
-				 "a terminal of type '%.60s' cannot place its cursor; set TERM to "
-				 "one that can, such as xterm or vt100.",
+				 "a terminal of type '%.60s' cannot move the cursor: set TERM to a "
+				 "type that can, such as xterm or vt100",
 				 type);
 	return 0;
 }
@@ -167,8 +167,8 @@ static int find_terminal(FILE **in, FILE **out, struct termios *settings, struct
 	}
 	if (*in != NULL && tcgetattr(fileno(*in), settings) == 0)
 		return 0;
-	return error_set(error, "there is no terminal to draw on; name a command instead, such as "
-				"probetui verdict.");
+	return error_set(error, "no terminal for the screen: run a command instead, such as "
+				"probetui verdict");
 }
 
 static void close_terminal(FILE *in)

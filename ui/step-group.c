@@ -24,12 +24,12 @@ struct step_group_form {
 };
 
 static const struct step_group_form forms[] = {
-	{ "next", " runs", .is_step = true },
-	{ "step", " runs", .is_step = true },
-	{ "continue", " runs", .is_endless = true },
-	{ "finish", " runs", .is_step = true, .is_endless = true },
-	{ "until", " runs", .is_step = true, .is_endless = true },
-	{ "pause", " runs", .is_summed = true },
+	{ "next", " is running", .is_step = true },
+	{ "step", " is running", .is_step = true },
+	{ "continue", " is running", .is_endless = true },
+	{ "finish", " is running", .is_step = true, .is_endless = true },
+	{ "until", " is running", .is_step = true, .is_endless = true },
+	{ "pause", " is running", .is_summed = true },
 	{ "connect", "", .is_endless = true },
 };
 
@@ -237,7 +237,7 @@ static void append_running(struct buffer *out, const struct tally *tally,
 		buffer_append_string(out, " in ");
 		text_escape(out, wait, strlen(wait));
 	} else {
-		buffer_append_string(out, running == 1 ? " runs" : " run");
+		buffer_append_string(out, " running");
 	}
 	buffer_append_string(out, " (");
 	rankset_append(out, &tally->running);
@@ -276,8 +276,8 @@ static void step_group_append_where(struct buffer *out, const struct step_group 
 	    !are_of_agents(&tally->running, session))
 		return;
 	buffer_append_string(out, rankset_count(&tally->running) == 1
-					  ? ", stops at its next line of Python"
-					  : ", stop at their next lines of Python");
+					  ? ", stops at the next Python line"
+					  : ", stop at the next Python line");
 }
 
 static void append_one(struct buffer *out, const struct step_group *motion,
@@ -310,8 +310,8 @@ static void append_tally(struct buffer *out, const struct tally *tally,
 		buffer_append_string(out, " stopped; ");
 		append_running(out, tally, session);
 		step_group_append_where(out, motion, tally, session);
-		step_group_append_count(out, tally->left, " runs on", " run on");
-		step_group_append_count(out, tally->ended, " is gone", " are gone");
+		step_group_append_count(out, tally->left, " will not stop", " will not stop");
+		step_group_append_count(out, tally->ended, " exited", " exited");
 	}
 	/* Steps of less than a second show no time. */
 	if (step_group_form_of(motion->command)->is_step && seconds >= 1)
@@ -368,7 +368,7 @@ static void append_sum(struct buffer *out, const struct tally *tally,
 		buffer_append_string(out, " ranks stopped");
 		append_skew(out, skew_of(&tally->stopped, session));
 	}
-	step_group_append_count(out, tally->ended, " is gone", " are gone");
+	step_group_append_count(out, tally->ended, " exited", " exited");
 }
 
 void step_group_append(struct buffer *out, const struct step_group *motion,

@@ -127,12 +127,12 @@ void session_append_held(struct buffer *out, const struct session *session)
 	if (rank == NULL)
 		return;
 	text_count(out, session_held_count(session));
-	buffer_append_string(out, " stopped \u00b7 held ");
+	buffer_append_string(out, " stopped for ");
 	text_clock(out, counted(session, rank));
 	limit = limit_of(session, rank);
 	if (limit < 0)
 		return;
-	buffer_append_string(out, " of ");
+	buffer_append_string(out, ", max ");
 	/* lease and held were read one after the other, so their sum is some milliseconds short. */
 	text_clock(out, round(limit));
 }

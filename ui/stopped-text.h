@@ -23,7 +23,7 @@ bool rank_append_change(struct buffer *out, const struct rank *rank);
 /* Returns the count of ranks that a connected debugger has stopped. */
 size_t session_held_count(const struct session *session);
 /*
- * Appends "2 stopped · held 0:41 of 10:00": the time and limit of the lease that ends first;
+ * Appends "2 stopped for 0:41, max 10:00": the time and limit of the lease that ends first;
  * without leases, of the collectives' time-out; nothing if no rank is stopped.
  */
 void session_append_held(struct buffer *out, const struct session *session);

@@ -106,8 +106,9 @@ static int parse_look(struct look *look, char *words, const char *where, struct 
 			colour = &look->background;
 		else if (!parse_colour(word, colour))
 			return error_set(error,
-					 "%s: '%.40s' is neither a colour (0-255, red, bright-red, "
-					 "default) nor bold, dim, italic, underline or reverse.",
+					 "%s: '%.40s': not a colour (0-255, red, bright-red, "
+					 "default) or attribute (bold, dim, italic, underline, "
+					 "reverse)",
 					 where, word);
 	}
 	return 0;
@@ -141,9 +142,9 @@ static int theme_parse_line(struct parse *parse, char *line, int number, const c
 	if (*line != '\0')
 		*line++ = '\0';
 	if (!style_parse(name, &style))
-		return error_set(error, "%s: there is no style '%.40s'.", where, name);
+		return error_set(error, "%s: unknown style '%.40s'", where, name);
 	if (parse->lines[style] != 0)
-		return error_set(error, "%s: the style '%s' is in line %d already.", where, name,
+		return error_set(error, "%s: style '%s' is already set in line %d", where, name,
 				 parse->lines[style]);
 	if (parse_look(&look, line, where, error) < 0)
 		return -1;
@@ -319,7 +320,7 @@ static bool load_from(const char *folder, bool is_own, const char *name, struct 
 	else if (errno == ENOENT || errno == ENOTDIR)
 		is_there = false;
 	else
-		error_set(error, "%s.", problem.message);
+		error_set(error, "%s", problem.message);
 	buffer_clear(&text);
 	free(path);
 	return is_there;
@@ -334,9 +335,9 @@ static int theme_files_not_found(const char *name, struct error *error)
 	for (size_t i = 0; i < count; i++)
 		buffer_printf(&list, "%s%s", i > 0 ? ", " : "", names[i]);
 	if (count > 0)
-		error_set(error, "there is no theme '%.80s'; there are %s.", name, list.data);
+		error_set(error, "unknown theme '%.80s' (themes: %s)", name, list.data);
 	else
-		error_set(error, "there is no theme '%.80s', nor any other in %s/themes.", name,
+		error_set(error, "unknown theme '%.80s': no theme found in %s/themes", name,
 			  PROBETUI_DATADIR);
 	theme_names_free(names, count);
 	buffer_clear(&list);
@@ -352,7 +353,7 @@ int theme_load(struct theme *theme, const char *name, struct error *error)
 	if (!theme_files_is_name(name))
 		return error_set(
 			error,
-			"'%.80s' is no theme name: give the name of a file in the themes folder.",
+			"'%.80s' is not a theme name: give the name of a file in the themes folder",
 			name);
 	find_folders(folders);
 	for (int i = 0; i < FOLDER_COUNT && !is_found; i++)

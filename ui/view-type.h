@@ -60,7 +60,7 @@ struct scene {
 
 struct view_type {
 	const char *name; /* prefix of keys for this view alone ("compare:t"); NULL: no such keys */
-	/* Subject of the message of `copy`; NULL: "This text". */
+	/* Subject of the message of `copy`; NULL: "text". */
 	const char *copied;
 	bool is_overlay;	  /* "back" returns to the view that was open before */
 	bool is_kept;		  /* an overlay to which "back" returns from another overlay */

@@ -107,7 +107,7 @@ void view_ask_which(struct view *view, const char *question, const struct view_c
 void view_ask(struct view *view, const char *question, const char *line,
 	      const struct rankset *asked)
 {
-	char *text = xasprintf("%s (y, n)", question);
+	char *text = xasprintf("%s [y/N]", question);
 
 	view_say(view, false, text);
 	view->message.question = xstrdup(line);

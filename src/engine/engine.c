@@ -249,8 +249,8 @@ static void engine_say_gone(struct engine *engine)
 			return;
 	if (engine->is_screen)
 		engine_say(engine, true,
-			   "probetui-node is gone, the job runs on: q leaves, then start probetui "
-			   "again.");
+			   "connection to probetui-node lost; the job keeps running: quit (q) and "
+			   "start probetui again");
 }
 
 static void on_closed(struct link *link, const char *why, void *data)

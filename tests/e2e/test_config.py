@@ -31,9 +31,9 @@ class TestConfig(unittest.TestCase):
         cases = (
             ("set period 0", "line 1: period: '0' is not a number of seconds"),
             ("\nbind M megred", "line 2: unknown command 'megred'"),
-            ("bind PageUp up", "line 1: 'PageUp' is no key"),
+            ("bind PageUp up", "line 1: 'PageUp' is not a key"),
             ("bind M up\nbind M down", "line 2: 'bind M' is 'down' here"),
-            ("\n\ntheme nosuch", "line 3: there is no theme 'nosuch'"),
+            ("\n\ntheme nosuch", "line 3: unknown theme 'nosuch'"),
         )
         for config, says in cases:
             with self.subTest(config):
@@ -66,7 +66,7 @@ class TestConfig(unittest.TestCase):
     def test_a_theme_that_is_not_there_is_not_set(self):
         result = self.run_with("", "set", "theme", "nosuch")
         self.assertEqual((result.returncode, result.stdout), (2, ""))
-        self.assertIn("there is no theme 'nosuch'", result.stderr)
+        self.assertIn("unknown theme 'nosuch'", result.stderr)
 
     def test_nothing_is_taken_from_the_working_directory(self):
         os.makedirs(os.path.join(self.folder, "here", "probetui"))
@@ -87,7 +87,7 @@ class TestConfig(unittest.TestCase):
             file.write("text\ndim pink\n")
         result = self.run_with("theme mine\n", "--replay", HUNG, "verdict")
         self.assertEqual(result.returncode, 2)
-        self.assertIn(theme + ", line 2: 'pink' is neither", result.stderr)
+        self.assertIn(theme + ", line 2: 'pink': not a colour", result.stderr)
 
 
 if __name__ == "__main__":

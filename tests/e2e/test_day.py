@@ -184,7 +184,7 @@ class TestDay(unittest.TestCase):
         self.say("break %s%s" % (place, condition))
         self.screen.press(b"B")
         self.screen.until("┌Breakpoints", "1 ● " + place, limit=LIMIT,
-                          lacks=("nothing of ours", "not set", "told"))
+                          lacks=("no debugger connected", "not set", "told"))
         self.keep("breakpoints")
         self.screen.press(b"\x1b")
         self.screen.until("Source · day.py")
@@ -208,7 +208,7 @@ class TestDay(unittest.TestCase):
         for expression, ranks in (("x", "0 "), ("model.weight", everybody)):
             self.screen.press(b"=" + expression.encode() + b"\r")
             self.screen.until("Compare · " + expression, ranks, "float32",
-                              lacks=("asked",))
+                              lacks=("evaluated",))
         self.keep("compare")
         self.screen.press(b"\x1b")
 

@@ -111,7 +111,7 @@ class TestEditor(unittest.TestCase):
     def test_a_recording_without_its_source(self):
         self.replay(lacking='"command":"source"')
         self.terminal.press(b"E")
-        self.terminal.wait_for(b"the source of train.py was not recorded.")
+        self.terminal.wait_for(b"the source of train.py was not recorded")
         self.leave()
         self.assertEqual(os.listdir(self.copies), [])
 
@@ -128,13 +128,13 @@ class TestEditor(unittest.TestCase):
         self.terminal.press(b"E")
         self.terminal.wait_for(b"editing")
         self.terminal.press(b"fail\n")
-        self.wait_for_message(b"left with status 3.")
+        self.wait_for_message(b"exited with status 3")
         self.leave()
 
     def test_an_editor_that_is_not_there(self):
         self.start(VISUAL="", EDITOR="no-such-editor")
         self.terminal.press(b"E")
-        self.wait_for_message(b"set VISUAL or EDITOR to one that is here")
+        self.wait_for_message(b"set VISUAL or EDITOR to an installed editor")
         self.leave()
 
 

@@ -485,7 +485,7 @@ class TestHeld(unittest.TestCase):
         terminal.see(b"Rank 0 raised ValueError: no such sample: 7")
         terminal.see(b"held by its agent")
         # It counts from the stop, not from when somebody came.
-        terminal.see(b"of 20:00")
+        terminal.see(b"max 20:00")
         terminal.press(b"estep\r")
         terminal.see(b" 8")
         terminal.press(b"\x04c")

@@ -612,7 +612,7 @@ class TestScreen(Folder):
         terminal.press(b"\x1d")
         terminal.see(b"Stack")
         terminal.press(b"q")
-        terminal.see(b"the job keeps running")
+        terminal.see(b"[d]etach (job keeps running")
         terminal.press(b"e")
         self.assertEqual(terminal.wait_end(), 0)
         self.assertIn(b"was ended by signal 15", terminal.output)
@@ -642,7 +642,7 @@ class TestScreen(Folder):
         terminal.press(b"\x1d")
         terminal.see(b"Stack")
         terminal.press(b"q")
-        terminal.see(b"the job keeps running")
+        terminal.see(b"[d]etach (job keeps running")
         terminal.press(b"e")
         self.assertEqual(terminal.wait_end(), 0)
 
@@ -653,7 +653,7 @@ class TestScreen(Folder):
         terminal.wait_for(b"breakpoint 1 is pending: no function nosuch is "
                           b"loaded yet")
         terminal.press(b"q")
-        terminal.see(b"the job keeps running")
+        terminal.see(b"[d]etach (job keeps running")
         terminal.press(b"e")
         self.assertEqual(terminal.wait_end(), 0)
 
@@ -664,7 +664,7 @@ class TestScreen(Folder):
         terminal.start(["--", sys.executable, "-u", self.file("waits.py"),
                         self.file("go"), self.file("done")], TERM="dumb",
                        XDG_STATE_HOME=self.state)
-        terminal.wait_for(b"cannot place its cursor")
+        terminal.wait_for(b"cannot move the cursor")
         self.assertEqual(terminal.wait_end(), 2)
         self.assertEqual(self.mentioned(), [])
         self.assertFalse(os.path.exists(self.state))
@@ -673,11 +673,11 @@ class TestScreen(Folder):
         terminal = self.start("waits.py", "go", "done")
         terminal.wait_for(b"waits.py")
         terminal.press(b"q")
-        terminal.see(b"the job keeps running")
+        terminal.see(b"[d]etach (job keeps running")
         terminal.press(b"\x1b")
         terminal.see(b"Stack")
         terminal.press(b"q")
-        terminal.see(b"the job keeps running")
+        terminal.see(b"[d]etach (job keeps running")
         terminal.press(b"d")
         self.assertEqual(terminal.wait_end(), 0)
         self.assertIn(b"keeps running; it prints to", terminal.output)

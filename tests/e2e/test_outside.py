@@ -208,7 +208,7 @@ class TestKeys(OutsideCase):
         children = "/proc/%d/task/%d/children" % (2 * (self.terminal.pid,))
         with open(children) as file:
             os.kill(int(file.read().split()[0]), signal.SIGKILL)
-        self.terminal.until("start probetui again.")
+        self.terminal.until("start probetui again")
 
     def test_a_watch(self):
         self.press(b"", b"Locals \xc2\xb7 ")
@@ -223,16 +223,16 @@ class TestKeys(OutsideCase):
         self.press(b"", b"Locals \xc2\xb7 ")
         self.says(b":break train.py:4\r", b"ranks 0-1: Line 4 of train.py has "
                                           b"no code")
-        self.press(b"B", b"There is no breakpoint.")
+        self.press(b"B", b"no breakpoints: set one")
         self.terminal.press(b"qq")
         self.assertEqual(self.terminal.wait_end(), 0)
         self.check_ends()
 
     def test_what_runs_is_wanted_back(self):
         self.press(b"", b"Locals \xc2\xb7 ")
-        self.says(b"\x03", b"Pause ranks 0-1, which run? (y, n)")
+        self.says(b"\x03", b"Pause ranks 0-1 (running)? [y/N]")
         self.terminal.press(b"n")
-        self.press(b":break add if b == 7\r", b"hardware slots on rank 0")
+        self.press(b":break add if b == 7\r", b"hw breakpoints on rank 0")
         self.says(b"\x03", b"within")
         self.says(b"c", b" of 2 stopped; ")
         self.says(b"\x03", b"within")

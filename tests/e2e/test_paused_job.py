@@ -66,7 +66,7 @@ class TestKeys(PausedCase):
         self.terminal.press(b"p")
         # An agent's pause takes effect behind a collective: the other may wait
         # in one for the first that stopped.
-        self.terminal.see(b" stopped \xc2\xb7 held")
+        self.terminal.see(b" stopped for ")
 
     def test_two_ranks_with_agents(self):
         for _ in range(ROUNDS):
@@ -94,7 +94,7 @@ class TestKeys(PausedCase):
             self.open()
             self.terminal.press(b":break %s:%d\r" % (
                 self.job.path.encode(), STEP_LINE))
-            self.terminal.see(b" stopped \xc2\xb7 held")
+            self.terminal.see(b" stopped for ")
             self.job.outlast(FACTOR)
             self.terminal.press(b":clear all\r")
             self.let_go()
@@ -110,7 +110,7 @@ class TestKeys(PausedCase):
             self.terminal.press(b":catch\r")
             self.terminal.until("exception holds")
             open(self.job.file("raise.1"), "w").close()
-            self.terminal.see(b" stopped \xc2\xb7 held")
+            self.terminal.see(b" stopped for ")
             self.job.outlast(FACTOR)
             while self.job.process.poll() is None:
                 self.terminal.press(b"c")

@@ -204,11 +204,11 @@ class TestJobs(unittest.TestCase):
         screen = Screen()
         self.addCleanup(screen.close)
         launchers = ["(pid %d)" % job.process.pid for job in self.jobs]
-        screen.expect("jobs run here", "3 of 4 ranks wait in", *launchers)
+        screen.expect("jobs found", "3 of 4 ranks wait in", *launchers)
         screen.type("/%d\r\r" % self.jobs[1].process.pid)
         screen.expect("ranks.py \u00b7 4 ranks", "focus 0-3 (4)")
         screen.type("q")
-        screen.expect("jobs run here", "3 of 4 ranks wait in", *launchers)
+        screen.expect("jobs found", "3 of 4 ranks wait in", *launchers)
         self.assertEqual(screen.leave(), 0)
         for job in self.jobs:
             for pid in job.pids:

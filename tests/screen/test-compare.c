@@ -250,7 +250,7 @@ static void old_answers_are_said_to_be(void **state)
 	answer_all(stage);
 	stage_check_hides(stage, "asked");
 	stage->engine.session.now += 30;
-	stage_check_shows(stage, "asked 30 s ago");
+	stage_check_shows(stage, "evaluated 30 s ago");
 }
 
 static void the_cursor_chooses_ranks(void **state)
@@ -281,7 +281,7 @@ static void the_whole_of_an_answer_is_shown(void **state)
 	assert_int_equal(stage->app.view.cursors[VIEW_COMPARE], 1);
 	ask(stage, "step", ANSWERS_COMPARE);
 	stage_keys(stage, "Enter");
-	stage_check_shows(stage, "no answer has come yet");
+	stage_check_shows(stage, "no rank has answered yet");
 }
 
 static void a_line_is_not_sent_again(void **state)
@@ -290,7 +290,7 @@ static void a_line_is_not_sent_again(void **state)
 
 	answer_in_lines(stage);
 	stage_keys(stage, "R");
-	stage_check_shows(stage, "a line is not given to debuggers again");
+	stage_check_shows(stage, "the last broadcast is not repeated automatically");
 }
 
 static void it_is_clicked(void **state)
@@ -313,7 +313,7 @@ static void a_difference_is_opened(void **state)
 	differ(stage);
 	stage_check_shows(stage, "rank 5 against the majority: 9 of 256");
 	stage_keys(stage, "Down Enter");
-	stage_check_shows(stage, "the others are held against these");
+	stage_check_shows(stage, "the selected row is the reference");
 	stage_keys(stage, "Up Enter");
 	stage_check_shows(stage, "9 of 256 elements differ; in 1 of them");
 	stage_check_shows(stage, "first at [3, 8]: nan and");
@@ -345,7 +345,7 @@ static void reading_is_given_up(void **state)
 	struct stage *stage = *state;
 
 	open_what_is_read(stage);
-	stage_check_shows(stage, "both are read, 12 MB of 64 MB");
+	stage_check_shows(stage, "reading both tensors, 12 MB of 64 MB");
 	stage_keys(stage, "Esc");
 	assert_int_equal(stage->app.view.kind, VIEW_DIFFERENCE);
 	stage_check_shows(stage, "given up before it was read");
@@ -358,7 +358,7 @@ static void other_shapes_have_no_elements_to_compare(void **state)
 	struct stage *stage = *state;
 
 	answer_all_kinds(stage);
-	stage_check_shows(stage, "rank 2 against the majority: its shape is ");
+	stage_check_shows(stage, "rank 2 against the majority: shape ");
 	stage_keys(stage, "Down Enter");
 	assert_int_equal(stage->app.view.kind, VIEW_COMPARE);
 }

@@ -124,14 +124,14 @@ static void without_a_debugger_it_says_what_to_do(void **state)
 	stage_check_golden("console-none-80x24", &drawn);
 	buffer_clear(&drawn);
 	tell(stage, 3, DEBUGGER_WAITING, NULL);
-	stage_check_shows(stage, "waits for somebody to connect");
+	stage_check_shows(stage, "waits for a client");
 	tell(stage, 3, DEBUGGER_REFUSED, "The socket belongs to eve.");
-	stage_check_shows(stage, "Rank 3: The socket belongs to eve.");
+	stage_check_shows(stage, "rank 3: The socket belongs to eve.");
 	/* Keys that move do what they do everywhere; others do nothing. */
 	stage_keys(stage, "n");
-	stage_check_shows(stage, "no debugger is connected here");
+	stage_check_shows(stage, "no debugger is connected to the rank");
 	stage_keys(stage, "]");
-	stage_check_shows(stage, "Rank 4: no debugger");
+	stage_check_shows(stage, "rank 4: no debugger");
 	stage_keys(stage, "q");
 	stage_check_hides(stage, "Console");
 }
@@ -148,7 +148,7 @@ static void keys_are_typed(void **state)
 	stage_keys(stage, "Esc");
 	stage_check_hides(stage, "q:[]");
 	stage_keys(stage, "Esc");
-	stage_check_shows(stage, "^] leaves the console");
+	stage_check_shows(stage, "^] closes the console");
 	stage_keys(stage, "C-]");
 	stage_check_hides(stage, "ipdb>");
 }

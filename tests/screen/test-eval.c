@@ -227,7 +227,7 @@ static void a_local_is_set(void **state)
 	stage_keys(stage, "Esc Down Enter");
 	stage_check_shows(stage, "assign rank =");
 	stage_keys(stage, "Esc 1 Enter i");
-	stage_check_shows(stage, "the cursor of the locals is not on a");
+	stage_check_shows(stage, "no variable of the frame under the cursor");
 }
 
 /* Where what is seen of a rank comes from, and how old it is. */
@@ -240,7 +240,7 @@ static void the_source_of_a_stack_is_said(void **state)
 	stage_keys(stage, "3 Enter");
 	stage_check_hides(stage, "agent");
 	rank->sample_source = strdup("http");
-	stage_check_shows(stage, "by its agent \u00b7 3");
+	stage_check_shows(stage, "from agent \u00b7 3");
 	session->now += 12;
 	stage_keys(stage, "G");
 	stage_check_shows(stage, "agent 12s ago: ti");

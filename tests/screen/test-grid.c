@@ -174,7 +174,7 @@ static void a_filter_is_counted_and_cleared(void **state)
 	stage_keys(stage, "Esc");
 	assert_int_equal(shown_count(stage), 1024);
 	stage_keys(stage, "\\ x y z");
-	stage_check_shows(stage, "No rank has 'xyz' in its row; Esc shows all.");
+	stage_check_shows(stage, "no rank has 'xyz' in its row (Esc shows all ranks)");
 	stage_keys(stage, "Esc");
 	assert_int_equal(shown_count(stage), 1024);
 }

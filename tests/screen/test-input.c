@@ -347,7 +347,7 @@ static void a_search_shows_as_it_is_typed(void **state)
 	assert_int_equal(cell_of(stage, "train():")->style, STYLE_FOUND);
 	assert_int_equal(cell_of(stage, "load_batch(step")->style, STYLE_TEXT);
 	stage_keys(stage, "x");
-	stage_check_shows(stage, "/trainx   no hit");
+	stage_check_shows(stage, "/trainx   not found");
 	assert_int_equal(view->source_line, 0);
 	stage_keys(stage, "Backspace Enter");
 	stage_check_shows(stage, " train: 1 of 2");
@@ -384,7 +384,7 @@ static void each_view_is_searched(void **state)
 	assert_int_equal(view->search.has_marks, true);
 	/* The log is at its end, wherever that is. */
 	stage_keys(stage, "Esc L / n o s u c h");
-	stage_check_shows(stage, "no hit");
+	stage_check_shows(stage, "not found");
 	stage_keys(stage, "Esc Esc D .");
 	stage_check_shows(stage, "difference: ");
 	assert_false(view->search.has_marks);

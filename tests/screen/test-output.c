@@ -272,12 +272,12 @@ static void where_it_goes_is_said(void **state)
 	struct stage *stage = *state;
 
 	stage_keys(stage, "L");
-	stage_check_shows(stage, "Reading what it prints.");
+	stage_check_shows(stage, "reading the output");
 	answer(stage, 3, NULL, "rank 3's standard output is a pipe to torchrun (pid 812).");
 	stage_check_shows(stage, "is a pipe to torchrun (pid 812).");
 	stage->engine.session.is_replay = true;
 	stage_keys(stage, "]");
-	stage_check_shows(stage, "not in this recording");
+	stage_check_shows(stage, "output not recorded");
 }
 
 /* Without files there is nothing to show, and no room is taken. */

@@ -155,7 +155,7 @@ static void nothing_differs(void **state)
 	diff->is_over = true;
 	stage_check_shows(stage, "0 of ");
 	stage_keys(stage, "Enter");
-	stage_check_shows(stage, "no parameter is known to differ.");
+	stage_check_shows(stage, "no differing parameter found");
 }
 
 /* The first character of the summary, behind its mark. */

@@ -131,10 +131,10 @@ struct bad_theme {
 static void a_bad_theme_is_refused(void **state)
 {
 	static const struct bad_theme bad[] = {
-		{ "text\nnonsense red\n", "t, line 2: there is no style 'nonsense'." },
-		{ "text 256\n", "t, line 1: '256' is neither a colour" },
-		{ "text pink\n", "t, line 1: 'pink' is neither a colour" },
-		{ "text 200/100\n", "t, line 1: '200' is neither a colour" },
+		{ "text\nnonsense red\n", "t, line 2: unknown style 'nonsense'" },
+		{ "text 256\n", "t, line 1: '256': not a colour" },
+		{ "text pink\n", "t, line 1: 'pink': not a colour" },
+		{ "text 200/100\n", "t, line 1: '200': not a colour" },
 	};
 
 	(void)state;
@@ -236,10 +236,10 @@ static void a_config_binds_keys(void **state)
 	static const struct bad_bind bad[] = {
 		{ "bind M megred",
 		  "config: line 7: unknown command 'megred'; did you mean merged?" },
-		{ "bind PageUp up", "config: line 7: 'PageUp' is no key" },
-		{ "bind C-1 up", "'C-1' is no key" },
-		{ "bind '' up", "'' is no key" },
-		{ "bind ' ' up", "' ' is no key" },
+		{ "bind PageUp up", "config: line 7: 'PageUp' is not a key" },
+		{ "bind C-1 up", "'C-1' is not a key" },
+		{ "bind '' up", "'' is not a key" },
+		{ "bind ' ' up", "' ' is not a key" },
 		{ "bind M locals", "unknown command 'locals'" },
 	};
 	struct keymap keymap;
@@ -290,7 +290,7 @@ static void text_is_put_into_a_clipboard(void **state)
 	buffer_reset(&out);
 	assert_int_equal(clipboard_append(&out, much, false, &error), -1);
 	assert_string_equal(error.message,
-			    "this is too long for a clipboard: 73 KB, and terminals take 73.");
+			    "the text is too long for the clipboard: 73 KB (at most 73 KB)");
 	assert_int_equal(out.length, 0);
 	much[CLIPBOARD_MAXIMUM] = '\0';
 	assert_int_equal(clipboard_append(&out, much, false, &error), 0);

@@ -147,7 +147,7 @@ static void capitals_matter_where_they_are_typed(void **state)
 	stage_check_shows(stage, "/linear   1 of 1");
 	assert_int_equal(view->source_line, 11);
 	stage_keys(stage, "C-u L I N");
-	stage_check_shows(stage, "no hit");
+	stage_check_shows(stage, "not found");
 }
 
 /* A name that has a newline is one line all the same. */
@@ -168,7 +168,7 @@ static void a_diff_is_with_a_whole_rank(void **state)
 	struct stage *stage = *state;
 
 	commands_run(&stage->app, "diff 2.7");
-	stage_check_shows(stage, "there is no rank 2.7.");
+	stage_check_shows(stage, "rank 2.7 not found");
 	assert_int_equal(stage->app.view.kind, VIEW_HOME);
 	commands_run(&stage->app, "diff 2");
 	assert_int_equal(stage->app.view.diff.rank, 2);

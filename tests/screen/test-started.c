@@ -87,7 +87,7 @@ static void its_terminal_is_shown(void **state)
 static void without_a_job_there_is_none(void **state)
 {
 	stage_keys(*state, "!");
-	stage_check_shows(*state, "No job was started by probetui");
+	stage_check_shows(*state, "no job started by probetui");
 }
 
 static void its_end_is_in_the_title(void **state)
@@ -97,7 +97,7 @@ static void its_end_is_in_the_title(void **state)
 	tell(stage, LAUNCHED_RUNNING, -1);
 	stage_keys(stage, "!");
 	stage_check_shows(stage, "torchrun runs (pid 4180)");
-	stage_check_shows(stage, "Nothing was printed yet.");
+	stage_check_shows(stage, "no output yet");
 	tell(stage, LAUNCHED_ENDED, 3);
 	stage_check_shows(stage, "torchrun has ended with exit code 3");
 	/* Nobody is typed to any more. */
@@ -112,7 +112,7 @@ static void waiting_for_ranks(void **state)
 	tell(stage, LAUNCHED_RUNNING, -1);
 	check(stage, "started-80x24", 24, 80);
 	tell(stage, LAUNCHED_ENDED, 0);
-	stage_check_shows(stage, "No rank of it was seen.");
+	stage_check_shows(stage, "No rank of the job was found");
 }
 
 static void leaving_asks(void **state)
@@ -121,7 +121,7 @@ static void leaving_asks(void **state)
 
 	tell(stage, LAUNCHED_RUNNING, -1);
 	stage_keys(stage, "q");
-	stage_check_shows(stage, "d: the job keeps running");
+	stage_check_shows(stage, "[d]etach (job keeps running");
 	stage_keys(stage, "x n");
 	stage_check_hides(stage, "keeps running");
 	assert_false(stage->app.is_done);
@@ -146,7 +146,7 @@ static void its_end_is_waited_for(void **state)
 	tell(stage, LAUNCHED_RUNNING, -1);
 	stage_keys(stage, "q e");
 	assert_false(stage->app.is_done);
-	stage_check_shows(stage, "SIGTERM was sent to the job");
+	stage_check_shows(stage, "SIGTERM sent to the job");
 }
 
 static void one_that_has_ended_is_not_asked_about(void **state)

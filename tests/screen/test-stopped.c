@@ -229,10 +229,10 @@ static void the_header_counts(void **state)
 {
 	struct stage *stage = *state;
 
-	stage_check_shows(stage, "2 stopped · held 0:");
-	stage_check_shows(stage, " of 10:00");
+	stage_check_shows(stage, "2 stopped for 0:");
+	stage_check_shows(stage, ", max 10:00");
 	stage->engine.session.now += 60;
-	stage_check_shows(stage, "2 stopped · held 1:");
+	stage_check_shows(stage, "2 stopped for 1:");
 	/* It is told apart from what is left of it. */
 	stage_resize(stage, 24, 73);
 	stage_check_shows(stage, "8 ranks   ");
@@ -351,9 +351,9 @@ static void another_question_comes_first(void **state)
 
 	limit(stage, 8);
 	stage_keys(stage, "q");
-	stage_check_shows(stage, "(y, n)");
+	stage_check_shows(stage, "[y/N]");
 	stage_keys(stage, "Y");
-	stage_check_shows(stage, "(y, n)");
+	stage_check_shows(stage, "[y/N]");
 	stage_keys(stage, "n");
 	stage_check_shows(stage, STAY_QUESTION);
 }
@@ -463,11 +463,11 @@ static void what_leaving_costs_is_asked(void **state)
 	struct stage *stage = *state;
 
 	stage_keys(stage, "q");
-	stage_check_shows(stage, "Leave all the same? (y, n)");
+	stage_check_shows(stage, "Leave all the same? [y/N]");
 	assert_false(stage->app.is_done);
 	stage_keys(stage, "Esc");
 	assert_false(stage->app.is_done);
-	stage_check_hides(stage, "(y, n)");
+	stage_check_hides(stage, "[y/N]");
 	/* Without the question it is the key that copies. */
 	stage_keys(stage, "q n q x q");
 	assert_false(stage->app.is_done);
@@ -531,7 +531,7 @@ static void a_question_stays_when_something_is_said(void **state)
 
 	stage_keys(stage, "q");
 	engine_say(&stage->engine, false, "next: rank 3");
-	stage_check_shows(stage, "(y, n)");
+	stage_check_shows(stage, "[y/N]");
 	stage_keys(stage, "n");
 	stage_check_shows(stage, "next: rank 3");
 }
@@ -573,17 +573,17 @@ static void connecting_says_before_what_it_costs(void **state)
 
 	stage_keys(stage, "3 Enter Enter");
 	stage_check_shows(stage, "Leaving ends the debugger: it takes one");
-	stage_check_shows(stage, "Connect? (y, n)");
+	stage_check_shows(stage, "Connect? [y/N]");
 	/* Only an answer is one. */
 	stage_keys(stage, "x c Enter Down");
-	stage_check_shows(stage, "Connect? (y, n)");
+	stage_check_shows(stage, "Connect? [y/N]");
 	stage_keys(stage, ": n e x t");
-	stage_check_hides(stage, "(y, n)");
+	stage_check_hides(stage, "[y/N]");
 	stage_check_shows(stage, ":next");
 	stage_keys(stage, "Esc Enter");
-	stage_check_shows(stage, "Connect? (y, n)");
+	stage_check_shows(stage, "Connect? [y/N]");
 	stage_keys(stage, "n");
-	stage_check_hides(stage, "(y, n)");
+	stage_check_hides(stage, "[y/N]");
 	/* Several are asked about at once. */
 	debugger = &session_find_rank(&stage->engine.session, 2)->debugger;
 	debugger->state = DEBUGGER_WAITING;
@@ -595,7 +595,7 @@ static void connecting_says_before_what_it_costs(void **state)
 	assert_int_equal(stage->app.view.pane, PANE_GRID);
 	/* In any pane. */
 	stage_keys(stage, "Tab a");
-	stage_check_shows(stage, "Connect? (y, n)");
+	stage_check_shows(stage, "Connect? [y/N]");
 	stage_keys(stage, "n S-Tab");
 	/* One that nobody serves says so, and its source is shown. */
 	debugger->state = DEBUGGER_STALE;
@@ -626,9 +626,9 @@ static void ranks_that_run_are_counted(void **state)
 	struct session *session = &stage->engine.session;
 
 	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
-	stage_check_shows(stage, "next: 0 of 2 stopped; 2 run (0,3)");
+	stage_check_shows(stage, "next: 0 of 2 stopped; 2 running (0,3)");
 	session_find_rank(session, 0)->debugger.stops++;
-	stage_check_shows(stage, "next: 1 of 2 stopped; 1 runs (3)");
+	stage_check_shows(stage, "next: 1 of 2 stopped; 1 running (3)");
 	session_find_rank(session, 3)->debugger.state = DEBUGGER_LOST;
 	stage_check_hides(stage, "next: ");
 	stage_check_shows(stage, "n next");
@@ -649,16 +649,16 @@ static void a_step_that_takes_long_offers_to_release(void **state)
 	session_find_rank(session, 0)->debugger.stops++;
 	debugger->state = DEBUGGER_RUNNING;
 	session->now += 3.25;
-	stage_check_shows(stage, "next: 1 of 2 stopped; 1 runs (3), 3.2 s");
-	stage_check_hides(stage, "r resumes the others");
+	stage_check_shows(stage, "next: 1 of 2 stopped; 1 running (3), 3.2 s");
+	stage_check_hides(stage, "r resumes the stopped ranks");
 	stage_keys(stage, "c");
-	stage_check_shows(stage, "; then continue (Esc drops)");
+	stage_check_shows(stage, "; then continue (Esc cancels)");
 	stage_keys(stage, "Esc");
 	session->now += 4;
-	stage_check_shows(stage, "1 runs (3), 7.2 s  r resumes the others");
+	stage_check_shows(stage, "1 running (3), 7.2 s  r resumes the stopped ranks");
 	/* It is said until it is over, whatever is looked at meanwhile. */
 	stage_keys(stage, "]");
-	stage_check_shows(stage, "r resumes the others");
+	stage_check_shows(stage, "r resumes the stopped ranks");
 	commands_run(&stage->app, "release");
 	stage_check_answered(stage, "release: rank 0: ");
 	/* So does this, then. */
@@ -685,7 +685,8 @@ static void a_step_waits_for_the_one_before_it(void **state)
 	session_find_rank(session, 3)->debugger.state = DEBUGGER_RUNNING;
 	stage_keys(stage, "n n s");
 	stage_check_shows(stage,
-			  "next: 1 of 2 stopped; 1 runs (3); then next \u00d72, step (Esc drops)");
+			  "next: 1 of 2 stopped; 1 running (3); then next \u00d72, step "
+			  "(Esc cancels)");
 	commands_go_on(&stage->app);
 	assert_int_equal(queue->count, 3);
 	stage_keys(stage, "Esc");
@@ -751,7 +752,7 @@ static void the_clock_runs_on_over_steps(void **state)
 	struct stage *stage = *state;
 	struct session *session = &stage->engine.session;
 
-	stage_check_shows(stage, "2 stopped \u00b7 held 0:42 of 10:00");
+	stage_check_shows(stage, "2 stopped for 0:42, max 10:00");
 	session->now += 20;
 	for (int rank = 0; rank <= 3; rank += 3) {
 		struct debugger *debugger = &session_find_rank(session, rank)->debugger;
@@ -759,7 +760,7 @@ static void the_clock_runs_on_over_steps(void **state)
 		debugger->held = 0;
 		session_find_rank(session, rank)->debugger_at = session->now;
 	}
-	stage_check_shows(stage, "2 stopped \u00b7 held 1:02 of 10:00");
+	stage_check_shows(stage, "2 stopped for 1:02, max 10:00");
 }
 
 static void what_waits_is_dropped_where_a_step_is_refused(void **state)
@@ -786,7 +787,7 @@ static void what_runs_to_a_line_is_called_so(void **state)
 	begin_motion(stage, ranks, ARRAY_LENGTH(ranks));
 	stage->app.view.motion.began_at = stage->engine.session.now;
 	step_group_name(&stage->app.view.motion, "to line 12");
-	stage_check_shows(stage, "to line 12: 0 of 2 stopped; 2 run (0,3)");
+	stage_check_shows(stage, "to line 12: 0 of 2 stopped; 2 running (0,3)");
 	debugger_init(&stop);
 	stop.reason = STOP_BREAKPOINT;
 	stop.hits[0] = list->run_to = 7;
@@ -831,12 +832,12 @@ static void a_pause_that_has_not_come_is_explained(void **state)
 	xreplace(&debugger->backend, "http");
 	stage_check_shows(
 		stage,
-		"pause: 1 of 2 stopped; 1 in all_reduce (1), stops at its next line of Python");
+		"pause: 1 of 2 stopped; 1 in all_reduce (1), stops at the next Python line");
 	step_group_clear(&stage->app.view.motion);
 	begin_motion(stage, &ranks[1], 1);
 	xreplace(&stage->app.view.motion.command, "pause");
 	stage_check_shows(stage,
-			  "pause: rank 1 waits in all_reduce, stops at its next line of Python");
+			  "pause: rank 1 waits in all_reduce, stops at the next Python line");
 	/* It has stopped, and the node has resumed it and left. */
 	session_find_rank(session, 1)->is_pausing = false;
 	debugger->state = DEBUGGER_NONE;
@@ -892,16 +893,16 @@ static void ctrl_c_pauses_and_asks_before(void **state)
 
 	stage_keys(stage, "? C-c");
 	assert_int_equal(stage->app.view.kind, VIEW_HOME);
-	stage_check_hides(stage, "(y, n)");
+	stage_check_hides(stage, "[y/N]");
 	stage_keys(stage, "C-c");
-	stage_check_shows(stage, "Pause ranks 1-2,4-7, which run? (y, n)");
+	stage_check_shows(stage, "Pause ranks 1-2,4-7 (running)? [y/N]");
 	stage_keys(stage, "C-c");
-	stage_check_hides(stage, "(y, n)");
+	stage_check_hides(stage, "[y/N]");
 	stage_keys(stage, "C-c y");
 	stage_check_answered(stage, "pause: ranks 1-2,4-7: ");
 	debugger->state = DEBUGGER_RUNNING;
 	stage_keys(stage, "@ 3 Enter Tab C-c");
-	stage_check_hides(stage, "(y, n)");
+	stage_check_hides(stage, "[y/N]");
 	stage_check_answered(stage, "pause: rank 3: ");
 }
 
@@ -987,7 +988,7 @@ static void a_line_without_code_is_not_run_to(void **state)
 	stage->app.view.pane = PANE_SOURCE;
 	view_point(&stage->app.view, &stage->engine.session, 4);
 	stage_keys(stage, "t");
-	stage_check_shows(stage, "line 4 has no code to run to; the next that has is line 5.");
+	stage_check_shows(stage, "cannot run to line 4: no code (next line with code: 5)");
 }
 
 /* They would wait for those that are left standing. */
@@ -1002,7 +1003,7 @@ static void a_step_into_a_collective_is_asked_about(void **state)
 	stage_check_answered(stage, "next: rank 3: ");
 	/* Together they are not asked. */
 	stage_keys(stage, "@ 0 , 3 Enter c");
-	stage_check_hides(stage, "(y, n)");
+	stage_check_hides(stage, "[y/N]");
 	session->is_replay = true;
 }
 
@@ -1033,9 +1034,9 @@ static void the_list_turns_breakpoints_off(void **state)
 	assert_int_equal(list->count, 1);
 	stage_keys(stage, "Delete");
 	assert_int_equal(list->count, 0);
-	stage_check_shows(stage, "There is no breakpoint.");
+	stage_check_shows(stage, "no breakpoints: set one");
 	stage_keys(stage, "-");
-	stage_check_shows(stage, "there is no breakpoint.");
+	stage_check_shows(stage, "no breakpoint is set");
 }
 
 /* What a node says of them is not ours to trust. */

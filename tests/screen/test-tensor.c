@@ -364,11 +364,11 @@ static void what_was_found_is_shown(void **state)
 	stage_check_shows(stage, "[3, 8] nan");
 	known->has_found = true;
 	known->found = -1;
-	stage_check_shows(stage, "there is no such element in it.");
+	stage_check_shows(stage, "no such element in the tensor");
 	known->tensor.statistics.nan_count = 0;
 	known->tensor.statistics.infinity_count = 0;
 	known->has_found = true;
-	stage_check_shows(stage, "in it: no NaN, no infinity.");
+	stage_check_shows(stage, "the tensor has no NaN and no infinity");
 	/* A node may say anything. */
 	known->has_found = true;
 	known->found = 1000000;
@@ -401,16 +401,16 @@ static void what_is_not_whole_says_so(void **state)
 	struct tensorview *known = known_of(stage);
 
 	show_numbers(stage);
-	stage_check_shows(stage, "Rank 5 has 12 NaN in model.fc.weight.");
+	stage_check_shows(stage, "Rank 5 has 12 NaN in model.fc.weight");
 	stage_check_hides(stage, "of the elements");
 	known->tensor.share = 0.0312;
-	stage_check_shows(stage, "of 3.1 % of the elements");
+	stage_check_shows(stage, "from 3.1 % of the elements");
 	known->tensor.is_torn = true;
-	stage_check_shows(stage, "~ written while it was read");
+	stage_check_shows(stage, "~ changed while read");
 	stage->engine.session.now += 30;
 	stage_check_shows(stage, "read 30 s ago");
 	tensorview_fail(known, "it has ended");
-	stage_check_shows(stage, "not read again: it has ended");
+	stage_check_shows(stage, "refresh failed: it has ended");
 	stage_check_shows(stage, "-0.4100");
 }
 
@@ -421,16 +421,16 @@ static void what_cannot_be_read_says_why(void **state)
 
 	tensorview_look(known, "loss");
 	view_open(&stage->app.view, VIEW_TENSOR);
-	stage_check_shows(stage, "Reading the tensor.");
+	stage_check_shows(stage, "reading the tensor");
 	tensorview_fail(known, "the name loss is not known here");
-	stage_check_shows(stage, "The name loss is not known here.");
+	stage_check_shows(stage, "the name loss is not known here");
 	show_numbers(stage);
 	known->tensor.unread = xstrdup("it lies on a device");
 	free(known->tensor.device);
 	known->tensor.device = xstrdup("cuda:0");
-	stage_check_shows(stage, "It lies on a device. :inject starts");
+	stage_check_shows(stage, "it lies on a device: an agent is needed");
 	stage_keys(stage, "N");
-	stage_check_shows(stage, "it lies on a device.");
+	stage_check_shows(stage, "\n it lies on a device");
 }
 
 static void it_is_opened_and_left(void **state)
@@ -447,7 +447,7 @@ static void it_is_opened_and_left(void **state)
 	stage_keys(stage, "Esc");
 	assert_int_equal(stage->app.view.kind, VIEW_HOME);
 	stage_keys(stage, ": t e n s o r - f i n d Space n a n Enter");
-	stage_check_shows(stage, "no tensor is looked at");
+	stage_check_shows(stage, "no tensor is shown");
 }
 
 static void it_fits_any_size(void **state)

@@ -376,11 +376,11 @@ static void the_users_own_theme_comes_first(void **state)
 	assert_int_equal(app_set_theme(&stage.app, "mono", &error), 0);
 	assert_int_equal(stage.app.theme.looks[STYLE_DIM].attributes, ATTRIBUTE_REVERSE);
 	check_problem(&stage.app, "broken",
-		      "broken, line 3: the style 'dim' is in line 1 already.");
-	check_problem(
-		&stage.app, "nosuch",
-		"no theme 'nosuch'; there are broken, default, high-contrast, light, mono, open.");
-	check_problem(&stage.app, "../mono", "is no theme name");
+		      "broken, line 3: style 'dim' is already set in line 1");
+	check_problem(&stage.app, "nosuch",
+		      "unknown theme 'nosuch' (themes: broken, default, high-contrast, light, "
+		      "mono, open)");
+	check_problem(&stage.app, "../mono", "is not a theme name");
 	path = xasprintf("%s/probetui/themes/open", folder);
 	assert_int_equal(chmod(path, 0666), 0);
 	check_problem(&stage.app, "open", "can be written by others");

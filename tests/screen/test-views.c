@@ -164,7 +164,7 @@ static void a_branch_is_focused(void **state)
 	expect_focus(stage, "Space", "0-7 all");
 	expect_focus(stage, "End Space", "3");
 	expect_focus(stage, "? Space", "3");
-	stage_check_shows(stage, "no rank is under the cursor here");
+	stage_check_shows(stage, "no rank under the cursor");
 }
 
 static void each_pane_is_searched(void **state)
@@ -215,7 +215,7 @@ static void what_a_recording_lacks_is_not_recorded(void **state)
 	stage_check_shows(stage, "replay 0:34, end");
 	stage_keys(stage, "0 Enter");
 	stage->engine.session.choice.selection.depth = 0;
-	stage_check_shows(stage, "Not recorded.");
+	stage_check_shows(stage, "not recorded");
 	stage_keys(stage, "R");
 	stage_check_shows(stage, "refresh: this is a recording");
 }
@@ -228,13 +228,13 @@ static void a_node_that_is_gone_is_named(void **state)
 	session_judge(&stage->engine.session);
 	stage->engine.session.choice.selection.rank = 0;
 	stage->engine.session.choice.selection.depth = 0;
-	stage_check_shows(stage, "node gone");
-	stage_check_shows(stage, "Not read: probetui-node is");
+	stage_check_shows(stage, "node lost");
+	stage_check_shows(stage, "not read: connection to");
 	stage_check_shows(
 		stage,
-		"probetui-node is gone, the job runs on: q leaves, then start probetui again.");
+		"connection to probetui-node lost; the job keeps running: quit (q) and restart");
 	stage_keys(stage, "R");
-	stage_check_shows(stage, "nothing can be read: probetui-node is gone;");
+	stage_check_shows(stage, "cannot sample: connection to probetui-node lost;");
 }
 
 static void an_old_row_says_its_age(void **state)
@@ -327,7 +327,7 @@ static void the_grid_is_seen_at_home(void **state)
 	struct stage *stage = *state;
 
 	stage_keys(stage, "D G");
-	stage_check_shows(stage, "how ranks are shown is seen at home");
+	stage_check_shows(stage, "grid works only in the home view");
 }
 
 static void few_rows_have_no_frame(void **state)
@@ -377,7 +377,7 @@ static void two_ranks_are_compared(void **state)
 	stage_check_shows(stage, "Diff · rank 2");
 	stage_check_shows(stage, "┬rank 5 ");
 	commands_run(&stage->app, "diff 2 99");
-	stage_check_shows(stage, "there is no rank 99.");
+	stage_check_shows(stage, "rank 99 not found");
 }
 
 static void the_chooser_says_why(void **state)
@@ -388,7 +388,7 @@ static void the_chooser_says_why(void **state)
 	stage_open(&stage, "jobs.jsonl");
 	stage_resize(&stage, 24, 80);
 	stage.engine.session.choice.wanted_job = xstrdup("31313");
-	stage_check_shows(&stage, "No job here has the port or launcher 31313. 2 jobs");
+	stage_check_shows(&stage, "No job has port or launcher pid 31313; 2 jobs");
 	stage_check_shows(&stage, "train.py ");
 	stage_close(&stage);
 }
@@ -433,7 +433,7 @@ static void the_list_is_opened_at_any_time(void **state)
 	struct stage *stage = *state;
 
 	stage_keys(stage, "M J");
-	stage_check_shows(stage, "1 job runs here. Enter opens one.");
+	stage_check_shows(stage, "1 job found (Enter opens one)");
 	stage_check_shows(stage, "\u2717 7 of 8 ranks wait");
 	assert_true(stage->engine.lists_jobs);
 	stage_keys(stage, "q");
@@ -451,8 +451,8 @@ static void a_lost_node_finds_nothing(void **state)
 	(void)state;
 	stage_open(&stage, "nothing.jsonl");
 	session_lose_node(&stage.engine.session, 0, "gone");
-	stage_check_shows(&stage, "Not read: probetui-node is gone.");
-	stage_check_shows(&stage, "node gone\n");
+	stage_check_shows(&stage, "not read: connection to probetui-node lost");
+	stage_check_shows(&stage, "node lost\n");
 	stage_close(&stage);
 }
 
@@ -466,7 +466,7 @@ static void other_users_are_counted(void **state)
 	apply(&stage, "{\"seq\":1,\"type\":\"response\",\"request_seq\":2,\"command\":\"discover\","
 		      "\"success\":true,\"body\":{\"looked_at\":2,\"uid\":1000,\"others\":1234,"
 		      "\"bystanders\":[]}}");
-	stage_check_shows(&stage, "1,234 Python processes belong to other users;");
+	stage_check_shows(&stage, "1,234 Python processes belong to other users: run sudo probetui");
 	stage_close(&stage);
 }
 
@@ -542,7 +542,7 @@ static void a_shell_command_says_where_it_works(void **state)
 	log_set_quiet(1);
 	for (size_t i = 0; i < ARRAY_LENGTH(lines); i++) {
 		commands_run(&stage->app, lines[i]);
-		stage_check_shows(stage, " works in a shell: probetui ");
+		stage_check_shows(stage, " works only in a shell: probetui ");
 	}
 	log_set_quiet(0);
 }
@@ -625,7 +625,7 @@ static void settings_are_shown_and_set(void **state)
 	commands_run(&stage->app, "set ascii on");
 	assert_true(stage->app.view.is_ascii);
 	commands_run(&stage->app, "set theme nosuch");
-	stage_check_shows(stage, "there is no theme 'nosuch'");
+	stage_check_shows(stage, "unknown theme 'nosuch'");
 	assert_null(stage->engine.settings.theme);
 	commands_run(&stage->app, "set mouse perhaps");
 	stage_check_shows(stage, "mouse: 'perhaps' is neither on nor off");
@@ -641,11 +641,11 @@ static void frames_are_counted(void **state)
 	commands_run(&stage->app, "up 99");
 	assert_null(stage->app.view.message.text);
 	commands_run(&stage->app, "up 2");
-	stage_check_shows(stage, "this is the outermost frame");
+	stage_check_shows(stage, "the selected frame is the outermost frame");
 	commands_run(&stage->app, "down 99");
 	assert_int_equal(session_selected_depth(&stage->engine.session), 0);
 	commands_run(&stage->app, "down");
-	stage_check_shows(stage, "this is the innermost frame");
+	stage_check_shows(stage, "the selected frame is the innermost frame");
 	commands_run(&stage->app, "up none");
 	stage_check_shows(stage, "'none'");
 }

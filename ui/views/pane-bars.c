@@ -141,9 +141,9 @@ static void append_pace(struct buffer *out, const struct session *session, const
 	size_t gone = session_gone_count(session);
 
 	if (gone > 0 && gone == session->node_count) {
-		buffer_append_string(out, "node gone");
+		buffer_append_string(out, "node lost");
 	} else if (gone > 0) {
-		buffer_printf(out, "%zu nodes gone", gone);
+		buffer_printf(out, "%zu nodes lost", gone);
 	} else if (has_position(session)) {
 		append_replay(out, session, view, is_wide);
 	} else if (view->is_held) {
@@ -182,13 +182,13 @@ static void append_focus(struct buffer *out, const struct session *session, bool
 static const char *no_ranks(const struct session *session, const struct view *view)
 {
 	if (view_asks_job(session, view))
-		return "no job chosen";
+		return "no job selected";
 	if (session->node_count > 0 && session_gone_count(session) == session->node_count)
-		return "node gone";
-	return session->is_discovered ? "no ranks" : "looking for ranks";
+		return "node lost";
+	return session->is_discovered ? "no ranks" : "searching for ranks";
 }
 
-/* Appends the stopped ranks, or "live 2/s", "node gone" and the like; both if there is room. */
+/* Appends the stopped ranks, or "live 2/s", "node lost" and the like; both if there is room. */
 static void append_held(struct buffer *out, const struct session *session, const struct view *view)
 {
 	struct buffer pace = BUFFER_INIT;
@@ -293,7 +293,7 @@ void pane_verdict(struct window window, const struct session *session)
 		mark_of_verdict(verdict->state, rankset_count(&verdict->outliers) > 0, &style);
 
 	if (sentence == NULL || *sentence == '\0')
-		sentence = "Nothing is known of the ranks yet.";
+		sentence = "No rank sampled yet";
 	window_put_character(window, 0, 1, style, mark);
 	window_put_paragraph(window, 0, TEXT_COLUMN, window.row_count, style, sentence);
 }

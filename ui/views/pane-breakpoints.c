@@ -304,7 +304,7 @@ static void add_reasons(struct list_rows *rows, size_t at,
 	rankset_subtract(&left, &breakpoint->set);
 	add_reason(rows, at, &left,
 		   breakpoint->is_over ? breakpoint->message
-				       : "nothing of ours is there to set it");
+				       : "no debugger connected");
 	rankset_clear(&left);
 }
 
@@ -377,7 +377,7 @@ int breakpoint_list_rows(const struct session *session)
 	return (int)breakpoint_summary_count(session) + (slots_of(session) != NULL);
 }
 
-/* Writes "hardware slots on rank 3: 2 of 4 free" in the last row. */
+/* Writes "hw breakpoints on rank 3: 2 of 4 free" in the last row. */
 static struct window put_slots(struct window window, const struct session *session,
 			       size_t row_count)
 {
@@ -387,7 +387,7 @@ static struct window put_slots(struct window window, const struct session *sessi
 
 	if (rank == NULL || row < 1)
 		return window;
-	buffer_printf(&text, "hardware slots on rank %d: %d of %d free", rank->process.rank,
+	buffer_printf(&text, "hw breakpoints on rank %d: %d of %d free", rank->process.rank,
 		      rank->debugger.slots_free, rank->debugger.slots);
 	window_put(window, row, 2, window.column_count - 2, STYLE_DIM, text.data);
 	buffer_clear(&text);
@@ -406,8 +406,8 @@ void pane_breakpoints(struct window window, const struct session *session, const
 	pane_breakpoints_make_rows(&rows, &list, session, has_reasons);
 	if (list.count == 0)
 		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM,
-				     "There is no breakpoint. b in the source sets one at the line "
-				     "of the cursor; so does :break FILE:LINE.");
+				     "no breakpoints: set one with b at the source cursor, or with "
+				     ":break FILE:LINE");
 	pane_breakpoints_put_rows(put_slots(window, session, rows.count), &rows, &list,
 				  breakpoint_list_cursor(&list, view), has_cursor);
 	for (size_t i = 0; i < rows.count; i++)
@@ -467,7 +467,7 @@ static const struct hint hints[] = {
 };
 
 const struct view_type view_breakpoints = {
-	.copied = "The list of breakpoints",
+	.copied = "list of breakpoints",
 	.hints = hints,
 	.append_title = pane_breakpoints_append_title,
 	.draw = pane_breakpoints_draw,

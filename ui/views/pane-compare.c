@@ -330,10 +330,10 @@ static void append_summary(struct buffer *out, const struct session *session,
 		pane_compare_append_question(out, answers);
 		answer_classes_append_summary(out, classes, answers);
 		if (answers->parts && !answers->parts->is_over)
-			buffer_append_string(out, "; what is in them is compared");
+			buffer_append_string(out, "; comparing their contents");
 	}
 	if (age >= FRESH_SECONDS) {
-		buffer_append_string(out, "; asked ");
+		buffer_append_string(out, "; evaluated ");
 		text_duration(out, age);
 		buffer_append_string(out, " ago");
 	}
@@ -424,12 +424,12 @@ static int pane_compare_toggle(struct app *app, struct error *error)
 	if (cursor >= 0)
 		focus_these(session, answer_rows_ranks(&rows, (size_t)cursor));
 	answer_rows_clear(&rows);
-	return cursor < 0 ? error_set(error, "no answer has come yet.") : 0;
+	return cursor < 0 ? error_set(error, "no rank has answered yet") : 0;
 }
 
 static const struct hint hints[] = {
 	{ { "open", NULL }, "whole text" }, { { "toggle", NULL }, "focus these" },
-	{ { "visit", NULL }, "rank" },	    { { "compare", NULL }, "again" },
+	{ { "visit", NULL }, "rank" },	    { { "compare", NULL }, "rerun" },
 	{ { "back", NULL }, "back" },	    { .label = NULL },
 };
 
@@ -439,7 +439,7 @@ static const struct hint tensor_hints[] = {
 	{ { "toggle", NULL }, "focus these" },
 	{ { "prompt tolerance", NULL }, "tolerance" },
 	{ { "follow", NULL }, "watch" },
-	{ { "compare", NULL }, "again" },
+	{ { "compare", NULL }, "rerun" },
 	{ { "visit", NULL }, "rank" },
 	{ { "back", NULL }, "back" },
 	{ .label = NULL },
@@ -462,7 +462,7 @@ static const struct hint *pane_compare_choose_hints(const struct session *sessio
 
 const struct view_type view_compare = {
 	.name = "compare",
-	.copied = "What the ranks answered",
+	.copied = "answers of the ranks",
 	.is_overlay = true,
 	.is_kept = true,
 	.hints = hints,

@@ -30,16 +30,14 @@ struct lack {
 };
 
 static const struct lack lacks[] = {
-	{ DEBUGGER_NONE, "no debugger was found in it",
-	  "A program that calls probetui.set_trace(), or serves pdb on a socket, is found by "
-	  "itself; connect pdb:unix:PATH or pdb:tcp:HOST:PORT names one." },
-	{ DEBUGGER_WAITING, "its debugger waits for somebody to connect",
-	  "Enter becomes its client." },
-	{ DEBUGGER_STALE, "its debugger's socket is left over: no listener",
-	  "Once the program stops anew, another is found by itself." },
-	{ DEBUGGER_REFUSED, "its debugger is not ours to talk to", "" },
-	{ DEBUGGER_LOST, "the connection to its debugger is lost",
-	  "The command connect tries it again." },
+	{ DEBUGGER_NONE, "no debugger found",
+	  "call probetui.set_trace() in the program, or connect to a pdb socket with "
+	  ":connect pdb:unix:PATH or :connect pdb:tcp:HOST:PORT" },
+	{ DEBUGGER_WAITING, "the debugger waits for a client", "press Enter to connect" },
+	{ DEBUGGER_STALE, "no process listens on the debugger's socket",
+	  "a new debugger is found when the program stops again" },
+	{ DEBUGGER_REFUSED, "cannot connect to the debugger", "" },
+	{ DEBUGGER_LOST, "the connection to the debugger is lost", "reconnect with :connect" },
 };
 
 static const struct lack *pane_console_lack_of(enum debugger_state state)
@@ -58,8 +56,8 @@ static void append_lack(struct buffer *out, const struct session *session,
 	const struct debugger *debugger;
 	const struct lack *lack;
 	const char *unrecorded =
-		recording_lack(session, "The debugger's session is not in this recording; with "
-					"--record-output and --record-locals it is.");
+		recording_lack(session, "debugger session not recorded (record with "
+					"--record-output and --record-locals)");
 
 	if (unrecorded != NULL) {
 		if (console->terminal == NULL)
@@ -67,22 +65,22 @@ static void append_lack(struct buffer *out, const struct session *session,
 		return;
 	}
 	if (rank == NULL) {
-		buffer_append_string(out, "There is no rank.");
+		buffer_append_string(out, "no rank");
 		return;
 	}
 	debugger = &rank->debugger;
 	lack = pane_console_lack_of(debugger->state);
 	if (lack == NULL)
 		return;
-	buffer_printf(out, "Rank %d: ", rank->process.rank);
+	buffer_printf(out, "rank %d: ", rank->process.rank);
 	if (debugger->why != NULL)
 		text_escape(out, debugger->why, strlen(debugger->why));
 	else
-		buffer_printf(out, "%s.", lack->says);
+		buffer_append_string(out, lack->says);
 	if (lack->help[0] != '\0')
-		buffer_printf(out, " %s", lack->help);
+		buffer_printf(out, "; %s", lack->help);
 	if (debugger->state == DEBUGGER_WAITING && debugger->leaving != NULL) {
-		buffer_append_char(out, ' ');
+		buffer_append_string(out, "; ");
 		text_escape(out, debugger->leaving, strlen(debugger->leaving));
 	}
 }
@@ -193,9 +191,9 @@ static const struct hint hints[] = {
 };
 
 const struct typing_hint console_typing_hints[] = {
-	{ "^]", "leaves", "back" },
+	{ "^]", "close", "back" },
 	{ "PgUp PgDn", "scroll", NULL },
-	{ "", "all other keys are typed", NULL },
+	{ "", "all other keys go to the program", NULL },
 	{ .key = NULL },
 };
 

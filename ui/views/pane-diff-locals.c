@@ -302,7 +302,7 @@ void pane_diff_locals(struct window left, struct window right, const struct sess
 
 	if (here == NULL || here->error != NULL) {
 		if (waiting == NULL)
-			waiting = "Reading the variables.";
+			waiting = "reading variables";
 		window_put_paragraph(left, 0, 2, left.row_count, STYLE_DIM,
 				     here != NULL ? here->error : waiting);
 		return;

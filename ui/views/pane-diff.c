@@ -61,14 +61,13 @@ static bool find_sides(struct diff_sides *sides, const struct session *session,
 {
 	*sides = (struct diff_sides){ .a = session_selected(session) };
 	sides->a_stack = main_stack(sides->a);
-	*problem = "There is no stack of this rank to compare.";
+	*problem = "no stack of the selected rank to compare";
 	if (sides->a_stack == NULL)
 		return false;
 	switch (view->diff.against) {
 	case DIFF_AGAINST_MAJORITY:
 		sides->b_class = other_class(session, sides->a);
-		*problem = "All ranks have this stack: there is nothing to "
-			   "compare with.";
+		*problem = "all ranks have the same stack: no difference to show";
 		if (sides->b_class == NULL)
 			return false;
 		sides->b = session_find_rank(session, rankset_first(&sides->b_class->ranks));
@@ -80,11 +79,11 @@ static bool find_sides(struct diff_sides *sides, const struct session *session,
 		sides->b = sides->a;
 		sides->is_past = true;
 		sides->b_stack = rank_stack_at(sides->a, session->now - view->diff.seconds);
-		*problem = "This rank's stack was not read that long ago.";
+		*problem = "the selected rank was not sampled that long ago";
 		return sides->b_stack != NULL;
 	}
 	sides->b_stack = main_stack(sides->b);
-	*problem = "There is no stack of the other rank to compare with.";
+	*problem = "no stack of the other rank to compare with";
 	return sides->b_stack != NULL;
 }
 
@@ -458,10 +457,10 @@ static const struct hint hints[] = {
 	{ .label = NULL },
 };
 
-static const struct landmark landmark = { "!", "difference", "the two stacks do not differ." };
+static const struct landmark landmark = { "!", "difference", "the two stacks do not differ" };
 
 const struct view_type view_diff = {
-	.copied = "The diff",
+	.copied = "diff",
 	.hints = hints,
 	.landmark = &landmark,
 	.draw = pane_diff_draw,

@@ -44,7 +44,7 @@ static void append_facts(struct buffer *out, const struct tensordiff *found, dou
 	if (found->unlike > 0) {
 		buffer_append_string(out, "; in ");
 		text_count(out, (uint64_t)found->unlike);
-		buffer_append_string(out, " of them one is NaN or infinite");
+		buffer_append_string(out, " of them one value is NaN or infinite");
 	}
 	buffer_append_string(out, "\nfirst at ");
 	tensordiff_append_place(out, found, &found->first);
@@ -57,12 +57,12 @@ static void append_facts(struct buffer *out, const struct tensordiff *found, dou
 			      tensordiff_is_within(found, tolerance) ? "within" : "not within",
 			      tolerance);
 	if (found->is_torn)
-		buffer_append_string(out, "\nwritten while it was read");
+		buffer_append_string(out, "\nthe tensor changed while it was read");
 	if (!tensordiff_is_partial(found))
 		return;
 	buffer_append_string(out, "\nonly ");
 	text_count(out, (uint64_t)found->compared);
-	buffer_append_string(out, " elements were compared");
+	buffer_append_string(out, " elements compared");
 }
 
 static void pane_difference_append_words(struct buffer *out, const struct answers *answers,
@@ -73,7 +73,7 @@ static void pane_difference_append_words(struct buffer *out, const struct answer
 	else
 		differencetext_append_found(out, difference);
 	if (difference->state == DIFFERENCE_READING)
-		buffer_append_string(out, " (Esc gives it up)");
+		buffer_append_string(out, " (Esc cancels)");
 }
 
 /* Returns the rows used. */
@@ -168,7 +168,7 @@ static void put_map(struct window window, const struct difference *difference, b
 	values = shrink(found, picture.row_count, picture.column_count);
 	raise_small(values, picture.row_count * picture.column_count, picture.high);
 	picture.values = values;
-	buffer_append_string(&title, picture.high > 0 ? "|difference|" : "where they differ");
+	buffer_append_string(&title, picture.high > 0 ? "|difference|" : "differing elements");
 	left = 2 + window_put(window, 0, 1, window.column_count - 1, STYLE_DIM, title.data);
 	if (picture.high > 0)
 		heat_put_legend(window, 0, left, window.column_count - 1 - left, &picture);
@@ -224,7 +224,7 @@ static void pane_difference_draw(const struct scene *scene)
 
 	if (difference == NULL) {
 		window_put_paragraph(inner, 0, 1, inner.row_count, STYLE_DIM,
-				     "These two are not compared any more; Esc leads back.");
+				     "the two ranks are no longer compared (Esc goes back)");
 		return;
 	}
 	rows = put_words(inner, &scene->session->answers, difference);
@@ -237,7 +237,7 @@ static void pane_difference_draw(const struct scene *scene)
 }
 
 static const struct hint hints[] = {
-	{ { "difference", NULL }, "again" },
+	{ { "difference", NULL }, "rerun" },
 	{ { "prompt tolerance", NULL }, "tolerance" },
 	{ { "follow", NULL }, "watch" },
 	{ .label = NULL },
@@ -245,7 +245,7 @@ static const struct hint hints[] = {
 
 const struct view_type view_difference = {
 	.name = "difference",
-	.copied = "The difference",
+	.copied = "difference",
 	.is_overlay = true,
 	.is_kept = true,
 	.hints = hints,

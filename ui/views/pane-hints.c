@@ -24,7 +24,7 @@ static const struct hint last_hints[] = {
 };
 
 static const struct hint open_hint = { { "open", NULL }, "open" };
-static const struct hint quit_hint = { { "quit", NULL }, "leave" };
+static const struct hint quit_hint = { { "quit", NULL }, "quit" };
 
 /* The key bindings of a view. */
 struct keys {
@@ -232,7 +232,7 @@ static void put_message(struct window window, const struct view *view)
 }
 
 /* Offers to resume the ranks that the others may wait for. */
-static const struct hint release_hint = { { "release", NULL }, "resumes the others" };
+static const struct hint release_hint = { { "release", NULL }, "resumes the stopped ranks" };
 
 /* Writes the progress of a step. False: no rank is stepping any more. */
 static bool put_motion(struct window window, const struct session *session, const struct view *view,
@@ -247,7 +247,7 @@ static bool put_motion(struct window window, const struct session *session, cons
 	if (view->steps.count > 0) {
 		buffer_append_string(&text, "; then ");
 		stepqueue_append(&text, &view->steps);
-		buffer_append_string(&text, " (Esc drops)");
+		buffer_append_string(&text, " (Esc cancels)");
 	}
 	is_under_way = text.length > 0;
 	column += window_put(window, 0, column, window.column_count - 1, STYLE_HINT, text.data);
@@ -333,8 +333,8 @@ void pane_hints(struct window window, const struct session *session, const struc
 		put_message(window, view);
 	else if (session->node_count > 0 && session_gone_count(session) == session->node_count)
 		window_put(window, 0, 1, window.column_count - 1, STYLE_ERROR,
-			   "probetui-node is gone, the job runs on: q leaves, then start probetui "
-			   "again.");
+			   "connection to probetui-node lost; the job keeps running: quit (q) and "
+			   "restart");
 	else if (pane_hints_is_typed_to(session, type))
 		put_typing_hints(window, type->typing_hints);
 	else if (!put_motion(window, session, view, &keys))

@@ -31,14 +31,14 @@ static struct window around(struct window window, const struct box *box)
 			   box->column_count + 2);
 }
 
-/* Appends "Ranks · 64 a row · by host · by rank"; a table's head has the sort order itself. */
+/* Appends "Ranks · 64 a row · grouped by host · by rank"; a table's head has the sort order itself. */
 static void title_grid(const struct session *session, const struct view *view,
 		       const struct layout *layout, const struct ranklist *list,
 		       struct buffer *left)
 {
 	static const char *const groupings[GROUPING_COUNT] = {
-		[GROUPING_CLASS] = " \u00b7 in classes",
-		[GROUPING_HOST] = " \u00b7 on hosts",
+		[GROUPING_CLASS] = " \u00b7 grouped by class",
+		[GROUPING_HOST] = " \u00b7 grouped by host",
 	};
 	const struct rank_order *order = &view->order;
 	bool is_cells = layout->grid == GRID_CELLS;
@@ -82,7 +82,7 @@ static void title_source(const struct session *session, struct buffer *left, str
 	if (rank_append_change(right, rank))
 		return;
 	if (source != NULL && source->is_changed)
-		buffer_append_string(right, "changed since the start");
+		buffer_append_string(right, "file changed since start");
 }
 
 /*
@@ -120,9 +120,9 @@ static void title_stack(const struct session *session, struct buffer *left, stru
 			      rank->debugger.dialect != NULL ? rank->debugger.dialect
 							     : rank->debugger.backend);
 	else if (rank->state == RANK_EXITED)
-		buffer_append_string(right, "last seen \u00b7 ");
+		buffer_append_string(right, "last sample \u00b7 ");
 	else if (rank->sample_source != NULL)
-		buffer_append_string(right, "by its agent \u00b7 ");
+		buffer_append_string(right, "from agent \u00b7 ");
 	else if (is_agent_silent(rank))
 		buffer_append_string(right, "agent silent \u00b7 ");
 	else if (thread->sample.exactness == TORN)
@@ -361,7 +361,7 @@ static const struct hint stopped_hints[] = {
 /* Hints for a post-mortem: there is nothing to step to. */
 static const struct hint raised_hints[] = {
 	{ { "up", "down" }, "frame" },
-	{ { "continue", NULL }, "let it raise" },
+	{ { "continue", NULL }, "re-raise" },
 	{ { "rank previous", "rank next" }, "rank" },
 	{ { "outlier previous", "outlier next" }, "outlier" },
 	{ { "merged", NULL }, "merged" },
@@ -411,7 +411,7 @@ static const struct hint *pane_home_choose_hints(const struct session *session,
 }
 
 const struct view_type view_home = {
-	.copied = "The verdict",
+	.copied = "verdict",
 	.hints = hints,
 	.choose_hints = pane_home_choose_hints,
 	.draw = pane_home_draw,
@@ -435,11 +435,11 @@ static int put_looked_at(struct window window, int row, const struct session *se
 {
 	struct buffer text = BUFFER_INIT;
 
-	buffer_append_string(&text, "Looked at ");
+	buffer_append_string(&text, "Searched the environment of ");
 	text_count(&text, session->looked_at);
 	buffer_append_string(&text, session->looked_at == 1 ? " process" : " processes");
 	buffer_append_string(&text, " for RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK or "
-				    "SLURM_PROCID in their environment.");
+				    "SLURM_PROCID");
 	row += window_put_paragraph(window, row, 3, 4, STYLE_TEXT, text.data);
 	buffer_clear(&text);
 	return row;
@@ -455,7 +455,7 @@ static int put_other_users(struct window window, int row, const struct session *
 	buffer_append_string(&text, session->other_users == 1
 					    ? " Python process belongs to another user"
 					    : " Python processes belong to other users");
-	buffer_append_string(&text, "; to look at them, run as root: sudo probetui");
+	buffer_append_string(&text, ": run sudo probetui to include them");
 	row += window_put_paragraph(window, row, 3, 3, STYLE_TEXT, text.data);
 	buffer_clear(&text);
 	return row + 1;
@@ -501,14 +501,13 @@ static void pane_nothing_put_job(struct window window, const struct session *ses
 	int row = 1;
 
 	launching_append(&text, session);
-	buffer_append_char(&text, '.');
 	row += window_put_paragraph(window, row, 3, 3, STYLE_TITLE_FOCUSED, text.data);
 	buffer_reset(&text);
 	if (is_alive)
 		buffer_append_string(
-			&text, "Waiting for ranks of it to appear: processes that run Python.");
+			&text, "Waiting for ranks of the job (processes that run Python)");
 	else
-		buffer_append_string(&text, "No rank of it was seen.");
+		buffer_append_string(&text, "No rank of the job was found");
 	row += window_put_paragraph(window, row + 1, 3, 3, STYLE_TEXT, text.data);
 	buffer_reset(&text);
 	if (job->error != NULL)
@@ -516,8 +515,8 @@ static void pane_nothing_put_job(struct window window, const struct session *ses
 	if (text.length > 0)
 		row += window_put_paragraph(window, row + 1, 3, 3, STYLE_TEXT, text.data);
 	window_put(window, row + 2, 3, window.column_count - 4, STYLE_TEXT,
-		   is_alive ? "! shows its terminal; q leaves."
-			    : "! shows what it printed; q leaves.");
+		   is_alive ? "Press ! to show the job's terminal, q to quit"
+			    : "Press ! to show the job's output, q to quit");
 	buffer_clear(&text);
 }
 
@@ -536,19 +535,19 @@ void pane_nothing(struct window window, const struct session *session)
 	}
 	if (!session->is_discovered) {
 		window_put(window, row, 3, window.column_count - 4, STYLE_TEXT,
-			   "Looking for ranks.");
+			   "Searching for ranks");
 		return;
 	}
-	window_put(window, row, 3, window.column_count - 4, STYLE_TITLE_FOCUSED, "No rank found.");
+	window_put(window, row, 3, window.column_count - 4, STYLE_TITLE_FOCUSED, "No rank found");
 	row = put_looked_at(window, row + 2, session) + 1;
 	if (session->bystander_count > 0) {
 		row = put_bystanders(window, row, session) + 1;
 		buffer_printf(&text, "probetui --pid %d", (int)session->bystanders[0].pid);
-		put_example(window, row, "To name it:", text.data);
+		put_example(window, row, "Inspect it with:", text.data);
 		buffer_clear(&text);
 		row += 2;
 	}
 	row = put_other_users(window, row, session);
 	window_put(window, row, 3, window.column_count - 4, STYLE_TEXT,
-		   "Waiting for ranks to appear; q leaves.");
+		   "Waiting for ranks to appear (q quits)");
 }

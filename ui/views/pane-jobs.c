@@ -129,7 +129,7 @@ static void put_finding(struct window window, int row, int column,
 
 	window_put_character(window, row, column, style, mark);
 	window_put(window, row, column + 2, window.column_count - column - 3, style,
-		   finding->sentence != NULL ? finding->sentence : "Not read yet.");
+		   finding->sentence != NULL ? finding->sentence : "Not sampled yet");
 }
 
 static int facts_width(struct window window)
@@ -145,18 +145,18 @@ static int facts_width(struct window window)
 static void pane_jobs_append_title(struct buffer *out, const struct session *session)
 {
 	if (session->job < 0 && session->choice.wanted_job != NULL)
-		buffer_printf(out, "No job here has the port or launcher %s. ",
+		buffer_printf(out, "No job has port or launcher pid %s; ",
 			      session->choice.wanted_job);
 	else if (session->job < 0 && session->choice.wanted_text != NULL)
-		buffer_printf(out, "It is not clear whose rank %s is meant. ",
+		buffer_printf(out, "Select the job of --ranks %s; ",
 			      session->choice.wanted_text);
 	if (session->job_count == 0) {
-		buffer_append_string(out, "No job runs here.");
+		buffer_append_string(out, "No job found");
 		return;
 	}
 	text_count(out, session->job_count);
-	buffer_append_string(out, session->job_count == 1 ? " job runs here." : " jobs run here.");
-	buffer_append_string(out, " Enter opens one.");
+	buffer_append_string(out, session->job_count == 1 ? " job found" : " jobs found");
+	buffer_append_string(out, " (Enter opens one)");
 }
 
 static int cursor_of(const struct session *session, const struct view *view)
@@ -249,7 +249,7 @@ static int pane_jobs_open_row(struct command_context *context, struct error *err
 	const struct session *session = &app->engine->session;
 
 	if (session->job_count == 0)
-		return error_set(error, "no job runs here.");
+		return error_set(error, "no job found");
 	choose_job(app, (size_t)cursor_of(session, &app->view));
 	return 0;
 }
@@ -262,7 +262,7 @@ static const struct hint hints[] = {
 };
 
 const struct view_type view_jobs = {
-	.copied = "The list of jobs",
+	.copied = "list of jobs",
 	.is_of_host = true,
 	.hints = hints,
 	.draw = pane_jobs_draw,

@@ -387,7 +387,7 @@ void pane_locals(struct window window, const struct session *session, const stru
 	};
 
 	if (drawing.waiting == NULL)
-		drawing.waiting = "Reading the variables.";
+		drawing.waiting = "reading variables";
 	if (has_cursor)
 		list.cursor =
 			view->locals_cursor < list.count ? view->locals_cursor : list.count - 1;

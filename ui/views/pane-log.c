@@ -103,7 +103,7 @@ static void put_log(struct window window, int scroll)
 	int first = pane_log_first_of(scroll, log_count(), window.row_count);
 
 	if (log_count() == 0)
-		window_put(window, 0, 1, window.column_count - 1, STYLE_DIM, "No messages.");
+		window_put(window, 0, 1, window.column_count - 1, STYLE_DIM, "no messages");
 	for (int row = 0; row < window.row_count; row++) {
 		const char *line = log_line((size_t)(first + row));
 
@@ -120,18 +120,18 @@ static const char *missing(const struct session *session, const struct rank *ran
 	const char *lack;
 
 	if (rank == NULL)
-		return "There is no rank.";
+		return "no rank";
 	if (output != NULL && (output->is_known || output->line_count > 0))
 		return NULL;
 	lack = recording_lack(
-		session, "What ranks print is not in this recording; with --record-output it is.");
+		session, "output not recorded (record with --record-output)");
 	if (lack != NULL)
 		return lack;
 	if (rank->state == RANK_EXITED)
-		return "It has ended before it was known where it prints to.";
+		return "the process exited before its output file was found";
 	if (rank_unread_reason(session, rank) != NULL)
 		return rank_unread_reason(session, rank);
-	return "Reading what it prints.";
+	return "reading the output";
 }
 
 /* Replaces the reason if the output goes to the started job's terminal, which can be shown. */
@@ -140,7 +140,7 @@ static const char *pane_log_sentence_of(const struct session *session, const cha
 	const char *terminal = session->launching.job.terminal;
 
 	if (why != NULL && terminal != NULL && strstr(why, terminal) != NULL)
-		return "It prints to the terminal of the job that was started: ! shows that.";
+		return "output goes to the terminal of the started job (press !)";
 	return why;
 }
 
@@ -184,7 +184,7 @@ void pane_output(struct window window, const struct session *session, int scroll
 	first = pane_log_first_of(scroll, (int)output_count(output), window.row_count - row);
 	if (output->line_count == 0 && row < window.row_count)
 		window_put(window, row, 1, window.column_count - 1, STYLE_DIM,
-			   "Nothing was printed to a file.");
+			   "no output written to a file");
 	for (int i = first; row < window.row_count; i++, row++) {
 		const struct output_line *line;
 

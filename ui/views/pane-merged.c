@@ -320,8 +320,8 @@ void pane_merged_tree(struct window window, const struct session *session, const
 		window_put_paragraph(
 			window, 0, 1, window.row_count, STYLE_DIM,
 			stacktree_is_last(session)
-				? "All ranks have ended, and no stack of them was read before."
-				: "No stack was read yet.");
+				? "all ranks have exited, and no stack was read before"
+				: "no stack read yet");
 		return;
 	}
 	list_put(window, &list, &drawing);
@@ -410,7 +410,7 @@ static void pane_merged_draw(const struct scene *scene)
 	merged_make(&merged, session, view);
 	upper = tree_rows(&merged, rows);
 	buffer_printf(&title, "Merged stacks \u00b7 %s \u00b7 %s",
-		      stacktree_is_last(session) ? "as last seen" : "main threads",
+		      stacktree_is_last(session) ? "last sample" : "main threads",
 		      granularity_names[view->merged.granularity]);
 	pane_merged_append_native(&native, session);
 	pane_merged_append_range(&title, &merged, upper, columns);
@@ -518,7 +518,7 @@ static int pane_merged_toggle(struct app *app, struct error *error)
 		result = 0;
 	}
 	merged_clear(&merged);
-	return result < 0 ? error_set(error, "there is no branch here.") : 0;
+	return result < 0 ? error_set(error, "no branch under the cursor") : 0;
 }
 
 static int expand(struct app *app, struct error *error)
@@ -580,7 +580,7 @@ static const struct hint hints[] = {
 };
 
 const struct view_type view_merged = {
-	.copied = "The merged stacks",
+	.copied = "merged stacks",
 	.hints = hints,
 	.draw = pane_merged_draw,
 	.want = pane_merged_want,

@@ -363,8 +363,8 @@ static void append_progress(struct buffer *out, const struct paramdiff *diff)
 	buffer_append_string(out, " parameters, ");
 	rankset_append_named(out, &ranks);
 	if (diff->has_difference)
-		buffer_append_string(out, "; the elements of the first that differs are compared");
-	buffer_append_string(out, " (Esc gives it up)");
+		buffer_append_string(out, "; comparing the elements of the first difference");
+	buffer_append_string(out, " (Esc cancels)");
 	rankset_clear(&ranks);
 }
 
@@ -373,7 +373,8 @@ static void append_top(struct buffer *out, const struct session *session)
 	const struct paramdiff *diff = pane_parameters_diff_of(session);
 
 	if (diff->expression == NULL)
-		buffer_append_string(out, "nothing was asked; :diff-params compares parameters");
+		buffer_append_string(out,
+				     "no comparison yet (compare parameters with :diff-params)");
 	else if (diff->is_over)
 		paramdiff_append_sentence(out, diff);
 	else
@@ -426,20 +427,20 @@ static int pane_parameters_toggle(struct app *app, struct error *error)
 	int cursor = parameters_cursor(session, &app->view);
 
 	if (cursor < 0)
-		return error_set(error, "no parameter is known to differ.");
+		return error_set(error, "no differing parameter found");
 	focus_these(session, odd_ranks(parameters_row(session, (size_t)cursor)));
 	return 0;
 }
 
 static const struct hint hints[] = {
 	{ { "open", NULL }, "compare" },      { { "toggle", NULL }, "focus these" },
-	{ { "diff-params", NULL }, "again" }, { { "prompt search", NULL }, "find" },
+	{ { "diff-params", NULL }, "rerun" }, { { "prompt search", NULL }, "find" },
 	{ { "back", NULL }, "back" },	      { .label = NULL },
 };
 
 const struct view_type view_parameters = {
 	.name = "parameters",
-	.copied = "The list of parameters",
+	.copied = "list of parameters",
 	.is_overlay = true,
 	.is_kept = true,
 	.hints = hints,

@@ -13,7 +13,7 @@
 #include "ui/stopped-text.h"
 
 const char rank_gone_sentence[] =
-	"Not read: probetui-node is gone. Leave with q and start probetui again.";
+	"not read: connection to probetui-node lost; quit (q) and start probetui again";
 
 #define USUAL_PERIOD 1.0    /* assumed sample period of a recording, in seconds */
 #define MARK_STOPPED 0x25a0 /* ■ */
@@ -228,14 +228,14 @@ const char *recording_lack(const struct session *session, const char *sentence)
 
 const char *rank_unread_reason(const struct session *session, const struct rank *rank)
 {
-	const char *lack = recording_lack(session, "Not recorded.");
+	const char *lack = recording_lack(session, "not recorded");
 
 	if (lack != NULL)
 		return lack;
 	if (rank != NULL && rank->node < session->node_count && session->nodes[rank->node].is_gone)
 		return rank_gone_sentence;
 	if (rank != NULL && rank->state == RANK_EXITED)
-		return "The process has ended.";
+		return "the process has exited";
 	return NULL;
 }
 

@@ -16,11 +16,10 @@
 #include "ui/view-type.h"
 
 static const char *const helps[] = {
-	"Python for the ranks of the focus. One that a debugger of ours holds runs it in the frame "
-	"looked at, any other in its __main__.",
-	"A rank that runs needs an agent for that: inject puts it in, or it is started with "
-	"PROBETUI=1.",
-	"Tab completes names; an empty line ends a block.",
+	"Python code runs in all focused ranks: in the selected frame of a stopped rank, in "
+	"__main__ of a running rank",
+	"A running rank needs an agent: inject one with :inject, or start the job with PROBETUI=1",
+	"Tab completes names; an empty line ends a block",
 };
 
 static void pane_repl_append_title(struct buffer *left, struct buffer *right,
@@ -110,12 +109,12 @@ static bool pane_repl_is_typed_to(const struct session *session)
 }
 
 static const struct typing_hint typing_hints[] = {
-	{ "Esc", "leaves", "back" },
-	{ "Tab", "completes", NULL },
-	{ "Up", "before", NULL },
-	{ "PgUp", "scrolls", "cursor page-up" },
+	{ "Esc", "close", "back" },
+	{ "Tab", "complete", NULL },
+	{ "Up", "history", NULL },
+	{ "PgUp", "scroll", "cursor page-up" },
 	{ "^T", "tracebacks", NULL },
-	{ "^C", "drops the line", NULL },
+	{ "^C", "discard line", NULL },
 	{ .key = NULL },
 };
 

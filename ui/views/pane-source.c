@@ -86,10 +86,10 @@ const char *pane_source_problem(const struct session *session, const struct rank
 	const char *reason = rank_unread_reason(session, rank);
 
 	if (source == NULL)
-		return reason != NULL ? reason : "Reading the source.";
+		return reason != NULL ? reason : "reading the source";
 	if (source->content != NULL)
 		return NULL;
-	return source->error != NULL ? source->error : "There is no source to show.";
+	return source->error != NULL ? source->error : "no source";
 }
 
 /* Writes the mark of a breakpoint, and its state after the line if there is room. */
@@ -144,14 +144,14 @@ void pane_source(struct window window, const struct session *session, const stru
 	int first;
 
 	if (frame == NULL) {
-		const char *why = "There is no Python stack to show.";
+		const char *why = "no Python stack";
 
 		if (rank != NULL && rank->error != NULL)
 			why = rank->error;
 		else if (thread != NULL && thread->sample.error != NULL)
 			why = thread->sample.error;
 		else if (rank != NULL && rank->state == RANK_UNKNOWN)
-			why = "Reading the stack.";
+			why = "reading the stack";
 		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM, why);
 		return;
 	}

@@ -234,7 +234,7 @@ static int put_extras(struct window window, int row, const struct rank *rank,
 	    thread->sample.stack->dropped_count > 0) {
 		buffer_append_string(&text, "\u2026 ");
 		text_count(&text, thread->sample.stack->dropped_count);
-		buffer_append_string(&text, " outer frames were not kept");
+		buffer_append_string(&text, " outer frames omitted");
 		window_put(window, row++, 2, window.column_count - 2, STYLE_DIM, text.data);
 		buffer_reset(&text);
 	}

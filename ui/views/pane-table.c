@@ -394,7 +394,7 @@ void pane_no_match(struct window window, const struct view *view)
 
 	if (filter == NULL)
 		return;
-	buffer_printf(&text, "No rank has '%s' in its row; Esc shows all.", filter);
+	buffer_printf(&text, "no rank has '%s' in its row (Esc shows all ranks)", filter);
 	window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM, text.data);
 	buffer_clear(&text);
 }

@@ -108,7 +108,7 @@ static void pane_tensor_header_put_count(struct flow *flow, const char *name, in
 	buffer_clear(&text);
 }
 
-/* Appends "of 3 % of the elements". */
+/* Appends "from 3 % of the elements". */
 static void put_share(struct flow *flow, double share)
 {
 	struct buffer text = BUFFER_INIT;
@@ -116,9 +116,9 @@ static void put_share(struct flow *flow, double share)
 	if (!(share < 1))
 		return;
 	if (share < PERCENT_LEAST)
-		buffer_append_string(&text, "of less than 0.1 %");
+		buffer_append_string(&text, "from less than 0.1 %");
 	else
-		buffer_printf(&text, "of %.*f %%", share < 0.1 ? 1 : 0, share * 100);
+		buffer_printf(&text, "from %.*f %%", share < 0.1 ? 1 : 0, share * 100);
 	buffer_append_string(&text, " of the elements");
 	flow_put(flow, STYLE_WARNING, text.data);
 	buffer_clear(&text);
@@ -195,7 +195,7 @@ static void put_done(struct flow *flow, const char *what, int64_t done, int64_t 
 	text_size(&text, (uint64_t)done);
 	buffer_append_string(&text, " of ");
 	text_size(&text, (uint64_t)total);
-	buffer_printf(&text, " %s, Esc ends it", what);
+	buffer_printf(&text, " %s (Esc cancels)", what);
 	flow_put(flow, STYLE_HINT, text.data);
 	buffer_clear(&text);
 }
@@ -227,7 +227,7 @@ static void put_truth(struct flow *flow, const struct session *session, const st
 	struct buffer text = BUFFER_INIT;
 
 	if (known->tensor.is_torn)
-		flow_put(flow, STYLE_WARNING, "~ written while it was read");
+		flow_put(flow, STYLE_WARNING, "~ changed while read");
 	else if (known->tensor.is_live)
 		flow_put(flow, STYLE_DIM, "live");
 	if (tensor_is_stale(session, view)) {
@@ -317,7 +317,7 @@ static void put_error(struct flow *flow, const struct tensorview *known)
 
 	if (known->error == NULL || !known->has_tensor)
 		return;
-	buffer_append_string(&text, "not read again: ");
+	buffer_append_string(&text, "refresh failed: ");
 	text_escape(&text, known->error, strlen(known->error));
 	flow_put(flow, STYLE_ERROR, text.data);
 	flow_break(flow);
@@ -519,10 +519,10 @@ static enum style style_at(const struct view *view, int at, int rows)
 static const char *problem_of(const struct tensor *tensor)
 {
 	if (!tensor->has_statistics)
-		return "Reading the elements.";
+		return "reading the elements";
 	if (strncmp(tensor->dtype, "complex", 7) == 0)
-		return "Complex numbers are not less or more than others.";
-	return "There is no finite number to count.";
+		return "no histogram: complex numbers have no order";
+	return "no histogram: the tensor has no finite number";
 }
 
 void pane_tensor_histogram(struct window window, const struct session *session,

@@ -133,21 +133,10 @@ static void append_way_out(struct buffer *out, const struct tensor *tensor)
 	if (tensor->device == NULL || strcmp(tensor->device, "cpu") == 0)
 		return;
 	if (strcmp(tensor->device, "meta") == 0)
-		buffer_append_string(out, " A meta tensor has no elements.");
+		buffer_append_string(out, ": a meta tensor has no elements");
 	else
 		buffer_append_string(
-			out, " :inject starts the agent in the rank; what it reads shows here.");
-}
-
-static void append_sentence(struct buffer *out, const char *text)
-{
-	size_t start = out->length;
-
-	buffer_append_string(out, text);
-	if (out->length > start && out->data[start] >= 'a' && out->data[start] <= 'z')
-		out->data[start] = (char)(out->data[start] - 'a' + 'A');
-	if (out->length > start && out->data[out->length - 1] != '.')
-		buffer_append_char(out, '.');
+			out, ": an agent is needed to read them (:inject)");
 }
 
 /* Appends why there are no elements to show; nothing if there are. */
@@ -159,18 +148,18 @@ static void append_problem(struct buffer *out, const struct session *session)
 	if (known->has_tensor) {
 		if (known->tensor.unread == NULL)
 			return;
-		append_sentence(out, known->tensor.unread);
+		buffer_append_string(out, known->tensor.unread);
 		append_way_out(out, &known->tensor);
 	} else if (known->error != NULL) {
-		append_sentence(out, known->error);
+		buffer_append_string(out, known->error);
 	} else if (known->has_value) {
-		buffer_printf(out, "%s is no tensor: %s, of type %s.", known->expression,
+		buffer_printf(out, "%s is not a tensor: %s, of type %s", known->expression,
 			      known->value.value != NULL ? known->value.value : "?",
 			      known->value.type != NULL ? known->value.type : "?");
 	} else if (known->expression == NULL) {
-		buffer_append_string(out, "No tensor is looked at: T asks for an expression.");
+		buffer_append_string(out, "no tensor is shown (press T and enter an expression)");
 	} else {
-		buffer_append_string(out, reason != NULL ? reason : "Reading the tensor.");
+		buffer_append_string(out, reason != NULL ? reason : "reading the tensor");
 	}
 }
 
@@ -185,7 +174,8 @@ static void put_body(struct window window, const struct session *session, const 
 				     session->tensorview.error != NULL ? STYLE_ERROR : STYLE_DIM,
 				     problem.data);
 	else if (session->tensorview.tensor.element_count == 0)
-		window_put(window, 0, 1, window.column_count, STYLE_DIM, "It has no elements.");
+		window_put(window, 0, 1, window.column_count, STYLE_DIM,
+			   "the tensor has no elements");
 	else if (view->tensor.mode == TENSOR_NUMBERS)
 		pane_tensor_numbers(window, session, view, screen);
 	else if (view->tensor.mode == TENSOR_HEAT)
@@ -218,8 +208,7 @@ static bool pane_tensor_put_top(struct window window, const struct session *sess
 	buffer_append_string(&text, " in ");
 	text_escape(&text, known->expression, strlen(known->expression));
 	if (known->tensor.share < 1)
-		buffer_append_string(&text, ", of the elements looked at");
-	buffer_append_char(&text, '.');
+		buffer_append_string(&text, ", in the sampled elements");
 	window_put_character(window, 0, 1, STYLE_VERDICT_BAD, 0x2717);
 	window_put_paragraph(window, 0, 3, window.row_count, STYLE_VERDICT_BAD, text.data);
 	buffer_clear(&text);
@@ -397,7 +386,7 @@ static double *pane_tensor_heat_values_of(const struct tensor_heat *heat)
 	return values;
 }
 
-/* Appends "mean of each 52×37, 9 in 158 rows read". */
+/* Appends "mean of each 52×37, 9 of 158 rows read". */
 static void append_parts(struct buffer *out, const struct tensor_heat *heat)
 {
 	if (heat->bin_rows * heat->bin_columns > 1) {
@@ -407,7 +396,7 @@ static void append_parts(struct buffer *out, const struct tensor_heat *heat)
 		text_count(out, (uint64_t)heat->bin_columns);
 	}
 	if (heat->read_rows < heat->bin_rows) {
-		buffer_printf(out, ", %" PRId64 " in ", heat->read_rows);
+		buffer_printf(out, ", %" PRId64 " of ", heat->read_rows);
 		text_count(out, (uint64_t)heat->bin_rows);
 		buffer_append_string(out, " rows read");
 	}
@@ -475,7 +464,7 @@ void pane_tensor_heat(struct window window, const struct session *session, const
 	double *values;
 
 	if (heat->bins == NULL || heat->row_count == 0) {
-		window_put(window, 0, 1, window.column_count, STYLE_DIM, "Reading the elements.");
+		window_put(window, 0, 1, window.column_count, STYLE_DIM, "reading the elements");
 		return;
 	}
 	values = pane_tensor_heat_values_of(heat);

@@ -16,13 +16,13 @@ static const char *pane_terminal_lack_of(const struct session *session)
 	const char *lack;
 
 	if (session->launching.job.state == LAUNCHED_NONE)
-		return "No job was started by probetui; probetui -- PROGRAM ARGS... starts one.";
+		return "no job started by probetui (start one with probetui -- PROGRAM ARGS...)";
 	if (session->launching.transcript.bytes.length > 0)
 		return NULL;
 	lack = recording_lack(
 		session,
-		"What the job printed is not in this recording; with --record-output it is.");
-	return lack != NULL ? lack : "Nothing was printed yet.";
+		"job output not recorded (record with --record-output)");
+	return lack != NULL ? lack : "no output yet";
 }
 
 static void pane_terminal_append_title(struct buffer *left, struct buffer *right,

@@ -19,24 +19,25 @@ static void append_help(struct buffer *out, const struct keymap *keymap)
 
 	buffer_append_string(out, "Keys\n\n");
 	keymap_describe(keymap, out);
-	buffer_append_string(out, "\nCommands, behind a colon\n\n");
+	buffer_append_string(out, "\nCommands (type : first)\n\n");
 	command_append_help(out, &screen_commands);
 	buffer_append_string(
 		out,
 		"\nMouse\n\n"
-		"click          choose a rank, frame, variable, row, or a key of the last line\n"
-		"second click   open it\n"
-		"wheel          move in the pane under it\n"
-		"Shift, drag    select text, as ever\n"
-		"\nBehind the colon\n\n"
-		"Tab S-Tab      complete, then the next, the previous of what fits\n"
-		"Up Down        earlier and later lines; C-r those with what is typed\n"
-		"C-a C-e        to the beginning, end\n"
-		"C-u C-k C-w    erase to the beginning, to the end, a word\n"
+		"click          select a rank, frame, variable, row, or a key of the last line\n"
+		"double click   open the item\n"
+		"wheel          scroll the pane under the pointer\n"
+		"Shift drag     select text with the terminal\n"
+		"\nOn the command line (after :)\n\n"
+		"Tab S-Tab      complete, then next, previous candidate\n"
+		"Up Down        older, newer line of the history\n"
+		"C-r            search the history for the typed text\n"
+		"C-a C-e        go to the beginning, end of the line\n"
+		"C-u C-k C-w    erase to the beginning, to the end, one word\n"
 		"\nMarks\n\n"
 		"\u25cf majority   \u25c6 outlier, or the smallest class   \u25b2 \u25bc \u2605 "
 		"\u271a further classes\n"
-		"\u25a0 stopped    \u2717 exited   ? not readable   ~ read while it moved\n"
+		"\u25a0 stopped    \u2717 exited   ? not readable   ~ changed while read\n"
 		"+ folded     - open\n");
 }
 
