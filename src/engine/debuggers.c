@@ -129,8 +129,8 @@ static const char *why_silent(const struct debugger *debugger)
 	if (debugger->why)
 		return debugger->why;
 	return debugger_is_of(debugger, "pdb")
-		       ? "connected, but it has not answered: somebody else may be its client"
-		       : "connected, but it has not answered";
+		       ? "connected, but the debugger has not answered: another client may use it"
+		       : "connected, but the debugger has not answered";
 }
 
 bool debuggers_append_silent(struct buffer *out, const struct engine *engine)

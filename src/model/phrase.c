@@ -59,10 +59,10 @@ static const struct phrase phrases[PHRASES] = {
 			   PLACE_ACTIVITY,
 			   { "waits in ", "wait in " },
 			   { "waits for its peers", "wait for their peers" } },
-	[PHRASE_HOLDS] = { { "holds in ", "hold in " },
+	[PHRASE_HOLDS] = { { "waits in ", "wait in " },
 			   PLACE_ACTIVITY,
-			   { "holds in ", "hold in " },
-			   { "holds at a breakpoint", "hold at a breakpoint" } },
+			   { "waits in ", "wait in " },
+			   { "waits at a breakpoint", "wait at a breakpoint" } },
 	[PHRASE_COMPUTE] = { { "computes: ", "compute: " },
 			     PLACE_FRAME,
 			     { "computes in ", "compute in " },
@@ -92,27 +92,27 @@ static const struct phrase phrases[PHRASES] = {
 			     PLACE_FRAME,
 			     { "is stopped in ", "are stopped in " },
 			     { "is stopped", "are stopped" } },
-	[PHRASE_TEARDOWN] = { { "is in teardown: ", "are in teardown: " },
+	[PHRASE_TEARDOWN] = { { "is shutting down: ", "are shutting down: " },
 			      PLACE_ACTIVITY,
-			      { "is in teardown: ", "are in teardown: " },
-			      { "is in teardown", "are in teardown" } },
-	[PHRASE_CAUGHT] = { { "raised and is held by its agent",
-			      "raised and are held by their agents" },
+			      { "is shutting down: ", "are shutting down: " },
+			      { "is shutting down", "are shutting down" } },
+	[PHRASE_CAUGHT] = { { "raised an exception and is stopped by its agent",
+			      "raised an exception and are stopped by their agents" },
 			    PLACE_NONE,
-			    { "raised and is held by its agent",
-			      "raised and are held by their agents" },
-			    { "raised and is held by its agent",
-			      "raised and are held by their agents" } },
+			    { "raised an exception and is stopped by its agent",
+			      "raised an exception and are stopped by their agents" },
+			    { "raised an exception and is stopped by its agent",
+			      "raised an exception and are stopped by their agents" } },
 	[PHRASE_BROKEN] = { { "is stopped in a debugger by its agent ",
 			      "are stopped in debuggers by their agents " },
 			    PLACE_LINE,
 			    { "is stopped in a debugger by its agent ",
 			      "are stopped in debuggers by their agents " },
 			    { "is stopped in a debugger", "are stopped in debuggers" } },
-	[PHRASE_GONE] = { { "is gone", "are gone" },
+	[PHRASE_GONE] = { { "has exited", "have exited" },
 			  PLACE_NONE,
-			  { "is gone", "are gone" },
-			  { "is gone", "are gone" } },
+			  { "has exited", "have exited" },
+			  { "has exited", "have exited" } },
 	[PHRASE_MISSING] = { { "was not found", "were not found" },
 			     PLACE_NONE,
 			     { "was not found", "were not found" },
@@ -317,11 +317,16 @@ static const char *reason_of(const struct rank *rank)
 	return rank->process.exit_code >= 0 ? error : "";
 }
 
-/* Appends ": killed by SIGKILL"; nothing if unknown. */
+/* Appends ": killed by SIGKILL" or " with code 1"; nothing if unknown. */
 static void phrase_append_reason(struct buffer *out, const struct rank *rank)
 {
-	if (reason_of(rank)[0] != '\0')
-		buffer_printf(out, ": %s", reason_of(rank));
+	static const char exited[] = "exited ";
+	const char *reason = reason_of(rank);
+
+	if (strncmp(reason, exited, strlen(exited)) == 0)
+		buffer_printf(out, " %s", reason + strlen(exited));
+	else if (reason[0] != '\0')
+		buffer_printf(out, ": %s", reason);
 }
 
 /* Appends the place of the last sample of a rank that is gone. */
@@ -358,7 +363,7 @@ void phrase_append_where(struct buffer *out, const struct wait_group *wait_group
 		append_worker(out, wait_group->first);
 		break;
 	case PHRASE_TEARDOWN:
-		append_raised(out, wait_group, ", after it raised ");
+		append_raised(out, wait_group, ", after raising ");
 		break;
 	case PHRASE_GIL:
 		buffer_append_string(out, ", or loops on that line");
@@ -401,7 +406,7 @@ void phrase_append_end(struct buffer *out, const struct wait_group *wait_group)
 	if (wait_group->first->state == RANK_NOT_FOUND)
 		reason = "not found";
 	else if (reason[0] == '\0')
-		reason = "ended without a known code";
+		reason = "exited with an unknown code";
 	if (wait_group->first->state == RANK_NOT_FOUND ||
 	    wait_group->first->process.exit_signal > 0)
 		buffer_append_string(out, is_plural ? " were" : " was");
@@ -455,7 +460,7 @@ void phrase_append_duration(struct buffer *out, const char *lead, double seconds
 void phrase_append_error(struct buffer *out, const char *error)
 {
 	if (!error || error[0] == '\0')
-		error = "the reason is not known";
+		error = "unknown reason";
 	phrase_append_name(out, error, ERROR_COLUMNS);
 	if (out->data[out->length - 1] != '.')
 		buffer_append_char(out, '.');

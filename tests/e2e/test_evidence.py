@@ -161,10 +161,10 @@ class TestWatch(Evidence):
         link = os.path.join(self.folder, "link")
         with open(file, "w"):
             os.symlink(self.folder, link)
-        self.refuse(file, "is no folder")
+        self.refuse(file, "is not a folder")
         self.refuse(link, "is a symbolic link")
         self.refuse(link + "/", "is a symbolic link")
-        self.refuse(os.path.join(self.folder, "a", "b"), "cannot make")
+        self.refuse(os.path.join(self.folder, "a", "b"), "cannot create")
         os.mkdir(self.reports)
         os.chmod(self.reports, 0o777)
         self.refuse(self.reports, "anybody may write")

@@ -398,7 +398,7 @@ class TestGroup(ScriptCase):
         failures = [one["error"] for one in told
                     if one.get("event") == "error"]
         self.assertEqual(len(failures), 1, failures)
-        self.assertIn("Rank 0 comes to all_reduce (line %d) and will wait "
+        self.assertIn("Rank 0 reaches all_reduce (line %d) and will wait "
                       "there for ranks 1-2, which are stopped." % line, failures[0])
         self.assertIn({"command": "release", "ranks": "1-2", "others": "0"},
                       told)

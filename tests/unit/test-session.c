@@ -773,7 +773,7 @@ static void hostile_messages_change_nothing(void **state)
 	}
 	session_judge(&scene.session);
 	assert_string_equal(scene.session.verdict.sentence,
-			    "2 ranks found; none has been read yet.");
+			    "2 ranks found, none yet read.");
 	scene_clear(&scene);
 }
 
