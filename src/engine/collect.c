@@ -231,7 +231,7 @@ static const char *why_not(const struct rank *rank)
 	case RANK_UNKNOWN:
 		break;
 	}
-	return "no answer in time: raise --timeout SECONDS";
+	return "no answer in time: try a longer --timeout";
 }
 
 static void note_rank(struct command_context *context, const struct rank *rank)
@@ -309,11 +309,11 @@ static int no_rank_of_jobs(const struct session *session, struct error *error)
 		return no_rank_of_job(session, plural, error);
 	if (session->choice.wanted_job)
 		return error_set(
-			error, "'%.80s' is the port or launcher pid of %s",
-			session->choice.wanted_job,
+			error, "%s the port or launcher pid '%.80s':",
 			job_count_named(session, session->choice.wanted_job) > 1
-				? "several jobs; select one with --job and its launcher's pid:"
-				: "none of these jobs:");
+				? "select a job by its launcher's pid, as several jobs have"
+				: "none of these jobs has",
+			session->choice.wanted_job);
 	if (session->job_count == 1)
 		return error_set(error, "no rank of this job found:");
 	return error_set(error,

@@ -57,14 +57,14 @@ static bool can_be_told(const struct rank *rank, const struct control *control)
 /* Why a rank does not meet the command's need, as a clause that follows "rank 1". */
 static const char *const state_reasons[] = {
 	[DEBUGGER_NONE] = "has no debugger to connect to",
-	[DEBUGGER_WAITING] = "waits in a debugger: connect to it with connect",
+	[DEBUGGER_WAITING] = "waits in a debugger: use the command connect",
 	[DEBUGGER_STALE] = "has a debugger socket on which no process listens",
 	[DEBUGGER_REFUSED] = "has a debugger that cannot be connected to",
 	[DEBUGGER_CONNECTING] = "has a debugger that has not answered yet",
 	[DEBUGGER_RUNNING] = "is running: pause it first",
 	[DEBUGGER_STOPPED] = "is stopped and already connected",
-	[DEBUGGER_NESTED] = "is at a prompt other than pdb's: use console",
-	[DEBUGGER_FOREIGN] = "has a debugger that is not pdb: use console",
+	[DEBUGGER_NESTED] = "is at a prompt other than pdb's: use the command console",
+	[DEBUGGER_FOREIGN] = "has a debugger that is not pdb: use the command console",
 	[DEBUGGER_LOST] = "has lost the connection to its debugger",
 };
 

@@ -337,7 +337,7 @@ static void say_resumes(struct engine *engine)
 	if (count == 1)
 		engine_say(engine, false, "%s", last->description);
 	else if (count > 1)
-		engine_say(engine, false, "%s (and %zu more: L)", last->description, count - 1);
+		engine_say(engine, false, "%s (key L: %zu more)", last->description, count - 1);
 }
 
 void debuggers_follow(struct engine *engine)

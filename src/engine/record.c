@@ -501,7 +501,7 @@ int engine_record(struct engine *engine, const char *path, struct error *error)
 {
 	if (engine_record_path(engine))
 		return error_set(
-			error, "already recording to %s: record without a file stops",
+			error, "already recording to %s: stop with record without a file",
 			engine_record_path(engine));
 	if (engine->replay)
 		return error_set(error, "a replay cannot be recorded");

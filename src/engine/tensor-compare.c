@@ -571,7 +571,7 @@ void value_difference_wait(struct engine *engine)
 			continue;
 		difference->state = DIFFERENCE_FAILED;
 		difference->error =
-			xasprintf("comparison not done within %g s: raise --timeout SECONDS",
+			xasprintf("comparison not done within %g s: try a longer --timeout",
 				  engine->settings.timeout);
 	}
 	value_difference_clear(engine);

@@ -246,7 +246,7 @@ static void watch_describe(struct watch *watch)
 	case OUTCOME_NONE:
 		break;
 	case OUTCOME_STUCK:
-		buffer_append_string(&text, "The job hangs: no rank has moved for ");
+		buffer_append_string(&text, "The job hangs: no rank has made progress for ");
 		text_duration(&text, watch->stood);
 		buffer_append_char(&text, '.');
 		break;

@@ -537,7 +537,7 @@ int rankselect_find(const char *text, const struct session *session, struct rank
 	if (result < 0 || rankset_count(set) > 0)
 		return result;
 	if (strspn(text, "0123456789") > 0)
-		return error_set(error, "no rank %.80s", text);
+		return error_set(error, "rank %.80s does not exist", text);
 	return error_set(error, "no rank matches '%.80s'", text);
 }
 

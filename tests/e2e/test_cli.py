@@ -238,9 +238,9 @@ class TestUsage(Cli):
         (["--connect", "ftp://h:1", "ranks"], "ptrace:PID and replay:FILE"),
         (["--replay", HUNG, "--record", "/nowhere/x", "verdict"],
          "leave out --record"),
-        (["--replay", HUNG, "diff", "1", "99"], "there is no rank 99"),
+        (["--replay", HUNG, "diff", "1", "99"], "rank 99 does not exist"),
         (["--ranks", "0-8", "--replay", HUNG, "diff", "0", "99"],
-         "there is no rank 99"),
+         "rank 99 does not exist"),
         (["--replay", HUNG, "diff", "1", "x"], "x"),
         (["--replay", HUNG, "locals"], "locals needs a rank"),
         (["--replay", HUNG, "locals", "2"], "locals --rank 2"),
@@ -375,7 +375,7 @@ class TestBrokenRecordings(Cli):
             file.flush()
             result = self.run_cli("--replay", file.name, "verdict", status=1)
         self.assertIn("Rank 3 is elsewhere", result.stdout)
-        self.assertIn("recorder was killed", result.stderr)
+        self.assertIn("probetui was killed while recording", result.stderr)
 
     def test_a_recording_of_the_beginning(self):
         """It ends while the ranks are looked for; that is what it says."""
@@ -522,7 +522,7 @@ class TestReplay(Cli):
         for command in (["ranks"], ["stacks"], ["stacks", "--merge"]):
             for flags in ([], ["--json"]):
                 self.sentence("--replay", HUNG, *(flags + command), "ranks",
-                              "77", status=2, says="there is no rank 77")
+                              "77", status=2, says="rank 77 does not exist")
 
     def test_a_deep_recursion_is_no_deep_document(self):
         with tempfile.NamedTemporaryFile("w") as file:

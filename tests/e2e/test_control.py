@@ -302,8 +302,8 @@ class TestActs(unittest.TestCase):
     def test_nobody_who_can(self):
         with Node() as node:
             run = node.run(script="next ranks 2\nfinish ranks 2,2")
-            self.assertIn("next: rank 2 waits in a debugger: connect to it "
-                          "with connect", run.stderr)
+            self.assertIn("next: rank 2 waits in a debugger: use the "
+                          "command connect", run.stderr)
             run = node.run(script="continue\nnext")
             self.assertIn("next: none of the ranks 0-2 is stopped; rank 2 "
                           "waits in a debugger: connect ranks 2", run.stderr)
@@ -390,7 +390,7 @@ class TestCollectives(unittest.TestCase):
             run = node.run(script="next ranks 0\nstep ranks 1")
             self.assertEqual(run.stderr, "")
             run = node.run(script="continue ranks 0,1")
-            self.assertIn("Ranks 0-1 come to all_reduce (line 20) and will "
+            self.assertIn("Ranks 0-1 reach all_reduce (line 20) and will "
                           "wait there for rank 2, which is stopped.", run.stderr)
             self.assertEqual(node.asked("continue"), [])
 
@@ -518,10 +518,10 @@ class TestOutside(unittest.TestCase):
                 "probetui: line 1: pause: none of the ranks 0-2 is running; "
                 "rank 2 waits in a debugger: connect ranks 2",
                 "probetui: line 2: pause: rank 1 is already stopped",
-                "probetui: line 3: pause: rank 2 waits in a debugger: connect "
-                "to it with connect"])
+                "probetui: line 3: pause: rank 2 waits in a debugger: use "
+                "the command connect"])
             self.assertIn("pause: rank 1; 2 others are not running (rank 2 "
-                          "waits in a debugger: connect to it with "
+                          "waits in a debugger: use the command "
                           "connect)\n", run.stdout)
             self.assertEqual(node.asked("pause"), [["pause", {"pid": 101}]])
 
@@ -718,7 +718,7 @@ class TestPdb(unittest.TestCase):
         rank = self.rank()
         for _ in range(2):
             verdict = run("--pid", str(rank.pid), "verdict")
-            self.assertIn("Rank 0 waits in a debugger (%s) for somebody to "
+            self.assertIn("Rank 0 waits in a debugger (%s) for a client to "
                           "connect" % rank.target, verdict.stdout)
             self.assertEqual(verdict.returncode, 1)
         shown = run("--pid", str(rank.pid), "--connect", rank.target,
@@ -861,7 +861,7 @@ class TestAgent(unittest.TestCase):
             continue
             wait exited
             """)
-        self.assertIn("rank 0 exited with 1", again.stdout, again.stderr)
+        self.assertIn("rank 0 exited with code 1", again.stdout, again.stderr)
         self.assertIn("RuntimeError: boom", rank.stderr.read().decode())
 
     def test_who_leaves_takes_breakpoints_along(self):
@@ -884,7 +884,7 @@ class TestAgent(unittest.TestCase):
             """)
         self.assertIn("add (train.py:5)", second.stdout, second.stderr)
         self.assertIn("there is no breakpoint", second.stdout)
-        self.assertIn("rank 0 exited with 0", second.stdout, second.stderr)
+        self.assertIn("rank 0 exited with code 0", second.stdout, second.stderr)
         self.assertEqual(rank.stdout.read(), b"total 8\n")
 
 

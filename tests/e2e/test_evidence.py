@@ -167,7 +167,7 @@ class TestWatch(Evidence):
         self.refuse(os.path.join(self.folder, "a", "b"), "cannot create")
         os.mkdir(self.reports)
         os.chmod(self.reports, 0o777)
-        self.refuse(self.reports, "anybody may write")
+        self.refuse(self.reports, "is writable by all users")
 
     def test_words_that_do_not_fit(self):
         for words in (["--stuck"], ["--stuck", "soon"], ["--stuck", "0"],

@@ -69,7 +69,7 @@ class TestNames(unittest.TestCase):
                 ("PID pprof", "there is no profiler yet"),
                 ("-t PID query select", "no tables to query yet"),
                 ("-t", "-t needs PID or HOST:PORT"),
-                ("-t train.py eval 1", "cannot be connected to")):
+                ("-t train.py eval 1", "is not a target")):
             with self.subTest(line):
                 run = self.run_line(line)
                 self.assertEqual((run.returncode, run.stdout), (2, ""))

@@ -389,7 +389,7 @@ class TestGroup(ScriptCase):
             wait stopped
             next ranks 0
             next --yes ranks 0
-            wait verdict 1 waits for them in all_reduce
+            wait verdict 1 rank waits for ranks 1-2 in all_reduce
             verdict
             release
             wait stopped ranks 0

@@ -147,7 +147,7 @@ class TestRecordings(unittest.TestCase):
         verdict, problems = self.verdict("--replay", path)
         self.assertEqual(verdict["outliers"], [3])
         self.assertEqual(verdict["state"], "hung")
-        self.assertIn("recorder was killed", problems)
+        self.assertIn("probetui was killed while recording", problems)
 
 
 if __name__ == "__main__":

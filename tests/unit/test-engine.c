@@ -690,7 +690,7 @@ static void resumes_at_once_share_a_line(void **state)
 			   DISCOVERED STOPPED("0", "10") STOPPED("1", "11") RESUMED("0", "10")
 				   RESUMED("1", "11"));
 	start(&stage, "read hello; read discover; cat first; read more\n");
-	check_said(&stage.engine, SIGNALLED("1") " (and 1 more: L)");
+	check_said(&stage.engine, SIGNALLED("1") " (key L: 1 more)");
 	stage_clear(&stage);
 }
 

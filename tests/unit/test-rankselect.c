@@ -177,7 +177,7 @@ static void what_is_not_there_is_said(void **state)
 	static const char *const rows[][2] = {
 		{ "0,@slow", "column 3: unknown set 'slow'" },
 		{ "class=2", "column 1: no class 2; the last class is 1" },
-		{ "77", "no rank 77" },
+		{ "77", "rank 77 does not exist" },
 	};
 	struct scene scene;
 
