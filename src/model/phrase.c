@@ -44,6 +44,7 @@ enum phrase_name {
 	PHRASE_CAUGHT,
 	PHRASE_BROKEN,
 	PHRASE_GONE,
+	PHRASE_LOST, /* on another machine: the connection to its debugger ended */
 	PHRASE_MISSING,
 };
 
@@ -113,6 +114,10 @@ static const struct phrase phrases[PHRASES] = {
 			  PLACE_NONE,
 			  { "has exited", "have exited" },
 			  { "has exited", "have exited" } },
+	[PHRASE_LOST] = { { "is not connected", "are not connected" },
+			  PLACE_NONE,
+			  { "is not connected", "are not connected" },
+			  { "is not connected", "are not connected" } },
 	[PHRASE_MISSING] = { { "was not found", "were not found" },
 			     PLACE_NONE,
 			     { "was not found", "were not found" },
@@ -138,11 +143,23 @@ static bool phrase_holds_gil(const struct thread *thread)
 	       !thread->has_changed;
 }
 
+/* True if only the end of the connection to the rank's debugger is known, not how it exited. */
+static bool phrase_is_lost(const struct rank *rank)
+{
+	return process_shown_pid(&rank->process) == 0 && rank->process.error;
+}
+
+static enum phrase_name phrase_of_gone(const struct rank *rank)
+{
+	if (rank->state == RANK_NOT_FOUND)
+		return PHRASE_MISSING;
+	return phrase_is_lost(rank) ? PHRASE_LOST : PHRASE_GONE;
+}
+
 const struct phrase *phrase_of(const struct wait_group *wait_group)
 {
 	if (wait_group->role == WAIT_GROUP_GONE)
-		return &phrases[wait_group->first->state == RANK_NOT_FOUND ? PHRASE_MISSING
-									   : PHRASE_GONE];
+		return &phrases[phrase_of_gone(wait_group->first)];
 	if (wait_group->is_stopped)
 		return &phrases[PHRASE_STOPPED];
 	if (!wait_group->main_thread)
@@ -355,6 +372,7 @@ void phrase_append_where(struct buffer *out, const struct wait_group *wait_group
 	phrase_append_place(out, phrase->form, wait_group);
 	switch ((enum phrase_name)phrase_index(phrase)) {
 	case PHRASE_GONE:
+	case PHRASE_LOST:
 		phrase_append_reason(out, wait_group->first);
 		append_raised(out, wait_group, ", raised ");
 		append_last_seen(out, wait_group->first);
@@ -384,7 +402,8 @@ void phrase_append_where(struct buffer *out, const struct wait_group *wait_group
 
 void phrase_append_member(struct buffer *out, const struct wait_group *wait_group, bool is_first)
 {
-	bool is_gone = phrase_index(phrase_of(wait_group)) == PHRASE_GONE;
+	bool is_gone = phrase_index(phrase_of(wait_group)) == PHRASE_GONE ||
+		       phrase_index(phrase_of(wait_group)) == PHRASE_LOST;
 
 	if (!is_first)
 		buffer_append_string(out, ", ");
@@ -405,9 +424,11 @@ void phrase_append_end(struct buffer *out, const struct wait_group *wait_group)
 	rankset_append(out, &wait_group->ranks);
 	if (wait_group->first->state == RANK_NOT_FOUND)
 		reason = "not found";
+	else if (phrase_is_lost(wait_group->first))
+		reason = "disconnected";
 	else if (reason[0] == '\0')
 		reason = "exited with an unknown code";
-	if (wait_group->first->state == RANK_NOT_FOUND ||
+	if (wait_group->first->state == RANK_NOT_FOUND || phrase_is_lost(wait_group->first) ||
 	    wait_group->first->process.exit_signal > 0)
 		buffer_append_string(out, is_plural ? " were" : " was");
 	buffer_printf(out, " %s", reason);

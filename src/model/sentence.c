@@ -229,7 +229,7 @@ static const struct wait_group *next_to_end(const struct wait_group_list *wait_g
 }
 
 /*
- * Appends "All ranks have exited: rank 2 was killed by SIGKILL, then ranks 0-1,3 were
+ * Appends "All ranks have ended: rank 2 was killed by SIGKILL, then ranks 0-1,3 were
  * killed by SIGTERM."
  */
 static void say_all_gone(struct buffer *out, const struct session *session,
@@ -240,8 +240,8 @@ static void say_all_gone(struct buffer *out, const struct session *session,
 	const struct wait_group *wait_group;
 
 	(void)is_still;
-	buffer_append_string(out, session->rank_count == 1 ? "The only rank has exited"
-							   : "All ranks have exited");
+	buffer_append_string(out, session->rank_count == 1 ? "The only rank has ended"
+							   : "All ranks have ended");
 	while ((wait_group = next_to_end(wait_groups, is_told)) != NULL) {
 		if (before && before->ended_at < wait_group->ended_at)
 			buffer_append_string(out, ", then ");

@@ -493,6 +493,6 @@ class TestHeld(unittest.TestCase):
         self.assertIn("ValueError: no such sample: 7",
                       self.process.stderr.read())
         # A rank that the screen takes for stopped is worth a question.
-        terminal.see(b"The only rank has exited")
+        terminal.see(b"The only rank has ended")
         terminal.press(b"q")
         terminal.wait_end()

@@ -208,7 +208,7 @@ class TestKeys(OutsideCase):
         children = "/proc/%d/task/%d/children" % (2 * (self.terminal.pid,))
         with open(children) as file:
             os.kill(int(file.read().split()[0]), signal.SIGKILL)
-        self.terminal.until("start probetui again.")
+        self.terminal.until("start probetui again")
 
     def test_a_watch(self):
         self.press(b"", b"Locals \xc2\xb7 ")

@@ -57,7 +57,7 @@ class TestKeys(PausedCase):
 
     def leave(self):
         # A rank that the screen takes for stopped is worth a question.
-        self.terminal.see(b"All ranks have exited")
+        self.terminal.see(b"All ranks have ended")
         self.terminal.press(b"q")
         self.assertEqual(self.terminal.wait_end(), 0)
 
