@@ -108,7 +108,7 @@ class TestRecordings(unittest.TestCase):
         result = jobs.probetui("--replay", self.path("a"), "--at", "99",
                                "verdict")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("behind the end", result.stderr)
+        self.assertIn("after the end", result.stderr)
 
     def test_locals_are_there_when_they_were_asked_for(self):
         for option, status in (([], 3), (["--record-locals"], 0)):

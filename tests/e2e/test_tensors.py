@@ -237,7 +237,7 @@ class TestTensors(Ranks):
         terminal.press(b"large\r")
         terminal.until("equal")
         terminal.press(b"\x0c")
-        terminal.until("rank 1's large differs")
+        terminal.until("large on rank 1 differs")
         terminal.press(b"\x1bq")
         terminal.wait_end()
 
