@@ -309,7 +309,7 @@ static int no_rank_of_jobs(const struct session *session, struct error *error)
 		return no_rank_of_job(session, plural, error);
 	if (session->choice.wanted_job)
 		return error_set(
-			error, "%s the port or launcher pid '%.80s':",
+			error, "%s port or launcher pid '%.80s':",
 			job_count_named(session, session->choice.wanted_job) > 1
 				? "select a job by its launcher's pid, as several jobs have"
 				: "none of these jobs has",

@@ -139,9 +139,9 @@ static const struct place_row place_rows[] = {
 	{ "_recv", "multiprocessing/connection.py", ACTIVITY_LOCK, "pipe" },
 	{ "wait", "multiprocessing/synchronize.py", ACTIVITY_LOCK, "event" },
 	{ "join", "multiprocessing/process.py", ACTIVITY_LOCK, "process join" },
-	{ "wait", "multiprocessing/popen_fork.py", ACTIVITY_LOCK, "wait for child" },
-	{ "wait", "subprocess.py", ACTIVITY_LOCK, "wait for child" },
-	{ "communicate", "subprocess.py", ACTIVITY_LOCK, "wait for child" },
+	{ "wait", "multiprocessing/popen_fork.py", ACTIVITY_LOCK, "child wait" },
+	{ "wait", "subprocess.py", ACTIVITY_LOCK, "child wait" },
+	{ "communicate", "subprocess.py", ACTIVITY_LOCK, "child wait" },
 	{ "run_forever", "asyncio/base_events.py", ACTIVITY_LOCK, "event loop" },
 
 	{ "*", "http/client.py", ACTIVITY_READ, "http" },
@@ -202,8 +202,8 @@ static const struct syscall_row syscall_rows[] = {
 	{ SYS_flock, false, ACTIVITY_LOCK, "file lock" },
 	{ SYS_fcntl, false, ACTIVITY_LOCK, "file lock" },
 	{ SYS_futex, false, ACTIVITY_LOCK, "lock" },
-	{ SYS_wait4, false, ACTIVITY_LOCK, "wait for child" },
-	{ SYS_waitid, false, ACTIVITY_LOCK, "wait for child" },
+	{ SYS_wait4, false, ACTIVITY_LOCK, "child wait" },
+	{ SYS_waitid, false, ACTIVITY_LOCK, "child wait" },
 	{ SYS_rt_sigtimedwait, false, ACTIVITY_LOCK, "signal" },
 };
 

@@ -507,7 +507,7 @@ void phrase_append_jobs(struct buffer *out, const struct session *session)
 	const char *colon = strrchr(first->name, ':');
 
 	if (session->choice.wanted_job) {
-		buffer_append_string(out, "No job has the port or launcher ");
+		buffer_append_string(out, "No job has port or launcher pid ");
 		phrase_append_name(out, session->choice.wanted_job, NAME_COLUMNS);
 		buffer_append_string(out, ". ");
 	}
@@ -520,7 +520,7 @@ void phrase_append_jobs(struct buffer *out, const struct session *session)
 	}
 	if (session->job_count > JOBS_LISTED)
 		buffer_printf(out, " and %zu more", session->job_count - JOBS_LISTED);
-	buffer_append_string(out, "; choose one with --job ");
+	buffer_append_string(out, "; select one with --job ");
 	if (colon && colon[1] != '\0')
 		phrase_append_name(out, colon + 1, NAME_COLUMNS);
 	else
