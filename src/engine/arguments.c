@@ -38,7 +38,7 @@ static bool next_word(const char **line, struct buffer *word, struct error *erro
 		}
 		end = strchr(at + 1, *at);
 		if (!end) {
-			error_set(error, "the quote %c is not closed", *at);
+			error_set(error, "missing closing quote %c", *at);
 			return false;
 		}
 		buffer_append(word, at + 1, (size_t)(end - at - 1));
@@ -224,7 +224,7 @@ static int refuse_option(const struct arguments *arguments, const char *word, st
 	if (nearest.best)
 		return error_set(error, "%s has no option '%.40s'; did you mean %s?",
 				 arguments->name, word, nearest.best);
-	return error_set(error, "%s has no option '%.40s'; it is %s %s", arguments->name, word,
+	return error_set(error, "%s has no option '%.40s'; usage: %s %s", arguments->name, word,
 			 arguments->name, arguments->synopsis);
 }
 
@@ -358,18 +358,18 @@ int arguments_refuse(const struct arguments *arguments, struct error *error)
 	synopsis_count(arguments->synopsis, &fits);
 	if (arguments->is_on_screen && (command->takes || fits.is_choice)) {
 		append_choices(&choices, arguments->synopsis);
-		error_set(error, "%s takes %s.", command->name,
+		error_set(error, "%s takes %s", command->name,
 			  command->takes ? command->takes : choices.data);
 		buffer_clear(&choices);
 		return -1;
 	}
 	if (arguments->count < fits.minimum)
-		return error_set(error, "%s needs more: %s %s", arguments->name, arguments->name,
-				 arguments->synopsis);
+		return error_set(error, "missing argument of %s; usage: %s %s", arguments->name,
+				 arguments->name, arguments->synopsis);
 	if (fits.maximum == 0 && arguments->synopsis[0] == '\0')
 		return error_set(error, "%s takes no argument: '%.40s'", arguments->name,
 				 arguments_word(arguments, fits.maximum));
-	return error_set(error, "'%.40s' is one word too many: %s %s",
+	return error_set(error, "unexpected word '%.40s'; usage: %s %s",
 			 arguments_word(arguments, fits.maximum), arguments->name,
 			 arguments->synopsis);
 }

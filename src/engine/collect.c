@@ -98,7 +98,7 @@ static int await_ranks(struct command_context *context, struct error *error)
 	body = request_take(engine, discovery, error);
 	engine->discovery = NULL;
 	if (!body) {
-		error_prefix(error, "the ranks could not be looked for");
+		error_prefix(error, "cannot search for ranks");
 		return nothing(context);
 	}
 	json_decref(body);
@@ -220,9 +220,9 @@ static const char *why_not(const struct rank *rank)
 		return rank->process.error;
 	switch (rank->state) {
 	case RANK_EXITED:
-		return "it has exited";
+		return "the process has exited";
 	case RANK_NOT_FOUND:
-		return "no process with this rank was found here";
+		return "no process with this rank number found";
 	case RANK_RUNNING:
 	case RANK_WAITING:
 	case RANK_SLEEPING:
@@ -231,7 +231,7 @@ static const char *why_not(const struct rank *rank)
 	case RANK_UNKNOWN:
 		break;
 	}
-	return "it did not answer; --timeout SECONDS waits longer";
+	return "no answer in time: try a longer --timeout";
 }
 
 static void note_rank(struct command_context *context, const struct rank *rank)
@@ -262,7 +262,7 @@ static void note_bystanders(struct command_context *context)
 			collect_note(context, "%s (pid %d)%s%s %s", name, (int)process->pid,
 				     script[0] != '\0' ? " " : "", script, why);
 		else
-			collect_note(context, "%s (pid %d)%s%s %s: probetui --pid %d", name,
+			collect_note(context, "%s (pid %d)%s%s %s: select it with --pid %d", name,
 				     (int)process->pid, script[0] != '\0' ? " " : "", script, why,
 				     (int)process->pid);
 	}
@@ -283,7 +283,7 @@ static void note_job(struct command_context *context, const struct job *job)
 	buffer_clear(&line);
 }
 
-/* "there is no rank 9 in the job, which has ranks 0-7" */
+/* "no rank 9 in the job, which has ranks 0-7" */
 static int no_rank_of_job(const struct session *session, const char *plural, struct error *error)
 {
 	struct buffer ranks = BUFFER_INIT;
@@ -291,10 +291,10 @@ static int no_rank_of_job(const struct session *session, const char *plural, str
 
 	job_summary_make(&summary, session, (size_t)session->job);
 	rankset_append(&ranks, &summary.ranks);
-	error_set(error, "there %s %.200s in the job, which has %s %.200s", plural,
-		  session->choice.wanted_text ? session->choice.wanted_text : "at all",
+	error_set(error, "no %s %.200s in the job, which has %s %.200s", plural,
+		  session->choice.wanted_text ? session->choice.wanted_text : "alive",
 		  rankset_count(&summary.ranks) == 1 ? "rank" : "ranks",
-		  ranks.length > 0 ? ranks.data : "that have ended");
+		  ranks.length > 0 ? ranks.data : "that have exited");
 	job_summary_clear(&summary);
 	buffer_clear(&ranks);
 	return -1;
@@ -303,21 +303,21 @@ static int no_rank_of_job(const struct session *session, const char *plural, str
 /* There are jobs, but none of their ranks was asked for. */
 static int no_rank_of_jobs(const struct session *session, struct error *error)
 {
-	const char *plural =
-		rankset_count(&session->choice.wanted) > 1 ? "are no ranks" : "is no rank";
+	const char *plural = rankset_count(&session->choice.wanted) > 1 ? "ranks" : "rank";
 
 	if (session->job >= 0)
 		return no_rank_of_job(session, plural, error);
 	if (session->choice.wanted_job)
 		return error_set(
-			error, "'%.80s' is the port or launcher of %s", session->choice.wanted_job,
+			error, "%s port or launcher pid '%.80s':",
 			job_count_named(session, session->choice.wanted_job) > 1
-				? "several of these jobs; the pid of a launcher chooses one:"
-				: "none of these jobs:");
+				? "select a job by its launcher's pid, as several jobs have"
+				: "none of these jobs has",
+			session->choice.wanted_job);
 	if (session->job_count == 1)
-		return error_set(error, "no rank of this job could be found:");
+		return error_set(error, "no rank of this job found:");
 	return error_set(error,
-			 "there are %zu jobs; --job PORT (or the launcher's pid) chooses one:",
+			 "%zu jobs found; select one with --job PORT (or the launcher's pid):",
 			 session->job_count);
 }
 
@@ -326,7 +326,7 @@ static int no_rank_of_launched(const struct session *session, struct error *erro
 	struct buffer job = BUFFER_INIT;
 
 	launching_append(&job, session);
-	error_set(error, "no rank of the job is there%s: %s",
+	error_set(error, "no rank of the job found%s: %s",
 		  launching_is_alive(session) ? " yet" : "", job.data);
 	buffer_clear(&job);
 	return -1;
@@ -340,14 +340,13 @@ static int no_rank(struct command_context *context, struct error *error)
 	context->status = STATUS_NOTHING;
 	if (engine->replay && !session->is_discovered)
 		return error_set(error,
-				 "the recording %s ends before all ranks were found, so it is not "
-				 "known who belongs to the job",
+				 "the recording %s ends before all ranks were found: the ranks of "
+				 "the job are unknown",
 				 replay_path(engine->replay, 0));
 	/* The jobs of this machine were not asked for. */
 	if (!engine->replay && settings_names_debuggers_only(&engine->settings)) {
 		note_bystanders(context);
-		return error_set(
-			error, "none of the debuggers that --connect names could be connected to");
+		return error_set(error, "cannot connect to any debugger given with --connect");
 	}
 	if (session->job_count > 0) {
 		for (size_t i = 0; session->job < 0 && i < session->job_count; i++)
@@ -356,13 +355,12 @@ static int no_rank(struct command_context *context, struct error *error)
 	}
 	note_bystanders(context);
 	if (engine->replay)
-		return error_set(error, "no rank is in the recording %s",
+		return error_set(error, "the recording %s has no ranks",
 				 replay_path(engine->replay, 0));
 	if (engine->settings.program_count > 0)
 		return no_rank_of_launched(session, error);
 	if (engine->settings.pid_count > 0)
-		return error_set(error,
-				 "none of the processes that --pid names could be looked at");
+		return error_set(error, "cannot read any process given with --pid");
 	if (session->other_users > 0)
 		return error_set(error,
 				 "no rank found among the processes of this user; %zu Python "
@@ -371,8 +369,9 @@ static int no_rank(struct command_context *context, struct error *error)
 				 session->other_users == 1 ? " belongs" : "es belong");
 	return error_set(
 		error,
-		"no rank found: looked at %zu processes for RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, "
-		"PMIX_RANK or SLURM_PROCID in their environment. --pid PID names a process",
+		"no rank found: searched the environment of %zu processes for RANK, "
+		"OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK and SLURM_PROCID; select a process "
+		"with --pid PID",
 		session->looked_at);
 }
 

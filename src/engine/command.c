@@ -87,9 +87,10 @@ static int command_not_found(struct command_cursor cursor, const char *name, str
 	while ((command = command_cursor_next(&cursor)))
 		nearest_offer(&nearest, command->name);
 	if (nearest.best)
-		return error_set(error, "unknown command '%.40s'; did you mean %s? help lists them",
+		return error_set(error,
+				 "unknown command '%.40s'; did you mean %s? (help lists commands)",
 				 name, nearest.best);
-	return error_set(error, "unknown command '%.40s'; help lists them", name);
+	return error_set(error, "unknown command '%.40s' (help lists commands)", name);
 }
 
 static int ambiguous(struct command_cursor cursor, const char *name, struct error *error)
@@ -101,7 +102,7 @@ static int ambiguous(struct command_cursor cursor, const char *name, struct erro
 		if (strncmp(command->name, name, strlen(name)) == 0)
 			buffer_printf(&names, "%s%s", names.length > 0 ? ", " : "", command->name);
 	}
-	error_set(error, "'%.40s' is short for several commands: %s", name, names.data);
+	error_set(error, "ambiguous command '%.40s': %s", name, names.data);
 	buffer_clear(&names);
 	return -1;
 }
@@ -190,7 +191,7 @@ int command_confirm(struct command_context *context, char *owned_question, struc
 		context->question = owned_question;
 		return 0;
 	}
-	error_set(error, "%s --yes does it", owned_question);
+	error_set(error, "%s (--yes answers yes)", owned_question);
 	free(owned_question);
 	return -1;
 }
@@ -225,7 +226,7 @@ static int run(struct command_context *context, const struct arguments *argument
 int command_check_job(const struct engine *engine, const char *name, struct error *error)
 {
 	if (engine->session.is_replay)
-		return error_set(error, "%s: this is a recording; a running job is needed", name);
+		return error_set(error, "%s needs a running job, not a recording", name);
 	return 0;
 }
 
@@ -241,7 +242,7 @@ static int check_json(const struct command_context *context, const struct comman
 		      struct error *error)
 {
 	if (context->is_json && (command->flags & COMMAND_TEXT))
-		return error_set(error, "%s has no JSON; leave out --json", command->name);
+		return error_set(error, "%s has no JSON output: leave out --json", command->name);
 	return 0;
 }
 
@@ -294,7 +295,7 @@ int command_parse(struct arguments *arguments, const struct command_tables *tabl
 {
 	if (strlen(line) > LINE_MAXIMUM) {
 		*arguments = (struct arguments)ARGUMENTS_INIT;
-		return error_set(error, "the line is too long");
+		return error_set(error, "the command line is too long");
 	}
 	if (arguments_split(arguments, line, error) < 0)
 		return -1;

@@ -44,8 +44,8 @@ static int configfile_note(struct config *config, char *owned_name, char *owned_
 			continue;
 		if (strcmp(seen->value, owned_value) != 0)
 			error_set(error,
-				  "'%.60s' is '%.80s' here and '%.80s' in line %d; remove one of "
-				  "the two",
+				  "'%.60s' is '%.80s' here and '%.80s' in line %d: remove one of "
+				  "the lines",
 				  owned_name, owned_value, seen->value, seen->number);
 		free(owned_name);
 		free(owned_value);
@@ -103,10 +103,12 @@ static int apply_words(struct config *config, const struct arguments *arguments,
 		return error_set(error, "set needs a name and a value: set NAME VALUE");
 	if (!is_set && !setting_find(name, NULL))
 		return error_set(
-			error, "'%.40s' is none of set NAME VALUE, theme NAME and bind KEY COMMAND",
+			error,
+			"unknown setting '%.40s': use set NAME VALUE, theme NAME or bind KEY "
+			"COMMAND",
 			name);
 	if (arguments->count > at + 1)
-		return error_set(error, "'%.40s' is one word too many", arguments->words[at + 1]);
+		return error_set(error, "unexpected word '%.40s'", arguments->words[at + 1]);
 	if (is_set && arguments->count == at)
 		return error_set(error, "set %.40s needs a value: set %.40s VALUE", name, name);
 	/* A setting without a value is switched on. */
@@ -245,7 +247,7 @@ static int set_tolerance(struct settings *settings, const char *value, struct er
 	double parsed = strtod(value, &end);
 
 	if (end == value || *end != '\0' || !(parsed >= 0) || isinf(parsed))
-		return error_set(error, "'%.40s' is not a tolerance: a number, 0 or more", value);
+		return error_set(error, "'%.40s' is not a tolerance (a number, 0 or more)", value);
 	settings->tolerance = parsed;
 	return 0;
 }
@@ -272,7 +274,7 @@ static void show_threads(const struct settings *settings, struct buffer *out)
 static const char *warn_of_threads(const struct settings *settings)
 {
 	return settings->stops_one_thread
-		       ? "the others run on only in C code without the GIL: I/O, collectives, BLAS"
+		       ? "other threads of a stopped rank run C code without the GIL (I/O, BLAS)"
 		       : NULL;
 }
 
@@ -288,8 +290,8 @@ static void show_stop_on_signal(const struct settings *settings, struct buffer *
 
 static const char *warn_of_signals(const struct settings *settings)
 {
-	return settings->stops_on_signal ? "a scheduler that ends the job kills a rank that stays "
-					   "stopped: it writes no checkpoint"
+	return settings->stops_on_signal ? "a scheduler that ends the job kills stopped ranks: "
+					   "these write no checkpoint"
 					 : NULL;
 }
 
@@ -367,26 +369,26 @@ static void show_read_only(const struct settings *settings, struct buffer *out)
 
 const struct setting setting_rows[] = {
 	{ "theme", "THEME", "colours of the screen", true, setting_set_theme, show_theme, NULL },
-	{ "mouse", "on | off", "whether probetui uses the mouse", true, set_mouse, show_mouse,
+	{ "mouse", "on | off", "use the mouse in the screen", true, set_mouse, show_mouse,
 	  NULL },
 	{ "ascii", "on | off", "draw with ASCII characters only", true, setting_set_ascii,
 	  show_ascii, NULL },
 	{ "period", "automatic | SECONDS", "time between two samples", true, set_period,
 	  show_period, NULL },
-	{ "timeout", "SECONDS", "how long an answer may take", true, setting_set_timeout,
+	{ "timeout", "SECONDS", "time limit for an answer", true, setting_set_timeout,
 	  show_timeout, NULL },
-	{ "step-timeout", "SECONDS", "after this time a step offers to resume stopped ranks", true,
+	{ "step-timeout", "SECONDS", "time after which a step offers to resume stopped ranks", true,
 	  set_step_timeout, show_step_timeout, NULL },
-	{ "tolerance", "NUMBER", "difference that compare takes for equal; 0: the same bits", true,
+	{ "tolerance", "NUMBER", "difference that compare treats as equal; 0: bitwise", true,
 	  set_tolerance, show_tolerance, NULL },
 	{ "threads", "all | one",
-	  "stop all threads of a rank, or one; others then run C code without the GIL", true,
+	  "stop all threads of a rank, or one (others may run C code without the GIL)", true,
 	  set_threads, show_threads, warn_of_threads },
-	{ "stop-on-signal", "on | off", "whether a stopped rank that gets a signal stays stopped",
+	{ "stop-on-signal", "on | off", "keep a stopped rank stopped when a signal arrives",
 	  true, set_stop_on_signal, show_stop_on_signal, warn_of_signals },
-	{ "hold", "automatic | stay", "stopped ranks resume before collectives time out, or stay",
+	{ "hold", "automatic | stay", "resume stopped ranks before collectives time out, or never",
 	  true, set_hold, show_hold, warn_of_hold },
-	{ "read-only", "on | off", "refuse what stops, writes or runs code", false,
+	{ "read-only", "on | off", "refuse to stop ranks, write or run code", false,
 	  setting_set_read_only, show_read_only, NULL },
 };
 const size_t setting_row_count = ARRAY_LENGTH(setting_rows);
@@ -406,10 +408,9 @@ const struct setting *setting_find(const char *name, struct error *error)
 		buffer_printf(&names, "%s%s", i > 0 ? ", " : "", setting_rows[i].name);
 	}
 	if (nearest.best)
-		error_set(error, "there is no setting '%.40s'; did you mean %s?", name,
-			  nearest.best);
+		error_set(error, "unknown setting '%.40s'; did you mean %s?", name, nearest.best);
 	else
-		error_set(error, "there is no setting '%.40s'; there are %s", name, names.data);
+		error_set(error, "unknown setting '%.40s'; settings are %s", name, names.data);
 	buffer_clear(&names);
 	return NULL;
 }

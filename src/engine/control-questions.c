@@ -55,7 +55,7 @@ static char *find_raised(const struct session *session, int number)
 	if (!rank || !rank->debugger.is_post_mortem)
 		return xstrdup("BdbQuit");
 	if (!exception)
-		return xstrdup("its exception");
+		return xstrdup("an exception");
 	text_escape(&out, exception, strcspn(exception, "\n"));
 	return buffer_take(&out);
 }
@@ -98,8 +98,8 @@ static char *make_quit_question(const struct session *session, const struct rank
 	}
 	out.data[0] = 'R';
 	append_peers(&out, session, ranks);
-	buffer_append_string(&out, rankset_count(ranks) == 1 ? ". Quit its debugger?"
-							     : ". Quit their debuggers?");
+	buffer_append_string(&out, rankset_count(ranks) == 1 ? ". Quit the debugger?"
+							     : ". Quit the debuggers?");
 	rankset_clear(&left);
 	return buffer_take(&out);
 }
@@ -133,11 +133,11 @@ static char *make_collective_question(const struct rankset *going, const struct 
 
 	rankset_append_named(&out, going);
 	out.data[0] = 'R';
-	buffer_printf(&out, " %s to ", is_one ? "comes" : "come");
+	buffer_append_string(&out, is_one ? " reaches " : " reach ");
 	format_text(&out, collective->name);
 	buffer_printf(&out, " (line %d) and will wait there for ", collective->line);
 	rankset_append_named(&out, standing);
-	buffer_printf(&out, ", which %s stopped. Continue all the same?",
+	buffer_printf(&out, ", which %s stopped. Continue anyway?",
 		      rankset_count(standing) == 1 ? "is" : "are");
 	return buffer_take(&out);
 }
@@ -194,6 +194,8 @@ static char *leaving_question(const struct session *session, const struct rankse
 	if (costs.count > 0) {
 		failures_append(&out, &costs);
 		out.data[0] = 'R';
+		if (out.data[out.length - 1] != '.')
+			buffer_append_char(&out, '.');
 		buffer_append_string(&out, question);
 	}
 	failures_clear(&costs);
@@ -206,7 +208,7 @@ static char *leaving_question(const struct session *session, const struct rankse
 
 char *control_leave_question(const struct session *session, const struct rankset *ranks)
 {
-	return leaving_question(session, ranks, true, " Leave all the same?");
+	return leaving_question(session, ranks, true, " Detach anyway?");
 }
 
 char *control_connect_question(const struct session *session, const struct rankset *ranks)
@@ -234,8 +236,8 @@ static enum fate fate_of(const struct rank *rank)
 static const char *const fate_words[FATE_COUNT][2] = {
 	[FATE_GOES_ON] = { "will resume", "will resume" },
 	[FATE_WAITS] = { "waits for the next client", "wait for the next client" },
-	[FATE_HELD] = { "stays held by its agent until its lease ends",
-			"stay held by their agents until their leases end" },
+	[FATE_HELD] = { "stays stopped by its agent until the lease ends",
+			"stay stopped by their agents until the leases end" },
 };
 
 /* "2 ranks are stopped, and will resume", or a count for each fate. */

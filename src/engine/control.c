@@ -57,15 +57,15 @@ static bool can_be_told(const struct rank *rank, const struct control *control)
 /* Why a rank does not meet the command's need, as a clause that follows "rank 1". */
 static const char *const state_reasons[] = {
 	[DEBUGGER_NONE] = "has no debugger to connect to",
-	[DEBUGGER_WAITING] = "waits in a debugger that is not connected; connect does that",
-	[DEBUGGER_STALE] = "has a socket where no process listens",
-	[DEBUGGER_REFUSED] = "has a debugger that is not ours to talk to",
+	[DEBUGGER_WAITING] = "waits in a debugger: use the command connect",
+	[DEBUGGER_STALE] = "has a debugger socket on which no process listens",
+	[DEBUGGER_REFUSED] = "has a debugger that cannot be connected to",
 	[DEBUGGER_CONNECTING] = "has a debugger that has not answered yet",
-	[DEBUGGER_RUNNING] = "runs; pause stops it",
-	[DEBUGGER_STOPPED] = "is stopped, and connected already",
-	[DEBUGGER_NESTED] = "is at a prompt that is none of pdb's; only its console is of use",
-	[DEBUGGER_FOREIGN] = "answers, but not as a pdb; only its console is of use",
-	[DEBUGGER_LOST] = "has lost its debugger",
+	[DEBUGGER_RUNNING] = "is running: pause it first",
+	[DEBUGGER_STOPPED] = "is stopped and already connected",
+	[DEBUGGER_NESTED] = "is at a prompt other than pdb's: use the command console",
+	[DEBUGGER_FOREIGN] = "has a debugger that is not pdb: use the command console",
+	[DEBUGGER_LOST] = "has lost the connection to its debugger",
 };
 
 void control_reason(const struct rank *rank, enum control_need need, struct error *error)
@@ -76,20 +76,20 @@ void control_reason(const struct rank *rank, enum control_need need, struct erro
 	/* The debugger's socket may name a rank of the same number in another job. */
 	if (need != CONTROL_WAITING && ptrace_state_is_free(rank) &&
 	    debugger->state != DEBUGGER_LOST) {
-		error_set(error, need == CONTROL_STOPPED ? "runs; pause stops it"
-							 : "runs; it has no debugger");
+		error_set(error, need == CONTROL_STOPPED ? "is running: pause it first"
+							 : "is running without a debugger");
 		return;
 	}
 	if (rank_is_gone(rank) || need == CONTROL_THERE)
-		reason = rank->error ? rank->error : "is gone";
+		reason = rank->error ? rank->error : "has exited";
 	else if (need == CONTROL_OURS && debugger->state == DEBUGGER_STOPPED)
 		reason = "is not connected";
 	else if (need == CONTROL_RUNNING && debugger->state == DEBUGGER_STOPPED)
-		reason = "is stopped already";
+		reason = "is already stopped";
 	else if (need == CONTROL_WAITING && debugger_is_ours(debugger))
-		reason = "is connected already";
+		reason = "is already connected";
 	else if (debugger->is_taken && debugger->state == DEBUGGER_REFUSED)
-		reason = "has a debugger with another client";
+		reason = "has a debugger with another client connected";
 	error_set(error, "%s", reason);
 	if (debugger->why && debugger->state != DEBUGGER_WAITING && !rank_is_gone(rank))
 		error_set(error, "%s: %.300s", reason, debugger->why);
@@ -115,7 +115,7 @@ static void append_taken(struct buffer *out, const struct session *session,
 		if (rankset_contains(ranks, rank->process.rank) && !rank_is_gone(rank) &&
 		    rank->debugger.is_taken)
 			failures_add(&reasons, rank->process.rank,
-				     "another client has its debugger");
+				     "another client is connected to the debugger");
 	}
 	if (reasons.count > 0)
 		buffer_append_string(out, "; ");
@@ -153,7 +153,7 @@ static const char *const need_words[] = {
 	[CONTROL_OURS] = "connected to a debugger",
 	[CONTROL_WAITING] = "waiting in a debugger",
 	[CONTROL_RUNNING] = "running",
-	[CONTROL_THERE] = "there",
+	[CONTROL_THERE] = "alive",
 };
 
 static void explain_all(const struct control *control, const struct session *session,
@@ -177,7 +177,7 @@ static int control_explain(const struct control *control, const struct session *
 	int first = rankset_first(&control->others);
 
 	if (first < 0)
-		error_set(error, "there is no rank to act on");
+		error_set(error, "no rank selected");
 	else if (rankset_count(&control->others) == 1)
 		explain_one(session_find_rank(session, first), control->need, error);
 	else
@@ -301,8 +301,8 @@ void control_append(struct buffer *out, const struct control *control)
 		buffer_append_string(out, "; in the innermost frame ");
 		rankset_append_named(out, &control->elsewhere);
 		buffer_append_string(out, rankset_count(&control->elsewhere) == 1
-						  ? ", which has not the one looked at"
-						  : ", which have not the one looked at");
+						  ? ", which lacks the selected frame"
+						  : ", which lack the selected frame");
 	}
 	if (others == 0)
 		return;

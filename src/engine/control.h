@@ -58,7 +58,7 @@ int control_confirm_quit(const struct control *control, struct command_context *
  */
 char *control_collective_question(const struct control *control, const struct session *session,
 				  bool is_far);
-/* Why the rank does not meet need, a clause that follows "rank 1": "runs; pause stops it". */
+/* Why the rank does not meet need, a clause that follows "rank 1": "is running: pause it first". */
 void control_reason(const struct rank *rank, enum control_need need, struct error *error);
 /*
  * Thread of rank that a step acts on: the thread at the prompt; for a ptrace-stopped rank the

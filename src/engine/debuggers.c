@@ -129,8 +129,8 @@ static const char *why_silent(const struct debugger *debugger)
 	if (debugger->why)
 		return debugger->why;
 	return debugger_is_of(debugger, "pdb")
-		       ? "connected, but it has not answered: somebody else may be its client"
-		       : "connected, but it has not answered";
+		       ? "connected, but the debugger has not answered: another client may use it"
+		       : "connected, but the debugger has not answered";
 }
 
 bool debuggers_append_silent(struct buffer *out, const struct engine *engine)
@@ -337,7 +337,7 @@ static void say_resumes(struct engine *engine)
 	if (count == 1)
 		engine_say(engine, false, "%s", last->description);
 	else if (count > 1)
-		engine_say(engine, false, "%s (and %zu more: L)", last->description, count - 1);
+		engine_say(engine, false, "%s (key L: %zu more)", last->description, count - 1);
 }
 
 void debuggers_follow(struct engine *engine)

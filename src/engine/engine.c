@@ -352,7 +352,7 @@ static int engine_await_job(struct engine *engine, struct request *owned_job, st
 	request_wait(engine, owned_job, engine->settings.timeout);
 	body = request_take(engine, owned_job, error);
 	if (!body)
-		return error_prefix(error, "the job could not be started");
+		return error_prefix(error, "cannot start the job");
 	json_decref(body);
 	return 0;
 }
@@ -557,7 +557,7 @@ static void log_failure(const struct engine *engine, const struct message *messa
 {
 	if (engine->is_screen && !message->is_success && !is_quiet(message->name))
 		log_write(LOG_WARNING, "%s: %s", word_of(message->name),
-			  message->error ? message->error : "it failed");
+			  message->error ? message->error : "the request failed");
 }
 
 /* Logs output events of category console; output of log points is logged with the stops. */
@@ -633,7 +633,7 @@ void engine_take_line(struct link *link, const char *line, size_t length, void *
 	double begun = loop_now();
 
 	if (message_parse(&message, line, length, &error) < 0) {
-		log_write(LOG_WARNING, "the node sent what is no message: %s", error.message);
+		log_write(LOG_WARNING, "invalid message from probetui-node: %s", error.message);
 		return;
 	}
 	engine->timing.parsing += loop_now() - begun;

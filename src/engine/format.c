@@ -550,7 +550,7 @@ static void format_breakpoints_append_number(struct buffer *out,
 	if (summary->id > 0)
 		buffer_printf(out, "%s %d: ", summary->watch ? "watch" : "breakpoint", summary->id);
 	else
-		buffer_printf(out, "pdb's own %d: ", summary->number);
+		buffer_printf(out, "pdb breakpoint %d: ", summary->number);
 }
 
 /* ", not set in ranks 2-3: it runs …", ", pending: not loaded yet" */
@@ -606,7 +606,7 @@ void format_text_breakpoint(struct buffer *out, const struct breakpoint_summary 
 	if (summary->is_disabled)
 		buffer_append_string(out, ", disabled");
 	if (summary->own && summary->own->ignore > 0)
-		buffer_printf(out, ", not the next %d times", summary->own->ignore);
+		buffer_printf(out, ", ignore the next %d hits", summary->own->ignore);
 	if (summary->ranks.range_count > 0) {
 		buffer_append_string(out, ", ranks ");
 		rankset_append_counted(out, &summary->ranks);

@@ -70,7 +70,7 @@ char *link_find_node(struct error *error)
 	if (access(path, X_OK) == 0)
 		return path;
 	error_set(error,
-		  "%s is neither beside probetui nor %s; install it or name it in PROBETUI_NODE",
+		  "%s not found beside probetui or at %s: install it or set PROBETUI_NODE",
 		  NODE_NAME, path);
 	free(path);
 	return NULL;
@@ -344,8 +344,8 @@ static void await_end(pid_t pid, int milliseconds)
 }
 
 /*
- * Writes "probetui-node left with status 1" or "probetui-node was ended by signal 11 (Segmentation
- * fault)" to why.
+ * Writes "probetui-node exited with status 1" or "probetui-node was killed by signal 11
+ * (Segmentation fault)" to why.
  */
 static void describe_end(struct link *link, char *why, size_t size)
 {
@@ -357,10 +357,10 @@ static void describe_end(struct link *link, char *why, size_t size)
 		return;
 	link->pid = -1;
 	if (WIFSIGNALED(status))
-		snprintf(why, size, "probetui-node was ended by signal %d (%s)", WTERMSIG(status),
+		snprintf(why, size, "probetui-node was killed by signal %d (%s)", WTERMSIG(status),
 			 strsignal(WTERMSIG(status)));
 	else
-		snprintf(why, size, "probetui-node left with status %d", WEXITSTATUS(status));
+		snprintf(why, size, "probetui-node exited with status %d", WEXITSTATUS(status));
 }
 
 static void link_on_readable(int fd, int events, void *data)

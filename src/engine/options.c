@@ -51,8 +51,7 @@ static int options_add_pid(struct settings *settings, const char *text, size_t l
 	}
 	if (length == 0 || end != digits + length || errno || pid < 1 || pid > PID_MAXIMUM)
 		return error_set(error,
-				 "--pid: '%.*s' is not a process number; give one or more, as in "
-				 "--pid 4183,4184",
+				 "--pid: '%.*s' is not a pid (try --pid 4183,4184)",
 				 (int)(length < 40 ? length : 40), text);
 	settings_add_pid(settings, (pid_t)pid);
 	return 0;
@@ -76,7 +75,7 @@ static int set_job(struct settings *settings, const char *value, struct error *e
 	if (value[0] == '\0')
 		return error_set(
 			error,
-			"--job needs a port (MASTER_PORT) or the number of a launcher's process");
+			"--job needs a port (MASTER_PORT) or the pid of a launcher");
 	options_set_string(&settings->job, value);
 	return 0;
 }
@@ -111,7 +110,7 @@ static int set_connect(struct settings *settings, const char *value, struct erro
 	if (settings_is_target(value))
 		return 0;
 	return error_set(error,
-			 "--connect: '%.80s' cannot be connected to; this version knows agent:PID, "
+			 "--connect: '%.80s' is not a target; targets are agent:PID, "
 			 "http://HOST:PORT, https://HOST:PORT, pdb:unix:PATH, pdb:tcp:HOST:PORT, "
 			 "ptrace:PID and replay:FILE",
 			 value);
@@ -146,7 +145,7 @@ static int set_at(struct settings *settings, const char *value, struct error *er
 
 	if (!(seconds >= 0) || seconds > 1e9)
 		return error_set(error,
-				 "--at: '%.40s' is no number of seconds since the recording began",
+				 "--at: '%.40s' is not a time in seconds since the recording began",
 				 value);
 	settings->at = seconds;
 	return 0;
@@ -257,23 +256,23 @@ static int set_agent_path(struct settings *settings, const char *value, struct e
 const struct setting_option setting_options[] = {
 	{ "ranks", 0, "SET", "only these ranks: 0-7,16 or 0-63/8", set_ranks },
 	{ "pid", 0, "LIST", "only these processes: 4183,4184", set_pid },
-	{ "job", 0, "PORT", "the job with this MASTER_PORT or launcher's pid", set_job },
+	{ "job", 0, "PORT", "only the job with this MASTER_PORT or launcher pid", set_job },
 	{ "connect", 0, "TARGET", "agent:PID, http://HOST:PORT, pdb:unix:PATH; %r: rank",
 	  set_connect },
-	{ "break", 0, "PLACE", "of the started job: 'train.py:42 if rank == 3'", add_break },
-	{ "replay", 0, "FILE", "a recording in place of a job; several as one", set_replay },
+	{ "break", 0, "PLACE", "breakpoint in the started job, such as train.py:42", add_break },
+	{ "replay", 0, "FILE", "replay a recording, or several as one job", set_replay },
 	{ "at", 0, "SECONDS", "show the recording at this time (default: its end)", set_at },
 	{ "record", 0, "FILE", "record to a new file", set_record },
-	{ "record-locals", 0, NULL, "record variables, too; secrets are masked",
+	{ "record-locals", 0, NULL, "also record variables; secrets are masked",
 	  set_record_locals },
-	{ "record-output", 0, NULL, "record what ranks print, too, while it is shown",
+	{ "record-output", 0, NULL, "also record the ranks' output while it is shown",
 	  set_record_output },
 	{ "json", 0, NULL, "one JSON document on standard output", set_json },
-	{ "timeout", 0, "SECONDS", "limit for an answer (5)", options_set_timeout },
+	{ "timeout", 0, "SECONDS", "time limit for an answer (default: 5)", options_set_timeout },
 	{ "theme", 0, "THEME", "default, light, mono, high-contrast or your own",
 	  options_set_theme },
-	{ "config", 0, "FILE", "read this config file in place of the default", set_config },
-	{ "read-only", 0, NULL, "refuse what stops, writes or runs code", options_set_read_only },
+	{ "config", 0, "FILE", "read this config file instead of the default one", set_config },
+	{ "read-only", 0, NULL, "refuse to stop ranks, write or run code", options_set_read_only },
 	{ "yes", 0, NULL, "answer yes to all confirmations", set_yes },
 	{ "ascii", 0, NULL, "draw with ASCII characters only", options_set_ascii },
 	{ "no-mouse", 0, NULL, "do not use the mouse", set_no_mouse },
@@ -282,6 +281,6 @@ const struct setting_option setting_options[] = {
 	{ "agent-path", 0, NULL, "print the Python package's folder, for PYTHONPATH",
 	  set_agent_path },
 	{ "version", 'V', NULL, "print the version", set_version },
-	{ "help", 'h', NULL, "print this", set_help },
+	{ "help", 'h', NULL, "print this help", set_help },
 };
 const size_t setting_option_count = ARRAY_LENGTH(setting_options);

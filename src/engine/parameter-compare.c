@@ -66,7 +66,7 @@ static void parameter_compare_ask(struct engine *engine, struct parameter_compar
 
 	/* A rank may exit between two pages. */
 	if (!rank || rank_is_gone(rank)) {
-		paramdiff_fail(diff, number, "it is gone");
+		paramdiff_fail(diff, number, "the rank has exited");
 		return;
 	}
 	arguments = tensor_question_place(engine, rank, diff->expression);
@@ -194,7 +194,7 @@ int parameter_compare_begin(struct command_context *context, const char *express
 				      paramdiff_add_rank(&session->paramdiff, rank));
 	while ((rank = rankset_next(&control.others, rank)) >= 0)
 		paramdiff_fail(&session->paramdiff, paramdiff_add_rank(&session->paramdiff, rank),
-			       "not asked: it is gone");
+			       "not compared: the rank has exited");
 	judge_if_none(engine, &engine->params);
 	session->revision++;
 	control_clear(&control);

@@ -219,7 +219,7 @@ static void rank_query_refuse(struct answers *answers, const struct rank *rank,
 	struct error error = ERROR_INIT;
 
 	control_reason(rank, need, &reason);
-	error_set(&error, "not asked: it %s", reason.message);
+	error_set(&error, "not evaluated: the rank %s", reason.message);
 	answers_take(answers, rank->process.rank, NULL, error.message);
 }
 
@@ -541,7 +541,7 @@ void rank_query_wait(struct engine *engine)
 	rank_query->interrupts = 0;
 	engine_wait(engine, rank_query_is_over, NULL, engine->settings.timeout);
 	if (rank_query->interrupts > 1)
-		snprintf(late, sizeof(late), "it was not waited for any more, and may still run");
+		snprintf(late, sizeof(late), "interrupted; the code may still be running");
 	else
 		snprintf(late, sizeof(late), REQUEST_LATE, engine->settings.timeout);
 	while (rank_query->count > 0)

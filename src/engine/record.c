@@ -67,10 +67,10 @@ static int record_make_file(const char *path, struct error *error)
 
 	if (fd < 0 && errno == EEXIST)
 		return error_set(
-			error, "%s exists already; a recording is a new file, so name another one",
+			error, "%s already exists: give a new file for the recording",
 			path);
 	if (fd < 0)
-		return error_set_errno(error, errno, "cannot make the recording %s", path);
+		return error_set_errno(error, errno, "cannot create the recording %s", path);
 	return fd;
 }
 
@@ -119,7 +119,7 @@ const char *record_path(const struct record *record)
 /* Closes the file; returns -1 with a sentence. */
 static int record_fail(struct record *record, struct error *error)
 {
-	error_set_errno(error, errno, "the recording %s ends here", record->path);
+	error_set_errno(error, errno, "recording to %s stopped", record->path);
 	close(record->fd);
 	record->fd = -1;
 	record->is_ended = true;
@@ -502,10 +502,10 @@ int engine_record(struct engine *engine, const char *path, struct error *error)
 {
 	if (engine_record_path(engine))
 		return error_set(
-			error, "%s is being recorded already; a recording is ended by record alone",
+			error, "already recording to %s: stop with record without a file",
 			engine_record_path(engine));
 	if (engine->replay)
-		return error_set(error, "a replay is a recording already");
+		return error_set(error, "a replay cannot be recorded");
 	if (engine->recording.record) {
 		if (record_save(engine->recording.record, path, error) < 0)
 			return -1;

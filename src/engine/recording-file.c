@@ -56,7 +56,7 @@ static ssize_t read_at(const struct recording *recording, size_t at, void *bytes
 static int damaged(const struct recording *recording, size_t at, const char *why,
 		   struct error *error)
 {
-	return error_set(error, "the recording %s is broken at byte %zu: %s", recording->path, at,
+	return error_set(error, "the recording %s is damaged at byte %zu: %s", recording->path, at,
 			 why);
 }
 
@@ -103,7 +103,7 @@ int recording_unpack(const struct recording *recording, const struct recording_p
 	if (unpack_member(recording, segment->start, length, text, &unpacked, error) < 0)
 		return -1;
 	if (is_whole && (unpacked != length || text->length != segment->is.length))
-		return damaged(recording, segment->start, "this chapter is not what its head says",
+		return damaged(recording, segment->start, "the segment does not match its header",
 			       error);
 	return 0;
 }
@@ -176,7 +176,7 @@ static int index_packed(struct recording *recording, struct error *error)
 		note = pack_find_note(header, sizeof(header), RECORDING_SEGMENT_NOTE_LENGTH);
 		if (!note || !recording_segment_from_note(&segment.is, note) ||
 		    !is_after(recording, &segment.is))
-			return damaged(recording, at, "no chapter begins here", error);
+			return damaged(recording, at, "no segment begins at this byte", error);
 		if (segment.is.packed_length == 0 ||
 		    segment.is.packed_length > recording->length - at)
 			return add_unended(recording, at, error);
@@ -199,8 +199,8 @@ static bool is_snapshot(const char *line, size_t length)
 static int too_many_lines(const struct recording *recording, struct error *error)
 {
 	return error_set(error,
-			 "the recording %s has more than %zu lines, or others with it have; that "
-			 "is not read",
+			 "the recording %s has more than %zu lines (with the other recordings): "
+			 "too many to read",
 			 recording->path, RECORDING_LINES_MAXIMUM);
 }
 
@@ -271,8 +271,8 @@ static int recording_file_read_all(struct recording *recording, struct error *er
 			return 0;
 		if (buffer_append(&recording->bytes, bytes, (size_t)count) < 0)
 			return error_set(error,
-					 "the recording %s is longer than 1 GB, or it and others "
-					 "are; that is not read",
+					 "the recording %s is longer than 1 GB (with the other "
+					 "recordings): too long to read",
 					 recording->path);
 	}
 }
@@ -361,7 +361,7 @@ static int index_bytes(struct recording *recording, struct recording_budget *bud
 	}
 	if (recording->segment_count == 0)
 		return error_set(error,
-				 "%s is not a recording of probetui: it has no complete line",
+				 "%s is not a recording of probetui: no complete line found",
 				 recording->path);
 	read_wall(recording);
 	return 0;
@@ -394,7 +394,7 @@ static int recording_file_open_file(struct recording *recording, struct error *e
 				       recording->path);
 	fcntl(recording->fd, F_SETFL, 0);
 	if (fstat(recording->fd, &status) < 0)
-		return error_set_errno(error, errno, "cannot look at %s", recording->path);
+		return error_set_errno(error, errno, "cannot stat %s", recording->path);
 	if (S_ISDIR(status.st_mode))
 		return error_set(error, "%s is a folder, not a recording", recording->path);
 	recording->length = (size_t)status.st_size;
@@ -435,7 +435,7 @@ struct recording *recording_new_bytes(const char *name, const void *bytes, size_
 
 	recording->length = length;
 	if (buffer_append(&recording->bytes, bytes, length) < 0) {
-		error_set(error, "%s is longer than 1 GB, which is not read", name);
+		error_set(error, "%s is longer than 1 GB: too long to read", name);
 		recording_free(recording);
 		return NULL;
 	}

@@ -40,7 +40,7 @@ static double line_time(const char *line, size_t length, struct error *why)
 	time = message.time;
 	message_clear(&message);
 	if (!(time >= 0) || !isfinite(time)) {
-		error_set(why, "it has no time");
+		error_set(why, "the line has no time");
 		return -1;
 	}
 	return time;
@@ -53,7 +53,7 @@ static int broken(const struct recording *recording, size_t number, const struct
 	if (number == 1)
 		return error_set(error, "%s is not a recording of probetui: line 1: %s",
 				 recording->path, why->message);
-	return error_set(error, "the recording %s is broken at line %zu: %s", recording->path,
+	return error_set(error, "the recording %s is damaged at line %zu: %s", recording->path,
 			 number, why->message);
 }
 
@@ -65,11 +65,11 @@ int recording_index_line(const struct recording *recording, const char *text,
 
 	line->time = -1;
 	if (line->length > MESSAGE_LINE_MAXIMUM)
-		error_set(&why, "it is too long");
+		error_set(&why, "the line is too long");
 	else
 		line->time = line_time(text + line->start, line->length, &why);
 	if (!error_is_set(&why) && line->time < before)
-		error_set(&why, "its time is before the last one's");
+		error_set(&why, "the time is before that of the previous line");
 	return error_is_set(&why) ? broken(recording, number, &why, error) : 0;
 }
 
@@ -141,7 +141,7 @@ static int load_packed(struct recording_cursor *cursor, const struct recording_p
 			break;
 		if (cursor->line_count >= RECORDING_PART_LINES)
 			return error_set(error,
-					 "the recording %s has a chapter of more than %zu lines",
+					 "the recording %s has a segment of more than %zu lines",
 					 recording->path, RECORDING_PART_LINES);
 		line.length = (size_t)(end - text->data) - start;
 		if (recording_index_line(recording, text->data, &line, before,

@@ -356,8 +356,7 @@ static void warn_of_cut(const struct engine *engine)
 			  replay_path(engine->replay, 0));
 	else if (path)
 		log_write(LOG_WARNING,
-			  "the recording %s ends where its recorder was killed; what came later is "
-			  "missing",
+			  "the recording %s is incomplete: probetui was killed while recording",
 			  path);
 }
 
@@ -521,7 +520,7 @@ static int apply_for_shell(struct engine *engine, struct error *error)
 	double at = engine->settings.at;
 
 	if (at >= 0 && first + at > end)
-		return error_set(error, "--at %g is behind the end: the recording is %g s long", at,
+		return error_set(error, "--at %g is after the end: the recording is %g s long", at,
 				 end - first);
 	if (replay_run_go_to(engine, at >= 0 ? first + at : end, error) < 0)
 		return -1;
@@ -616,7 +615,7 @@ json_t *replay_answers_find(const struct engine *engine, const struct rank *rank
 	};
 
 	if (replay_each(engine->replay, &search, error) == 0 && !finding.body)
-		error_set(error, "the recording has no answer of it to this; values are recorded "
-				 "with --record-locals only");
+		error_set(error, "the recording does not contain this value; --record-locals "
+				 "records values");
 	return finding.body;
 }

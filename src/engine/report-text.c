@@ -369,8 +369,8 @@ static void append_memory(const struct page *page)
 			buffer_append_string(page->out, ", no limit");
 		}
 		if (kills >= 0)
-			buffer_printf(page->out, ", %" PRId64 " process%s killed for memory", kills,
-				      kills == 1 ? "" : "es");
+			buffer_printf(page->out, ", %" PRId64 " process%s killed (out of memory)",
+				      kills, kills == 1 ? "" : "es");
 		buffer_append_char(page->out, '\n');
 	}
 }
@@ -439,11 +439,11 @@ static const struct section {
 	{ "VERDICT", append_verdict },
 	{ "MERGED STACKS", report_text_append_merged },
 	{ "NATIVE FRAMES (main threads, innermost first)", report_text_append_native },
-	{ "WHAT RANKS RAISED (torchrun's error files)", report_text_append_errors },
+	{ "EXCEPTIONS OF RANKS (torchrun's error files)", report_text_append_errors },
 	{ "VERSIONS", append_versions },
 	{ "MEMORY", append_memory },
 	{ "KERNEL LOG (out of memory)", append_kernel },
-	{ "WAYS INTO THE RANKS (doctor)", append_doctor },
+	{ "ACCESS TO THE RANKS (doctor)", append_doctor },
 };
 
 static void report_text_append_head(const struct page *page)

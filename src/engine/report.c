@@ -142,7 +142,7 @@ const struct rank *report_first_failed(const struct engine *engine)
 
 const char *report_end(const struct rank *rank)
 {
-	return rank->error && rank->error[0] != '\0' ? rank->error : "is gone";
+	return rank->error && rank->error[0] != '\0' ? rank->error : "has exited";
 }
 
 static json_t *time_to_json(const struct report *report, double at)
@@ -262,17 +262,18 @@ json_t *report_to_json(const struct report *report, const struct engine *engine)
 static int check_about(const char *path, const struct stat *about, struct error *error)
 {
 	if (S_ISLNK(about->st_mode))
-		return error_set(error, "%s is a symbolic link; name the folder that it leads to",
+		return error_set(error, "%s is a symbolic link: give the target folder",
 				 path);
 	if (!S_ISDIR(about->st_mode))
-		return error_set(error, "%s is no folder; name another one", path);
+		return error_set(error, "%s is not a folder: give another path", path);
 	if (about->st_uid != geteuid() && about->st_uid != 0)
 		return error_set(
-			error, "the folder %s belongs to another user; name one of your own", path);
+			error, "the folder %s belongs to another user: give one of your own", path);
 	/* In a folder with the sticky bit, as /tmp, others cannot replace our files. */
 	if (about->st_mode & S_IWOTH && !(about->st_mode & S_ISVTX))
 		return error_set(
-			error, "anybody may write into the folder %s; name one of your own", path);
+			error, "the folder %s is writable by all users: give one of your own",
+			path);
 	if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) < 0)
 		return error_set_errno(error, errno, "cannot write into the folder %s", path);
 	return 0;
@@ -289,9 +290,9 @@ int folder_check(const char *path, struct error *error)
 	while (plain.length > 1 && plain.data[plain.length - 1] == '/')
 		buffer_truncate(&plain, plain.length - 1);
 	if (mkdir(plain.data, 0700) < 0 && errno != EEXIST)
-		result = error_set_errno(error, errno, "cannot make the folder %s", path);
+		result = error_set_errno(error, errno, "cannot create the folder %s", path);
 	else if (lstat(plain.data, &about) < 0)
-		result = error_set_errno(error, errno, "cannot look at the folder %s", path);
+		result = error_set_errno(error, errno, "cannot stat the folder %s", path);
 	else
 		result = check_about(plain.data, &about, error);
 	buffer_clear(&plain);
@@ -359,7 +360,7 @@ int folder_write(const char *path, const char *bytes, size_t length, struct erro
 	int number;
 
 	if (fd < 0)
-		return error_set_errno(error, errno, "cannot make %s", path);
+		return error_set_errno(error, errno, "cannot create %s", path);
 	result = file_write(fd, bytes, length);
 	number = errno;
 	if (close(fd) < 0 && result == 0) {

@@ -68,7 +68,7 @@ int64_t request_seq(const struct request *request)
 
 static const char *why_gone(const struct engine *engine)
 {
-	return engine->gone_why ? engine->gone_why : "there is no node that could answer";
+	return engine->gone_why ? engine->gone_why : "no connection to probetui-node";
 }
 
 static void request_on_due(void *data)
@@ -144,7 +144,8 @@ void requests_answer(struct engine *engine, const struct message *message)
 	if (message->is_success)
 		request_end(engine, request, NULL);
 	else
-		request_end(engine, request, message->error ? message->error : "it failed");
+		request_end(engine, request,
+			    message->error ? message->error : "the request failed");
 }
 
 void requests_lose(struct engine *engine)

@@ -26,7 +26,7 @@ struct request;
 struct request_group;
 
 /* Error of a late request; %g: the seconds waited. */
-#define REQUEST_LATE "no answer came within %g s; --timeout SECONDS waits longer"
+#define REQUEST_LATE "no answer within %g s: try a longer --timeout"
 
 /*
  * body and error are borrowed. Success: error is NULL, body is set. Failure: error is a sentence,

@@ -44,7 +44,7 @@ static void script_events_append_exit(struct command_context *context,
 		if (signal)
 			buffer_printf(context->out, " by SIG%s", signal);
 		else if (process->exit_code >= 0)
-			buffer_printf(context->out, " with %d", process->exit_code);
+			buffer_printf(context->out, " with code %d", process->exit_code);
 		buffer_append_char(context->out, '\n');
 		return;
 	}

@@ -183,9 +183,10 @@ static int unknown_option(const char *word, struct error *error)
 	if (nearest.best)
 		return error_set(
 			error,
-			"there is no option '%.80s'; did you mean --%s? probetui --help lists them",
+			"unknown option '%.80s'; did you mean --%s? (probetui --help lists "
+			"options)",
 			word, nearest.best);
-	return error_set(error, "there is no option '%.80s'; probetui --help lists them", word);
+	return error_set(error, "unknown option '%.80s' (probetui --help lists options)", word);
 }
 
 /* argv; next: index of the next word to read */
@@ -289,7 +290,7 @@ static int settings_parse_words(struct settings *settings, struct words *words, 
 			settings->program = words->words + words->next;
 			settings->program_count = (size_t)(words->count - words->next);
 			if (settings->program_count == 0)
-				return error_set(error, "behind -- a program is missing");
+				return error_set(error, "no program after --");
 			return 0;
 		}
 		if (option) {
@@ -321,7 +322,7 @@ static bool is_utf8_locale(void)
 int settings_check_script(const struct settings *settings, struct error *error)
 {
 	if (settings->script && settings->command_count > 0)
-		return error_set(error, "-x FILE runs a script of commands; put '%s' into it",
+		return error_set(error, "-x FILE runs a script: put '%s' into the script",
 				 settings->command[0]);
 	return 0;
 }
@@ -360,8 +361,8 @@ static int check_path(const char *name, struct error *error)
 	if (is_found)
 		return 0;
 	return error_set(error,
-			 "there is no program '%.80s' in the folders of $PATH; behind -- stands "
-			 "what you would type to start the job",
+			 "program '%.80s' not found in $PATH; after -- give the command that "
+			 "starts the job",
 			 name);
 }
 
@@ -380,9 +381,7 @@ static int check_alone(const struct settings *settings, struct error *error)
 		option = "--connect";
 	if (!option)
 		return 0;
-	return error_set(error,
-			 "a job that is started behind -- is what is looked at; leave out %s",
-			 option);
+	return error_set(error, "-- PROGRAM starts the job to debug: leave out %s", option);
 }
 
 int settings_check_program(const struct settings *settings, struct error *error)
@@ -391,14 +390,14 @@ int settings_check_program(const struct settings *settings, struct error *error)
 
 	if (settings->program_count == 0 && settings->break_count > 0)
 		return error_set(error,
-				 "--break is for a job that is started, as in --break train.py:42 "
-				 "-- torchrun train.py; the command break is for one that runs");
+				 "--break needs a job to start (--break train.py:42 -- torchrun "
+				 "train.py); for a running job use the command break");
 	if (settings->program_count == 0)
 		return 0;
 	if (settings->command_count > 0)
 		return error_set(error,
-				 "'%.80s' cannot be asked of a job that is only started; a script "
-				 "can wait for it: probetui -x FILE -- PROGRAM",
+				 "the command '%.80s' cannot run while the job starts: use a "
+				 "script, probetui -x FILE -- PROGRAM",
 				 settings->command[0]);
 	if (settings->break_count > 0 && settings->is_read_only)
 		return error_set(error, "--break stops the job, which --read-only refuses");
@@ -419,8 +418,8 @@ static int check_targets(const struct settings *settings, struct error *error)
 		const char *target = settings->connect[i];
 
 		if (settings_is_debugger(target) && settings->replay_count > 0)
-			return error_set(error, "a recording and a debugger cannot be looked at "
-						"together; leave one out");
+			return error_set(error, "--replay and --connect cannot be combined: leave "
+						"one out");
 		if (!settings_is_debugger(target) || !strstr(target, SETTINGS_RANK_MARK))
 			continue;
 		has_numbers = settings->ranks &&
@@ -430,8 +429,8 @@ static int check_targets(const struct settings *settings, struct error *error)
 		rankset_clear(&numbers);
 		if (!has_numbers)
 			return error_set(error,
-					 "--connect: %%r in '%.80s' stands for the numbers of "
-					 "--ranks, as in --ranks 0-7",
+					 "--connect: %%r in '%.80s' needs rank numbers, as in "
+					 "--ranks 0-7",
 					 target);
 	}
 	return 0;
@@ -442,13 +441,11 @@ static int check_together(const struct settings *settings, struct error *error)
 	if (check_targets(settings, error) < 0)
 		return -1;
 	if (settings->replay_count > 0 && settings->pid_count > 0)
-		return error_set(error, "a recording and processes cannot be looked at together; "
-					"leave out --pid or --replay");
+		return error_set(error, "--replay and --pid cannot be combined: leave one out");
 	if (settings->replay_count > 0 && settings->record)
-		return error_set(error, "a replay is a recording already; leave out --record");
+		return error_set(error, "a replay cannot be recorded: leave out --record");
 	if (settings->at >= 0 && settings->replay_count == 0)
-		return error_set(error,
-				 "--at is a time of a recording; give one with --replay FILE");
+		return error_set(error, "--at needs a recording: add --replay FILE");
 	/* With a recording, the words may be further recordings, and not a command. */
 	return settings->replay_count > 0 ? 0 : settings_check_script(settings, error);
 }

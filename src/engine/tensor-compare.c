@@ -77,7 +77,7 @@ static int check_there(struct tensor_compare *comparison, const struct side *sid
 	const struct rank *rank = session_find_rank(&comparison->engine->session, side->rank);
 
 	return !rank || rank_is_gone(rank)
-		       ? error_set(&comparison->error, "rank %d is gone", side->rank)
+		       ? error_set(&comparison->error, "rank %d has exited", side->rank)
 		       : 0;
 }
 
@@ -161,16 +161,16 @@ static int check_side(struct tensor_compare *comparison, const struct side *side
 	struct error *error = &comparison->error;
 
 	if (!side->told.has_tensor)
-		return error_set(error, "rank %d has no tensor there", side->rank);
+		return error_set(error, "the value of rank %d is not a tensor", side->rank);
 	if (tensor->unread)
 		return error_set(error, "rank %d: %s", side->rank, tensor->unread);
 	if (tensor->has_mask)
 		return error_set(error,
-				 "rank %d: it has a mask: its elements are compared by their hash, "
-				 "not one by one",
+				 "rank %d: masked tensors are compared by hash, not element by "
+				 "element",
 				 side->rank);
 	if (!has_sound_blocks(tensor))
-		return error_set(error, "rank %d gave no hashes of its elements", side->rank);
+		return error_set(error, "rank %d sent no hashes of the elements", side->rank);
 	return 0;
 }
 
@@ -221,7 +221,8 @@ static int tensor_compare_begin(struct tensor_compare *comparison)
 			     comparison->column_count, &comparison->error) < 0)
 		return -1;
 	if (a->block_elements != b->block_elements)
-		return error_set(&comparison->error, "the two gave hashes of other parts of it");
+		return error_set(&comparison->error,
+				 "the two ranks sent hashes of different parts");
 	comparison->found.is_torn = a->is_torn || b->is_torn;
 	comparison->has_blocks = true;
 	if (a->element_count > 0)
@@ -304,7 +305,7 @@ static int check_part(struct tensor_compare *comparison, const struct side *side
 		return 0;
 	return error_set(
 		&comparison->error,
-		"rank %d gave %zu bytes of its elements, not %lld: it has become another tensor",
+		"rank %d sent %zu bytes of elements, not %lld: the tensor has changed",
 		side->rank, side->part.data.length, (long long)wanted);
 }
 
@@ -484,12 +485,13 @@ static int value_difference_check(const struct answers *answers, int rank, struc
 	const struct answer *answer = answers_find(answers, rank);
 
 	if (!answer)
-		return error_set(error, "rank %d was not asked", rank);
+		return error_set(error, "rank %d was not compared", rank);
 	if (!answer->has_come || answer->error)
 		return error_set(error, "rank %d has not answered", rank);
 	if (!answer->tensor)
 		return error_set(
-			error, "rank %d has no tensor there: it has no elements to compare", rank);
+			error, "the value of rank %d is not a tensor: no elements to compare",
+			rank);
 	return 0;
 }
 
@@ -509,7 +511,7 @@ int value_difference_begin(struct engine *engine, int rank, int against, struct 
 	tensordiff_clear(&trial);
 	if (result == 0 && engine->replay)
 		result = error_set(error,
-				   "a recording has no elements to compare, only their hashes");
+				   "a recording has only hashes of elements: nothing to compare");
 	if (result < 0)
 		return -1;
 	value_difference_drop(engine, rank, against);
@@ -527,7 +529,7 @@ void value_difference_cancel(struct engine *engine, int rank, int against)
 	if (!difference || difference->state != DIFFERENCE_READING)
 		return;
 	difference->state = DIFFERENCE_FAILED;
-	difference->error = xstrdup("given up before it was read");
+	difference->error = xstrdup("comparison cancelled before the tensors were read");
 	engine->session.revision++;
 }
 
@@ -569,7 +571,7 @@ void value_difference_wait(struct engine *engine)
 			continue;
 		difference->state = DIFFERENCE_FAILED;
 		difference->error =
-			xasprintf("it was not compared within %g s; --timeout SECONDS waits longer",
+			xasprintf("comparison not done within %g s: try a longer --timeout",
 				  engine->settings.timeout);
 	}
 	value_difference_clear(engine);

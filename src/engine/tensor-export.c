@@ -38,9 +38,9 @@ static int open_new(const char *path, struct error *error)
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0 && errno == EEXIST)
-		return error_set(error, "%s exists already; name another file.", path);
+		return error_set(error, "%s already exists: give another file", path);
 	if (fd < 0)
-		return error_set_errno(error, errno, "cannot make %s", path);
+		return error_set_errno(error, errno, "cannot create %s", path);
 	return fd;
 }
 
@@ -144,7 +144,7 @@ int tensor_export_add(struct tensor_export *export, const json_t *body, struct e
 	int result = tensor_answer_from_json(&answer, body, error);
 
 	if (result == 0 && !tensor_export_is_same(export, &answer, count))
-		result = error_set(error, "it became another tensor while it was written.");
+		result = error_set(error, "the tensor changed while it was written");
 	if (result == 0) {
 		npy_append_elements(&out, &export->tensor, (const uint8_t *)answer.data.data,
 				    (size_t)count);

@@ -67,7 +67,8 @@ static void drop_export(struct engine *engine)
 
 	if (!asking->export)
 		return;
-	engine_say(engine, false, "%s was not written.", tensor_export_path(asking->export));
+	engine_say(engine, false, "export cancelled: %s was not written",
+		   tensor_export_path(asking->export));
 	tensor_export_free(asking->export);
 	asking->export = NULL;
 }
@@ -296,10 +297,10 @@ int tensor_export(struct engine *engine, const char *path, struct error *error)
 	const struct tensorview *view = view_of(engine);
 
 	if (asking->export)
-		return error_set(error, "%s is being written; Esc ends that.",
+		return error_set(error, "%s is being written: Esc cancels",
 				 tensor_export_path(asking->export));
 	if (!tensor_requests_is_readable(view))
-		return error_set(error, "there are no elements to write.");
+		return error_set(error, "no elements to write");
 	if (asking->work == TENSOR_WORK_WHOLE)
 		tensor_requests_drop(engine);
 	asking->export = tensor_export_new(path, &view->tensor, error);
@@ -348,13 +349,13 @@ static void set_pace(struct engine *engine)
 static void say_written(struct engine *engine)
 {
 	const struct tensor_export *export = engine->tensor.export;
-	const char *rest = ".";
+	const char *rest = "";
 
 	if (tensor_export_is_torn(export))
-		rest = "; it has elements of several times.";
+		rest = "; the tensor changed meanwhile";
 	else if (tensor_export_is_live(export))
-		rest = " while its rank ran: maybe of several times.";
-	engine_say(engine, false, "%s is written%s", tensor_export_path(export), rest);
+		rest = " while the rank was running; the tensor may have changed meanwhile";
+	engine_say(engine, false, "%s was written%s", tensor_export_path(export), rest);
 }
 
 /* Writes the elements of an answer, or reports its error. */

@@ -13,9 +13,9 @@ static const char *const part_names[TIMING_PARTS] = {
 	[TIMING_SPAWNED] = "settings, fork and exec of the node",
 	[TIMING_NODE] = "start of the node, to its first answer",
 	[TIMING_DISCOVERED] = "discovery",
-	[TIMING_SAMPLED] = "reading",
+	[TIMING_SAMPLED] = "sampling",
 	[TIMING_JUDGED] = "verdict",
-	[TIMING_WRITTEN] = "text or JSON, written",
+	[TIMING_WRITTEN] = "output of text or JSON",
 };
 
 void timing_mark(struct timing *timing, enum timing_part part)
@@ -45,6 +45,6 @@ void timing_append(struct buffer *out, const struct timing *timing)
 		timing_append_part(out, timing->at[part] - last, part_names[part]);
 		last = timing->at[part];
 	}
-	timing_append_part(out, last - timing->at[TIMING_MAIN] + timing->loading, "in all");
-	timing_append_part(out, timing->parsing, "of these: reading of the node's JSON");
+	timing_append_part(out, last - timing->at[TIMING_MAIN] + timing->loading, "total");
+	timing_append_part(out, timing->parsing, "of which: parsing the node's JSON");
 }

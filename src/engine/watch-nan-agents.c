@@ -262,7 +262,7 @@ void watch_nan_append(struct buffer *out, const struct watch_nan *watch)
 		format_text(out, find->step_value);
 	}
 	buffer_append_string(
-		out, find->is_exact ? "." : "; seen from outside, so it may be older than that.");
+		out, find->is_exact ? "." : "; found by a sample, so the value may be older.");
 }
 
 static json_t *watch_nan_tell_frame_to_json(const struct nan_find *find)
@@ -318,14 +318,14 @@ void watch_nan_append_way(struct buffer *out, const struct watch_nan *watch)
 	rankset_subtract(&others, &watch->exact);
 	if (rankset_count(&watch->exact) > 0) {
 		rankset_append_named(out, &watch->exact);
-		buffer_append_string(out, " at each line, by their agents");
+		buffer_append_string(out, " checked at each line by agents");
 	}
 	if (rankset_count(&others) > 0) {
 		if (rankset_count(&watch->exact) > 0)
 			buffer_append_string(out, "; ");
 		rankset_append_named(out, &others);
 		buffer_append_string(out,
-				     " by samples from outside: a NaN there may be reported late");
+				     " checked by samples: a NaN may be reported late");
 	}
 	rankset_clear(&others);
 }

@@ -248,7 +248,7 @@ static int judge_tensor(struct nan_find *find, const struct tensor *tensor, stru
 
 	if (!tensor->has_statistics)
 		return error_set(error, "%s",
-				 tensor->unread ? tensor->unread : "its elements were not read");
+				 tensor->unread ? tensor->unread : "the elements were not read");
 	if (statistics->nan_count + statistics->infinity_count == 0)
 		return 0;
 	find->nan_count = statistics->nan_count;
@@ -268,8 +268,8 @@ static int watch_nan_judge(struct nan_find *find, const struct tensor_answer *an
 		return judge_tensor(find, &answer->tensor, error);
 	result = judge_value(find, &answer->value);
 	if (result < 0)
-		error_set(error, "it is %s there, which is neither a number nor a tensor",
-			  type ? type : "something");
+		error_set(error, "the value is neither a number nor a tensor (type: %s)",
+			  type ? type : "unknown");
 	return result;
 }
 
@@ -446,7 +446,7 @@ static int check_list(const struct watch_nan *watch, const struct tensor_paramet
 	if (watch->start > 0 || watch->is_of_gradients)
 		return 0;
 	if (page->count == 0)
-		return error_set(error, "no tensor is in it");
+		return error_set(error, "no tensor found in the value");
 	if (first->tensor.unread || first->error)
 		return error_set(error, "%s: %s", first->name,
 				 first->error ? first->error : first->tensor.unread);
@@ -542,9 +542,9 @@ static void check_over(struct engine *engine)
 	watch->state = WATCH_NAN_OVER;
 	stop_looking(engine);
 	if (engine->is_screen)
-		engine_say(engine, false, "watch-nan: %s; no NaN was seen in %s",
-			   engine_is_deaf(engine) ? "the connection to the node is lost"
-						  : "the ranks have ended",
+		engine_say(engine, false, "watch-nan: %s; no NaN found in %s",
+			   engine_is_deaf(engine) ? "connection to probetui-node lost"
+						  : "all ranks have exited",
 			   watch->expression);
 }
 
@@ -568,7 +568,7 @@ int watch_nan_begin(struct engine *engine, const char *expression, bool is_of_gr
 	rankset_copy(&watch->ranks, ranks);
 	if (!is_any_left(watch, &engine->session)) {
 		watch_nan_clear(engine);
-		return error_set(error, "watch-nan: there is no rank to watch");
+		return error_set(error, "watch-nan: no rank to watch");
 	}
 	watch->expression = xstrdup(expression);
 	watch->is_of_gradients = is_of_gradients;

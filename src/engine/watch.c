@@ -246,7 +246,7 @@ static void watch_describe(struct watch *watch)
 	case OUTCOME_NONE:
 		break;
 	case OUTCOME_STUCK:
-		buffer_append_string(&text, "The job hangs: no rank has moved for ");
+		buffer_append_string(&text, "The job hangs: no rank has made progress for ");
 		text_duration(&text, watch->stood);
 		buffer_append_char(&text, '.');
 		break;
@@ -256,11 +256,11 @@ static void watch_describe(struct watch *watch)
 				      report_end(first));
 		break;
 	case OUTCOME_ENDED:
-		buffer_append_string(&text, "The job has ended well.");
+		buffer_append_string(&text, "The job has ended successfully.");
 		break;
 	case OUTCOME_ENDED_UNSEEN:
 		buffer_append_string(&text,
-				     "The job has ended; how its ranks ended could not be seen.");
+				     "The job has ended; the exit codes of its ranks are unknown.");
 		break;
 	}
 	watch->report.event = outcomes[watch->outcome].event;
@@ -404,7 +404,7 @@ static int watch_await_job(struct watch *watch, struct error *error)
 	engine_follow(engine, LOOK_SECONDS);
 	engine_wait(engine, is_discovered, watch, ANSWER_SECONDS);
 	if (!has_appeared(engine, watch))
-		watch_say(watch, "there is no rank yet; waiting for one");
+		watch_say(watch, "no rank yet; waiting for one");
 	engine_wait(engine, has_appeared, watch, seconds);
 	if (watch->signal != 0)
 		return 0;
@@ -421,7 +421,7 @@ static int watch_job(struct watch *watch, struct error *error)
 		engine_keep(engine, fmax(KEEP_SECONDS, 2 * watch->options->stuck));
 	engine_sample_every(engine, watch->period);
 	watch_await_sample(engine, engine_ask_sample(engine));
-	watch_say(watch, "watching %zu rank%s%s%s; stuck is %g s without movement",
+	watch_say(watch, "watching %zu rank%s%s%s; stuck after %g s without progress",
 		  count_present(session), count_present(session) == 1 ? "" : "s",
 		  session->job >= 0 && session->jobs[session->job].name[0] != '\0' ? " of job "
 										   : "",
@@ -431,8 +431,9 @@ static int watch_job(struct watch *watch, struct error *error)
 		return 0;
 	if (watch->outcome == OUTCOME_NONE) {
 		watch->context->status = STATUS_NOTHING;
-		return error_set(error, "the watch is over: %s",
-				 engine->gone_why ? engine->gone_why : "the node is gone");
+		return error_set(error, "the watch has ended: %s",
+				 engine->gone_why ? engine->gone_why
+						  : "connection to probetui-node lost");
 	}
 	/* Sample first: writing the kept recording takes time that the other ranks may not have. */
 	look_at_once(watch);
@@ -448,7 +449,7 @@ static int run(struct watch *watch, struct error *error)
 	int result;
 
 	if (watch->engine->replay)
-		return error_set(error, "a recording does not move on; report tells what is in it");
+		return error_set(error, "a recording cannot be watched: use report");
 	if (folder && folder_check(folder, error) < 0)
 		return -1;
 	result = watch_await_job(watch, error);

@@ -82,11 +82,11 @@ static const struct place_row place_rows[] = {
 	{ "wait", FUNCTIONAL, ACTIVITY_PEERS, "wait_tensor" },
 	{ "wait_tensor", FUNCTIONAL, ACTIVITY_PEERS, NULL },
 	{ "_sync_module_states", "torch/distributed/utils.py", ACTIVITY_PEERS,
-	  "sync of parameters" },
+	  "parameter sync" },
 	{ "_sync_params_and_buffers", "torch/distributed/utils.py", ACTIVITY_PEERS,
-	  "sync of parameters" },
+	  "parameter sync" },
 	{ "_verify_param_shape_across_processes", "torch/distributed/utils.py", ACTIVITY_PEERS,
-	  "check of parameters" },
+	  "parameter check" },
 	{ "all_gather", "deepspeed/comm/comm.py", ACTIVITY_PEERS, NULL },
 	{ "all_reduce", "deepspeed/comm/comm.py", ACTIVITY_PEERS, NULL },
 	{ "barrier", "deepspeed/comm/comm.py", ACTIVITY_PEERS, NULL },
@@ -112,7 +112,7 @@ static const struct place_row place_rows[] = {
 	{ "_try_get_data", DATALOADER, ACTIVITY_DATA, "DataLoader wait" },
 	{ "fetch", "torch/utils/data/_utils/fetch.py", ACTIVITY_DATA, "DataLoader fetch" },
 	{ "_worker_loop", WORKER, ACTIVITY_LOCK, ACTIVITY_WORKER_IDLE },
-	{ "_shutdown_workers", DATALOADER, ACTIVITY_LOCK, "DataLoader end" },
+	{ "_shutdown_workers", DATALOADER, ACTIVITY_LOCK, "DataLoader shutdown" },
 
 	{ "save", "torch/serialization.py", ACTIVITY_SAVE, "torch.save" },
 	{ "load", "torch/serialization.py", ACTIVITY_SAVE, "torch.load" },
@@ -139,19 +139,19 @@ static const struct place_row place_rows[] = {
 	{ "_recv", "multiprocessing/connection.py", ACTIVITY_LOCK, "pipe" },
 	{ "wait", "multiprocessing/synchronize.py", ACTIVITY_LOCK, "event" },
 	{ "join", "multiprocessing/process.py", ACTIVITY_LOCK, "process join" },
-	{ "wait", "multiprocessing/popen_fork.py", ACTIVITY_LOCK, "wait for child" },
-	{ "wait", "subprocess.py", ACTIVITY_LOCK, "wait for child" },
-	{ "communicate", "subprocess.py", ACTIVITY_LOCK, "wait for child" },
+	{ "wait", "multiprocessing/popen_fork.py", ACTIVITY_LOCK, "child wait" },
+	{ "wait", "subprocess.py", ACTIVITY_LOCK, "child wait" },
+	{ "communicate", "subprocess.py", ACTIVITY_LOCK, "child wait" },
 	{ "run_forever", "asyncio/base_events.py", ACTIVITY_LOCK, "event loop" },
 
 	{ "*", "http/client.py", ACTIVITY_READ, "http" },
 	{ "*", "urllib3/", ACTIVITY_READ, "http" },
 
-	{ "_shutdown", "threading.py", ACTIVITY_TEARDOWN, "threads' shutdown" },
-	{ "_exit_function", "multiprocessing/util.py", ACTIVITY_TEARDOWN, "children's shutdown" },
-	{ "_python_exit", "concurrent/futures/thread.py", ACTIVITY_TEARDOWN, "threads' shutdown" },
+	{ "_shutdown", "threading.py", ACTIVITY_TEARDOWN, "thread shutdown" },
+	{ "_exit_function", "multiprocessing/util.py", ACTIVITY_TEARDOWN, "child shutdown" },
+	{ "_python_exit", "concurrent/futures/thread.py", ACTIVITY_TEARDOWN, "thread shutdown" },
 	{ "_python_exit", "concurrent/futures/process.py", ACTIVITY_TEARDOWN,
-	  "children's shutdown" },
+	  "child shutdown" },
 	{ "destroy_process_group", C10D, ACTIVITY_TEARDOWN, NULL },
 	{ "_abort_process_group", C10D, ACTIVITY_TEARDOWN, NULL },
 	{ "park", "probetui/debugging/engine.py", ACTIVITY_TEARDOWN, ACTIVITY_CAUGHT },
@@ -202,8 +202,8 @@ static const struct syscall_row syscall_rows[] = {
 	{ SYS_flock, false, ACTIVITY_LOCK, "file lock" },
 	{ SYS_fcntl, false, ACTIVITY_LOCK, "file lock" },
 	{ SYS_futex, false, ACTIVITY_LOCK, "lock" },
-	{ SYS_wait4, false, ACTIVITY_LOCK, "wait for child" },
-	{ SYS_waitid, false, ACTIVITY_LOCK, "wait for child" },
+	{ SYS_wait4, false, ACTIVITY_LOCK, "child wait" },
+	{ SYS_waitid, false, ACTIVITY_LOCK, "child wait" },
 	{ SYS_rt_sigtimedwait, false, ACTIVITY_LOCK, "signal" },
 };
 
@@ -332,7 +332,7 @@ struct activity activity_of(const struct thread *thread)
 	bool has_place;
 
 	if (sample->state == THREAD_GIL)
-		return activity_make(ACTIVITY_LOCK, "the GIL", 0);
+		return activity_make(ACTIVITY_LOCK, "GIL wait", 0);
 	has_place = sample->stack && activity_of_frames(sample->stack, &activity, &is_reached);
 	if (lacks(sample, has_place, is_reached))
 		return activity_make(ACTIVITY_UNKNOWN, "", 0);
@@ -340,7 +340,7 @@ struct activity activity_of(const struct thread *thread)
 		return activity;
 	/* The interpreter shuts down: the main thread has left its last frame. */
 	if (sample->is_main && sample->stack && sample->stack->frame_count == 0)
-		return activity_make(ACTIVITY_TEARDOWN, "interpreter's end", 0);
+		return activity_make(ACTIVITY_TEARDOWN, "interpreter shutdown", 0);
 	switch (sample->state) {
 	case THREAD_RUNNING:
 	case THREAD_GIL:

@@ -42,7 +42,7 @@ struct thread;
 #define ACTIVITY_HOLD "probetui.breakpoint"
 
 /* Name of the activity of a rank that its agent stopped at an uncaught exception. */
-#define ACTIVITY_CAUGHT "held at an exception"
+#define ACTIVITY_CAUGHT "stopped at an exception"
 
 /* Name of the activity of a rank that stopped in its agent's debugger. */
 #define ACTIVITY_BROKEN "stopped by its agent"

@@ -87,8 +87,8 @@ void answer_classes_append_summary(struct buffer *out, const struct answer_class
 	for (size_t i = 0; i < classes->value_count; i++)
 		answer_sentence_append_odd(out, &classes->items[i]);
 	if (rankset_count(&failed) > 0) {
-		buffer_append_string(out, rankset_count(&failed) == 1 ? "; no answer of rank "
-								      : "; no answer of ranks ");
+		buffer_append_string(out, rankset_count(&failed) == 1 ? "; no answer from rank "
+								      : "; no answer from ranks ");
 		rankset_append(out, &failed);
 	}
 	rankset_clear(&failed);
@@ -111,19 +111,18 @@ static void answer_sentence_append_question(struct buffer *out, const struct tel
 	text_append_line(out, question, strcspn(question, "\n"));
 }
 
-/* Appends "rank 2's loss", "ranks 2-3's loss". */
-static void append_owner(struct buffer *out, const struct telling *telling)
+/* Appends " on rank 2, but ": the middle of "loss is nan on rank 2, but 0.5 on ranks 0-1,3". */
+static void append_but(struct buffer *out, const struct telling *telling)
 {
+	buffer_append_string(out, " on ");
 	rankset_append_named(out, &telling->class->ranks);
-	buffer_append_string(out, "'s ");
-	answer_sentence_append_question(out, telling);
+	buffer_append_string(out, ", but ");
 }
 
-static const char *others_of(const struct telling *telling)
+static void append_on_majority(struct buffer *out, const struct telling *telling)
 {
-	const struct rankset *ranks = &telling->majority->ranks;
-
-	return rankset_count(ranks) == 1 ? "the other's" : "the others'";
+	buffer_append_string(out, " on ");
+	rankset_append_named(out, &telling->majority->ranks);
 }
 
 /* True if no NaN can be hidden: all elements were read, not only a sample. */
@@ -333,11 +332,12 @@ static bool tell_value(struct buffer *out, const struct telling *telling)
 
 	if (has_elements(telling->class) && has_elements(telling->majority))
 		return false;
-	append_owner(out, telling);
+	answer_sentence_append_question(out, telling);
 	buffer_append_string(out, " is ");
 	answer_sentence_append_value(out, telling->class, digits);
-	buffer_printf(out, ", %s ", others_of(telling));
+	append_but(out, telling);
 	answer_sentence_append_value(out, telling->majority, digits);
+	append_on_majority(out, telling);
 	return true;
 }
 
@@ -348,11 +348,12 @@ static bool tell_dtype(struct buffer *out, const struct telling *telling)
 
 	if (!own->dtype || !other->dtype || strcmp(own->dtype, other->dtype) == 0)
 		return false;
-	append_owner(out, telling);
-	buffer_append_string(out, " is of ");
+	answer_sentence_append_question(out, telling);
+	buffer_append_string(out, " has dtype ");
 	text_escape(out, own->dtype, strlen(own->dtype));
-	buffer_printf(out, ", %s of ", others_of(telling));
+	append_but(out, telling);
 	text_escape(out, other->dtype, strlen(other->dtype));
+	append_on_majority(out, telling);
 	return true;
 }
 
@@ -363,11 +364,12 @@ static bool tell_shape(struct buffer *out, const struct telling *telling)
 
 	if (tensor_has_same_shape(own, other))
 		return false;
-	append_owner(out, telling);
+	answer_sentence_append_question(out, telling);
 	buffer_append_string(out, " has shape ");
 	tensortext_append_sizes(out, own->shape, own->dimension_count);
-	buffer_printf(out, ", %s ", others_of(telling));
+	append_but(out, telling);
 	tensortext_append_sizes(out, other->shape, other->dimension_count);
+	append_on_majority(out, telling);
 	return true;
 }
 
@@ -390,8 +392,11 @@ static bool tell_elements(struct buffer *out, const struct telling *telling)
 	const struct tensor *own = telling->class->tensor;
 	const struct tensor *other = telling->majority->tensor;
 
-	append_owner(out, telling);
-	buffer_printf(out, " differs from %s", others_of(telling));
+	answer_sentence_append_question(out, telling);
+	buffer_append_string(out, " on ");
+	rankset_append_named(out, &telling->class->ranks);
+	buffer_append_string(out, " differs from ");
+	rankset_append_named(out, &telling->majority->ranks);
 	if (difference && difference->state == DIFFERENCE_DONE) {
 		buffer_append_string(out, ": ");
 		tensordiff_append(out, &difference->found);
@@ -518,7 +523,7 @@ static void append_more(struct buffer *out, const struct telling *telling)
 		buffer_append_string(out, "; ");
 		rankset_append_named(out, &more);
 		buffer_append_string(out,
-				     rankset_count(&more) == 1 ? " differs, too" : " differ, too");
+				     rankset_count(&more) == 1 ? " also differs" : " also differ");
 	}
 	rankset_clear(&more);
 }
@@ -559,14 +564,14 @@ static void tell_same(struct buffer *out, const struct telling *telling)
 	}
 	answer_sentence_append_question(out, telling);
 	if (class->merged > 1)
-		buffer_printf(out, " is within %g on ", telling->answers->tolerance);
+		buffer_printf(out, " is equal within %g on ", telling->answers->tolerance);
 	else if (class->is_sure)
 		buffer_append_string(out, " is the same on ");
 	else if (!class->tensor->has_statistics)
 		buffer_append_string(
-			out, " has one shape and dtype, and elements that were not read, on ");
+			out, ": elements were not read; shape and dtype are the same on ");
 	else
-		buffer_append_string(out, " is the same as far as a sample tells on ");
+		buffer_append_string(out, ": sampled elements are the same on ");
 	rankset_append_named(out, &class->ranks);
 }
 
@@ -646,7 +651,7 @@ static bool tell_shards(struct buffer *out, const struct telling *telling)
 	return true;
 }
 
-/* Appends "rank 1's w is Shard(1) of [8, 4], the others' Shard(0) of [8, 4]"; false: the
+/* Appends "w is Shard(1) of [8, 4] on rank 1, but Shard(0) of [8, 4] on ranks 0,2"; false: the
  * placements are equal, and nothing was appended. */
 static bool tell_placement(struct buffer *out, const struct telling *telling)
 {
@@ -660,11 +665,12 @@ static bool tell_placement(struct buffer *out, const struct telling *telling)
 	two = other->tensor->placement ? other->tensor->placement : "";
 	if (strcmp(one, two) == 0)
 		return false;
-	append_owner(out, telling);
+	answer_sentence_append_question(out, telling);
 	buffer_append_string(out, " is ");
 	answer_sentence_append_placement(out, own);
-	buffer_printf(out, ", %s ", others_of(telling));
+	append_but(out, telling);
 	answer_sentence_append_placement(out, other);
+	append_on_majority(out, telling);
 	return true;
 }
 
@@ -701,7 +707,7 @@ static bool tell_parts(struct buffer *out, const struct telling *telling)
 	if (parts)
 		paramdiff_append_unread(out, parts);
 	else
-		buffer_append_string(out, "only a part of it is shown");
+		buffer_append_string(out, "the value is only partly shown");
 	return true;
 }
 
@@ -714,7 +720,7 @@ static void answer_sentence_tell_unread(struct buffer *out, const struct telling
 		if (telling->classes->items[i].is_unknown)
 			rankset_unite(&unread, &telling->classes->items[i].ranks);
 	answer_sentence_append_question(out, telling);
-	buffer_append_string(out, " has one shape and dtype; its elements were not read on ");
+	buffer_append_string(out, ": shape and dtype are the same; elements were not read on ");
 	rankset_append_named(out, &unread);
 	rankset_clear(&unread);
 }

@@ -44,7 +44,7 @@ struct rank *session_find_parent(const struct session *session, size_t node,
 	struct rank *parent = session_find_pid(session, node, process->parent_pid);
 
 	if (!parent || parent->parent || process->parent_pid == process->pid) {
-		error_set(error, "process %ld is said to be a child of %ld, which is no rank",
+		error_set(error, "process %ld has the parent %ld, which is not a rank",
 			  (long)process->pid, (long)process->parent_pid);
 		return NULL;
 	}
@@ -95,11 +95,11 @@ static int apply_place(const struct apply *apply, const struct process *process,
 		if (!parent)
 			return -1;
 	} else if (process->rank < 0) {
-		return error_set(error, "process %ld is said to be a rank, but has no number",
+		return error_set(error, "process %ld is added as a rank, but has no rank number",
 				 (long)process->pid);
 	}
 	if (!known && session->rank_count + session->other_count >= RANKS_MAXIMUM)
-		return error_set(error, "there are more than %d ranks", RANKS_MAXIMUM);
+		return error_set(error, "more than %d ranks", RANKS_MAXIMUM);
 	if (known)
 		remove_known(session, known);
 	rank = rank_new(process);
@@ -303,7 +303,7 @@ static int apply_initialize(const struct apply *apply, struct error *error)
 	const char *host = json_get_string(apply->message->body, "host", NULL);
 
 	if (!host)
-		return error_set(error, "the node does not say its host");
+		return error_set(error, "the node's answer to initialize lacks host");
 	free(node->name);
 	node->name = xstrdup(host);
 	return 0;
@@ -386,7 +386,7 @@ static int apply_progress(const struct apply *apply, struct error *error)
 
 	/* total 0: the amount is unknown. */
 	if (total < 0 || done < 0 || (total > 0 && done > total))
-		return error_set(error, "the node's progress makes no sense");
+		return error_set(error, "invalid progress from the node");
 	progress->total = total;
 	progress->done = done;
 	snprintf(progress->title, sizeof(progress->title), "%s",
@@ -401,7 +401,7 @@ static int apply_read_pid(const json_t *body, const char *what, pid_t *pid, stru
 	int64_t value = json_get_integer(body, "pid", 0);
 
 	if (value <= 0 || value > INT_MAX)
-		return error_set(error, "the node's answer to %s names no pid", what);
+		return error_set(error, "the node's answer to %s lacks pid", what);
 	*pid = (pid_t)value;
 	return 0;
 }
@@ -416,7 +416,7 @@ static int apply_apply_source(const struct apply *apply, struct error *error)
 	if (apply_read_pid(body, "source", &pid, error) < 0)
 		return -1;
 	if (!path)
-		return error_set(error, "the node's answer to source names no path");
+		return error_set(error, "the node's answer to source lacks path");
 	source = source_new(path, json_get_string(body, "content", NULL),
 			    json_get_boolean(body, "changed", false),
 			    json_get_string(body, "error", NULL));

@@ -44,7 +44,7 @@ struct session_breakpoint *breakpoints_add(struct breakpoints *breakpoints, stru
 	struct session_breakpoint *added;
 
 	if (breakpoints->count >= BREAKPOINTS_MAXIMUM) {
-		error_set(error, "there are %d breakpoints already; clear ID takes one away",
+		error_set(error, "too many breakpoints (%d): remove one with clear ID",
 			  BREAKPOINTS_MAXIMUM);
 		return NULL;
 	}
@@ -228,7 +228,7 @@ void breakpoints_name_stop(const struct breakpoints *breakpoints, struct debugge
 	debugger->reason = STOP_STEP;
 	debugger->at = STOP_AT_LINE;
 	free(debugger->description);
-	debugger->description = xstrdup("ran to the line");
+	debugger->description = xstrdup("reached the line");
 }
 
 void breakpoints_stopped(struct session *session, const struct rank *rank)

@@ -29,7 +29,7 @@ int displays_add(struct displays *displays, const char *expression, struct error
 
 	if (displays->count >= DISPLAYS_MAXIMUM)
 		return error_set(
-			error, "%d expressions are displayed already; undisplay ID takes one away",
+			error, "too many displayed expressions (%d): remove one with undisplay ID",
 			DISPLAYS_MAXIMUM);
 	ARRAY_GROW(displays->items, displays->count, displays->capacity);
 	added = &displays->items[displays->count++];

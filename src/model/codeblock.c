@@ -132,8 +132,7 @@ int codeblock_check(const struct codeblock *block, struct error *error)
 	if (!block->is_too_long)
 		return 0;
 	return error_set(error,
-			 "this code is longer than %u KiB, and nothing of it was run; execute runs "
-			 "a file, of any length",
+			 "code longer than %u KiB was not run: execute runs a file of any length",
 			 CODEBLOCK_MAXIMUM >> 10);
 }
 

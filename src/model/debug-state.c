@@ -298,7 +298,7 @@ static void append_watch(struct buffer *out, const struct debugger *debugger)
 static void append_entry(struct buffer *out, const struct debugger *debugger)
 {
 	if (ptrace_state_is_debugger(debugger)) {
-		buffer_append_string(out, "where it began");
+		buffer_append_string(out, "at program start");
 		return;
 	}
 	buffer_append_string(out, "in ");
@@ -323,7 +323,7 @@ static void debug_state_text_append_stop(struct buffer *out, const struct rank *
 		append_watch(out, debugger);
 		break;
 	case STOP_PAUSE:
-		buffer_append_string(out, "on request");
+		buffer_append_string(out, "by pause");
 		break;
 	case STOP_EXCEPTION:
 		buffer_append_string(out, "at an exception");
@@ -438,7 +438,7 @@ static void debug_state_text_groups_clear(struct groups *groups)
 	free(groups->items);
 }
 
-/* Appends "waits in a debugger (pdb:unix:/tmp/1.sock) for somebody to connect". */
+/* Appends "waits in a debugger (pdb:unix:/tmp/1.sock) for a client to connect". */
 static void debug_state_text_append_waiting(struct buffer *out, const struct group *group,
 					    bool is_plural)
 {
@@ -452,7 +452,7 @@ static void debug_state_text_append_waiting(struct buffer *out, const struct gro
 		debug_state_text_append_text(out, target);
 		buffer_append_char(out, ')');
 	}
-	buffer_append_string(out, " for somebody to connect");
+	buffer_append_string(out, " for a client to connect");
 }
 
 /* Returns "by its agent", "in pdb" or "in a debugger". */
@@ -474,14 +474,14 @@ static void debug_state_text_append_group(struct buffer *out, const struct group
 	if (is_paused(group->first))
 		buffer_printf(out, "%s paused%s", is_plural ? "are" : "is", group->place);
 	else if (debug_state_is_taken(group->first))
-		buffer_printf(out, "%s held in a debugger by another client",
+		buffer_printf(out, "%s stopped in a debugger by another client",
 			      is_plural ? "are" : "is");
 	else if (debug_state_is_busy(group->first))
-		buffer_printf(out, "%s what was typed in the debugger", is_plural ? "run" : "runs");
+		buffer_printf(out, "%s code typed in the debugger", is_plural ? "run" : "runs");
 	else if (debug_state_is_waiting(group->first))
 		debug_state_text_append_waiting(out, group, is_plural);
 	else if (debug_state_is_outlier(group->first))
-		buffer_printf(out, " and %s held %s", is_plural ? "are" : "is", holder);
+		buffer_printf(out, " and %s stopped %s", is_plural ? "are" : "is", holder);
 	phrase_append_duration(out, ", for ", group->seconds);
 }
 
@@ -522,9 +522,10 @@ static void append_wait_place(struct buffer *out, const struct company *company)
 	phrase_append_where(out, company->only);
 }
 
-/* For a stop that the user requested, appends ". 6 ranks run on; 5 wait for them in all_reduce
- * …" */
-static void append_free(struct buffer *out, const struct company *company, bool is_one_held)
+/* For a stop that the user requested, appends ". 6 ranks wait for ranks 0,3 in all_reduce …" or
+ * ". 6 ranks are not stopped; 5 wait for ranks 0,3 in all_reduce …" */
+static void append_free(struct buffer *out, const struct company *company,
+			const struct rankset *held)
 {
 	size_t count = company->waiting + company->running;
 
@@ -532,13 +533,17 @@ static void append_free(struct buffer *out, const struct company *company, bool 
 		return;
 	buffer_append_string(out, ". ");
 	text_count(out, count);
-	buffer_append_string(out, count == 1 ? " rank runs on" : " ranks run on");
+	buffer_append_string(out, count == 1 ? " rank" : " ranks");
+	if (company->running > 0)
+		buffer_append_string(out, count == 1 ? " is not stopped" : " are not stopped");
 	if (company->waiting == 0)
 		return;
-	buffer_append_string(out, "; ");
-	text_count(out, company->waiting);
+	if (company->running > 0) {
+		buffer_append_string(out, "; ");
+		text_count(out, company->waiting);
+	}
 	buffer_append_string(out, company->waiting == 1 ? " waits for " : " wait for ");
-	buffer_append_string(out, is_one_held ? "it" : "them");
+	rankset_append_named(out, held);
 	append_wait_place(out, company);
 }
 
@@ -561,7 +566,8 @@ static void append_kept(struct buffer *out, const struct session *session,
 		return;
 	buffer_append_string(out, "; ");
 	text_count(out, company->running);
-	buffer_append_string(out, company->running == 1 ? " rank runs on" : " ranks run on");
+	buffer_append_string(out, company->running == 1 ? " rank is not stopped"
+							: " ranks are not stopped");
 }
 
 static void debug_state_text_append_groups(struct buffer *out, const struct session *session)
@@ -586,21 +592,23 @@ void debug_state_append_sentence(struct buffer *out, const struct session *sessi
 				 const struct wait_group_list *wait_groups)
 {
 	struct company company = find_company(wait_groups);
+	struct rankset held = RANKSET_INIT;
 	bool is_ours = false;
-	size_t count = 0;
 
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		count += debug_state_is_held(rank);
+		if (debug_state_is_held(rank))
+			rankset_add(&held, rank->process.rank);
 		is_ours = is_ours || (debug_state_is_held(rank) && !debug_state_is_outlier(rank));
 	}
 	debug_state_text_append_groups(out, session);
 	if (is_ours)
-		append_free(out, &company, count == 1);
+		append_free(out, &company, &held);
 	else
 		append_kept(out, session, &company);
 	buffer_append_char(out, '.');
+	rankset_clear(&held);
 }
 
 void debug_state_append_others(struct buffer *out, const struct session *session)

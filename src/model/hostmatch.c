@@ -74,16 +74,16 @@ int hostmatch_check(const char *pattern, const char **fault, struct error *error
 
 	*fault = pattern;
 	if (*pattern == '\0')
-		return error_set(error, "the name of a machine is missing");
+		return error_set(error, "missing host name");
 	while ((at = strpbrk(at, "[]"))) {
 		const char *end = at + strcspn(at, "]");
 		struct choice choice;
 
 		*fault = at;
 		if (*at == ']')
-			return error_set(error, "nothing opens this bracket");
+			return error_set(error, "missing opening bracket");
 		if (*end == '\0')
-			return error_set(error, "the bracket is not closed");
+			return error_set(error, "missing closing bracket");
 		do {
 			*fault = at + 1;
 			at += 1 + strcspn(at + 1, ",]");

@@ -310,8 +310,8 @@ static void disable_breakpoints(struct session *session)
 	if (!is_any)
 		return;
 	breakpoints_changed(list);
-	log_write(LOG_WARNING, "the job was started again: the breakpoints of the run before are "
-			       "disabled; enable ID sets one");
+	log_write(LOG_WARNING, "the job was restarted: breakpoints of the previous run are "
+			       "disabled (enable ID sets one again)");
 }
 
 void job_place(struct session *session, struct rank *owned_rank)

@@ -160,14 +160,14 @@ bool launching_is_alive(const struct session *session)
 static void append_end(struct buffer *out, const struct launched *job)
 {
 	if (job->exit_signal > 0)
-		buffer_printf(out, " was ended by signal %d (%s)", job->exit_signal,
+		buffer_printf(out, " was killed by signal %d (%s)", job->exit_signal,
 			      strsignal(job->exit_signal));
 	else if (job->exit_code >= 0)
-		buffer_printf(out, " has ended with exit code %d", job->exit_code);
+		buffer_printf(out, " exited with code %d", job->exit_code);
 	else
-		buffer_append_string(out, " has ended");
+		buffer_append_string(out, " has exited");
 	if (job->has_others)
-		buffer_append_string(out, "; processes that it started keep running");
+		buffer_append_string(out, "; child processes keep running");
 }
 
 void launching_append(struct buffer *out, const struct session *session)

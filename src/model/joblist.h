@@ -44,7 +44,7 @@ void launching_clear(struct launching *launching);
 
 /* True if a process of the job is alive, as far as known. */
 bool launching_is_alive(const struct session *session);
-/* Appends "train.sh has ended with exit code 3"; nothing if no job was started. */
+/* Appends "train.sh exited with code 3"; nothing if no job was started. */
 void launching_append(struct buffer *out, const struct session *session);
 
 /* Handles the event `job` for session_apply. */

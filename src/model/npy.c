@@ -80,13 +80,13 @@ int npy_append_header(struct buffer *out, const struct tensor *tensor, struct er
 	size_t before;
 
 	if (tensor->has_mask)
-		return error_set(error, "it has a mask, for which an .npy file has no place");
+		return error_set(error, "a masked tensor cannot be stored in an .npy file");
 	if (type && becomes_float32(type))
 		description = "<f4";
 	if (!description)
 		return error_set(error,
-				 "elements of %.100s have no place in an .npy file that is read "
-				 "without running code",
+				 "elements of dtype %.100s cannot be stored in an .npy file "
+				 "without pickle",
 				 tensor->dtype ? tensor->dtype : "?");
 	buffer_printf(&header, "{'descr': '%s', 'fortran_order': False, 'shape': ", description);
 	npy_append_shape(&header, tensor);

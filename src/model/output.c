@@ -254,7 +254,7 @@ static int output_read_pid(const json_t *body, pid_t *pid, struct error *error)
 	int64_t value = json_get_integer(body, "pid", 0);
 
 	if (value <= 0 || value > INT_MAX)
-		return error_set(error, "what was printed names no process");
+		return error_set(error, "output event without a pid");
 	*pid = (pid_t)value;
 	return 0;
 }
@@ -428,7 +428,7 @@ int session_apply_transcript(struct session *session, size_t node, const json_t 
 	int64_t pid = json_get_integer(body, "pid", 0);
 
 	if (pid <= 0 || pid > INT_MAX)
-		return error_set(error, "a debugger's session names no process");
+		return error_set(error, "terminal event without a pid");
 	transcript_add(transcript_find_or_add(session, node, (pid_t)pid), text,
 		       json_get_boolean(body, "isFirst", false));
 	return 0;

@@ -381,7 +381,7 @@ static bool paramdiff_judge_append_absent(struct buffer *out, const struct param
 		if (diff->is_of_gradients)
 			buffer_append_string(out, "gradient of ");
 		text_append_line(out, row->name, strcspn(row->name, "\n"));
-		buffer_append_string(out, ", and those of ");
+		buffer_append_string(out, ", and the values of ");
 		rankset_append_named(out, &others);
 		buffer_append_string(out, " differ");
 	}
@@ -466,7 +466,7 @@ static void append_first(struct buffer *out, const struct paramdiff *diff)
 	paramdiff_judge_append_where(out, diff, start);
 	if (count < 2)
 		return;
-	buffer_append_string(out, "; it is the first of ");
+	buffer_append_string(out, "; the first of ");
 	text_count(out, count);
 	buffer_append_string(out, " that differ");
 }
@@ -502,20 +502,20 @@ static void append_replicated(struct buffer *out, const struct paramdiff *diff)
 		has_replicas = has_replicas || count < ranks;
 	}
 	if (!is_known)
-		buffer_append_string(out, ", whose elements are not compared");
+		buffer_append_string(out, "; elements of shards are not compared");
 	else if (has_replicas)
 		buffer_append_string(out, "; replicas of a shard are the same");
 }
 
-/* Appends "4 parameters and buffers of model are shards, placed alike on ranks 0-3". */
+/* Appends "4 parameters and buffers of model are shards with the same placement on ranks 0-3". */
 static void append_sharded(struct buffer *out, const struct paramdiff *diff,
 			   const struct rankset *whole)
 {
 	bool is_one = diff->counts[PARAMDIFF_SHARDED] == 1;
 
 	append_what(out, diff, diff->counts[PARAMDIFF_SHARDED]);
-	buffer_append_string(out, is_one ? " is a shard, placed alike on "
-					 : " are shards, placed alike on ");
+	buffer_append_string(out, is_one ? " is a shard with the same placement on "
+					 : " are shards with the same placement on ");
 	rankset_append_named(out, whole);
 	append_replicated(out, diff);
 }
@@ -533,7 +533,7 @@ static void append_same(struct buffer *out, const struct paramdiff *diff)
 	}
 	append_what(out, diff, diff->counts[PARAMDIFF_SAME]);
 	if (rankset_count(&whole) == 1)
-		buffer_append_string(out, " of one rank alone: ");
+		buffer_append_string(out, is_one ? " was found only on " : " were found only on ");
 	else
 		buffer_append_string(out, is_one ? " is the same on " : " are the same on ");
 	rankset_append_named(out, &whole);
@@ -581,12 +581,13 @@ static void paramdiff_judge_append_rest(struct buffer *out, const struct paramdi
 {
 	if (diff->counts[PARAMDIFF_SHARDED] > 0 &&
 	    (diff->counts[PARAMDIFF_SAME] > 0 || diff->first >= 0)) {
-		buffer_printf(out, "; %zu %s, placed alike", diff->counts[PARAMDIFF_SHARDED],
+		buffer_printf(out, "; %zu %s with the same placement",
+			      diff->counts[PARAMDIFF_SHARDED],
 			      diff->counts[PARAMDIFF_SHARDED] == 1 ? "is a shard" : "are shards");
 		append_replicated(out, diff);
 	}
 	if (diff->counts[PARAMDIFF_NONE] > 0)
-		buffer_printf(out, "; %zu have none", diff->counts[PARAMDIFF_NONE]);
+		buffer_printf(out, "; %zu without a gradient", diff->counts[PARAMDIFF_NONE]);
 	if (diff->counts[PARAMDIFF_UNREAD] > 0)
 		buffer_printf(out, "; elements of %zu could not be read",
 			      diff->counts[PARAMDIFF_UNREAD]);
@@ -595,8 +596,8 @@ static void paramdiff_judge_append_rest(struct buffer *out, const struct paramdi
 	buffer_append_string(out, "; ");
 	rankset_append_named(out, &diff->reordered);
 	buffer_append_string(out, rankset_count(&diff->reordered) == 1
-					  ? " has them in another order"
-					  : " have them in another order");
+					  ? " has the tensors in another order"
+					  : " have the tensors in another order");
 }
 
 void paramdiff_append_sentence(struct buffer *out, const struct paramdiff *diff)
@@ -649,11 +650,12 @@ static void append_unread_row(struct buffer *out, const struct paramdiff *diff,
 	if (why)
 		text_append_line(out, why, strcspn(why, "\n"));
 	else
-		buffer_append_string(out, "its elements were not read");
+		buffer_append_string(out, "the elements were not read");
 	if (more > 0) {
-		buffer_append_string(out, "; nor ");
+		buffer_append_string(out, "; ");
 		text_count(out, more);
-		buffer_append_string(out, more == 1 ? " other" : " others");
+		buffer_append_string(out, more == 1 ? " other was not compared either"
+						    : " others were not compared either");
 	}
 }
 

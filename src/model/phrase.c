@@ -44,6 +44,7 @@ enum phrase_name {
 	PHRASE_CAUGHT,
 	PHRASE_BROKEN,
 	PHRASE_GONE,
+	PHRASE_LOST, /* on another machine: the connection to its debugger ended */
 	PHRASE_MISSING,
 };
 
@@ -59,10 +60,10 @@ static const struct phrase phrases[PHRASES] = {
 			   PLACE_ACTIVITY,
 			   { "waits in ", "wait in " },
 			   { "waits for its peers", "wait for their peers" } },
-	[PHRASE_HOLDS] = { { "holds in ", "hold in " },
+	[PHRASE_HOLDS] = { { "waits in ", "wait in " },
 			   PLACE_ACTIVITY,
-			   { "holds in ", "hold in " },
-			   { "holds at a breakpoint", "hold at a breakpoint" } },
+			   { "waits in ", "wait in " },
+			   { "waits at a breakpoint", "wait at a breakpoint" } },
 	[PHRASE_COMPUTE] = { { "computes: ", "compute: " },
 			     PLACE_FRAME,
 			     { "computes in ", "compute in " },
@@ -92,27 +93,31 @@ static const struct phrase phrases[PHRASES] = {
 			     PLACE_FRAME,
 			     { "is stopped in ", "are stopped in " },
 			     { "is stopped", "are stopped" } },
-	[PHRASE_TEARDOWN] = { { "is in teardown: ", "are in teardown: " },
+	[PHRASE_TEARDOWN] = { { "is shutting down: ", "are shutting down: " },
 			      PLACE_ACTIVITY,
-			      { "is in teardown: ", "are in teardown: " },
-			      { "is in teardown", "are in teardown" } },
-	[PHRASE_CAUGHT] = { { "raised and is held by its agent",
-			      "raised and are held by their agents" },
+			      { "is shutting down: ", "are shutting down: " },
+			      { "is shutting down", "are shutting down" } },
+	[PHRASE_CAUGHT] = { { "raised an exception and is stopped by its agent",
+			      "raised an exception and are stopped by their agents" },
 			    PLACE_NONE,
-			    { "raised and is held by its agent",
-			      "raised and are held by their agents" },
-			    { "raised and is held by its agent",
-			      "raised and are held by their agents" } },
+			    { "raised an exception and is stopped by its agent",
+			      "raised an exception and are stopped by their agents" },
+			    { "raised an exception and is stopped by its agent",
+			      "raised an exception and are stopped by their agents" } },
 	[PHRASE_BROKEN] = { { "is stopped in a debugger by its agent ",
 			      "are stopped in debuggers by their agents " },
 			    PLACE_LINE,
 			    { "is stopped in a debugger by its agent ",
 			      "are stopped in debuggers by their agents " },
 			    { "is stopped in a debugger", "are stopped in debuggers" } },
-	[PHRASE_GONE] = { { "is gone", "are gone" },
+	[PHRASE_GONE] = { { "has exited", "have exited" },
 			  PLACE_NONE,
-			  { "is gone", "are gone" },
-			  { "is gone", "are gone" } },
+			  { "has exited", "have exited" },
+			  { "has exited", "have exited" } },
+	[PHRASE_LOST] = { { "is not connected", "are not connected" },
+			  PLACE_NONE,
+			  { "is not connected", "are not connected" },
+			  { "is not connected", "are not connected" } },
 	[PHRASE_MISSING] = { { "was not found", "were not found" },
 			     PLACE_NONE,
 			     { "was not found", "were not found" },
@@ -138,11 +143,23 @@ static bool phrase_holds_gil(const struct thread *thread)
 	       !thread->has_changed;
 }
 
+/* True if only the end of the connection to the rank's debugger is known, not how it exited. */
+static bool phrase_is_lost(const struct rank *rank)
+{
+	return process_shown_pid(&rank->process) == 0 && rank->process.error;
+}
+
+static enum phrase_name phrase_of_gone(const struct rank *rank)
+{
+	if (rank->state == RANK_NOT_FOUND)
+		return PHRASE_MISSING;
+	return phrase_is_lost(rank) ? PHRASE_LOST : PHRASE_GONE;
+}
+
 const struct phrase *phrase_of(const struct wait_group *wait_group)
 {
 	if (wait_group->role == WAIT_GROUP_GONE)
-		return &phrases[wait_group->first->state == RANK_NOT_FOUND ? PHRASE_MISSING
-									   : PHRASE_GONE];
+		return &phrases[phrase_of_gone(wait_group->first)];
 	if (wait_group->is_stopped)
 		return &phrases[PHRASE_STOPPED];
 	if (!wait_group->main_thread)
@@ -317,11 +334,16 @@ static const char *reason_of(const struct rank *rank)
 	return rank->process.exit_code >= 0 ? error : "";
 }
 
-/* Appends ": killed by SIGKILL"; nothing if unknown. */
+/* Appends ": killed by SIGKILL" or " with code 1"; nothing if unknown. */
 static void phrase_append_reason(struct buffer *out, const struct rank *rank)
 {
-	if (reason_of(rank)[0] != '\0')
-		buffer_printf(out, ": %s", reason_of(rank));
+	static const char exited[] = "exited ";
+	const char *reason = reason_of(rank);
+
+	if (strncmp(reason, exited, strlen(exited)) == 0)
+		buffer_printf(out, " %s", reason + strlen(exited));
+	else if (reason[0] != '\0')
+		buffer_printf(out, ": %s", reason);
 }
 
 /* Appends the place of the last sample of a rank that is gone. */
@@ -350,6 +372,7 @@ void phrase_append_where(struct buffer *out, const struct wait_group *wait_group
 	phrase_append_place(out, phrase->form, wait_group);
 	switch ((enum phrase_name)phrase_index(phrase)) {
 	case PHRASE_GONE:
+	case PHRASE_LOST:
 		phrase_append_reason(out, wait_group->first);
 		append_raised(out, wait_group, ", raised ");
 		append_last_seen(out, wait_group->first);
@@ -358,7 +381,7 @@ void phrase_append_where(struct buffer *out, const struct wait_group *wait_group
 		append_worker(out, wait_group->first);
 		break;
 	case PHRASE_TEARDOWN:
-		append_raised(out, wait_group, ", after it raised ");
+		append_raised(out, wait_group, ", after raising ");
 		break;
 	case PHRASE_GIL:
 		buffer_append_string(out, ", or loops on that line");
@@ -379,7 +402,8 @@ void phrase_append_where(struct buffer *out, const struct wait_group *wait_group
 
 void phrase_append_member(struct buffer *out, const struct wait_group *wait_group, bool is_first)
 {
-	bool is_gone = phrase_index(phrase_of(wait_group)) == PHRASE_GONE;
+	bool is_gone = phrase_index(phrase_of(wait_group)) == PHRASE_GONE ||
+		       phrase_index(phrase_of(wait_group)) == PHRASE_LOST;
 
 	if (!is_first)
 		buffer_append_string(out, ", ");
@@ -400,9 +424,11 @@ void phrase_append_end(struct buffer *out, const struct wait_group *wait_group)
 	rankset_append(out, &wait_group->ranks);
 	if (wait_group->first->state == RANK_NOT_FOUND)
 		reason = "not found";
+	else if (phrase_is_lost(wait_group->first))
+		reason = "disconnected";
 	else if (reason[0] == '\0')
-		reason = "ended without a known code";
-	if (wait_group->first->state == RANK_NOT_FOUND ||
+		reason = "exited with an unknown code";
+	if (wait_group->first->state == RANK_NOT_FOUND || phrase_is_lost(wait_group->first) ||
 	    wait_group->first->process.exit_signal > 0)
 		buffer_append_string(out, is_plural ? " were" : " was");
 	buffer_printf(out, " %s", reason);
@@ -455,7 +481,7 @@ void phrase_append_duration(struct buffer *out, const char *lead, double seconds
 void phrase_append_error(struct buffer *out, const char *error)
 {
 	if (!error || error[0] == '\0')
-		error = "the reason is not known";
+		error = "unknown reason";
 	phrase_append_name(out, error, ERROR_COLUMNS);
 	if (out->data[out->length - 1] != '.')
 		buffer_append_char(out, '.');
@@ -481,7 +507,7 @@ void phrase_append_jobs(struct buffer *out, const struct session *session)
 	const char *colon = strrchr(first->name, ':');
 
 	if (session->choice.wanted_job) {
-		buffer_append_string(out, "No job has the port or launcher ");
+		buffer_append_string(out, "No job has port or launcher pid ");
 		phrase_append_name(out, session->choice.wanted_job, NAME_COLUMNS);
 		buffer_append_string(out, ". ");
 	}
@@ -494,7 +520,7 @@ void phrase_append_jobs(struct buffer *out, const struct session *session)
 	}
 	if (session->job_count > JOBS_LISTED)
 		buffer_printf(out, " and %zu more", session->job_count - JOBS_LISTED);
-	buffer_append_string(out, "; choose one with --job ");
+	buffer_append_string(out, "; select one with --job ");
 	if (colon && colon[1] != '\0')
 		phrase_append_name(out, colon + 1, NAME_COLUMNS);
 	else

@@ -15,7 +15,7 @@ struct session;
 
 /* Wording of one kind of activity; one row of a table of PHRASES. */
 struct phrase;
-#define PHRASES 14
+#define PHRASES 15
 
 /* Returns the borrowed row for the wait group's activity. */
 const struct phrase *phrase_of(const struct wait_group *wait_group);

@@ -109,7 +109,7 @@ int rank_filter_focus(struct session *session, struct error *error)
 		return 0;
 	result = rankselect_resolve(session->choice.wanted_focus, session, &focus, error);
 	if (result == 0 && rankset_count(&focus) == 0)
-		result = error_set(error, "no rank is %.80s", session->choice.wanted_text);
+		result = error_set(error, "no rank matches %.80s", session->choice.wanted_text);
 	if (result == 0) {
 		rankset_copy(&session->choice.focus, &focus);
 		session->choice.is_focus_all = false;

@@ -436,7 +436,8 @@ static char *exit_sentence(const struct rank *rank)
 	/* For a rank on another machine the error is about the debugger's connection. */
 	if (process_shown_pid(process) == 0 && process->error)
 		return xasprintf("%s: %s",
-				 rank->thread_count == 0 ? "could not be reached" : "is gone",
+				 rank->thread_count == 0 ? "could not be reached"
+						       : "was disconnected",
 				 process->error);
 	if (process->exit_signal > 0 && abbreviation)
 		return xasprintf("was killed by SIG%s", abbreviation);
@@ -444,7 +445,7 @@ static char *exit_sentence(const struct rank *rank)
 		return xasprintf("was killed by signal %d", process->exit_signal);
 	if (process->exit_code >= 0)
 		return xasprintf("exited with code %d", process->exit_code);
-	return xstrdup("is gone");
+	return xstrdup("has exited");
 }
 
 static char *rank_sentence_of(const struct rank *rank)
@@ -465,7 +466,7 @@ static char *rank_sentence_of(const struct rank *rank)
 			return xstrdup(main_thread->sample.missing);
 		if (main_thread && main_thread->sample.error)
 			return xstrdup(main_thread->sample.error);
-		return xstrdup("its main thread has no Python stack that could be read");
+		return xstrdup("the main thread has no readable Python stack");
 	case RANK_RUNNING:
 	case RANK_WAITING:
 	case RANK_SLEEPING:

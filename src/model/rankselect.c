@@ -96,7 +96,7 @@ static int parse_state(struct rankselect_item *item, const char *word, size_t le
 			return 0;
 	}
 	return error_set(error,
-			 "there is no state '%.*s'; there are running, waiting, sleeping, stopped, "
+			 "unknown state '%.*s'; states are running, waiting, sleeping, stopped, "
 			 "exited, not-found, unreadable and unknown",
 			 rankselect_shown(length), word);
 }
@@ -114,7 +114,7 @@ static int parse_class(struct rankselect_item *item, const char *word, size_t le
 	item->number = classmark_find(word, length);
 	if (item->number >= 0)
 		return 0;
-	return error_set(error, "there is no class '%.*s'; it is a number, or a mark of the screen",
+	return error_set(error, "unknown class '%.*s': give a number or a mark of the screen",
 			 rankselect_shown(length), word);
 }
 
@@ -126,7 +126,7 @@ static int rankselect_parse_name(struct rankselect_item *item, const char *word,
 	if (rankname_is_valid(item->text))
 		return 0;
 	return error_set(error,
-			 "'@%.*s' is no name of a set; it has letters, digits, '_', '-' and '.'",
+			 "'@%.*s' is not a set name (letters, digits, '_', '-' and '.')",
 			 rankselect_shown(length), word);
 }
 
@@ -222,11 +222,11 @@ static int parse_word(struct parser *parser, struct rankselect_item *item)
 	}
 	if (length == 0)
 		error_set(parser->error,
-			  "a set of ranks is expected, such as 0-7,16 or !3 or state=waiting");
+			  "expected a set of ranks, such as 0-7,16 or !3 or state=waiting");
 	else
 		error_set(parser->error,
-			  "'%.*s' names no ranks; numbers do (0-7, 0-63/8), all, focus, outlier, "
-			  "majority, state=, class=, host= and @NAME",
+			  "'%.*s' is not a set of ranks: use numbers (0-7, 0-63/8), all, focus, "
+			  "outlier, majority, state=, class=, host= or @NAME",
 			  rankselect_shown(length), at);
 	return rankselect_fail(parser, at);
 }
@@ -247,7 +247,7 @@ static int parse_item(struct parser *parser, struct rankselect_item *item)
 	at = skip_spaces(parser->at);
 	if (*at != '\0' && !strchr(",&", *at)) {
 		error_set(parser->error,
-			  "'%.*s' is not expected here; a comma or & comes between two sets",
+			  "unexpected '%.*s': separate sets by a comma or &",
 			  rankselect_shown(strlen(at)), at);
 		return rankselect_fail(parser, at);
 	}
@@ -303,8 +303,8 @@ static int parse_list(struct parser *parser)
 			return result;
 		if (select->count >= ITEMS_MAXIMUM) {
 			error_set(parser->error,
-				  "the set has more than %d parts; numbers that stand together are "
-				  "one",
+				  "the set has more than %d parts: write consecutive numbers as a "
+				  "range",
 				  ITEMS_MAXIMUM);
 			return rankselect_fail(parser, parser->at);
 		}
@@ -412,14 +412,14 @@ static int rankselect_check(const struct rankselect_item *item, const struct ses
 
 	if (item->kind == ITEM_NAME && !rankname_find(session, item->text)) {
 		error_set(error,
-			  "no set is called '%s'; name %s SET makes one, and name alone lists them",
+			  "unknown set '%s': define it with name %s SET (name lists sets)",
 			  item->text, item->text);
 	} else if (item->kind == ITEM_CLASS && (size_t)item->number >= verdict->class_count) {
-		error_set(error, "there is no class %d; the last one is %zu", item->number,
+		error_set(error, "no class %d; the last class is %zu", item->number,
 			  verdict->class_count > 0 ? verdict->class_count - 1 : 0);
 	} else if (item->kind == ITEM_MAJORITY && verdict->majority < 0) {
-		error_set(error, "no more than half of the ranks have the same stack, so there is "
-				 "no majority; name a rank or a set");
+		error_set(error, "no majority, as no stack is shared by more than half of the "
+				 "ranks: name a rank or a set");
 	} else {
 		return 0;
 	}
@@ -537,8 +537,8 @@ int rankselect_find(const char *text, const struct session *session, struct rank
 	if (result < 0 || rankset_count(set) > 0)
 		return result;
 	if (strspn(text, "0123456789") > 0)
-		return error_set(error, "there is no rank %.80s", text);
-	return error_set(error, "no rank is '%.80s' now", text);
+		return error_set(error, "rank %.80s does not exist", text);
+	return error_set(error, "no rank matches '%.80s'", text);
 }
 
 bool rankname_is_valid(const char *name)
@@ -566,11 +566,11 @@ int rankname_set(struct session *session, const char *name, const struct rankset
 
 	if (!rankname_is_valid(name))
 		return error_set(error,
-				 "'%.40s' is no name for a set; it has up to %d letters, digits, "
-				 "'_', '-' or '.'",
+				 "'%.40s' is not a set name (up to %d letters, digits, '_', '-' "
+				 "or '.')",
 				 name, RANKNAME_LENGTH);
 	if (!named && session->choice.name_count >= RANKNAMES_MAXIMUM)
-		return error_set(error, "%d sets have names; give one of them anew",
+		return error_set(error, "too many named sets (%d): redefine one of them",
 				 RANKNAMES_MAXIMUM);
 	if (!named) {
 		session->choice.names =

@@ -82,7 +82,7 @@ static void append_company(struct buffer *out, const struct session *session,
 	if (count == 0)
 		return;
 	if (is_behind && count == 1) {
-		buffer_append_string(out, " The other one");
+		buffer_append_string(out, " The other rank");
 	} else if (is_behind) {
 		buffer_append_string(out, " The ");
 		text_count(out, count);
@@ -176,8 +176,7 @@ static void say_no_ranks(struct buffer *out, const struct session *session,
 	if (session->job_count == 0) {
 		buffer_append_string(out, "No rank found.");
 	} else if (session->job >= 0) {
-		buffer_append_string(out,
-				     "None of the ranks of this job is among those asked for.");
+		buffer_append_string(out, "No rank of this job is among the selected ranks.");
 	} else {
 		phrase_append_jobs(out, session);
 	}
@@ -189,8 +188,8 @@ static void say_unread(struct buffer *out, const struct session *session,
 	(void)is_still;
 	(void)wait_groups;
 	phrase_append_total(out, session);
-	buffer_append_string(out, session->rank_count == 1 ? " found; it has not been read yet."
-							   : " found; none has been read yet.");
+	buffer_append_string(out, session->rank_count == 1 ? " found, not yet read."
+							   : " found, none yet read.");
 }
 
 static void say_unreadable(struct buffer *out, const struct session *session,
@@ -374,7 +373,7 @@ static void say_still(struct buffer *out, const struct session *session,
 	if (out->length == length)
 		buffer_append_string(out, " between two samples");
 	if (wait_group->count == 1) {
-		buffer_append_string(out, "; no other rank is here to compare it with.");
+		buffer_append_string(out, "; no other rank to compare with.");
 		return;
 	}
 	if (!is_below_python(wait_group)) {
@@ -508,7 +507,7 @@ static void say_moving(struct buffer *out, const struct session *session,
 		buffer_append_string(out, " of ");
 		phrase_append_total(out, session);
 	}
-	buffer_append_string(out, moving == 1 ? " moves" : " move");
+	buffer_append_string(out, moving == 1 ? " is running" : " are running");
 	if (!append_nameless(out, wait_groups, moving == session->rank_count,
 			     session->rank_count > 1))
 		sentence_append_kinds(out, wait_groups, moving == session->rank_count);

@@ -391,7 +391,7 @@ static int snapshot_place(const struct reader *reader, struct rank *owned_rank)
 		return snapshot_add_child(reader, owned_rank);
 	if (process->rank < 0 || session->rank_count + session->other_count >= RANKS_MAXIMUM)
 		return error_set(reader->error,
-				 "snapshot: process %ld has no number, or there are too many",
+				 "snapshot: process %ld has no rank number, or too many ranks",
 				 (long)process->pid);
 	job_place(session, owned_rank);
 	return 0;

@@ -73,18 +73,17 @@ int tensordiff_begin(struct tensordiff *diff, const struct tensor *a, const stru
 {
 	tensordiff_clear(diff);
 	if (!a->dtype || !b->dtype)
-		return error_set(error, "nothing is known of its elements");
+		return error_set(error, "the dtype of the elements is unknown");
 	if (strcmp(skip_order(a->dtype), skip_order(b->dtype)) != 0)
 		return error_set(error,
-				 "one is of %.100s, the other of %.100s, so their elements cannot "
-				 "be compared",
+				 "the dtypes differ (%.100s and %.100s): elements cannot be "
+				 "compared",
 				 a->dtype, b->dtype);
 	if (!tensor_has_same_shape(a, b) || a->item_size != b->item_size)
-		return error_set(error,
-				 "their shapes differ, so their elements cannot be compared");
+		return error_set(error, "the shapes differ: elements cannot be compared");
 	if (a->item_size <= 0)
 		return error_set(error,
-				 "elements of %.100s are less than a byte, and are not compared",
+				 "elements of dtype %.100s are smaller than a byte: not compared",
 				 a->dtype);
 	diff->dtype = xstrdup(skip_order(a->dtype));
 	diff->dimension_count = a->dimension_count;
@@ -292,7 +291,7 @@ void tensordiff_append_place(struct buffer *out, const struct tensordiff *diff,
 static void tensordiff_append_rest(struct buffer *out, const struct tensordiff *diff)
 {
 	if (diff->is_torn)
-		buffer_append_string(out, "; written meanwhile");
+		buffer_append_string(out, "; the tensor was written meanwhile");
 	if (!tensordiff_is_partial(diff))
 		return;
 	buffer_append_string(out, "; only ");

@@ -93,7 +93,7 @@ static int check_run(const struct tensor *tensor, int dimension, int64_t first, 
 	return error_set(
 		error,
 		"dimension %d has %" PRId64
-		" elements and is shown to its end: write : for all of it, or 3: to begin at 3",
+		" elements and is always shown to the end: write : or, to begin at 3, 3:",
 		dimension, size);
 }
 
@@ -242,8 +242,7 @@ static int64_t bound(int64_t number, int64_t size)
 
 static int no_part(const char *text, struct error *error)
 {
-	return error_set(error, "'%.20s' is no part of a slice; it is written so: [0:8, 3, :]",
-			 text);
+	return error_set(error, "'%.20s' is not part of a slice such as [0:8, 3, :]", text);
 }
 
 /* Parses one part: "3", "0:8", ":", "2:". */
@@ -258,7 +257,7 @@ static int read_part(struct part *part, const char **at, int64_t size, int dimen
 		return no_part(*at, error);
 	if (!part->runs && (part->first < 0 || part->first >= size))
 		return error_set(error,
-				 "dimension %d has %" PRId64 " elements; there is no such index",
+				 "index out of range: dimension %d has %" PRId64 " elements",
 				 dimension, size);
 	if (!part->runs)
 		return 0;
@@ -284,7 +283,7 @@ static int slicetext_read_parts(struct part *parts, const char *text, const stru
 	slicetext_skip_blanks(&at);
 	for (; *at != '\0' && *at != ']'; i++) {
 		if (i == count)
-			return error_set(error, "it has %d dimension%s only", count,
+			return error_set(error, "the tensor has only %d dimension%s", count,
 					 count == 1 ? "" : "s");
 		if (read_part(&parts[i], &at, tensor->shape[i], i, error) < 0)
 			return -1;
@@ -339,8 +338,8 @@ int slicetext_parse(struct tensor_slice *slice, const char *text, const struct t
 		else if (running == 2)
 			slicetext_set_row(slice, i, &parts[i]);
 		else
-			return error_set(error, "two dimensions of a slice run at most; give the "
-						"others an index: [0, :, :]");
+			return error_set(error, "more than two ranges in the slice: give the other "
+						"dimensions an index, as in [0, :, :]");
 	}
 	return 0;
 }

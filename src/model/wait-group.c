@@ -503,7 +503,7 @@ static void rank_barrier_append_ranks(struct buffer *out, const struct rankset *
 		out->data[start] = (char)tolower(out->data[start]);
 }
 
-/* Appends "hold in probetui.breakpoint (train.py:12)". */
+/* Appends "wait in probetui.breakpoint (train.py:12)". */
 static void append_hold(struct buffer *out, const struct company *company)
 {
 	bool is_plural = rankset_count(&company->holding) != 1;
@@ -511,7 +511,7 @@ static void append_hold(struct buffer *out, const struct company *company)
 	if (company->place)
 		phrase_append_doing(out, company->place, is_plural);
 	else
-		buffer_printf(out, "%s at several breakpoints", is_plural ? "hold" : "holds");
+		buffer_printf(out, "%s at several breakpoints", is_plural ? "wait" : "waits");
 }
 
 /* Appends "Ranks 0 and 2 wait in all_reduce (a.py:17), rank 4 waits in barrier (…)". */
@@ -559,7 +559,7 @@ void rank_barrier_append_sentence(struct buffer *out, const struct session *sess
 		buffer_append_char(out, ' ');
 		append_hold(out, &company);
 		if (company.others == 0) {
-			buffer_append_string(out, " for ranks that are not seen here");
+			buffer_append_string(out, " for ranks that were not found here");
 		} else {
 			buffer_append_string(out, "; ");
 			append_others(out, wait_groups, false);

@@ -215,11 +215,11 @@ class TestUsage(Cli):
 
     CASES = (
         (["--jsn"], "did you mean --json?"),
-        (["--frobnicate"], "there is no option '--frobnicate'"),
+        (["--frobnicate"], "unknown option '--frobnicate'"),
         (["verdikt"], "did you mean verdict?"),
         (["wai", "x"], "wait knows: "),
-        (["st"], "short for several commands: stacks, step"),
-        (["sta", "x"], "'x' is one word too many"),
+        (["st"], "ambiguous command 'st': stacks, step"),
+        (["sta", "x"], "unexpected word 'x'"),
         (["verdict", "--fro", "3"], "did you mean --for?"),
         (["verdict", "--for"], "needs a value"),
         (["verdict", "--for", "soon"], "not a number of seconds"),
@@ -228,7 +228,7 @@ class TestUsage(Cli):
         (["wait", "--stuck", "2s", "timeout", "3"],
          "'timeout' does not fit: wait --stuck SECONDS [--report DIR]"),
         (["diff", "1"], "diff A B"),
-        (["diff", "1", "2", "3"], "'3' is one word too many"),
+        (["diff", "1", "2", "3"], "unexpected word '3'"),
         (["stacks", "--merge", "--locals"], "leave out"),
         (["stacks", "--secrets"], "add --locals"),
         (["stacks", "--nativ"], "no option '--nativ'"),
@@ -238,15 +238,15 @@ class TestUsage(Cli):
         (["--connect", "ftp://h:1", "ranks"], "ptrace:PID and replay:FILE"),
         (["--replay", HUNG, "--record", "/nowhere/x", "verdict"],
          "leave out --record"),
-        (["--replay", HUNG, "diff", "1", "99"], "there is no rank 99"),
+        (["--replay", HUNG, "diff", "1", "99"], "rank 99 does not exist"),
         (["--ranks", "0-8", "--replay", HUNG, "diff", "0", "99"],
-         "there is no rank 99"),
+         "rank 99 does not exist"),
         (["--replay", HUNG, "diff", "1", "x"], "x"),
         (["--replay", HUNG, "locals"], "locals needs a rank"),
         (["--replay", HUNG, "locals", "2"], "locals --rank 2"),
-        (["--replay", HUNG, "locals", "x"], "'x' is one word too many"),
-        (["--json", "keys"], "has no JSON"),
-        (["--json", "help"], "has no JSON"),
+        (["--replay", HUNG, "locals", "x"], "unexpected word 'x'"),
+        (["--json", "keys"], "has no JSON output"),
+        (["--json", "help"], "has no JSON output"),
         (["--replay", HUNG, "locals", "--rank", "8"], "there is no rank 8"),
         (["--replay", HUNG, "locals", "--rank", "-1"], "'-1' is not a rank"),
         (["--replay", HUNG, "locals", "--rank", "3", "--frame", "3"],
@@ -254,22 +254,22 @@ class TestUsage(Cli):
         (["--replay", HUNG, "locals", "--rank", "3", "--thread", "1"],
          "no Python thread 1"),
         (["--replay", HUNG, "doctor"],
-         "doctor: this is a recording; a running job is needed"),
+         "doctor needs a running job, not a recording"),
         (["--", "torchrun", "train.py"], "needs a terminal"),
         (["-x", "/dev/null", "--", "/nosuch"], "cannot be run"),
-        (["-x", "/dev/null", "--", "nosuch"], "no program 'nosuch'"),
+        (["-x", "/dev/null", "--", "nosuch"], "program 'nosuch' not found"),
         (["-x", "/dev/null", "--", "/"], "is a folder"),
-        (["verdict", "--", "true"], "only started"),
+        (["verdict", "--", "true"], "cannot run while the job starts"),
         (["--pid", "1", "-x", "/dev/null", "--", "true"], "leave out --pid"),
-        (["--break", "train.py:4", "verdict"], "--break is for a job"),
+        (["--break", "train.py:4", "verdict"], "--break needs a job to start"),
         (["--break", "x.py:y", "-x", "/dev/null", "--", "true"],
          "names no line"),
         (["--read-only", "--break", "f", "-x", "/dev/null", "--", "true"],
          "refuses"),
-        (["--"], "a program is missing"),
+        (["--"], "no program after --"),
         (["--theme", "nosuch", "--replay", HUNG, "verdict"], "nosuch"),
         (["-x", "/nowhere/script"], "/nowhere/script"),
-        (["-x", "/dev/null", "verdict"], "put 'verdict' into it"),
+        (["-x", "/dev/null", "verdict"], "put 'verdict' into the script"),
         (["--replay", "/nowhere/recording", "verdict"], "cannot open"),
         (["--replay", "/", "verdict"], "is a folder"),
         (["--config", "/nowhere/config", "verdict"], "/nowhere/config"),
@@ -316,10 +316,10 @@ class TestUsage(Cli):
     def test_a_node_that_is_none(self):
         self.sentence("ranks", status=3, says="cannot be run",
                       env={"PROBETUI_NODE": "/nowhere/probetui-node"})
-        self.sentence("ranks", status=3, says="left with status 1",
+        self.sentence("ranks", status=3, says="exited with status 1",
                       env={"PROBETUI_NODE": "/bin/false"})
         self.sentence("--timeout", "0.2", "ranks", status=3,
-                      says="no answer came within 0.2 s",
+                      says="no answer within 0.2 s",
                       env={"PROBETUI_NODE": "/bin/cat"})
 
 
@@ -375,7 +375,7 @@ class TestBrokenRecordings(Cli):
             file.flush()
             result = self.run_cli("--replay", file.name, "verdict", status=1)
         self.assertIn("Rank 3 is elsewhere", result.stdout)
-        self.assertIn("recorder was killed", result.stderr)
+        self.assertIn("probetui was killed while recording", result.stderr)
 
     def test_a_recording_of_the_beginning(self):
         """It ends while the ranks are looked for; that is what it says."""
@@ -456,7 +456,7 @@ class TestReplay(Cli):
                               stdin="ranks ranks 7\n")
         self.assertIn("all_reduce", result.stdout)
         self.sentence("--replay", *parts, "verdict", "-x", "-", status=2,
-                      says="put 'verdict' into it")
+                      says="put 'verdict' into the script")
 
     def test_output_of_a_rank_that_is_not_there(self):
         result = self.run_cli("--replay", HUNG, "--ranks", "7-8", "--json",
@@ -522,7 +522,7 @@ class TestReplay(Cli):
         for command in (["ranks"], ["stacks"], ["stacks", "--merge"]):
             for flags in ([], ["--json"]):
                 self.sentence("--replay", HUNG, *(flags + command), "ranks",
-                              "77", status=2, says="there is no rank 77")
+                              "77", status=2, says="rank 77 does not exist")
 
     def test_a_deep_recursion_is_no_deep_document(self):
         with tempfile.NamedTemporaryFile("w") as file:
@@ -635,7 +635,7 @@ class TestReplay(Cli):
                 self.assertEqual(document, [])
         result = self.run_cli("--replay", NOTHING, "verdict", status=3)
         self.assertEqual(result.stdout, "")
-        self.assertIn("probetui --pid ", result.stderr)
+        self.assertIn("select it with --pid ", result.stderr)
 
     def test_what_targets_say_is_harmless(self):
         """Control characters of a target reach no terminal."""
@@ -692,8 +692,10 @@ class TestScript(Cli):
 
     def test_words_of_pdb_and_gdb(self):
         answers = self.script("f", "delete 1", "rank 3", "u", "d", status=1)
-        self.assertIn(": finish: this is a recording", answers[0]["error"])
-        self.assertIn("break: this is a recording", answers[1]["error"])
+        self.assertIn(": finish needs a running job, not a recording",
+                      answers[0]["error"])
+        self.assertIn("break needs a running job, not a recording",
+                      answers[1]["error"])
         self.assertEqual(answers[3]["frame"]["func"], "train")
         self.assertEqual(answers[4]["frame"]["func"], "load_batch")
 
@@ -825,7 +827,7 @@ class TestLive(Cli):
             again = self.run_cli("--replay", path, "diff", "3", "0", status=1)
             self.assertEqual(live.stdout, again.stdout)
             self.sentence(*self.on("--record", path, "verdict"), status=2,
-                          says="exists already")
+                          says="already exists")
             with gzip.open(path, "rt") as file:
                 self.assertNotIn("\"variables\"", file.read())
 
@@ -845,7 +847,7 @@ class TestLive(Cli):
 
     def test_ranks_that_the_job_lacks(self):
         self.sentence(*self.on("--ranks", "77", "verdict"), status=3,
-                      says="there is no rank 77 in")
+                      says="no rank 77 in")
 
     def test_a_recording_of_locals_was_asked_for(self):
         with tempfile.TemporaryDirectory() as folder:

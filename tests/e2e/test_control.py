@@ -302,8 +302,8 @@ class TestActs(unittest.TestCase):
     def test_nobody_who_can(self):
         with Node() as node:
             run = node.run(script="next ranks 2\nfinish ranks 2,2")
-            self.assertIn("next: rank 2 waits in a debugger that is not "
-                          "connected; connect does that", run.stderr)
+            self.assertIn("next: rank 2 waits in a debugger: use the "
+                          "command connect", run.stderr)
             run = node.run(script="continue\nnext")
             self.assertIn("next: none of the ranks 0-2 is stopped; rank 2 "
                           "waits in a debugger: connect ranks 2", run.stderr)
@@ -312,7 +312,7 @@ class TestActs(unittest.TestCase):
     def test_a_file_of_its_number_is_no_reason(self):
         with Node(third="stale") as node:
             run = node.run(script="next ranks 2")
-            self.assertIn("next: rank 2 runs; pause stops it\n",
+            self.assertIn("next: rank 2 is running: pause it first\n",
                           run.stderr)
             run = node.run(script="connect ranks 2")
             self.assertIn("no process listens: Nobody listens.", run.stderr)
@@ -347,8 +347,8 @@ class TestCosts(unittest.TestCase):
     def test_quitting_is_asked_about(self):
         with Node() as node:
             run = node.run(script="terminate ranks 1")
-            self.assertIn("Rank 1 will raise BdbQuit. Quit its debugger? "
-                          "--yes does it", run.stderr)
+            self.assertIn("Rank 1 will raise BdbQuit. Quit the debugger? "
+                          "(--yes answers yes)", run.stderr)
             self.assertEqual(run.returncode, 1)
             self.assertEqual(node.asked("terminate"), [])
             run = node.run(script="terminate --yes ranks 1")
@@ -359,8 +359,8 @@ class TestCosts(unittest.TestCase):
     def test_leaving_what_ends_is_asked_about(self):
         with Node(leaving="Its server takes one client.") as node:
             run = node.run(script="detach")
-            self.assertIn("Rank 1: its server takes one client. Leave all the "
-                          "same? --yes does it", run.stderr)
+            self.assertIn("Rank 1: its server takes one client. Detach "
+                          "anyway? (--yes answers yes)", run.stderr)
             self.assertEqual(node.asked("detach"), [])
             run = node.run("--yes", script="detach ranks 1")
             self.assertEqual(run.stderr, "")
@@ -376,9 +376,9 @@ class TestCollectives(unittest.TestCase):
     def test_a_step_without_its_peers_is_asked_about(self):
         with Node(reduces=15) as node:
             run = node.run(script="next ranks 1")
-            self.assertIn("Rank 1 comes to all_reduce (line 15) and will wait "
-                          "there for ranks 0,2, which are stopped. Continue all "
-                          "the same? --yes does it", run.stderr)
+            self.assertIn("Rank 1 reaches all_reduce (line 15) and will wait "
+                          "there for ranks 0,2, which are stopped. Continue "
+                          "anyway? (--yes answers yes)", run.stderr)
             self.assertEqual(node.asked("next"), [])
             run = node.run(script="next --yes ranks 1")
             self.assertEqual(run.stderr, "")
@@ -390,7 +390,7 @@ class TestCollectives(unittest.TestCase):
             run = node.run(script="next ranks 0\nstep ranks 1")
             self.assertEqual(run.stderr, "")
             run = node.run(script="continue ranks 0,1")
-            self.assertIn("Ranks 0-1 come to all_reduce (line 20) and will "
+            self.assertIn("Ranks 0-1 reach all_reduce (line 20) and will "
                           "wait there for rank 2, which is stopped.", run.stderr)
             self.assertEqual(node.asked("continue"), [])
 
@@ -517,12 +517,12 @@ class TestOutside(unittest.TestCase):
             self.assertEqual(run.stderr.splitlines(), [
                 "probetui: line 1: pause: none of the ranks 0-2 is running; "
                 "rank 2 waits in a debugger: connect ranks 2",
-                "probetui: line 2: pause: rank 1 is stopped already",
-                "probetui: line 3: pause: rank 2 waits in a debugger that is "
-                "not connected; connect does that"])
+                "probetui: line 2: pause: rank 1 is already stopped",
+                "probetui: line 3: pause: rank 2 waits in a debugger: use "
+                "the command connect"])
             self.assertIn("pause: rank 1; 2 others are not running (rank 2 "
-                          "waits in a debugger that is not connected; "
-                          "connect does that)\n", run.stdout)
+                          "waits in a debugger: use the command "
+                          "connect)\n", run.stdout)
             self.assertEqual(node.asked("pause"), [["pause", {"pid": 101}]])
 
     def test_breakpoints_attach_to_it(self):
@@ -652,7 +652,7 @@ class TestScreen(unittest.TestCase):
             terminal = self.terminal(node)
             for answer, asked in ((b"n", 0), (b"y", 1)):
                 terminal.press(b":terminate ranks 1\r")
-                terminal.wait_for(b"BdbQuit. Quit its debugger?")
+                terminal.wait_for(b"BdbQuit. Quit the debugger?")
                 terminal.press(answer)
                 terminal.see(b"stopped at breakpoint 1")
                 jobs.wait_for(
@@ -718,7 +718,7 @@ class TestPdb(unittest.TestCase):
         rank = self.rank()
         for _ in range(2):
             verdict = run("--pid", str(rank.pid), "verdict")
-            self.assertIn("Rank 0 waits in a debugger (%s) for somebody to "
+            self.assertIn("Rank 0 waits in a debugger (%s) for a client to "
                           "connect" % rank.target, verdict.stdout)
             self.assertEqual(verdict.returncode, 1)
         shown = run("--pid", str(rank.pid), "--connect", rank.target,
@@ -750,7 +750,7 @@ class TestPdb(unittest.TestCase):
                          shown.stdout + shown.stderr)
         refused = run("--connect", target, "verdict")
         self.assertEqual(refused.returncode, 2)
-        self.assertIn("stands for the numbers of --ranks", refused.stderr)
+        self.assertIn("needs rank numbers, as in --ranks 0-7", refused.stderr)
 
     def test_a_signal_lets_everything_go(self):
         rank = self.rank()
@@ -771,8 +771,7 @@ class TestPdb(unittest.TestCase):
     def test_no_such_target(self):
         shown = run("--connect", "pdb:unix:/nowhere/pdb.sock.0", "verdict")
         self.assertEqual(shown.returncode, 3)
-        self.assertIn("none of the debuggers that --connect names could be "
-                      "connected to", shown.stderr)
+        self.assertIn("cannot connect to any debugger given with --connect", shown.stderr)
         self.assertIn("/nowhere/pdb.sock.0", shown.stderr)
 
     def test_a_host_that_is_not_there(self):
@@ -854,7 +853,7 @@ class TestAgent(unittest.TestCase):
             verdict
             """)
         self.assertIn("Rank 0 raised RuntimeError: boom (train.py:6) and "
-                      "is held in pdb", held.stdout)
+                      "is stopped in pdb", held.stdout)
         self.assertIn("post-mortem", held.stderr)
         self.wait_until_it_waits(rank)
         again = run("--pid", str(rank.pid), script="""
@@ -862,7 +861,7 @@ class TestAgent(unittest.TestCase):
             continue
             wait exited
             """)
-        self.assertIn("rank 0 exited with 1", again.stdout, again.stderr)
+        self.assertIn("rank 0 exited with code 1", again.stdout, again.stderr)
         self.assertIn("RuntimeError: boom", rank.stderr.read().decode())
 
     def test_who_leaves_takes_breakpoints_along(self):
@@ -885,7 +884,7 @@ class TestAgent(unittest.TestCase):
             """)
         self.assertIn("add (train.py:5)", second.stdout, second.stderr)
         self.assertIn("there is no breakpoint", second.stdout)
-        self.assertIn("rank 0 exited with 0", second.stdout, second.stderr)
+        self.assertIn("rank 0 exited with code 0", second.stdout, second.stderr)
         self.assertEqual(rank.stdout.read(), b"total 8\n")
 
 

@@ -95,7 +95,7 @@ class TestDivergence(unittest.TestCase):
     def test_a_drifted_replica(self):
         self.start("drift")
         self.differs(
-            r"^rank 3's body\.weight differs from the others': 1 of 512 "
+            r"^body\.weight on rank 3 differs from ranks 0-2: 1 of 512 "
             r"elements differ, first at \[4, 7\]: .* max \|difference\| "
             r"0\.001 at \[4, 7\]", first="body.weight", differing=1,
             classes=["0-2", "3"], rank=3, element=[4, 7], elements=1)

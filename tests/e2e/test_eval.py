@@ -476,14 +476,14 @@ class TestHeld(unittest.TestCase):
             [jobs.PROBETUI, "--pid", pid, "-x", "-"], input=script,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             universal_newlines=True, timeout=jobs.LIMIT)
-        self.assertIn("is held by its agent", run.stdout)
+        self.assertIn("is stopped by its agent", run.stdout)
         self.assertEqual(run.stdout.splitlines()[-2:],
                          ["rank 0: 8"] * 2, run.stderr)
         terminal = terminals.Terminal(24, 120)
         self.addCleanup(terminal.close)
         terminal.start(["--pid", pid])
         terminal.see(b"Rank 0 raised ValueError: no such sample: 7")
-        terminal.see(b"held by its agent")
+        terminal.see(b"stopped by its agent")
         # It counts from the stop, not from when somebody came.
         terminal.see(b"max 20:00")
         terminal.press(b"estep\r")

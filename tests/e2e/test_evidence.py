@@ -161,13 +161,13 @@ class TestWatch(Evidence):
         link = os.path.join(self.folder, "link")
         with open(file, "w"):
             os.symlink(self.folder, link)
-        self.refuse(file, "is no folder")
+        self.refuse(file, "is not a folder")
         self.refuse(link, "is a symbolic link")
         self.refuse(link + "/", "is a symbolic link")
-        self.refuse(os.path.join(self.folder, "a", "b"), "cannot make")
+        self.refuse(os.path.join(self.folder, "a", "b"), "cannot create")
         os.mkdir(self.reports)
         os.chmod(self.reports, 0o777)
-        self.refuse(self.reports, "anybody may write")
+        self.refuse(self.reports, "is writable by all users")
 
     def test_words_that_do_not_fit(self):
         for words in (["--stuck"], ["--stuck", "soon"], ["--stuck", "0"],

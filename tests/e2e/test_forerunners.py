@@ -65,11 +65,11 @@ class TestNames(unittest.TestCase):
                 ("PID inject -b", "needs the profiler"),
                 ("inject PID -a 127.0.0.1:1234", "PROBETUI_ADDRESS"),
                 ("PID listen 127.0.0.1:1234", "PROBETUI_ADDRESS"),
-                ("PID pause 127.0.0.1:1234", "one word too many"),
+                ("PID pause 127.0.0.1:1234", "unexpected word"),
                 ("PID pprof", "there is no profiler yet"),
                 ("-t PID query select", "no tables to query yet"),
                 ("-t", "-t needs PID or HOST:PORT"),
-                ("-t train.py eval 1", "cannot be connected to")):
+                ("-t train.py eval 1", "is not a target")):
             with self.subTest(line):
                 run = self.run_line(line)
                 self.assertEqual((run.returncode, run.stdout), (2, ""))

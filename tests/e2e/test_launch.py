@@ -615,7 +615,7 @@ class TestScreen(Folder):
         terminal.see(b"[d]etach (job keeps running")
         terminal.press(b"e")
         self.assertEqual(terminal.wait_end(), 0)
-        self.assertIn(b"was ended by signal 15", terminal.output)
+        self.assertIn(b"was killed by signal 15", terminal.output)
         self.assertIsNone(terminal.problem())
 
     def test_what_is_pasted_is_typed(self):
@@ -690,10 +690,10 @@ class TestScreen(Folder):
         terminal = self.start("-c", "raise SystemExit(7)")
         terminal.wait_for(b"code 7")
         terminal.press(b"!")
-        terminal.see(b"has ended with exit code 7")
+        terminal.see(b"exited with code 7")
         terminal.press(b"qq")
         self.assertEqual(terminal.wait_end(), 0)
-        self.assertIn(b"has ended with exit code 7", terminal.output)
+        self.assertIn(b"exited with code 7", terminal.output)
 
     def test_its_size_follows_the_screen(self):
         with open(self.file("size.py"), "w") as file:

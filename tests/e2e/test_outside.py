@@ -389,7 +389,7 @@ class TestGroup(ScriptCase):
             wait stopped
             next ranks 0
             next --yes ranks 0
-            wait verdict 1 waits for them in all_reduce
+            wait verdict 1 rank waits for ranks 1-2 in all_reduce
             verdict
             release
             wait stopped ranks 0
@@ -398,7 +398,7 @@ class TestGroup(ScriptCase):
         failures = [one["error"] for one in told
                     if one.get("event") == "error"]
         self.assertEqual(len(failures), 1, failures)
-        self.assertIn("Rank 0 comes to all_reduce (line %d) and will wait "
+        self.assertIn("Rank 0 reaches all_reduce (line %d) and will wait "
                       "there for ranks 1-2, which are stopped." % line, failures[0])
         self.assertIn({"command": "release", "ranks": "1-2", "others": "0"},
                       told)

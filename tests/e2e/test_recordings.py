@@ -108,7 +108,7 @@ class TestRecordings(unittest.TestCase):
         result = jobs.probetui("--replay", self.path("a"), "--at", "99",
                                "verdict")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("behind the end", result.stderr)
+        self.assertIn("after the end", result.stderr)
 
     def test_locals_are_there_when_they_were_asked_for(self):
         for option, status in (([], 3), (["--record-locals"], 0)):
@@ -147,7 +147,7 @@ class TestRecordings(unittest.TestCase):
         verdict, problems = self.verdict("--replay", path)
         self.assertEqual(verdict["outliers"], [3])
         self.assertEqual(verdict["state"], "hung")
-        self.assertIn("recorder was killed", problems)
+        self.assertIn("probetui was killed while recording", problems)
 
 
 if __name__ == "__main__":

@@ -68,16 +68,16 @@ class TestSets(unittest.TestCase):
     def test_what_is_wrong_is_named_with_its_column(self):
         cases = (
             (["--ranks", "0-7,late", "ranks"],
-             "--ranks: column 5: 'late' names no ranks"),
+             "--ranks: column 5: 'late' is not a set of ranks"),
             (["--ranks", "class=7", "ranks"],
-             "--ranks: column 1: there is no class 7"),
+             "--ranks: column 1: no class 7"),
             (["ranks", "ranks", "host=gpu[1"],
-             "column 9: the bracket is not closed"),
+             "column 9: missing closing bracket"),
             (["stacks", "ranks", "@slow"],
-             "column 1: no set is called 'slow'"),
+             "column 1: unknown set 'slow'"),
             (["diff", "0-4294967295", "3"], "4294967295 is no rank"),
             (["ranks", "ranks", "state=stopped"],
-             "no rank is 'state=stopped' now"))
+             "no rank matches 'state=stopped'"))
         for arguments, says in cases:
             with self.subTest(arguments):
                 result = jobs.probetui("--replay", HUNG, *arguments)

@@ -237,7 +237,7 @@ class TestTensors(Ranks):
         terminal.press(b"large\r")
         terminal.until("equal")
         terminal.press(b"\x0c")
-        terminal.until("rank 1's large differs")
+        terminal.until("large on rank 1 differs")
         terminal.press(b"\x1bq")
         terminal.wait_end()
 
@@ -246,8 +246,8 @@ class TestTensors(Ranks):
         status, found = self.run_json("compare", "--sample", "large")
         self.assertEqual((status, [one["compared"]
                                    for one in found["classes"]]), (4, [False]))
-        self.assertEqual(found["sentence"], "large is the same as far as a "
-                         "sample tells on ranks 0-2")
+        self.assertEqual(found["sentence"], "large: sampled elements are the "
+                         "same on ranks 0-2")
         tensor = found["classes"][0]["tensor"]
         self.assertLess(tensor["share"], 1)
         self.assertIsNone(tensor["hash"])
@@ -294,25 +294,26 @@ class TestTensors(Ranks):
         self.assertEqual(status, 0)
         self.assertEqual([one["ranks"] for one in found["classes"]], ["0-2"])
         self.assertEqual(found["sentence"],
-                         "near is within 0.3 on ranks 0-2")
+                         "near is equal within 0.3 on ranks 0-2")
         status, found = self.run_json("compare", "--tolerance", "0.2", "near")
         self.assertEqual(status, 1)
         self.assertEqual(
             found["sentence"],
-            "rank 1's near differs from the others': 1 of 100 elements "
+            "near on rank 1 differs from ranks 0,2: 1 of 100 elements "
             "differ, first at [40]: 1.25 and 1; max |difference| 0.25 at "
             "[40]")
 
     def test_another_shape_is_named(self):
         status, out, _error = self.run_text("compare", "wide")
         self.assertEqual(status, 1)
-        self.assertIn("rank 2's wide has shape [31], the others' [32]", out)
+        self.assertIn("wide has shape [31] on rank 2, but [32] on ranks 0-1",
+                      out)
 
     def test_plain_values_are_compared_as_well(self):
         status, found = self.run_json("compare", "none")
         self.assertEqual(status, 1)
         self.assertEqual(found["sentence"],
-                         "rank 1's none is None, the others' 1")
+                         "none is None on rank 1, but 1 on ranks 0,2")
         status, found = self.run_json("compare", "len(bits)")
         self.assertEqual((status, found["classes"][0]["value"]), (0, "256"))
 
@@ -336,7 +337,7 @@ class TestTensors(Ranks):
                 (2, ["tensor", "plain"], "needs a rank"),
                 (1, ["tensor", "loss", "--rank", "0"], "is no tensor"),
                 (2, ["tensor", "plain", "--rank", "0", "--slice", "[0,0]"],
-                 "1 dimension only"),
+                 "only 1 dimension"),
                 (2, ["compare", "--tolerance", "x", "plain"], "'x'"),
                 (2, ["compare", "--no", "plain"], "no option")):
             with self.subTest(words=words):
@@ -380,7 +381,7 @@ class TestTensors(Ranks):
             self.assertEqual(run.stdout, b"(32, 8) float32 0.5 nan 255.0\n")
             status, _out, error = self.run_text(*words)
             self.assertEqual(status, 3)
-            self.assertIn("exists already", error)
+            self.assertIn("already exists", error)
 
     @needs_numpy
     def test_an_attribute_of_an_object(self):
@@ -509,7 +510,7 @@ class TestModules(Ranks):
                          ["0", "1"])
         status, found = self.run_json("compare", "--difference", "moved")
         self.assertEqual(status, 1)
-        self.assertIn("not one by one", json.dumps(found))
+        self.assertIn("not element by element", json.dumps(found))
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "a.npy")
             status, _, error = self.run_text("tensor", "masked", "--rank", "0",
@@ -574,8 +575,8 @@ class TestShards(Ranks):
                    "of [4, 2], on ranks 0-3")
         for command in ("diff-params", "compare"):
             self.check(command, "model", 0, "2 parameters and buffers of "
-                       "model are shards, placed alike on ranks 0-3; replicas "
-                       "of a shard are the same")
+                       "model are shards with the same placement on ranks 0-3; "
+                       "replicas of a shard are the same")
 
     def test_a_replica_that_drifted(self):
         self.check("compare", "drifted", 1, "replicas of one shard of drifted "

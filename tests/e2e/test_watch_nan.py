@@ -294,7 +294,7 @@ class WatchModules(Case):
         for words, status, said in (
                 (("model",), 0, ""), (("--gradients", "model"), 0, ""),
                 (("train",), 3, "neither a number nor a tensor"),
-                (("optimizer.defaults",), 3, "no tensor is in it")):
+                (("optimizer.defaults",), 3, "no tensor found in the value")):
             run = jobs.probetui("--pid", self.pids, "--timeout", "2",
                                 "watch-nan", *words)
             self.assertEqual(run.returncode, status, run.stderr)

@@ -58,7 +58,8 @@ static void answer_in_lines(struct stage *stage)
 	answer(stage, 3,
 	       "  train.py(19)<module>()\n-> train()\n"
 	       "> train.py(13)train()\n-> x = load_batch(step, rank)\n");
-	answers_take(&stage->engine.session.answers, 6, NULL, "not asked: it runs; pause stops it");
+	answers_take(&stage->engine.session.answers, 6, NULL,
+		     "not evaluated: the rank is running: pause it first");
 }
 
 /* As in the picture: 12 of rank 5's elements are NaN. */
@@ -348,7 +349,7 @@ static void reading_is_given_up(void **state)
 	stage_check_shows(stage, "reading both tensors, 12 MB of 64 MB");
 	stage_keys(stage, "Esc");
 	assert_int_equal(stage->app.view.kind, VIEW_DIFFERENCE);
-	stage_check_shows(stage, "given up before it was read");
+	stage_check_shows(stage, "comparison cancelled before the tensors were read");
 	stage_keys(stage, "Esc");
 	assert_int_equal(stage->app.view.kind, VIEW_COMPARE);
 }

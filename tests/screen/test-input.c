@@ -227,9 +227,9 @@ static void any_place_may_be_clicked(void **state)
 			commands_run(&stage->app, line);
 		}
 	commands_run(&stage->app, "click 0 1");
-	stage_check_shows(stage, "click takes a row, a column [open].");
+	stage_check_shows(stage, "click takes a row, a column [open]");
 	commands_run(&stage->app, "wheel 1 1 left");
-	stage_check_shows(stage, "wheel takes a row, a column, up or down.");
+	stage_check_shows(stage, "wheel takes a row, a column, up or down");
 }
 
 struct completion {

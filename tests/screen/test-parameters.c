@@ -68,7 +68,7 @@ static void give_all(struct stage *stage)
 	begin(stage);
 	for (size_t i = 0; i < RANKS - 1; i++)
 		give(diff, i);
-	paramdiff_fail(diff, RANKS - 1, "it has exited");
+	paramdiff_fail(diff, RANKS - 1, "the rank has exited");
 	paramdiff_judge(diff);
 	diff->is_over = true;
 }
@@ -121,7 +121,7 @@ static void the_cursor_chooses_a_parameter(void **state)
 	stage_keys(stage, "/ b i a s Enter");
 	assert_int_equal(stage->app.view.cursors[VIEW_PARAMETERS], 0);
 	app_draw(&stage->app);
-	commands_run(&stage->app, "click 7 10");
+	commands_run(&stage->app, "click 6 10");
 	assert_int_equal(stage->app.view.cursors[VIEW_PARAMETERS], 1);
 }
 
@@ -150,7 +150,7 @@ static void nothing_differs(void **state)
 	for (size_t i = 0; i < RANKS; i++)
 		give(diff, 0);
 	for (size_t i = 1; i < RANKS; i++)
-		paramdiff_fail(diff, i, "it has exited");
+		paramdiff_fail(diff, i, "the rank has exited");
 	paramdiff_judge(diff);
 	diff->is_over = true;
 	stage_check_shows(stage, "0 of ");

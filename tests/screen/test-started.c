@@ -99,7 +99,7 @@ static void its_end_is_in_the_title(void **state)
 	stage_check_shows(stage, "torchrun runs (pid 4180)");
 	stage_check_shows(stage, "no output yet");
 	tell(stage, LAUNCHED_ENDED, 3);
-	stage_check_shows(stage, "torchrun has ended with exit code 3");
+	stage_check_shows(stage, "torchrun exited with code 3");
 	/* Nobody is typed to any more. */
 	stage_keys(stage, "q");
 	stage_check_shows(stage, "Stack");

@@ -463,7 +463,7 @@ static void what_leaving_costs_is_asked(void **state)
 	struct stage *stage = *state;
 
 	stage_keys(stage, "q");
-	stage_check_shows(stage, "Leave all the same? [y/N]");
+	stage_check_shows(stage, "Detach anyway? [y/N]");
 	assert_false(stage->app.is_done);
 	stage_keys(stage, "Esc");
 	assert_false(stage->app.is_done);
@@ -500,13 +500,13 @@ static void who_raised_stays_held_when_we_leave(void **state)
 
 	check_end_question(stage, "2 ranks are stopped, and will resume. Quit?");
 	hold_by_agent(stage, 3);
-	check_end_question(stage, "2 ranks are stopped: 1 will resume, 1 stays held by its agent "
-				  "until its lease ends. Quit?");
+	check_end_question(stage, "2 ranks are stopped: 1 will resume, 1 stays stopped by its "
+				  "agent until the lease ends. Quit?");
 	hold_by_agent(stage, 0);
-	check_end_question(stage, "2 ranks are stopped, and stay held by their agents until their "
+	check_end_question(stage, "2 ranks are stopped, and stay stopped by their agents until the "
 				  "leases end. Quit?");
 	stage_keys(stage, "q");
-	stage_check_shows(stage, "2 ranks are stopped, and stay held by their agents");
+	stage_check_shows(stage, "2 ranks are stopped, and stay stopped by their agents");
 }
 
 /* What a recording tells of is not changed, and costs nothing to leave. */
@@ -518,9 +518,9 @@ static void a_recording_is_left_at_once(void **state)
 	stage_keys(stage, "3 Enter Enter");
 	assert_null(stage->app.view.message.question);
 	commands_run(&stage->app, "disable 1");
-	stage_check_shows(stage, "break: this is a recording; a running job is needed");
+	stage_check_shows(stage, "break needs a running job, not a recording");
 	commands_run(&stage->app, "display x");
-	stage_check_shows(stage, "display: this is a recording");
+	stage_check_shows(stage, "display needs a running job, not a recording");
 	stage_keys(stage, "q q q");
 	assert_true(stage->app.is_done);
 }
@@ -927,7 +927,7 @@ static void a_watch_is_typed(void **state)
 	assert_int_equal(list->items[3].breakpoint.depth, 0);
 	stage_check_shows(stage, "watch 4: loss, ranks 0,3 (2)");
 	stage_keys(stage, "@ 1 Enter w x Enter");
-	stage_check_shows(stage, "watch: rank 1 runs; pause stops it");
+	stage_check_shows(stage, "watch: rank 1 is running: pause it first");
 }
 
 static void what_a_watch_saw_is_shown(void **state)
@@ -998,7 +998,7 @@ static void a_step_into_a_collective_is_asked_about(void **state)
 	struct session *session = &stage->engine.session;
 
 	stage_keys(stage, "@ 3 Enter 3 Enter c");
-	stage_check_shows(stage, "Rank 3 comes to all_reduce (line 17) and will wait there for");
+	stage_check_shows(stage, "Rank 3 reaches all_reduce (line 17) and will wait there for");
 	stage_keys(stage, "n n");
 	stage_check_answered(stage, "next: rank 3: ");
 	/* Together they are not asked. */
@@ -1017,7 +1017,7 @@ static void what_debuggers_cannot_be_told_is_said(void **state)
 	for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
 		stage_keys(stage, keys[i]);
 		assert_true(stage->app.view.message.is_error);
-		stage_check_shows(stage, "this is a recording; a running job is");
+		stage_check_shows(stage, "needs a running job, not a recording");
 	}
 }
 

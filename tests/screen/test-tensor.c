@@ -331,9 +331,9 @@ static void slices_are_typed(void **state)
 	stage_keys(stage, "i C-u 9 Enter");
 	stage_check_shows(stage, "dimension 0 has 8 elements");
 	stage_keys(stage, "i C-u : , : , : Enter");
-	stage_check_shows(stage, "it has 2 dimensions only");
+	stage_check_shows(stage, "the tensor has only 2 dimensions");
 	stage_keys(stage, "i C-u : , 3 : 5 Enter");
-	stage_check_shows(stage, "is shown to its end");
+	stage_check_shows(stage, "is always shown to the end");
 }
 
 static void numbers_are_written_otherwise(void **state)

@@ -135,12 +135,12 @@ static void keys_choose_the_focus(void **state)
 	stage_check_shows(stage, "3 \u25c7 sleep");
 	expect_focus(stage, "A", "0-7 all");
 	expect_focus(stage, "I", "0-7 all");
-	stage_check_shows(stage, "no rank is '!focus' now");
+	stage_check_shows(stage, "no rank matches '!focus'");
 	expect_focus(stage, "Space", "4");
 	expect_focus(stage, "Space", "0-7 all");
 	expect_focus(stage, "@ 0 - 3 , ! 1 Enter", "0,2-3");
 	expect_focus(stage, "@ 0 - 3 , x Enter", "0,2-3");
-	stage_check_shows(stage, "column 5: 'x' names no ranks");
+	stage_check_shows(stage, "column 5: 'x' is not a set of ranks");
 	stage_keys(stage, ": n a m e Space a Space o u t l i e r Enter");
 	expect_focus(stage, "@ @ a Enter", "3");
 }
@@ -217,7 +217,7 @@ static void what_a_recording_lacks_is_not_recorded(void **state)
 	stage->engine.session.choice.selection.depth = 0;
 	stage_check_shows(stage, "not recorded");
 	stage_keys(stage, "R");
-	stage_check_shows(stage, "refresh: this is a recording");
+	stage_check_shows(stage, "refresh needs a running job, not a recording");
 }
 
 static void a_node_that_is_gone_is_named(void **state)
@@ -411,7 +411,7 @@ static void a_job_is_left_for_the_list(void **state)
 	stage_keys(&stage, "Esc");
 	assert_int_equal(app->view.kind, VIEW_JOBS);
 	stage_check_shows(&stage, "\u25b8 train.py");
-	stage_check_shows(&stage, "\u2713 All 16 ranks move");
+	stage_check_shows(&stage, "\u2713 All 16 ranks are running");
 	stage_keys(&stage, "Esc");
 	assert_int_equal(app->view.kind, VIEW_JOBS);
 	assert_false(app->is_done);

@@ -63,9 +63,9 @@ static void frames_say_what_is_done(void **state)
 		{ "step torch/optim/adam.py:1" USER, ACTIVITY_TRAIN, "optimizer step" },
 		{ QUEUE USER, ACTIVITY_LOCK, "queue get" },
 		{ "wait lib/subprocess.py:1264 < run lib/subprocess.py:1" USER, ACTIVITY_LOCK,
-		  "wait for child" },
+		  "child wait" },
 		{ "join lib/threading.py:1119 < _shutdown lib/threading.py:9", ACTIVITY_TEARDOWN,
-		  "threads' shutdown" },
+		  "thread shutdown" },
 		{ "destroy_process_group " C10D ":1" USER, ACTIVITY_TEARDOWN,
 		  "destroy_process_group" },
 		/* a file of the user's is not torch's, nor Python's */
@@ -80,7 +80,7 @@ static void frames_say_what_is_done(void **state)
 		  ACTIVITY_PEERS, "all_reduce" },
 		{ "all_reduce /job/mytorch/distributed/distributed_c10d.py:1", ACTIVITY_LOCK,
 		  "lock" },
-		{ "", ACTIVITY_TEARDOWN, "interpreter's end" },
+		{ "", ACTIVITY_TEARDOWN, "interpreter shutdown" },
 	};
 
 	(void)state;
@@ -107,7 +107,7 @@ static void else_the_system_call_does(void **state)
 		{ SYS_pread64, 3, ACTIVITY_READ, "read" },
 		{ SYS_write, 3, ACTIVITY_READ, "write" },
 		{ SYS_futex, 3, ACTIVITY_LOCK, "lock" },
-		{ SYS_wait4, 3, ACTIVITY_LOCK, "wait for child" },
+		{ SYS_wait4, 3, ACTIVITY_LOCK, "child wait" },
 		{ SYS_getpid, 3, ACTIVITY_UNKNOWN, "" },
 	};
 
@@ -129,7 +129,7 @@ static void running_threads_compute(void **state)
 	(void)state;
 	expect(&seen, ACTIVITY_COMPUTE, "");
 	seen.state = "gil";
-	expect(&seen, ACTIVITY_LOCK, "the GIL");
+	expect(&seen, ACTIVITY_LOCK, "GIL wait");
 	seen.state = "gc";
 	expect(&seen, ACTIVITY_COMPUTE, "garbage collection");
 	seen.state = "unknown";

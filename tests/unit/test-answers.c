@@ -103,7 +103,7 @@ static void the_largest_numbers_have_a_median(void **state)
 	ask(&answers, 3);
 	answer(&answers, 0, 1, "1e308");
 	answers_take(&answers, 2, NULL, "It runs.");
-	check(&answers, "0-1: 1e308|?2: It runs.|1 value over 2 ranks; no answer of rank 2");
+	check(&answers, "0-1: 1e308|?2: It runs.|1 value over 2 ranks; no answer from rank 2");
 }
 
 static void tensors_of_one_number_are_numbers(void **state)
@@ -189,7 +189,7 @@ static void failures_are_together_and_last(void **state)
 	answers_take(&answers, 1, NULL, "it runs");
 	answers_take(&answers, 2, NULL, "it runs");
 	answers_take(&answers, 3, NULL, "1");
-	check(&answers, "0: 1|?3: 1|?1-2: it runs|1 value over 1 rank; no answer of ranks 1-3");
+	check(&answers, "0: 1|?3: 1|?1-2: it runs|1 value over 1 rank; no answer from ranks 1-3");
 }
 
 static void who_has_not_answered_is_waited_for(void **state)
@@ -392,7 +392,7 @@ static void tensors_are_equal_by_their_hash(void **state)
 	ask_weight(&answers, 4);
 	answer_tensor(&answers, 0, 3, 8, 0x1234, 0);
 	answer_tensor(&answers, 2, 2, 8, 0x1235, 0);
-	check_tensors(&answers, "!2|0-1,3|rank 2's fc.weight differs from the others'");
+	check_tensors(&answers, "!2|0-1,3|fc.weight on rank 2 differs from ranks 0-1,3");
 }
 
 static void nan_comes_first_and_is_told(void **state)
@@ -405,7 +405,7 @@ static void nan_comes_first_and_is_told(void **state)
 	answer_tensor(&answers, 1, 1, 8, 0x99, 0);
 	answer_tensor(&answers, 5, 5, 8, 0x1235, 12);
 	check_tensors(&answers, "!5|!1|0,2-4,6-7|rank 5 has 12 NaN in fc.weight; ranks 0-4,6-7 "
-				"have none; rank 1 differs, too");
+				"have none; rank 1 also differs");
 }
 
 /* All have the same, or are unlike: a finding in either case. */
@@ -426,7 +426,7 @@ static void nan_on_all_ranks_is_told(void **state)
 	answer_tensor(&answers, 0, 2, 8, 0x1234, 3);
 	answer_tensor(&answers, 1, 1, 8, 0x1235, 3);
 	check_tensors(&answers,
-		      "!1|!0,2|rank 1's fc.weight differs from the others'; ranks 0-2 have 3 NaN");
+		      "!1|!0,2|fc.weight on rank 1 differs from ranks 0,2; ranks 0-2 have 3 NaN");
 	ask_weight(&answers, 4);
 	answer(&answers, 0, 3, "nan");
 	check_tensors(&answers, "!0-3|fc.weight is nan on all 4 ranks");
@@ -481,8 +481,8 @@ static void shards_are_told_as_such(void **state)
 	ask_weight(&answers, 3);
 	for (int i = 0; i < 3; i++)
 		answer_shard(&answers, i, 0x11, "0", i == 1 ? "Shard(1) of [8, 128]" : placement);
-	check_tensors(&answers, "!1|0,2|rank 1's fc.weight is Shard(1) of [8, 128], the others' "
-				"Shard(0) of [32, 32]");
+	check_tensors(&answers, "!1|0,2|fc.weight is Shard(1) of [8, 128] on rank 1, but "
+				"Shard(0) of [32, 32] on ranks 0,2");
 }
 
 static void another_shape_is_told(void **state)
@@ -494,7 +494,7 @@ static void another_shape_is_told(void **state)
 	answer_tensor(&answers, 0, 3, 8, 0x1234, 0);
 	answer_tensor(&answers, 2, 2, 7, 0x1234, 0);
 	check_tensors(&answers,
-		      "!2|0-1,3|rank 2's fc.weight has shape [7, 32], the others' [8, 32]");
+		      "!2|0-1,3|fc.weight has shape [7, 32] on rank 2, but [8, 32] on ranks 0-1,3");
 }
 
 static void a_sample_makes_nothing_sure(void **state)
@@ -504,7 +504,7 @@ static void a_sample_makes_nothing_sure(void **state)
 	(void)state;
 	ask_weight(&answers, 2);
 	answer_tensor(&answers, 0, 1, 8, 0, 0);
-	check_tensors(&answers, "~0-1|fc.weight is the same as far as a sample tells on ranks 0-1");
+	check_tensors(&answers, "~0-1|fc.weight: sampled elements are the same on ranks 0-1");
 }
 
 /* Of those in a dict only what they are is told. */
@@ -515,7 +515,7 @@ static void tensors_within_a_value_are_not_all_shown(void **state)
 	(void)state;
 	ask_weight(&answers, 2);
 	answer(&answers, 0, 1, "{'x': tensor float32 [8, 32] cpu}");
-	check_tensors(&answers, "~0-1|not compared: only a part of it is shown");
+	check_tensors(&answers, "~0-1|not compared: the value is only partly shown");
 }
 
 /* A function, whose name alone is shown, is no more. */
@@ -534,7 +534,7 @@ static void what_is_shown_by_its_name_is_not_compared(void **state)
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
 		ask_weight(&answers, 2);
 		answer(&answers, 0, 1, texts[i]);
-		check_tensors(&answers, "~0-1|not compared: only a part of it is shown");
+		check_tensors(&answers, "~0-1|not compared: the value is only partly shown");
 	}
 	ask_weight(&answers, 2);
 	answer(&answers, 0, 1, "{'lr': 0.1, 'betas': (0.9, 0.999)}");
@@ -593,11 +593,11 @@ static void what_is_in_a_value_is_compared(void **state)
 	ask_model(&answers, 3);
 	for (int i = 0; i < 3; i++)
 		add_parts(&answers, i, i == 1 ? 0x22 : 0x11, "0.1");
-	check_parts(&answers, "!1|0,2|rank 1's weight differs from the others'");
+	check_parts(&answers, "!1|0,2|weight on rank 1 differs from ranks 0,2");
 	ask_model(&answers, 3);
 	for (int i = 0; i < 3; i++)
 		add_parts(&answers, i, 0x11, i == 1 ? "0.2" : "0.1");
-	check_parts(&answers, "!1|0,2|rank 1's lr is 0.2, the others' 0.1");
+	check_parts(&answers, "!1|0,2|lr is 0.2 on rank 1, but 0.1 on ranks 0,2");
 	ask_model(&answers, 2);
 	for (int i = 0; i < 2; i++)
 		add_parts(&answers, i, 0x11, "0.1");
@@ -612,7 +612,7 @@ static void what_in_it_was_not_read_is_not_compared(void **state)
 	ask_model(&answers, 2);
 	add_parts(&answers, 0, 0, "0.1");
 	add_parts(&answers, 1, 0x11, "0.1");
-	check_parts(&answers, "~0-1|not compared: weight: its elements were not read");
+	check_parts(&answers, "~0-1|not compared: weight: the elements were not read");
 	ask_model(&answers, 3);
 	for (int i = 0; i < 3; i++)
 		add_parts(&answers, i, 0x11, NULL);
@@ -643,7 +643,8 @@ static void what_was_not_read_does_not_differ(void **state)
 	answers_find(&answers, 2)->tensor->has_statistics = false;
 	check_tensors(
 		&answers,
-		"~2|0-1,3|fc.weight has one shape and dtype; its elements were not read on rank 2");
+		"~2|0-1,3|fc.weight: shape and dtype are the same; elements were not read on "
+		"rank 2");
 }
 
 static void a_tensor_beside_none_is_told(void **state)
@@ -655,7 +656,8 @@ static void a_tensor_beside_none_is_told(void **state)
 	answer_tensor(&answers, 0, 2, 8, 0x12, 0);
 	answer(&answers, 1, 1, "None");
 	check_tensors(&answers,
-		      "!1|0,2|rank 1's fc.weight is None, the others' a tensor, float32 [8, 32]");
+		      "!1|0,2|fc.weight is None on rank 1, but a tensor, float32 [8, 32] on "
+		      "ranks 0,2");
 }
 
 static void numbers_within_a_tolerance_are_one_class(void **state)
@@ -668,7 +670,7 @@ static void numbers_within_a_tolerance_are_one_class(void **state)
 	answer(&answers, 0, 1, "0.5");
 	answer(&answers, 2, 2, "0.505");
 	answer(&answers, 3, 3, "0.515");
-	check_tensors(&answers, "3|0-2 (2)|rank 3's fc.weight is 0.515, the others' 0.5");
+	check_tensors(&answers, "3|0-2 (2)|fc.weight is 0.515 on rank 3, but 0.5 on ranks 0-2");
 }
 
 /* One element of rank and against is that far apart. */
@@ -698,7 +700,7 @@ static void tensors_within_a_tolerance_are_one_class(void **state)
 	note_difference(&answers, 2, 0, 0.0078125f);
 	note_difference(&answers, 3, 1, 0.5f);
 	check_tensors(&answers,
-		      "!3|0-2 (2)|rank 3's fc.weight differs from the others': 1 of 256 elements "
+		      "!3|0-2 (2)|fc.weight on rank 3 differs from ranks 0-2: 1 of 256 elements "
 		      "differ, first at [0, 0]: 0.5 and 0; max |difference| 0.5 at [0, 0]");
 }
 

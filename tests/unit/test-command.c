@@ -170,7 +170,7 @@ static void an_open_quote_is_said(void **state)
 	(void)state;
 	assert_int_equal(arguments_split(&arguments, "print \"a b", &error), -1);
 	arguments_clear(&arguments);
-	assert_non_null(strstr(error.message, "is not closed"));
+	assert_non_null(strstr(error.message, "missing closing quote"));
 }
 
 static void ranks_come_last_or_are_the_focus(void **state)
@@ -243,15 +243,15 @@ static const struct parsing parsings[] = {
 	{ "", COMMAND_SHELL, "do", " \"\"" },
 	{ "", COMMAND_SHELL, "do x", "do takes no argument: 'x'" },
 	{ "[COUNT]", COMMAND_SHELL, "do 3", "3, \"3\"" },
-	{ "[COUNT]", COMMAND_SHELL, "do 3 4", "'4' is one word too many: do [COUNT]" },
-	{ "A B", COMMAND_SHELL, "do 0", "do needs more: do A B" },
+	{ "[COUNT]", COMMAND_SHELL, "do 3 4", "unexpected word '4'; usage: do [COUNT]" },
+	{ "A B", COMMAND_SHELL, "do 0", "missing argument of do; usage: do A B" },
 	{ "A B", COMMAND_SHELL, "do 0 'a b'", "0,a b, \"0 'a b'\"" },
 	{ "TARGET | [--yes] [ranks SET]", COMMAND_SHELL | COMMAND_ASKS | COMMAND_RANKS,
 	  "do --yes ranks 0-2", " ranks=0-2 \"\"" },
 	{ "[--merge] [PID | ranks SET]", COMMAND_SHELL | COMMAND_PID, "do 4183 --merge",
 	  " --merge= pid=4183 \"\"" },
 	{ "[--merge] [PID | ranks SET]", COMMAND_SHELL | COMMAND_PID, "do x",
-	  "'x' is one word too many: do [--merge] [PID | ranks SET]" },
+	  "unexpected word 'x'; usage: do [--merge] [PID | ranks SET]" },
 	{ "[--long] [--for SECONDS] A", COMMAND_SHELL, "do --long a --for 3",
 	  "a, --long= --for=3 \"a\"" },
 	{ "[--for SECONDS] A", COMMAND_SHELL, "do a --for=3", "a, --for=3 \"a\"" },
@@ -267,12 +267,12 @@ static const struct parsing parsings[] = {
 	{ "[--sample] EXPR", COMMAND_SHELL | COMMAND_REST, "do --x --sample",
 	  "--x,--sample, \"--x --sample\"" },
 	{ "next | previous", COMMAND_SCREEN, "do next", "next, \"next\"" },
-	{ "next | previous", COMMAND_SCREEN, "do x", "do takes next or previous." },
-	{ "next | previous", COMMAND_SCREEN, "do", "do takes next or previous." },
+	{ "next | previous", COMMAND_SCREEN, "do x", "do takes next or previous" },
+	{ "next | previous", COMMAND_SCREEN, "do", "do takes next or previous" },
 	{ "next | previous | N", COMMAND_SCREEN, "do 3", "3, \"3\"" },
 	{ "next | previous | N", COMMAND_SCREEN, "do --x", "--x, \"--x\"" },
 	{ "", COMMAND_SCREEN, "do x", "x, \"x\"" },
-	{ "[class | host | none]", COMMAND_SCREEN, "do x y", "do takes class, host or none." },
+	{ "[class | host | none]", COMMAND_SCREEN, "do x y", "do takes class, host or none" },
 };
 
 static void a_line_is_parsed_by_the_synopsis(void **state)

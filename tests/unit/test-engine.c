@@ -187,7 +187,7 @@ static void a_lost_node_is_logged(void **state)
 	stage.engine.is_screen = true;
 	start(&stage, "read hello; exit 7\n");
 	engine_wait(&stage.engine, is_lost, NULL, LIMIT_SECONDS);
-	assert_true(has_logged("left with status 7"));
+	assert_true(has_logged("exited with status 7"));
 	assert_true(stage.engine.session.nodes[0].is_gone);
 	stage_clear(&stage);
 }
@@ -312,7 +312,7 @@ static void a_recording_may_begin_late(void **state)
 	assert_int_equal(engine_record(engine, path, &error), 0);
 	assert_string_equal(engine_record_path(engine), path);
 	assert_int_equal(engine_record(engine, "/nowhere/x", &error), -1);
-	assert_non_null(strstr(error.message, "recorded already"));
+	assert_non_null(strstr(error.message, "already recording to "));
 	engine_record_stop(engine);
 	assert_null(engine_record_path(engine));
 	check_late_recording(&stage, path);
@@ -496,7 +496,7 @@ static void native_frames_are_given_back_after_a_mistake(void **state)
 	assert_int_equal(engine_wait(engine, is_sampled, NULL, LIMIT_SECONDS), 0);
 	assert_int_equal(
 		command_run_line(&context, &commands, "stacks --native ranks class=7", &error), -1);
-	assert_string_equal(error.message, "column 1: there is no class 7; the last one is 1");
+	assert_string_equal(error.message, "column 1: no class 7; the last class is 1");
 	assert_false(engine->session.choice.shows_native);
 	buffer_clear(&out);
 	stage_clear(&stage);
@@ -690,7 +690,7 @@ static void resumes_at_once_share_a_line(void **state)
 			   DISCOVERED STOPPED("0", "10") STOPPED("1", "11") RESUMED("0", "10")
 				   RESUMED("1", "11"));
 	start(&stage, "read hello; read discover; cat first; read more\n");
-	check_said(&stage.engine, SIGNALLED("1") " (and 1 more: L)");
+	check_said(&stage.engine, SIGNALLED("1") " (key L: 1 more)");
 	stage_clear(&stage);
 }
 

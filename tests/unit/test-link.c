@@ -155,7 +155,7 @@ static void an_end_is_told_once(void **state)
 	hear(link, &heard);
 	await(&heard, 1);
 	assert_int_equal(heard.closed_count, 1);
-	assert_string_equal(heard.why, "probetui-node left with status 1");
+	assert_string_equal(heard.why, "probetui-node exited with status 1");
 	assert_false(link_is_open(link));
 	link_send(link, "x\n", 2);
 	assert_int_equal(heard.closed_count, 1);

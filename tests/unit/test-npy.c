@@ -161,13 +161,14 @@ static void slices_are_pythons(void **state)
 		{ "[0,1,2]", "-1:0+1 -1:0+1 0,1,2" },
 		{ "[0, 9:99, 5:2]", "1:8+0 2:5+0 0,0,0" },
 		{ "[:]",
-		  "two dimensions of a slice run at most; give the others an index: [0, :, :]" },
-		{ "[4]", "dimension 0 has 4 elements; there is no such index" },
-		{ "[0,0,0,0]", "it has 3 dimensions only" },
-		{ "[0, 1, 2]3", "'3' is no part of a slice; it is written so: [0:8, 3, :]" },
-		{ "0]", "']' is no part of a slice; it is written so: [0:8, 3, :]" },
-		{ "[x]", "'x]' is no part of a slice; it is written so: [0:8, 3, :]" },
-		{ "[0:8:2]", "':2]' is no part of a slice; it is written so: [0:8, 3, :]" },
+		  "more than two ranges in the slice: give the other dimensions an index, as in "
+		  "[0, :, :]" },
+		{ "[4]", "index out of range: dimension 0 has 4 elements" },
+		{ "[0,0,0,0]", "the tensor has only 3 dimensions" },
+		{ "[0, 1, 2]3", "'3' is not part of a slice such as [0:8, 3, :]" },
+		{ "0]", "']' is not part of a slice such as [0:8, 3, :]" },
+		{ "[x]", "'x]' is not part of a slice such as [0:8, 3, :]" },
+		{ "[0:8:2]", "':2]' is not part of a slice such as [0:8, 3, :]" },
 	};
 
 	(void)state;

@@ -147,7 +147,7 @@ static void the_first_that_differs_is_named(void **state)
 	take_usual(&diff, 0);
 	take_usual(&diff, 2);
 	check(&diff, 2,
-	      "rank 1's fc.weight differs from the others'; it is the first of 2 that differ");
+	      "fc.weight on rank 1 differs from ranks 0,2; the first of 2 that differ");
 }
 
 static void a_missing_one_differs(void **state)
@@ -161,7 +161,7 @@ static void a_missing_one_differs(void **state)
 	take_usual(&diff, 1);
 	add(&page, "fc.weight", 8, 0x11);
 	take(&diff, 2, &page);
-	check(&diff, 1, "rank 2's fc.bias is missing, the others' a tensor, float32 [4]");
+	check(&diff, 1, "fc.bias is missing on rank 2, but a tensor, float32 [4] on ranks 0-1");
 }
 
 static void another_shape_differs(void **state)
@@ -176,7 +176,7 @@ static void another_shape_differs(void **state)
 	add(&page, "fc.weight", 8, 0x11);
 	add(&page, "fc.bias", 3, 0x23);
 	take(&diff, 2, &page);
-	check(&diff, 1, "rank 2's fc.bias has shape [3], the others' [4]");
+	check(&diff, 1, "fc.bias has shape [3] on rank 2, but [4] on ranks 0-1");
 }
 
 static void pages_come_in_any_order(void **state)
@@ -209,8 +209,8 @@ static void another_order_is_told(void **state)
 	add(&page, "fc.weight", 8, 0x11);
 	take(&diff, 1, &page);
 	check(&diff, 0,
-	      "2 parameters and buffers of model are the same on ranks 0-1; rank 1 has them in "
-	      "another order");
+	      "2 parameters and buffers of model are the same on ranks 0-1; rank 1 has the "
+	      "tensors in another order");
 }
 
 static void shards_differ_by_right(void **state)
@@ -228,8 +228,8 @@ static void shards_differ_by_right(void **state)
 		take(&diff, i, &page);
 	}
 	check(&diff, 0,
-	      "1 parameter or buffer of model is the same on ranks 0-1; 1 is a shard, placed "
-	      "alike, whose elements are not compared");
+	      "1 parameter or buffer of model is the same on ranks 0-1; 1 is a shard with the "
+	      "same placement; elements of shards are not compared");
 }
 
 /* All that a rank has: one shard of a mesh of 2 by 2, replicated along the
@@ -255,8 +255,8 @@ static void replicas_of_a_shard_are_compared(void **state)
 	for (size_t i = 0; i < 4; i++)
 		take_shard(&diff, i, 0x10 + i % 2, placement);
 	check(&diff, 0,
-	      "1 parameter or buffer of model is a shard, placed alike on ranks 0-3; replicas of a "
-	      "shard are the same");
+	      "1 parameter or buffer of model is a shard with the same placement on ranks 0-3; "
+	      "replicas of a shard are the same");
 	begin(&diff, 4);
 	for (size_t i = 0; i < 4; i++)
 		take_shard(&diff, i, i == 3 ? 0x99 : 0x10 + i % 2, placement);
@@ -264,7 +264,8 @@ static void replicas_of_a_shard_are_compared(void **state)
 	begin(&diff, 2);
 	for (size_t i = 0; i < 2; i++)
 		take_shard(&diff, i, 0x10 + i, placement);
-	check(&diff, 0, "1 parameter or buffer of model is a shard, placed alike on ranks 0-1");
+	check(&diff, 0,
+	      "1 parameter or buffer of model is a shard with the same placement on ranks 0-1");
 	begin(&diff, 2);
 	take_shard(&diff, 0, 0x11, placement);
 	take_shard(&diff, 1, 0x11, other);
@@ -307,7 +308,8 @@ static void a_gradient_beside_none_differs(void **state)
 		take(&diff, i, &page);
 	}
 	check(&diff, 1,
-	      "rank 1's fc.weight.grad is None, the others' a tensor, float32 [8]; 1 have none");
+	      "fc.weight.grad is None on rank 1, but a tensor, float32 [8] on ranks 0,2; 1 "
+	      "without a gradient");
 }
 
 /* As they are before they are reduced. */
@@ -327,7 +329,8 @@ static void each_gradient_differs_and_one_is_none(void **state)
 			add(&page, "fc.weight", 8, 0x11 + (uint32_t)i);
 		take(&diff, i, &page);
 	}
-	check(&diff, 1, "rank 2 has no gradient of fc.weight, and those of ranks 0-1,3 differ");
+	check(&diff, 1,
+	      "rank 2 has no gradient of fc.weight, and the values of ranks 0-1,3 differ");
 }
 
 static void one_differs_on_every_rank(void **state)

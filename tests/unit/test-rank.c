@@ -198,7 +198,7 @@ static void an_end_has_a_reason(void **state)
 		{ 1, 0, "exited with code 1" },
 		{ -1, 9, "was killed by SIGKILL" },
 		{ -1, 40, "was killed by signal 40" },
-		{ -1, 0, "is gone" },
+		{ -1, 0, "has exited" },
 	};
 
 	(void)state;

@@ -112,13 +112,13 @@ static void broken_files_are_named(void **state)
 		{ "hello\n", "is not a recording of probetui: line 1" },
 		{ "\n", "is not a recording of probetui: line 1" },
 		{ "[]\n", "line 1" },
-		{ "{\"seq\":1,\"type\":\"event\",\"event\":\"x\"}\n", "it has no time" },
-		{ EVENT("1") "\n" EVENT("0.5") "\n", "broken at line 2: its time is before" },
-		{ EVENT("1") "\n" EVENT("-1") "\n", "broken at line 2" },
-		{ EVENT("1") "\n" EVENT("inf") "\n", "broken at line 2" },
-		{ EVENT("1") "\n" EVENT("\"1\"") "\n", "broken at line 2" },
-		{ EVENT("1") "\n{\"time\":2\n", "broken at line 2" },
-		{ EVENT("1") "\n" EVENT("1") "\n\n", "broken at line 3" },
+		{ "{\"seq\":1,\"type\":\"event\",\"event\":\"x\"}\n", "the line has no time" },
+		{ EVENT("1") "\n" EVENT("0.5") "\n", "damaged at line 2: the time is before" },
+		{ EVENT("1") "\n" EVENT("-1") "\n", "damaged at line 2" },
+		{ EVENT("1") "\n" EVENT("inf") "\n", "damaged at line 2" },
+		{ EVENT("1") "\n" EVENT("\"1\"") "\n", "damaged at line 2" },
+		{ EVENT("1") "\n{\"time\":2\n", "damaged at line 2" },
+		{ EVENT("1") "\n" EVENT("1") "\n\n", "damaged at line 3" },
 	};
 
 	(void)state;
@@ -400,7 +400,7 @@ static void nothing_is_overwritten(void **state)
 
 	(void)state;
 	assert_null(record_new(path, &error));
-	assert_non_null(strstr(error.message, "exists already"));
+	assert_non_null(strstr(error.message, "already exists"));
 	/* Nor through a link that points to nothing yet. */
 	snprintf(name, sizeof(name), "%s.link", path);
 	assert_int_equal(symlink("/tmp/test-replay-elsewhere", name), 0);

@@ -72,7 +72,7 @@ static void of_two_jobs_none_is_chosen(void **state)
 	assert_int_equal(scene.session.job_count, 2);
 	assert_string_equal(scene.session.verdict.sentence,
 			    "2 jobs run here: train.py (2 ranks, 127.0.0.1:29500), train.py (2 "
-			    "ranks, 127.0.0.1:29501); choose one with --job 29500.");
+			    "ranks, 127.0.0.1:29501); select one with --job 29500.");
 	session_choose_job(&scene.session, 1);
 	assert_int_equal(first_pid(&scene), 200);
 	session_choose_job(&scene.session, 0);
@@ -773,7 +773,7 @@ static void hostile_messages_change_nothing(void **state)
 	}
 	session_judge(&scene.session);
 	assert_string_equal(scene.session.verdict.sentence,
-			    "2 ranks found; none has been read yet.");
+			    "2 ranks found, none yet read.");
 	scene_clear(&scene);
 }
 

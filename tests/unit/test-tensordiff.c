@@ -115,7 +115,7 @@ static void a_tolerance_is_that_of_numbers(void **state)
 	diff.is_torn = true;
 	assert_false(tensordiff_is_within(&diff, 0.5));
 	check(&diff, "1 of 1 element differs, first at [0, 0]: 1 and 1.5; max |difference| 0.5 at "
-		     "[0, 0]; written meanwhile");
+		     "[0, 0]; the tensor was written meanwhile");
 }
 
 /* Each cell "0", its largest difference, "x" for NaN, "." for not read. */
@@ -172,7 +172,7 @@ static void others_are_not_compared(void **state)
 	make(&b, 8, 31);
 	assert_int_equal(tensordiff_begin(&diff, &a, &b, 0, 0, &error), -1);
 	assert_string_equal(error.message,
-			    "their shapes differ, so their elements cannot be compared");
+			    "the shapes differ: elements cannot be compared");
 	free(b.dtype);
 	b.dtype = xstrdup("float64");
 	assert_int_equal(tensordiff_begin(&diff, &a, &b, 0, 0, &error), -1);
