@@ -680,7 +680,7 @@ class TestScreen(Folder):
         terminal.see(b"the job keeps running")
         terminal.press(b"d")
         self.assertEqual(terminal.wait_end(), 0)
-        self.assertIn(b"keeps running; it prints to", terminal.output)
+        self.assertIn(b"keeps running; its output goes to", terminal.output)
         with open(self.file("go"), "w") as file:
             file.write("go")
         jobs.wait_for(lambda: not self.mentioned(), "the job's end")

@@ -75,7 +75,7 @@ class TestSets(unittest.TestCase):
              "column 9: the bracket is not closed"),
             (["stacks", "ranks", "@slow"],
              "column 1: no set is called 'slow'"),
-            (["diff", "0-4294967295", "3"], "4294967295 is no rank"),
+            (["diff", "0-4294967295", "3"], "4294967295 is not a rank"),
             (["ranks", "ranks", "state=stopped"],
              "no rank is 'state=stopped' now"))
         for arguments, says in cases:

@@ -569,7 +569,7 @@ static void a_shell_command_shows_what_is_known(void **state)
 	log_set_quiet(1);
 	commands_run(&stage->app, "doctor");
 	log_set_quiet(0);
-	stage_check_shows(stage, "nothing was recorded of the ways");
+	stage_check_shows(stage, "the recording has no doctor results");
 }
 
 static void a_long_error_is_not_cut(void **state)
