@@ -217,7 +217,7 @@ const struct command command_break = {
 	.alias = "b",
 	.synopsis = "[FILE:LINE | LINE | FUNCTION] [if CONDITION] [log TEXT] [ranks SET]",
 	.help = "set a breakpoint, or a logpoint that prints TEXT with the values of {EXPR}; "
-		"without arguments: list breakpoints",
+		"without arguments: list",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = break_run,
 };
@@ -294,7 +294,7 @@ const struct command command_watch = {
 	.name = "watch",
 	.synopsis = "[EXPR | *ADDRESS:BYTES] [ranks SET]",
 	.help = "set a watchpoint: stop when EXPR changes in the selected frame (stopped ranks); "
-		"without arguments: list watchpoints",
+		"without arguments: list",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = command_break_watch_run,
 };

@@ -200,8 +200,8 @@ static int compare_run(struct command_context *context, const struct arguments *
 const struct command command_compare = {
 	.name = "compare",
 	.synopsis = "[--tolerance X] [--difference] [--sample] EXPR [ranks SET]",
-	.help = "compare EXPR across the ranks, running or stopped; ranks with equal values share "
-		"a row; exit status 1 if values differ",
+	.help = "compare EXPR across the ranks, running or stopped; one row per value; "
+		"exit status 1 if values differ",
 	.screen_synopsis = "[EXPR [ranks SET]]",
 	.screen_help = "compare EXPR across the stopped ranks; without EXPR: refresh",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
@@ -230,8 +230,7 @@ static int broadcast_run(struct command_context *context, const struct arguments
 const struct command command_broadcast = {
 	.name = "broadcast",
 	.synopsis = "[--yes] LINE [ranks SET]",
-	.help = "send LINE to the debugger prompt of each stopped rank; ranks with equal answers "
-		"share a row",
+	.help = "send LINE to the debugger prompt of each stopped rank; one row per answer",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = broadcast_run,
 	.answer = command_compare_answer,

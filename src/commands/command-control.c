@@ -518,7 +518,7 @@ const struct command command_connect = {
 	.name = "connect",
 	.synopsis = "TARGET | [--yes] [ranks SET]",
 	.help = "connect to agent:PID, http://HOST:PORT, pdb:unix:PATH, pdb:tcp:HOST:PORT; "
-		"without TARGET: connect to all waiting debuggers",
+		"no TARGET: all waiting debuggers",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS | COMMAND_JOB,
 	.run = connect_run,
 	.answer = connect_answer,

@@ -94,7 +94,7 @@ static int eval_run(struct command_context *context, const struct arguments *arg
 const struct command command_eval = {
 	.name = "eval",
 	.synopsis = "CODE [ranks SET]",
-	.help = "run CODE in each rank, running or stopped; ranks with equal answers share a row",
+	.help = "run CODE in each rank, running or stopped; one row per answer",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = eval_run,
 	.answer = command_answer_evaluated,

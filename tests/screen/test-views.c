@@ -630,7 +630,7 @@ static void settings_are_shown_and_set(void **state)
 	commands_run(&stage->app, "set mouse perhaps");
 	stage_check_shows(stage, "mouse: 'perhaps' is neither on nor off");
 	commands_run(&stage->app, "set read-only on");
-	stage_check_shows(stage, "read-only cannot change while probetui runs");
+	stage_check_shows(stage, "read-only cannot be changed while probetui runs");
 }
 
 static void frames_are_counted(void **state)
