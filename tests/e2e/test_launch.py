@@ -165,7 +165,7 @@ class TestScripts(Folder):
         status, _events, printed = self.run_script(
             [], program=[sys.executable, "waits.py", "go", "done"])
         self.assertEqual(status, 0)
-        log = re.search(r"keeps running; it prints to (\S+)", printed).group(1)
+        log = re.search(r"keeps running; its output goes to (\S+)", printed).group(1)
         self.assertTrue(log.startswith(self.state))
         with open(self.file("go"), "w") as file:
             file.write("go")
