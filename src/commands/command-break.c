@@ -611,7 +611,7 @@ int break_place_read_terms(struct breakpoint *breakpoint, const struct arguments
 		return 0;
 	if (strcmp(arguments->words[1], "if") != 0 || end < 3)
 		return error_set(error,
-				 "unexpected '%.40s'; usage: %s PLACE " BREAK_PLACE_TERMS
+				 "unexpected word '%.40s'; usage: %s PLACE " BREAK_PLACE_TERMS
 				 " [ranks SET]",
 				 arguments->words[1], arguments->name);
 	breakpoint->condition = arguments_text(arguments, 2, end);

@@ -365,7 +365,7 @@ static int run_ranks(struct wait *wait, const struct arguments *arguments,
 		return -1;
 	if (end != 1)
 		return error_set(error,
-				 "unexpected '%.40s'; usage: wait %s [ranks SET] [timeout S]",
+				 "unexpected word '%.40s'; usage: wait %s [ranks SET] [timeout S]",
 				 arguments->words[1], arguments->words[0]);
 	wait->context->ranks_text = wait->ranks_text;
 	if (collect_ranks(wait->context, error) < 0)
@@ -390,7 +390,7 @@ static int run_nan(struct wait *wait, const struct arguments *arguments, struct 
 	if (take_pairs(wait, arguments, 1, &end, error) < 0)
 		return -1;
 	if (end != 1)
-		return error_set(error, "unexpected '%.40s'; usage: wait nan [timeout S]",
+		return error_set(error, "unexpected word '%.40s'; usage: wait nan [timeout S]",
 				 arguments->words[1]);
 	if (engine->watch_nan.state == WATCH_NAN_NONE)
 		return error_set(error,
@@ -408,9 +408,10 @@ static int run_watch(struct command_context *context, const struct arguments *ar
 	struct watch_options options = { .folder = arguments_value(arguments, "--report") };
 
 	if (arguments->count > 0 && arguments->words[0][0] != '-')
-		return error_set(error,
-				 "unexpected '%.40s'; usage: wait --stuck SECONDS [--report DIR]",
-				 arguments->words[0]);
+		return error_set(
+			error,
+			"unexpected word '%.40s'; usage: wait --stuck SECONDS [--report DIR]",
+			arguments->words[0]);
 	if (arguments_refuse_any(arguments, error) < 0)
 		return -1;
 	if (!stuck)

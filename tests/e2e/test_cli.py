@@ -226,7 +226,7 @@ class TestUsage(Cli):
         (["verdict", "--for", "-1"], "not a number of seconds"),
         (["verdict", "--for", "nan"], "not a number of seconds"),
         (["wait", "--stuck", "2s", "timeout", "3"],
-         "unexpected 'timeout'; usage: wait --stuck SECONDS [--report DIR]"),
+         "unexpected word 'timeout'; usage: wait --stuck SECONDS [--report DIR]"),
         (["diff", "1"], "diff A B"),
         (["diff", "1", "2", "3"], "'3' is one word too many"),
         (["stacks", "--merge", "--locals"], "omit"),
