@@ -66,7 +66,7 @@ static int print_answer(const char *text)
 
 	if (file_write(STDOUT_FILENO, text, strlen(text)) == 0)
 		return STATUS_DONE;
-	error_set_errno(&error, errno, "cannot write the answer");
+	error_set_errno(&error, errno, "cannot write to standard output");
 	print_error(&error);
 	return STATUS_USAGE;
 }
@@ -94,18 +94,19 @@ static int print_help(void)
 	int status;
 
 	buffer_append_string(
-		&out, "probetui shows every rank of a distributed Python job side by side, and "
-		      "which\none is the odd one out. Looking stops and changes nothing; a "
-		      "rank\nthat runs here, or is in a debugger, can be stopped and stepped.\n\n"
-		      "  probetui [OPTIONS]                      the screen\n"
-		      "  probetui [OPTIONS] COMMAND [ARGUMENTS]  one command\n"
-		      "  probetui [OPTIONS] -x FILE              a script of commands\n"
-		      "  probetui [OPTIONS] -- PROGRAM ARGS...   start a job, and the screen on "
-		      "it\n\nOptions:\n");
+		&out,
+		"probetui shows all ranks of a distributed Python job side by side, and which\n"
+		"rank is the outlier. Sampling neither stops nor changes a rank; a rank on this\n"
+		"host, or in a debugger, can be stopped and stepped.\n\n"
+		"  probetui [OPTIONS]                      show the screen\n"
+		"  probetui [OPTIONS] COMMAND [ARGUMENTS]  run one command\n"
+		"  probetui [OPTIONS] -x FILE              run a script of commands\n"
+		"  probetui [OPTIONS] -- PROGRAM ARGS...   start a job and show the screen\n\n"
+		"Options:\n");
 	main_append_options(&out);
 	buffer_append_string(&out, "\nCommands:\n");
 	command_append_help(&out, &shell_commands);
-	buffer_append_string(&out, "\nExit status: 0 nothing odd, 1 a finding, 2 wrong usage, 3 no "
+	buffer_append_string(&out, "\nExit status: 0 no finding, 1 a finding, 2 wrong usage, 3 no "
 				   "rank could be\nreached, 4 some ranks did not answer.\n");
 	status = print_answer(out.data);
 	buffer_clear(&out);
@@ -243,7 +244,7 @@ static void print_job(const struct engine *engine)
 
 	launching_append(&out, session);
 	if (out.length > 0 && launching_is_alive(session) && log) {
-		buffer_append_string(&out, " and keeps running; it prints to ");
+		buffer_append_string(&out, " and keeps running; its output goes to ");
 		text_escape(&out, log, strlen(log));
 	}
 	if (out.length > 0)

@@ -10,7 +10,7 @@
 
 static _Noreturn void die(void)
 {
-	fputs("probetui: the system has no memory left\n", stderr);
+	fputs("probetui: out of memory\n", stderr);
 	abort();
 }
 

@@ -29,7 +29,7 @@ int error_prefix(struct error *error, const char *format, ...)
 bool error_is_set(const struct error *error);
 
 /*
- * Two sentences: why something cannot be done, and what would help.
+ * Two clauses: why something cannot be done, and what would help.
  */
 
 struct reason {
@@ -39,7 +39,7 @@ struct reason {
 
 /* Always returns false. */
 bool reason_set(struct reason *reason, const char *why, const char *fix);
-/* Sets both sentences as one error. Always returns -1. */
+/* Sets "WHY: FIX" as the error. Always returns -1. */
 int reason_explain(const struct reason *reason, struct error *error);
 
 #endif

@@ -104,11 +104,12 @@ static int check_folder(const char *path, struct error *error)
 	if (lstat(path, &about) < 0)
 		return error_set_errno(error, errno, "cannot open the folder %s", path);
 	if (!S_ISDIR(about.st_mode))
-		return error_set(error, "%s is not a folder.", path);
+		return error_set(error, "%s is not a folder", path);
 	if (about.st_uid != geteuid())
-		return error_set(error, "the folder %s is another user's.", path);
+		return error_set(error, "the folder %s belongs to another user", path);
 	if ((about.st_mode & (S_IRWXG | S_IRWXO)) != 0 && chmod(path, 0700) < 0)
-		return error_set_errno(error, errno, "others may enter the folder %s", path);
+		return error_set_errno(error, errno, "cannot restrict the folder %s to its owner",
+				       path);
 	return 0;
 }
 
@@ -117,7 +118,8 @@ char *file_state_folder(const char *name, struct error *error)
 	char *path = kept_path("XDG_STATE_HOME", ".local/state", name);
 
 	if (!path) {
-		error_set(error, "there is no home to keep anything in.");
+		error_set(error,
+			  "no state folder: neither XDG_STATE_HOME nor HOME is an absolute path");
 		return NULL;
 	}
 	make_folders(path);
@@ -159,11 +161,11 @@ static int file_check_owner(const struct stat *status, const char *path, const c
 			    struct error *error)
 {
 	if (status->st_uid != geteuid() && status->st_uid != 0)
-		return error_set(error, "%s %s belongs to another user; it was not read", called,
+		return error_set(error, "%s %s belongs to another user and was not read", called,
 				 path);
 	if (status->st_mode & (S_IWGRP | S_IWOTH))
-		return error_set(error, "%s %s can be written by others; chmod go-w it", called,
-				 path);
+		return error_set(error, "%s %s can be written by other users: run chmod go-w",
+				 called, path);
 	return 0;
 }
 
@@ -192,9 +194,9 @@ static int file_check(int fd, const char *path, const char *called, bool is_own,
 	struct stat status;
 
 	if (fstat(fd, &status) < 0)
-		return error_set_errno(error, errno, "cannot look at %s", path);
+		return error_set_errno(error, errno, "cannot stat %s", path);
 	if (!S_ISREG(status.st_mode))
-		return error_set(error, "%s %s is not a file", called, path);
+		return error_set(error, "%s %s is not a regular file", called, path);
 	return is_own ? file_check_owner(&status, path, called, error) : 0;
 }
 
@@ -247,7 +249,7 @@ char *file_agent_folder(struct error *error)
 	if (access(package, R_OK) < 0) {
 		error_set_errno(
 			error, errno,
-			"the Python package of probetui is not at %s; install probetui again",
+			"cannot read the Python package of probetui in %s (install probetui again)",
 			path);
 		free(path);
 		path = NULL;
@@ -290,7 +292,7 @@ const void *plugin_open(const char *file, const char *name, const char *need, st
 	const void *found = handle ? dlsym(handle, name) : NULL;
 
 	if (!found)
-		error_set(error, "%s: %s.", need, dlerror());
+		error_set(error, "%s: %s", need, dlerror());
 	free(path);
 	return found;
 }

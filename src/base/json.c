@@ -298,7 +298,7 @@ json_t *json_parse(const char *bytes, size_t length, struct error *error)
 		return value;
 	/* The reason quotes the text, which comes from outside: escape it. */
 	text_escape(&reason, cause.text, strlen(cause.text));
-	error_set(error, "it is not JSON at byte %d: %s", cause.position, reason.data);
+	error_set(error, "invalid JSON at byte %d: %s", cause.position, reason.data);
 	buffer_clear(&reason);
 	return NULL;
 }

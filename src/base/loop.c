@@ -94,7 +94,7 @@ struct loop *loop_new(void)
 
 	/* A descriptor limit that is too low is the user's setting, not our bug: no abort(). */
 	if (result < 0) {
-		fprintf(stderr, "probetui: cannot make an event loop: %s\n", uv_strerror(result));
+		fprintf(stderr, "probetui: cannot create an event loop: %s\n", uv_strerror(result));
 		/* _exit(): this process may be a fork with its parent's unflushed stdio buffers. */
 		_exit(LOOP_EXIT_STATUS);
 	}
@@ -147,7 +147,7 @@ bool loop_end(struct loop *loop, double seconds)
 			return false;
 		wait_for_turn(loop, deadline - loop_now());
 	}
-	loop_check(uv_loop_close(&loop->uv), "cannot end the event loop");
+	loop_check(uv_loop_close(&loop->uv), "cannot close the event loop");
 	free(loop);
 	return true;
 }
@@ -315,7 +315,7 @@ struct loop_signal *loop_signal(struct loop *loop, int number,
 
 	signal->caught = caught;
 	signal->data = data;
-	loop_check(uv_signal_init(&loop->uv, &signal->signal), "signal");
+	loop_check(uv_signal_init(&loop->uv, &signal->signal), "cannot create a signal watcher");
 	loop_check(uv_signal_start(&signal->signal, loop_on_signal, number),
 		   "cannot catch a signal");
 	return signal;
@@ -357,6 +357,6 @@ void loop_work(struct loop *loop, void (*work)(void *data), void (*done)(void *d
 	sigaddset(&child, SIGCHLD);
 	pthread_sigmask(SIG_BLOCK, &child, &before);
 	loop_check(uv_queue_work(&loop->uv, &kept->work, on_work, on_worked),
-		   "cannot work in the background");
+		   "cannot start background work");
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

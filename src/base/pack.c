@@ -166,12 +166,12 @@ static int unpack_chunk(z_stream *stream, struct buffer *out, struct error *erro
 	status = inflate(stream, Z_NO_FLUSH);
 	count = sizeof(bytes) - stream->avail_out;
 	if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) {
-		error_set(error, "its packed bytes are damaged (%s)",
-			  stream->msg ? stream->msg : "no gzip data");
+		error_set(error, "the compressed data is damaged (%s)",
+			  stream->msg ? stream->msg : "not gzip data");
 		return -1;
 	}
 	if (count > 0 && buffer_append(out, bytes, count) < 0) {
-		error_set(error, "it unpacks to more than %zu MB", out->maximum >> 20);
+		error_set(error, "the decompressed data exceeds %zu MB", out->maximum >> 20);
 		return -1;
 	}
 	return status;

@@ -68,7 +68,7 @@ static int rank_request_ask(const struct collection *asking, struct command_cont
 	if (pending->count > 0)
 		return 0;
 	context->status = STATUS_USAGE;
-	return error_set(error, "%s: there is no rank to act on", asking->command);
+	return error_set(error, "%s: no live rank to act on", asking->command);
 }
 
 static void rank_request_append_json(const struct collection *asking,
@@ -202,14 +202,13 @@ static void say_caught(struct buffer *out, const json_t *body)
 	const json_t *lease;
 
 	if (!command_agent_is_caught(body, &lease)) {
-		buffer_append_string(out, "an uncaught exception ends it as ever");
+		buffer_append_string(out, "an uncaught exception ends the process (catch is off)");
 		return;
 	}
-	buffer_append_string(out, "an uncaught exception holds it");
+	buffer_append_string(out, "an uncaught exception stops the process");
 	if (json_is_number(lease)) {
-		buffer_append_string(out, ", for ");
+		buffer_append_string(out, " for at most ");
 		say_lease(out, json_number_value(lease));
-		buffer_append_string(out, " at most");
 	}
 }
 
@@ -231,9 +230,9 @@ static void say_raised(struct buffer *out, const json_t *body)
 	size_t i;
 
 	if (json_array_size(types) == 0)
-		buffer_append_string(out, "no exception stops it where it is raised");
+		buffer_append_string(out, "a raised exception does not stop the process");
 	else
-		buffer_append_string(out, "stops where it raises ");
+		buffer_append_string(out, "the process stops when it raises ");
 	json_array_foreach(types, i, type)
 	{
 		buffer_append_string(out, i > 0 ? ", " : "");
@@ -273,7 +272,7 @@ static int run_raised(struct command_context *context, const struct arguments *a
 	if (arguments->count < 2)
 		return error_set(
 			error,
-			"catch raised needs names of exceptions, or off: catch raised ValueError");
+			"catch raised needs exception names or off: catch raised ValueError");
 	filters = json_array();
 	if (!is_off)
 		json_array_append_new(filters, json_string("raised"));
@@ -305,7 +304,7 @@ static int read_catch(json_t *request, const struct arguments *arguments, struct
 				return -1;
 			json_object_set_new(request, "lease", json_real(lease));
 		} else {
-			return error_set(error, "catch takes " CATCH_USAGE);
+			return error_set(error, "catch needs " CATCH_USAGE);
 		}
 	}
 	return 0;
@@ -358,7 +357,7 @@ const struct command command_catch = {
 	.name = "catch",
 	.synopsis = "[PID] [on | off] [lease TIME] [types TYPE...] | raised TYPE... | raised off "
 		    "[ranks SET]",
-	.help = "stop ranks where an exception is uncaught, or where one is raised",
+	.help = "stop ranks on uncaught exceptions, or when an exception is raised",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
 	.run = catch_run,
 };
@@ -395,9 +394,9 @@ static int execute_run(struct command_context *context, const struct arguments *
 	int result;
 
 	if (code[0] == '\0')
-		result = error_set(error, "execute needs a file, or code: execute probe.py");
+		result = error_set(error, "execute needs a file or code: execute probe.py");
 	else if (!path && arguments->count == 1 && command_agent_is_path(arguments->words[0]))
-		result = error_set(error, "there is no file %s", arguments->words[0]);
+		result = error_set(error, "file %s does not exist", arguments->words[0]);
 	else
 		result = rank_query_begin(context, "execute", path ? path : code,
 					  path ? ANSWERS_EXECUTE_FILE : ANSWERS_EXECUTE, error);
@@ -409,7 +408,7 @@ static int execute_run(struct command_context *context, const struct arguments *
 const struct command command_execute = {
 	.name = "execute",
 	.synopsis = "[PID] FILE | CODE [ranks SET]",
-	.help = "run a file or CODE in each rank, in a thread of its own",
+	.help = "run FILE or CODE in each rank, in a separate thread",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
 	.run = execute_run,
 	.answer = command_answer_evaluated,
@@ -436,14 +435,13 @@ static int check_flags(const struct arguments *arguments, struct error *error)
 		if (strcmp(word, "-P") == 0 || strcmp(word, "-b") == 0)
 			return error_set(
 				error,
-				"%s %s needs the profiler, which does not exist yet; leave out %s",
+				"%s %s needs a profiler, which probetui does not have: omit %s",
 				arguments->name, word, word);
 		if (strcmp(word, "-a") == 0 || strchr(word, ':'))
-			return error_set(
-				error,
-				"%s opens a socket of the user's own and no port; leave out %.80s, "
-				"or start the program with PROBETUI_ADDRESS and a token",
-				arguments->name, word);
+			return error_set(error,
+					 "%s opens a Unix socket, not a TCP port: omit %.80s, "
+					 "or start the program with PROBETUI_ADDRESS and a token",
+					 arguments->name, word);
 	}
 	return 0;
 }
@@ -473,7 +471,7 @@ const struct command command_inject = {
 	.name = "inject",
 	.alias = "listen",
 	.synopsis = "[PID | ranks SET]",
-	.help = "load the agent into running ranks, and print where it listens",
+	.help = "load the agent into running ranks and print the address of the agent",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
 	.run = inject_run,
 };

@@ -59,11 +59,11 @@ static int command_break_list(struct command_context *context, bool is_of_watche
 	if (json)
 		format_document(context->out, json_pack("{s:o}", "breakpoints", json));
 	else if (count == 0)
-		buffer_append_string(
-			context->out,
-			is_of_watches ? "nothing is watched; watch EXPR stops where it changes\n"
-				      : "there is no breakpoint; break FILE:LINE or break FUNCTION "
-					"sets one\n");
+		buffer_append_string(context->out,
+				     is_of_watches
+					     ? "no watchpoints; set one with watch EXPR\n"
+					     : "no breakpoints; set one with break FILE:LINE or "
+					       "break FUNCTION\n");
 	return 0;
 }
 
@@ -216,7 +216,8 @@ const struct command command_break = {
 	.name = "break",
 	.alias = "b",
 	.synopsis = "[FILE:LINE | LINE | FUNCTION] [if CONDITION] [log TEXT] [ranks SET]",
-	.help = "set a breakpoint, or a log point that prints TEXT with its {EXPR}; alone: list",
+	.help = "set a breakpoint, or a logpoint that prints TEXT with the values of {EXPR}; "
+		"without arguments: list",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = break_run,
 };
@@ -226,14 +227,14 @@ static int tbreak_run(struct command_context *context, const struct arguments *a
 {
 	if (arguments->count == 0)
 		return error_set(error,
-				 "tbreak needs a place: tbreak FILE:LINE or tbreak FUNCTION");
+				 "tbreak needs a location: tbreak FILE:LINE or tbreak FUNCTION");
 	return set_breakpoint(context, arguments, true, error);
 }
 
 const struct command command_tbreak = {
 	.name = "tbreak",
 	.synopsis = "FILE:LINE | LINE | FUNCTION [if CONDITION] [ranks SET]",
-	.help = "set a breakpoint that stops once",
+	.help = "set a temporary breakpoint, which stops once",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = tbreak_run,
 };
@@ -292,8 +293,8 @@ static int command_break_watch_run(struct command_context *context,
 const struct command command_watch = {
 	.name = "watch",
 	.synopsis = "[EXPR | *ADDRESS:BYTES] [ranks SET]",
-	.help = "stop where the value of a variable of the selected frame changes (stopped ranks); "
-		"alone: list",
+	.help = "set a watchpoint: stop when EXPR changes in the selected frame (stopped ranks); "
+		"without arguments: list",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = command_break_watch_run,
 };
@@ -308,7 +309,7 @@ static struct session_breakpoint *named(struct command_context *context,
 	if (command_check_job(context->engine, "break", error) < 0)
 		return NULL;
 	if (arguments->count == 0) {
-		error_set(error, "%s needs the number of a breakpoint; break lists them",
+		error_set(error, "%s needs the number of a breakpoint; break lists the breakpoints",
 			  arguments->name);
 		return NULL;
 	}
@@ -316,7 +317,7 @@ static struct session_breakpoint *named(struct command_context *context,
 		return NULL;
 	found = breakpoints_find(list_of(context), id);
 	if (!found)
-		error_set(error, "there is no breakpoint %d; break lists them", id);
+		error_set(error, "breakpoint %d does not exist; break lists the breakpoints", id);
 	return found;
 }
 
@@ -370,7 +371,7 @@ const struct command command_clear = {
 	.name = "clear",
 	.alias = "cl delete",
 	.synopsis = "[ID | all]",
-	.help = "remove a breakpoint; alone: all of them",
+	.help = "remove breakpoint ID; without ID: remove all breakpoints",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = clear_run,
 };
@@ -451,7 +452,7 @@ static int condition_run(struct command_context *context, const struct arguments
 const struct command command_condition = {
 	.name = "condition",
 	.synopsis = "ID [EXPR]",
-	.help = "stop only where EXPR is true; alone: remove the condition",
+	.help = "stop at breakpoint ID only if EXPR is true; without EXPR: remove the condition",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN,
 	.run = condition_run,
 };
@@ -553,12 +554,14 @@ int break_place_read(struct breakpoint *breakpoint, const struct session *sessio
 
 	if (!break_place_is_number(digits)) {
 		if (colon)
-			return error_set(error, "'%.80s' names no line: break FILE:LINE", text);
+			return error_set(error, "'%.80s' has no line number: break FILE:LINE",
+					 text);
 		if (break_place_is_file(text))
-			return error_set(error, "break FILE:LINE; %.80s has no line", text);
+			return error_set(error, "'%.80s' has no line number: break FILE:LINE",
+					 text);
 		if (text[0] == '-')
 			return error_set(error,
-					 "break has no option '%.80s'; it is break FILE:LINE, LINE "
+					 "break has no option '%.80s': use break FILE:LINE, LINE "
 					 "or FUNCTION",
 					 text);
 		breakpoint->function = xstrdup(text);
@@ -569,7 +572,8 @@ int break_place_read(struct breakpoint *breakpoint, const struct session *sessio
 	if (!colon) {
 		file = looked_at_file(session);
 		if (!file)
-			return error_set(error, "no file is looked at; break FILE:LINE names one");
+			return error_set(error,
+					 "no frame is selected: name the file, break FILE:LINE");
 		breakpoint->path = xstrdup(file);
 		return 0;
 	}
@@ -607,7 +611,8 @@ int break_place_read_terms(struct breakpoint *breakpoint, const struct arguments
 		return 0;
 	if (strcmp(arguments->words[1], "if") != 0 || end < 3)
 		return error_set(error,
-				 "'%.40s' does not fit: %s PLACE " BREAK_PLACE_TERMS " [ranks SET]",
+				 "unexpected word '%.40s'; usage: %s PLACE " BREAK_PLACE_TERMS
+				 " [ranks SET]",
 				 arguments->words[1], arguments->name);
 	breakpoint->condition = arguments_text(arguments, 2, end);
 	return 0;

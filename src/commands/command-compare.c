@@ -150,13 +150,13 @@ static int command_compare_check_words(const struct arguments *arguments, struct
 	const char *first = arguments_word(arguments, 0);
 
 	if (strncmp(first, "--", 2) == 0)
-		return error_set(error, "'%.40s' is no option of compare: compare %s", first,
+		return error_set(error, "compare has no option '%.40s': compare %s", first,
 				 command_compare.synopsis);
 	for (size_t i = 1; i < arguments->count; i++)
 		for (size_t j = 0; j < ARRAY_LENGTH(names); j++)
 			if (strcmp(arguments->words[i], names[j]) == 0)
 				return error_set(error,
-						 "%s stands in front of the expression: compare %s",
+						 "%s must come before the expression: compare %s",
 						 names[j], command_compare.synopsis);
 	return 0;
 }
@@ -186,9 +186,7 @@ static int compare_run(struct command_context *context, const struct arguments *
 	question = arguments_text(arguments, 0, arguments->count);
 	result =
 		question[0] == '\0'
-			? error_set(
-				  error,
-				  "compare needs an expression of the program: compare loss.item()")
+			? error_set(error, "compare needs a Python expression: compare loss.item()")
 			: rank_query_begin(context, arguments->name, question, ANSWERS_COMPARE,
 					   error);
 	free(question);
@@ -202,10 +200,10 @@ static int compare_run(struct command_context *context, const struct arguments *
 const struct command command_compare = {
 	.name = "compare",
 	.synopsis = "[--tolerance X] [--difference] [--sample] EXPR [ranks SET]",
-	.help = "compare EXPR over the ranks, running or stopped; equal values are one row; "
-		"status 1: values differ",
+	.help = "compare EXPR across the ranks, running or stopped; one row per value; "
+		"exit status 1 if values differ",
 	.screen_synopsis = "[EXPR [ranks SET]]",
-	.screen_help = "compare EXPR over the stopped ranks; alone: refresh",
+	.screen_help = "compare EXPR across the stopped ranks; without EXPR: refresh",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = compare_run,
 	.answer = command_compare_answer,
@@ -220,7 +218,7 @@ static int broadcast_run(struct command_context *context, const struct arguments
 	if (line[0] == '\0')
 		result = error_set(
 			error,
-			"broadcast needs a line for the debuggers' prompts: broadcast pp batch");
+			"broadcast needs a command for the debuggers' prompts: broadcast pp batch");
 	else
 		result = command_compare_confirm(context, arguments->name, line, error);
 	if (result > 0)
@@ -232,7 +230,7 @@ static int broadcast_run(struct command_context *context, const struct arguments
 const struct command command_broadcast = {
 	.name = "broadcast",
 	.synopsis = "[--yes] LINE [ranks SET]",
-	.help = "send LINE to the prompt of each stopped rank; equal answers are one row",
+	.help = "send LINE to the debugger prompt of each stopped rank; one row per answer",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = broadcast_run,
 	.answer = command_compare_answer,

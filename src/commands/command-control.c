@@ -212,7 +212,7 @@ const struct command command_step = {
 	.name = "step",
 	.alias = "s",
 	.synopsis = "[--yes] [ranks SET]",
-	.help = "step into",
+	.help = "step one line, into called functions",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = step_run,
 };
@@ -257,7 +257,7 @@ const struct command command_finish = {
 	.name = "finish",
 	.alias = "f return r",
 	.synopsis = "[--yes] [ranks SET]",
-	.help = "step out",
+	.help = "step out: run until the current function returns",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = finish_run,
 };
@@ -280,7 +280,7 @@ static int until_run(struct command_context *context, const struct arguments *ar
 const struct command command_until = {
 	.name = "until",
 	.synopsis = "[--yes] [LINE] [ranks SET]",
-	.help = "continue to a greater line, or to LINE or beyond (pdb's until)",
+	.help = "continue to LINE or a later line; without LINE: past the current line (as in pdb)",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = until_run,
 };
@@ -377,8 +377,8 @@ static int release_run(struct command_context *context, const struct arguments *
 	if (!context->ranks_text)
 		context->ranks_text = "all";
 	if (!is_any_on_its_way(&context->engine->session))
-		return error_set(error, "release: no step waits for stopped ranks; continue "
-					"resumes them");
+		return error_set(error, "release: no step waits for stopped ranks; use continue "
+					"to resume ranks");
 	return command_control_move(context, "release", &motion, error);
 }
 
@@ -517,9 +517,8 @@ static int connect_run(struct command_context *context, const struct arguments *
 const struct command command_connect = {
 	.name = "connect",
 	.synopsis = "TARGET | [--yes] [ranks SET]",
-	.help = "connect to agent:PID, http://HOST:PORT, pdb:unix:PATH, pdb:tcp:HOST:PORT; alone: "
-		"all "
-		"waiting debuggers",
+	.help = "connect to agent:PID, http://HOST:PORT, pdb:unix:PATH, pdb:tcp:HOST:PORT; "
+		"no TARGET: all waiting debuggers",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS | COMMAND_JOB,
 	.run = connect_run,
 	.answer = connect_answer,

@@ -62,8 +62,9 @@ static int choose_set(struct command_context *context, struct side *side, const 
 	if (side->is_part && context->notes) {
 		rankset_append_counted(&names, &side->ranks);
 		buffer_printf(context->notes,
-			      "the ranks %s have different stacks; this is the one of %s\n", text,
-			      names.data);
+			      "ranks %s have different stacks; the diff uses the stack of "
+			      "ranks %s\n",
+			      text, names.data);
 		buffer_clear(&names);
 	}
 	rankset_clear(&named);
@@ -88,7 +89,7 @@ static int command_diff_choose(struct command_context *context, struct side *sid
 	context->status = side->stack ? status : STATUS_PARTIAL;
 	if (side->stack)
 		return 0;
-	error_set(error, "%s", rank->error ? rank->error : "its main thread has no stack");
+	error_set(error, "%s", rank->error ? rank->error : "the main thread has no stack");
 	format_clause(error->message);
 	return error_prefix(error, "rank %d", rank->process.rank);
 }
@@ -157,9 +158,9 @@ static int diff_run(struct command_context *context, const struct arguments *arg
 const struct command command_diff = {
 	.name = "diff",
 	.synopsis = "A B",
-	.help = "diff two stacks; A, B: a rank, a set or majority",
+	.help = "diff the stacks of A and B (each a rank, a set of ranks or majority)",
 	.screen_synopsis = "[majority | RANK [RANK] | Ts]",
-	.screen_help = "diff the rank's stack with the majority's, a rank's, or that of T s ago",
+	.screen_help = "diff the selected rank's stack with the majority, RANK, or T seconds ago",
 	.takes = "one or two ranks",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = diff_run,

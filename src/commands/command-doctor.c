@@ -215,16 +215,16 @@ static int show_on_screen(struct command_context *context, struct error *error)
 	json_t *document;
 
 	if (engine->session.rank_count == 0)
-		return error_set(error, "there is no rank to be examined");
+		return error_set(error, "no rank to check");
 	if (!context->is_fresh && !engine->replay)
 		evidence_ask_ways(engine, NULL);
 	answer = known_answers(engine);
 	document = answer_to_json(&engine->session, answer, &is_finding);
 	command_doctor_append_text(context->out, document);
 	if (context->out->length == 0 && engine->replay)
-		error_set(error, "nothing was recorded of the ways into the processes");
+		error_set(error, "the recording has no doctor results");
 	else if (context->out->length == 0)
-		buffer_append_string(context->out, "The nodes were asked.\n");
+		buffer_append_string(context->out, "waiting for the results of the nodes\n");
 	json_decref(document);
 	json_decref(answer);
 	return context->out->length > 0 ? 0 : -1;
@@ -267,7 +267,7 @@ static int doctor_run(struct command_context *context, const struct arguments *a
 const struct command command_doctor = {
 	.name = "doctor",
 	.synopsis = "",
-	.help = "list how each rank can be reached, and what prevents the rest",
+	.help = "check which ways to read and debug each rank work, and why others do not",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE,
 	.run = doctor_run,
 };

@@ -36,7 +36,7 @@ const struct command command_help = {
 	.synopsis = "[COMMAND]",
 	.help = "list the commands",
 	.screen_synopsis = "",
-	.screen_help = "keys and commands",
+	.screen_help = "show keys and commands",
 	.flags = COMMAND_MOVES | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
 	.run = help_run,
 };
@@ -62,14 +62,14 @@ static int pprof_run(struct command_context *context, const struct arguments *ar
 	(void)context;
 	(void)arguments;
 	return error_set(error,
-			 "there is no profiler yet; stacks shows where ranks are, and verdict "
-			 "which rank is the odd one out");
+			 "probetui has no profiler: use stacks (where the ranks are) or verdict "
+			 "(which rank is the outlier)");
 }
 
 const struct command command_pprof = {
 	.name = "pprof",
 	.synopsis = "",
-	.help = "of Probe: there is no profiler yet",
+	.help = "command of Probe, not supported: probetui has no profiler",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_ALONE | COMMAND_INTERNAL,
 	.run = pprof_run,
 };
@@ -80,14 +80,15 @@ static int query_run(struct command_context *context, const struct arguments *ar
 {
 	(void)context;
 	(void)arguments;
-	return error_set(error, "there are no tables to query yet; ranks --json, stacks --json and "
-				"eval CODE answer now");
+	return error_set(error,
+			 "probetui has no tables to query: use ranks --json, stacks --json or "
+			 "eval CODE");
 }
 
 const struct command command_query = {
 	.name = "query",
 	.synopsis = "[TEXT]",
-	.help = "of Probing: there are no tables yet",
+	.help = "command of Probing, not supported: probetui has no tables",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_ALONE | COMMAND_INTERNAL,
 	.run = query_run,
 };

@@ -46,9 +46,10 @@ static int command_locals_choose_rank(struct command_context *context, struct sp
 		return -1;
 	spot->rank = text ? session_find_rank(session, number) : session_selected(session);
 	if (!spot->rank)
-		return error_set(error, "there is no rank %s", text ? text : "to look at");
+		return error_set(error, "no rank %s", text ? text : "is selected");
 	if (spot->rank->process.pid <= 0)
-		return error_set(error, "there is no rank %d", spot->rank->process.rank);
+		return error_set(error, "no process of rank %d was found",
+				 spot->rank->process.rank);
 	if (spot->rank == session_selected(session))
 		spot->selection = session->choice.selection;
 	return 0;
@@ -150,7 +151,7 @@ static int locals_run(struct command_context *context, const struct arguments *a
 	};
 
 	if (command_locals_is_number(arguments_word(arguments, 0)))
-		return error_set(error, "a rank is named so: locals --rank %.20s",
+		return error_set(error, "name the rank with --rank: locals --rank %.20s",
 				 arguments->words[0]);
 	if (arguments_refuse_any(arguments, error) < 0)
 		return -1;
@@ -168,7 +169,7 @@ static int locals_run(struct command_context *context, const struct arguments *a
 const struct command command_locals = {
 	.name = "locals",
 	.synopsis = "--rank R [--thread TID] [--frame DEPTH] [--secrets]",
-	.help = "print the variables of a frame (0 is the innermost)",
+	.help = "print the variables of a frame (frame 0 is the innermost)",
 	.flags = COMMAND_REST | COMMAND_SHELL,
 	.run = locals_run,
 };

@@ -50,9 +50,9 @@ static const struct output *find_output(struct command_context *context, const s
 	}
 	output = session_find_output(&engine->session, rank->node, rank->process.pid);
 	if (!output)
-		error_set(error, engine->replay
-					 ? "it is not in this recording; with --record-output it is"
-					 : "it has no process");
+		error_set(error, engine->replay ? "the recording has no output of the rank: "
+						  "record with --record-output"
+						: "the rank has no process");
 	return output;
 }
 
@@ -178,7 +178,7 @@ static int output_run(struct command_context *context, const struct arguments *a
 const struct command command_output = {
 	.name = "output",
 	.synopsis = "[--lines N] [ranks SET]",
-	.help = "print the last output of ranks, where it goes to files",
+	.help = "print the last lines of ranks whose output goes to files",
 	.flags = COMMAND_SHELL | COMMAND_RANKS,
 	.run = output_run,
 };

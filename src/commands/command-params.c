@@ -89,10 +89,11 @@ static int command_params_answer(struct command_context *context, struct error *
 const struct command command_diff_params = {
 	.name = "diff-params",
 	.synopsis = "[--gradients] [EXPR] [ranks SET]",
-	.help = "compare all parameters and buffers of EXPR (model) over the ranks; "
-		"status 1: one differs",
+	.help = "compare all parameters and buffers of EXPR (default: model) across the ranks; "
+		"exit status 1 if any differ",
 	.screen_synopsis = "[[--gradients] EXPR [ranks SET]]",
-	.screen_help = "compare all parameters of EXPR (model) over the ranks; alone: refresh",
+	.screen_help = "compare all parameters of EXPR (default: model) across the ranks; "
+		       "without EXPR: refresh",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = diff_params_run,
 	.answer = command_params_answer,

@@ -179,8 +179,7 @@ static int print_run(struct command_context *context, const struct arguments *ar
 	int result;
 
 	if (expression[0] == '\0')
-		result = error_set(error,
-				   "print needs an expression of the program: print len(batch)");
+		result = error_set(error, "print needs a Python expression: print len(batch)");
 	else
 		result = evaluate(context, &evaluation, error);
 	control_clear(&evaluation.control);
@@ -279,7 +278,9 @@ const struct command command_assign = {
 	.synopsis = "NAME = VALUE [ranks SET]",
 	.help = "set a variable of the selected frame of the selected rank",
 	.screen_synopsis = "[NAME = VALUE [ranks SET]]",
-	.screen_help = "set a variable of the selected frame; alone: the one under the cursor",
+	.screen_help =
+		"set a variable of the selected frame; without arguments: the variable under "
+		"the cursor",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = assign_run,
 };
@@ -336,9 +337,8 @@ static void command_print_list(struct command_context *context)
 	if (json)
 		format_document(context->out, json_pack("{s:o}", "displays", json));
 	else if (displays->count == 0)
-		buffer_append_string(
-			context->out,
-			"nothing is displayed; display EXPR evaluates it at each stop\n");
+		buffer_append_string(context->out,
+				     "no display expressions; add one with display EXPR\n");
 }
 
 void command_display_stop(struct command_context *context)
@@ -376,8 +376,8 @@ static int display_run(struct command_context *context, const struct arguments *
 	session->revision++;
 	debuggers_ask_displays(context->engine);
 	if (context->screen)
-		engine_say(context->engine, false, "display %d is among the locals at each stop",
-			   id);
+		engine_say(context->engine, false,
+			   "display %d is shown with the locals at each stop", id);
 	else
 		command_print_list(context);
 	return 0;
@@ -386,7 +386,7 @@ static int display_run(struct command_context *context, const struct arguments *
 const struct command command_display = {
 	.name = "display",
 	.synopsis = "[EXPR]",
-	.help = "evaluate EXPR at each stop of the selected rank; alone: list them",
+	.help = "evaluate EXPR at each stop of the selected rank; without EXPR: list all displays",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN,
 	.run = display_run,
 };
@@ -400,7 +400,9 @@ static int undisplay_run(struct command_context *context, const struct arguments
 	if (arguments_integer(arguments->words[0], "display", 1, INT_MAX, &id, error) < 0)
 		return -1;
 	if (!displays_remove(&session->choice.displays, id))
-		return error_set(error, "nothing is displayed as %d; display lists what is", id);
+		return error_set(
+			error, "display %d does not exist; display without EXPR lists all displays",
+			id);
 	session->revision++;
 	return 0;
 }
@@ -408,7 +410,7 @@ static int undisplay_run(struct command_context *context, const struct arguments
 const struct command command_undisplay = {
 	.name = "undisplay",
 	.synopsis = "ID",
-	.help = "stop displaying an expression",
+	.help = "remove display ID",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = undisplay_run,
 };

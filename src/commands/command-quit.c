@@ -29,7 +29,7 @@ static int command_quit_end_job(struct command_context *context, struct error *e
 	request_post(engine, "jobEnd", NULL);
 	if (engine_wait(engine, is_job_over, context, END_SECONDS) == 0)
 		return 0;
-	return error_set(error, "the job has not ended within %g s", END_SECONDS);
+	return error_set(error, "the job did not exit within %g s", END_SECONDS);
 }
 
 static int quit_run(struct command_context *context, const struct arguments *arguments,
@@ -38,7 +38,7 @@ static int quit_run(struct command_context *context, const struct arguments *arg
 	bool is_end = arguments->count == 1 && arguments_is(arguments, "end");
 
 	if (arguments->count == 1 && !is_end && !arguments_is(arguments, "detach"))
-		return error_set(error, "quit takes nothing, detach or end");
+		return error_set(error, "quit takes no argument, detach or end");
 	context->wants_quit = true;
 	/* A script just ends; a shell prints one JSON value for each command. */
 	if (context->is_json && !context->engine->settings.script)
@@ -52,7 +52,7 @@ const struct command command_quit = {
 	.synopsis = "[detach | end]",
 	.help = "end the script; a started job is detached or killed",
 	.screen_help = "close the view; at home: quit; a started job is detached or killed",
-	.takes = "nothing, or what becomes of the job that was started: detach or end",
+	.takes = "no argument, detach or end (for the started job)",
 	.flags = COMMAND_MOVES | COMMAND_SHELL | COMMAND_SCREEN,
 	.run = quit_run,
 };

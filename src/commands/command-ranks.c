@@ -53,7 +53,7 @@ static int ranks_run(struct command_context *context, const struct arguments *ar
 const struct command command_ranks = {
 	.name = "ranks",
 	.synopsis = "[ranks SET]",
-	.help = "list the ranks: state, class, place",
+	.help = "list the ranks with state, class and location",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE | COMMAND_RANKS,
 	.run = ranks_run,
 };
@@ -217,11 +217,9 @@ static int stacks_run(struct command_context *context, const struct arguments *a
 	int result;
 
 	if (look.is_merged && look.has_locals)
-		return error_set(
-			error,
-			"merged stacks have no locals of their own; leave out --merge or --locals");
+		return error_set(error, "merged stacks have no locals: omit --merge or --locals");
 	if (look.has_secrets && !look.has_locals)
-		return error_set(error, "--secrets shows values that --locals masks; add --locals");
+		return error_set(error, "--secrets shows values that --locals masks: add --locals");
 	if (look.is_native)
 		engine_use_native(engine, true);
 	result = show_stacks(context, &look, error);

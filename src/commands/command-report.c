@@ -104,7 +104,7 @@ static int report_run(struct command_context *context, const struct arguments *a
 const struct command command_report = {
 	.name = "report",
 	.synopsis = "[--out FILE] [ranks SET]",
-	.help = "write a report about the job for a ticket, one page",
+	.help = "write a one-page report about the job, for a bug report",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE | COMMAND_RANKS,
 	.run = report_run,
 };

@@ -26,11 +26,11 @@ static const struct stack *selected_stack(const struct session *session, struct 
 	const struct thread *thread = session_selected_thread(session);
 
 	if (!rank) {
-		error_set(error, "there is no rank to look at");
+		error_set(error, "no rank is selected");
 		return NULL;
 	}
 	if (!thread || !thread->sample.stack) {
-		error_set(error, "rank %d has no stack to look at", rank->process.rank);
+		error_set(error, "rank %d has no stack", rank->process.rank);
 		return NULL;
 	}
 	return thread->sample.stack;
@@ -105,7 +105,7 @@ static int rank_run(struct command_context *context, const struct arguments *arg
 	    command_select_look(context, error) < 0)
 		return -1;
 	if (!session_find_rank(session, number))
-		return error_set(error, "there is no rank %d", number);
+		return error_set(error, "no rank %d", number);
 	session->choice.selection = (struct selection){ .rank = number, .depth = -1 };
 	session->revision++;
 	return 0;
@@ -135,7 +135,7 @@ static int thread_run(struct command_context *context, const struct arguments *a
 		return -1;
 	rank = session_selected(session);
 	if (!rank)
-		return error_set(error, "there is no rank to look at");
+		return error_set(error, "no rank is selected");
 	if (!rank_find_thread(rank, tid))
 		return error_set(error, "rank %d has no Python thread %d", rank->process.rank, tid);
 	session->choice.selection.tid = tid;
@@ -163,9 +163,9 @@ static int command_select_select_depth(struct command_context *context, int dept
 	if (!stack)
 		return -1;
 	if (depth < 0)
-		return error_set(error, "this is the innermost frame");
+		return error_set(error, "the selected frame is the innermost frame");
 	if ((size_t)depth >= stack->frame_count)
-		return error_set(error, "this is the outermost frame");
+		return error_set(error, "the selected frame is the outermost frame");
 	session->choice.selection.depth = depth;
 	session->revision++;
 	return 0;
@@ -184,7 +184,7 @@ static int frame_run(struct command_context *context, const struct arguments *ar
 	if (!stack)
 		return -1;
 	if ((size_t)depth >= stack->frame_count)
-		return error_set(error, "there is no frame %d; the outermost one is %zu", depth,
+		return error_set(error, "no frame %d: the outermost frame is %zu", depth,
 				 stack->frame_count - 1);
 	return command_select_select_depth(context, depth, error);
 }
@@ -275,9 +275,8 @@ static int focus_run(struct command_context *context, const struct arguments *ar
 	int result;
 
 	if (arguments->count == 0)
-		return error_set(
-			error,
-			"focus needs a set of ranks, such as 0-7,16 or outlier; all is every one");
+		return error_set(error,
+				 "focus needs a set of ranks, such as 0-7,16, outlier or all");
 	text = arguments_join(arguments, 0, arguments->count);
 	result = command_select_look_for(context, collect_seconds(text), error);
 	if (result == 0)
@@ -320,7 +319,8 @@ static void command_select_append_names(struct command_context *context)
 	if (json)
 		format_document(context->out, json_pack("{s:o}", "names", json));
 	else if (session->choice.name_count == 0)
-		buffer_append_string(context->out, "no set has a name; name NAME SET gives one\n");
+		buffer_append_string(context->out,
+				     "no named sets of ranks; add one with name NAME SET\n");
 }
 
 static int name_run(struct command_context *context, const struct arguments *arguments,
@@ -338,7 +338,7 @@ static int name_run(struct command_context *context, const struct arguments *arg
 	if (arguments->count == 1)
 		return error_set(error,
 				 "name %.40s needs a set of ranks, such as 0-7,16 or outlier; name "
-				 "alone lists",
+				 "without arguments lists the names",
 				 arguments->words[0]);
 	text = arguments_join(arguments, 1, arguments->count);
 	result = command_select_look_for(context, collect_seconds(text), error);
@@ -356,7 +356,7 @@ static int name_run(struct command_context *context, const struct arguments *arg
 const struct command command_name = {
 	.name = "name",
 	.synopsis = "[NAME SET]",
-	.help = "name a set of ranks @NAME; alone: list the names",
+	.help = "give a set of ranks the name @NAME; without arguments: list the names",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN,
 	.run = name_run,
 };

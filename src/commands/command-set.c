@@ -36,10 +36,11 @@ static int set_run(struct command_context *context, const struct arguments *argu
 		return 0;
 	}
 	if (!setting->is_live)
-		return error_set(error,
-				 "%s cannot change while probetui runs; set it in the config file "
-				 "or with --%s",
-				 setting->name, setting->name);
+		return error_set(
+			error,
+			"%s cannot be changed while probetui runs: set %s in the config file "
+			"or with --%s",
+			setting->name, setting->name, setting->name);
 	if (setting->set(settings, arguments->words[1], error) < 0)
 		return error_prefix(error, "%s", setting->name);
 	debuggers_send_settings(context->engine);

@@ -49,7 +49,7 @@ static json_t *command_tensor_ask_rank(const struct looking *looking,
 	const struct rank *rank = session_find_rank(&engine->session, looking->rank);
 
 	if (!rank) {
-		error_set(error, "it is gone");
+		error_set(error, "the rank no longer exists");
 		return NULL;
 	}
 	return request_call(
@@ -98,11 +98,11 @@ static int command_tensor_look(struct looking *looking, struct error *error)
 	if (value->type && strncmp(value->type, "pandas.", 7) == 0 &&
 	    strcmp(strrchr(value->type, '.'), ".DataFrame") == 0)
 		return error_set(error,
-				 "rank %d: that is no tensor but a DataFrame: ask for a column "
-				 "(%.100s['NAME']), or compare all of them (diff-params %.100s)",
+				 "rank %d: the value is a DataFrame, not a tensor: read a column "
+				 "(%.100s['NAME']), or compare all columns (diff-params %.100s)",
 				 looking->rank, looking->expression, looking->expression);
-	return error_set(error, "rank %d: that is no tensor but %.100s: %.200s", looking->rank,
-			 value->type ? value->type : "a value", value->value);
+	return error_set(error, "rank %d: the value is not a tensor but %.100s: %.200s",
+			 looking->rank, value->type ? value->type : "another type", value->value);
 }
 
 static int check_size(const struct tensor_slice *slice, struct error *error)
@@ -111,7 +111,7 @@ static int check_size(const struct tensor_slice *slice, struct error *error)
 	    slice->column_count <= TENSOR_CELLS_MAXIMUM &&
 	    slice->row_count * slice->column_count <= TENSOR_CELLS_MAXIMUM)
 		return 0;
-	return error_set(error, "a slice has %d elements at most; --npy FILE takes all of them",
+	return error_set(error, "a slice has at most %d elements; --npy FILE writes all elements",
 			 TENSOR_CELLS_MAXIMUM);
 }
 
@@ -132,9 +132,8 @@ static int command_tensor_cut(struct looking *looking, struct error *error)
 	if (command_tensor_fetch(looking, &ask, &looking->sliced, error) < 0)
 		return -1;
 	looking->context->status = STATUS_DONE;
-	return looking->sliced.has_slice
-		       ? 0
-		       : error_set(error, "rank %d gave no slice of it", looking->rank);
+	return looking->sliced.has_slice ? 0
+					 : error_set(error, "rank %d sent no slice", looking->rank);
 }
 
 /*
@@ -248,7 +247,7 @@ static void append_no_numbers(struct buffer *out, const struct tensor *tensor)
 	buffer_append_string(
 		out, is_opaque(tensor)
 			     ? " are not decoded: only their bytes are compared, by the hash"
-			     : " are no numbers");
+			     : " are not numbers");
 }
 
 static void command_tensor_append_text(const struct looking *looking)
@@ -322,7 +321,7 @@ static void command_tensor_judge(struct looking *looking)
 		return;
 	buffer_printf(
 		context->notes,
-		"rank %d: it was written while it was read; its elements are of several times\n",
+		"rank %d: the tensor changed while it was read: old and new elements are mixed\n",
 		looking->rank);
 }
 
@@ -343,7 +342,7 @@ static int command_tensor_choose_rank(struct looking *looking, const char *text,
 	if (!rank && !text && session->rank_count == 1)
 		rank = session->ranks[0];
 	if (!rank || rank->process.pid <= 0)
-		return error_set(error, "there is no rank %s", text ? text : "to look at");
+		return error_set(error, "no rank %s", text ? text : "is selected");
 	looking->rank = rank->process.rank;
 	return 0;
 }
@@ -390,7 +389,7 @@ const struct command command_tensor = {
 	.help = "show a tensor of one rank: statistics, a slice ([0:8, 3]), or export all "
 		"elements as .npy",
 	.screen_synopsis = "[EXPR]",
-	.screen_help = "show a tensor of the selected rank; alone: the last one",
+	.screen_help = "show a tensor of the selected rank; without EXPR: the last tensor shown",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_JOB,
 	.run = tensor_run,
 };

@@ -184,7 +184,7 @@ static int wait_until(struct wait *wait, bool (*done)(const struct engine *engin
 static int say_how_long(const struct wait *wait, struct error *error)
 {
 	if (engine_is_deaf(wait->context->engine))
-		return error_prefix(error, "nothing changes any more");
+		return error_prefix(error, "no more events will come");
 	return error_prefix(error, "after %g s", wait->seconds);
 }
 
@@ -206,8 +206,8 @@ static int wait_verdict(struct wait *wait, struct error *error)
 		return 0;
 	}
 	sentence = engine->session.verdict.sentence;
-	error_set(error, "the verdict still does not say '%.80s': %.200s", wait->text,
-		  sentence ? sentence : "there is none");
+	error_set(error, "the verdict does not contain '%.80s': %.200s", wait->text,
+		  sentence ? sentence : "no verdict");
 	return say_how_long(wait, error);
 }
 
@@ -229,13 +229,13 @@ static void add_stoppable(struct rankset *ranks, const struct session *session)
 	}
 }
 
-/* Sets *reason to the state of the first rank that has not stopped: "runs", "is not there", … */
+/* Sets *reason to the state of the first rank that has not stopped: "is running", … */
 static void explain_running(const struct rank *rank, struct error *reason)
 {
 	if (!rank)
-		error_set(reason, "is not there");
+		error_set(reason, "was not found");
 	else if (rank->debugger.state == DEBUGGER_RUNNING)
-		error_set(reason, "runs");
+		error_set(reason, "is running");
 	else
 		control_reason(rank, CONTROL_STOPPED, reason);
 }
@@ -262,7 +262,7 @@ static void append_pending(const struct session *session, struct error *error)
 	buffer_clear(&out);
 }
 
-/* Sets *error to a text like "rank 2 has not stopped: it runs". */
+/* Sets *error to a text like "rank 2 has not stopped: the process is running". */
 static int say_not_stopped(const struct wait *wait, struct error *error)
 {
 	const struct session *session = &wait->context->engine->session;
@@ -283,7 +283,8 @@ static int say_not_stopped(const struct wait *wait, struct error *error)
 	rankset_append(&out, &missing);
 	if (rankset_count(&missing) == 1) {
 		wait->context->failed_rank = rankset_first(&missing);
-		error_set(error, "rank %s has not stopped: it %s", out.data, reason.message);
+		error_set(error, "rank %s has not stopped: the process %s", out.data,
+			  reason.message);
 	} else {
 		error_set(error, "ranks %.200s have not stopped: rank %d %.250s", out.data,
 			  rankset_first(&missing), reason.message);
@@ -303,8 +304,9 @@ static int wait_stopped(struct wait *wait, struct error *error)
 	if (rankset_count(&wait->ranks) == 0)
 		add_stoppable(&wait->ranks, &engine->session);
 	if (rankset_count(&wait->ranks) == 0)
-		return error_set(error, "wait stopped: nothing will stop a rank; pause it, set a "
-					"breakpoint or connect to its debugger first");
+		return error_set(error,
+				 "wait stopped: nothing will stop a rank: pause a rank, set a "
+				 "breakpoint or connect to a debugger first");
 	if (wait_until(wait, command_wait_has_stopped) == 0)
 		return 0;
 	say_not_stopped(wait, error);
@@ -323,14 +325,14 @@ static int wait_exited(struct wait *wait, struct error *error)
 	if (!wait->ranks_text && engine_awaits_ranks(engine)) {
 		if (wait_until(wait, has_job_ended) == 0)
 			return 0;
-		error_set(error, "the job has not ended");
+		error_set(error, "the job has not exited");
 		return say_how_long(wait, error);
 	}
 	if (rankset_count(&wait->ranks) == 0)
 		add_focus(&wait->ranks, session);
 	if (wait_until(wait, has_exited) == 0)
 		return 0;
-	error_set(error, "not all of the ranks have exited");
+	error_set(error, "some ranks have not exited");
 	return say_how_long(wait, error);
 }
 
@@ -342,9 +344,7 @@ static int run_verdict(struct wait *wait, const struct arguments *arguments, str
 	char *text;
 
 	if (arguments->count < 2)
-		return error_set(
-			error,
-			"wait verdict needs a text to wait for: wait verdict TEXT [timeout S]");
+		return error_set(error, "wait verdict needs a text: wait verdict TEXT [timeout S]");
 	if (take_pairs(wait, arguments, 2, &end, error) < 0 ||
 	    collect_ranks(wait->context, error) < 0)
 		return -1;
@@ -364,14 +364,15 @@ static int run_ranks(struct wait *wait, const struct arguments *arguments,
 	if (take_pairs(wait, arguments, 1, &end, error) < 0)
 		return -1;
 	if (end != 1)
-		return error_set(error, "'%.40s' does not fit: wait %s [ranks SET] [timeout S]",
+		return error_set(error,
+				 "unexpected word '%.40s'; usage: wait %s [ranks SET] [timeout S]",
 				 arguments->words[1], arguments->words[0]);
 	wait->context->ranks_text = wait->ranks_text;
 	if (collect_ranks(wait->context, error) < 0)
 		return -1;
 	if (wait->ranks_text && engine_awaits_ranks(wait->context->engine) &&
 	    wait_until(wait, are_there) < 0 && engine_awaits_ranks(wait->context->engine)) {
-		error_set(error, "not all of the ranks %.80s have come", wait->ranks_text);
+		error_set(error, "some of the ranks %.80s were not found", wait->ranks_text);
 		return say_how_long(wait, error);
 	}
 	if ((wait->ranks_text && rankselect_find(wait->ranks_text, &wait->context->engine->session,
@@ -389,10 +390,11 @@ static int run_nan(struct wait *wait, const struct arguments *arguments, struct 
 	if (take_pairs(wait, arguments, 1, &end, error) < 0)
 		return -1;
 	if (end != 1)
-		return error_set(error, "'%.40s' does not fit: wait nan [timeout S]",
+		return error_set(error, "unexpected word '%.40s'; usage: wait nan [timeout S]",
 				 arguments->words[1]);
 	if (engine->watch_nan.state == WATCH_NAN_NONE)
-		return error_set(error, "wait nan: watch-nan EXPR says what is watched, before");
+		return error_set(error,
+				 "wait nan: no expression is watched: run watch-nan EXPR first");
 	return watch_nan_wait(wait->context, wait->seconds, error);
 }
 
@@ -406,14 +408,15 @@ static int run_watch(struct command_context *context, const struct arguments *ar
 	struct watch_options options = { .folder = arguments_value(arguments, "--report") };
 
 	if (arguments->count > 0 && arguments->words[0][0] != '-')
-		return error_set(error, "'%.40s' does not fit: wait --stuck SECONDS [--report DIR]",
-				 arguments->words[0]);
+		return error_set(
+			error,
+			"unexpected word '%.40s'; usage: wait --stuck SECONDS [--report DIR]",
+			arguments->words[0]);
 	if (arguments_refuse_any(arguments, error) < 0)
 		return -1;
 	if (!stuck)
-		return error_set(
-			error,
-			"wait --report needs to know what stuck is: wait --stuck 60s --report DIR");
+		return error_set(error,
+				 "wait --report needs --stuck: wait --stuck 60s --report DIR");
 	if (arguments_duration(stuck, "--stuck", &options.stuck, error) < 0)
 		return -1;
 	return watch_run(context, &options, error);
@@ -441,10 +444,9 @@ static int wait_run(struct command_context *context, const struct arguments *arg
 	else if (arguments_is(arguments, "nan"))
 		result = run_nan(&wait, arguments, error);
 	else
-		error_set(
-			error,
-			"wait knows: wait --stuck SECONDS, wait verdict TEXT, wait stopped [ranks "
-			"SET], wait nan, wait exited [ranks SET], the last four with [timeout S]");
+		error_set(error,
+			  "wait needs --stuck SECONDS, verdict TEXT, stopped [ranks SET], nan or "
+			  "exited [ranks SET]; the last four take [timeout S]");
 	rankset_clear(&wait.ranks);
 	return result;
 }
@@ -453,9 +455,8 @@ const struct command command_wait = {
 	.name = "wait",
 	.synopsis = "--stuck SECONDS [--report DIR] | verdict TEXT | stopped [ranks SET] | nan | "
 		    "exited [ranks SET] [timeout S]",
-	.help = "watch the job: exit with status 1 and a report when it hangs or fails; or wait "
-		"for a "
-		"state of ranks",
+	.help = "wait until the job hangs or fails (exit status 1, with a report), or until ranks "
+		"reach a state",
 	.flags = COMMAND_REST | COMMAND_SHELL,
 	.run = wait_run,
 };

@@ -32,7 +32,7 @@ static void command_watchnan_say_failure(struct command_context *context)
 	watch->is_failure_told = true;
 	buffer_append_string(context->notes, "probetui: ");
 	format_text(context->notes, watch->failure);
-	buffer_append_string(context->notes, " (it is looked at again)\n");
+	buffer_append_string(context->notes, " (probetui tries again)\n");
 	script_flush(context, NULL);
 }
 
@@ -143,7 +143,7 @@ static int command_watchnan_tell(struct command_context *context, struct error *
 	struct buffer out = BUFFER_INIT;
 
 	if (watch->state == WATCH_NAN_NONE)
-		return error_set(error, "watch-nan needs an expression of the program: watch-nan "
+		return error_set(error, "watch-nan needs a Python expression: watch-nan "
 					"loss, watch-nan model.fc.weight.grad stop");
 	if (watch->state == WATCH_NAN_FOUND)
 		watch_nan_append(&out, watch);
@@ -214,9 +214,8 @@ static int watch_nan_run(struct command_context *context, const struct arguments
 const struct command command_watch_nan = {
 	.name = "watch-nan",
 	.synopsis = "[[--gradients] EXPR [stop] | off] [ranks SET]",
-	.help = "report the first NaN or infinity in the value of EXPR; stop: also pause the "
-		"ranks; "
-		"a shell waits for it",
+	.help = "report the first NaN or infinity in EXPR; stop: also pause the ranks; in a shell: "
+		"wait until one is found",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_JOB,
 	.run = watch_nan_run,
 };

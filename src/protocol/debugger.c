@@ -303,7 +303,7 @@ static int debugger_read_hits(struct debugger *debugger, const json_t *hits, str
 
 		if (id < 1 || id > INT_MAX)
 			return error_set(error,
-					 "debugger: \"hit\" has what is no number of a breakpoint");
+					 "debugger: \"hit\" has an invalid breakpoint number");
 		debugger->hits[debugger->hit_count++] = (int)id;
 	}
 	return 0;
@@ -332,7 +332,7 @@ int debugger_from_json(struct debugger *debugger, const json_t *json, struct err
 
 	debugger_clear(debugger);
 	if (count > BREAKPOINT_BINDINGS_MAXIMUM)
-		return error_set(error, "debugger: there are more than %d breakpoints",
+		return error_set(error, "debugger: more than %d breakpoints",
 				 BREAKPOINT_BINDINGS_MAXIMUM);
 	if (field_read(&debugger_table, debugger, json, error) < 0 ||
 	    read_reason(debugger, json, error) < 0 ||
@@ -406,10 +406,10 @@ int breakpoint_from_json(struct breakpoint *breakpoint, const json_t *json, stru
 	if ((breakpoint->function != NULL) + (breakpoint->watch != NULL) +
 		    (breakpoint->path && breakpoint->line) !=
 	    1)
-		return error_set(
-			error,
-			"breakpoint %d: it takes a path and a line, a function, or what to watch",
-			breakpoint->id);
+		return error_set(error,
+				 "breakpoint %d: needs a path and a line, a function or a watched "
+				 "expression",
+				 breakpoint->id);
 	return 0;
 }
 
@@ -420,7 +420,7 @@ int breakpoints_check(const json_t *list, struct error *error)
 	int result = 0;
 
 	if (!json_is_array(list) || count > BREAKPOINTS_MAXIMUM)
-		return error_set(error, "\"breakpoints\" is not a list of at most %d",
+		return error_set(error, "\"breakpoints\" is not a list of at most %d breakpoints",
 				 BREAKPOINTS_MAXIMUM);
 	for (size_t i = 0; i < count && result == 0; i++) {
 		result = breakpoint_from_json(&breakpoint, json_array_get(list, i), error);

@@ -264,7 +264,7 @@ static int field_read_name(const struct field_table *table, const struct field *
 			return 0;
 		}
 	}
-	return field_refuse(table, field, error, "one of the words it can be");
+	return field_refuse(table, field, error, "one of the allowed words");
 }
 
 static int field_read_text(const struct field_table *table, const struct field *field, void *at,
@@ -330,7 +330,7 @@ int field_read(const struct field_table *table, void *object, const json_t *json
 	       struct error *error)
 {
 	if (!json_is_object(json))
-		return error_set(error, "%s: it is not a JSON object", table->what);
+		return error_set(error, "%s: not a JSON object", table->what);
 	for (size_t i = 0; i < table->count; i++) {
 		const struct field *field = &table->fields[i];
 

@@ -138,7 +138,7 @@ static int parse_seq(const json_t *object, const char *key, int64_t *seq, struct
 	const json_t *value = json_object_get(object, key);
 
 	if (!json_is_integer(value) || json_integer_value(value) < 0)
-		return error_set(error, "message: \"%s\" is not a number", key);
+		return error_set(error, "message: \"%s\" is not a number from 0", key);
 	*seq = json_integer_value(value);
 	return 0;
 }
@@ -162,7 +162,7 @@ static int message_parse_name(struct message *message, const json_t *object, str
 	const char *name = json_get_string(object, key, "");
 
 	if (name[0] == '\0' || strlen(name) > NAME_MAXIMUM)
-		return error_set(error, "message: \"%s\" is not a name", key);
+		return error_set(error, "message: \"%s\" is not a valid name", key);
 	message->name = xstrdup(name);
 	return 0;
 }
@@ -180,8 +180,7 @@ static int parse_outcome(struct message *message, const json_t *object, struct e
 	if (message->is_success)
 		return 0;
 	if (!text || strlen(text) > ERROR_MAXIMUM)
-		return error_set(error,
-				 "message: a request failed, but \"message\" does not say why");
+		return error_set(error, "message: a failed response has no valid \"message\"");
 	message->error = xstrdup(text);
 	return 0;
 }
@@ -225,7 +224,7 @@ int message_parse(struct message *message, const char *line, size_t length, stru
 	if (!object)
 		return error_prefix(error, "message");
 	if (!json_is_object(object))
-		error_set(error, "message: it is not a JSON object");
+		error_set(error, "message: not a JSON object");
 	else if (parse_type(message, object, error) == 0 &&
 		 parse_seq(object, "seq", &message->seq, error) == 0 &&
 		 message_parse_name(message, object, error) == 0 &&
@@ -389,20 +388,20 @@ static int request_kind_refuse(const char *name, const struct argument *argument
 	static const char *const wanted[] = {
 		[ARGUMENT_BOOLEAN] = "true or false",
 		[ARGUMENT_TEXT] = "a string",
-		[ARGUMENT_WORD] = "one of the words ",
-		[ARGUMENT_ADDRESS] = "an address, as \"0x1f\"",
+		[ARGUMENT_WORD] = "one of: ",
+		[ARGUMENT_ADDRESS] = "an address such as \"0x1f\"",
 		[ARGUMENT_LIST] = "a list",
-		[ARGUMENT_PROCESS] = "the number of a process",
-		[ARGUMENT_PROCESSES] = "a list of processes",
+		[ARGUMENT_PROCESS] = "a process id",
+		[ARGUMENT_PROCESSES] = "a list of process ids",
 	};
 	enum argument_type type = argument->type;
 
 	if (type == ARGUMENT_PROCESS || type == ARGUMENT_PROCESSES)
-		return error_set(error, "\"%s\" is not %s.", argument->key, wanted[type]);
+		return error_set(error, "\"%s\" is not %s", argument->key, wanted[type]);
 	if (type == ARGUMENT_INTEGER || type == ARGUMENT_NUMBER)
-		return error_set(error, "%s: \"%s\" is a number from %.15g to %.15g.", name,
+		return error_set(error, "%s: \"%s\" must be a number from %.15g to %.15g", name,
 				 argument->key, argument->minimum, argument->maximum);
-	return error_set(error, "%s: \"%s\" is %s%s.", name, argument->key, wanted[type],
+	return error_set(error, "%s: \"%s\" must be %s%s", name, argument->key, wanted[type],
 			 argument->words ? argument->words : "");
 }
 

@@ -230,14 +230,14 @@ static int rankset_parse_number(const char **at, struct error *error)
 	int number = 0;
 
 	if (*start < '0' || *start > '9')
-		return error_set(error, "the number of a rank is expected");
+		return error_set(error, "expected a rank number");
 	for (; **at >= '0' && **at <= '9'; (*at)++) {
 		if (number <= RANKSET_MAXIMUM)
 			number = number * 10 + (**at - '0');
 	}
 	if (number <= RANKSET_MAXIMUM)
 		return number;
-	error_set(error, "%.*s%s is no rank; the highest one is %d",
+	error_set(error, "%.*s%s is not a rank: the highest rank is %d",
 		  (int)(*at - start < 20 ? *at - start : 20), start,
 		  *at - start > 20 ? "\u2026" : "", RANKSET_MAXIMUM);
 	*at = start;
@@ -254,7 +254,7 @@ static int add_steps(struct rankset *set, int first, int last, int step, struct 
 		return 0;
 	}
 	if ((last - first) / step >= RANKSET_STEPS)
-		return error_set(error, "%d-%d/%d names more than %d ranks", first, last, step,
+		return error_set(error, "%d-%d/%d has more than %d ranks", first, last, step,
 				 RANKSET_STEPS);
 	for (int rank = first; rank <= last; rank += step)
 		rankset_push(&named, rank, rank);
@@ -277,7 +277,7 @@ static int parse_end(const char **at, int *last, int *step, struct error *error)
 	(*at)++;
 	*step = rankset_parse_number(at, error);
 	if (*step == 0)
-		error_set(error, "a step of 0 leads nowhere; 1 is the least");
+		error_set(error, "the step must be at least 1");
 	return *step > 0 ? 0 : -1;
 }
 
@@ -294,7 +294,7 @@ int rankset_parse_range(struct rankset *set, const char **at, struct error *erro
 		return 0;
 	*at = start;
 	if (last < first)
-		error_set(error, "%d-%d runs backwards; write %d-%d", first, last, last, first);
+		error_set(error, "%d-%d is reversed: write %d-%d", first, last, last, first);
 	return -1;
 }
 
@@ -309,7 +309,7 @@ int rankset_parse(struct rankset *set, const char *text, struct error *error)
 		result = rankset_parse_range(&named, &at, error);
 	}
 	if (result == 0 && *at != '\0')
-		result = error_set(error, "a comma is expected");
+		result = error_set(error, "expected a comma");
 	if (result < 0)
 		error_prefix(error, "'%.40s', column %d", text, (int)(at - text) + 1);
 	else

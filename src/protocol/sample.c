@@ -168,8 +168,8 @@ static int get_array(const json_t *json, const char *key, int maximum, const jso
 	if (!value || json_is_null(value))
 		return 0;
 	if (!json_is_array(value) || json_array_size(value) > (size_t)maximum)
-		return error_set(error, "sample: \"%s\" is not an array of at most %d", key,
-				 maximum);
+		return error_set(error, "sample: \"%s\" is not an array of at most %d elements",
+				 key, maximum);
 	*array = value;
 	return 0;
 }
@@ -185,7 +185,7 @@ static int find_stack(const struct stack **stack, const struct thread_sample *th
 	*stack = stack_table_find(table, (uint64_t)id);
 	if (*stack)
 		return 0;
-	return error_set(error, "thread %d: its stack %lld was never sent", (int)thread->tid,
+	return error_set(error, "thread %d: stack %lld was not sent", (int)thread->tid,
 			 (long long)id);
 }
 

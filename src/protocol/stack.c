@@ -459,10 +459,11 @@ static int receive_code(struct stack_table *table, const json_t *json, struct er
 
 	if (id < 0 || line < 0 || type < 0 || !contents.func || !contents.file ||
 	    (!contents.qualname && !json_is_null(qualname)))
-		return error_set(error, "stack: a code object is not as it should be");
+		return error_set(error, "stack: invalid code object");
 	known = map_find(table->code_ids, (uint64_t)id);
 	if (known && !is_equal_code(&known->code, &contents))
-		return error_set(error, "stack: code %lld came twice", (long long)id);
+		return error_set(error, "stack: code %lld was sent twice with different contents",
+				 (long long)id);
 	if (table->code_count >= CODES_MAXIMUM)
 		return error_set(error, "stack: more than %u code objects", CODES_MAXIMUM);
 	code = intern_code(table, &contents, (uint64_t)id);
@@ -482,7 +483,7 @@ static int receive_frame(const struct stack_table *table, struct frame *frame, c
 		return error_set(error, "stack: a frame is not [code, line]");
 	entry = map_find(table->code_ids, (uint64_t)id);
 	if (!entry)
-		return error_set(error, "stack: code %lld was never sent", (long long)id);
+		return error_set(error, "stack: code %lld was not sent", (long long)id);
 	frame->code = &entry->code;
 	frame->lineno = (int)line;
 	return 0;
@@ -494,7 +495,7 @@ static int check_room(const struct stack_table *table, size_t frame_count, struc
 	    table->frame_count + frame_count > FRAMES_MAXIMUM ||
 	    map_count(table->stack_ids) >= STACKS_MAXIMUM ||
 	    map_count(table->code_ids) >= CODES_MAXIMUM)
-		return error_set(error, "stack: there are more stacks than a table holds");
+		return error_set(error, "stack: the stack table is full");
 	return 0;
 }
 
@@ -508,7 +509,10 @@ static int keep_received(struct stack_table *table, uint64_t id, size_t frame_co
 	if (known)
 		return is_equal_stack(known, table->received, frame_count, dropped_count)
 			       ? 0
-			       : error_set(error, "stack: %llu came twice", (unsigned long long)id);
+			       : error_set(
+					 error,
+					 "stack: stack %llu was sent twice with different contents",
+					 (unsigned long long)id);
 	stack = intern_stack(table, table->received, frame_count, dropped_count, id);
 	/* An equal stack has another id: this id leads to the same stack. */
 	if (stack->id != id)
@@ -527,7 +531,7 @@ int stack_table_receive(struct stack_table *table, const json_t *object, struct 
 
 	if (id < 0 || dropped_count < 0 || !json_is_array(frames) ||
 	    frame_count > STACK_FRAMES_MAXIMUM || json_array_size(codes) > frame_count)
-		return error_set(error, "stack: id, frames or counts are not as they should be");
+		return error_set(error, "stack: invalid id, frames or counts");
 	if (check_room(table, frame_count, error) < 0)
 		return -1;
 	for (size_t i = 0; i < json_array_size(codes); i++)

@@ -174,7 +174,7 @@ static int statistics_from_json(struct tensor_statistics *statistics, const json
 	statistics->has_norm =
 		tensor_real_from_json(&statistics->norm, json_object_get(json, "norm")) == 0;
 	if (counts_from_json(statistics, json, maximum) < 0)
-		return error_set(error, "tensor: its counts make no sense");
+		return error_set(error, "tensor: invalid element counts");
 	return 0;
 }
 
@@ -207,7 +207,7 @@ static int histogram_from_json(struct tensor_histogram *histogram, const json_t 
 	if (count < 0 || !are_counts(bins, count) ||
 	    tensor_real_from_json(&histogram->low, json_object_get(json, "low")) < 0 ||
 	    tensor_real_from_json(&histogram->high, json_object_get(json, "high")) < 0)
-		return error_set(error, "tensor: its histogram makes no sense");
+		return error_set(error, "tensor: invalid histogram");
 	histogram->bins = copy_array(bins, (size_t)count, sizeof(*bins));
 	histogram->count = (size_t)count;
 	return 0;
@@ -247,12 +247,12 @@ static int blocks_from_json(struct tensor *tensor, const json_t *array, struct e
 	size_t count = json_array_size(array);
 
 	if (!json_is_array(array) || count > TENSOR_BLOCKS_MAXIMUM)
-		return error_set(error, "tensor: its blocks make no sense");
+		return error_set(error, "tensor: invalid list of block hashes");
 	tensor->blocks = xcalloc(count ? count : 1, sizeof(*tensor->blocks));
 	tensor->block_count = count;
 	for (size_t i = 0; i < count; i++)
 		if (hash_from_json(&tensor->blocks[i], json_array_get(array, i)) < 0)
-			return error_set(error, "tensor: a hash makes no sense");
+			return error_set(error, "tensor: invalid block hash");
 	return 0;
 }
 
@@ -310,7 +310,7 @@ static int tensor_read_shape(struct tensor *tensor, const json_t *json, struct e
 
 	tensor->dimension_count = count < 0 ? 0 : count;
 	if (count < 0 || strides != count || !tensor->dtype || tensor_check_sizes(tensor) < 0)
-		return error_set(error, "tensor: its shape, strides or dtype make no sense");
+		return error_set(error, "tensor: invalid shape, strides or dtype");
 	return 0;
 }
 
@@ -330,7 +330,7 @@ int tensor_from_json(struct tensor *tensor, const json_t *json, struct error *er
 	tensor->has_hash = hash_from_json(&tensor->hash, json_object_get(json, "hash")) == 0;
 	tensor->share = json_get_real(json, "share", 1);
 	if (!(tensor->share >= 0 && tensor->share <= 1))
-		return error_set(error, "tensor: its share makes no sense");
+		return error_set(error, "tensor: invalid sample share");
 	tensor->block_elements = json_get_integer(json, "block_numel", 0);
 	if (tensor->has_statistics &&
 	    statistics_from_json(&tensor->statistics, statistics, tensor->element_count, error) < 0)
@@ -452,7 +452,7 @@ int tensor_number_from_json(struct tensor_number *number, const json_t *json, st
 	if (tensornumber_read_number(number, json) == 0)
 		return 0;
 	tensor_number_clear(number);
-	return error_set(error, "tensor: an element is no number");
+	return error_set(error, "tensor: an element is not a number");
 }
 
 void tensor_slice_clear(struct tensor_slice *slice)
@@ -491,7 +491,7 @@ static int tensorslice_read_numbers(struct tensor_slice *slice, const json_t *nu
 	size_t count = json_array_size(numbers);
 
 	if (!json_is_array(numbers) || count != (size_t)(slice->row_count * slice->column_count))
-		return error_set(error, "tensor: a slice has not as many numbers as it says");
+		return error_set(error, "tensor: the slice has the wrong number of elements");
 	slice->numbers = xcalloc(count ? count : 1, sizeof(*slice->numbers));
 	slice->count = count;
 	for (size_t i = 0; i < count; i++)
@@ -526,7 +526,7 @@ int tensor_slice_from_json(struct tensor_slice *slice, const json_t *json, struc
 	    slice->row_count > TENSOR_CELLS_MAXIMUM || slice->column_count > TENSOR_CELLS_MAXIMUM ||
 	    slice->row_count * slice->column_count > TENSOR_CELLS_MAXIMUM ||
 	    slice->row > TENSOR_SIZE_MAXIMUM || slice->column > TENSOR_SIZE_MAXIMUM)
-		return error_set(error, "tensor: there is no such slice");
+		return error_set(error, "tensor: invalid slice");
 	slice->dimension_count = count;
 	slice->row_dimension = (int)row_dimension;
 	slice->column_dimension = (int)column_dimension;

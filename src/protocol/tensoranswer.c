@@ -15,7 +15,7 @@ static int read_data(struct tensor_answer *answer, const json_t *body, struct er
 	const char *data = json_get_string(body, "data", NULL);
 
 	if (data && base64_decode(&answer->data, data, strlen(data)) < 0)
-		return error_set(error, "the elements came as no base64, or as too much");
+		return error_set(error, "the elements are not valid base64, or too large");
 	return 0;
 }
 
@@ -151,7 +151,7 @@ int tensor_parameters_from_json(struct tensor_parameters *parameters, const json
 	size_t count = json_array_size(array);
 
 	if (!json_is_array(array) || count > PARAMETERS_MAXIMUM - parameters->count)
-		return error_set(error, "tensor: there is no list of parameters");
+		return error_set(error, "tensor: invalid list of parameters");
 	for (size_t i = 0; i < count; i++)
 		if (read_parameter(tensor_parameters_add(parameters), json_array_get(array, i),
 				   error) < 0)

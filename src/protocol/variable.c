@@ -119,7 +119,7 @@ int variable_list_from_json(struct variable_list *list, const json_t *json, stru
 
 	variable_list_clear(list);
 	if (!json_is_array(items) || count > VARIABLES_MAXIMUM)
-		return error_set(error, "variables: there is no array of at most %d of them",
+		return error_set(error, "variables: not an array of at most %d variables",
 				 VARIABLES_MAXIMUM);
 	for (size_t i = 0; i < count; i++)
 		if (variable_from_json(variable_list_add(list), json_array_get(items, i), error) <

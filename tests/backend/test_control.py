@@ -518,7 +518,7 @@ class OneCase(ControlCase):
         states = [one["state"] for one in rank.sample["threads"]]
         self.assertEqual(states[0], "stopped")
         self.assertNotIn("stopped", states[1:])
-        self.assertIn("\"threads\" is", rank.refuse("next", threads="two"))
+        self.assertIn("\"threads\" must be", rank.refuse("next", threads="two"))
         rank.ask("continue")
         rank.check_clean(self)
 

@@ -283,7 +283,7 @@ class TestOutput(unittest.TestCase):
 
     def test_a_process_of_nobody(self):
         self.assertIn("is not one of those", self.node.refuse("output", pid=1))
-        self.assertIn("number of a process", self.node.refuse("output"))
+        self.assertIn("is not a process id", self.node.refuse("output"))
 
 
 if __name__ == "__main__":

@@ -461,7 +461,7 @@ class TestTorch(unittest.TestCase):
                                   expression="model")
             self.assertEqual(found["parameters"], whole["parameters"][start:])
             self.assertEqual(found["total"], whole["total"])
-        self.assertIn("\"start\" is a number", self.node.refuse(
+        self.assertIn("\"start\" must be a number", self.node.refuse(
             "parameters", pid=self.pid, expression="model", start=-1))
         self.assertIn("is no module", self.node.refuse(
             "parameters", pid=self.pid, expression="turn"))

@@ -174,7 +174,7 @@ class TestPandas(Arrays):
                 ("own['a']", "not looked up from outside"),
                 ("df.size", "would have to run")):
             self.refused(expression, why)
-        self.refused("df", "ask for a column (df['NAME'])", 1)
+        self.refused("df", "read a column (df['NAME'])", 1)
 
     def test_what_is_no_name_of_a_column_finds_none(self):
         # 2024-01 is the month 648 of those that a period counts.

@@ -217,7 +217,7 @@ class TestUsage(Cli):
         (["--jsn"], "did you mean --json?"),
         (["--frobnicate"], "unknown option '--frobnicate'"),
         (["verdikt"], "did you mean verdict?"),
-        (["wai", "x"], "wait knows: "),
+        (["wai", "x"], "wait needs --stuck SECONDS, verdict TEXT"),
         (["st"], "ambiguous command 'st': stacks, step"),
         (["sta", "x"], "unexpected word 'x'"),
         (["verdict", "--fro", "3"], "did you mean --for?"),
@@ -226,10 +226,10 @@ class TestUsage(Cli):
         (["verdict", "--for", "-1"], "not a number of seconds"),
         (["verdict", "--for", "nan"], "not a number of seconds"),
         (["wait", "--stuck", "2s", "timeout", "3"],
-         "'timeout' does not fit: wait --stuck SECONDS [--report DIR]"),
+         "unexpected word 'timeout'; usage: wait --stuck SECONDS [--report DIR]"),
         (["diff", "1"], "diff A B"),
         (["diff", "1", "2", "3"], "unexpected word '3'"),
-        (["stacks", "--merge", "--locals"], "leave out"),
+        (["stacks", "--merge", "--locals"], "omit"),
         (["stacks", "--secrets"], "add --locals"),
         (["stacks", "--nativ"], "no option '--nativ'"),
         (["--ranks", "x", "ranks"], "--ranks"),
@@ -247,7 +247,7 @@ class TestUsage(Cli):
         (["--replay", HUNG, "locals", "x"], "unexpected word 'x'"),
         (["--json", "keys"], "has no JSON output"),
         (["--json", "help"], "has no JSON output"),
-        (["--replay", HUNG, "locals", "--rank", "8"], "there is no rank 8"),
+        (["--replay", HUNG, "locals", "--rank", "8"], "no rank 8"),
         (["--replay", HUNG, "locals", "--rank", "-1"], "'-1' is not a rank"),
         (["--replay", HUNG, "locals", "--rank", "3", "--frame", "3"],
          "(0 to 2)"),
@@ -263,7 +263,7 @@ class TestUsage(Cli):
         (["--pid", "1", "-x", "/dev/null", "--", "true"], "leave out --pid"),
         (["--break", "train.py:4", "verdict"], "--break needs a job to start"),
         (["--break", "x.py:y", "-x", "/dev/null", "--", "true"],
-         "names no line"),
+         "has no line number"),
         (["--read-only", "--break", "f", "-x", "/dev/null", "--", "true"],
          "refuses"),
         (["--"], "no program after --"),
@@ -719,7 +719,7 @@ class TestScript(Cli):
         for line in ("wait verdict 'all is well' timeout 60",
                      "wait exited timeout 60"):
             answers = self.script(line, status=1)
-            self.assertIn("nothing changes any more", answers[0]["error"])
+            self.assertIn("no more events will come", answers[0]["error"])
 
     def test_quit_ends_it(self):
         self.assertEqual(self.script("focus 0", "quit", "nonsense"),
@@ -731,7 +731,7 @@ class TestScript(Cli):
         answers = self.script("wait verdict 'all is well' timeout 0.1",
                               status=1)
         self.shaped(answers[0], ERROR)
-        self.assertIn("still does not say", answers[0]["error"])
+        self.assertIn("does not contain", answers[0]["error"])
 
     def test_wait_knows_its_words(self):
         for line in ("wait", "wait stopped", "wait verdict",

@@ -137,7 +137,7 @@ class TestCompletion(unittest.TestCase):
     def test_another_shell_is_wrong_usage(self):
         result = jobs.probetui("completion", "fish")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("bash and zsh are", result.stderr)
+        self.assertIn("use bash or zsh", result.stderr)
 
 
 if __name__ == "__main__":

@@ -463,8 +463,9 @@ class TestBreakpoints(unittest.TestCase):
                 clear 1
                 clear 1
                 """)
-            self.assertEqual(run.stderr, "probetui: line 9: there is no "
-                                         "breakpoint 1; break lists them\n")
+            self.assertEqual(run.stderr, "probetui: line 9: breakpoint 1 does "
+                                         "not exist; break lists the "
+                                         "breakpoints\n")
             sent = [arguments["breakpoints"] for _, arguments in
                     node.asked("setBreakpoints") if arguments["pid"] == 100]
             self.assertEqual(len(sent), 7)
@@ -617,7 +618,7 @@ class TestValues(unittest.TestCase):
                 undisplay 1
                 """)
             self.assertIn("display 1: a  + b = 1 + a  + b", run.stdout)
-            self.assertIn("nothing is displayed as 1", run.stderr)
+            self.assertIn("display 1 does not exist", run.stderr)
             self.assertGreaterEqual(len(node.asked("evaluate")), 2)
 
 
@@ -883,7 +884,7 @@ class TestAgent(unittest.TestCase):
             wait exited
             """)
         self.assertIn("add (train.py:5)", second.stdout, second.stderr)
-        self.assertIn("there is no breakpoint", second.stdout)
+        self.assertIn("no breakpoints; set one with", second.stdout)
         self.assertIn("rank 0 exited with code 0", second.stdout, second.stderr)
         self.assertEqual(rank.stdout.read(), b"total 8\n")
 

@@ -75,7 +75,7 @@ class TestShell(unittest.TestCase):
         with node() as fake:
             run = fake.run("eval")
             self.assertEqual(run.returncode, 2)
-            self.assertIn("eval needs code of the program", run.stderr)
+            self.assertIn("eval needs Python code", run.stderr)
 
     def test_a_script(self):
         with node() as fake:
@@ -206,7 +206,7 @@ class TestAgents(unittest.TestCase):
                            "KeyError", "ranks", "0-1")
             self.assertEqual(
                 run.stdout, "ranks 0-1: an uncaught exception "
-                "holds it, for 5 min at most\n", run.stderr)
+                "stops the process for at most 5 min\n", run.stderr)
             self.assertEqual(
                 fake.asked("catch")[0][1],
                 {"pid": 100, "on": True, "lease": 300.0,
@@ -217,7 +217,7 @@ class TestAgents(unittest.TestCase):
             for given, told in (("90s", "90 s"), ("2h", "2 h"),
                                 ("90m", "90 min"), ("1.5s", "1.5 s")):
                 run = fake.run("catch", "lease", given, "ranks", "0")
-                self.assertIn("for %s at most" % told, run.stdout)
+                self.assertIn("for at most %s" % told, run.stdout)
 
     def test_catch_no_more(self):
         with node({"catch 102": "It has no agent."}) as fake:
@@ -236,14 +236,14 @@ class TestAgents(unittest.TestCase):
             self.assertEqual(
                 [line for line in run.stdout.splitlines()
                  if not line.startswith("rank 1 stopped") and "1:" in line],
-                ["rank 1: stops where it raises a.B, C",
-                 "rank 1: no exception stops it where it is raised"])
+                ["rank 1: the process stops when it raises a.B, C",
+                 "rank 1: a raised exception does not stop the process"])
             self.assertEqual(
                 [each[1] for each in fake.asked("setExceptionBreakpoints")],
                 [{"pid": 101, "filters": ["raised"], "types": ["a.B", "C"]},
                  {"pid": 101, "filters": [], "types": []}])
-            self.assertIn("catch raised needs names", run.stderr)
-            self.assertIn("catch takes on, off", run.stderr)
+            self.assertIn("catch raised needs exception names", run.stderr)
+            self.assertIn("catch needs on, off", run.stderr)
 
     def test_execute(self):
         with node() as fake, tempfile.NamedTemporaryFile() as file:
@@ -259,7 +259,7 @@ class TestAgents(unittest.TestCase):
         with node() as fake:
             for name in ("nosuch.py", "no/such"):
                 run = fake.run("execute", name, "ranks", "0")
-                self.assertIn("here is no file %s" % name, run.stderr)
+                self.assertIn("file %s does not exist" % name, run.stderr)
                 self.assertEqual(fake.asked("execute"), [])
 
     def test_a_variable_is_set(self):
@@ -458,7 +458,7 @@ class TestHeld(unittest.TestCase):
     def test_it_is_seen_by_who_comes_later(self):
         pid = str(self.process.pid)
         told = self.command("catch", pid, "lease", "20m")
-        self.assertIn("holds it, for 20 min at most", told.stdout,
+        self.assertIn("stops the process for at most 20 min", told.stdout,
                       told.stderr)
         self.process.stdin.write("\n")
         self.process.stdin.flush()

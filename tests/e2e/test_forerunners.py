@@ -61,13 +61,13 @@ class TestNames(unittest.TestCase):
 
     def test_what_does_not_exist_is_a_sentence(self):
         for line, says in (
-                ("PID inject -P -b -a 127.0.0.1:1234", "needs the profiler"),
-                ("PID inject -b", "needs the profiler"),
+                ("PID inject -P -b -a 127.0.0.1:1234", "needs a profiler"),
+                ("PID inject -b", "needs a profiler"),
                 ("inject PID -a 127.0.0.1:1234", "PROBETUI_ADDRESS"),
                 ("PID listen 127.0.0.1:1234", "PROBETUI_ADDRESS"),
                 ("PID pause 127.0.0.1:1234", "unexpected word"),
-                ("PID pprof", "there is no profiler yet"),
-                ("-t PID query select", "no tables to query yet"),
+                ("PID pprof", "probetui has no profiler"),
+                ("-t PID query select", "no tables to query"),
                 ("-t", "-t needs PID or HOST:PORT"),
                 ("-t train.py eval 1", "is not a target")):
             with self.subTest(line):

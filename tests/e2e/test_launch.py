@@ -165,7 +165,7 @@ class TestScripts(Folder):
         status, _events, printed = self.run_script(
             [], program=[sys.executable, "waits.py", "go", "done"])
         self.assertEqual(status, 0)
-        log = re.search(r"keeps running; it prints to (\S+)", printed).group(1)
+        log = re.search(r"keeps running; its output goes to (\S+)", printed).group(1)
         self.assertTrue(log.startswith(self.state))
         with open(self.file("go"), "w") as file:
             file.write("go")
@@ -680,7 +680,7 @@ class TestScreen(Folder):
         terminal.see(b"[d]etach (job keeps running")
         terminal.press(b"d")
         self.assertEqual(terminal.wait_end(), 0)
-        self.assertIn(b"keeps running; it prints to", terminal.output)
+        self.assertIn(b"keeps running; its output goes to", terminal.output)
         with open(self.file("go"), "w") as file:
             file.write("go")
         jobs.wait_for(lambda: not self.mentioned(), "the job's end")

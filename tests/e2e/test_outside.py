@@ -185,7 +185,7 @@ class TestKeys(OutsideCase):
         self.says(b":clear 1\r", b" breakpoint 1: train.py:%d"
                   % line_of("c = a + b"))
         self.says(b":clear all\r", b"breakpoints")
-        self.says(b":display a\r", b"among the locals at each stop")
+        self.says(b":display a\r", b"shown with the locals at each stop")
         self.stops(b"f", b"at a return", "return c")
         self.stops(b"n", b"after a step", "for i in range(3):")
         self.stops(b"n", b"after a step", "total = add(total, i)")
@@ -321,8 +321,8 @@ class TestScript(ScriptCase):
         self.assertEqual(run.returncode, 1)
         errors = [one for one in told if one.get("event") == "error"]
         self.assertEqual([one["error"] for one in errors[:3]], [
-            "line 2: break FILE:LINE; nosuch.py has no line",
-            "line 3: break FILE:LINE; train.py has no line",
+            "line 2: 'nosuch.py' has no line number: break FILE:LINE",
+            "line 3: 'train.py' has no line number: break FILE:LINE",
             "line 4: '0' is not a line (1 or more)"])
         lists = [one["breakpoints"] for one in told if "breakpoints" in one]
         self.assertEqual([one["id"] for one in told if "id" in one], [1, 2], told)

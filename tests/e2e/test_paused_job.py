@@ -108,7 +108,7 @@ class TestKeys(PausedCase):
             self.start(agents=range(COUNT))
             self.open()
             self.terminal.press(b":catch\r")
-            self.terminal.until("exception holds")
+            self.terminal.until("exception stops")
             open(self.job.file("raise.1"), "w").close()
             self.terminal.see(b" stopped for ")
             self.job.outlast(FACTOR)

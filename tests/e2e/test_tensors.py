@@ -264,7 +264,7 @@ class TestTensors(Ranks):
     def test_an_option_behind_the_expression(self):
         status, _, error = self.run_text("compare", "bits", "--difference")
         self.assertEqual(status, 2)
-        self.assertIn("in front of the expression", error)
+        self.assertIn("must come before the expression", error)
 
     def test_a_nan_is_named_and_where_it_is(self):
         status, found = self.run_json("compare", "--difference", "plain")
@@ -335,7 +335,7 @@ class TestTensors(Ranks):
     def test_what_is_asked_wrongly_is_said(self):
         for status, words, wanted in (
                 (2, ["tensor", "plain"], "needs a rank"),
-                (1, ["tensor", "loss", "--rank", "0"], "is no tensor"),
+                (1, ["tensor", "loss", "--rank", "0"], "is not a tensor"),
                 (2, ["tensor", "plain", "--rank", "0", "--slice", "[0,0]"],
                  "only 1 dimension"),
                 (2, ["compare", "--tolerance", "x", "plain"], "'x'"),

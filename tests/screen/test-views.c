@@ -569,7 +569,7 @@ static void a_shell_command_shows_what_is_known(void **state)
 	log_set_quiet(1);
 	commands_run(&stage->app, "doctor");
 	log_set_quiet(0);
-	stage_check_shows(stage, "nothing was recorded of the ways");
+	stage_check_shows(stage, "the recording has no doctor results");
 }
 
 static void a_long_error_is_not_cut(void **state)
@@ -630,7 +630,7 @@ static void settings_are_shown_and_set(void **state)
 	commands_run(&stage->app, "set mouse perhaps");
 	stage_check_shows(stage, "mouse: 'perhaps' is neither on nor off");
 	commands_run(&stage->app, "set read-only on");
-	stage_check_shows(stage, "read-only cannot change while probetui runs");
+	stage_check_shows(stage, "read-only cannot be changed while probetui runs");
 }
 
 static void frames_are_counted(void **state)

@@ -492,7 +492,7 @@ static void what_unpacks_to_too_much_is_refused(void **state)
 	append_member(&bytes, chunk, 65);
 	assert_true(bytes.length < 1 << 20);
 	assert_null(replay_new_bytes("bomb", bytes.data, bytes.length, &error));
-	assert_non_null(strstr(error.message, "unpacks to more than 64 MB"));
+	assert_non_null(strstr(error.message, "decompressed data exceeds 64 MB"));
 	buffer_clear(&bytes);
 	free(chunk);
 }

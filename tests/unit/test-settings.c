@@ -232,7 +232,7 @@ static void a_config_of_others_is_refused(void **state)
 	write_config(path, "theme mono\n", 0666);
 	parsed = PARSE("--config", path);
 	assert_int_equal(parsed.result, -1);
-	assert_non_null(strstr(parsed.error.message, "written by others"));
+	assert_non_null(strstr(parsed.error.message, "written by other users"));
 	settings_clear(&parsed.settings);
 	unlink(path);
 	parsed = PARSE("--config", path);
@@ -240,7 +240,7 @@ static void a_config_of_others_is_refused(void **state)
 	assert_non_null(strstr(parsed.error.message, "cannot open the config"));
 	settings_clear(&parsed.settings);
 	parsed = PARSE("--config", "/");
-	assert_non_null(strstr(parsed.error.message, "is not a file"));
+	assert_non_null(strstr(parsed.error.message, "is not a regular file"));
 	settings_clear(&parsed.settings);
 }
 
