@@ -515,7 +515,7 @@ class TestModules(Ranks):
             status, _, error = self.run_text("tensor", "masked", "--rank", "0",
                                              "--npy", path)
             self.assertEqual((status, os.listdir(folder)), (3, []))
-            self.assertIn("the tensor has a mask", error)
+            self.assertIn("it has a mask", error)
 
     def has(self, name):
         return self.run_text("tensor", name, "--rank", "0")[0] in (0, 4)
