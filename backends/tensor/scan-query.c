@@ -179,8 +179,8 @@ static int check_data(const struct tensor_query *query, const struct tensor_layo
 
 	if (query->data_start > count || query->data_count > count - query->data_start)
 		return error_set(error,
-				 "the tensor has %" PRId64 " elements: %" PRId64
-				 " elements from number %" PRId64 " on do not exist",
+				 "the tensor has %" PRId64 " elements: a read of %" PRId64
+				 " from element %" PRId64 " goes past the end",
 				 count, query->data_count, query->data_start);
 	if (query->data_count > 0 && layout->item_size > TENSOR_DATA_MAXIMUM / query->data_count)
 		return error_set(error,

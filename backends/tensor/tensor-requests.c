@@ -35,8 +35,8 @@ static void respond_error(struct node *node, const struct message *request, cons
 
 	if (strstr(why->message, " run "))
 		error_set(&error,
-			  "%s; inject an agent to run code (probetui inject, or PROBETUI=1 at the "
-			  "program's start)",
+			  "%s; inject an agent to run code (probetui inject), or start the program "
+			  "with PROBETUI=1",
 			  why->message);
 	node_respond(node, request, NULL, error.message);
 }

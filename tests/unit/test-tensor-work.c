@@ -611,7 +611,7 @@ static const struct {
 	const char *sentence;
 } refused[] = {
 	{ "{\"find\":\"min\"}", "have no order" },
-	{ "{\"data\":{\"start\":24,\"count\":1}}", "from number 24 on do not exist" },
+	{ "{\"data\":{\"start\":24,\"count\":1}}", "from element 24 goes past the end" },
 	{ "{\"slice\":{\"rowDimension\":-1,\"columnDimension\":0,\"index\":[0],\"column\":3,"
 	  "\"columns\":10}}",
 	  "exceeds the shape" },
