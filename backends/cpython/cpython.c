@@ -219,7 +219,7 @@ static int read_own_offsets(struct cpython *python, struct memory *memory, struc
 				 (int)pid, python->minor);
 	if (offsets_override(&python->offsets, python->minor, memory, python->runtime) < 0)
 		return error_set(error,
-				 "pid %d runs a CPython 3.%d whose debug offsets make no sense; it "
+				 "pid %d runs CPython 3.%d with invalid debug offsets; the process "
 				 "may still be starting",
 				 (int)pid, python->minor);
 	return 0;
@@ -252,8 +252,8 @@ static int validate(const struct cpython *python, struct memory *memory, struct 
 		memory_begin(memory, false);
 	}
 	return error_set(error,
-			 "pid %d runs CPython 3.%d but no thread of it can be found; it may be "
-			 "starting or ending",
+			 "pid %d runs CPython 3.%d, but no Python thread was found; the process "
+			 "may be starting or exiting",
 			 (int)memory_pid(memory), python->minor);
 }
 

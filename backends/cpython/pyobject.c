@@ -197,25 +197,22 @@ int pyobject_children(struct pyreader *reader, uint64_t address, int64_t start, 
 
 	if (pytype_of(reader, address, &type))
 		return error_set(error,
-				 "There is no Python object at 0x%" PRIx64
-				 " any more: refresh the list it came from.",
+				 "no Python object at 0x%" PRIx64 " any more: refresh the list",
 				 address);
 	count_children(reader, address, &type, &children);
 	list->total = children_total(&children);
 	is_torn = type.kind && type.kind->count && children.items < 0;
 	if (list->total < 0 && !is_torn)
-		return error_set(error,
-				 "The object at 0x%" PRIx64 " has no items or attributes to open.",
+		return error_set(error, "the object at 0x%" PRIx64 " has no items or attributes",
 				 address);
 	if (!is_torn && !pyobject_add_children(&page, address, &type, &children))
 		return 0;
 	if (!reader->budget)
 		return error_set(error,
-				 "The object at 0x%" PRIx64
-				 " takes more reading than one request may do: open a page nearer "
-				 "to its start.",
+				 "the object at 0x%" PRIx64
+				 " is too large for one request: open a page nearer to the start",
 				 address);
-	return error_set(error, "The object at 0x%" PRIx64 " changed while it was read: try again.",
+	return error_set(error, "the object at 0x%" PRIx64 " changed while it was read: try again",
 			 address);
 }
 

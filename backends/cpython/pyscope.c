@@ -359,7 +359,7 @@ int pyobject_locals(struct pyreader *reader, const struct pyobject_frame *frame,
 		page.end = INT64_MAX;
 	result = pyscope_read(&scope, reader, frame->address);
 	if (result) {
-		error_set(error, "The stack has changed: ask again.");
+		error_set(error, "the stack has changed: try again");
 		goto out;
 	}
 	add_exceptions(&page, frame);
@@ -368,7 +368,7 @@ int pyobject_locals(struct pyreader *reader, const struct pyobject_frame *frame,
 	if (!scope.is_function)
 		result = add_mapping(&page, &scope);
 	if (result)
-		error_set(error, "The names of the frame are not in a dict that can be read.");
+		error_set(error, "the names of the frame are not in a readable dict");
 	list->total = page.number;
 out:
 	pyscope_clear(&scope);

@@ -169,9 +169,9 @@ static char *describe_missing(const struct pystack *pystack, const struct pytask
 	if (is_broken)
 		return say_missing("the frames", pytask->failure);
 	if (pytask->has_unknown)
-		return say_missing("the code of its frames", pystack->code_failure);
+		return say_missing("the code of the frames", pystack->code_failure);
 	if (gil && gil->failure)
-		return say_missing("the interpreter's lock", gil->failure);
+		return say_missing("the GIL", gil->failure);
 	return NULL;
 }
 
@@ -203,7 +203,7 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 	    pytask->native.python == thread->stack)
 		thread->native = pytask->native.stack;
 	if (pytask->is_broken)
-		thread->error = xasprintf("the chain of frames breaks off after %zu frames",
+		thread->error = xasprintf("the chain of frames is broken after %zu frames",
 					  pytask->walk->count);
 }
 
@@ -230,8 +230,9 @@ static void fill_task(struct pystack *pystack, const struct pyasyncio_task *task
 	if (!is_known)
 		thread->exactness = TORN;
 	if (task->is_broken && !task->is_running)
-		thread->error = xasprintf(
-			"the chain of what it awaits breaks off after %zu coroutines", walk.count);
+		thread->error =
+			xasprintf("the chain of awaited coroutines is broken after %zu coroutines",
+				  walk.count);
 }
 
 static void fill_tasks(struct pystack *pystack, struct process_sample *sample)

@@ -75,8 +75,8 @@ static int name_added(struct pyreader *reader, struct pytensor *tensor, const st
 	}
 	tensor->item_size = find_size(is);
 	if (!dtype || dtype->size != tensor->item_size)
-		tensor->unread = "its elements are of a type that a library added to numpy, which "
-				 "is not known here";
+		tensor->unread =
+			"the dtype of the elements comes from another library and is not supported";
 	snprintf(tensor->dtype_text, sizeof(tensor->dtype_text), "%s%s",
 		 dtype && is->byte_order == '>' ? ">" : "", text ? text : "?");
 	buffer_clear(&name);
@@ -204,13 +204,13 @@ const char *pytensor_set_mask(struct pyreader *reader, uint64_t object, struct p
 
 	if (!pytensor_is_alive(reader, object) || !pytensor_numpy_is_array(reader, object) ||
 	    read_array(reader, object, &mask))
-		return "its mask is no array";
+		return "the mask is not an array";
 	if (strcmp(mask.dtype_text, "bool") != 0)
-		return "its mask is not of bool: one with a field for each of its own is not "
-		       "applied to its elements here";
+		return "the mask is not of bool: a mask with a field for each field of the "
+		       "elements is not supported";
 	if (mask.dimension_count != tensor->dimension_count ||
 	    memcmp(mask.shape, tensor->shape, bytes) != 0)
-		return "its mask has another shape than its elements";
+		return "the mask has another shape than the elements";
 	tensor->has_mask = true;
 	tensor->mask_object = object;
 	tensor->mask = mask.data;
@@ -236,11 +236,10 @@ static const char *read_mask(struct pyreader *reader, uint64_t object, struct py
 	has_mask = !pyobject_attribute(reader, object, "_mask", &mask);
 	if (!is_numpy)
 		return has_mask && pytensor_numpy_is_array(reader, mask)
-			       ? "its class has a mask of its own: what "
-				 "that hides is not known here"
+			       ? "the class has a mask of its own, which is not supported"
 			       : NULL;
 	if (!has_mask)
-		return "its mask cannot be read";
+		return "the mask cannot be read";
 	if (!read_scalar(reader, mask, &value))
 		return pytensor_set_mask(reader, mask, tensor);
 	if (!value)
@@ -449,9 +448,10 @@ int pytensor_read_memoryview(struct pyreader *reader, uint64_t object, struct py
 	tensor->item_size = view.item_size;
 	tensor->data = view.data;
 	if (view.parts)
-		tensor->unread = "its parts lie behind pointers";
+		tensor->unread = "the memoryview has suboffsets, which are not supported";
 	if (flags & VIEW_RELEASED)
-		tensor->unread = "it was released: its memory may be another's";
+		tensor->unread =
+			"the memoryview was released: its memory may be in use for other data";
 	return 0;
 }
 
@@ -464,9 +464,9 @@ int pytensor_read_memoryview(struct pyreader *reader, uint64_t object, struct py
 
 static const char *const arrays[] = { "jaxlib._jax.ArrayImpl", "jaxlib.xla_extension.ArrayImpl" };
 
-static const char ARRAY[] = "it is an array of jax, whose buffer only the library knows: an agent "
-			    "reads it, or from outside a variable with numpy.asarray() of it";
-static const char TRACER[] = "jax traces a function: it stands for an array, and has no elements";
+static const char ARRAY[] = "only jax knows the buffer of a jax array: inject an agent, or read a "
+			    "variable set to numpy.asarray() of it";
+static const char TRACER[] = "jax traces a function: the tracer has no elements";
 
 static bool is_tracer(struct pyreader *reader, const struct pytype *type)
 {

@@ -137,19 +137,19 @@ static const struct {
 	const char *name;
 	const char *unread;
 } unread[] = {
-	{ "Categorical", "it is categorical: its elements are the numbers of categories" },
-	{ "PeriodArray", "its elements are periods, of which only numbers lie there" },
+	{ "Categorical", "the values are categories, stored as codes" },
+	{ "PeriodArray", "the values are periods, stored as ordinals" },
 	{ "StringArray", PYTENSOR_OBJECTS },
 	{ "StringArrayNumpySemantics", PYTENSOR_OBJECTS },
-	{ "ArrowStringArray", "its elements are text in memory of Arrow" },
-	{ "ArrowStringArrayNumpySemantics", "its elements are text in memory of Arrow" },
-	{ "ArrowExtensionArray", "its elements lie in memory of Arrow" },
-	{ "SparseArray", "it is sparse: its elements are in its sp_values and sp_index" },
-	{ "IntervalArray", "its elements are intervals: its left and right" },
+	{ "ArrowStringArray", "the values are text in memory of Arrow" },
+	{ "ArrowStringArrayNumpySemantics", "the values are text in memory of Arrow" },
+	{ "ArrowExtensionArray", "the values are in memory of Arrow" },
+	{ "SparseArray", "the array is sparse: read sp_values and sp_index" },
+	{ "IntervalArray", "the values are intervals: read left and right of the array" },
 };
 
-static const char ANY[] = "it is an extension array of pandas that is not read from outside";
-static const char ZONE[] = "its times have a time zone, which is not applied to them here";
+static const char ANY[] = "the values are in a pandas extension array of an unsupported type";
+static const char ZONE[] = "the times have a time zone, which is not supported";
 
 /* Makes a tensor without elements and without a known shape. */
 static void pytensor_pandas_refuse(struct pytensor *tensor, const char *name, const char *why)
@@ -524,22 +524,21 @@ int pandas_find_column(struct pyreader *reader, uint64_t frame, const char *text
 
 	*column = -1;
 	if (pytensor_pandas_read_names(reader, frame, &names) || names.count > COLUMNS_MAXIMUM)
-		return error_set(
-			error,
-			"The names of the columns cannot be read from outside: an agent can tell.");
+		return error_set(error,
+				 "the column names cannot be read without an agent: inject one");
 	for (int64_t i = 0; i < names.count && reader->budget > 0; i++) {
 		if (!pytensor_pandas_is_name(reader, &names, i, text, number))
 			continue;
 		if (*column >= 0)
-			return error_set(error, "Several columns have this name.");
+			return error_set(error, "several columns have this name");
 		*column = i;
 	}
 	if (reader->budget == 0)
 		return error_set(
 			error,
-			"There are more columns than are read from outside: an agent can tell.");
+			"the DataFrame has too many columns to read without an agent: inject one");
 	if (*column < 0)
-		return error_set(error, "The DataFrame has no such column, or one whose name would "
-					"have to be compared in the process.");
+		return error_set(error, "no such column in the DataFrame (without an agent, only "
+					"str and integer names are compared)");
 	return 0;
 }

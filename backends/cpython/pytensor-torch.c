@@ -21,27 +21,28 @@
 #define STORAGE_BYTES 96
 
 #define PLAIN_CLASS "N3c1010TensorImplE"
-#define DIRTY "its elements were freed (FSDP does so), or it changes"
+#define DIRTY "freed (as FSDP does), or being changed"
 
-static const char WRAPPER[] = "its class holds its elements in other tensors, which are its "
-			      "attributes (or they were freed)";
-static const char NESTED[] = "it is a nested tensor: its elements are in those that it has";
-static const char SYMBOLS[] = "its sizes are symbols";
+static const char WRAPPER[] =
+	"the elements are in other tensors, attributes of the tensor (or were freed)";
+static const char NESTED[] = "the tensor is nested: its elements are in its component tensors";
+static const char SYMBOLS[] = "the tensor has symbolic sizes";
 
 /* Tensors that are not plain, by the C++ class of their implementation. */
 static const struct {
 	const char *part;
 	const char *unread;
 } classes[] = {
-	{ "16SparseTensorImplE", "it is sparse: its elements are in its values and indices" },
-	{ "19SparseCsrTensorImplE", "it is sparse: its elements are in its values and indices" },
-	{ "11QTensorImplE", "it is quantized: what its elements mean depends on a scale" },
+	{ "16SparseTensorImplE", "the tensor is sparse: read its values() and indices()" },
+	{ "19SparseCsrTensorImplE", "the tensor is sparse: read its values() and indices" },
+	{ "11QTensorImplE", "the tensor is quantized: the values depend on a scale" },
 	{ "16NestedTensorImplE", NESTED },
-	{ "17BatchedTensorImplE", "it stands for another tensor, inside of vmap" },
-	{ "13TensorWrapperE", "it stands for another tensor, inside of a function transform" },
-	{ "23FunctionalTensorWrapperE", "it stands for another tensor, inside of functionalize" },
-	{ "OpaqueTensorImpl", "how its elements lie is known only to the library that made it" },
-	{ "19UndefinedTensorImplE", "it is not defined" },
+	{ "17BatchedTensorImplE", "the tensor wraps another tensor, inside vmap" },
+	{ "13TensorWrapperE", "the tensor wraps another tensor, inside a function transform" },
+	{ "23FunctionalTensorWrapperE", "the tensor wraps another tensor, inside functionalize" },
+	{ "OpaqueTensorImpl",
+	  "the tensor is opaque: only the library that made it knows its layout" },
+	{ "19UndefinedTensorImplE", "the tensor is undefined" },
 };
 
 static int64_t signed_word(const uint8_t *bytes, int place)
@@ -162,13 +163,13 @@ static const char *pytensor_torch_find_reason(struct pyreader *reader,
 	const char *name = pycxx_class(reader, object->impl);
 
 	if (!name)
-		return "what it is cannot be told";
+		return "the C++ class of the tensor cannot be read";
 	if (strcmp(name, PLAIN_CLASS) == 0)
 		return NULL;
 	for (size_t i = 0; i < ARRAY_LENGTH(classes); i++)
 		if (strstr(name, classes[i].part))
 			return classes[i].unread;
-	return "it is of a kind that is not known here";
+	return "the C++ class of the tensor is not supported";
 }
 
 /* Bytes from the storage's start to the end of the last element; -1: too many. */
@@ -197,11 +198,11 @@ static const char *check_storage(const struct pytensor *tensor)
 	if (tensor->element_count == 0)
 		return NULL;
 	if (!tensor->storage)
-		return "it has no storage of its own";
+		return "the tensor has no storage of its own";
 	if (!tensor->data)
-		return "its storage has no memory: " DIRTY;
+		return "the storage of the tensor has no memory: " DIRTY;
 	if (span < 0 || tensor->storage_bytes < span)
-		return "its storage is smaller than it is: " DIRTY;
+		return "the storage is smaller than the tensor: " DIRTY;
 	return NULL;
 }
 
@@ -232,13 +233,13 @@ static const char *pytensor_torch_check_keys(const struct torch_object *object,
 	uint64_t keys = pyreader_word(object->bytes, layout->keys);
 
 	if (!object->is_sure && strncmp(tensor->dtype, "complex", 7) == 0)
-		return "whether it is conjugated is not known of this version of torch";
+		return "the conjugate bit cannot be read in this version of torch";
 	if (keys & layout->conjugate)
-		return "it is conjugated, but only by a mark: its memory has other values";
+		return "the tensor is conjugated by a flag only: its memory has other values";
 	if (keys & layout->negative)
-		return "it is negated, but only by a mark: its memory has other values";
+		return "the tensor is negated by a flag only: its memory has other values";
 	if (keys & layout->zero)
-		return "it stands for zeros and has no memory";
+		return "the tensor is a ZeroTensor, which has no memory";
 	return NULL;
 }
 
@@ -247,8 +248,8 @@ static const char *check_device(const struct pytensor *tensor)
 	if (strcmp(tensor->device, "cpu") == 0)
 		return NULL;
 	if (strcmp(tensor->device, "meta") == 0)
-		return "it has no elements: its device is meta";
-	return "it lies on a device: only the agent, in the process, can read it";
+		return "the tensor has no elements: its device is meta";
+	return "the tensor is on a device: only an agent in the process can read it";
 }
 
 /* Sets the first reason that applies. */
@@ -257,7 +258,7 @@ static void find_unread(struct pyreader *reader, const struct torch_object *obje
 {
 	tensor->unread = pytensor_torch_find_reason(reader, object);
 	if (!tensor->unread && traits & TORCH_FAKE)
-		tensor->unread = "it is a FakeTensor: it has no elements";
+		tensor->unread = "the tensor is a FakeTensor, which has no elements";
 	if (!tensor->unread && traits & TORCH_JAGGED)
 		tensor->unread = NESTED;
 	if (!tensor->unread && has_symbols(reader, object))
@@ -503,14 +504,14 @@ int pytensor_read_this(struct pyreader *reader, uint64_t object, bool is_gradien
 	if (!is_gradient)
 		return 0;
 	if (tensor->family != PYTENSOR_TORCH)
-		return error_set(error, "it has no gradient");
+		return error_set(error, "the tensor has no gradient");
 	if (pytensor_gradient(reader, object, &has_gradient, &address))
-		return error_set(error, "where its gradient is cannot be told");
+		return error_set(error, "the gradient cannot be located");
 	if (!has_gradient)
-		return error_set(error, "it has no gradient");
+		return error_set(error, "the tensor has no gradient");
 	if (address)
 		return pytensor_read(reader, address, tensor, error);
 	if (pytensor_read_unseen(reader, object, tensor))
-		return error_set(error, "its gradient cannot be read");
+		return error_set(error, "the gradient cannot be read");
 	return 0;
 }

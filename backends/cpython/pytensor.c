@@ -33,26 +33,25 @@ static const struct family {
 	const char *complaint;
 } families[] = {
 	{ "torch._C.TensorBase", pytensor_read_torch,
-	  "The layout of this tensor is not known, or it changed while it was read." },
+	  "the layout of the tensor is unknown, or changed while it was read" },
 	{ "torch._C._TensorBase", pytensor_read_torch,
-	  "The layout of this tensor is not known, or it changed while it was read." },
+	  "the layout of the tensor is unknown, or changed while it was read" },
 	{ "numpy.ndarray", pytensor_read_numpy,
-	  "The layout of this array is not known, or it changed while it was read." },
-	{ "bytes", pytensor_read_bytes, "These bytes cannot be read." },
-	{ "bytearray", pytensor_read_bytearray, "This bytearray cannot be read." },
-	{ "array.array", pytensor_read_array, "This array cannot be read." },
+	  "the layout of the array is unknown, or changed while it was read" },
+	{ "bytes", pytensor_read_bytes, "the bytes cannot be read" },
+	{ "bytearray", pytensor_read_bytearray, "the bytearray cannot be read" },
+	{ "array.array", pytensor_read_array, "the array cannot be read" },
 	{ "memoryview", pytensor_read_memoryview,
-	  "This memoryview cannot be read, or it changed while it was read." },
+	  "the memoryview cannot be read, or changed while it was read" },
 };
 
 /* Classes written in Python have no pykind row. */
 static const struct family series = {
 	"", pandas_read_series,
-	"What this Series has its values in is not known, or it changed while it was read."
+	"the Series is stored in an unknown way, or changed while it was read"
 };
 
-static const struct family jax = { "", pytensor_read_jax,
-				   "What this array of jax is cannot be told." };
+static const struct family jax = { "", pytensor_read_jax, "the jax array cannot be read" };
 
 static const struct family *find_family(struct pyreader *reader, uint64_t object,
 					struct pytype *type)
@@ -123,9 +122,9 @@ int pytensor_read(struct pyreader *reader, uint64_t object, struct pytensor *ten
 	const struct family *family = find_family(reader, object, &type);
 
 	if (!family)
-		return error_set(error, "This is no tensor and no array.");
+		return error_set(error, "the object is not a tensor or an array");
 	if (!pytensor_is_alive(reader, object))
-		return error_set(error, "It was freed.");
+		return error_set(error, "the object was freed");
 	if (family->read(reader, object, tensor))
 		return error_set(error, "%s", family->complaint);
 	pytensor_value_name_type(reader, &type, tensor);
@@ -464,11 +463,11 @@ int pytensor_layout(const struct pytensor *tensor, pid_t pid, struct tensor_layo
 	const struct dtype *dtype = dtype_find(name);
 
 	if (tensor->unread)
-		return error_set(error, "The elements cannot be read: %s.", tensor->unread);
+		return error_set(error, "the elements cannot be read: %s", tensor->unread);
 	if (!dtype)
-		return error_set(error, "Elements of type %s are not known here.", name);
+		return error_set(error, "elements of type %s are not supported", name);
 	if (tensor->item_size <= 0)
-		return error_set(error, "The elements have no size.");
+		return error_set(error, "the elements have no size");
 	*layout = (struct tensor_layout){
 		.pid = pid,
 		.address = tensor->data,
@@ -483,6 +482,6 @@ int pytensor_layout(const struct pytensor *tensor, pid_t pid, struct tensor_layo
 	memcpy(layout->strides, tensor->strides, sizeof(layout->strides));
 	memcpy(layout->mask_strides, tensor->mask_strides, sizeof(layout->mask_strides));
 	if (tensor->family == PYTENSOR_TORCH && scale_torch(tensor, layout))
-		return error_set(error, "The tensor's strides make no sense.");
+		return error_set(error, "the tensor has invalid strides");
 	return tensor_layout_check(layout, error);
 }

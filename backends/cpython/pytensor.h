@@ -29,7 +29,7 @@ struct tensor_layout;
 #define PYTENSOR_DIMENSIONS 64
 #define PYTENSOR_TEXT 256
 /* Reason in pytensor.unread for arrays of objects. */
-#define PYTENSOR_OBJECTS "its elements are objects of Python, each of which lies elsewhere"
+#define PYTENSOR_OBJECTS "the elements are references to Python objects"
 
 enum pytensor_family {
 	PYTENSOR_TORCH,

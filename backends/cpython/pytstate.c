@@ -130,12 +130,13 @@ int pytstate_list_read(struct pytstate_list *list, struct memory *memory,
 		if (errno && errno != EFAULT)
 			return access_refusal_explain(pid, errno, error);
 		return error_set(error,
-				 "the list of Python threads of pid %d cannot be followed; they "
-				 "may be starting or ending",
+				 "the list of Python threads of pid %d cannot be read; threads may "
+				 "be starting or exiting",
 				 (int)pid);
 	}
 	if (list->count == 0)
-		return error_set(error, "pid %d has no Python thread any more; it may be ending",
+		return error_set(error,
+				 "pid %d has no Python thread any more; the process may be exiting",
 				 (int)pid);
 	return 0;
 }

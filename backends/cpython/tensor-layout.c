@@ -20,12 +20,11 @@ static int check_item(const struct tensor_layout *layout, struct error *error)
 	const struct dtype *dtype = layout->dtype;
 
 	if (!dtype)
-		return error_set(error, "the type of its elements is not known");
+		return error_set(error, "the type of the elements is unknown");
 	if (dtype->class == DTYPE_PACKED)
-		return error_set(
-			error,
-			"elements of %s are less than a byte each: torch alone can read them",
-			dtype->name);
+		return error_set(error,
+				 "elements of %s are smaller than a byte: only torch can read them",
+				 dtype->name);
 	if (dtype->size != 0 && layout->item_size != dtype->size)
 		return error_set(error, "an element of %s has %d bytes, not %" PRId64, dtype->name,
 				 dtype->size, layout->item_size);
@@ -58,18 +57,18 @@ static int tensor_layout_check_sizes(const struct tensor_layout *layout, struct 
 	int64_t bytes = layout->item_size > 0 ? layout->item_size : 1;
 
 	if (layout->dimension_count < 0 || layout->dimension_count > TENSOR_DIMENSIONS)
-		return error_set(error, "it has %d dimensions, more than %d",
+		return error_set(error, "the tensor has %d dimensions: at most %d are supported",
 				 layout->dimension_count, TENSOR_DIMENSIONS);
 	for (int i = 0; i < layout->dimension_count; i++)
 		if (layout->shape[i] < 0)
-			return error_set(error, "dimension %d has %" PRId64 " elements", i,
+			return error_set(error, "dimension %d has an invalid size: %" PRId64, i,
 					 layout->shape[i]);
 	if (is_empty(layout))
 		return 0;
 	for (int i = 0; i < layout->dimension_count; i++) {
 		bytes = multiply(bytes, layout->shape[i], SPAN_MAXIMUM);
 		if (bytes < 0)
-			return error_set(error, "its sizes multiply to more than any memory holds");
+			return error_set(error, "the shape is larger than the address space");
 	}
 	return 0;
 }
@@ -119,11 +118,10 @@ static int check_mask(const struct tensor_layout *layout, struct error *error)
 	if (!layout->has_mask)
 		return 0;
 	if (layout->item_size > TENSOR_LAYOUT_MASKED_ITEM)
-		return error_set(error,
-				 "an element that has a mask has %d bytes at most, not %" PRId64,
+		return error_set(error, "a masked element has %d bytes at most, not %" PRId64,
 				 TENSOR_LAYOUT_MASKED_ITEM, layout->item_size);
 	mask = tensor_layout_mask(layout);
-	return tensor_layout_check(&mask, error) ? error_prefix(error, "its mask") : 0;
+	return tensor_layout_check(&mask, error) ? error_prefix(error, "the mask") : 0;
 }
 
 int tensor_layout_check(const struct tensor_layout *layout, struct error *error)
@@ -137,10 +135,11 @@ int tensor_layout_check(const struct tensor_layout *layout, struct error *error)
 	if (is_empty(layout))
 		return 0;
 	if (tensor_layout_find_span(layout, &before, &behind) < 0)
-		return error_set(error, "its strides reach further than any memory does");
+		return error_set(error, "the strides exceed the address space");
 	if (layout->address >= ADDRESS_END || (uint64_t)before > layout->address ||
 	    (uint64_t)behind > ADDRESS_END - layout->address)
-		return error_set(error, "its elements would lie where no memory is (0x%" PRIx64 ")",
+		return error_set(error,
+				 "the elements are outside the address space (0x%" PRIx64 ")",
 				 layout->address);
 	return 0;
 }

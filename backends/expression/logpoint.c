@@ -123,7 +123,7 @@ static char *take_conversion(char *at, bool *is_repr, struct error *error)
 	*is_repr = *at == 'r';
 	if ((*at == 'r' || *at == 's') && (!at[1] || at[1] == ':'))
 		return at + 1;
-	error_set(error, "The text to log has '!%.10s', which is none of !r and !s.", at);
+	error_set(error, "the log text has an unknown conversion '!%.10s': use !r or !s", at);
 	return NULL;
 }
 
@@ -190,8 +190,8 @@ static const char *take_expression(const char *at, struct logpoint *logpoint, st
 
 	if (!end) {
 		error_set(error,
-			  "The text to log has a '%c' without its other: write {EXPRESSION}, or "
-			  "'%c%c' for the brace itself.",
+			  "the log text has an unmatched '%c': write {EXPRESSION}, or '%c%c' for a "
+			  "literal brace",
 			  *at, *at, *at);
 		return NULL;
 	}
@@ -241,7 +241,7 @@ static void write_value(const struct piece *piece, const struct variable *variab
 			struct buffer *out, struct error *error)
 {
 	if (piece->is_formatted && !piece->is_repr && !logpoint_is_plain(variable)) {
-		error_set(error, "%s may have a __format__ of its own: {x!r} writes what is known",
+		error_set(error, "%s may define its own __format__: use !r, as in {x!r}",
 			  variable->type);
 	} else if (piece->is_formatted && piece->is_repr) {
 		number_format_append_repr(out, &piece->format, variable->value, error);

@@ -86,8 +86,8 @@ int number_format_read(struct number_format *format, const char *text, struct er
 		return 0;
 	return error_set(
 		error,
-		"The text to log has the format ':%.20s', which is not supported: [[FILL]<>=^][+- "
-		"][#][0][WIDTH][,_][.DIGITS] and one of b d o x X e f g %% s, as in {loss:.3f}.",
+		"the log text has an unsupported format ':%.20s': use [[FILL]<>=^][+- "
+		"][#][0][WIDTH][,_][.DIGITS] and one of b d o x X e f g %% s, as in {loss:.3f}",
 		text);
 }
 
@@ -289,7 +289,7 @@ static int number_format_append_cut(struct buffer *out, const struct number_form
 
 	if ((format->kind && format->kind != 's') || format->sign || format->group ||
 	    format->align == '=')
-		return error_set(error, "%.60s is no number", text->data);
+		return error_set(error, "not a number: %.60s", text->data);
 	for (int i = 0; format->digits >= 0 && i < format->digits; i++)
 		text_next(&at);
 	if (format->digits >= 0)
@@ -344,7 +344,7 @@ int number_format_append(struct buffer *out, const struct number_format *format,
 	if (format->kind == 's' ||
 	    number_format_put_number(&digits, format, value, &is_negative) < 0) {
 		buffer_clear(&digits);
-		return error_set(error, "%.60s is no %s", value, kind_name(format->kind));
+		return error_set(error, "not a %s: %.60s", kind_name(format->kind), value);
 	}
 	if (is_negative)
 		buffer_append_char(&text, '-');

@@ -180,7 +180,7 @@ static const struct computation *pyarithmetic_find(enum pyoperator operator)
 static int refuse_element(struct pyevaluation *evaluation, const struct pyvalue *element)
 {
 	return error_set(evaluation->error,
-			 "A %s computes in a type of its own: compute with its .item().",
+			 "arithmetic on %s is not supported without an agent: use .item()",
 			 element->element.name);
 }
 
@@ -190,26 +190,25 @@ static int pyarithmetic_refuse(struct pyevaluation *evaluation, const char *oper
 	if (left->kind == PYVALUE_ELEMENT || right->kind == PYVALUE_ELEMENT)
 		return refuse_element(evaluation, left->kind == PYVALUE_ELEMENT ? left : right);
 	return error_set(evaluation->error,
-			 "\"%s\" of %s and %s is not computed from outside: %s.", operator,
+			 "\"%s\" of %s and %s is not supported without an agent: %s", operator,
 			 pyvalue_type_name(evaluation, left), pyvalue_type_name(evaluation, right),
 			 strcmp(operator, "+") == 0
-				 ? "only numbers, two str and two bytes are added"
-				 : "it is for numbers only");
+				 ? "only numbers, two str or two bytes can be added"
+				 : "only numbers are supported");
 }
 
 static int refuse_large(struct pyevaluation *evaluation, const char *operator)
 {
-	return error_set(evaluation->error,
-			 "\"%s\" leaves what is computed from outside: whole numbers of %d bits, "
-			 "some 4,300 digits.",
-			 operator, BITS_MAXIMUM);
+	return error_set(
+		evaluation->error,
+		"\"%s\" is limited to integers of %d bits (about 4300 digits) without an agent",
+		operator, BITS_MAXIMUM);
 }
 
 static int refuse_overflow(struct pyevaluation *evaluation, const char *operator)
 {
-	return error_set(
-		evaluation->error,
-		"\"%s\" comes to more than a float holds (OverflowError in Python).", operator);
+	return error_set(evaluation->error,
+			 "\"%s\" overflows a float (OverflowError in Python)", operator);
 }
 
 /* Whether the value is a number whose class does not override the operator. */
@@ -243,11 +242,12 @@ static int check_power(struct pyevaluation *evaluation, double base, double expo
 	if (!isfinite(base) || !isfinite(exponent))
 		return 0;
 	if (base == 0 && exponent < 0)
-		return error_set(evaluation->error, "0 has no negative power: division by zero.");
-	if (base < 0 && exponent != floor(exponent))
 		return error_set(
 			evaluation->error,
-			"This power is a complex number, which is not computed from outside.");
+			"0 cannot be raised to a negative power (ZeroDivisionError in Python)");
+	if (base < 0 && exponent != floor(exponent))
+		return error_set(evaluation->error, "the result of \"**\" is a complex number, "
+						    "which is not supported without an agent");
 	return isinf(pow(base, exponent)) ? refuse_overflow(evaluation, "**") : 0;
 }
 
@@ -261,7 +261,7 @@ static int compute_float(struct pyevaluation *evaluation, const struct computati
 	if (to_double(evaluation, left, name, &a) || to_double(evaluation, right, name, &b))
 		return -1;
 	if (computation->is_division && b == 0)
-		return error_set(evaluation->error, "Division by zero.");
+		return error_set(evaluation->error, "division by zero");
 	if (computation->operator== PYOPERATOR_POWER && check_power(evaluation, a, b))
 		return -1;
 	pyvalue_set_float(result, computation->real(a, b));
@@ -301,7 +301,7 @@ static int shift_big(struct pyevaluation *evaluation, enum pyoperator operator,
 	bool is_large = pybig_get(right, &bits);
 
 	if (right->is_negative)
-		return error_set(evaluation->error, "A number is not shifted by a negative count.");
+		return error_set(evaluation->error, "negative shift count");
 	if (operator== PYOPERATOR_RIGHT) {
 		/* Larger shifts have the same result. */
 		if (is_large || bits > BITS_MAXIMUM)
@@ -417,7 +417,7 @@ static int compute_integer(struct pyevaluation *evaluation, const struct computa
 	if (!is_computed(&left->integer) || !is_computed(&right->integer))
 		return refuse_large(evaluation, name);
 	if (computation->is_division && !right->integer.count)
-		return error_set(evaluation->error, "Division by zero.");
+		return error_set(evaluation->error, "division by zero");
 	if (computation->operator== PYOPERATOR_DIVIDE)
 		return divide_integers(evaluation, &left->integer, &right->integer, result);
 	if (computation->operator== PYOPERATOR_POWER && right->integer.is_negative)
@@ -459,10 +459,10 @@ static int pyarithmetic_join(struct pyevaluation *evaluation, const struct pyval
 	    pyvalue_characters(evaluation, right, &b, &b_count))
 		return -1;
 	if (a_count + b_count > CHARACTERS_MAXIMUM)
-		return error_set(
-			evaluation->error,
-			"A %s of %zu characters is longer than what is computed from outside.",
-			pyvalue_type_name(evaluation, left), a_count + b_count);
+		return error_set(evaluation->error,
+				 "the result is a %s of %zu characters, too long to compute "
+				 "without an agent",
+				 pyvalue_type_name(evaluation, left), a_count + b_count);
 	if (pyevaluation_check_room(evaluation, (a_count + b_count) * sizeof(*characters)))
 		return -1;
 	*result = (struct pyvalue){ .kind = left->kind, .count = a_count + b_count };
@@ -509,10 +509,10 @@ int pyvalue_negate(struct pyevaluation *evaluation, enum pyoperator operator,
 		return refuse_element(evaluation, operand);
 	if (!pyarithmetic_is_plain(evaluation, operand, slot) ||
 	    (operator== PYOPERATOR_INVERT && !pyvalue_is_integer(operand)))
-		return error_set(
-			evaluation->error,
-			"\"%s\" of %s is not computed from outside: it is for numbers only.",
-			pyoperator_name(operator), pyvalue_type_name(evaluation, operand));
+		return error_set(evaluation->error,
+				 "\"%s\" of %s is not supported without an agent: only numbers are "
+				 "supported",
+				 pyoperator_name(operator), pyvalue_type_name(evaluation, operand));
 	*result = *operand;
 	result->address = 0;
 	if (operand->kind == PYVALUE_FLOAT) {

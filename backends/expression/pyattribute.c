@@ -177,7 +177,7 @@ static int search_classes(struct pyevaluation *evaluation, uint64_t address, con
 	}
 	return 0;
 unreadable:
-	return error_set(evaluation->error, "The classes of an object cannot be read.");
+	return error_set(evaluation->error, "the classes of the object cannot be read");
 }
 
 static int find_in_classes(struct pyevaluation *evaluation, uint64_t address, const char *name,
@@ -195,16 +195,15 @@ static int pyattribute_find_hook(struct pyevaluation *evaluation, uint64_t addre
 static int refuse_code(struct pyevaluation *evaluation, const struct pyvalue *object,
 		       const char *name)
 {
-	return error_set(
-		evaluation->error,
-		"%s of %s is computed by its class, which would have to run in the process.", name,
-		pyvalue_type_name(evaluation, object));
+	return error_set(evaluation->error,
+			 "reading attribute '%s' of %s would run code in the process", name,
+			 pyvalue_type_name(evaluation, object));
 }
 
 static int refuse_missing(struct pyevaluation *evaluation, const struct pyvalue *object,
 			  const char *name)
 {
-	return error_set(evaluation->error, "%s has no attribute %s.",
+	return error_set(evaluation->error, "%s has no attribute '%s'",
 			 pyvalue_type_name(evaluation, object), name);
 }
 
@@ -219,7 +218,7 @@ static int get_member(struct pyevaluation *evaluation, const struct pyvalue *obj
 		return refuse_code(evaluation, object, name);
 	found->place = object->address + (uint64_t)member->offset;
 	if (pyreader_pointer(evaluation->reader, found->place, &found->value))
-		return error_set(evaluation->error, "An attribute of %s cannot be read.",
+		return error_set(evaluation->error, "attribute '%s' of %s cannot be read", name,
 				 pyvalue_type_name(evaluation, object));
 	if (!found->value && !is_empty_none)
 		return refuse_missing(evaluation, object, name);
@@ -333,7 +332,7 @@ static int get_of_compiled(struct pyevaluation *evaluation, const struct pyvalue
 		return 0;
 	if (evaluation->depth >= COMPILED_MAXIMUM)
 		return error_set(evaluation->error,
-				 "%s is asked of more than %d compiled modules within one another.",
+				 "attribute '%s' not found: more than %d nested compiled modules",
 				 name, COMPILED_MAXIMUM);
 	if (pyvalue_load(evaluation, found->value, &module))
 		return -1;
@@ -363,9 +362,8 @@ static int ask_getattr(struct pyevaluation *evaluation, const struct pyvalue *ob
 			return result;
 	}
 	return error_set(evaluation->error,
-			 "%s is not found in the object, and %s has a __getattr__, which would "
-			 "have to run in the process.",
-			 name, pyvalue_type_name(evaluation, object));
+			 "reading attribute '%s' of %s would run __getattr__ in the process", name,
+			 pyvalue_type_name(evaluation, object));
 }
 
 /* Returns 0 if the object's attributes are found as the head of this file describes, else -1. */
@@ -385,10 +383,10 @@ static int check_generic(struct pyevaluation *evaluation, const struct pyvalue *
 	if (pytype_read(reader, object->type, &type) || !(type.flags & PYTYPE_HEAP) ||
 	    pyattribute_find_hook(evaluation, object->type, "__getattribute__", &hook) ||
 	    hook.has != CLASS_NOTHING)
-		return error_set(evaluation->error,
-				 "%s finds its attributes in a way of its own, which would have to "
-				 "run in the process.",
-				 pyvalue_type_name(evaluation, object));
+		return error_set(
+			evaluation->error,
+			"reading an attribute of %s would run code of its class in the process",
+			pyvalue_type_name(evaluation, object));
 	return 0;
 }
 
@@ -426,10 +424,9 @@ static int get_of_module(struct pyevaluation *evaluation, const struct pyvalue *
 		return 0;
 	if (find_in_instance(evaluation->reader, object, "__getattr__", &hook))
 		return error_set(evaluation->error,
-				 "%s is not loaded, and the module has a __getattr__, which would "
-				 "have to run in the process.",
+				 "reading '%s' would run __getattr__ of the module in the process",
 				 name);
-	return error_set(evaluation->error, "The module has no attribute %s.", name);
+	return error_set(evaluation->error, "the module has no attribute '%s'", name);
 }
 
 /*
@@ -531,7 +528,8 @@ int pyattribute_get(struct pyevaluation *evaluation, const struct pyvalue *objec
 		return result < 0 ? -1 : 0;
 	if (!object->address)
 		return error_set(evaluation->error,
-				 "Attributes of %s are not looked up from outside.",
+				 "attributes of a computed %s are not supported without an agent: "
+				 "inject one",
 				 pyvalue_type_name(evaluation, object));
 	if (place)
 		set_owner(evaluation->reader, object, place);

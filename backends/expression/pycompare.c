@@ -82,8 +82,8 @@ static bool pycompare_is_known(struct pyevaluation *evaluation, const struct pyv
 static int pycompare_refuse_own(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
 	return error_set(evaluation->error,
-			 "%s has comparisons of its own, which would have to run in the process "
-			 "(\"is\" compares identity).",
+			 "comparing %s would run code of its class in the process (\"is\" compares "
+			 "identity)",
 			 pyvalue_type_name(evaluation, value));
 }
 
@@ -95,8 +95,8 @@ static int check_known(struct pyevaluation *evaluation, const struct pyvalue *le
 	for (int i = 0; i < 2; i++) {
 		if (both[i]->kind == PYVALUE_TENSOR || both[i]->kind == PYVALUE_ARRAY)
 			return error_set(evaluation->error,
-					 "A whole %s is not compared from outside: compare its "
-					 ".item() or an element.",
+					 "comparing a whole %s is not supported without an agent: "
+					 "compare .item() or an element",
 					 pyvalue_type_name(evaluation, both[i]));
 		if (both[i]->kind != PYVALUE_ELEMENT && !pycompare_is_known(evaluation, both[i]))
 			return pycompare_refuse_own(evaluation, both[i]);
@@ -126,7 +126,7 @@ static int order_characters(struct pyevaluation *evaluation, const struct pyvalu
 static int refuse_order(struct pyevaluation *evaluation, enum pyoperator operator,
 			const struct pyvalue * left, const struct pyvalue *right)
 {
-	return error_set(evaluation->error, "\"%s\" does not compare %s with %s.",
+	return error_set(evaluation->error, "\"%s\" is not supported between %s and %s",
 			 pyoperator_name(operator), pyvalue_type_name(evaluation, left),
 			 pyvalue_type_name(evaluation, right));
 }
@@ -149,8 +149,8 @@ static int compare_sequences(struct pyevaluation *evaluation, enum pyoperator op
 		return operator== PYOPERATOR_NOT_EQUAL;
 	if (count > ITEMS_MAXIMUM)
 		return error_set(evaluation->error,
-				 "A sequence of %" PRId64
-				 " items is too long to be compared from outside.",
+				 "a sequence of %" PRId64
+				 " items is too long to compare without an agent",
 				 count);
 	for (int64_t i = 0; i < count; i++) {
 		struct pyvalue a, b;
@@ -182,9 +182,8 @@ static int compare_sets(struct pyevaluation *evaluation, enum pyoperator operato
 	int64_t count = 0;
 
 	if (!is_equality(operator) || written->address || !other->address)
-		return error_set(
-			evaluation->error,
-			"Sets are compared from outside only by == with one that is written down.");
+		return error_set(evaluation->error, "without an agent, a set can only be compared "
+						    "by == or != with a set literal");
 	for (size_t i = 0; i < written->count; i++) {
 		bool is_again = false;
 		int is_in = pyvalue_contains(evaluation, other, &written->items[i]);
@@ -231,8 +230,10 @@ static int compare_kind(struct pyevaluation *evaluation, enum pyoperator operato
 		return operator== PYOPERATOR_EQUAL;
 	if (left->kind == PYVALUE_NONE)
 		return refuse_order(evaluation, operator, left, right);
-	return error_set(evaluation->error, "Two objects of %s are not compared from outside.",
-			 pyvalue_type_name(evaluation, left));
+	return error_set(
+		evaluation->error,
+		"comparing two objects of %s is not supported without an agent: inject one",
+		pyvalue_type_name(evaluation, left));
 }
 
 static bool is_identical(const struct pyvalue *left, const struct pyvalue *right)
@@ -271,10 +272,10 @@ static int pycompare_compare(struct pyevaluation *evaluation, enum pyoperator op
 	int result;
 
 	if (evaluation->depth >= DEPTH_MAXIMUM)
-		return error_set(evaluation->error,
-				 "What holds itself, or lies more than %d deep, is not compared "
-				 "from outside.",
-				 DEPTH_MAXIMUM);
+		return error_set(
+			evaluation->error,
+			"the compared values are nested more than %d deep, or contain themselves",
+			DEPTH_MAXIMUM);
 	evaluation->depth++;
 	result = compare_known(evaluation, operator, left, right);
 	evaluation->depth--;
@@ -317,8 +318,8 @@ static int compare_identity(struct pyevaluation *evaluation, const struct pyvalu
 		return left->kind == right->kind &&
 		       pybig_compare(&left->integer, &right->integer) == 0;
 	return error_set(evaluation->error,
-			 "\"is\" asks whether it is the same object, and %s is none of the "
-			 "process: == compares values.",
+			 "\"is\" compares identity, and %s is not an object of the process: use == "
+			 "to compare values",
 			 left->address ? "the right side" : "the left side");
 }
 
@@ -357,7 +358,7 @@ static int find_text(struct pyevaluation *evaluation, const struct pyvalue *whol
 	size_t a_count, b_count;
 
 	if (part->kind != PYVALUE_STRING)
-		return error_set(evaluation->error, "A str holds str, and not %s.",
+		return error_set(evaluation->error, "a str can contain only str, not %s",
 				 pyvalue_type_name(evaluation, part));
 	if (pyvalue_characters(evaluation, whole, &a, &a_count) ||
 	    pyvalue_characters(evaluation, part, &b, &b_count))
@@ -378,8 +379,8 @@ static int find_item(struct pyevaluation *evaluation, const struct pyvalue *cont
 
 		if (i >= ITEMS_MAXIMUM)
 			return error_set(evaluation->error,
-					 "A %s of %" PRId64
-					 " items is too long to be searched from outside.",
+					 "a %s of %" PRId64
+					 " items is too long to search without an agent",
 					 pyvalue_type_name(evaluation, container), count);
 		if (container->address ? pyvalue_item(evaluation, container, i, &other)
 				       : (other = container->items[i], 0))
@@ -449,10 +450,9 @@ static int contains(struct pyevaluation *evaluation, const struct pyvalue *conta
 	case PYVALUE_ELEMENT:
 		break;
 	}
-	return error_set(
-		evaluation->error,
-		"What is in an object of %s cannot be told without running code in the process.",
-		pyvalue_type_name(evaluation, container));
+	return error_set(evaluation->error,
+			 "searching an object of %s would run code in the process",
+			 pyvalue_type_name(evaluation, container));
 }
 
 int pyvalue_contains(struct pyevaluation *evaluation, const struct pyvalue *container,
@@ -460,10 +460,9 @@ int pyvalue_contains(struct pyevaluation *evaluation, const struct pyvalue *cont
 {
 	if (container->address && container->kind != PYVALUE_OBJECT &&
 	    !pyslot_is_kept(evaluation->reader, container->type, container->base, PYSLOT_CONTAINS))
-		return error_set(
-			evaluation->error,
-			"%s has a __contains__ of its own, which would have to run in the process.",
-			pyvalue_type_name(evaluation, container));
+		return error_set(evaluation->error,
+				 "searching %s would run its __contains__ in the process",
+				 pyvalue_type_name(evaluation, container));
 	return contains(evaluation, container, item);
 }
 

@@ -156,7 +156,7 @@ int pyelement_load(struct pyevaluation *evaluation, uint64_t address, struct pyv
 
 	if (pyreader_read(evaluation->reader, address, bytes,
 			  (size_t)pyelement_size(&value->element)))
-		return error_set(evaluation->error, "A %s at 0x%" PRIx64 " cannot be read.",
+		return error_set(evaluation->error, "the %s at 0x%" PRIx64 " cannot be read",
 				 value->element.name, address);
 	pyelement_set(evaluation, bytes, value);
 	return 0;
@@ -217,15 +217,17 @@ int pyelement_of_buffer(struct pyevaluation *evaluation, const struct pyvalue *b
 	    (!is_bytes &&
 	     (pyreader_pointer(reader, buffer->address + ARRAY_DESCRIPTOR, &descriptor) ||
 	      pyreader_read(reader, descriptor, &letter, 1))))
-		return error_set(evaluation->error, "An array cannot be read.");
+		return error_set(evaluation->error, "the array cannot be read");
 	if (letter == 'l')
 		letter = 'q';
 	else if (letter == 'L')
 		letter = 'Q';
 	*element = (struct pyelement){ .format = letter, .name = "item" };
 	if (!pyelement_size(element))
-		return error_set(evaluation->error, "Items of type '%c' are not read from outside.",
-				 letter);
+		return error_set(
+			evaluation->error,
+			"array items of type '%c' are not supported without an agent: inject one",
+			letter);
 	*address = items + (uint64_t)number * (uint64_t)pyelement_size(element);
 	return 0;
 }
@@ -316,8 +318,8 @@ int pyelement_compare(struct pyevaluation *evaluation, const struct pyvalue *ele
 	}
 	if (!is_known)
 		return error_set(evaluation->error,
-				 "A %s is compared by its library, which rounds the other number "
-				 "first: compare its .item().",
+				 "comparing %s with this number is inexact (the library rounds it "
+				 "first): compare .item()",
 				 element->element.name);
 	pyelement_make_plain(&left);
 	*order = pynumber_order(&left, &right);
@@ -360,19 +362,19 @@ int pyelement_open(struct pyevaluation *evaluation, const struct pyvalue *value,
 		   struct pytensor *tensor)
 {
 	if (value->view && value->view->has_mask)
-		return error_set(evaluation->error,
-				 "What has a mask is read from outside only as a whole.");
+		return error_set(evaluation->error, "elements of a masked array cannot be read one "
+						    "by one without an agent: inject one");
 	if (value->view) {
 		*tensor = *value->view;
 		return 0;
 	}
 	if (!value->address || !pyelement_is_plain(evaluation->reader, value))
 		return error_set(evaluation->error,
-				 "%s is a class of its own over a tensor: what it does would have "
-				 "to run in the process.",
+				 "%s is a subclass of a tensor or array: its code would have to "
+				 "run in the process",
 				 pyvalue_type_name(evaluation, value));
 	if (pytensor_read(evaluation->reader, value->address, tensor, NULL))
-		return error_set(evaluation->error, "The layout of this %s is not known.",
+		return error_set(evaluation->error, "the layout of the %s is unknown",
 				 pyvalue_type_name(evaluation, value));
 	return 0;
 }
@@ -390,18 +392,19 @@ static int find_element(struct pyevaluation *evaluation, const struct pytensor *
 			struct pyelement *element)
 {
 	if (!pyelement_of_dtype(pytensor_dtype(tensor), element))
-		return error_set(evaluation->error,
-				 "Elements of type %s are not compared from outside.",
-				 pytensor_dtype(tensor));
-	element->is_torch = tensor->device != NULL;
-	if (tensor->device && strcmp(tensor->device, "cpu") != 0)
-		return error_set(evaluation->error,
-				 "The tensor lies on %s: its elements cannot be read from outside.",
-				 tensor->device);
-	if (!tensor->data)
 		return error_set(
 			evaluation->error,
-			"Where the tensor's elements lie is not known of this version of torch.");
+			"elements of type %s are not supported without an agent: inject one",
+			pytensor_dtype(tensor));
+	element->is_torch = tensor->device != NULL;
+	if (tensor->device && strcmp(tensor->device, "cpu") != 0)
+		return error_set(
+			evaluation->error,
+			"the tensor is on device %s: its elements cannot be read without an agent",
+			tensor->device);
+	if (!tensor->data)
+		return error_set(evaluation->error,
+				 "elements of tensors cannot be located in this version of torch");
 	return 0;
 }
 
@@ -416,18 +419,18 @@ static int step_index(struct pyevaluation *evaluation, const struct pytensor *te
 	int64_t at, step;
 
 	if (index->kind != PYVALUE_INTEGER || pybig_get(&index->integer, &at))
-		return error_set(evaluation->error,
-				 "An element is found by whole numbers, not by %s.",
+		return error_set(evaluation->error, "an index must be an integer, not %s",
 				 pyvalue_type_name(evaluation, index));
 	if (at < -size || at >= size)
 		return error_set(evaluation->error,
-				 "Index %" PRId64 " is out of range: dimension %d has %" PRId64 ".",
+				 "index %" PRId64
+				 " is out of range: dimension %d has size %" PRId64,
 				 at, dimension, size);
 	if (at < 0)
 		at += size;
 	if (pychecked_multiply(at, tensor->strides[dimension], &step) ||
 	    pychecked_add(*distance, step, distance))
-		return error_set(evaluation->error, "The tensor's strides make no sense.");
+		return error_set(evaluation->error, "the tensor has invalid strides");
 	return 0;
 }
 
@@ -442,13 +445,12 @@ int pyelement_place(struct pyevaluation *evaluation, const struct pyvalue *value
 	    find_element(evaluation, &tensor, element))
 		return -1;
 	if (count && count != (size_t)tensor.dimension_count)
-		return error_set(
-			evaluation->error,
-			"Only single elements are read from outside: this one takes %d indices.",
-			tensor.dimension_count);
+		return error_set(evaluation->error,
+				 "reading one element of the tensor takes %d indices",
+				 tensor.dimension_count);
 	if (!count && tensor.element_count != 1)
 		return error_set(evaluation->error,
-				 "A tensor of %" PRId64 " elements is not one number.",
+				 "a tensor of %" PRId64 " elements is not a single number",
 				 tensor.element_count);
 	for (size_t i = 0; i < count; i++)
 		if (step_index(evaluation, &tensor, (int)i, &indices[i], &distance))
@@ -456,7 +458,7 @@ int pyelement_place(struct pyevaluation *evaluation, const struct pyvalue *value
 	if (element->is_torch) {
 		if (pychecked_add(distance, tensor.offset, &distance) ||
 		    pychecked_multiply(distance, pyelement_size(element), &distance))
-			return error_set(evaluation->error, "The tensor's strides make no sense.");
+			return error_set(evaluation->error, "the tensor has invalid strides");
 	}
 	*address = tensor.data + (uint64_t)distance;
 	return 0;
@@ -481,7 +483,7 @@ int pyelement_item(struct pyevaluation *evaluation, const struct pyvalue *tensor
 		*value = *tensor;
 	} else if (tensor->kind != PYVALUE_TENSOR && tensor->kind != PYVALUE_ARRAY) {
 		return error_set(evaluation->error,
-				 "item() is answered only of tensors and arrays, and this is %s.",
+				 "item() is supported only on tensors and arrays, not on %s",
 				 pyvalue_type_name(evaluation, tensor));
 	} else if (pyelement_index(evaluation, tensor, NULL, 0, value)) {
 		return -1;
@@ -516,7 +518,7 @@ static int get_dtype(struct pyevaluation *evaluation, const struct pytensor *ten
 	uint64_t object = tensor->dtype_object;
 
 	if (!object && pyevaluation_module(evaluation, "torch", pytensor_dtype(tensor), &object))
-		return error_set(evaluation->error, "torch.%s cannot be found in the process.",
+		return error_set(evaluation->error, "torch.%s not found in the process",
 				 pytensor_dtype(tensor));
 	return pyvalue_load(evaluation, object, value) ? -1 : 1;
 }
@@ -527,7 +529,7 @@ static int set_unseen(struct pyevaluation *evaluation, uint64_t object, struct p
 	struct pytensor *gradient = pyevaluation_allocate(evaluation, sizeof(*gradient));
 
 	if (pytensor_read_unseen(evaluation->reader, object, gradient))
-		return error_set(evaluation->error, "The gradient cannot be read.");
+		return error_set(evaluation->error, "the gradient cannot be read");
 	value->view = gradient;
 	value->whole = object;
 	value->is_unseen = true;
@@ -541,7 +543,7 @@ static int get_gradient(struct pyevaluation *evaluation, uint64_t object, struct
 
 	if (pytensor_gradient(evaluation->reader, object, &has_gradient, &gradient))
 		return error_set(evaluation->error,
-				 "Where the gradient is, is not known of this version of torch.");
+				 "gradients cannot be located in this version of torch");
 	*value = (struct pyvalue){ .kind = PYVALUE_NONE };
 	if (!has_gradient)
 		return 1;

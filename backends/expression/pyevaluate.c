@@ -45,11 +45,10 @@ static int evaluate_name(struct pyevaluation *evaluation, const struct pysyntax 
 	if (result < 0)
 		return -1;
 	if (!result)
-		return error_set(evaluation->error, "The name %s is not known in this frame.",
+		return error_set(evaluation->error, "name '%s' is not defined in this frame",
 				 syntax->text);
 	if (!found.value)
-		return error_set(evaluation->error, "The variable %s has no value yet.",
-				 syntax->text);
+		return error_set(evaluation->error, "variable '%s' has no value yet", syntax->text);
 	return pyvalue_load(evaluation, found.value, value);
 }
 
@@ -106,8 +105,8 @@ static int check_len(struct pyevaluation *evaluation)
 		return -1;
 	if (pyevaluation_module(evaluation, "builtins", "len", &builtin) || !result ||
 	    found.value != builtin)
-		return error_set(evaluation->error, "len is not Python's own in this frame: "
-						    "calling it would run code in the process.");
+		return error_set(evaluation->error, "len is not the builtin in this frame: calling "
+						    "len would run code in the process");
 	return 0;
 }
 
@@ -264,9 +263,8 @@ static int evaluate_slice(struct pyevaluation *evaluation, const struct pysyntax
 {
 	(void)syntax;
 	(void)value;
-	return error_set(evaluation->error,
-			 "A slice or \"...\" stands here for no value: slices are taken from "
-			 "outside of list, tuple, str, bytes, tensors and arrays.");
+	return error_set(evaluation->error, "a slice or \"...\" is not supported here: only list, "
+					    "tuple, str, bytes, tensors and arrays can be sliced");
 }
 
 static int evaluate_place(struct pyevaluation *evaluation, const struct pysyntax *syntax,
@@ -274,8 +272,9 @@ static int evaluate_place(struct pyevaluation *evaluation, const struct pysyntax
 {
 	(void)syntax;
 	(void)value;
-	return error_set(evaluation->error,
-			 "A place in memory can be watched, but it has no value in Python.");
+	return error_set(
+		evaluation->error,
+		"a memory address (*0xADDRESS:LENGTH) can be watched, but has no Python value");
 }
 
 static int (*const evaluators[])(struct pyevaluation *evaluation, const struct pysyntax *syntax,
@@ -406,7 +405,7 @@ static int find_in_scope(struct pyevaluation *evaluation, const struct pyscope *
 	if (find_in_frame(scope, name, found))
 		return 1;
 	if (pyscope_globals(scope, &globals))
-		return error_set(evaluation->error, "The names of the frame cannot be read.");
+		return error_set(evaluation->error, "the names of the frame cannot be read");
 	if (!find_in_dict(reader, globals, name, found))
 		return 1;
 	*found = (struct pyname){ .value = 0 };
@@ -454,7 +453,7 @@ int pyname_find(struct pyevaluation *evaluation, const char *name, struct pyname
 	int result;
 
 	if (pyscope_read(&scope, evaluation->reader, evaluation->frame->address))
-		result = error_set(evaluation->error, "The stack has changed: ask again.");
+		result = error_set(evaluation->error, "the stack has changed: try again");
 	else
 		result = find_in_scope(evaluation, &scope, name, found);
 	pyscope_clear(&scope);
@@ -545,7 +544,7 @@ void pyvalue_write(struct pyevaluation *evaluation, const struct pyvalue *value,
 	case PYVALUE_TENSOR:
 		if (value->view)
 			break;
-		buffer_append_string(text, "<a tensor that Python never saw>");
+		buffer_append_string(text, "<tensor without a Python object>");
 		return;
 	case PYVALUE_OBJECT:
 	case PYVALUE_DICT:

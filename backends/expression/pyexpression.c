@@ -43,7 +43,7 @@ struct pyexpression *pyexpression_parse_condition(const char *text, struct error
 	struct pyexpression *condition = pyexpression_parse(text, error);
 
 	if (!condition)
-		error_prefix(error, "The condition '%.60s' is wrong", text);
+		error_prefix(error, "invalid condition '%.60s'", text);
 	return condition;
 }
 
@@ -97,14 +97,13 @@ static int set_name_place(struct pyevaluation *evaluation, const char *name,
 	bool is_in_dict = found->owner && pytype_has(evaluation->reader, found->owner, PYTYPE_DICT);
 
 	if (!found->place && found->owner)
-		return error_set(evaluation->error,
-				 "Where %s stands is not known: this interpreter hashes text in "
-				 "another way.",
-				 name);
+		return error_set(
+			evaluation->error,
+			"'%s' cannot be located: the interpreter hashes str in an unknown way",
+			name);
 	if (!found->place)
 		return error_set(evaluation->error,
-				 "%s is a name of Python itself: where it stands is not watched.",
-				 name);
+				 "'%s' is a builtin of Python, which cannot be watched", name);
 	*place = (struct pyexpression_place){
 		.address = found->place,
 		.length = 8,
@@ -125,8 +124,7 @@ static int place_of_name(struct pyevaluation *evaluation, const char *name,
 	if (result < 0)
 		return -1;
 	if (!result)
-		return error_set(evaluation->error, "The name %s is not known in this frame.",
-				 name);
+		return error_set(evaluation->error, "name '%s' is not defined in this frame", name);
 	return set_name_place(evaluation, name, &found, place);
 }
 
@@ -142,7 +140,7 @@ static int place_in_owner(struct pyevaluation *evaluation, const char *name, uin
 		found.place = owner + (uint64_t)reader->python->offsets.cell_ref;
 	else if (pytable_of_dict(reader, owner, &table) ||
 		 pyname_in_table(reader, &table, name, &found))
-		return error_set(evaluation->error, "The name %s is not there any more.", name);
+		return error_set(evaluation->error, "name '%s' no longer exists", name);
 	return set_name_place(evaluation, name, &found, place);
 }
 
@@ -154,10 +152,10 @@ static int place_of_attribute(struct pyevaluation *evaluation, const struct pysy
 	if (pyattribute_get(evaluation, object, syntax->text, &value, place))
 		return -1;
 	if (!place->address)
-		return error_set(evaluation->error,
-				 "%s is not kept in the object itself: there is nothing to be "
-				 "watched there.",
-				 syntax->text);
+		return error_set(
+			evaluation->error,
+			"attribute '%s' is not stored in the object, so it cannot be watched",
+			syntax->text);
 	return 0;
 }
 
@@ -170,8 +168,7 @@ static int place_of_index(struct pyevaluation *evaluation, const struct pysyntax
 	    pyindex_get(evaluation, container, &index, &value, place))
 		return -1;
 	if (!place->address)
-		return error_set(evaluation->error,
-				 "Items of %s have no place that could be watched.",
+		return error_set(evaluation->error, "items of %s cannot be watched",
 				 pyvalue_type_name(evaluation, container));
 	return 0;
 }
@@ -182,15 +179,16 @@ static int place_of_memory(struct pyevaluation *evaluation, const struct pysynta
 	int length = syntax->length;
 
 	if (length != 1 && length != 2 && length != 4 && length != 8)
-		return error_set(evaluation->error,
-				 "A place of %d bytes cannot be watched: the processor watches 1, "
-				 "2, 4 or 8.",
-				 length);
+		return error_set(
+			evaluation->error,
+			"%d bytes cannot be watched: the processor can watch 1, 2, 4 or 8 bytes",
+			length);
 	if (syntax->address % (uint64_t)length)
-		return error_set(evaluation->error,
-				 "0x%" PRIx64
-				 " is no multiple of %d: the processor watches only such places.",
-				 syntax->address, length);
+		return error_set(
+			evaluation->error,
+			"0x%" PRIx64
+			" is not a multiple of %d: the processor can watch only aligned addresses",
+			syntax->address, length);
 	*place = (struct pyexpression_place){ .address = syntax->address, .length = length };
 	return 0;
 }
@@ -211,10 +209,10 @@ static bool is_part(const struct pysyntax *syntax)
 
 static int refuse_place(const struct pyexpression *expression, struct error *error)
 {
-	return error_set(error,
-			 "Only a variable, an attribute, an item or a place in memory can be "
-			 "watched, and \"%s\" is none.",
-			 expression->text);
+	return error_set(
+		error,
+		"\"%s\" cannot be watched: not a variable, attribute, item or memory address",
+		expression->text);
 }
 
 static int pyexpression_find_place(struct pyevaluation *evaluation,

@@ -25,10 +25,8 @@
 
 static int refuse_container(struct pyevaluation *evaluation, const struct pyvalue *container)
 {
-	return error_set(
-		evaluation->error,
-		"Items of %s are not looked up from outside: that would run code in the process.",
-		pyvalue_type_name(evaluation, container));
+	return error_set(evaluation->error, "reading an item of %s would run code in the process",
+			 pyvalue_type_name(evaluation, container));
 }
 
 /* Converts an index to a number from 0 to count - 1; -1: evaluation->error is set. */
@@ -38,13 +36,13 @@ static int64_t settle_index(struct pyevaluation *evaluation, const struct pyvalu
 	int64_t at;
 
 	if (!pyvalue_is_integer(index))
-		return error_set(evaluation->error, "An index is a whole number, not %s.",
+		return error_set(evaluation->error, "an index must be an integer, not %s",
 				 pyvalue_type_name(evaluation, index));
 	if (count < 0)
 		return -1;
 	if (pybig_get(&index->integer, &at) || at >= count || at < -count)
 		return error_set(evaluation->error,
-				 "The index is out of range: there are %" PRId64 " items.", count);
+				 "the index is out of range: the length is %" PRId64, count);
 	return at < 0 ? at + count : at;
 }
 
@@ -145,9 +143,9 @@ static int index_dict(struct pyevaluation *evaluation, const struct pyvalue *dic
 	if (found < 0)
 		return -1;
 	if (!found)
-		return error_set(evaluation->error, "The dict has no such key.");
+		return error_set(evaluation->error, "key not found in the dict");
 	if (pyreader_pointer(evaluation->reader, at, &address))
-		return error_set(evaluation->error, "A value of a dict cannot be read.");
+		return error_set(evaluation->error, "the value in the dict cannot be read");
 	if (place) {
 		place->address = at;
 		place->length = 8;
@@ -206,10 +204,9 @@ int pyindex_get(struct pyevaluation *evaluation, const struct pyvalue *container
 			return result < 0 ? -1 : 0;
 	}
 	if (container->kind != PYVALUE_OBJECT && !pyindex_is_as_base(evaluation, container))
-		return error_set(
-			evaluation->error,
-			"%s has a __getitem__ of its own, which would have to run in the process.",
-			pyvalue_type_name(evaluation, container));
+		return error_set(evaluation->error,
+				 "indexing %s would run its __getitem__ in the process",
+				 pyvalue_type_name(evaluation, container));
 	switch (container->kind) {
 	case PYVALUE_DICT:
 		return index_dict(evaluation, container, index, value, place);
@@ -275,8 +272,7 @@ static int pyslice_read_number(struct pyevaluation *evaluation, const struct pys
 	if (value.kind == PYVALUE_NONE)
 		return 0;
 	if (!pyvalue_is_integer(&value))
-		return error_set(evaluation->error,
-				 "A slice has whole numbers or None, and %s is neither.",
+		return error_set(evaluation->error, "slice bounds must be integers or None, not %s",
 				 pyvalue_type_name(evaluation, &value));
 	if (pybig_get(&value.integer, number))
 		*number = value.integer.is_negative ? -INT64_MAX : INT64_MAX;
@@ -329,8 +325,8 @@ static int pyslice_refuse_size(struct pyevaluation *evaluation, const struct pyv
 			       int64_t count)
 {
 	return error_set(evaluation->error,
-			 "A slice over %" PRId64
-			 " items of a %s is larger than what is copied from outside.",
+			 "a slice over %" PRId64
+			 " items of a %s is too large to copy without an agent",
 			 count, pyvalue_type_name(evaluation, container));
 }
 
@@ -353,7 +349,7 @@ static const uint32_t *pyslice_read_characters(struct pyevaluation *evaluation,
 	if (!result && first + (int64_t)count <= string.length &&
 	    !pystring_characters(reader, &string, first, count, read))
 		return read;
-	error_set(evaluation->error, "A %s cannot be read.", pyvalue_type_name(evaluation, text));
+	error_set(evaluation->error, "the %s cannot be read", pyvalue_type_name(evaluation, text));
 	return NULL;
 }
 
@@ -411,15 +407,14 @@ int pyslice_get(struct pyevaluation *evaluation, const struct pyvalue *container
 
 	if (!is_sliced(container))
 		return error_set(evaluation->error,
-				 "Slices of %s are not taken from outside: only those of list, "
-				 "tuple, str, bytes, tensors and arrays.",
+				 "slices of %s are not supported without an agent: only of list, "
+				 "tuple, str, bytes, tensors and arrays",
 				 pyvalue_type_name(evaluation, container));
 	if (container->address &&
 	    !pyslot_is_kept(evaluation->reader, container->type, container->base, PYSLOT_SUBSCRIPT))
-		return error_set(
-			evaluation->error,
-			"%s has a __getitem__ of its own, which would have to run in the process.",
-			pyvalue_type_name(evaluation, container));
+		return error_set(evaluation->error,
+				 "slicing %s would run its __getitem__ in the process",
+				 pyvalue_type_name(evaluation, container));
 	length = pyvalue_length(evaluation, container);
 	if (length < 0 || pyslice_read_slice(evaluation, slice, length, &part))
 		return -1;
@@ -504,12 +499,12 @@ static int pymodule_get_number(struct pyevaluation *evaluation, uint64_t modules
 
 	if (at < -count || at >= count)
 		return error_set(evaluation->error,
-				 "The index is out of range: there are %" PRId64 " items.",
+				 "the index is out of range: the length is %" PRId64,
 				 count < 0 ? 0 : count);
 	if (pydict_each(evaluation->reader, modules, at < 0 ? at + count : at, 1,
 			pymodule_take_value, &address) < 0 ||
 	    !address)
-		return error_set(evaluation->error, "The modules cannot be read.");
+		return error_set(evaluation->error, "the submodules cannot be read");
 	return pyvalue_load(evaluation, address, value);
 }
 
@@ -519,8 +514,9 @@ static int get_name(struct pyevaluation *evaluation, const struct pyvalue *objec
 	char name[32];
 
 	if (at < 0)
-		return error_set(evaluation->error, "Parameters of a list are counted from its "
-						    "start when they are read from outside.");
+		return error_set(
+			evaluation->error,
+			"a negative index into a ParameterList is not supported without an agent");
 	snprintf(name, sizeof(name), "%" PRId64, at);
 	return pyattribute_get(evaluation, object, name, value, NULL);
 }
@@ -547,7 +543,7 @@ static int pymodule_get_text(struct pyevaluation *evaluation, const struct pyval
 	if (index->kind != PYVALUE_STRING || pymodule_append_string(evaluation, index, &name))
 		result = error_set(
 			evaluation->error,
-			"Parameters in a dict are found by strings of at most %d characters.",
+			"a key of a ParameterDict must be a string of at most %d characters",
 			NAME_MAXIMUM);
 	else
 		result = pyattribute_get(evaluation, object, name.data ? name.data : "", value,
@@ -565,14 +561,14 @@ static int pymodule_get_item(struct pyevaluation *evaluation, const struct pyval
 	if (way == WAY_TEXT)
 		return pymodule_get_text(evaluation, object, index, value);
 	if (way != WAY_KEY && (index->kind != PYVALUE_INTEGER || pybig_get(&index->integer, &at)))
-		return error_set(evaluation->error, "Modules in a list are found by whole numbers; "
-						    "slices would run code in the process.");
+		return error_set(evaluation->error, "a module list is indexed by integers: other "
+						    "indices would run code in the process");
 	if (way == WAY_NAME)
 		return get_name(evaluation, object, at, value);
 	if (pyattribute_get(evaluation, object, "_modules", &modules, NULL))
 		return -1;
 	if (modules.kind != PYVALUE_DICT)
-		return error_set(evaluation->error, "The modules cannot be read.");
+		return error_set(evaluation->error, "the submodules cannot be read");
 	if (way == WAY_KEY)
 		return pyindex_get(evaluation, &modules, index, value, NULL);
 	return pymodule_get_number(evaluation, modules.address, at, value);

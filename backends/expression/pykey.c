@@ -69,9 +69,8 @@ static int hash_characters(struct pyevaluation *evaluation, const struct pyvalue
 	for (size_t i = 0; i < count; i++)
 		memcpy(bytes + i * width, &characters[i], width);
 	if (pyhash_bytes(evaluation->reader, bytes, count * width, hash))
-		return error_set(evaluation->error,
-				 "The key that this process hashes with cannot be read: keys that "
-				 "are text are not looked up.");
+		return error_set(evaluation->error, "the hash secret of the process cannot be "
+						    "read, so str keys cannot be looked up");
 	return 0;
 }
 
@@ -83,7 +82,7 @@ static int hash_tuple(struct pyevaluation *evaluation, const struct pyvalue *val
 
 	if (count > TUPLE_ITEMS || depth >= TUPLE_DEPTH)
 		return error_set(evaluation->error,
-				 "A tuple this large is not looked up as a key.");
+				 "the tuple is too large to be looked up as a key");
 	for (int64_t i = 0; i < count; i++) {
 		struct pyvalue item;
 		uint64_t lane;
@@ -113,7 +112,7 @@ static int hash_none(struct pyevaluation *evaluation, uint64_t *hash)
 	if (evaluation->reader->python->minor >= 12)
 		return 0;
 	if (pyevaluation_module(evaluation, "builtins", "None", &address))
-		return error_set(evaluation->error, "The object None cannot be found.");
+		return error_set(evaluation->error, "the object None was not found in the process");
 	*hash = hash_address(address);
 	return 0;
 }
@@ -124,10 +123,10 @@ static int hash_object(struct pyevaluation *evaluation, const struct pyvalue *va
 	if (!value->address ||
 	    !pyslot_is_kept(evaluation->reader, value->type,
 			    pyslot_root(evaluation->reader, value->type), PYSLOT_HASH))
-		return error_set(
-			evaluation->error,
-			"A key of %s is not looked up from outside: its hash is not known.",
-			pyvalue_type_name(evaluation, value));
+		return error_set(evaluation->error,
+				 "a key of type %s cannot be looked up without an agent: the hash "
+				 "is unknown",
+				 pyvalue_type_name(evaluation, value));
 	*hash = hash_address(value->address);
 	return 0;
 }
@@ -143,10 +142,9 @@ static int hash_value(struct pyevaluation *evaluation, const struct pyvalue *val
 	}
 	if (value->address && value->kind != PYVALUE_OBJECT &&
 	    !pyslot_is_kept(evaluation->reader, value->type, value->base, PYSLOT_HASH))
-		return error_set(
-			evaluation->error,
-			"%s has a __hash__ of its own, which would have to run in the process.",
-			pyvalue_type_name(evaluation, value));
+		return error_set(evaluation->error,
+				 "looking up a key of %s would run its __hash__ in the process",
+				 pyvalue_type_name(evaluation, value));
 	if (pyvalue_is_integer(value)) {
 		*hash = pybig_hash(&value->integer);
 		return 0;
@@ -237,7 +235,7 @@ int pykey_find(struct pyevaluation *evaluation, const struct pyvalue *dict,
 	uint64_t hash, value;
 
 	if (pytable_of_dict(evaluation->reader, dict->address, &table))
-		return error_set(evaluation->error, "The dict at 0x%" PRIx64 " cannot be read.",
+		return error_set(evaluation->error, "the dict at 0x%" PRIx64 " cannot be read",
 				 dict->address);
 	if (hash_value(evaluation, key, 0, &hash))
 		return -1;
@@ -247,8 +245,8 @@ int pykey_find(struct pyevaluation *evaluation, const struct pyvalue *dict,
 		return !pyreader_pointer(evaluation->reader, *place, &value) && value;
 	}
 	if (is_hashed_text(key) && !is_our_hash(evaluation, &table))
-		return error_set(evaluation->error, "This interpreter hashes text in a way that is "
-						    "not known: keys are not looked up.");
+		return error_set(evaluation->error, "the interpreter hashes str in an unknown way, "
+						    "so str keys cannot be looked up");
 	return 0;
 }
 
@@ -274,10 +272,9 @@ int pykey_is_in_set(struct pyevaluation *evaluation, const struct pyvalue *set,
 	if (hash_value(evaluation, key, 0, &search.hash))
 		return -1;
 	if (pyset_each(evaluation->reader, set->address, pykey_take_key, &search))
-		return error_set(
-			evaluation->error,
-			"The set at 0x%" PRIx64
-			" cannot be read, or takes more reading than one comparison may do.",
-			set->address);
+		return error_set(evaluation->error,
+				 "the set at 0x%" PRIx64
+				 " cannot be read, or is too large for one comparison",
+				 set->address);
 	return search.search.result;
 }

@@ -42,7 +42,7 @@ static struct pysyntax *parse_display(struct parser *parser, enum pysyntax_kind 
 	if (parser_advance(parser))
 		goto fail;
 	if (kind == PYSYNTAX_SET && parser_is_at(parser, "}")) {
-		parser_refuse(parser, "dicts are not made from outside.");
+		parser_refuse(parser, "dict literals are not supported without an agent");
 		goto fail;
 	}
 	if (parse_items(parser, node, close, &has_comma))
@@ -74,9 +74,7 @@ static struct pysyntax *parse_constant(struct parser *parser)
 		if (parser_is_at(parser, constants[i].text))
 			node = parser_node(parser, constants[i].kind);
 	if (!node && pytoken_is_keyword(pyprimary_token(parser))) {
-		parser_refuse(parser,
-			      "\"%.*s\" does not belong into an expression that is compared from "
-			      "outside.",
+		parser_refuse(parser, "\"%.*s\" is not supported here without an agent",
 			      (int)pyprimary_token(parser)->length, pyprimary_token(parser)->start);
 		return NULL;
 	}
@@ -169,16 +167,16 @@ static struct pysyntax *parse_call(struct parser *parser, struct pysyntax *owned
 
 	node->column = owned_called->column;
 	if (!is_len && !is_item) {
-		parser_refuse(parser, "a call would run code in the process; from outside only "
-				      "len(x) and x.item() are answered, by reading.");
+		parser_refuse(parser, "a call would run code in the process: only len(x) and "
+				      "x.item() are supported without an agent");
 		goto fail;
 	}
 	if (parser_advance(parser) || parse_items(parser, node, ")", &has_comma))
 		goto fail;
 	if (node->count != (size_t)is_len) {
 		parser_refuse(parser, "%s",
-			      is_len ? "len() takes one argument."
-				     : "item() is answered without arguments.");
+			      is_len ? "len() takes one argument"
+				     : "item() with arguments is not supported");
 		goto fail;
 	}
 	if (is_item) {
@@ -207,7 +205,7 @@ static struct pysyntax *parse_attribute(struct parser *parser, struct pysyntax *
 		goto fail;
 	if (pyprimary_token(parser)->kind != PYTOKEN_NAME ||
 	    pytoken_is_keyword(pyprimary_token(parser))) {
-		parser_refuse(parser, "the name of an attribute is missing.");
+		parser_refuse(parser, "an attribute name is missing");
 		goto fail;
 	}
 	node->text = xstrndup(pyprimary_token(parser)->start, pyprimary_token(parser)->length);
@@ -280,7 +278,7 @@ static struct pysyntax *parse_index(struct parser *parser, struct pysyntax *owne
 	if (parser_advance(parser) || parse_subscripts(parser, index, &has_comma))
 		goto fail;
 	if (!index->count) {
-		parser_refuse(parser, "an index is missing.");
+		parser_refuse(parser, "an index is missing");
 		goto fail;
 	}
 	if (index->count == 1 && !has_comma) {

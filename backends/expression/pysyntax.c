@@ -297,8 +297,8 @@ static struct pysyntax *pysyntax_parse_place(const char *text, struct error *err
 	length = *end == ':' ? strtoul(end + 1, &last, 10) : 0;
 	if (strncmp(text + 1, "0x", 2) != 0 || errno || *end != ':' || end[1] < '0' ||
 	    end[1] > '9' || *last) {
-		error_set(error, "A place in memory is written as *0xADDRESS:LENGTH, as in "
-				 "*0x7f0000001000:8.");
+		error_set(error, "a memory address is written as *0xADDRESS:LENGTH, as in "
+				 "*0x7f0000001000:8");
 		return NULL;
 	}
 	node = xcalloc(1, sizeof(*node));
@@ -339,11 +339,11 @@ struct pysyntax *pysyntax_parse(const char *text, struct error *error)
 	size_t length = strlen(text);
 
 	if (length > PYSYNTAX_LENGTH) {
-		error_set(error, "The expression is longer than %d bytes.", PYSYNTAX_LENGTH);
+		error_set(error, "the expression is longer than %d bytes", PYSYNTAX_LENGTH);
 		return NULL;
 	}
 	if (!text_is_utf8(text, length)) {
-		error_set(error, "The expression is not written in UTF-8.");
+		error_set(error, "the expression is not valid UTF-8");
 		return NULL;
 	}
 	if (text[strspn(text, " \t")] == '*')
@@ -402,7 +402,7 @@ int parser_add(struct parser *parser, struct pysyntax *node, struct pysyntax *ow
 	if (node->depth <= owned_item->depth)
 		node->depth = owned_item->depth + 1;
 	if (node->depth > PYSYNTAX_DEPTH)
-		return parser_refuse(parser, "the expression is nested too deep.");
+		return parser_refuse(parser, "the expression is nested too deeply");
 	return 0;
 }
 
@@ -436,22 +436,22 @@ int parser_refuse_token(struct parser *parser)
 		const char *text;
 		const char *why;
 	} reasons[] = {
-		{ "=", "an assignment would change the process; == compares." },
-		{ ":=", "an assignment would change the process; == compares." },
-		{ "for", "a comprehension would run code in the process." },
-		{ "@", "matrices are not multiplied from outside." },
-		{ ":", "a slice stands in the brackets of an index, as in x[1:3]." },
+		{ "=", "an assignment would change the process: use == to compare" },
+		{ ":=", "an assignment would change the process: use == to compare" },
+		{ "for", "a comprehension would run code in the process" },
+		{ "@", "matrix multiplication is not supported without an agent" },
+		{ ":", "a slice is allowed only in an index, as in x[1:3]" },
 	};
 
 	if (pyparser_token(parser)->kind == PYTOKEN_END)
-		return parser_refuse(parser, "the expression ends too early.");
+		return parser_refuse(parser, "unexpected end of the expression");
 	for (size_t i = 0; i < ARRAY_LENGTH(reasons); i++)
 		if (parser_is_at(parser, reasons[i].text))
 			return parser_refuse(parser, "%s", reasons[i].why);
 	if (is_assignment(pyparser_token(parser)))
 		return parser_refuse(parser, "%s", reasons[0].why);
-	return parser_refuse(parser, "\"%.*s\" does not belong there.",
-			     shown_length(pyparser_token(parser)), pyparser_token(parser)->start);
+	return parser_refuse(parser, "unexpected \"%.*s\"", shown_length(pyparser_token(parser)),
+			     pyparser_token(parser)->start);
 }
 
 int parser_expect(struct parser *parser, const char *text)
@@ -459,7 +459,7 @@ int parser_expect(struct parser *parser, const char *text)
 	if (parser_is_at(parser, text))
 		return parser_advance(parser);
 	if (pyparser_token(parser)->kind == PYTOKEN_END)
-		return parser_refuse(parser, "a \"%s\" is missing.", text);
+		return parser_refuse(parser, "\"%s\" is missing", text);
 	return parser_refuse_token(parser);
 }
 
@@ -467,5 +467,5 @@ int parser_enter(struct parser *parser)
 {
 	if (++parser->depth <= PYSYNTAX_DEPTH)
 		return 0;
-	return parser_refuse(parser, "the expression is nested too deep.");
+	return parser_refuse(parser, "the expression is nested too deeply");
 }

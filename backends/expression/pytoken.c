@@ -74,7 +74,7 @@ int pytokens_refuse(const struct pytokens *tokens, const char *at, struct error 
 	va_start(values, format);
 	vsnprintf(text, sizeof(text), format, values);
 	va_end(values);
-	return error_set(error, "At column %d: %s", pytokens_column(tokens, at), text);
+	return error_set(error, "column %d: %s", pytokens_column(tokens, at), text);
 }
 
 bool pytoken_is(const struct pytoken *token, const char *text)
@@ -178,7 +178,7 @@ static int pytoken_take_number(struct pytokens *tokens, struct error *error)
 
 	token->kind = fraction ? PYTOKEN_FLOAT : PYTOKEN_INTEGER;
 	if (digits && !length)
-		return pytokens_refuse(tokens, start, error, "digits are missing behind %.2s.",
+		return pytokens_refuse(tokens, start, error, "digits are missing after %.2s",
 				       start);
 	token->text = without_underscores(digits ? digits : start, length + fraction);
 	if (!digits)
@@ -186,12 +186,13 @@ static int pytoken_take_number(struct pytokens *tokens, struct error *error)
 	tokens->next = digits + length + fraction;
 	if (!fraction && token->base == 10 && token->text[0] == '0' &&
 	    strspn(token->text, "0") != strlen(token->text))
-		return pytokens_refuse(tokens, start, error, "a number does not begin with 0.");
+		return pytokens_refuse(tokens, start, error,
+				       "a decimal integer cannot begin with 0");
 	if ((*tokens->next | 0x20) == 'j')
 		return pytokens_refuse(tokens, start, error,
-				       "complex numbers are not compared from outside.");
+				       "complex numbers are not supported without an agent");
 	if (pytoken_is_name(*tokens->next))
-		return pytokens_refuse(tokens, start, error, "the number is followed by a letter.");
+		return pytokens_refuse(tokens, start, error, "the number is followed by a letter");
 	if (fraction)
 		token->number = strtod(token->text, NULL);
 	return 0;
@@ -283,9 +284,10 @@ static int take_characters(struct pytokens *tokens, struct quoted *quoted, struc
 		uint32_t character = (uint32_t)text_next(&quoted->at);
 
 		if (!character)
-			return pytokens_refuse(tokens, start, error, "the string is not closed.");
+			return pytokens_refuse(tokens, start, error, "the string is not closed");
 		if (quoted->is_bytes && character > 0x7f)
-			return pytokens_refuse(tokens, at, error, "bytes hold ASCII only.");
+			return pytokens_refuse(tokens, at, error,
+					       "bytes can contain only ASCII characters");
 		if (character != '\\' || !*quoted->at) {
 			pytoken_put(quoted, character);
 		} else if (quoted->is_raw) {
@@ -294,7 +296,7 @@ static int take_characters(struct pytokens *tokens, struct quoted *quoted, struc
 			pytoken_put(quoted, (uint32_t)text_next(&quoted->at));
 		} else if (pytoken_take_escape(quoted) < 0) {
 			return pytokens_refuse(tokens, at, error,
-					       "this escape is not read from outside.");
+					       "invalid or unsupported escape sequence");
 		}
 	}
 	quoted->at++;
@@ -331,8 +333,7 @@ static int pytoken_take_string(struct pytokens *tokens, int prefix, struct error
 	int result;
 
 	if (!is_prefix(token->start, prefix))
-		return pytokens_refuse(tokens, token->start, error,
-				       "a string does not begin like this.");
+		return pytokens_refuse(tokens, token->start, error, "invalid string prefix");
 	for (int i = 0; i < prefix; i++) {
 		char letter = (char)(token->start[i] | 0x20);
 
@@ -340,11 +341,11 @@ static int pytoken_take_string(struct pytokens *tokens, int prefix, struct error
 		quoted.is_bytes |= letter == 'b';
 		if (letter == 'f' || letter == 't')
 			return pytokens_refuse(tokens, token->start, error,
-					       "a formatted string would run code in the process.");
+					       "a formatted string would run code in the process");
 	}
 	if (quoted.at[0] == quoted.quote && quoted.at[1] == quoted.quote)
 		return pytokens_refuse(tokens, token->start, error,
-				       "strings in three quotes are not read from outside.");
+				       "triple-quoted strings are not supported without an agent");
 	result = take_characters(tokens, &quoted, error);
 	token->kind = quoted.is_bytes ? PYTOKEN_BYTES : PYTOKEN_STRING;
 	token->characters = quoted.characters;
@@ -367,11 +368,10 @@ static int pytoken_take_symbol(struct pytokens *tokens, struct error *error)
 		return 0;
 	}
 	if ((unsigned char)*start < 0x80)
-		return pytokens_refuse(tokens, start, error,
-				       "a control character does not belong there.");
+		return pytokens_refuse(tokens, start, error, "unexpected control character");
 	return pytokens_refuse(
 		tokens, start, error,
-		"names are looked up from outside only when they are written in ASCII.");
+		"names with non-ASCII characters are not supported without an agent");
 }
 
 int pytokens_next(struct pytokens *tokens, struct error *error)

@@ -47,7 +47,8 @@ int pyevaluation_check_room(struct pyevaluation *evaluation, size_t size)
 {
 	if (size <= OWNED_MAXIMUM && evaluation->owned_bytes <= OWNED_MAXIMUM - size)
 		return 0;
-	return error_set(evaluation->error, "An expression copies at most 64 MiB from outside.");
+	return error_set(evaluation->error,
+			 "an expression can copy at most 64 MiB without an agent");
 }
 
 void pyvalue_set_integer(struct pyevaluation *evaluation, struct pyvalue *value, int64_t integer)
@@ -148,11 +149,10 @@ static int load_integer(struct pyevaluation *evaluation, struct pyvalue *value)
 	else
 		memcpy(digits, few, (size_t)count * sizeof(*few));
 	if (count < 0)
-		return error_set(
-			evaluation->error,
-			"An int at 0x%" PRIx64
-			" cannot be read, or is larger than what is compared from outside.",
-			value->address);
+		return error_set(evaluation->error,
+				 "the int at 0x%" PRIx64
+				 " cannot be read, or is too large to compare without an agent",
+				 value->address);
 	value->integer.digits = digits;
 	value->integer.count = (size_t)count;
 	return 0;
@@ -166,15 +166,14 @@ int pyvalue_load(struct pyevaluation *evaluation, uint64_t address, struct pyval
 
 	*value = (struct pyvalue){ .address = address };
 	if (pytype_of(reader, address, &type))
-		return error_set(evaluation->error,
-				 "There is no object that can be read at 0x%" PRIx64 ".", address);
+		return error_set(evaluation->error, "no readable object at 0x%" PRIx64, address);
 	value->type = type.address;
 	find_base(reader, &type, value);
 	if (pyvalue_is_integer(value))
 		return load_integer(evaluation, value);
 	if (value->kind == PYVALUE_FLOAT && pyreader_read(reader, address + (uint64_t)at->float_val,
 							  &value->number, sizeof(value->number)))
-		return error_set(evaluation->error, "A float at 0x%" PRIx64 " cannot be read.",
+		return error_set(evaluation->error, "the float at 0x%" PRIx64 " cannot be read",
 				 address);
 	if (value->kind == PYVALUE_ELEMENT)
 		return pyelement_load(evaluation, address + PYREADER_HEAD, value);
@@ -230,9 +229,8 @@ const char *pyvalue_base_name(struct pyevaluation *evaluation, const struct pyva
 static int pyvalue_refuse_own(struct pyevaluation *evaluation, const struct pyvalue *value,
 			      const char *method)
 {
-	return error_set(evaluation->error,
-			 "%s has %s of its own, which would have to run in the process.",
-			 pyvalue_type_name(evaluation, value), method);
+	return error_set(evaluation->error, "the %s of %s would have to run in the process", method,
+			 pyvalue_type_name(evaluation, value));
 }
 
 static bool pyvalue_is_as_base(struct pyevaluation *evaluation, const struct pyvalue *value,
@@ -252,8 +250,8 @@ static int64_t refuse_length(struct pyevaluation *evaluation, const struct pyval
 		pyslot_read(reader, value->type, PYSLOT_MAP_LENGTH, &map_length);
 	}
 	if (length || map_length)
-		return pyvalue_refuse_own(evaluation, value, "a __len__");
-	return error_set(evaluation->error, "An object of %s has no len().",
+		return pyvalue_refuse_own(evaluation, value, "__len__");
+	return error_set(evaluation->error, "an object of %s has no len()",
 			 pyvalue_type_name(evaluation, value));
 }
 
@@ -327,7 +325,7 @@ int64_t pyvalue_length(struct pyevaluation *evaluation, const struct pyvalue *va
 	length = value->address || value->view ? read_length(evaluation->reader, value)
 					       : (int64_t)value->count;
 	if (length < 0)
-		return error_set(evaluation->error, "The length of an object of %s cannot be read.",
+		return error_set(evaluation->error, "the length of an object of %s cannot be read",
 				 pyvalue_type_name(evaluation, value));
 	return length;
 }
@@ -341,8 +339,8 @@ static int object_truth(struct pyevaluation *evaluation, const struct pyvalue *v
 	for (size_t i = 0; i < ARRAY_LENGTH(asked); i++) {
 		if (pyslot_read(evaluation->reader, value->type, asked[i], &function) || function)
 			return pyvalue_refuse_own(evaluation, value,
-						  asked[i] == PYSLOT_TRUTH ? "a __bool__"
-									   : "a __len__");
+						  asked[i] == PYSLOT_TRUTH ? "__bool__"
+									   : "__len__");
 	}
 	return 1;
 }
@@ -356,11 +354,11 @@ int pyvalue_truth(struct pyevaluation *evaluation, const struct pyvalue *value)
 	if (value->kind == PYVALUE_TENSOR || value->kind == PYVALUE_ARRAY ||
 	    value->kind == PYVALUE_SERIES)
 		return error_set(evaluation->error,
-				 "The truth of a whole %s is not told from outside: compare its "
-				 ".item() or an element.",
+				 "the truth value of a whole %s is not supported without an agent: "
+				 "compare .item() or an element",
 				 pyvalue_type_name(evaluation, value));
 	if (!pyvalue_is_as_base(evaluation, value, PYSLOT_TRUTH))
-		return pyvalue_refuse_own(evaluation, value, "a __bool__");
+		return pyvalue_refuse_own(evaluation, value, "__bool__");
 	if (value->kind == PYVALUE_NONE)
 		return 0;
 	if (pyvalue_is_integer(value))
@@ -412,17 +410,16 @@ int pyvalue_characters(struct pyevaluation *evaluation, const struct pyvalue *va
 	length = read_length(evaluation->reader, value);
 	if (length > CHARACTERS_MAXIMUM)
 		return error_set(evaluation->error,
-				 "A %s of %" PRId64
-				 " characters is too long to be compared from outside.",
+				 "a %s of %" PRId64
+				 " characters is too long to compare without an agent",
 				 pyvalue_type_name(evaluation, value), length);
 	*count = length < 0 ? 0 : (size_t)length;
 	read = pyevaluation_allocate(evaluation, (*count + 1) * sizeof(*read));
 	*characters = read;
 	if (length < 0 || pyvalue_read_characters(evaluation->reader, value, read, *count))
-		return error_set(
-			evaluation->error,
-			"A %s cannot be read, or takes more reading than one comparison may do.",
-			pyvalue_type_name(evaluation, value));
+		return error_set(evaluation->error,
+				 "the %s cannot be read, or is too large for one comparison",
+				 pyvalue_type_name(evaluation, value));
 	return 0;
 }
 
@@ -462,7 +459,7 @@ int pyvalue_item(struct pyevaluation *evaluation, const struct pyvalue *value, i
 		 !read_range_item(evaluation, value->address, number, item))
 		return 0;
 	if (result < 0)
-		return error_set(evaluation->error, "Item %" PRId64 " of a %s cannot be read.",
+		return error_set(evaluation->error, "item %" PRId64 " of the %s cannot be read",
 				 number, pyvalue_type_name(evaluation, value));
 	return pyvalue_load(evaluation, address, item);
 }

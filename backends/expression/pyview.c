@@ -34,21 +34,20 @@ struct view {
 
 static int refuse_index(struct pyevaluation *evaluation)
 {
-	return error_set(evaluation->error,
-			 "A tensor is indexed from outside by whole numbers, slices, ... and None; "
-			 "other indices would run code in the process.");
+	return error_set(evaluation->error, "a tensor index must be an integer, a slice, ... or "
+					    "None: other indices would run code in the process");
 }
 
 static int refuse_strides(struct pyevaluation *evaluation)
 {
-	return error_set(evaluation->error, "The tensor's strides make no sense.");
+	return error_set(evaluation->error, "the tensor has invalid strides");
 }
 
 static int pyview_add_dimension(struct view *view, int64_t size, int64_t stride)
 {
 	if (view->count >= PYTENSOR_DIMENSIONS)
 		return error_set(view->evaluation->error,
-				 "This has more dimensions than there can be.");
+				 "the result has more dimensions than are supported");
 	view->shape[view->count] = size;
 	view->strides[view->count++] = stride;
 	return 0;
@@ -78,7 +77,7 @@ static int pyview_take_number(struct view *view, const struct pyvalue *index)
 
 	if (pybig_get(&index->integer, &at) || at < -size || at >= size)
 		return error_set(view->evaluation->error,
-				 "The index is out of range: dimension %d has %" PRId64 ".",
+				 "the index is out of range: dimension %d has size %" PRId64,
 				 view->taken, size);
 	if (pyview_move(view, at < 0 ? at + size : at))
 		return -1;
@@ -126,10 +125,10 @@ static int read_step(struct view *view, const struct pysyntax *slice, int64_t *s
 	    *step < -INT32_MAX)
 		return refuse_index(view->evaluation);
 	if (*step == 0)
-		return error_set(view->evaluation->error, "The step of a slice is not 0.");
+		return error_set(view->evaluation->error, "slice step cannot be zero");
 	if (*step < 0 && view->is_torch)
 		return error_set(view->evaluation->error,
-				 "torch has no slices with a negative step.");
+				 "torch does not support slices with a negative step");
 	return 0;
 }
 
@@ -202,7 +201,7 @@ static int pyview_take_part(struct view *view, const struct pysyntax *part)
 	}
 	if (view->taken >= view->tensor->dimension_count)
 		return error_set(view->evaluation->error,
-				 "These are too many indices: there are %d dimensions.",
+				 "too many indices: the tensor has %d dimensions",
 				 view->tensor->dimension_count);
 	if (part->kind == PYSYNTAX_SLICE)
 		return pyview_take_slice(view, part);
@@ -355,7 +354,7 @@ static int get_transposed(struct pyevaluation *evaluation, struct pytensor *tens
 
 	if (strcmp(name, "mT") == 0) {
 		if (last < 1)
-			return error_set(evaluation->error, "mT is of two dimensions or more.");
+			return error_set(evaluation->error, "mT needs at least two dimensions");
 		swap(&tensor->shape[last], &tensor->shape[last - 1]);
 		swap(&tensor->strides[last], &tensor->strides[last - 1]);
 	} else {
@@ -388,7 +387,7 @@ static int pyview_get_number(struct pyevaluation *evaluation, const struct pyten
 			return 0;
 		if (tensor->requires_grad < 0)
 			return error_set(evaluation->error,
-					 "Whether it requires a gradient is not known.");
+					 "requires_grad of the tensor is unknown");
 		pyvalue_set_boolean(evaluation, value, tensor->requires_grad);
 		return 1;
 	}
@@ -493,8 +492,9 @@ static int get_column(struct pyevaluation *evaluation, const struct pyvalue *fra
 			       evaluation->error))
 		return -1;
 	if (pandas_read_column(evaluation->reader, frame->address, column, view))
-		return error_set(evaluation->error, "What the DataFrame has this column in is not "
-						    "known, or it changed while it was read.");
+		return error_set(
+			evaluation->error,
+			"the column is stored in an unknown way, or changed while it was read");
 	*value = (struct pyvalue){
 		.kind = PYVALUE_SERIES,
 		.view = view,
@@ -529,14 +529,13 @@ int pyseries_index(struct pyevaluation *evaluation, const struct pyvalue *object
 	if (index->kind == PYVALUE_INTEGER && !pybig_get(&index->integer, &number))
 		return get_column(evaluation, object, NULL, number, value);
 	if (index->kind != PYVALUE_STRING)
-		return error_set(evaluation->error,
-				 "A column is found from outside by a name that is text or a whole "
-				 "number; all else would run code in the process.");
+		return error_set(evaluation->error, "a column name must be a str or an integer: "
+						    "other keys would run code in the process");
 	result = pyseries_append_text(evaluation, index, &name);
 	if (!result && name.data && strlen(name.data) != name.length)
 		result = error_set(
 			evaluation->error,
-			"A column is found from outside by a name without the character \\0.");
+			"a column name with the character \\0 is not supported without an agent");
 	if (!result)
 		result = get_column(evaluation, object, name.data ? name.data : "", 0, value);
 	buffer_clear(&name);
@@ -553,13 +552,15 @@ static int get_values(struct pyevaluation *evaluation, const struct pyvalue *ser
 	if (series->view)
 		*view = *series->view;
 	else if (pandas_read_series(evaluation->reader, series->address, view))
-		return error_set(evaluation->error, "What the Series has its values in is not "
-						    "known, or it changed while it was read.");
+		return error_set(
+			evaluation->error,
+			"the Series is stored in an unknown way, or changed while it was read");
 	if (pyvalue_load(evaluation, view->local, &array))
 		return -1;
 	if (array.kind != PYVALUE_ARRAY)
-		return error_set(evaluation->error, "The values of this Series are an array of "
-						    "pandas: ask for the Series itself.");
+		return error_set(
+			evaluation->error,
+			"the values of the Series are an array of pandas: read the Series itself");
 	if (!series->view) {
 		*value = array;
 		return 1;

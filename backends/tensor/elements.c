@@ -414,16 +414,14 @@ static int elements_explain(const struct elements *elements, int64_t unit, int n
 	int64_t index = unit / elements->item_units;
 
 	if (number == ESRCH)
-		return error_set(error, "the process has ended");
+		return error_set(error, "the process has exited");
 	if (number == EPERM)
-		return error_set(
-			error,
-			"its memory may not be read: run as the same user, or with CAP_SYS_PTRACE");
+		return error_set(error, "no permission to read the memory of the process: run as "
+					"the same user, or with CAP_SYS_PTRACE");
 	if (number != EFAULT)
 		return error_set_errno(error, number, "element %" PRId64 " cannot be read", index);
 	return error_set(error,
-			 "element %" PRId64 " cannot be read: there is no memory at 0x%" PRIx64
-			 " (any more)",
+			 "element %" PRId64 " cannot be read: no memory is mapped at 0x%" PRIx64,
 			 index, elements_address_of(elements, unit));
 }
 

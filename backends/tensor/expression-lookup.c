@@ -30,11 +30,11 @@ int expression_lookup_parse(struct expression_lookup *finding, const json_t *arg
 	};
 	if (finding->frames >= 0 && finding->depth >= finding->frames)
 		return error_set(error,
-				 "\"depth\" is no frame: there are as many as \"frames\" says.");
+				 "\"depth\" must be less than \"frames\", the number of frames");
 	finding->is_searched = finding->depth < 0 || json_get_boolean(arguments, "search", false);
 	if (!finding->text == !finding->address)
 		return error_set(error,
-				 "Either \"expression\" or \"address\" says what is to be read.");
+				 "exactly one of \"expression\" and \"address\" must be given");
 	if (!finding->text)
 		return 0;
 	finding->expression = pyexpression_parse(finding->text, error);
@@ -49,7 +49,7 @@ void expression_lookup_clear(struct expression_lookup *finding)
 
 const char *expression_lookup_name(const struct expression_lookup *finding)
 {
-	return finding->text ? finding->text : "The object";
+	return finding->text ? finding->text : "the object";
 }
 
 /*
@@ -68,7 +68,7 @@ struct frames {
 
 static int refuse_change(struct error *error)
 {
-	return error_set(error, "The stack has changed: take a new sample.");
+	return error_set(error, "the stack has changed: take a new sample");
 }
 
 static int open_frames(const struct expression_lookup *finding, struct frames *frames,
@@ -79,7 +79,8 @@ static int open_frames(const struct expression_lookup *finding, struct frames *f
 	int64_t count = (int64_t)(kept + dropped);
 
 	if (!kept)
-		return error_set(error, "Thread %d runs no Python now.", (int)frames->reading->tid);
+		return error_set(error, "thread %d has no Python frames",
+				 (int)frames->reading->tid);
 	frames->count = (int)kept;
 	if (finding->frames < 0)
 		return 0;
@@ -302,13 +303,13 @@ static void explain_search(const struct expression_lookup *finding, const struct
 	first = *error;
 	if (pyexpression_is_name(finding->expression))
 		error_set(error,
-			  "The name %s is not known: no frame of this thread has it (searched: "
-			  "%d), and none of their modules.",
+			  "name '%s' is not defined in any frame of the thread (searched: %d) or "
+			  "in their modules",
 			  finding->text, found->searched);
 	else
 		error_set(error,
-			  "No frame of this thread (searched: %d) knows all the names in %s. In "
-			  "the first one: %s",
+			  "no frame of the thread (searched: %d) defines all names in %s; in the "
+			  "first frame: %s",
 			  found->searched, finding->text, first.message);
 }
 

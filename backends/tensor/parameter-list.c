@@ -83,7 +83,7 @@ static void parameter_list_cancel(struct tensor_ask *base)
 {
 	struct listing_ask *ask = (struct listing_ask *)base;
 
-	error_set(&ask->error, "It was cancelled.");
+	error_set(&ask->error, "the request was cancelled");
 	cancel_works(ask);
 }
 
@@ -170,9 +170,9 @@ static int parameter_list_read_item(const struct listing_ask *ask, struct pyread
 	if (item->column < 0)
 		return pytensor_read_this(reader, item->object, ask->has_gradients, raw, error);
 	if (ask->has_gradients)
-		return error_set(error, "it has no gradient");
+		return error_set(error, "the DataFrame column has no gradient");
 	return pandas_read_column(reader, item->object, item->column, raw)
-		       ? error_set(error, "what the DataFrame has this column in is not known")
+		       ? error_set(error, "the DataFrame column is stored in an unknown way")
 		       : 0;
 }
 
@@ -234,7 +234,7 @@ static struct ptrace_connection *walk(struct listing_ask *ask, struct found *fou
 	if (tensor_ask_look(&ask->base, &ask->finding, found, &connection, error))
 		return NULL;
 	if (!found->value.address) {
-		error_set(error, "%s is computed: ask for what is in it one by one.", text);
+		error_set(error, "%s is a computed value: read its items one by one", text);
 		return NULL;
 	}
 	return tensor_walk(connection, found->value.address, text, ask->wants_values, items, error)
@@ -394,7 +394,7 @@ static size_t drop_replaced(struct listing_ask *ask)
 		if (parameter_list_is_same(ask, &again, i))
 			continue;
 		tensor_clear(&ask->page.items[i].tensor);
-		complain(&ask->page.items[i], "it was replaced while it was read");
+		complain(&ask->page.items[i], "the tensor was replaced while it was read");
 		dropped++;
 	}
 	tensor_walk_clear(&again);

@@ -71,12 +71,13 @@ struct walker {
 static int parameter_walk_refuse(struct walker *walker)
 {
 	return error_set(walker->error,
-			 "What has the parameters cannot be read, or changed while it was read.");
+			 "the parameters cannot be read, or changed while they were read");
 }
 
 static int parameter_walk_refuse_size(struct walker *walker)
 {
-	return error_set(walker->error, "There is more in it than is walked from outside.");
+	return error_set(walker->error, "the value has too many items, or is nested too deeply, to "
+					"be read without an agent");
 }
 
 /*
@@ -673,14 +674,14 @@ static int walk_root(struct walker *walker, uint64_t object, const char *text)
 	kind = parameter_walk_kind_of(walker, object);
 	if (kind == KIND_OTHER && !walker->wants_values)
 		return error_set(walker->error,
-				 "%s is no module, no optimizer, no tensor, no DataFrame and no "
-				 "list, tuple or dict of such.",
+				 "%s is not a module, optimizer, tensor or DataFrame, nor a list, "
+				 "tuple or dict of these",
 				 text);
 	if (kind == KIND_TENSOR || kind == KIND_OTHER)
 		buffer_append_string(&walker->name, text);
 	result = walk_any(walker, object);
 	if (!result && kind == KIND_OTHER && walk->items[0].error)
-		return error_set(walker->error, "%s: %s; compare what is in it (%s.NAME)", text,
+		return error_set(walker->error, "%s: %s; compare an attribute (%s.NAME)", text,
 				 walk->items[0].error, text);
 	return result;
 }

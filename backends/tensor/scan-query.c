@@ -50,7 +50,9 @@ static int parse_data(struct tensor_query *query, const json_t *data, struct err
 	query->data_start = json_get_integer(data, "start", -1);
 	query->data_count = json_get_integer(data, "count", -1);
 	if (query->data_start < 0 || query->data_count < 0)
-		return error_set(error, "\"data\" is {\"start\": element, \"count\": elements}");
+		return error_set(
+			error,
+			"\"data\" must be {\"start\": ELEMENT, \"count\": NUMBER}, both 0 or more");
 	query->has_data = true;
 	return 0;
 }
@@ -60,7 +62,7 @@ static int parse_slice(struct tensor_query *query, const json_t *slice, struct e
 	if (!slice || json_is_null(slice))
 		return 0;
 	if (json_object_get(slice, "numbers"))
-		return error_set(error, "a \"slice\" that is asked for has no numbers");
+		return error_set(error, "a requested \"slice\" must not contain \"numbers\"");
 	if (tensor_slice_from_json(&query->slice, slice, error) < 0)
 		return -1;
 	query->has_slice = true;
@@ -83,7 +85,8 @@ int tensor_query_parse(struct tensor_query *query, const json_t *body, struct er
 	query->after = json_get_integer(body, "after", -1);
 	query->timeout = json_get_real(body, "timeout", SCAN_QUERY_TIMEOUT);
 	if (!(query->timeout > 0) || query->timeout > SCAN_QUERY_TIMEOUT_MAXIMUM)
-		return error_set(error, "\"timeout\" is in seconds, at most %.0f",
+		return error_set(error,
+				 "\"timeout\" must be in seconds, greater than 0 and at most %.0f",
 				 SCAN_QUERY_TIMEOUT_MAXIMUM);
 	if (query->bins > 0 && query->statistics == SCAN_QUERY_NO_STATISTICS)
 		query->statistics = SCAN_QUERY_AUTO;
@@ -155,16 +158,16 @@ static int check_slice(const struct tensor_slice *slice, const struct tensor_lay
 	int64_t cells = slice->row_count * slice->column_count;
 
 	if (slice->dimension_count != layout->dimension_count)
-		return error_set(error, "the slice is of %d dimensions, the tensor of %d",
+		return error_set(error, "the slice has %d dimensions, but the tensor has %d",
 				 slice->dimension_count, layout->dimension_count);
 	if ((slice->row_dimension < 0 && slice->row_count > 1) ||
 	    (slice->column_dimension < 0 && slice->column_count > 1) ||
 	    !scan_query_is_within(slice, layout))
-		return error_set(error, "the slice reaches beyond the tensor: its shape is another "
-					"now, or ask for less");
+		return error_set(error, "the slice exceeds the shape of the tensor, which may have "
+					"changed: request a smaller slice");
 	if (cells > 0 && layout->item_size > SLICE_MAXIMUM / cells)
 		return error_set(error,
-				 "elements of %" PRId64 " bytes: ask for fewer of them at once",
+				 "too many elements of %" PRId64 " bytes: request fewer at once",
 				 layout->item_size);
 	return 0;
 }
@@ -176,13 +179,13 @@ static int check_data(const struct tensor_query *query, const struct tensor_layo
 
 	if (query->data_start > count || query->data_count > count - query->data_start)
 		return error_set(error,
-				 "the tensor has %" PRId64 " elements, there is no data of %" PRId64
-				 " from %" PRId64 " on",
+				 "the tensor has %" PRId64 " elements: a read of %" PRId64
+				 " from element %" PRId64 " goes past the end",
 				 count, query->data_count, query->data_start);
 	if (query->data_count > 0 && layout->item_size > TENSOR_DATA_MAXIMUM / query->data_count)
 		return error_set(error,
 				 "%" PRId64 " elements of %" PRId64
-				 " bytes: at most %d bytes at once",
+				 " bytes are too many: at most %d bytes at once",
 				 query->data_count, layout->item_size, (int)TENSOR_DATA_MAXIMUM);
 	return 0;
 }
@@ -199,18 +202,18 @@ int tensor_query_check(const struct tensor_query *query, const struct tensor_lay
 		return -1;
 	if (query->has_data && layout->has_mask)
 		return error_set(error,
-				 "it has a mask, which the bytes of its elements would lack");
+				 "the tensor has a mask, which its raw bytes do not include");
 	if (query->has_data && class == DTYPE_OBJECT)
-		return error_set(
-			error,
-			"elements of %s are pointers: there are no bytes of theirs to be had",
-			layout->dtype->name);
+		return error_set(error,
+				 "elements of %s are pointers to Python objects: raw bytes are not "
+				 "available",
+				 layout->dtype->name);
 	if (query->find == SCAN_QUERY_FIND_NAN && !dtype_is_number(layout->dtype))
-		return error_set(error, "elements of %s are no numbers", layout->dtype->name);
+		return error_set(error, "elements of %s are not numbers", layout->dtype->name);
 	if ((query->find == SCAN_QUERY_FIND_MINIMUM || query->find == SCAN_QUERY_FIND_MAXIMUM) &&
 	    !has_order)
 		return error_set(error,
-				 "elements of %s have no order: none is the least or the greatest",
+				 "elements of %s have no order, so there is no minimum or maximum",
 				 layout->dtype->name);
 	return 0;
 }

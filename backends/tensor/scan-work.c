@@ -288,7 +288,7 @@ static void on_timeout(void *data)
 	struct error error = ERROR_INIT;
 
 	error_set(&error,
-		  "its elements were not read in time: ask for a sample, or give it more time");
+		  "the elements were not read in time: read a sample, or raise the timeout");
 	scan_work_stop_timer(&work->timeout);
 	scan_work_fail(work, &error);
 	scan_work_tell_end(work);

@@ -34,10 +34,10 @@ static void respond_error(struct node *node, const struct message *request, cons
 	struct error error = *why;
 
 	if (strstr(why->message, " run "))
-		error_set(
-			&error,
-			"%s An agent in it does that: probetui inject, or PROBETUI=1 at its start.",
-			why->message);
+		error_set(&error,
+			  "%s; inject an agent to run code (probetui inject), or start the program "
+			  "with PROBETUI=1",
+			  why->message);
 	node_respond(node, request, NULL, error.message);
 }
 
@@ -372,7 +372,7 @@ void tensor_asks_free(struct tensor_asks *asks)
 		struct tensor_ask *ask = asks->first;
 
 		node_respond(ask->node, &ask->request, NULL,
-			     "probetui-node leaves; this was not read.");
+			     "the value was not read: probetui-node is exiting");
 		ask->forget(ask);
 	}
 	free(asks);
@@ -424,7 +424,7 @@ struct ptrace_connection *tensor_ask_reader(struct tensor_ask *ask, struct error
 	const struct process *process = process_table_find(node_process_table(ask->node), ask->pid);
 
 	if (!process || (ask->start_time && process->start_time != ask->start_time)) {
-		error_set(error, "Process %d has ended.", (int)ask->pid);
+		error_set(error, "process %d has exited", (int)ask->pid);
 		return NULL;
 	}
 	return (struct ptrace_connection *)connections_open(node_connections(ask->node), process,
@@ -444,7 +444,7 @@ static bool scan_requests_has_ended(const struct tensor_ask *ask)
 static int scan_requests_fail(const struct tensor_ask *ask, struct error *error)
 {
 	if (scan_requests_has_ended(ask))
-		error_set(error, "Process %d has ended.", (int)ask->pid);
+		error_set(error, "process %d has exited", (int)ask->pid);
 	return -1;
 }
 

@@ -23,24 +23,24 @@ objects_ is not None; 0.5 == single[0]; 3 == scalar; 1 < scalar < 5
 """
 
 NUMPY_REFUSED = """
-single[1] == 0.1 :: compare its .item()
-reals == 1.5 :: A whole numpy.ndarray is not compared
-reals :: The truth of a whole numpy.ndarray
-grid[0] == 1 :: is not compared from outside
+single[1] == 0.1 :: compare .item()
+reals == 1.5 :: comparing a whole numpy.ndarray is not supported
+reals :: the truth value of a whole numpy.ndarray
+grid[0] == 1 :: is not supported without an agent: compare .item()
 grid[0, 0, 0] == 1 :: too many indices
-reals['a'] :: by whole numbers
-reals[1.0] :: by whole numbers
+reals['a'] :: must be an integer
+reals[1.0] :: must be an integer
 reals[3] :: out of range
-objects_[0] == 1 :: is not compared from outside
-swapped[0] == 1 :: is not compared from outside
-sub[0] == 1 :: a class of its own
+objects_[0] == 1 :: is not supported without an agent: compare .item()
+swapped[0] == 1 :: is not supported without an agent: compare .item()
+sub[0] == 1 :: is a subclass of a tensor or array
 len(point) :: cannot be read
-grid.T :: truth of a whole
-1 in reals :: cannot be told
-huge[0] > 5.5 :: compare its .item()
-scalar + 0 == 3 :: compute with its .item()
--scalar == -3 :: compute with its .item()
-reals.dtype == dtype_real :: comparisons of its own
+grid.T :: truth value of a whole
+1 in reals :: searching an object of
+huge[0] > 5.5 :: compare .item()
+scalar + 0 == 3 :: is not supported without an agent: use .item()
+-scalar == -3 :: is not supported without an agent: use .item()
+reals.dtype == dtype_real :: would run code of its class
 """
 
 TORCH = """
@@ -63,19 +63,19 @@ len(empty) == 0; net.bias.shape[0] == 2; device is not None
 """
 
 TORCH_REFUSED = """
-grid == 1 :: A whole torch.Tensor is not compared
-grid :: The truth of a whole torch.Tensor
-grid.item() :: not one number
-brain[1] == 0.1 :: compare its .item()
-grid[0] == 1 :: is not compared from outside
-complexes[0] == 1 :: is not compared from outside
-meta[0] == 1 :: lies on meta
-net.nothing :: a __getattr__, which would have to run
+grid == 1 :: comparing a whole torch.Tensor is not supported
+grid :: the truth value of a whole torch.Tensor
+grid.item() :: not a single number
+brain[1] == 0.1 :: compare .item()
+grid[0] == 1 :: is not supported without an agent: compare .item()
+complexes[0] == 1 :: is not supported without an agent: compare .item()
+meta[0] == 1 :: is on device meta
+net.nothing :: would run __getattr__ in the process
 net(1) :: a call would run code
 grid.mean().item() :: a call would run code
-grid.T :: truth of a whole
-sub[0] == 1 :: a class of its own
-nested.item() == 1 :: answered only of tensors
+grid.T :: truth value of a whole
+sub[0] == 1 :: is a subclass of a tensor or array
+nested.item() == 1 :: supported only on tensors
 """
 
 

@@ -244,130 +244,130 @@ SAID = """
 """
 
 REFUSED = """
-owned == 5 :: comparisons of its own
-5 == owned :: comparisons of its own
-owned in [1, 2] :: comparisons of its own
-[owned] == [1] :: comparisons of its own
-ordered == 5 :: comparisons of its own
-sized :: a __len__ of its own
-len(sized) :: a __len__ of its own
-not truthy :: a __bool__ of its own
-truthy and 1 :: a __bool__ of its own
-1 in holder :: cannot be told without running code
-1 in list_holder :: a __contains__ of its own
+owned == 5 :: would run code of its class
+5 == owned :: would run code of its class
+owned in [1, 2] :: would run code of its class
+[owned] == [1] :: would run code of its class
+ordered == 5 :: would run code of its class
+sized :: the __len__ of
+len(sized) :: the __len__ of
+not truthy :: the __bool__ of
+truthy and 1 :: the __bool__ of
+1 in holder :: searching an object of __main__.
+1 in list_holder :: would run its __contains__
 holder[0] :: would run code in the process
-list_getter[0] :: a __getitem__ of its own
-hashed_key in table :: a __hash__ of its own
-net.area :: computed by its class
-net.method :: computed by its class
-net.cached :: computed by its class
-net.static :: computed by its class
-hooked.other :: a __getattr__, which would have to run
-total.anything :: in a way of its own
-int_added + 1 :: only numbers, two str and two bytes
-[1] + [2] :: only numbers, two str and two bytes
-added_text + 'a' :: only numbers, two str and two bytes
-'a' + added_text :: only numbers, two str and two bytes
-'a' * 3 :: for numbers only
-raised ** 2 :: for numbers only
-2 ** raised :: for numbers only
-list_getter[0:1] :: a __getitem__ of its own
-list_getter[:] :: a __getitem__ of its own
-table[1:2] :: Slices of dict are not taken from outside
-holder[1:2] :: Slices of __main__.Holder are not taken
-x[:owned] :: Slices of int
-'abc'[owned:] :: whole numbers or None
+list_getter[0] :: would run its __getitem__
+hashed_key in table :: would run its __hash__
+net.area :: reading attribute 'area' of
+net.method :: reading attribute 'method' of
+net.cached :: reading attribute 'cached' of
+net.static :: reading attribute 'static' of
+hooked.other :: would run __getattr__ in the process
+total.anything :: would run code of its class
+int_added + 1 :: only numbers, two str or two bytes
+[1] + [2] :: only numbers, two str or two bytes
+added_text + 'a' :: only numbers, two str or two bytes
+'a' + added_text :: only numbers, two str or two bytes
+'a' * 3 :: only numbers are supported
+raised ** 2 :: only numbers are supported
+2 ** raised :: only numbers are supported
+list_getter[0:1] :: would run its __getitem__
+list_getter[:] :: would run its __getitem__
+table[1:2] :: slices of dict are not supported without an agent
+holder[1:2] :: slices of __main__.Holder are not supported
+x[:owned] :: slices of int
+'abc'[owned:] :: integers or None
 'abc'[::0] :: cannot be zero
 text_most[:][:][:][:][:][:][:][:][:][:][:][:][:][:][:][:] :: at most 64 MiB
-list_huge[1:] :: larger than what is copied
-text_huge[1:] :: larger than what is copied
+list_huge[1:] :: too large to copy
+text_huge[1:] :: too large to copy
 text_huge + 'a' :: too long
-text_half + text_half :: longer than what is computed
-10 ** 4300 :: some 4,300 digits
-2 ** 14285 :: some 4,300 digits
-2 ** 100000000000000000000 :: some 4,300 digits
-(2 ** 9000) * (2 ** 9000) :: some 4,300 digits
-1 << 14285 :: some 4,300 digits
-1 << 100000000000000000000 :: some 4,300 digits
-huge + 1 :: some 4,300 digits
-~huge :: some 4,300 digits
-0 ** -1 :: no negative power
+text_half + text_half :: too long to compute
+10 ** 4300 :: about 4300 digits
+2 ** 14285 :: about 4300 digits
+2 ** 100000000000000000000 :: about 4300 digits
+(2 ** 9000) * (2 ** 9000) :: about 4300 digits
+1 << 14285 :: about 4300 digits
+1 << 100000000000000000000 :: about 4300 digits
+huge + 1 :: about 4300 digits
+~huge :: about 4300 digits
+0 ** -1 :: to a negative power
 (-8) ** 0.5 :: complex
-1e200 ** 2 :: more than a float holds
-2 ** 1024 / 1 :: more than a float holds
-2 ** 1024 * 1.0 :: more than a float holds
-truthy and 1 if truthy else 2 :: a __bool__ of its own
-net + 1 :: only numbers, two str and two bytes
-f(1) :: At column 2: a call would run code in the process
-net.method() :: At column 11: a call would run code in the process
+1e200 ** 2 :: overflows a float
+2 ** 1024 / 1 :: overflows a float
+2 ** 1024 * 1.0 :: overflows a float
+truthy and 1 if truthy else 2 :: the __bool__ of
+net + 1 :: only numbers, two str or two bytes
+f(1) :: column 2: a call would run code in the process
+net.method() :: column 11: a call would run code in the process
 len() :: takes one argument
 len(1, 2) :: takes one argument
 len(5) :: has no len()
-loss.item(1) :: without arguments
-5 .item() :: answered only of tensors
-x = 5 :: At column 3: an assignment would change the process; == compares.
-x += 5 :: At column 3: an assignment
-(x := 5) :: At column 4: an assignment
-import os :: At column 1: "import" does not belong
-lambda: 1 :: "lambda" does not belong
-1 if 2 :: a "else" is missing
-1 if :: ends too early
-1 if 2 else :: ends too early
-if 1 else 2 :: does not belong
+loss.item(1) :: item() with arguments
+5 .item() :: supported only on tensors
+x = 5 :: column 3: an assignment would change the process: use == to compare
+x += 5 :: column 3: an assignment
+(x := 5) :: column 4: an assignment
+import os :: column 1: "import" is not supported here
+lambda: 1 :: "lambda" is not supported here
+1 if 2 :: "else" is missing
+1 if :: unexpected end of the expression
+1 if 2 else :: unexpected end of the expression
+if 1 else 2 :: "if" is not supported here
 [i for i in x] :: a comprehension would run code
-x[1:2] :: Slices of int
+x[1:2] :: slices of int
 x[] :: an index is missing
-2 ** :: ends too early
+2 ** :: unexpected end of the expression
 ** 2 :: no|*0xADDRESS
-a @ b :: matrices
+a @ b :: matrix multiplication
 f'{x}' :: a formatted string would run code
-'abc :: At column 1: the string is not closed
-'''abc''' :: three quotes
-{} :: dicts
-{'a': 1} :: a slice stands in the brackets
-(1 :: a ")" is missing
-1) :: At column 2: ")" does not belong there
-1, , 2 :: At column 4: "," does not belong there
-, 1 :: At column 1: "," does not belong there
-1, 2) :: At column 5: ")" does not belong there
-:: ends too early
-1 + :: ends too early
-== 5 :: At column 1: "==" does not belong there
-a b :: At column 3: "b" does not belong there
-a.5 :: does not belong there
-a. :: the name of an attribute is missing
-a.if :: the name of an attribute is missing
+'abc :: column 1: the string is not closed
+'''abc''' :: triple-quoted
+{} :: dict literals
+{'a': 1} :: a slice is allowed only in an index
+(1 :: ")" is missing
+1) :: column 2: unexpected ")"
+1, , 2 :: column 4: unexpected ","
+, 1 :: column 1: unexpected ","
+1, 2) :: column 5: unexpected ")"
+:: unexpected end of the expression
+1 + :: unexpected end of the expression
+== 5 :: column 1: unexpected "=="
+a b :: column 3: unexpected "b"
+a.5 :: unexpected "
+a. :: an attribute name is missing
+a.if :: an attribute name is missing
 3x :: followed by a letter
 1j :: complex
-007 :: does not begin with 0
+007 :: cannot begin with 0
 0x :: digits are missing
-größe == 1 :: written in ASCII
-'\\N{DASH}' :: this escape
-'\\x5' :: this escape
-b'é' :: ASCII only
-a ? b :: does not belong
-a; b :: At column 2: ";" does not belong there
-not :: ends too early
-x not 5 :: does not belong there
-yield :: "yield" does not belong
-nowhere == 1 :: The name nowhere is not known in this frame.
-unbound == 1 :: The variable unbound has no value yet.
-'x' is 'x' :: == compares values
-5 is 5 :: == compares values
-'a' < 5 :: does not compare str with int
-None < 5 :: does not compare NoneType with int
-[1] < (1,) :: does not compare list with tuple
-net < net :: does not compare
-5 in 'text' :: A str holds str
-table['nope'] :: no such key
+größe == 1 :: non-ASCII characters
+'\\N{DASH}' :: unsupported escape sequence
+'\\x5' :: unsupported escape sequence
+b'é' :: only ASCII characters
+a ? b :: unexpected "
+a; b :: column 2: unexpected ";"
+not :: unexpected end of the expression
+x not 5 :: unexpected "
+yield :: "yield" is not supported here
+nowhere == 1 :: name 'nowhere' is not defined in this frame
+unbound == 1 :: variable 'unbound' has no value yet
+'x' is 'x' :: use == to compare values
+5 is 5 :: use == to compare values
+'a' < 5 :: is not supported between str and int
+None < 5 :: is not supported between NoneType and int
+[1] < (1,) :: is not supported between list and tuple
+net < net :: is not supported between
+5 in 'text' :: a str can contain only str
+table['nope'] :: key not found
 net[1] :: would run code in the process
-net.nope :: has no attribute nope
-sys.nope :: The module has no attribute nope
+net.nope :: has no attribute 'nope'
+sys.nope :: the module has no attribute 'nope'
 'abc'[7] :: out of range
-'abc'['a'] :: An index is a whole number
-*0x1000:4 :: no value in Python
+'abc'['a'] :: an index must be an integer
+*0x1000:4 :: no Python value
 *0x1000 :: *0xADDRESS:LENGTH
-shadowed_len :: not Python's own
+shadowed_len :: not the builtin
 """
 
 

@@ -56,12 +56,12 @@ x[x] :: would run code
 x[7] :: out of range
 x[0, 0, 0] :: too many indices
 x[::-1] :: negative step
-x[::0] :: not 0
-x.mean :: computed by its class
-model.fc.nothing :: not found in the object
-default["three"] :: no such key
+x[::0] :: cannot be zero
+x.mean :: reading attribute 'mean' of
+model.fc.nothing :: would run __getattr__ in the process
+default["three"] :: key not found
 model.seq[9] :: out of range
-turning[0].nothing :: modules within one another
+turning[0].nothing :: nested compiled modules
 """
 
 

@@ -280,7 +280,7 @@ class EachCase(ControlCase):
         binding, = rank.ask("setBreakpoints", breakpoints=[
             {"id": 5, "watch": "total", "depth": 0,
              "condition": "total >"}])["breakpoints"]
-        self.assertIn("' is wrong: At column ", binding["message"])
+        self.assertIn("invalid condition 'total >': column ", binding["message"])
         rank.ask("continue")
         rank.check_clean(self)
         rank.check_end(self)

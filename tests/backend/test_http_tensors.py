@@ -101,7 +101,7 @@ class TestTensors(HttpCase):
         self.assertIn(names, ([], ["[2]", "[3]"]))
         self.assertEqual((body["total"], body["frame"]["func"]),
                          (len(names), "outer"))
-        self.assertIn("is no module", self.node.refuse(
+        self.assertIn("is not a module", self.node.refuse(
             "parameters", pid=self.pid, expression="str(batch)"))
 
     def test_a_node_that_only_reads(self):

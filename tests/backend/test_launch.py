@@ -139,7 +139,7 @@ class Terminal(Launched):
             "True True True xterm-256color 33 111 True True set() there")
 
     def test_a_condition_that_is_none_starts_nothing(self):
-        for condition, why in (("i >", "he condition 'i >' is wrong: At column 4: "),
+        for condition, why in (("i >", "invalid condition 'i >': column 4: "),
                                ("foo(i)", "a call would run code")):
             sentence = self.node.refuse("launch", argv=["true"], breakpoints=[
                 {"id": 1, "path": "a.py", "line": 1, "condition": condition}])

@@ -72,7 +72,7 @@ class TestBlocked(Subject):
     def test_a_depth_is_that_frame_alone(self):
         self.assertEqual(self.value("name", depth=1), "'of outer'")
         self.assertEqual(self.value("name", depth=2), "'of the module'")
-        self.assertIn("only_outer is not known",
+        self.assertIn("name 'only_outer' is not defined",
                       self.refuse(expression="only_outer", depth=0))
         self.assertEqual(self.value("only_outer", depth=0, search=True), "42")
 
@@ -80,9 +80,9 @@ class TestBlocked(Subject):
         """Two frames on top that the asker does not know of."""
         self.assertEqual(self.value("name", depth=0, frames=2), "'of outer'")
         self.assertEqual(self.value("name", frames=1), "'of the module'")
-        self.assertIn("The stack has changed",
+        self.assertIn("the stack has changed",
                       self.refuse(expression="name", depth=0, frames=5))
-        self.assertIn("The stack has changed", self.refuse(
+        self.assertIn("the stack has changed", self.refuse(
             expression="name", depth=0, function="outer"))
         self.assertEqual(self.value("name", depth=1, function="outer"),
                          "'of outer'")
@@ -132,7 +132,7 @@ class TestBlocked(Subject):
         self.assertIn("no longer there", self.refuse(address="0x10"))
 
     def test_lists_without_end_are_not_walked(self):
-        self.assertIn("more in it than is walked", self.node.refuse(
+        self.assertIn("too many items, or is nested too deeply", self.node.refuse(
             "parameters", pid=self.pid, expression="PLAIN"))
 
     def test_what_runs_code_is_refused(self):
@@ -177,9 +177,9 @@ class TestRunning(Subject):
 
     def test_what_was_searched_is_said(self):
         self.assertRegex(self.refuse(expression="nothing"),
-                         r"no frame of this thread has it \(searched: \d+\)")
-        self.assertIn("knows all the names in number + nothing. In the first "
-                      "one: ", self.refuse(expression="number + nothing"))
+                         r"not defined in any frame of the thread \(searched: \d+\)")
+        self.assertIn("defines all names in number + nothing; in the first "
+                      "frame: ", self.refuse(expression="number + nothing"))
 
 
 class TestDeep(TestRunning):
@@ -260,7 +260,7 @@ class TestWork(unittest.TestCase):
     def test_timeout(self):
         answer = self.node.answer(self.begin(timeout=0.05))
         self.assertIs(answer["success"], False)
-        self.assertIn("HUGE: its elements were not read in time",
+        self.assertIn("HUGE: the elements were not read in time",
                       answer["message"])
 
     def test_others_are_served_meanwhile(self):
@@ -276,7 +276,7 @@ class TestWork(unittest.TestCase):
         self.target.process.wait()
         answer = self.node.answer(seq)
         self.assertIs(answer["success"], False)
-        self.assertRegex(answer["message"], "has ended|[Nn]o (such )?process")
+        self.assertRegex(answer["message"], "has exited|[Nn]o (such )?process")
 
     def test_the_program_is_replaced(self):
         self.node.ask("tensor", pid=self.pid, expression="RAW", hash=True)
@@ -371,7 +371,7 @@ class TestTorch(unittest.TestCase):
         there = [one for one in found["parameters"] if one["tensor"]]
         self.assertEqual([one["name"] for one in there], self.truth["gradients"])
         self.assertEqual({one["error"] for one in found["parameters"]},
-                         {None, "it has no gradient"})
+                         {None, "the tensor has no gradient"})
         texts = ["model.fc.weight.grad", "model.fc.weight.grad[0, 1:]"]
         before = [self.tell(text) for text in texts]
         self.assertEqual(there[0]["tensor"]["hash"], before[0][-1])
@@ -463,7 +463,7 @@ class TestTorch(unittest.TestCase):
             self.assertEqual(found["total"], whole["total"])
         self.assertIn("\"start\" must be a number", self.node.refuse(
             "parameters", pid=self.pid, expression="model", start=-1))
-        self.assertIn("is no module", self.node.refuse(
+        self.assertIn("is not a module", self.node.refuse(
             "parameters", pid=self.pid, expression="turn"))
 
     def test_what_is_refused(self):

@@ -284,12 +284,12 @@ class OneCase(unittest.TestCase):
         watching = self.start()
         watching.enter("numbers", 1)
         for expression, sentence in [
-                ("octets[5]", "out of range"), ("len(octets)", "is none"),
-                ("nothing", "not known in this frame"), ("1 +", "too early"),
-                ("True", "is none"), ("print", "a name of Python itself"),
-                ("*0x1001:4", "no multiple of 4"),
-                ("*0x1000:16", "watches 1, 2, 4 or 8"),
-                ("octets == 1", "is none"), ("reals.typecode", "computed")]:
+                ("octets[5]", "out of range"), ("len(octets)", "cannot be watched: not a"),
+                ("nothing", "not defined in this frame"), ("1 +", "unexpected end"),
+                ("True", "cannot be watched: not a"), ("print", "a builtin of Python"),
+                ("*0x1001:4", "not a multiple of 4"),
+                ("*0x1000:16", "can watch 1, 2, 4 or 8"),
+                ("octets == 1", "cannot be watched: not a"), ("reals.typecode", "attribute 'typecode' of")]:
             binding, = watching.watch(expression)
             self.assertNotIn("number", binding)
             self.assertIn(sentence, binding["message"])

@@ -157,29 +157,29 @@ class TestPandas(Arrays):
 
     def test_what_is_no_plain_array_says_why(self):
         for expression, why in (
-                ("df['text']", "its elements are"),
-                ("df['zone']", "its times have a time zone"),
-                ("df['kind']", "it is categorical"),
-                ("df['sparse']", "it is sparse")):
+                ("df['text']", "the elements are"),
+                ("df['zone']", "the times have a time zone"),
+                ("df['kind']", "the values are categories"),
+                ("df['sparse']", "the array is sparse")):
             self.unread(expression, why)
 
     def test_what_cannot_be_told_is_refused(self):
         for expression, why in (
-                ("df['nope']", "has no such column"),
-                ("twice['a']", "Several columns have this name"),
-                ("levels['x']", "cannot be read from outside"),
+                ("df['nope']", "no such column in the DataFrame"),
+                ("twice['a']", "several columns have this name"),
+                ("levels['x']", "column names cannot be read"),
                 ("df[['n']]", "would run code"),
-                ("df['n'][0]", "not looked up from outside"),
+                ("df['n'][0]", "reading an item of"),
                 ("df['missing'].values", "an array of pandas"),
-                ("own['a']", "not looked up from outside"),
-                ("df.size", "would have to run")):
+                ("own['a']", "reading an item of"),
+                ("df.size", "would run code")):
             self.refused(expression, why)
         self.refused("df", "read a column (df['NAME'])", 1)
 
     def test_what_is_no_name_of_a_column_finds_none(self):
         # 2024-01 is the month 648 of those that a period counts.
-        self.refused("months[648]", "cannot be read from outside")
-        self.refused("df['n\\0']", "without the character")
+        self.refused("months[648]", "column names cannot be read")
+        self.refused("df['n\\0']", "with the character")
 
     def test_columns_are_compared(self):
         status, found = self.run_json("compare", "df['n']")

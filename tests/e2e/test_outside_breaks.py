@@ -372,10 +372,10 @@ class OneCase(BreaksCase):
             % (blank, blank + 1))
         self.assertIn("is behind the last one that has code", errors[1])
         # The column is the condition's, which is quoted.
-        self.assertIn("the condition 'x ==' is wrong: At column 5: ",
+        self.assertIn("invalid condition 'x ==': column 5: ",
                       errors[2])
         self.assertEqual(len(errors), 4, errors)
-        self.assertIn("the condition 'f(x)' is wrong: At column 2: ",
+        self.assertIn("invalid condition 'f(x)': column 2: ",
                       errors[3])
         # Said once, and none of them is left.
         self.assertEqual((len(errors), shell.breakpoints), (4, []))

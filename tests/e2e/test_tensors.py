@@ -444,7 +444,7 @@ class TestModules(Ranks):
     def test_what_has_a_name_only_is_not_compared(self):
         for text, kind in (("add", "function"), ("plain", "__main__.Plain")):
             self.check(text, 4, "not compared: %s: a %s has no elements to "
-                       "compare; compare what is in it (%s.NAME)"
+                       "compare; compare an attribute (%s.NAME)"
                        % (text, kind, text))
         self.check("with_function", 4, "not compared: ['f']: a function has "
                    "no elements to compare")
@@ -472,8 +472,8 @@ class TestModules(Ranks):
 
     def test_what_cannot_be_read_says_why(self):
         for name, why in (
-                ("nested", "it is a nested tensor"),
-                ("wrapper", "its class holds its elements in other tensors")):
+                ("nested", "the tensor is nested"),
+                ("wrapper", "the elements are in other tensors")):
             with self.subTest(name):
                 status, out, _ = self.run_text("tensor", name, "--rank", "0")
                 self.assertEqual(status, 4)

@@ -425,7 +425,7 @@ static void what_cannot_be_read_says_why(void **state)
 	tensorview_fail(known, "the name loss is not known here");
 	stage_check_shows(stage, "the name loss is not known here");
 	show_numbers(stage);
-	known->tensor.unread = xstrdup("it lies on a device");
+	known->tensor.unread = xstrdup("the tensor is on a device");
 	free(known->tensor.device);
 	known->tensor.device = xstrdup("cuda:0");
 	stage_check_shows(stage, "it lies on a device: an agent is needed");

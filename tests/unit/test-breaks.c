@@ -615,8 +615,9 @@ static void test_wrong_log(void **state)
 		json_decref(list);
 		describe(world, &debugger);
 		assert_int_equal(debugger.bindings[0].number, 0);
-		assert_memory_equal(debugger.bindings[0].message, "The text to log has a '", 23);
-		assert_memory_equal(debugger.bindings[0].message + 23, texts[i][1], 1);
+		assert_memory_equal(debugger.bindings[0].message, "the log text has an unmatched '",
+				    31);
+		assert_memory_equal(debugger.bindings[0].message + 31, texts[i][1], 1);
 		debugger_clear(&debugger);
 	}
 }

@@ -37,7 +37,7 @@ static void add_none(struct tensor_parameters *page, const char *name)
 	struct tensor_parameter *parameter = tensor_parameters_add(page);
 
 	parameter->name = xstrdup(name);
-	parameter->error = xstrdup("It has no gradient.");
+	parameter->error = xstrdup("the tensor has no gradient");
 }
 
 static void begin(struct paramdiff *diff, int ranks)

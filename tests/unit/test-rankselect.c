@@ -144,7 +144,7 @@ static void the_wrong_part_is_named_with_its_column(void **state)
 		{ "5,18446744073709551616", "column 3: 18446744073709551616" },
 		{ "99999999999999999999999999",
 		  "column 1: 99999999999999999999\u2026 is not a rank" },
-		{ "0-1048575/2", "column 1: 0-1048575/2 names more than" },
+		{ "0-1048575/2", "column 1: 0-1048575/2 has more than" },
 		{ "state=late", "column 7: unknown state 'late'" },
 		{ "state=", "column 7: unknown state ''" },
 		{ "class=", "column 7: unknown class ''" },

@@ -267,7 +267,7 @@ static void masked_elements_are_no_numbers(void **state)
 	assert_string_equal(numbers[1].text, "--");
 	tensor_result_clear(&answer.result);
 	answer = ask(&layout, "{\"data\":{\"start\":0,\"count\":2}}");
-	assert_non_null(strstr(answer.result.error.message, "it has a mask"));
+	assert_non_null(strstr(answer.result.error.message, "the tensor has a mask"));
 	tensor_result_clear(&answer.result);
 }
 
@@ -508,7 +508,7 @@ static void a_process_that_has_ended(void **state)
 	if (layout.pid == 0)
 		_exit(0);
 	waitpid(layout.pid, NULL, 0);
-	assert_fails(&layout, "{\"hash\":true}", "the process has ended");
+	assert_fails(&layout, "{\"hash\":true}", "the process has exited");
 }
 
 /* One element, as often as no machine reads in a test's time. */
@@ -573,18 +573,18 @@ static const struct {
 	int64_t strides[3];
 	const char *sentence;
 } hostile[] = {
-	{ "float32", 4096, 4, 3, { INT64_MAX, INT64_MAX, 2 }, { 4, 4, 4 }, "multiply" },
-	{ "float32", 4096, 4, 1, { -1 }, { 4 }, "dimension 0 has -1" },
+	{ "float32", 4096, 4, 3, { INT64_MAX, INT64_MAX, 2 }, { 4, 4, 4 }, "larger than the address space" },
+	{ "float32", 4096, 4, 1, { -1 }, { 4 }, "dimension 0 has an invalid size: -1" },
 	{ "float32", 4096, 4, 65, { 0 }, { 0 }, "65 dimensions" },
 	{ "float32", 4096, 4, -1, { 0 }, { 0 }, "-1 dimensions" },
 	{ "float32", 4096, 8, 0, { 0 }, { 0 }, "has 4 bytes, not 8" },
 	{ "float32", 4096, 4, 2, { 2, 2 }, { INT64_MAX, INT64_MAX }, "strides" },
 	{ "float32", 4096, 4, 1, { 2 }, { INT64_MIN }, "strides" },
-	{ "float32", 4096, 4, 2, { 3, 2 }, { -4096, 4 }, "where no memory is" },
-	{ "float32", UINT64_MAX - 3, 4, 1, { 9 }, { 4 }, "where no memory is" },
+	{ "float32", 4096, 4, 2, { 3, 2 }, { -4096, 4 }, "outside the address space" },
+	{ "float32", UINT64_MAX - 3, 4, 1, { 9 }, { 4 }, "outside the address space" },
 	{ "str", 4096, 6, 0, { 0 }, { 0 }, "cannot have 6 bytes" },
 	{ "void", 4096, INT64_MAX, 0, { 0 }, { 0 }, "cannot have" },
-	{ "quint4x2", 4096, 0, 0, { 0 }, { 0 }, "less than a byte" },
+	{ "quint4x2", 4096, 0, 0, { 0 }, { 0 }, "smaller than a byte" },
 	{ "float32", 4096, 4, 1, { 4 }, { 4 }, "element 0 cannot be read" },
 };
 /* clang-format on */
@@ -611,12 +611,12 @@ static const struct {
 	const char *sentence;
 } refused[] = {
 	{ "{\"find\":\"min\"}", "have no order" },
-	{ "{\"data\":{\"start\":24,\"count\":1}}", "there is no data of" },
+	{ "{\"data\":{\"start\":24,\"count\":1}}", "from element 24 goes past the end" },
 	{ "{\"slice\":{\"rowDimension\":-1,\"columnDimension\":0,\"index\":[0],\"column\":3,"
 	  "\"columns\":10}}",
-	  "reaches beyond" },
+	  "exceeds the shape" },
 	{ "{\"slice\":{\"rowDimension\":-1,\"columnDimension\":-1,\"index\":[]}}",
-	  "of 0 dimensions" },
+	  "the slice has 0 dimensions" },
 };
 
 static void queries_that_do_not_go_are_refused(void **state)

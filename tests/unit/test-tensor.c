@@ -122,11 +122,11 @@ static void one_without_a_shape_has_a_reason(void **state)
 	tensor_init(&got);
 	told.dtype = xstrdup("float32");
 	told.element_count = -1;
-	told.unread = xstrdup("it is a nested tensor");
+	told.unread = xstrdup("the tensor is nested");
 	json = tensor_to_json(&told);
 	if (tensor_from_json(&got, json, &error) < 0)
 		fail_msg("%s", error.message);
-	assert_string_equal(got.unread, "it is a nested tensor");
+	assert_string_equal(got.unread, "the tensor is nested");
 	assert_int_equal(got.element_count, -1);
 	json_object_del(json, "unread");
 	tensor_clear(&got);

@@ -125,7 +125,7 @@ def _masked(value: Any, known: Known) -> Known:
             known, "its class has a mask of its own: what that hides is not "
             "known here")
     if type(mask) is not numpy.bool_ and not is_array:
-        return _refuse(known, "its mask is no array")
+        return _refuse(known, "the mask is not an array")
     mask = mask_of(value)
     return known if mask is None else mask_by(known, mask)
 

@@ -284,7 +284,7 @@ def tell(found: Found, of_gradient: bool, do: Any) -> Dict[str, Any]:
                     "compare" % type_name(found.value))
     value = gradient(found.value) if of_gradient else found.value
     if value is None:
-        told["error"] = "it has no gradient"
+        told["error"] = "the tensor has no gradient"
         return told
     try:
         known = facts.find(value)
