@@ -102,5 +102,7 @@ bool reason_set(struct reason *reason, const char *why, const char *fix)
 
 int reason_explain(const struct reason *reason, struct error *error)
 {
-	return error_set(error, "%s%s%s", reason->why, reason->fix[0] ? " " : "", reason->fix);
+	const char *glue = strstr(reason->why, ": ") ? "; " : ": ";
+
+	return error_set(error, "%s%s%s", reason->why, reason->fix[0] ? glue : "", reason->fix);
 }
