@@ -106,7 +106,7 @@ static bool agent_backend_is_there(const struct agent *agent, struct reason *rea
 	if (agent->state == AGENT_OPENING || agent_is_open(agent))
 		return true;
 	return reason_set(reason, why ? why : "the agent is not connected",
-			  agent->state == AGENT_WAITING ? "probetui reconnects: try again soon"
+			  agent->state == AGENT_WAITING ? "try again soon (probetui reconnects)"
 							: "");
 }
 
@@ -140,8 +140,8 @@ static bool agent_backend_has_stopped(const struct agent *agent, enum capability
 		return reason_is_running(reason);
 	if (capability == CAPABILITY_STEPPED && halt_is_held(stopped))
 		return reason_set(reason,
-				  "the thread is stopped at an uncaught exception: frames can be "
-				  "inspected, not stepped",
+				  "the thread is stopped at an uncaught exception, where frames "
+				  "can be inspected, but not stepped",
 				  "continue (c) lets the exception propagate");
 	return true;
 }

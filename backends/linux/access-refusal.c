@@ -103,8 +103,8 @@ static void access_refusal_explain_denial(struct procfs *procfs, pid_t pid, stru
 	} else {
 		access_refusal_set_reason(
 			reason,
-			"the kernel denies access: the process has more rights than probetui, or "
-			"runs in another container",
+			"the kernel denies access (the process has more rights than probetui, or "
+			"runs in another container)",
 			"run probetui as root or with CAP_SYS_PTRACE (docker run --cap-add "
 			"SYS_PTRACE; Kubernetes: securityContext.capabilities.add: [SYS_PTRACE]), "
 			"or inside the job's container");

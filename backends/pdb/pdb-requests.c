@@ -507,10 +507,10 @@ static bool pdb_can(const struct connection *connection, enum request_kind kind,
 	if (debugger->state != DEBUGGER_STOPPED)
 		return explain_state(reason, debugger);
 	if (capability == CAPABILITY_STEPPED && debugger->is_post_mortem)
-		return reason_set(
-			reason,
-			"the debugger is in a post-mortem: frames can be inspected, not stepped",
-			"continue (c) lets the exception propagate");
+		return reason_set(reason,
+				  "the debugger is in a post-mortem, where frames can be "
+				  "inspected, but not stepped",
+				  "continue (c) lets the exception propagate");
 	if (kind == REQUEST_VARIABLES && request)
 		return can_look(session, request, reason);
 	return true;

@@ -62,8 +62,7 @@ static void enter_nested(struct pdb_session *session)
 	session_drop_held(session);
 	session_enter(session, PDB_SESSION_RUNNING, 0);
 	pdb_session_tell_state(session, DEBUGGER_NESTED,
-			       "the program shows another prompt than the debugger's: leave that "
-			       "prompt in the console");
+			       "the program shows a prompt other than the debugger's");
 	session_type_all(session);
 }
 
@@ -194,8 +193,7 @@ static void stop_asking(struct pdb_session *session)
 				       "the debugger is still working on the last request");
 	} else if (!session->stop) {
 		pdb_session_tell_state(session, DEBUGGER_FOREIGN,
-				       "the program shows a prompt, but does not answer like pdb: "
-				       "only the console can be used");
+				       "the program shows a prompt, but does not answer like pdb");
 	}
 	session_type_all(session);
 }

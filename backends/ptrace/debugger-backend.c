@@ -454,7 +454,8 @@ static bool can_follow(struct node *node, struct memory *memory, const struct cp
 {
 	if (has_jit(node, memory_pid(memory), python->minor))
 		return reason_set(
-			reason, "Python's JIT is on (PYTHON_JIT): ptrace cannot step compiled code",
+			reason,
+			"Python's JIT is on (PYTHON_JIT), and ptrace cannot step compiled code",
 			"start the program with PYTHON_JIT=0");
 	if (!is_traced_within(memory, python))
 		return true;
@@ -464,9 +465,10 @@ static bool can_follow(struct node *node, struct memory *memory, const struct cp
 				  "breakpoints are set in the agent or a thread is stopped",
 				  "the agent stops and steps the process; ptrace can do so after "
 				  "those breakpoints are deleted");
-	return reason_set(reason,
-			  "the process has a trace function (sys.settrace: pdb, a coverage tool)",
-			  "connect to its pdb, or start the program without the trace function");
+	return reason_set(
+		reason,
+		"the process has a trace function (sys.settrace, as of pdb or a coverage tool)",
+		"connect to its pdb, or start the program without the trace function");
 }
 
 bool debuggee_can_step(const struct debuggee *control, struct reason *reason)

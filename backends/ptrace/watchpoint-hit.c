@@ -199,7 +199,7 @@ static const char *explain_end(const struct watched *watched, const struct watch
 	if (entry->is_local)
 		return "out of scope: the frame has returned";
 	if (!watched_object_lives(watched, entry->place.owner, entry->owner_type))
-		return "no longer watched: the containing object was deleted";
+		return "out of scope: the containing object was deleted";
 	return NULL;
 }
 

@@ -346,9 +346,9 @@ bool perf_breakpoint_probe(pid_t pid, struct reason *reason)
 		return false;
 	}
 	if (!is_old_kernel(reason))
-		snprintf(
-			reason->why, sizeof(reason->why),
-			"the machine has no debug registers, or its kernel does not offer them: %s",
-			strerror(number));
+		snprintf(reason->why, sizeof(reason->why),
+			 "the machine has no debug registers, or its kernel does not offer them "
+			 "(%s)",
+			 strerror(number));
 	return false;
 }

@@ -148,7 +148,7 @@ static void tracee_attach_explain(pid_t pid, int number, struct reason *reason)
 	}
 	*reason = (struct reason){ .fix = "try again in a moment" };
 	snprintf(reason->why, sizeof(reason->why),
-		 "process %d is still being detached: one of its threads has not stopped",
+		 "process %d is still being detached (one of its threads has not stopped)",
 		 (int)pid);
 }
 

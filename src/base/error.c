@@ -102,7 +102,5 @@ bool reason_set(struct reason *reason, const char *why, const char *fix)
 
 int reason_explain(const struct reason *reason, struct error *error)
 {
-	const char *glue = strstr(reason->why, ": ") ? "; " : ": ";
-
-	return error_set(error, "%s%s%s", reason->why, reason->fix[0] ? glue : "", reason->fix);
+	return error_set(error, "%s%s%s", reason->why, reason->fix[0] ? ": " : "", reason->fix);
 }

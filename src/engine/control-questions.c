@@ -206,12 +206,12 @@ static char *leaving_question(const struct session *session, const struct rankse
 
 char *control_leave_question(const struct session *session, const struct rankset *ranks)
 {
-	return leaving_question(session, ranks, true, ". Leave all the same?");
+	return leaving_question(session, ranks, true, " Leave all the same?");
 }
 
 char *control_connect_question(const struct session *session, const struct rankset *ranks)
 {
-	return leaving_question(session, ranks, false, ". Connect?");
+	return leaving_question(session, ranks, false, " Connect?");
 }
 
 /* What a stopped rank does when probetui exits. */
