@@ -62,5 +62,5 @@ bool reason_refuse(struct reason *reason, enum capability capability)
 bool reason_is_running(struct reason *reason)
 {
 	return reason_set(reason, "the process is running",
-			  "pause it (p), or wait for a breakpoint");
+			  "pause the process (p), or wait for a breakpoint");
 }

@@ -496,7 +496,7 @@ static int detach(struct node *node, pid_t pid, bool is_forced, struct error *er
 	if (pid >= PROCESS_FIRST_STANDIN && !debugger)
 		return process_table_miss(pid, error);
 	if (!debugger || !debugger_is_ours(debugger))
-		return error_set(error, "process %d has no connected debugger", (int)pid);
+		return error_set(error, "no debugger is connected to process %d", (int)pid);
 	if (debugger->leaving && !is_forced)
 		return error_set(error, "not detached (\"force\" detaches anyway): %s",
 				 debugger->leaving);

@@ -209,7 +209,7 @@ class TestEject(HttpCase):
     def test_nobody_has_spoken_to_it(self):
         self.assertEqual(self.ejects(), "agent removed")
         self.is_out()
-        self.assertIn("Its agent was taken out of it",
+        self.assertIn("the agent was removed",
                       self.node.refuse("eject", pid=self.pid))
 
     def test_who_follows_hears_of_the_next_one(self):
@@ -252,7 +252,7 @@ class TestEject(HttpCase):
         while told["state"] == "connecting":
             told = self.node.event("debugger")
         self.assertEqual(told["state"], "lost")
-        self.assertIn("Its agent was taken out of it", told["why"])
+        self.assertIn("the agent was removed", told["why"])
 
     def test_one_that_fails_to_leave_is_still_debugged(self):
         self.node.ask("connect", target="agent:%d" % self.pid)
@@ -368,8 +368,8 @@ class TestTrust(HttpCase):
             with socket.socket(socket.AF_UNIX) as squatter:
                 self.take_path(squatter)
             message = self.refuse("x")
-        self.assertEqual(message, "Its agent cannot be reached: "
-                         "no process listens at its socket.")
+        self.assertEqual(message, "the agent cannot be reached: "
+                         "no process listens at the socket")
 
     def test_another_process_at_its_socket(self):
         with socket.socket(socket.AF_UNIX) as squatter:
@@ -378,7 +378,7 @@ class TestTrust(HttpCase):
             squatter.settimeout(10)
             with squatter.accept()[0] as connection:
                 self.assertEqual(connection.recv(100), b"")
-        self.assertIn("is left alone, and nothing was sent", message)
+        self.assertIn("nothing was sent", message)
 
 
 OTHER_USER = 12345
@@ -569,7 +569,7 @@ class TestTcp(TcpCase):
         told = self.state(self.connect("https://127.0.0.1:%d" % self.port,
                                        PROBETUI_TOKEN="right-token"))
         self.assertEqual(told["state"], "lost")
-        self.assertIn("No TLS is spoken there: http://", told["why"])
+        self.assertIn("the agent does not use TLS (write http://", told["why"])
 
     def test_tls_where_there_is_none(self):
         with socket.socket() as listener:
@@ -655,24 +655,24 @@ class TestLiars(TcpCase):
         return told["why"]
 
     def test_no_http(self):
-        self.assertIn("cannot be taken", self.told(b"SSH-2.0-OpenSSH\r\n"))
+        self.assertIn("cannot be read", self.told(b"SSH-2.0-OpenSSH\r\n"))
 
     def test_no_json(self):
-        self.assertIn("no JSON", self.told(http_answer(b"<html>")))
+        self.assertIn("is not JSON", self.told(http_answer(b"<html>")))
 
     def test_another_server(self):
-        self.assertIn("no agent of probetui", self.told(http_answer(b"{}")))
+        self.assertIn("not an agent of probetui", self.told(http_answer(b"{}")))
 
     def test_a_list_of_lists(self):
-        self.assertIn("no JSON", self.told(http_answer(b"[" * 100000)))
+        self.assertIn("is not JSON", self.told(http_answer(b"[" * 100000)))
 
     def test_an_agent_of_another_version(self):
-        self.assertIn("another version", self.told(http_answer(
+        self.assertIn("incompatible version", self.told(http_answer(
             b'{"name": "probetui", "can": ["POST /eval"]}')))
 
     def test_an_answer_without_end(self):
         endless = b"HTTP/1.1 200 OK\r\n\r\n"
-        self.assertIn("cannot be taken",
+        self.assertIn("cannot be read",
                       self.told(endless, *[b"x" * (1 << 20)] * 20))
 
     def test_headers_without_end(self):
@@ -752,21 +752,21 @@ class TestTls(TcpCase):
         told = self.state(self.connect("https://localhost:%d" % self.port,
                                        PROBETUI_TOKEN="right-token"))
         self.assertEqual(told["state"], "lost")
-        self.assertIn("TLS with its agent fails", told["why"])
+        self.assertIn("TLS with the agent failed", told["why"])
         self.assertIn("PROBETUI_CA_FILE=FILE", told["why"])
 
     def test_without_tls(self):
         told = self.state(self.connect("http://127.0.0.1:%d" % self.port,
                                        PROBETUI_TOKEN="right-token"))
         self.assertEqual((told["state"], told["why"]),
-                         ("lost", "Its agent refuses: TLS is spoken here: "
+                         ("lost", "the agent refused the request: TLS is spoken here: "
                                   "https"))
 
     def test_of_another_name(self):
         told = self.state(self.connect("https://127.0.0.1:%d" % self.port,
                                        PROBETUI_TOKEN="right-token",
                                        PROBETUI_CA_FILE=self.certificate))
-        self.assertIn("TLS with its agent fails", told["why"])
+        self.assertIn("TLS with the agent failed", told["why"])
 
 
 if __name__ == "__main__":

@@ -559,7 +559,7 @@ class TestHeld(HttpCase):
 
     def test_its_agent_stays(self):
         self.wait_until_held()
-        self.assertIn("would end without its agent",
+        self.assertIn("would exit without the agent",
                       self.node.refuse("eject", pid=self.pid))
         self.assertTrue(os.path.exists(self.path()))
         # Refused where the connection that eject made follows the agent already.

@@ -67,7 +67,7 @@ class TestCommandLine(NodeTest):
             os.close(master)
             os.close(slave)
         self.assertEqual(run.returncode, 2)
-        self.assertIn("Type probetui", run.stderr.decode())
+        self.assertIn("run probetui, which", run.stderr.decode())
 
 
 class TestRequests(NodeTest):
@@ -184,7 +184,7 @@ class TestSample(NodeTest):
     def test_unknown_process(self):
         node = self.node()
         node.ask("sample", pids=[1])
-        self.assertIn("not one of those", node.event("sampled", 1)["error"])
+        self.assertIn("not one of the processes found", node.event("sampled", 1)["error"])
 
     def test_a_process_that_ended(self):
         node = self.node()
@@ -564,7 +564,7 @@ class TestDiagnose(NodeTest):
         rank.end()
         for way in self.ways(self.node(), rank.pid).values():
             self.assertFalse(way["ok"])
-            self.assertIn("no process", way["why"])
+            self.assertIn("no longer exists", way["why"])
             self.assertTrue(way["fix"])
 
     def test_zombie(self):
@@ -572,7 +572,7 @@ class TestDiagnose(NodeTest):
         rank.process.stdin.close()
         os.waitid(os.P_PID, rank.pid, os.WEXITED | os.WNOWAIT)
         ways = self.ways(self.node(), rank.pid)
-        self.assertIn("has ended", ways["read"]["why"])
+        self.assertIn("has exited", ways["read"]["why"])
 
     def test_not_python(self):
         target = self.target(argv=["sh", "-c", "echo ready; read line"])

@@ -170,7 +170,7 @@ class PdbCase(PdbTest):
         self.assertEqual(place, ("add", TOTAL))
         self.assertEqual((event["reason"], event["hit"]), ("breakpoint", [5]))
         self.assertEqual(event["description"],
-                         "breakpoint 5: its condition failed: NameError: "
+                         "breakpoint 5: condition failed: NameError: "
                          "name 'absent' is not defined")
         body = self.ask("variables", tid=self.pid, depth=1)
         self.assertEqual([(v["name"], v["value"])
