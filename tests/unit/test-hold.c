@@ -208,7 +208,7 @@ static void leaves_another_process_alone(void **state)
 	start(&family);
 	assert_int_equal(freeze_begin(&hold, family.parent, family.child, &error), -1);
 	assert_int_equal(hold.tid, 0);
-	assert_non_null(strstr(error.message, "cannot be held"));
+	assert_non_null(strstr(error.message, "cannot be stopped"));
 	order_death(&family);
 	await_end(&family);
 }
