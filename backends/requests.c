@@ -212,7 +212,7 @@ static void handle_source(struct node *node, const struct message *request)
 	if (!process)
 		return;
 	if (path[0] != '<' && !is_known_file(node, process, path))
-		error_set(&error, "no stack of the process names the file");
+		error_set(&error, "the file is not part of any stack of the process");
 	else if (source_file_read(&source, process, path, &error) < 0 &&
 		 send_on(node, process, REQUEST_SOURCE, request, NULL) == 0)
 		return;

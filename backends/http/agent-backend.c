@@ -192,8 +192,8 @@ static bool http_can(const struct connection *connection, enum request_kind kind
 		return false;
 	if (agent->is_read_only && request_kind_changes(kind))
 		return reason_set(reason,
-				  "the agent is read-only (read_only=True): no stopping, changing "
-				  "or running of code",
+				  "the agent is read-only (read_only=True), and does not stop the "
+				  "process, change it or run code",
 				  "");
 	return capability < CAPABILITY_STOPPED || (kind == REQUEST_CONTINUE && agent->paused) ||
 	       agent_backend_has_stopped(agent, capability, request, reason);

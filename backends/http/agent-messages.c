@@ -183,9 +183,8 @@ static void read_refusal(struct agent_message *reply, int status, const json_t *
 		error_set(error, "the token was refused: set PROBETUI_TOKEN_FILE or PROBETUI_TOKEN "
 				 "to the program's token");
 	else if (status == 409)
-		error_set(error,
-			  "the connection to the agent was closed before the answer: the agent has "
-			  "received the request, and has completed it or is still working on it");
+		error_set(error, "the connection to the agent was closed before the answer; the "
+				 "agent has carried out the request, or is still working on it");
 	else
 		agent_messages_quote(error, "the agent refused the request: ", message);
 }

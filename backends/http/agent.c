@@ -70,8 +70,8 @@ void agent_note_silence(struct agent *agent, bool is_silent)
 	if (agent->state == state || !agent_is_open(agent))
 		return;
 	agent_enter(agent, state);
-	xreplace(&agent->debugger.why, is_silent ? "the agent does not answer: Python is blocked "
-						   "(by the GIL?), or the process is stopped"
+	xreplace(&agent->debugger.why, is_silent ? "the agent does not answer: another thread may "
+						   "hold the GIL, or the process may be stopped"
 						 : NULL);
 	agent_tell_again(agent);
 }
@@ -264,7 +264,7 @@ static void on_identity(struct agent_request *query, json_t *body, const struct 
 	}
 	if (!can_debug(body)) {
 		agent_end(agent, "the agent is of an incompatible version of probetui: restart the "
-				 "program with the agent of this version");
+				 "program with this version's agent");
 		return;
 	}
 	agent->inner_pid = json_get_integer(body, "pid", 0);

@@ -348,12 +348,12 @@ static void lose_supervisor(struct launch *launch)
 {
 	close_socket(launch);
 	job_output_flush(launch->out);
-	launch_answer(launch, "the job could not be started: its supervisor has exited");
+	launch_answer(launch, "the job could not be started: probetui's job supervisor has exited");
 	if (launch->state.state != LAUNCHED_RUNNING)
 		return;
 	launch->state.state = LAUNCHED_LOST;
-	launch->state.error = xstrdup(
-		"the job's supervisor has exited: the job has lost its terminal, and may exit");
+	launch->state.error = xstrdup("probetui's job supervisor has exited: the job has lost its "
+				      "terminal, and may exit");
 	launch_tell(launch);
 }
 
@@ -578,7 +578,7 @@ static bool check_job(struct launch *launch, const struct message *request)
 static void launch_respond(struct launch *launch, const struct message *request, int result)
 {
 	node_respond(launch->node, request, NULL,
-		     result < 0 ? "the job's supervisor accepts no requests now" : NULL);
+		     result < 0 ? "probetui's job supervisor accepts no requests now" : NULL);
 }
 
 /* Takes all of the input, or refuses all of it. */

@@ -57,8 +57,8 @@ static void explain_yama(int scope, struct reason *reason)
 		 "read a process",
 		 scope);
 	snprintf(reason->fix, sizeof(reason->fix), "%s",
-		 scope >= 3 ? "reboot the machine with another value, and start the job there with "
-			      "`probetui -- torchrun …`"
+		 scope >= 3   ? "reboot the machine with another value, and start the job with "
+				"`probetui -- torchrun …`"
 		 : scope == 2 ? "sudo sysctl kernel.yama.ptrace_scope=0, or run probetui with sudo"
 			      : "sudo sysctl kernel.yama.ptrace_scope=0, or run probetui with "
 				"sudo, or start the job with `probetui -- torchrun …`");
@@ -117,7 +117,7 @@ static void explain(struct procfs *procfs, pid_t pid, int number, struct reason 
 	int stat_error = procfs_stat(procfs, pid, &stat) < 0 ? errno : 0;
 
 	if (procfs_is_gone(stat_error)) {
-		snprintf(reason->why, sizeof(reason->why), "process %d no longer exists", (int)pid);
+		snprintf(reason->why, sizeof(reason->why), "process %d does not exist", (int)pid);
 		snprintf(reason->fix, sizeof(reason->fix),
 			 "list the processes with `probetui ranks`");
 	} else if (stat_error == 0 && procfs_has_ended(&stat)) {

@@ -299,8 +299,8 @@ static enum inspector_result inspector_go_on(struct inspector *inspector, struct
 	}
 	if (inspector->installs++ > 0)
 		return inspector_fail(inspector, error,
-				      "the debugger does not keep what is sent to it: its class "
-				      "may allow no attributes");
+				      "the debugger does not keep probetui's functions: its class "
+				      "may not allow new attributes");
 	inspector_begin(inspector, PHASE_INSTALL);
 	return INSPECTOR_SEND;
 }

@@ -252,8 +252,9 @@ static int explain_hidden(const struct search *search, struct error *error)
 				 "the process that listens at %s is not visible: it may be in "
 				 "another container",
 				 search->target->text);
-	return error_set(error, "%s was created by user %u, not by you (user %u): not connected",
-			 search->target->text, uid, geteuid());
+	return error_set(
+		error, "%s was created by user %u, not by you (user %u): probetui does not connect",
+		search->target->text, uid, geteuid());
 }
 
 static int pdb_finder_owner_check_file(const struct search *search, struct error *error)

@@ -432,7 +432,7 @@ static struct connection *pdb_open(struct node *node, const struct process *proc
 
 	if (!target) {
 		error_set(error,
-			  "pdb has no socket here: name one (pdb:unix:/PATH or pdb:tcp:HOST:PORT)");
+			  "pdb needs the name of a socket: pdb:unix:/PATH or pdb:tcp:HOST:PORT");
 		return NULL;
 	}
 	session = pdb_session_new(node, process, target, error);

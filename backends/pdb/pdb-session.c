@@ -92,7 +92,7 @@ static const char *find_leaving(const struct pdb_session *session)
 		return "the effect of disconnecting is unknown: most debuggers quit, which raises "
 		       "an exception in the program";
 	case DEBUGGER_NESTED:
-		return "disconnecting ends the present prompt: the debugger then quits, which "
+		return "disconnecting ends the program's prompt: the debugger then quits, which "
 		       "raises an exception in the program";
 	case DEBUGGER_NONE:
 	case DEBUGGER_WAITING:

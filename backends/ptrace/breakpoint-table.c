@@ -449,7 +449,8 @@ static void breakpoint_report_append_reason(struct buffer *out, const struct bre
 	buffer_printf(out, "no free debug register: a thread has %d, used by ",
 		      HARDWARE_WATCH_SLOTS);
 	if (!append_users(out, breaks)) {
-		buffer_append_string(out, "the step; set again when the step ends");
+		buffer_append_string(out,
+				     "the step; the breakpoint is set again when the step ends");
 		return;
 	}
 	buffer_printf(out, "%s; disable one of them, or use the agent",
@@ -470,7 +471,8 @@ static char *breakpoint_report_explain(const struct breaks *breaks, const struct
 		return NULL;
 	*is_unset = share.watched == 0;
 	if (share.watched)
-		buffer_printf(&text, "set at %zu of %zu places: ", share.watched, share.wanted);
+		buffer_printf(&text, "the breakpoint is set at %zu of %zu places: ", share.watched,
+			      share.wanted);
 	breakpoint_report_append_reason(&text, breaks);
 	return buffer_take(&text);
 }

@@ -460,15 +460,15 @@ static bool can_follow(struct node *node, struct memory *memory, const struct cp
 	if (!is_traced_within(memory, python))
 		return true;
 	if (unsupported_has_agent(node, memory_pid(memory)))
-		return reason_set(reason,
-				  "the agent traces the process (sys.settrace), as long as "
-				  "breakpoints are set in the agent or a thread is stopped",
-				  "the agent stops and steps the process; ptrace can do so after "
-				  "those breakpoints are deleted");
-	return reason_set(
-		reason,
-		"the process has a trace function (sys.settrace, as of pdb or a coverage tool)",
-		"connect to its pdb, or start the program without the trace function");
+		return reason_set(
+			reason,
+			"the agent traces the process (sys.settrace) while the agent has "
+			"breakpoints or a thread is stopped",
+			"step with the agent, or delete the agent's breakpoints to step by ptrace");
+	return reason_set(reason,
+			  "the process has a trace function (sys.settrace), for example of pdb or "
+			  "a coverage tool",
+			  "connect to its pdb, or start the program without the trace function");
 }
 
 bool debuggee_can_step(const struct debuggee *control, struct reason *reason)
@@ -506,7 +506,7 @@ static void tell_anew(pid_t pid, struct reason *reason)
 		name = syscall_restart_anew(pid, (pid_t)strtol(entry->d_name, NULL, 10));
 	if (name)
 		snprintf(reason->why + length, sizeof(reason->why) - length,
-			 "; thread %s waits in %s, and a stop restarts the time-out of that call",
+			 "; thread %s waits in %s, and a stop restarts the timeout of that call",
 			 entry->d_name, name);
 	if (folder)
 		closedir(folder);

@@ -346,7 +346,8 @@ int peek_check_type(struct pyreader *reader, uint64_t address, const char *type,
 
 	if (pyobject_type_name(reader, address, &now) < 0)
 		result = error_set(
-			error, "the object no longer exists: its memory is not that of an object");
+			error,
+			"the object no longer exists: the memory at its address is not an object");
 	else if (type && strcmp(type, now.data) != 0)
 		result = error_set(error, "the object no longer exists: a %s is at its address",
 				   now.data);

@@ -75,7 +75,7 @@ static void watchpoints_compile(struct watched_entry *entry)
 	if (!error_is_set(&error))
 		entry->expression = pyexpression_parse(entry->wanted.watch, &error);
 	if (!error_is_set(&error) && entry->wanted.log)
-		error_set(&error, "a watched value cannot print a message instead of stopping");
+		error_set(&error, "a watchpoint cannot log a message instead of stopping");
 	if (error_is_set(&error))
 		entry->message = xstrdup(error.message);
 }

@@ -135,7 +135,8 @@ static bool can_unwind(struct reason *reason)
 {
 	if (registers_can_unwind())
 		return true;
-	snprintf(reason->why, sizeof(reason->why), "ptrace stops processes on x86-64 only");
+	snprintf(reason->why, sizeof(reason->why),
+		 "stopping by ptrace is supported on x86-64 only");
 	snprintf(reason->fix, sizeof(reason->fix), "%s", others + 3);
 	return false;
 }

@@ -484,7 +484,7 @@ int tracee_watch(struct tracee *tracee, pid_t tid,
 	int result;
 
 	if (!thread || thread->state == TRACEE_EXITED)
-		return error_set(error, "no thread %d", (int)tid);
+		return error_set(error, "thread %d not found", (int)tid);
 	if (wants_any(slots) && tracee_prepare(thread, error) < 0)
 		return -1;
 	result = debug_registers_set(&thread->slots, tid, slots, &changes, error);

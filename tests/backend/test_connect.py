@@ -316,7 +316,7 @@ class TestSource(Case):
         os.unlink(script)
         body = node.ask("source", pid=pid, path=script)
         self.assertIn("class Sleeper", body["content"])
-        self.assertIn("no stack of the process", node.ask(
+        self.assertIn("is not part of any stack", node.ask(
             "source", pid=pid, path="/etc/hostname")["error"])
         node.ask("detach", pid=pid)
         body = node.ask("source", pid=pid, path=script)
@@ -387,7 +387,7 @@ class TestLeave(Case):
         _, stopped = self.wait_for_stop(node, pid)
         self.assertTrue(stopped["leaving"])
         refused = node.refuse("detach", pid=pid)
-        self.assertTrue(refused.startswith(stopped["leaving"]), refused)
+        self.assertTrue(refused.endswith(": " + stopped["leaving"]), refused)
         self.assertEqual(node.ask("evaluate", pid=pid,
                                   expression="6 * 7")["result"], "42")
         node.ask("detach", pid=pid, force=True)

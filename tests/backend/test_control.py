@@ -569,8 +569,9 @@ class OneCase(ControlCase):
         rank.stopped()
         rank.set_breakpoints(self.WORK)
         said = self.node.event("output", rank.pid)["output"]
-        self.assertEqual(said, "thread %d has stopped as well (breakpoint 1): "
-                         "reported when the process is resumed" % rank.pid)
+        self.assertEqual(said, "thread %d has stopped as well (breakpoint 1); "
+                         "its stop is shown when the process is resumed"
+                         % rank.pid)
         rank.ask("sample", pids=[rank.pid])
         body = self.node.event("sampled", rank.pid)
         rank.take_sample(body)

@@ -564,7 +564,7 @@ class TestDiagnose(NodeTest):
         rank.end()
         for way in self.ways(self.node(), rank.pid).values():
             self.assertFalse(way["ok"])
-            self.assertIn("no longer exists", way["why"])
+            self.assertIn("does not exist", way["why"])
             self.assertTrue(way["fix"])
 
     def test_zombie(self):

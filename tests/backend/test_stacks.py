@@ -336,7 +336,7 @@ class Refusals(unittest.TestCase):
         process = subprocess.Popen(["true"])
         process.wait()
         self.assertEqual(self.refusal(process.pid),
-                         "process %d no longer exists: list the processes with "
+                         "process %d does not exist: list the processes with "
                          "`probetui ranks`" % process.pid)
 
 

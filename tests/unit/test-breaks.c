@@ -878,16 +878,16 @@ static void test_short(void **state)
 	breakpoint_table_short(world->breaks, 3, NULL);
 	expect(world, 0, 1, 0, NULL);
 	expect(world, 1, 2, 0,
-	       "set at 1 of 2 places: no free debug register: a thread has 4, used by breakpoints "
-	       "1, 2 and the step; disable one of them, or use the agent");
+	       "the breakpoint is set at 1 of 2 places: no free debug register: a thread has 4, "
+	       "used by breakpoints 1, 2 and the step; disable one of them, or use the agent");
 	breakpoint_table_short(world->breaks, 4, NULL);
 	expect(world, 1, 0, 0,
 	       "no free debug register: a thread has 4, used by breakpoint 1 and the step; disable "
 	       "one of them, or use the agent");
 	breakpoint_table_short(world->breaks, 5, NULL);
 	expect(world, 1, 0, 0,
-	       "no free debug register: a thread has 4, used by the step; set again when the step "
-	       "ends");
+	       "no free debug register: a thread has 4, used by the step; the breakpoint is set "
+	       "again when the step ends");
 	breakpoint_table_short(world->breaks, 0, NULL);
 	expect(world, 3, 4, 0, NULL);
 }
