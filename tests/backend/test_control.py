@@ -922,7 +922,7 @@ class OneCase(ControlCase):
                 rank.ask("pause", tid=idle[-1], threads="one")
                 self.assertNotEqual(rank.stopped()["tid"], rank.pid)
                 rank.set_breakpoints(self.WORK)
-                self.assertIn("has stopped, too",
+                self.assertIn("has stopped as well",
                               self.node.event("output", rank.pid)["output"])
                 if cleared:
                     rank.set_breakpoints()

@@ -454,7 +454,7 @@ class TestFollow(DiscoverTest):
         body = node.event("rankRemoved", target.pid)
         self.assertEqual((body["state"], body["exit_code"], body["rank"]),
                          ("exited", 7, 0))
-        self.assertIn("exit code 7", body["error"])
+        self.assertIn("exited with code 7", body["error"])
 
     def test_exit_code_0(self):
         node = self.node()

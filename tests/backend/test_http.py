@@ -103,7 +103,7 @@ class TestRunning(HttpCase):
     def test_a_frame_that_runs_is_refused(self):
         message = self.node.refuse("evaluate", pid=self.pid, tid=self.pid,
                                    depth=0, expression="x")
-        self.assertTrue(message.startswith("It is running"),
+        self.assertTrue(message.startswith("the process is running"),
                         message)
 
 
@@ -190,8 +190,8 @@ class TestWithoutTheModule(HttpCase):
 
     def test_each_request_is_refused(self):
         for _ in range(2):
-            self.assertIn("Agents need probetui-http.so", self.refuse("x"))
-        self.assertIn("Agents need probetui-http.so", self.node.refuse(
+            self.assertIn("agents need probetui-http.so", self.refuse("x"))
+        self.assertIn("agents need probetui-http.so", self.node.refuse(
             "connect", target="agent:%d" % self.pid))
 
 
@@ -555,7 +555,7 @@ class TestTcp(TcpCase):
     def test_with_another(self):
         told = self.state(self.connect_here("wrong-token"))
         self.assertEqual(told["state"], "lost")
-        self.assertIn("The token was refused", told["why"])
+        self.assertIn("the token was refused", told["why"])
 
     def test_with_the_token_in_a_file(self):
         with tempfile.NamedTemporaryFile("w") as file:

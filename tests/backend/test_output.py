@@ -146,7 +146,7 @@ class TestOutput(unittest.TestCase):
         self.assertGreater(len(text), 60 << 10)
         self.assertEqual(set(text.splitlines()), {"0123456789abcdef"})
         target.order("many 20000")
-        self.assertIn("left out", self.event(target)[1])
+        self.assertIn("skipped", self.event(target)[1])
         self.assertLessEqual(len(self.event(target)[1]), 16 << 10)
 
     def test_bytes_that_are_no_text(self):

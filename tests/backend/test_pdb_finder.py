@@ -199,7 +199,7 @@ class WaitingTest(FinderCase):
                         RANK=str(RANK))
         self.addCleanup(target.close)
         self.pids.append(target.pid)
-        self.assertIn("cannot be named", self.find(target, "refused")["why"])
+        self.assertIn("cannot connect to it", self.find(target, "refused")["why"])
 
     def test_an_abstract_name(self):
         name = "@probetui-pdb-%d" % os.getpid()
@@ -246,7 +246,7 @@ class WaitingTest(FinderCase):
             self.assertIn("another client is connected", told["why"])
             self.assertTrue(told["taken"])
         told = self.debugger(target, "refused")
-        self.assertIn("which has left", told["why"])
+        self.assertIn("which has disconnected", told["why"])
         self.assertFalse(told.get("taken"))
 
 
@@ -306,7 +306,7 @@ class RefusedTest(FinderCase):
         os.mkdir(folder)
         os.chmod(folder, 0o755)
         target = self.start(folder + "/%d.sock" % RANK)
-        self.assertIn("open to others", self.find(target, "refused")["why"])
+        self.assertIn("open to other users", self.find(target, "refused")["why"])
         os.chmod(folder, 0o700)
         self.debugger(target, "waiting")
         self.assert_quiet(target)
@@ -348,7 +348,7 @@ class RefusedTest(FinderCase):
         os.mkdir(folder, 0o700)
         target = self.start(folder + "/%d.sock" % RANK)
         os.chown(folder, NOBODY, NOBODY)
-        self.assertIn("is user %d's" % NOBODY,
+        self.assertIn("belongs to user %d" % NOBODY,
                       self.find(target, "refused")["why"])
 
 
@@ -437,7 +437,7 @@ class ServerTest(FinderCase):
         target = self.start(self.path("pdb.sock.4711-0badcafe.%d" % RANK))
         told = self.find(target, "waiting")
         self.assertEqual(told["dialect"], "ipdb")
-        self.assertIn("waits for ever", told["leaving"])
+        self.assertIn("waits forever", told["leaving"])
 
 
 class ContainerTest(FinderCase):

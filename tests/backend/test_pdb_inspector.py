@@ -641,7 +641,7 @@ class TakingTest(unittest.TestCase):
             forms.append(told["line"][:2])
             told = self.tell("refused")
         self.assertEqual(forms, ["p ", "!(", "pp", "p "])
-        self.assertRegex(told["error"], "evaluates nothing")
+        self.assertRegex(told["error"], "evaluates no expressions")
 
     def test_a_failure_is_a_sentence(self):
         _line, nonce = self.ask()

@@ -539,7 +539,7 @@ class TestRefusals(Case):
         self.addCleanup(probe.close)
         target.process.kill()
         target.process.wait(LIMIT)
-        self.assertIn("no process", probe.order("attach")["error"])
+        self.assertIn("does not exist", probe.order("attach")["error"])
 
     def test_somebody_elses(self):
         if os.geteuid() != 0:
