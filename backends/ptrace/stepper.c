@@ -193,7 +193,7 @@ static int find_about(struct stepper *stepper, uint64_t frame, struct about *abo
 	if (about->frame.address == 0)
 		return error_set(error, "the thread runs no Python code now");
 	if (event_synthesis_start(stepper, &follow, &about->frame) < 0)
-		return error_set(error, "the frame has returned, or its code cannot be read");
+		return error_set(error, "the frame has returned, or its code cannot be decoded");
 	if (pyframes_caller(&stepper->frames, &about->frame, &caller) < 0)
 		return error_set(error, "the frame's caller cannot be read");
 	about->caller = caller.address;
@@ -265,7 +265,7 @@ int stepper_where(struct stepper *stepper, struct stepper_stop *stop, struct err
 	if (now.frame.address == 0)
 		return error_set(error, "the thread runs no Python code now");
 	if (event_synthesis_start(stepper, &follow, &now.frame) < 0)
-		return error_set(error, "the code of the thread's newest frame cannot be read");
+		return error_set(error, "the code of the thread's newest frame cannot be decoded");
 	*stop = (struct stepper_stop){
 		.at = STOP_AT_UNKNOWN,
 		.reason = STOP_PAUSE,
@@ -295,7 +295,7 @@ static void aim_at(struct stepper *stepper, enum aim aim, uint64_t frame)
 	stepper->waiting = stepper->here;
 	if (pyframes_frame(&stepper->frames, frame, &now) < 0 ||
 	    event_synthesis_start(stepper, &stepper->here, &now) < 0)
-		stepper_lose(stepper, "the stepped frame has returned, or its code cannot be read");
+		stepper_lose(stepper, "the stepped frame has returned, or its code cannot be decoded");
 }
 
 static void aim_at_all(struct stepper *stepper, const struct pythread_now *now)

@@ -295,8 +295,8 @@ class TestMany(HttpCase):
         for target in self.targets[1:]:
             self.assertEqual(self.evaluate("x", target)["result"], "41")
         self.assertRegex(self.node.answer(seq)["message"],
-                         r"did not answer in time: nothing came within "
-                         r"[0-9.]+ s\.$")
+                         r"did not answer in time: no answer within "
+                         r"[0-9.]+ s$")
 
 
 class TestConnected(HttpCase):
@@ -330,12 +330,12 @@ class TestTargets(unittest.TestCase):
         node.ask("initialize", protocol=1)
         for target, words in (
                 ("agent:", "write agent:PID"), ("agent:x", "write agent:PID"),
-                ("http://", "no address"), ("http://host", "no address"),
-                ("http://me:pw@host:1", "no address"),
-                ("https://host:1/path", "no address"),
-                ("http://host:70000", "no address"),
-                ("ftp://host:1", "is no target"),
-                ("agent:%d" % os.getpid(), "has no agent that listens")):
+                ("http://", "not an agent's address"), ("http://host", "not an agent's address"),
+                ("http://me:pw@host:1", "not an agent's address"),
+                ("https://host:1/path", "not an agent's address"),
+                ("http://host:70000", "not an agent's address"),
+                ("ftp://host:1", "is not a target"),
+                ("agent:%d" % os.getpid(), "no agent listens in the process")):
             with self.subTest(target=target):
                 self.assertIn(words, node.refuse("connect", target=target))
 

@@ -575,7 +575,7 @@ class TestRefusals(Case):
         probe.do("attach")
         answer = probe.order("watch %d 0 %#x 8 w" % (target.pid,
                                                      target.address))
-        self.assertIn("blocks the signal SIGTRAP", answer["error"])
+        self.assertIn("blocks SIGTRAP", answer["error"])
         os.kill(target.pid, signal.SIGRTMIN)
         self.assertEqual(target.result(), undisturbed("loop", 2000))
 
@@ -587,7 +587,7 @@ class TestRefusals(Case):
         self.assertEqual(target.lines.next(), "blocked")
         self.await_state(target.pid, letter)
         order = "watch %d 0 %#x 8 w" % (target.pid, target.address)
-        self.assertIn("blocks the signal SIGTRAP", probe.order(order)["error"])
+        self.assertIn("blocks SIGTRAP", probe.order(order)["error"])
         probe.do("interrupt %d" % target.pid)
         if letter == "D":
             target.go()

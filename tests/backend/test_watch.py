@@ -325,7 +325,7 @@ class OneCase(unittest.TestCase):
         body = watching.node.event("stopped")
         self.assertEqual((body["reason"], body["description"]),
                          ("data breakpoint", "row[0]: 1 -> 2"))
-        self.assertIn("makes no sense", watching.node.refuse(
+        self.assertIn("its code cannot be decoded", watching.node.refuse(
             "next", pid=watching.pid))
         watching.ask("continue")
         self.assertEqual(watching.target.line(), ["done"])
