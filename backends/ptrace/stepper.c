@@ -295,7 +295,8 @@ static void aim_at(struct stepper *stepper, enum aim aim, uint64_t frame)
 	stepper->waiting = stepper->here;
 	if (pyframes_frame(&stepper->frames, frame, &now) < 0 ||
 	    event_synthesis_start(stepper, &stepper->here, &now) < 0)
-		stepper_lose(stepper, "the stepped frame has returned, or its code cannot be decoded");
+		stepper_lose(stepper,
+			     "the stepped frame has returned, or its code cannot be decoded");
 }
 
 static void aim_at_all(struct stepper *stepper, const struct pythread_now *now)
