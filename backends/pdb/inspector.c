@@ -391,8 +391,7 @@ enum inspector_result inspector_refused(struct inspector *inspector, struct erro
 	inspector->form = (inspector->form + 1) % ARRAY_LENGTH(forms);
 	if (inspector->refusals++ == (int)ARRAY_LENGTH(forms))
 		return inspector_fail(inspector, error,
-				      "the debugger evaluates no expressions at its prompt: only "
-				      "its console can be used");
+				      "the debugger evaluates no expressions at its prompt");
 	inspector_begin(inspector, PHASE_QUESTION);
 	return INSPECTOR_SEND;
 }

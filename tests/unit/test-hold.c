@@ -243,7 +243,7 @@ static void leaves_its_end_to_who_traces_it(void **state)
 	assert_non_null(tracee);
 	waits_return(waits, child, 0);
 	assert_int_equal(tracee_hold(tracee, child, &error), -1);
-	assert_non_null(strstr(error.message, "has ended"));
+	assert_non_null(strstr(error.message, "has exited"));
 	tracee_release(tracee, child);
 	waits_take(waits);
 	assert_true(has_ended);
