@@ -61,5 +61,6 @@ bool reason_refuse(struct reason *reason, enum capability capability)
 
 bool reason_is_running(struct reason *reason)
 {
-	return reason_set(reason, "It is running now.", "Pause it, or wait for a breakpoint.");
+	return reason_set(reason, "the process is running",
+			  "pause the process (p), or wait for a breakpoint");
 }

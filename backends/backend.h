@@ -25,7 +25,7 @@ struct process_sample;
 struct stack_table;
 struct target;
 
-/* Sets the reason "It is running now." Always returns false. */
+/* Sets the reason "the process is running". Always returns false. */
 bool reason_is_running(struct reason *reason);
 
 /* The columns of requests.def: who may serve a request. */

@@ -118,7 +118,7 @@ static void open_by_process(struct connections *connections, struct slot *slot,
 	slot->was_opened = true;
 	if (process->pid >= PROCESS_FIRST_STANDIN) {
 		error_set(&slot->error,
-			  "Only its debugger can be asked: the process is on another machine.");
+			  "the process is on another machine: only its debugger answers requests");
 		return;
 	}
 	for (size_t i = 0; i < ROW_COUNT; i++) {
@@ -178,7 +178,7 @@ struct connection *connections_connect(struct connections *connections,
 	const struct connection *ours = ours_of(slot);
 
 	if (ours) {
-		error_set(error, "It is connected to already, by %s; detach first.",
+		error_set(error, "a debugger is already connected (%s): detach first",
 			  debugger_of(ours)->target);
 		return NULL;
 	}
@@ -191,7 +191,7 @@ struct connection *connections_connect(struct connections *connections,
 		*connection = rows[i].backend->open(connections->node, process, target, error);
 		return *connection;
 	}
-	error_set(error, "Nothing here can connect to %s.", target->text);
+	error_set(error, "no backend connects to %s", target->text);
 	return NULL;
 }
 

@@ -105,17 +105,16 @@ static bool try_unwind(struct node *node, pid_t pid, struct reason *reason)
 	if (!try_open(node, pid, reason))
 		return false;
 	if (native_open(node_native(node), &error) < 0) {
-		doctor_set_reason(
-			reason, error.message,
-			"Install elfutils' libdw (Debian: libdw1), and probetui-native.so "
-			"beside probetui-node.");
+		doctor_set_reason(reason, error.message,
+				  "install elfutils' libdw (Debian: libdw1), and "
+				  "probetui-native.so beside probetui-node");
 		return false;
 	}
 	if (procfs_read(node_procfs(node), pid, "syscall", &bytes, NULL) >= 0)
 		return true;
 	if (errno == ENOENT && access_refusal_probe(pid) == 0)
 		doctor_set_reason(
-			reason, "The kernel has no /proc/PID/syscall (CONFIG_HAVE_ARCH_TRACEHOOK).",
+			reason, "the kernel has no /proc/PID/syscall (CONFIG_HAVE_ARCH_TRACEHOOK)",
 			"");
 	else
 		access_refusal_find(reason, pid, errno);
@@ -137,11 +136,11 @@ static const char *doctor_address_of(const char *target)
 static void explain_debugger(const struct debugger *debugger, struct reason *reason)
 {
 	if (debugger->state == DEBUGGER_WAITING)
-		snprintf(reason->why, sizeof(reason->why), "It listens at %s.%s%s",
-			 doctor_address_of(debugger->target), debugger->leaving ? " " : "",
+		snprintf(reason->why, sizeof(reason->why), "pdb listens at %s%s%s",
+			 doctor_address_of(debugger->target), debugger->leaving ? "; " : "",
 			 debugger->leaving ? debugger->leaving : "");
 	else
-		doctor_set_reason(reason, debugger->why ? debugger->why : "None.", "");
+		doctor_set_reason(reason, debugger->why ? debugger->why : "none", "");
 }
 
 static bool try_pdb(struct node *node, pid_t pid, struct reason *reason)
@@ -180,12 +179,13 @@ static bool try_agent(struct node *node, pid_t pid, struct reason *reason)
 	if (!known)
 		procfs_owner(node_procfs(node), pid, &process.uid);
 	if (agent_endpoint_look(&found, pid, known ? known->uid : process.uid, &error) == 0) {
-		snprintf(reason->why, sizeof(reason->why), "It listens at %s.", found.path);
+		snprintf(reason->why, sizeof(reason->why), "the agent listens at %s", found.path);
 		return true;
 	}
-	doctor_set_reason(
-		reason, found.is_there ? error.message : "Not injected.",
-		found.is_there ? "" : "probetui inject loads one, and PROBETUI=1 at its start.");
+	doctor_set_reason(reason, found.is_there ? error.message : "not injected",
+			  found.is_there
+				  ? ""
+				  : "run `probetui inject`, or start the program with PROBETUI=1");
 	return false;
 }
 
@@ -208,7 +208,8 @@ static double find_limit(const json_t *told, double *own)
 	return limit;
 }
 
-/* For example: "Its groups wait 24 h, raised from 10 s; what waits has 7 s left." */
+/* For example: "process groups time out after 24 h, raised from 10 s; a waiting
+ * collective has 7 s left" */
 static void explain_groups(const json_t *told, struct reason *reason)
 {
 	double left = json_get_real(told, "left", -1);
@@ -217,21 +218,20 @@ static void explain_groups(const json_t *told, struct reason *reason)
 	double limit = find_limit(told, &own);
 
 	if (limit < 0) {
-		doctor_set_reason(reason, "It has no group of torch.distributed.", "");
+		doctor_set_reason(reason, "the process has no torch.distributed process group", "");
 		return;
 	}
-	buffer_append_string(&text, "Its groups wait ");
+	buffer_append_string(&text, "process groups time out after ");
 	text_duration(&text, limit);
 	if (limit > own) {
 		buffer_append_string(&text, ", raised from ");
 		text_duration(&text, own);
 	}
 	if (left >= 0) {
-		buffer_append_string(&text, "; what waits has ");
+		buffer_append_string(&text, "; a waiting collective has ");
 		text_duration(&text, left);
 		buffer_append_string(&text, " left");
 	}
-	buffer_append_string(&text, ".");
 	doctor_set_reason(reason, text.data, "");
 	buffer_clear(&text);
 }
@@ -253,8 +253,8 @@ static bool try_watchdog(struct node *node, pid_t pid, struct reason *reason)
 	if (!agent_endpoint_exists(pid, known ? known->uid : process.uid)) {
 		doctor_set_reason(
 			reason,
-			"An agent is needed to extend collective timeouts while a rank is stopped.",
-			"probetui inject loads one.");
+			"an agent is needed to extend collective timeouts while a rank is stopped",
+			"run `probetui inject`");
 		return false;
 	}
 	told = agent_probe(known ? known : &process, "/watchdogs", PROBE_SECONDS, &error);
@@ -292,14 +292,13 @@ static bool try_elsewhere(struct node *node, pid_t pid, const struct row *row,
 {
 	const struct debugger *debugger = connections_debugger(node_connections(node), pid);
 
-	doctor_set_reason(reason, "The process is on another machine.",
-			  "Run probetui there for this.");
+	doctor_set_reason(reason, "the process is on another machine", "run probetui there");
 	if (!debugger || !row->backend || strcmp(row->backend, debugger->backend) != 0)
 		return false;
 	doctor_set_reason(reason, debugger->why ? debugger->why : "", "");
 	if (!debugger_is_ours(debugger) || debugger->state == DEBUGGER_CONNECTING)
 		return false;
-	snprintf(reason->why, sizeof(reason->why), "It is connected to, at %s.", debugger->target);
+	snprintf(reason->why, sizeof(reason->why), "connected to %s", debugger->target);
 	return true;
 }
 

@@ -524,15 +524,14 @@ static void node_on_line(const char *line, size_t length, void *data)
 	struct message message;
 
 	if (message_parse(&message, line, length, &error) < 0) {
-		error_prefix(&error, "probetui-node cannot use a line it got");
+		error_prefix(&error, "probetui-node cannot parse a request");
 		node_say(node, error.message);
 		return;
 	}
 	if (message.type == MESSAGE_REQUEST)
 		request_handle(node, &message);
 	else
-		node_say(node, "probetui-node got an answer or an event, where only requests are "
-			       "expected; it is ignored.");
+		node_say(node, "probetui-node ignored a message that is not a request");
 	message_clear(&message);
 }
 

@@ -164,13 +164,14 @@ static void emit_new(struct outputs *outputs, struct followed *followed, struct 
 
 	if (size < stream->at) {
 		output_emit(outputs, followed, "important",
-			    "The file was made shorter; from its beginning:");
+			    "the output file was truncated; from its beginning:");
 		stream->at = 0;
 	}
 	if (size - stream->at > maximum) {
 		if (!turn->is_first)
 			output_emit(outputs, followed, "important",
-				    "It prints faster than is shown; some was left out here.");
+				    "some output was skipped here: the process prints faster than "
+				    "probetui reads");
 		stream->at = size - maximum;
 		skip_part_of_line(stream, turn->maximum);
 	}
@@ -227,7 +228,7 @@ static void open_again(struct outputs *outputs, struct followed *followed,
 		return;
 	}
 	output_emit(outputs, followed, "important",
-		    stream->path ? "From another file now:" : stream->why);
+		    stream->path ? "the output continues in another file:" : stream->why);
 }
 
 /* Follows streams that the process has redirected to another file (dup2(2)). */
@@ -321,7 +322,7 @@ static json_t *followed_to_json(struct outputs *outputs, const struct followed *
 		json_array_append_new(
 			streams, stream_to_json(outputs, followed->pid, &followed->streams[i]));
 	if (output_is_same_file(followed))
-		json_set_text(json_array_get(streams, 1), "why", "stderr: same file as stdout.");
+		json_set_text(json_array_get(streams, 1), "why", "stderr: same file as stdout");
 	json_object_set_new(body, "pid", json_integer(followed->pid));
 	json_object_set_new(body, "streams", streams);
 	return body;
@@ -371,10 +372,10 @@ static const char *output_refuse(struct outputs *outputs, const struct followed 
 
 	if (procfs_stat(node_procfs(outputs->node), followed->pid, &stat) == 0 &&
 	    stat.start_time != followed->start_time)
-		return "It has ended, and another process has its number.";
+		return "the process has exited, and another process has its pid";
 	if (is_on && outputs->count >= FOLLOWED_MAXIMUM)
-		return "The output of 64 processes is followed already, which is as many as can "
-		       "be; end one of them first.";
+		return "the output of 64 processes (the maximum) is followed already: stop "
+		       "following one first";
 	return NULL;
 }
 

@@ -149,10 +149,9 @@ static void pipe_hand_out(struct pipe *pipe)
 	pipe->searched -= start < pipe->searched ? start : pipe->searched;
 	pipe->is_handing_out = false;
 	if (is_too_long || pipe->lines.length > PIPE_LINE_MAXIMUM)
-		pipe_end(pipe,
-			 pipe_waiting(pipe) >= PIPE_QUEUE_LONG
-				 ? "The answers are not being read; probetui-node leaves."
-				 : "A request is longer than a megabyte; probetui-node leaves.");
+		pipe_end(pipe, pipe_waiting(pipe) >= PIPE_QUEUE_LONG
+				       ? "probetui does not read the answers: probetui-node exits"
+				       : "a request is longer than 1 MB: probetui-node exits");
 }
 
 static void pipe_on_readable(int fd, int events, void *data)

@@ -119,9 +119,10 @@ const struct process *process_table_find(const struct process_table *process_tab
 int process_table_miss(pid_t pid, struct error *error)
 {
 	if (pid >= PROCESS_FIRST_STANDIN)
-		return error_set(error,
-				 "The process on another machine is not connected to any more.");
-	return error_set(error, "Process %d is not one of those found here; it may have ended.",
+		return error_set(
+			error,
+			"the debugger of the process on another machine is no longer connected");
+	return error_set(error, "process %d is not one of the processes found; it may have exited",
 			 (int)pid);
 }
 
@@ -147,7 +148,7 @@ static char *describe_loss(struct process_table *process_table, pid_t pid)
 		connections_debugger(node_connections(process_table->node), pid);
 
 	return xstrdup(debugger && debugger->why ? debugger->why
-						 : "Its debugger is not connected any more.");
+						 : "the debugger is no longer connected");
 }
 
 /* Keeps an exited rank's source paths: another rank may be asked for these files. */

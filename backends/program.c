@@ -29,13 +29,14 @@
 static const char help[] =
 	"Usage: probetui-node\n"
 	"\n"
-	"The part of probetui that looks at processes. probetui starts it, here\n"
-	"or through ssh, srun, kubectl or mpirun, and talks to it on standard\n"
-	"input and output, one JSON message a line. It leaves when its input\n"
-	"ends. It stops or changes a process only when asked to.\n"
+	"The part of probetui that reads, stops and changes processes. probetui\n"
+	"starts it, here or through ssh, srun, kubectl or mpirun, and exchanges\n"
+	"JSON messages with it on standard input and output, one message a line.\n"
+	"It exits when its input ends. It stops or changes a process only on\n"
+	"request.\n"
 	"\n"
-	"  --version   print the version and leave\n"
-	"  --help      print this and leave\n";
+	"  --version   print the version and exit\n"
+	"  --help      print this help and exit\n";
 
 static int parse_arguments(int count, char **words)
 {
@@ -49,7 +50,8 @@ static int parse_arguments(int count, char **words)
 		fputs(help, stdout);
 		return 0;
 	}
-	fprintf(stderr, "probetui-node: it takes no \"%s\"; see probetui-node --help.\n", words[1]);
+	fprintf(stderr, "probetui-node: unknown argument \"%s\" (see probetui-node --help)\n",
+		words[1]);
 	return 2;
 }
 
@@ -127,8 +129,8 @@ int program_run(int count, char **words)
 	if (status >= 0)
 		return status;
 	if (isatty(STDIN_FILENO)) {
-		fputs("probetui-node: this program is started by probetui and speaks JSON on a "
-		      "pipe. Type probetui.\n",
+		fputs("probetui-node: standard input is a terminal: run probetui, which starts "
+		      "probetui-node\n",
 		      stderr);
 		return 2;
 	}

@@ -43,8 +43,8 @@ static void handle_initialize(struct node *node, const struct message *request)
 
 	if (protocol != PROTOCOL_VERSION) {
 		node_respond(node, request, NULL,
-			     "probetui and probetui-node are of different versions: install the "
-			     "same one in both places.");
+			     "probetui and probetui-node have different versions: install the same "
+			     "version of both");
 		return;
 	}
 	node_set_stacks_maximum(node, json_get_integer(request->body, "stacks", -1));
@@ -212,7 +212,7 @@ static void handle_source(struct node *node, const struct message *request)
 	if (!process)
 		return;
 	if (path[0] != '<' && !is_known_file(node, process, path))
-		error_set(&error, "No stack of this process names this file.");
+		error_set(&error, "the file is not part of any stack of the process");
 	else if (source_file_read(&source, process, path, &error) < 0 &&
 		 send_on(node, process, REQUEST_SOURCE, request, NULL) == 0)
 		return;
@@ -286,7 +286,7 @@ static void handle_set(struct node *node, const struct message *request)
 	bool is_once = strcmp(json_get_string(request->body, "stay", ""), "once") == 0;
 
 	if (stay && !json_is_boolean(stay) && !is_once) {
-		node_respond(node, request, NULL, "set: \"stay\" is true, false or \"once\".");
+		node_respond(node, request, NULL, "set: \"stay\" is not true, false or \"once\"");
 		return;
 	}
 	if (on_signal)
@@ -330,9 +330,10 @@ void request_handle(struct node *node, const struct message *request)
 	struct error error = ERROR_INIT;
 
 	if (kind == REQUEST_KIND_COUNT)
-		error_set(&error, "probetui-node has no request \"%s\".", request->name);
+		error_set(&error, "probetui-node has no request \"%s\"", request->name);
 	else if (request_kind_changes(kind) && node_is_read_only(node))
-		error_set(&error, "This stops or changes the process, which --read-only refuses.");
+		error_set(&error, "the request stops or changes the process, which --read-only "
+				  "does not allow");
 	else if (request_check(kind, request->body, &error) == 0 && handlers[kind])
 		handlers[kind](node, request);
 	else if (!error_is_set(&error))
@@ -374,11 +375,11 @@ static int connect_requests_choose_rank(const struct process_table *process_tabl
 
 	list_ranks(process_table, &taken);
 	if (asked > RANKSET_MAXIMUM)
-		result = error_set(error, "\"rank\" is no number of a rank.");
+		result = error_set(error, "\"rank\" is not a valid rank number");
 	else if (asked >= 0 && rankset_contains(&taken, (int)asked))
-		result = error_set(
-			error, "There is a rank %d already; leave the number out or take another.",
-			(int)asked);
+		result = error_set(error,
+				   "rank %d exists already: omit the number, or use another one",
+				   (int)asked);
 	else if (asked >= 0)
 		process->rank = (int)asked;
 	else if (process->rank < 0 || rankset_contains(&taken, process->rank))
@@ -495,9 +496,9 @@ static int detach(struct node *node, pid_t pid, bool is_forced, struct error *er
 	if (pid >= PROCESS_FIRST_STANDIN && !debugger)
 		return process_table_miss(pid, error);
 	if (!debugger || !debugger_is_ours(debugger))
-		return error_set(error, "No debugger of process %d is connected.", (int)pid);
+		return error_set(error, "no debugger is connected to process %d", (int)pid);
 	if (debugger->leaving && !is_forced)
-		return error_set(error, "%s It stays connected; \"force\" leaves it all the same.",
+		return error_set(error, "not detached (\"force\" detaches anyway): %s",
 				 debugger->leaving);
 	connections_disconnect(connections, connections_find_debugger(connections, pid));
 	debugger_init(&none);

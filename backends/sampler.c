@@ -281,8 +281,8 @@ void sampler_request(struct sampler *sampler, const struct message *request)
 		process_table_list(node_process_table(sampler->node), &pids);
 	if (is_exact && node_is_read_only(sampler->node)) {
 		node_respond(sampler->node, request, NULL,
-			     "An exact sample holds the process for some microseconds, which "
-			     "--read-only refuses.");
+			     "an exact sample stops the process for some microseconds, which "
+			     "--read-only does not allow");
 	} else if (period == 0) {
 		sampler_stop_timer(sampler);
 		node_respond(sampler->node, request, NULL, NULL);

@@ -537,7 +537,7 @@ void stop_limit_announce(struct stop_limit *limit, pid_t pid)
 	job->announced = loop_now();
 	seconds = find_unhelped(limit, process, &unhelped);
 	if (unhelped.range_count > 0) {
-		buffer_append_string(&text, "no agent raises the time-outs of ");
+		buffer_append_string(&text, "no agent extends the collective timeouts of ");
 		rankset_append_named(&text, &unhelped);
 		if (seconds >= 0) {
 			buffer_append_string(&text, " (assumed: ");

@@ -39,11 +39,11 @@ static int target_parse_pid(struct target *target, const char *rest, struct erro
 {
 	target->pid = target_parse_number(rest, INT32_MAX);
 	if (target->pid == 0)
-		return error_set(error, "\"%s\" names no process: write %s:PID.", target->text,
+		return error_set(error, "\"%s\" is not a valid target: write %s:PID", target->text,
 				 target->kind == TARGET_AGENT ? "agent" : "ptrace");
 	/* Pids from there on are stand-ins for processes on other machines. */
 	if (target->pid >= PROCESS_FIRST_STANDIN)
-		return error_set(error, "There is no process %d: their numbers end at %d.",
+		return error_set(error, "process %d does not exist: pids end at %d",
 				 (int)target->pid, PROCESS_FIRST_STANDIN - 1);
 	return 0;
 }
@@ -51,18 +51,17 @@ static int target_parse_pid(struct target *target, const char *rest, struct erro
 static int parse_path(struct target *target, const char *rest, struct error *error)
 {
 	if (rest[0] == '\0')
-		return error_set(error, "\"%s\" names no socket: write pdb:unix:/PATH.",
+		return error_set(error, "\"%s\" has no socket path: write pdb:unix:/PATH",
 				 target->text);
 	if (rest[0] != '/' && rest[0] != '@')
+		return error_set(error,
+				 "the socket path of \"%s\" is not absolute: write pdb:unix:/PATH",
+				 target->text);
+	if (strlen(rest) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
 		return error_set(
 			error,
-			"The socket of \"%s\" is not named from the root on: write pdb:unix:/PATH.",
+			"the socket path of \"%.60s...\" is longer than 107 bytes (the maximum)",
 			target->text);
-	if (strlen(rest) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
-		return error_set(error,
-				 "The socket of \"%.60s...\" has a name of more than 107 bytes, "
-				 "which no socket can have.",
-				 target->text);
 	target->path = xstrdup(rest);
 	return 0;
 }
@@ -83,7 +82,7 @@ static int parse_address(struct target *target, const char *rest, struct error *
 		target->port = target_parse_number(colon + 1, PORT_MAXIMUM);
 	if (target->port == 0)
 		return error_set(error,
-				 "\"%.200s\" names no port of a machine: write pdb:tcp:HOST:PORT.",
+				 "\"%.200s\" has no valid HOST:PORT: write pdb:tcp:HOST:PORT",
 				 target->text);
 	target->host = xstrndup(rest, length);
 	return 0;
@@ -99,8 +98,8 @@ static int parse_url(struct target *target, const char *rest, struct error *erro
 	free(address);
 	if (result < 0 || strpbrk(rest, "@?#%\\ "))
 		return error_set(error,
-				 "\"%.200s\" is no address of an agent: write http://HOST:PORT or "
-				 "https://HOST:PORT.",
+				 "\"%.200s\" is not an agent's address: write http://HOST:PORT or "
+				 "https://HOST:PORT",
 				 target->text);
 	return 0;
 }
@@ -131,8 +130,8 @@ int target_parse(struct target *target, const char *text, struct error *error)
 	}
 	target_clear(target);
 	return error_set(error,
-			 "\"%.200s\" is no target: write agent:PID, http://HOST:PORT, "
-			 "pdb:unix:/PATH, pdb:tcp:HOST:PORT or ptrace:PID.",
+			 "\"%.200s\" is not a target: write agent:PID, http://HOST:PORT, "
+			 "pdb:unix:/PATH, pdb:tcp:HOST:PORT or ptrace:PID",
 			 text);
 }
 

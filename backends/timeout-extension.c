@@ -133,7 +133,7 @@ static int timeout_extension_ask(struct timeout_extension *timeout_extension,
 
 	json_object_set_new(arguments, "pid", json_integer(peer->pid));
 	json_object_set_new(arguments, "raise", json_boolean(raises));
-	json_set_text(arguments, "for", "ranks that are held");
+	json_set_text(arguments, "for", "stopped ranks");
 	message_make_request(&request, request_kind_name(REQUEST_WATCHDOG), arguments);
 	request.seq = NODE_NOBODY;
 	connection = connections_find(node_connections(timeout_extension->node), peer,

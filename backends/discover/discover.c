@@ -296,10 +296,10 @@ static void discover_refuse(struct process *process, char *owned_error)
 static char *discover_explain_missing(pid_t pid, int number)
 {
 	if (procfs_is_gone(number))
-		return xasprintf("There is no process %d: it has ended, or is in another container "
-				 "or on another machine.",
+		return xasprintf("process %d does not exist: it has exited, or is in another "
+				 "container or on another machine",
 				 (int)pid);
-	return xasprintf("Process %d cannot be looked at: %s.", (int)pid, strerror(number));
+	return xasprintf("process %d cannot be accessed: %s", (int)pid, strerror(number));
 }
 
 /* False: the process does not exist, or runs no Python. */
@@ -321,7 +321,7 @@ static bool discover_find_named(struct process_scan *scan, const struct environm
 	if (procfs_has_ended(&entry->stat))
 		discover_refuse(
 			process,
-			xasprintf("Process %d has ended; its parent has not taken notice yet.",
+			xasprintf("process %d has exited, but its parent has not reaped it yet",
 				  (int)pid));
 	return entry->is_python;
 }

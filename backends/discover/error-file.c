@@ -137,7 +137,7 @@ json_t *error_file_parse(const char *path, const char *text)
 	const char *words = json_is_string(message) ? json_string_value(message)
 						    : json_get_string(message, "message", NULL);
 	json_t *json =
-		error_file_make(path, words ? NULL : "the file is not what torchrun's ranks write");
+		error_file_make(path, words ? NULL : "the file is not an error file of torchrun");
 
 	json_object_set_new(json, "message", masked(words));
 	json_object_set_new(json, "callstack",

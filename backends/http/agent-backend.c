@@ -105,8 +105,8 @@ static bool agent_backend_is_there(const struct agent *agent, struct reason *rea
 
 	if (agent->state == AGENT_OPENING || agent_is_open(agent))
 		return true;
-	return reason_set(reason, why ? why : "Its agent is not connected.",
-			  agent->state == AGENT_WAITING ? "It is tried again; ask again soon."
+	return reason_set(reason, why ? why : "the agent is not connected",
+			  agent->state == AGENT_WAITING ? "try again soon (probetui reconnects)"
 							: "");
 }
 
@@ -121,10 +121,11 @@ static bool agent_backend_is_free(const struct agent *agent, enum capability cap
 	if (agent->is_debugger || !other || !debugger_is_ours(other))
 		return true;
 	if (other->state == DEBUGGER_STOPPED)
-		return reason_set(reason, "Another debugger of ours has stopped it.", "");
+		return reason_set(reason, "another debugger of probetui has stopped the process",
+				  "");
 	if (capability >= CAPABILITY_DEBUGGING)
-		return reason_set(reason, "It is connected to by another debugger already.",
-				  "Detach that first.");
+		return reason_set(reason, "another debugger is already connected to the process",
+				  "detach that debugger first");
 	return true;
 }
 
@@ -138,11 +139,10 @@ static bool agent_backend_has_stopped(const struct agent *agent, enum capability
 	if (!stopped)
 		return reason_is_running(reason);
 	if (capability == CAPABILITY_STEPPED && halt_is_held(stopped))
-		return reason_set(
-			reason,
-			"It is held at an uncaught exception: its frames can be looked at, "
-			"not stepped.",
-			"c lets the exception propagate.");
+		return reason_set(reason,
+				  "the thread is stopped at an uncaught exception, where frames "
+				  "can be inspected, but not stepped",
+				  "continue (c) lets the exception propagate");
 	return true;
 }
 
@@ -177,12 +177,12 @@ static bool http_can(const struct connection *connection, enum request_kind kind
 	if (reason_refuse(reason, capability))
 		return false;
 	if (agent_backend_is_elsewhere(kind, request))
-		return reason_set(reason, "Its agent has not told of this object.",
-				  "Look at the frame's variables again.");
+		return reason_set(reason, "the agent has not reported this object",
+				  "read the frame's variables again");
 	/* An empty list removes nothing if no breakpoint was set. */
 	if (kind == REQUEST_SET_BREAKPOINTS && request && request_clears_breakpoints(request) &&
 	    !agent->is_debugger)
-		return reason_set(reason, "No breakpoint is set in it.", "");
+		return reason_set(reason, "the agent has no breakpoints", "");
 	if (kind == REQUEST_SAMPLE &&
 	    (agent->is_telling ||
 	     connections_has_reader(node_connections(agent->base.node), agent->base.pid)))
@@ -191,11 +191,10 @@ static bool http_can(const struct connection *connection, enum request_kind kind
 	    !agent_backend_is_free(agent, capability, reason))
 		return false;
 	if (agent->is_read_only && request_kind_changes(kind))
-		return reason_set(
-			reason,
-			"Its agent only reads (read_only=True): it stops, changes and runs "
-			"nothing.",
-			"");
+		return reason_set(reason,
+				  "the agent is read-only (read_only=True), and does not stop the "
+				  "process, change it or run code",
+				  "");
 	return capability < CAPABILITY_STOPPED || (kind == REQUEST_CONTINUE && agent->paused) ||
 	       agent_backend_has_stopped(agent, capability, request, reason);
 }
@@ -233,7 +232,7 @@ static const struct debugger *http_debugger(const struct connection *connection)
 
 const struct backend http_backend = {
 	.name = "http",
-	.help = "the agent in the process, as one of its viewers",
+	.help = "connects to the agent in the process",
 	.open = http_open,
 	.opens_for = http_opens_for,
 	.attends = http_attends,

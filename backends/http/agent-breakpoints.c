@@ -295,9 +295,10 @@ static void on_info(struct agent_request *query, json_t *body, const struct erro
 	if (data && wanted)
 		json_set_text(wanted, "dataId", data);
 	else if (binding)
-		agent_bindings_refuse(binding, error ? error->message
-						     : json_get_string(body, "description",
-								       "It cannot be watched."));
+		agent_bindings_refuse(binding,
+				      error ? error->message
+					    : json_get_string(body, "description",
+							      "the expression cannot be watched"));
 	if (binding && !data && !error)
 		binding->is_refused = true;
 	count_down(round);
@@ -474,7 +475,7 @@ static const char *find_message(const json_t *told, bool is_set)
 
 	if (is_set || message)
 		return message;
-	return "Its agent does not say why it is not set.";
+	return "the agent has not set the breakpoint, and gave no reason";
 }
 
 void agent_bindings_update(struct breakpoint_binding *binding, const json_t *told)
@@ -520,7 +521,7 @@ void agent_bindings_take(struct agent *agent, const json_t *body)
 		return;
 	if (strcmp(json_get_string(body, "reason", ""), "removed") == 0) {
 		binding->number = 0;
-		xreplace(&binding->message, "It is gone.");
+		xreplace(&binding->message, "the agent has removed the breakpoint");
 	} else {
 		agent_bindings_update(binding, told);
 	}

@@ -29,7 +29,7 @@
 #define TOKEN_MAXIMUM 4096
 #define INFIX_BYTES 32
 #define SUFFIX ".agent"
-#define GET_ONE "probetui inject puts one there, and PROBETUI=1 at its start."
+#define GET_ONE "run `probetui inject`, or start the program with PROBETUI=1"
 
 static pid_t inner_pid(pid_t pid)
 {
@@ -221,13 +221,13 @@ int agent_endpoint_check_peer(struct agent_endpoint *way, int fd)
 
 	error->message[0] = '\0';
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == (uid_t)-1)
-		return error_set(error, "Its agent takes no more clients now.");
+		return error_set(error, "the agent accepts no more clients now");
 	if (pdb_finder_check_peer(fd, way->uid, way->pid, error) < 0)
 		return -1;
 	if (peer.pid != 0 && peer.pid != way->pid)
 		return error_set(error,
-				 "The socket of its agent is process %d's, not process %d's: it is "
-				 "left alone, and nothing was sent.",
+				 "the agent's socket belongs to process %d, not to process %d: "
+				 "nothing was sent",
 				 (int)peer.pid, (int)way->pid);
 	return 0;
 }
@@ -242,7 +242,7 @@ int agent_endpoint_find(struct agent_endpoint *way, struct error *error)
 	free(way->path);
 	way->path = NULL;
 	if (!agent_endpoint_find_path(path, sizeof(path), way->pid, way->uid))
-		return error_set(error, "It has no agent that listens. " GET_ONE);
+		return error_set(error, "no agent listens in the process: " GET_ONE);
 	way->path = xstrdup(path);
 	if (lstat(path, &way->file) < 0)
 		way->file = (struct stat){ .st_ino = 0 };
@@ -269,7 +269,7 @@ int agent_endpoint_look(struct agent_endpoint_found *found, pid_t pid, uid_t uid
 	found->is_there = agent_endpoint_find_path(path, sizeof(path), pid, uid);
 	snprintf(found->path, sizeof(found->path), "%s", agent_endpoint_shown(path));
 	if (!found->is_there)
-		return error_set(error, "It has no agent that listens. " GET_ONE);
+		return error_set(error, "no agent listens in the process: " GET_ONE);
 	return agent_endpoint_check_file(path, uid, error);
 }
 
@@ -334,7 +334,7 @@ int agent_endpoint_init(struct agent_endpoint *way, const struct process *proces
 	if (!is_here)
 		return error_set(
 			error,
-			"Only its debugger can be asked: the process is on another machine.");
+			"the process is on another machine: only its debugger answers requests");
 	way->target = xasprintf("agent:%d", (int)process->pid);
 	way->base = xstrdup("http://localhost");
 	return agent_endpoint_find(way, error);
@@ -353,7 +353,7 @@ void agent_endpoint_clear(struct agent_endpoint *way)
 }
 
 #define ANSWER_MAXIMUM (1u << 20)
-#define SILENT "Its agent does not answer."
+#define SILENT "the agent does not answer"
 
 /* Waits until fd has one of the events; -1: none before `until`. */
 static int agent_probe_wait_for(int fd, short events, double until)
@@ -372,7 +372,7 @@ static int agent_probe_open_socket(struct agent_endpoint *way, struct error *err
 	int fd;
 
 	if (strlen(way->path) >= sizeof(address.sun_path))
-		return error_set(error, "The path of its agent is too long.");
+		return error_set(error, "the path of the agent's socket is too long");
 	memcpy(address.sun_path, way->path, strlen(way->path) + 1);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0) {
@@ -428,7 +428,7 @@ static json_t *agent_probe_parse(const struct buffer *answer, struct error *erro
 	if (end && strncmp(answer->data, "HTTP/1.1 200 ", 13) == 0)
 		told = json_parse(end + 4, answer->length - (size_t)(end + 4 - answer->data), NULL);
 	if (!told)
-		error_set(error, "What its agent says makes no sense.");
+		error_set(error, "the agent's answer is invalid");
 	return told;
 }
 

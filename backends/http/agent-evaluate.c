@@ -94,7 +94,7 @@ int agent_evaluate(struct agent *agent, const struct message *request, struct er
 	json_t *arguments;
 
 	if (!text[0])
-		return error_set(error, "There is no expression.");
+		return error_set(error, "the expression is empty");
 	arguments = json_object();
 	if (agent_evaluate_add_frame(agent, request, arguments, error) < 0) {
 		json_decref(arguments);
@@ -142,9 +142,7 @@ int agent_set(struct agent *agent, const struct message *request, struct error *
 	json_t *arguments;
 
 	if (!name[0] || !value[0])
-		return error_set(
-			error,
-			"setVariable: there is a \"name\", and an expression, its \"value\".");
+		return error_set(error, "setVariable: \"name\" or \"value\" is missing");
 	arguments = json_object();
 	if (agent_evaluate_add_frame(agent, request, arguments, error) < 0) {
 		json_decref(arguments);
@@ -226,8 +224,7 @@ int agent_execute(struct agent *agent, const struct message *request, struct err
 	json_t *body;
 
 	if ((code != NULL) == (path != NULL))
-		return error_set(error,
-				 "execute: it is either \"code\" or the \"path\" of a file.");
+		return error_set(error, "execute: give either \"code\" or \"path\"");
 	body = json_object();
 	json_set_text(body, code ? "code" : "path", code ? code : path);
 	json_object_set_new(body, "timeout", json_real(seconds));
@@ -298,7 +295,7 @@ static void agent_evaluate_append_part(struct buffer *out, const char *text)
 {
 	if (!text)
 		return;
-	buffer_append_string(out, out->length > 0 ? "; " : "there is left: ");
+	buffer_append_string(out, out->length > 0 ? "; " : "left in the process: ");
 	buffer_append_string(out, text);
 }
 
@@ -328,7 +325,7 @@ static void on_ejected(struct agent_request *query, json_t *body, const struct e
 	if (error && !agent_is_listening(agent))
 		agent_lose(agent, error->message);
 	else if (!error)
-		agent_end(agent, "Its agent was taken out of it; probetui inject puts one in.");
+		agent_end(agent, "the agent was removed: `probetui inject` loads a new one");
 }
 
 /* Whether a thread is stopped at an uncaught exception: without the agent's lease, the process
@@ -350,12 +347,13 @@ static void agent_evaluate_on_state(struct agent_request *query, json_t *body,
 	struct error refused = ERROR_INIT;
 
 	if (agent->ejecting)
-		error_set(&refused, "Its agent is leaving already.");
+		error_set(&refused, "the agent is already being removed");
 	else if (error)
 		refused = *error;
 	else if (agent_evaluate_is_held(body))
-		error_set(&refused, "It is held at an uncaught exception, and would end without "
-				    "its agent. c lets the exception propagate.");
+		error_set(&refused,
+			  "the process is stopped at an uncaught exception, and would exit without "
+			  "the agent: continue (c) lets the exception propagate");
 	if (error_is_set(&refused)) {
 		agent_request_respond(query, NULL, &refused);
 		return;
@@ -421,12 +419,14 @@ const struct halt_frame *agent_find_frame(const struct agent *agent, const struc
 	int64_t depth = json_get_integer(request->body, "depth", 0);
 
 	if (!stopped) {
-		error_set(error, "It runs: only a frame that stands can be looked into.");
+		error_set(
+			error,
+			"the process is running: only frames of a stopped thread can be inspected");
 		return NULL;
 	}
 	if (depth >= 0 && (size_t)depth < stopped->frame_count)
 		return &stopped->frames[depth];
-	error_set(error, "There is no such frame any more; the stack has changed.");
+	error_set(error, "the frame no longer exists: the stack has changed");
 	return NULL;
 }
 

@@ -126,7 +126,8 @@ static json_t *agent_messages_parse(const char *bytes, size_t length, struct err
 	json_t *clean;
 
 	if (!value) {
-		error_set(error, "What its agent says is no JSON (at byte %d).", cause.position);
+		error_set(error, "the agent's answer is not JSON (error at byte %d)",
+			  cause.position);
 		return NULL;
 	}
 	clean = cleaned(value);
@@ -174,18 +175,18 @@ static void read_refusal(struct agent_message *reply, int status, const json_t *
 			 struct error *error)
 {
 	const char *message =
-		json_get_string(json_object_get(answer, "error"), "message", "it does not say why");
+		json_get_string(json_object_get(answer, "error"), "message", "no reason given");
 
 	reply->kind = agent_messages_kind_of(status);
 	reply->body = json_object();
 	if (status == 401)
-		error_set(error, "The token was refused: PROBETUI_TOKEN_FILE, or PROBETUI_TOKEN, "
-				 "is to be that of the program.");
+		error_set(error, "the token was refused: set PROBETUI_TOKEN_FILE or PROBETUI_TOKEN "
+				 "to the program's token");
 	else if (status == 409)
-		error_set(error, "The connection to its agent ended before the answer. The agent "
-				 "had taken the request: what it was to do is done, or under way.");
+		error_set(error, "the connection to the agent was closed before the answer; the "
+				 "agent has carried out the request, or is still working on it");
 	else
-		agent_messages_quote(error, "Its agent refuses: ", message);
+		agent_messages_quote(error, "the agent refused the request: ", message);
 }
 
 /* Returns the answer's object; NULL: refused or no object, *reply and error are set. */
@@ -196,14 +197,14 @@ static json_t *agent_messages_read_object(struct agent_message *reply, int statu
 
 	*reply = (struct agent_message){ .kind = AGENT_MESSAGE_SENSELESS };
 	if (status != 200 && (status < 400 || status > 599)) {
-		error_set(error, "What is there is no agent: it answers with HTTP status %d.",
+		error_set(error, "the server is not an agent: it answers with HTTP status %d",
 			  status);
 	} else if (status != 200) {
 		read_refusal(reply, status, answer, error);
 	} else if (answer && json_is_object(answer)) {
 		return answer;
 	} else if (answer) {
-		error_set(error, "What its agent says makes no sense.");
+		error_set(error, "the agent's answer is invalid");
 	}
 	json_decref(answer);
 	return NULL;
@@ -219,16 +220,17 @@ void agent_message_read(struct agent_message *reply, int status, const char *byt
 	if (!answer)
 		return;
 	if (!json_is_boolean(success) || (body && !json_is_object(body) && !json_is_null(body))) {
-		error_set(error, "What its agent says makes no sense.");
+		error_set(error, "the agent's answer is invalid");
 		json_decref(answer);
 		return;
 	}
 	reply->kind = json_is_true(success) ? AGENT_MESSAGE_DONE : AGENT_MESSAGE_FAILED;
 	reply->body = json_is_object(body) ? json_incref(body) : json_object();
 	if (reply->kind == AGENT_MESSAGE_FAILED)
-		agent_messages_quote(error, "",
-				     json_get_string(answer, "message",
-						     "Its agent does not say why it cannot."));
+		agent_messages_quote(
+			error, "",
+			json_get_string(answer, "message",
+					"the agent refused the request, and gave no reason"));
 	json_decref(answer);
 }
 
@@ -273,7 +275,7 @@ void agent_message_read_events(struct agent_message *reply, int status, const ch
 		return;
 	*next = json_get_integer(answer, "next", -1);
 	if (*next < 0 || !are_events(events)) {
-		error_set(error, "What its agent says makes no sense.");
+		error_set(error, "the agent's answer is invalid");
 	} else {
 		reply->kind = AGENT_MESSAGE_DONE;
 		reply->body = json_object();

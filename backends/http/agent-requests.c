@@ -160,12 +160,12 @@ void agent_requests_fail(struct agent *agent, const char *why)
 
 static const char *const outcome_words[] = {
 	[HTTP_ANSWERED] = "",
-	[HTTP_UNREACHABLE] = "Its agent cannot be reached: ",
-	[HTTP_LATE] = "Its agent did not answer in time: ",
-	[HTTP_DISTRUSTED] = "TLS with its agent fails: ",
+	[HTTP_UNREACHABLE] = "the agent cannot be reached: ",
+	[HTTP_LATE] = "the agent did not answer in time: ",
+	[HTTP_DISTRUSTED] = "TLS with the agent failed: ",
 	[HTTP_UNENCRYPTED] =
-		"No TLS is spoken there: http://HOST:PORT, and not https, would be its address; ",
-	[HTTP_UNREADABLE] = "What its agent answers cannot be taken: ",
+		"the agent does not use TLS (write http://HOST:PORT instead of https): ",
+	[HTTP_UNREADABLE] = "the agent's answer cannot be read: ",
 };
 
 static const enum agent_request_failure failures[] = {
@@ -182,9 +182,9 @@ static const char *hint(const struct agent *agent, const struct http_answer *ans
 {
 	if (answer->outcome != HTTP_DISTRUSTED)
 		return "";
-	return agent->way.ca_file ? "; what is trusted is what PROBETUI_CA_FILE has"
-				  : "; PROBETUI_CA_FILE=FILE has certificates to trust, as that of "
-				    "the agent's signer or its own";
+	return agent->way.ca_file ? "; only the certificates in PROBETUI_CA_FILE are trusted"
+				  : "; set PROBETUI_CA_FILE=FILE to trust the agent's certificate "
+				    "or that of its signer";
 }
 
 static void agent_requests_explain(const struct agent *agent, const struct http_answer *answer,
@@ -198,7 +198,7 @@ static void agent_requests_explain(const struct agent *agent, const struct http_
 	if (answer->outcome == HTTP_UNREACHABLE && error_is_set(&agent->way.refused))
 		*error = agent->way.refused;
 	else
-		error_set(error, "%s%.*s%s.", outcome_words[answer->outcome], (int)length,
+		error_set(error, "%s%.*s%s", outcome_words[answer->outcome], (int)length,
 			  answer->why, hint(agent, answer));
 }
 

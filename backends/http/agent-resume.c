@@ -22,7 +22,7 @@ static struct stopped_thread *find_halt(const struct agent *agent, const struct 
 	struct stopped_thread *stopped = stopped_threads_find_asked(agent, request);
 
 	if (!stopped)
-		error_set(error, "That thread has gone on.");
+		error_set(error, "the thread is no longer stopped");
 	return stopped;
 }
 
@@ -34,7 +34,7 @@ static json_t *agent_resume_make_arguments(const struct stopped_thread *stopped,
 	json_t *arguments;
 
 	if (depth > 0 && (size_t)depth >= stopped->frame_count) {
-		error_set(error, "There is no such frame any more; the stack has changed.");
+		error_set(error, "the frame no longer exists: the stack has changed");
 		return NULL;
 	}
 	arguments = json_object();
@@ -163,7 +163,7 @@ static void agent_resume_on_targets(struct agent_request *query, json_t *body,
 	json_t *arguments;
 
 	if (!error && !json_is_object(target)) {
-		error_set(&none, "jump: there is no such line in the frame.");
+		error_set(&none, "jump: the frame has no such line");
 		error = &none;
 	}
 	if (error) {
@@ -189,7 +189,7 @@ int agent_resume_jump(struct agent *agent, const struct message *request, struct
 	if (!stopped)
 		return -1;
 	if (stopped->frame_count == 0)
-		return error_set(error, "jump: there is no such line.");
+		return error_set(error, "jump: the thread has no frame");
 	arguments = json_object();
 	source = json_object();
 	json_set_text(source, "path", stopped->frames[0].code.file);
@@ -221,7 +221,8 @@ static void agent_resume_on_late(void *data)
 	agent->pausing = NULL;
 	if (!agent_is_open(agent) || stopped_threads_shown(agent) || !agent->paused)
 		return;
-	agent_say_why(agent, "It is to pause, and runs no Python now: it stops at its next line.");
+	agent_say_why(agent, "pause pending: the process runs no Python code now, and stops at its "
+			     "next Python line");
 	node_flush(agent->base.node);
 }
 

@@ -49,13 +49,12 @@ static int agent_tensors_send(struct agent *agent, const struct message *request
 	json_t *arguments;
 
 	if (!json_get_string(request->body, "expression", NULL))
-		return error_set(error,
-				 "Its agent reads what an \"expression\" names, no address.");
+		return error_set(error, "the agent reads an \"expression\", not an address");
 	/* The main thread needs no number, which may not be known yet. */
 	if (tid != 0 && tid != agent->base.pid) {
 		thread = agent_resume_thread(agent, request);
 		if (thread <= 0)
-			return error_set(error, "There is no such thread any more.");
+			return error_set(error, "the thread no longer exists");
 	}
 	arguments = json_object();
 	for (size_t i = 0; i < ARRAY_LENGTH(passed); i++)
@@ -138,7 +137,7 @@ static int agent_tensors_add_elements(json_t *body, const json_t *told, struct e
 			    json_is_integer(found) ? json_integer(json_integer_value(found))
 						   : json_null());
 	if (data && strlen(data) > DATA_LENGTH_MAXIMUM)
-		return error_set(error, "tensor: there is too much data");
+		return error_set(error, "tensor: too much data");
 	if (data)
 		json_set_text(body, "data", data);
 	if (!json_is_object(slice))
@@ -217,7 +216,7 @@ static void agent_tensors_respond(struct agent_request *query, const json_t *tol
 	}
 	body = make(query, told, &senseless);
 	if (!body)
-		error_set(&why, "Its agent's answer makes no sense: %s.", senseless.message);
+		error_set(&why, "the agent's answer is invalid: %s", senseless.message);
 	agent_request_respond(query, body, body ? NULL : &why);
 }
 

@@ -23,7 +23,7 @@
 #define DELAY_FIRST 0.1
 #define DELAY_MAXIMUM 5.0
 #define SESSION_LENGTH 32
-#define GONE "The process has ended."
+#define GONE "the process has exited"
 
 bool agent_is_open(const struct agent *agent)
 {
@@ -70,8 +70,8 @@ void agent_note_silence(struct agent *agent, bool is_silent)
 	if (agent->state == state || !agent_is_open(agent))
 		return;
 	agent_enter(agent, state);
-	xreplace(&agent->debugger.why, is_silent ? "Its agent does not answer: something keeps "
-						   "Python from running, or the process is stopped."
+	xreplace(&agent->debugger.why, is_silent ? "the agent does not answer: another thread may "
+						   "hold the GIL, or the process may be stopped"
 						 : NULL);
 	agent_tell_again(agent);
 }
@@ -164,7 +164,7 @@ void agent_lose(struct agent *agent, const char *why)
 		return;
 	}
 	if (agent_endpoint_find(&agent->way, &error) < 0) {
-		agent_end(agent, "Its agent does not listen any more.");
+		agent_end(agent, "the agent no longer listens");
 		return;
 	}
 	kept = xstrdup(why);
@@ -219,7 +219,7 @@ static void on_initialized(struct agent_request *query, json_t *body, const stru
 	if (error)
 		return;
 	if (!is_session(session)) {
-		agent_end(agent, "What its agent says makes no sense.");
+		agent_end(agent, "the agent's answer is invalid");
 		return;
 	}
 	xreplace(&agent->session, session);
@@ -259,12 +259,12 @@ static void on_identity(struct agent_request *query, json_t *body, const struct 
 	if (error)
 		return;
 	if (strcmp(json_get_string(body, "name", ""), "probetui") != 0) {
-		agent_end(agent, "What is there is no agent of probetui.");
+		agent_end(agent, "the server is not an agent of probetui");
 		return;
 	}
 	if (!can_debug(body)) {
-		agent_end(agent, "Its agent is of another version of probetui, which this one "
-				 "cannot talk to: start the program again with this version's.");
+		agent_end(agent, "the agent is of an incompatible version of probetui: restart the "
+				 "program with this version's agent");
 		return;
 	}
 	agent->inner_pid = json_get_integer(body, "pid", 0);
@@ -325,7 +325,7 @@ void agent_free(struct agent *agent)
 		loop_timer_stop(agent->pausing);
 	if (agent->resting)
 		loop_timer_stop(agent->resting);
-	agent_requests_fail(agent, "The connection to the agent is closed.");
+	agent_requests_fail(agent, "the connection to the agent was closed");
 	if (agent->session)
 		agent_request_leave(agent);
 	forget_session(agent);
@@ -404,7 +404,7 @@ static void agent_events_take_end(struct agent *agent, const json_t *body)
 {
 	(void)body;
 	agent->has_ended = true;
-	agent_lose(agent, "Its agent has ended.");
+	agent_lose(agent, "the agent has ended");
 }
 
 static const struct row {

@@ -192,9 +192,9 @@ static const char *explain_late(struct http_transfer *transfer)
 	curl_easy_getinfo(transfer->easy, CURLINFO_CONNECT_TIME_T, &connected);
 	curl_easy_getinfo(transfer->easy, CURLINFO_TOTAL_TIME_T, &took);
 	snprintf(transfer->why, sizeof(transfer->why), "%s within %.3g s",
-		 transfer->length > 0		   ? "not all of it came"
-		 : connected > 0 || transfer->path ? "nothing came"
-						   : "no connection came about",
+		 transfer->length > 0		   ? "incomplete answer"
+		 : connected > 0 || transfer->path ? "no answer"
+						   : "no connection",
 		 (double)(took / 100000) / 10);
 	return transfer->why;
 }
@@ -204,10 +204,10 @@ static const char *http_client_module_explain(struct http_transfer *transfer, CU
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		return explain_late(transfer);
 	if (transfer->is_again || code == CURLE_GOT_NOTHING)
-		return "the connection ended before the answer";
+		return "the connection was closed before the answer";
 	/* libcurl's message names a host and a port, which a Unix socket does not have. */
 	if (transfer->path && code == CURLE_COULDNT_CONNECT)
-		return "no process listens at its socket";
+		return "no process listens at the socket";
 	return transfer->why[0] ? transfer->why : curl_easy_strerror(code);
 }
 

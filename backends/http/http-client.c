@@ -20,7 +20,7 @@ struct http_client {
 static const struct http_module *open_module(struct error *error)
 {
 	return plugin_open(FILE_NAME, HTTP_MODULE_NAME,
-			   "Agents need " FILE_NAME
+			   "agents need " FILE_NAME
 			   " beside probetui-node, and libcurl (Debian: libcurl4)",
 			   error);
 }
@@ -57,7 +57,7 @@ static int open_multi(struct http_client *client, struct error *error)
 		return -1;
 	client->multi = client->module->open(&loop);
 	if (!client->multi)
-		return error_set(error, "libcurl cannot be set up.");
+		return error_set(error, "libcurl cannot be initialised");
 	return 0;
 }
 
@@ -70,7 +70,7 @@ struct http_transfer *http_client_send(struct http_client *client,
 		return NULL;
 	transfer = client->module->send(client->multi, request);
 	if (!transfer)
-		error_set(error, "libcurl does not take \"%.200s\".", request->url);
+		error_set(error, "libcurl does not accept \"%.200s\"", request->url);
 	return transfer;
 }
 

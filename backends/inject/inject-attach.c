@@ -81,8 +81,8 @@ static bool inject_attach_holds_gil(const struct inject_attach *attach)
 static void refuse_holder(pid_t pid, struct error *error)
 {
 	error_set(error,
-		  "The main thread of pid %d waits in C and holds the GIL: no Python can run in "
-		  "it. Its stacks are seen from outside.",
+		  "the main thread of pid %d waits in C and holds the GIL, so no Python code can "
+		  "run: stacks can be read without an agent",
 		  (int)pid);
 }
 
@@ -95,8 +95,7 @@ static enum inject_way inject_attach_choose(const struct inject_attach *attach, 
 
 	if (is_linker(maps_find(&attach->maps, arch_instruction(dump)))) {
 		error_set(error,
-			  "The main thread of pid %d is in the dynamic linker whenever it is "
-			  "looked at.",
+			  "the main thread of pid %d was in the dynamic linker at each attempt",
 			  (int)pid);
 		return INJECT_NONE;
 	}
@@ -130,7 +129,7 @@ static int map_page(struct inject_attach *attach, struct error *error)
 	int64_t result;
 
 	if (remote_call_syscall(&attach->remote, &map, &result, error) < 0)
-		return error_prefix(error, "no page for the script");
+		return error_prefix(error, "no memory page for the script");
 	attach->page = (uint64_t)result;
 	return 0;
 }
@@ -157,7 +156,7 @@ static int inject_attach_fill_page(const struct inject_attach *attach, enum inje
 		return error_set(error, "the script's name is too long");
 	if (inject_attach_put(attach, attach->page, page, sizeof(page)) == 0)
 		return 0;
-	return error_set_errno(error, errno, "pid %d: its memory cannot be written",
+	return error_set_errno(error, errno, "pid %d: the memory cannot be written",
 			       (int)attach->hold.pid);
 }
 
@@ -319,14 +318,15 @@ static int inject_attach_find_all(struct inject_attach *attach, struct error *er
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
 	attach->file = open(path, O_WRONLY | O_CLOEXEC);
 	if (attach->file < 0)
-		return error_set_errno(error, errno, "pid %d: its memory cannot be written",
+		return error_set_errno(error, errno, "pid %d: the memory cannot be written",
 				       (int)pid);
 	if (maps_read(&attach->maps, pid, 0) < 0)
-		return error_set_errno(error, errno, "pid %d: its maps cannot be read", (int)pid);
+		return error_set_errno(error, errno, "pid %d: the memory map cannot be read",
+				       (int)pid);
 	find_state(attach);
 	if (attach->interpreter)
 		return 0;
-	return error_set(error, "pid %d has no Python thread; it may be starting or ending",
+	return error_set(error, "pid %d has no Python thread; it may be starting or exiting",
 			 (int)pid);
 }
 

@@ -135,7 +135,7 @@ static void inject_look(void *data)
 
 	inject->timer = NULL;
 	if (!inject_is_there(inject)) {
-		inject_end(inject, "The process has ended.");
+		inject_end(inject, "the process has exited");
 		return;
 	}
 	if (!inject_attach_is_pending(&inject->attach)) {
@@ -154,8 +154,8 @@ static void inject_look(void *data)
 		return;
 	}
 	error_set(&error,
-		  "Python has not come to run anything within %.0f s: its main thread is in C, or "
-		  "another thread keeps the GIL.",
+		  "Python ran no injected code within %.0f s: the main thread is in C, or another "
+		  "thread keeps the GIL",
 		  inject->limit_seconds);
 	inject_end(inject, error.message);
 }
@@ -179,9 +179,9 @@ static void inject_begin(void *data)
 		 loop_now() < inject->deadline)
 		begin_later(inject, ATTACH_SECONDS);
 	else
-		inject_end(inject, error.message[0]
-					   ? error.message
-					   : "Its main thread cannot be stopped at a good place.");
+		inject_end(inject, error.message[0] ? error.message
+						    : "the main thread cannot be stopped at a "
+						      "place where code can be injected");
 }
 
 /*
@@ -195,7 +195,8 @@ static int inject_make_text(struct inject *inject, const char *path, struct erro
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-";
 
 	if (path[0] != '/' || strlen(path) >= sizeof(inject->path) || path[strspn(path, plain)])
-		return error_set(error, "The script's name is none that can be handed over.");
+		return error_set(error,
+				 "the script's path is too long, or has unsupported characters");
 	snprintf(inject->path, sizeof(inject->path), "%s", path);
 	snprintf(inject->text, sizeof(inject->text), text_format, path);
 	return 0;
@@ -223,10 +224,10 @@ static bool inject_is_stopped(pid_t pid, struct reason *reason)
 	task_clear(&task);
 	if (letter != 'T' && letter != 't')
 		return false;
-	inject_refuse(reason, "It is stopped, so no Python runs in it.");
+	inject_refuse(reason, "the process is stopped, so no Python code can run");
 	snprintf(reason->fix, sizeof(reason->fix), "%s",
-		 letter == 'T' ? "Resume it (kill -CONT)."
-			       : "Resume it, and detach from it, first.");
+		 letter == 'T' ? "resume the process (kill -CONT)"
+			       : "resume the process, and detach its debugger");
 	return true;
 }
 
@@ -235,8 +236,8 @@ static bool inject_is_ours(pid_t pid, struct reason *reason)
 {
 	if (!attachable_is_ours(pid))
 		return false;
-	inject_refuse(reason, "probetui is attached to it from outside.");
-	snprintf(reason->fix, sizeof(reason->fix), "Detach from it first.");
+	inject_refuse(reason, "probetui is attached to the process by ptrace");
+	snprintf(reason->fix, sizeof(reason->fix), "detach first");
 	return true;
 }
 
@@ -317,14 +318,15 @@ bool pep768_is_allowed(struct memory *memory, const struct cpython *python, uint
 	if (memory_fetch(memory, python->runtime + ENABLED_3_14, &offset, sizeof(offset)) < 0 ||
 	    offset >= OFFSET_MAXIMUM ||
 	    memory_fetch(memory, interpreter + offset, &enabled, sizeof(enabled)) < 0) {
-		error_set(error, "It is not found whether pid %d lets debuggers in.", (int)pid);
+		error_set(error, "pid %d: whether Python allows remote debugging is unknown",
+			  (int)pid);
 		return false;
 	}
 	if (enabled == 1)
 		return true;
 	error_set(error,
-		  "pid %d was told to let no debugger in (PYTHON_DISABLE_REMOTE_DEBUG, -X "
-		  "disable-remote-debug, or built so).",
+		  "pid %d does not allow remote debugging (PYTHON_DISABLE_REMOTE_DEBUG, -X "
+		  "disable-remote-debug, or built so)",
 		  (int)pid);
 	return false;
 }
@@ -399,7 +401,7 @@ int callees_find(struct callees *callees, struct memory *memory, const struct cp
 		search.missing = "munmap";
 	if (!search.missing)
 		return 0;
-	return error_set(error, "Nothing can be run in pid %d: its program does not export %s.",
+	return error_set(error, "no code can be run in pid %d: the program does not export %s",
 			 (int)memory_pid(memory),
-			 search.missing[0] ? search.missing : "its functions");
+			 search.missing[0] ? search.missing : "the needed functions");
 }

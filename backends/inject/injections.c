@@ -104,9 +104,9 @@ static void injections_tell(struct injection *injection, const json_t *answer)
 		json_set_text(body, "result", names.data);
 	} else {
 		text_escape(&problem, said, strlen(said));
-		error_set(&error, "The agent does not listen: %s.",
+		error_set(&error, "the agent does not listen: %s",
 			  problem.length > 0 ? problem.data
-					     : "the program's standard error says why");
+					     : "see the program's standard error for the reason");
 	}
 	buffer_clear(&problem);
 	buffer_clear(&names);
@@ -177,9 +177,8 @@ static void injections_look(void *data)
 	if (injections_take_answer(injection))
 		return;
 	if (loop_now() > injection->deadline) {
-		injections_end(
-			injection, NULL,
-			"The agent has begun in it, and has not said in time where it listens.");
+		injections_end(injection, NULL,
+			       "the agent was started, but did not report its socket in time");
 		return;
 	}
 	injection->timer = loop_timer(node_loop(injection->injections->node), LOOK_SECONDS, 0,
@@ -191,9 +190,8 @@ static void explain_main(struct error *error)
 	struct error why = *error;
 
 	error_set(error,
-		  "The program has not imported threading yet, which its main thread has to do: %s "
-		  "Inject again when it runs, wait longer (--timeout), or have the program import "
-		  "threading.",
+		  "the main thread has to import threading first: %s; inject again later, wait "
+		  "longer (--timeout), or import threading in the program",
 		  why.message);
 }
 
@@ -267,8 +265,7 @@ void inject_request(struct node *node, const struct message *request)
 	if (!process_table_find(node_process_table(node), pid))
 		process_table_miss(pid, &error);
 	else if (pid >= PROCESS_FIRST_STANDIN)
-		error_set(&error,
-			  "The process is on another machine: run `probetui inject` there.");
+		error_set(&error, "the process is on another machine: run `probetui inject` there");
 	if (error_is_set(&error))
 		node_respond(node, request, NULL, error.message);
 	else
@@ -289,6 +286,6 @@ void injections_free(struct injections *injections)
 		return;
 	while (injections->first)
 		injections_end(injections->first, NULL,
-			       "It is not waited for any more: probetui leaves.");
+			       "the injection was abandoned: probetui exits");
 	free(injections);
 }

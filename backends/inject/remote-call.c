@@ -71,7 +71,8 @@ int remote_call_find(struct remote_call_places *places, pid_t pid, uint64_t send
 		return -1;
 	if (places->code.come_back && places->code.take && places->inner)
 		return 0;
-	return error_set(error, "A thread of pid %d could not come back from a call.", (int)pid);
+	return error_set(error, "a thread of pid %d could not return from an injected call",
+			 (int)pid);
 }
 
 int remote_call_init(struct remote_call *remote, pid_t tid, const struct remote_call_places *places,
@@ -84,11 +85,11 @@ int remote_call_init(struct remote_call *remote, pid_t tid, const struct remote_
 	remote->turns = 0;
 	remote->took_ns = 0;
 	if (ptrace_mark_syscalls(tid) < 0 || ptrace_get_registers(tid, &remote->registers) < 0)
-		return error_set_errno(error, errno, "thread %d: its registers cannot be had",
+		return error_set_errno(error, errno, "thread %d: the registers cannot be read",
 				       (int)tid);
 	if (arch_is_known(&remote->registers))
 		return 0;
-	return error_set(error, "thread %d runs a program of another kind of processor", (int)tid);
+	return error_set(error, "thread %d runs a program of another architecture", (int)tid);
 }
 
 int remote_call_prepare(struct remote_call *remote, struct error *error)
@@ -98,16 +99,16 @@ int remote_call_prepare(struct remote_call *remote, struct error *error)
 
 	if (ptrace_get_mask(remote->tid, &remote->mask) < 0 ||
 	    ptrace_get_floats(remote->tid, &remote->floats) < 0)
-		return error_set_errno(error, errno, "thread %d: its registers cannot be had",
+		return error_set_errno(error, errno, "thread %d: the registers cannot be read",
 				       (int)remote->tid);
 	arch_make_frame(frame, &remote->registers, &remote->floats, remote->mask,
 			&remote->places->code, &none);
 	if (!frame->comes_back)
-		return error_set(error, "thread %d could not come back from a call",
+		return error_set(error, "thread %d could not return from an injected call",
 				 (int)remote->tid);
 	if (ptrace_write_memory(remote->tid, frame->address, frame->bytes, frame->length) == 0)
 		return 0;
-	return error_set_errno(error, errno, "thread %d: below its stack there is no room",
+	return error_set_errno(error, errno, "thread %d: the stack has no room for a call",
 			       (int)remote->tid);
 }
 
@@ -125,7 +126,7 @@ static int remote_call_set(struct remote_call *remote, const struct arch_dump *r
 	uint64_t mask = MOST & ~BIT(remote->places->signal);
 
 	if (ptrace_set_registers(remote->tid, registers) < 0)
-		return error_set_errno(error, errno, "thread %d: its registers cannot be set",
+		return error_set_errno(error, errno, "thread %d: the registers cannot be set",
 				       (int)remote->tid);
 	if (remote->is_begun)
 		return 0;
@@ -199,7 +200,7 @@ static int remote_call_turn(struct remote_call *remote, enum stop wanted)
 
 static int remote_call_fail(const struct remote_call *remote, struct error *error)
 {
-	return error_set_errno(error, errno, "thread %d could not be made to call",
+	return error_set_errno(error, errno, "thread %d could not be made to call a function",
 			       (int)remote->tid);
 }
 

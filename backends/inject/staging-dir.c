@@ -288,7 +288,8 @@ static int staging_dir_write_file(const struct staging_dir *dir, const char *nam
 	}
 	if (result == 0)
 		return 0;
-	return error_set_errno(error, errno, "%s cannot be put where the process finds it", name);
+	return error_set_errno(error, errno, "%s cannot be written where the process can read it",
+			       name);
 }
 
 int staging_dir_write_script(struct staging_dir *dir, const char *package, struct error *error)
@@ -338,7 +339,7 @@ static int staging_dir_find_user(struct staging_dir *dir, struct error *error)
 	result = file_read(path, "the process's user", &status, error);
 	if (result == 0 &&
 	    (!find_id(status.data, "Uid", &user) || !find_id(status.data, "Gid", &group)))
-		result = error_set(error, "pid %d: its user is not known", (int)dir->pid);
+		result = error_set(error, "pid %d: the user is unknown", (int)dir->pid);
 	if (result == 0) {
 		dir->user = user;
 		dir->group = group;
@@ -351,12 +352,12 @@ static void staging_dir_refuse(const struct staging_dir *dir, struct error *erro
 {
 	if (geteuid() != 0 && dir->user != geteuid())
 		error_set(error,
-			  "Process %d belongs to user %u; probetui runs as user %u. That user, or "
-			  "root, can do that: sudo probetui inject %d.",
+			  "process %d belongs to user %u, but probetui runs as user %u: run sudo "
+			  "probetui inject %d",
 			  (int)dir->pid, (unsigned)dir->user, (unsigned)geteuid(), (int)dir->pid);
 	else
 		error_set_errno(error, errno,
-				"pid %d sees no folder that its user may put the package into",
+				"pid %d: no folder was found that its user can write to",
 				(int)dir->pid);
 }
 

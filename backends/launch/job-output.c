@@ -143,9 +143,10 @@ void job_output_leave_out(struct job_output *output, uint64_t count, const char 
 	buffer_append_string(&output->text, "\030\033[m\r\n[probetui: ");
 	text_size(&output->text, count);
 	if (file)
-		buffer_printf(&output->text, " were not read in time: they are in %s]\r\n", file);
+		buffer_printf(&output->text, " of output were not read in time, and are in %s]\r\n",
+			      file);
 	else
-		buffer_append_string(&output->text, " came too fast to be shown]\r\n");
+		buffer_append_string(&output->text, " of output came too fast to be shown]\r\n");
 	job_output_start_timer(output);
 }
 

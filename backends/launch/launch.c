@@ -230,7 +230,7 @@ static void launch_refuse(struct launch *launch, int number)
 {
 	struct error error = ERROR_INIT;
 
-	error_set_errno(&error, number, "%.200s cannot be run", launch->state.program);
+	error_set_errno(&error, number, "cannot run %.200s", launch->state.program);
 	launch->state.state = LAUNCHED_NONE;
 	launch_answer(launch, error.message);
 }
@@ -348,12 +348,12 @@ static void lose_supervisor(struct launch *launch)
 {
 	close_socket(launch);
 	job_output_flush(launch->out);
-	launch_answer(launch, "The job could not be started: what keeps it has ended.");
+	launch_answer(launch, "the job could not be started: probetui's job supervisor has exited");
 	if (launch->state.state != LAUNCHED_RUNNING)
 		return;
 	launch->state.state = LAUNCHED_LOST;
-	launch->state.error = xstrdup("What keeps the job's terminal has ended; the job has lost "
-				      "its terminal, and may end of it.");
+	launch->state.error = xstrdup("probetui's job supervisor has exited: the job has lost its "
+				      "terminal, and may exit");
 	launch_tell(launch);
 }
 
@@ -396,7 +396,7 @@ static char *make_log_path(struct node *node)
 	char *path;
 
 	if (!folder) {
-		error_prefix(&error, "what the job prints cannot be kept once probetui is gone");
+		error_prefix(&error, "the job's output cannot be kept after probetui exits");
 		node_say(node, error.message);
 		return NULL;
 	}
@@ -511,10 +511,10 @@ static int launch_check_words(const json_t *argv, struct error *error)
 	size_t count = json_array_size(argv);
 
 	if (count == 0 || count > WORDS_MAXIMUM)
-		return error_set(error, "\"argv\" is not a program and its words.");
+		return error_set(error, "\"argv\" is not a program with arguments");
 	for (size_t i = 0; i < count; i++)
 		if (!json_is_string(json_array_get(argv, i)))
-			return error_set(error, "\"argv\" is not a list of strings.");
+			return error_set(error, "\"argv\" is not a list of strings");
 	return 0;
 }
 
@@ -550,7 +550,7 @@ void launch_request(struct node *node, const struct message *request)
 	struct error error = ERROR_INIT;
 
 	if (launch->supervisor > 0)
-		error_set(&error, "A job was started already.");
+		error_set(&error, "a job was already started");
 	else if (launch_check_words(json_object_get(request->body, "argv"), &error) == 0 &&
 		 take_breakpoints(launch, request, &error) == 0) {
 		launch_begin(launch, request);
@@ -571,13 +571,14 @@ static bool check_job(struct launch *launch, const struct message *request)
 	if (launch->socket >= 0)
 		return true;
 	node_respond(launch->node, request, NULL,
-		     launch->supervisor > 0 ? "The job has ended." : "No job was started here.");
+		     launch->supervisor > 0 ? "the job has exited" : "no job was started here");
 	return false;
 }
 
 static void launch_respond(struct launch *launch, const struct message *request, int result)
 {
-	node_respond(launch->node, request, NULL, result < 0 ? "The job takes nothing now." : NULL);
+	node_respond(launch->node, request, NULL,
+		     result < 0 ? "probetui's job supervisor accepts no requests now" : NULL);
 }
 
 /* Takes all of the input, or refuses all of it. */
@@ -586,7 +587,7 @@ static void launch_take_input(struct launch *launch, const struct message *reque
 {
 	if (launch->typed.length + length > TYPED_MAXIMUM) {
 		node_respond(launch->node, request, NULL,
-			     "The job does not read its input: 1 MB of input waits already.");
+			     "the job does not read its input: 1 MB of input is waiting");
 		return;
 	}
 	buffer_append(&launch->typed, data, length);
@@ -601,7 +602,7 @@ void launch_input_request(struct node *node, const struct message *request)
 	size_t length = strlen(data);
 
 	if (length > SUPERVISOR_DATA_MAXIMUM)
-		node_respond(node, request, NULL, "\"data\" is longer than 16 KB.");
+		node_respond(node, request, NULL, "\"data\" is longer than 16 KB");
 	else if (check_job(launch, request))
 		launch_take_input(launch, request, data, length);
 }

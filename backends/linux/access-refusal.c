@@ -53,15 +53,15 @@ int access_refusal_probe(pid_t pid)
 static void explain_yama(int scope, struct reason *reason)
 {
 	snprintf(reason->why, sizeof(reason->why),
-		 "The kernel's Yama module (kernel.yama.ptrace_scope = %d) lets only a parent read "
-		 "a process.",
+		 "the kernel's Yama module (kernel.yama.ptrace_scope = %d) allows only a parent to "
+		 "read a process",
 		 scope);
 	snprintf(reason->fix, sizeof(reason->fix), "%s",
-		 scope >= 3 ? "The machine must be started again with another value; start the job "
-			      "with `probetui -- torchrun …` there."
-		 : scope == 2 ? "sudo sysctl kernel.yama.ptrace_scope=0, or run probetui with sudo."
+		 scope >= 3   ? "reboot the machine with another value, and start the job with "
+				"`probetui -- torchrun …`"
+		 : scope == 2 ? "sudo sysctl kernel.yama.ptrace_scope=0, or run probetui with sudo"
 			      : "sudo sysctl kernel.yama.ptrace_scope=0, or run probetui with "
-				"sudo, or start the job with `probetui -- torchrun …`.");
+				"sudo, or start the job with `probetui -- torchrun …`");
 }
 
 /* The files in /proc of a process that is not dumpable belong to root. */
@@ -82,31 +82,32 @@ static void access_refusal_explain_denial(struct procfs *procfs, pid_t pid, stru
 
 	if (geteuid() != 0 && owner != (int64_t)geteuid()) {
 		snprintf(reason->why, sizeof(reason->why),
-			 "Process %d belongs to user %u; probetui runs as user %u.", (int)pid,
+			 "process %d belongs to user %u, but probetui runs as user %u", (int)pid,
 			 (unsigned)owner, (unsigned)geteuid());
 		snprintf(reason->fix, sizeof(reason->fix),
-			 "Run probetui as that user (sudo -u '#%u') or as root.", (unsigned)owner);
+			 "run probetui as that user (sudo -u '#%u') or as root", (unsigned)owner);
 	} else if (tracer <= 0 && !is_dumpable(procfs, pid, owner)) {
 		access_refusal_set_reason(
 			reason,
-			"The process does not let itself be read: it is not dumpable "
-			"(PR_SET_DUMPABLE 0), as after a change of its user.",
-			"Run probetui as root (sudo), or let the program call "
-			"prctl(PR_SET_DUMPABLE, 1).");
+			"the process is not dumpable (PR_SET_DUMPABLE 0; also after a change of "
+			"its user), so only root can read its memory",
+			"run probetui as root (sudo), or let the program call "
+			"prctl(PR_SET_DUMPABLE, 1)");
 	} else if (tracer > 0) {
 		snprintf(reason->why, sizeof(reason->why),
-			 "Process %" PRId64 " (a debugger or strace) is attached to it.", tracer);
-		snprintf(reason->fix, sizeof(reason->fix), "End that debugger.");
+			 "process %" PRId64 " (a debugger or strace) is attached to the process",
+			 tracer);
+		snprintf(reason->fix, sizeof(reason->fix), "detach that debugger");
 	} else if (scope > 0) {
 		explain_yama(scope, reason);
 	} else {
 		access_refusal_set_reason(
 			reason,
-			"The kernel refuses: the process has more rights than probetui, or runs "
-			"in another container.",
-			"Run probetui as root or with CAP_SYS_PTRACE (docker run --cap-add "
-			"SYS_PTRACE; Kubernetes: securityContext.capabilities.add: "
-			"[SYS_PTRACE]), or inside the job's container.");
+			"the kernel denies access (the process has more rights than probetui, or "
+			"runs in another container)",
+			"run probetui as root or with CAP_SYS_PTRACE (docker run --cap-add "
+			"SYS_PTRACE; Kubernetes: securityContext.capabilities.add: [SYS_PTRACE]), "
+			"or inside the job's container");
 	}
 }
 
@@ -116,23 +117,23 @@ static void explain(struct procfs *procfs, pid_t pid, int number, struct reason 
 	int stat_error = procfs_stat(procfs, pid, &stat) < 0 ? errno : 0;
 
 	if (procfs_is_gone(stat_error)) {
-		snprintf(reason->why, sizeof(reason->why), "There is no process %d any more.",
-			 (int)pid);
-		snprintf(reason->fix, sizeof(reason->fix), "Look for it with `probetui ranks`.");
+		snprintf(reason->why, sizeof(reason->why), "process %d does not exist", (int)pid);
+		snprintf(reason->fix, sizeof(reason->fix),
+			 "list the processes with `probetui ranks`");
 	} else if (stat_error == 0 && procfs_has_ended(&stat)) {
 		access_refusal_set_reason(
-			reason, "The process has ended; its parent has not taken notice yet.",
-			"Its output and its launcher's log say why it ended.");
+			reason, "the process has exited, but its parent has not reaped it yet",
+			"see the output and the launcher's log for the reason");
 	} else if (access_refusal_probe(getpid()) == EPERM ||
 		   access_refusal_probe(getpid()) == ENOSYS) {
 		access_refusal_set_reason(
-			reason, "A seccomp filter (of the container) forbids process_vm_readv.",
-			"Start the container with --cap-add SYS_PTRACE or --security-opt "
-			"seccomp=unconfined.");
+			reason, "a seccomp filter (of the container) forbids process_vm_readv",
+			"start the container with --cap-add SYS_PTRACE or --security-opt "
+			"seccomp=unconfined");
 	} else if (number == EPERM || number == EACCES) {
 		access_refusal_explain_denial(procfs, pid, reason);
 	} else {
-		snprintf(reason->why, sizeof(reason->why), "Process %d cannot be read: %s.",
+		snprintf(reason->why, sizeof(reason->why), "process %d cannot be read: %s",
 			 (int)pid, strerror(number));
 	}
 }
@@ -144,7 +145,7 @@ void access_refusal_find(struct reason *reason, pid_t pid, int number)
 
 	*reason = (struct reason){ .fix = "" };
 	if (procfs_open(&procfs, &error) < 0) {
-		snprintf(reason->why, sizeof(reason->why), "Process %d cannot be read: %s.",
+		snprintf(reason->why, sizeof(reason->why), "process %d cannot be read: %s",
 			 (int)pid, strerror(number));
 		return;
 	}

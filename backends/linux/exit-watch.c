@@ -120,9 +120,9 @@ struct exit_status exit_status_read(const struct exit_watch *watch, struct procf
 char *exit_status_describe(struct exit_status status)
 {
 	if (status.signal)
-		return xasprintf("It was ended by signal %d (%s).", status.signal,
+		return xasprintf("the process was killed by signal %d (%s)", status.signal,
 				 strsignal(status.signal));
 	if (status.code >= 0)
-		return xasprintf("It ended with exit code %d.", status.code);
-	return xstrdup("It has ended; its exit code could not be seen.");
+		return xasprintf("the process exited with code %d", status.code);
+	return xstrdup("the process has exited; its exit code is unknown");
 }

@@ -245,7 +245,7 @@ int kernel_log_read(const struct kernel_log_calls *calls, struct error *error)
 	double now = loop_now();
 
 	if (fd < 0)
-		return error_set_errno(error, errno, "the kernel's log cannot be read here");
+		return error_set_errno(error, errno, "the kernel log cannot be read");
 	while (loop_now() < now + SECONDS_MAXIMUM) {
 		ssize_t got = read(fd, record, sizeof(record) - 1);
 

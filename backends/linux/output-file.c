@@ -101,9 +101,9 @@ static pid_t find_reader(struct procfs *procfs, pid_t pid, const char *link)
 static const char *advice_for(const struct process *process)
 {
 	if (process->launcher && strstr(process->launcher, "torchrun"))
-		return "; started with torchrun's --log-dir DIR --redirects 3 it would be a file, "
-		       "which is shown here";
-	return "; if it were a file, it would be shown here";
+		return "; torchrun --log-dir DIR --redirects 3 writes to files, which are shown "
+		       "here";
+	return "; only output to a file is shown here";
 }
 
 static char *explain_pipe(const char *owner, struct procfs *procfs, const struct process *process,
@@ -114,10 +114,10 @@ static char *explain_pipe(const char *owner, struct procfs *procfs, const struct
 	const char *name = stat.name;
 
 	if (reader == 0 || procfs_stat(procfs, reader, &stat) < 0)
-		return xasprintf("%s is a pipe%s.", owner, advice_for(process));
+		return xasprintf("%s is a pipe%s", owner, advice_for(process));
 	if (reader == process->launcher_pid && process->launcher)
 		name = process->launcher;
-	return xasprintf("%s is a pipe to %s (pid %d)%s.", owner, name, (int)reader,
+	return xasprintf("%s is a pipe to %s (pid %d)%s", owner, name, (int)reader,
 			 advice_for(process));
 }
 
@@ -132,14 +132,14 @@ static char *output_file_explain(const struct output_file *stream, mode_t mode,
 	if (S_ISFIFO(mode))
 		sentence = explain_pipe(owner, procfs, process, link);
 	else if (S_ISSOCK(mode))
-		sentence = xasprintf("%s is a socket%s.", owner, advice_for(process));
+		sentence = xasprintf("%s is a socket%s", owner, advice_for(process));
 	else if (strcmp(link, "/dev/null") == 0)
-		sentence = xasprintf("%s is thrown away (%s).", owner, link);
+		sentence = xasprintf("%s is discarded (%s)", owner, link);
 	else if (S_ISCHR(mode))
-		sentence = xasprintf("%s is the terminal or device %s%s.", owner, link,
+		sentence = xasprintf("%s is the terminal or device %s%s", owner, link,
 				     advice_for(process));
 	else
-		sentence = xasprintf("%s is %s, which is no file%s.", owner, link,
+		sentence = xasprintf("%s is %s, which is not a file%s", owner, link,
 				     advice_for(process));
 	free(owner);
 	return sentence;
@@ -152,9 +152,9 @@ static char *explain_failure(const struct output_file *stream, const struct proc
 	char *sentence;
 
 	if (number == ENOENT)
-		sentence = xasprintf("%s is closed.", owner);
+		sentence = xasprintf("%s is closed", owner);
 	else
-		sentence = xasprintf("%s cannot be looked at: %s.", owner, strerror(number));
+		sentence = xasprintf("%s cannot be accessed: %s", owner, strerror(number));
 	free(owner);
 	return sentence;
 }
@@ -246,10 +246,11 @@ void output_file_open_noted(struct output_file *stream, const struct output_file
 	if (stream->fd >= 0)
 		stream->path = xstrdup(noted->path);
 	else if (noted->path)
-		stream->why = xasprintf("It has ended, and its %s, %s, cannot be read any more.",
-					names[noted->number - 1], noted->path);
+		stream->why =
+			xasprintf("the process has exited, and its %s (%s) cannot be read any more",
+				  names[noted->number - 1], noted->path);
 	else
-		stream->why = xasprintf("It has ended, and its %s was no file.",
+		stream->why = xasprintf("the process has exited, and its %s was not a file",
 					names[noted->number - 1]);
 }
 

@@ -39,8 +39,7 @@ int procfs_open(struct procfs *procfs, struct error *error)
 	procfs->unread = 0;
 	procfs->fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (procfs->fd < 0)
-		return error_set_errno(error, errno,
-				       "cannot read /proc, where all processes are listed");
+		return error_set_errno(error, errno, "cannot open /proc");
 	return 0;
 }
 

@@ -138,8 +138,8 @@ static void read_found(struct source_file *source, const struct process *process
 	int fd = root_file_open(found);
 
 	if (fd < 0) {
-		error_set_errno(error, errno, "cannot open %s as process %d sees it", path,
-				(int)process->pid);
+		error_set_errno(error, errno, "cannot open %s in the file system of process %d",
+				path, (int)process->pid);
 		return;
 	}
 	source->device = about->st_dev;
@@ -160,12 +160,13 @@ int source_file_read(struct source_file *source, const struct process *process, 
 		return error_set(error, "no source (%s)", path[0] ? path : "no name");
 	fd = source_file_find_file(process, path, &source->full);
 	if (fd < 0)
-		return error_set_errno(error, errno, "cannot open %s as process %d sees it", path,
+		return error_set_errno(error, errno,
+				       "cannot open %s in the file system of process %d", path,
 				       (int)process->pid);
 	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode)) {
-		error_set(error, "%s is not a regular file.", path);
+		error_set(error, "%s is not a regular file", path);
 	} else if (about.st_size > SOURCE_FILE_MAXIMUM) {
-		error_set(error, "%s has more than 16 MB, which is too large for source.", path);
+		error_set(error, "%s is larger than 16 MB, which is too large for source", path);
 	} else {
 		read_found(source, process, fd, &about, path, error);
 	}
@@ -204,7 +205,7 @@ char *source_file_read_below(int folder, const char *name, size_t maximum, doubl
 		error_set(error, "%s is not a regular file", name);
 	} else if ((uint64_t)about.st_size > maximum) {
 		number = EFBIG;
-		error_set(error, "%s has more than %zu KB", name, maximum >> 10);
+		error_set(error, "%s is larger than %zu KB", name, maximum >> 10);
 	} else if ((fd = root_file_open(found)) < 0) {
 		number = errno;
 		error_set_errno(error, number, "cannot open %s", name);

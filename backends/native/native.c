@@ -95,8 +95,7 @@ int native_open(struct native *native, struct error *error)
 	if (native->module)
 		return 0;
 	if (!registers_can_unwind())
-		return error_set(error,
-				 "Native frames are read on x86-64 only, not on this processor.");
+		return error_set(error, "native frames are supported on x86-64 only");
 	native->module = unwinder_open(error);
 	if (!native->module)
 		return -1;

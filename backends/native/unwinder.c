@@ -12,7 +12,7 @@ const struct unwind_module *unwinder_open(struct error *error)
 	/* If the variable is set, libdw loads a client that requests files from servers. */
 	unsetenv("DEBUGINFOD_URLS");
 	return plugin_open(FILE_NAME, UNWIND_MODULE_NAME,
-			   "Native frames need " FILE_NAME
+			   "native frames need " FILE_NAME
 			   " beside probetui-node, and elfutils' libdw",
 			   error);
 }

@@ -298,10 +298,9 @@ static enum inspector_result inspector_go_on(struct inspector *inspector, struct
 		return INSPECTOR_SEND;
 	}
 	if (inspector->installs++ > 0)
-		return inspector_fail(
-			inspector, error,
-			"The debugger takes what it is asked, but forgets it at once: its "
-			"class may have no attributes.");
+		return inspector_fail(inspector, error,
+				      "the debugger does not keep probetui's functions: its class "
+				      "may not allow new attributes");
 	inspector_begin(inspector, PHASE_INSTALL);
 	return INSPECTOR_SEND;
 }
@@ -309,10 +308,9 @@ static enum inspector_result inspector_go_on(struct inspector *inspector, struct
 static enum inspector_result try_again(struct inspector *inspector, struct error *error)
 {
 	if (inspector->tries++ == TRIES_MAXIMUM)
-		return inspector_fail(
-			inspector, error,
-			"The debugger's answers come mixed with other output of the program: "
-			"try again when it prints less.");
+		return inspector_fail(inspector, error,
+				      "the debugger's answers are mixed with output of the "
+				      "program: try again when the program prints less");
 	inspector_begin(inspector, PHASE_QUESTION);
 	return INSPECTOR_SEND;
 }
@@ -376,8 +374,7 @@ enum inspector_result inspector_take(struct inspector *inspector, const char *by
 		*end = length;
 		if (left < INSPECTOR_ANSWER_MAXIMUM)
 			return INSPECTOR_WAIT;
-		return inspector_fail(inspector, error,
-				      "The debugger's answer is longer than what is read of one.");
+		return inspector_fail(inspector, error, "the debugger's answer is too long");
 	}
 	*end = (size_t)(newline + 1 - bytes);
 	if (left < strlen(wanted) || memcmp(token, wanted, strlen(wanted)) != 0)
@@ -393,10 +390,8 @@ enum inspector_result inspector_refused(struct inspector *inspector, struct erro
 		return INSPECTOR_WAIT;
 	inspector->form = (inspector->form + 1) % ARRAY_LENGTH(forms);
 	if (inspector->refusals++ == (int)ARRAY_LENGTH(forms))
-		return inspector_fail(
-			inspector, error,
-			"The debugger evaluates nothing at its prompt: only its console is of "
-			"use.");
+		return inspector_fail(inspector, error,
+				      "the debugger evaluates no expressions at its prompt");
 	inspector_begin(inspector, PHASE_QUESTION);
 	return INSPECTOR_SEND;
 }

@@ -273,7 +273,7 @@ def whole_stack(pdb, place: Place) -> list:
 def frame_at(pdb, depth: object) -> tuple:
     rows = whole_stack(pdb, Place(pdb))
     if type(depth) is not int or not 0 <= depth < len(rows):
-        raise Refusal("There is no frame %s in this stack." % (depth,))
+        raise Refusal("the stack has no frame %s" % (depth,))
     return rows[-1 - depth]
 
 
@@ -356,8 +356,8 @@ def select(pdb, question: dict) -> dict:
     depth = question.get("depth")
     number = len(pdb.stack) - 1 - depth if type(depth) is int else -1
     if not 0 <= number < len(pdb.stack):
-        raise Refusal("The debugger cannot go to frame %s: its own stack "
-                      "has %d." % (depth, len(pdb.stack)))
+        raise Refusal("the debugger cannot select frame %s: the debugger's "
+                      "stack has %d frames" % (depth, len(pdb.stack)))
     if number == pdb.curindex:
         return {}
     names = None
@@ -506,8 +506,8 @@ class Inspector:
                 return value
         except Exception:
             pass
-        raise Refusal("There is no Python object at 0x%x any more: refresh "
-                      "the list it came from." % address)
+        raise Refusal("the Python object at 0x%x no longer exists: refresh "
+                      "the list of variables" % address)
 
     def children(self, pdb, question: dict) -> dict:
         """{"address", "start"}: what is in an object."""
@@ -518,8 +518,8 @@ class Inspector:
         value = self.find(pdb, address)
         total = child_count(value)
         if total < 0:
-            raise Refusal("The object at 0x%x has no items or attributes to "
-                          "open." % address)
+            raise Refusal("the object at 0x%x has no items or attributes to "
+                          "open" % address)
         start = first(question)
         told = []
         way = self.ways[address]
@@ -535,7 +535,7 @@ class Inspector:
         frame = frame_at(pdb, question.get("depth", 0))[0]
         text = question.get("expression")
         if type(text) is not str or not text.strip():
-            raise Refusal("There is no expression to evaluate.")
+            raise Refusal("the expression is empty")
         printed = Printed(sys.stdout)
         sys.stdout = printed
         try:
@@ -755,7 +755,7 @@ def adjust(found, wanted: dict) -> dict:
         try:
             compile(condition, "<probetui>", "eval", 0, True)
         except (SyntaxError, ValueError) as error:
-            raise Refusal("The condition %s is no expression: %s." % (
+            raise Refusal("the condition %s is not an expression: %s" % (
                 condition, str(error).rstrip("."))) from None
     found.cond = condition
     found.temporary = bool(wanted.get("temporary"))
@@ -771,15 +771,15 @@ def set_breakpoint(pdb, wanted: dict, spec: tuple):
     text = linecache.getline(path, line, pdb.curframe.f_globals
                              if pdb.curframe else None)
     if not text:
-        raise Refusal("%s has no line %d." % (path, line))
+        raise Refusal("%s has no line %d" % (path, line))
     text = text.strip()
     if not text or text[0] == "#" or text[:3] in ('"""', "\'\'\'"):
-        raise Refusal("Line %d of %s is blank or a comment: nothing stops "
-                      "there." % (line, path))
+        raise Refusal("line %d of %s is blank or a comment, where nothing "
+                      "can stop" % (line, path))
     refused = pdb.set_break(path, line, bool(wanted.get("temporary")),
                             None, function)
     if refused:
-        raise Refusal(str(refused).rstrip(".") + ".")
+        raise Refusal(str(refused).rstrip("."))
     found = sys.modules["bdb"].Breakpoint.bplist[path, line][-1]
     found.probetui_id = wanted["id"]
     return found
@@ -788,11 +788,11 @@ def set_breakpoint(pdb, wanted: dict, spec: tuple):
 def place_of(pdb, wanted: dict) -> tuple:
     """(path as bdb compares it, line, function or None)"""
     if wanted.get("watch"):
-        raise Refusal("A pdb watches no variable; ranks without a debugger "
-                      "are watched from outside.")
+        raise Refusal("pdb does not support watchpoints; detach pdb to use "
+                      "hardware watchpoints")
     if wanted.get("log"):
-        raise Refusal("A pdb only stops; ranks without a debugger can say a "
-                      "text instead.")
+        raise Refusal("pdb does not support log points; detach pdb to use "
+                      "them")
     if wanted.get("function"):
         return function_place(pdb, wanted["function"])
     return source_path(pdb, wanted["path"]), wanted["line"], None
@@ -816,8 +816,8 @@ def source_path(pdb, path: str) -> str:
             return pdb.canonic(file)
     found = pdb.lookupmodule(path)
     if not found or not os.path.exists(found):
-        raise Refusal("This process has loaded no file %s, and there is none "
-                      "on its sys.path." % path)
+        raise Refusal("the process has not loaded a file %s, and sys.path "
+                      "has none" % path)
     return pdb.canonic(found)
 
 
@@ -835,7 +835,7 @@ def absolute_path(pdb, path: str) -> str:
                 os.path.realpath(file) == wanted:
             return pdb.canonic(file)
     if not os.path.exists(path):
-        raise Refusal("There is no file %s where this process runs." % path)
+        raise Refusal("file %s does not exist where the process runs" % path)
     return canonical
 
 
@@ -848,7 +848,7 @@ def function_place(pdb, name: str) -> tuple:
             found, file, line = pdb.lineinfo(name)
             if found and file:
                 return pdb.canonic(file), int(line), found
-        raise Refusal("There is no function %s in this process." % name)
+        raise Refusal("the process has no function %s" % name)
     line = code.co_firstlineno
     first_line = getattr(sys.modules["pdb"], "find_first_executable_line",
                          None)  # since 3.13
@@ -861,7 +861,7 @@ def find_function(pdb, name: str) -> object:
     """"f", "Net.forward", "module.f": as the frames see it, innermost first,
     then as __main__ and the modules do."""
     if not re.match(r"[^\W\d]\w*(\.[^\W\d]\w*)*\Z", name):
-        raise Refusal("%s is no name of a function." % name)
+        raise Refusal("%s is not a function name" % name)
     spaces = []
     for frame, _line in reversed(pdb.stack):
         if frame is pdb.curframe:
@@ -897,7 +897,7 @@ def source(pdb, question: dict) -> dict:
             text = "".join(linecache.getlines(file, frame.f_globals))
             if text:
                 return {"content": text[:SOURCE_MAXIMUM].replace("\0", "^@")}
-    raise Refusal("The process has no source of %s." % (file,))
+    raise Refusal("the process has no source of %s" % (file,))
 
 
 def clear(pdb, question: dict) -> dict:
@@ -938,7 +938,7 @@ def reply(inspector: Inspector, pdb, question: dict) -> dict:
     except Refusal as refusal:
         return {"error": bounded(str(refusal))}
     except Exception as error:
-        return {"error": "The inspector in the process failed: %s." %
+        return {"error": "the inspector in the process failed: %s" %
                 headline(error)}
 
 

@@ -94,7 +94,8 @@ static void output_stream_send_some(struct output_stream *stream)
 		return;
 	if (stream->is_cut)
 		output_stream_emit(stream, "important",
-				   "It prints faster than is shown; some was left out here.");
+				   "some output was skipped here: the process prints faster than "
+				   "probetui reads");
 	stream->is_cut = false;
 	text = xstrndup(stream->text.data, length);
 	output_stream_emit(stream, stream->category, text);

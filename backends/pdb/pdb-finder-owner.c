@@ -55,18 +55,18 @@ static int pdb_finder_owner_find_file(struct search *search, struct error *error
 
 	if (lstat(path, &search->file) < 0 && errno == ENOENT)
 		return error_set(error,
-				 "There is no socket %s: its program may have ended, or did not "
-				 "open it yet.",
+				 "socket %s not found: the program may have exited, or has not "
+				 "opened the socket yet",
 				 path);
 	if (search->file.st_ino == 0)
-		return error_set_errno(error, errno, "%s cannot be looked at", path);
+		return error_set_errno(error, errno, "%s cannot be accessed", path);
 	if (S_ISLNK(search->file.st_mode))
 		return error_set(error,
-				 "%s is a symbolic link, which anybody may have put there; name "
-				 "the socket itself.",
+				 "%s is a symbolic link, which any user may have created: name the "
+				 "socket itself",
 				 path);
 	if (!S_ISSOCK(search->file.st_mode))
-		return error_set(error, "%s is no socket.", path);
+		return error_set(error, "%s is not a socket", path);
 	return 0;
 }
 
@@ -224,7 +224,8 @@ static int read_listeners(struct search *search, struct error *error)
 	else
 		result = listening_sockets_add_tcp(&search->listeners, procfs, pid);
 	if (result < 0)
-		return error_set_errno(error, errno, "Who listens at %s cannot be seen",
+		return error_set_errno(error, errno,
+				       "the process that listens at %s cannot be found",
 				       search->target->text);
 	return 0;
 }
@@ -240,20 +241,20 @@ static int explain_hidden(const struct search *search, struct error *error)
 
 	if (!named)
 		return error_set(error,
-				 "No process listens at %s: the program that opened it has ended, "
-				 "or did not open it yet.",
+				 "no process listens at %s: the program has exited, or has not "
+				 "opened the socket yet",
 				 search->target->text);
 	uid = search->file.st_ino ? search->file.st_uid : named->uid;
 	if (uid == 0 && search->target->port > 0)
 		return 0;
 	if (uid == geteuid() || uid == (uid_t)-1)
 		return error_set(error,
-				 "The process that listens at %s cannot be seen: it may be in "
-				 "another container.",
+				 "the process that listens at %s is not visible: it may be in "
+				 "another container",
 				 search->target->text);
-	return error_set(error,
-			 "%s was put there by user %u, who is not you (%u): it is left alone.",
-			 search->target->text, uid, geteuid());
+	return error_set(
+		error, "%s was created by user %u, not by you (user %u): probetui does not connect",
+		search->target->text, uid, geteuid());
 }
 
 static int pdb_finder_owner_check_file(const struct search *search, struct error *error)
@@ -278,8 +279,8 @@ static int pdb_finder_owner_check_owner(const struct search *search, struct erro
 	if (uid == geteuid() || process_table_find(node_process_table(search->node), search->owner))
 		return 0;
 	return error_set(error,
-			 "%s was put there by user %u (process %d), who is not you (%u): it is "
-			 "left alone. To debug that process all the same, name it with --pid.",
+			 "%s was created by user %u (process %d), not by you (user %u): to debug "
+			 "that process anyway, name it with --pid",
 			 search->target->text, uid, (int)search->owner, geteuid());
 }
 
@@ -358,16 +359,15 @@ int pdb_finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid, struct
 	socklen_t length = sizeof(peer);
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
-		return error_set_errno(error, errno,
-				       "Who is at the other end of the socket cannot be seen");
+		return error_set_errno(
+			error, errno, "the process at the other end of the socket cannot be found");
 	/* SO_PEERCRED has no credentials for a TCP connection. */
 	if (peer.uid == (uid_t)-1)
 		return 0;
 	/* Root is always allowed. */
 	if (peer.uid != expected_uid && peer.uid != 0 && !is_user_of(peer.uid, expected_pid))
 		return error_set(error,
-				 "The socket is user %u's, not user %u's: it is left alone, and "
-				 "nothing was sent.",
+				 "the socket belongs to user %u, not to user %u: nothing was sent",
 				 peer.uid, expected_uid);
 	/* pid 0: the peer is in a container that is not a descendant of ours. */
 	if (peer.pid == 0 || expected_pid == 0 || peer.pid == expected_pid)
@@ -375,8 +375,8 @@ int pdb_finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid, struct
 	/* The process that listened first may have exited and left the socket to a child. */
 	if (kill(peer.pid, 0) < 0 && errno == ESRCH)
 		return 0;
-	return error_set(error,
-			 "The socket is now process %d's, no longer process %d's: it is left "
-			 "alone, and nothing was sent.",
-			 (int)peer.pid, (int)expected_pid);
+	return error_set(
+		error,
+		"the socket now belongs to process %d, no longer to process %d: nothing was sent",
+		(int)peer.pid, (int)expected_pid);
 }

@@ -108,7 +108,7 @@ static char *pdb_listener_distrust(const char *path, const char *shown,
 /* Explains that another process listens at the same path; NULL: the path leads to this socket. */
 static char *explain_twin(const struct pdb_listener *found, const char *path, const char *shown)
 {
-	char name[32] = "Another process";
+	char name[32] = "another process";
 	struct stat about;
 	int is_bound;
 
@@ -118,13 +118,14 @@ static char *explain_twin(const struct pdb_listener *found, const char *path, co
 	if (is_bound == 1)
 		return NULL;
 	if (found->twin_pid > 0)
-		snprintf(name, sizeof(name), "Process %d", (int)found->twin_pid);
+		snprintf(name, sizeof(name), "process %d", (int)found->twin_pid);
 	if (is_bound == 0)
-		return xasprintf("%s has taken %s over, where it listens, too: no client can "
-				 "connect to it any more.",
+		return xasprintf("%s has taken over %s, where this process listens, too: no client "
+				 "can connect to this process any more",
 				 name, shown);
-	return xasprintf("%s listens at %s, too: which of the two would answer cannot be told.",
-			 name, shown);
+	return xasprintf(
+		"%s listens at %s, too: which of the two processes would answer is unknown", name,
+		shown);
 }
 
 /* Explains why the socket must not be connected to; NULL: it may be. */
@@ -134,12 +135,12 @@ static char *find_fault(const struct pdb_listener *found, struct pdb_scan_state 
 	char *why;
 
 	if (path[0] == '@' && state->network != 0)
-		return xasprintf("It listens at %s in a network of its own (a container): run "
-				 "probetui in there.",
+		return xasprintf("pdb listens at %s in another network namespace (a container): "
+				 "run probetui in that container",
 				 shown);
 	if (strlen(path) >= PATH_SIZE || !text_is_utf8(path, strlen(path)))
-		return xasprintf("It listens at %s, a name that is too long or no text: it cannot "
-				 "be named here.",
+		return xasprintf("pdb listens at %s, a name that is too long or not text: probetui "
+				 "cannot connect to it",
 				 shown);
 	if (path[0] == '@')
 		return NULL;
@@ -175,15 +176,15 @@ static char *explain_taken(const struct listener *listener, struct pdb_scan_stat
 	}
 	debugger->is_taken = has_client && unix_diag_is_left(listener->client) != 1;
 	if (debugger->is_taken)
-		return xasprintf(
-			"Somebody else is connected to %s, and its server takes one client%s.",
-			shown, server ? "" : ", it may be");
+		return xasprintf("another client is connected to %s, and the server accepts only "
+				 "one client%s",
+				 shown, server ? "" : " (probably)");
 	/* A server that is about to accept has not stopped accepting. */
 	if (++state->idle_looks < IDLE_LOOKS && !has_taken && !has_client)
 		return NULL;
-	return xasprintf(
-		"Its server at %s took one client, which has left: no other client is served.",
-		shown);
+	return xasprintf("the server at %s accepts only one client, which has disconnected: no "
+			 "other client is served",
+			 shown);
 }
 
 static void say_waiting(const struct pdb_listener *found, const struct pdb_scan_state *state,
@@ -196,7 +197,7 @@ static void say_waiting(const struct pdb_listener *found, const struct pdb_scan_
 	debugger->leaving = xstrdup_or_null(pdb_programs_leaving(server));
 	/* The agent listens at two paths: no remark for it. */
 	if (found->more > 0 && (!server || server->takes_one))
-		debugger->why = xasprintf("It listens at %zu more of such sockets.", found->more);
+		debugger->why = xasprintf("pdb listens at %zu more sockets", found->more);
 }
 
 static void describe_port(const struct pdb_listener *found, const struct pdb_scan_state *state,
@@ -212,8 +213,8 @@ static void describe_port(const struct pdb_listener *found, const struct pdb_sca
 		return;
 	}
 	debugger->state = DEBUGGER_REFUSED;
-	debugger->why = xasprintf("It listens at port %d in a network of its own (a container): "
-				  "run probetui in there.",
+	debugger->why = xasprintf("pdb listens at port %d in another network namespace (a "
+				  "container): run probetui in that container",
 				  listener->port);
 }
 
@@ -319,8 +320,8 @@ bool pdb_listener_describe_file(const char *path, bool is_served, struct pdb_sca
 		debugger->backend = xstrdup("pdb");
 		debugger->target = xasprintf("pdb:unix:%s", path);
 		debugger->why = why ? why
-				    : xasprintf("No process listens at %s: the program that opened "
-						"it has ended.",
+				    : xasprintf("no process listens at %s: the program that opened "
+						"the socket has exited",
 						shown);
 	}
 	free(shown);
@@ -332,8 +333,8 @@ bool pdb_listener_describe_file(const char *path, bool is_served, struct pdb_sca
  * or when input was left unread.
  */
 #define QUITS                                                                                      \
-	"Its server takes one client: when that leaves, the program ends "                         \
-	"(BdbQuit, or a broken pipe); in a post-mortem the exception propagates."
+	"the server accepts only one client: when that client disconnects, the program exits "     \
+	"(BdbQuit, or a broken pipe); in a post-mortem the exception propagates"
 
 /*
  * remote-pdb 2.1, rpdb 0.2: the constructor accepts once; the end of input is pdb's EOF, which
@@ -366,15 +367,18 @@ static const struct pdb_programs servers[] = {
 		.takes_one = true,
 		.has_port = true,
 		.is_relay = true,
-		.leaving = "Its server takes one client, ever: when that leaves, the program waits "
-			   "for ever at its prompt, which no client can reach any more.",
-		.after = "Its server took the program's output for good: once its client has left, "
-			 "the program waits for ever as soon as it has printed some kilobytes.",
+		.leaving = "the server accepts only one client, ever: when that client "
+			   "disconnects, the program waits forever at its prompt, which no client "
+			   "can reach any more",
+		.after =
+			"the server keeps the program's output: after its client has disconnected, "
+			"the program waits forever once it has printed some kilobytes",
 	},
 };
 
-static const char unknown_leaving[] = "Its server may take one client only: when that leaves, the "
-				      "program may end (BdbQuit), or wait for ever.";
+static const char unknown_leaving[] =
+	"the server may accept only one client: when that client disconnects, the program may exit "
+	"(BdbQuit), or wait forever";
 
 struct search {
 	const struct pdb_programs *found;

@@ -55,7 +55,7 @@ static int get_depth(const struct pdb_session *session, const struct order *orde
 		json_get_integer(order->request.body, "depth", pdb_stop_index(session->stop));
 
 	if (asked < 0 || asked >= pdb_stop_frame_count(session->stop))
-		return error_set(error, "There is no such frame any more; the stack has changed.");
+		return error_set(error, "the frame no longer exists: the stack has changed");
 	*depth = (int)asked;
 	return 0;
 }
@@ -121,14 +121,15 @@ static int begin_evaluate(struct pdb_session *session, struct order *order, stru
 
 	if (is_for_prompt(order)) {
 		if (strpbrk(text, "\r\n") || strlen(text) > LINE_MAXIMUM)
-			return error_set(error,
-					 "A line for the debugger is one line of at most %d bytes.",
-					 LINE_MAXIMUM);
+			return error_set(
+				error,
+				"the text for the debugger is longer than one line of %d bytes",
+				LINE_MAXIMUM);
 		order->line = xasprintf("%s\n", text);
 		return select_frame(session, order, error);
 	}
 	if (!text[0])
-		return error_set(error, "There is no expression.");
+		return error_set(error, "the expression is empty");
 	order->question = pdb_requests_make_question("evaluate");
 	json_set_text(order->question, "expression", text);
 	return add_depth(session, order, error);
@@ -430,7 +431,8 @@ static struct connection *pdb_open(struct node *node, const struct process *proc
 	struct pdb_session *session;
 
 	if (!target) {
-		error_set(error, "A pdb is connected to by its socket; name that.");
+		error_set(error,
+			  "pdb needs the name of a socket: pdb:unix:/PATH or pdb:tcp:HOST:PORT");
 		return NULL;
 	}
 	session = pdb_session_new(node, process, target, error);
@@ -452,14 +454,15 @@ struct words {
 
 /* Why there is no prompt, if debugger.why is NULL. */
 static const struct words no_prompt[] = {
-	[DEBUGGER_CONNECTING] = { "Its debugger has not answered yet.", "" },
-	[DEBUGGER_RUNNING] = { "It runs, or evaluates: its debugger listens only where it has "
-			       "stopped.",
+	[DEBUGGER_CONNECTING] = { "the debugger has not answered yet", "" },
+	[DEBUGGER_RUNNING] = { "the program is running or evaluating: its debugger answers only "
+			       "while the program is stopped",
 			       "" },
-	[DEBUGGER_NESTED] = { "Its debugger is at another prompt.", "Leave that in the console." },
-	[DEBUGGER_FOREIGN] = { "What is at its socket is no pdb.", "Use the console." },
-	[DEBUGGER_LOST] = { "Its debugger is not connected any more.",
-			    "Connect again, where it waits again." },
+	[DEBUGGER_NESTED] = { "the debugger is at another prompt",
+			      "leave that prompt in the console" },
+	[DEBUGGER_FOREIGN] = { "the program at the socket is not pdb", "use the console" },
+	[DEBUGGER_LOST] = { "the debugger is no longer connected",
+			    "connect again when the debugger listens again" },
 };
 
 static bool explain_state(struct reason *reason, const struct debugger *debugger)
@@ -481,10 +484,10 @@ static bool can_look(const struct pdb_session *session, const struct message *re
 
 	if (address && !map_find(session->addresses, address))
 		return reason_set(reason,
-				  "The debugger has not told of this object since it stopped.",
-				  "Look at the frame's variables again.");
+				  "the debugger has not reported this object since its stop",
+				  "read the frame's variables again");
 	if (!address && tid != session->debugger.tid)
-		return reason_set(reason, "The debugger has stopped another thread.", "");
+		return reason_set(reason, "the debugger has stopped another thread", "");
 	return true;
 }
 
@@ -504,9 +507,10 @@ static bool pdb_can(const struct connection *connection, enum request_kind kind,
 	if (debugger->state != DEBUGGER_STOPPED)
 		return explain_state(reason, debugger);
 	if (capability == CAPABILITY_STEPPED && debugger->is_post_mortem)
-		return reason_set(
-			reason, "It is in a post-mortem: its frames can be looked at, not stepped.",
-			"c lets the exception propagate.");
+		return reason_set(reason,
+				  "the debugger is in a post-mortem, where frames can be "
+				  "inspected, but not stepped",
+				  "continue (c) lets the exception propagate");
 	if (kind == REQUEST_VARIABLES && request)
 		return can_look(session, request, reason);
 	return true;
@@ -518,8 +522,11 @@ static int keep_breakpoints(struct pdb_session *session, const struct message *r
 
 	json_decref(session->breakpoints);
 	session->breakpoints = json_incref(list);
-	node_respond(session->base.node, request,
-		     pdb_bindings_wanted(list, "It runs: this is set where it stops next."), NULL);
+	node_respond(
+		session->base.node, request,
+		pdb_bindings_wanted(
+			list, "the program is running: the breakpoint is set at the next stop"),
+		NULL);
 	return 0;
 }
 
@@ -578,7 +585,7 @@ static const struct debugger *pdb_debugger(const struct connection *connection)
 
 const struct backend pdb_backend = {
 	.name = "pdb",
-	.help = "a debugger on a socket, as its client",
+	.help = "connects to pdb on a socket",
 	.open = pdb_open,
 	.can = pdb_can,
 	.send = pdb_send,

@@ -61,9 +61,8 @@ static void enter_nested(struct pdb_session *session)
 	order_free(order);
 	session_drop_held(session);
 	session_enter(session, PDB_SESSION_RUNNING, 0);
-	pdb_session_tell_state(
-		session, DEBUGGER_NESTED,
-		"It is at another prompt than that of the debugger; end that in the console.");
+	pdb_session_tell_state(session, DEBUGGER_NESTED,
+			       "the program shows a prompt other than the debugger's");
 	session_type_all(session);
 }
 
@@ -114,8 +113,8 @@ static void look_at_line(struct pdb_session *session, bool is_quiet)
 		session_await_quiet(session, QUIET_SECONDS);
 }
 
-static const char late[] =
-	"The debugger has not come back to its prompt: the program runs, or the line takes long.";
+static const char late[] = "the debugger has not returned to its prompt: the program is running, "
+			   "or the line takes long";
 
 /* The typed line has not returned to the prompt in time: the program counts as running. */
 static void stop_waiting(struct pdb_session *session)
@@ -148,15 +147,14 @@ static void stop_waiting(struct pdb_session *session)
 
 static void fail_connecting(struct pdb_session *session)
 {
-	pdb_session_lose(session, "The debugger does not take the connection.");
+	pdb_session_lose(session, "the debugger does not accept the connection");
 }
 
 static void stop_running(struct pdb_session *session)
 {
 	if (session->debugger.state == DEBUGGER_CONNECTING) {
-		pdb_session_set_why(session,
-				    "It is connected and says nothing: its program runs, or "
-				    "it has another client.");
+		pdb_session_set_why(session, "the debugger is connected, but silent: the program "
+					     "is running, or another client is connected");
 		pdb_session_tell(session);
 	} else if (session_was_typed(session)) {
 		stop_waiting(session);
@@ -188,16 +186,14 @@ static void stop_asking(struct pdb_session *session)
 	if (!session->typing)
 		session_release(session);
 	if (session->question == QUESTION_ORDER || session->debugger.state == DEBUGGER_STOPPED) {
-		pdb_session_fail_orders(session,
-					"The debugger did not answer in time; it still works "
-					"on what it was asked.");
+		pdb_session_fail_orders(
+			session,
+			"the debugger did not answer in time, and is still working on the request");
 		pdb_session_tell_state(session, DEBUGGER_RUNNING,
-				       "It still works on what it was asked.");
+				       "the debugger is still working on the last request");
 	} else if (!session->stop) {
-		pdb_session_tell_state(
-			session, DEBUGGER_FOREIGN,
-			"It shows a prompt and does not answer as a pdb does: only the "
-			"console is of use.");
+		pdb_session_tell_state(session, DEBUGGER_FOREIGN,
+				       "the program shows a prompt, but does not answer like pdb");
 	}
 	session_type_all(session);
 }
@@ -207,8 +203,9 @@ static void stop_returning(struct pdb_session *session)
 {
 	session_enter(session, PDB_SESSION_RUNNING, 0);
 	session_show_raw(session, session->raw.length);
-	pdb_session_fail_orders(session, "The debugger has not come back to its prompt.");
-	pdb_session_tell_state(session, DEBUGGER_RUNNING, "It has not come back to its prompt.");
+	pdb_session_fail_orders(session, "the debugger has not returned to its prompt");
+	pdb_session_tell_state(session, DEBUGGER_RUNNING,
+			       "the debugger has not returned to its prompt");
 	look_at_line(session, true);
 }
 
@@ -223,7 +220,7 @@ static bool keep_bytes(struct pdb_session *session, const char *bytes, size_t le
 {
 	if (buffer_append(&session->raw, bytes, length) == 0)
 		return true;
-	pdb_session_lose(session, "The debugger writes without end instead of answering.");
+	pdb_session_lose(session, "the debugger sends endless output instead of an answer");
 	return false;
 }
 

@@ -77,23 +77,23 @@ static const char *find_leaving(const struct pdb_session *session)
 	switch (debugger->state) {
 	case DEBUGGER_STOPPED:
 		return debugger->is_post_mortem
-			       ? "Leaving ends its post-mortem: the exception propagates."
+			       ? "disconnecting ends the post-mortem: the exception propagates"
 			       : find_after(session);
 	case DEBUGGER_RUNNING:
 		if (session->resumed_by == RESUMED_BY_STEP)
-			return "It is in the middle of a step: where that ends, the debugger would "
-			       "raise in it, as it has no client.";
+			return "a step is in progress: without a client, the debugger raises an "
+			       "exception in the program when the step ends";
 		return pdb_bindings_count(debugger) > 0
-			       ? "It runs, and our breakpoints can only be taken out where it "
-				 "stops: the next one would raise in it, as it has no client."
+			       ? "the program is running, so its breakpoints cannot be removed: "
+				 "without a client, the next one raises an exception in the program"
 			       : find_after(session);
 	case DEBUGGER_CONNECTING:
 	case DEBUGGER_FOREIGN:
-		return "What it does when its client leaves is not known; most quit, which raises "
-		       "in the program.";
+		return "the effect of disconnecting is unknown: most debuggers quit, which raises "
+		       "an exception in the program";
 	case DEBUGGER_NESTED:
-		return "It is at another prompt, which would end with its client; then the "
-		       "debugger quits, which raises in the program.";
+		return "disconnecting ends the program's prompt: the debugger then quits, which "
+		       "raises an exception in the program";
 	case DEBUGGER_NONE:
 	case DEBUGGER_WAITING:
 	case DEBUGGER_STALE:
@@ -239,9 +239,8 @@ static size_t hear_token(struct pdb_session *session, const char *bytes, size_t 
 		give_token(session);
 		return used;
 	case SOCKET_TOKEN_REFUSED:
-		pdb_session_lose(session,
-				 "The token was refused: IPDB_TOKEN_FILE, or IPDB_TOKEN, is "
-				 "to be that of the program.");
+		pdb_session_lose(session, "the token was refused: set IPDB_TOKEN_FILE or "
+					  "IPDB_TOKEN to the program's token");
 		return used;
 	}
 	return 0;
@@ -351,7 +350,7 @@ void pdb_session_free(struct pdb_session *session)
 	is_asked = session->state == PDB_SESSION_ASKED || session->state == PDB_SESSION_ANSWERED ||
 		   session->debugger.state == DEBUGGER_CONNECTING ||
 		   session->debugger.state == DEBUGGER_RUNNING;
-	pdb_session_fail_orders(session, "The connection to the debugger is closed.");
+	pdb_session_fail_orders(session, "the connection to the debugger was closed");
 	session_enter(session, PDB_SESSION_LOST, 0);
 	if (session->wire) {
 		char *words = last_words(session);

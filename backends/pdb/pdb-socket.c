@@ -121,10 +121,9 @@ static void pdb_socket_on_found(struct addrinfo *owned_found, int number, void *
 	wire->addresses = owned_found;
 	wire->next = owned_found;
 	if (number != 0)
-		error_set(&error, "%s: the host cannot be found: %s.", wire->name,
-			  gai_strerror(number));
+		error_set(&error, "%s: host not found: %s", wire->name, gai_strerror(number));
 	else if (try_next(wire) < 0)
-		error_set_errno(&error, errno, "%s cannot be connected to", wire->name);
+		error_set_errno(&error, errno, "cannot connect to %s", wire->name);
 	if (error_is_set(&error))
 		pdb_socket_end(wire, &error);
 }
@@ -140,7 +139,7 @@ static void finish_connecting(struct pdb_socket *wire)
 		pdb_socket_stop_watch(wire);
 		if (try_next(wire) == 0)
 			return;
-		error_set_errno(&error, number, "%s cannot be connected to", wire->name);
+		error_set_errno(&error, number, "cannot connect to %s", wire->name);
 	}
 	if (number != 0 || pdb_finder_check_peer(wire->fd, wire->uid, wire->pid, &error) < 0) {
 		pdb_socket_end(wire, &error);
@@ -187,9 +186,9 @@ static void pdb_socket_read_some(struct pdb_socket *wire)
 	if (length < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (length == 0 || errno == ECONNRESET)
-		error_set(&error, "The debugger has closed the connection.");
+		error_set(&error, "the debugger has closed the connection");
 	else
-		error_set_errno(&error, errno, "%s cannot be read", wire->name);
+		error_set_errno(&error, errno, "cannot read from %s", wire->name);
 	pdb_socket_end(wire, &error);
 }
 
@@ -221,7 +220,8 @@ static int open_unix(struct pdb_socket *wire, const struct target *target, struc
 	size_t length = strlen(target->path);
 
 	if (length >= sizeof(address.sun_path))
-		return error_set(error, "%s: the path of a socket has at most %zu bytes.",
+		return error_set(error,
+				 "%s: the socket path is longer than %zu bytes (the maximum)",
 				 target->text, sizeof(address.sun_path) - 1);
 	memcpy(address.sun_path, target->path, length + 1);
 	length += offsetof(struct sockaddr_un, sun_path);
@@ -232,7 +232,7 @@ static int open_unix(struct pdb_socket *wire, const struct target *target, struc
 		length++;
 	wire->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (wire->fd < 0)
-		return error_set_errno(error, errno, "There is no socket");
+		return error_set_errno(error, errno, "no socket could be created");
 	return connect(wire->fd, (struct sockaddr *)&address, (socklen_t)length);
 }
 
@@ -240,14 +240,16 @@ static int open_unix(struct pdb_socket *wire, const struct target *target, struc
 static int pdb_socket_explain(const struct pdb_socket *wire, int number, struct error *error)
 {
 	if (number == ENOENT)
-		return error_set(error, "%s is not there.", wire->name);
+		return error_set(error, "%s does not exist", wire->name);
 	if (number == ECONNREFUSED)
-		return error_set(error, "%s is stale: no process listens there.", wire->name);
-	if (number == EAGAIN)
-		return error_set(error,
-				 "%s takes no more clients: it has one, and others wait already.",
+		return error_set(error, "%s is stale: no process listens at the socket",
 				 wire->name);
-	return error_set_errno(error, number, "%s cannot be connected to", wire->name);
+	if (number == EAGAIN)
+		return error_set(
+			error,
+			"%s accepts no more clients: one is connected, and others are waiting",
+			wire->name);
+	return error_set_errno(error, number, "cannot connect to %s", wire->name);
 }
 
 static int pdb_socket_open_socket(struct pdb_socket *wire, const struct target *target,
@@ -298,8 +300,9 @@ struct pdb_socket *pdb_socket_new(struct loop *loop, const struct target *target
 int pdb_socket_send(struct pdb_socket *wire, const char *bytes, size_t length, struct error *error)
 {
 	if (buffer_append(&wire->queue, bytes, length) < 0)
-		return error_set(error, "The debugger does not read what it is sent; it may be "
-					"stopped by a signal.");
+		return error_set(
+			error,
+			"the debugger does not read its input; it may be stopped by a signal");
 	if (!wire->is_connected)
 		return 0;
 	/* A failed write is reported by the next read. */
@@ -385,25 +388,25 @@ static ssize_t socket_token_read_file(const char *path, char *text, struct error
 	ssize_t length;
 
 	if (fd < 0 || fstat(fd, &about) < 0) {
-		error_set_errno(
-			error, errno,
-			"It asks for a token, and that in %s (IPDB_TOKEN_FILE) cannot be read",
-			path);
+		error_set_errno(error, errno,
+				"the program asks for a token, but the file %s (IPDB_TOKEN_FILE) "
+				"cannot be read",
+				path);
 		if (fd >= 0)
 			close(fd);
 		return -1;
 	}
 	length = read(fd, text, TOKEN_MAXIMUM);
 	if (length < 0)
-		error_set_errno(
-			error, errno,
-			"It asks for a token, and that in %s (IPDB_TOKEN_FILE) cannot be read",
-			path);
+		error_set_errno(error, errno,
+				"the program asks for a token, but the file %s (IPDB_TOKEN_FILE) "
+				"cannot be read",
+				path);
 	close(fd);
 	if (length >= 0 && (about.st_mode & 077) != 0)
 		return error_set(error,
-				 "It asks for a token, and others can read that in %s "
-				 "(IPDB_TOKEN_FILE): chmod 600 it.",
+				 "the program asks for a token, but other users can read the file "
+				 "%s (IPDB_TOKEN_FILE): chmod 600 the file",
 				 path);
 	return length;
 }
@@ -433,9 +436,8 @@ char *socket_token_line(struct error *error)
 	}
 	if (token && *token && !strchr(token, '\n'))
 		return xasprintf("%s\n", token);
-	error_set(
-		error,
-		"It asks for a token: set IPDB_TOKEN_FILE, or IPDB_TOKEN, to that of the program.");
+	error_set(error, "the program asks for a token: set IPDB_TOKEN_FILE or IPDB_TOKEN to the "
+			 "program's token");
 	return NULL;
 }
 

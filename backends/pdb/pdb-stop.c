@@ -124,7 +124,7 @@ struct pdb_stop *pdb_stop_new(const json_t *answer, pid_t pid, struct error *err
 	struct pdb_stop *stop;
 
 	if (!json_is_array(frames) || !json_get_string(answer, "prompt", NULL)) {
-		error_set(error, "What the debugger says of its state makes no sense.");
+		error_set(error, "the debugger's report of its state is invalid");
 		return NULL;
 	}
 	stop = xcalloc(1, sizeof(*stop));
@@ -301,10 +301,9 @@ static void pdb_stop_requests_find_reason(struct pdb_session *session, const jso
 		description = text;
 	}
 	free(debugger->description);
-	debugger->description =
-		description && failure
-			? xasprintf("%s: its condition failed: %.200s", description, failure)
-			: xstrdup_or_null(description);
+	debugger->description = description && failure ? xasprintf("%s: condition failed: %.200s",
+								   description, failure)
+						       : xstrdup_or_null(description);
 }
 
 /* Learns the prompt without its colours. */
@@ -340,9 +339,8 @@ static void enter_debug(struct pdb_session *session, struct pdb_stop *owned_stop
 		session->stop = owned_stop;
 	session_drop_held(session);
 	session->resumed_by = RESUMED_BY_NOBODY;
-	pdb_session_tell_state(
-		session, DEBUGGER_NESTED,
-		"It is in a debugger within the debugger (\"debug\"); q leaves that.");
+	pdb_session_tell_state(session, DEBUGGER_NESTED,
+			       "the program is in a nested debugger (\"debug\", which q quits)");
 }
 
 static void enter_stop(struct pdb_session *session, const json_t *answer,

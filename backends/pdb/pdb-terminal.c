@@ -393,7 +393,7 @@ int pdb_session_add(struct pdb_session *session, struct order *owned_order, stru
 
 	if (session->order_count >= ORDERS_MAXIMUM) {
 		order_free(owned_order);
-		return error_set(error, "The debugger has %d requests to answer already.",
+		return error_set(error, "the debugger has %d unanswered requests already",
 				 ORDERS_MAXIMUM);
 	}
 	while (*last)
@@ -435,7 +435,8 @@ int pdb_session_type(struct pdb_session *session, const char *text, struct error
 	int result = 0;
 
 	if (strlen(text) > TYPED_MAXIMUM)
-		return error_set(error, "At most %u bytes can be typed at once.", TYPED_MAXIMUM);
+		return error_set(error, "more than %u bytes cannot be typed at once",
+				 TYPED_MAXIMUM);
 	/* If a piece ends the connection, the end is reported, and the rest is dropped. */
 	while (*text && result == 0 && session->wire) {
 		size_t length = piece_length(text);

@@ -134,19 +134,18 @@ char *socket_file_distrust_folder(const char *path, const char *shown, uid_t uid
 	snprintf(folder, sizeof(folder), "%.*s", (int)(socket_file_last_part(path) - path - 1),
 		 path);
 	if (lstat(folder, &about) < 0)
-		return xasprintf("The folder of %s cannot be looked at: %s.", shown,
-				 strerror(errno));
+		return xasprintf("the folder of %s cannot be accessed: %s", shown, strerror(errno));
 	if (!S_ISDIR(about.st_mode))
-		return xasprintf("The folder of %s is a symbolic link, which anybody may have put "
-				 "there: it is left alone.",
+		return xasprintf("the folder of %s is a symbolic link, which any user may have "
+				 "created: not used",
 				 shown);
 	if (!may_be_of(about.st_uid, uid))
-		return xasprintf("The folder of %s is user %u's, not user %u's, whose process it "
-				 "is: it is left alone.",
+		return xasprintf("the folder of %s belongs to user %u, but the process belongs to "
+				 "user %u: not used",
 				 shown, about.st_uid, uid);
 	if (about.st_mode & (S_IRWXG | S_IRWXO))
-		return xasprintf("The folder of %s is open to others (mode %04o): it is left "
-				 "alone. chmod 0700 makes it safe.",
+		return xasprintf("the folder of %s is open to other users (mode %04o): chmod 0700 "
+				 "the folder",
 				 shown, about.st_mode & 07777);
 	return NULL;
 }
@@ -154,10 +153,9 @@ char *socket_file_distrust_folder(const char *path, const char *shown, uid_t uid
 static char *socket_file_explain_missing(const char *shown, int number)
 {
 	if (number == ENOENT)
-		return xasprintf("The file of its socket, %s, was taken away: no client can "
-				 "connect to it any more.",
+		return xasprintf("the socket file %s was removed: no client can connect any more",
 				 shown);
-	return xasprintf("%s cannot be looked at: %s.", shown, strerror(number));
+	return xasprintf("%s cannot be accessed: %s", shown, strerror(number));
 }
 
 char *socket_file_distrust(const char *path, const char *shown, uid_t uid)
@@ -167,15 +165,14 @@ char *socket_file_distrust(const char *path, const char *shown, uid_t uid)
 	if (lstat(path, &about) < 0)
 		return socket_file_explain_missing(shown, errno);
 	if (S_ISLNK(about.st_mode))
-		return xasprintf("%s is a symbolic link, which anybody may have put there: it is "
-				 "left alone.",
+		return xasprintf("%s is a symbolic link, which any user may have created: not used",
 				 shown);
 	if (!S_ISSOCK(about.st_mode))
-		return xasprintf("%s is no socket: it is left alone.", shown);
+		return xasprintf("%s is not a socket: not used", shown);
 	if (!may_be_of(about.st_uid, uid))
-		return xasprintf("%s was put there by user %u, but the process is user %u's: it is "
-				 "left alone.",
-				 shown, about.st_uid, uid);
+		return xasprintf(
+			"%s was created by user %u, but the process belongs to user %u: not used",
+			shown, about.st_uid, uid);
 	return has_folder(path) ? socket_file_distrust_folder(path, shown, uid) : NULL;
 }
 

@@ -269,19 +269,19 @@ static char *breakpoint_bind_refuse_line(const struct break_entry *entry,
 	int line = entry->wanted.line;
 
 	if (!is_final(around) && around->next)
-		return xasprintf(
-			"pending: no code of line %d of %s is loaded; the next that has is line %d",
-			line, file, around->next);
+		return xasprintf("pending: no code of line %d of %s is loaded yet; the next line "
+				 "with code is %d",
+				 line, file, around->next);
 	if (!is_final(around))
-		return xasprintf(
-			"pending: no code of line %d of %s is loaded; the last that has is line %d",
-			line, file, around->last);
-	if (!around->next)
-		return xasprintf("Line %d of %s is behind the last one that has code, line %d.",
+		return xasprintf("pending: no code of line %d of %s is loaded yet; the last line "
+				 "with code is %d",
 				 line, file, around->last);
-	return xasprintf("Line %d of %s has no code (it is blank or a comment, say). The next that "
-			 "has is line %d.",
-			 line, file, around->next);
+	if (!around->next)
+		return xasprintf("line %d of %s is after the last line with code (%d)", line, file,
+				 around->last);
+	return xasprintf(
+		"line %d of %s has no code (blank or a comment?): the next line with code is %d",
+		line, file, around->next);
 }
 
 /* Returns a remark on a bound breakpoint, to be freed by the caller; NULL: none. */
@@ -299,10 +299,9 @@ static char *remark(const struct breaks *breaks, const struct break_entry *entry
 			first = code->file;
 		if (!strcmp(first, code->file))
 			continue;
-		buffer_printf(
-			&text,
-			"There is more than one file of that name: it is set in %s and in %s.",
-			first, code->file);
+		buffer_printf(&text,
+			      "several files have this name: the breakpoint is set in %s and in %s",
+			      first, code->file);
 		return buffer_take(&text);
 	}
 	return NULL;
@@ -385,8 +384,8 @@ void break_bind(struct break_entry *entry, struct break_search *search)
 	if (list->count && !entry->wanted.function)
 		miss_line(entry, search, list);
 	else if (list->count)
-		entry->message = xasprintf("The function %s has no line that could be stopped at.",
-					   entry->wanted.function);
+		entry->message =
+			xasprintf("function %s has no line to stop at", entry->wanted.function);
 	else
 		entry->message = breakpoint_bind_wait_for(entry);
 }

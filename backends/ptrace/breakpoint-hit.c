@@ -71,7 +71,7 @@ static void breakpoint_hit_say_failure(struct break_hit *hit, struct break_entry
 	entry->failure = xasprintf("condition failed: %s", error->message);
 	if (had_failed)
 		return;
-	buffer_printf(&text, "the condition %s failed, so it does not stop: %s",
+	buffer_printf(&text, "the condition %s failed, so the breakpoint does not stop: %s",
 		      entry->wanted.condition, error->message);
 	breakpoint_hit_say(hit, entry, &text);
 }
@@ -85,7 +85,8 @@ static void end_second(struct break_entry *entry, double now, struct break_hit *
 		return;
 	if (entry->left_out > 0) {
 		buffer_printf(&text,
-			      "%" PRIu64 " more (a log point speaks %d times a second at most)",
+			      "%" PRIu64
+			      " more messages left out (a log point prints at most %d a second)",
 			      entry->left_out, BREAK_SAID_MAXIMUM);
 		breakpoint_hit_say(hit, entry, &text);
 	}

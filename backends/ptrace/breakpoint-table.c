@@ -437,24 +437,24 @@ static size_t append_users(struct buffer *out, const struct breaks *breaks)
 	return count;
 }
 
-/* Appends "no free watch: a thread has 4, which breakpoints 1, 2 and the step use. …" */
+/* Appends "no free debug register: a thread has 4, used by breakpoints 1, 2 and the step; …" */
 static void breakpoint_report_append_reason(struct buffer *out, const struct breaks *breaks)
 {
 	bool has_step = breaks->watch_request_count - breaks->missing < HARDWARE_WATCH_SLOTS;
-	size_t count;
 
 	if (breaks->failure) {
-		buffer_printf(out, "%s.", breaks->failure);
+		buffer_append_string(out, breaks->failure);
 		return;
 	}
-	buffer_printf(out, "no free watch: a thread has %d, which ", HARDWARE_WATCH_SLOTS);
-	count = append_users(out, breaks);
-	if (!count) {
-		buffer_append_string(out, "the step uses. It is set again when that is over.");
+	buffer_printf(out, "no free debug register: a thread has %d, used by ",
+		      HARDWARE_WATCH_SLOTS);
+	if (!append_users(out, breaks)) {
+		buffer_append_string(out,
+				     "the step; the breakpoint is set again when the step ends");
 		return;
 	}
-	buffer_printf(out, "%s %s. Disable one of them, or use the agent.",
-		      has_step ? " and the step" : "", count + has_step > 1 ? "use" : "uses");
+	buffer_printf(out, "%s; disable one of them, or use the agent",
+		      has_step ? " and the step" : "");
 }
 
 /* Returns why some or all places of a breakpoint have no watch; NULL: all have one. */
@@ -471,7 +471,7 @@ static char *breakpoint_report_explain(const struct breaks *breaks, const struct
 		return NULL;
 	*is_unset = share.watched == 0;
 	if (share.watched)
-		buffer_printf(&text, "watched: %zu of its %zu places; ", share.watched,
+		buffer_printf(&text, "the breakpoint is set at %zu of %zu places: ", share.watched,
 			      share.wanted);
 	breakpoint_report_append_reason(&text, breaks);
 	return buffer_take(&text);

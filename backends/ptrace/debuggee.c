@@ -68,9 +68,10 @@ static void tell_another(struct debuggee_thread *thread)
 	thread->is_wanted = true;
 	debugger_init(&stop);
 	stop_place_describe(thread->place, &stop);
-	text = xasprintf("Thread %d has stopped, too: %s. It is shown when the process is resumed.",
-			 (int)thread->tid,
-			 stop.description ? stop.description : stop_reason_name(stop.reason));
+	text = xasprintf(
+		"thread %d has stopped as well (%s); its stop is shown when the process is resumed",
+		(int)thread->tid,
+		stop.description ? stop.description : stop_reason_name(stop.reason));
 	debuggee_say(thread->control, 0, text);
 	free(text);
 	debugger_clear(&stop);

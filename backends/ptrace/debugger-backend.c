@@ -50,7 +50,7 @@ static struct connection *control_open(struct node *node, const struct process *
 
 	if (process->pid >= PROCESS_FIRST_STANDIN) {
 		error_set(error,
-			  "Only its debugger can be asked: the process is on another machine.");
+			  "the process is on another machine: only its debugger answers requests");
 		return NULL;
 	}
 	control = debuggee_new(node, process, target != NULL, error);
@@ -114,7 +114,7 @@ static bool debugger_backend_has_stopped(const struct debuggee *control, struct 
 	if (control->phase == DEBUGGEE_STOPPED)
 		return true;
 	if (control->phase == DEBUGGEE_STOPPING)
-		return reason_set(reason, "It is just being stopped.", "");
+		return reason_set(reason, "the process is being stopped", "");
 	return reason_is_running(reason);
 }
 
@@ -125,7 +125,7 @@ static bool control_can(const struct connection *connection, enum request_kind k
 	enum capability capability = backend_capability(BACKEND_TRACER, kind);
 
 	if (control->is_gone)
-		return reason_set(reason, "The process has ended.", "");
+		return reason_set(reason, "the process has exited", "");
 	/* Always allow clearing: a breakpoint left set would stop the process again. */
 	if (kind == REQUEST_SET_BREAKPOINTS && request &&
 	    debuggee_only_clears(control, json_object_get(request->body, "breakpoints")))
@@ -221,7 +221,7 @@ static const struct debugger *control_debugger(const struct connection *connecti
 
 const struct backend control_backend = {
 	.name = "ptrace",
-	.help = "stops and steps the process from outside",
+	.help = "stops and steps the process by ptrace",
 	.open = control_open,
 	.opens_for = control_opens_for,
 	.can = control_can,
@@ -453,22 +453,22 @@ static bool can_follow(struct node *node, struct memory *memory, const struct cp
 		       struct reason *reason)
 {
 	if (has_jit(node, memory_pid(memory), python->minor))
-		return reason_set(reason,
-				  "Its Python compiles code while it runs (PYTHON_JIT): what is "
-				  "compiled cannot be followed from outside.",
-				  "Start it with PYTHON_JIT=0.");
+		return reason_set(
+			reason,
+			"Python's JIT is on (PYTHON_JIT), and ptrace cannot step compiled code",
+			"start the program with PYTHON_JIT=0");
 	if (!is_traced_within(memory, python))
 		return true;
 	if (unsupported_has_agent(node, memory_pid(memory)))
 		return reason_set(
 			reason,
-			"It is traced from within (sys.settrace), as probetui's agent in it does "
-			"while breakpoints are set there or a thread stands.",
-			"Nothing is wrong: it is stopped and stepped by the agent meanwhile. From "
-			"outside it can be when those breakpoints are deleted.");
+			"the agent traces the process (sys.settrace) while the agent has "
+			"breakpoints or a thread is stopped",
+			"step with the agent, or delete the agent's breakpoints to step by ptrace");
 	return reason_set(reason,
-			  "It is being traced from within (sys.settrace: pdb, a coverage tool).",
-			  "Connect to its pdb, or start it without.");
+			  "the process has a trace function (sys.settrace), for example of pdb or "
+			  "a coverage tool",
+			  "connect to its pdb, or start the program without the trace function");
 }
 
 bool debuggee_can_step(const struct debuggee *control, struct reason *reason)
@@ -506,7 +506,7 @@ static void tell_anew(pid_t pid, struct reason *reason)
 		name = syscall_restart_anew(pid, (pid_t)strtol(entry->d_name, NULL, 10));
 	if (name)
 		snprintf(reason->why + length, sizeof(reason->why) - length,
-			 " Thread %s waits in %s: a stop restarts the time-out of that call.",
+			 "; thread %s waits in %s, and a stop restarts the timeout of that call",
 			 entry->d_name, name);
 	if (folder)
 		closedir(folder);
@@ -518,7 +518,7 @@ bool debuggee_probe(struct node *node, pid_t pid, struct reason *reason)
 
 	if ((!is_ours && !attachable(pid, reason)) || !can_follow_process(node, pid, reason))
 		return false;
-	reason_set(reason, "Yes; SIGTRAP is ignored while a breakpoint or a step is set.", "");
+	reason_set(reason, "SIGTRAP is ignored while a breakpoint or a step is set", "");
 	tell_anew(pid, reason);
 	return true;
 }

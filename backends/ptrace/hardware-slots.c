@@ -135,8 +135,8 @@ static bool hardware_slots_is_stepping(const struct debuggee_thread *thread)
 /* Reports a failure once per thread, but for each step that the failure ends. */
 static void hardware_slots_say_failure(struct debuggee_thread *thread, const char *why)
 {
-	char *text = xasprintf("%s%s.",
-			       hardware_slots_is_stepping(thread) ? "The step is lost: " : "", why);
+	char *text = xasprintf("%s%s",
+			       hardware_slots_is_stepping(thread) ? "the step failed: " : "", why);
 
 	if (hardware_slots_is_stepping(thread) || !thread->failure)
 		debuggee_say(thread->control, 0, text);

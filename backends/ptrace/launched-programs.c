@@ -279,8 +279,8 @@ static void launched_programs_say_refusal(struct launched_programs *starts,
 		return;
 	starts->was_refused = true;
 	reason_explain(reason, &error);
-	error_prefix(&error, "A breakpoint in the first moments of a rank may be passed, as the "
-			     "job cannot be followed from its start");
+	error_prefix(&error, "breakpoints in the start-up of a rank may be missed, as the job "
+			     "cannot be traced from its start");
 	node_say(starts->node, error.message);
 }
 

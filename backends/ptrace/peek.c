@@ -146,11 +146,11 @@ int peek_frame(const struct peek *reading, int depth, struct pyobject_frame *fra
 	size_t dropped;
 
 	if (!peek_count(reading, &dropped))
-		return error_set(error, "Thread %d runs no Python now; it may have ended.",
+		return error_set(error, "thread %d runs no Python code now; it may have exited",
 				 (int)reading->tid);
 	if (depth < 0 || pystack_frame(reading->connection->pystack, reading->tid,
 				       reading->interpreter, depth, frame) < 0)
-		return error_set(error, "The thread has moved on: this frame is no longer there.");
+		return error_set(error, "the frame no longer exists: the thread has continued");
 	return 0;
 }
 
@@ -191,8 +191,8 @@ static int settle_thread(struct peek *reading, struct error *error)
 			continue;
 		if (found >= 0)
 			return error_set(error,
-					 "Thread %d runs Python in several interpreters, and the "
-					 "request does not say in which.",
+					 "thread %d runs Python in several interpreters, and the "
+					 "request names none of them",
 					 (int)reading->tid);
 		found = sample->threads[i].interpreter;
 	}
@@ -346,9 +346,10 @@ int peek_check_type(struct pyreader *reader, uint64_t address, const char *type,
 
 	if (pyobject_type_name(reader, address, &now) < 0)
 		result = error_set(
-			error, "The object is no longer there: its memory cannot be read as one.");
+			error,
+			"the object no longer exists: the memory at its address is not an object");
 	else if (type && strcmp(type, now.data) != 0)
-		result = error_set(error, "The object is no longer there: a %s is in its place.",
+		result = error_set(error, "the object no longer exists: a %s is at its address",
 				   now.data);
 	buffer_clear(&now);
 	return result;
@@ -363,7 +364,7 @@ static int evaluate_find_frame(struct debuggee *control, const struct message *r
 	if (!thread)
 		return -1;
 	if (debuggee_frame(control, thread, (int)depth, frame) < 0)
-		return error_set(error, "There is no such frame any more; the stack has changed.");
+		return error_set(error, "the frame no longer exists: the stack has changed");
 	return 0;
 }
 
@@ -483,7 +484,7 @@ int ptrace_variables(struct ptrace_connection *connection, const struct message 
 	int result;
 
 	if (depth < 0 && !address)
-		return error_set(error, "variables: it takes a \"depth\" or an \"address\".");
+		return error_set(error, "variables: \"depth\" or \"address\" is missing");
 	asked.reading.tid = (pid_t)tid;
 	asked.reading.interpreter = (int)interpreter;
 	result = variables_read_it(&asked, error);

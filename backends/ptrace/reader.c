@@ -72,9 +72,9 @@ static bool reader_backend_can_hold(const struct connection *connection, struct 
 
 	if (node_is_read_only(connection->node))
 		return reason_set(reason,
-				  "An exact sample holds the process for some microseconds, which "
-				  "--read-only refuses.",
-				  "Leave --read-only out.");
+				  "an exact sample stops the process for some microseconds, which "
+				  "--read-only does not allow",
+				  "run without --read-only");
 	number = freeze_probe(connection->pid);
 	if (number == 0)
 		return true;
@@ -115,7 +115,7 @@ static int ptrace_send(struct connection *base, enum request_kind kind,
 		return ptrace_variables(connection, request, error);
 	if (kind == REQUEST_SET_BREAKPOINTS)
 		return respond_none(connection, request);
-	return error_set(error, "The backend ptrace has no request \"%s\".",
+	return error_set(error, "the backend ptrace has no request \"%s\"",
 			 request_kind_name(kind));
 }
 
@@ -161,7 +161,7 @@ static void ptrace_environment(struct connection *base, const char *const *names
 
 const struct backend ptrace_backend = {
 	.name = "ptrace",
-	.help = "reads the process from outside",
+	.help = "reads the process's memory",
 	.open = ptrace_open,
 	.can = ptrace_can,
 	.send = ptrace_send,

@@ -32,7 +32,8 @@ struct debuggee_thread *debuggee_asked(struct debuggee *control, const struct me
 	struct debuggee_thread *thread = debuggee_find(control, (pid_t)tid);
 
 	if (!thread || !thread->stepper || !tracee_is_stopped(control->tracee, thread->tid)) {
-		error_set(error, "Thread %lld does not stand, or runs no Python.", (long long)tid);
+		error_set(error, "thread %lld is not stopped, or runs no Python code",
+			  (long long)tid);
 		return NULL;
 	}
 	return thread;
@@ -48,7 +49,7 @@ static int command_thread(struct debuggee *control, struct debuggee_thread *thre
 
 	if (depth > 0 && command != REQUEST_CONTINUE &&
 	    debuggee_frame(control, thread, (int)depth, &frame) < 0)
-		return error_set(error, "There is no such frame any more; the stack has changed.");
+		return error_set(error, "the frame no longer exists: the stack has changed");
 	return stepper_command(thread->stepper, command, frame.address, (int)line, error);
 }
 
@@ -294,8 +295,9 @@ static void signal_stop_resume(struct debuggee *control, uint64_t set, uint64_t 
 	struct buffer out = BUFFER_INIT;
 
 	append_sent(&out, control, set);
-	buffer_append_string(&out, set & caught ? ": resumed so that it can handle it"
-						: ", which ends it: resumed");
+	buffer_append_string(&out, set & caught
+					   ? ": resumed so that the process can handle the signal"
+					   : ", which kills the process: resumed");
 	if (set & caught && debuggee_has_watch_requests(control))
 		buffer_append_string(&out, " (breakpoints off)");
 	control->is_disarmed = true;

@@ -158,7 +158,7 @@ bool stepper_resume(struct stepper *stepper, struct stepper_stop *stop)
 	if (stepper_happen(stepper, stop))
 		return true;
 	if (pyframes_read(&stepper->frames, stepper->here.frame, &now) < 0)
-		stepper_lose(stepper, "The thread's frames cannot be read.");
+		stepper_lose(stepper, "the thread's frames cannot be read");
 	else
 		stepper_aim(stepper, &now);
 	return false;
@@ -182,20 +182,20 @@ static int find_about(struct stepper *stepper, uint64_t frame, struct about *abo
 	struct pyframe_now caller;
 
 	if (pyframes_read(&stepper->frames, stepper->here.frame, &now) < 0)
-		return error_set(error, "The thread's frames cannot be read.");
+		return error_set(error, "the thread's frames cannot be read");
 	if (now.is_traced)
-		return error_set(error, "The thread is traced from within (sys.settrace): another "
-					"debugger, or a coverage tool; step with that one.");
+		return error_set(error, "the thread has a trace function (sys.settrace) of another "
+					"debugger or a coverage tool: step with that debugger");
 	about->frame = now.frame;
 	if (frame && frame != now.frame.address &&
 	    pyframes_frame(&stepper->frames, frame, &about->frame) < 0)
-		return error_set(error, "The frame is gone.");
+		return error_set(error, "the frame has returned");
 	if (about->frame.address == 0)
-		return error_set(error, "The thread runs no Python now.");
+		return error_set(error, "the thread runs no Python code now");
 	if (event_synthesis_start(stepper, &follow, &about->frame) < 0)
-		return error_set(error, "The frame is gone, or its code makes no sense.");
+		return error_set(error, "the frame has returned, or its code cannot be decoded");
 	if (pyframes_caller(&stepper->frames, &about->frame, &caller) < 0)
-		return error_set(error, "The frame's caller cannot be read.");
+		return error_set(error, "the frame's caller cannot be read");
 	about->caller = caller.address;
 	about->event = (struct bdb_event){
 		.frame = about->frame.address,
@@ -204,10 +204,10 @@ static int find_about(struct stepper *stepper, uint64_t frame, struct about *abo
 	};
 	about->is_unborn = event_synthesis_is_unborn(stepper, &follow);
 	if (follow.code->has_executors)
-		return error_set(error,
-				 "Python has compiled %s to native code (JIT), which cannot be "
-				 "stepped from outside.",
-				 follow.code->name);
+		return error_set(
+			error,
+			"Python has compiled %s to native code (JIT), which ptrace cannot step",
+			follow.code->name);
 	if (stepper->last.stop.frame == about->frame.address)
 		about->event = bdb_event(&stepper->last);
 	return 0;
@@ -261,11 +261,11 @@ int stepper_where(struct stepper *stepper, struct stepper_stop *stop, struct err
 	struct follow follow;
 
 	if (pyframes_read(&stepper->frames, stepper->here.frame, &now) < 0)
-		return error_set(error, "The thread's frames cannot be read.");
+		return error_set(error, "the thread's frames cannot be read");
 	if (now.frame.address == 0)
-		return error_set(error, "The thread runs no Python now.");
+		return error_set(error, "the thread runs no Python code now");
 	if (event_synthesis_start(stepper, &follow, &now.frame) < 0)
-		return error_set(error, "The code of the thread's newest frame makes no sense.");
+		return error_set(error, "the code of the thread's newest frame cannot be decoded");
 	*stop = (struct stepper_stop){
 		.at = STOP_AT_UNKNOWN,
 		.reason = STOP_PAUSE,
@@ -296,7 +296,7 @@ static void aim_at(struct stepper *stepper, enum aim aim, uint64_t frame)
 	if (pyframes_frame(&stepper->frames, frame, &now) < 0 ||
 	    event_synthesis_start(stepper, &stepper->here, &now) < 0)
 		stepper_lose(stepper,
-			     "The frame that is stepped in is gone, or its code makes no sense.");
+			     "the stepped frame has returned, or its code cannot be decoded");
 }
 
 static void aim_at_all(struct stepper *stepper, const struct pythread_now *now)

@@ -77,8 +77,9 @@ int debuggee_pause(struct debuggee *control, pid_t tid, struct error *error)
 	debuggee_look_at_threads(control);
 	control->shown = choose_shown(control, tid);
 	if (control->shown == 0)
-		return error_set(error,
-				 "It runs no Python now: its threads are starting or ending.");
+		return error_set(
+			error,
+			"the process runs no Python code now: its threads are starting or exiting");
 	begin_stopping(control);
 	return 0;
 }
@@ -120,7 +121,7 @@ static bool sleeps_uninterruptibly(const struct debuggee *control, pid_t tid)
 
 static void stop_report_append_thread(struct buffer *text, pid_t tid)
 {
-	buffer_printf(text, "%s%d", text->length ? ", " : "Thread ", (int)tid);
+	buffer_printf(text, "%s%d", text->length ? ", " : "thread ", (int)tid);
 }
 
 /* Names the threads that have not stopped; NULL: all have. */
@@ -128,6 +129,7 @@ static char *stop_report_explain_missing(const struct debuggee *control)
 {
 	struct buffer missing = BUFFER_INIT;
 	struct buffer asleep = BUFFER_INIT;
+	char *text = NULL;
 
 	for (size_t i = 0; i < control->thread_count; i++) {
 		const struct debuggee_thread *thread = control->threads[i];
@@ -138,14 +140,14 @@ static char *stop_report_explain_missing(const struct debuggee *control)
 		if (sleeps_uninterruptibly(control, thread->tid))
 			stop_report_append_thread(&asleep, thread->tid);
 	}
-	if (missing.length > 0)
-		buffer_append_string(&missing, " did not come to stand yet.");
 	if (asleep.length > 0)
-		buffer_printf(&missing,
-			      " %s sleeps uninterruptibly (state D): it cannot be stopped.",
-			      asleep.data);
+		text = xasprintf("not stopped yet: %s; in uninterruptible sleep (state D): %s",
+				 missing.data, asleep.data);
+	else if (missing.length > 0)
+		text = xasprintf("not stopped yet: %s", missing.data);
+	buffer_clear(&missing);
 	buffer_clear(&asleep);
-	return missing.length > 0 ? buffer_take(&missing) : NULL;
+	return text;
 }
 
 /* Finds the place of a thread that was interrupted, and has no stop of its own. */

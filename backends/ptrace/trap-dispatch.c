@@ -413,7 +413,7 @@ static bool data_stops(struct stepper *stepper, const struct trap *trap, struct 
 static bool stray_trap(struct stepper *stepper)
 {
 	if (++stepper->stray_count >= STRAYS_MAXIMUM)
-		stepper_lose(stepper, "The thread's frames cannot be read.");
+		stepper_lose(stepper, "the thread's frames cannot be read");
 	return false;
 }
 

@@ -146,11 +146,10 @@ static int watchpoint_hit_find_place(struct watched *watched, struct watched_ent
 		result = pyexpression_place_again(entry->expression, &reader, entry->place.owner,
 						  place, error);
 	if (!result && !is_aligned(place))
-		result =
-			error_set(error,
-				  "It lies at 0x%" PRIx64 ", which is no multiple of its %d bytes: "
-				  "the processor watches only such places.",
-				  place->address, place->length);
+		result = error_set(error,
+				   "the value at 0x%" PRIx64
+				   " is not aligned to %d bytes, as hardware watchpoints require",
+				   place->address, place->length);
 	return result;
 }
 
@@ -161,10 +160,9 @@ static int watchpoint_hit_find_frame(struct watched *watched, struct watched_ent
 	uint8_t owner = 0;
 
 	if (!frames)
-		return error_set(error, "Names are looked up in a frame: stop the rank first.");
+		return error_set(error, "the expression needs a frame: stop the rank first");
 	if (frames->find(entry->wanted.depth, &entry->frame, frames->data) < 0)
-		return error_set(error, "There is no frame %d where it stands.",
-				 entry->wanted.depth);
+		return error_set(error, "the stopped thread has no frame %d", entry->wanted.depth);
 	entry->code = watchpoint_hit_code_of(watched, entry->frame.address);
 	if (at->if_owner >= 0)
 		memory_fetch(watched->memory, entry->frame.address + (uint64_t)at->if_owner, &owner,
@@ -199,18 +197,15 @@ static const char *explain_end(const struct watched *watched, const struct watch
 	if (is_alive || !entry->frame.address)
 		return NULL;
 	if (entry->is_local)
-		return "out of scope: its frame has ended";
+		return "out of scope: the frame has returned";
 	if (!watched_object_lives(watched, entry->place.owner, entry->owner_type))
-		return "over: the object that it was part of is gone";
+		return "out of scope: the containing object was deleted";
 	return NULL;
 }
 
 static void end_entry(struct watched *watched, struct watched_entry *entry, const char *why)
 {
-	char *message = xasprintf("It is %s.", why);
-
-	set_message(entry, message);
-	free(message);
+	set_message(entry, why);
 	entry->state = WATCHED_ENDED;
 	watched->revision++;
 }
@@ -278,7 +273,7 @@ static bool watchpoint_hit_is_wanted(struct watched *watched, struct watched_ent
 	message = xasprintf("condition failed: %s", error.message);
 	set_message(entry, message);
 	free(message);
-	entry->failure = xasprintf("the condition %s failed, so it does not stop: %s",
+	entry->failure = xasprintf("the condition %s failed, so the breakpoint does not stop: %s",
 				   entry->wanted.condition, error.message);
 	entry->has_failed = true;
 	watched->revision++;

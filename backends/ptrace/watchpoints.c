@@ -68,14 +68,14 @@ static void watchpoints_compile(struct watched_entry *entry)
 	struct error error = ERROR_INIT;
 
 	if (entry->wanted.is_nan)
-		error_set(&error,
-			  "What becomes NaN is seen at once by an agent in the process alone.");
+		error_set(&error, "only an agent can stop when a value becomes NaN: inject one "
+				  "with `inject`");
 	else if (entry->wanted.condition)
 		entry->condition = pyexpression_parse_condition(entry->wanted.condition, &error);
 	if (!error_is_set(&error))
 		entry->expression = pyexpression_parse(entry->wanted.watch, &error);
 	if (!error_is_set(&error) && entry->wanted.log)
-		error_set(&error, "What is watched stops; it cannot print a text instead.");
+		error_set(&error, "a watchpoint cannot log a message instead of stopping");
 	if (error_is_set(&error))
 		entry->message = xstrdup(error.message);
 }
@@ -267,8 +267,8 @@ static void describe(const struct watched_entry *entry, bool is_short,
 		binding->number = entry->wanted.id;
 	binding->message = xstrdup_or_null(entry->message);
 	if (is_short && !binding->message)
-		binding->message = xasprintf("no free watch: a thread has %d, and a step needs "
-					     "some of them. Disable another breakpoint.",
+		binding->message = xasprintf("no free debug register: a thread has %d, and a step "
+					     "needs some of them; disable another breakpoint",
 					     HARDWARE_WATCH_SLOTS);
 }
 

@@ -16,8 +16,7 @@
 
 #define SECCOMP_STRICT 1
 
-static const char others[] =
-	"Or stop it from within: pdb (breakpoint() in the program) or the agent.";
+static const char others[] = "or use pdb (breakpoint() in the program) or the agent";
 
 static bool attachable_find_number(const char *text, const char *key, int base, int64_t *value)
 {
@@ -76,10 +75,10 @@ static bool is_traced(const char *status, struct reason *reason)
 		return false;
 	access_refusal_name((pid_t)tracer, name, sizeof(name));
 	snprintf(reason->why, sizeof(reason->why),
-		 "%s (process %" PRId64
-		 ") is attached to it, and a process has one debugger at a time.",
+		 "%s (pid %" PRId64
+		 ") is attached to the process, which can have only one debugger",
 		 name, tracer);
-	snprintf(reason->fix, sizeof(reason->fix), "End that. %s", others);
+	snprintf(reason->fix, sizeof(reason->fix), "detach that debugger, %s", others);
 	return true;
 }
 
@@ -95,9 +94,9 @@ static bool has_handler(const char *status, struct reason *reason)
 	    !(caught >> (SIGTRAP - 1) & 1))
 		return false;
 	snprintf(reason->why, sizeof(reason->why),
-		 "The program has a handler for the signal SIGTRAP, which watches make use of.");
+		 "the program handles SIGTRAP, which hardware breakpoints need");
 	snprintf(reason->fix, sizeof(reason->fix),
-		 "Run it without that handler (signal.signal(SIGTRAP, …)). %s", others);
+		 "run the program without that handler (signal.signal(SIGTRAP, …)), %s", others);
 	return true;
 }
 
@@ -108,8 +107,8 @@ static bool is_confined(const char *status, struct reason *reason)
 	if (!attachable_find_number(status, "Seccomp", 10, &mode) || mode != SECCOMP_STRICT)
 		return false;
 	snprintf(reason->why, sizeof(reason->why),
-		 "The process may only read and write (seccomp's strict mode): it could not ignore "
-		 "SIGTRAP while it is watched.");
+		 "the process may only read and write (seccomp's strict mode), so it cannot ignore "
+		 "SIGTRAP while breakpoints are set");
 	return true;
 }
 
@@ -137,7 +136,7 @@ static bool can_unwind(struct reason *reason)
 	if (registers_can_unwind())
 		return true;
 	snprintf(reason->why, sizeof(reason->why),
-		 "Stopping from outside is there for x86-64 only.");
+		 "stopping by ptrace is supported on x86-64 only");
 	snprintf(reason->fix, sizeof(reason->fix), "%s", others + 3);
 	return false;
 }

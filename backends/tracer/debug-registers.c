@@ -81,14 +81,14 @@ static int debug_registers_explain(pid_t tid, int number, const struct hardware_
 {
 	if (number == ENOSPC)
 		return error_set(error,
-				 "thread %d: all four watches of the processor are in use, by "
-				 "another debugger; end it",
+				 "thread %d: all four debug registers are in use by another "
+				 "debugger: detach that debugger",
 				 (int)tid);
 	if (number == EMFILE || number == ENFILE)
-		return error_set(
-			error,
-			"thread %d: no file is left for a watch; raise the limit (ulimit -n)",
-			(int)tid);
+		return error_set(error,
+				 "thread %d: no file descriptor is left for a hardware breakpoint: "
+				 "raise the limit (ulimit -n)",
+				 (int)tid);
 	return error_set_errno(error, number,
 			       "thread %d: %d bytes at 0x%" PRIx64 " cannot be watched", (int)tid,
 			       watch->length, watch->address);
@@ -276,7 +276,8 @@ static bool is_old_kernel(struct reason *reason)
 	if (major > FIRST_MAJOR || (major == FIRST_MAJOR && minor >= FIRST_MINOR))
 		return false;
 	snprintf(reason->why, sizeof(reason->why),
-		 "The kernel is Linux %.32s; watches that a stranger may set came with %d.%d.",
+		 "the kernel is Linux %.32s; hardware breakpoints in other processes need Linux "
+		 "%d.%d",
 		 name.release, FIRST_MAJOR, FIRST_MINOR);
 	return true;
 }
@@ -306,21 +307,20 @@ static void perf_breakpoint_explain_denial(pid_t pid, int number, struct reason 
 	}
 	if (level > PARANOID_USERS && geteuid() != 0) {
 		snprintf(reason->why, sizeof(reason->why),
-			 "The kernel keeps users from perf_event_open (kernel.perf_event_paranoid "
-			 "= %ld).",
+			 "the kernel does not allow perf_event_open to users "
+			 "(kernel.perf_event_paranoid = %ld)",
 			 level);
 		snprintf(reason->fix, sizeof(reason->fix),
 			 "sudo sysctl kernel.perf_event_paranoid=%d, or run probetui with "
-			 "CAP_PERFMON.",
+			 "CAP_PERFMON",
 			 PARANOID_USERS);
 		return;
 	}
 	snprintf(reason->why, sizeof(reason->why),
-		 "A seccomp filter (of the container) forbids perf_event_open (%s).",
+		 "a seccomp filter (of the container) forbids perf_event_open (%s)",
 		 strerror(number));
-	snprintf(
-		reason->fix, sizeof(reason->fix),
-		"Start the container with --cap-add PERFMON or --security-opt seccomp=unconfined.");
+	snprintf(reason->fix, sizeof(reason->fix),
+		 "start the container with --cap-add PERFMON or --security-opt seccomp=unconfined");
 }
 
 bool perf_breakpoint_probe(pid_t pid, struct reason *reason)
@@ -338,8 +338,8 @@ bool perf_breakpoint_probe(pid_t pid, struct reason *reason)
 		return false;
 	case ENOSPC:
 		snprintf(reason->why, sizeof(reason->why),
-			 "All four watches of the thread are in use, by another debugger.");
-		snprintf(reason->fix, sizeof(reason->fix), "End it.");
+			 "all four debug registers of the thread are in use by another debugger");
+		snprintf(reason->fix, sizeof(reason->fix), "detach that debugger");
 		return false;
 	case ESRCH:
 		access_refusal_find(reason, pid, number);
@@ -347,8 +347,8 @@ bool perf_breakpoint_probe(pid_t pid, struct reason *reason)
 	}
 	if (!is_old_kernel(reason))
 		snprintf(reason->why, sizeof(reason->why),
-			 "This machine has no hardware watches, or its kernel does not offer them: "
-			 "%s.",
+			 "the machine has no debug registers, or its kernel does not offer them "
+			 "(%s)",
 			 strerror(number));
 	return false;
 }

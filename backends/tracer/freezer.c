@@ -131,7 +131,7 @@ int freezer_begin(struct freezer *holds, pid_t pid, pid_t tid, struct error *err
 	freezer_settle(holds);
 	if (freezer_has_late(holds, pid))
 		return error_set(error,
-				 "pid %d: a thread that was to be held does not come to stand",
+				 "pid %d: a thread that is being stopped has not stopped yet",
 				 (int)pid);
 	result = freeze_begin(&holds->now, pid, tid, error);
 	if (result < 0)
@@ -241,11 +241,11 @@ static int freeze_seize(struct freeze *hold, struct task *task, struct error *er
 	hold->is_asleep = letter == 'D';
 	if (!can_be_stopped(letter))
 		return error_set(error,
-				 "thread %d of pid %d cannot be held: it ends, or sleeps "
+				 "thread %d of pid %d cannot be stopped: it is exiting, or sleeps "
 				 "uninterruptibly (state D)",
 				 (int)task->tid, (int)task->pid);
 	if (ptrace(PTRACE_SEIZE, task->tid, 0, 0) < 0)
-		return error_set_errno(error, errno, "thread %d cannot be held", (int)task->tid);
+		return error_set_errno(error, errno, "thread %d cannot be stopped", (int)task->tid);
 	hold->pid = task->pid;
 	hold->tid = task->tid;
 	syscall_restart_note(&hold->restart, task->pid, task->tid);
@@ -304,8 +304,8 @@ static int hold_now(struct freeze *hold, pid_t pid, pid_t tid, struct error *err
 	if (result > 0)
 		return 0;
 	if (result < 0)
-		return error_set(error, "thread %d has ended", (int)tid);
-	return error_set(error, "thread %d did not come to stand within 50 ms", (int)tid);
+		return error_set(error, "thread %d has exited", (int)tid);
+	return error_set(error, "thread %d did not stop within 50 ms", (int)tid);
 }
 
 int freeze_begin(struct freeze *hold, pid_t pid, pid_t tid, struct error *error)

@@ -71,13 +71,14 @@ int remote_syscall_find(pid_t pid, struct arch_places *places, struct error *err
 
 	*places = (struct arch_places){ .call = 0 };
 	if (maps_read(&maps, pid, 0) < 0)
-		return error_set_errno(error, errno, "pid %d: its maps cannot be read", (int)pid);
+		return error_set_errno(error, errno, "pid %d: the memory map cannot be read",
+				       (int)pid);
 	look_everywhere(pid, &maps, places);
 	arch_measure_floats(places);
 	maps_clear(&maps);
 	if (places->call)
 		return 0;
-	return error_set(error, "pid %d has no place from which the kernel is called", (int)pid);
+	return error_set(error, "pid %d: no instruction for system calls was found", (int)pid);
 }
 
 /*
@@ -88,10 +89,10 @@ static int remote_syscall_keep(struct remote_syscall *remote, struct error *erro
 {
 	if (ptrace_get_registers(remote->tid, &remote->registers) < 0 ||
 	    ptrace_get_mask(remote->tid, &remote->mask) < 0)
-		return error_set_errno(error, errno, "thread %d: its registers cannot be had",
+		return error_set_errno(error, errno, "thread %d: the registers cannot be read",
 				       (int)remote->tid);
 	if (!arch_is_known(&remote->registers))
-		return error_set(error, "thread %d runs a program of another kind of processor",
+		return error_set(error, "thread %d runs a program of another architecture",
 				 (int)remote->tid);
 	return 0;
 }
@@ -163,9 +164,9 @@ int remote_syscall_begin(struct remote_syscall *remote, pid_t tid, const struct 
 	frame = xcalloc(1, sizeof(*frame));
 	if (remote_syscall_make_frame(remote, frame, places, action) < 0)
 		result = error_set_errno(error, errno,
-					 "thread %d: below its stack there is no room", (int)tid);
+					 "thread %d: the stack has no room for a call", (int)tid);
 	else if (remote_syscall_start(remote, frame, places) < 0)
-		result = error_set_errno(error, errno, "thread %d: its registers cannot be set",
+		result = error_set_errno(error, errno, "thread %d: the registers cannot be set",
 					 (int)tid);
 	free(frame);
 	return result;
@@ -248,8 +249,7 @@ int remote_syscall_result(const struct remote_syscall *remote, struct arch_actio
 {
 	if (remote->result < 0)
 		return error_set_errno(error, (int)-remote->result,
-				       "thread %d does not ignore SIGTRAP as it was told",
-				       (int)remote->tid);
+				       "thread %d: SIGTRAP could not be ignored", (int)remote->tid);
 	*old = remote->old;
 	return 0;
 }

@@ -146,9 +146,10 @@ static void tracee_attach_explain(pid_t pid, int number, struct reason *reason)
 		access_refusal_find(reason, pid, number);
 		return;
 	}
-	*reason = (struct reason){ .fix = "Try again in a moment." };
+	*reason = (struct reason){ .fix = "try again in a moment" };
 	snprintf(reason->why, sizeof(reason->why),
-		 "Process %d is just being left: a thread of it does not come to stand.", (int)pid);
+		 "process %d is still being detached (one of its threads has not stopped)",
+		 (int)pid);
 }
 
 struct tracee *tracee_new(struct waits *waits, pid_t pid, const struct tracee_calls *calls,

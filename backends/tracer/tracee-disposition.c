@@ -60,8 +60,10 @@ static int wait_for_call(struct thread *thread, struct error *error)
 		    !waits_one(tracee->waits, thread->tid, CALL_NS, &status)) {
 			thread->state = TRACEE_IN_CALL;
 			tracee->hopeless = loop_now() + HOPELESS_SECONDS;
-			return error_set(error, "thread %d does not come back from the kernel",
-					 (int)thread->tid);
+			return error_set(
+				error,
+				"thread %d has not returned from a system call made by probetui",
+				(int)thread->tid);
 		}
 		thread_note_signal(thread, status);
 	} while (!remote_syscall_changed(thread->remote, status));
@@ -196,10 +198,8 @@ static int tracee_disposition_replace(struct thread *thread, struct error *error
 		return -1;
 	tracee_disposition_take_result(thread, &old);
 	if (tracee->disposition != DISPOSITION_IGNORED)
-		return error_set(
-			error,
-			"pid %d has a handler for the signal SIGTRAP, which watches make use of",
-			(int)tracee->pid);
+		return error_set(error, "pid %d handles SIGTRAP, which hardware breakpoints need",
+				 (int)tracee->pid);
 	tracee_pass(tracee, "ignored");
 	return 0;
 }
@@ -235,8 +235,7 @@ static int stop_and_replace(struct thread *thread, struct error *error)
 	int result;
 
 	if (!tracee_disposition_settle(thread))
-		return error_set(error, "thread %d did not come to stand within 0.5 s",
-				 (int)thread->tid);
+		return error_set(error, "thread %d did not stop within 0.5 s", (int)thread->tid);
 	result = tracee_disposition_replace(thread, error);
 	unsettle(thread);
 	return result;
@@ -276,15 +275,15 @@ static int stop_any(struct tracee *tracee, struct thread *preferred, struct erro
 	struct thread *thread;
 
 	if (is_hopeless(tracee))
-		return error_set(error, "no thread of pid %d comes to stand just now",
+		return error_set(error, "no thread of pid %d can be stopped just now",
 				 (int)tracee->pid);
 	thread = find_runner(tracee, preferred);
 	if (thread)
 		return stop_and_replace(thread, error);
 	tracee->hopeless = loop_now() + HOPELESS_SECONDS;
 	return error_set(error,
-			 "no thread of pid %d can be stopped: each ends, or sleeps uninterruptibly "
-			 "(state D)",
+			 "no thread of pid %d can be stopped: each is exiting, or sleeps "
+			 "uninterruptibly (state D)",
 			 (int)tracee->pid);
 }
 

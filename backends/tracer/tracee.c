@@ -443,8 +443,7 @@ static bool is_making_another(const struct thread *thread, int64_t mask)
 static int refuse_blocked(struct thread *thread, struct error *error)
 {
 	thread->watchable = WATCHABLE_SOON;
-	return error_set(error,
-			 "thread %d blocks the signal SIGTRAP, so it cannot be stopped by watches",
+	return error_set(error, "thread %d blocks SIGTRAP, so hardware breakpoints cannot stop it",
 			 (int)thread->tid);
 }
 
@@ -485,7 +484,7 @@ int tracee_watch(struct tracee *tracee, pid_t tid,
 	int result;
 
 	if (!thread || thread->state == TRACEE_EXITED)
-		return error_set(error, "there is no thread %d", (int)tid);
+		return error_set(error, "thread %d not found", (int)tid);
 	if (wants_any(slots) && tracee_prepare(thread, error) < 0)
 		return -1;
 	result = debug_registers_set(&thread->slots, tid, slots, &changes, error);
@@ -535,22 +534,22 @@ int tracee_hold(struct tracee *tracee, pid_t tid, struct error *error)
 	struct thread *thread = thread_find(tracee, tid);
 
 	if (!thread || thread->state == TRACEE_EXITED)
-		return error_set(error, "thread %d has ended", (int)tid);
+		return error_set(error, "thread %d has exited", (int)tid);
 	if (stands(thread))
 		return 0;
 	if (thread->state != TRACEE_RUNNING && thread->state != TRACEE_LISTENING)
-		return error_set(error, "thread %d is just being stopped", (int)tid);
+		return error_set(error, "thread %d is already being stopped", (int)tid);
 	if (thread_is_stuck(thread))
-		return error_set(
-			error,
-			"thread %d cannot be held: it ends, or sleeps uninterruptibly (state D)",
-			(int)tid);
+		return error_set(error,
+				 "thread %d cannot be stopped: it is exiting, or sleeps "
+				 "uninterruptibly (state D)",
+				 (int)tid);
 	thread_interrupt(thread);
 	if (!waits_one(tracee->waits, tid, LOOK_NS, &thread->status))
-		return error_set(error, "thread %d did not come to stand within 50 ms", (int)tid);
+		return error_set(error, "thread %d did not stop within 50 ms", (int)tid);
 	if (!WIFSTOPPED(thread->status)) {
 		waits_return(tracee->waits, tid, thread->status);
-		return error_set(error, "thread %d has ended", (int)tid);
+		return error_set(error, "thread %d has exited", (int)tid);
 	}
 	thread->state = TRACEE_FROZEN;
 	thread_note_stop(thread, thread->status);

@@ -190,7 +190,7 @@ static void append_said(struct command_context *context, const struct stop *stop
 	format_document(context->out, json);
 }
 
-/* "rank 2 was sent SIGTERM: resumed so that it can handle it" */
+/* "rank 2 was sent SIGTERM: resumed so that the process can handle the signal" */
 static void append_resume(struct command_context *context, const struct stop *stop)
 {
 	json_t *json;

@@ -14,7 +14,7 @@
 #include "model/session.h"
 
 /* Start of the message of a watch that has ended. */
-#define OVER "It is "
+#define OVER "out of scope: "
 
 void breakpoint_forget_refusal(struct session_breakpoint *breakpoint)
 {
@@ -335,7 +335,7 @@ static void judge_watch(struct breakpoint_summary *summary, const struct session
 			  !rankset_contains(&summary->ranks, rank->process.rank);
 	}
 	if (is_left && !summary->message)
-		summary->message = OVER "out of scope: its frame has ended.";
+		summary->message = OVER "the frame has returned";
 	summary->is_over = summary->set.range_count == 0 && summary->message &&
 			   strncmp(summary->message, OVER, strlen(OVER)) == 0;
 }

@@ -269,7 +269,7 @@ static void debug_state_text_append_place(struct buffer *out, const char *before
 	buffer_clear(&place);
 }
 
-/* Appends the reason in "breakpoint 1: its condition failed: ..." in parentheses. */
+/* Appends the reason in "breakpoint 1: condition failed: ..." in parentheses. */
 static void debug_state_text_append_failure(struct buffer *out, const char *description)
 {
 	const char *colon = description ? strstr(description, ": ") : NULL;

@@ -98,8 +98,8 @@ class TestConnect(Case):
         self.assertEqual(node.ask("connect", target=target, rank=7)["rank"], 7)
         _, other = self.program()
         self.assertEqual(node.refuse("connect", target=other, rank=7),
-                         "There is a rank 7 already; leave the number out or "
-                         "take another.")
+                         "rank 7 exists already: omit the number, or use "
+                         "another one")
         self.assertEqual(node.ask("connect", target=other)["rank"], 0)
 
     def test_each_address_of_a_host_is_tried(self):
@@ -113,10 +113,10 @@ class TestConnect(Case):
 
     def test_what_is_no_target(self):
         node = self.node()
-        self.assertIn("is no target", node.refuse("connect"))
-        self.assertIn("There is no process",
+        self.assertIn("is not a target", node.refuse("connect"))
+        self.assertIn("process 4194304 does not exist",
                       node.refuse("connect", target="ptrace:4194304"))
-        self.assertIn("There is no socket", node.refuse(
+        self.assertIn("/none not found", node.refuse(
             "connect", target="pdb:unix:" + self.folder + "/none"))
 
     def test_twice(self):
@@ -124,15 +124,15 @@ class TestConnect(Case):
         _, target = self.program()
         node.ask("connect", target=target)
         self.assertEqual(node.refuse("connect", target=target),
-                         "It is connected to already, by %s; detach first."
+                         "a debugger is already connected (%s): detach first"
                          % target)
 
     def test_read_only(self):
         node = self.node(readOnly=True)
         _, target = self.program()
         self.assertEqual(node.refuse("connect", target=target),
-                         "This stops or changes the process, which "
-                         "--read-only refuses.")
+                         "the request stops or changes the process, which "
+                         "--read-only does not allow")
 
 
 class TestStandIn(Case):
@@ -163,7 +163,7 @@ class TestStandIn(Case):
         removed = node.event("rankRemoved", pid)
         self.assertEqual(removed["error"],
                          node.event("debugger", pid)["why"])
-        self.assertIn("not connected to any more",
+        self.assertIn("is no longer connected",
                       node.refuse("evaluate", pid=pid, expression="1"))
 
 
@@ -172,14 +172,14 @@ class TestStandIn(Case):
         program, _ = self.program("stop", "tcp")
         target = "pdb:tcp:0.0.0.0:" + program.words[1]
         node.ask("connect", target=target)
-        self.assertIn("It is connected to already",
+        self.assertIn("a debugger is already connected",
                       node.refuse("connect", target=target))
 
     def test_nobody_is_there(self):
         node = self.node()
         port = self.free_port()
-        for host, why in (("0.0.0.0", "cannot be connected to"),
-                          ("no..host", "the host cannot be found")):
+        for host, why in (("0.0.0.0", "cannot connect to"),
+                          ("no..host", "host not found")):
             pid = node.ask("connect", target="pdb:tcp:%s:%d" % (
                 host, port))["pid"]
             node.event("debugger", pid)
@@ -257,8 +257,8 @@ class TestToken(Case):
             file.write(self.TOKEN)
         os.chmod(path, 0o644)
         for variables, why in (
-                ({"IPDB_TOKEN": "another token"}, "The token was refused"),
-                ({}, "It asks for a token: set IPDB_TOKEN_FILE"),
+                ({"IPDB_TOKEN": "another token"}, "the token was refused"),
+                ({}, "the program asks for a token: set IPDB_TOKEN_FILE"),
                 ({"IPDB_TOKEN_FILE": path}, "chmod 600"),
                 ({"IPDB_TOKEN_FILE": path + "s"}, "cannot be read: No such")):
             self.assertIn(why, self.lost(self.token_node(**variables), target))
@@ -301,7 +301,7 @@ class TestOutlives(Case):
         program.process.wait(LIMIT)
         node.ask("sample", pids=[program.pid])
         node.event("rankRemoved", program.pid)
-        self.assertIn("is not one of those found", node.refuse(
+        self.assertIn("is not one of the processes found", node.refuse(
             "evaluate", pid=program.pid, expression="1"))
 
 
@@ -316,7 +316,7 @@ class TestSource(Case):
         os.unlink(script)
         body = node.ask("source", pid=pid, path=script)
         self.assertIn("class Sleeper", body["content"])
-        self.assertIn("No stack of this process", node.ask(
+        self.assertIn("is not part of any stack", node.ask(
             "source", pid=pid, path="/etc/hostname")["error"])
         node.ask("detach", pid=pid)
         body = node.ask("source", pid=pid, path=script)
@@ -377,7 +377,7 @@ class TestLeave(Case):
         node, program = self.connected()
         node.ask("detach", pid=program.pid)
         self.check(program)
-        self.assertIn("No debugger of process", node.refuse(
+        self.assertIn("no debugger is connected to process", node.refuse(
             "detach", pid=program.pid))
 
     def test_a_post_mortem_is_not_left_by_chance(self):
@@ -387,7 +387,7 @@ class TestLeave(Case):
         _, stopped = self.wait_for_stop(node, pid)
         self.assertTrue(stopped["leaving"])
         refused = node.refuse("detach", pid=pid)
-        self.assertTrue(refused.startswith(stopped["leaving"]), refused)
+        self.assertTrue(refused.endswith(": " + stopped["leaving"]), refused)
         self.assertEqual(node.ask("evaluate", pid=pid,
                                   expression="6 * 7")["result"], "42")
         node.ask("detach", pid=pid, force=True)

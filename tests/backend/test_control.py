@@ -569,8 +569,9 @@ class OneCase(ControlCase):
         rank.stopped()
         rank.set_breakpoints(self.WORK)
         said = self.node.event("output", rank.pid)["output"]
-        self.assertEqual(said, "Thread %d has stopped, too: breakpoint 1. It "
-                         "is shown when the process is resumed." % rank.pid)
+        self.assertEqual(said, "thread %d has stopped as well (breakpoint 1); "
+                         "its stop is shown when the process is resumed"
+                         % rank.pid)
         rank.ask("sample", pids=[rank.pid])
         body = self.node.event("sampled", rank.pid)
         rank.take_sample(body)
@@ -609,7 +610,7 @@ class OneCase(ControlCase):
             self.assertGreaterEqual(fd, 0, ctypes.get_errno())
             self.addCleanup(os.close, fd)
 
-    IN_USE = "all four watches of the processor are in use"
+    IN_USE = "all four debug registers are in use"
 
     def test_watches_that_another_has(self):
         """Its binding says so; that is said once, though all passes by."""
@@ -639,8 +640,8 @@ class OneCase(ControlCase):
         rank.stopped()
         rank.ask("next")
         said = self.node.event("output", rank.pid)["output"]
-        self.assertEqual(said, "The step is lost: thread %d blocks the signal "
-                         "SIGTRAP, so it cannot be stopped by watches." % tid)
+        self.assertEqual(said, "the step failed: thread %d blocks SIGTRAP, so "
+                         "hardware breakpoints cannot stop it" % tid)
         self.node.wait_for(lambda m: m.get("event") == "debugger"
                            and m["body"]["state"] == "none")
         rank.check_clean(self)
@@ -672,7 +673,7 @@ class OneCase(ControlCase):
                 rank.ask("next")
                 if is_lost:
                     said = self.node.event("output", rank.pid)["output"]
-                    self.assertIn("The step is lost: thread", said)
+                    self.assertIn("the step failed: thread", said)
                 else:
                     self.assertEqual(rank.stopped()["reason"], "step")
                     rank.ask("continue")
@@ -712,9 +713,9 @@ class OneCase(ControlCase):
     def test_a_breakpoint_of_a_thread_that_goes_on_blocking_the_signal(self):
         rank, _ = self.block()
         said = self.node.event("output", rank.pid)["output"]
-        self.assertRegex(said, "^thread [0-9]+ blocks the signal SIGTRAP")
+        self.assertRegex(said, "^thread [0-9]+ blocks SIGTRAP")
         self.node.wait_for(lambda m: m.get("event") == "debugger" and
-                           "blocks the signal SIGTRAP" in
+                           "blocks SIGTRAP" in
                            str(m["body"].get("breakpoints")))
         self.check_hit(rank)
 
@@ -806,7 +807,7 @@ class OneCase(ControlCase):
                 rank.ask("continue")
         self.assertEqual(rank.places, [])
         self.assertEqual(body["description"],
-                         "The thread runs no Python now.")
+                         "the thread runs no Python code now")
         rank.target.say("")
         rank.target.line()
         rank.check_clean(self)
@@ -818,8 +819,8 @@ class OneCase(ControlCase):
             self.assertLess(time.monotonic(), deadline, "it runs")
         rank.ask("pause", tid=tid)
         body = self.node.event("stopped", rank.pid)
-        self.assertIn("Thread %d did not come to stand yet. "
-                      "Thread %d sleeps uninterruptibly" % (tid, tid),
+        self.assertIn("not stopped yet: thread %d; in uninterruptible sleep "
+                      "(state D): thread %d" % (tid, tid),
                       body["why"])
         self.assertEqual((body.get("stopped_at"), body.get("held")),
                          (None, None))
@@ -921,7 +922,7 @@ class OneCase(ControlCase):
                 rank.ask("pause", tid=idle[-1], threads="one")
                 self.assertNotEqual(rank.stopped()["tid"], rank.pid)
                 rank.set_breakpoints(self.WORK)
-                self.assertIn("has stopped, too",
+                self.assertIn("has stopped as well",
                               self.node.event("output", rank.pid)["output"])
                 if cleared:
                     rank.set_breakpoints()

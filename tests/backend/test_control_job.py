@@ -95,7 +95,7 @@ class TestJob(unittest.TestCase):
             answer = node.answer(node.request("pause", pid=pid))
             if answer["success"]:
                 return
-            self.assertIn("is just being left", answer["message"])
+            self.assertIn("is still being detached", answer["message"])
             self.assertLess(time.monotonic(), deadline)
 
     def stop_and_step(self, node, pid, choice, count):

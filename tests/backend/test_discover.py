@@ -415,14 +415,14 @@ class TestNamed(DiscoverTest):
     def test_gone(self):
         target = self.target()
         target.end()
-        self.assertIn("There is no process %d" % target.pid,
+        self.assertIn("process %d does not exist" % target.pid,
                       self.unreadable(target.pid))
 
     def test_zombie(self):
         target = self.target()
         target.process.stdin.close()
         os.waitid(os.P_PID, target.pid, os.WEXITED | os.WNOWAIT)
-        self.assertIn("has ended", self.unreadable(target.pid))
+        self.assertIn("has exited", self.unreadable(target.pid))
 
     def test_not_python(self):
         target = self.target(argv=["sh", "-c", "echo ready; read line"])
@@ -454,7 +454,7 @@ class TestFollow(DiscoverTest):
         body = node.event("rankRemoved", target.pid)
         self.assertEqual((body["state"], body["exit_code"], body["rank"]),
                          ("exited", 7, 0))
-        self.assertIn("exit code 7", body["error"])
+        self.assertIn("exited with code 7", body["error"])
 
     def test_exit_code_0(self):
         node = self.node()

@@ -103,7 +103,7 @@ class TestRunning(HttpCase):
     def test_a_frame_that_runs_is_refused(self):
         message = self.node.refuse("evaluate", pid=self.pid, tid=self.pid,
                                    depth=0, expression="x")
-        self.assertTrue(message.startswith("It is running"),
+        self.assertTrue(message.startswith("the process is running"),
                         message)
 
 
@@ -190,8 +190,8 @@ class TestWithoutTheModule(HttpCase):
 
     def test_each_request_is_refused(self):
         for _ in range(2):
-            self.assertIn("Agents need probetui-http.so", self.refuse("x"))
-        self.assertIn("Agents need probetui-http.so", self.node.refuse(
+            self.assertIn("agents need probetui-http.so", self.refuse("x"))
+        self.assertIn("agents need probetui-http.so", self.node.refuse(
             "connect", target="agent:%d" % self.pid))
 
 
@@ -209,7 +209,7 @@ class TestEject(HttpCase):
     def test_nobody_has_spoken_to_it(self):
         self.assertEqual(self.ejects(), "agent removed")
         self.is_out()
-        self.assertIn("Its agent was taken out of it",
+        self.assertIn("the agent was removed",
                       self.node.refuse("eject", pid=self.pid))
 
     def test_who_follows_hears_of_the_next_one(self):
@@ -252,7 +252,7 @@ class TestEject(HttpCase):
         while told["state"] == "connecting":
             told = self.node.event("debugger")
         self.assertEqual(told["state"], "lost")
-        self.assertIn("Its agent was taken out of it", told["why"])
+        self.assertIn("the agent was removed", told["why"])
 
     def test_one_that_fails_to_leave_is_still_debugged(self):
         self.node.ask("connect", target="agent:%d" % self.pid)
@@ -295,8 +295,8 @@ class TestMany(HttpCase):
         for target in self.targets[1:]:
             self.assertEqual(self.evaluate("x", target)["result"], "41")
         self.assertRegex(self.node.answer(seq)["message"],
-                         r"did not answer in time: nothing came within "
-                         r"[0-9.]+ s\.$")
+                         r"did not answer in time: no answer within "
+                         r"[0-9.]+ s$")
 
 
 class TestConnected(HttpCase):
@@ -330,12 +330,12 @@ class TestTargets(unittest.TestCase):
         node.ask("initialize", protocol=1)
         for target, words in (
                 ("agent:", "write agent:PID"), ("agent:x", "write agent:PID"),
-                ("http://", "no address"), ("http://host", "no address"),
-                ("http://me:pw@host:1", "no address"),
-                ("https://host:1/path", "no address"),
-                ("http://host:70000", "no address"),
-                ("ftp://host:1", "is no target"),
-                ("agent:%d" % os.getpid(), "has no agent that listens")):
+                ("http://", "not an agent's address"), ("http://host", "not an agent's address"),
+                ("http://me:pw@host:1", "not an agent's address"),
+                ("https://host:1/path", "not an agent's address"),
+                ("http://host:70000", "not an agent's address"),
+                ("ftp://host:1", "is not a target"),
+                ("agent:%d" % os.getpid(), "no agent listens in the process")):
             with self.subTest(target=target):
                 self.assertIn(words, node.refuse("connect", target=target))
 
@@ -368,8 +368,8 @@ class TestTrust(HttpCase):
             with socket.socket(socket.AF_UNIX) as squatter:
                 self.take_path(squatter)
             message = self.refuse("x")
-        self.assertEqual(message, "Its agent cannot be reached: "
-                         "no process listens at its socket.")
+        self.assertEqual(message, "the agent cannot be reached: "
+                         "no process listens at the socket")
 
     def test_another_process_at_its_socket(self):
         with socket.socket(socket.AF_UNIX) as squatter:
@@ -378,7 +378,7 @@ class TestTrust(HttpCase):
             squatter.settimeout(10)
             with squatter.accept()[0] as connection:
                 self.assertEqual(connection.recv(100), b"")
-        self.assertIn("is left alone, and nothing was sent", message)
+        self.assertIn("nothing was sent", message)
 
 
 OTHER_USER = 12345
@@ -555,7 +555,7 @@ class TestTcp(TcpCase):
     def test_with_another(self):
         told = self.state(self.connect_here("wrong-token"))
         self.assertEqual(told["state"], "lost")
-        self.assertIn("The token was refused", told["why"])
+        self.assertIn("the token was refused", told["why"])
 
     def test_with_the_token_in_a_file(self):
         with tempfile.NamedTemporaryFile("w") as file:
@@ -569,7 +569,7 @@ class TestTcp(TcpCase):
         told = self.state(self.connect("https://127.0.0.1:%d" % self.port,
                                        PROBETUI_TOKEN="right-token"))
         self.assertEqual(told["state"], "lost")
-        self.assertIn("No TLS is spoken there: http://", told["why"])
+        self.assertIn("the agent does not use TLS (write http://", told["why"])
 
     def test_tls_where_there_is_none(self):
         with socket.socket() as listener:
@@ -655,24 +655,24 @@ class TestLiars(TcpCase):
         return told["why"]
 
     def test_no_http(self):
-        self.assertIn("cannot be taken", self.told(b"SSH-2.0-OpenSSH\r\n"))
+        self.assertIn("cannot be read", self.told(b"SSH-2.0-OpenSSH\r\n"))
 
     def test_no_json(self):
-        self.assertIn("no JSON", self.told(http_answer(b"<html>")))
+        self.assertIn("is not JSON", self.told(http_answer(b"<html>")))
 
     def test_another_server(self):
-        self.assertIn("no agent of probetui", self.told(http_answer(b"{}")))
+        self.assertIn("not an agent of probetui", self.told(http_answer(b"{}")))
 
     def test_a_list_of_lists(self):
-        self.assertIn("no JSON", self.told(http_answer(b"[" * 100000)))
+        self.assertIn("is not JSON", self.told(http_answer(b"[" * 100000)))
 
     def test_an_agent_of_another_version(self):
-        self.assertIn("another version", self.told(http_answer(
+        self.assertIn("incompatible version", self.told(http_answer(
             b'{"name": "probetui", "can": ["POST /eval"]}')))
 
     def test_an_answer_without_end(self):
         endless = b"HTTP/1.1 200 OK\r\n\r\n"
-        self.assertIn("cannot be taken",
+        self.assertIn("cannot be read",
                       self.told(endless, *[b"x" * (1 << 20)] * 20))
 
     def test_headers_without_end(self):
@@ -752,21 +752,21 @@ class TestTls(TcpCase):
         told = self.state(self.connect("https://localhost:%d" % self.port,
                                        PROBETUI_TOKEN="right-token"))
         self.assertEqual(told["state"], "lost")
-        self.assertIn("TLS with its agent fails", told["why"])
+        self.assertIn("TLS with the agent failed", told["why"])
         self.assertIn("PROBETUI_CA_FILE=FILE", told["why"])
 
     def test_without_tls(self):
         told = self.state(self.connect("http://127.0.0.1:%d" % self.port,
                                        PROBETUI_TOKEN="right-token"))
         self.assertEqual((told["state"], told["why"]),
-                         ("lost", "Its agent refuses: TLS is spoken here: "
+                         ("lost", "the agent refused the request: TLS is spoken here: "
                                   "https"))
 
     def test_of_another_name(self):
         told = self.state(self.connect("https://127.0.0.1:%d" % self.port,
                                        PROBETUI_TOKEN="right-token",
                                        PROBETUI_CA_FILE=self.certificate))
-        self.assertIn("TLS with its agent fails", told["why"])
+        self.assertIn("TLS with the agent failed", told["why"])
 
 
 if __name__ == "__main__":

@@ -308,7 +308,7 @@ class TestStops(DebuggingCase):
         told = self.node.wait_for(
             lambda m: m.get("event") == "debugger"
             and m["body"].get("why"))["body"]
-        self.assertIn("next line", told["why"])
+        self.assertIn("next Python line", told["why"])
         self.target.say("1")
         self.stopped()
 
@@ -559,7 +559,7 @@ class TestHeld(HttpCase):
 
     def test_its_agent_stays(self):
         self.wait_until_held()
-        self.assertIn("would end without its agent",
+        self.assertIn("would exit without the agent",
                       self.node.refuse("eject", pid=self.pid))
         self.assertTrue(os.path.exists(self.path()))
         # Refused where the connection that eject made follows the agent already.
@@ -645,7 +645,7 @@ class TestLeaving(DebuggingCase):
         self.ask("evaluate", context="repl", expression="times = []")
         seq = self.node.request("evaluate", pid=self.pid, context="repl",
                                 expression=CLOSES)
-        self.assertIn("ended before", self.node.answer(seq)["message"])
+        self.assertIn("closed before", self.node.answer(seq)["message"])
         self.target.say("len(times)")
         self.assertEqual(self.line(), ["1"])
         self.assertEqual(self.ask("evaluate", expression="len(times)")

@@ -117,7 +117,7 @@ class TestMounts(unittest.TestCase):
         process = self.start(*reversed(places))
         run = self.inject(process)
         self.assertEqual(run.returncode, 3, run.stdout)
-        self.assertIn("no folder that its user may put", run.stderr)
+        self.assertIn("no folder was found that its user can write to", run.stderr)
         self.assertEqual(len(self.mounted(process)), 3)
         self.assertEqual(listing(self.secret), self.before)
 

@@ -79,8 +79,8 @@ class InterpretersCase(unittest.TestCase):
         self.assertRegex(
             self.node.refuse("variables", pid=self.target.pid, depth=0,
                              tid=self.inside[0]["tid"]),
-            r"^Thread \d+ runs Python in several interpreters, and the "
-            r"request does not say in which\.$")
+            r"^thread \d+ runs Python in several interpreters, and the "
+            r"request names none of them$")
 
 
 def load_tests(loader, _tests, _pattern):

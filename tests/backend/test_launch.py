@@ -241,7 +241,7 @@ class End(Launched):
             self.addCleanup(node.close)
             node.ask("initialize", protocol=1)
             sentence = node.refuse("launch", argv=[program])
-            self.assertIn("%s cannot be run: %s" % (program, why), sentence)
+            self.assertIn("cannot run %s: %s" % (program, why), sentence)
 
     def test_a_second_job_is_refused(self):
         self.launch("cat")
@@ -250,7 +250,7 @@ class End(Launched):
     def test_without_a_job_there_is_nothing_to_type_to(self):
         for command in ("jobInput", "jobResize", "jobEnd"):
             self.assertEqual(self.node.refuse(command, data="x"),
-                             "No job was started here.")
+                             "no job was started here")
         for argv in ([], "cat", [1], None):
             self.assertIn("argv", self.node.refuse("launch", argv=argv))
 

@@ -67,7 +67,7 @@ class TestCommandLine(NodeTest):
             os.close(master)
             os.close(slave)
         self.assertEqual(run.returncode, 2)
-        self.assertIn("Type probetui", run.stderr.decode())
+        self.assertIn("run probetui, which", run.stderr.decode())
 
 
 class TestRequests(NodeTest):
@@ -184,7 +184,7 @@ class TestSample(NodeTest):
     def test_unknown_process(self):
         node = self.node()
         node.ask("sample", pids=[1])
-        self.assertIn("not one of those", node.event("sampled", 1)["error"])
+        self.assertIn("not one of the processes found", node.event("sampled", 1)["error"])
 
     def test_a_process_that_ended(self):
         node = self.node()
@@ -379,14 +379,14 @@ class TestVariables(NodeTest):
         node.ask("sample", pids=[rank.pid])
         rank.say("go on")
         self.assertEqual(rank.line(), ["moved"])
-        self.assertIn("moved on", node.refuse(
+        self.assertIn("the thread has continued", node.refuse(
             "variables", pid=rank.pid, tid=rank.pid, depth=0))
 
     def test_no_such_thread(self):
         node = self.node()
         rank = self.rank()
         node.discover()
-        self.assertIn("Thread 1 ", node.refuse("variables", pid=rank.pid,
+        self.assertIn("thread 1 ", node.refuse("variables", pid=rank.pid,
                                                tid=1, depth=0))
 
 
@@ -440,7 +440,7 @@ class TestSource(NodeTest):
         node.discover()
         node.ask("sample", pids=[rank.pid])
         for path, word in (("<string>", "no source"),
-                           ("/etc/passwd", "No stack"), ("", "")):
+                           ("/etc/passwd", "not part of any stack"), ("", "")):
             body = node.ask("source", pid=rank.pid, path=path)
             self.assertIsNone(body["content"])
             self.assertIn(word, body["error"])
@@ -489,7 +489,7 @@ class TestSource(NodeTest):
                                   path=path)["content"], nodes.WAIT)
         body = node.ask("source", pid=other.pid, path=path)
         self.assertIsNone(body["content"])
-        self.assertIn("No stack", body["error"])
+        self.assertIn("not part of any stack", body["error"])
 
     def test_a_file_of_one_that_has_ended(self):
         """Another rank of the machine stands in for it."""
@@ -564,7 +564,7 @@ class TestDiagnose(NodeTest):
         rank.end()
         for way in self.ways(self.node(), rank.pid).values():
             self.assertFalse(way["ok"])
-            self.assertIn("no process", way["why"])
+            self.assertIn("does not exist", way["why"])
             self.assertTrue(way["fix"])
 
     def test_zombie(self):
@@ -572,7 +572,7 @@ class TestDiagnose(NodeTest):
         rank.process.stdin.close()
         os.waitid(os.P_PID, rank.pid, os.WEXITED | os.WNOWAIT)
         ways = self.ways(self.node(), rank.pid)
-        self.assertIn("has ended", ways["read"]["why"])
+        self.assertIn("has exited", ways["read"]["why"])
 
     def test_not_python(self):
         target = self.target(argv=["sh", "-c", "echo ready; read line"])
@@ -705,7 +705,7 @@ class TestLeaving(NodeTest):
             self.assertLess(resident(node.process.pid), RESIDENT_MAXIMUM)
         self.assertEqual(node.wait(), 1)
         self.assertGreater(sent, 1 << 20)
-        self.assertIn("not being read", node.process.stderr.read().decode())
+        self.assertIn("does not read the answers", node.process.stderr.read().decode())
 
 
 def is_running(folder):

@@ -146,7 +146,7 @@ class TestOutput(unittest.TestCase):
         self.assertGreater(len(text), 60 << 10)
         self.assertEqual(set(text.splitlines()), {"0123456789abcdef"})
         target.order("many 20000")
-        self.assertIn("left out", self.event(target)[1])
+        self.assertIn("skipped", self.event(target)[1])
         self.assertLessEqual(len(self.event(target)[1]), 16 << 10)
 
     def test_bytes_that_are_no_text(self):
@@ -195,7 +195,7 @@ class TestOutput(unittest.TestCase):
         self.node.discover(pids=pids)
         for pid in pids[:64]:
             self.node.ask("output", pid=pid, on=True)
-        self.assertIn("as many as can be",
+        self.assertIn("(the maximum) is followed already",
                       self.node.refuse("output", pid=pids[64], on=True))
         self.node.ask("output", pid=pids[64])
         self.node.ask("output", pid=pids[0], on=False)
@@ -272,7 +272,7 @@ class TestOutput(unittest.TestCase):
         fifo_end = os.open(fifo, os.O_RDWR)
         for stdout, says in (
                 (line, "is the terminal or device " + os.ttyname(line)),
-                (subprocess.DEVNULL, "is thrown away (/dev/null)"),
+                (subprocess.DEVNULL, "is discarded (/dev/null)"),
                 (pair[0], "is a socket"),
                 (fifo_end, "is a pipe")):
             self.assertIn(says, self.why(self.start(stdout)))
@@ -282,7 +282,7 @@ class TestOutput(unittest.TestCase):
         os.close(line)
 
     def test_a_process_of_nobody(self):
-        self.assertIn("is not one of those", self.node.refuse("output", pid=1))
+        self.assertIn("is not one of the processes found", self.node.refuse("output", pid=1))
         self.assertIn("is not a process id", self.node.refuse("output"))
 
 

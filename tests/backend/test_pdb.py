@@ -170,7 +170,7 @@ class PdbCase(PdbTest):
         self.assertEqual(place, ("add", TOTAL))
         self.assertEqual((event["reason"], event["hit"]), ("breakpoint", [5]))
         self.assertEqual(event["description"],
-                         "breakpoint 5: its condition failed: NameError: "
+                         "breakpoint 5: condition failed: NameError: "
                          "name 'absent' is not defined")
         body = self.ask("variables", tid=self.pid, depth=1)
         self.assertEqual([(v["name"], v["value"])
@@ -302,7 +302,7 @@ class TestSessions(PdbTest):
     def test_other_prompts(self):
         self.start_ipdb()
         self.ask("terminalInput", data="interact\n")
-        self.assertIn("console", self.state("nested")["why"])
+        self.assertIn("prompt other than", self.state("nested")["why"])
         self.assertIn("console", self.refuse("next"))
         self.ask("terminalInput", data="\x04")
         self.assertEqual(self.node.stopped(self.rank)["stops"], 1)
@@ -340,11 +340,11 @@ class TestSessions(PdbTest):
         self.start(WAITING)
         self.ask("continue")
         self.node.event("continued", self.pid)
-        self.assertIn("runs", self.refuse("next"))
+        self.assertIn("is running", self.refuse("next"))
         breakpoint = {"id": 3, "path": "train.py",
                       "line": self.rank.line(11), "temporary": True}
         bound, = self.set_breakpoints(breakpoint)
-        self.assertIn("stops next", bound["message"])
+        self.assertIn("at the next stop", bound["message"])
         with open(self.rank.path + ".go", "w"):
             pass
         event = self.node.stopped(self.rank)

@@ -170,7 +170,7 @@ class WaitingTest(FinderCase):
         self.debugger(later, "waiting")
         os.unlink(self.path("pdb.sock.9"))
         told = self.debugger(later, "refused")
-        self.assertIn("was taken away", told["why"])
+        self.assertIn("was removed", told["why"])
         self.assert_quiet(target)
 
     def test_two_sockets_of_one_process(self):
@@ -199,7 +199,7 @@ class WaitingTest(FinderCase):
                         RANK=str(RANK))
         self.addCleanup(target.close)
         self.pids.append(target.pid)
-        self.assertIn("cannot be named", self.find(target, "refused")["why"])
+        self.assertIn("cannot connect to it", self.find(target, "refused")["why"])
 
     def test_an_abstract_name(self):
         name = "@probetui-pdb-%d" % os.getpid()
@@ -243,10 +243,10 @@ class WaitingTest(FinderCase):
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(self.path("pdb.sock.%d" % (RANK + 1)))
             told = self.debugger(target, "refused")
-            self.assertIn("Somebody else is connected", told["why"])
+            self.assertIn("another client is connected", told["why"])
             self.assertTrue(told["taken"])
         told = self.debugger(target, "refused")
-        self.assertIn("which has left", told["why"])
+        self.assertIn("which has disconnected", told["why"])
         self.assertFalse(told.get("taken"))
 
 
@@ -255,7 +255,7 @@ class RefusedTest(FinderCase):
         path = self.leave_file("pdb.sock.%d" % RANK)
         told = self.find(self.start(), "stale")
         self.assertEqual(told["target"], "pdb:unix:" + path)
-        self.assertIn("No process listens", told["why"])
+        self.assertIn("no process listens", told["why"])
 
     def test_the_other_names(self):
         folder = self.path("pdb-%d" % os.geteuid())
@@ -306,7 +306,7 @@ class RefusedTest(FinderCase):
         os.mkdir(folder)
         os.chmod(folder, 0o755)
         target = self.start(folder + "/%d.sock" % RANK)
-        self.assertIn("open to others", self.find(target, "refused")["why"])
+        self.assertIn("open to other users", self.find(target, "refused")["why"])
         os.chmod(folder, 0o700)
         self.debugger(target, "waiting")
         self.assert_quiet(target)
@@ -316,7 +316,7 @@ class RefusedTest(FinderCase):
         os.unlink(self.path("pdb.sock.x"))
         second = self.start(self.path("pdb.sock.x"), rank=RANK + 1)
         self.follow()
-        self.assertIn("Process %d has taken" % second.pid,
+        self.assertIn("process %d has taken" % second.pid,
                       self.debugger(first, "refused")["why"])
         self.debugger(second, "waiting")
         self.assert_quiet(second)
@@ -348,7 +348,7 @@ class RefusedTest(FinderCase):
         os.mkdir(folder, 0o700)
         target = self.start(folder + "/%d.sock" % RANK)
         os.chown(folder, NOBODY, NOBODY)
-        self.assertIn("is user %d's" % NOBODY,
+        self.assertIn("belongs to user %d" % NOBODY,
                       self.find(target, "refused")["why"])
 
 
@@ -437,7 +437,7 @@ class ServerTest(FinderCase):
         target = self.start(self.path("pdb.sock.4711-0badcafe.%d" % RANK))
         told = self.find(target, "waiting")
         self.assertEqual(told["dialect"], "ipdb")
-        self.assertIn("waits for ever", told["leaving"])
+        self.assertIn("waits forever", told["leaving"])
 
 
 class ContainerTest(FinderCase):
@@ -464,7 +464,7 @@ class ContainerTest(FinderCase):
         self.assertFalse(os.path.exists(path))
         self.assert_quiet(target)
         os.unlink("/proc/%d/root%s" % (target.pid, path))
-        self.assertIn("taken away", self.debugger(target, "refused")["why"])
+        self.assertIn("was removed", self.debugger(target, "refused")["why"])
 
     def test_a_stale_file_in_there(self):
         path = "/tmp/pdb.sock.%d" % RANK
@@ -484,7 +484,7 @@ class ContainerTest(FinderCase):
 
     def test_a_name_that_is_in_another_network(self):
         target = self.start_in(["-n"], "", "@probetui-pdb")
-        self.assertIn("run probetui in there",
+        self.assertIn("run probetui in that container",
                       self.find(target, "refused")["why"])
 
 
@@ -498,11 +498,11 @@ class ConnectTest(FinderCase):
 
     def test_what_is_no_socket(self):
         self.start()
-        self.assertIn("There is no socket", self.refuse(self.path("pdb.no")))
-        self.assertIn("is no socket", self.refuse(self.folder))
+        self.assertIn("pdb.no not found", self.refuse(self.path("pdb.no")))
+        self.assertIn("is not a socket", self.refuse(self.folder))
         os.symlink("pdb.no", self.path("link"))
         self.assertIn("symbolic link", self.refuse(self.path("link")))
-        self.assertIn("No process listens",
+        self.assertIn("no process listens",
                       self.refuse(self.leave_file("pdb.sock.%d" % RANK)))
 
     def test_a_port_that_nobody_listens_at(self):
@@ -510,7 +510,7 @@ class ConnectTest(FinderCase):
         self.follow()
         with socket.socket() as held:
             held.bind(("127.0.0.1", 0))
-            self.assertIn("No process listens", self.node.refuse(
+            self.assertIn("no process listens", self.node.refuse(
                 "connect",
                 target="pdb:tcp:127.0.0.1:%d" % held.getsockname()[1]))
 

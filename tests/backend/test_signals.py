@@ -79,8 +79,9 @@ class SignalCase(unittest.TestCase):
         body = self.resumed()
         self.assertEqual((body["state"], body["reason"]),
                          ("running", "signal"))
-        self.assertIn("rank 2 was sent %s: resumed so that it can handle it"
-                      % signal.Signals(number).name, body["description"])
+        self.assertIn("rank 2 was sent %s: resumed so that the process can "
+                      "handle the signal" % signal.Signals(number).name,
+                      body["description"])
 
     def send(self, number):
         os.kill(self.pid, number)
@@ -184,7 +185,8 @@ class OneCase(SignalCase):
         self.send(signal.SIGQUIT)
         self.assertEqual(self.target.process.wait(LIMIT), -signal.SIGQUIT)
         self.assertEqual(self.resumed()["description"],
-                         "rank 2 was sent SIGQUIT, which ends it: resumed")
+                         "rank 2 was sent SIGQUIT, which kills the process: "
+                         "resumed")
 
     def stay(self, number):
         """It is sent that; a signal with a greater number then resumes the

@@ -329,15 +329,15 @@ class Refusals(unittest.TestCase):
         self.assertEqual(run.returncode, 1)
         self.assertEqual(
             run.stderr.decode().strip(),
-            "Process %d belongs to user 0; probetui runs as user 65534. Run "
-            "probetui as that user (sudo -u '#0') or as root." % process.pid)
+            "process %d belongs to user 0, but probetui runs as user 65534: "
+            "run probetui as that user (sudo -u '#0') or as root" % process.pid)
 
     def test_gone(self):
         process = subprocess.Popen(["true"])
         process.wait()
         self.assertEqual(self.refusal(process.pid),
-                         "There is no process %d any more. Look for it with "
-                         "`probetui ranks`." % process.pid)
+                         "process %d does not exist: list the processes with "
+                         "`probetui ranks`" % process.pid)
 
 
 def load_tests(loader, _tests, _pattern):

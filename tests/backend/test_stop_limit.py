@@ -140,7 +140,7 @@ class TestOutside(HoldCase):
         self.start(2)
         self.stop(0)
         self.node.wait_for(lambda message: message.get("event") == "output"
-                           and "no agent raises the time-outs of rank 1"
+                           and "no agent extends the collective timeouts of rank 1"
                            in message["body"]["output"])
         body = self.resumed(0)
         self.assertRegex(body["description"], r"^rank 1 .* resumed ")

@@ -127,9 +127,9 @@ class TestBlocked(Subject):
         body = self.node.ask("tensor", pid=self.pid, type="bytearray",
                              address=value["address"])
         self.assertIsNone(body["frame"])
-        self.assertIn("a bytearray is in its place", self.refuse(
+        self.assertIn("a bytearray is at its address", self.refuse(
             address=value["address"], type="list"))
-        self.assertIn("no longer there", self.refuse(address="0x10"))
+        self.assertIn("no longer exists", self.refuse(address="0x10"))
 
     def test_lists_without_end_are_not_walked(self):
         self.assertIn("too many items, or is nested too deeply", self.node.refuse(

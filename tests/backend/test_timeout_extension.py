@@ -140,7 +140,8 @@ class TestTimeoutExtension(ExtensionCase):
         (told,) = self.node.ask("diagnose", pids=[
             self.targets[0].pid])["ranks"]
         self.assertEqual((told["ways"][-1]["way"], told["ways"][-1]["why"]),
-                         ("watchdog", "It has no group of torch.distributed."))
+                         ("watchdog",
+                          "the process has no torch.distributed process group"))
 
     def test_while_one_may_stand(self):
         self.node.ask("catch", pid=self.targets[2].pid, on=True)
@@ -200,8 +201,8 @@ class TestGroups(ExtensionCase):
                            "debugger", "stopped")
                            and message["body"]["pid"] == pid
                            and message["body"]["watchdog"] == 86400)
-        self.assertRegex(self.doctor(0), r"Its groups wait (24 h|1 d), raised "
-                         r"from 1[67] min")
+        self.assertRegex(self.doctor(0), r"process groups time out after "
+                         r"(24 h|1 d), raised from 1[67] min")
         # It is deaf, and that is said soon.
         self.assertIn("does not answer", self.doctor(1))
 

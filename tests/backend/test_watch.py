@@ -120,8 +120,8 @@ class WatchCase(unittest.TestCase):
     python = None
     watching = None
     is_passed = False
-    ENDS = (r" is (out of scope: its frame has ended"
-            r"|over: the object that it was part of is gone)$")
+    ENDS = (r" is out of scope: (the frame has returned"
+            r"|the containing object was deleted)$")
 
     @classmethod
     def tearDownClass(cls):
@@ -215,7 +215,7 @@ class WatchCase(unittest.TestCase):
         stops = self.watching.go()
         self.assertEqual(stops[0], ("seen: 5 -> 6", line_of("scope 1")))
         self.assertEqual([description for description, _ in stops[1:]],
-                         ["seen is out of scope: its frame has ended"])
+                         ["seen is out of scope: the frame has returned"])
         self.is_passed = True
 
     def test_condition_and_counts(self):
@@ -308,7 +308,7 @@ class OneCase(unittest.TestCase):
         bindings = watching.watch(*names)
         self.assertEqual(["number" in one for one in bindings],
                          [True] * 4 + [False])
-        self.assertIn("no free watch", bindings[4]["message"])
+        self.assertIn("no free debug register", bindings[4]["message"])
         binding, = watching.watch("other")
         self.assertIn("stop the rank first", binding["message"])
         bindings = watching.watch("name")
@@ -325,7 +325,7 @@ class OneCase(unittest.TestCase):
         body = watching.node.event("stopped")
         self.assertEqual((body["reason"], body["description"]),
                          ("data breakpoint", "row[0]: 1 -> 2"))
-        self.assertIn("makes no sense", watching.node.refuse(
+        self.assertIn("its code cannot be decoded", watching.node.refuse(
             "next", pid=watching.pid))
         watching.ask("continue")
         self.assertEqual(watching.target.line(), ["done"])

@@ -779,7 +779,7 @@ class TestPdb(unittest.TestCase):
         for command in ("ranks", "stacks"):
             shown = run("--connect", "pdb:tcp:no..host:4444", command)
             self.assertEqual(shown.returncode, 3)
-            self.assertIn("pdb:tcp:no..host:4444: the host cannot be found",
+            self.assertIn("pdb:tcp:no..host:4444: host not found",
                           shown.stderr)
             self.assertNotIn("pid", shown.stdout + shown.stderr)
 

@@ -359,7 +359,7 @@ class TestBreakpoints(Folder):
 
     def test_a_line_that_is_not_there(self):
         """It is said once, and why stands in the list while it runs on."""
-        sentence = "is behind the last one that has code, line 7."
+        sentence = "is after the last line with code (7)"
         for more in ((), ("--break", "main.py:7")):
             _status, events, printed = self.run_script(
                 ["wait stopped timeout 20", "break", "clear", "continue",

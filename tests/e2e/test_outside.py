@@ -362,7 +362,7 @@ class TestScript(ScriptCase):
     def test_nothing_is_stopped_read_only(self):
         run, told = self.script("pause\n", "--read-only")
         self.assertEqual(run.returncode, 1)
-        self.assertIn("--read-only refuses", told[-1]["error"])
+        self.assertIn("--read-only does not allow", told[-1]["error"])
         self.check_ends()
 
 

@@ -283,9 +283,9 @@ class OneCase(BreaksCase):
         shell.do(*["break train.py:%d" % line for line in lines])
         self.assertEqual(
             [one["message"] for one in shell.breakpoints],
-            [None] * 4 + ["no free watch: a thread has 4, which breakpoints "
-                          "1, 2, 3, 4 use. Disable one of them, or use the "
-                          "agent."])
+            [None] * 4 + ["no free debug register: a thread has 4, used by "
+                          "breakpoints 1, 2, 3, 4; disable one of them, or "
+                          "use the agent"])
         shell.do("disable 1")
         self.assertEqual([one["message"] for one in shell.breakpoints],
                          [None] * 5)
@@ -367,10 +367,10 @@ class OneCase(BreaksCase):
             "break train.py:%d" % blank, "break train.py:999",
             "break train.py:%d if x ==" % (blank + 2), "break square if f(x)")]
         self.assertEqual(
-            errors[0], "line 1: break: rank 0: Line %d of train.py has no code "
-            "(it is blank or a comment, say). The next that has is line %d."
+            errors[0], "line 1: break: rank 0: line %d of train.py has no code "
+            "(blank or a comment?): the next line with code is %d"
             % (blank, blank + 1))
-        self.assertIn("is behind the last one that has code", errors[1])
+        self.assertIn("is after the last line with code", errors[1])
         # The column is the condition's, which is quoted.
         self.assertIn("invalid condition 'x ==': column 5: ",
                       errors[2])
@@ -384,8 +384,8 @@ class OneCase(BreaksCase):
         self.assertEqual(program.answer(), "1")
         shell.do("break late.py:6")
         self.assertEqual(shell.breakpoints[0]["message"], "pending: no code "
-                         "of line 6 of late.py is loaded; the last that has "
-                         "is line 3")
+                         "of line 6 of late.py is loaded yet; the last line "
+                         "with code is 3")
 
     def test_a_condition_that_fails(self):
         """It is said once, and stops nobody."""
@@ -398,7 +398,7 @@ class OneCase(BreaksCase):
             self.assertEqual(shell.stop()[:2], ([2], "choose"))
             self.go_on(shell, program, ([4, 9], "none"))
         said = [one["output"] for one in shell.logs
-                if "x.missing > 3 failed, so it does not stop" in
+                if "x.missing > 3 failed, so the breakpoint does not stop" in
                 one["output"]]
         self.assertEqual(len(said), 1, shell.logs)
         # Where it is looked for, too.

@@ -79,8 +79,8 @@ class PreemptionCase(unittest.TestCase):
         jobs.wait_for(is_told, "the resumes to be told")
         for rank, one in resumed.items():
             self.assertEqual(one["reason"], "signal")
-            self.assertIn("rank %d was sent SIGTERM: resumed so that it can "
-                          "handle it" % rank, one["description"])
+            self.assertIn("rank %d was sent SIGTERM: resumed so that the "
+                          "process can handle the signal" % rank, one["description"])
         self.assertEqual(len(shell.stops), stops)
 
 

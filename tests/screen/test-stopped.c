@@ -1081,11 +1081,11 @@ static void a_long_reason_has_several_lines(void **state)
 
 	free(debugger->bindings[0].message);
 	debugger->bindings[0].message =
-		xstrdup("no free watch: a thread has 4, which breakpoints 1, 2, 3, 4 use. Disable "
-			"one of them, or use the agent.");
+		xstrdup("no free debug register: a thread has 4, used by breakpoints 1, 2, 3, 4; "
+			"disable one of them, or use the agent");
 	stage_keys(stage, "B");
-	stage_check_shows(stage, "3: no free watch: a thread has 4,");
-	stage_check_shows(stage, "or use the agent.");
+	stage_check_shows(stage, "3: no free debug register: a thread has 4,");
+	stage_check_shows(stage, "or use the agent");
 }
 
 /* Its rank goes on without a debugger then. */
@@ -1098,7 +1098,7 @@ static void a_watch_whose_frame_has_ended_says_so(void **state)
 	stage_keys(stage, "B");
 	stage_check_shows(stage, "3 \u25cb watch loss");
 	stage_check_shows(stage, "0,3     over");
-	stage_check_shows(stage, "0,3: It is out of scope: its frame has ended.");
+	stage_check_shows(stage, "0,3: out of scope: the frame has returned");
 }
 
 /* On wide screens the list has a pane, until nothing is in it. */

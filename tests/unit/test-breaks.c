@@ -457,7 +457,8 @@ static void test_condition(void **state)
 	assert_int_equal(hit.said[0].id, 1);
 	assert_string_equal(
 		hit.said[0].text,
-		"the condition x == 1 failed, so it does not stop: x == 1 has an __eq__.");
+		"the condition x == 1 failed, so the breakpoint does not stop: x == 1 has an "
+		"__eq__.");
 	break_hit_clear(&hit);
 	assert_int_equal(at(world, 1, 6, &hit), 0);
 	assert_int_equal(hit.said_count, 0);
@@ -593,7 +594,7 @@ static void test_much_to_log(void **state)
 	assert_int_equal(hit.said_count, 2);
 	assert_int_equal(hit.said[1].id, 8);
 	assert_string_equal(hit.said[1].text,
-			    "50 more (a log point speaks 100 times a second at most)");
+			    "50 more messages left out (a log point prints at most 100 a second)");
 	break_hit_clear(&hit);
 	breakpoint_table_left_out(world->breaks, loop_now() + 9, &hit);
 	assert_int_equal(hit.said_count, 0);
@@ -717,8 +718,7 @@ static void test_refused_in_a_large_file(void **state)
 	fake->code.count = 2000;
 	fake->last = units[1999].line;
 	set(world, "[{'id': 1, 'path': 'train.py', 'line': 5000}]");
-	expect(world, 0, 0, 0,
-	       "Line 5000 of train.py is behind the last one that has code, line 1004.");
+	expect(world, 0, 0, 0, "line 5000 of train.py is after the last line with code (1004)");
 	/* Its own line, near and far, and those of each that could be it. */
 	assert_in_range(walks, 1, 40);
 	fake->last = last;
@@ -731,10 +731,10 @@ static void test_refused(void **state)
 	set(world, "[{'id': 1, 'path': 'train.py', 'line': 4}, {'id': 2, 'path': 'x/train.py', "
 		   "'line': 6}, {'id': 3, 'path': 'train.py', 'line': 70}]");
 	expect(world, 0, 0, 0,
-	       "Line 4 of train.py has no code (it is blank or a comment, say). The next that has "
-	       "is line 6.");
+	       "line 4 of train.py has no code (blank or a comment?): the next line with code is "
+	       "6");
 	expect(world, 1, 0, 0, "pending: no code of train.py is loaded yet");
-	expect(world, 2, 0, 0, "Line 70 of train.py is behind the last one that has code, line 9.");
+	expect(world, 2, 0, 0, "line 70 of train.py is after the last line with code (9)");
 	revision++;
 	breakpoint_table_look(world->breaks);
 	assert_int_equal(far_searches, 0);
@@ -744,8 +744,8 @@ static void test_refused(void **state)
 /* Where the top of the file has run it may be in that, or not loaded yet. */
 static void test_absent(void **state)
 {
-	static const char message[] =
-		"pending: no code of line 2 of train.py is loaded; the next that has is line 6";
+	static const char message[] = "pending: no code of line 2 of train.py is loaded yet; the "
+				      "next line with code is 6";
 	struct world *world = *state;
 
 	fakes[0].is_loaded = false;
@@ -822,7 +822,7 @@ static void test_starts_without_the_line(void **state)
 	expect(world, 0, 0, 0, "pending: no code of train.py is loaded yet");
 	fakes[0].is_loaded = true;
 	assert_true(breakpoint_table_starts(world->breaks, fakes[0].code.address));
-	expect(world, 0, 0, 0, "Line 70 of train.py is behind the last one that has code, line 3.");
+	expect(world, 0, 0, 0, "line 70 of train.py is after the last line with code (3)");
 	expect_mark(world, "refused");
 	assert_false(breakpoint_table_starts(world->breaks, fakes[0].code.address));
 }
@@ -843,7 +843,7 @@ static void test_gone(void **state)
 	revision++;
 	assert_true(breakpoint_table_look(world->breaks));
 	assert_int_equal(queries(world, addresses), 0);
-	expect(world, 0, 0, 1, "Line 6 of train.py is behind the last one that has code, line 3.");
+	expect(world, 0, 0, 1, "line 6 of train.py is after the last line with code (3)");
 }
 
 static void test_files_of_one_name(void **state)
@@ -854,8 +854,8 @@ static void test_files_of_one_name(void **state)
 	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6}, {'id': 2, 'path': '/job/train.py', "
 		   "'line': 6}]");
 	expect(world, 0, 1, 0,
-	       "There is more than one file of that name: it is set in /job/train.py and in "
-	       "/other/train.py.");
+	       "several files have this name: the breakpoint is set in /job/train.py and in "
+	       "/other/train.py");
 	expect(world, 1, 2, 0, NULL);
 	assert_int_equal(at(world, 1, 6, NULL), 2);
 	assert_int_equal(at(world, 3, 6, NULL), 1);
@@ -873,22 +873,22 @@ static void test_short(void **state)
 	breakpoint_table_short(world->breaks, 1, NULL);
 	expect(world, 2, 3, 0, NULL);
 	expect(world, 3, 0, 0,
-	       "no free watch: a thread has 4, which breakpoints 1, 2, 3 use. Disable one of them, "
-	       "or use the agent.");
+	       "no free debug register: a thread has 4, used by breakpoints 1, 2, 3; disable one "
+	       "of them, or use the agent");
 	/* A step has two of them. */
 	breakpoint_table_short(world->breaks, 3, NULL);
 	expect(world, 0, 1, 0, NULL);
 	expect(world, 1, 2, 0,
-	       "watched: 1 of its 2 places; no free watch: a thread has 4, which breakpoints 1, 2 "
-	       "and the step use. Disable one of them, or use the agent.");
+	       "the breakpoint is set at 1 of 2 places: no free debug register: a thread has 4, "
+	       "used by breakpoints 1, 2 and the step; disable one of them, or use the agent");
 	breakpoint_table_short(world->breaks, 4, NULL);
 	expect(world, 1, 0, 0,
-	       "no free watch: a thread has 4, which breakpoint 1 and the step use. Disable one of "
-	       "them, or use the agent.");
+	       "no free debug register: a thread has 4, used by breakpoint 1 and the step; disable "
+	       "one of them, or use the agent");
 	breakpoint_table_short(world->breaks, 5, NULL);
 	expect(world, 1, 0, 0,
-	       "no free watch: a thread has 4, which the step uses. It is set again when that is "
-	       "over.");
+	       "no free debug register: a thread has 4, used by the step; the breakpoint is set "
+	       "again when the step ends");
 	breakpoint_table_short(world->breaks, 0, NULL);
 	expect(world, 3, 4, 0, NULL);
 }

@@ -613,7 +613,8 @@ static void the_kernels_log_is_asked_for_last(void **state)
 	"{\"pid\":" PID ",\"rank\":" NUMBER ",\"backend\":\"ptrace\"" MORE "}}\n"
 #define STOPPED(NUMBER, PID)                                                                       \
 	DEBUGGER("stopped", NUMBER, PID, ",\"state\":\"stopped\",\"stops\":1,\"reason\":\"pause\"")
-#define SIGNALLED(NUMBER) "rank " NUMBER " was sent SIGTERM: resumed so that it can handle it"
+#define SIGNALLED(NUMBER)                                                                          \
+	"rank " NUMBER " was sent SIGTERM: resumed so that the process can handle the signal"
 #define RESUMED(NUMBER, PID)                                                                       \
 	DEBUGGER("continued", NUMBER, PID,                                                         \
 		 ",\"state\":\"running\",\"reason\":\"signal\","                                   \

@@ -197,13 +197,13 @@ static void failures_are_folded(void **state)
 	struct buffer out = BUFFER_INIT;
 
 	(void)state;
-	failures_add(&failures, 0, "Thread 17 of pid 16 cannot be held.");
-	failures_add(&failures, 1, "Thread 28 of pid 27 cannot be held.");
+	failures_add(&failures, 0, "Thread 17 of pid 16 cannot be stopped.");
+	failures_add(&failures, 1, "Thread 28 of pid 27 cannot be stopped.");
 	failures_add(&failures, 2, "There is no line 30.");
-	failures_add(&failures, 4, "Thread 9 of pid 16 cannot be held.");
+	failures_add(&failures, 4, "Thread 9 of pid 16 cannot be stopped.");
 	failures_add(&failures, 5, "There is no line 31.");
 	failures_append(&out, &failures);
-	assert_string_equal(out.data, "ranks 0-1,4: Thread \u2026 of pid \u2026 cannot be held; "
+	assert_string_equal(out.data, "ranks 0-1,4: Thread \u2026 of pid \u2026 cannot be stopped; "
 				      "rank 2: there is no line 30; rank 5: there is no line 31.");
 	failures_clear(&failures);
 	buffer_clear(&out);

@@ -91,7 +91,8 @@ static void bad_ones_are_refused(void **state)
 		struct target target;
 
 		assert_int_equal(target_parse(&target, texts[i], &error), -1);
-		assert_non_null(strchr(error.message, '.'));
+		assert_non_null(strchr(error.message, ' '));
+		assert_int_not_equal(error.message[strlen(error.message) - 1], '.');
 		assert_null(target.text);
 	}
 }
