@@ -507,7 +507,7 @@ static void say_moving(struct buffer *out, const struct session *session,
 		buffer_append_string(out, " of ");
 		phrase_append_total(out, session);
 	}
-	buffer_append_string(out, moving == 1 ? " is running" : " are running");
+	buffer_append_string(out, moving == 1 ? " makes progress" : " make progress");
 	if (!append_nameless(out, wait_groups, moving == session->rank_count,
 			     session->rank_count > 1))
 		sentence_append_kinds(out, wait_groups, moving == session->rank_count);

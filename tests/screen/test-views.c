@@ -411,7 +411,7 @@ static void a_job_is_left_for_the_list(void **state)
 	stage_keys(&stage, "Esc");
 	assert_int_equal(app->view.kind, VIEW_JOBS);
 	stage_check_shows(&stage, "\u25b8 train.py");
-	stage_check_shows(&stage, "\u2713 All 16 ranks are running");
+	stage_check_shows(&stage, "\u2713 All 16 ranks make progress");
 	stage_keys(&stage, "Esc");
 	assert_int_equal(app->view.kind, VIEW_JOBS);
 	assert_false(app->is_done);

@@ -127,16 +127,12 @@ static void put_shown(struct window window, int row, const struct session *sessi
 	buffer_clear(&left);
 }
 
-/* Appends a remedy for elements that cannot be read. */
+/* Appends the command that helps where the elements are on a device. */
 static void append_way_out(struct buffer *out, const struct tensor *tensor)
 {
-	if (tensor->device == NULL || strcmp(tensor->device, "cpu") == 0)
-		return;
-	if (strcmp(tensor->device, "meta") == 0)
-		buffer_append_string(out, ": a meta tensor has no elements");
-	else
-		buffer_append_string(
-			out, ": an agent is needed to read them (:inject)");
+	if (tensor->device != NULL && strcmp(tensor->device, "cpu") != 0 &&
+	    strcmp(tensor->device, "meta") != 0)
+		buffer_append_string(out, " (:inject)");
 }
 
 /* Appends why there are no elements to show; nothing if there are. */
