@@ -31,7 +31,7 @@ struct parameter_compare {
 };
 
 void parameter_compare_clear(struct engine *engine);
-/* Sends requests to the context's ranks. -1 and a sentence if there are no ranks. */
+/* Sends requests to the context's ranks. Returns 0; -1 and *error if there are no ranks. */
 int parameter_compare_begin(struct command_context *context, const char *expression,
 			    bool is_of_gradients, struct error *error);
 /* Requests the parts of the value of the session's answers.question from these ranks. */

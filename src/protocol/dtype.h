@@ -30,12 +30,12 @@ struct dtype {
 	const char *name;
 	enum dtype_class class;
 	int size;      /* bytes of an element; 0: depends on the array */
-	int swap_size; /* bytes that are swapped together; 1: none */
-	/* Decodes count elements to floats, which are exact; NULL: decode, or no number. */
+	int swap_size; /* bytes of a unit whose bytes are swapped; 1: no swap */
+	/* Decodes count elements to floats, if floats are exact; else NULL. */
 	void (*narrow)(const uint8_t *bytes, size_t count, float *out);
 	/*
-	 * Decodes count elements to doubles, where floats are not exact; NULL: narrow, or no
-	 * number.
+	 * Decodes count elements to doubles, if floats are not exact; else NULL. If narrow and
+	 * decode are NULL, the type has no numbers.
 	 */
 	void (*decode)(const uint8_t *bytes, size_t count, double *out);
 };
