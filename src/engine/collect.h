@@ -42,8 +42,8 @@ int collect_samples(struct command_context *context, double seconds, struct erro
  */
 int collect_named(struct command_context *context, struct error *error);
 /*
- * Call after collect_samples() with one sample: if the verdict is a finding, samples again as
- * `verdict` does and judges.
+ * Call after collect_samples() with one sample: if the verdict is a finding, samples again, as
+ * `verdict` does, and computes the verdict again.
  */
 int collect_settled(struct command_context *context, struct error *error);
 /*
@@ -51,7 +51,10 @@ int collect_settled(struct command_context *context, struct error *error);
  * `ranks SET` needs the verdict. Does nothing on a screen, where the ranks are known.
  */
 int collect_ranks(struct command_context *context, struct error *error);
-/* Waits for the list of jobs; with seconds > 0 also samples for that long and judges each job. */
+/*
+ * Waits for the list of jobs; with seconds > 0 also samples for that time and computes a verdict
+ * for each job.
+ */
 int collect_jobs(struct command_context *context, double seconds, struct error *error);
 /*
  * For a failed shell command: true if the node has ended, or if none of the ranks found can be

@@ -37,8 +37,8 @@ enum command_flag {
 };
 
 /*
- * Context of a command. The caller sets engine, screen, out, notes and is_json and leaves the rest
- * zero; status belongs to the last command.
+ * Context of a command. The caller sets engine, screen, out, notes and is_json and leaves all other
+ * members zero; status is that of the last command.
  */
 struct command_context {
 	struct engine *engine;

@@ -56,7 +56,7 @@ void format_text(struct buffer *out, const char *text);
  * is one like "The" and not a name.
  */
 void format_clause(char *sentence);
-/* "train (train.py:17)" */
+/* Appends "train (train.py:17)". */
 void format_text_frame(struct buffer *out, const struct frame *frame);
 /* One line per rank: number, pid, class, state, activity, user frame. */
 void format_text_ranks(struct buffer *out, const struct session *session,

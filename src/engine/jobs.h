@@ -13,7 +13,7 @@ struct engine;
 
 /* Tells the engine whether a person views the list of jobs; request a new sample afterwards. */
 void jobs_list(struct engine *engine, bool is_listed);
-/* Call after each verdict: judges the jobs if the list of jobs is shown. */
+/* Call after each verdict: if the list of jobs is shown, computes a verdict for each job. */
 void jobs_judge(struct engine *engine);
 /* Sets the user name of each job, if the name is known already. */
 void jobs_name_users(struct engine *engine);

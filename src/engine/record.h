@@ -38,7 +38,7 @@ int record_save(struct record *record, const char *path, struct error *error);
 void record_free(struct record *record);
 /* From now on answers with variables are recorded as well. */
 void record_want_variables(struct record *record);
-/* From now on output of processes is recorded as well, while a view or a command follows it. */
+/* From now on output of processes that a view or a command follows is recorded as well. */
 void record_want_output(struct record *record);
 /* True if record_want_variables() was called. */
 bool record_has_variables(const struct record *record);

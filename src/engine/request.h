@@ -30,7 +30,7 @@ struct request_group;
 
 /*
  * body and error are borrowed. Success: error is NULL, body is set. Failure: error is a sentence,
- * body is the data that the node sent with it, or NULL.
+ * body is the data that the node sent with the error, or NULL.
  */
 typedef void request_done(struct engine *engine, json_t *body, const char *error, void *data);
 

@@ -46,7 +46,7 @@ struct settings {
 	bool is_read_only;
 	bool stops_one_thread; /* a breakpoint stops its thread only, other threads run */
 	bool stops_on_signal;  /* a signal to a stopped rank does not resume the rank */
-	bool stays_stopped;    /* stopped ranks are not resumed before collectives time out */
+	bool stays_stopped;    /* stopped ranks are not resumed to avoid time-outs of collectives */
 	bool is_yes;	       /* --yes: all confirmations are answered with yes */
 	bool is_ascii;	       /* the terminal cannot show UTF-8 */
 	bool has_no_color;     /* NO_COLOR */

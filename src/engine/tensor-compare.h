@@ -24,7 +24,7 @@ struct tensor_compare_question {
 	int rank;
 	int against; /* the rank that rank is compared with */
 	const char *expression;
-	int row_count; /* largest size of the grid of counts (heat map) */
+	int row_count; /* row_count and column_count: maximum size of the grid (heat map) */
 	int column_count;
 };
 

@@ -40,7 +40,10 @@ struct nan_find {
 	int64_t nan_count; /* -1: not known */
 	int64_t infinity_count;
 	int64_t first; /* flat index of the first NaN in a tensor; -1: none */
-	/* The rank's frame at that time; func NULL: not known. */
+	/*
+	 * func, file, line and depth of the rank's frame when the NaN was found; func NULL: not
+	 * known.
+	 */
 	char *func;
 	char *file;
 	int line;

@@ -58,8 +58,10 @@ struct answers {
 	size_t count;
 	size_t capacity;
 	double tolerance; /* 0: only equal answers are one class */
-	/* The parts of values whose texts do not show all; NULL: no such values, or not
-	 * requested. */
+	/*
+	 * The parts of values that their texts do not show in full; NULL: no such values, or not
+	 * requested.
+	 */
 	struct paramdiff *parts;
 	struct difference *differences; /* model/tensordiff.h: comparisons of two ranks' tensors */
 	size_t difference_count;
@@ -168,9 +170,9 @@ void answer_classes_append_sentence(struct buffer *out, const struct answer_clas
 				    const struct answers *answers);
 
 /*
- * Code that ranks were asked to run, oldest first, with the ranks' answers
- * (answers.h). The oldest entries are dropped beyond EVAL_HISTORY_MAXIMUM entries or
- * EVAL_HISTORY_BYTES of text.
+ * eval_history: code that was sent to ranks, oldest first, with the ranks' answers. If there are
+ * more than EVAL_HISTORY_MAXIMUM entries or EVAL_HISTORY_BYTES of text, the oldest entries are
+ * dropped.
  */
 
 #define EVAL_HISTORY_MAXIMUM 200

@@ -160,8 +160,8 @@ size_t breakpoint_summary_count(const struct session *session);
 /* True if the breakpoint is at this line; path is a code object's file. */
 bool breakpoint_is_at(const struct breakpoint_summary *summary, const char *path, int line);
 /*
- * breakpoint_summary_make() for the breakpoint at this line; path is a code object's
- * file. False: none.
+ * breakpoint_summary_make() for the breakpoint at this line; path is a code object's file. Returns
+ * false if there is none.
  */
 bool breakpoint_summary_at(struct breakpoint_summary *summary, const struct session *session,
 			   const char *path, int line);

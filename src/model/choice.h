@@ -19,8 +19,8 @@ struct rankname;
 struct rankselect;
 
 /*
- * Expressions that are evaluated at each stop of the selected rank, and their
- * values. A part of the session's choice; the engine sends the requests.
+ * displays: expressions that are evaluated at each stop of the selected rank, and their values.
+ * They are a part of the session's choice; the engine sends the requests.
  */
 
 #define DISPLAYS_MAXIMUM 50

@@ -64,8 +64,8 @@ struct stacktree_row {
 	int depth;
 };
 /*
- * Returns the rows in drawing order; free() them. The first node below a fork is
- * indented, a chain without a fork below it stays at that depth.
+ * Returns the rows in drawing order; free() them. A child of a fork is indented one level more than
+ * the fork; a chain of nodes without a fork stays at one level.
  */
 struct stacktree_row *stacktree_rows(const struct stacktree_node *root, size_t *count);
 

@@ -38,7 +38,7 @@ struct stop {
 	 */
 	enum resume_reason resumed_for;
 	double held; /* seconds from the stop to its report */
-	/* The innermost frame; func NULL: unknown. */
+	/* The innermost frame at the stop; func NULL: unknown. */
 	char *func;
 	char *qualname;
 	char *file;

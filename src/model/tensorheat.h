@@ -23,7 +23,7 @@ struct tensor_heat_bin {
 
 struct tensor_heat {
 	struct tensor_plane plane;
-	int64_t rows; /* size of the plane */
+	int64_t rows; /* rows and columns of the plane */
 	int64_t columns;
 	int64_t first_column; /* first column of the plane that the map shows */
 	int64_t shown_columns;

@@ -54,11 +54,14 @@ bool dtype_is_integer(const struct dtype *dtype);
  * infinities are kept, 64-bit integers and long doubles are rounded.
  */
 void dtype_decode(const struct dtype *dtype, const uint8_t *bytes, size_t count, double *out);
-/* Mask of the bits that count in each byte of the type: the others may have any value. */
+/* Mask of the bits that are used in each byte of an element; the other bits may have any value. */
 uint8_t dtype_bits(const struct dtype *dtype);
 /* True if the type's elements are numbers, which have statistics. */
 bool dtype_is_number(const struct dtype *dtype);
-/* An integer element; the bits of an unsigned one are unchanged. Only for dtype_is_integer(). */
+/*
+ * Returns an integer element; for an unsigned type its bits, unchanged. Only for types for which
+ * dtype_is_integer() is true.
+ */
 int64_t dtype_integer(const struct dtype *dtype, const uint8_t *bytes);
 /*
  * Decodes one element of length bytes into *number, which must own nothing; an element without a
