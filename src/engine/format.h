@@ -1,6 +1,6 @@
 /*
  * format: the output of commands. In JSON an unknown value is null. Text is for people: terse,
- * aligned, and safe to show on a terminal, whatever strings the target contains.
+ * aligned, and safe to show on a terminal, because strings of the target are escaped.
  *
  * All functions read the session and change nothing. JSON values are new references.
  */

@@ -1,10 +1,10 @@
 /*
  * wait-group: ranks that are at the same place in the user's terms. The ranks of a class have equal
- * stacks to the last line; a wait group ignores lines inside a known function (all lines of
+ * stacks, line numbers included; a wait group ignores lines inside a known function (all lines of
  * all_reduce are the same place), and its role says whether its ranks wait for their peers. The
  * verdict judges wait groups, not classes.
  *
- * Made anew for each verdict; all pointers are borrowed from the session.
+ * Wait groups are made for each verdict; all pointers are borrowed from the session.
  */
 #ifndef MODEL_WAIT_GROUP_H
 #define MODEL_WAIT_GROUP_H

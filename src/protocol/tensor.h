@@ -1,7 +1,7 @@
 /*
  * tensor: a torch tensor or a numpy array (also bytes, memoryview and array.array): its type and
- * layout, and statistics, a histogram and hashes of its elements. The node never formats them for a
- * person.
+ * layout, and statistics, a histogram and hashes of its elements. Only the screen formats tensors
+ * as text for people.
  *
  * Hashes are those of the elements in the order of their indices (the last index fastest) as
  * little-endian bytes, whatever the strides and the byte order: all backends compute the same hash,
