@@ -1,6 +1,6 @@
 /*
- * banned: functions that invite overruns or surprises; every .c file includes this header
- * after the system headers (git's idea). The compiler names the banned function.
+ * banned: makes the compiler refuse, by name, functions that invite overruns or surprises. Every .c
+ * file includes this header after the system headers (git has the same header).
  */
 #ifndef BANNED_H
 #define BANNED_H

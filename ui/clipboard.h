@@ -1,6 +1,6 @@
 /*
- * clipboard: puts text into the clipboard of the user's terminal, also through ssh: OSC 52 (xterm's
- * ctlseqs, "Manipulate Selection Data").
+ * clipboard: puts text into the clipboard of the user's terminal, also through ssh, by the sequence
+ * OSC 52 (xterm's ctlseqs, "Manipulate Selection Data").
  */
 #ifndef UI_CLIPBOARD_H
 #define UI_CLIPBOARD_H
@@ -11,13 +11,13 @@
 struct buffer;
 struct error;
 
-/* Most bytes that terminals accept: 100,000 characters of base64. */
+/* Maximum number of bytes that terminals accept: 100,000 characters of base64. */
 #define CLIPBOARD_MAXIMUM 74994
 
 /*
- * Appends the sequence. For tmux it is appended twice: plain, for tmux itself (set-clipboard on),
- * and wrapped, for the terminal behind tmux (allow-passthrough on). -1 and an error: the text is
- * too long.
+ * Appends the sequence. is_tmux: appends it twice, plain for tmux itself (set-clipboard on), and
+ * wrapped for the terminal that tmux runs in (allow-passthrough on). Returns 0; -1 and *error: the
+ * text is too long.
  */
 int clipboard_append(struct buffer *out, const char *text, bool is_tmux, struct error *error);
 

@@ -1,6 +1,6 @@
 /*
- * column: properties of a rank, each a word or number with a name: the columns of the table, the
- * sort keys, and the text that a filter searches.
+ * column: named properties of a rank, each a word or a number. They are the columns of the table,
+ * the sort keys, and the text that a filter searches.
  */
 #ifndef UI_COLUMN_H
 #define UI_COLUMN_H
@@ -33,15 +33,17 @@ const char *column_name(enum column column);
 bool column_parse(const char *name, enum column *column);
 /* Returns the title in the head of the table. */
 const char *column_title(enum column column);
-/* True: the column is a number, and right-aligned. */
+/* True if the column is a number, and right-aligned. */
 bool column_is_number(enum column column);
-/* True: the largest number is sorted first (age, CPU, memory). */
+/* True if the largest number is sorted first (age, CPU, memory). */
 bool column_is_descending(enum column column);
-/* Appends the rank's value in the column; nothing if unknown. */
+/* Appends the rank's value in the column as text; nothing if unknown. */
 void column_append(struct buffer *out, const struct session *session, const struct view *view,
 		   const struct rank *rank, enum column column);
-/* Writes the number by which the column sorts ranks; false: the column is text or the value is
- * unknown. */
+/*
+ * Sets *number to the number by which the column sorts ranks; false: the column is text, or the
+ * value is unknown.
+ */
 bool column_number(const struct session *session, const struct rank *rank, enum column column,
 		   double *number);
 /* Returns the host of a rank's process; "": unknown. */

@@ -1,6 +1,6 @@
 /*
- * comparetable: a table of the tensors with which ranks answered, a row for each class. Columns
- * that do not fit are left out, the least important first. The classes are borrowed.
+ * comparetable: a table of the tensors with which ranks have answered, one row for each class.
+ * Columns that do not fit are left out, the least important first. The classes are borrowed.
  */
 #ifndef UI_COMPARETABLE_H
 #define UI_COMPARETABLE_H
@@ -23,36 +23,38 @@ struct view;
 
 struct comparetable {
 	const struct answer_classes *classes;
-	/* The class with which the others are compared (answer_classes_reference()). NULL: no rank
-	 * answered with a tensor. */
+	/*
+	 * The class that other classes are compared with (answer_classes_reference()). NULL: no
+	 * rank has answered with a tensor.
+	 */
 	const struct answer_class *reference;
-	bool is_majority;
-	bool has_one_dtype;
-	bool has_infinite; /* a tensor of the table has infinite elements */
+	bool is_majority;   /* reference is the class of the majority */
+	bool has_one_dtype; /* all tensors have the same dtype */
+	bool has_infinite;  /* a tensor of the table has infinite elements */
 	int ranks_width;
-	int widths[COMPARETABLE_COLUMNS]; /* of the columns; 0: left out */
+	int widths[COMPARETABLE_COLUMNS]; /* widths of the columns; 0: left out */
 };
 
-/* True: a rank answered with a tensor. */
+/* True if a rank has answered with a tensor. */
 bool comparetable_is_wanted(const struct answer_classes *classes);
 void comparetable_make(struct comparetable *table, const struct answer_classes *classes,
 		       int column_count);
 /* Draws the names of the columns into a row of the window. */
 void comparetable_put_head(struct window window, int row, const struct comparetable *table);
-/* Draws the mark and the ranks of a class; NULL: the ranks that have not answered. */
+/* Draws the mark and the ranks of a class; class NULL: the ranks that have not answered. */
 void comparetable_put_ranks(struct window window, int row, const struct comparetable *table,
 			    const struct answer_class *class);
-/* Draws the columns behind the ranks, for a class with a tensor. */
+/* Draws the columns to the right of the ranks, for a class with a tensor. */
 void comparetable_put_row(struct window window, int row, const struct comparetable *table,
 			  const struct answer_class *class);
-/* Returns the column where an answer that is no tensor is drawn. */
+/* Returns the column at which an answer that is not a tensor is drawn. */
 int comparetable_text_column(const struct comparetable *table);
 /* Appends dtype and shape that all tensors share: "float32 [8, 32]". */
 void comparetable_append_title(struct buffer *out, const struct comparetable *table);
 
 /*
- * The rows of the view of answers: each line of a class's text, a single row for a
- * tensor, and last a row for ranks that have not answered.
+ * answer_rows: the rows of the view of answers: a row for each line of a class's text, one row for
+ * a tensor, and a last row for ranks that have not answered.
  */
 
 /* A line of a class, or the row of ranks that have not answered. */
@@ -80,18 +82,21 @@ int answer_rows_cursor(const struct answer_rows *rows, const struct view *view);
 void answer_rows_append(struct buffer *out, const struct answer_rows *rows, size_t row);
 
 /*
- * The difference between a class's tensor and the reference, as a sentence: shape
- * and dtype, or the elements that were read.
+ * differencetext: the difference between a class's tensor and the reference's, as a sentence about
+ * dtype and shape, or about the elements that were read.
  */
 
 /*
  * Appends "rank 5 against the majority: 12 of 256 elements differ, first at [3, 8]"; without a
- * majority, names the ranks of the reference. Appends nothing for the class that is the reference,
- * and nothing for values that are no tensors.
+ * majority, names the ranks of the reference. Appends nothing for the reference itself, and for
+ * values that are not tensors.
  */
 void differencetext_append(struct buffer *out, const struct answers *answers,
 			   const struct answer_classes *classes, const struct answer_class *class);
-/* Appends the progress ("both are read, 12 MB of 400 MB"), the result, or the error. */
+/*
+ * Appends the progress of a comparison ("both are read, 12 MB of 400 MB"), its result, or its
+ * error.
+ */
 void differencetext_append_found(struct buffer *out, const struct difference *difference);
 
 #endif

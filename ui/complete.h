@@ -11,11 +11,11 @@
 struct keymap;
 struct session;
 
-/* Most candidates that are kept. */
+/* Maximum number of candidates. */
 #define COMPLETE_MAXIMUM 500
 
 struct candidates {
-	char **items; /* possible words, without duplicates */
+	char **items; /* words that can replace the completed word, without duplicates */
 	size_t count;
 	size_t capacity;
 	size_t start; /* offset of the completed word in the line */
@@ -25,22 +25,22 @@ struct candidates {
 void complete_line(struct candidates *candidates, const char *line, const struct session *session,
 		   const struct keymap *keymap);
 void candidates_clear(struct candidates *candidates);
-/* Returns the length in bytes of the beginning that all candidates share. */
+/* Returns the length in bytes of the prefix that all candidates share. */
 size_t candidates_common(const struct candidates *candidates);
 
 /*
- * Completions of an expression in the selected frame: its variables, and the attributes of
- * objects whose variables are known. An object that is not known yet is returned, so that the
- * caller can request its variables.
+ * names: completions of an expression in the selected frame: the frame's variables, and the
+ * attributes of objects whose variables are known. If the variables of an object are needed and not
+ * known yet, its address is returned, so that the caller can request them.
  */
 
 struct names_query {
-	uint64_t address; /* of an object whose variables are missing; 0: none is missing */
+	uint64_t address; /* address of the object whose variables are needed; 0: none */
 };
 
 /*
- * Calls give() with each text that can replace word, and returns the object whose variables are
- * missing.
+ * Calls give() with each text that can replace word. Returns the object whose variables are needed
+ * for further completions.
  */
 struct names_query names_find(const struct session *session, const char *word,
 			      void (*give)(void *data, const char *text), void *data);

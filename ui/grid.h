@@ -1,5 +1,6 @@
 /*
- * grid: the places of the ranks at home, as cards, table or cells, and the moves of the cursor.
+ * grid: the places of the ranks in the home view, as cards, table or cells, and the moves of the
+ * cursor.
  */
 #ifndef UI_GRID_H
 #define UI_GRID_H
@@ -16,28 +17,29 @@ struct session;
 struct view;
 
 /*
- * The place of each rank's cell in the grid: in lines of 8 to 64 ranks by the pane's width,
- * or group by group behind the groups' names, small groups side by side.
+ * cells: the place of each rank's cell in the grid: in lines of 8 to 64 ranks, depending on the
+ * pane's width; if the ranks are grouped, the cells of a group follow the group's name, and small
+ * groups are side by side.
  */
 
 struct cell_place {
 	int line;
 	int column;	/* column in the pane */
-	bool is_folded; /* the rank has no cell: place of its group's name */
+	bool is_folded; /* the rank has no cell: the place is that of its group's name */
 };
 
 /* A label in front of a line of cells, or of a group. */
 struct cell_label {
 	int line;
 	int column;
-	size_t at; /* index in the ranklist of the first rank behind the label */
+	size_t at; /* index in the ranklist of the first rank after the label */
 };
 
 struct cells {
 	struct cell_place *places; /* by index in the ranklist */
 	struct cell_label *labels;
 	size_t label_count;
-	int across; /* most ranks in a line */
+	int across; /* maximum number of ranks in a line */
 	int label_width;
 	int line_count;
 };
@@ -45,7 +47,7 @@ struct cells {
 void cells_make(struct cells *cells, const struct ranklist *list, const struct session *session,
 		const struct view *view, int column_count);
 void cells_clear(struct cells *cells);
-/* Returns the rows of the legend below the cells, in a pane of row_count rows. */
+/* Returns the number of rows of the legend below the cells, in a pane of row_count rows. */
 int cells_legend_rows(const struct session *session, const struct view *view, int row_count);
 
 enum move {
@@ -60,7 +62,7 @@ enum move {
 	MOVE_COUNT,
 };
 
-/* Borrows from the session: make a new grid for each use. */
+/* A grid borrows from the session: make a new one for each use. */
 struct grid {
 	struct layout layout;
 	struct ranklist list;
@@ -69,16 +71,18 @@ struct grid {
 
 void grid_make(struct grid *grid, const struct session *session, const struct view *view);
 void grid_clear(struct grid *grid);
-/* Finds the row to which a move leads; false: there are no ranks. */
+/* Sets *to to the row to which a move leads; false: there are no ranks. */
 bool grid_move(const struct grid *grid, enum move move, struct ranklist_row *to);
 
 /*
- * Returns the first of count items to show in so many rows, so that the cursor's item is in the
- * middle, or as near as possible.
+ * Returns the index of the first of count items to show in `rows` rows, such that the cursor's item
+ * is in the middle, or as near as possible.
  */
 int grid_first(int cursor, int count, int rows);
-/* Returns the item to which a move leads among count items, `across` in a row; page: items in a
- * page. */
+/*
+ * Returns the index of the item to which a move leads from item `at`, among count items, `across`
+ * in a row and `page` in a page.
+ */
 int grid_move_in(int at, int count, int across, int page, enum move move);
 
 #endif

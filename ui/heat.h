@@ -1,7 +1,7 @@
 /*
- * heat: a map of numbers by colour, two values above each other in a cell, if theme and terminal
- * have the colours (STYLE_HEAT_1 …); else by characters, a cell for each value. NaN has the alarm
- * style and a character of its own.
+ * heat: draws a map of numbers. If theme and terminal have the colours (STYLE_HEAT_1 …), values are
+ * colours, two values above each other in a cell; else values are characters, one in a cell. NaN is
+ * drawn as a special character in the alarm style.
  */
 #ifndef UI_HEAT_H
 #define UI_HEAT_H
@@ -11,7 +11,7 @@
 
 #include "ui/window.h"
 
-/* In place of a value that was not read; drawn as a blank. */
+/* Stands for a value that was not read; drawn as a blank. */
 #define HEAT_NOTHING (-INFINITY)
 
 struct heat_picture {
@@ -23,17 +23,22 @@ struct heat_picture {
 	bool has_colours; /* view.has_heat */
 };
 
-/* Returns the rows of values that fit into row_count rows of cells. */
+/* Returns the number of rows of values that fit into row_count rows of cells. */
 int heat_rows(int row_count, bool has_colours);
-/* Returns the size of a value, at most 4: columns of cells, and as many rows of cells, or of half
- * cells with colours. */
+/*
+ * Returns the size at which each value is drawn, 1 to 4: the number of columns, and of rows (with
+ * colours, of half rows).
+ */
 int heat_scale(const struct heat_picture *picture, struct window window);
 /* Draws the map from the window's first cell on. */
 void heat_put(struct window window, const struct heat_picture *picture);
-/* Finds the value in a cell (the upper one of two); false: there is none. */
+/*
+ * Sets *value_row and *value_column to the value drawn in a cell (of two the upper one); false:
+ * there is none.
+ */
 bool heat_find(const struct heat_picture *picture, struct window window, int row, int column,
 	       int *value_row, int *value_column);
-/* Draws the legend "-0.41 ▇▇▇▇ 0.38"; returns the columns used, at most width. */
+/* Draws the legend "-0.41 ▇▇▇▇ 0.38"; returns the number of columns used, at most width. */
 int heat_put_legend(struct window window, int row, int column, int width,
 		    const struct heat_picture *picture);
 

@@ -1,6 +1,6 @@
 /*
- * highlight: the colours of Python source, one line at a time. A string in triple quotes continues
- * over lines, so a state is passed from line to line.
+ * highlight: the colours of Python source, one line at a time. A string in triple quotes may have
+ * several lines, so a state is passed from line to line.
  */
 #ifndef UI_HIGHLIGHT_H
 #define UI_HIGHLIGHT_H
@@ -19,8 +19,8 @@ enum highlight_state {
 };
 
 /*
- * Writes the style of each of length bytes to styles, and returns the state at the line's end.
- * styles may be NULL, to get only the state.
+ * Sets styles[i] to the style of byte i of the line, and returns the state at the line's end.
+ * styles may be NULL.
  */
 enum highlight_state highlight_line(enum highlight_state state, const char *line, size_t length,
 				    unsigned char *styles);

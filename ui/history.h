@@ -1,11 +1,11 @@
 /*
- * history: lines that were typed (commands, code), oldest first, each once, at most HISTORY_LINES.
- * The lines are kept in a file that several screens share: each screen adds its new lines behind
- * the lines of the others.
+ * history: lines that were typed (commands, code), oldest first, without duplicates, at most
+ * HISTORY_LINES. The lines are kept in a file that several running probetui share: each appends its
+ * new lines to the file.
  *
- * The file is probetui/NAME in $XDG_STATE_HOME or ~/.local/state, only for its user (0600, its
- * folder 0700). Without a folder the history lasts as long as the program. A line that begins with
- * a blank is not kept.
+ * The file is probetui/NAME in $XDG_STATE_HOME or ~/.local/state, readable only for the user (0600,
+ * its folder 0700). Without this folder, the history lasts as long as the program. A line that
+ * begins with a blank is not kept.
  */
 #ifndef UI_HISTORY_H
 #define UI_HISTORY_H
@@ -21,8 +21,8 @@ struct history {
 	char **lines;
 	size_t count;
 	size_t capacity;
-	size_t fresh_count; /* count of the newest lines, which are not in the file yet */
-	int folder;	    /* descriptor; -1: no line is kept */
+	size_t fresh_count; /* number of lines, the newest, that are not in the file yet */
+	int folder;	    /* descriptor of the folder; -1: no file */
 	const char *name;   /* name of the file in the folder */
 };
 
@@ -33,13 +33,14 @@ void history_clear(struct history *history);
 #define HISTORY_CODE "eval-history"
 
 /*
- * Opens the file of that name and reads it; name must stay valid. -1 and an error: no line will be
- * kept.
+ * Opens and reads the file of that name; name must stay valid. Returns 0; -1 and *error: no lines
+ * will be written to a file.
  */
 int history_open(struct history *history, const char *name, struct error *error);
 /*
- * Adds a line as the newest and writes the file. -1 and an error: the file was not written; the
- * line stays, and is written with the next one. A file that another screen has locked is no error.
+ * Adds the newest line and writes the file. Returns 0, also if another probetui has locked the
+ * file; -1 and *error: the file was not written. A line that was not written is written with the
+ * next line.
  */
 int history_add(struct history *history, const char *line, struct error *error);
 

@@ -19,14 +19,14 @@ struct input {
 	enum input_kind kind;
 	/* Name of the key; a character is its own name ("a", "ä"), a blank is "Space". */
 	char key[KEY_NAME_SIZE];
-	int row; /* cell of the mouse, from 0 */
+	int row; /* row and column of the mouse's cell, from 0 */
 	int column;
 };
 
-/* Reads the next key or event of the mouse; false: none is waiting. */
+/* Reads the next key or event of the mouse; returns false if there is none. */
 bool input_read(struct input *input);
 
-/* True: name is the name of a key: "a", "C-l", "PgUp", "Space". */
+/* True if name is the name of a key: "a", "C-l", "PgUp", "Space". */
 bool input_is_key(const char *name);
 
 #endif

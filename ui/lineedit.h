@@ -14,12 +14,12 @@
 
 struct loop;
 
-/* The bytes of the longest key are far fewer. */
+/* Size of the input buffer; the longest key has far fewer bytes. */
 #define LINEEDIT_BYTES 64
 
 enum lineedit_result {
 	LINEEDIT_TYPING,
-	LINEEDIT_LINE,	  /* take it with prompt_take() */
+	LINEEDIT_LINE,	  /* a line was typed: take it with prompt_take() */
 	LINEEDIT_DROPPED, /* C-c */
 	LINEEDIT_END,	  /* C-d on an empty line, end of the input, or a signal */
 };
@@ -27,18 +27,21 @@ enum lineedit_result {
 struct lineedit {
 	struct prompt *prompt; /* borrowed */
 	const char *label;     /* prompt in front of the line */
-	/* Completes at Tab (by 1) and S-Tab (by -1); may run the loop. */
+	/* Called at Tab (by 1) and S-Tab (by -1): completes the line; may run the loop. */
 	void (*complete)(int by, void *data);
 	void *data;
 	enum lineedit_result result;
-	struct termios saved;
-	char bytes[LINEEDIT_BYTES]; /* of an incomplete key, or behind the line */
+	struct termios saved;	    /* the terminal's settings before the line is read */
+	char bytes[LINEEDIT_BYTES]; /* bytes read: of an incomplete key, or typed after the line's
+				     * end */
 	size_t length;
 };
 
 /* Runs the loop until a line is typed on the terminal at descriptor 0. */
 enum lineedit_result lineedit_read(struct lineedit *edit, struct loop *loop);
-/* Prints the candidates of the prompt (if several) in lines of their own; then the line again. */
+/*
+ * Prints the candidates of the prompt, if there are several, below the line; then the line again.
+ */
 void lineedit_show_candidates(const struct lineedit *edit);
 
 #endif

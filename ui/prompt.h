@@ -22,7 +22,7 @@ enum prompt_kind {
 	PROMPT_SEARCH,
 	PROMPT_FOCUS,
 	PROMPT_FILTER,
-	PROMPT_EVAL, /* code (repl.h) */
+	PROMPT_EVAL, /* code to run (repl.h) */
 	PROMPT_COMPARE,
 	PROMPT_WATCH,
 	PROMPT_TENSOR,
@@ -38,13 +38,15 @@ struct prompt {
 	bool is_open;
 	enum prompt_kind kind;
 	struct buffer text;
-	size_t cursor; /* byte offset */
-	/* Lines typed before, by kind; those of commands and code are kept in files. */
+	size_t cursor; /* byte offset of the cursor in text */
+	/* Lines typed before, by kind; the lines of commands and code are kept in files. */
 	struct history histories[PROMPT_KIND_COUNT];
-	size_t history_at;	      /* index of the shown line; the count: the line being typed */
-	char *typed;		      /* the typed line while an older line is shown; NULL */
+	size_t history_at;	      /* index of the shown line in the history; history.count: the
+				       * line being typed */
+	char *typed;		      /* the line being typed, while an older line is shown; NULL:
+				       * none */
 	char *needle;		      /* text that C-r searches for; NULL: none */
-	struct candidates candidates; /* of the word before the cursor */
+	struct candidates candidates; /* candidates for the word before the cursor */
 	int chosen;		      /* index of the chosen candidate; -1: none yet */
 	char note[32];		      /* shown behind the line: "2 of 7" */
 };
@@ -60,9 +62,9 @@ void prompt_clear(struct prompt *prompt);
 void prompt_open(struct prompt *prompt, enum prompt_kind kind, const char *text);
 enum prompt_result prompt_key(struct prompt *prompt, const char *key);
 /*
- * Completes the word before the cursor as far as all candidates agree. Until another key, each
- * further call inserts the next candidate (by 1) or the previous one (by -1). A single candidate is
- * inserted at once.
+ * Completes the word before the cursor as far as all candidates agree; a single candidate is
+ * inserted. Until another key is pressed, each further call inserts the next candidate (by 1) or
+ * the previous one (by -1).
  */
 void prompt_complete(struct prompt *prompt, const struct session *session,
 		     const struct keymap *keymap, int by);
@@ -72,8 +74,8 @@ void prompt_complete(struct prompt *prompt, const struct session *session,
  */
 char *prompt_take(struct prompt *prompt);
 /*
- * Sets the candidates, each in place of the text from byte start to the cursor, and inserts the
- * text that all candidates share. Takes the candidates over.
+ * Sets the candidates, which replace the text from byte candidates.start to the cursor, and inserts
+ * the text that all candidates share. The prompt then owns the candidates.
  */
 void prompt_offer(struct prompt *prompt, struct candidates *owned_candidates);
 /* Inserts the next candidate (by 1) or the previous one (by -1). */

@@ -1,10 +1,10 @@
 /*
  * sequence: a filter for untrusted bytes on their way to a terminal emulator, which is a large
- * parser (ECMA-48 and the common private modes of xterm, ctlseqs). Only text, line ends, tabs and
- * sequences that move the cursor, erase, scroll, colour and query pass, with at most sixteen
- * numbers of at most four digits. Strings for the terminal itself (titles, clipboards, pictures)
- * and other character sets are dropped; other control characters become ^X, invalid UTF-8 becomes
- * <ff>.
+ * parser (ECMA-48 and the common private modes of xterm, ctlseqs). Only text, line ends, tabs, and
+ * sequences that move the cursor, erase, scroll, colour or query pass the filter; a sequence has at
+ * most sixteen numbers of at most four digits. Strings for the terminal itself (titles, clipboards,
+ * pictures) and other character sets are dropped; other control characters become ^X, invalid UTF-8
+ * becomes <ff>.
  */
 #ifndef UI_SEQUENCE_H
 #define UI_SEQUENCE_H
@@ -17,20 +17,20 @@ struct buffer;
 
 enum sequence_state {
 	SEQUENCE_TEXT,
-	SEQUENCE_ESCAPE,       /* behind ESC */
-	SEQUENCE_INTERMEDIATE, /* behind ESC and an intermediate byte */
-	SEQUENCE_CONTROL,      /* behind ESC [ */
-	SEQUENCE_STRING,       /* inside a string, which is dropped */
-	SEQUENCE_STRING_ESCAPE,
+	SEQUENCE_ESCAPE,	/* after ESC */
+	SEQUENCE_INTERMEDIATE,	/* after ESC and an intermediate byte */
+	SEQUENCE_CONTROL,	/* after ESC [ */
+	SEQUENCE_STRING,	/* inside a string for the terminal, which is dropped */
+	SEQUENCE_STRING_ESCAPE, /* after ESC inside a string */
 };
 
-/* The filter's state between calls. All zero is the beginning. */
+/* The filter's state between calls; all zero at first. */
 struct sequence {
 	enum sequence_state state;
-	char bytes[SEQUENCE_BYTES]; /* of an incomplete control sequence or character */
+	char bytes[SEQUENCE_BYTES]; /* bytes of an incomplete control sequence or character */
 	size_t length;
-	size_t skipped; /* dropped bytes of the string */
-	int combined;	/* combining characters on the last character */
+	size_t skipped; /* number of dropped bytes of the string */
+	int combined;	/* number of combining characters on the last character */
 };
 
 /* Appends the bytes that may pass; line ends become CR LF. */

@@ -1,6 +1,6 @@
 /*
- * style: the meaning of a piece of text, by name. Panes choose the style, a theme defines its look;
- * no other file knows colours.
+ * style: what a piece of text means. Panes choose a style, a theme defines how each style looks;
+ * only themes have colours.
  */
 #ifndef UI_STYLE_H
 #define UI_STYLE_H
@@ -51,8 +51,10 @@ enum style {
 	STYLE_DIFF_ONLY,
 	STYLE_ERROR,
 	STYLE_WARNING,
-	STYLE_FOUND, /* a hit of a search */
-	/* Areas of heat maps, low to high; without colours (theme_has_heat), characters. */
+	STYLE_FOUND, /* text found by a search */
+	/*
+	 * Values in heat maps, low to high; if not theme_has_heat(), characters are used instead.
+	 */
 	STYLE_HEAT_1,
 	STYLE_HEAT_2,
 	STYLE_HEAT_3,

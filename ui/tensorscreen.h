@@ -1,6 +1,6 @@
 /*
- * tensorscreen: the layout of the tensor pane, from the size of the pane and the known properties
- * of the tensor. Drawing, moving and requests use the same layout.
+ * tensorscreen: the layout of the tensor pane, computed from the pane's size and the known
+ * properties of the tensor. Drawing, moves of the cursor and requests use the same layout.
  */
 #ifndef UI_TENSORSCREEN_H
 #define UI_TENSORSCREEN_H
@@ -15,7 +15,10 @@
 struct session;
 struct view;
 
-/* Bins of the histogram that are requested; they are joined evenly to fewer bars. */
+/*
+ * Number of bins requested for the histogram; if fewer bars fit, several bins are joined to one
+ * bar.
+ */
 #define TENSOR_BINS 60
 
 enum tensor_mode {
@@ -29,41 +32,45 @@ enum tensor_mode {
 struct tensor_choice {
 	enum tensor_mode mode;
 	struct tensor_format format;
-	bool is_logarithmic; /* bars of the histogram */
+	bool is_logarithmic; /* the histogram's bars have a logarithmic scale */
 	struct tensor_plane plane;
 	struct tensor_place cursor;
-	struct tensor_place first; /* place in the upper left corner */
+	struct tensor_place first; /* element in the upper left corner */
 	bool is_at_found;	   /* the cursor is still at the element found last */
 };
 
 struct tensor_screen {
 	bool has_frame;
-	int header_rows; /* rows above the line that describes the shown part */
-	int row_count;	 /* rows of the numbers, map or histogram, without their head */
+	int header_rows; /* number of rows above the line that describes the shown part */
+	int row_count;	 /* row_count and column_count of the numbers, map or histogram, without the
+			  * head */
 	int column_count;
-	bool has_head; /* there is a row for the head */
+	bool has_head; /* a head row shows the numbers of the columns */
 	struct tensor_format format;
 	struct tensor_plane plane;
 	struct tensor_place cursor;
 	struct tensor_place first;
-	int64_t rows; /* size of the plane */
+	int64_t rows; /* rows and columns of the plane */
 	int64_t columns;
-	int label_width; /* columns of the row numbers, and a blank */
-	int cell_width;	 /* columns of a number, and a blank before it */
-	int shown_rows;	 /* rows of numbers that fit, at most those of the plane */
+	int label_width; /* width of the row numbers, including a blank */
+	int cell_width;	 /* width of a number, including the blank before it */
+	int shown_rows;	 /* rows and columns of numbers that fit, at most those of the plane */
 	int shown_columns;
 };
 
 extern const char *const tensor_mode_names[TENSOR_MODE_COUNT];
 
 void tensor_choice_init(struct tensor_choice *choice);
-/* Computes the layout in a body of this size, its border included. */
+/* Computes the layout for a body of row_count * column_count cells, border included. */
 void tensor_screen_make(struct tensor_screen *screen, const struct session *session,
 			const struct view *view, int row_count, int column_count);
-/* Computes the most rows and columns of values that a heat map shows in the pane. */
+/*
+ * Sets *row_maximum and *column_maximum to the number of rows and columns of values that a heat map
+ * can show in the pane.
+ */
 void tensor_screen_map(const struct tensor_screen *screen, const struct view *view,
 		       int *row_maximum, int *column_maximum);
-/* Returns how many bins are joined to one bar, so that the bars fit into so many rows. */
+/* Returns how many of count bins are joined to one bar, so that the bars fit into `rows` rows. */
 int tensor_bins_joined(int count, int rows);
 
 #endif

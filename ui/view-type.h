@@ -1,7 +1,8 @@
 /*
- * view-type: the properties and functions of a view: one constant row at the end of the file that
- * draws the view. Drawing, commands, search, mouse and hint line call the open view through the
- * row; views.def lists the rows. A function may be NULL if the view does not need it.
+ * view-type: the properties and functions of a view. Each view has one constant struct view_type,
+ * its row, at the end of the file that draws the view; views.def lists the rows. Drawing, commands,
+ * search, mouse and hint line call the open view through its row. A function may be NULL if the
+ * view does not need it.
  */
 #ifndef UI_VIEW_TYPE_H
 #define UI_VIEW_TYPE_H
@@ -21,20 +22,20 @@ struct layout;
 struct rank;
 struct session;
 
-/* A hint on the hint line: keys and their function. */
+/* A hint on the hint line: one or two keys, and what they do. */
 struct hint {
-	const char *lines[2]; /* one or two command lines, whose keys are shown */
+	const char *lines[2]; /* one or two command lines; the hint shows their keys */
 	const char *label;    /* NULL: end of the list */
 };
 
-/* A hint while keys are typed to the view; the first hint's key ends the typing. */
+/* A hint while keys are typed to the view. The key of the list's first hint ends the typing. */
 struct typing_hint {
 	const char *key; /* NULL: end of the list */
 	const char *label;
 	const char *line; /* command line that a click runs; NULL: none */
 };
 
-/* The rows that `find` goes to, in place of the hits of a search. */
+/* The rows that the command `find` goes to, instead of the hits of a search. */
 struct landmark {
 	const char *needle; /* text in each of the rows */
 	const char *name;   /* name in messages: "difference" */
@@ -51,7 +52,7 @@ struct file_place {
 /* The arguments of a view's draw(), all borrowed. */
 struct scene {
 	struct window screen;
-	struct window body; /* between verdict and hint line, inside the frame */
+	struct window body; /* part between verdict and hint line, inside the frame */
 	const struct layout *layout;
 	const struct app *app;
 	const struct session *session; /* session of app */
@@ -63,57 +64,79 @@ struct view_type {
 	/* Subject of the message of `copy`; NULL: "text". */
 	const char *copied;
 	bool is_overlay;	  /* "back" returns to the view that was open before */
-	bool is_kept;		  /* an overlay to which "back" returns from another overlay */
-	bool is_of_host;	  /* has no ranks: shows neither verdict nor focus */
+	bool is_kept;		  /* "back" returns to this overlay from an overlay opened above
+				   * it */
+	bool is_of_host;	  /* shows jobs of the host, not ranks: has neither verdict nor
+				   * focus */
 	const struct hint *hints; /* in order of importance */
 	const struct landmark *landmark;
 	const struct typing_hint *typing_hints;
 
-	/* Returns the hints for the present state; NULL: `hints`. */
+	/* Returns the hints for the present state. Pointer NULL: `hints` are shown. */
 	const struct hint *(*choose_hints)(const struct session *session, const struct view *view);
-	/* True: keys are typed to the view, and the hint line shows typing_hints. */
+	/* True if keys are typed to the view, and the hint line shows typing_hints. */
 	bool (*is_typed_to)(const struct session *session);
 
-	/* Appends the title in the frame around the body, left and right. NULL: `draw` draws the
-	 * frame. */
+	/*
+	 * Appends the left and the right title in the frame around the body. Pointer NULL: `draw`
+	 * draws the frame.
+	 */
 	void (*append_title)(struct buffer *left, struct buffer *right,
 			     const struct session *session, const struct view *view);
 	void (*draw)(const struct scene *scene);
-	/* Draws a line in place of the verdict; false: the verdict is shown. NULL: the verdict. */
+	/*
+	 * Draws rows in place of the verdict; returns false to show the verdict. Pointer NULL: the
+	 * verdict is shown.
+	 */
 	bool (*put_top)(struct window window, const struct session *session);
-	/* Appends the text of put_top, to measure it; NULL: put_top needs one row. */
+	/*
+	 * Appends the text that put_top draws, to compute its number of rows. Pointer NULL: one
+	 * row.
+	 */
 	void (*append_top)(struct buffer *out, const struct session *session);
-	/* Returns the part where hits of a search are marked; NULL: the body. */
+	/* Returns the part in which hits of a search are marked. Pointer NULL: the body. */
 	struct window (*searched)(const struct scene *scene);
-	/* True: the view shows the output of the selected rank. */
+	/* True if the view shows the output of the selected rank. */
 	bool (*shows_output)(const struct view *view);
 
 	/* Called after the view was opened. */
 	void (*opened)(struct view *view);
-	/* Called for all views, open or not: `refresh` before each draw, `want` after each draw, to
-	 * request missing data from the engine. */
+	/*
+	 * Called for all views, also those that are not open: `refresh` before each draw; `want`
+	 * after each draw, to request missing data from the engine.
+	 */
 	void (*refresh)(struct app *app, bool is_open);
 	void (*want)(struct app *app, bool is_open);
-	/* Handles a key; false: the key keeps its binding. */
+	/* Handles a key; returns false if the key keeps its binding. */
 	bool (*key)(struct app *app, const char *key);
-	/* Cancels the running request of the view; false: none is running. */
+	/* Cancels the view's running request; returns false if none is running. */
 	bool (*cancel)(struct app *app);
 
 	/* Adds the view's rows, for search, copy and the cursor. */
 	void (*add_rows)(struct search_text *lines, const struct app *app);
-	/* Selects a row that a search found; NULL: the cursor moves to the row. */
+	/* Selects a row that a search has found. Pointer NULL: the cursor moves to the row. */
 	void (*select)(struct app *app, int row);
-	/* Moves the cursor; NULL: list_move() (list.h) with pages of the body's height. */
+	/* Moves the cursor. Pointer NULL: list_move() (list.h) with a page of the body's height. */
 	void (*move)(struct app *app, const struct layout *layout, enum move move);
-	/* Focuses the next pane of the view; NULL: `pane` changes the focused pane at home. */
+	/* Focuses the next pane of the view. Pointer NULL: the command `pane` changes view.pane. */
 	void (*switch_pane)(struct view *view);
-	/* Appends the text for `copy`, as a shell would print it; NULL: the rows of add_rows. */
+	/*
+	 * Appends the text for `copy`, as a shell command would print it. Pointer NULL: the rows of
+	 * add_rows.
+	 */
 	void (*copy)(struct buffer *out, const struct app *app);
 	/* Returns the file and line that `edit` opens. */
 	struct file_place (*place)(const struct app *app);
+	/*
+	 * Functions of the commands `open` and `expand` for the row under the cursor. Return 0; -1
+	 * and *error.
+	 */
 	int (*open)(struct command_context *context, struct error *error);
 	int (*expand)(struct app *app, struct error *error);
-	/* Called for `toggle` if a rank is selected, or if the cursor is on a breakpoint. */
+	/*
+	 * Function of the command `toggle`; called if a rank is selected, or if the cursor is on a
+	 * breakpoint.
+	 */
 	int (*toggle)(struct app *app, struct error *error);
 };
 
@@ -124,7 +147,7 @@ extern const struct typing_hint console_typing_hints[];
 #include "ui/views.def"
 #undef VIEW
 
-/* Return the row of a kind of view, and of the shown view (view_shown()). */
+/* Return the row of a kind of view, and of the shown view (view_shown()), respectively. */
 const struct view_type *view_type_of(enum view_kind kind);
 const struct view_type *view_type_shown(const struct session *session, const struct view *view);
 

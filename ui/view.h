@@ -1,6 +1,6 @@
 /*
- * view: the state of the screen: the open view, the focused pane, and the unfolded, scrolled and
- * searched items. Commands change the view; drawing reads view and session, and changes neither.
+ * view: the state of the screen: the open view, the focused pane, cursors, unfolded items and
+ * searches. Commands change the view; drawing reads view and session, and changes neither.
  */
 #ifndef UI_VIEW_H
 #define UI_VIEW_H
@@ -55,10 +55,10 @@ enum diff_against {
 /* Scroll position that always shows the last line, also after new lines arrive. */
 #define SCROLL_END INT_MAX
 
-/* A set of opened or folded items, each known by a hash. */
+/* A set of opened or folded items, each identified by a hash (its key). */
 struct key_set {
 	uint64_t *keys;
-	int *pages; /* count of requested pages of each item */
+	int *pages; /* number of requested pages of each item */
 	size_t count;
 	size_t capacity;
 	size_t pages_capacity;
@@ -74,26 +74,29 @@ enum grouping {
 /* Order, grouping and filter of the ranks in the grid; ranklist.h applies them. */
 struct rank_order {
 	enum column sort;
-	bool is_reversed; /* against the column's own direction */
+	bool is_reversed; /* reversed, compared with the column's usual direction */
 	enum grouping grouping;
 	char *filter;	       /* NULL: all ranks */
 	struct key_set folded; /* keys of folded groups */
-	struct key_set opened; /* pids of ranks whose children show */
-	uint64_t group;	       /* key of the group whose row has the cursor; 0: a rank's row */
-	bool is_legend_whole;  /* the legend of the cells takes all rows that fit */
+	struct key_set opened; /* pids of ranks whose children are shown */
+	uint64_t group;	       /* key of the group that has the cursor on its row; 0: the cursor is
+				* on a rank's row */
+	bool is_legend_whole;  /* the cells' legend has all its rows, as far as they fit */
 };
 
-/* The place where a search began, and the text of the search before. */
+/* The selection and cursors when a search began, and the text of the search before. */
 struct search_origin {
 	struct selection selection;
-	uint64_t group; /* the value of rank_order.group */
+	uint64_t group; /* rank_order.group when the search began */
 	int source_line;
 	int locals_cursor;
 	int cursors[VIEW_KIND_COUNT];
 	char *search; /* NULL: no search before */
 };
 
-/* An answer to a question: the key, and the command line that the key runs. */
+/*
+ * A possible answer to a question on the hint line: a key, and the command line that the key runs.
+ */
 struct view_choice {
 	const char *key; /* NULL: end of the list */
 	const char *line;
@@ -102,7 +105,7 @@ struct view_choice {
 /* The text of the last search, and the origin of a search that is being typed. */
 struct view_search {
 	char *text;	/* NULL: no search */
-	bool has_marks; /* hits are marked */
+	bool has_marks; /* true: hits are marked on the screen */
 	struct search_origin origin;
 };
 
@@ -110,11 +113,14 @@ struct view_search {
 struct view_message {
 	char *text; /* NULL: no message */
 	bool is_error;
-	/* Command line that y runs; any other key does not. NULL: the message is no yes-or-no
-	 * question. */
+	/*
+	 * The message is a question: the command line that the key y runs; any other key means no.
+	 * NULL: the message is not a yes-or-no question.
+	 */
 	char *question;
-	const struct view_choice *choices; /* answers to choose from; NULL: no choice */
-	struct rankset asked;		   /* ranks that the question is about; empty: all */
+	const struct view_choice *choices; /* the message is a question with these answers; NULL: it
+					    * is not */
+	struct rankset asked;		   /* ranks that the question is about; empty: all ranks */
 };
 
 /* The recording that is played: its first and last session time, and the wall clock at session time
@@ -149,23 +155,25 @@ struct log_view {
 	int other_scroll; /* scroll position of the pane without focus */
 };
 
-/* The output of a command. */
+/* The view of a command's output. */
 struct text_view {
 	char *content;
-	char *line; /* command line that renews the text; NULL: the text stays */
+	char *line; /* command line that is run again to update the text; NULL: the text stays */
 };
 
-/* The state that belongs to one view is in the struct of the view's name. */
+/* The state of the screen. State that only one view needs is in the member with the view's name. */
 struct view {
 	enum view_kind kind;
-	/* The view to which "back" returns from each overlay. */
+	/* By overlay: the view to which "back" returns from it. */
 	enum view_kind behind[VIEW_KIND_COUNT];
-	/* The cursor's row in each view; in a text, the first shown line. -1 in the merged stacks:
-	 * the outlier's row. */
+	/*
+	 * By view: the cursor's row; for a text, the first shown line. -1 in the merged stacks
+	 * means the outlier's row.
+	 */
 	int cursors[VIEW_KIND_COUNT];
-	bool is_held;
+	bool is_held; /* sampling or playing is paused */
 	bool is_ascii;
-	bool has_heat; /* heat maps have colours, two in a cell */
+	bool has_heat; /* heat maps have colours, two values in a cell */
 	double period; /* seconds between samples; 0: unknown */
 	struct view_replay replay;
 	bool is_recording; /* a recording is being written */
@@ -175,17 +183,18 @@ struct view {
 	struct view_message message;
 	struct prompt prompt;
 	struct step_group motion;
-	struct stepqueue steps; /* command lines to run after the step of `motion` */
-	double resume_at;	/* session time of a resume that the user accepts; -1: none */
-	/* Of the home view: */
+	struct stepqueue steps; /* command lines to run after the step of the group `motion` */
+	double resume_at;	/* session_resume_at() of a resume that the user has accepted; -1:
+				 * none */
+	/* The members below, up to `opened`, are state of the home view. */
 	enum pane pane;
 	bool is_zoomed;
-	bool is_in_job; /* opened from the list of jobs, to which "back" returns */
+	bool is_in_job; /* opened from the list of jobs: "back" returns there */
 	enum grid_mode grid;
 	struct rank_order order;
 	bool is_unfolded;      /* library frames are not folded */
 	int source_line;       /* line of the source's cursor; 0: the line of the frame */
-	uint64_t source_stops; /* stop count of the rank's debugger when source_line was set */
+	uint64_t source_stops; /* debugger.stops of the rank when source_line was set */
 	int locals_cursor;
 	struct key_set opened; /* keys of opened variables */
 
@@ -204,33 +213,37 @@ void view_init(struct view *view);
 void view_clear(struct view *view);
 /* Shows a sentence on the hint line until the next key. */
 void view_say(struct view *view, bool is_error, const char *message);
-/* Asks whether to run a command line that needs a confirmation. asked: the ranks that the question
- * is about; NULL: all ranks of the line. */
+/*
+ * Asks whether to run a command line that needs confirmation. asked: the ranks that the question is
+ * about; NULL: all ranks that the line names.
+ */
 void view_ask(struct view *view, const char *question, const char *line,
 	      const struct rankset *asked);
-/* Asks for one of the choices, which must stay valid. */
+/* Asks the user to choose one of choices, which must stay valid. */
 void view_ask_which(struct view *view, const char *question, const struct view_choice *choices);
-/* Opens a view; an overlay remembers the view that was open. */
+/* Opens a view. For an overlay, the view open before is remembered in view.behind. */
 void view_open(struct view *view, enum view_kind kind);
 
 bool key_set_has(const struct key_set *set, uint64_t key);
-/* Returns the count of requested pages of key; 0: the key is not in the set. */
+/* Returns the number of requested pages of key; 0: key is not in the set. */
 int key_set_pages(const struct key_set *set, uint64_t key);
 void key_set_add_page(struct key_set *set, uint64_t key);
 void key_set_remove(struct key_set *set, uint64_t key);
 
-/* True: the node is about to resume stopped ranks, and the user has not answered yet. */
+/* True if the node is about to resume stopped ranks, and the user has not answered yet. */
 bool view_asks_to_stay(const struct session *session, const struct view *view);
-/* True: several jobs run and none was chosen, so that the screen must ask for one. */
+/* True if several jobs run and none was chosen, so that the user must choose one. */
 bool view_asks_job(const struct session *session, const struct view *view);
 /* Returns the open view; VIEW_JOBS if a job must be chosen first. */
 enum view_kind view_shown(const struct session *session, const struct view *view);
-/* True: the list of jobs is shown, opened or because a job must be chosen. */
+/* True if the list of jobs is shown, because it was opened or because a job must be chosen. */
 bool view_lists_jobs(const struct session *session, const struct view *view);
-/* True: the open view has no ranks, and q quits, because there is no view to return to. */
+/*
+ * True if the open view shows no ranks and there is no view to return to, so that the key q quits.
+ */
 bool view_is_at_root(const struct session *session, const struct view *view);
 
-/* Draws the whole screen onto the canvas, in the view's size. */
+/* Draws the whole screen onto the canvas, which gets the size in app->view. */
 void view_draw(struct canvas *canvas, const struct app *app);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * window: a rectangle of a canvas, to draw in.
+ * window: a rectangle of a canvas that is drawn in.
  *
  * A window clips: no function draws outside the window. Text is escaped (text_escape) before it is
  * drawn.
@@ -14,7 +14,7 @@
 
 struct window {
 	struct canvas *canvas;
-	int row; /* of the first cell, on the canvas */
+	int row; /* row and column of the first cell, on the canvas */
 	int column;
 	int row_count;
 	int column_count;
@@ -27,22 +27,26 @@ struct window window_part(struct window window, int row, int column, int row_cou
 			  int column_count);
 
 /*
- * Draws text in at most width columns, cut with "…"; returns the columns
- * used. Columns left of or beyond the window are not drawn.
+ * Draws text in at most width columns, cut with "…". Returns the number of columns used. Columns
+ * outside the window are not drawn.
  */
 int window_put(struct window window, int row, int column, int width, enum style style,
 	       const char *text);
-/* Like window_put(), but the text ends before column end. */
+/* Like window_put(), but right-aligned: the text ends before column `end`. */
 int window_put_right(struct window window, int row, int end, int width, enum style style,
 		     const char *text);
-/* Draws a path, "a/b/file.py:17", before column end; a long path is cut in the middle, so that name
- * and line stay. */
+/*
+ * Draws a path, "a/b/file.py:17", that ends before column `end`; a long path is cut in the middle,
+ * so that file name and line stay.
+ */
 int window_put_path(struct window window, int row, int end, int width, enum style style,
 		    const char *path);
 /* Draws one character. */
 void window_put_character(struct window window, int row, int column, enum style style,
 			  int32_t codepoint);
-/* Draws ▀: the upper and the lower half of a cell in the colours of two styles. */
+/*
+ * Draws ▀: the upper half of a cell in the colour of one style, the lower half in that of another.
+ */
 void window_put_halves(struct window window, int row, int column, enum style upper,
 		       enum style lower);
 /* Blanks the window. */
@@ -51,17 +55,22 @@ void window_horizontal(struct window window, int row, int column, int length, en
 void window_vertical(struct window window, int row, int column, int length, enum style style);
 /* Draws lines around the whole window. */
 void window_box(struct window window, enum style style);
-/* Gives a style to each occurrence of text; case is ignored unless text has a capital letter. */
+/*
+ * Gives the style to each occurrence of text in the window; case is ignored unless text has a
+ * capital letter.
+ */
 void window_mark(struct window window, enum style style, const char *text);
 /* Adds emphasis (enum emphasis) to a rectangle of cells. */
 void window_emphasise(struct window window, int row, int column, int row_count, int column_count,
 		      int emphasis);
-/* Returns how many bytes of escaped text, in whole words, fit into width columns; at least one
- * character. */
+/*
+ * Returns the number of bytes of escaped text, in whole words, that fit into width columns; at
+ * least one character.
+ */
 size_t window_words_fit(const char *text, int width);
 /*
- * Draws text in lines that are broken at words; text that does not fit into the rows ends in " …".
- * Returns the rows used.
+ * Draws text in lines that are broken between words; text that does not fit into `rows` rows is cut
+ * with " …". Returns the number of rows used.
  */
 int window_put_paragraph(struct window window, int row, int column, int rows, enum style style,
 			 const char *text);

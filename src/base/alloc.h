@@ -16,7 +16,7 @@ char *xstrdup(const char *string);
 char *xstrndup(const char *string, size_t length);
 /* xstrdup() that returns NULL for NULL. */
 char *xstrdup_or_null(const char *string);
-/* Frees *string and sets it to a copy of with; both strings may be NULL. */
+/* Frees *string and sets *string to a copy of `with`; *string and `with` may be NULL. */
 void xreplace(char **string, const char *with);
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -10,7 +10,7 @@
 
 #define ARRAY_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Returns items, moved if needed, with room for at least wanted items of size bytes each. */
+/* Returns items, reallocated if they have no room for `wanted` items of `size` bytes each. */
 void *array_grow(void *items, size_t wanted, size_t *capacity, size_t size);
 
 /* Makes room for one item behind the last: ARRAY_GROW(items, count, capacity). */

@@ -1,8 +1,8 @@
 /*
  * error: why something failed, as one complete sentence for a person.
  *
- * It is filled once, where the cause is known, and left alone on success.
- * A caller that knows more puts its words in front. No memory is owned.
+ * A function fills *error once, where the cause is known, and leaves *error unchanged on success. A
+ * caller that knows more adds it with error_prefix(). An error owns no memory.
  */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
@@ -19,13 +19,13 @@ struct error {
 
 /* Writes the sentence (cut at 511 bytes). Always returns -1; error may be NULL. */
 int error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* error_set() with ": " and the text of the errno value number at the end. */
+/* error_set(), then appends ": " and strerror(number). */
 int error_set_errno(struct error *error, int number, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Puts "CONTEXT: " in front of the sentence. Always returns -1. */
 int error_prefix(struct error *error, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* False also for NULL. */
+/* True if error has a sentence; false also if error is NULL. */
 bool error_is_set(const struct error *error);
 
 /*
@@ -37,7 +37,7 @@ struct reason {
 	char fix[256]; /* "": nothing would help */
 };
 
-/* Always returns false. */
+/* Fills *reason. Always returns false. */
 bool reason_set(struct reason *reason, const char *why, const char *fix);
 /* Sets "WHY: FIX" as the error. Always returns -1. */
 int reason_explain(const struct reason *reason, struct error *error);

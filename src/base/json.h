@@ -15,18 +15,18 @@ struct error;
 
 /* The getters with a fallback return it if the key is missing or has another type. */
 int64_t json_get_integer(const json_t *object, const char *key, int64_t fallback);
-/* 0 to INT_MAX; 0: the number is missing or out of range. */
+/* Returns a number of 0 to INT_MAX; 0 also if the number is missing or out of range. */
 int json_get_count(const json_t *object, const char *key);
 double json_get_real(const json_t *object, const char *key, double fallback);
 bool json_get_boolean(const json_t *object, const char *key, bool fallback);
 /* Returns a borrowed string, or fallback (which may be NULL). */
 const char *json_get_string(const json_t *object, const char *key, const char *fallback);
-/* A 64-bit address or id is sent as a string "0x1f…"; 0: missing or invalid. */
+/* Reads a 64-bit address or id, which JSON has as a string "0x1f…"; 0: missing or invalid. */
 uint64_t json_get_hex(const json_t *object, const char *key);
 void json_set_hex(json_t *object, const char *key, uint64_t value);
 /* A new array of count integers. */
 json_t *json_integers(const int64_t *integers, size_t count);
-/* Returns the count; -1: not an array of integers, or more than maximum. */
+/* Returns the array's length; -1: not an array of integers, or longer than maximum. */
 int json_read_integers(int64_t *integers, size_t maximum, const json_t *array);
 /*
  * Sets a string that may not be valid UTF-8: bad bytes become U+FFFD. NULL

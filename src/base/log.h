@@ -2,8 +2,8 @@
  * log: one line per event, for a later diagnosis. The only mutable global state besides
  * the curses screen.
  *
- * Lines go to standard error, control characters escaped, until log_set_quiet(); the last
- * 200 stay in memory for the log pane.
+ * Lines go to standard error until log_set_quiet(), with control characters escaped; the last 200
+ * lines stay in memory for the log pane.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -13,7 +13,7 @@
 enum log_level {
 	LOG_DEBUG,
 	LOG_INFO,
-	LOG_NOTE, /* the lowest level that is kept: an event that is no problem */
+	LOG_NOTE, /* an event that is not a problem; lower levels are dropped */
 	LOG_WARNING,
 	LOG_ERROR,
 };

@@ -1,8 +1,8 @@
 /*
  * loop: the one event loop of a program, over libuv, which no other file includes.
  *
- * Callbacks run one after the other on the loop's thread. A watch or timer belongs to the
- * loop and is ended by its _stop function (never twice), also from within its own
+ * Callbacks run one after the other on the loop's thread. A watch, timer or signal belongs to the
+ * loop; its _stop function ends and frees it, is called only once, and may be called from its own
  * callback. Only the work of loop_work() runs on another thread.
  */
 #ifndef BASE_LOOP_H
@@ -26,8 +26,8 @@ struct loop *loop_new(void);
 /* Waits for the work that loop_work() began. */
 void loop_free(struct loop *loop);
 /*
- * loop_free() that waits at most seconds. False: work is still running and the loop still
- * exists; call loop_end() again, or leave with _exit(2).
+ * loop_free() that waits at most `seconds` seconds. Returns false if work is still running: the
+ * loop then still exists; call loop_end() again, or exit with _exit(2).
  */
 bool loop_end(struct loop *loop, double seconds);
 /* Runs until loop_stop() or until nothing is watched any longer. */
@@ -50,19 +50,19 @@ struct loop_watch *loop_watch(struct loop *loop, int fd, int events,
 			      void (*ready)(int fd, int events, void *data), void *data);
 void loop_watch_stop(struct loop_watch *watch);
 
-/* Calls due once after delay seconds, and then every period seconds if period > 0. */
+/* Calls due() after delay seconds, and then every period seconds if period > 0. */
 struct loop_timer *loop_timer(struct loop *loop, double delay, double period,
 			      void (*due)(void *data), void *data);
 void loop_timer_stop(struct loop_timer *timer);
 
-/* Calls caught in a turn of the loop, not in a signal handler. */
+/* Calls caught() in a turn of the loop after each signal `number`, not in a signal handler. */
 struct loop_signal *loop_signal(struct loop *loop, int number,
 				void (*caught)(int number, void *data), void *data);
 void loop_signal_stop(struct loop_signal *signal);
 
 /*
- * Calls work on another thread, then done on the loop's thread; the loop keeps running
- * until then. libuv limits how many works run at a time.
+ * Calls work() on another thread, then done() on the loop's thread; loop_run() does not end before
+ * done(). libuv limits how many work() run at a time.
  */
 void loop_work(struct loop *loop, void (*work)(void *data), void (*done)(void *data), void *data);
 

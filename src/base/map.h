@@ -1,8 +1,8 @@
 /*
- * map: 64-bit keys to pointers, strmap: strings to pointers. Over uthash, which no other
- * file includes.
+ * map and strmap: hash tables of pointers, by 64-bit key and by string respectively. Over uthash,
+ * which only map.c includes.
  *
- * A map owns its values if it was made with a free function. Values are never NULL.
+ * A map that was made with a free function owns its values. Values are never NULL.
  */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
@@ -18,7 +18,7 @@ struct map *map_new(void (*free_value)(void *));
 void map_free(struct map *map);
 /* Returns the borrowed value; NULL: no such key. */
 void *map_find(const struct map *map, uint64_t key);
-/* Sets the value of key; frees an older value. */
+/* Sets the value of key, and frees the old value if the map owns its values. */
 void map_put(struct map *map, uint64_t key, void *value);
 /* Frees the value of key, if there is one. */
 void map_remove(struct map *map, uint64_t key);
@@ -30,7 +30,7 @@ void map_each(const struct map *map, void (*each)(uint64_t key, void *value, voi
 struct strmap *strmap_new(void (*free_value)(void *));
 void strmap_free(struct strmap *map);
 void *strmap_find(const struct strmap *map, const char *key);
-/* Copies the key. */
+/* Like map_put(); copies the key. */
 void strmap_put(struct strmap *map, const char *key, void *value);
 /* Calls each(key, value, data) for all, in order of insertion. */
 void strmap_each(const struct strmap *map, void (*each)(const char *key, void *value, void *data),

@@ -19,15 +19,15 @@ struct buffer;
 
 #define SECRET_MASK "<masked>"
 
-/* True if text contains one of the words, in any case. */
+/* True if text contains one of the words of a secret's name (above), in any case. */
 bool secret_is_told(const char *text, size_t length);
-/* True if the name ends in one of the words: api_key, but neither key nor key_size. */
+/* True if the name ends in one of these words, as api_key does; false for the bare name "key". */
 bool secret_is_named(const char *name, size_t length);
 /* Appends text, which may have several lines, with values masked. */
 void secret_mask(struct buffer *out, const char *text);
-/* Appends Python source with its secrets' literals masked; lines keep their numbers. */
+/* Appends Python source with the literals of secrets masked; lines keep their numbers. */
 void secret_mask_source(struct buffer *out, const char *text);
-/* True if text contains a secret's word, or if secret_mask() would change text. */
+/* True if text contains one of these words, or if secret_mask() would change text. */
 bool secret_is_in(const char *text);
 
 #endif

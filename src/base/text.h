@@ -17,15 +17,15 @@ struct buffer;
 
 /* True if all bytes are valid UTF-8, without surrogates and overlong forms. */
 bool text_is_utf8(const char *bytes, size_t length);
-/* Bytes at the end that begin a UTF-8 character but do not complete it; 0: none. */
+/* Returns the number of bytes at the end that begin a UTF-8 character without completing it. */
 size_t text_unfinished(const char *bytes, size_t length);
 /* Columns of one code point: 0, 1 or 2. */
 int text_codepoint_width(int32_t codepoint);
 /* Columns of a string. */
 int text_width(const char *string);
 /*
- * Reads one code point (U+FFFD for a bad byte) and moves *string behind it; at the NUL
- * returns 0 and does not move.
+ * Returns the next code point (U+FFFD for a bad byte) and moves *string behind it; at the NUL
+ * returns 0 and does not move *string.
  */
 int32_t text_next(const char **string);
 /* Bytes of the longest prefix of at most width columns. */
@@ -33,18 +33,18 @@ size_t text_fit(const char *string, int width);
 /* Appends a code point as UTF-8. */
 void text_put_codepoint(struct buffer *out, int32_t codepoint);
 /*
- * As Python's str.isprintable(): not a control, format, surrogate, private or unassigned
- * code point, and no separator but the space.
+ * True as in Python's str.isprintable(): false for control, format, surrogate, private-use and
+ * unassigned code points, and for separators other than the space.
  */
 bool text_is_printable(int32_t codepoint);
 
 /*
- * Appends bytes so that they are safe to show: C0 as ^X, DEL as ^?, C1, bidi controls,
- * zero width characters, line and paragraph separators as <202e>, bad UTF-8 as <ff>.
- * Newline and tab are escaped, too.
+ * Appends bytes so that they are safe to show. C0 controls (also newline and tab) become ^X and DEL
+ * ^?; C1 and bidi controls, zero width characters, line and paragraph separators become <202e>; bad
+ * UTF-8 becomes <ff>.
  */
 void text_escape(struct buffer *out, const char *bytes, size_t length);
-/* text_escape() of the start of a line: a tab becomes blanks up to a multiple of 8 columns. */
+/* text_escape() for bytes that begin a line: a tab becomes blanks up to the next multiple of 8. */
 void text_append_line(struct buffer *out, const char *bytes, size_t length);
 /* Bytes of the longest prefix that needs no escape. */
 size_t text_plain_prefix(const char *bytes, size_t length);
@@ -54,8 +54,8 @@ bool text_is_plain(const char *bytes, size_t length);
 /* Appends string cut to width columns, ending in "…" when cut. */
 void text_cut(struct buffer *out, const char *string, int width);
 /*
- * Appends path in at most width columns: cut in the middle of the folders
- * with "…", the file name kept whole as long as it fits.
+ * Appends path in at most width columns: "…" replaces folders in the middle; the file name is kept
+ * whole as long as it fits.
  */
 void text_cut_path(struct buffer *out, const char *path, int width);
 
@@ -76,8 +76,8 @@ void text_duration(struct buffer *out, double seconds);
 void text_clock(struct buffer *out, double seconds);
 
 /*
- * Seconds of a number, or of a number with a unit (s, m, min, h): "60", "60s", "5m", "2h". NaN: the
- * text is neither.
+ * Returns the seconds of "60", "60s", "5m", "5min" or "2h": a number without or with a unit (s, m,
+ * min, h). NaN: text is neither.
  */
 double text_seconds(const char *text);
 

@@ -1,6 +1,6 @@
 /*
- * command-break: the place of a breakpoint as a person types it ("train.py:14", "14" in the selected
- * frame's file, "Net.forward") and the terms after the place: "if CONDITION", "log TEXT".
+ * command-break: the place of a breakpoint as a person types it ("train.py:14", "14" for the
+ * selected frame's file, "Net.forward") and the terms after the place: "if CONDITION", "log TEXT".
  */
 #ifndef COMMANDS_COMMAND_BREAK_H
 #define COMMANDS_COMMAND_BREAK_H

@@ -26,15 +26,15 @@ struct error;
 ENGINE_COMMANDS(DECLARE_COMMAND)
 
 /*
- * Waits for the answers to the last code sent and prints them; sets context->status. -1, *error: no
- * rank has run the code.
+ * Waits for the ranks' answers to the code that was sent last, and prints the answers; sets
+ * context->status. -1, *error: no rank has run the code.
  */
 int command_answer_evaluated(struct command_context *context, struct error *error);
 /* Prints the `display` expressions if the selected rank (or child) is stopped; else nothing. */
 void command_display_stop(struct command_context *context);
 /*
- * In a shell: waits at most seconds until watch-nan has found a NaN or is over, and prints the
- * result. -1, *error: the expression could never be read.
+ * In a shell: waits at most seconds for watch-nan to find a NaN or to end, and prints the result.
+ * -1, *error: the expression could never be read.
  */
 int watch_nan_wait(struct command_context *context, double seconds, struct error *error);
 

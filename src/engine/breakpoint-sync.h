@@ -1,7 +1,7 @@
 /*
- * breakpoint-sync: sends breakpoints to ranks. A rank's debugger gets its whole list when the list
- * changes and when the debugger becomes connected. A rank without a debugger gets the list, too, if
- * a breakpoint is for that rank: its node then attaches to it.
+ * breakpoint-sync: sends breakpoints to ranks. A rank's debugger gets the rank's whole list of
+ * breakpoints when the list changes and when the debugger becomes connected. If a breakpoint is for
+ * a rank without a debugger, that rank gets the list, too: its node then attaches to the rank.
  */
 #ifndef ENGINE_BREAKPOINT_SYNC_H
 #define ENGINE_BREAKPOINT_SYNC_H
@@ -12,25 +12,25 @@ struct engine;
 struct failures;
 struct rank_answers;
 
-/* Name of the command that sets such a breakpoint: "break" or "watch". */
+/* Name of the command that sets breakpoints like the one with this id: "break" or "watch". */
 const char *breakpoint_sync_command(const struct engine *engine, int id);
-/* Adds a request for each rank that does not have the newest revision. */
+/* Adds to pending a request for each rank that was not sent the list's newest revision. */
 void breakpoint_sync_ask(struct engine *engine, struct rank_answers *pending);
 /*
- * Like breakpoint_sync_ask(), with a pending of its own that the engine completes; added: id of the
- * new breakpoint, 0: none.
+ * Sends the same requests as breakpoint_sync_ask(), and leaves the answers to the engine; added: id
+ * of the new breakpoint, 0: none.
  */
 void breakpoint_sync_tell(struct engine *engine, int added);
 /*
- * Reports each breakpoint that no rank can ever set, once; on a screen also each breakpoint that
- * waits for code to load, once ranks run the program's code. A shell command reports waiting
- * breakpoints with its answers.
+ * Reports, once, each breakpoint that a rank can never set. On a screen, as soon as ranks run the
+ * program's code, also reports each breakpoint whose code is not loaded yet; a shell command
+ * reports those with its answers.
  */
 void breakpoint_sync_say(struct engine *engine);
 /*
- * Takes the answers: adds to failures why a request failed, or why a rank does not have the newest
- * breakpoint; errors of older breakpoints were reported before. A new breakpoint that no rank can
- * ever set is removed from the list.
+ * Takes the answers: adds to failures why a request failed, or why a rank did not set the newest
+ * breakpoint (errors of older breakpoints were reported before). Removes a new breakpoint that no
+ * rank can ever set from the list.
  */
 void breakpoint_sync_take(struct engine *engine, struct rank_answers *pending,
 			  struct failures *failures);

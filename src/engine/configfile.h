@@ -20,9 +20,9 @@ struct error;
 struct settings;
 
 /*
- * Reads settings->config, else the usual file if there is one, into settings. -1 and a sentence
- * with the line number; two lines that contradict each other are an error too. The screen checks
- * themes, keys and commands later: settings keeps these lines.
+ * Reads the file settings->config, else the default file if it exists, into settings. -1 and *error
+ * with the line number if a line is wrong or two lines contradict each other. settings keeps the
+ * lines about themes and keys: the screen checks these later.
  */
 int configfile_apply(struct settings *settings, struct error *error);
 
@@ -36,18 +36,21 @@ struct setting {
 	const char *values; /* a synopsis: "on | off" */
 	const char *help;
 	bool is_live; /* can change while the program runs */
-	/* 0, or -1 with a sentence; then nothing is changed. */
+	/* Returns 0; -1 and *error: nothing was changed. */
 	int (*set)(struct settings *settings, const char *value, struct error *error);
 	/* Appends the setting's value in the form that set() takes. */
 	void (*show)(const struct settings *settings, struct buffer *out);
-	/* A warning about the present value, one line; NULL: no warning. */
+	/*
+	 * A warning about the present value, one line. Returns NULL: no warning; the pointer may be
+	 * NULL, too.
+	 */
 	const char *(*warn)(const struct settings *settings);
 };
 
 extern const struct setting setting_rows[];
 extern const size_t setting_row_count;
 
-/* NULL and a sentence if there is no setting of this name. */
+/* Finds a setting; NULL and *error if there is no setting of this name. */
 const struct setting *setting_find(const char *name, struct error *error);
 /* Appends a line for each setting: name, value, help and possible values. */
 void setting_append_all(struct buffer *out, const struct settings *settings);

@@ -2,8 +2,8 @@
  * engine: the session, the links to the nodes that feed the session, and the requests of commands.
  * The screen and a shell command drive the same engine.
  *
- * One turn of the loop: links pass on the lines they read, the engine applies these messages to the
- * session, judges once, then calls changed() once.
+ * In one turn of the loop the links pass the lines that they read to the engine; the engine applies
+ * these messages to the session, computes the verdict once, then calls changed() once.
  */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
@@ -36,7 +36,10 @@ struct record;
 struct replay;
 struct strmap;
 
-/* The requests that engine_want_…() functions sent in the last seconds: asking again is free. */
+/*
+ * The requests that the engine_want_…() functions sent last: a repeated call does not send the same
+ * request again within some seconds.
+ */
 #define WANTED_MAXIMUM 64
 struct wanted_requests {
 	struct wanted {
@@ -46,46 +49,48 @@ struct wanted_requests {
 	size_t count; /* number of entries ever written */
 };
 
-/* How a screen plays the recording; replay.c writes it. */
+/* How a screen plays the recording. Only replay.c writes these members. */
 struct playback {
-	bool is_played; /* at the pace of the recording */
+	bool is_played; /* true: at the pace of the recording; false: all lines at once */
 	bool is_paused;
 	double offset;		  /* session time minus loop_now() */
 	struct loop_timer *timer; /* NULL: paused, or at the end */
 };
 
-/* The recording that is being written; record.c writes it. */
+/* The recording that is being written. Only record.c writes these members. */
 struct record_state {
 	struct record *record;	  /* NULL: nothing is recorded */
 	struct loop_timer *timer; /* flushes record periodically */
 	struct strmap *sources;	  /* source paths already requested; NULL: none */
 };
 
-/* A screen's requests that wait for answers; rank-answers.c writes it. */
+/*
+ * The commands of a screen that wait for ranks' answers. Only rank-answers.c writes these members.
+ */
 struct pending_answers {
 	struct rank_answers **items;
 	size_t count;
 	size_t capacity;
-	uint64_t newest; /* number of the newest item */
+	uint64_t newest; /* rank_answers.number of the newest command */
 };
 
 /* The job that probetui starts. */
 struct started_job {
-	uint64_t breakpoints; /* revision of the breakpoints last sent for it */
-	int rows;	      /* terminal size; 0: default size */
+	uint64_t breakpoints; /* breakpoints.revision last sent to the node for the job */
+	int rows;	      /* rows and columns of the job's terminal; 0: default */
 	int columns;
 	bool passes_input; /* probetui's standard input becomes the job's */
 	/* Called with the job's output, in a shell; may be NULL. */
 	void (*printed)(const char *text);
 };
 
-/* A message for the person, not yet taken. */
+/* A message for the person that the screen has not shown yet. */
 struct notice {
 	char *text; /* NULL: none */
 	bool is_error;
 };
 
-/* A process whose output or console is followed. */
+/* A process whose output or console the node sends as it is written. */
 struct followed_process {
 	size_t node;
 	pid_t pid; /* 0: none */
@@ -95,49 +100,50 @@ struct engine {
 	struct settings settings;
 	struct session session;
 	struct loop *loop;
-	struct link **links; /* one per node; index = session node */
+	struct link **links; /* links[i] leads to session.nodes[i] */
 	size_t link_count;
 	struct replay *replay; /* replay of a recording in place of nodes; NULL: live */
 	struct playback playback;
 	struct record_state recording;
 	struct requests requests;
 	struct pending_answers pendings;
-	struct rank_answers *connecting; /* open `connect` requests of a shell; NULL */
+	struct rank_answers *connecting; /* a shell's open `connect` requests; NULL: none */
 	bool is_unconnected;		 /* a target of --connect could not be connected to */
 	struct notice notice;
 	struct rank_query rank_query;	   /* the rank query that waits for answers */
-	struct parameter_compare params;   /* requested by diff-params */
-	struct parameter_compare parts;	   /* requested by `compare` */
-	struct value_difference differing; /* answers of `compare` that are being compared */
+	struct parameter_compare params;   /* the comparison of `diff-params` */
+	struct parameter_compare parts;	   /* the comparison of the parts of values for `compare` */
+	struct value_difference differing; /* element by element, for `compare` */
 	struct tensor_asking tensor;
-	struct rankset holds; /* ranks held at an exception by agents that we have connected to */
+	struct rankset holds; /* ranks stopped at an exception by their agents, which were connected
+			       * to */
 	struct {
 		bool stops_on_signal;
 		bool stays_stopped;
-	} sent;			   /* the node's settings, as the last `set` request sent them */
-	uint64_t stops_seen;	   /* events of session.stops already reported */
+	} sent;			   /* settings in the last `set` request to the node */
+	uint64_t stops_seen;	   /* number of entries of session.stops already reported */
 	char *gone_why;		   /* why the last lost node was lost; NULL: no node was lost */
 	struct request *discovery; /* the first discover request; NULL: its answer was taken */
 	struct wanted_requests wanted;
-	double started_at;	  /* loop_now() at session time 0, live */
+	double started_at;	  /* loop_now() at session time 0; not used in a replay */
 	bool skips_names;	  /* samples need no thread names */
 	double sampling_period;	  /* seconds; 0: no periodic sampling */
 	json_t *sampled;	  /* pids named in the last sample request; NULL: all */
-	struct evidence evidence; /* newest answers of `evidence` and `diagnose` */
+	struct evidence evidence; /* newest answers to `evidence` and `diagnose` */
 	struct watch_nan watch_nan;
 	struct users users;
-	struct followed_process output;
-	struct followed_process console; /* whose debugger console is followed */
+	struct followed_process output;	 /* process whose output is followed */
+	struct followed_process console; /* process whose debugger console is followed */
 	struct timing timing;
 	bool lists_jobs; /* the list of jobs is shown (jobs.h): all ranks of all jobs are sampled */
 	struct started_job job;
 	/*
-	 * main() of the node that is linked into this program; NULL: the node is a program of its
-	 * own.
+	 * main() of the node, which is linked into this program; NULL: the node is a separate
+	 * program.
 	 */
 	int (*node_program)(int count, char **words);
-	bool is_screen; /* set before engine_start(): recordings play, new ranks are followed */
-	void (*changed)(void *data); /* the session changed; may be NULL */
+	bool is_screen; /* set before engine_start(): recordings play, new processes are followed */
+	void (*changed)(void *data); /* called when the session has changed; may be NULL */
 	void *changed_data;
 };
 
@@ -146,12 +152,13 @@ void engine_init(struct engine *engine, struct settings *owned_settings);
 void engine_clear(struct engine *engine);
 /*
  * Starts the node, or opens the recording, and requests the ranks. Answers arrive through the loop.
- * With is_screen a recording plays; otherwise all of it is applied at once. -1: *error is set.
+ * With is_screen a recording plays; otherwise the whole recording is applied at once. Returns 0; -1
+ * and *error.
  */
 int engine_start(struct engine *engine, struct error *error);
 /*
- * Sets the notice, one sentence for the person about a result that a screen did not wait for.
- * Replaces a notice that was not taken yet.
+ * Sets the notice: one sentence for the person, about a result that a screen did not wait for. It
+ * replaces a notice that was not taken yet.
  */
 void engine_say(struct engine *engine, bool is_error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -160,47 +167,48 @@ char *engine_take_notice(struct engine *engine, bool *is_error);
 /* Returns the session time now, in seconds. */
 double engine_now(const struct engine *engine);
 /*
- * Runs the loop until done(engine, data) returns true, seconds are over, or no node can answer any
- * more. 0: done, -1: not done. Shell commands wait this way; a screen never waits.
+ * Runs the loop until done(engine, data) returns true, `seconds` seconds have passed, or no node
+ * can answer any more. Returns 0 if done() returned true, else -1. Shell commands wait this way; a
+ * screen never waits.
  */
 int engine_wait(struct engine *engine, bool (*done)(const struct engine *engine, void *data),
 		void *data, double seconds);
-/* From now on the node reports new processes every period seconds, and ended processes at once. */
+/*
+ * From now on the node looks for new processes every period seconds, and reports ended processes at
+ * once.
+ */
 void engine_follow(struct engine *engine, double period);
 /* Samples all chosen ranks every period seconds; 0 stops. */
 void engine_sample_every(struct engine *engine, double period);
-/* Turns native frames in stacks on or off, and samples anew if sampling is periodic. */
+/* Turns native frames in stacks on or off, and takes a new sample if sampling is periodic. */
 void engine_use_native(struct engine *engine, bool is_native);
-/* One sample of all chosen ranks now. */
+/* Takes one sample of all chosen ranks now. */
 void engine_sample_once(struct engine *engine);
-/* Request data that the session lacks; repeated calls are free. */
+/* These functions request data that the session lacks; a repeated call sends nothing. */
 void engine_want_source(struct engine *engine, size_t node, pid_t pid, const char *path);
 void engine_want_frame(struct engine *engine, size_t node, pid_t pid, pid_t tid, int depth);
 void engine_want_children(struct engine *engine, size_t node, pid_t pid, uint64_t address,
 			  int64_t start);
 /*
- * Follows the output of this process from now on, in place of any other process; pid 0: of no
- * process. Repeated calls are free.
+ * From now on the node sends the output of this process, and no longer that of another process; pid
+ * 0: of no process. A repeated call sends nothing.
  */
 void engine_follow_output(struct engine *engine, size_t node, pid_t pid);
-/*
- * Follows the debugger console of this process from now on, in place of any other process; pid 0:
- * of no process. Repeated calls are free.
- */
+/* Like engine_follow_output(), for the debugger console of a process. */
 void engine_follow_console(struct engine *engine, size_t node, pid_t pid);
 /* Sends text unchanged to the debugger console of the process. */
 void engine_type(struct engine *engine, pid_t pid, const char *text);
 /* Requests the last output lines of a process that has ended, unless they are known. */
 void engine_want_output(struct engine *engine, size_t node, pid_t pid);
-/* Requests source files of the job that the recording lacks; waits for the answers. */
+/* Requests the job's source files that the recording lacks, and waits for the answers. */
 void engine_record_sources(struct engine *engine);
 /*
  * Records to a new file from now on. The file begins with what engine_keep() kept in memory and
  * with the present state. Data is written to the file within a second, so that a killed probetui
- * loses no more.
+ * loses at most one second.
  */
 int engine_record(struct engine *engine, const char *path, struct error *error);
-/* Keeps the last seconds in memory until engine_record() writes them to a file. */
+/* From now on keeps the last `seconds` seconds in memory, for engine_record(). */
 void engine_keep(struct engine *engine, double seconds);
 /* Ends the recording, if there is one. */
 void engine_record_stop(struct engine *engine);
@@ -209,38 +217,42 @@ void engine_record_stop(struct engine *engine);
  * memory.
  */
 const char *engine_record_path(const struct engine *engine);
-/* Replay: moves to a session time, or to the nearer end of the recording. */
+/* In a replay: moves to a session time, limited to the times in the recording. */
 void engine_seek(struct engine *engine, double time);
 /*
- * Replay: moves to the count-th change (replay_find_change) after the present time, or before it if
- * count is negative; to the last change in that direction if there are fewer. False: there is no
- * change, and the time stays.
+ * In a replay: moves to the count-th change (replay_find_change) after the present time, or before
+ * it if count is negative; if there are fewer changes, to the last one in that direction. Returns
+ * false, and does not move, if there is no change.
  */
 bool engine_seek_change(struct engine *engine, int count);
-/* Replay: pauses, or plays again. */
+/* In a replay: pauses (is_held), or plays again. */
 void engine_hold(struct engine *engine, bool is_held);
 
 /* Requests one sample of all chosen ranks; pass the result to request_take(). */
 struct request *engine_ask_sample(struct engine *engine);
-/* True if `sample` must list pids (--ranks, --job), so that discover must be answered first. */
+/*
+ * True if `sample` must list pids (because of --ranks or --job), so that `discover` must be
+ * answered first.
+ */
 bool engine_must_name_ranks(const struct engine *engine);
 /* True if no node answers any more, or if the session is a replay. */
 bool engine_is_deaf(const struct engine *engine);
-/* Computes verdict and classes anew, for shell commands. */
+/* For shell commands: computes the verdict and the classes from the present data. */
 void engine_judge(struct engine *engine);
 
 /* True if probetui started a job whose ranks may still appear. */
 bool engine_awaits_ranks(const struct engine *engine);
 
-/* Private to src/engine: */
+/* The functions below are private to src/engine. */
+/* Writes a line of the node, and its parsed message, to the recording, if there is one. */
 void engine_record_line(struct engine *engine, const struct message *message, const char *line,
 			size_t length);
 /* Index of the node that link leads to. */
 size_t engine_node_of(const struct engine *engine, const struct link *link);
-/* Handles one line of a link: applies the message, ignores a line that is no message. */
+/* Handles one line of a link: applies its message; ignores a line that is not a message. */
 void engine_take_line(struct link *link, const char *line, size_t length, void *data);
 void engine_apply(struct engine *engine, size_t node, const struct message *message, double now);
-/* After a batch of messages, with a screen: judges and calls changed(). */
+/* Call after a batch of messages: on a screen, computes the verdict and calls changed(). */
 void engine_settle(struct engine *engine);
 int engine_play(struct engine *engine, struct error *error);
 

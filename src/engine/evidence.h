@@ -1,10 +1,10 @@
 /*
  * evidence: data that nodes report of a job besides stacks: versions, memory, why a rank raised,
- * which processes the kernel killed. The newest answers are kept, also those in a recording, so
- * that a report of a recording has the answers from recording time.
+ * which processes the kernel killed. The newest answers are kept, from nodes or from a recording,
+ * so that a report about a recording shows the data of the recorded time.
  *
- * The bodies are those of `evidence` and `diagnose` (docs/protocol.md) and come from outside: not
- * trusted.
+ * The answers' bodies are described in docs/protocol.md (`evidence`, `diagnose`). They come from
+ * outside and are not trusted.
  */
 #ifndef ENGINE_EVIDENCE_H
 #define ENGINE_EVIDENCE_H
@@ -21,7 +21,7 @@ struct rank;
 struct session;
 
 struct evidence {
-	/* Keys of ranks, ways and asked: "NODE:PID:START_TIME". */
+	/* Objects with the keys "NODE:PID:START_TIME": ranks, ways and asked. */
 	json_t *ranks;	 /* the process's item of `evidence` */
 	json_t *ways;	 /* the process's item of `diagnose` */
 	json_t *asked;	 /* true: `evidence` was requested */
@@ -37,23 +37,23 @@ void evidence_clear(struct evidence *evidence);
  */
 void evidence_take(struct evidence *evidence, const struct session *session, size_t node,
 		   const struct message *message);
-/* Borrowed; NULL: nothing is known of the process. */
+/* The process's item of `evidence`, borrowed; NULL: nothing is known of the process. */
 const json_t *evidence_find(const struct evidence *evidence, const struct rank *rank);
 /* Like evidence_find(), for the answer to `diagnose`. */
 const json_t *evidence_ways(const struct evidence *evidence, const struct rank *rank);
 /* A new array with the kernel log lines of all machines; JSON null: no kernel log was read. */
 json_t *evidence_kernel(const struct evidence *evidence);
 /*
- * Sends `evidence` for ranks not requested yet and does not wait: the node then remembers data that
- * can no longer be read once a rank has ended.
+ * Sends `evidence` for ranks that it was not sent for yet, and does not wait: the node then
+ * remembers data that cannot be read any more once a rank has ended.
  */
 void evidence_follow(struct engine *engine);
 /*
- * Sends `evidence` for all ranks, including ended ones. The session takes the answers; group: a
- * shell can wait for them with it; NULL: nobody waits.
+ * Sends `evidence` for all ranks, also ended ones; evidence_take() takes the answers. A shell can
+ * wait for the answers with group; group may be NULL.
  */
 void evidence_ask(struct engine *engine, struct request_group *group);
-/* Like evidence_ask(), for `diagnose` and ranks that have not exited. */
+/* Like evidence_ask(), but sends `diagnose`, for ranks that have not exited. */
 void evidence_ask_ways(struct engine *engine, struct request_group *group);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * format: the output of commands. In JSON an unknown value is null. Text is for people: terse,
- * aligned, and safe to show on a terminal, whatever strings the target contains.
+ * aligned, and safe to show on a terminal, because strings of the target are escaped.
  *
  * All functions read the session and change nothing. JSON values are new references.
  */
@@ -37,13 +37,14 @@ json_t *format_json_thread(const struct session *session, const struct rank *ran
 json_t *format_json_rank(const struct session *session, const struct rank *rank);
 json_t *format_json_verdict(const struct session *session);
 /*
- * {"frames", "ranks", "count", "is_outlier", "children"}: the chain of frames that the same ranks
- * are in, outermost first, then a child for each subset of ranks with a different callee.
+ * Returns {"frames", "ranks", "count", "is_outlier", "children"}: frames is the chain of frames
+ * that the same ranks share, outermost first; children has one tree for each subset of these ranks
+ * with another callee.
  */
 json_t *format_json_tree(const struct session *session, const struct stacktree_node *node);
-/* An array; call jobs_name_users() before, as the users' names are printed. */
+/* Returns an array. Call jobs_name_users() before: the users' names are printed. */
 json_t *format_json_jobs(const struct session *session);
-/* a and b: the processes of the two stacks, which decide which frames are user frames. */
+/* a and b are the processes of the two stacks; they decide which frames count as user code. */
 json_t *format_json_rows(const struct stackdiff *diff, const struct process *a,
 			 const struct process *b);
 json_t *format_json_variables(const struct variable_list *list);
@@ -51,11 +52,11 @@ json_t *format_json_variables(const struct variable_list *list);
 /* Appends a string of a target, escaped; NULL is "?". */
 void format_text(struct buffer *out, const char *text);
 /*
- * Prepares a sentence to follow a colon: makes the first letter lower case, in place, if the first
- * word is a word like "The".
+ * Prepares a sentence to follow a colon: changes the first letter to lower case, if the first word
+ * is one like "The" and not a name.
  */
 void format_clause(char *sentence);
-/* "train (train.py:17)" */
+/* Appends "train (train.py:17)". */
 void format_text_frame(struct buffer *out, const struct frame *frame);
 /* One line per rank: number, pid, class, state, activity, user frame. */
 void format_text_ranks(struct buffer *out, const struct session *session,
@@ -70,7 +71,7 @@ void format_text_rank(struct buffer *out, const struct rank *rank);
 void format_text_thread(struct buffer *out, const struct thread *thread);
 void format_text_tree(struct buffer *out, const struct stacktree_node *root, bool is_ascii);
 void format_text_diff(struct buffer *out, const struct stackdiff *diff);
-/* One line per variable, after indent. */
+/* One line per variable; each line begins with indent. */
 void format_text_variables(struct buffer *out, const struct variable_list *list,
 			   const char *indent);
 
@@ -78,7 +79,7 @@ void format_text_variables(struct buffer *out, const struct variable_list *list,
 json_t *format_json_parameters(const struct paramdiff *diff);
 void format_text_parameters(struct buffer *out, const struct paramdiff *diff);
 
-/* Answers of ranks: one line per class; and the JSON document of `compare`. */
+/* The answers of ranks: as text one line per class; as JSON the document of `compare`. */
 void format_text_answers(struct buffer *out, const struct answers *answers,
 			 const struct answer_classes *classes);
 json_t *format_json_answers(const struct answers *answers, const struct answer_classes *classes);
@@ -87,8 +88,8 @@ json_t *format_json_tensordiff(int rank, int against, const char *error,
 			       const struct tensordiff *found);
 
 /*
- * "breakpoint 1: train.py:14 if step > 3, ranks 0-7 (8), hit 4"; is_told false: ranks have not
- * answered yet.
+ * Appends "breakpoint 1: train.py:14 if step > 3, ranks 0-7 (8), hit 4"; is_told: ranks have
+ * answered whether they set the breakpoint.
  */
 void format_text_breakpoint(struct buffer *out, const struct breakpoint_summary *summary,
 			    bool is_told);

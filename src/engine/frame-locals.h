@@ -18,8 +18,8 @@ struct rankset;
 struct variable_list;
 
 /*
- * Reads all pages of a frame's variables into *list; a replay reads the recorded variables. -1 and
- * a sentence on failure.
+ * Reads all pages of a frame's variables into *list, in a replay from the recording. Returns 0; -1
+ * and *error.
  */
 int frame_locals_read(struct engine *engine, const struct rank *rank, pid_t tid, int depth,
 		      struct variable_list *list, struct error *error);
@@ -30,14 +30,14 @@ int frame_locals_read(struct engine *engine, const struct rank *rank, pid_t tid,
  */
 struct frame_locals *frame_locals_new(struct engine *engine, const struct rankset *ranks,
 				      bool has_secrets);
-/* locals may be NULL here and below: no locals. */
+/* In this function and in those below, locals may be NULL: no locals. */
 void frame_locals_free(struct frame_locals *locals);
 /* Appends one line for each variable of one frame. */
 void frame_locals_append(struct buffer *out, const struct frame_locals *locals,
 			 const struct rank *rank, pid_t tid, int depth);
 /*
- * Adds "variables" to each frame in rank, the JSON of a rank as made by format_json_rank(); node:
- * the rank's node.
+ * Adds "variables" to each frame in rank, which is a rank's JSON from format_json_rank(); node is
+ * that rank's node.
  */
 void frame_locals_join(json_t *rank, const struct frame_locals *locals, size_t node);
 

@@ -11,16 +11,17 @@
 
 struct engine;
 
-/* Begins or ends the listing; request samples anew afterwards. */
+/* Tells the engine whether a person views the list of jobs; request a new sample afterwards. */
 void jobs_list(struct engine *engine, bool is_listed);
-/* Call after each verdict: judges the jobs if the list of jobs is shown. */
+/* Call after each verdict: if the list of jobs is shown, computes a verdict for each job. */
 void jobs_judge(struct engine *engine);
-/* Sets the user name of each job, as far as it is known. */
+/* Sets the user name of each job, if the name is known already. */
 void jobs_name_users(struct engine *engine);
 
 /*
- * Names of users. A lookup may ask a directory server of the cluster and block for long: it
- * runs on another thread, once for each user, and views are drawn without the name meanwhile.
+ * Names of users. A lookup may ask a directory server of the cluster and block for long: it runs on
+ * another thread, once for each user, and views are drawn without the name until the lookup has
+ * ended.
  */
 
 struct users {
@@ -32,12 +33,12 @@ struct users {
 /* Call after loop_free(): no lookup runs any more. */
 void users_clear(struct users *users);
 /*
- * The user's name, borrowed, or the uid as text if there is no name; NULL: the lookup is still
- * running, and jobs_name_users() is called when it ends. In a replay it is the uid, as the users
- * are those of another machine.
+ * Returns the user's name, borrowed; or the uid as text if the user has no name, and always in a
+ * replay, whose users may be those of another machine. NULL: the lookup is still running, and
+ * jobs_name_users() will be called when the lookup has ended.
  */
 const char *users_name(struct engine *engine, uid_t uid);
-/* Waits until all lookups have ended, at most for seconds. */
+/* Waits at most `seconds` seconds until all lookups have ended. */
 void users_await(struct engine *engine, double seconds);
 
 #endif

@@ -2,10 +2,10 @@
  * link: the process of one node and the pipes to it.
  *
  * The node is a child process in a session (setsid) of its own; its standard input and output are
- * pipes. The node is a program of its own, or part of this program: fork() without exec saves a
- * fifth of a verdict's time. Lines to send wait in a queue while the pipe is full; received bytes
- * are cut into lines and passed to a handler from the loop. A line longer than a message may be
- * closes the link.
+ * pipes. The node is a separate program, or part of this program: fork() without exec saves a fifth
+ * of the time of `probetui verdict`. Lines to send wait in a queue while the pipe is full; received
+ * bytes are cut into lines and passed to a handler from the loop. A line that is longer than the
+ * maximum of a message closes the link.
  */
 #ifndef ENGINE_LINK_H
 #define ENGINE_LINK_H
@@ -17,39 +17,39 @@ struct error;
 struct link;
 struct loop;
 
-/* Called from the loop; none may free the link. */
+/* Called from the loop. A handler must not free the link. */
 struct link_handlers {
-	/* One line, without its newline. */
+	/* Called for each line; line has no newline. */
 	void (*line)(struct link *link, const char *line, size_t length, void *data);
-	/* All lines that were readable in this turn were passed to line(). */
+	/* Called when all lines that were readable in this turn were passed to line(). */
 	void (*drained)(struct link *link, void *data);
-	/* The link was closed; why: a sentence. No handler is called afterwards. */
+	/* Called when the link was closed; why is a sentence. No handler is called afterwards. */
 	void (*closed)(struct link *link, const char *why, void *data);
 	void *data;
 };
 
 /*
- * Path of the node's program, free() it: PROBETUI_NODE, else probetui-node beside this program,
- * else the installed program. NULL and a sentence if there is none.
+ * Returns the path of the node's program: $PROBETUI_NODE, else probetui-node beside this program,
+ * else the installed program; free() it. NULL and *error: there is no such program.
  */
 char *link_find_node(struct error *error);
 /*
- * Starts the program at path. is_quiet: standard error goes to /dev/null, as a screen is shown.
- * job_input: descriptor that becomes standard input of a job that the node starts; -1: none. NULL
- * and a sentence on failure.
+ * Starts the program at path. is_quiet: its standard error goes to /dev/null, because a screen is
+ * shown. job_input: descriptor that becomes the standard input of a job that the node starts; -1:
+ * none. NULL and *error on failure.
  */
 struct link *link_new(const char *path, bool is_quiet, int job_input, struct error *error);
 /* A main() function. */
 typedef int link_program(int count, char **words);
 /*
- * True if a node at path must be started with exec to get its rights: set-user-ID, set-group-ID or
- * file capabilities.
+ * True if the program at path gets rights by exec (set-user-ID, set-group-ID or file capabilities),
+ * so that link_fork() cannot replace it.
  */
 bool link_needs_exec(const char *path);
 /*
- * Like link_new(), with a node that is part of this program: forks, and the child calls program.
- * Call before a loop exists, and with no descriptors open that a program started with exec would
- * not get.
+ * Like link_new(), for a node that is part of this program: forks, and the child calls program().
+ * Call it before a loop exists, and while only descriptors are open that survive exec (no
+ * O_CLOEXEC).
  */
 struct link *link_fork(const char *path, link_program *program, struct error *error);
 /* From now on the loop reads from the node and calls handlers. */
@@ -58,8 +58,8 @@ void link_watch(struct link *link, struct loop *loop, const struct link_handlers
 void link_send(struct link *link, const char *line, size_t length);
 bool link_is_open(const struct link *link);
 /*
- * Closes the pipes, which makes the node exit, and frees the link; waits a few milliseconds at most
- * for the node's exit.
+ * Closes the pipes, which makes the node exit, waits a few milliseconds at most for the exit, and
+ * frees the link.
  */
 void link_free(struct link *link);
 

@@ -1,6 +1,6 @@
 /*
- * record: writes a recording: one line per message of the node, with the session time, packed. Only
- * the owner can read the file (mode 0600), and no existing file is overwritten.
+ * record: writes a recording: one compressed line per message of the node, with the session time.
+ * Only the owner can read the file (mode 0600), and no existing file is overwritten.
  *
  * A recording is a sequence of segments (engine/recording.h). Each segment begins with a
  * snapshot of the session and defines the stacks that it uses, so that it can be read without the
@@ -23,41 +23,41 @@ struct message;
 struct record;
 struct session;
 
-/* Makes the file at path, which must not exist. NULL and a sentence. */
+/* Makes the file at path, which must not exist. NULL and *error on failure. */
 struct record *record_new(const char *path, struct error *error);
 /*
- * A recording without a file: keeps at least the last seconds in memory, or fewer seconds if they
- * exceed maximum bytes when packed, until record_save() writes them to a file.
+ * A recording without a file: keeps at least the last `seconds` seconds in memory until
+ * record_save() writes them to a file; fewer seconds if their packed size exceeds maximum bytes.
  */
 struct record *record_new_ring(double seconds, size_t maximum);
 /*
- * Writes the segments in memory to a new file, and continues there like a recording of
- * record_new(). On failure the recording in memory is unchanged.
+ * Writes the segments in memory to a new file; later lines go to this file, as with record_new().
+ * Returns 0; -1 and *error: the recording in memory is unchanged.
  */
 int record_save(struct record *record, const char *path, struct error *error);
 void record_free(struct record *record);
 /* From now on answers with variables are recorded as well. */
 void record_want_variables(struct record *record);
-/* From now on output of processes is recorded as well, while a view or a command follows it. */
+/* From now on output of processes that a view or a command follows is recorded as well. */
 void record_want_output(struct record *record);
 /* True if record_want_variables() was called. */
 bool record_has_variables(const struct record *record);
 /* The file's path, borrowed; NULL: the recording is in memory. */
 const char *record_path(const struct record *record);
 /*
- * Begins the first segment with a snapshot of the session at that time; if not called, the first
- * record_line() does.
+ * Begins the first segment with a snapshot of the session at session time `time`. Without this call
+ * the first record_line() does the same.
  */
 void record_begin(struct record *record, const struct session *session, double time);
 /*
- * Writes a line of the first node (without newline) whose message is given; time: session time; the
- * session has already applied the message. -1 and a sentence, once, when the file can no longer be
- * written.
+ * Writes a line (without newline) of the first node; message is the parsed line, which the session
+ * has already applied; time is the session time. Returns 0; -1 and *error, only once, when the file
+ * cannot be written any more.
  */
 int record_line(struct record *record, const struct session *session, const struct message *message,
 		const char *line, size_t length, double time, struct error *error);
 /*
- * Writes all lines so far to the file; returns at once if they are already there. Fails as
+ * Writes all lines so far to the file; does nothing if the file has them already. Fails as
  * record_line() does.
  */
 int record_flush(struct record *record, struct error *error);

@@ -1,6 +1,6 @@
 /*
- * recording-file: opens a recording, and the functions that opening shares with cursors. Private to
- * recording.c and recording-file.c.
+ * recording-file: limits and functions that opening a recording (recording-file.c) shares with
+ * reading it (recording.c). Private to these two files.
  */
 #ifndef ENGINE_RECORDING_FILE_H
 #define ENGINE_RECORDING_FILE_H
@@ -17,24 +17,27 @@ struct recording_line;
 #define RECORDING_PART_MAXIMUM ((size_t)128 << 20)
 /* Maximum number of lines of one segment. */
 #define RECORDING_PART_LINES ((size_t)2 << 20)
-/* Maximum bytes and lines of recordings that are kept in memory as text. */
+/* Maximum bytes and lines of all recordings together that are kept in memory as text. */
 #define RECORDING_TEXT_MAXIMUM ((size_t)1 << 30)
 #define RECORDING_LINES_MAXIMUM ((size_t)4 << 20)
 /*
- * Maximum bytes that any packed file may unpack to; a longer file may unpack to
- * RECORDING_UNPACKED_TIMES its length.
+ * Limit against small files that unpack to huge ones: a packed file may unpack to
+ * RECORDING_UNPACKED_ALWAYS bytes, or to RECORDING_UNPACKED_TIMES its length if that is more.
  */
 #define RECORDING_UNPACKED_ALWAYS ((size_t)64 << 20)
 #define RECORDING_UNPACKED_TIMES 64
 
 /*
- * Fills line->time; number: of the line, for the error. -1 and a sentence if the line is damaged,
- * or its time is less than before.
+ * Fills line->time; number is the line's number, for *error. -1 and *error if the line is damaged,
+ * or its time is less than `before`, the time of the line before.
  */
 int recording_index_line(const struct recording *recording, const char *text,
 			 struct recording_line *line, double before, size_t number,
 			 struct error *error);
-/* Appends a packed segment's text; of a segment without an end the text as far as it goes. */
+/*
+ * Appends a packed segment's text; for a segment without an end, all text that can be unpacked.
+ * Returns 0; -1 and *error.
+ */
 int recording_unpack(const struct recording *recording, const struct recording_part *segment,
 		     struct buffer *text, struct error *error);
 

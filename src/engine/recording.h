@@ -28,20 +28,21 @@ struct recording;
  * of the member and flags for its contents, so that a reader can skip segments without unpacking
  * them.
  *
- * The note is completed when a segment ends; packed_length is 0 in a segment that is still being
- * written, or whose recorder was killed.
+ * The note is completed when the segment ends: packed_length is 0 if the segment is still being
+ * written, or its recorder was killed.
  */
 
 /*
- * Limits of a segment: the line that reaches one of them is the segment's last. The limits on lines
- * and length hold only after RECORDING_SEGMENT_SECONDS_MINIMUM. Lengths count the text after the
- * snapshot; RECORDING_SEGMENT_LENGTH holds only for text longer than the snapshot.
+ * Limits of a segment: the line that reaches a limit is the segment's last line. The limits on
+ * lines and length apply only after RECORDING_SEGMENT_SECONDS_MINIMUM. The length is that of the
+ * text after the snapshot; RECORDING_SEGMENT_LENGTH applies only if this text is longer than the
+ * snapshot.
  */
 #define RECORDING_SEGMENT_SECONDS 60.0
 #define RECORDING_SEGMENT_SECONDS_MINIMUM 5.0
 #define RECORDING_SEGMENT_LINES 20000u
 #define RECORDING_SEGMENT_LENGTH (16u << 20)
-/* Limit of length that holds at any age. */
+/* Limit of length that applies at any time. */
 #define RECORDING_SEGMENT_LENGTH_MAXIMUM (48u << 20)
 
 enum recording_segment_flag {
@@ -57,18 +58,18 @@ enum recording_segment_flag {
 #define RECORDING_SEGMENT_NOTE_LENGTH 40
 
 struct recording_segment {
-	uint64_t packed_length; /* length of the gzip member; 0: the segment was not ended */
+	uint64_t packed_length; /* length of the gzip member; 0: the segment has no end */
 	uint64_t length;	/* length of the unpacked text */
 	double first;		/* recording's time of the first line, in seconds */
-	double last;
+	double last;		/* time of the last line */
 	uint32_t line_count;
 	uint32_t flags; /* of enum recording_segment_flag */
 };
 
-/* Numbers are little-endian, times IEEE 754. */
+/* Fills the note: numbers are little-endian, times are IEEE 754 doubles. */
 void recording_segment_to_note(const struct recording_segment *segment,
 			       unsigned char note[RECORDING_SEGMENT_NOTE_LENGTH]);
-/* False: the note is not of a segment that probetui has written. */
+/* Fills *segment; returns false if the note is not one that probetui has written. */
 bool recording_segment_from_note(struct recording_segment *segment,
 				 const unsigned char note[RECORDING_SEGMENT_NOTE_LENGTH]);
 
@@ -80,9 +81,9 @@ struct recording_line {
 
 /* A segment and its position. */
 struct recording_part {
-	struct recording_segment is;
-	size_t start;	   /* packed: offset in the file, in bytes */
-	size_t first_line; /* number of lines in the segments before */
+	struct recording_segment is; /* the segment's note */
+	size_t start;		     /* of a packed recording: offset in the file, in bytes */
+	size_t first_line;	     /* number of lines in all earlier segments */
 };
 
 struct recording {
@@ -108,17 +109,17 @@ struct recording_budget {
 };
 
 void recording_budget_init(struct recording_budget *budget);
-/* NULL and a sentence (with the line or byte) for a damaged file. */
+/* Opens the recording at path. NULL and *error (with the line or byte) if the file is damaged. */
 struct recording *recording_new(const char *path, struct recording_budget *budget,
 				struct error *error);
 /* Like recording_new(), for a copy of bytes; name stands for the path in errors. */
 struct recording *recording_new_bytes(const char *name, const void *bytes, size_t length,
 				      struct recording_budget *budget, struct error *error);
 void recording_free(struct recording *recording);
-/* Recording's time of the first line, and of the last, in seconds. */
+/* Recording's time of the first line and of the last line, respectively, in seconds. */
 double recording_first(const struct recording *recording);
 double recording_last(const struct recording *recording);
-/* Index of the last segment that begins at or before time; 0: no segment does. */
+/* Index of the last segment that begins at or before time; 0 also if no segment does. */
 size_t recording_find_segment(const struct recording *recording, double time);
 
 /* Reads line after line. The recording is borrowed. */
@@ -127,7 +128,7 @@ struct recording_cursor {
 	size_t segment; /* index of the current segment; segment_count: at the end */
 	size_t line;	/* index of the next line in the segment */
 	/*
-	 * Lines and text of the current segment; borrowed from the recording if that is not packed.
+	 * Lines and text of the current segment; if the recording is not packed, borrowed from it.
 	 */
 	const struct recording_line *lines;
 	size_t line_count;
@@ -145,30 +146,33 @@ void recording_cursor_clear(struct recording_cursor *cursor);
 /* Moves to the first line of a segment. */
 void recording_cursor_go(struct recording_cursor *cursor, size_t segment);
 /*
- * Time of the next line. 1: found, 0: the cursor is at the end, -1 and a sentence: the recording is
- * damaged, and the cursor is at the end.
+ * Sets *time to the time of the next line. Returns 1; 0: the cursor is at the end; -1 and *error:
+ * the recording is damaged, and the cursor was moved to the end.
  */
 int recording_cursor_time(struct recording_cursor *cursor, double *time, struct error *error);
-/* Reads the next line's message, which the caller clears; returns as recording_cursor_time(). */
+/* Reads the next line's message, which the caller clears. Returns like recording_cursor_time(). */
 int recording_cursor_next(struct recording_cursor *cursor, struct message *message,
 			  struct error *error);
 /*
- * Reads the segment's next successful answer to command; 0: there are no more; else as
- * recording_cursor_next().
+ * Reads the current segment's next successful answer to command. Returns like
+ * recording_cursor_next(); 0: the segment has no further answer.
  */
 int recording_cursor_find(struct recording_cursor *cursor, const char *command,
 			  struct message *message, struct error *error);
 
 /*
- * Times at which something changed in a recording: a rank appeared, ended or changed its
- * state, or its main thread's stack changed. Changes are found by replaying a segment in a session
- * of its own; segments without changes are skipped.
+ * Times at which something changed in a recording: a rank appeared, ended or changed its state, or
+ * its main thread's stack changed. Changes are found by replaying a segment in a separate session;
+ * segments without changes are skipped.
  */
 
 /* The recording is borrowed. */
 struct changes *changes_new(const struct recording *recording);
 void changes_free(struct changes *changes);
-/* The time of the nearest change before or after time, in seconds of the recording; -1: none. */
+/*
+ * Returns the time of the nearest change after (is_forward) or before time, in seconds of the
+ * recording; -1: there is no change.
+ */
 double changes_find(struct changes *changes, double time, bool is_forward);
 
 #endif

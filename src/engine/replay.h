@@ -1,10 +1,10 @@
 /*
- * replay: recordings in place of nodes, one recording per node: their messages in order of time,
- * from any time on.
+ * replay: recordings in place of nodes, one recording per node. Delivers the messages of all
+ * recordings in order of time, from any time on.
  *
- * Recordings of several machines are aligned by the wall clock that each contains; a recording
- * without one begins when the first of the others does. Times are session times: those of the
- * recording with the earliest clock.
+ * Recordings of several machines are aligned by the wall clock time that each contains; a recording
+ * without a wall clock time begins together with the first other recording. Times are session
+ * times, which are the times of the recording with the earliest wall clock.
  */
 #ifndef ENGINE_REPLAY_H
 #define ENGINE_REPLAY_H
@@ -27,7 +27,10 @@ struct replay_line {
 	struct message message; /* message.time is the recording's own time */
 };
 
-/* Opens recordings; the first line is next. NULL and a sentence for a damaged file. */
+/*
+ * Opens recordings; replay_next() reads from their first lines on. NULL and *error if a file is
+ * damaged.
+ */
 struct replay *replay_new(char *const *paths, size_t count, struct error *error);
 /*
  * Like replay_new(), for one recording in memory, which is copied; name stands for its path in
@@ -40,13 +43,14 @@ size_t replay_count(const struct replay *replay);
 /* Path of a node's recording, borrowed. */
 const char *replay_path(const struct replay *replay, size_t node);
 /*
- * Reads the next line if its time is not after until; the caller clears line->message. 1: read, 0:
- * no line, -1 and a sentence: a recording is damaged and has no further lines.
+ * Reads the next line if its time is not after `until`; the caller clears line->message. Returns 1;
+ * 0: there is no such line; -1 and *error: a recording is damaged, and no further lines of it are
+ * read.
  */
 int replay_next(struct replay *replay, double until, struct replay_line *line, struct error *error);
 /*
- * Moves to the last snapshots before time: the lines from there on build a new session for that
- * time.
+ * Moves to the last snapshots before time: the lines from these snapshots on restore the session at
+ * that time in a new session.
  */
 void replay_seek(struct replay *replay, double time);
 /* True if replay_seek() to a later time is quicker than reading all lines up to it. */
@@ -58,40 +62,39 @@ double replay_end_time(const struct replay *replay);
 double replay_wall(const struct replay *replay);
 /* Path of the first recording whose recorder was killed, borrowed; NULL: none. */
 const char *replay_cut_path(const struct replay *replay);
-/* A search for answers to a command, in segments with the flag. */
+/* A search for answers to a command, only in segments with the flag. */
 struct replay_search {
 	const char *command; /* "source" */
-	uint32_t flag;	     /* engine/recording.h */
+	uint32_t flag;	     /* of enum recording_segment_flag */
 	void (*each)(const struct replay_line *line, void *data);
 	void *data;
 };
 /*
- * Calls search->each() for all such answers in all recordings, one recording after the other. -1
- * and a sentence if a recording is damaged.
+ * Calls search->each() for each answer that search describes, in all recordings, one after the
+ * other. Returns 0; -1 and *error: a recording is damaged.
  */
 int replay_each(const struct replay *replay, const struct replay_search *search,
 		struct error *error);
 /*
- * The nearest time after (is_forward) or before time at which a rank appeared, ended, changed its
- * state, or its main thread's stack changed; -1: there is none. Reads at most the recordings
- * between the two times.
+ * Returns the nearest time after (is_forward) or before time at which a rank appeared, ended,
+ * changed its state, or its main thread's stack changed; -1: there is none.
  */
 double replay_find_change(struct replay *replay, double time, bool is_forward);
 
 /*
- * Recorded answers to `tensor` and `parameters`: the newest answer to the same
- * request about a process, up to the time that is shown.
+ * Recorded answers to `tensor` and `parameters`: in place of a request, the newest recorded answer
+ * to the same request is used, up to the time that is shown.
  */
 
 struct replay_answers {
 	const char *command; /* "tensor" "parameters" */
 	const char *expression;
 	bool is_of_gradients;
-	bool has_values; /* plain values requested, too */
+	bool has_values; /* true: plain values were requested, too */
 	int64_t start;	 /* first index of the page */
 };
 
-/* A new reference to the answer's body; NULL and a sentence: not recorded. */
+/* Returns a new reference to the body of the answer about rank; NULL and *error: not recorded. */
 json_t *replay_answers_find(const struct engine *engine, const struct rank *rank,
 			    const struct replay_answers *recalled, struct error *error);
 

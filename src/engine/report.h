@@ -2,9 +2,9 @@
  * report: one page about a job, for a ticket: what happened, the verdict, the classes, the merged
  * stacks, and other data about the ranks.
  *
- * The stacks are those at the time of report_look(): a launcher ends all ranks soon after one has
- * failed, and no stacks can be read then. Other data is that of the session and the engine at the
- * time of writing.
+ * The verdict and the stacks are those at the time of report_look(): a launcher ends all ranks soon
+ * after one has failed, and their stacks cannot be read any more. All other data is as of the time
+ * of writing.
  */
 #ifndef ENGINE_REPORT_H
 #define ENGINE_REPORT_H
@@ -36,25 +36,25 @@ struct report {
 void report_init(struct report *report, const struct engine *engine);
 void report_clear(struct report *report);
 /*
- * Waits for samples with native frames of up to three outliers and of one other rank, at most
- * settings.timeout seconds. Call with periodic sampling off.
+ * Takes samples with native frames of up to three outliers and of one other rank; waits for them at
+ * most settings.timeout seconds. Call it while periodic sampling is off.
  */
 void report_ask_native(const struct report *report, struct engine *engine);
-/* The main thread's stack with native frames, borrowed; NULL: none. */
+/* Returns the main thread's stack with native frames, borrowed; NULL: there is none. */
 const struct stack *report_native(const struct rank *rank);
-/* Copies verdict and merged stacks of the session, which was judged before. */
+/* Copies the verdict and the merged stacks of the session; call session_judge() before. */
 void report_look(struct report *report, const struct engine *engine);
-/* The page as text, and as a JSON document (a new reference). */
+/* The page as text and as a JSON document (a new reference), respectively. */
 void report_append(struct buffer *out, const struct report *report, const struct engine *engine);
 json_t *report_to_json(const struct report *report, const struct engine *engine);
-/* The next rank of the report from index *i on, which is 0 at first; NULL: no more. */
+/* Iterates over the ranks of the report; *i is 0 at first. Returns NULL when there are no more. */
 const struct rank *report_next(const struct report *report, const struct engine *engine, size_t *i);
 /*
- * The rank that failed first: by the time at which the node saw the exit; ranks that SIGTERM ended
- * come last, as a launcher sends SIGTERM. NULL: none has failed.
+ * Returns the rank that failed first, by the time at which the node saw the exit; a rank killed by
+ * SIGTERM only if no other rank failed, because launchers send SIGTERM. NULL: no rank has failed.
  */
 const struct rank *report_first_failed(const struct engine *engine);
-/* "exited with code 1", for a rank that has exited; "is gone" if nothing is known. */
+/* For a rank that has exited: "exited with code 1"; "is gone" if the reason is not known. */
 const char *report_end(const struct rank *rank);
 /* True if the rank exited with a code above 0, or by a signal. */
 bool report_has_failed(const struct rank *rank);
@@ -66,18 +66,18 @@ bool report_has_failed(const struct rank *rank);
  */
 
 /*
- * Makes the folder at path (0700) if it is missing. A path that exists must be a folder, no
- * symbolic link, belong to this user or root, be writable for this user, and not for all users
- * unless the sticky bit is set, as in /tmp. -1 and a sentence.
+ * Makes the folder at path (0700) if it is missing. An existing path must be a folder, not a
+ * symbolic link; it must belong to this user or root and be writable for this user. It may be
+ * writable for all users only if the sticky bit is set, as in /tmp. Returns 0; -1 and *error.
  */
 int folder_check(const char *path, struct error *error);
 /*
- * Returns a path in the folder such that no file exists at path plus any of suffixes (the last one
- * NULL); free() it. when: seconds since 1970.
+ * Returns a new path in the folder, made of job, host and when (seconds since 1970), such that no
+ * file with this path and any of suffixes exists; suffixes ends with NULL. free() it.
  */
 char *folder_name(const char *path, const char *job, const char *host, double when,
 		  const char *const *suffixes);
-/* Writes a new file with mode 0600. -1 and a sentence, also if the file exists. */
+/* Writes a new file with mode 0600. Returns 0; -1 and *error, also if the file exists. */
 int folder_write(const char *path, const char *bytes, size_t length, struct error *error);
 
 #endif

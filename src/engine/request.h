@@ -1,11 +1,11 @@
 /*
  * request: one request to a node, and the function that is called with the answer.
  *
- * A request ends once: with the node's answer, with an error when the node is gone, or without a
- * call by request_cancel(). The engine calls done() after the batch of messages that contains the
- * answer was applied to the session, in the order of the answers, never from within
- * request_start(). The engine owns a request until then; done() may send and cancel requests, and
- * must not run the loop.
+ * A request ends once: with the node's answer, with an error when the node is gone, or by
+ * request_cancel(), which does not call done(). The engine calls done() in the order of the
+ * answers, after the whole batch of messages was applied to the session, and never from within
+ * request_start(). The engine owns a request until done() returns; done() may send and cancel
+ * requests, and must not run the loop.
  *
  * Without done() the answer is kept for request_take(): a shell command waits for it (request_wait,
  * request_call). A screen never waits.
@@ -25,16 +25,16 @@ struct message;
 struct request;
 struct request_group;
 
-/* Error of a late request; %g: the seconds waited. */
+/* Error of a request that was not answered in time; %g: the seconds waited. */
 #define REQUEST_LATE "no answer within %g s: try a longer --timeout"
 
 /*
  * body and error are borrowed. Success: error is NULL, body is set. Failure: error is a sentence,
- * body is the data that the node sent with it, or NULL.
+ * body is the data that the node sent with the error, or NULL.
  */
 typedef void request_done(struct engine *engine, json_t *body, const char *error, void *data);
 
-/* Part of the engine. */
+/* The engine's requests. */
 struct requests {
 	struct request **open; /* requests without an answer, by rising seq */
 	size_t open_count;
@@ -42,38 +42,43 @@ struct requests {
 	struct request **ended; /* requests whose done() must be called, in this order */
 	size_t ended_count;
 	size_t ended_capacity;
-	struct loop_timer *timer; /* calls done() if no batch of messages will; NULL: not needed */
+	struct loop_timer *timer; /* calls done() of requests that ended without a message; NULL:
+				   * there are none */
 	int64_t seq;		  /* sequence number of the last request */
 };
 
-/* Never returns NULL. Without a node the request ends with an error. */
+/* Sends a request. Never returns NULL: without a node the request ends with an error. */
 struct request *request_start(struct engine *engine, const char *command, json_t *owned_arguments,
 			      request_done *done, void *data);
 /* Drops the request and its answer; done() is not called. request may be NULL. */
 void request_cancel(struct engine *engine, struct request *request);
 bool request_is_answered(const struct request *request);
-/* Sequence number in the protocol; 0: there was no node to send to. */
+/* The request's `seq` in the protocol; 0: there was no node to send to. */
 int64_t request_seq(const struct request *request);
 
-/* Runs the loop until the answer has come, at most for seconds. */
+/* Runs the loop until the answer has come, at most `seconds` seconds. */
 void request_wait(struct engine *engine, const struct request *request, double seconds);
 /*
- * Takes the answer and frees the request: a new reference, or NULL and error
- * when the request failed or no answer came. error may be NULL.
+ * Takes the answer and frees the request. Returns a new reference to the answer's body; NULL and
+ * *error if the request failed or was not answered. error may be NULL.
  */
 json_t *request_take(struct engine *engine, struct request *owned_request, struct error *error);
-/* Sends a request, waits settings.timeout seconds at most, and takes the answer: request_take(). */
+/* Sends a request, waits settings.timeout seconds at most, and returns request_take(). */
 json_t *request_call(struct engine *engine, const char *command, json_t *owned_arguments,
 		     struct error *error);
-/* Sends a request whose answer only the session takes; false: there is no node. */
+/*
+ * Sends a request without waiting for an answer, which only the session takes. Returns false if
+ * there is no node.
+ */
 bool request_post(struct engine *engine, const char *command, json_t *owned_arguments);
 
-/* Seconds that a node may take for a request if a command waits that many seconds. */
+/* Time limit of a node for a request whose command waits `seconds` seconds. */
 double request_limit(double seconds);
-/* In a shell sets argument `timeout` to request_limit(seconds); a screen sets no limit. */
+/* In a shell: sets the argument `timeout` to request_limit(seconds). Does nothing on a screen. */
 void request_set_timeout(json_t *arguments, const struct engine *engine, double seconds);
 
-/* For the engine: */
+/* The functions below are for the engine only. */
+/* Takes a message of a node: ends the request that the message answers. */
 void requests_answer(struct engine *engine, const struct message *message);
 /* Calls done() for all requests that have ended. */
 void requests_complete(struct engine *engine);
@@ -85,13 +90,13 @@ bool requests_are_ended(const struct engine *engine);
 void requests_clear(struct engine *engine);
 
 /*
- * request_group: requests to several ranks that belong together, and two functions: answered() is
- * called for each answer, done() after the last answer. Without answered() the answers are kept for
+ * request_group: requests to several ranks that belong together. answered() is called for each
+ * answer, done() after the last answer. Without answered() the answers are kept for
  * request_group_take(), in the order of the requests.
  *
  * answered() may add requests; done() is then called after their answers; answered() must not free
- * the group. done() may free the group, or add requests for another round. Neither is called from
- * within request_group_add().
+ * the group. done() may free the group, or add further requests: it is then called again after
+ * their answers. request_group_add() calls neither answered() nor done().
  */
 
 struct group_answer {
@@ -99,7 +104,7 @@ struct group_answer {
 	void *tag;    /* as passed to request_group_add(); freed after answered() */
 	json_t *body; /* as passed to request_done() */
 	const char *error;
-	bool is_late; /* no answer came in time; error says so */
+	bool is_late; /* no answer came in time; error is set */
 };
 
 typedef void group_answered(struct engine *engine, const struct group_answer *answer, void *data);
@@ -110,23 +115,28 @@ struct request_group *request_group_new(struct engine *engine, group_answered *a
 					group_done *done, void *data);
 /* Cancels the open requests. group may be NULL. */
 void request_group_free(struct request_group *group);
-/* owned_tag: free()d with the request; may be NULL. */
+/*
+ * Adds a request; the group owns owned_tag and free()s it after the answer. owned_tag may be NULL.
+ */
 void request_group_add(struct request_group *group, int rank, const char *command,
 		       json_t *owned_arguments, void *owned_tag);
 /* Number of requests without an answer. */
 size_t request_group_open_count(const struct request_group *group);
-/* Number of requests that were not taken; with answered(), of the open ones. */
+/* Number of requests whose answer was not taken yet; with answered(), number of open requests. */
 size_t request_group_count(const struct request_group *group);
-/* Rank of request i of these, from 0. */
+/* Rank of request i of these (request_group_count()), from 0. */
 int request_group_rank(const struct request_group *group, size_t i);
 /*
- * Shell: runs the loop until all requests are answered, or seconds are over. Late requests are then
- * answered with an error. Calls answered() and done().
+ * In a shell: runs the loop until all requests are answered, at most `seconds` seconds; then ends
+ * the open requests with an error. Calls answered() and done().
  */
 void request_group_wait(struct request_group *group, double seconds);
-/* Answers all open requests with this error now. done() may free the group. */
+/* Ends all open requests with this error. done() is called and may free the group. */
 void request_group_expire(struct request_group *group, const char *error);
-/* The next kept answer, borrowed until the group is freed; false: all answers were taken. */
+/*
+ * Sets *answer to the next kept answer, borrowed until the group is freed. Returns false if all
+ * answers were taken.
+ */
 bool request_group_take(struct request_group *group, struct group_answer *answer);
 
 #endif

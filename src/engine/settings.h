@@ -8,7 +8,7 @@
 
 struct error;
 
-/* A line of the config file. */
+/* A line of the config file that is checked later. */
 struct config_line {
 	char *text;
 	int number; /* of the line, from 1 */
@@ -31,7 +31,8 @@ struct settings {
 	bool wants_output; /* --record-output */
 	char *theme;	   /* NULL: default */
 	int theme_line;	   /* number of the config line that sets it; 0: none */
-	char *config;	   /* --config; after configfile_apply() the path that was looked for */
+	char *config;	   /* --config; after configfile_apply() the path of the config file, read
+			    * or not */
 	struct config_line *binds; /* `bind` lines of the config file */
 	size_t bind_count;
 	size_t bind_capacity;
@@ -39,13 +40,13 @@ struct settings {
 	double timeout;	     /* seconds; default 5 */
 	bool has_timeout;    /* --timeout was given */
 	double step_timeout; /* seconds until a step offers to resume stopped ranks */
-	double tolerance;    /* of `compare`: numbers this close are equal */
+	double tolerance;    /* of `compare`: numbers that differ by at most this are equal */
 	double period;	     /* seconds between samples; 0: depends on the number of ranks */
 	bool is_json;
 	bool is_read_only;
 	bool stops_one_thread; /* a breakpoint stops its thread only, other threads run */
 	bool stops_on_signal;  /* a signal to a stopped rank does not resume the rank */
-	bool stays_stopped;    /* stopped ranks are not resumed before collectives time out */
+	bool stays_stopped;    /* stopped ranks are not resumed to avoid time-outs of collectives */
 	bool is_yes;	       /* --yes: all confirmations are answered with yes */
 	bool is_ascii;	       /* the terminal cannot show UTF-8 */
 	bool has_no_color;     /* NO_COLOR */
@@ -60,7 +61,7 @@ struct settings {
 	size_t program_count;
 };
 
-/* Stands for the rank's number in a target. */
+/* In a target of `connect`, this stands for the rank's number. */
 #define SETTINGS_RANK_MARK "%r"
 /* True for a target of `connect`: "pdb:unix:/tmp/1.sock". */
 bool settings_is_debugger(const char *target);
@@ -68,7 +69,7 @@ bool settings_is_debugger(const char *target);
 bool settings_is_target(const char *target);
 /* True for a number that may be a PID. */
 bool settings_is_pid(const char *word);
-/* True if only --connect names what to look at. */
+/* True if --connect names a debugger and there is no --ranks, --job or --pid. */
 bool settings_names_debuggers_only(const struct settings *settings);
 
 void settings_init(struct settings *settings);
@@ -77,14 +78,14 @@ void settings_clear(struct settings *settings);
 void settings_add_replay(struct settings *settings, const char *path);
 /* Adds a process, as --pid does. */
 void settings_add_pid(struct settings *settings, pid_t pid);
-/* -1 and a sentence: the program to start cannot be started with these settings. */
+/* Returns 0; -1 and *error: the program to start cannot be started with these settings. */
 int settings_check_program(const struct settings *settings, struct error *error);
-/* -1 and a sentence: a command was given together with a script. */
+/* Returns 0; -1 and *error: a command was given together with a script. */
 int settings_check_script(const struct settings *settings, struct error *error);
 /*
- * Reads the environment, the config file (engine/configfile.h) and argv; a later one of these three
- * overrides an earlier one. The config file is --config, else probetui/config in $XDG_CONFIG_HOME
- * or ~/.config. -1: wrong usage, a sentence in error.
+ * Reads the environment, the config file (engine/configfile.h) and argv; argv overrides the config
+ * file, and both override the environment. The config file is that of --config, else
+ * probetui/config in $XDG_CONFIG_HOME or ~/.config. Returns 0; -1 and *error: wrong usage.
  */
 int settings_parse(struct settings *settings, int argc, char **argv, struct error *error);
 
@@ -94,7 +95,10 @@ struct setting_option {
 	char letter;	      /* 0: none */
 	const char *argument; /* "SET", NULL: none */
 	const char *help;
-	/* Applies the option; value is NULL for an option without argument. */
+	/*
+	 * Applies the option; value is NULL for an option without argument. Returns 0; -1 and
+	 * *error.
+	 */
 	int (*set)(struct settings *settings, const char *value, struct error *error);
 };
 extern const struct setting_option setting_options[];

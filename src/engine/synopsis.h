@@ -1,7 +1,7 @@
 /*
  * synopsis: parses the synopsis of a table row ("[cards | table]", "--rank R [--frame DEPTH]",
- * "FILE") into the words that may be typed. Completion, in a shell and on the `:` line, uses only
- * this.
+ * "FILE") into the words that may be typed. Completion in a shell and on the `:` line uses only
+ * these words.
  *
  * A word in lower case stands for itself, a word that begins with a capital is a placeholder.
  */
@@ -34,13 +34,13 @@ struct synopsis_part {
 /* Fills parts, in order, and returns their count. */
 size_t synopsis_split(const char *arguments, struct synopsis_part parts[SYNOPSIS_PARTS]);
 /*
- * True if a part may follow the word previous (NULL: the part is the first argument): after a word
- * with a value only that value, else any part that is no value of another word.
+ * True if parts[part] may follow the typed word `previous` (NULL: the part would be the first
+ * argument): after an option with a value only that value, else any part that is not a value.
  */
 bool synopsis_fits(const struct synopsis_part *parts, size_t count, size_t part,
 		   const char *previous);
 
-/* Number of words that may follow the command, without options and `ranks SET`. */
+/* Number of words that may follow the command, not counting options and `ranks SET`. */
 struct synopsis_count {
 	size_t minimum;
 	size_t maximum;
@@ -49,7 +49,7 @@ struct synopsis_count {
 
 void synopsis_count(const char *synopsis, struct synopsis_count *count);
 
-/* The existing name that a mistyped name probably means, for error messages. */
+/* nearest: finds the existing name that a mistyped name probably means, for error messages. */
 
 struct nearest {
 	const char *word; /* the mistyped name, borrowed */
@@ -58,7 +58,7 @@ struct nearest {
 };
 
 void nearest_init(struct nearest *nearest, const char *word);
-/* Considers name; among equally close names the first is kept. */
+/* Considers `name`; of equally close names the first one offered is kept. */
 void nearest_offer(struct nearest *nearest, const char *name);
 
 #endif

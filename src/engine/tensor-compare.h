@@ -24,17 +24,20 @@ struct tensor_compare_question {
 	int rank;
 	int against; /* the rank that rank is compared with */
 	const char *expression;
-	int row_count; /* largest size of the grid of counts (heat map) */
+	int row_count; /* row_count and column_count: maximum size of the grid (heat map) */
 	int column_count;
 };
 
 /*
- * Called when more elements were compared, or the comparison is over; may call
+ * Called when more elements were compared, or when the comparison is over. The function may call
  * tensor_compare_free().
  */
 typedef void comparison_moved(struct engine *engine, void *data);
 
-/* Requests the hashes. The comparison may be over at once: then moved() is not called. */
+/*
+ * Starts a comparison: requests the hashes. If the comparison is over at once, moved() is not
+ * called.
+ */
 struct tensor_compare *tensor_compare_new(struct engine *engine,
 					  const struct tensor_compare_question *question,
 					  comparison_moved *moved, void *data);
@@ -43,16 +46,15 @@ void tensor_compare_free(struct tensor_compare *comparison);
 bool tensor_compare_is_over(const struct tensor_compare *comparison);
 /* Why the comparison failed, borrowed; NULL: it has not failed. */
 const char *tensor_compare_error(const struct tensor_compare *comparison);
-/* Bytes read so far, and bytes to read; 0 and 0: not known yet. */
+/* Sets *done to the bytes read so far and *total to the bytes to read; both 0: not known yet. */
 void tensor_compare_progress(const struct tensor_compare *comparison, int64_t *done,
 			     int64_t *total);
-/* Moves the result to *found; all zero if the comparison failed. */
+/* Moves the result to *found; sets *found to zero if the comparison failed. */
 void tensor_compare_take(struct tensor_compare *comparison, struct tensordiff *found);
 
 /*
- * Compares the tensors of pairs of ranks in the session's answers element by
- * element (engine/tensor-compare.h); results go to the answers (model/tensordiff.h) as they become
- * known.
+ * value_difference: compares the tensors of pairs of ranks in the session's answers element by
+ * element; results go to the answers' differences (model/tensordiff.h) as they become known.
  */
 
 /* Running comparisons. All zero: none. */
@@ -64,18 +66,18 @@ struct value_difference {
 
 void value_difference_clear(struct engine *engine);
 /*
- * Compares rank's tensor with against's, both of the session's answers; repeats an earlier
- * comparison. -1 and a sentence: the two have no tensors of one dtype and shape.
+ * Compares the tensor of rank with that of rank `against`, both from the session's answers, also if
+ * the two were compared before. -1 and *error: they have no tensors of the same dtype and shape.
  */
 int value_difference_begin(struct engine *engine, int rank, int against, struct error *error);
 /* Cancels the comparison; its state becomes failed. */
 void value_difference_cancel(struct engine *engine, int rank, int against);
 /*
- * Compares one rank of each class with the reference class: the majority, or the largest class;
- * skips classes that were compared already or cannot be compared.
+ * Compares one rank of each class with the reference class, answer_classes_reference(); skips
+ * classes that were compared already or cannot be compared.
  */
 void value_difference_begin_all(struct engine *engine);
-/* Shell: waits for all comparisons; a late one fails with a sentence. */
+/* In a shell: waits for all comparisons; one that is not over in time fails with a sentence. */
 void value_difference_wait(struct engine *engine);
 
 #endif

@@ -24,9 +24,9 @@ struct timing {
 	double loading;		 /* processor time used before main() */
 };
 
-/* Records the time at which a part is first reached. */
+/* Records the present time for part, unless it has a time already. */
 void timing_mark(struct timing *timing, enum timing_part part);
-/* Appends one line per part: milliseconds since the part before, and the name. */
+/* Appends one line per part: milliseconds since the previous part, and the part's name. */
 void timing_append(struct buffer *out, const struct timing *timing);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * watch: samples a job until it is stuck, one of its ranks fails, or it ends; then writes a report
+ * watch: samples a job until the job is stuck, a rank fails, or the job ends; then writes a report
  * and a recording, before the launcher ends the other ranks.
  *
- * The load is low: one sample a second without thread names, variables or files. Samples are more
- * frequent for some seconds when a rank shuts down, and one more is taken when it is gone.
+ * The load is low: one sample a second without thread names, variables or files. When a rank shuts
+ * down, samples are more frequent for some seconds, and one more is taken when the rank is gone.
  */
 #ifndef ENGINE_WATCH_H
 #define ENGINE_WATCH_H
@@ -18,9 +18,10 @@ struct watch_options {
 
 /*
  * Waits for the job to appear (for --timeout seconds, if given), then watches. Writes the paths or
- * the verdict to context->out and sets context->status: STATUS_FINDING: stuck or failed,
- * STATUS_DONE: ended without errors, STATUS_PARTIAL: ended, exit codes unknown, STATUS_NOTHING: no
- * rank, 128 plus the number of the signal that ended the watch. -1 and a sentence.
+ * the verdict to context->out. Sets context->status: STATUS_FINDING if the job was stuck or failed,
+ * STATUS_DONE if it ended without errors, STATUS_PARTIAL if it ended and exit codes are unknown,
+ * STATUS_NOTHING if there was no rank, or 128 plus the number of the signal that ended the watch.
+ * Returns 0; -1 and *error.
  */
 int watch_run(struct command_context *context, const struct watch_options *options,
 	      struct error *error);

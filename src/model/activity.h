@@ -1,7 +1,7 @@
 /*
- * activity: the operation that a thread performs, in the terms of the training script,
- * from one table of known functions (function and file for Python frames, else the system
- * call).
+ * activity: what a thread does, in the terms of a training script: "all_reduce", "DataLoader wait".
+ * A table of known functions (name and file of Python frames) gives the activity; else the thread's
+ * system call.
  */
 #ifndef MODEL_ACTIVITY_H
 #define MODEL_ACTIVITY_H
@@ -15,7 +15,7 @@ struct session;
 struct stack;
 
 enum activity_kind {
-	ACTIVITY_COMPUTE, /* runs Python or C code that no row names */
+	ACTIVITY_COMPUTE, /* runs Python or C code that has no row in the table */
 	ACTIVITY_PEERS,	  /* waits for other ranks: collective, barrier, recv */
 	ACTIVITY_DATA,	  /* waits for a DataLoader */
 	ACTIVITY_SAVE,	  /* writes or reads a checkpoint */
@@ -38,7 +38,7 @@ struct thread;
 /* Name of an idle DataLoader worker's activity. */
 #define ACTIVITY_WORKER_IDLE "worker idle"
 
-/* Name of the activity of a rank that waits in our package's breakpoint(ranks=…). */
+/* Name of the activity of a rank that waits in breakpoint(ranks=…) of the probetui package. */
 #define ACTIVITY_HOLD "probetui.breakpoint"
 
 /* Name of the activity of a rank that its agent stopped at an uncaught exception. */
@@ -55,7 +55,7 @@ const char *activity_word(enum activity_kind kind);
 bool activity_is_point_to_point(const struct activity *activity);
 /* True if the rank waits at breakpoint(ranks=…) until the stopped ranks have resumed. */
 bool activity_is_hold(const struct activity *activity);
-/* True if such a thread waits for another thread, process, rank or file. */
+/* True if a thread with this kind of activity waits for another thread, process, rank or file. */
 bool activity_is_wait(enum activity_kind kind);
 
 /*
@@ -63,7 +63,9 @@ bool activity_is_wait(enum activity_kind kind);
  * functions' names. The module (torch.distributed, deepspeed, a wrapper) is not checked.
  */
 
-/* Returns the borrowed name of the first collective that a line's text calls; NULL: none. */
+/*
+ * Returns the borrowed name of the first collective that text, a line of Python, calls; NULL: none.
+ */
 const char *collective_of_line(const char *text);
 
 /* The collective in which a stopped rank will wait for its peers. */
@@ -73,9 +75,9 @@ struct collective {
 };
 
 /*
- * True if the rank's current line in frame depth calls a collective: by the source, or
- * because peers wait in a call from this line. is_far: also searches the later lines of
- * the function.
+ * True if the rank's current line, in the frame at depth, calls a collective, judged by the source
+ * text or by peers that wait in a call from this line. is_far: searches also the later lines of the
+ * function. Fills *collective if true.
  */
 bool collective_is_ahead(struct collective *collective, const struct session *session,
 			 const struct rank *rank, int depth, bool is_far);

@@ -2,9 +2,8 @@
  * hostmatch: matches host names with patterns, as resource managers write them:
  * "node[01-04,07]", "gpu*", "rack?-[a,b]".
  *
- * Brackets contain numbers, ranges of numbers, or words; 01-04 demands two digits. "*" is
- * any text, "?" any character. A pattern without a dot also matches a host name up to its
- * first dot.
+ * Brackets contain numbers, ranges of numbers, or words; 01-04 demands two digits. "*" matches any
+ * text, "?" any character. A pattern without a dot also matches a host name up to its first dot.
  */
 #ifndef MODEL_HOSTMATCH_H
 #define MODEL_HOSTMATCH_H
@@ -13,9 +12,9 @@
 
 struct error;
 
-/* Checks the syntax; -1 and *error: invalid, and *fault is the first wrong character in pattern. */
+/* Checks the syntax. Returns 0; -1 and *error: *fault is the first wrong character in pattern. */
 int hostmatch_check(const char *pattern, const char **fault, struct error *error);
-/* False also for an invalid pattern, and for a host that is NULL. */
+/* True if host matches pattern; false also if pattern is invalid or host is NULL. */
 bool hostmatch(const char *pattern, const char *host);
 
 #endif

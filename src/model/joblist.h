@@ -19,8 +19,8 @@ struct session;
 
 struct job_summary {
 	struct rankset ranks; /* live ranks */
-	int world_size;	      /* 0 unknown */
-	double age;	      /* age of the oldest rank in seconds; -1 unknown */
+	int world_size;	      /* 0: unknown */
+	double age;	      /* age of the oldest rank in seconds; -1: unknown */
 };
 
 /* Summarises session->jobs[index]; clear the summary afterwards. */
@@ -42,21 +42,20 @@ struct launching {
 void launching_init(struct launching *launching);
 void launching_clear(struct launching *launching);
 
-/* True if a process of the job is alive, as far as known. */
+/* True if a process of the job is known to be alive. */
 bool launching_is_alive(const struct session *session);
 /* Appends "train.sh exited with code 3"; nothing if no job was started. */
 void launching_append(struct buffer *out, const struct session *session);
 
-/* Handles the event `job` for session_apply. */
+/* Handles the event `job` for session_apply(). Returns 0; -1 and *error: the event is invalid. */
 int session_apply_job(struct session *session, size_t node, const json_t *body,
 		      struct error *error);
 /* Handles an event `output` of category `job`. */
 void session_apply_job_output(struct session *session, const json_t *body);
 
 /*
- * Which ranks of the chosen job must be here. If the job runs on several
- * machines, ranks on machines without a node are not missing, so a missing number counts
- * only
+ * expectation: which ranks of the chosen job must be found here. If the job runs on several
+ * machines, ranks on machines without a node are not missing, so a rank is expected only
  * - if the job's address is a loopback address: then all ranks of the world are here;
  * - else if all ranks found on a machine are numbered as one block (rank minus local rank
  *   is equal for all): then from the block's first number to the highest one found.

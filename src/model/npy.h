@@ -13,12 +13,12 @@ struct buffer;
 struct error;
 struct tensor;
 
-/* Appends the header; -1 and *error: the format has no such element type. */
+/* Appends the header. Returns 0; -1 and *error: the format lacks the tensor's element type. */
 int npy_append_header(struct buffer *out, const struct tensor *tensor, struct error *error);
 /* Appends the bytes of count elements, converted if npy_converted() says so. */
 void npy_append_elements(struct buffer *out, const struct tensor *tensor, const uint8_t *bytes,
 			 size_t count);
-/* "float32" if the elements are converted to it; NULL: they are not converted. */
+/* Returns "float32" if the elements are converted to float32; NULL: they are not converted. */
 const char *npy_converted(const struct tensor *tensor);
 
 #endif

@@ -41,9 +41,9 @@ struct output_rest {
 };
 
 struct output_stream {
-	char *path;   /* path of the file; NULL: unknown */
-	char *why;    /* a sentence: why the stream cannot be followed; NULL: it can */
-	char *shared; /* set of other ranks that print to the same file; NULL: none */
+	char *path;   /* path of the stream's file; NULL: unknown */
+	char *why;    /* why the stream cannot be followed, a sentence; NULL: it can be followed */
+	char *shared; /* other ranks that print to the same file, as text "0-2"; NULL: none */
 	struct output_rest rest;
 };
 
@@ -57,13 +57,16 @@ struct output {
 };
 
 void output_free(struct output *output);
-/* Number of stored lines, and line i of them, oldest first. */
+/* Number of stored lines; and line i of them (0: the oldest), respectively. */
 size_t output_count(const struct output *output);
 const struct output_line *output_line(const struct output *output, size_t i);
 
-/* Returns a borrowed output; NULL: the output was never requested. */
+/* Returns the output of a process, borrowed; NULL: it was never requested. */
 const struct output *session_find_output(const struct session *session, size_t node, pid_t pid);
-/* Handle an event `output`, and the answer to the request `output`, for session_apply. */
+/*
+ * Handle an event `output`, and an answer to the request `output`, respectively, for
+ * session_apply(). Return 0; -1 and *error: invalid.
+ */
 int session_apply_output(struct session *session, size_t node, const json_t *body,
 			 struct error *error);
 int session_apply_streams(struct session *session, size_t node, const json_t *body,
@@ -71,9 +74,9 @@ int session_apply_streams(struct session *session, size_t node, const json_t *bo
 void session_clear_outputs(struct session *session);
 
 /*
- * The terminal output of debuggers' sessions, as bytes for a terminal
- * emulator. Limited to the newest bytes of the last processes that were selected.
- * Positions count from a session's first received byte.
+ * transcript: the terminal output of a debugger's session, as bytes for a terminal emulator.
+ * Limited to the newest bytes, and to the last processes that were selected. A position is the
+ * number of bytes received before, from the beginning of the session.
  */
 
 #define TRANSCRIPT_BYTES ((size_t)256 << 10)
@@ -81,19 +84,19 @@ void session_clear_outputs(struct session *session);
 struct transcript {
 	size_t node;
 	pid_t pid;
-	uint64_t times; /* raised when the session begins anew */
+	uint64_t times; /* incremented when a new session begins */
 	uint64_t start; /* position of the first byte that is kept */
-	uint64_t told;	/* bytes before this position are old output, received again: terminal
-			 * queries in them need no reply */
+	uint64_t told;	/* bytes before this position are old output of the session: terminal
+			 * queries in these bytes need no reply */
 	struct buffer bytes;
 };
 
 void transcript_free(struct transcript *transcript);
 /* Position behind the last byte. */
 uint64_t transcript_end(const struct transcript *transcript);
-/* Appends output; is_first: the session begins anew, and text is its older output. */
+/* Appends output; is_first: a new session begins, and text is the older output of this session. */
 void transcript_add(struct transcript *transcript, const char *text, bool is_first);
-/* Returns a borrowed transcript; NULL: no output received. */
+/* Returns the transcript of a process, borrowed; NULL: no output was received. */
 const struct transcript *session_find_transcript(const struct session *session, size_t node,
 						 pid_t pid);
 /* Handles an event `output` of category `terminal` for session_apply. */

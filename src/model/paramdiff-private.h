@@ -11,9 +11,9 @@ struct difference;
 struct paramdiff_class;
 struct tensor;
 
-/* True for a gradient that is None, as opposed to one that was not read. */
+/* True if the class is a gradient that is None, not one that could not be read. */
 bool paramdiff_is_none(const struct paramdiff_class *class);
-/* Adds a deep copy, without its grid, which the answers then own. */
+/* Adds a deep copy of difference, without its grid, to answers, which owns the copy. */
 void paramdiff_copy_difference(struct answers *answers, const struct difference *difference);
 
 #endif

@@ -3,9 +3,9 @@
  * equal values, and which parameter differs first. Filled page by page as ranks answer;
  * ranks with equal values share one class.
  *
- * Different shards of one tensor may differ: only their dtype and placement are compared,
- * and the elements of replicas of the same shard. Other objects that contain tensors and
- * plain values are compared in the same way.
+ * Different shards of one tensor may have different elements: only their dtype and placement are
+ * compared. Elements are compared between replicas of the same shard. Other objects that contain
+ * tensors and plain values are compared in the same way.
  */
 #ifndef MODEL_PARAMDIFF_H
 #define MODEL_PARAMDIFF_H
@@ -28,10 +28,10 @@ enum paramdiff_how {
 	PARAMDIFF_MISSING, /* some ranks lack the parameter */
 	PARAMDIFF_DTYPE,
 	PARAMDIFF_SHAPE,
-	PARAMDIFF_PLACEMENT, /* different placement, or not sharded on all ranks */
+	PARAMDIFF_PLACEMENT, /* different placement, or sharded on some ranks only */
 	PARAMDIFF_REPLICAS,  /* replicas of one shard differ */
 	PARAMDIFF_ELEMENTS,
-	PARAMDIFF_VALUES,  /* plain values, or a tensor on some ranks only */
+	PARAMDIFF_VALUES,  /* plain values differ, or only some ranks have a tensor */
 	PARAMDIFF_SHARDED, /* no difference known; shards may have different elements */
 	PARAMDIFF_NONE,	   /* None on all ranks: no gradient */
 	PARAMDIFF_UNREAD,  /* no difference known, but elements were not read */
@@ -40,8 +40,9 @@ enum paramdiff_how {
 /* Ranks with equal tensors; shards that may belong to one tensor are one class. */
 struct paramdiff_class {
 	struct rankset ranks;
-	struct strmap *shards; /* maps tensor.shard to its hash + 1; NULL: no shards */
-	struct tensor tensor;  /* the first rank's tensor; dtype NULL: value or error is set */
+	struct strmap *shards; /* maps tensor.shard to the shard's hash + 1; NULL: no shards */
+	struct tensor tensor;  /* tensor of the rank that answered first; dtype NULL: value or error
+				* is set */
 	char *value;	       /* a plain value, if not a tensor */
 	char *error;
 };
@@ -72,9 +73,9 @@ struct paramdiff_rank {
 struct paramdiff {
 	char *expression; /* NULL: nothing was requested */
 	bool is_of_gradients;
-	bool has_values; /* plain values were requested, too */
+	bool has_values; /* true: plain values were requested, too */
 	double asked_at; /* session time */
-	bool is_over;	 /* all ranks have answered: the members below are valid */
+	bool is_over;	 /* all ranks have answered: the results below are valid */
 	struct paramdiff_rank *ranks;
 	size_t rank_count;
 	size_t rank_capacity;
@@ -82,14 +83,14 @@ struct paramdiff {
 	size_t row_count;
 	size_t row_capacity;
 	struct strmap *by_name;		     /* maps a name to a row's index + 1 */
-	size_t counts[PARAMDIFF_UNREAD + 1]; /* number of rows by how */
-	int64_t first;			     /* first row that differs; -1: none */
+	size_t counts[PARAMDIFF_UNREAD + 1]; /* number of rows with each value of `how` */
+	int64_t first;			     /* index of the first row that differs; -1: none */
 	struct rankset reordered;	     /* ranks with another order of parameters */
 	size_t nan_count;	  /* number of rows with NaN or an infinity on any rank */
-	int64_t first_nan;	  /* first such row; -1: none */
+	int64_t first_nan;	  /* index of the first row with NaN or an infinity; -1: none */
 	struct rankset nan_ranks; /* ranks with NaN or an infinity in any row */
 	bool has_difference;
-	struct difference difference; /* elementwise, of the first row, if its elements differ */
+	struct difference difference; /* elementwise comparison of the row `first` */
 };
 
 /* Removes all results. A zeroed struct is valid, too. */
@@ -99,51 +100,57 @@ void paramdiff_begin(struct paramdiff *diff, const char *expression, bool is_of_
 		     double now);
 /* Adds a rank; returns its index, the argument `number` of the functions below. */
 size_t paramdiff_add_rank(struct paramdiff *diff, int rank);
-/* Adds a page of a rank's parameters, moved out of *page. */
+/* Moves a page of a rank's parameters from *page into the comparison. */
 void paramdiff_take(struct paramdiff *diff, size_t number, struct tensor_parameters *page);
 /* Marks a rank as failed: no more pages will come. */
 void paramdiff_fail(struct paramdiff *diff, size_t number, const char *why);
-/* Compares; call it when every rank has answered or failed. */
+/* Compares the answers and fills the results; call it when every rank has answered or failed. */
 void paramdiff_judge(struct paramdiff *diff);
-/* Returns a borrowed rank; NULL: it was not asked. */
+/* Returns the rank's answers, borrowed; NULL: the rank was not asked. */
 const struct paramdiff_rank *paramdiff_find_rank(const struct paramdiff *diff, int rank);
-/* True if all elements of all rows were read, and the rank has not failed; only after
- * paramdiff_judge(). */
+/*
+ * True if all elements of all rows were read and the rank has not failed. Call it after
+ * paramdiff_judge().
+ */
 bool paramdiff_is_whole(const struct paramdiff *diff, int rank);
 /* Number of rows that differ. */
 size_t paramdiff_differing(const struct paramdiff *diff);
 bool paramdiff_row_differs(const struct paramdiff_row *row);
 /* True if the row differs, or has NaN or an infinity on any rank. */
 bool paramdiff_row_is_odd(const struct paramdiff_row *row);
-/* Number of odd rows. */
+/* Number of rows for which paramdiff_row_is_odd() is true. */
 size_t paramdiff_odd(const struct paramdiff *diff);
-/* True if a row is odd, or a rank has another order. */
+/* True if paramdiff_row_is_odd() for a row, or if a rank has another order of parameters. */
 bool paramdiff_is_finding(const struct paramdiff *diff);
-/* Appends "12 NaN", "3 Inf" or both: the class's counts; nothing if both are 0. */
+/* Appends the class's counts "12 NaN", "3 Inf" or both; nothing if both are 0. */
 void paramdiff_append_nan(struct buffer *out, const struct paramdiff_class *class);
-/* Sets absent (empty before) to the ranks without the parameter, or without a gradient. */
+/* Sets *absent, which must be empty, to the ranks without the parameter, or without a gradient. */
 void paramdiff_absent(const struct paramdiff_row *row, struct rankset *absent);
-/* Number of parameters received and expected, over all ranks (*total 0: unknown). */
+/*
+ * Sets *done and *total to the number of parameters received and expected, over all ranks; *total
+ * 0: unknown.
+ */
 void paramdiff_progress(const struct paramdiff *diff, int64_t *done, int64_t *total);
-/* Converts a row to answers, for answer classes and sentences. */
+/* Converts a row to answers, so that answer_classes_make() can make classes and sentences of it. */
 void paramdiff_to_answers(struct answers *answers, const struct paramdiff *diff,
 			  const struct paramdiff_row *row);
 /* Appends "26 parameters and buffers of model are the same on ranks 0-7", or which parameter
  * differs first, and how. */
 void paramdiff_append_sentence(struct buffer *out, const struct paramdiff *diff);
-/* Appends which parts were not read, and why; nothing if all were read. */
+/* Appends which parameters were not read, and why; nothing if all were read. */
 void paramdiff_append_unread(struct buffer *out, const struct paramdiff *diff);
 
 /*
- * Makes a Python expression for a parameter, from the expression that was
- * requested and the parameter's name. The name comes from another process: only its
- * names, numbers and quoted strings get into the expression, never code.
+ * parampath: makes a Python expression for a parameter, from the requested expression and the
+ * parameter's name. The parameter's name comes from another process: only identifiers, numbers and
+ * quoted strings of the name get into the expression, never code.
  */
 
 /*
- * Makes from "model" and "layers.0.weight": model.layers._modules["0"].weight (way 0: a
- * module's member, or a list's item) or model["layers.0.weight"] (way 1: a dict's); for a
- * gradient followed by ".grad". The caller frees the string; NULL: another way.
+ * From "model" and "layers.0.weight", makes model.layers._modules["0"].weight (way 0: a member of a
+ * module, or an item of a list) or model["layers.0.weight"] (way 1: a value of a dict); ".grad"
+ * follows for a gradient. The caller frees the string; NULL: the name cannot be written in this
+ * way.
  */
 char *parampath_make(const char *expression, const char *name, int way, bool is_gradient);
 

@@ -1,8 +1,8 @@
 /*
  * place: which frames are the user's own code, and short names of files.
  *
- * User code is below the job's working directory or its script's folder and is neither in
- * site-packages, dist-packages or lib/pythonX nor frozen.
+ * User code is below the process's working directory or its script's folder, and is neither frozen
+ * nor in site-packages, dist-packages or lib/pythonX.
  */
 #ifndef MODEL_PLACE_H
 #define MODEL_PLACE_H
@@ -19,19 +19,19 @@ struct stack;
 bool place_is_user(const struct process *process, const struct frame *frame);
 /* True for installed and built-in files, judged by the path alone. */
 bool place_is_library(const char *file);
-/* True for a file of our agent's package, in any folder. */
+/* True for a file of the package of probetui's agent, in any folder. */
 bool place_is_agent(const char *file);
 /*
- * True for an agent's frame that another agent's frame called: only the outermost agent
- * frame is shown.
+ * True if frame `at` is an agent's frame that was called by another agent's frame: only the
+ * outermost agent frame is shown.
  */
 bool place_is_within_agent(const struct stack *stack, size_t at);
-/* True for a library decorator's frame, which has no information about the place. */
+/* True for the frame of a library's decorator, which says nothing about where the program is. */
 bool place_is_wrapper(const struct frame *frame);
 /*
- * Index of the innermost frame of user code; else of the innermost frame outside
- * libraries; else of the outermost typed code (<string>); else of the innermost frame
- * outside our agent; else 0.
+ * Index of the innermost frame of user code; else of the innermost frame outside libraries; else of
+ * the outermost frame of code without a file (<string>); else of the innermost frame outside
+ * probetui's agent; else 0.
  */
 size_t place_user_frame(const struct process *process, const struct stack *stack);
 /* Returns the frame of place_user_frame(), borrowed; NULL: only agent frames, or no stack. */

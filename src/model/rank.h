@@ -1,7 +1,6 @@
 /*
- * rank: one training process as the screen knows it: the node's data about the process,
- * its threads from the newest sample, its children, and the results of comparing samples
- * over time.
+ * rank: one training process as the screen knows it: the node's data about the process, the threads
+ * of its newest sample, its children, and the results of comparing samples over time.
  *
  * The session owns ranks; no module keeps a pointer to one across a loop turn.
  */
@@ -33,7 +32,7 @@ enum rank_state {
 /* Returns "running" "waiting" "sleeping" "stopped" "exited" "not found" "unreadable" "unknown". */
 const char *rank_state_name(enum rank_state state);
 
-/* One entry of a rank's history: the main thread's stack from time on. */
+/* One entry of a rank's history: the main thread's stack from this session time on. */
 struct rank_moment {
 	double time;
 	const struct stack *stack;
@@ -45,13 +44,14 @@ struct rank {
 	struct debugger debugger;
 	double debugger_at; /* session time of the newest debugger event; -1: none */
 	char *raised; /* last uncaught exception that stopped the rank, with its type; NULL: none */
-	uint64_t touched;    /* raised each time the user runs code in the rank, which outdates
-			      * variables */
-	uint64_t stops_seen; /* newest debugger.stops seen; 0: not connected */
+	uint64_t touched;    /* incremented each time the user runs code in the rank: variables read
+			      * before are outdated */
+	uint64_t stops_seen; /* debugger.stops of the newest known stop; 0: not connected */
 	uint64_t breakpoints_sent;  /* breakpoints.revision last sent; 0: none */
 	uint64_t breakpoints_taken; /* breakpoints.revision last answered; 0: none */
-	bool is_pausing;	    /* a pause was requested, and the rank has not stopped since */
-	bool is_attached_for_them;  /* setBreakpoints was sent, and the node may attach for it */
+	bool is_pausing;	    /* a pause was requested, and the rank has not stopped yet */
+	bool is_attached_for_them;  /* setBreakpoints was sent; the node may attach to the rank only
+				     * for this request */
 	char *breakpoints_error;    /* why setBreakpoints failed; NULL: it did not */
 	size_t node;		    /* index of the session's node */
 	bool is_missing;	    /* not found although expected */
@@ -64,30 +64,36 @@ struct rank {
 	double node_time; /* time of the newest sample on its node's clock, in seconds */
 	size_t sample_count;
 	char *sample_error; /* why the newest sample could not be read; NULL: it was read */
-	char *missing;	    /* what the main thread's samples lack, until two in a row are complete;
-			     * NULL: nothing */
-	char *unseen;	    /* why the rank may exist although it was not found; NULL: no reason */
-	char *sample_source; /* sender of the sample, "http"; NULL: the node read the memory */
+	char *missing;	    /* what could not be read of the main thread, until two samples in a row
+			     * are complete; NULL: nothing */
+	char *unseen;	    /* if not found: why the rank may exist anyway; NULL: no reason */
+	char *sample_source; /* backend that sent the sample, "http"; NULL: the node has read the
+			      * memory */
 	double ended_at;     /* session time at which the end was reported; -1: not ended */
 	double interval;     /* seconds between the two newest samples */
-	double cpu_share; /* CPU seconds of all threads per second between the two; -1: unknown */
-	uint64_t memory;  /* resident memory in bytes at the newest sample; 0 unknown */
-	double last_moved_at; /* session time of the main thread's last movement, or its first
-			       * sample */
+	double cpu_share; /* CPU seconds per second, of all threads, between the two newest samples;
+			   * -1: unknown */
+	uint64_t memory;  /* resident memory in bytes at the newest sample; 0: unknown */
+	double last_moved_at; /* session time of the last sample in which the main thread had moved
+			       * (thread.h), or of the first sample */
 	double last_changed_at;
 	double longest_pause;  /* longest time between two changes of the main thread, in seconds */
 	double last_left_at;   /* session time of the last end of a wait for peers; -1: never */
-	double last_helped_at; /* session time of the last wait beside a busy thread; -1: never */
-	double last_woken_at;  /* session time of the last wake between two sleeps; -1: never */
-	struct thread *threads; /* main thread first; after the end, as last seen in the program */
+	double last_helped_at; /* session time of the last sample in which the main thread waited
+				* beside a busy thread; -1: none */
+	double last_woken_at;  /* session time of the last sample in which the main thread slept and
+				* had woken (thread.h); -1: none */
+	struct thread *threads; /* main thread first; after the exit: as of the last sample with
+				 * frames of the program */
 	size_t thread_count;
-	struct thread *seen; /* older threads, sampled in the program; kept during its shutdown */
+	struct thread *seen; /* threads of the last sample with frames of the program; kept while
+			      * the interpreter shuts down */
 	size_t seen_count;
 	struct rank *parent;	/* NULL: this is a rank, not a child */
 	struct rank **children; /* sorted by pid */
 	size_t child_count;
 	int class_index;			  /* index into verdict.classes; -1: in none */
-	bool is_outlier;			  /* of a child: set by outlier.h */
+	bool is_outlier;			  /* set by verdict.h; for a child by outlier.h */
 	struct rank_moment history[RANK_HISTORY]; /* ring */
 	size_t history_count;			  /* number of entries ever written */
 };
@@ -96,7 +102,7 @@ struct rank *rank_new(const struct process *process);
 void rank_free(struct rank *rank);
 /* Replaces the process data. */
 void rank_apply_process(struct rank *rank, const struct process *process);
-/* The rank owns the child afterwards. */
+/* Adds a child, which the rank then owns. */
 void rank_add_child(struct rank *rank, struct rank *owned_child);
 /* Removes the child and frees it. */
 void rank_remove_child(struct rank *rank, pid_t pid);
@@ -105,54 +111,55 @@ bool rank_is_gone(const struct rank *rank);
 /* True if the main thread waits for a thread, child or file of its own process. */
 bool rank_waits_for_itself(const struct rank *rank);
 /*
- * Session time of the newest movement of the main thread or, while the main thread waits
- * for its own process, of a child or a busy thread.
+ * Session time of the newest movement of the main thread; or, while rank_waits_for_itself(), of a
+ * child or a busy thread.
  */
 double rank_moved_at(const struct rank *rank);
 /*
- * rank_moved_at() if the main thread does work that may keep peers waiting: it saves,
- * loads data, trains, or waits for a moving child or busy thread. -INFINITY: none of
- * these.
+ * rank_moved_at() if the main thread does work for which peers may have to wait: it saves, loads
+ * data, trains, or waits for a moving child or a busy thread; else -INFINITY.
  */
 double rank_worked_at(const struct rank *rank);
 /* Session time of the newest movement of a child or busy thread that the main thread waits for;
  * -INFINITY: none. */
 double rank_helped_at(const struct rank *rank);
-/* True if rank_moved_at(), rank_worked_at() or rank_helped_at() is within about a second before
- * the newest sample; a changing rank (rank_is_changing()) is moving, too. */
+/*
+ * True if rank_moved_at(), rank_worked_at() or rank_helped_at(), respectively, is less than about a
+ * second before the newest sample. rank_is_moving() is also true if rank_is_changing().
+ */
 bool rank_is_moving(const struct rank *rank);
 bool rank_is_working(const struct rank *rank);
 bool rank_is_helped(const struct rank *rank);
 /*
- * True if the main thread sleeps and woke between two samples; the samples did not show
- * what it did while awake.
+ * True if the main thread sleeps but woke between two samples, so that the samples do not show what
+ * it did while awake.
  */
 bool rank_is_waking(const struct rank *rank);
 /*
- * True if the main thread changed, or left its peers, so recently that the next change is
- * not overdue, judged by the longest pause between changes.
+ * True if the main thread's last change, or its last end of a wait for peers, respectively, is so
+ * recent that the next one is not overdue, compared with the longest pause between changes.
  */
 bool rank_is_changing(const struct rank *rank);
 bool rank_is_leaving(const struct rank *rank);
 /*
- * Takes the debugger's new state (*debugger gets the old one) at session time now. True:
- * the state is a new stop.
+ * Swaps the rank's debugger state with *debugger, the new state at session time now. Returns true
+ * if the new state is a new stop.
  */
 bool rank_apply_debugger(struct rank *rank, struct debugger *debugger, double now);
-/* Marks our connection to the rank's debugger as lost. */
+/* Marks probetui's connection to the rank's debugger as lost. */
 void rank_lose_debugger(struct rank *rank);
 /* Marks the rank as exited, with the exit code and signal of process, at session time now. */
 void rank_end(struct rank *rank, const struct process *process, double now);
-/* Takes a sample (cleared afterwards) at session time now. */
+/* Takes the contents of *sample, received at session time now, and clears it. */
 void rank_apply_sample(struct rank *rank, struct process_sample *sample, double now);
 /* Sets state and error from process, threads and activity. */
 void rank_update_state(struct rank *rank);
-/* Return the borrowed main thread / thread tid; NULL: none. */
+/* Return the main thread, or the thread tid, respectively, borrowed; NULL: there is none. */
 const struct thread *rank_main_thread(const struct rank *rank);
 const struct thread *rank_find_thread(const struct rank *rank, pid_t tid);
 /*
- * The main thread's newest stack with frames of the program (during the interpreter's
- * shutdown there are none); NULL: none.
+ * The newest stack of the main thread that has frames of the program (during the interpreter's
+ * shutdown stacks have none); NULL: there is none.
  */
 const struct stack *rank_last_stack(const struct rank *rank);
 /* The main thread's stack at session time time; NULL: unknown. */

@@ -40,11 +40,14 @@ struct rankselect {
 #define RANKSELECT_INIT { .items = NULL }
 
 void rankselect_clear(struct rankselect *select);
-/* Replaces *select; on failure it is empty, and *error names the wrong part and its column. */
+/*
+ * Replaces *select. Returns 0; -1: *select is empty, and *error names the wrong part and its
+ * column.
+ */
 int rankselect_parse(struct rankselect *select, const char *text, struct error *error);
 /*
- * Fills *set (emptied first) with the session's ranks that match, by the current verdict.
- * -1 and *error: a name, a class or a majority in the expression does not exist.
+ * Sets *set to the session's ranks that match, by the current verdict. Returns 0; -1 and *error: a
+ * name, a class or a majority in the expression does not exist.
  */
 int rankselect_resolve(const struct rankselect *select, const struct session *session,
 		       struct rankset *set, struct error *error);
@@ -52,28 +55,31 @@ int rankselect_resolve(const struct rankselect *select, const struct session *se
 bool rankselect_has(const struct rankselect *select, const struct session *session,
 		    const struct rank *rank);
 /*
- * If the expression has only numbers, adds them to *set, so that missing ranks can be
- * named, too; else returns false and leaves *set alone.
+ * If the expression has only numbers, adds these to *set, also numbers of missing ranks, and
+ * returns true; else returns false and leaves *set unchanged.
  */
 bool rankselect_add_numbers(const struct rankselect *select, struct rankset *set);
 /*
- * While the job's ranks are still being found: true if the matching ranks have been
- * found: for numbers all below the world size (if known), for other sets at least one.
+ * For a job whose ranks are still appearing: true if all numbers of the expression that are below
+ * the world size (if known) were found, or, for an expression without numbers, at least one
+ * matching rank.
  */
 bool rankselect_has_come(const struct rankselect *select, const struct session *session);
-/* True if number and host decide whether a rank matches, without samples. */
+/*
+ * True if a rank's number and host alone decide whether it matches, so that no samples are needed.
+ */
 bool rankselect_is_of_process(const struct rankselect *select);
 
-/* True if the verdict is needed: outlier, majority, a class, a mark. */
+/* True if the expression needs the verdict: outlier, majority, a class or a class's mark. */
 bool rankselect_is_judged(const struct rankselect *select);
 
-/* Parses and resolves; -1 also if no rank matches. */
+/* rankselect_parse() and rankselect_resolve(); -1 and *error also if no rank matches. */
 int rankselect_find(const char *text, const struct session *session, struct rankset *set,
 		    struct error *error);
 
 /*
- * Sets of ranks that the user named. The session owns them; a name stands for
- * the rank numbers it was given, even if those ranks end.
+ * rankname: names that the user gave to sets of ranks. The session owns the names and sets. A name
+ * stands for rank numbers, even after those ranks have ended.
  */
 
 #define RANKNAME_LENGTH 32
@@ -87,12 +93,12 @@ struct rankname {
 	struct rankset ranks;
 };
 
-/* True for 1 to RANKNAME_LENGTH letters, digits, "_", "-" and ".". */
+/* True if name is 1 to RANKNAME_LENGTH letters, digits, "_", "-" and ".". */
 bool rankname_is_valid(const char *name);
-/* Names a copy of a set, and replaces an older set of that name. -1 and *error. */
+/* Gives a name to a copy of a set; replaces an older set of this name. Returns 0; -1 and *error. */
 int rankname_set(struct session *session, const char *name, const struct rankset *ranks,
 		 struct error *error);
-/* Returns the borrowed set; NULL: no such name. */
+/* Returns the set with this name, borrowed; NULL: there is none. */
 const struct rankset *rankname_find(const struct session *session, const char *name);
 void rankname_clear_all(struct session *session);
 

@@ -1,6 +1,6 @@
 /*
- * session: all data of the screen. Messages of nodes change it (only session_apply),
- * commands change its selection and focus; panes read it.
+ * session: all data that the screen shows. Messages of nodes change the session (only by
+ * session_apply()), commands change its selection and focus; panes read it.
  *
  * Times are the session's own clock in seconds: of the running program, or of the
  * recording that is replayed.
@@ -36,11 +36,11 @@ struct stack_table;
 struct strmap;
 struct transcript;
 
-/* Limits over all nodes; further processes are refused. */
+/* Limits for all nodes together; further processes are refused. */
 #define RANKS_MAXIMUM 65536
 #define JOBS_MAXIMUM 256
 
-/* A Python process that is no rank, for the message "Nothing found". */
+/* A Python process that is not a rank; shown when no rank was found. */
 struct bystander {
 	pid_t pid;
 	char *name;
@@ -60,37 +60,41 @@ struct session_node {
 	char *name; /* name of the host */
 	struct stack_table *stacks;
 	struct progress progress;
-	struct rankset wanted; /* ranks selected in this one of several recordings; empty: all */
-	bool is_known;	       /* the node has reported processes, or finished its search */
+	struct rankset wanted; /* if several recordings are replayed: ranks selected when this one
+				* was made; empty: all */
+	bool is_known;	       /* the node has reported processes, or has searched without finding
+				* any */
 	bool is_gone;
 	char *unread;  /* why not all of the node's processes could be searched; NULL: all were */
 	size_t hidden; /* number of this user's Python processes that cannot be read */
 };
 
-/* The variables of one frame or object, from one answer. */
+/* The variables of one frame, or the children of one object, from one answer. */
 struct variables {
 	size_t node;
 	pid_t pid;
 	pid_t tid;
 	int depth; /* -1: the children of address */
-	/* Code of the frame at that time; NULL: unknown, or by address. Only compared, since the
-	 * frame may have returned. */
+	/*
+	 * The frame's code when the variables were read; NULL: unknown, or children of an object.
+	 * Only for comparison: the frame may have returned since.
+	 */
 	const struct code *code;
 	uint64_t address;
-	uint64_t epoch; /* epoch of the sample that they belong to */
-	int64_t start;
+	uint64_t epoch;	 /* epoch of the sample that the variables belong to */
+	int64_t start;	 /* index of the first variable of this page */
 	char *exactness; /* "exact", "consistent" … */
 	struct variable_list list;
 	char *error;	  /* NULL: no error */
 	double time;	  /* session time of the answer */
-	uint64_t stops;	  /* number of the stop of the thread's debugger; 0: not stopped */
-	uint64_t touched; /* rank.touched at that time */
-	bool *is_changed; /* for each: changed since the stop before; NULL: unknown */
+	uint64_t stops;	  /* debugger.stops when the variables were read; 0: not stopped */
+	uint64_t touched; /* rank.touched when the variables were read */
+	bool *is_changed; /* for each variable: changed since the stop before; NULL: unknown */
 };
 
 void variables_free(struct variables *variables);
 
-/* The verdict on a job in the list of jobs. */
+/* The verdict on a job, for the list of jobs. */
 struct job_finding {
 	char *sentence; /* NULL: not judged yet */
 	enum verdict_state state;
@@ -119,28 +123,29 @@ struct session {
 	size_t other_count, other_capacity;
 	struct job *jobs; /* all jobs that were found */
 	size_t job_count;
-	int job; /* index of the chosen job; -1 none */
+	int job; /* index of the chosen job; -1: none */
 	struct bystander *bystanders;
 	size_t bystander_count;
-	struct map *by_pid; /* live ranks, others and their children, by node and pid */
-	size_t looked_at;   /* number of processes that discover searched */
+	struct map *by_pid; /* live processes of ranks, others and their children, by node and
+			     * pid */
+	size_t looked_at;   /* number of processes that `discover` searched */
 	uid_t uid;	    /* user whose processes were searched */
 	size_t other_users; /* number of other users' Python processes */
-	bool is_discovered; /* the first discover request was answered */
+	bool is_discovered; /* the first `discover` request was answered */
 	bool is_replay;
 	struct verdict verdict;
 	struct choice choice;
 	double now;
-	uint64_t revision; /* raised by each change */
-	uint64_t step;	   /* raised when a rank is added, removed, changes its state, or its main
-			    * thread's stack changes */
+	uint64_t revision; /* incremented by each change */
+	uint64_t step;	   /* incremented when a rank is added or removed, its state changes, or its
+			    * main thread's stack changes */
 	struct strmap *sources;	      /* maps "NODE:PID:PATH" to struct source */
 	struct variables **variables; /* newest last, limited number */
 	size_t variables_count;
 	struct previous *previous; /* values of variables at earlier stops */
 	struct output **outputs;   /* output of processes; limited number */
 	size_t output_count;
-	struct stops stops;		  /* of all ranks */
+	struct stops stops;		  /* stops of all ranks */
 	struct answers answers;		  /* answers to the last question to several ranks */
 	struct paramdiff paramdiff;	  /* result of the last diff-params */
 	struct eval_history eval_history; /* code that was run, and its answers */
@@ -155,8 +160,8 @@ void session_clear(struct session *session);
 /* Adds a node and returns its index. */
 size_t session_add_node(struct session *session, const char *name);
 /*
- * Applies one message of a node at session time now. -1 and *error: the message is
- * invalid, and nothing has changed.
+ * Applies one message of a node at session time now. Returns 0; -1 and *error: the message is
+ * invalid, and the session is unchanged.
  */
 int session_apply(struct session *session, size_t node, const struct message *message, double now,
 		  struct error *error);
@@ -166,31 +171,28 @@ void session_lose_node(struct session *session, size_t node, const char *why);
 void session_judge(struct session *session);
 
 /*
- * Chooses the job session->jobs[index]. The choice is remembered: the job is chosen again
- * if it is found again.
+ * Chooses the job session->jobs[index]. The choice is remembered: if the job disappears and is
+ * found again, it is chosen again.
  */
 void session_choose_job(struct session *session, size_t index);
 
-/* True if commands act on the rank. */
+/* True if the rank is in the focus, the set of ranks that commands act on. */
 bool session_is_focused(const struct session *session, const struct rank *rank);
 /* Adds the numbers of the session's ranks to *set. */
 void session_add_ranks(const struct session *session, struct rankset *set);
 /* Returns a borrowed rank; NULL: no such rank. */
 struct rank *session_find_rank(const struct session *session, int rank);
-/*
- * Finds a process by its node and pid, also of other jobs and children, but not exited
- * ones; NULL: none.
- */
+/* Finds a live process by its node and pid: a rank of any job, or a child of a rank; NULL: none. */
 struct rank *session_find_pid(const struct session *session, size_t node, pid_t pid);
 /* session_find_pid() that also finds exited ranks. */
 const struct rank *session_find_any_pid(const struct session *session, size_t node, pid_t pid);
-/* Code of a frame in the newest sample; NULL: no such frame, or not sampled. */
+/* Code of the frame at depth in the thread's newest sample; NULL: no such frame, or not sampled. */
 const struct code *session_find_code(const struct session *session, size_t node, pid_t pid,
 				     pid_t tid, int depth);
 /*
- * Number (debugger.stops) of the current stop of a thread (tid 0: of any thread); 0: not
- * stopped in our debugger. Variables stay valid until the next stop, unless the user runs
- * code in the rank (session_touch).
+ * Number (debugger.stops) of the current stop of a thread; tid 0: of any thread. Returns 0 if it is
+ * not stopped in a debugger that probetui is connected to. Variables stay valid until the next
+ * stop, unless the user runs code in the rank (session_touch()).
  */
 uint64_t session_find_stop(const struct session *session, size_t node, pid_t pid, pid_t tid);
 /* Notes that the user ran code in the rank. */
@@ -206,47 +208,59 @@ bool session_controls(const struct session *session, const struct rank *rank);
 /* The selected thread of the selected process; NULL: none. */
 const struct thread *session_selected_thread(const struct session *session);
 /*
- * The stack shown for a thread: its Python stack, or the merged stack with native frames.
- * Depths count in the Python stack. NULL: none.
+ * The stack shown for a thread: its Python stack, or the stack merged with native frames; NULL:
+ * none. A selected depth always counts the frames of the Python stack.
  */
 const struct stack *session_shown_stack(const struct session *session, const struct thread *thread);
-/* Appends "symbols 3/8 · libtorch_cpu.so"; false: no node is at work. */
+/*
+ * Appends the progress of a node's long operation: "symbols 3/8 · libtorch_cpu.so". Returns false
+ * if there is none.
+ */
 bool session_append_progress(struct buffer *out, const struct session *session);
-/* Index of the selected frame in the selected thread's stack; -1 none. */
+/* Index of the selected frame in the selected thread's stack; -1: none. */
 int session_selected_depth(const struct session *session);
 /*
- * Pid of the process through which pid's files are read: pid, or if it has exited, a live
- * rank of the same machine. A recording has each file once per machine, so during replay
- * session_find_source also finds it under other ranks of the machine. NULL: not read yet.
+ * Pid of the process through which the source files of process pid are read: pid itself; if that
+ * has exited, a live rank of the same machine.
  */
 pid_t session_source_pid(const struct session *session, size_t node, pid_t pid);
+/*
+ * The source file at path in the process, borrowed; NULL: not read yet. In a replay, and if the
+ * process has ended, a file that was read through another rank of the machine is returned, too.
+ */
 const struct source *session_find_source(const struct session *session, size_t node, pid_t pid,
 					 const char *path);
 /*
- * Newest variables of a frame, or with depth -1 of the object at address; NULL: none.
- * They may be of an older epoch, but not of another function than the one now at depth.
+ * Newest variables of a frame, or, with depth -1, of the object at address; NULL: none. The
+ * variables may be of an older epoch, but not of another function than the one that is now at
+ * depth.
  */
 const struct variables *session_find_variables(const struct session *session, size_t node,
 					       pid_t pid, pid_t tid, int depth, uint64_t address,
 					       int64_t start);
 
-/* For the model's own files: add / remove the rank in the index by pid. */
+/* For src/model only: add the rank to the index by pid, and remove it, respectively. */
 void session_note_pid(struct session *session, struct rank *rank);
 void session_forget_pid(struct session *session, const struct rank *rank);
-/* Returns the borrowed rank that a child belongs to; NULL and *error. */
+/* Returns the rank that the child process belongs to, borrowed; NULL and *error: there is none. */
 struct rank *session_find_parent(const struct session *session, size_t node,
 				 const struct process *process, struct error *error);
-/* Takes a node's answer to `discover`; may choose the job. */
+/*
+ * Takes a node's answer to `discover`; chooses a job if only one can be meant. Returns 0; -1 and
+ * *error.
+ */
 int session_discovered(struct session *session, size_t node, const json_t *body,
 		       struct error *error);
 
-/* Handles a node's reset of its stack ids for session_apply. */
+/*
+ * Handles the event `stacksDropped` for session_apply(): the node's stack ids begin again from 1.
+ */
 void session_drop_stacks(struct session *session, size_t node);
-/* Add an answer for session_apply; it replaces older answers of the same question. */
+/* Add an answer for session_apply(); the answer replaces older answers to the same question. */
 void session_add_variables(struct session *session, struct variables *owned_variables);
 void session_add_source(struct session *session, size_t node, pid_t pid,
 			struct source *owned_source);
-/* Calls each() for all files that were read. */
+/* Calls each() for every source file that was read. */
 void session_each_source(const struct session *session,
 			 void (*each)(size_t node, pid_t pid, const struct source *source,
 				      void *data),

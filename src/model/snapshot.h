@@ -1,11 +1,11 @@
 /*
- * snapshot: all of a session's data about one node at one time, as the body of the event
- * `snapshot`, which only recordings have.
+ * snapshot: all data of a session about one node at one time, as the body of the event `snapshot`,
+ * which only recordings have.
  *
- * Applied to a session without data of the node, the snapshot restores the session that
- * it was made of: ranks with their newest sample, the time since each thread is at its
- * place, and the main thread's history. In a session that has followed the recording from
- * earlier on, it only resets the stack ids, as `stacksDropped` does.
+ * In a session without data of the node, applying the snapshot restores the recorded session: ranks
+ * with their newest samples, since when each thread has been at its place, and the main threads'
+ * histories. In a session that has already applied earlier lines of the recording, applying the
+ * snapshot only resets the stack ids, as `stacksDropped` does.
  */
 #ifndef MODEL_SNAPSHOT_H
 #define MODEL_SNAPSHOT_H
@@ -22,7 +22,10 @@ struct stack_table;
  * included in the JSON if they were not sent before.
  */
 json_t *snapshot_to_json(const struct session *session, size_t node, struct stack_table *table);
-/* Handles the event for session_apply. shift is added to all times in the body. -1 and *error. */
+/*
+ * Handles the event `snapshot` for session_apply(); adds shift to all times in body. Returns 0; -1
+ * and *error.
+ */
 int snapshot_apply(struct session *session, size_t node, const json_t *body, double shift,
 		   struct error *error);
 

@@ -1,5 +1,5 @@
 /*
- * source: the lines of one file as the target's machine has it.
+ * source: the lines of one source file, as it was read on the machine of the process.
  */
 #ifndef MODEL_SOURCE_H
 #define MODEL_SOURCE_H
@@ -17,7 +17,7 @@ struct source {
 	bool is_changed; /* the file is newer than the process */
 	char *error;
 	char *full;	/* absolute path in the process's root; NULL: unknown */
-	int64_t device; /* device and inode of the file there */
+	int64_t device; /* device and inode of the file on that machine */
 	int64_t inode;
 };
 
@@ -30,8 +30,8 @@ void source_free(struct source *source);
 /* Returns the borrowed text of a line (number from 1); NULL: out of range. */
 const char *source_line(const struct source *source, int number);
 /*
- * Last line of the function that begins at line first and contains line number, by
- * indentation; first 0: last line of the file.
+ * Last line, by indentation, of the function that begins at line `first` and contains line
+ * `number`; first 0: last line of the file.
  */
 int source_function_end(const struct source *source, int first, int number);
 

@@ -3,10 +3,10 @@
  * tree of Arnold et al., "Stack Trace Analysis for Large Scale Debugging", IPDPS 2007),
  * so that a fork shows where the ranks' stacks differ.
  *
- * With STACKTREE_LINE, a function whose ranks are at different lines gets one node for
- * the function (lineno 0) and one below it for each line. Frames that only wrap another
- * library's function (decorators) are left out, and so are our agent's frames except the
- * outermost. Native frames are included if the session shows them.
+ * With STACKTREE_LINE, a function whose ranks are at different lines gets one node for the function
+ * (lineno 0) and a child node for each line. Frames of library decorators are left out, and so are
+ * frames of probetui's agent except the outermost. Native frames are included if the session shows
+ * them.
  */
 #ifndef MODEL_STACKTREE_H
 #define MODEL_STACKTREE_H
@@ -40,45 +40,45 @@ struct stacktree_node {
 };
 
 /*
- * Makes the tree of the classes of the session's verdict; if no rank is alive, of the
- * last stacks sampled. The root has no frame (code NULL). Free with stacktree_free.
+ * Makes the tree of the stacks of the verdict's classes; if no rank is alive, of the stacks sampled
+ * last. The root has no frame (code NULL). Free the tree with stacktree_free().
  */
 struct stacktree_node *stacktree_new(const struct session *session,
 				     enum stacktree_granularity granularity);
 /* True if no rank is alive: the tree has the last stacks sampled. */
 bool stacktree_is_last(const struct session *session);
-/* stacktree_new() of some ranks only; NULL: of all. */
+/* stacktree_new() for these ranks only; ranks NULL: all ranks. */
 struct stacktree_node *stacktree_new_of(const struct session *session,
 					enum stacktree_granularity granularity,
 					const struct rankset *ranks);
-/* stacktree_new_of() with the last stacks sampled, also of ranks that have ended. */
+/* stacktree_new_of() with the stacks sampled last, also of ranks that have ended. */
 struct stacktree_node *stacktree_new_last(const struct session *session,
 					  enum stacktree_granularity granularity,
 					  const struct rankset *ranks);
 void stacktree_free(struct stacktree_node *root);
 
-/* One row of the drawn tree; prefix is the drawing in front of the frame ("│ └ "). */
+/* One row of the drawn tree; prefix is the lines drawn in front of the frame ("│ └ "). */
 struct stacktree_row {
 	const struct stacktree_node *node;
 	char prefix[256]; /* UTF-8 box characters */
 	int depth;
 };
 /*
- * Returns the rows in drawing order; free() them. The first node below a fork is
- * indented, a chain without a fork below it stays at that depth.
+ * Returns the rows in drawing order; free() them. A child of a fork is indented one level more than
+ * the fork; a chain of nodes without a fork stays at one level.
  */
 struct stacktree_row *stacktree_rows(const struct stacktree_node *root, size_t *count);
 
 /*
- * Returns a number that is equal for equal stacks of the session's ranks, even
- * on different machines.
+ * stackkey: a number that is equal for equal stacks of the session's ranks, even on different
+ * machines.
  */
 
 uint64_t stackkey_of(const struct session *session, const struct stack *stack);
 
 /*
- * Two stacks side by side, aligned by a longest common subsequence over
- * (function, file), outermost frame first.
+ * stackdiff: two stacks side by side, aligned by a longest common subsequence over (function,
+ * file), outermost frame first.
  */
 
 struct stackdiff_row {
@@ -92,7 +92,7 @@ struct stackdiff_row {
 struct stackdiff {
 	struct stackdiff_row *rows;
 	size_t row_count;
-	/* index of the last row of the common prefix, behind which the stacks differ; -1 none */
+	/* index of the last row before the first difference; -1: the first rows differ */
 	int fork;
 };
 

@@ -1,8 +1,8 @@
 /*
- * stops: the stops of all ranks in the order in which they happened, with the output of
- * log points and with resumes without a request. A script prints each exactly once, so
- * all printed data is copied here: the rank may run on, or end, before. The last
- * STOPS_KEPT entries are kept.
+ * stops: the stops of all ranks in the order in which they happened, with the output of log points
+ * and with resumes without a request. A script prints each entry exactly once, so an entry has
+ * copies of all printed data: before it is printed, the rank may resume or end. The last STOPS_KEPT
+ * entries are kept.
  */
 #ifndef MODEL_STOPS_H
 #define MODEL_STOPS_H
@@ -28,15 +28,17 @@ struct stop {
 	enum stop_event at;
 	char *value;	   /* returned or raised value; NULL: unknown */
 	char *description; /* never NULL */
-	char *said; /* output of log point hits[0]: the rank did not stop, and only rank and hits
-		     * are valid besides; NULL: no log point */
+	char *said; /* not NULL: the entry is output of log point hits[0], not a stop: only rank,
+		     * said and hits are valid */
 	int hits[STOP_HITS_MAXIMUM];
 	size_t hit_count;
-	/* Not RESUME_REQUEST: the entry is a resume, no stop, and only rank and description (a
-	 * sentence) are valid. */
+	/*
+	 * Not RESUME_REQUEST: the entry is a resume, not a stop: only rank, resumed_for and
+	 * description (a sentence) are valid.
+	 */
 	enum resume_reason resumed_for;
-	double held; /* seconds since the stop, when it was reported */
-	/* The innermost frame; func NULL: unknown. */
+	double held; /* seconds from the stop to its report */
+	/* The innermost frame at the stop; func NULL: unknown. */
 	char *func;
 	char *qualname;
 	char *file;
@@ -56,21 +58,22 @@ void stops_add(struct stops *stops, const struct rank *rank);
 void stops_add_resume(struct stops *stops, const struct rank *rank);
 /* Adds the output of a rank's log point; id is the breakpoint's id. */
 void stops_add_said(struct stops *stops, int rank, int id, const char *text);
-/* Returns borrowed entry n (from 0 on, counting all ever added); NULL: dropped, or not added
- * yet. */
+/*
+ * Returns entry n of all entries ever added, from 0 on, borrowed; NULL: dropped, or not added yet.
+ */
 const struct stop *stops_find(const struct stops *stops, uint64_t n);
 
 /*
- * The values of stopped frames' variables at the stop before, as far as they
- * were requested then, to mark changed values. Values are stored as hashes, for a limited
- * number of frames.
+ * previous: the values that variables of stopped frames had at the stop before, if they were
+ * requested then; used to mark changed values. Values are stored as hashes, for a limited number of
+ * frames.
  */
 
 struct previous *previous_new(void);
 void previous_free(struct previous *previous);
 /*
- * Sets stops and is_changed of newly received variables: true for a variable that is new
- * or has another value than at the last stop for which the frame was requested.
+ * Sets stops and is_changed of newly received variables. is_changed is true for a variable that is
+ * new, or whose value differs from the last stop at which the frame's variables were requested.
  */
 void previous_compare(struct session *session, struct variables *variables);
 

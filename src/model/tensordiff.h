@@ -1,8 +1,8 @@
 /*
- * tensordiff: compares two tensors of the same shape and dtype block by block: number of
- * different elements, the first and the largest difference, and a coarse grid for a heat
- * map. Blocks are the bytes that a `data` request returns; blocks with equal hashes are
- * equal and need not be read.
+ * tensordiff: compares two tensors of the same shape and dtype block by block; finds the number of
+ * different elements, the first and the largest difference, and a coarse grid for a heat map.
+ * Blocks are the bytes that a `data` request returns; blocks with equal hashes are equal and need
+ * not be read.
  */
 #ifndef MODEL_TENSORDIFF_H
 #define MODEL_TENSORDIFF_H
@@ -21,10 +21,10 @@ struct error;
 #define TENSORDIFF_ROWS_MAXIMUM 256
 #define TENSORDIFF_COLUMNS_MAXIMUM 1024
 
-/* One element in both tensors. */
+/* One element, with its values in both tensors. */
 struct tensordiff_place {
 	int64_t index;			 /* flat index; -1: none */
-	struct tensor_number numbers[2]; /* unknown: no number for this dtype */
+	struct tensor_number numbers[2]; /* kind UNKNOWN: the dtype has no numbers */
 };
 
 struct tensordiff {
@@ -34,15 +34,19 @@ struct tensordiff {
 	int64_t element_count;
 	int64_t item_size;
 	int64_t compared;  /* number of compared elements */
-	int64_t differing; /* number of different elements, by their bits; NaN compares like other
-			    * bits */
-	int64_t unlike;	   /* different elements that are not finite in a or b */
+	int64_t differing; /* number of elements whose bits differ; NaN is compared by its bits,
+			    * too */
+	int64_t unlike;	   /* number of different elements that are NaN or infinite in a or b */
 	struct tensordiff_place first;
 	struct tensordiff_place farthest; /* largest |difference| of finite numbers */
-	double maximum;			  /* that |difference|; NaN: unknown, or no difference */
+	double maximum;			  /* |difference| of farthest; NaN: unknown, or no
+					   * difference */
 	bool is_torn;			  /* a tensor was written to during the reads */
-	/* The largest |difference| in each cell; NaN: not finite in a or b; -1: not read. The
-	 * last dimension runs along the columns, all others along the rows. */
+	/*
+	 * The largest |difference| in each cell of the grid, row by row; NaN: an element is not
+	 * finite in a or b; -1: not read. The last dimension runs along the columns, all other
+	 * dimensions along the rows.
+	 */
 	double *grid;
 	int row_count;
 	int column_count;
@@ -50,21 +54,23 @@ struct tensordiff {
 
 void tensordiff_clear(struct tensordiff *diff);
 /*
- * Starts the comparison of a and b, with a grid of at most row_count and column_count (0:
- * no grid). -1 and *error: different dtype or shape.
+ * Starts the comparison of a and b, with a grid of at most row_count * column_count cells; 0: no
+ * grid. Returns 0; -1 and *error: different dtype or shape.
  */
 int tensordiff_begin(struct tensordiff *diff, const struct tensor *a, const struct tensor *b,
 		     int row_count, int column_count, struct error *error);
-/* Adds count elements from start on that are equal in both tensors. */
+/* Notes that count elements, from index start on, are equal in both tensors. */
 void tensordiff_add_same(struct tensordiff *diff, int64_t start, int64_t count);
-/* Compares count elements from start on, item_size bytes each; call it in rising order. */
+/*
+ * Compares count elements, from index start on, of item_size bytes each; call it with rising start.
+ */
 void tensordiff_add(struct tensordiff *diff, int64_t start, const uint8_t *a, const uint8_t *b,
 		    int64_t count);
 /* True if not all elements were compared. */
 bool tensordiff_is_partial(const struct tensordiff *diff);
 /* True if all elements were compared and no |difference| exceeds tolerance. */
 bool tensordiff_is_within(const struct tensordiff *diff, double tolerance);
-/* Converts a flat index to at, one index for each dimension. */
+/* Converts a flat index to at[], one index for each dimension. */
 void tensordiff_find_index(const struct tensordiff *diff, int64_t index, int64_t *at);
 /* Appends "[3, 8]". */
 void tensordiff_append_index(struct buffer *out, const struct tensordiff *diff, int64_t index);
@@ -78,9 +84,9 @@ void tensordiff_append_place(struct buffer *out, const struct tensordiff *diff,
 void tensordiff_append(struct buffer *out, const struct tensordiff *diff);
 
 /*
- * The elementwise comparison of one rank's tensor with another rank's, mostly
- * one of the majority, with its progress. Struct answers owns the differences
- * (model/answers.h), the engine makes and fills them (engine/tensor-compare.h).
+ * difference: the elementwise comparison of one rank's tensor with another rank's, mostly a rank of
+ * the majority, and the progress of this comparison. struct answers owns the differences
+ * (model/answers.h); the engine makes and fills them (engine/tensor-compare.h).
  */
 
 enum difference_state {
@@ -100,9 +106,9 @@ struct difference {
 };
 
 void difference_clear(struct difference *difference);
-/* Returns a borrowed difference; NULL: these two ranks are not compared. */
+/* Returns the difference of these two ranks, borrowed; NULL: they are not compared. */
 struct difference *difference_find(const struct answers *answers, int rank, int against);
-/* Returns a borrowed new difference; an old one of the same two ranks is reset. */
+/* Returns an empty difference of these two ranks, borrowed; resets an old one of the same ranks. */
 struct difference *difference_add(struct answers *answers, int rank, int against);
 /* Returns the newest comparison between a rank of one class and a rank of the other; NULL: none. */
 const struct difference *difference_of(const struct answers *answers,

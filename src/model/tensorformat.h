@@ -1,5 +1,5 @@
 /*
- * tensorformat: formats an element for reading, and computes the width of a column.
+ * tensorformat: formats elements of tensors as text for people.
  */
 #ifndef MODEL_TENSORFORMAT_H
 #define MODEL_TENSORFORMAT_H
@@ -32,16 +32,16 @@ struct tensor_format {
 
 extern const char *const tensor_notation_names[TENSOR_NOTATION_COUNT];
 
-/* Chooses fixed or scientific for TENSOR_AUTOMATIC, by the largest |value| (0: unknown). */
+/* Replaces TENSOR_AUTOMATIC by fixed or scientific, by the largest |value|; largest 0: unknown. */
 struct tensor_format tensor_format_resolve(struct tensor_format format, double largest);
-/* Appends the number; "?": not read. Text is escaped. */
+/* Appends the number, or "?" if it was not read. Text is escaped. */
 void tensor_text_append(struct buffer *out, const struct tensor_number *number,
 			struct tensor_format format);
 /* Appends the number with as few digits as needed, at most digits. */
 void tensor_text_append_short(struct buffer *out, const struct tensor_number *number, int digits);
 /* Appends a number with at most digits significant digits, or "nan", "inf", "-inf". */
 void tensor_text_append_real(struct buffer *out, double value, int digits);
-/* Width in terminal columns. */
+/* Width of tensor_text_append()'s text in terminal columns. */
 int tensor_text_width(const struct tensor_number *number, struct tensor_format format);
 /* True if kind and value are equal; NaN is equal to NaN. */
 bool tensor_number_is_same(const struct tensor_number *a, const struct tensor_number *b);
@@ -49,8 +49,8 @@ bool tensor_number_is_same(const struct tensor_number *a, const struct tensor_nu
 bool tensor_number_is_odd(const struct tensor_number *number);
 
 /*
- * Texts about tensors: numbers, shapes, and a line of statistics. All
- * functions append, and none can fail.
+ * tensortext: texts about tensors: numbers, shapes, and a line of statistics. The functions append
+ * and cannot fail.
  */
 
 /* Appends both numbers, with as many digits as needed to show a difference. */

@@ -1,8 +1,8 @@
 /*
- * tensorheat: the mean of each part (bin) of a tensor's plane, for a heat map that fits
- * the screen. The elements are read slice by slice: if the plane has too many elements,
- * only some rows in the middle of each bin are read, and of a plane that is too wide only
- * the columns around the cursor.
+ * tensorheat: a heat map of a tensor's plane that fits the screen: the plane is divided into bins,
+ * and the mean of each bin is shown. The elements are read slice by slice. If the plane has too
+ * many elements, only some rows in the middle of each bin are read; of a plane that is too wide,
+ * only the columns around the cursor.
  */
 #ifndef MODEL_TENSORHEAT_H
 #define MODEL_TENSORHEAT_H
@@ -23,13 +23,13 @@ struct tensor_heat_bin {
 
 struct tensor_heat {
 	struct tensor_plane plane;
-	int64_t rows; /* size of the plane */
+	int64_t rows; /* rows and columns of the plane */
 	int64_t columns;
 	int64_t first_column; /* first column of the plane that the map shows */
 	int64_t shown_columns;
-	int64_t bin_rows; /* elements of the plane per bin */
+	int64_t bin_rows; /* rows and columns of the plane per bin */
 	int64_t bin_columns;
-	int64_t read_rows; /* rows read per bin; bin_rows: all */
+	int64_t read_rows; /* rows that are read per bin; bin_rows: all */
 	int row_count;	   /* number of bins */
 	int column_count;
 	struct tensor_heat_bin *bins; /* row by row; NULL: no map */
@@ -47,13 +47,18 @@ bool tensor_heat_is_of(const struct tensor_heat *heat, const struct tensor_plane
 		       int64_t column);
 /* Sets slice to the next slice to read; false: all slices were read. */
 bool tensor_heat_next(const struct tensor_heat *heat, struct tensor_slice *slice);
-/* Adds the slice that tensor_heat_next() returned, with its numbers. */
+/* Adds the slice that tensor_heat_next() has set, after its numbers were read. */
 void tensor_heat_add(struct tensor_heat *heat, const struct tensor_slice *slice);
-/* Lowest and highest mean of the bins; false: no bin has finite elements. */
+/*
+ * Sets *low and *high to the lowest and the highest mean of the bins; false: no bin has finite
+ * elements.
+ */
 bool tensor_heat_range(const struct tensor_heat *heat, double *low, double *high);
-/* Index 0 … count - 1 of the step that value is in, of count equal steps from low to high. */
+/*
+ * Divides low … high into count equal steps, and returns the index (0 … count - 1) of value's step.
+ */
 int tensor_heat_step(double value, double low, double high, int count);
-/* Sets value to a number, of a complex number its magnitude; false: not a number. */
+/* Sets *value to the number, or to the magnitude of a complex number; false: not a number. */
 bool tensor_number_value(const struct tensor_number *number, double *value);
 
 #endif

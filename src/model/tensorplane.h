@@ -1,6 +1,6 @@
 /*
- * tensorplane: the two dimensions of a tensor that are shown, and the indices of the
- * others: "[2, :, :]". The first ":" runs along the rows, the second along the columns; a
+ * tensorplane: a plane of a tensor: the two dimensions that are shown, and a fixed index for each
+ * other dimension: "[2, :, :]". The first ":" runs along the rows, the second along the columns; a
  * 1-D tensor has only columns, a 0-d tensor one row and one column.
  */
 #ifndef MODEL_TENSORPLANE_H
@@ -30,19 +30,21 @@ struct tensor_place {
 
 /* Makes an unfitted plane; tensor_plane_fit() chooses the last two dimensions. */
 void tensor_plane_init(struct tensor_plane *plane);
-/* Fits the plane to a tensor: starts anew if the number of dimensions differs, and limits
- * indices to the shape. */
+/*
+ * Fits the plane to a tensor: chooses the last two dimensions if the number of dimensions differs,
+ * and limits the indices to the shape.
+ */
 void tensor_plane_fit(struct tensor_plane *plane, const struct tensor *tensor);
 bool tensor_plane_is_same(const struct tensor_plane *a, const struct tensor_plane *b);
-/* Number of rows / of columns of the plane, in elements. */
+/* Number of rows, and of columns, respectively, of the plane. */
 int64_t tensor_plane_rows(const struct tensor_plane *plane, const struct tensor *tensor);
 int64_t tensor_plane_columns(const struct tensor_plane *plane, const struct tensor *tensor);
 /* Appends "[2, :, :]". */
 void tensor_plane_append(struct buffer *out, const struct tensor_plane *plane);
 /*
- * Parses "[2, :, 3:]" with slicetext; place is the first element. -1 and *error, and
- * nothing has changed: a syntax error, not in the tensor, or a range that ends before the
- * dimension's end.
+ * Parses "[2, :, 3:]" with slicetext_parse(); sets *plane, and *place to the first element. Returns
+ * 0; -1 and *error (a syntax error, an index outside the tensor, or a range that ends before the
+ * dimension's end): *plane and *place are unchanged.
  */
 int tensor_plane_parse(struct tensor_plane *plane, struct tensor_place *place,
 		       const struct tensor *tensor, const char *text, struct error *error);
@@ -58,18 +60,21 @@ struct tensor_place tensor_plane_show(struct tensor_plane *plane, const struct t
 /* Appends an element's indices, "[2, 3, 8]". */
 void tensor_plane_append_element(struct buffer *out, const struct tensor_plane *plane,
 				 const struct tensor_place *place);
-/* Makes the slice of rows * columns cells at place to request; it has no numbers yet. */
+/*
+ * Makes a slice, to be requested, of rows * columns cells from place on; the slice has no numbers.
+ */
 struct tensor_slice tensor_plane_slice(const struct tensor_plane *plane,
 				       const struct tensor_place *place, int64_t rows,
 				       int64_t columns);
 
 /*
- * Parses a slice in Python's notation, "[0:8, 3, -1]", of a tensor with a
- * known shape. At most two dimensions may be ranges; dimensions that are left out are
- * full ranges.
+ * slicetext: parses a slice in Python's notation, "[0:8, 3, -1]", of a tensor with a known shape.
+ * At most two dimensions may be ranges; omitted dimensions are full ranges.
  */
 
-/* Parses into *slice (uninitialised); its ranges may have any size. -1 and *error. */
+/*
+ * Parses text into *slice (uninitialised); its ranges may have any size. Returns 0; -1 and *error.
+ */
 int slicetext_parse(struct tensor_slice *slice, const char *text, const struct tensor *tensor,
 		    struct error *error);
 

@@ -17,8 +17,8 @@ struct session;
 struct stack;
 
 /*
- * Seconds at one place before a rank is called hung or odd: ranks of a healthy job are at
- * one place for some tenths of a second, too.
+ * Seconds that a rank must be at one place before it is called hung or an outlier: ranks of a
+ * healthy job, too, stay at one place for some tenths of a second.
  */
 #define VERDICT_STILL_SECONDS 1.0
 
@@ -34,7 +34,7 @@ enum verdict_state {
 const char *verdict_state_name(enum verdict_state state);
 
 struct verdict;
-/* True if the user should look: there is an outlier, or the job is hung or crashed. */
+/* True if something is wrong: there is an outlier, or the job is hung or crashed. */
 bool verdict_is_finding(const struct verdict *verdict);
 
 /* Ranks whose main Python thread has the same stack (functions and lines). */
@@ -44,8 +44,8 @@ struct rank_class {
 	struct activity activity;
 	size_t user_frame; /* index into stack->frames; frame_count: none */
 	bool is_outlier;
-	int mark; /* 0 majority, 1 outlier or smallest class, 2… further classes: index into the
-		   * screen's glyphs */
+	int mark; /* 0: majority, 1: outlier or smallest class, 2…: further classes; see
+		   * classmark() */
 };
 
 struct verdict {
@@ -54,27 +54,24 @@ struct verdict {
 	struct rankset outliers;
 	struct rank_class *classes; /* most ranks first */
 	size_t class_count;
-	int majority;	/* index of the class with more than half of the ranks; -1 none */
-	int world_size; /* 0 unknown */
+	int majority;	/* index of the class with more than half of the ranks; -1: none */
+	int world_size; /* 0: unknown */
 	size_t ranks_found;
 	char *job;
 };
 
 void verdict_clear(struct verdict *verdict);
 /*
- * Judges the session's ranks. Replaces *verdict, and sets class_index and is_outlier of
- * each rank.
+ * Computes the verdict on the session's ranks: replaces *verdict, and sets class_index and
+ * is_outlier of each rank.
  */
 void verdict_make(struct verdict *verdict, struct session *session);
 
-/*
- * The character for a class of ranks, by verdict.h's `mark`: 0 the majority, 1
- * the outlier, then further classes.
- */
+/* classmark: the character for a class of ranks, by rank_class.mark. */
 
 /* Returns a code point; '?' for a mark below 0. */
 int32_t classmark(int mark);
-/* Parses a mark in Unicode or ASCII; -1: no mark. */
+/* Returns the number of a mark's character, in Unicode or ASCII; -1: text is not a mark. */
 int classmark_find(const char *text, size_t length);
 
 #endif

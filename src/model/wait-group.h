@@ -1,10 +1,10 @@
 /*
- * wait-group: ranks that are at the same place in the user's terms. The ranks of a class
- * have equal stacks to the last line; a wait group ignores lines inside a known function
- * (any line of all_reduce is the same place), and knows whether its ranks wait for their
- * peers. The verdict judges wait groups, not classes.
+ * wait-group: ranks that are at the same place in the user's terms. The ranks of a class have equal
+ * stacks, line numbers included; a wait group ignores lines inside a known function (all lines of
+ * all_reduce are the same place), and its role says whether its ranks wait for their peers. The
+ * verdict judges wait groups, not classes.
  *
- * Made anew for each verdict; all pointers are borrowed from the session.
+ * Wait groups are made for each verdict; all pointers are borrowed from the session.
  */
 #ifndef MODEL_WAIT_GROUP_H
 #define MODEL_WAIT_GROUP_H
@@ -27,7 +27,7 @@ struct wait_group_list;
 enum wait_group_role {
 	WAIT_GROUP_WAITS,     /* waits for its peers */
 	WAIT_GROUP_ELSEWHERE, /* alive, but does not wait for its peers */
-	WAIT_GROUP_TEARDOWN,
+	WAIT_GROUP_TEARDOWN,  /* shuts down */
 	WAIT_GROUP_GONE,
 	WAIT_GROUP_UNREADABLE,
 	WAIT_GROUP_UNREAD, /* not sampled yet */
@@ -47,23 +47,23 @@ struct wait_group {
 			    * waits for peers; role is WAIT_GROUP_ELSEWHERE */
 	size_t moving_count;
 	size_t changing_count;
-	size_t leaving_count; /* ranks for which rank_is_leaving() is true; the other counts
-			       * likewise */
+	size_t leaving_count; /* number of ranks for which rank_is_leaving() is true; each of these
+			       * counts is likewise */
 	size_t working_count;
 	size_t helped_count;
 	size_t waking_count;
-	double ended_at;  /* session time at which the first of the gone ranks ended; -1 */
-	double unchanged; /* seconds for which all stacks are unchanged; -1: no stacks */
+	double ended_at;  /* session time at which the first gone rank ended; -1: none */
+	double unchanged; /* seconds since the last change of any of the stacks; -1: no stacks */
 };
 
 struct wait_group_list {
 	struct wait_group *items; /* most ranks first */
 	size_t count;
 	size_t role_counts[WAIT_GROUP_ROLES]; /* number of ranks by role */
-	bool is_sampled_twice; /* all ranks that could be read have at least two samples */
+	bool is_sampled_twice;		      /* all readable ranks have at least two samples */
 };
 
-/* Returns the role by the rank's newest sample. */
+/* Returns the role of a rank, by its newest sample. */
 enum wait_group_role wait_group_role_of(const struct rank *rank);
 /*
  * Fills verdict->classes (most ranks first), class_index of the session's ranks, and the
@@ -75,24 +75,27 @@ size_t *wait_groups_make(struct wait_group_list *wait_groups, struct verdict *ve
 void wait_groups_clear(struct wait_group_list *wait_groups);
 
 /*
- * How long the peers of a stopped rank wait before a time-out of their
- * collective ends the job.
+ * watchdog: how long the peers of a stopped rank wait before a time-out of their collective ends
+ * the job.
  */
 
 /*
- * Seconds: the shortest that a node reported, else torch's default: 600 if NCCL is in a
- * stack, else 1,800. -1: the job has no peers.
+ * Returns the shortest time-out in seconds that a node reported, else torch's default: 600 if NCCL
+ * is in a stack, else 1,800. -1: the rank has no peers.
  */
 double watchdog_seconds(const struct session *session);
 
 /*
- * Ranks that wait in our package's breakpoint(ranks=…) or set_trace() until
- * the ranks named there have resumed. They wait for ranks, but not in a collective: a
- * peer that waits for them in a collective waits for ever. Verdict and sentence for a job
- * with such ranks, none of which is in a debugger.
+ * rank_barrier: ranks that wait in breakpoint(ranks=…) or set_trace() of the probetui package until
+ * the ranks given there have resumed. Such a rank is not in a collective: a peer that waits for it
+ * in a collective waits for ever. These functions make the verdict and sentence for a job with such
+ * ranks, if no rank is in a debugger.
  */
 
-/* True if the group's ranks wait in breakpoint(ranks=…). */
+/*
+ * True if the ranks of this wait group, or of any wait group, respectively, wait in
+ * breakpoint(ranks=…).
+ */
 bool rank_barrier_is(const struct wait_group *wait_group);
 bool rank_barrier_is_any(const struct wait_group_list *wait_groups);
 /* Returns the verdict's state if rank_barrier_is_any(). */

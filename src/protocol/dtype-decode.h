@@ -1,7 +1,7 @@
 /*
- * dtype-decode: decodes count elements to doubles (decode_…), or to floats if floats are exact
- * (narrow_…). The loops have no branches, so that compilers vectorise them: dtype-decode.c is
- * compiled with more optimisation than the other files.
+ * dtype-decode: functions that decode count elements to floats (narrow_…, if floats hold all values
+ * of the type exactly) or to doubles (decode_…). The loops have no branches, so that compilers
+ * vectorise them: dtype-decode.c is compiled with more optimisation than the other files.
  */
 #ifndef PROTOCOL_DTYPE_DECODE_H
 #define PROTOCOL_DTYPE_DECODE_H
@@ -18,7 +18,7 @@ void narrow_uint8(const uint8_t *bytes, size_t count, float *out);
 void narrow_uint16(const uint8_t *bytes, size_t count, float *out);
 void decode_uint32(const uint8_t *bytes, size_t count, double *out);
 void decode_uint64(const uint8_t *bytes, size_t count, double *out);
-/* int64; INT64_MIN (NaT) becomes NaN. */
+/* datetime64 and timedelta64 are int64; INT64_MIN (NaT) becomes NaN. */
 void decode_time(const uint8_t *bytes, size_t count, double *out);
 void narrow_float16(const uint8_t *bytes, size_t count, float *out);
 void narrow_bfloat16(const uint8_t *bytes, size_t count, float *out);
@@ -31,7 +31,7 @@ void narrow_e4m3fn(const uint8_t *bytes, size_t count, float *out);
 void narrow_e5m2fnuz(const uint8_t *bytes, size_t count, float *out);
 void narrow_e4m3fnuz(const uint8_t *bytes, size_t count, float *out);
 void narrow_e8m0fnu(const uint8_t *bytes, size_t count, float *out);
-/* Types of ml_dtypes: one byte each; the bits above the type's own are ignored. */
+/* Types of ml_dtypes: one byte per element; the unused upper bits are ignored. */
 void narrow_e3m4(const uint8_t *bytes, size_t count, float *out);
 void narrow_e4m3(const uint8_t *bytes, size_t count, float *out);
 void narrow_e4m3b11fnuz(const uint8_t *bytes, size_t count, float *out);
@@ -44,7 +44,7 @@ void narrow_int4(const uint8_t *bytes, size_t count, float *out);
 void narrow_uint1(const uint8_t *bytes, size_t count, float *out);
 void narrow_uint2(const uint8_t *bytes, size_t count, float *out);
 void narrow_uint4(const uint8_t *bytes, size_t count, float *out);
-/* Floats (of narrow_…) to doubles. */
+/* Converts floats, from a narrow_… function, to doubles. */
 void decode_floats(const float *values, size_t count, double *out);
 /* Complex types: two numbers for each element. */
 void narrow_complex32(const uint8_t *bytes, size_t count, float *out);

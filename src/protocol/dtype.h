@@ -30,12 +30,12 @@ struct dtype {
 	const char *name;
 	enum dtype_class class;
 	int size;      /* bytes of an element; 0: depends on the array */
-	int swap_size; /* bytes that are swapped together; 1: none */
-	/* Decodes count elements to floats, which are exact; NULL: decode, or no number. */
+	int swap_size; /* bytes of a unit whose bytes are swapped; 1: no swap */
+	/* Decodes count elements to floats, if floats are exact; else NULL. */
 	void (*narrow)(const uint8_t *bytes, size_t count, float *out);
 	/*
-	 * Decodes count elements to doubles, where floats are not exact; NULL: narrow, or no
-	 * number.
+	 * Decodes count elements to doubles, if floats are not exact; else NULL. If narrow and
+	 * decode are NULL, the type has no numbers.
 	 */
 	void (*decode)(const uint8_t *bytes, size_t count, double *out);
 };
@@ -54,11 +54,14 @@ bool dtype_is_integer(const struct dtype *dtype);
  * infinities are kept, 64-bit integers and long doubles are rounded.
  */
 void dtype_decode(const struct dtype *dtype, const uint8_t *bytes, size_t count, double *out);
-/* Mask of the bits that count in each byte of the type: the others may have any value. */
+/* Mask of the bits that are used in each byte of an element; the other bits may have any value. */
 uint8_t dtype_bits(const struct dtype *dtype);
 /* True if the type's elements are numbers, which have statistics. */
 bool dtype_is_number(const struct dtype *dtype);
-/* An integer element; the bits of an unsigned one are unchanged. Only for dtype_is_integer(). */
+/*
+ * Returns an integer element; for an unsigned type its bits, unchanged. Only for types for which
+ * dtype_is_integer() is true.
+ */
 int64_t dtype_integer(const struct dtype *dtype, const uint8_t *bytes);
 /*
  * Decodes one element of length bytes into *number, which must own nothing; an element without a

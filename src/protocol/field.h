@@ -20,7 +20,8 @@ enum field_type {
 	FIELD_INT64,
 	FIELD_UINT64,
 	FIELD_BOOL,
-	FIELD_ENUM,   /* unsigned int (gcc, clang); maximum: the greatest enumerator */
+	FIELD_ENUM,   /* an enum, stored as unsigned int (gcc, clang); maximum: the last
+		       * enumerator */
 	FIELD_REAL,   /* double */
 	FIELD_HEX,    /* uint64_t, as "0x1f" */
 	FIELD_TEXT,   /* char *, NULL: unknown; at most maximum bytes */
@@ -32,7 +33,7 @@ struct field {
 	const char *key;
 	enum field_type type;
 	size_t offset;
-	int64_t unknown; /* value of an unknown number, which is not sent */
+	int64_t unknown; /* value that means unknown, for numbers; not sent */
 	int64_t minimum;
 	int64_t maximum;
 	const char *const *names; /* FIELD_ENUM */
@@ -48,20 +49,20 @@ struct field_table {
 void field_init(const struct field_table *table, void *object);
 /* Frees the strings and sets their pointers to NULL. */
 void field_clear(const struct field_table *table, void *object);
-/* Copies the table's members into an object that owns nothing. */
+/* Copies the table's members to an object that owns no strings. */
 void field_copy(const struct field_table *table, void *to, const void *from);
 /*
  * Adds the known members to json. Text beyond the maximum is cut and ends in "…"; invalid UTF-8 is
  * repaired.
  */
 void field_write(const struct field_table *table, const void *object, json_t *json);
-/* Reads json into an object after field_init(). -1: *error names the key. */
+/* Reads json into an object after field_init(). Returns 0; -1: *error names the key. */
 int field_read(const struct field_table *table, void *object, const json_t *json,
 	       struct error *error);
 
 /*
- * Returns a new JSON string of at most maximum bytes, cut and repaired like field_write()'s; null
- * for NULL.
+ * Returns text as a new JSON string of at most maximum bytes, cut and repaired like text in
+ * field_write(); JSON null if text is NULL.
  */
 json_t *field_text(const char *text, size_t maximum);
 

@@ -22,7 +22,7 @@ struct error;
 #define PROTOCOL_VERSION 1
 #define MESSAGE_LINE_MAXIMUM (64u << 20)
 
-/* Events on the pipe, from src/protocol/messages.def. */
+/* Events on the pipe between node and screen, from src/protocol/messages.def. */
 enum event_kind {
 #define EVENT(name, ...) EVENT_##name,
 #include "protocol/messages.def"
@@ -42,26 +42,28 @@ struct message {
 	char *name;	     /* name of the command or event */
 	bool is_success;     /* responses only */
 	char *error;	     /* failed responses only */
-	/* body or arguments: an object, never NULL in a message that was made */
+	/* body or arguments: an object, not NULL after message_make_…() and message_parse() */
 	json_t *body;
-	double time; /* seconds since the recording began; -1: no recording */
+	double time; /* seconds since the recording began; -1: not from a recording */
 };
 
-/* Name on the pipe, e.g. "rankAdded". */
+/* Returns the event's name on the pipe, e.g. "rankAdded". */
 const char *event_kind_name(enum event_kind kind);
-/* EVENT_KIND_COUNT: no event has the name. */
+/* Finds an event by its name; EVENT_KIND_COUNT: there is none. */
 enum event_kind event_kind_find(const char *name);
 
 void message_clear(struct message *message);
-/* The three functions make a message and take ownership of the body; NULL: an empty object. */
+/*
+ * The three functions below make a message, which then owns the body; body NULL: an empty object.
+ */
 void message_make_request(struct message *message, const char *command, json_t *owned_arguments);
 void message_make_event(struct message *message, const char *event, json_t *owned_body);
-/* error: the reason of a failure; NULL: success. */
+/* error: why the request failed; NULL: the request succeeded. */
 void message_make_response(struct message *message, const struct message *request,
 			   json_t *owned_body, const char *error);
 /* Appends the message as one line with its newline. */
 void message_append(struct buffer *out, const struct message *message);
-/* Parses one line without its newline. -1: *error says what is wrong. */
+/* Parses one line without its newline. Returns 0; -1: *error says what is wrong. */
 int message_parse(struct message *message, const char *line, size_t length, struct error *error);
 
 /*
@@ -76,16 +78,16 @@ enum request_kind {
 	REQUEST_KIND_COUNT,
 };
 
-/* Name on the pipe ("command"), e.g. "stepIn". */
+/* Returns the request's name on the pipe ("command"), e.g. "stepIn". */
 const char *request_kind_name(enum request_kind kind);
-/* REQUEST_KIND_COUNT: no request on the pipe has the name. */
+/* Finds a request by its name on the pipe; REQUEST_KIND_COUNT: there is none. */
 enum request_kind request_kind_find(const char *name);
 /* True if the request stops, writes to, or runs code in the process. */
 bool request_kind_changes(enum request_kind kind);
 
 /*
- * Checks the arguments against the fields of requests.def. -1: *error says what is wrong. Unknown
- * keys are ignored.
+ * Checks the arguments against the fields in requests.def; ignores unknown keys. Returns 0; -1:
+ * *error says what is wrong.
  */
 int request_check(enum request_kind kind, const json_t *arguments, struct error *error);
 

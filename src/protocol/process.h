@@ -1,11 +1,12 @@
 /*
- * process: what is known of the process of a rank, or of a child of a rank, without reading its
- * memory. It is the body of the events `rankAdded`, `rankChanged` and `rankRemoved`.
+ * process: data about the process of a rank, or of a child of a rank, that is known without reading
+ * the process's memory. struct process is the body of the events `rankAdded`, `rankChanged` and
+ * `rankRemoved`.
  *
- * A process is identified by its pid on its node. A pid does not repeat in a session: when
- * start_time shows that a pid was reused, the node first sends rankRemoved. A pid above 4,194,304
- * (PID_MAX_LIMIT), which Linux never gives, is the number of a stand-in: a process on another
- * machine with a connected debugger.
+ * A process is identified by its pid on its node. If the kernel has reused a pid, as start_time
+ * shows, the node sends rankRemoved for the old process first. A pid above 4,194,304
+ * (PID_MAX_LIMIT), which Linux never assigns, stands for a process on another machine whose
+ * debugger is connected (a stand-in).
  */
 #ifndef PROTOCOL_PROCESS_H
 #define PROTOCOL_PROCESS_H
@@ -29,17 +30,17 @@ enum process_state {
 
 struct process {
 	pid_t pid;
-	pid_t parent_pid; /* pid of the rank above a child; 0: a rank */
-	int rank;	  /* rank; a child has the rank of its parent */
-	int local_rank;	  /* -1: unknown, also for the two below */
+	pid_t parent_pid; /* of a child: pid of its rank's process; 0: not a child */
+	int rank;	  /* rank number; a child has the number of its rank */
+	int local_rank;	  /* local_rank, group_rank and world_size are -1 if unknown */
 	int group_rank;
 	int world_size;
 	uid_t uid;
 	uint64_t start_time; /* clock ticks since boot, from /proc/PID/stat */
-	double age;	     /* seconds since the start, when sent */
+	double age;	     /* seconds from the start to the sending of this data */
 	char *host;
 	char *job;	    /* "MASTER_ADDR:MASTER_PORT"; "": no job */
-	pid_t launcher_pid; /* pid of the launcher above the ranks; 0: unknown */
+	pid_t launcher_pid; /* pid of the launcher that started the ranks; 0: unknown */
 	char *launcher;	    /* name of the launcher: "torchrun", "mpirun", "python" … */
 	char *script;	    /* "train.py", "-c", "-m package"; "": unknown */
 	char *script_path;  /* absolute path of the script; "": unknown */
@@ -57,31 +58,33 @@ struct process {
  * free a string before it is replaced.
  */
 void process_init(struct process *process);
-/* Frees the strings and sets them to NULL; call process_init() before the process is used again. */
+/* Frees the strings and sets them to NULL; call process_init() before using *process again. */
 void process_clear(struct process *process);
 /* Replaces the contents of *to (after process_init() or process_clear()). */
 void process_copy(struct process *to, const struct process *from);
-/* The pid to show to a person; 0: no process, or a process on another machine. */
+/* Returns the pid to show to a person; 0: no process, or a stand-in for one on another machine. */
 pid_t process_shown_pid(const struct process *process);
 json_t *process_to_json(const struct process *process);
-/* Replaces the contents of *process. -1: *error is set; clear it nevertheless. */
+/*
+ * Replaces the contents of *process. Returns 0; -1 and *error. Call process_clear() in both cases.
+ */
 int process_from_json(struct process *process, const json_t *json, struct error *error);
 
 /*
- * The job that a node has started: the body of the event `job` and of the answer to
- * `launch`. The job's ranks are processes like all others (process.h).
+ * launched: the job that a node has started. struct launched is the body of the event `job` and of
+ * the answer to `launch`. The job's ranks are processes like those of other jobs.
  */
 
 /*
- * probetui passes its own standard input to the job: the node's command line has this option and
- * the file descriptor.
+ * Option of the node's command line, followed by a file descriptor: the standard input that
+ * probetui passes on to the job.
  */
 #define JOB_INPUT_OPTION "--job-input"
 
 enum launched_state {
 	LAUNCHED_NONE, /* no job was started */
 	LAUNCHED_RUNNING,
-	LAUNCHED_ENDED, /* the job's process has exited; its children may run on */
+	LAUNCHED_ENDED, /* the job's process has exited; its children may still run */
 	LAUNCHED_LOST,	/* the job's supervisor has exited; error has details */
 };
 
@@ -90,11 +93,12 @@ struct launched {
 	pid_t pid;
 	char *program;	 /* first word of the command */
 	char *terminal;	 /* "/dev/pts/3" */
-	char *log;	 /* path of the output file without a screen; NULL: none */
+	char *log;	 /* path of the file with the job's output, if there is no screen; NULL:
+			  * none */
 	char *error;	 /* NULL: none */
 	int exit_code;	 /* -1: unknown */
 	int exit_signal; /* 0: none */
-	bool has_others; /* true: the process has exited, processes that it started have not */
+	bool has_others; /* true: the process has exited, but processes that it started have not */
 	int rows;	 /* rows of the terminal; 0: unknown */
 	int columns;
 };
@@ -102,7 +106,10 @@ struct launched {
 void launched_init(struct launched *launched);
 void launched_clear(struct launched *launched);
 json_t *launched_to_json(const struct launched *launched);
-/* Replaces the contents of *launched. -1: *error is set; clear it nevertheless. */
+/*
+ * Replaces the contents of *launched. Returns 0; -1 and *error. Call launched_clear() in both
+ * cases.
+ */
 int launched_from_json(struct launched *launched, const json_t *json, struct error *error);
 
 #endif

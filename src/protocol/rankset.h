@@ -1,8 +1,8 @@
 /*
  * rankset: a set of ranks, stored as ranges.
  *
- * Invariant: ranges are sorted, disjoint and not adjacent, and so a set has one text: "0-2,4-7".
- * Ranks are 0 … RANKSET_MAXIMUM.
+ * Invariant: ranges are sorted, disjoint and not adjacent, so that equal sets have equal texts:
+ * "0-2,4-7". Ranks are 0 … RANKSET_MAXIMUM.
  */
 #ifndef PROTOCOL_RANKSET_H
 #define PROTOCOL_RANKSET_H
@@ -14,7 +14,7 @@ struct buffer;
 struct error;
 
 #define RANKSET_MAXIMUM 1048575
-/* Maximum number of ranks in one "0-63/8". */
+/* Maximum number of ranks in one range with a step, such as "0-63/8". */
 #define RANKSET_STEPS 65536
 
 struct rank_range {
@@ -38,25 +38,27 @@ void rankset_remove(struct rankset *set, int rank);
 void rankset_unite(struct rankset *set, const struct rankset *more);
 /* Removes the members of less from *set. */
 void rankset_subtract(struct rankset *set, const struct rankset *less);
-/* Removes the members that other does not have from *set. */
+/* Removes from *set the members that are not in *other. */
 void rankset_intersect(struct rankset *set, const struct rankset *other);
 /* Replaces the contents of *to by a copy of *from. */
 void rankset_copy(struct rankset *to, const struct rankset *from);
 bool rankset_contains(const struct rankset *set, int rank);
 bool rankset_is_equal(const struct rankset *a, const struct rankset *b);
 size_t rankset_count(const struct rankset *set);
-/* The smallest rank; -1: the set is empty. */
+/* Returns the smallest rank; -1: the set is empty. */
 int rankset_first(const struct rankset *set);
-/* The smallest member above rank (-1: the first member); -1: there is none. */
+/*
+ * The smallest member greater than rank; rank -1: the smallest member. Returns -1 if there is none.
+ */
 int rankset_next(const struct rankset *set, int rank);
 /*
- * Reads "3", "0-7" or "0-63/8" (every eighth) at *at, adds it and moves *at behind it. -1, *error:
- * the set is unchanged and *at is at the wrong character.
+ * Reads "3", "0-7" or "0-63/8" (every eighth) at *at, adds these ranks, and moves *at behind the
+ * text. Returns 0; -1 and *error: the set is unchanged, and *at is at the wrong character.
  */
 int rankset_parse_range(struct rankset *set, const char **at, struct error *error);
 /*
- * Adds the set of a text like "0-7,16". -1, *error: the set is unchanged. The syntax of commands
- * has more forms: model/rankselect.h.
+ * Adds the ranks of a text like "0-7,16". Returns 0; -1 and *error: the set is unchanged. Commands
+ * accept more forms: model/rankselect.h.
  */
 int rankset_parse(struct rankset *set, const char *text, struct error *error);
 /* Appends "0-2,4-7"; nothing for an empty set. */

@@ -1,4 +1,6 @@
-/* sample: the threads of one process at one time. It is the body of the event `sampled`. */
+/*
+ * sample: the threads of one process at one time; the body of the event `sampled`.
+ */
 #ifndef PROTOCOL_SAMPLE_H
 #define PROTOCOL_SAMPLE_H
 
@@ -30,8 +32,8 @@ enum exactness {
 };
 
 struct thread_sample {
-	pid_t tid;	/* thread ID; an asyncio task: its number, negated */
-	pid_t loop_tid; /* thread that runs the asyncio task; 0: no task */
+	pid_t tid;	/* thread ID; for an asyncio task its number, negated */
+	pid_t loop_tid; /* tid of the thread that runs the asyncio task; 0: not a task */
 	char *name;	/* NULL: unknown */
 	bool is_main;
 	bool has_gil;
@@ -42,37 +44,37 @@ struct thread_sample {
 	int syscall;		   /* system call number; -1: none or unknown */
 	uint64_t argument;	   /* first argument of the system call */
 	char wchan[48];		   /* kernel function that the thread sleeps in; "": unknown */
-	uint64_t cpu_ns;	   /* CPU time used since its start, nanoseconds */
+	uint64_t cpu_ns;	   /* CPU time used since the thread's start, nanoseconds */
 	uint64_t switches;	   /* number of times the thread was scheduled */
-	const struct stack *stack; /* stack in the table (borrowed); NULL: not read */
-	/* Stack merged with native frames (borrowed); NULL: not requested, or none. */
+	const struct stack *stack; /* Python stack, borrowed from the table; NULL: not read */
+	/* The Python stack merged with native frames, borrowed; NULL: not requested, or none. */
 	const struct stack *native;
 	char *error; /* why the stack is missing or short; NULL: no error */
-	/* Parts that could not be read, and why; NULL: complete. */
+	/* Which parts of the sample could not be read, and why; NULL: it is complete. */
 	char *missing;
 };
 
 struct process_sample {
 	pid_t pid;
-	uint64_t epoch; /* number of this sample of the process, from the node */
+	uint64_t epoch; /* number of this sample; the node counts the samples of each process */
 	double time;	/* seconds on the node's monotonic clock */
-	/* nanoseconds that the process was stopped for this sample */
+	/* nanoseconds for which the process was stopped to take this sample */
 	uint64_t held_ns;
 	uint64_t syscalls; /* system calls that the node made for this sample */
 	uint64_t memory;   /* resident bytes; 0: unknown */
 	char *error;	   /* why nothing could be read; NULL: no error */
-	/* backend that sent the sample, "http"; NULL: read from outside */
+	/* backend that sent the sample, "http"; NULL: the node has read the memory */
 	char *source;
 	struct thread_sample *threads; /* main thread first */
 	size_t thread_count;
 	size_t thread_capacity;
 };
 
-/* Frees the members; the sample is empty and usable. */
+/* Frees the members; the sample is then empty and usable. */
 void process_sample_clear(struct process_sample *sample);
 /*
- * Appends a zeroed thread (state THREAD_UNKNOWN, syscall -1) and returns it (borrowed until the
- * next one is added).
+ * Appends a thread with zeroed members (but state THREAD_UNKNOWN and syscall -1) and returns it,
+ * borrowed until the next thread is added.
  */
 struct thread_sample *process_sample_add(struct process_sample *sample);
 
@@ -80,11 +82,14 @@ const char *thread_state_name(enum thread_state state); /* "running" … */
 const char *exactness_name(enum exactness exactness);	/* "exact" … */
 
 /*
- * Returns the JSON of a sample (caller owns). A thread refers to its stack by id; stacks that were
- * not sent before are in "stacks" (stack_table_send()).
+ * Returns the JSON of a sample, a new reference. A thread refers to its stack by id; "stacks" has
+ * the stacks that were not sent before (stack_table_send()).
  */
 json_t *process_sample_to_json(struct process_sample *sample, struct stack_table *table);
-/* Reads json into *sample (cleared first), its stacks into table. -1: *error is set. */
+/*
+ * Reads json into *sample, which is cleared first, and its stacks into table. Returns 0; -1 and
+ * *error.
+ */
 int process_sample_from_json(struct process_sample *sample, struct stack_table *table,
 			     const json_t *json, struct error *error);
 

@@ -1,6 +1,6 @@
 /*
- * pane-breakpoints: the breakpoints, as a list beside the source, as a view of its own, and as
- * marks in the source's gutter.
+ * pane-breakpoints: the breakpoints, as a list beside the source, as a separate view, and as marks
+ * beside the lines of the source.
  */
 #ifndef UI_VIEWS_PANE_BREAKPOINTS_H
 #define UI_VIEWS_PANE_BREAKPOINTS_H
@@ -34,24 +34,27 @@ const struct breakpoint_summary *breakpoint_list_at(const struct breakpoint_list
 /* Returns the index of the breakpoint under the cursor; -1: no breakpoints. */
 int breakpoint_list_cursor(const struct breakpoint_list *list, const struct view *view);
 
-/* Returns the rows that the list would fill beside the source. */
+/* Returns the number of rows that the list would need beside the source. */
 int breakpoint_list_rows(const struct session *session);
 /*
- * Returns the mark: full if set, hollow if disabled or not set; watches and log points have their
- * own marks.
+ * Returns the breakpoint's mark and sets its style. The mark is full if the breakpoint is set,
+ * hollow if disabled or not set; watches and log points have other marks.
  */
 int32_t breakpoint_mark(const struct breakpoint_summary *breakpoint, enum style *style);
-/* Appends "0-7 hit 4", "0-7 disabled" or "0-7 pending"; has_ranks false: without the ranks. */
+/* Appends "0-7 hit 4", "0-7 disabled" or "0-7 pending"; without the ranks if not has_ranks. */
 void breakpoint_append_state(struct buffer *out, const struct breakpoint_summary *breakpoint,
 			     bool has_ranks);
 
 /*
- * Draws the list inside a pane. has_reasons: below each breakpoint, rows with the ranks that do not
- * have it, and why.
+ * Draws the list inside a pane. has_reasons: rows below each breakpoint show which ranks have not
+ * set the breakpoint, and why.
  */
 void pane_breakpoints(struct window window, const struct session *session, const struct view *view,
 		      bool has_cursor, bool has_reasons);
-/* Adds the rows to a search; moves the cursor. For the view of breakpoints and for home. */
+/*
+ * view_type.add_rows, and the moves of the cursor, respectively, for the view of breakpoints and
+ * for its pane in the home view.
+ */
 void breakpoint_list_add_rows(struct search_text *lines, const struct app *app);
 void breakpoint_list_move(struct app *app, int page, enum move move);
 

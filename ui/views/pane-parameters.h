@@ -11,9 +11,9 @@ struct paramdiff_row;
 struct session;
 struct view;
 
-/* Returns a row (borrowed); NULL: no more rows. */
+/* Returns row `at`, borrowed; NULL: there are no more rows. */
 const struct paramdiff_row *parameters_row(const struct session *session, size_t at);
-/* Returns the row under the cursor, limited to the rows; -1: no rows. */
+/* Returns the index of the row under the cursor; -1: there are no rows. */
 int parameters_cursor(const struct session *session, const struct view *view);
 
 #endif

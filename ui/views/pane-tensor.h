@@ -12,7 +12,7 @@ struct session;
 struct tensorview;
 struct view;
 
-/* Returns the rows of the header in column_count columns, at most row_maximum. */
+/* Returns the number of rows that the header needs in column_count columns, at most row_maximum. */
 int pane_tensor_header_rows(const struct session *session, const struct view *view,
 			    int column_count, int row_maximum);
 void pane_tensor_header(struct window window, const struct session *session,
@@ -20,7 +20,7 @@ void pane_tensor_header(struct window window, const struct session *session,
 /* True if the rank may have changed the tensor since it was read. */
 bool tensor_is_stale(const struct session *session, const struct view *view);
 
-/* Modes of the pane, drawn below the line that describes the shown part. */
+/* Draw a mode of the pane, below the line that describes the shown part of the tensor. */
 void pane_tensor_numbers(struct window window, const struct session *session,
 			 const struct view *view, const struct tensor_screen *screen);
 void pane_tensor_heat(struct window window, const struct session *session, const struct view *view,
