@@ -479,7 +479,7 @@ static void take_list(struct engine *engine, json_t *body, const char *failure, 
 	if (result < 0)
 		rankset_remove(&watch->listed, watch->rank);
 	/* The value has no list of tensors: report the earlier error, which names its type. */
-	if (strstr(error.message, "is no module") && watch->failure)
+	if (strstr(error.message, "is not a module") && watch->failure)
 		error_set(&error, "%s", strstr(watch->failure, ": ") + 2);
 	tensor_parameters_clear(&page);
 	if (is_more)

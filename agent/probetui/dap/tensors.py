@@ -28,7 +28,7 @@ def _known(value: Any) -> Optional[Known]:
     try:
         return facts.find(value)
     except Exception as error:
-        raise Failure("it cannot be told what this %s is: %s: %s" % (
+        raise Failure("the %s object cannot be inspected: %s: %s" % (
             type_name(value), type(error).__name__,
             str(error)[:500])) from None
 
@@ -94,8 +94,8 @@ def _parameters(call: Call) -> Dict[str, Any]:
     def do() -> Dict[str, Any]:
         every = parameters.find(found.value, found.text, wants_values)
         if every is None:
-            raise Failure("%s is no module, no optimizer, no tensor, no "
-                          "DataFrame and no list, tuple or dict of such."
+            raise Failure("%s is not a module, optimizer, tensor or "
+                          "DataFrame, nor a list, tuple or dict of these"
                           % ascii(found.text)[:200])
         page = every[start:start + parameters.PAGE_MAXIMUM]
         return {"parameters": [parameters.tell(each, of_gradient, one)

@@ -284,15 +284,16 @@ def tell(found: Found, of_gradient: bool, do: Any) -> Dict[str, Any]:
                     "compare" % type_name(found.value))
     value = gradient(found.value) if of_gradient else found.value
     if value is None:
-        told["error"] = "it has no gradient"
+        told["error"] = "the tensor has no gradient"
         return told
     try:
         known = facts.find(value)
     except Exception as error:
-        told["error"] = "it cannot be told: %s" % type(error).__name__
+        told["error"] = "the value cannot be inspected: %s" \
+            % type(error).__name__
         return told
     if known is None:
-        told["error"] = "it is no tensor"
+        told["error"] = "the value is not a tensor"
         return told
     told["tensor"], why = do(value, known)
     if why is not None:
