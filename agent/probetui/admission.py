@@ -94,7 +94,7 @@ class Candidate:
                 raise Closed()
             if first != TLS_RECORD:
                 self.can_be_told = True
-                raise Refusal(400, "the agent requires TLS: use https")
+                raise Refusal(400, "TLS is required: use https")
             self.has_begun_tls = True
             self.socket = self._server.wrap(self.door, self.socket)
             self.socket.setblocking(False)

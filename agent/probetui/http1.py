@@ -215,7 +215,7 @@ class Reader:
         """Parses the head from the bytes received so far; None if it is
         incomplete."""
         if self._data[:1] == TLS_RECORD:
-            raise Refusal(400, "the agent does not use TLS: use http")
+            raise Refusal(400, "TLS is not enabled: use http")
         end = self._data.find(b"\r\n\r\n", max(0, self._searched - 3))
         length = len(self._data) if end < 0 else end
         if length > HEAD_MAXIMUM:

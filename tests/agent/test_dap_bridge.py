@@ -171,7 +171,7 @@ class TestNoAgent(OneCase):
                    "https://localhost:" + port, **wanted)
         self.check("PROBETUI_CA_FILE=FILE", "https://localhost:" + port,
                    **wanted)
-        self.check("TLS is spoken here: https", "http://localhost:" + port,
+        self.check("TLS is required: use https", "http://localhost:" + port,
                    **wanted)
         with socket.socket() as plain:
             plain.bind(("127.0.0.1", 0))
@@ -254,7 +254,7 @@ class TestSession(OneCase):
         answer = bridge.answer(bridge.send("disconnect",
                                            terminateDebuggee=True))
         self.assertFalse(answer["success"])
-        self.assertIn("not ended from here", answer["message"])
+        self.assertIn("terminateDebuggee is not supported", answer["message"])
         self.assertEqual(bridge.ask("threads")["threads"][0]["name"],
                          "MainThread")
         self.assertEqual(target.close(), (0, ""))
@@ -356,7 +356,7 @@ class TestSession(OneCase):
         self.end(bridge)
         bridge = bridges.Bridge(target.first[1], PROBETUI_TOKEN="a bad token")
         answer = bridge.answer(bridge.send("initialize"))
-        self.assertIn("say the token", answer["message"])
+        self.assertIn("the token is missing or wrong", answer["message"])
         self.end(bridge)
 
     def test_it_goes_with_its_client(self):

@@ -316,7 +316,7 @@ class TestHooks(OneCase):
                         "agent._agent._debugger.endings.insert(0, "
                         "lambda: 1 / 0)")
             left = client.post("/eject")["left"]
-        self.assertEqual(left, ["what debugs, as it could not be ended: "
+        self.assertEqual(left, ["the debugger, which could not be removed: "
                                 "ZeroDivisionError: division by zero"])
         self.assertFalse(os.path.exists(target.path))
         self.assertEqual(len(target.ask("probetui.listen()")), 1)

@@ -759,7 +759,7 @@ class TestTls(TcpCase):
         told = self.state(self.connect("http://127.0.0.1:%d" % self.port,
                                        PROBETUI_TOKEN="right-token"))
         self.assertEqual((told["state"], told["why"]),
-                         ("lost", "Its agent refuses: TLS is spoken here: "
+                         ("lost", "Its agent refuses: TLS is required: use "
                                   "https"))
 
     def test_of_another_name(self):

@@ -91,7 +91,7 @@ class TestTensors(HttpCase):
 
     def test_its_time_is_up(self):
         for request in ("tensor", "parameters"):
-            self.assertIn("it took longer than 0.1 s", self.node.refuse(
+            self.assertIn("the request took longer than 0.1 s", self.node.refuse(
                 request, pid=self.pid, timeout=0.1,
                 expression="sum(1 for _ in iter(int, 1))"))
 
@@ -101,7 +101,7 @@ class TestTensors(HttpCase):
         self.assertIn(names, ([], ["[2]", "[3]"]))
         self.assertEqual((body["total"], body["frame"]["func"]),
                          (len(names), "outer"))
-        self.assertIn("is no module", self.node.refuse(
+        self.assertIn("is not a module", self.node.refuse(
             "parameters", pid=self.pid, expression="str(batch)"))
 
     def test_a_node_that_only_reads(self):

@@ -233,5 +233,6 @@ class Breakpoint:
             return []
         count, self._left_out = self._left_out, 0
         self._second, self._said = now, 0
-        return ["%d messages of the log point left out (at most %d per second)"
+        return ["%d more messages left out (a log point prints at most %d a "
+                "second)"
                 % (count, SAID_MAXIMUM)] if count else []

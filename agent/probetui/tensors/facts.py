@@ -34,7 +34,7 @@ def _known(value: Any, name: str, shape: Tuple[int, ...],
                 item)
     dtype = dtypes.find(name)
     if dtype is None or dtype.kind == dtypes.OBJECT:
-        told["unread"] = "the elements are pointers to Python objects" \
+        told["unread"] = "the elements are references to Python objects" \
             if dtype else "the type of the elements is unknown"
         return Known(told, (), None)
     layout = Layout(dtype, item, shape, strides, address, is_swapped)

@@ -10,7 +10,7 @@ from ..dap.children import instance_names
 from ..objects import loaded
 from ..values import ancestors, describe, type_name
 
-_OBJECTS = "the elements are pointers to Python objects"
+_OBJECTS = "the elements are references to Python objects"
 _ARROW = "the values are text in memory of Arrow"
 _UNREAD = {
     "Categorical": "the values are categories, stored as codes",
