@@ -119,7 +119,7 @@ def _parse_headers(lines: List[str]) -> Dict[str, str]:
         if name not in headers:
             headers[name] = value
         elif name in _SINGLE:
-            raise Refusal(400, "the header %s is repeated" % name)
+            raise Refusal(400, "the header %s was sent twice" % name)
         else:
             headers[name] += ", " + value
     return headers

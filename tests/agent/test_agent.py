@@ -78,7 +78,8 @@ class TargetCase(unittest.TestCase):
         told = self.target.told()
         self.assertEqual(told.count("waits in pdb"), before + 1, told)
         self.assertIn("rank 7 raised RuntimeError: boom 4 and waits in pdb at "
-                      + self.place.inside + "/s.7: probetui, or nc -U", told)
+                      + self.place.inside
+                      + "/s.7: connect with probetui, or nc -U", told)
 
     def test_same_exception(self):
         for word in ("c", "q", "\x04"):
@@ -469,7 +470,7 @@ for lease in "xx", "0", -1, "90s":
             pass
         print("taken")
     except ValueError as error:
-        print(str(error).split(";")[0])
+        print(str(error).split(":")[0])
 """)
         status, output, errors = self.place.run(script, IPDB_DEBUG="1")
         self.assertEqual((status, output.splitlines()), (0, [

@@ -229,7 +229,8 @@ class DapCase(unittest.TestCase):
                                           ("[4999]", "4999")])
         whole = ask(told["variablesReference"])
         self.assertEqual((len(whole), whole["..."]["value"]),
-                         (1001, "4000 more: request them with start and count"))
+                         (1001,
+                          "4000 more: request them with start and count"))
         self.assertEqual(ask(told["variablesReference"], filter="named"), {})
         told = self.viewer.ask("evaluate", expression="wide")
         self.assertEqual(list(ask(told["variablesReference"], start=1999)),

@@ -1073,7 +1073,8 @@ class HazardCase(unittest.TestCase):
         path = self.place.write("hazard.py", NO_DESCRIPTORS)
         status, output, errors = self.place.run(path, **PLAIN)
         self.assertEqual((status, output.split()), (0, ["[]"]), errors)
-        self.assertRegex(errors, r"\Aprobetui: the agent cannot listen: [^\n]+\n\Z")
+        self.assertRegex(errors, r"\Aprobetui: the agent cannot listen: "
+                                 r"[^\n]+\n\Z")
 
     def test_the_end_does_not_wait_for_c(self):
         """Where that waits itself, for longer than anybody would."""

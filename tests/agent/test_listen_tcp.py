@@ -27,8 +27,8 @@ class TestToken(OneCase):
         port = cls.target.port()
         cls.shared.close()
         assert status == 0, errors
-        assert errors == "probetui: rank 0: the agent listens on http://127.0.0.1:%d\n" \
-            % port, errors
+        assert errors == "probetui: rank 0: the agent listens on " \
+            "http://127.0.0.1:%d\n" % port, errors
 
     def refused(self, client, status, message, *headers):
         answer = client.ask("GET", "/", None, *headers)
