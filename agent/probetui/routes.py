@@ -210,7 +210,7 @@ def find(head: Head, body: Any, is_read_only: bool) -> Route:
     body or names are wrong."""
     route = _find(head)
     if route.runs_code and is_read_only:
-        raise Refusal(403, "the agent is read-only: code cannot be run")
+        raise Refusal(403, "the agent is read-only (read_only=True)")
     if route.method == "POST" and not isinstance(body, dict):
         raise Refusal(400, "the body must be a JSON object")
     _check_names(head.query, route.query)

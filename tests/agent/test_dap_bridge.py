@@ -601,8 +601,8 @@ class TestPort(Doors):
         for text, mode, sentence in [
                 (TOKEN, 0o644, "other users can read the token file"),
                 (TOKEN, 0o620, "other users can read the token file"),
-                ("short", 0o600, "has 5 characters; it needs 8"),
-                ("", 0o600, "has 0 characters; it needs 8")]:
+                ("short", 0o600, "has 5 characters: at least 8"),
+                ("", 0o600, "has 0 characters: at least 8")]:
             path = self.place.write("token", text, mode)
             for arguments, more in [
                     (("--port", "0", "--token-file", path, "1"), {}),
@@ -673,7 +673,7 @@ class TestTarget(OneCase):
         self.addCleanup(process.communicate, "\n")
         for sentence, arguments in [
                 ("names no process", {}),
-                ("'x' is neither a PID nor", {"processId": "x"}),
+                ("'x' is not a PID", {"processId": "x"}),
                 ("has no agent that answers", {"processId": process.pid})]:
             bridge = bridges.Bridge()
             bridge.ask("initialize")

@@ -181,7 +181,7 @@ class TestSessions(SessionCase):
             "code": "1"}).status, 403)
         viewer.close()
         with Viewer(target) as viewer:
-            self.assertIn("read-only", viewer.message(
+            self.assertIn("read_only", viewer.message(
                 "setFunctionBreakpoints", breakpoints=[]))
 
     def test_checks(self):

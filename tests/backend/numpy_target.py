@@ -134,7 +134,7 @@ def add_masked():
     add_unread(other, "a mask of another shape", "another shape")
     other = ma.array(some)
     other._mask = None
-    add_unread(other, "a mask that is none", "its mask is no array")
+    add_unread(other, "a mask that is none", "mask is not an array")
     other = some.view(Sub)
     other._mask = odd
     add_unread(other, "a class with masks of its own", "a mask of its own")

@@ -300,8 +300,9 @@ class Debugger:
         if row is None:
             raise Failure("unknown request %s" % ascii(command))
         if self.is_read_only and not row.looks:
-            raise Failure("the agent is read-only: requests that stop the "
-                          "program, change it or run code are refused")
+            raise Failure("the agent is read-only (read_only=True): requests "
+                          "that stop the program, change it or run code are "
+                          "refused")
         if row.debugs and not call.session.is_debugging:
             call.session.is_debugging = True
             self.server.wake()
