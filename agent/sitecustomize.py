@@ -45,7 +45,8 @@ def _begin():
         starting.begin()
     except Exception as error:
         try:
-            sys.stderr.write("probetui: nothing listens: %r\n" % (error,))
+            sys.stderr.write("probetui: the agent cannot listen: %r\n"
+                             % (error,))
         except Exception:
             pass
 
@@ -56,9 +57,9 @@ def _hint():
     if os.environ.get("PROBING_PORT") and not os.environ.get("PROBETUI") \
             and os.environ.get("RANK", "0") == "0" and sys.stderr is not None:
         sys.stderr.write(
-            "probetui: PROBING_PORT opens nothing here; PROBETUI=1 has the "
-            "agent listen, and PROBETUI_ADDRESS=HOST:PORT with a token does "
-            "so at a port\n")
+            "probetui: PROBING_PORT alone opens no port: set PROBETUI=1 to "
+            "start the agent, and PROBETUI_ADDRESS=HOST:PORT with a token to "
+            "listen on TCP\n")
 
 
 if __name__ == "sitecustomize":

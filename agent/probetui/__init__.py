@@ -167,7 +167,8 @@ def listen(address: Any = None, token: Any = None, tls: Any = None,
         # The import may fail with OSError when the process has no file
         # descriptor left; so print() is used here, without an import.
         if sys.stderr is not None:
-            print("probetui: nothing listens: %s" % error, file=sys.stderr)
+            print("probetui: the agent cannot listen: %s" % error,
+                  file=sys.stderr)
         return []
     return agent.listen(address, token, tls, allow, read_only, log, catch)
 

@@ -57,7 +57,7 @@ def host_and_port(address: Any) -> Tuple[str, int]:
             host = host[1:-1]
         return host or "127.0.0.1", _port(text)
     except ValueError:
-        raise SettingError("%s is no address; give it as host:port"
+        raise SettingError("%s is not an address: write host:port"
                            % ascii(address)[:80]) from None
 
 
@@ -86,7 +86,7 @@ def tls_context(tls: Any) -> Any:
             context.load_cert_chain(tls)
         return context
     except (ImportError, OSError, TypeError, ValueError) as error:
-        raise SettingError("tls is a (certificate, key), two files: %s"
+        raise SettingError("tls: the certificate and key cannot be loaded: %s"
                            % error) from None
 
 
@@ -100,20 +100,20 @@ def networks(allow: Any) -> Optional[List[Network]]:
         return [ipaddress.ip_network(str(text).strip(), strict=False)
                 for text in texts]
     except (TypeError, ValueError) as error:
-        raise SettingError("allow is a list of addresses and networks, as "
-                           "10.1.0.0/16: %s" % error) from None
+        raise SettingError("allow must be a list of addresses or networks "
+                           "(10.1.0.0/16): %s" % error) from None
 
 
 def token_bytes(token: Any) -> bytes:
     data = token.encode("utf-8", "replace") if isinstance(token, str) \
         else bytes(token or b"")
     if 0 < len(data) < TOKEN_MINIMUM:
-        raise SettingError("the token that is given has %d characters, and is "
-                           "to have %d or more" % (len(data), TOKEN_MINIMUM))
+        raise SettingError("the token has %d characters: at least %d are "
+                           "required" % (len(data), TOKEN_MINIMUM))
     if not data:
-        raise SettingError("to listen at an address takes a token of %d "
-                           "characters or more; without one, any program "
-                           "that reaches the port could run code here" %
+        raise SettingError("listening on TCP requires a token of at least %d "
+                           "characters: without a token, any program that "
+                           "reaches the port could run code" %
                            TOKEN_MINIMUM)
     return data
 
@@ -133,12 +133,13 @@ def check_peer(door: Door, connection: socket.socket) -> None:
     if door.is_unix:
         user = endpoints.peer_user(connection)[1]
         if user not in (os.geteuid(), 0):
-            raise Refusal(403, "this is user %d's; you are user %d"
+            raise Refusal(403, "the agent belongs to user %d; you are user %d"
                           % (os.geteuid(), user))
     elif door.networks is not None:
         address = _address_of(connection.getpeername()[0])
         if not any(address in network for network in door.networks):
-            raise Refusal(403, "the address %s is not allowed" % address)
+            raise Refusal(403, "address %s is not allowed to connect"
+                          % address)
 
 
 def peer_name(door: Door, connection: socket.socket) -> str:
@@ -178,12 +179,13 @@ def check_request(door: Door, connection: socket.socket,
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not is_token(
                 given.strip().encode("latin-1"), door.token):
-            raise Refusal(401, "say the token: Authorization: Bearer TOKEN",
+            raise Refusal(401, "the token is missing or wrong: send the "
+                          "header Authorization: Bearer TOKEN",
                           ("WWW-Authenticate: Bearer",))
     if "origin" in headers or any(name.startswith("sec-fetch-")
                                   for name in headers):
-        raise Refusal(403, "browsers are not answered")
+        raise Refusal(403, "requests from browsers are refused")
     if "host" not in headers:
-        raise Refusal(400, "the header Host is not there")
+        raise Refusal(400, "the header Host is missing")
     if not _is_ours(_host_of(headers["host"]), door, connection):
-        raise Refusal(403, "the Host is not one of this machine's names")
+        raise Refusal(403, "the header Host does not name this machine")

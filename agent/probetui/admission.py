@@ -94,7 +94,7 @@ class Candidate:
                 raise Closed()
             if first != TLS_RECORD:
                 self.can_be_told = True
-                raise Refusal(400, "TLS is spoken here: https")
+                raise Refusal(400, "TLS is required: use https")
             self.has_begun_tls = True
             self.socket = self._server.wrap(self.door, self.socket)
             self.socket.setblocking(False)
@@ -135,8 +135,8 @@ class Admission:
         for fd, candidate in self._candidates.items():
             if candidate.network == network:
                 self._refuse(fd, Refusal(
-                    503, "others have connected since, and this client has "
-                    "not sent its token yet"))
+                    503, "too many clients have connected without sending a "
+                    "token: the oldest was disconnected"))
                 return
 
     def _refuse(self, fd: int, refusal: Refusal) -> None:
@@ -167,8 +167,8 @@ class Admission:
             if candidate.until() > now:
                 continue
             if candidate.reader.has_data:
-                self._refuse(fd, Refusal(408, "request line and headers were "
-                                         "not complete in %g s"
+                self._refuse(fd, Refusal(408, "the request line and headers "
+                                         "were not complete within %g s"
                                          % HEAD_SECONDS))
             else:
                 del self._candidates[fd]

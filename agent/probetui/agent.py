@@ -71,7 +71,7 @@ class Agent:
         try:
             lease = None if given is True else seconds(given)
         except SettingError as error:
-            tell("exceptions are not held: %s" % error)
+            tell("stopping at uncaught exceptions is off: %s" % error)
             return
         from .dap import holding
 
@@ -93,7 +93,8 @@ class Agent:
             return leaving.end(self._server)
         except Exception as problem:
             return leaving.end(self._server) + [
-                "what debugs, as it could not be ended: " + describe(problem)]
+                "the debugger, which could not be removed: "
+                + describe(problem)]
 
     def forget(self) -> None:
         if self._debugger is not None:
@@ -243,7 +244,7 @@ def _tcp_door(address: Any, token: Any, tls: Any, allow: Any) -> access.Door:
     try:
         listener = endpoints.tcp_socket(host, port)
     except (OSError, OverflowError) as error:
-        raise SettingError("nothing can listen at %s port %d: %s"
+        raise SettingError("cannot listen on %s port %d: %s"
                            % (host, port, error)) from error
     return access.Door(endpoints.Endpoint(listener, None), host, known,
                        context, networks)
@@ -258,11 +259,12 @@ def _open(address: Any, token: Any, tls: Any, allow: Any) -> List[access.Door]:
     try:
         door = _tcp_door(address, token, tls, allow)
     except SettingError as error:
-        tell("%s. It listens at %s only." % (error, doors[0].name()))
+        tell("%s; the agent listens only on %s" % (error, doors[0].name()))
         return doors
-    tell("rank %d listens at %s%s" % (
+    tell("rank %d: the agent listens on %s%s" % (
         identity.find().rank, door.name(), "" if door.context or
-        door.is_loopback() else ", without tls: the token is sent unencrypted"))
+        door.is_loopback() else
+        "; without TLS, the token is sent unencrypted"))
     return doors + [door]
 
 
@@ -283,12 +285,13 @@ def _open_another_log(path: Any) -> None:
         if there is None:
             _open_log(path)
         elif there != os.path.abspath(os.fspath(path)):
-            tell("what clients run is written to %s already, and not to %s"
+            tell("code run by clients is already logged to %s, not to %s"
                  % (there, os.fspath(path)))
     except SettingError as error:
-        tell("it listens already, and %s" % error)
+        tell("the agent already listens; %s" % error)
     except Exception as problem:
-        tell("it listens already, without that log: %s" % describe(problem))
+        tell("the agent already listens; the log file cannot be opened: %s"
+             % describe(problem))
 
 
 def listen(address: Any, token: Any, tls: Any, allow: Any,
@@ -309,7 +312,8 @@ def _listen(address: Any, token: Any, tls: Any, allow: Any,
                 _agent.tighten()
             _open_another_log(log)
             if address is not None:
-                tell("it listens already at %s" % ", ".join(_agent.names()))
+                tell("the agent already listens on %s"
+                     % ", ".join(_agent.names()))
             return _agent.names()
         doors: List[access.Door] = []
         try:
@@ -321,9 +325,9 @@ def _listen(address: Any, token: Any, tls: Any, allow: Any,
             return _agent.names()
         except (SettingError, endpoints.EndpointError, files.FolderError,
                 OSError) as error:
-            tell("nothing listens: %s" % error)
+            tell("the agent cannot listen: %s" % error)
         except Exception as problem:
-            tell("nothing listens: %s" % describe(problem))
+            tell("the agent cannot listen: %s" % describe(problem))
         for door in doors:
             door.endpoint.close()
         return []

@@ -51,7 +51,7 @@ class Log:
         try:
             os.close(_open(path))
         except OSError as error:
-            raise SettingError("what clients run cannot be written to %s: %s"
+            raise SettingError("the log file %s cannot be opened: %s"
                                % (path, error)) from error
         self._path = path
 
@@ -90,7 +90,7 @@ def _open(path: str) -> int:
                  | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
-        raise OSError("it is no file")
+        raise OSError("%s is not a regular file" % path)
     return fd
 
 
@@ -102,12 +102,12 @@ def _append(path: str, entry: Tuple[float, str, str, str]) -> bool:
     try:
         fd = _open(path)
     except OSError as error:
-        tell("what clients run is not written any more: %s" % error)
+        tell("logging of code run by clients has stopped: %s" % error)
         return False
     try:
         if os.fstat(fd).st_size + len(line) > FILE_MAXIMUM:
-            tell("what clients run is not written any more: %s is full"
-                 % path)
+            tell("logging of code run by clients has stopped: %s has reached "
+                 "%d MB" % (path, FILE_MAXIMUM >> 20))
             return False
         with contextlib.suppress(OSError):
             os.write(fd, line.encode())

@@ -38,8 +38,8 @@ LOOK_SECONDS = 0.1
 COLLECT_SECONDS = 0.05
 TOKEN_SECONDS = 10.0
 # The same texts are in backends/pdb/pdb-socket.c.
-TOKEN_QUESTION = b"probetui: say the token (IPDB_TOKEN_FILE) first.\n"
-TOKEN_REFUSAL = b"probetui: the token was refused.\n"
+TOKEN_QUESTION = b"probetui: send the token first (IPDB_TOKEN_FILE)\n"
+TOKEN_REFUSAL = b"probetui: the token was refused\n"
 END_OF_INPUT = "\x04"
 
 
@@ -292,13 +292,13 @@ class Channel:
                connection: socket.socket) -> None:
         refusal = ""
         if len(self._clients) >= CLIENTS_MAXIMUM:
-            refusal = "probetui: %d clients are connected already.\n" \
-                % CLIENTS_MAXIMUM
+            refusal = "probetui: too many clients: %d are already " \
+                "connected\n" % CLIENTS_MAXIMUM
         elif endpoint.is_unix:
             user = endpoints.peer_user(connection)[1]
             if user not in (os.geteuid(), 0):
-                refusal = "probetui: this is user %d's; you are user %d.\n" \
-                    % (os.geteuid(), user)
+                refusal = "probetui: the process belongs to user %d; you " \
+                    "are user %d\n" % (os.geteuid(), user)
         if refusal:
             try:
                 connection.send(refusal.encode(), socket.MSG_NOSIGNAL)

@@ -105,16 +105,16 @@ def _bind(path: str) -> Optional[Endpoint]:
 def _bind_first(paths: List[str]) -> Endpoint:
     for path in paths:
         if len(os.fsencode(path)) > PATH_MAXIMUM:
-            raise EndpointError("the path %s is too long for a socket; set "
-                                "IPDB_SOCK_PATH to a shorter one" % path)
+            raise EndpointError("the path %s is too long for a socket: set "
+                                "IPDB_SOCK_PATH to a shorter path" % path)
         try:
             endpoint = _bind(path)
         except OSError as error:
-            raise EndpointError("no socket can be made at %s: %s"
+            raise EndpointError("cannot create a socket at %s: %s"
                                 % (path, error.strerror)) from error
         if endpoint is not None:
             return endpoint
-    raise EndpointError("every name is taken: %s" % ", ".join(paths))
+    raise EndpointError("all socket paths are in use: %s" % ", ".join(paths))
 
 
 def _sweep(folder: str, suffix: str) -> None:
@@ -157,7 +157,8 @@ def listen_agent(folder: str, waits: bool = True) -> Endpoint:
     claims = files.Lock(os.path.join(folder, ".lock"))
     try:
         if not waits and not claims.take():
-            raise BlockingIOError(errno.EAGAIN, "another process takes a name")
+            raise BlockingIOError(errno.EAGAIN, "another process is creating "
+                                  "its socket")
         with contextlib.suppress(OSError):
             claims.wait()
             _sweep(folder, ".agent")
@@ -194,7 +195,7 @@ def _listen_tcp(settings: Settings, rank: int) -> List[Endpoint]:
                 raise
             listener = tcp_socket(settings.host, 0)
     except (OSError, OverflowError) as error:
-        raise EndpointError("nothing can listen at %s port %d: %s"
+        raise EndpointError("cannot listen on %s port %d: %s"
                             % (settings.host, wanted, error)) from error
     return [Endpoint(listener, None)]
 

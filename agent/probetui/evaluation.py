@@ -52,7 +52,7 @@ def _tell_error(error: BaseException) -> Dict[str, str]:
         lines = "".join(told.format())
         message = "".join(told.format_exception_only())
     except Exception:
-        lines = message = "(its text cannot be had)"
+        lines = message = "(message unavailable)"
     name = type_name(error)
     message = message.strip()
     short = name.rpartition(".")[2]
@@ -168,9 +168,9 @@ class Evaluator:
                 continue
             job.is_given_up = True
             job.give_up(Refusal(
-                504, "the code did not end in %g s and still runs: it "
-                "cannot be interrupted in C, on one long line, or in a "
-                "finalizer" % job.timeout))
+                504, "the code did not end within %g s and is still running: "
+                "code in C, on one long line or in a finalizer cannot be "
+                "interrupted" % job.timeout))
         with self._lock:
             self._next_look = min([now + LOOK_SECONDS] + [
                 job.until for job in self._running])
@@ -233,10 +233,10 @@ class Evaluator:
         job = Evaluation(timeout, give_up)
         with self._lock:
             if self._is_ending:
-                raise Refusal(503, "the agent is about to leave")
+                raise Refusal(503, "the agent is shutting down")
             if len(self._running) >= EVALUATIONS_MAXIMUM:
-                raise Refusal(503, "%d evaluations run already"
-                              % EVALUATIONS_MAXIMUM)
+                raise Refusal(503, "too many evaluations: %d are already "
+                              "running" % EVALUATIONS_MAXIMUM)
             self._running.add(job)
         if job.until < self._next_look:
             self._wake()
@@ -273,9 +273,9 @@ class Evaluator:
                 told.update(value=None, type=None)
                 told["error"] = told["error"] or {
                     "type": "TimeIsUp", "message": "", "traceback": ""}
-                told["error"]["message"] = "it was cancelled" \
-                    if job.is_cancelled else "it took longer than %g s" \
-                    % timeout
+                told["error"]["message"] = "the evaluation was cancelled" \
+                    if job.is_cancelled else \
+                    "the evaluation took longer than %g s" % timeout
         told["output"] = output.text()
         return told
 
@@ -306,8 +306,8 @@ def read_timeout(value: Any) -> float:
     if value is None:
         return TIMEOUT_SECONDS
     if type(value) not in (int, float) or not 0 < value <= TIMEOUT_MAXIMUM:
-        raise Refusal(400, "timeout is a number of seconds, %g at most"
-                      % TIMEOUT_MAXIMUM)
+        raise Refusal(400, "timeout must be a number of seconds, more than 0 "
+                      "and at most %g" % TIMEOUT_MAXIMUM)
     return float(value)
 
 

@@ -52,9 +52,9 @@ def read_whole(path: str, maximum: int, may_be_empty: bool) -> bytes:
     with os.fdopen(fd, "rb") as file:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
-            raise FileError("%s is no regular file" % path)
+            raise FileError("%s is not a regular file" % path)
         if status.st_size == 0 and not may_be_empty:
-            raise FileError("%s is empty, or has no size" % path)
+            raise FileError("%s has a size of 0 bytes" % path)
         if status.st_size > maximum:
             raise FileError("%s has more than %d bytes" % (path, maximum))
         return file.read(status.st_size)
@@ -120,15 +120,15 @@ def secure(path: str) -> None:
         finally:
             os.close(fd)
     except OSError as error:
-        raise FolderError("%s is not a folder that can be used: %s"
+        raise FolderError("the folder %s cannot be used: %s"
                           % (path, error.strerror)) from error
     if status.st_uid != os.geteuid():
-        raise FolderError("%s belongs to the user %d; it is not used, as he "
-                          "could put his own sockets there"
+        raise FolderError("the folder %s is not used: its owner, user %d, "
+                          "could put other sockets there"
                           % (path, status.st_uid))
     if stat.S_IMODE(status.st_mode) & 0o077:
-        raise FolderError("others can get into %s (mode %o); chmod 700 it"
-                          % (path, stat.S_IMODE(status.st_mode)))
+        raise FolderError("other users have access to %s (mode %o): set its "
+                          "mode to 700" % (path, stat.S_IMODE(status.st_mode)))
 
 
 def _is_same(fd: int, path: str) -> bool:
@@ -200,7 +200,7 @@ class Lock:
         while not self.take():
             if time.monotonic() > limit:
                 raise OSError(errno.ETIMEDOUT,
-                              "another process keeps %s" % self.path)
+                              "another process holds the lock %s" % self.path)
 
     def write(self, text: str) -> None:
         data = text.encode("utf-8", "backslashreplace")
@@ -317,7 +317,7 @@ class JobFiles:
                 # again.
                 pass
             except OSError as error:
-                raise FolderError("%s cannot be made: %s"
+                raise FolderError("%s cannot be created: %s"
                                   % (life.path, error.strerror)) from error
 
     def _path(self, rank: int, suffix: str = "") -> str:

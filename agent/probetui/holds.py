@@ -49,22 +49,21 @@ class Hold:
                 if self._identity.is_here(rank) is False]
         waiting = [rank for rank in ranks if rank not in away]
         if away:
-            tell("%s does not hold for %s, on another machine"
+            tell("%s does not wait for %s (on another machine)"
                  % (mine, name_ranks(away)))
         waiting = [rank for rank in waiting if not self._is_over(rank)]
         if waiting:
-            tell("%s holds until %s went on in pdb, or a step takes longer "
-                 "than %s, %s at most; Ctrl-C ends it"
+            tell("%s waits for %s to continue in pdb, or to take longer than "
+                 "%s for a step; at most %s (Ctrl-C ends the wait)"
                  % (mine, name_ranks(waiting), duration(STEP_SECONDS),
                     duration(self._lease)))
         while waiting and time.monotonic() < self._until:
             time.sleep(LOOK_SECONDS)
             waiting = [rank for rank in waiting if not self._is_over(rank)]
         if waiting:
-            tell("%s does not hold any longer for %s"
-                 % (mine, name_ranks(waiting)))
+            tell("%s no longer waits for %s" % (mine, name_ranks(waiting)))
         for rank, why in sorted(self._why.items()):
-            tell("%s does not hold for rank %d, %s" % (mine, rank, why))
+            tell("%s does not wait for rank %d, %s" % (mine, rank, why))
 
     def _is_over(self, rank: int) -> bool:
         if self._files.count_done(rank, self._place) >= self._count:
@@ -79,13 +78,12 @@ class Hold:
             if self._files.step_seconds(rank, self._place, self._count) <= \
                     STEP_SECONDS:
                 return False
-            self._why[rank] = "as a step of it takes long and may need " \
-                "this rank"
+            self._why[rank] = "whose step takes long and may need this rank"
             return True
         if rank in self._seen or self._files.has_died(rank):
             # The rank may have continued and exited between two checks.
             if self._files.count_done(rank, self._place) < self._count:
-                self._why[rank] = "which has ended"
+                self._why[rank] = "which has exited"
             return True
         limit = ARRIVE_SECONDS if self._identity.is_here(rank) \
             else ARRIVE_UNKNOWN_SECONDS

@@ -74,16 +74,18 @@ class Head(NamedTuple):
         """Length of the body in bytes. Raises Refusal if it is missing,
         invalid or too large."""
         if "transfer-encoding" in self.headers:
-            raise Refusal(501, "a body is sent with its Content-Length here")
+            raise Refusal(501, "Transfer-Encoding is not supported: send a "
+                          "Content-Length")
         text = self.headers.get("content-length")
         if text is None:
             if self.method == "POST":
-                raise Refusal(411, "a POST has a Content-Length")
+                raise Refusal(411, "the header Content-Length is missing")
             return 0
         if not re.match(r"[0-9]{1,18}\Z", text):
-            raise Refusal(400, "the Content-Length is no number")
+            raise Refusal(400, "the header Content-Length is not a number")
         if int(text) > BODY_MAXIMUM:
-            raise Refusal(413, "a body has %d bytes at most" % BODY_MAXIMUM)
+            raise Refusal(413, "the body is too large: at most %d bytes are "
+                          "accepted" % BODY_MAXIMUM)
         return int(text)
 
 
@@ -97,27 +99,27 @@ def _parse_query(text: str) -> Dict[str, str]:
                            strict_parsing=True, errors="strict",
                            max_num_fields=FIELDS_MAXIMUM)
     except ValueError as error:
-        raise Refusal(400, "the part behind ? cannot be read: %s"
+        raise Refusal(400, "the query string cannot be parsed: %s"
                       % error) from None
     if len({name for name, _ in fields}) < len(fields):
-        raise Refusal(400, "a name stands behind ? twice")
+        raise Refusal(400, "the query string has a name twice")
     return dict(fields)
 
 
 def _parse_headers(lines: List[str]) -> Dict[str, str]:
     if len(lines) > HEADERS_MAXIMUM:
-        raise Refusal(431, "a request has %d headers at most"
+        raise Refusal(431, "too many headers: at most %d are accepted"
                       % HEADERS_MAXIMUM)
     headers: Dict[str, str] = {}
     for line in lines:
         name, colon, value = line.partition(":")
         if not (colon and _NAME.match(name) and _VALUE.match(value)):
-            raise Refusal(400, "a header cannot be read")
+            raise Refusal(400, "a header is invalid")
         name, value = name.lower(), value.strip(" \t")
         if name not in headers:
             headers[name] = value
         elif name in _SINGLE:
-            raise Refusal(400, "the header %s is there twice" % name)
+            raise Refusal(400, "the header %s was sent twice" % name)
         else:
             headers[name] += ", " + value
     return headers
@@ -129,9 +131,9 @@ def parse_head(data: bytes) -> Head:
     lines = data.decode("latin-1").split("\r\n")
     match = _LINE.match(lines[0])
     if not match:
-        raise Refusal(400, "the request line cannot be read")
+        raise Refusal(400, "the request line is invalid")
     if match.group(3) != "1":
-        raise Refusal(505, "HTTP/1.1 is spoken here")
+        raise Refusal(505, "only HTTP/1.1 is supported")
     path, _, query = match.group(2).partition("?")
     headers = _parse_headers(lines[1:])
     options = headers.get("connection", "").lower().replace(" ", "").split(",")
@@ -152,7 +154,7 @@ def write_answer(value: Any, keeps: bool) -> bytes:
     body = wire.encode(value)
     if len(body) > ANSWER_MAXIMUM:
         return write_refusal(Refusal(
-            500, "the answer has more than %d bytes; ask for less"
+            500, "the answer has more than %d bytes: request less"
             % ANSWER_MAXIMUM), keeps)
     return _head_of(200, (), len(body), keeps) + body
 
@@ -191,7 +193,7 @@ class Reader:
         except socket.timeout:
             if not self._data:
                 raise Closed() from None
-            raise Refusal(408, "the request was not complete in %g s"
+            raise Refusal(408, "the request was not complete within %g s"
                           % REQUEST_SECONDS) from None
         if not data:
             raise Closed()
@@ -213,15 +215,15 @@ class Reader:
         """Parses the head from the bytes received so far; None if it is
         incomplete."""
         if self._data[:1] == TLS_RECORD:
-            raise Refusal(400, "no TLS is spoken here: http")
+            raise Refusal(400, "TLS is not enabled: use http")
         end = self._data.find(b"\r\n\r\n", max(0, self._searched - 3))
         length = len(self._data) if end < 0 else end
         if length > HEAD_MAXIMUM:
-            raise Refusal(431, "request line and headers have %d bytes at "
-                          "most" % HEAD_MAXIMUM)
+            raise Refusal(431, "the request line and headers are too long: at "
+                          "most %d bytes are accepted" % HEAD_MAXIMUM)
         if _STRAY.search(self._data, max(0, self._searched - 1), length):
-            raise Refusal(400, "a line ends with CR and LF, and has no other "
-                          "control characters")
+            raise Refusal(400, "a line does not end with CR and LF, or has "
+                          "other control characters")
         self._searched = len(self._data)
         if end < 0:
             return None
@@ -253,7 +255,7 @@ class Reader:
         length = head.length
         expected = head.headers.get("expect", "").lower()
         if expected not in ("", "100-continue"):
-            raise Refusal(417, "only 100-continue can be expected")
+            raise Refusal(417, "the header Expect supports only 100-continue")
         if expected and len(self._data) < length:
             send(self._connection, b"HTTP/1.1 100 Continue\r\n\r\n")
         while len(self._data) < length:

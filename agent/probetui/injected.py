@@ -264,7 +264,8 @@ def work(until: float) -> None:
         finder = Finder(read(HERE + "/package"))
         name = acquire(until)
         if name is not None:
-            problem = "a thread of the program imports %s all the time" % name
+            problem = "a thread of the program has been importing %s all " \
+                "the time" % name
         else:
             try:
                 # Raises FileNotFoundError if probetui has given up and removed
@@ -315,9 +316,9 @@ def replaced() -> "Optional[str]":
     by_eventlet = sorted(getattr(patcher, "already_patched", {}))
     for package, names in (("gevent", by_gevent), ("eventlet", by_eventlet)):
         if names:
-            return "%s has replaced %s: the agent's threads would be " \
-                "greenlets, and block the program's; probetui stacks reads " \
-                "the process from outside" % (package, ", ".join(names))
+            return "%s has replaced %s, so threads of the agent would be " \
+                "greenlets and block the program: use probetui stacks, " \
+                "which needs no agent" % (package, ", ".join(names))
     return None
 
 

@@ -59,11 +59,11 @@ def end(closed: server.Server) -> List[str]:
     closed.clear()
     told = []
     if left:
-        told.append("%d of its threads: what is evaluated there waits in C, "
-                    "and the thread ends with it" % len(left))
+        told.append("%d of the agent's threads, which end when code that they "
+                    "evaluate returns from C" % len(left))
     if standing:
-        told.append("%d of the program's threads stood in it, and had not "
-                    "gone on after %g s" % (standing, SECONDS))
+        told.append("%d stopped threads of the program, which had not resumed "
+                    "after %g s" % (standing, SECONDS))
     return told
 
 

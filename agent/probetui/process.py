@@ -61,7 +61,7 @@ def _stack_of(error: BaseException) -> str:
             part = part.__cause__ or part.__context__
         lines = "".join(told.format()).splitlines()
     except Exception as problem:
-        return "(the traceback cannot be had: %s)\n" % describe(problem)
+        return "(the traceback cannot be formatted: %s)\n" % describe(problem)
     if len(lines) > BANNER_LINES_MAXIMUM:
         left_out = len(lines) - BANNER_LINES_MAXIMUM
         half = BANNER_LINES_MAXIMUM // 2
@@ -164,7 +164,7 @@ class Process:
             return
         given = settings.read(mode)
         if mode == "web":
-            tell("IPDB_MODE=web has no page yet: pdb waits on a socket")
+            tell("IPDB_MODE=web is not implemented yet: pdb waits on a socket")
         if self.mode and given != self.settings:
             self._shut_channel()
             self._terminal = None
@@ -303,8 +303,8 @@ class Process:
         if self._files.end_step(mark[0]) > holds.STEP_SECONDS:
             # Ranks that reach the breakpoint later must not wait either.
             self.went_on()
-            prompt.message("No rank holds for this one any longer, as the "
-                           "step took longer than %s."
+            prompt.message("the other ranks no longer wait for this rank: the "
+                           "step took longer than %s"
                            % settings.duration(holds.STEP_SECONDS))
 
     def _begin_step(self) -> None:
@@ -334,8 +334,9 @@ class Process:
                 if self._terminal is None:
                     self._terminal = _open_terminal()
                 if self._terminal is None:
-                    tell("rank %d has no terminal for pdb, and continues; "
-                         "IPDB_MODE=socket needs none" % self.identity.rank)
+                    tell("rank %d has no terminal for pdb, and continues: set "
+                         "IPDB_MODE=socket, which needs none"
+                         % self.identity.rank)
                 return self._terminal is not None
             if self._channel is None:
                 self._listen()
@@ -362,7 +363,7 @@ class Process:
         """Context manager around a pdb prompt; one thread of the process at a
         time."""
         if not self._seat.acquire(blocking=False):
-            tell("rank %d: the thread %s waits until another one has left pdb"
+            tell("rank %d: thread %s waits until another thread has left pdb"
                  % (self.identity.rank, threading.current_thread().name))
             self._seat.acquire()
         try:
@@ -394,7 +395,8 @@ class Process:
             self._files.put_notice(sentence)
         try:
             if is_new or not channel.has_client():
-                tell("%s: probetui, or nc %s%s; continues by itself in %s" % (
+                tell("%s: connect with probetui, or nc %s%s; without a "
+                     "command, the rank continues in %s" % (
                     sentence, "" if self.settings.is_tcp else "-U ",
                     self._name, settings.duration(story.lease)))
             yield
@@ -414,16 +416,17 @@ class Process:
                 self.identity.rank, of, os.getpid(), os.uname().nodename,
                 thread, what)]
             if self._files is not None:
-                lines += ["It is not alone: %s." % visible(notice)
+                lines += ["Also stopped: %s" % visible(notice)
                           for notice in self._files.notices()]
             if getattr(self._local, "mark", None) is not None:
-                lines.append("The other ranks wait until it continues or a "
-                             "step takes longer than %s; release resumes "
-                             "them."
+                lines.append("The other ranks wait until this rank continues, "
+                             "or takes longer than %s for a step; the command "
+                             "release resumes them."
                              % settings.duration(holds.STEP_SECONDS))
             left = channel.lease_until - time.monotonic()
-            lines.append("Continues by itself in %s; each command gives it %s. "
-                         "To leave it as it is, disconnect."
+            lines.append("Without a command, the rank continues in %s (each "
+                         "command resets this to %s). Disconnect to leave it "
+                         "stopped."
                          % (settings.duration(left),
                             settings.duration(channel.lease)))
             return "\n".join(lines) + "\n" + story.details
@@ -475,8 +478,8 @@ def _choose(ranks: Any) -> Optional[List[int]]:
         chosen = [ranks] if isinstance(ranks, int) else list(ranks)
         return sorted({int(rank) for rank in chosen})
     except (TypeError, ValueError):
-        raise TypeError("ranks is a rank, several, or None for all; not %s"
-                        % ascii(ranks)[:80]) from None
+        raise TypeError("ranks must be a rank, a list of ranks, or None for "
+                        "all, not %s" % ascii(ranks)[:80]) from None
 
 
 _process: Optional[Process] = None
@@ -523,12 +526,11 @@ def begin(mode: Optional[str] = None) -> Optional[Process]:
             _register()
         except settings.SettingError as error:
             Debugger.debug_flag = False
-            tell("%s. Nothing is debugged." % error)
+            tell("debugging is off: %s" % error)
             return None
         except Exception as problem:
             Debugger.debug_flag = False
-            tell("it cannot begin: %s. Nothing is debugged."
-                 % describe(problem))
+            tell("debugging is off: %s" % describe(problem))
             return None
     return _process
 

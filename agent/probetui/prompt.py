@@ -185,8 +185,8 @@ class RankPdb(pdb.Pdb):
                 sys.settrace(trace)
 
     def _go_on_by_itself(self) -> None:
-        self.message("\nprobetui: no command for the whole lease; "
-                     "the rank continues.")
+        self.message("\nprobetui: no command within the lease: the rank "
+                     "continues")
         self.forget()
         self.cmdqueue.clear()
         self.commands_defining = False
@@ -248,8 +248,8 @@ class RankPdb(pdb.Pdb):
     def do_EOF(self, arg: str) -> Any:
         """EOF
 
-        The exception propagates, or the program continues. (Plain pdb ends
-        it.)
+        Continue the program; in a post-mortem, let the exception propagate.
+        (Plain pdb would end the program.)
         """
         self.message("")
         return self.do_continue("")
@@ -257,17 +257,17 @@ class RankPdb(pdb.Pdb):
     def do_run(self, arg: str) -> None:
         """run
 
-        A rank cannot be started anew from here.
+        Not supported: a rank cannot be restarted from its own pdb.
         """
-        self.error("a rank cannot be started anew from its own pdb; start the "
-                   "job again")
+        self.error("a rank cannot be restarted from its own pdb: restart the "
+                   "job")
 
     do_restart = do_run
 
     def do_clear(self, arg: str) -> None:
         """cl(ear) [filename:lineno | bpnumber ...]
 
-        Clear breakpoints; without argument, all of them, after a question.
+        Clear the given breakpoints; without an argument, ask, and clear all.
         """
         if arg:
             super().do_clear(arg)
@@ -284,12 +284,13 @@ class RankPdb(pdb.Pdb):
     def do_release(self, arg: str) -> None:
         """release
 
-        Lets the ranks that hold at this breakpoint run on, and stays.
+        Resume the ranks that wait at this breakpoint; this rank stays
+        stopped.
         """
         if self.process.went_on():
-            self.message("The other ranks run on.")
+            self.message("the other ranks have resumed")
         else:
-            self.message("No rank holds for this one.")
+            self.message("no rank waits for this rank")
 
     def do_interact(self, arg: str) -> None:
         """interact
@@ -314,7 +315,8 @@ class RankPdb(pdb.Pdb):
         current environment).
         """
         if not arg:
-            self.error("debug needs code to step through, as in: debug f(1)")
+            self.error("debug needs code to step through, for example: debug "
+                       "f(1)")
             return
         trace = sys.gettrace()
         sys.settrace(None)
@@ -367,8 +369,8 @@ def _live_only(name: str) -> Any:
 
     def command(self: RankPdb, arg: str) -> Any:
         if self.is_post_mortem:
-            self.error("the program has raised, so %s is not possible; "
-                       "continue lets the exception propagate" % name)
+            self.error("%s is not possible in a post-mortem; continue lets "
+                       "the exception propagate" % name)
             return None
         return plain(self, arg)
 

@@ -49,14 +49,14 @@ def _number(context: Context, name: str) -> Any:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 20):
-        raise Refusal(400, "%s is a number" % name)
+        raise Refusal(400, "%s must be a number" % name)
     return int(text)
 
 
 def _text(context: Context, name: str) -> Any:
     value = context.body.get(name)
     if value is not None and not isinstance(value, str):
-        raise Refusal(400, "%s is a text" % name)
+        raise Refusal(400, "%s must be a string" % name)
     return value
 
 
@@ -90,11 +90,10 @@ def _backtrace(context: Context) -> Any:
     elif tid is None:
         frame = greenlets.frame_of(ident)
     else:
-        raise Refusal(400, "either tid or greenlet is given")
+        raise Refusal(400, "give either tid or greenlet, not both")
     if frame is None:
-        raise Refusal(404, "there is no such thread" if ident is None else
-                      "there is no such greenlet, or it is not known in which "
-                      "thread it runs")
+        raise Refusal(404, "no such thread" if ident is None else
+                      "no such greenlet, or the greenlet's thread is unknown")
     return inspection.backtrace(frame)
 
 
@@ -126,7 +125,7 @@ def _read_program(path: str) -> bytes:
 def _execute(context: Context) -> Any:
     code, path = _text(context, "code"), _text(context, "path")
     if (code is None) == (path is None):
-        raise Refusal(400, "either code or path is given")
+        raise Refusal(400, "give either code or path")
     program = code if path is None else _read_program(path)
     return _evaluate(context, "execute", path or code,
                      lambda: evaluation.in_its_own(program, path))
@@ -136,10 +135,10 @@ def _objects(context: Context) -> Any:
     name = context.query.get("type")
     limit = _number(context, "limit")
     if not name:
-        raise Refusal(400, "type is missing, the name of a class")
+        raise Refusal(400, "type is missing (expected a class name)")
     if name in ("tuple", "frozenset"):
-        raise Refusal(400, "%ss are not told, as they may be unfinished"
-                      % name)
+        raise Refusal(400, "objects of type %s are not listed: they may be "
+                      "incomplete" % name)
     return objects.of_type(name, min(OBJECTS_MAXIMUM, OBJECTS_DEFAULT
                                      if limit is None else limit))
 
@@ -198,12 +197,11 @@ ROUTES = (
 def _find(head: Head) -> Route:
     there = [route for route in ROUTES if route.path == head.path]
     if not there:
-        raise Refusal(404, "there is nothing of that name; GET / says what "
-                      "there is")
+        raise Refusal(404, "unknown path: GET / lists the requests")
     for route in there:
         if route.method == head.method:
             return route
-    raise Refusal(405, "it is asked for with %s" % there[0].method,
+    raise Refusal(405, "wrong method: use %s" % there[0].method,
                   ("Allow: " + there[0].method,))
 
 
@@ -212,9 +210,9 @@ def find(head: Head, body: Any, is_read_only: bool) -> Route:
     body or names are wrong."""
     route = _find(head)
     if route.runs_code and is_read_only:
-        raise Refusal(403, "this agent was started with read_only")
+        raise Refusal(403, "the agent is read-only (read_only=True)")
     if route.method == "POST" and not isinstance(body, dict):
-        raise Refusal(400, "the body is an object of JSON")
+        raise Refusal(400, "the body must be a JSON object")
     _check_names(head.query, route.query)
     if route.method == "POST" and route.fields is not None:
         _check_names(body, route.fields)
@@ -224,5 +222,5 @@ def find(head: Head, body: Any, is_read_only: bool) -> Route:
 def _check_names(given: Dict[str, Any], known: tuple) -> None:
     for name in given:
         if name not in known:
-            raise Refusal(400, "%s is none of %s" % (
-                ascii(name)[:40], ", ".join(known) or "no names"))
+            raise Refusal(400, "unknown name %s (known: %s)" % (
+                ascii(name)[:40], ", ".join(known) or "none"))

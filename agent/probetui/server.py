@@ -413,7 +413,7 @@ class Server:
         there = list(self._connections)
         if len(there) >= CONNECTIONS_MAXIMUM or not door.is_unix and sum(
                 not other.door.is_unix for other in there) >= TCP_MAXIMUM:
-            raise Refusal(503, "so many clients are connected already")
+            raise Refusal(503, "too many clients are connected")
         client = Connection(self, door, connection, reader, head)
         self._connections.add(client)
         try:
@@ -431,7 +431,7 @@ def _make_thread(name: str, run: Callable[[], None]) -> threading.Thread:
 
 
 def _no_route(head: Head, body: Any, connection: Connection) -> Any:
-    raise Refusal(404, "there is nothing")
+    raise Refusal(404, "unknown path")
 
 
 @contextlib.contextmanager

@@ -59,7 +59,7 @@ def describe(error: BaseException) -> str:
     try:
         text = error_text(error, MESSAGE_MAXIMUM)
     except Exception:
-        text = "<its text cannot be had>"
+        text = "<message unavailable>"
     return visible("%s: %s" % (name, text) if text else name, MESSAGE_MAXIMUM)
 
 
@@ -73,8 +73,8 @@ def seconds(value: Any) -> float:
     except ValueError:
         number = -1.0
     if not 0 < number <= 366 * 86400:
-        raise SettingError("the lease %s is not a time; give it as 90s, 30m "
-                           "or 2h" % ascii(value)[:40])
+        raise SettingError("the lease %s is not a time: write 90s, 30m or 2h"
+                           % ascii(value)[:40])
     return number
 
 
@@ -86,15 +86,15 @@ def token_of_file(path: str) -> bytes:
             status = os.fstat(file.fileno())
             token = file.read(4096).strip()
     except OSError as error:
-        raise SettingError("the token in %s cannot be read: %s"
+        raise SettingError("the token file %s cannot be read: %s"
                            % (path, error.strerror)) from error
     if status.st_uid not in (os.geteuid(), 0) or \
             stat.S_IMODE(status.st_mode) & 0o077:
-        raise SettingError("others can read the token in %s; chmod 600 it"
-                           % path)
+        raise SettingError("other users can read the token file %s: set its "
+                           "mode to 600" % path)
     if len(token) < TOKEN_MINIMUM:
-        raise SettingError("the token in %s has %d characters, and is to have "
-                           "%d or more" % (path, len(token), TOKEN_MINIMUM))
+        raise SettingError("the token in %s has %d characters: at least %d "
+                           "are required" % (path, len(token), TOKEN_MINIMUM))
     return token
 
 
@@ -106,9 +106,9 @@ def _token() -> bytes:
         token = os.environ.get("IPDB_TOKEN", "").encode("utf-8", "replace")
     if len(token) < TOKEN_MINIMUM:
         raise SettingError(
-            "IPDB_CONNECTION_TYPE=tcp needs a token of %d characters or more "
-            "in IPDB_TOKEN_FILE or IPDB_TOKEN; without one, any program "
-            "that reaches the port could run code here" % TOKEN_MINIMUM)
+            "IPDB_CONNECTION_TYPE=tcp needs a token of at least %d characters "
+            "in IPDB_TOKEN_FILE or IPDB_TOKEN: without a token, any program "
+            "that reaches the port could run code" % TOKEN_MINIMUM)
     return token
 
 
@@ -130,12 +130,12 @@ def read(mode: str) -> Settings:
     if mode == "web":
         mode = "socket"
     if mode not in ("socket", "console"):
-        raise SettingError("IPDB_MODE=%s is none of socket, console and web"
-                           % ascii(mode)[1:-1][:40])
+        raise SettingError("IPDB_MODE=%s is unknown: use socket, console or "
+                           "web" % ascii(mode)[1:-1][:40])
     kind = os.environ.get("IPDB_CONNECTION_TYPE", "") or "unix"
     if kind not in ("unix", "socket", "tcp"):
-        raise SettingError("IPDB_CONNECTION_TYPE=%s is none of unix and tcp"
-                           % kind[:40])
+        raise SettingError("IPDB_CONNECTION_TYPE=%s is unknown: use unix or "
+                           "tcp" % kind[:40])
     is_tcp = kind == "tcp" and mode == "socket"
     return Settings(
         mode=mode, prefix=os.environ.get("IPDB_SOCK_PATH") or None,

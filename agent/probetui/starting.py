@@ -114,8 +114,7 @@ def _tls() -> Any:
     key = os.environ.get(KEY, "")
     if key and not certificate:
         raise settings.SettingError(
-            "%s is set, %s is not; nothing is sent in the clear for that"
-            % (KEY, CERTIFICATE))
+            "%s is set, but %s is not: TLS needs both" % (KEY, CERTIFICATE))
     return (certificate, key) if key else certificate or None
 
 
@@ -125,7 +124,7 @@ def _is_read_only() -> bool:
     if text in ("", "0", "false", "no", "off"):
         return False
     if text not in ("1", "true", "yes", "on"):
-        settings.tell("%s=%s is neither 1 nor 0: no client can run code"
+        settings.tell("%s=%s is neither 1 nor 0: the agent is read-only"
                       % (READ_ONLY, text[:40]))
     return True
 
@@ -148,7 +147,8 @@ def begin() -> None:
         try:
             token, tls = _token(), _tls()
         except settings.SettingError as error:
-            settings.tell("%s. It listens at no address." % error)
+            settings.tell("%s; the agent listens only on its Unix socket"
+                          % error)
             address = None
     allow = os.environ.get(ALLOW, "").strip() or None
     read_only = _is_read_only()

@@ -74,7 +74,7 @@ def _integer(digits: str) -> int:
 
 
 def _constant(name: str) -> Any:
-    raise WireError("%s is no JSON" % name)
+    raise WireError("%s is not JSON" % name)
 
 
 def _unpack(found: dict) -> Any:
@@ -91,8 +91,7 @@ def _unpack(found: dict) -> Any:
                 return text[5:].encode("ascii").decode("unicode_escape")
         except ValueError:
             pass
-    raise WireError('the only key of an object is "$", and its value is none '
-                    "of the known")
+    raise WireError('an object with "$" as its only key has an unknown value')
 
 
 def decode(data: bytes) -> Any:
@@ -102,4 +101,4 @@ def decode(data: bytes) -> Any:
         return json.loads(data.decode(), object_hook=_unpack,
                           parse_int=_integer, parse_constant=_constant)
     except (ValueError, RecursionError) as error:
-        raise WireError("it is no JSON: %s" % error) from None
+        raise WireError("the body is not JSON: %s" % error) from None

@@ -342,8 +342,8 @@ void pdb_socket_leave(struct pdb_socket *owned_wire, struct linger_list *linger_
 #define TOKEN_MAXIMUM 4096
 
 /* Lines that agent/probetui/channel.py sends. */
-static const char question[] = "probetui: say the token (IPDB_TOKEN_FILE) first.\n";
-static const char refusal[] = "probetui: the token was refused.\n";
+static const char question[] = "probetui: send the token first (IPDB_TOKEN_FILE)\n";
+static const char refusal[] = "probetui: the token was refused\n";
 
 void socket_token_expect_question(struct socket_token_talk *talk)
 {

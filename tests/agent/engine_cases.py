@@ -405,8 +405,8 @@ class TestBreakpoints(EngineCase):
                             {"path": "program.py", "line": L["loop"]})
         thread = self.begin(self.module.loop, 1)
         self.stop().go()
-        self.assertIn("the condition a.nothing failed, so it does not stop: "
-                      "AttributeError", self.next("output")["text"])
+        self.assertIn("the condition a.nothing failed, so the breakpoint does "
+                      "not stop: AttributeError", self.next("output")["text"])
         thread.end()
         self.assertIn("condition failed: AttributeError", bound.message)
         self.assertEqual(bound.hits, 0)
@@ -434,15 +434,15 @@ class TestBreakpoints(EngineCase):
         bound, = self.set({"path": "program.py", "line": L["add"],
                            "condition": "b =="})
         self.assertTrue(bound.refused)
-        self.assertRegex(bound.message, "is no Python expression: "
-                         r".* \(at (column \d+|its end)\)\.$")
+        self.assertRegex(bound.message, "is not a Python expression: "
+                         r".* \(at (column \d+|the end)\)$")
         bound, = self.set({"path": "program.py", "line": L["add"],
                            "condition": " b > > 1"})
         self.assertIn("(at column 6)", bound.message)
         bound, = self.set({"path": "program.py", "line": L["add"],
                            "condition": "b" + "[0]" * 90000})
         self.assertTrue(bound.refused)
-        self.assertRegex(bound.message, r"is no Python expression: \w")
+        self.assertRegex(bound.message, r"is not a Python expression: \w")
         self.assertEqual(self.module.loop(3), 3)
 
     def test_ignore(self):
@@ -502,7 +502,7 @@ class TestBreakpoints(EngineCase):
     def test_log_with_one_brace(self):
         bound, = self.set({"path": "program.py", "line": L["add"],
                            "log": "{a"})
-        self.assertIn("without its other", bound.message)
+        self.assertIn("an unmatched '{'", bound.message)
 
     def test_functions(self):
         bounds = self.set({"function": "program.loop"},
@@ -529,9 +529,9 @@ class TestBreakpoints(EngineCase):
     def test_lines_without_code(self):
         bounds = self.set(L["loop"] + 1, 1000, {"path": "other.py",
                                                 "line": 3})
-        self.assertEqual(bounds[0].message, "Line %d of program.py has no "
-                         "code (it is blank or a comment, say). The next "
-                         "that has is line %d." % (L["loop"] + 1, L["for"]))
+        self.assertEqual(bounds[0].message, "line %d of program.py has no "
+                         "code (blank or a comment?): the next line with code "
+                         "is %d" % (L["loop"] + 1, L["for"]))
         self.assertTrue(bounds[0].refused)
         self.assertTrue(bounds[1].pending)
         self.assertEqual(bounds[2].message,
@@ -1029,16 +1029,18 @@ class TestLeaving(EngineCase):
         ready.wait(LIMIT)
         bound, = self.set("add")
         if sys.version_info < (3, 12):
-            self.assertIn("traces", bound.message)
+            self.assertIn("its own trace function", bound.message)
             again, = self.set("add")
-            self.assertEqual(again.message.count("traces"), 1)
-            with self.assertRaisesRegex(EngineError, "traces"):
+            self.assertEqual(again.message.count("its own trace function"), 1)
+            with self.assertRaisesRegex(EngineError,
+                                        "its own trace function"):
                 self.engine.pause(thread.ident)
         until.set()
         if sys.version_info >= (3, 12):
             for _ in range(2):
                 stop = self.stop()
-                with self.assertRaisesRegex(EngineError, "traces"):
+                with self.assertRaisesRegex(EngineError,
+                                        "its own trace function"):
                     stop.go("next")
                 stop.go()
         self.assertEqual(thread.end(), (1, trace))
@@ -1051,7 +1053,7 @@ class TestLeaving(EngineCase):
         threading.settrace(hook)
         try:
             bound, = self.set("add")
-            self.assertEqual("begin later" in (bound.message or ""),
+            self.assertEqual("start later" in (bound.message or ""),
                              sys.version_info < (3, 12))
             self.assertIs(threading._trace_hook, hook)
             self.engine.close()

@@ -55,7 +55,7 @@ class TargetCase(unittest.TestCase):
             self.assertIn("rank 7 of 8", banner)
             self.assertIn("raised RuntimeError: boom 4", banner)
             self.assertIn("KeyError: 'missing'", banner)
-            self.assertIn("Continues by itself in 30 min", banner)
+            self.assertIn("the rank continues in 30 min", banner)
             self.assertNotIn("wrapping.py", banner)
             self.assertEqual(functions(client.say("w"))[-6:], [
                 "main", "chained", "outcome", "outer", "inner", "middle",
@@ -78,7 +78,8 @@ class TargetCase(unittest.TestCase):
         told = self.target.told()
         self.assertEqual(told.count("waits in pdb"), before + 1, told)
         self.assertIn("rank 7 raised RuntimeError: boom 4 and waits in pdb at "
-                      + self.place.inside + "/s.7: probetui, or nc -U", told)
+                      + self.place.inside
+                      + "/s.7: connect with probetui, or nc -U", told)
 
     def test_same_exception(self):
         for word in ("c", "q", "\x04"):
@@ -318,7 +319,7 @@ class TargetCase(unittest.TestCase):
             client.say("s")
             client.prompt = "(rank-7-pdb) "
             self.assertIn("LEAVING", client.say("c"))
-            self.assertIn("No rank holds", client.say("release"))
+            self.assertIn("no rank waits", client.say("release"))
             client.send("c")
             self.assertEqual(self.target.result(), "walked")
 
@@ -364,7 +365,7 @@ class TargetCase(unittest.TestCase):
     def test_any_exception(self):
         self.target.begin("odd")
         with self.target.client() as client:
-            self.assertIn("raised Odd: <its text cannot be had>",
+            self.assertIn("raised Odd: <message unavailable>",
                           client.read())
             client.send("c")
             self.assertEqual(self.target.result(), "Odd")
@@ -469,7 +470,7 @@ for lease in "xx", "0", -1, "90s":
             pass
         print("taken")
     except ValueError as error:
-        print(str(error).split(";")[0])
+        print(str(error).split(":")[0])
 """)
         status, output, errors = self.place.run(script, IPDB_DEBUG="1")
         self.assertEqual((status, output.splitlines()), (0, [
@@ -680,7 +681,7 @@ print(os.listdir(os.path.dirname(path)))
     def test_too_long(self):
         process = self.start(IPDB_SOCK_PATH=self.place.inside + "/" + "x" * 99)
         _, errors = process.communicate(timeout=LIMIT)
-        self.assertIn("too long for a socket; set IPDB_SOCK_PATH", errors)
+        self.assertIn("too long for a socket: set IPDB_SOCK_PATH", errors)
         self.assertTrue(errors.endswith("RuntimeError: boom\n"))
 
     def test_folder_of_others(self):
@@ -690,7 +691,7 @@ print(os.listdir(os.path.dirname(path)))
         open_folder = os.path.join(self.place.path, "open")
         os.mkdir(open_folder)
         os.chmod(open_folder, 0o755)
-        with self.assertRaisesRegex(files.FolderError, "chmod 700"):
+        with self.assertRaisesRegex(files.FolderError, "mode to 700"):
             files.secure(open_folder)
         link = os.path.join(self.place.path, "link")
         os.symlink(open_folder, link)
@@ -749,8 +750,8 @@ class TestTcp(OneCase):
             file.write(self.TOKEN + "\n")
         process = self.start(IPDB_TOKEN=None, IPDB_TOKEN_FILE=path)
         port = self.port_of(process)
-        said = ("probetui: say the token (IPDB_TOKEN_FILE) first.\n"
-                "probetui: the token was refused.\n")
+        said = ("probetui: send the token first (IPDB_TOKEN_FILE)\n"
+                "probetui: the token was refused\n")
         with self.connect(port) as client:
             client.send("p 1")
             self.assertEqual(client.rest(), said)
@@ -794,7 +795,7 @@ class TestSettings(OneCase):
 
     def test_wrong(self):
         """Told in a sentence; the program goes on as without us."""
-        self.refused("none of socket, console and web", IPDB_MODE="sockets")
+        self.refused("use socket, console or web", IPDB_MODE="sockets")
         self.refused("needs a token", IPDB_CONNECTION_TYPE="tcp")
         self.refused("needs a token", IPDB_CONNECTION_TYPE="tcp",
                      IPDB_TOKEN="short")
@@ -802,7 +803,7 @@ class TestSettings(OneCase):
         with open(path, "w") as file:
             file.write(TestTcp.TOKEN)
         os.chmod(path, 0o644)
-        self.refused("others can read the token", IPDB_TOKEN_FILE=path,
+        self.refused("other users can read the token", IPDB_TOKEN_FILE=path,
                      IPDB_CONNECTION_TYPE="tcp")
         with open(path, "w") as file:
             file.write("short\n")
@@ -862,7 +863,7 @@ print("used", round(time.process_time() - used, 1), "of",
 
     def holding(self, *words, **more):
         process = self.start(1, *words, **more)
-        self.assertIn("rank 1 holds until rank 0 went on",
+        self.assertIn("rank 1 waits for rank 0 to continue",
                       process.stderr.readline())
         return process
 
@@ -885,7 +886,7 @@ print("used", round(time.process_time() - used, 1), "of",
         self.assertLess(float(used), 0.5)
         # Whether its lease or rank 0's time to come is over first, is luck.
         self.assertRegex(process.stderr.readline(),
-                         "does not hold (any longer )?for rank 0")
+                         "(does not wait|no longer waits) for rank 0")
 
     def test_late(self):
         """The rank it would hold for has gone on, and ended."""
@@ -915,7 +916,7 @@ print("used", round(time.process_time() - used, 1), "of",
         self.start(0)
         with self.client() as client:
             client.read()
-            self.assertIn("run on", client.say("release"))
+            self.assertIn("resumed", client.say("release"))
             self.assertIn("used", process.stdout.readline())
             client.send("c")
 
@@ -949,9 +950,9 @@ print(b, flush=True)
             if holding.poll() is not None:
                 self.fail(holding.stderr.read())
             said = client.say("n")
-            self.assertIn("any longer", said)
+            self.assertIn("no longer wait", said)
             self.assertEqual(client.say("p b").strip(), "'met'")
-            self.assertIn("No rank holds", client.say("release"))
+            self.assertIn("no rank waits", client.say("release"))
             client.send("c")
         self.assertEqual(first.stdout.readline(), "met\n")
         self.assertEqual(holding.stdout.readline(), "met\n")
@@ -999,7 +1000,7 @@ print(b, flush=True)
     def test_other_machine(self):
         process = self.start(1, LOCAL_WORLD_SIZE="1", LOCAL_RANK="0")
         self.assertIn("used", process.stdout.readline())
-        self.assertIn("rank 1 does not hold for rank 0, on another machine",
+        self.assertIn("rank 1 does not wait for rank 0 (on another machine)",
                       process.stderr.readline())
 
 

@@ -132,7 +132,7 @@ class TestChanges(ChangeCase):
         self.go()
         body = self.viewer.event("breakpoint")
         self.assertEqual(body["reason"], "removed")
-        self.assertIn("work ends", body["breakpoint"]["message"])
+        self.assertIn("work has ended", body["breakpoint"]["message"])
         body, line = self.stopped()
         self.assertEqual((body["description"], line), (
             "total: 30 -> 5", "total = 5; return total"))
@@ -177,8 +177,8 @@ class TestChanges(ChangeCase):
         self.go()
         self.assertEqual(
             self.viewer.event("output")["output"],
-            "the condition no > 1 failed, so it does not stop: NameError: "
-            "name 'no' is not defined\n")
+            "the condition no > 1 failed, so the breakpoint does not stop: "
+            "NameError: name 'no' is not defined\n")
         self.assertEqual(self.target.said(), 5)
         self.assertEqual(self.viewer.ask("state")["stops"], [])
 
@@ -204,15 +204,15 @@ class TestChanges(ChangeCase):
     def test_what_cannot_be_watched_says_why(self):
         self.begin("work()", "begin = 1")
         for name, word in (("thing.computed", "computed by its class"),
-                           ("nothing", "there is no nothing"),
-                           ("self.it", "there is no self"),
+                           ("nothing", "nothing is not defined"),
+                           ("self.it", "self is not defined"),
                            ("total + 1", "computed, not stored"),
-                           ("names[i]", "index"), ("1 +", "no variable"),
+                           ("names[i]", "index"), ("1 +", "not a variable"),
                            ("total.real", "computed by its class")):
             told = self.info(name)
             self.assertIsNone(told["dataId"], name)
             self.assertIn(word, told["description"], name)
-        self.assertIn("stands", self.viewer.ask(
+        self.assertIn("stopped thread", self.viewer.ask(
             "dataBreakpointInfo", name="count")["description"])
         (told,) = self.set("total", accessType="read")
         self.assertFalse(told["verified"])
@@ -239,14 +239,14 @@ class TestTensors(ChangeCase):
                    "say(probetui.listen())\n")
         self.set("x", "model.weight")
         said, line = self.changes()
-        self.assertRegex(said, r"x: Tensor\(shape=\(4\).* was written in "
-                         r"place \(1 times since it was made, 0 before\)")
+        self.assertRegex(said, r"x: Tensor\(shape=\(4\).* was modified in "
+                         r"place \(version 1, before: 0\)")
         self.assertEqual(line, "x = torch.zeros(2)")
         self.assertIn("-> Tensor(shape=(2)", self.changes()[0])
         self.assertIn("model.weight: Parameter(shape=(2, 2)",
                       self.changes()[0])
         said, line = self.changes()
-        self.assertIn("has other memory now", said)
+        self.assertIn("has new memory", said)
         self.assertEqual(line, "end = 1")
 
 

@@ -95,7 +95,7 @@ class DapCase(unittest.TestCase):
                 ("evaluate", {"expression": "1", "frameId": frames[0]["id"]}),
                 ("setVariable", {"variablesReference": scopes["Locals"],
                                  "name": "count", "value": "3"})):
-            self.assertIn("that thread runs",
+            self.assertIn("the thread is running",
                           self.viewer.message(command, **arguments))
 
     def test_left_frame(self):
@@ -109,10 +109,10 @@ class DapCase(unittest.TestCase):
                                    if frame["name"] == "waits"], "the thread")
         self.viewer.value("one.set() or t.join()")
         self.assertEqual(self.viewer.message("scopes", frameId=frame["id"]),
-                         "the thread has left that frame; ask for its stack "
-                         "anew")
+                         "the thread has left the frame: request its stack "
+                         "again")
         self.assertEqual(self.viewer.message("stackTrace", threadId=tid),
-                         "there is no thread %d" % tid)
+                         "thread %d not found" % tid)
 
     def test_evaluate(self):
         ask = self.viewer.ask
@@ -140,7 +140,7 @@ class DapCase(unittest.TestCase):
                          "^SyntaxError: [a-zA-Z]")
         self.assertEqual(self.viewer.message(
             "evaluate", expression="while True: pass", context="repl",
-            timeout=0.05), "TimeIsUp: it took longer than 0.05 s")
+            timeout=0.05), "TimeIsUp: the evaluation took longer than 0.05 s")
 
     def test_cancel(self):
         viewer = self.viewer
@@ -192,13 +192,13 @@ class DapCase(unittest.TestCase):
         self.assertEqual(self.viewer.message(
             "setVariable", name="[0]", value="1", variablesReference=there[
                 "fixed"]["variablesReference"]),
-            "[0] cannot be set: what it is in does not change")
+            "[0] cannot be set: its container cannot be changed")
         self.assertEqual(self.viewer.message(
             "setVariable", name="nowhere", value="1",
-            variablesReference=names), "there is no 'nowhere' in it")
+            variablesReference=names), "no child is named 'nowhere'")
         self.assertRegex(self.viewer.message(
             "setExpression", expression="1 + 1", value="1"),
-            "nothing can be assigned to 1")
+            "cannot assign to 1")
 
     def test_quiet(self):
         """No code of the program runs for what is told."""
@@ -229,7 +229,8 @@ class DapCase(unittest.TestCase):
                                           ("[4999]", "4999")])
         whole = ask(told["variablesReference"])
         self.assertEqual((len(whole), whole["..."]["value"]),
-                         (1001, "4000 more; ask with start and count"))
+                         (1001,
+                          "4000 more: request them with start and count"))
         self.assertEqual(ask(told["variablesReference"], filter="named"), {})
         told = self.viewer.ask("evaluate", expression="wide")
         self.assertEqual(list(ask(told["variablesReference"], start=1999)),
@@ -284,30 +285,32 @@ class DapCase(unittest.TestCase):
 
     def test_refusals(self):
         for command, arguments, sentence in (
-                ("nothing", {}, "there is no request 'nothing' here"),
-                ("evaluate", {}, "arguments.expression is missing, a text"),
+                ("nothing", {}, "unknown request 'nothing'"),
+                ("evaluate", {},
+                 "arguments.expression is missing (expected a string)"),
                 ("evaluate", {"expression": 1},
-                 "arguments.expression is a text, not a number"),
+                 "arguments.expression must be a string, not a number"),
                 ("evaluate", {"expression": "1", "timeout": -1},
-                 "timeout is a number of seconds, 86400 at most"),
+                 "timeout must be a number of seconds, more than 0 and at most "
+                 "86400"),
                 ("stackTrace", {"threadId": True},
-                 "arguments.threadId is a whole number, not true or false"),
-                ("stackTrace", {"threadId": 1}, "there is no thread 1"),
-                ("scopes", {"frameId": 99999}, "there is no frameId 99999 "
-                 "any more; ask for the stack anew"),
+                 "arguments.threadId must be an integer, not true or false"),
+                ("stackTrace", {"threadId": 1}, "thread 1 not found"),
+                ("scopes", {"frameId": 99999}, "frameId 99999 is no longer "
+                 "valid: request the stack again"),
                 ("variables", {"variablesReference": 0},
-                 "arguments.variablesReference is a number from 1 to "
+                 "arguments.variablesReference must be a number from 1 to "
                  "9007199254740991"),
                 ("variables", {"variablesReference": 1, "filter": "odd"},
                  None),
-                ("source", {}, "neither source nor sourceReference is given"),
+                ("source", {}, "source and sourceReference are both missing"),
                 ("source", {"source": {"path": "/etc/passwd"}},
-                 "nothing of the program is known to be made of "
-                 "/etc/passwd"),
+                 "/etc/passwd is not a source file of the program"),
                 ("source", {"sourceReference": 7},
-                 "there is no sourceReference 7"),
+                 "unknown sourceReference 7"),
                 ("disconnect", {"terminateDebuggee": True},
-                 "the program is not ended from here")):
+                 "terminateDebuggee is not supported: the agent cannot end the "
+                 "program")):
             with self.subTest(command):
                 message = self.viewer.message(command, **arguments)
                 self.assertEqual(message, sentence or message)

@@ -67,20 +67,20 @@ class TestRefusals(unittest.TestCase):
         self.assertIn(sentence, errors)
 
     def test_arguments(self):
-        self.check("--help says more", "--port", "1", "--socket", "1")
-        self.check("--help says more", "--token-file", "/nowhere", "1")
-        self.check("--port takes --token-file", "--port", "0", "1")
-        self.check("--help says more", "1", "2")
+        self.check("(see --help)", "--port", "1", "--socket", "1")
+        self.check("(see --help)", "--token-file", "/nowhere", "1")
+        self.check("--port requires --token-file", "--port", "0", "1")
+        self.check("(see --help)", "1", "2")
         self.check("unrecognized arguments: --bogus", "--bogus")
         self.check("unrecognized arguments: --bogus", "--bogus", "1")
         self.check("--port: expected one argument", "--port")
         self.check("a PID or an address is missing", "--socket")
-        self.check("'\\x1b' is neither a PID nor http", "\x1b")
-        self.check("is neither a PID", "ftp://host:21")
-        self.check("is neither a PID", "http://host:port")
-        self.check("'99999' is no port", "--port", "99999", "--token-file",
+        self.check("'\\x1b' is not a PID, http", "\x1b")
+        self.check("is not a PID", "ftp://host:21")
+        self.check("is not a PID", "http://host:port")
+        self.check("'99999' is not a port", "--port", "99999", "--token-file",
                    "/nowhere", "1")
-        self.check("wants a token", "http://localhost:1",
+        self.check("requires a token", "http://localhost:1",
                    PROBETUI_TOKEN="", PROBETUI_TOKEN_FILE="")
         self.check("PROBETUI_CA_FILE=/nowhere has no certificates",
                    "https://localhost:1", PROBETUI_TOKEN="some token",
@@ -108,16 +108,17 @@ class TestRefusals(unittest.TestCase):
 
     def test_what_is_not_dap(self):
         for data, sentence in [
-                (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "and not 'GET /"),
-                (b"Content-Length: -1\r\n\r\n", "and not 'Content-Length: -"),
-                (b"\r\n", "a message has 1 to 1048576 bytes, and not 0"),
-                (b"Content-Length: 1048577\r\n\r\n", "and not 1048577"),
-                (b"Content-Length: 2\r\n\r\n{]", "that is no JSON: "),
-                (b"Content-Length: 4\r\n\r\n\xff\xff\xff\xff", "no JSON: "),
+                (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "119): 'GET /"),
+                (b"Content-Length: -1\r\n\r\n", "119): 'Content-Length: -"),
+                (b"\r\n", "a message must have 1 to 1048576 bytes, not 0"),
+                (b"Content-Length: 1048577\r\n\r\n", "not 1048577"),
+                (b"Content-Length: 2\r\n\r\n{]", "invalid JSON: "),
+                (b"Content-Length: 4\r\n\r\n\xff\xff\xff\xff",
+                 "invalid JSON: "),
                 (b"Content-Length: 90000\r\n\r\n" + b"[" * 90000,
-                 "no JSON: "),
-                (bridges.frame([]), "a request of DAP has a seq"),
-                (bridges.frame({"seq": "1"}), "a request of DAP has a seq")]:
+                 "invalid JSON: "),
+                (bridges.frame([]), "a DAP request must have a seq"),
+                (bridges.frame({"seq": "1"}), "a DAP request must have a seq")]:
             with self.subTest(data=data[:40]):
                 self.check(sentence, "1", data=data)
 
@@ -142,12 +143,12 @@ class TestNoAgent(OneCase):
     def test_no_process(self):
         process = subprocess.Popen(["true"])
         process.wait()
-        self.check("there is no process %d" % process.pid, str(process.pid))
+        self.check("process %d does not exist" % process.pid, str(process.pid))
 
     def test_a_process_without_one(self):
         process = self.place.start("-c", "input()")
         self.addCleanup(process.communicate, "\n")
-        self.check("process %d has no agent that answers you; it gets one by: "
+        self.check("process %d has no agent that can be reached: run "
                    "probetui inject %d" % (process.pid, process.pid),
                    str(process.pid))
 
@@ -167,11 +168,11 @@ class TestNoAgent(OneCase):
                 token, certificate, key))
         port = target.first[1].rpartition(":")[2]
         wanted = {"PROBETUI_TOKEN": token, "PROBETUI_CA_FILE": ""}
-        self.check("TLS with the agent fails: self",
+        self.check("TLS with the agent failed: self",
                    "https://localhost:" + port, **wanted)
         self.check("PROBETUI_CA_FILE=FILE", "https://localhost:" + port,
                    **wanted)
-        self.check("TLS is spoken here: https", "http://localhost:" + port,
+        self.check("TLS is required: use https", "http://localhost:" + port,
                    **wanted)
         with socket.socket() as plain:
             plain.bind(("127.0.0.1", 0))
@@ -182,7 +183,7 @@ class TestNoAgent(OneCase):
             with plain.accept()[0] as connection:
                 connection.recv(1000)
                 connection.sendall(b"HTTP/1.1 400 No\r\n\r\n")
-                self.assertIn("no TLS is spoken there",
+                self.assertIn("the agent does not use TLS",
                               bridge.answer(number)["message"])
             bridge.close()
         bridge = bridges.Bridge("https://localhost:" + port,
@@ -197,7 +198,7 @@ class TestNoAgent(OneCase):
         path = target.path.replace(str(target.process.pid), str(process.pid))
         os.symlink(target.path, path)
         self.addCleanup(os.unlink, path)
-        self.check("has no agent that answers you", str(process.pid))
+        self.check("has no agent that can be reached", str(process.pid))
 
 
 class TestSession(OneCase):
@@ -254,7 +255,7 @@ class TestSession(OneCase):
         answer = bridge.answer(bridge.send("disconnect",
                                            terminateDebuggee=True))
         self.assertFalse(answer["success"])
-        self.assertIn("not ended from here", answer["message"])
+        self.assertIn("terminateDebuggee is not supported", answer["message"])
         self.assertEqual(bridge.ask("threads")["threads"][0]["name"],
                          "MainThread")
         self.assertEqual(target.close(), (0, ""))
@@ -329,7 +330,7 @@ class TestSession(OneCase):
         # The first one may find the connection of before.
         answers = [bridge.answer(bridge.send("threads")) for _ in range(2)]
         self.assertFalse(answers[0]["success"])
-        self.assertEqual(answers[1]["message"], "there is no process %d"
+        self.assertEqual(answers[1]["message"], "process %d does not exist"
                          % target.process.pid)
         self.end(bridge)
 
@@ -356,7 +357,7 @@ class TestSession(OneCase):
         self.end(bridge)
         bridge = bridges.Bridge(target.first[1], PROBETUI_TOKEN="a bad token")
         answer = bridge.answer(bridge.send("initialize"))
-        self.assertIn("say the token", answer["message"])
+        self.assertIn("the token is missing or wrong", answer["message"])
         self.end(bridge)
 
     def test_it_goes_with_its_client(self):
@@ -478,14 +479,14 @@ class TestSocket(Doors):
         first, _ = self.listen("--socket", path, "1")
         second = bridges.run("--socket", path, "1")
         self.assertEqual(second[0], 2)
-        self.assertIn("no socket can be made at " + path, second[2])
+        self.assertIn("cannot create a socket at " + path, second[2])
         first.process.kill()
         first.process.wait(LIMIT)
         self.listen("--socket", path, "1")
 
     def test_a_file_stays(self):
         path = self.place.write("bridge", "text")
-        self.assertIn("no socket can be made",
+        self.assertIn("cannot create a socket",
                       bridges.run("--socket", path, "1")[2])
         with open(path) as file:
             self.assertEqual(file.read(), "text")
@@ -556,7 +557,8 @@ class TestPort(Doors):
                 client.ask("initialize")
                 answer = client.answer(client.send("attach", **given))
                 self.assertFalse(answer["success"])
-                self.assertIn('the right "token"', answer["message"])
+                self.assertIn('"token" of `attach` is missing or wrong',
+                              answer["message"])
                 with self.assertRaises(bridges.Ended):
                     client.event("initialized")
         # It was not even asked.
@@ -571,7 +573,8 @@ class TestPort(Doors):
                 answer = client.answer(client.send(
                     command, expression="1", token=TOKEN))
                 self.assertFalse(answer["success"])
-                self.assertIn("come first", answer["message"])
+                self.assertIn("send `initialize` and `attach` first",
+                              answer["message"])
         client = self.connect(port)
         with self.assertRaises((bridges.Ended, OSError)):
             for _ in range(100):
@@ -596,10 +599,10 @@ class TestPort(Doors):
 
     def test_token_files(self):
         for text, mode, sentence in [
-                (TOKEN, 0o644, "others can read the token in"),
-                (TOKEN, 0o620, "others can read the token in"),
-                ("short", 0o600, "has 5 characters; it needs 8"),
-                ("", 0o600, "has 0 characters; it needs 8")]:
+                (TOKEN, 0o644, "other users can read the token file"),
+                (TOKEN, 0o620, "other users can read the token file"),
+                ("short", 0o600, "has 5 characters: at least 8"),
+                ("", 0o600, "has 0 characters: at least 8")]:
             path = self.place.write("token", text, mode)
             for arguments, more in [
                     (("--port", "0", "--token-file", path, "1"), {}),
@@ -611,7 +614,7 @@ class TestPort(Doors):
                     self.assertIn(sentence, errors)
         os.unlink(path)
         os.mkfifo(path, 0o600)
-        self.assertIn("is not a file with a token", bridges.run(
+        self.assertIn("is not a regular file", bridges.run(
             "--port", "0", "--token-file", path, "1")[2])
 
     def test_a_token_that_is_made(self):
@@ -670,7 +673,7 @@ class TestTarget(OneCase):
         self.addCleanup(process.communicate, "\n")
         for sentence, arguments in [
                 ("names no process", {}),
-                ("'x' is neither a PID nor", {"processId": "x"}),
+                ("'x' is not a PID", {"processId": "x"}),
                 ("has no agent that answers", {"processId": process.pid})]:
             bridge = bridges.Bridge()
             bridge.ask("initialize")
@@ -714,10 +717,10 @@ class TestAnswers(OneCase):
 
     def test_nonsense(self):
         for text, sentence in [
-                ("[" * 200000, "that is no JSON"),
-                ('{"$": "int:%s"}' % ("9" * 1000000), "that is no JSON"),
-                ("[]", "that is no answer of an agent"),
-                ("{}", "that is no answer of an agent")]:
+                ("[" * 200000, "invalid JSON"),
+                ('{"$": "int:%s"}' % ("9" * 1000000), "invalid JSON"),
+                ("[]", "the agent's answer is invalid"),
+                ("{}", "the agent's answer is invalid")]:
             with self.subTest(text=text[:40]):
                 data = text.encode()
                 self.check(sentence, b"HTTP/1.1 200 OK\r\nContent-Length: "

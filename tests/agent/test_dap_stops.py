@@ -163,8 +163,8 @@ class StopCase(unittest.TestCase):
         later = self.go("next", tid)
         self.assertEqual((later["reason"], later["stops"]),
                          ("step", stop["stops"] + 1))
-        self.assertIn("any more", self.viewer.message("scopes",
-                                                      frameId=frame))
+        self.assertIn("no longer valid",
+                      self.viewer.message("scopes", frameId=frame))
         later = self.go("stepOut", tid)
         self.assertEqual((later["at"], later["value"]), ("return", "3"))
         self.assertEqual(self.finish(tid), 4)
@@ -214,7 +214,7 @@ class StopCase(unittest.TestCase):
         self.assertEqual(self.viewer.message(
             "evaluate", expression="while True: pass", context="repl",
             timeout=0.05, frameId=inner),
-            "TimeIsUp: it took longer than 0.05 s")
+            "TimeIsUp: the evaluation took longer than 0.05 s")
         self.assertEqual(self.viewer.message(
             "evaluate", expression="raise SystemExit", context="repl",
             frameId=inner), "SystemExit")
@@ -564,9 +564,8 @@ class StopCase(unittest.TestCase):
                                  line=10)["targets"][0]
         self.assertEqual(self.viewer.message(
             "goto", threadId=tid, targetId=target["id"]),
-            "the jump is not possible: it stands at a return, and only from "
-            "the beginning of a line there is one: step on first (n), then "
-            "jump")
+            "the jump is not possible: the thread is stopped at a return, but "
+            "can jump only from the start of a line; step first (n)")
         self.finish(tid)
 
     def test_refusals(self):
@@ -574,39 +573,41 @@ class StopCase(unittest.TestCase):
         tid = self.begin("work.outer(1)")["threadId"]
         path = {"path": self.path}
         for command, arguments, sentence in (
-                ("continue", {"threadId": 1}, "thread 1 does not stand"),
-                ("next", {}, "arguments.threadId is missing, a whole number"),
+                ("continue", {"threadId": 1}, "thread 1 is not stopped"),
+                ("next", {},
+                 "arguments.threadId is missing (expected an integer)"),
                 ("exceptionInfo", {"threadId": tid},
-                 "the thread does not stand at an exception"),
+                 "the thread is not stopped at an exception"),
                 ("goto", {"threadId": tid, "targetId": 9},
-                 "there is no targetId 9 any more; ask for the stack anew"),
+                 "targetId 9 is no longer valid: request the stack again"),
                 ("pause", {"threadId": tid},
-                 "thread %d stands already" % tid),
-                ("pause", {"threadId": 1}, "there is no Python thread 1"),
+                 "thread %d is already stopped" % tid),
+                ("pause", {"threadId": 1}, "Python thread 1 not found"),
                 ("setBreakpoints", {"source": {}, "breakpoints": []},
-                 "arguments.source.path is missing, a text: breakpoints are "
-                 "set in files"),
+                 "arguments.source.path is missing (expected a string): "
+                 "breakpoints are set in files"),
                 ("setBreakpoints", {"source": path, "breakpoints": [{}]},
-                 "arguments.breakpoints[0].line is missing, a whole number"),
+                 "arguments.breakpoints[0].line is missing (expected an "
+                 "integer)"),
                 ("setBreakpoints", {"source": path, "breakpoints": [
                     {"line": 1, "id": 5}, {"line": 2, "id": 5}]},
                  "two breakpoints have the same id"),
                 ("setBreakpoints", {"source": path, "breakpoints": [
                     {"line": 1}] * 501},
-                 "arguments.breakpoints has 500 entries at most"),
+                 "arguments.breakpoints can have at most 500 entries"),
                 ("setBreakpoints", {"source": path, "breakpoints": [
                     {"line": 1, "hitCondition": "% 2"}]},
-                 "arguments.breakpoints[0].hitCondition is a number of the "
-                 "hit from which on it stops, as 5, >= 5 or > 4"),
+                 "arguments.breakpoints[0].hitCondition must be a number of "
+                 "hits, such as 5, >= 5 or > 4"),
                 ("setFunctionBreakpoints", {"breakpoints": [{"name": " "}]},
                  "arguments.breakpoints[0].name is empty"),
                 ("setExceptionBreakpoints", {"filters": ["odd"]},
-                 "there is no filter 'odd'; there are raised, uncaught"),
+                 "unknown exception filter 'odd' (known: raised, uncaught)"),
                 ("setExceptionBreakpoints", {"filters": ["raised"],
                                              "types": ["a b"]},
-                 "'a b' is no name of a class"),
+                 "'a b' is not a class name"),
                 ("setThreads", {"mode": "odd"},
-                 "arguments.mode is one of one, all")):
+                 "arguments.mode must be one of one, all")):
             with self.subTest(command):
                 self.assertEqual(self.viewer.message(command, **arguments),
                                  sentence)

@@ -994,7 +994,7 @@ class HazardCase(unittest.TestCase):
         for kind, what in ("Ends", "finalizer"), ("Kept", "callback"):
             told = client.post("/eval", code="ended(%s)" % kind, timeout=0.05)
             self.assertEqual(told["error"]["message"],
-                             "it took longer than 0.05 s")
+                             "the evaluation took longer than 0.05 s")
             self.assertEqual(client.value("done.pop(), done"),
                              "('%s', [])" % what)
         self.assertEqual(target.close(), (0, ""))
@@ -1004,7 +1004,7 @@ class HazardCase(unittest.TestCase):
         target, client = self.started(SPINS)
         told = client.post("/eval", code="spin(0)", timeout=0.05)
         self.assertEqual(told["error"]["message"],
-                         "it took longer than 0.05 s")
+                         "the evaluation took longer than 0.05 s")
         self.assertEqual(target.ask("sys.gettrace() is None"), True)
         self.assertEqual(target.close(), (0, ""))
 
@@ -1073,7 +1073,8 @@ class HazardCase(unittest.TestCase):
         path = self.place.write("hazard.py", NO_DESCRIPTORS)
         status, output, errors = self.place.run(path, **PLAIN)
         self.assertEqual((status, output.split()), (0, ["[]"]), errors)
-        self.assertRegex(errors, r"\Aprobetui: nothing listens: [^\n]+\n\Z")
+        self.assertRegex(errors, r"\Aprobetui: the agent cannot listen: "
+                                 r"[^\n]+\n\Z")
 
     def test_the_end_does_not_wait_for_c(self):
         """Where that waits itself, for longer than anybody would."""

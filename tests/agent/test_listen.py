@@ -300,7 +300,7 @@ class ListenCase(unittest.TestCase):
     def test_timeout(self):
         told = self.client.eval("while True: pass", timeout=0.05)
         self.assertEqual(told["error"]["message"],
-                         "it took longer than 0.05 s")
+                         "the evaluation took longer than 0.05 s")
         # It waits in C, where an exception does not come to it.
         self.client.value("from probetui import evaluation\n"
                           "evaluation.GRACE_SECONDS = 0.05; 1")

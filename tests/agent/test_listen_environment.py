@@ -159,7 +159,7 @@ class TestAddress(unittest.TestCase):
         return path
 
     def answers(self, line):
-        self.assertRegex(line, r"^probetui: rank 7 listens at "
+        self.assertRegex(line, r"^probetui: rank 7: the agent listens on "
                          r"http://127\.0\.0\.1:\d+\n$")
         port = int(line.rpartition(":")[2])
         with connect(("127.0.0.1", port), token=TOKEN) as client:
@@ -186,24 +186,24 @@ class TestAddress(unittest.TestCase):
     def test_refused(self):
         """Told; the user's own socket is there all the same."""
         for more, sentence in (
-                (dict(PROBETUI_ADDRESS=":0"), "takes a token"),
-                (dict(PROBING_PORT="0"), "takes a token"),
+                (dict(PROBETUI_ADDRESS=":0"), "requires a token"),
+                (dict(PROBING_PORT="0"), "requires a token"),
                 (dict(PROBETUI_ADDRESS="here", PROBETUI_TOKEN=TOKEN),
-                 "'here' is no address"),
+                 "'here' is not an address"),
                 (dict(PROBETUI_ADDRESS=":0", PROBETUI_TOKEN_FILE=self
-                      .token_file(0o644)), "others can read the token"),
+                      .token_file(0o644)), "other users can read the token"),
                 (dict(PROBETUI_ADDRESS=":0", PROBETUI_TOKEN_FILE=self
                       .token_file(0o600, "short")),
-                 "token5 has 5 characters, and is to have 8 or more"),
+                 "token5 has 5 characters: at least 8 are required"),
                 (dict(PROBETUI_ADDRESS=":0", PROBETUI_TOKEN=TOKEN,
                       PROBETUI_TLS_KEY="/none"),
                  "PROBETUI_TLS_CERTIFICATE is not"),
                 (dict(PROBETUI_ADDRESS=":0", PROBETUI_TOKEN=TOKEN,
                       PROBETUI_TLS_CERTIFICATE="/none"),
-                 "tls is a (certificate, key)"),
+                 "tls: the certificate and key cannot be loaded"),
                 (dict(PROBETUI_ADDRESS=":0", PROBETUI_TOKEN=TOKEN,
                       PROBETUI_ALLOW="everybody"),
-                 "allow is a list of addresses"),
+                 "allow must be a list of addresses"),
                 (dict(PROBETUI_ADDRESS=":0", PROBETUI_TOKEN_FILE="/none"),
                  "cannot be read")):
             told, line = self.run_rank(**more)
@@ -219,7 +219,7 @@ class TestAddress(unittest.TestCase):
                 PROBETUI_ADDRESS="0", PROBETUI_TOKEN=TOKEN,
                 PROBETUI_TLS_CERTIFICATE=certificate,
                 PROBETUI_TLS_KEY=None if one_file else key)
-            self.assertIn(" at https://127.0.0.1:", line)
+            self.assertIn(" on https://127.0.0.1:", line)
             self.assertEqual(told["names"], [])
             context = ssl.create_default_context(cafile=certificate)
             port = int(line.rpartition(":")[2])
@@ -246,7 +246,7 @@ class TestAddress(unittest.TestCase):
                 PROBETUI_TOKEN=TOKEN)
             self.assertEqual(told["names"], [])
             self.assertIn("neither 1 nor 0" if value == "of course"
-                          else "is no address", line)
+                          else "is not an address", line)
             with connect("/tmp/pdb-%d/%d.agent" % (
                     os.geteuid(), told["pid"])) as client:
                 self.assertEqual(client.get("/")["read_only"], is_read_only)

@@ -65,10 +65,10 @@ class TestKept(OneCase):
         _, errors = target.close()
         lines = errors.splitlines()
         self.assertEqual(len(lines), 3, errors)
-        self.assertIn("cannot be written to /nowhere/log", lines[0])
-        self.assertIn("is written to %s already, and not to" % first,
+        self.assertIn("the log file /nowhere/log cannot be opened", lines[0])
+        self.assertIn("is already logged to %s, not to" % first,
                       lines[1])
-        self.assertIn("without that log: TypeError", lines[2])
+        self.assertIn("the log file cannot be opened: TypeError", lines[2])
 
     def test_bounded(self):
         target = self.start()
@@ -130,8 +130,8 @@ class TestFile(OneCase):
             self.assertEqual(client.get("/evals")["count"], 9)
         status, errors = target.close()
         self.assertEqual(status, 0)
-        self.assertEqual(errors, "probetui: what clients run is not written "
-                         "any more: %s is full\n" % path)
+        self.assertEqual(errors, "probetui: logging of code run by clients has "
+                         "stopped: %s has reached 0 MB\n" % path)
         self.assertLess(os.path.getsize(path), 301)
 
     def test_none(self):
@@ -145,8 +145,8 @@ class TestFile(OneCase):
             self.assertEqual(target.first, [])
             status, errors = target.close()
             self.assertEqual(status, 0)
-            self.assertIn("nothing listens: what clients run cannot be "
-                          "written to " + path, errors)
+            self.assertIn("the agent cannot listen: the log file %s cannot be "
+                          "opened: " % path, errors)
 
 
 if __name__ == "__main__":

@@ -458,7 +458,7 @@ class TestUsers(OneCase):
         self.assertEqual(target.first, [])
         status, errors = target.close()
         self.assertEqual(status, 0)
-        self.assertIn("belongs to the user %d" % OTHER_USER, errors)
+        self.assertIn("its owner, user %d," % OTHER_USER, errors)
 
 
 if __name__ == "__main__":

@@ -27,8 +27,8 @@ class TestToken(OneCase):
         port = cls.target.port()
         cls.shared.close()
         assert status == 0, errors
-        assert errors == "probetui: rank 0 listens at http://127.0.0.1:%d\n" \
-            % port, errors
+        assert errors == "probetui: rank 0: the agent listens on " \
+            "http://127.0.0.1:%d\n" % port, errors
 
     def refused(self, client, status, message, *headers):
         answer = client.ask("GET", "/", None, *headers)
@@ -48,7 +48,7 @@ class TestToken(OneCase):
 
     def test_none(self):
         with self.target.tcp() as client:
-            answer = self.refused(client, 401, "say the token")
+            answer = self.refused(client, 401, "the token is missing or wrong")
             self.assertEqual(answer.headers["www-authenticate"], "bearer")
         # Before a body is read, or what it wants is looked at.
         with self.target.tcp() as client:
@@ -71,10 +71,10 @@ class TestToken(OneCase):
         for token in (TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "", "\xe9" * 9,
                       "x" * 9000):
             with self.target.tcp() as client:
-                self.refused(client, 401, "say the token",
+                self.refused(client, 401, "the token is missing or wrong",
                              "Authorization: Bearer " + token)
         with self.target.tcp() as client:
-            self.refused(client, 401, "say the token",
+            self.refused(client, 401, "the token is missing or wrong",
                          "Authorization: Basic " + TOKEN)
         with self.target.tcp(token=TOKEN) as client:
             self.refused(client, 400, "twice",
@@ -241,30 +241,30 @@ class TestAddresses(OneCase):
 
     def test_refused(self):
         """Told; the user's own socket is there all the same."""
-        self.told("'127.0.0.1:0'", "takes a token of 8 characters")
+        self.told("'127.0.0.1:0'", "requires a token of at least 8 "
+                  "characters")
         self.told("'127.0.0.1:0', token='short'",
-                  "the token that is given has 5 characters, and is to have "
-                  "8 or more")
+                  "the token has 5 characters: at least 8 are required")
         self.told("'127.0.0.1:0', token=%r, allow='1.2.3'" % TOKEN,
-                  "allow is a list of addresses")
+                  "allow must be a list of addresses")
         self.told("'127.0.0.1:0', token=%r, tls=('/none', '/none')" % TOKEN,
-                  "tls is a (certificate, key)")
+                  "tls: the certificate and key cannot be loaded")
         for address in ("'localhost'", "'127.0.0.1:x'", "'h:99999'", "3.5",
                         "(1, 2, 3)"):
-            self.told("%s, token=%r" % (address, TOKEN), "give it as host:")
+            self.told("%s, token=%r" % (address, TOKEN), "write host:")
         with socket.socket() as other:
             other.bind(("127.0.0.1", 0))
             other.listen(1)
             port = other.getsockname()[1]
             self.told("'127.0.0.1:%d', token=%r" % (port, TOKEN),
-                      "nothing can listen at 127.0.0.1 port %d" % port)
+                      "cannot listen on 127.0.0.1 port %d" % port)
             # The rank of the machine is added.
             self.told("'127.0.0.1:%d', token=%r" % (port - 2, TOKEN),
                       "port %d" % port, LOCAL_RANK="2")
 
     def test_clear(self):
         self.told("'0.0.0.0:0', token=%r" % TOKEN,
-                  "without tls: the token is sent unencrypted", 2)
+                  "without TLS, the token is sent unencrypted", 2)
 
     def test_allow(self):
         target = self.start(listens("allow=['10.0.0.0/8', '::1']"))
@@ -321,7 +321,7 @@ class TestTls(OneCase):
         with self.target.tcp(token=TOKEN) as client:
             answer = client.ask("GET", "/")
             self.assertEqual((answer.status, answer.message),
-                             (400, "TLS is spoken here: https"))
+                             (400, "TLS is required: use https"))
             self.assertTrue(client.is_closed())
 
     def test_no_handshake(self):

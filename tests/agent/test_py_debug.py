@@ -131,7 +131,7 @@ class ProgramCase(unittest.TestCase):
                 RANK=str(rank), WORLD_SIZE="2")) for rank in (0, 1)]
         os.close(reading)
         line = ""
-        while "rank 1 holds until rank 0" not in line:
+        while "rank 1 waits for rank 0" not in line:
             line = ranks[1].stderr.readline()
             self.assertNotEqual(line, "")
         # One line each; none is taken for the other rank.
@@ -173,8 +173,8 @@ class ProgramCase(unittest.TestCase):
             client.read()
             client.send("c")
             _, errors = process.communicate(timeout=LIMIT)
-        self.assertRegex(errors, "IPDB_MODE=web has no page yet: pdb waits on "
-                                 "a socket\n")
+        self.assertRegex(errors, "IPDB_MODE=web is not implemented yet: pdb "
+                                 "waits on a socket\n")
         self.assertRegex(errors, re.escape(self.place.inside) + "/s.7")
 
     def test_a_port_of_probing_is_answered_by_a_hint(self):

@@ -261,8 +261,8 @@ say(put_in())""")
                      "the code")
             told = other.post("/eject")["left"]
         self.assertEqual(len(told), 1)
-        self.assertIn("1 of its threads: what is evaluated there waits in C",
-                      told[0])
+        self.assertIn("1 of the agent's threads, which end when code that they "
+                      "evaluate returns from C", told[0])
         self.assertFalse(os.path.exists(target.path))
         target.run("lock.release()")
         target.run("del begun, leaving, lock")
@@ -316,7 +316,7 @@ class TestHooks(OneCase):
                         "agent._agent._debugger.endings.insert(0, "
                         "lambda: 1 / 0)")
             left = client.post("/eject")["left"]
-        self.assertEqual(left, ["what debugs, as it could not be ended: "
+        self.assertEqual(left, ["the debugger, which could not be removed: "
                                 "ZeroDivisionError: division by zero"])
         self.assertFalse(os.path.exists(target.path))
         self.assertEqual(len(target.ask("probetui.listen()")), 1)

@@ -101,9 +101,9 @@ class StopsCase:
         self.addCleanup(zero.close)
         self.assertIn("stopped at stops.py", zero.read())
         with job.client(2) as two:
-            self.assertIn("It is not alone: rank 0 stopped", two.read())
+            self.assertIn("Also stopped: rank 0 stopped", two.read())
             jobs.wait_for(lambda: all(
-                "rank %d holds until ranks 0 and 2 went on" % rank
+                "rank %d waits for ranks 0 and 2 to continue" % rank
                 in job.output() for rank in (1, 3)), "ranks 1 and 3 to hold")
             for rank in ("1", "3"):
                 self.assertFalse(os.path.exists(job.path(int(rank))))
@@ -140,14 +140,14 @@ class StopsCase:
         with job.client(0) as zero, job.client(2) as two:
             for client in (zero, two):
                 said = client.read()
-                while "The other ranks wait until it continues" not in said:
+                while "The other ranks wait until this rank continues" not in said:
                     said = client.read()
                 self.assertIn("total = total_of", said)
                 client.send("n")
             for client in (zero, two):
                 said = client.read()
                 self.assertIn("say(", said)
-                self.assertIn("No rank holds for this one any longer", said)
+                self.assertIn("the other ranks no longer wait for this rank", said)
                 self.assertEqual(client.say("p total").strip(), "4.0")
                 client.send("c")
             self.assertEqual(job.lines("again", COUNT), [

@@ -462,7 +462,7 @@ class TestHeld(unittest.TestCase):
                       told.stderr)
         self.process.stdin.write("\n")
         self.process.stdin.flush()
-        self.assertIn("and is held", self.process.stderr.readline())
+        self.assertIn("and is stopped", self.process.stderr.readline())
         # The thread says so just before it stops.
         jobs.wait_for(lambda: "Rank 0 raised ValueError: no such sample: 7"
                       in self.command("--pid", pid, "verdict").stdout,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 BREAKPOINTS_MAXIMUM = 500
 TEXT_MAXIMUM = 10000
 _HITS = re.compile(r"\s*(>=?)?\s*(\d{1,9})\s*\Z")
-_UNKNOWN = "the breakpoint is not set: %s"
+_UNKNOWN = "the breakpoint cannot be set: %s"
 
 
 class Numbers:
@@ -74,7 +74,7 @@ class Wanted(Kept):
         before = self._lists.pop(key, [])
         if len(self.specs()) + len(specs) > BREAKPOINTS_MAXIMUM:
             self._lists[key] = before
-            raise Failure("a session has %d breakpoints at most"
+            raise Failure("a session can have at most %d breakpoints"
                           % BREAKPOINTS_MAXIMUM)
         _note(specs, before)
         for spec in specs:
@@ -162,8 +162,8 @@ def _ignore(arguments: Arguments) -> int:
         return int(count)
     match = _HITS.match(text)
     if not match:
-        raise Failure("%shitCondition is a number of the hit from which on "
-                      "it stops, as 5, >= 5 or > 4" % arguments.place)
+        raise Failure("%shitCondition must be a number of hits, such as 5, >= "
+                      "5 or > 4" % arguments.place)
     return max(count, int(match.group(2)) - (match.group(1) != ">"))
 
 
@@ -194,7 +194,7 @@ def apply(call: Call, key: Any, specs: List[Spec]) -> Dict[str, Any]:
     for spec in specs:
         bound = found.get(spec.id)
         if bound is None:
-            raise Failure(_UNKNOWN % "two of them have the same id")
+            raise Failure(_UNKNOWN % "two breakpoints have the same id")
         told.append(tell(call.debugger, call.session, bound))
     return {"breakpoints": told}
 
@@ -209,8 +209,8 @@ def _set_breakpoints(call: Call) -> Dict[str, Any]:
     arguments, session = call.arguments, call.session
     path = arguments.object("source").text("path", None)
     if not path:
-        raise Failure("arguments.source.path is missing, a text: breakpoints "
-                      "are set in files")
+        raise Failure("arguments.source.path is missing (expected a string): "
+                      "breakpoints are set in files")
     given = arguments.objects("breakpoints", BREAKPOINTS_MAXIMUM, None) or []
     specs = [read(fields, path=path, line=fields.integer(
         "line", low=session.lines_start) - session.lines_start + 1)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 BREAKPOINTS_MAXIMUM = 100
 _OFFERS_MAXIMUM = 1000
-_NO_FRAME = "a variable is watched in a frame of a thread that stands: stop " \
-    "the thread there first, and give its frameId"
+_NO_FRAME = "watching a variable needs a frame of a stopped thread: stop " \
+    "the thread, and give its frameId"
 
 
 _RUNS = object()
@@ -144,7 +144,7 @@ def _expression(call: Call) -> Any:
         call.arguments.integer("variablesReference", low=1))
     child = find_child(opened, call.arguments.text("name"))
     if opened.expression is None or child.suffix is None:
-        raise Failure("%s has no expression, and cannot be watched"
+        raise Failure("%s cannot be watched: no expression refers to the value"
                       % child.name)
     return opened.expression + child.suffix, opened.place
 
@@ -161,7 +161,7 @@ def _nan_info(call: Call) -> Dict[str, Any]:
     except EngineError as error:
         return _nothing(str(error))
     return {"dataId": _data(call).offer(_Offer(_RUNS, code, path)),
-            "description": "a NaN in %s, looked at before each line of %s" % (
+            "description": "a NaN in %s, checked before each line of %s" % (
                 path.text, code.co_name),
             "accessTypes": ["write"], "canPersist": False}
 
@@ -174,8 +174,7 @@ def _info(call: Call) -> Dict[str, Any]:
     if arguments.flag("nan"):
         return _nan_info(call)
     if arguments.flag("asAddress"):
-        return _nothing("an address cannot be watched from inside; a "
-                        "variable can")
+        return _nothing("the agent cannot watch addresses: watch a variable")
     if arguments.has("variablesReference"):
         text, place = _expression(call)
     else:
@@ -194,9 +193,9 @@ def _info(call: Call) -> Dict[str, Any]:
     if value is paths.MISSING and \
             paths.read(owner, frame) is paths.MISSING and \
             path.name not in frame.f_code.co_varnames:
-        return _nothing("there is no %s there" % path.name)
+        return _nothing("%s is not defined in the frame" % path.name)
     return {"dataId": _data(call).offer(_Offer(place.stop, frame, path)),
-            "description": "%s, looked at before each line of %s" % (
+            "description": "%s, checked before each line of %s" % (
                 path.text, frame.f_code.co_name),
             "accessTypes": ["write"], "canPersist": False}
 
@@ -210,19 +209,19 @@ def _make(call: Call, fields: Arguments, before: List[_Set]) -> _Set:
     access = fields.choice("accessType", ("read", "write", "readWrite"),
                            "write")
     if access != "write":
-        return _Set(None, None, "who reads a variable cannot be seen; "
-                    "changes can: accessType is write")
+        return _Set(None, None, "reads of a variable cannot be watched: "
+                    "accessType must be write")
     if spec.log or spec.temporary or spec.disabled:
-        return _Set(None, None, "logMessage, temporary and disabled are for "
-                    "breakpoints in code")
+        return _Set(None, None, "data breakpoints do not support logMessage, "
+                    "temporary and disabled")
     key = (name, spec.id, spec.condition, spec.ignore)
     for each in before:
         if each.key == key and each.change.frame is not None:
             return each
     offer = _data(call).offers.get(name)
     if offer is None:
-        return _Set(None, None, "there is no dataId %s any more; ask for "
-                    "dataBreakpointInfo anew" % ascii(name))
+        return _Set(None, None, "dataId %s is no longer valid: request "
+                    "dataBreakpointInfo again" % ascii(name))
     numbers = call.debugger.numbers
     if offer.stop is _RUNS:
         from ..debugging.nans import Nan

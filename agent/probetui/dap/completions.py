@@ -177,7 +177,8 @@ def _before(call: Call) -> str:
     column = arguments.integer("column", low=session.columns_start)
     lines = text.split("\n")
     if line - session.lines_start >= len(lines):
-        raise Failure("the text has %d lines" % len(lines))
+        raise Failure("arguments.line is after the last line of the text (%d "
+                      "lines)" % len(lines))
     return _cut(lines[line - session.lines_start],
                 column - session.columns_start)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..routes import Context
     from ..server import Connection, Server
 
-LEAVES = "the agent leaves this process"
+LEAVES = "the agent is shutting down"
 POLL_SECONDS = 30
 UNMARK_SECONDS = 1.0
 # Delay of a sweep, in seconds: resumed threads have left the debugger by then.
@@ -45,7 +45,8 @@ def _apart(part: Callable[[], Any], otherwise: Any = None) -> Any:
     try:
         return part()
     except Exception as problem:
-        tell("a part of a session could not be ended: %s" % describe(problem))
+        tell("a debug session could not be ended completely: %s"
+             % describe(problem))
         return otherwise
 
 
@@ -257,7 +258,8 @@ class Debugger:
         name = context.query.get("session")
         if name is None:
             if command != "initialize":
-                raise Refusal(404, "session is missing; initialize makes one")
+                raise Refusal(404, "the query parameter session is missing: "
+                              "the request initialize creates a session")
             session = self.sessions.make(context.connection, self.ring.last)
         else:
             session = self.sessions.find(name)
@@ -296,10 +298,11 @@ class Debugger:
             raise Failure(LEAVES)
         row = table.find(command)
         if row is None:
-            raise Failure("there is no request %s here" % ascii(command))
+            raise Failure("unknown request %s" % ascii(command))
         if self.is_read_only and not row.looks:
-            raise Failure("this agent was started with read_only: it refuses "
-                          "what stops, changes or runs code")
+            raise Failure("the agent is read-only (read_only=True): requests "
+                          "that stop the program, change it or run code are "
+                          "refused")
         if row.debugs and not call.session.is_debugging:
             call.session.is_debugging = True
             self.server.wake()

@@ -93,7 +93,7 @@ def check(told: Dict[str, Any]) -> None:
         if error["message"].startswith('File "<eval>"'):
             # A SyntaxError: its location is in the traceback.
             text = error["message"].rpartition("\n")[2]
-        elif error["message"] == "it was cancelled":
+        elif error["message"] == "the evaluation was cancelled":
             # The message that DAP specifies for a cancelled request.
             text = "cancelled"
         elif error["message"]:

@@ -19,10 +19,10 @@ TYPES_MAXIMUM = 100
 TEXT_MAXIMUM = 20000
 INFO_SECONDS = 5.0
 FILTERS = (
-    ("raised", "Raised Exceptions", "Where an exception is raised, whether "
-     "it is handled or not."),
-    ("uncaught", "Uncaught Exceptions", "An exception that would end its "
-     "thread."),
+    ("raised", "Raised Exceptions", "Stop where an exception is raised, "
+     "handled or not."),
+    ("uncaught", "Uncaught Exceptions", "Stop at an exception that would end "
+     "its thread."),
 )
 
 
@@ -58,11 +58,11 @@ def _set(call: Call) -> Dict[str, Any]:
     _options(arguments, names, types)
     for name in names:
         if name not in [row[0] for row in FILTERS]:
-            raise Failure("there is no filter %s; there are %s" % (
+            raise Failure("unknown exception filter %s (known: %s)" % (
                 ascii(name)[:100], ", ".join(row[0] for row in FILTERS)))
     for kind in types:
         if not all(part.isidentifier() for part in kind.split(".")):
-            raise Failure("%s is no name of a class" % ascii(kind)[:100])
+            raise Failure("%s is not a class name" % ascii(kind)[:100])
     kept = call.session.keep("exceptions", Filters)
     kept.names, kept.types, kept.owner = names, types, call.session.id
     holding.want_uncaught(call.debugger, call.session.id,
@@ -100,7 +100,7 @@ def _details(error: BaseException) -> Dict[str, Any]:
     try:
         message, trace = _tell_one(error)
     except Exception:
-        message, trace = "(its text cannot be had)", ""
+        message, trace = "(message unavailable)", ""
     name = class_name(type(error))
     return {"message": message, "typeName": name.rpartition(".")[2],
             "fullTypeName": name, "stackTrace": trace}
@@ -121,7 +121,7 @@ def _info(call: Call) -> Dict[str, Any]:
     stop = stopped.find(call)
     error = stop.exception
     if error is None:
-        raise Failure("the thread does not stand at an exception")
+        raise Failure("the thread is not stopped at an exception")
     details = places.run_at(stop, lambda: _all_details(error),
                             INFO_SECONDS)
     if not details["stackTrace"] and stop.frames:
@@ -140,7 +140,7 @@ ROWS = (
         "exceptionBreakpointFilters": [
             {"filter": name, "label": label, "description": description,
              "default": False, "supportsCondition": True,
-             "conditionDescription": "names of classes: ValueError, "
+             "conditionDescription": "class names: ValueError, "
              "package.Error"} for name, label, description in FILTERS]},
         debugs=True),
     Row("exceptionInfo", _info, False,

@@ -18,7 +18,7 @@ from .messages import Failure
 # Bounds the search in the stack of a deep recursion.
 SEARCHED_MAXIMUM = 256
 _LIBRARIES = ("/site-packages/", "/dist-packages/", "/lib/python3")
-_CHANGED = "The stack has changed: take a new sample."
+_CHANGED = "the stack has changed: take a new sample"
 
 
 class Spot(NamedTuple):
@@ -81,7 +81,7 @@ def _stack(call: Call, thread_id: int) -> Tuple[Any, List[Any]]:
         return stop, list(stop.frames)
     found = inspection.find(thread_id)
     if found is None:
-        raise Failure("Thread %d runs no Python now." % thread_id)
+        raise Failure("thread %d has no Python frames now" % thread_id)
     return None, [(frame, frame.f_lineno)
                   for frame in places.frames_of(found)]
 
@@ -185,9 +185,9 @@ class Found:
             pass
         if self._call.debugger.is_read_only:
             raise Failure(
-                "%s takes code to run, or there is none: this agent was "
-                "started with read_only, and tells what is stored: names, "
-                "attributes, elements" % ascii(self.text)[:200])
+                "%s does not exist, or cannot be read without running code: "
+                "the agent is read-only (read_only=True), and reads only names, "
+                "attributes and elements that are stored" % ascii(self.text)[:200])
         return self._evaluate(spaces)
 
     def _evaluate(self, spaces: List[Dict[str, Any]]) -> Any:
@@ -259,9 +259,9 @@ def beside(call: Call, function: Callable[[], Any], seconds: float,
     if told["error"] is not None and told["error"]["type"].endswith(
             "TimeIsUp"):
         raise Failure("cancelled" if told["error"]["message"]
-                      == "it was cancelled" else
-                      "it took longer than %g s: ask for a sample, for less, "
-                      "or with a longer timeout" % whole)
+                      == "the evaluation was cancelled" else
+                      "the request took longer than %g s: read a sample, read "
+                      "less, or raise the timeout" % whole)
     check(told)
     return found[0]
 

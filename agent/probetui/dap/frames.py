@@ -101,7 +101,7 @@ def assign(frame: types.FrameType, name: str, value: Any) -> None:
         partial(getattr, frame, "f_locals"),
         partial(names.__setitem__, name, value), write(frame)]))
     if frame.f_locals.get(name, NOTHING) is not value:
-        raise Failure("%s could not be set" % name)
+        raise Failure("variable %s could not be set" % name)
 
 
 def assign_name(frame: types.FrameType, name: str, value: Any) -> None:

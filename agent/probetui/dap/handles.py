@@ -54,7 +54,7 @@ class Handles(Kept, Generic[Value]):
                 self._entries[number] = entry._replace(used=time.monotonic())
                 value: Value = entry.value
                 return value
-        raise Failure("there is no %s %d any more; ask for the stack anew"
+        raise Failure("%s %d is no longer valid: request the stack again"
                       % (self._what, number))
 
     def drop(self, stop: Any) -> None:

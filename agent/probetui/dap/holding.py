@@ -27,8 +27,8 @@ TYPES_MAXIMUM = 100
 def seconds_of(call: Call, name: str, default: float) -> float:
     value = call.arguments.number(name, default)
     if not 0 < value <= SECONDS_MAXIMUM:
-        raise Failure("%s is a number of seconds, %g at most"
-                      % (name, SECONDS_MAXIMUM))
+        raise Failure("%s must be a number of seconds, more than 0 and at "
+                      "most %g" % (name, SECONDS_MAXIMUM))
     return float(value)
 
 
@@ -145,7 +145,7 @@ def _renew(debugger: Debugger, lease: float) -> None:
 def _catch(call: Call) -> Dict[str, Any]:
     arguments = call.arguments
     if not arguments.has("on"):
-        raise Failure("on is missing, true or false")
+        raise Failure("on is missing (expected true or false)")
     is_on = arguments.flag("on")
     lease = seconds_of(call, "lease", 0.001) if arguments.has("lease") \
         else None
@@ -183,7 +183,7 @@ class _Raised(Kept):
 def _watchdog(call: Call) -> Dict[str, Any]:
     arguments = call.arguments
     if not arguments.has("raise"):
-        raise Failure("raise is missing, true or false")
+        raise Failure("raise is missing (expected true or false)")
     wants = arguments.flag("raise")
     why = arguments.text("for", "", 200)
     seconds = seconds_of(call, "seconds", DAY_SECONDS)

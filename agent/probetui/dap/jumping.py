@@ -39,8 +39,8 @@ def _goto_targets(call: Call) -> Dict[str, Any]:
 def _explain(problem: ValueError, stop: Stop) -> str:
     # CPython's message names its trace events, which a user does not know.
     if stop.at in ("call", "return", "exception"):
-        return "it stands at %s %s, and only from the beginning of a line " \
-            "there is one: step on first (n), then jump" % (
+        return "the thread is stopped at %s %s, but can jump only from the " \
+            "start of a line; step first (n)" % (
                 "an" if stop.at == "exception" else "a", stop.at)
     return str(problem)
 
@@ -49,11 +49,11 @@ def _goto(call: Call) -> None:
     target = _targets(call).find(call.arguments.integer("targetId"))
     stop = stopped.find(call)
     if not stop.frames:
-        raise Failure("no frame of it is known")
+        raise Failure("the thread has no known frame")
     frame = stop.frames[0][0]
     if os.path.abspath(frame.f_code.co_filename) != \
             os.path.abspath(target.path):
-        raise Failure("the innermost frame is in %s; a jump stays in its "
+        raise Failure("the innermost frame is in %s: a jump cannot leave its "
                       "function" % frame.f_code.co_filename)
 
     def jump() -> Any:

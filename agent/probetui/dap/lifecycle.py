@@ -13,7 +13,7 @@ def _initialize(call: Call) -> Dict[str, Any]:
     arguments, session = call.arguments, call.session
     arguments.text("adapterID", "")
     if arguments.choice("pathFormat", ("path", "uri"), "path") == "uri":
-        raise Failure("paths are told as paths here, not as uri")
+        raise Failure("pathFormat uri is not supported: use path")
     session.lines_start = int(arguments.flag("linesStartAt1", True))
     session.columns_start = int(arguments.flag("columnsStartAt1", True))
     told = table.capabilities(call.debugger.is_read_only)
@@ -29,7 +29,8 @@ def _nothing(_: Call) -> None:
 
 def _disconnect(call: Call) -> None:
     if call.arguments.flag("terminateDebuggee"):
-        raise Failure("the program is not ended from here")
+        raise Failure("terminateDebuggee is not supported: the agent cannot "
+                      "end the program")
     call.debugger.sessions.remove(call.session)
 
 

@@ -28,7 +28,7 @@ class Failure(Exception):
 
 def _kind(value: Any) -> str:
     return {bool: "true or false", int: "a number", float: "a number",
-            str: "a text", list: "a list", dict: "an object"}.get(
+            str: "a string", list: "a list", dict: "an object"}.get(
                 type(value), "null")
 
 
@@ -49,19 +49,19 @@ class Arguments:
         value = self.fields.get(name)
         if value is None:
             if default is _REQUIRED:
-                raise Failure("%s is missing, %s"
+                raise Failure("%s is missing (expected %s)"
                               % (self.place + name, wanted))
             return default
         if type(value) not in kinds:
-            raise Failure("%s is %s, not %s" % (self.place + name, wanted,
-                                                _kind(value)))
+            raise Failure("%s must be %s, not %s" % (
+                self.place + name, wanted, _kind(value)))
         return value
 
     def integer(self, name: str, default: Any = _REQUIRED, low: int = 0,
                 high: int = INTEGER_MAXIMUM) -> Any:
-        value = self._take(name, (int,), "a whole number", default)
+        value = self._take(name, (int,), "an integer", default)
         if value is not default and not low <= value <= high:
-            raise Failure("%s is a number from %d to %d"
+            raise Failure("%s must be a number from %d to %d"
                           % (self.place + name, low, high))
         return value
 
@@ -70,9 +70,9 @@ class Arguments:
 
     def text(self, name: str, default: Any = _REQUIRED,
              maximum: int = TEXT_MAXIMUM) -> Any:
-        value = self._take(name, (str,), "a text", default)
+        value = self._take(name, (str,), "a string", default)
         if value is not default and len(value) > maximum:
-            raise Failure("%s has %d characters at most"
+            raise Failure("%s can have at most %d characters"
                           % (self.place + name, maximum))
         return value
 
@@ -83,8 +83,8 @@ class Arguments:
                default: Optional[str] = None) -> Optional[str]:
         value = self.text(name, default)
         if value is not default and value not in choices:
-            raise Failure("%s is one of %s" % (self.place + name,
-                                               ", ".join(choices)))
+            raise Failure("%s must be one of %s" % (self.place + name,
+                                                    ", ".join(choices)))
         return value
 
     def object(self, name: str, default: Any = _REQUIRED) -> Any:
@@ -105,18 +105,19 @@ class Arguments:
 
     def texts(self, name: str, maximum: int,
               default: Any = _REQUIRED) -> Any:
-        value = self._take(name, (list,), "a list of texts", default)
+        value = self._take(name, (list,), "a list of strings", default)
         if value is not default:
-            self._check_list(name, value, str, "texts", maximum)
+            self._check_list(name, value, str, "strings", maximum)
         return value
 
     def _check_list(self, name: str, value: List[Any], kind: type,
                     wanted: str, maximum: int) -> None:
         if len(value) > maximum:
-            raise Failure("%s has %d entries at most"
+            raise Failure("%s can have at most %d entries"
                           % (self.place + name, maximum))
         if any(type(part) is not kind for part in value):
-            raise Failure("%s is a list of %s" % (self.place + name, wanted))
+            raise Failure("%s must be a list of %s"
+                          % (self.place + name, wanted))
 
 
 def read_request(body: Dict[str, Any]) -> Tuple[int, str, Arguments]:
@@ -124,7 +125,8 @@ def read_request(body: Dict[str, Any]) -> Tuple[int, str, Arguments]:
     Failure if body is none."""
     fields = Arguments(body)
     if body.get("type") != "request":
-        raise Failure('the body is a request of DAP: its "type" is "request"')
+        raise Failure('the body is not a DAP request: "type" must be '
+                      '"request"')
     number = fields.integer("seq", low=1, high=SEQ_MAXIMUM)
     command = fields.text("command", maximum=100)
     return number, command, fields.object("arguments", None) or \

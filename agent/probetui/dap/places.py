@@ -51,15 +51,16 @@ def find(call: Call, number: int) -> Place:
     """
     place = handles(call.session).find(number)
     if place.stop is None and call.debugger.stop_of(place.thread_id):
-        raise Failure("that thread stands now; ask for its stack anew")
+        raise Failure("the thread has stopped meanwhile: request its stack "
+                      "again")
     return place
 
 
 def find_stopped(call: Call, number: int) -> Place:
     place = find(call, number)
     if place.stop is None:
-        raise Failure("that thread runs; pause it, or leave frameId out: "
-                      "then it is __main__'s names")
+        raise Failure("the thread is running: pause the thread, or omit "
+                      "frameId to use the names of __main__")
     return place
 
 
@@ -72,7 +73,7 @@ def frame_of(place: Place) -> FrameType:
         frame = frames[-1 - place.above]
         if frame.f_code is place.code:
             return frame
-    raise Failure("the thread has left that frame; ask for its stack anew")
+    raise Failure("the thread has left the frame: request its stack again")
 
 
 def run(place: Place, function: Callable[[], Any], timeout: float) -> Any:
@@ -84,10 +85,10 @@ def run_at(stop: Stop, function: Callable[[], Any], timeout: float) -> Any:
     try:
         return stop.call(function, timeout + REPLY_SECONDS)
     except StopIsOver:
-        raise Failure("the thread has gone on meanwhile") from None
+        raise Failure("the thread has resumed") from None
     except TimeoutError:
-        raise Failure("the thread did not answer in %g s; it runs on"
-                      % (timeout + REPLY_SECONDS)) from None
+        raise Failure("the thread did not answer within %g s: the code is "
+                      "still running" % (timeout + REPLY_SECONDS)) from None
 
 
 def main_names() -> Dict[str, Any]:

@@ -143,7 +143,7 @@ class Sessions:
                           else TCP_GRACE, first)
         with self._lock:
             if len(self._sessions) >= SESSIONS_MAXIMUM:
-                raise Refusal(503, "%d sessions are there already"
+                raise Refusal(503, "too many sessions: %d exist already"
                               % SESSIONS_MAXIMUM)
             session.hear(connection, 0)
             self._sessions[session.id] = session
@@ -153,8 +153,9 @@ class Sessions:
         with self._lock:
             session = self._sessions.get(name)
         if session is None:
-            raise Refusal(404, "there is no such session; initialize makes "
-                          "one, which ends when its connections do")
+            raise Refusal(404, "no such session: a session ends with its "
+                          "connections, and the request initialize creates a "
+                          "new one")
         return session
 
     def take(self, session: Session, once: Optional[str]) -> None:
@@ -164,7 +165,7 @@ class Sessions:
         with self._lock:
             is_new = once is None or session.take(once)
         if not is_new:
-            raise Refusal(409, "this request was taken already")
+            raise Refusal(409, "the request was already received")
 
     @contextlib.contextmanager
     def serving(self, session: Session,

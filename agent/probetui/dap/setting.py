@@ -30,7 +30,7 @@ def find_child(opened: Opened, name: str) -> Any:
     for child in found:
         if child.name == name:
             return child
-    raise Failure("there is no %s in it" % ascii(name)[:200])
+    raise Failure("no child is named %s" % ascii(name)[:200])
 
 
 def _assign(opened: Opened, key: Any, value: Any) -> None:
@@ -48,12 +48,12 @@ def _assign(opened: Opened, key: Any, value: Any) -> None:
 
 def _check_place(opened: Opened, child: Any) -> None:
     if child.key is None:
-        raise Failure("%s cannot be set: what it is in does not change"
+        raise Failure("%s cannot be set: its container cannot be changed"
                       % child.name)
     if child.key[0] == "name" and opened.value is None and \
             opened.place.stop is None:
-        raise Failure("that thread runs, and its names with it; pause it "
-                      "first")
+        raise Failure("the thread is running: pause the thread to set its "
+                      "variables")
 
 
 def _answer(call: Call, found: List[Any], expression: Any, place: Any,
@@ -99,7 +99,7 @@ def _set_expression(call: Call) -> Dict[str, Any]:
     def work() -> None:
         to = parse(target, False).body[0].value  # type: ignore[attr-defined]
         if not isinstance(to, _TARGETS):
-            raise SyntaxError("nothing can be assigned to %s" % target)
+            raise SyntaxError("cannot assign to %s" % target)
         value = run_tree(parse(text, False), place)
         _store(to, value, place)
         found.append(value)

@@ -32,7 +32,7 @@ class _Sources(Kept):
 
     def name(self, number: int) -> str:
         if not 0 < number <= len(self._names):
-            raise Failure("there is no sourceReference %d" % number)
+            raise Failure("unknown sourceReference %d" % number)
         return self._names[number - 1]
 
 
@@ -93,15 +93,14 @@ def _source(call: Call) -> Dict[str, Any]:
     if number:
         text = _cached(_sources(call.session).name(number))
         if text is None:
-            raise Failure("its text is gone")
+            raise Failure("the source text is no longer available")
         return {"content": text, "mimeType": "text/x-python"}
     if source is None:
-        raise Failure("neither source nor sourceReference is given")
+        raise Failure("source and sourceReference are both missing")
     path = source.text("path")
     if not any(path == name or path == os.path.abspath(name)
                for name in _known()):
-        raise Failure("nothing of the program is known to be made of %s"
-                      % path)
+        raise Failure("%s is not a source file of the program" % path)
     return {"content": _read(path), "mimeType": "text/x-python"}
 
 

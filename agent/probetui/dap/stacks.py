@@ -27,7 +27,7 @@ def _frames(call: Call, thread_id: int) -> Tuple[Any, List[Any]]:
         return stop, list(stop.frames)
     frame = inspection.find(thread_id)
     if frame is None:
-        raise Failure("there is no thread %d" % thread_id)
+        raise Failure("thread %d not found" % thread_id)
     return None, [(frame, frame.f_lineno)
                   for frame in places.frames_of(frame)]
 

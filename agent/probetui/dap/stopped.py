@@ -73,7 +73,7 @@ def find(call: Call) -> Stop:
     thread_id = call.arguments.integer("threadId")
     stop = call.debugger.stop_of(thread_id)
     if stop is None:
-        raise Failure("thread %d does not stand" % thread_id)
+        raise Failure("thread %d is not stopped" % thread_id)
     return stop
 
 
@@ -122,7 +122,7 @@ def _outer_frame(call: Call, stop: Stop) -> Any:
     place: Place = places.find_stopped(call,
                                        call.arguments.integer("frameId"))
     if place.stop is not stop:
-        raise Failure("that frame is one of another thread")
+        raise Failure("the frame belongs to another thread")
     return place.frame
 
 
@@ -153,7 +153,7 @@ def _pause(call: Call) -> None:
 def _set_threads(call: Call) -> None:
     mode = call.arguments.choice("mode", ("one", "all"))
     if mode is None:
-        raise Failure("arguments.mode is missing, one of one, all")
+        raise Failure("arguments.mode is missing (expected one or all)")
     call.debugger.engine().set_threads(mode)
 
 

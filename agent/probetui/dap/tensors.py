@@ -28,7 +28,7 @@ def _known(value: Any) -> Optional[Known]:
     try:
         return facts.find(value)
     except Exception as error:
-        raise Failure("it cannot be told what this %s is: %s: %s" % (
+        raise Failure("the %s object cannot be inspected: %s: %s" % (
             type_name(value), type(error).__name__,
             str(error)[:500])) from None
 

@@ -58,7 +58,7 @@ def _variables(call: Call) -> Dict[str, Any]:
         if there > start + PART_MAXIMUM:
             told.append({
                 "name": "...", "variablesReference": 0, "value":
-                "%d more; ask with start and count"
+                "%d more: request them with start and count"
                 % (there - start - PART_MAXIMUM),
                 "presentationHint": {"kind": "virtual"}})
     return {"variables": told}

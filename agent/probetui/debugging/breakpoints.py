@@ -48,15 +48,15 @@ class Neighbours:
     def sentence(self, line: int, path: str) -> str:
         name = path.rpartition("/")[2]
         if not self.is_final:
-            return "pending: no code of line %d of %s is loaded; the %s that" \
-                " has is line %d" % (line, name,
-                                     "next" if self.next else "last",
-                                     self.next or self.last)
+            return "pending: no code of line %d of %s is loaded yet; the %s " \
+                "line with code is %d" % (line, name,
+                                          "next" if self.next else "last",
+                                          self.next or self.last)
         if not self.next:
-            return "Line %d of %s is behind the last one that has code, " \
-                "line %d." % (line, name, self.last)
-        return "Line %d of %s has no code (it is blank or a comment, say). " \
-            "The next that has is line %d." % (line, name, self.next)
+            return "line %d of %s is after the last line with code (%d)" % (
+                line, name, self.last)
+        return "line %d of %s has no code (blank or a comment?): the next " \
+            "line with code is %d" % (line, name, self.next)
 
 
 def _unknown_name(names: List[str], code: codes.Code,
@@ -105,8 +105,8 @@ class Breakpoint:
     def _read(self) -> None:
         spec = self.spec
         if bool(spec.function) == bool(spec.path and spec.line > 0):
-            raise EngineError("A breakpoint takes a path and a line, or a "
-                              "function.")
+            raise EngineError("a breakpoint needs either a path and a line, "
+                              "or a function")
         if spec.condition:
             self._condition = Condition(spec.condition)
         if spec.log is not None:
@@ -140,8 +140,8 @@ class Breakpoint:
         bound.message = None
         others = [sign[0] for sign in self.places if sign[0] != bound.path]
         if others:
-            bound.message = "There is more than one file of that name: it " \
-                "is set in %s and in %s." % (bound.path, others[0])
+            bound.message = "several files have this name: the breakpoint " \
+                "is set in %s and in %s" % (bound.path, others[0])
 
     def miss(self, found: List[codes.Code], lines_of: Any) -> None:
         """Marks the breakpoint as pending or refused, with the reason."""
@@ -233,5 +233,6 @@ class Breakpoint:
             return []
         count, self._left_out = self._left_out, 0
         self._second, self._said = now, 0
-        return ["%d more (a log point speaks %d times a second at most)"
+        return ["%d more messages left out (a log point prints at most %d a "
+                "second)"
                 % (count, SAID_MAXIMUM)] if count else []

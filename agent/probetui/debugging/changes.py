@@ -91,10 +91,9 @@ class Change:
             return "%s: %s -> %s" % (self.path.text, _words(old),
                                      _words(new))
         if before[1] != now[1]:
-            return "%s: %s has other memory now" % (self.path.text,
-                                                    describe(new))
-        return "%s: %s was written in place (%s times since it was made, " \
-            "%s before)" % (self.path.text, describe(new), now[0], before[0])
+            return "%s: %s has new memory" % (self.path.text, describe(new))
+        return "%s: %s was modified in place (version %s, before: %s)" % (
+            self.path.text, describe(new), now[0], before[0])
 
     def stops(self, frame: FrameType, said: List[str]) -> bool:
         """Returns whether the thread stops for a change. A condition that
@@ -181,7 +180,7 @@ class Changes:
         return self._frames.get(id(frame), [])
 
     def drop(self, frame: FrameType, name: str) -> None:
-        why = "%s ends, and its variables with it" % name
+        why = "%s has ended: its variables are out of scope" % name
         with self._lock:
             ended = [(owner, change) for owner, own in self._owners.items()
                      for change in own if change.frame is frame]

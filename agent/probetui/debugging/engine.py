@@ -20,8 +20,9 @@ from .stop import Frames, Stop
 from .table import Table
 
 FORK_SECONDS = 5.0
-HAS_ENDED = "the debugger of this process has ended"
-NO_STEPS = "it stands where no line follows: it can only continue"
+HAS_ENDED = "the debugger of the process has ended"
+NO_STEPS = "the thread is stopped where no line follows: it can only " \
+    "continue"
 
 
 class Engine(Reaching):
@@ -149,7 +150,7 @@ class Engine(Reaching):
         """Sets what the other threads do while a thread is stopped: "one",
         they keep running; "all", they stop, too."""
         if mode not in ("one", "all"):
-            raise EngineError("%s is none of one, all" % ascii(mode))
+            raise EngineError("%s is not a mode: use one or all" % ascii(mode))
         with self._lock:
             self.mode = mode
             if mode == "one":

@@ -22,7 +22,7 @@ class Expression:
             self._code = compile(text.strip(), "<%s>" % what, "eval",
                                  dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise EngineError("The %s %s is no Python expression: %s." % (
+            raise EngineError("the %s %s is not a Python expression: %s" % (
                 what, ascii(text)[:200], _reason(error, text))) from None
         self._is_nested = any(isinstance(constant, types.CodeType)
                               for constant in self._code.co_consts)
@@ -46,8 +46,8 @@ def _reason(error: BaseException, text: str) -> str:
     if isinstance(error, SyntaxError) and error.msg:
         before = len(text) - len(text.lstrip())
         return "%s (at %s)" % (error.msg, "column %d" % (
-            error.offset + before) if error.offset else "its end")
-    return str(error) or "it is nested too deeply"
+            error.offset + before) if error.offset else "the end")
+    return str(error) or "the expression is nested too deeply"
 
 
 class Condition(Expression):
@@ -64,8 +64,8 @@ class Condition(Expression):
         if self._has_failed:
             return None
         self._has_failed = True
-        said.append("the condition %s failed, so it does not stop: %s" % (
-            self.text, error))
+        said.append("the condition %s failed, so the breakpoint does not "
+                    "stop: %s" % (self.text, error))
         return "condition failed: %s" % error
 
 
@@ -95,7 +95,7 @@ class LogText:
                 continue
             name, body, conversion, form = _parts(inner)
             self._pieces.append((before + name, Expression(
-                body, "text to log"), conversion, form))
+                body, "log expression"), conversion, form))
 
     def say(self, frame: FrameType) -> str:
         said = []
@@ -139,9 +139,8 @@ def _split(text: str) -> List[Tuple[str, Any]]:
             end = _find(text, at + 1, "}") if sign == "{" else -1
             if end < 0:
                 raise EngineError(
-                    "The text to log has a '%s' without its other: write "
-                    "{EXPRESSION}, or '%s' for the brace itself."
-                    % (sign, sign * 2))
+                    "the log text has an unmatched '%s': write {EXPRESSION}, "
+                    "or '%s' for a literal brace" % (sign, sign * 2))
             found.append((before, text[at + 1:end]))
             before, at = "", end
         at += 1
@@ -180,8 +179,8 @@ def _parts(inner: str) -> Tuple[str, str, str, str]:
     if bang >= 0:
         body, conversion = body[:bang], body[bang + 1:].strip()
     if conversion not in ("", "r", "s", "a"):
-        raise EngineError("The text to log has '!%s', which is none of !r !s "
-                          "!a." % conversion)
+        raise EngineError("the log text has an unknown conversion '!%s': use "
+                          "!r, !s or !a" % conversion)
     bare = body.rstrip()
     if not bare.endswith("=") or bare[-2:-1] in ("=", "!", "<", ">"):
         return "", body, conversion, form

@@ -48,8 +48,9 @@ class Monitoring(Armer):
             if monitoring.get_tool(tool) is None:
                 break
         else:
-            raise EngineError("the program uses all of sys.monitoring's "
-                              "tools: nothing can be stopped")
+            raise EngineError("the program uses all tool IDs of "
+                              "sys.monitoring: breakpoints and steps are not "
+                              "possible")
         monitoring.use_tool_id(tool, "probetui")
         self._tool = tool
         events = monitoring.events

@@ -71,8 +71,7 @@ def find_code(path: Path) -> CodeType:
             return frame.f_code
     if able:
         return able[0].f_code
-    raise EngineError("no function that runs now has a variable %s"
-                      % path.name)
+    raise EngineError("no running function has a variable %s" % path.name)
 
 
 def _of_torch(value: Any) -> Optional[str]:
@@ -161,7 +160,8 @@ def describe(value: Any) -> Optional[str]:
         if mask is None:
             return _of_numpy(plain)
         if mask.dtype != numpy.bool_ or mask.shape != plain.shape:
-            raise ValueError("its mask is not one bool for each element")
+            raise ValueError("the mask does not have one bool for each "
+                             "element")
         # Masked elements do not count.
         return _of_numpy(plain[~mask])
     if of_pandas.is_series(value):
@@ -240,7 +240,7 @@ class Nan:
         except Exception as error:
             if is_for_program(error):
                 raise
-            self.message = "it cannot be looked at: %s" % error
+            self.message = "the variable cannot be checked: %s" % error
             return None
         if found is None or not self._first.acquire(False):
             return None

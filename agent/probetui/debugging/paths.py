@@ -30,9 +30,9 @@ def parse(text: str) -> Path:
     try:
         node: Any = ast.parse(text.strip(), "<variable>", "eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise EngineError("%s is no variable: %s" % (
+        raise EngineError("%s is not a variable: %s" % (
             ascii(text)[:200],
-            str(error) or "it is nested too deeply")) from None
+            str(error) or "the expression is nested too deeply")) from None
     steps: List[Tuple[str, Any]] = []
     while not isinstance(node, ast.Name):
         if isinstance(node, ast.Attribute):
@@ -40,12 +40,13 @@ def parse(text: str) -> Path:
         elif isinstance(node, ast.Subscript):
             steps.insert(0, ("item", _key(node.slice, text)))
         else:
-            raise EngineError("%s is computed, not stored: what can be "
-                              "watched is like name, self.name or d[\"key\"]"
-                              % ascii(text)[:200])
+            raise EngineError('%s is computed, not stored: only names, '
+                              'attributes and items can be watched, such as '
+                              'self.name or d["key"]' % ascii(text)[:200])
         node = node.value
     if len(steps) > STEPS_MAXIMUM:
-        raise EngineError("%s goes through too much" % ascii(text)[:200])
+        raise EngineError("%s has too many attributes and items"
+                          % ascii(text)[:200])
     return Path(text.strip(), node.id, tuple(steps))
 
 
@@ -58,7 +59,7 @@ def _key(node: Any, text: str) -> Any:
         hash(key)
     except (ValueError, TypeError, SyntaxError, RecursionError,
             MemoryError):
-        raise EngineError("the index in %s is computed; write it as it is"
+        raise EngineError("the index in %s is computed: write it as a literal"
                           % ascii(text)[:200]) from None
     return key
 
@@ -109,8 +110,9 @@ def _attribute(value: Any, name: str, path: Path) -> Any:
                     hasattr(type(found), "__get__") and not isinstance(
                         found, types.FunctionType):
                 raise EngineError(
-                    "%s: %s is computed by its class, not stored; watch what "
-                    "it is computed from" % (path.text, name))
+                    "%s: attribute %s is computed by its class, not stored: "
+                    "watch the values that it is computed from"
+                    % (path.text, name))
             return found
     return MISSING
 
@@ -124,6 +126,6 @@ def _item(value: Any, key: Any, path: Path) -> Any:
             return kind.__getitem__(value, key)
         except IndexError:
             return MISSING
-    raise EngineError("%s: only elements of dicts, lists and tuples can be "
-                      "watched; of a tensor or an array, all of it"
+    raise EngineError("%s: only items of dicts, lists and tuples can be "
+                      "watched; watch a tensor or array as a whole"
                       % path.text)

@@ -19,8 +19,8 @@ from .stepping import Stepper, frames_of
 from .stop import Frames, Order, Stop, is_of_handler
 from .table import Table
 
-OWN_TRACE = "the program traces this thread itself (coverage, or a debugger " \
-    "of its own): it cannot step here, only continue"
+OWN_TRACE = "the program has its own trace function in the thread " \
+    "(coverage, another debugger): the thread can continue, but not step"
 LOCKING = (threading.__file__, _weakrefset.__file__)
 NEVER_STOP = (StopIteration, StopAsyncIteration, GeneratorExit)
 # Called at the events "line", "return" and "unwind" of a frame of a code
@@ -394,7 +394,7 @@ class Reaching:
         try:
             self.on_event(name, body)
         except Exception as error:
-            tell("the event %s cannot be told: %s" % (name, describe(error)))
+            tell("the event %s cannot be sent: %s" % (name, describe(error)))
 
     def is_ours(self, trace: Any) -> bool:
         """True if this trace function belongs to an engine."""
@@ -415,5 +415,5 @@ class Reaching:
             if thread_id in (self.state_of(ident).thread_id, ident):
                 return [ident]
         if self.stop_of(thread_id) is not None:
-            raise EngineError("thread %d stands already" % thread_id)
-        raise EngineError("there is no Python thread %d" % thread_id)
+            raise EngineError("thread %d is already stopped" % thread_id)
+        raise EngineError("Python thread %d not found" % thread_id)

@@ -73,7 +73,7 @@ class _Job:
         self.done.release()
 
     def fail(self) -> None:
-        self.error = StopIsOver("the thread has gone on meanwhile")
+        self.error = StopIsOver("the thread has resumed")
         self.done.release()
 
 
@@ -126,8 +126,8 @@ class Stop:
         job = _Job(function)
         self._put(job)
         if not job.done.acquire(True, timeout):
-            raise TimeoutError("it did not end within %g s, and runs on"
-                               % timeout)
+            raise TimeoutError("the code did not end within %g s, and is "
+                               "still running" % timeout)
         if job.error is not None:
             raise job.error
         return job.result
@@ -138,22 +138,23 @@ class Stop:
         until): an outer frame of this stop, as in pdb after `up`; `line`: for
         until. Raises StopIsOver, or EngineError if the thread cannot step."""
         if command not in COMMANDS:
-            raise EngineError("%s is none of %s" % (
+            raise EngineError("%s is not one of %s" % (
                 ascii(command), ", ".join(COMMANDS)))
         if command != "continue":
             if self.no_steps:
                 raise EngineError(self.no_steps)
             if not self.frames:
-                raise EngineError("no frame of it is known")
+                raise EngineError("the thread has no known frame")
             frames = [each for each, _line in self.frames]
             if frame is not None and frame not in frames:
-                raise EngineError("that is no frame of this stop")
+                raise EngineError("the frame does not belong to the stopped "
+                                  "thread")
         self._put(Order(command, frame, line, self.turn[0]))
 
     def _put(self, order: Any) -> None:
         with self._seat:
             if self.is_over:
-                raise StopIsOver("the thread has gone on meanwhile")
+                raise StopIsOver("the thread has resumed")
             if isinstance(order, Order):
                 self.is_over = True
             self._orders.put(order)

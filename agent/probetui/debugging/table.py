@@ -37,7 +37,7 @@ class Table:
 
     def set(self, owner: str, specs: List[Spec]) -> List[Breakpoint]:
         if len(specs) > BREAKPOINTS_MAXIMUM:
-            raise EngineError("there are %d breakpoints, of at most %d"
+            raise EngineError("%d breakpoints are too many: at most %d"
                               % (len(specs), BREAKPOINTS_MAXIMUM))
         before = {each.spec.key(): each
                   for each in self._owners.get(owner, [])}

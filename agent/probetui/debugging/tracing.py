@@ -19,12 +19,13 @@ from .arming import Armer, clear_frames
 from .reaching import guarded
 from .specs import EngineError
 
-FOREIGN = "The program traces %s itself (coverage, or a debugger of its " \
-    "own): it does not stop there."
-CANNOT_PAUSE = "the program traces this thread itself (coverage, or a " \
-    "debugger of its own), or it cannot be reached: it cannot be paused"
-UNREACHED = "It stops in threads that begin from now on, and not in %s, " \
-    "which cannot be reached."
+FOREIGN = "breakpoints do not stop in %s, where the program has its own " \
+    "trace function (coverage, another debugger)"
+CANNOT_PAUSE = "the thread cannot be paused: the program has its own trace " \
+    "function in it (coverage, another debugger), or the thread cannot be " \
+    "traced"
+UNREACHED = "breakpoints stop in threads that start from now on, but not in " \
+    "%s, which cannot be traced"
 
 _thread_ident = threading.get_ident
 # Decisions keep code objects alive, and some programs make new ones forever:
@@ -133,7 +134,7 @@ class Tracing(Armer):
             return
         result = tstates.set_trace(ident, self._trace, self.engine.is_ours)
         if result:
-            name = "the thread %s" % getattr(
+            name = "thread %s" % getattr(
                 threading._active.get(ident),  # type: ignore[attr-defined]
                 "name", ident)
             (self.foreign if result == tstates.FOREIGN
@@ -154,13 +155,13 @@ class Tracing(Armer):
         bound = breakpoint.bound
         names = dict(self.foreign)
         if self._is_on and not self._has_hook:
-            names[0] = "threads that begin later"
+            names[0] = "threads that start later"
         words = [text % " and ".join(list(names.values())[:3])
                  for text, names in ((FOREIGN, names),
                                      (UNREACHED, self.unreached)) if names]
         for text in words if bound.verified else ():
             if text not in (bound.message or ""):
-                bound.message = " ".join(filter(None, (bound.message, text)))
+                bound.message = "; ".join(filter(None, (bound.message, text)))
 
     def seize(self, idents: List[int]) -> None:
         frames = inspection.thread_frames()

@@ -46,7 +46,7 @@ def _words(address: int) -> Any:
 def _read(file: Any, address: int) -> Any:
     data = os.pread(file.fileno(), WORD * WORDS, address)
     if len(data) != WORD * WORDS:
-        raise OSError("a thread's state is cut")
+        raise OSError("the thread state cannot be read completely")
     return struct.unpack("%dQ" % WORDS, data)
 
 
@@ -84,7 +84,7 @@ def _calibrate() -> Dict[str, int]:
     """Returns offsets in PyThreadState, and the address of the C function that
     calls Python trace functions. Raises OSError if they cannot be found."""
     if sys.gettrace() is not None:
-        raise OSError("this thread is traced")
+        raise OSError("the current thread has a trace function")
     own = _own()
     with open("/proc/self/mem", "rb", buffering=0) as file:
         # While this thread is traced, call no Python function.
@@ -102,7 +102,7 @@ def _calibrate() -> Dict[str, int]:
     interpreter = main()
     if plain[at] or not traced[at - 2] or plain[at - 2] or \
             plain[INTERPRETER // WORD] != interpreter:
-        raise OSError("a thread's state is laid out otherwise")
+        raise OSError("the layout of the thread state is unknown")
     return {"object": at * WORD, "function": (at - 2) * WORD,
             "ident": plain.index(_thread.get_ident()) * WORD,
             "trampoline": traced[at - 2], "interpreter": interpreter}
@@ -143,7 +143,7 @@ def _find_tracing() -> Dict[str, int]:
     ident = _thread.get_ident()
     if len(found) != 1 or words[INTERPRETER // WORD] != main() or \
             ident not in words:
-        raise OSError("a thread's state is laid out otherwise")
+        raise OSError("the layout of the thread state is unknown")
     return {"tracing": found.pop() * 4, "ident": words.index(ident) * WORD,
             "interpreter": words[INTERPRETER // WORD]}
 
@@ -165,7 +165,7 @@ def _within(own: int, ints: Any) -> list:
     # warning.
     if sys.gettrace() is not None or sys.getprofile() is not None or \
             type(sys.settrace) is not type(sys.gettrace):
-        raise OSError("this thread is traced")
+        raise OSError("the current thread has a trace function")
     seen: list = []
 
     def trace(*_: Any) -> None:
@@ -193,12 +193,12 @@ def _find(ident: int, layout: Dict[str, int]) -> int:
                 break
             words = _read(file, state)
             if words[INTERPRETER // WORD] != layout["interpreter"]:
-                raise OSError("a thread has ended meanwhile")
+                raise OSError("a thread has exited meanwhile")
             if words[layout["ident"] // WORD] == ident:
                 found = state
             state = words[NEXT // WORD]
     if not found:
-        raise OSError("the thread has no state")
+        raise OSError("the thread state was not found")
     return found
 
 
@@ -250,7 +250,7 @@ def _run(steps: list) -> None:
     """Calls the steps in order, without bytecode in between. Stops at the
     first one that returns neither None nor 0, and raises OSError."""
     if any(map(functools.partial.__call__, steps)):
-        raise OSError("the thread has changed meanwhile")
+        raise OSError("the thread state has changed meanwhile")
 
 
 def _take(address: int, checks: list) -> Any:
@@ -357,6 +357,6 @@ def _find_count() -> int:
         found = {at for at in found
                  if traced[at] == plain[at] + 1 == again[at] + 1}
     if len(found) != 1:
-        raise OSError("no count of traced threads")
+        raise OSError("the count of traced threads was not found")
     _count = start + 4 * found.pop()
     return _count

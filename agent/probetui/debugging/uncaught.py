@@ -220,13 +220,14 @@ class Catcher:
         text = describe(error)
         try:
             if lease is not None:
-                tell("rank %d, %s, raised %s and is held; it ends by itself "
-                     "in %s" % (identity.find().rank,
-                                threading.current_thread().name, text,
-                                duration(lease)))
+                tell("rank %d, %s, raised %s and is stopped; the exception "
+                     "propagates in %s" % (identity.find().rank,
+                                           threading.current_thread().name,
+                                           text, duration(lease)))
             self._engine().park(REASON, frames_of(trace), error, lease, text)
         except KeyboardInterrupt:
             # Ctrl-C: the user wants the job to end.
             pass
         except Exception as problem:
-            tell("the exception could not be held: %s" % describe(problem))
+            tell("the thread could not be stopped at its exception: %s"
+                 % describe(problem))

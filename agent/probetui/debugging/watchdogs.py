@@ -54,7 +54,7 @@ class Limit:
         if self.backend == STORE or hasattr(self._holder,
                                             "_set_default_timeout"):
             return None
-        return "torch %s has no way to change a group's limit" \
+        return "torch %s cannot change the timeout of a process group" \
             % getattr(sys.modules.get("torch"), "__version__", "?")
 
     def set(self, seconds: float) -> None:
@@ -183,7 +183,7 @@ class Watchdogs:
         except Exception as problem:
             if not self._has_told:
                 self._has_told = True
-                tell("a group's time-out cannot be changed: %s"
+                tell("the timeout of a process group cannot be changed: %s"
                      % describe(problem))
             return None
 

@@ -27,7 +27,8 @@ def buffer_of(value: Any) -> Tuple[int, Optional[Tuple[int, ...]]]:
         ctypes.py_object(value), ctypes.byref(buffer), full)
     try:
         if buffer.suboffsets:
-            raise ValueError("its parts lie behind pointers")
+            raise ValueError("the buffer has suboffsets, which are not "
+                             "supported")
         strides = tuple(buffer.strides[:buffer.ndim]) \
             if buffer.strides else None
         return buffer.buf or 0, strides

@@ -34,9 +34,8 @@ def _known(value: Any, name: str, shape: Tuple[int, ...],
                 item)
     dtype = dtypes.find(name)
     if dtype is None or dtype.kind == dtypes.OBJECT:
-        told["unread"] = "its elements are objects of Python, each of which " \
-            "lies elsewhere" if dtype else \
-            "what elements of this type mean is not known"
+        told["unread"] = "the elements are references to Python objects" \
+            if dtype else "the type of the elements is unknown"
         return Known(told, (), None)
     layout = Layout(dtype, item, shape, strides, address, is_swapped)
     return Known(told, layout[1:5], layout, None, plain)
@@ -92,7 +91,7 @@ def _of_jax(value: Any) -> Known:
     known = _known(value, _name(value.dtype), shape, contiguous(shape, item),
                    item, address)
     if known.layout is not None and known.layout.dtype.bits != 0xff:
-        why = why or "its elements are packed, less than a byte each"
+        why = why or "the elements are packed: each is smaller than a byte"
     return _refuse(known, why) if why else known
 
 
@@ -122,8 +121,7 @@ def _masked(value: Any, known: Known) -> Known:
     is_array = numpy.ndarray in ancestors(type(mask))
     if loaded("numpy.ma", "MaskedArray") not in kinds:
         return known if not is_array else _refuse(
-            known, "its class has a mask of its own: what that hides is not "
-            "known here")
+            known, "the class has a mask of its own, which is not supported")
     if type(mask) is not numpy.bool_ and not is_array:
         return _refuse(known, "the mask is not an array")
     mask = mask_of(value)
@@ -154,13 +152,13 @@ def mask_by(known: Known, mask: Any) -> Known:
     dtype = names["dtype"].__get__(mask)
     shape = names["shape"].__get__(mask)
     if dtype.kind != "b" or dtype.itemsize != 1:
-        return _refuse(known, "its mask is not of bool: one with a field for "
-                       "each of its own is not applied to its elements here")
+        return _refuse(known, "the mask is not of bool: a mask with a field "
+                       "for each field of the elements is not supported")
     if list(shape) != known.told["shape"]:
-        return _refuse(known, "its mask has another shape than its elements")
+        return _refuse(known, "the mask has another shape than the elements")
     if known.told["itemsize"] > MASKED_ITEM:
-        return _refuse(known, "an element that has a mask has %d bytes at "
-                       "most" % MASKED_ITEM)
+        return _refuse(known, "a masked element can have at most %d bytes"
+                       % MASKED_ITEM)
     if known.layout is None:
         return known
     bool_dtype: Any = dtypes.find("bool")

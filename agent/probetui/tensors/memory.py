@@ -65,8 +65,8 @@ class Memory:
             got = self._read_some(view[done:], address + done)
             if got <= 0:
                 raise Unreadable(
-                    "the memory at 0x%x cannot be read: it was freed "
-                    "meanwhile, or it is no plain memory" % (address + done))
+                    "the memory at 0x%x cannot be read: it was freed, or is "
+                    "not ordinary memory" % (address + done))
             done += got
         return made
 

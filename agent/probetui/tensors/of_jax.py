@@ -34,23 +34,26 @@ def _is_in_order(value: Any) -> bool:
 def place(value: Any) -> Tuple[int, str]:
     """Returns (address, ""), or (0, reason)."""
     if is_tracer(value):
-        return 0, "jax traces a function: it stands for an array, and has " \
-            "no elements"
+        return 0, "jax traces a function: the tracer has no elements"
     if value.is_deleted():
-        return 0, "it was deleted, or given away (donate_argnums)"
+        return 0, "the jax array was deleted, or donated (donate_argnums)"
     if len(value.sharding.device_set) != 1:
-        return 0, "it is sharded over %d devices: ask for the data of one " \
-            "of its addressable_shards" % len(value.sharding.device_set)
+        return 0, "the jax array is sharded over %d devices: read the data " \
+            "of one of its addressable_shards" % len(value.sharding.device_set)
     device = next(iter(value.sharding.device_set))
     if device.platform != "cpu":
-        return 0, "it lies on %s: numpy.asarray() of it would copy it" % device
+        return 0, "the jax array is on %s: read a variable set to " \
+            "numpy.asarray() of it" % device
     if not value.is_ready():
-        return 0, "it is still being computed"
+        return 0, "the jax array is still being computed"
     try:
         if not _is_in_order(value):
-            return 0, "its elements lie in an order of their own (its layout)"
+            return 0, "the elements of the jax array are not in row-major " \
+                "order"
         if value.on_device_size_in_bytes() != value.nbytes:
-            return 0, "its elements are packed, or have gaps"
+            return 0, "the elements of the jax array are packed, or have " \
+                "gaps"
     except (AttributeError, RuntimeError):
-        return 0, "this jax does not tell in which order its elements lie"
+        return 0, "the order of the elements is not available in this " \
+            "version of jax"
     return int(value.unsafe_buffer_pointer()), ""

@@ -10,19 +10,17 @@ from ..dap.children import instance_names
 from ..objects import loaded
 from ..values import ancestors, describe, type_name
 
-_OBJECTS = "its elements are objects of Python, each of which lies elsewhere"
-_ARROW = "its elements are text in memory of Arrow"
+_OBJECTS = "the elements are references to Python objects"
+_ARROW = "the values are text in memory of Arrow"
 _UNREAD = {
-    "Categorical": "it is categorical: its elements are the numbers of "
-                   "categories",
-    "PeriodArray": "its elements are periods, of which only numbers lie "
-                   "there",
+    "Categorical": "the values are categories, stored as codes",
+    "PeriodArray": "the values are periods, stored as ordinals",
     "StringArray": _OBJECTS, "StringArrayNumpySemantics": _OBJECTS,
     "ArrowStringArray": _ARROW, "ArrowStringArrayNumpySemantics": _ARROW,
-    "ArrowExtensionArray": "its elements lie in memory of Arrow",
-    "SparseArray": "it is sparse: its elements are in its sp_values and "
-                   "sp_index",
-    "IntervalArray": "its elements are intervals: its left and right",
+    "ArrowExtensionArray": "the values are in memory of Arrow",
+    "SparseArray": "the array is sparse: read sp_values and sp_index",
+    "IntervalArray": "the values are intervals: read left and right of the "
+    "array",
 }
 _BACKED = ("DatetimeArray", "TimedeltaArray", "NumpyExtensionArray",
            "PandasArray")
@@ -99,12 +97,13 @@ def opened(value: Any) -> Opened:
         values, mask = names["_data"], names["_mask"]
     elif kind in _BACKED:
         if type(values.dtype).__name__ == "DatetimeTZDtype":
-            return Opened(None, None, kind, "its times have a time zone, "
-                          "which is not applied to them here")
+            return Opened(None, None, kind, "the times have a time zone, "
+                          "which is not supported")
         values = values._ndarray
     elif numpy.ndarray not in ancestors(type(values)):
         return Opened(None, None, kind, _UNREAD.get(
-            kind, "it is an extension array of pandas that is not read"))
+            kind, "the values are in a pandas extension array of an "
+            "unsupported type"))
     return Opened(_row(numpy, values, row), None if mask is None
                   else _row(numpy, mask, row), "pandas.Series"
                   if type(value) is Column else type_name(value))

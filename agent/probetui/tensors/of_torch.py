@@ -74,7 +74,8 @@ class _Refusal:
     subclasses."""
 
     def __torch_dispatch__(self, *_: Any, **__: Any) -> Any:
-        raise TypeError("its class says itself what it is, and would run")
+        raise TypeError("reading the tensor would run __torch_dispatch__ of "
+                        "its class")
 
 
 @contextlib.contextmanager
@@ -185,18 +186,17 @@ def _storage(reader: _Reader, told: Dict[str, Any]) -> int:
 def _refusal(reader: _Reader, dtype: Any) -> Optional[str]:
     """Returns why the elements cannot be read, or None."""
     if reader.has("is_nested"):
-        return "it is a nested tensor: it has tensors of several sizes, " \
-            "and here is the number of their elements alone"
+        return "the tensor is nested: its elements are in its component " \
+            "tensors"
     layout = str(reader.get("layout"))
     if layout not in _LAYOUTS:
-        return "its layout is %s: what it is made of does not lie in " \
-            "memory as its sizes say" % layout
+        return "the tensor has layout %s, which is not supported" % layout
     if reader.has("is_quantized"):
-        return "it is quantized: what its elements mean depends on a scale"
+        return "the tensor is quantized: the values depend on a scale"
     if reader.has("is_meta"):
-        return "it has no elements: its device is meta"
+        return "the tensor has no elements: its device is meta"
     if dtype is None or dtype.kind == dtypes.PACKED:
-        return "what elements of this type mean is not known"
+        return "the type of the elements is not supported"
     return None
 
 
@@ -260,7 +260,7 @@ def find(tensor: Any) -> Known:
         if any(type(size) is not int for size in shape):
             # A symbolic size (torch.compile): int() of it would specialize the
             # compiled code to its value.
-            raise TypeError("its sizes are symbols")
+            raise TypeError("the tensor has symbolic sizes")
         strides = _strides(reader, shape)
         told = _describe(tensor, reader, name, shape, strides)
         if local is not tensor:
@@ -307,17 +307,18 @@ def _place(local: Any, reader: _Reader, dtype: Any,
     identity = layout[1:5] + (size, told["dtype"])
     if told["device"] != "cpu":
         if has_dispatch(local):
-            told["unread"] = "it lies on a device, and its class has a " \
-                "__torch_dispatch__, which would run"
+            told["unread"] = "the tensor is on a device, and reading it " \
+                "would run __torch_dispatch__ of its class"
             return Known(told, identity, None)
         return Known(told, identity, layout, local)
     if told["numel"] and size >= 0 and address and \
             span(layout)[1] > size - item * (told.get("offset") or 0):
-        told["unread"] = "its storage is smaller than it: it was freed"
+        told["unread"] = "the storage is smaller than the tensor: the " \
+            "storage was freed"
         return Known(told, identity, None)
     if told["numel"] and address == 0:
-        told["unread"] = "it has no memory: its storage was freed, or its " \
-            "elements are in the tensors that it wraps"
+        told["unread"] = "the tensor has no memory: its storage was freed, " \
+            "or it wraps other tensors that have the elements"
         return Known(told, identity, None)
     return Known(told, identity, layout)
 
@@ -329,7 +330,7 @@ def attribute(tensor: Any, name: str, found: Any) -> Any:
         return gradient(tensor)
     if name not in _FACTS and class_name(type(tensor)) not in (
             "torch.Tensor", "torch.nn.parameter.Parameter"):
-        raise TypeError("its class may do it in a way of its own")
+        raise TypeError("the class of the tensor may override the attribute")
     with plainly(), _undispatched(tensor):
         return found.__get__(tensor)
 

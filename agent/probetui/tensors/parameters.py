@@ -289,10 +289,11 @@ def tell(found: Found, of_gradient: bool, do: Any) -> Dict[str, Any]:
     try:
         known = facts.find(value)
     except Exception as error:
-        told["error"] = "it cannot be told: %s" % type(error).__name__
+        told["error"] = "the value cannot be inspected: %s" \
+            % type(error).__name__
         return told
     if known is None:
-        told["error"] = "it is no tensor"
+        told["error"] = "the value is not a tensor"
         return told
     told["tensor"], why = do(value, known)
     if why is not None:

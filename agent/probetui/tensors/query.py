@@ -71,7 +71,7 @@ def _read_slice(arguments: Arguments) -> Slice:
     if type(index) is not list or len(index) > 64 or any(
             type(i) is not int or not 0 <= i <= INTEGER_MAXIMUM
             for i in index):
-        raise Failure("slice.index is a list of numbers, one for each "
+        raise Failure("slice.index must be a list of numbers, one for each "
                       "dimension")
 
     def number(name: str, default: int, low: int = 0,
@@ -86,8 +86,8 @@ def _read_slice(arguments: Arguments) -> Slice:
     if found.row_dimension >= 0 and \
             found.row_dimension == found.column_dimension or \
             found.rows * found.columns > CELLS_MAXIMUM:
-        raise Failure("there is no such slice, or it has more than %d "
-                      "elements" % CELLS_MAXIMUM)
+        raise Failure("the slice has the same dimension for rows and columns, "
+                      "or more than %d elements" % CELLS_MAXIMUM)
     return found
 
 
@@ -113,20 +113,21 @@ def read(arguments: Arguments) -> Query:
 
 def _check_slice(part: Slice, shape: List[int], item: int) -> None:
     if len(part.index) != len(shape):
-        raise Failure("the slice is not one of %d dimensions" % len(shape))
+        raise Failure("the slice has %d dimensions, but the tensor has %d"
+                      % (len(part.index), len(shape)))
     runs = {part.row_dimension: (part.row, part.rows),
             part.column_dimension: (part.column, part.columns)}
     if part.row_dimension < 0 and part.rows > 1 or \
             part.column_dimension < 0 and part.columns > 1:
-        raise Failure("the slice has rows or columns, and no dimension for "
-                      "them")
+        raise Failure("the slice has several rows or columns, but no "
+                      "dimension for them")
     for i, size in enumerate(shape):
         first, count = runs.get(i, (part.index[i], 1))
         if first + count > size:
-            raise Failure("the slice reaches beyond the %d of dimension %d"
-                          % (size, i))
+            raise Failure("the slice exceeds dimension %d, which has %d "
+                          "elements" % (i, size))
     if part.rows * part.columns * item > SLICE_MAXIMUM:
-        raise Failure("elements of %d bytes: ask for fewer of them at once"
+        raise Failure("too many elements of %d bytes: request fewer at once"
                       % item)
 
 
@@ -138,15 +139,18 @@ def check(query: Query, known: Known) -> None:
     if query.data is not None:
         start, count = query.data
         if start + count > told["numel"]:
-            raise Failure("there are %d elements" % told["numel"])
+            raise Failure("the requested elements exceed the tensor, which "
+                          "has %d" % told["numel"])
         if count * told["itemsize"] > DATA_MAXIMUM:
-            raise Failure("data has %d bytes at most" % DATA_MAXIMUM)
+            raise Failure("data can have at most %d bytes: request fewer "
+                          "elements" % DATA_MAXIMUM)
         if known.mask is not None:
-            raise Failure("it has a mask, which the bytes of its elements "
-                          "would lack")
+            raise Failure("the tensor has a mask: raw bytes of its elements "
+                          "are not available")
     dtype = known.layout.dtype if known.layout is not None else None
     if query.find and dtype is not None:
         if dtype.kind not in dtypes.NUMBERS:
-            raise Failure("elements of %s are no numbers" % dtype.name)
+            raise Failure("elements of %s are not numbers" % dtype.name)
         if dtype.kind == dtypes.COMPLEX and query.find != "nan":
-            raise Failure("elements of %s have no order" % dtype.name)
+            raise Failure("elements of %s have no order, so there is no "
+                          "minimum or maximum" % dtype.name)

@@ -80,9 +80,8 @@ class _Worker:
             value, error = answers.get(timeout=DEVICE_SECONDS)
         except queue.Empty:
             raise Unreadable(
-                "the device did not answer in %g s: it is at work on "
-                "something that does not end, or hangs"
-                % DEVICE_SECONDS) from None
+                "the device did not answer within %g s: it may be busy, or "
+                "hang" % DEVICE_SECONDS) from None
         if error is not None:
             raise Unreadable("the device cannot be read: %s: %s" % (
                 type(error).__name__, str(error)[:500])) from None
