@@ -759,8 +759,8 @@ class TestTls(TcpCase):
         told = self.state(self.connect("http://127.0.0.1:%d" % self.port,
                                        PROBETUI_TOKEN="right-token"))
         self.assertEqual((told["state"], told["why"]),
-                         ("lost", "the agent refused the request: TLS is spoken here: "
-                                  "https"))
+                         ("lost", "the agent refused the request: "
+                          "TLS is required: use https"))
 
     def test_of_another_name(self):
         told = self.state(self.connect("https://127.0.0.1:%d" % self.port,
