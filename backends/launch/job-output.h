@@ -38,7 +38,7 @@ struct scrollback {
 	uint64_t end;  /* position of the end: number of bytes ever added */
 	uint64_t sent; /* position of the reader: earlier bytes were read or lost */
 	uint64_t kept; /* earlier bytes are stored elsewhere: scrollback_rewind() goes back to
-		        * here at most */
+			* here at most */
 };
 
 void scrollback_init(struct scrollback *scrollback);

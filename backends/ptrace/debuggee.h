@@ -89,10 +89,10 @@ struct debuggee {
 	struct planned *watch_requests;
 	size_t watch_request_count;
 	size_t data_count;     /* number of requests for data breakpoints, which follow those of
-			        * breaks */
+				* breaks */
 	size_t guard_count;    /* number of optional requests, which come last */
 	uint64_t revisions[3]; /* revisions of breaks and watched from which watch_requests was
-			        * made */
+				* made */
 	struct debuggee_thread **threads;
 	size_t thread_count;
 	size_t thread_capacity;

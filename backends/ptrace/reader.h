@@ -26,7 +26,7 @@ struct ptrace_connection {
 	struct process_sample newest;  /* newest sample that was sent */
 	struct native_process *native; /* NULL: no native frames yet */
 	struct waiting *waiting;       /* request of stacks.c that is not answered yet; NULL:
-				        * none */
+					* none */
 	bool has_internals;	       /* native frames include those of the interpreter itself */
 	bool has_said_why;	       /* it was reported why there are no native frames */
 };
