@@ -59,7 +59,7 @@ void environment_names(const char *names[ENVIRONMENT_NAMES]);
 enum rank_family environment_family(const struct environment *environment);
 /* Returns a number of the process's rank; -1: unknown. */
 int environment_number(const struct environment *environment, enum rank_number number);
-/* True if both have the same family, rank and local rank, or both have no rank. */
+/* Returns true if both have the same family, rank and local rank, or both have no rank. */
 bool environment_is_same_rank(const struct environment *a, const struct environment *b);
 /* Writes "ADDRESS:PORT"; "": unknown. */
 void environment_job(const struct environment *environment, char *out, size_t size);

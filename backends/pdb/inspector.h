@@ -42,7 +42,7 @@ struct inspector *inspector_new(void);
 void inspector_free(struct inspector *inspector);
 /* Starts a question; an unanswered question is dropped. */
 void inspector_ask(struct inspector *inspector, json_t *owned_question);
-/* True if a question has no answer yet. */
+/* Returns true if a question has no answer yet. */
 bool inspector_is_asking(const struct inspector *inspector);
 /*
  * Returns the next line for the prompt, with its newline (borrowed until the next call of any

@@ -60,7 +60,7 @@ void listening_sockets_parse_tcp(struct listening_sockets *listeners, char *line
  */
 struct map *listening_sockets_held(struct procfs *procfs, pid_t pid);
 /*
- * True if a thread of the process waits in accept(2) or poll(2) for a client of the socket;
+ * Returns true if a thread of the process waits in accept(2) or poll(2) for a client of the socket;
  * is_thorough false: only the main thread is checked.
  */
 bool listening_sockets_is_accepting(struct procfs *procfs, pid_t pid, uint64_t inode,

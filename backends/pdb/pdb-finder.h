@@ -45,7 +45,7 @@ void pdb_finder_note(struct pdb_finder *finder, pid_t pid);
 void pdb_finder_describe(struct node *node, const struct process *process,
 			 struct debugger *debugger);
 
-/* True if the sockets of a process can be read; false and errno: they cannot. */
+/* Returns true if the sockets of a process can be read; false and errno: they cannot. */
 bool pdb_finder_can_see(struct node *node, pid_t pid);
 
 /*

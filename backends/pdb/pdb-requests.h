@@ -26,9 +26,9 @@ void order_free(struct order *order);
 
 /* Returns how the order's line resumes the program. */
 enum resumed_by order_resumes(const struct order *order);
-/* True if the debugger's output after the line is a part of the answer. */
+/* Returns true if the debugger's output after the line is a part of the answer. */
 bool order_waits(const struct pdb_session *session, const struct order *order);
-/* True if the line is one of pdb's commands that resume the program. */
+/* Returns true if the line is one of pdb's commands that resume the program. */
 bool order_is_command(const struct order *order);
 
 /* Each of the following functions answers the order's request, if it has one. */

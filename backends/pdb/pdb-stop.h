@@ -18,7 +18,7 @@ struct pdb_stop;
 /* Makes the stop of process pid. NULL, *error: the answer is not valid. */
 struct pdb_stop *pdb_stop_new(const json_t *answer, pid_t pid, struct error *error);
 void pdb_stop_free(struct pdb_stop *stop);
-/* True if both are the same location of the same thread, as far as the answers show. */
+/* Returns true if both are the same location of the same thread, as far as the answers show. */
 bool pdb_stop_is_same(const struct pdb_stop *stop, const struct pdb_stop *other);
 /* Depth of the debugger's selected frame; 0: innermost. */
 int pdb_stop_index(const struct pdb_stop *stop);

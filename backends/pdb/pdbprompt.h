@@ -63,7 +63,7 @@ enum pdbprompt_kind pdbprompt_kind(const struct pdbprompt *prompt);
  */
 void pdbprompt_take(struct pdbprompt *prompt, enum pdbprompt_kind kind, struct buffer *out);
 /*
- * True if the learned prompt came with text behind it, since the last pdbprompt_take() or
+ * Returns true if the learned prompt came with text behind it, since the last pdbprompt_take() or
  * pdbprompt_forget_passed(): another thread has printed, or the program printed text like the
  * prompt.
  */

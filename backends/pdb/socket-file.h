@@ -25,7 +25,8 @@ struct socket_name {
 	bool is_relay;	 /* true: a name of py_debug, "PID-HEX.RANK" */
 };
 
-/* True if a path looks like a debugger's: "pdb" in its last part, or ".../pdb-UID/NAME.sock". */
+/* Returns true if a path looks like a debugger's: "pdb" in its last part, or
+ * ".../pdb-UID/NAME.sock". */
 bool socket_file_is_debugger(const char *path);
 /*
  * Reads the numbers of "pdb.sock.RANK", "pdb.sock.PID-HEX.RANK", "pdb-UID/RANK.sock" or
@@ -98,7 +99,7 @@ void socket_dir_cache_each(struct socket_dir_cache *cache, const struct pdb_scan
  */
 char *socket_notice_read(const char *path, const char *name, uid_t uid);
 /*
- * True if the process has a lock on its file of this kind in folder (the node's path). Only
+ * Returns true if the process has a lock on its file of this kind in folder (the node's path). Only
  * processes of the user can lock it, and a lock ends with its process.
  */
 bool socket_notice_is_kept(const char *folder, const char *kind, int rank, pid_t pid, uid_t uid);
