@@ -68,7 +68,7 @@ struct connection {
 	const struct backend *backend;
 	struct node *node;
 	pid_t pid;
-	char version[32]; /* of the process's Python, "3.11.7"; "": unknown */
+	char version[32]; /* version of the process's Python, "3.11.7"; "": unknown */
 };
 
 struct backend {

@@ -56,17 +56,17 @@ double deadlines_left(const struct deadlines *deadlines, double now);
  * spent: if ranks stop again before its collective ends, they are due at once.
  */
 
-/* The ranks are due when this share of the time until the deadline has passed, */
+/* Share of the time until the deadline after which the ranks are due. */
 #define STOP_CLOCK_SHARE 0.8
-/* but never before this share has passed; */
+/* Share of the time before which the ranks are never due. */
 #define STOP_CLOCK_SHARE_MINIMUM 0.5
-/* and this many seconds before the deadline if that is earlier than STOP_CLOCK_SHARE. */
+/* Seconds before the deadline at which the ranks are due at the latest. */
 #define STOP_CLOCK_REST 2.0
 
 struct stop_clock_wait {
-	pid_t pid;	 /* of the rank that waits */
+	pid_t pid;	 /* pid of the rank that waits */
 	pid_t tid;	 /* the waiting thread; 0: the deadline is assumed, not read */
-	double deadline; /* all times in seconds on the clock of the caller's `now` */
+	double deadline; /* like `seen`: seconds on the clock of the caller's `now` */
 	double seen;	 /* time when the wait was first read */
 	bool is_spent;	 /* ranks were resumed for this wait */
 	bool is_there;	 /* the newest pass has read the wait, or its deadline is assumed */

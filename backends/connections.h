@@ -33,12 +33,12 @@ struct target;
 struct connections *connections_new(struct node *node);
 /* Closes all connections. */
 void connections_free(struct connections *connections);
-/* Returns the reader's connection, opened if need be. NULL: failed, error is set. */
+/* Returns the reader's connection, opened if need be. Returns NULL and sets error on failure. */
 struct connection *connections_open(struct connections *connections, const struct process *process,
 				    struct error *error);
 /*
- * Opens the user's target and returns its connection; a lost connection of the
- * same backend is closed first. NULL: failed, error is set.
+ * Opens the user's target and returns its connection; a lost connection of the same backend is
+ * closed first. Returns NULL and sets error on failure.
  */
 struct connection *connections_connect(struct connections *connections,
 				       const struct process *process, const struct target *target,

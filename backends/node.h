@@ -83,7 +83,7 @@ void node_emit_sample(struct node *node, struct process_sample *sample);
 void node_emit_debugger(struct node *node, pid_t pid, const struct debugger *debugger);
 /* Emits `debugger` whatever the debugger's state is; for changes other than stops and resumes. */
 void node_tell_debugger(struct node *node, pid_t pid, const struct debugger *debugger);
-/* The list that closes the sockets of closed connections without blocking. */
+/* Returns the list that closes the sockets of closed connections without blocking. */
 struct linger_list *node_linger_list(struct node *node);
 
 /* For the modules of the node: */
@@ -96,7 +96,7 @@ struct evidence *node_evidence(struct node *node);
 struct pdb_finder *node_finder(struct node *node);
 struct injections *node_injections(struct node *node);
 struct launch *node_launch(struct node *node);
-/* The programs of a job that this node has launched, traced from their first instruction. */
+/* Returns the object that traces the programs of a launched job from their first instruction. */
 struct launched_programs *node_starts(struct node *node);
 struct outputs *node_outputs(struct node *node);
 struct timeout_extension *node_timeout_extension(struct node *node);

@@ -45,10 +45,10 @@ struct pythread_now {
 	uint64_t newest;	  /* the newest frame, perhaps a shim */
 	struct pyframe_now frame; /* the newest frame that is not the interpreter's own */
 	uint64_t error;		  /* exception being raised; up to 3.11: its type; 0: none */
-	uint64_t handled; /* address of the _PyErr_StackItem of the exception being handled
-			   * (exc_info) */
-	uint64_t raised;  /* exception being raised; up to 3.11 perhaps not yet an instance */
-	bool is_traced;	  /* the thread is traced by sys.settrace() */
+	uint64_t handled;	  /* address of the _PyErr_StackItem of the exception being handled
+				   * (exc_info) */
+	uint64_t raised; /* exception being raised; up to 3.11 perhaps not yet an instance */
+	bool is_traced;	 /* the thread is traced by sys.settrace() */
 };
 
 /* memory and python are borrowed. */

@@ -18,8 +18,7 @@ struct pycode_cache;
 struct pygil;
 struct pytask;
 
-#define PYSTACK_NAME_TRIES 4 /* number of samples in which the names of threads without a known
-			      * name are read */
+#define PYSTACK_NAME_TRIES 4 /* samples in which names of threads without one are read */
 
 struct pystack {
 	pid_t pid;

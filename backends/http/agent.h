@@ -60,8 +60,7 @@ struct agent {
 	enum agent_state state;
 	struct loop_timer *retry;   /* timer of the next try; NULL unless WAITING */
 	struct loop_timer *pausing; /* timer after a pause request; NULL: none */
-	int64_t paused;		    /* thread that was told to pause and has not stopped yet; 0:
-				     * none */
+	int64_t paused;		    /* thread that is to pause and has not stopped yet; 0: none */
 	struct loop_timer *resting; /* timer until the next poll of events; NULL: none */
 	double listened;	    /* loop_now() of the last poll of events */
 	double delay;		    /* seconds before the next try */

@@ -53,7 +53,7 @@ int job_supervisor_run(int count, char **words);
 #define SUPERVISOR_DATA_MAXIMUM (SUPERVISOR_MAXIMUM - 1)
 
 struct supervisor_message_end {
-	int status;	 /* of waitpid(2) */
+	int status;	 /* status of waitpid(2) */
 	int other_count; /* number of other processes of the job that still run */
 };
 

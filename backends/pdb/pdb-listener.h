@@ -44,7 +44,7 @@ bool pdb_listener_describe_file(const char *path, bool is_served, struct pdb_sca
 
 struct pdb_programs {
 	const char *file;    /* part of the path of the program's source file */
-	const char *dialect; /* as in protocol/debugger.h */
+	const char *dialect; /* `dialect` of struct debugger (protocol/debugger.h) */
 	bool takes_one;	     /* no client is accepted after the first one */
 	bool has_port;	     /* the program may listen on TCP */
 	bool is_relay;	     /* the program's sockets are named "pdb.sock.PID-HEX.RANK" */

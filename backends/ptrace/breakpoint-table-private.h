@@ -56,7 +56,7 @@ struct break_entry {
 };
 
 struct break_watch_request {
-	uint64_t address; /* of the unit to watch */
+	uint64_t address; /* address of the unit to watch */
 	uint64_t code;
 };
 

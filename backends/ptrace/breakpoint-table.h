@@ -39,9 +39,9 @@ struct breaks *breakpoint_table_new(struct memory *memory, const struct cpython 
 void breakpoint_table_free(struct breaks *breaks);
 /*
  * Replaces all breakpoints by those in list, the array of `setBreakpoints`, and searches for their
- * code. A breakpoint with the id and place of an old breakpoint keeps that one's counts. Items with
- * a `watch` are ignored (watchpoints.h). Returns 0, or -1 and sets error if the list is malformed:
- * nothing has changed then.
+ * code. If a breakpoint has the id and place of an old breakpoint, it keeps the old counts. Items
+ * with a `watch` are ignored (watchpoints.h). Returns 0, or -1 and sets error if the list is
+ * malformed: nothing has changed then.
  */
 int breakpoint_table_set(struct breaks *breaks, const json_t *list, struct error *error);
 /* Checks a list with its conditions and log texts, without setting breakpoints. Returns 0, or -1

@@ -15,7 +15,7 @@
  *
  *	doing    the last command
  *	aim      which events that command needs. choose_aim() chooses the aim
- *		 anew at each turn, by bdb's rules and the newest frame;
+ *		 at each turn, by bdb's rules and the newest frame;
  *		 slot-multiplex.c enters AIM_CALLED.
  *	course   how the followed frame (here) continues:
  *
@@ -130,13 +130,13 @@ struct stepper {
 	bool is_multiplexed;  /* breakpoints share watches (slot-multiplex.c) */
 	bool is_entering;     /* a called frame that is to be followed is not linked into the
 			       * stack yet */
-	uint64_t bare;	  /* code whose breakpoints have their own watches in spite of
-			   * is_multiplexed; 0: none */
-	int stray_count;  /* consecutive traps without readable frames */
-	int walked;	  /* positions followed one by one so far */
-	int walk_limit;	  /* positions to follow one by one before plan_ahead() is tried */
-	int walk_first;	  /* initial walk_limit of a new command */
-	struct plan plan; /* the last plan */
+	uint64_t bare;	      /* code whose breakpoints have their own watches in spite of
+			       * is_multiplexed; 0: none */
+	int stray_count;      /* consecutive traps without readable frames */
+	int walked;	      /* positions followed one by one so far */
+	int walk_limit;	      /* positions to follow one by one before plan_ahead() is tried */
+	int walk_first;	      /* initial walk_limit of a new command */
+	struct plan plan;     /* the last plan */
 	struct error lost;
 };
 

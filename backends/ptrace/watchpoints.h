@@ -41,7 +41,7 @@ struct watchpoints_frames {
 
 /*
  * Replaces all data breakpoints by the items of list (the array of `setBreakpoints`) that have a
- * `watch`. An item with the id and expression of an old data breakpoint keeps that one's state.
+ * `watch`. If an item has the id and expression of an old data breakpoint, it keeps the old state.
  * frames NULL: the process is running, so only places in memory can be set. Returns -1 and sets
  * error if the list is malformed: nothing has changed then.
  */
