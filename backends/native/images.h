@@ -52,7 +52,7 @@ unsigned images_generation(const struct images *images);
 /* Returns the image of a mapping's file; the first call for a file opens it. NULL: the file is
  * unavailable. */
 struct image *images_open(struct images *images, struct mapping *mapping, pid_t pid);
-/* Returns the difference between an address in the process and the virtual address in the file. */
+/* Returns the bias of a mapping: address in the process minus virtual address in the file. */
 uint64_t image_bias(const struct image *image, const struct mapping *mapping);
 /* Whether image_index() must be called before image_name() can name the address. */
 bool image_is_unread(const struct image *image, uint64_t address);
