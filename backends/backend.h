@@ -3,9 +3,9 @@
  * connection: an open access to one process. A process may have several
  * connections, at most one per backend.
  *
- * The requests that a connection can serve depend on the process's state, so
- * can() refuses with a reason and a remedy. A request goes to the first
- * connection that can serve it; connections.c has the order of backends.
+ * The requests that a connection can serve depend on the process's state, so can() refuses a
+ * request with a reason and a remedy. A request goes to the first connection that can serve it;
+ * connections.c has the order of backends.
  */
 #ifndef BACKENDS_BACKEND_H
 #define BACKENDS_BACKEND_H
@@ -28,7 +28,7 @@ struct target;
 /* Sets the reason "the process is running". Always returns false. */
 bool reason_is_running(struct reason *reason);
 
-/* The columns of requests.def: who may serve a request. */
+/* The columns of requests.def: the backends that may serve a request. */
 enum backend_kind {
 	BACKEND_READER,
 	BACKEND_TRACER,
@@ -37,7 +37,7 @@ enum backend_kind {
 	BACKEND_KIND_COUNT,
 };
 
-/* The cells of requests.def, which explains them: what a connection needs for a request. */
+/* The cells of requests.def: what a connection needs for a request. requests.def explains each. */
 enum capability {
 	CAPABILITY_ALWAYS,
 	CAPABILITY_FROZEN,
@@ -47,61 +47,60 @@ enum capability {
 	CAPABILITY_FOLLOWED,
 	CAPABILITY_STOPPED,
 	CAPABILITY_STEPPED,
-	CAPABILITY_NO_FIRST, /* from here on: refused in every state */
+	CAPABILITY_NO_FIRST, /* this capability and all after it: refused in every state */
 #define REFUSAL(name, ...) CAPABILITY_NO_##name,
 #include "protocol/requests.def"
 };
 
-/* Returns the cell of requests.def. */
+/* Returns the cell of requests.def in the backend's column and the request's row. */
 enum capability backend_capability(enum backend_kind backend, enum request_kind kind);
-/* Returns true and sets the reason if the capability is a refusal. */
+/* If the capability is a refusal, sets the reason and returns true. */
 bool reason_refuse(struct reason *reason, enum capability capability);
-/* Whether the request opens a connection where there is none; an empty list of
- * breakpoints never does. */
+/* Whether the request opens a connection if none is open. A request with an empty list of
+ * breakpoints never opens a connection. */
 bool request_opens(enum backend_kind backend, enum request_kind kind,
 		   const struct message *request);
 /* Whether the request has a list of breakpoints, and the list is empty. */
 bool request_clears_breakpoints(const struct message *request);
 
-/* The first member of each backend's own connection type. */
+/* What all connections have; each backend's own connection type begins with this struct. */
 struct connection {
 	const struct backend *backend;
 	struct node *node;
 	pid_t pid;
-	char version[32]; /* of the process's Python, "3.11.7"; "": unknown */
+	char version[32]; /* version of the process's Python, "3.11.7"; "": unknown */
 };
 
 struct backend {
 	const char *name; /* "ptrace" */
 	const char *help; /* a description in a few words */
 	/*
-	 * Opens a connection to the process; NULL: failed, error is set. target
-	 * is the user's; NULL: the pid is enough, and the process is not
-	 * affected (a backend that needs a target fails). The caller reports
-	 * the first state of debugger(); the connection reports changes with
-	 * node_emit_debugger().
+	 * Opens a connection to the process; returns NULL and sets error on failure. target: what
+	 * the user connects to; NULL: connect by the pid alone, without affecting the process (a
+	 * backend that needs a target fails). The caller reports the first state of debugger(); the
+	 * connection reports later states with node_emit_debugger().
 	 */
 	struct connection *(*open)(struct node *node, const struct process *process,
 				   const struct target *target, struct error *error);
 	/*
-	 * Whether the request opens a connection without a target, while this
-	 * node has no debugger in the process. NULL: never.
+	 * Whether the request opens a connection without a target. Called only while no debugger of
+	 * this node is connected to the process (for `watchdog`: always). NULL function: never.
 	 */
 	bool (*opens_for)(const struct process *process, enum request_kind kind,
 			  const struct message *request);
 	/*
-	 * Whether a connection is opened without a target, to receive events,
-	 * while the node follows processes. connection: the current one, which
-	 * is closed first; NULL: none. NULL function: never.
+	 * Whether to open a connection without a target, in order to receive the process's events;
+	 * called while the node follows processes. connection: the backend's present connection,
+	 * which is closed before a new one is opened; NULL: none. NULL function: never.
 	 */
 	bool (*attends)(const struct process *process, const struct connection *connection);
-	/* Implements connection_can(); reason is not NULL and is empty. */
+	/* Implements connection_can(); the caller passes an empty reason, never NULL. */
 	bool (*can)(const struct connection *connection, enum request_kind kind,
 		    const struct message *request, struct reason *reason);
 	/*
-	 * Starts to serve a request of the pipe. The backend answers exactly
-	 * once with node_respond(), now or later. -1: the request was not
-	 * started, and the node answers with error.
+	 * Starts to serve a request of the pipe. The backend answers exactly once with
+	 * node_respond(), now or later. Returns 0, or -1 if the request was not started: the node
+	 * then answers with error.
 	 */
 	int (*send)(struct connection *connection, enum request_kind kind,
 		    const struct message *request, struct error *error);
@@ -111,34 +110,34 @@ struct backend {
 	 */
 	void (*interrupt)(struct connection *connection);
 	/*
-	 * Looks variables up in os.environ as it is now (a rank made by
-	 * multiprocessing sets RANK after its start). names ends with NULL; if
-	 * the first name is not set, the others are not looked up. NULL
-	 * function: the backend cannot read os.environ.
+	 * Calls found() for each name that is set in the process's present os.environ (a rank made
+	 * by multiprocessing sets RANK after its start). names ends with NULL; if the first name is
+	 * not set, the other names are not looked up. NULL function: the backend cannot read
+	 * os.environ.
 	 */
 	void (*environment)(struct connection *connection, const char *const *names,
 			    void (*found)(const char *name, const char *value, void *data),
 			    void *data);
 	/*
-	 * Replaces the stack of the thread that this connection has stopped, in
-	 * a sample of another connection or an empty one; the thread's native
-	 * stack is removed. Must not keep pointers into the table of stacks: the
-	 * next call may have a new table. NULL function: replaces nothing.
+	 * In a sample that another connection has taken, or in an empty sample: replaces the Python
+	 * stack of the thread that this connection has stopped, and removes that thread's native
+	 * stack. Must not keep pointers into the table of stacks: the node may replace the table
+	 * before the next call. NULL function: replaces nothing.
 	 */
 	void (*amend)(struct connection *connection, struct process_sample *sample);
 	/* Returns the debugger's state. NULL function: the backend is no debugger. */
 	const struct debugger *(*debugger)(const struct connection *connection);
 	/*
-	 * Detaches and frees the connection: removes its breakpoints and resumes
-	 * the process. Answers the requests that were started. Never blocks: the
-	 * last bytes of a socket are sent later (linger.h).
+	 * Removes the connection's breakpoints, resumes the process, detaches, answers the requests
+	 * that were started, and frees the connection. Never blocks: the last bytes of a socket are
+	 * sent later (linger.h).
 	 */
 	void (*close)(struct connection *connection);
 };
 
 /*
- * Whether the connection can serve the request now, for the thread and the frame
- * in the request's arguments; request NULL: for any. reason may be NULL.
+ * Whether the connection can serve the request now, for the thread and the frame in the request's
+ * arguments; request NULL: for any thread and frame. If not, sets *reason; reason may be NULL.
  */
 bool connection_can(const struct connection *connection, enum request_kind kind,
 		    const struct message *request, struct reason *reason);

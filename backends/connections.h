@@ -1,13 +1,12 @@
 /*
- * connections: owns the open connections to processes, by pid, at most one per
- * backend. When another process gets the same pid, its connections are new.
+ * connections: owns the open connections to processes, by pid, at most one per process and backend.
+ * When a new process gets the pid of an exited one, the old connections are closed.
  *
- * The reader needs only the pid: its connection is opened when first needed, and
- * may be closed and opened anew at any time. The other backends are opened for a
- * target of the user, or for a request that only they can serve, and stay open
- * until they are closed or the node exits: a debugger may accept only one client,
- * and a stopped process must stay stopped. This node has at most one debugger
- * connected to a process at a time.
+ * The reader (ptrace_backend: reads the process from outside) needs only the pid: its connection is
+ * opened when first needed, and may be closed and reopened at any time. The other backends are
+ * opened for a target of the user, or for a request that only they can serve, and stay open until
+ * they are closed or the node exits: a debugger may accept only one client, and a stopped process
+ * must stay stopped. At most one debugger of this node is connected to a process at a time.
  *
  * A failure to open the reader is remembered with its error, so that one pass
  * over all processes tries each process once.
@@ -34,37 +33,37 @@ struct target;
 struct connections *connections_new(struct node *node);
 /* Closes all connections. */
 void connections_free(struct connections *connections);
-/* Returns the reader's connection, opened if need be. NULL: failed, error is set. */
+/* Returns the reader's connection, opened if need be. Returns NULL and sets error on failure. */
 struct connection *connections_open(struct connections *connections, const struct process *process,
 				    struct error *error);
 /*
- * Opens the user's target and returns its connection; a lost connection of the
- * same backend is closed first. NULL: failed, error is set.
+ * Opens the user's target and returns its connection; a lost connection of the same backend is
+ * closed first. Returns NULL and sets error on failure.
  */
 struct connection *connections_connect(struct connections *connections,
 				       const struct process *process, const struct target *target,
 				       struct error *error);
 /*
- * Opens the connections that receive events of a followed process (attends() in
- * backend.h decides); a lost one is reopened only for a request.
+ * Opens the connections that receive events of a followed process (attends() in backend.h decides
+ * which). A lost debugger connection is reopened only for a request.
  */
 void connections_attend(struct connections *connections, const struct process *process);
 /*
- * Returns the best connection that can serve the request now; opens one if need
- * be, and reports that with the event `debugger`. request as in connection_can().
- * NULL: error says why.
+ * Returns the best connection that can serve the request now. If there is none, opens one; if that
+ * is a debugger's, emits the event `debugger`. request: as in connection_can(). Returns NULL and
+ * sets error if no connection can serve it.
  */
 struct connection *connections_find(struct connections *connections, const struct process *process,
 				    enum request_kind kind, const struct message *request,
 				    struct error *error);
 /*
- * Returns a connection other than the reader's that can serve the request now,
- * opened if need be. NULL: none. Call it after the reader has refused.
+ * Returns a connection other than the reader's that can serve the request now, opened if need be;
+ * NULL: none. To be called after the reader has refused the request.
  */
 struct connection *connections_find_agent(struct connections *connections,
 					  const struct process *process, enum request_kind kind,
 					  const struct message *request);
-/* Returns the connection that has a debugger, which may be lost; NULL: none. */
+/* Returns the process's debugger connection, which may be lost; NULL: none. */
 struct connection *connections_find_debugger(struct connections *connections, pid_t pid);
 /* Whether the reader's connection is open. */
 bool connections_has_reader(struct connections *connections, pid_t pid);
@@ -72,7 +71,8 @@ bool connections_has_reader(struct connections *connections, pid_t pid);
 uint64_t connections_next_stop(struct connections *connections, pid_t pid);
 /* Returns the state of the process's debugger; NULL: none. */
 const struct debugger *connections_debugger(struct connections *connections, pid_t pid);
-/* Replaces the stacks of stopped threads in a sample with those that debuggers report. */
+/* In a sample: replaces the stacks of the threads that debuggers have stopped by the stacks that
+ * the debuggers report. */
 void connections_amend(struct connections *connections, struct process_sample *sample);
 /* Interrupts the evaluations that run in a process. */
 void connections_interrupt(struct connections *connections, pid_t pid);
@@ -80,19 +80,20 @@ void connections_interrupt(struct connections *connections, pid_t pid);
 void connections_close(struct connections *connections, pid_t pid);
 /* Closes only this connection. */
 void connections_disconnect(struct connections *connections, struct connection *connection);
-/* Closes the reader: what it has cached of the process is no longer valid. */
+/* Closes the reader's connection, because the data that the reader has cached of the process is no
+ * longer valid. */
 void connections_forget(struct connections *connections, pid_t pid);
 /* connections_forget() for every process. */
 void connections_forget_all(struct connections *connections);
 /*
- * Forgets failures (a process that was just starting may be ready now) and
+ * Forgets failures to open the reader (a process that was just starting may be ready now) and
  * closes the connections to processes that have exited.
  */
 void connections_tidy(struct connections *connections);
 /*
- * Returns a reader of os.environ that uses the processes' readers. It reads a
- * process until RANK is set: 30 times, then every 16th time. Valid as long as
- * `connections`.
+ * Returns an environment reader that reads os.environ through the reader's connections. Until RANK
+ * is set, a process is read at each of the first 30 calls and at every 16th call after that; other
+ * calls return the last result. Valid as long as `connections`.
  */
 struct environment_reader connections_environment_reader(struct connections *connections);
 

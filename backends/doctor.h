@@ -1,6 +1,6 @@
 /*
- * doctor: checks which kinds of access to a process work (reading, ptrace, pdb,
- * agent, ...) and what would make the others work; the answer of `probetui doctor`.
+ * doctor: checks which kinds of access to a process work (reading, ptrace, pdb, agent, ...), why
+ * the others do not, and what would make them work; `probetui doctor` prints the result.
  */
 #ifndef BACKENDS_DOCTOR_H
 #define BACKENDS_DOCTOR_H

@@ -1,11 +1,11 @@
 /*
- * evidence: facts about a rank besides its stacks, also after its exit: version
- * of torch, resident memory, control group, and the error file that torchrun has
- * the rank write when it raises (TORCHELASTIC_ERROR_FILE).
+ * evidence: facts about a rank besides its stacks, even after its exit: the version of torch,
+ * resident memory, the control group, and the error file (TORCHELASTIC_ERROR_FILE) that a rank of
+ * torchrun writes when it raises.
  *
- * A rank that was asked about once is remembered, with a descriptor of the error
- * file's folder: the rank writes the file just before it exits, and /proc/PID/root
- * is gone after the exit. No other variable of the environment is read.
+ * After the first request about a rank, a descriptor of the error file's folder is kept open: the
+ * rank writes the file just before it exits, and /proc/PID/root is gone after the exit. No other
+ * variable of the environment is read.
  */
 #ifndef BACKENDS_EVIDENCE_H
 #define BACKENDS_EVIDENCE_H
@@ -19,7 +19,8 @@ struct pid_list;
 
 struct evidence *evidence_new(struct node *node);
 void evidence_free(struct evidence *evidence);
-/* Returns the answer's body about the processes; has_kernel: with lines of the kernel's log. */
+/* Returns the body of the answer to a request about the processes; has_kernel: includes lines of
+ * the kernel's log. */
 json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids, bool has_kernel);
 
 #endif

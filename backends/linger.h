@@ -1,8 +1,8 @@
 /*
- * linger: closes sockets without blocking (RFC 7230, 6.6: lingering close). The
- * last bytes are written from the loop; input is read and dropped for a while,
- * since a peer that gets EPIPE in the middle of an answer would raise in the
- * user's program; then the socket is closed. The node exits after that.
+ * linger: closes sockets without blocking (RFC 7230, 6.6: lingering close). The last bytes are
+ * written from the loop; input is read and dropped for a while, since a peer that gets EPIPE in the
+ * middle of an answer would raise in the user's program; then the socket is closed. The node exits
+ * only after all sockets are closed.
  */
 #ifndef BACKENDS_LINGER_H
 #define BACKENDS_LINGER_H
@@ -19,9 +19,9 @@ struct loop;
 enum linger_when {
 	LINGER_NOW,
 	/*
-	 * After the peer's answer to an earlier request, or after half of
-	 * LINGER_SECONDS: a peer that reads and writes by one buffered stream
-	 * loses input that arrives while it writes.
+	 * Write the bytes when the peer has answered an earlier request, or after half of
+	 * LINGER_SECONDS: a peer that reads and writes through one buffered stream loses input that
+	 * arrives while the peer writes.
 	 */
 	LINGER_BEHIND_AN_ANSWER,
 };

@@ -38,7 +38,7 @@ struct launched_programs;
 struct tensor_asks;
 struct waits;
 
-/* The `seq` of a request whose answer is dropped. */
+/* `seq` of a request that the node itself makes and whose answer is dropped. */
 #define NODE_NOBODY (-INT64_MAX)
 
 struct node *node_new(struct loop *loop, int input, int output);
@@ -55,34 +55,35 @@ struct loaded_elf_cache *node_elf_cache(struct node *node);
 struct http_client *node_http_client(struct node *node);
 struct loop *node_loop(struct node *node);
 bool node_is_read_only(const struct node *node);
-/* Bodies that have "pid" get "rank" from the process table, if they have none. */
+/* Emits the event. A body with "pid" but without "rank" gets "rank" from the process table. */
 void node_emit(struct node *node, enum event_kind event, json_t *owned_body);
 /* Sends a sentence for the log of the user interface. */
 void node_say(struct node *node, const char *sentence);
-/* Answers the request: with owned_body (NULL: empty), or with error, a sentence; NULL: success. */
+/* Answers the request. error NULL: success, with owned_body (NULL: an empty body); else error is a
+ * sentence. */
 void node_respond(struct node *node, const struct message *request, json_t *owned_body,
 		  const char *error);
 /* Called once with the answer of a request that the node itself made; error NULL: success. */
 typedef void node_answered(void *data, const char *error);
 /*
- * Gives a request that the node itself makes a seq below zero: node_respond() to it calls
- * answered(data, error) and sends nothing on the pipe.
+ * Prepares a request that the node itself makes: sets request->seq to a number below zero, so that
+ * node_respond() calls answered(data, error) and sends nothing on the pipe.
  */
 void node_expect(struct node *node, struct message *request, node_answered *answered, void *data);
-/* Forgets a request of node_expect() that no backend has started. */
+/* Undoes node_expect() for a request that no backend has started. */
 void node_unexpect(struct node *node, const struct message *request);
-/* Emits `sampled`; debuggers first replace the stacks of threads that they have stopped. The
- * event contains the stacks that were not sent before. */
+/* Emits `sampled`, after debuggers have replaced the stacks of the threads that they have stopped.
+ * Of the sample's stacks, the event contains those that were not sent before. */
 void node_emit_sample(struct node *node, struct process_sample *sample);
 
 /*
- * Emits `debugger`, `stopped` or `continued`, by the debugger's state; a sample
- * of the process is emitted before `stopped`.
+ * Emits `debugger`, `stopped` or `continued`, depending on the debugger's state. Before `stopped`,
+ * a sample of the process is emitted.
  */
 void node_emit_debugger(struct node *node, pid_t pid, const struct debugger *debugger);
-/* Emits `debugger` in any state: for changes other than stopping and resuming. */
+/* Emits `debugger` whatever the debugger's state is; for changes other than stops and resumes. */
 void node_tell_debugger(struct node *node, pid_t pid, const struct debugger *debugger);
-/* Closes the sockets of closed connections without blocking. */
+/* Returns the list that closes the sockets of closed connections without blocking. */
 struct linger_list *node_linger_list(struct node *node);
 
 /* For the modules of the node: */
@@ -95,21 +96,21 @@ struct evidence *node_evidence(struct node *node);
 struct pdb_finder *node_finder(struct node *node);
 struct injections *node_injections(struct node *node);
 struct launch *node_launch(struct node *node);
-/* The programs of a job that this node has launched, traced from their first instruction. */
+/* Returns the object that traces the programs of a launched job from their first instruction. */
 struct launched_programs *node_starts(struct node *node);
 struct outputs *node_outputs(struct node *node);
 struct timeout_extension *node_timeout_extension(struct node *node);
 struct stop_limit *node_stop_limit(struct node *node);
 struct stop_gate *node_stop_gate(struct node *node);
-/* Writes the queued messages; called at the end of each callback of the loop. */
+/* Writes the queued messages. Each callback of the loop calls node_flush() at its end. */
 void node_flush(struct node *node);
 /* Returns the number of queued bytes that the pipe has not taken yet. */
 size_t node_waiting(struct node *node);
-/* Sets the number of stacks after which the table is replaced; 0 or less: the default. */
+/* Sets the number of stacks at which the table of stacks is full; 0 or less: the default. */
 void node_set_stacks_maximum(struct node *node, int64_t maximum);
 /*
- * Replaces a full table of stacks by an empty one, and emits `stacksDropped`. All
- * readers are closed: call it when no reader has a request to answer.
+ * If the table of stacks is full, replaces it by an empty table and emits `stacksDropped`. All
+ * readers are then closed, so no reader may have an unanswered request at the call.
  */
 void node_tidy_stacks(struct node *node);
 void node_set_read_only(struct node *node, bool is_read_only);
@@ -117,8 +118,8 @@ void node_set_read_only(struct node *node, bool is_read_only);
  * signal; otherwise it is resumed to handle the signal. */
 bool node_stops_on_signal(const struct node *node);
 void node_set_stop_on_signal(struct node *node, bool is_on);
-/* Returns the descriptor for the job's standard input to the first caller, who owns
- * it; -1: the job's standard input is its terminal. */
+/* Returns the descriptor for the job's standard input and passes its ownership to the caller; later
+ * calls return -1. -1: the job's standard input is the job's terminal. */
 int node_take_job_input(struct node *node);
 void node_set_job_input(struct node *node, int owned_fd);
 /* RLIMIT_NOFILE (soft) of the programs that the node starts; 0: the node's own limit. */

@@ -1,9 +1,8 @@
 /*
- * output: the request `output`: the last output of processes and, if followed,
- * all new output, where standard output and error are regular files. Events
- * `output` contain the file's bytes, cut only between characters. If a process
- * prints too fast, or the pipe is too slow, bytes are left out: an event of the
- * category `important` reports that.
+ * output: serves the request `output` for processes whose standard output and error are regular
+ * files: sends the last output and, if the request says to follow, all new output. Events `output`
+ * contain the file's bytes, cut only between characters. If a process prints too fast, or the pipe
+ * is too slow, bytes are left out: an event of the category `important` reports the gap.
  */
 #ifndef BACKENDS_OUTPUT_H
 #define BACKENDS_OUTPUT_H
@@ -20,7 +19,8 @@ struct outputs *outputs_new(struct node *node);
 void outputs_free(struct outputs *outputs);
 /* Remembers the files of the process, so that they can be read after its exit. */
 void outputs_remember(struct outputs *outputs, const struct process *process);
-/* Answers the request about an exited process. False: not remembered, not answered. */
+/* Answers the request about an exited process. Returns false, without an answer, if the process is
+ * not remembered. */
 bool outputs_request_ended(struct outputs *outputs, pid_t pid, const struct message *request);
 /* Answers the request about process. */
 void outputs_request(struct outputs *outputs, const struct process *process,

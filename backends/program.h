@@ -1,7 +1,6 @@
 /*
- * program: probetui-node, from its arguments to its exit status. probetui also
- * runs it in a forked child, without execve(2), which saves the time to start a
- * program (src/engine/link.h).
+ * program: the main function of probetui-node. probetui also calls it in a forked child, without
+ * execve(2), which saves the time to start a program (src/engine/link.h).
  */
 #ifndef BACKENDS_PROGRAM_H
 #define BACKENDS_PROGRAM_H

@@ -1,5 +1,5 @@
 /*
- * sampler: the request `sample`, once or periodically.
+ * sampler: serves the request `sample`: takes samples once or periodically.
  *
  * A request for many processes becomes one request of the node itself per process
  * (node_expect()); the last of their answers completes the request. For a process that
@@ -22,13 +22,15 @@ struct stack_files;
 
 struct sampler *sampler_new(struct node *node);
 void sampler_free(struct sampler *sampler);
-/* Serves `sample`: takes samples now, and with a period sets or (0) stops the timer. */
+/* Takes samples now. If the request has a period, also starts the timer, or stops it if the period
+ * is 0. */
 void sampler_request(struct sampler *sampler, const struct message *request);
-/* Samples one process now, without a request: its next event needs a fresh sample. */
+/* Samples one process now, without a request, because the process's next event needs a fresh
+ * sample. */
 void sampler_take(struct sampler *sampler, pid_t pid);
 
 /*
- * The paths of the source files in the stacks of one process. A node
+ * stack_files: the paths of the source files in the stacks of one process. For the user, a node
  * reads no other source files.
  */
 
@@ -36,7 +38,8 @@ struct stack_files *stack_files_new(void);
 void stack_files_free(struct stack_files *files);
 /* Adds the files of a sample; a stack that was added before is skipped. */
 void stack_files_note(struct stack_files *files, const struct process_sample *sample);
-/* Forgets all files and stacks: the table of stacks was replaced, ids are given anew. */
+/* Forgets all files and stacks; to be called when the table of stacks was replaced, since the ids
+ * of stacks then begin again. */
 void stack_files_reset(struct stack_files *files);
 bool stack_files_has(const struct stack_files *files, const char *path);
 size_t stack_files_count(const struct stack_files *files);

@@ -28,8 +28,8 @@ struct target {
 	pid_t pid;  /* of ptrace:PID and agent:PID; 0: other kinds */
 };
 
-/* Fills *target, which may be uninitialised. -1: no valid target; *target is cleared, error is
- * set. */
+/* Fills *target, which may be uninitialised. Returns 0, or -1 if text is not a valid target:
+ * *target is then cleared and error is set. */
 int target_parse(struct target *target, const char *text, struct error *error);
 /* Returns the name of the backend that opens the target: "ptrace", "pdb", "http". */
 const char *target_backend(const struct target *target);

@@ -123,7 +123,7 @@ static void app_type(struct app *app, const char *key)
  * on without reading it neither confirms it nor runs the rest of the typed keys. */
 static bool is_answer(const char *key)
 {
-	static const char *const answers[] = { "y", "n", "q", "Esc", ":", "C-c" };
+	static const char *const answers[] = { "y", "n", "Enter", "q", "Esc", ":", "C-c" };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(answers); i++)
 		if (strcmp(key, answers[i]) == 0)

@@ -1,6 +1,6 @@
 /*
- * bytecode-private: shared by bytecode-decode.c (bytes to units), bytecode-flow.c (successors of
- * each unit) and bytecode.c.
+ * bytecode-private: the declarations that bytecode-decode.c (makes units from bytes),
+ * bytecode-flow.c (finds each unit's successors) and bytecode.c share.
  */
 #ifndef BACKENDS_CPYTHON_BYTECODE_PRIVATE_H
 #define BACKENDS_CPYTHON_BYTECODE_PRIVATE_H
@@ -12,7 +12,7 @@
 struct bytecode;
 struct cpython;
 
-/* The parts of a code object that units are made from; all pointers are borrowed. */
+/* The parts of a code object from which units are made; all pointers are borrowed. */
 struct bytecode_source {
 	int minor;
 	/* opcode and argument of each unit: opcodes in their base form, caches zeroed */
@@ -25,22 +25,23 @@ struct bytecode_source {
 };
 
 /*
- * Fills code->units, count and first_traced; code->first_line must be set. -1: malformed code; the
- * caller frees code->units in both cases.
+ * Fills code->units, count and first_traced; code->first_line must be set before. Returns 0, or -1
+ * if the code is malformed; the caller frees code->units in both cases.
  */
 int bytecode_decode(struct bytecode *code, const struct bytecode_source *source);
 
-/* Successors of a unit without an exception. */
+/* The units that may run directly after a unit if no exception is raised. */
 #define BYTECODE_EDGES 4
 struct bytecode_edges {
 	int items[BYTECODE_EDGES];
 	int count;
-	/* True: the units of code->returns, too (END_FINALLY of 3.8). */
+	/* true: the units in code->returns are successors, too (END_FINALLY of 3.8) */
 	bool are_returns;
 };
-/* Replaces edges by the successors of the unit from. */
+/* Sets *edges to the successors of the unit `from`. */
 void bytecode_edges(const struct bytecode *code, int minor, int from, struct bytecode_edges *edges);
-/* Calls each(from, to, is_raised, data) for all edges of a unit. */
+/* Calls each(from, to, is_raised, data) for each successor `to` of the unit `from`; is_raised: an
+ * exception leads to that successor. */
 void bytecode_each_edge(const struct bytecode *code, int minor, int from,
 			void (*each)(int from, int to, bool is_raised, void *data), void *data);
 

@@ -1,6 +1,7 @@
 /*
- * bytecode: the effects of a code object as its interpreter's tracing sees them: units of two
- * bytes, their lines, their successors, and the steps between units that are `line` events.
+ * bytecode: the contents of a code object that matter for tracing: its units of two bytes, their
+ * lines, their successors, and the steps between units at which the interpreter sends `line`
+ * events.
  *
  * Units count from the start of the code (`f_lasti / 2` up to 3.9, `f_lasti` in 3.10, the
  * instruction pointer's distance from 3.11 on). Opcodes are those of the compiler: specialised,
@@ -24,7 +25,7 @@ struct memory;
 
 /* Kind of the instruction that begins at a unit. */
 enum unit_kind {
-	/* no instruction begins: a cache, or the rest of an instruction with EXTENDED_ARG */
+	/* no instruction begins here: a cache, or the rest of an instruction with EXTENDED_ARG */
 	UNIT_INSIDE,
 	UNIT_PLAIN,
 	UNIT_RESUME,
@@ -36,7 +37,8 @@ enum unit_kind {
 	UNIT_FOR_ITER,
 	UNIT_JUMP,	    /* always jumps */
 	UNIT_JUMP_BACKWARD, /* always jumps backward, and sends a tracing event (3.12) */
-	UNIT_CALL_FINALLY,  /* 3.8: jumps; END_FINALLY then jumps to the next instruction */
+	UNIT_CALL_FINALLY,  /* 3.8: jumps to a `finally`, whose END_FINALLY jumps back to the
+			     * next instruction */
 	UNIT_POP_BLOCK,	    /* up to 3.10: removes the innermost handler */
 	UNIT_RAISE,	    /* RAISE_VARARGS: never continues with the next instruction */
 	/*
@@ -63,14 +65,15 @@ struct unit {
 	uint8_t length;	 /* units of the whole instruction, caches included */
 	bool is_handler; /* an exception may lead here */
 	/*
-	 * first unit of a line table's entry (3.8, 3.9), or a unit that instrumentation marks for
+	 * the unit is the first of a line table entry (3.8, 3.9), or instrumentation marks it for
 	 * `line` events (3.12 on)
 	 */
 	bool is_start;
 	int line;     /* -1: no line */
 	int target;   /* unit that a jump leads to; -1: no jump */
 	int constant; /* index in co_consts of the constant that RETURN_CONST returns; -1: none */
-	int handler;  /* unit that an exception here leads to; -1: leaves the function */
+	int handler;  /* unit to which an exception in this unit leads; -1: the exception leaves
+		       * the function */
 	int begins;   /* 3.8, 3.9: first unit of this unit's line table entry */
 };
 
@@ -84,7 +87,7 @@ struct bytecode {
 	int flags;	    /* co_flags */
 	int locals_count;   /* co_nlocalsplus: where the value stack begins */
 	int first_traced;   /* first unit that can send a line event (3.11 on: RESUME) */
-	bool has_executors; /* true: parts run as JIT code, which executes no units */
+	bool has_executors; /* parts of the code run as JIT code, which does not execute units */
 	struct unit *units;
 	int count;
 	int *returns; /* 3.8: units behind each CALL_FINALLY */
@@ -97,44 +100,46 @@ struct bytecode {
 struct bytecode_cache *bytecode_cache_new(struct memory *memory, const struct cpython *python);
 void bytecode_cache_free(struct bytecode_cache *cache);
 /*
- * Returns the code object at address; NULL: none. A cached code object is returned without reading
- * the process until bytecode_cache_age().
+ * Returns the code object at address; NULL: there is none. Until bytecode_cache_age(), a cached
+ * code object is returned without reading the process.
  */
 const struct bytecode *bytecode_find(struct bytecode_cache *cache, uint64_t address);
 /*
- * Like bytecode_find(), for a frame's code: always compares a cached code object with the object's
- * head in the process, because the address may have been freed and reused.
+ * Like bytecode_find(), but first compares a cached code object with the head of the object in the
+ * process, because the memory may have been freed and reused. For the code of a frame.
  */
 const struct bytecode *bytecode_meet(struct bytecode_cache *cache, uint64_t address);
 /*
- * To be called after the process ran: each cached code object is read again when it is next asked
- * for. An unchanged one keeps its pointer.
+ * To be called after the process has run: each cached code object is reread when it is next looked
+ * up. The pointer to an unchanged code object stays valid.
  */
 void bytecode_cache_age(struct bytecode_cache *cache);
 /*
- * Frees cached code objects whose address now holds another object, except those for which
- * is_lent() returns true; returns how many were freed.
+ * Frees the cached code objects at whose address another object is now, except those for which
+ * is_lent() returns true. Returns the number of freed code objects.
  */
 size_t bytecode_cache_sweep(struct bytecode_cache *cache,
 			    bool (*is_lent)(const struct bytecode *code, void *data), void *data);
 
-/* The first unit of the instruction that contains unit; -1: unit is outside the code. */
+/* Returns the first unit of the instruction that contains `unit`; -1: `unit` is outside the
+ * code. */
 int bytecode_instruction(const struct bytecode *code, int unit);
 /*
- * True if the instruction, as it is specialised now, may also run the next one, which then leaves
- * no trace in the frame: only a watch of the next instruction's unit shows it. Reads the process;
- * false if that fails.
+ * Returns true if the instruction, in its present specialised form, may also run the next
+ * instruction. The next instruction then leaves no trace in the frame: only a watch on its unit
+ * shows that it runs. Reads the process; returns false if that fails.
  */
 bool bytecode_hides_next(struct bytecode_cache *cache, const struct bytecode *code, int unit);
 /*
- * True if the interpreter would send a `line` event for the step from one instruction to another of
- * the same frame. from -1: the function begins. is_raised: an exception led to the unit `to`.
+ * Returns true if the interpreter would send a `line` event for the step from one instruction to
+ * another of the same frame. from -1: the function begins. is_raised: an exception led to the unit
+ * `to`.
  */
 bool bytecode_is_line(const struct cpython *python, const struct bytecode *code, int from, int to,
 		      bool is_raised);
 /*
- * True if `to` can run directly after `from`, without an exception. from -1: `to` is the function's
- * first instruction.
+ * Returns true if `to` can run directly after `from`, without an exception. from -1: `to` is the
+ * function's first instruction.
  */
 bool bytecode_follows(const struct cpython *python, const struct bytecode *code, int from, int to);
 /*
@@ -143,37 +148,38 @@ bool bytecode_follows(const struct cpython *python, const struct bytecode *code,
  */
 bool bytecode_reaches(const struct cpython *python, const struct bytecode *code, int from, int to);
 /*
- * Writes the units at which a `line` event for line may begin, whatever the path; returns the
- * number of these units, at most maximum of them are written. Units reached only by an exception
+ * Writes the units at which a `line` event for `line` may begin on any path, at most `maximum`;
+ * returns the number of these units, which may be greater. Units that only an exception reaches
  * (clean-up of a `with` line …) come last.
  */
 size_t bytecode_line_units(const struct cpython *python, const struct bytecode *code, int line,
 			   int *units, size_t maximum);
-/* The line of the first `line` event of a call; 0: a call sends none. */
+/* Returns the line of the first `line` event of a call; 0: a call sends no `line` event. */
 int bytecode_first_line(const struct cpython *python, const struct bytecode *code);
-/* True if any `line` event has this line. */
+/* Returns true if any `line` event has this line. */
 bool bytecode_has_line(const struct cpython *python, const struct bytecode *code, int line);
 /*
- * The line that f_lineno of a traced frame has at `unit`, up to 3.9: the line of the
- * last `line` event. The frame was last seen at the unit `before` (-1: never), where
- * that line was before_line. Where the paths from there to `unit` differ in their last
- * `line` event: the line of `unit` itself.
+ * Returns f_lineno of a traced frame at `unit`, up to 3.9: the line of the last `line` event. The
+ * frame was last seen at the unit `before` (-1: never), where that line was before_line. If the
+ * paths from `before` to `unit` differ in their last `line` event, returns the line of `unit`
+ * itself.
  */
 int bytecode_traced_line(const struct cpython *python, const struct bytecode *code, int before,
 			 int before_line, int unit);
 /*
- * For each path that a frame at unit `from` can take, writes the first unit of these kinds: a
- * `line` event of a line >= line, a handler, a return, a unit u with wanted[u] (one bool for each
- * unit of the code; NULL: none). False: more than maximum.
+ * For each path that a frame at unit `from` can take, writes the first unit that is one of: a unit
+ * with a `line` event of `line` or a greater line, a handler, a return, a unit u with wanted[u]
+ * (one bool for each unit of the code; NULL: all false). Returns false if there are more than
+ * `maximum` such units.
  */
 bool bytecode_frontier(const struct cpython *python, const struct bytecode *code, int from,
 		       int line, const bool *wanted, int *units, size_t maximum, size_t *count);
 /*
- * The address of a unit's argument byte, for a hardware watch: every dispatch of the unit reads the
- * byte, and nothing else does.
+ * Returns the address of a unit's argument byte, for a hardware watch: every dispatch of the unit
+ * reads that byte, and nothing else reads it.
  */
 uint64_t bytecode_watched(const struct bytecode *code, int unit);
-/* The unit that contains the byte at address; -1: address is outside this code. */
+/* Returns the unit that contains the byte at address; -1: address is outside this code. */
 int bytecode_unit_at(const struct bytecode *code, uint64_t address);
 
 #endif

@@ -18,7 +18,7 @@ struct codes {
 	struct memory *memory;	 /* owned; used by searches */
 	struct memory *watching; /* owned; used by code_search_revision() */
 	const struct cpython *python;
-	struct address_set seen;  /* code objects that were seen running */
+	struct address_set seen;  /* code objects that have been found running */
 	struct address_set files; /* hashes of the known file names */
 	uint64_t modules;	  /* hash of the interpreters' sys_modules_revision() */
 	uint64_t revision;
@@ -37,12 +37,12 @@ struct code_search {
 	const char *path;	     /* searched file; NULL: a search for a function */
 	struct object_search *crawl; /* owned; NULL: none */
 	struct sys_modules modules;
-	struct running *running; /* one thread after the other, innermost frame first */
+	struct running *running; /* one thread after the other, each from the innermost frame on */
 	size_t running_count;
 	size_t running_capacity;
 };
 
-/* Takes a new snapshot of codes->memory and fills search, which must be all zero. */
+/* Takes a new snapshot of codes->memory and fills *search, which must be all zero. */
 void code_search_begin(struct code_search *search, struct codes *codes);
 void code_search_end(struct code_search *search);
 

@@ -22,7 +22,7 @@ struct memory;
 struct offsets {
 	long version; /* PY_VERSION_HEX of the headers */
 	long rt_interp_head, rt_interp_main, rt_tstate_current,
-		rt_gil; /* the GIL itself, up to 3.11 */
+		rt_gil; /* rt_gil: the GIL itself, up to 3.11 */
 	long is_next, is_id, is_tstate_head, is_modules, is_ceval_gil, is_gc;
 	long gil_size, gil_last_holder, gil_locked;
 	long ts_next, ts_interp, ts_thread_id, ts_native_thread_id, ts_frame, ts_cframe,
@@ -41,9 +41,9 @@ struct offsets {
 	long gen_qualname, gen_frame, gen_frame_state, gen_exc_value;
 	long ts_exc_info, ts_raised, ei_value, ei_previous;
 	long be_traceback, be_context, be_cause, tb_frame,
-		fr_frame;  /* frame object: its interpreter frame */
-	long ts_tracefunc; /* in the thread state; value not 0: traced by sys.settrace() */
-	long ts_error;	   /* in the thread state; value not 0: an exception is being raised */
+		fr_frame;  /* fr_frame: in the frame object, its interpreter frame */
+	long ts_tracefunc; /* in the thread state; not 0 there: traced by sys.settrace() */
+	long ts_error;	   /* in the thread state; not 0 there: an exception is being raised */
 	/*
 	 * The field that is written when an exception ends a frame, before the frame is unlinked:
 	 * f_executing (3.8, 3.9), f_state (3.10), stacktop (3.11 to 3.13), stackpointer (3.14).
@@ -70,7 +70,8 @@ struct cpython {
 /*
  * Finds the interpreter of a process and validates it. Searches the program (load address from the
  * auxiliary vector), the libraries of its link map, a section .PyRuntime in /proc/PID/exe, then all
- * mapped files named python. -1 and *error: not Python, PyPy, an unknown version, no permission …
+ * mapped files named python. On failure (not Python, PyPy, an unknown version, no permission …),
+ * returns -1 and sets error.
  */
 int cpython_locate(struct cpython *python, struct memory *memory, struct loaded_elf_cache *cache,
 		   struct error *error);

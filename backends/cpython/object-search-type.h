@@ -1,5 +1,5 @@
 /*
- * object-search-type: for object-search.h, which words of an object of a type may lead to
+ * object-search-type: for object-search.h, tells for a type which words of its objects may lead to
  * functions. Each type is read once.
  */
 #ifndef BACKENDS_CPYTHON_OBJECT_SEARCH_TYPE_H
@@ -21,24 +21,25 @@ enum crawl_kind {
 	CRAWL_TUPLE,
 	CRAWL_LIST,
 	CRAWL_SET,
-	CRAWL_WRAPPER,	/* an object whose words at first, or whose __dict__, are what it wraps */
+	CRAWL_WRAPPER,	/* wraps other objects, by words at byte offset `first`, or in its
+			 * __dict__ */
 	CRAWL_INSTANCE, /* an instance of a Python class, or of a type with a __dict__ */
 };
 
 struct crawl_type {
 	enum crawl_kind kind;
-	int first; /* of CRAWL_WRAPPER: byte offset of the wrapped references */
-	int count; /* of CRAWL_WRAPPER: number of these references */
+	int first; /* CRAWL_WRAPPER: byte offset of the references to the wrapped objects */
+	int count; /* CRAWL_WRAPPER: number of these references */
 	uint64_t flags;
 	int64_t basic_size;
-	int64_t slots_at; /* of a Python class: byte offset of its __slots__; 0: none */
+	int64_t slots_at; /* Python class: byte offset of the __slots__ in an instance; 0: none */
 	int64_t dict_offset;
 };
 
 /* memory and python are borrowed. */
 struct crawl_types *crawl_types_new(struct memory *memory, const struct cpython *python);
 void crawl_types_free(struct crawl_types *types);
-/* Returns the type at address; CRAWL_NOTHING if there is no valid type. */
+/* Returns the type at address; of kind CRAWL_NOTHING if no valid type is there. */
 const struct crawl_type *crawl_types_find(struct crawl_types *types, uint64_t address);
 
 #endif

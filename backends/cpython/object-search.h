@@ -1,6 +1,6 @@
 /*
  * object-search: finds code objects of wanted files that are reachable from given objects of a
- * process: through functions, closures, wrapped functions, classes, and, a few steps deep,
+ * process. Follows functions, closures, wrapped functions and classes, and, a few steps deep,
  * containers and instances.
  *
  * Thousands of objects are read in a few system calls; the number of objects and of bytes is
@@ -21,8 +21,8 @@ struct object_search;
 
 struct object_search_calls {
 	/*
-	 * True if code of this co_filename is wanted. Called once for each name; NULL: all code is
-	 * wanted.
+	 * Returns true if code of this co_filename is wanted. Called once for each name. NULL: all
+	 * code is wanted.
 	 */
 	bool (*is_wanted)(const char *filename, void *data);
 	void *data;
@@ -34,18 +34,19 @@ struct object_search *object_search_new(struct memory *memory, const struct cpyt
 					const struct object_search_calls *calls);
 void object_search_free(struct object_search *crawl);
 /*
- * Adds a start. depth: the maximum number of containers and instances on the way from object to a
- * function, object included.
+ * Adds an object from which the search starts. depth: the maximum number of containers and
+ * instances on the way from object to a function, object included.
  */
 void object_search_add(struct object_search *crawl, uint64_t object, int depth);
-/* Appends each code object found once; sets list->is_cut when a limit was reached. */
+/* Searches, and appends each code object that was found, without duplicates. Sets list->is_cut if a
+ * limit was reached. */
 void object_search_run(struct object_search *crawl, struct code_list *list);
-/* Number of objects read so far. */
+/* Returns the number of objects read so far. */
 size_t object_search_count(const struct object_search *crawl);
 
 /*
- * A set of addresses, for walks over hundreds of thousands of objects that must visit
- * no object twice.
+ * address_set: a set of addresses, for walks over hundreds of thousands of objects that must not
+ * visit an object twice.
  */
 
 /* An all-zero struct is an empty set. */
@@ -56,7 +57,8 @@ struct address_set {
 };
 
 void address_set_clear(struct address_set *addresses);
-/* Adds address. True: it was not in the set before. Address 0 is never added: false. */
+/* Adds address. Returns true if the address was not in the set before. Address 0 is never added
+ * (false). */
 bool address_set_add(struct address_set *addresses, uint64_t address);
 bool address_set_has(const struct address_set *addresses, uint64_t address);
 

@@ -12,7 +12,8 @@
 struct memory;
 struct offsets;
 
-/* Maximum bytes fetched in one read of a frame, a code object and a str's head. */
+/* Maximum bytes of a frame, a code object and the head of a str, respectively, that are read at
+ * once. */
 #define OFFSETS_FRAME_BYTES 128
 #define OFFSETS_CODE_BYTES 4096
 #define OFFSETS_STRING_BYTES 64
@@ -20,12 +21,13 @@ struct offsets;
 #define OFFSETS_MINOR_FIRST 8
 #define OFFSETS_MINOR_LAST 14
 
-/* The layout of 3.MINOR on x86-64; NULL: unknown version. */
+/* Returns the layout of 3.MINOR on x86-64; NULL: unknown version. */
 const struct offsets *offsets_find(int minor);
 /*
- * Replaces offsets by those in the process's _Py_DebugOffsets at runtime (3.13 and later). The
- * process can write there, so each offset is checked to lie within its object. -1: no such struct,
- * or implausible offsets; *offsets is unchanged.
+ * Replaces offsets by those in the process's _Py_DebugOffsets (3.13 and later), which is at the
+ * address runtime. The process can write to that struct, so each offset is checked to lie within
+ * its object. Returns 0, or -1 if there is no such struct or an offset is implausible: *offsets is
+ * then unchanged.
  */
 int offsets_override(struct offsets *offsets, int minor, struct memory *memory, uint64_t runtime);
 

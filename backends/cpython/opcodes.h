@@ -1,7 +1,7 @@
 /*
  * opcodes: the meaning of each opcode number, one table for each minor version of CPython.
  *
- * opcodes.inc is printed by opcodes-gen.py, run by each version. The tables are constant.
+ * opcodes.inc is the output of opcodes-gen.py, run by each version. The tables are constant.
  */
 #ifndef BACKENDS_CPYTHON_OPCODES_H
 #define BACKENDS_CPYTHON_OPCODES_H
@@ -10,20 +10,21 @@
 
 #define OPCODES_COUNT 256
 
-/* Base of an instruction's argument, and the kind of its target. */
+/* How an instruction's argument gives its target. */
 enum opcode_jump {
 	OPCODE_JUMPS_NONE,
 	OPCODE_JUMPS_FORWARD,  /* counts forward from the next instruction */
 	OPCODE_JUMPS_BACKWARD, /* counts backward from the next instruction */
 	OPCODE_JUMPS_ABSOLUTE,
-	OPCODE_JUMPS_HANDLER, /* no jump: the target is the handler of exceptions from now on */
+	OPCODE_JUMPS_HANDLER, /* no jump: exceptions are handled at the target from now on */
 };
 
 enum opcode_form {
 	OPCODE_PLAIN, /* the compiler's opcode, or a specialised or instrumented form of it */
-	/* Also runs the next instruction, which then leaves no trace in the frame. */
+	/* Also runs the next instruction, which leaves no trace in the frame. */
 	OPCODE_SUPER,
-	/* Replaces another opcode, which CPython keeps in an array of the code object. */
+	/* Replace another opcode, which CPython keeps in mo_lines and mo_instructions (cpython.h),
+	 * respectively. */
 	OPCODE_HIDDEN_BY_LINE,
 	OPCODE_HIDDEN_BY_INSTRUCTION,
 	OPCODE_COMPILED, /* replaces an opcode by an entry to JIT code */
@@ -37,7 +38,7 @@ struct opcode {
 	uint8_t form;	/* enum opcode_form */
 };
 
-/* The OPCODES_COUNT opcodes of 3.MINOR; NULL: unknown version. */
+/* Returns the OPCODES_COUNT opcodes of 3.MINOR; NULL: unknown version. */
 const struct opcode *opcodes_find(int minor);
 
 #endif

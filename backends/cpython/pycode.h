@@ -1,9 +1,10 @@
 /*
- * pycode: a cache of code objects and their line tables (PEP 626, Objects/locations.md for 3.11+,
- * Objects/lnotab_notes.txt below).
+ * pycode: a cache of code objects and their line tables (Objects/locations.md for 3.11 on, PEP 626
+ * for 3.10, Objects/lnotab_notes.txt before).
  *
- * The process may reuse an address for another code object. So a cached code object is compared by
- * type, names, line table and first line when its address first appears in a new snapshot.
+ * The process may reuse an address for another code object. So when an address first appears in a
+ * new snapshot, the cached code object is compared with the process by type, names, line table and
+ * first line.
  */
 #ifndef BACKENDS_CPYTHON_PYCODE_H
 #define BACKENDS_CPYTHON_PYCODE_H
@@ -34,26 +35,26 @@ struct pycode_cache *pycode_cache_new(struct memory *memory, const struct cpytho
 				      struct stack_table *table);
 void pycode_cache_free(struct pycode_cache *cache);
 /*
- * Starts a new snapshot: reads or checks the code objects at these addresses in a few calls.
- * Pointers that pycode_find() returned before become invalid.
+ * To be called at the start of each snapshot: reads or checks the code objects at these addresses
+ * in a few system calls. Pointers that pycode_find() returned before become invalid.
  */
 void pycode_prepare(struct pycode_cache *cache, const uint64_t *addresses, size_t count);
 /*
- * Returns the code object at address; NULL: unreadable. An address that was not passed to
- * pycode_prepare() is read or checked now.
+ * Returns the code object at address; NULL: unreadable. If the address was not passed to
+ * pycode_prepare(), the code object is read or checked now.
  */
 const struct pycode *pycode_find(struct pycode_cache *cache, uint64_t address);
 /*
- * The line of a position: an instruction's address on 3.11+, f_lasti below (in bytes; in units on
- * 3.10). 0: no line.
+ * Returns the line of a position; 0: no line. position: from 3.11 on an instruction's address;
+ * before that, f_lasti (in units on 3.10, else in bytes).
  */
 int pycode_line(const struct pycode *code, const struct cpython *python, uint64_t position);
 
-/* The code "?" of a frame whose code object cannot be read. */
+/* Returns the code named "?", for a frame whose code object cannot be read. */
 const struct code *pycode_unknown(struct stack_table *table);
 /*
- * The stack of a walk with names and lines, owned by the table; *is_known is false if a frame's
- * code object cannot be read.
+ * Returns the stack of a walk with names and lines, owned by the table. Sets *is_known to false if
+ * a frame's code object cannot be read.
  */
 const struct stack *pycode_stack(struct pycode_cache *cache, const struct cpython *python,
 				 const struct pywalk *walk, struct stack_table *table,

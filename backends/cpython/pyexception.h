@@ -1,4 +1,5 @@
-/* pyexception: exceptions, and the exception that a frame handles. */
+/* pyexception: finds the exception that a frame handles, and the exception that a thread is
+ * raising. */
 #ifndef BACKENDS_CPYTHON_PYEXCEPTION_H
 #define BACKENDS_CPYTHON_PYEXCEPTION_H
 
@@ -8,16 +9,18 @@
 struct pyreader;
 
 /*
- * Address of the exception that the frame handles: the one whose traceback begins in frame. entry:
- * the first _PyErr_StackItem to search, of a thread or a coroutine. is_newest: frame is its
- * thread's newest, so it also gets an exception without a traceback. 0: none.
+ * Returns the address of the exception that the frame handles, which is the exception whose
+ * traceback begins in that frame; 0: none. entry: the first _PyErr_StackItem to search, of a thread
+ * or a coroutine. is_newest: frame is the newest of its thread, so an exception without a traceback
+ * also counts as handled by it.
  */
 uint64_t pyexception_handled(struct pyreader *reader, uint64_t entry, uint64_t frame,
 			     bool is_newest);
-/* The _PyErr_StackItem of a thread (by its thread state) and of a coroutine; 0: unreadable. */
+/* Return the address of the _PyErr_StackItem of a thread (given its thread state) and of a
+ * coroutine, respectively; 0: unreadable. */
 uint64_t pyexception_of_thread(struct pyreader *reader, uint64_t thread);
 uint64_t pyexception_of_coroutine(const struct pyreader *reader, uint64_t coroutine);
-/* The exception that the thread is raising now; 0: none. */
+/* Returns the address of the exception that the thread is raising now; 0: none. */
 uint64_t pyexception_raised(struct pyreader *reader, uint64_t thread);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * pyframes: a Python thread's newest frame and the state that stepping needs. Read while the thread
- * is stopped, in one system call where possible.
+ * pyframes: reads a Python thread's newest frame and the state that stepping needs, while the
+ * thread is stopped, in one system call where possible.
  *
  * Frames made by the interpreter itself (shims, 3.12 on; trampolines of __init__, 3.13 on) are
- * skipped. A frame is represented by its address; the process may hold anything, so values read
- * from a frame may be wrong.
+ * skipped. A frame is represented by its address. Values read from the process are not trusted:
+ * they may be wrong.
  */
 #ifndef BACKENDS_CPYTHON_PYFRAMES_H
 #define BACKENDS_CPYTHON_PYFRAMES_H
@@ -45,73 +45,79 @@ struct pythread_now {
 	uint64_t newest;	  /* the newest frame, perhaps a shim */
 	struct pyframe_now frame; /* the newest frame that is not the interpreter's own */
 	uint64_t error;		  /* exception being raised; up to 3.11: its type; 0: none */
-	uint64_t handled; /* exc_info: address of the _PyErr_StackItem of the handled exception */
-	uint64_t raised;  /* exception being raised; up to 3.11 perhaps not yet an instance */
-	bool is_traced;	  /* true: traced by sys.settrace() */
+	uint64_t handled;	  /* address of the _PyErr_StackItem of the exception being handled
+				   * (exc_info) */
+	uint64_t raised; /* exception being raised; up to 3.11 perhaps not yet an instance */
+	bool is_traced;	 /* the thread is traced by sys.settrace() */
 };
 
 /* memory and python are borrowed. */
 void pyframes_init(struct pyframes *frames, struct memory *memory, const struct cpython *python,
 		   uint64_t tstate);
 /*
- * Reads the present state of the thread. expected: the frame that is probably the newest (saves a
- * call), or 0. -1: unreadable or malformed; now->loop is set if the thread state could be read.
+ * Reads the present state of the thread. expected: the frame that is probably the newest, which
+ * saves a system call; 0: unknown. Returns 0, or -1 if the state is unreadable or malformed;
+ * now->loop is set even then if the thread state could be read.
  */
 int pyframes_read(struct pyframes *frames, uint64_t expected, struct pythread_now *now);
-/* Reads one frame. -1: unreadable. */
+/* Reads one frame. Returns 0, or -1 if the frame is unreadable. */
 int pyframes_frame(const struct pyframes *frames, uint64_t address, struct pyframe_now *frame);
-/* Reads the next older Python frame; caller->address 0: none. -1: unreadable. */
+/* Reads the next older Python frame; sets caller->address to 0 if there is none. Returns -1 if it
+ * is unreadable. */
 int pyframes_caller(const struct pyframes *frames, const struct pyframe_now *frame,
 		    struct pyframe_now *caller);
 /*
- * The unit of the frame's instruction pointer: the instruction that runs or has just run; -1: the
- * frame has not begun.
+ * Returns the unit at the frame's instruction pointer: the instruction that is running or has just
+ * run; -1: the frame has not begun.
  */
 int pyframes_unit(const struct pyframes *frames, const struct pyframe_now *frame,
 		  const struct bytecode *code);
-/* True if an exception has emptied the frame's value stack in order to leave the frame. */
+/* Returns true if an exception has emptied the frame's value stack in order to leave the frame. */
 bool pyframes_is_unwound(const struct pyframes *frames, const struct pyframe_now *frame,
 			 const struct bytecode *code);
 /*
- * True if the frame lies in a generator or coroutine object (3.11 on). Until the generator is made,
- * its frame lies on the thread's stack; it is then copied to the object.
+ * Returns true if the frame lies in a generator or coroutine object (3.11 on). Until the generator
+ * object is made, its frame lies on the thread's stack; the frame is then copied to the object.
  */
 bool pyframes_is_in_generator(const struct pyframes *frames, const struct pyframe_now *frame);
 /*
- * frame lies in a generator object: true if the generator has finished or was closed, perhaps
- * without ever running.
+ * For a frame that lies in a generator object: returns true if the generator has finished or was
+ * closed, perhaps without ever running.
  */
 bool pyframes_is_finished(const struct pyframes *frames, uint64_t frame);
-/* 3.10: true while the interpreter searches a handler (FRAME_UNWINDING); other versions: false. */
+/* Returns true while the interpreter searches for a handler (3.10: FRAME_UNWINDING); always false
+ * for other versions. */
 bool pyframes_is_raising(const struct pyframes *frames, const struct pyframe_now *frame);
-/* The object at the bottom of the frame's value stack, which a return returns; 0: none. */
+/* Returns the address of the object at the bottom of the frame's value stack, which a return
+ * instruction returns; 0: none. */
 uint64_t pyframes_returned(const struct pyframes *frames, uint64_t frame,
 			   const struct bytecode *code);
-/* Address of the object at an index of co_consts; 0: none. */
+/* Returns the address of the object at an index of co_consts; 0: none. */
 uint64_t pyframes_constant(const struct pyframes *frames, const struct bytecode *code, int index);
 
 /*
- * Hardware watches for stepping; slot-assignment.c chooses among them. pyframes_watch_position()
- * fires when the frame's instruction pointer changes, pyframes_watch_leaving() when the interpreter
- * leaves the frame.
+ * The following functions return hardware watches for stepping, of which slot-assignment.c sets
+ * some. pyframes_watch_position() fires when the frame's instruction pointer changes,
+ * pyframes_watch_leaving() when the interpreter leaves the frame.
  */
 struct hardware_watch pyframes_watch_position(const struct pyframes *frames, uint64_t frame);
 struct hardware_watch pyframes_watch_leaving(const struct pyframes *frames, uint64_t frame);
 /*
- * Fires when the generator that contains frame is freed. HARDWARE_WATCH_NONE up to 3.12: there a
- * generator always runs before it is freed.
+ * Fires when the generator that contains the frame is freed. Up to 3.12 HARDWARE_WATCH_NONE,
+ * because a generator of these versions always runs before it is freed.
  */
 struct hardware_watch pyframes_watch_freeing(const struct pyframes *frames, uint64_t frame);
 /* Fires when the newest frame of the thread changes. loop: pythread_now.loop. */
 struct hardware_watch pyframes_watch_newest(const struct pyframes *frames, uint64_t loop);
 /*
- * Fires when the thread enters or leaves an evaluation loop (3.11, 3.12); else HARDWARE_WATCH_NONE.
+ * Fires when the thread enters or leaves an evaluation loop (3.11, 3.12; other versions:
+ * HARDWARE_WATCH_NONE).
  */
 struct hardware_watch pyframes_watch_loop(const struct pyframes *frames);
 /*
- * Fires when an exception occurs. pyframes_watch_handlers(): in a frame of code (3.11 on; else
- * HARDWARE_WATCH_NONE). pyframes_watch_handled(): the same from 3.10 on; up to 3.9 when any frame
- * of the thread enters or ends a handler. handled: pythread_now.handled.
+ * Both fire when an exception occurs. pyframes_watch_handlers(): in a frame of `code` (3.11 on;
+ * before that HARDWARE_WATCH_NONE). pyframes_watch_handled(): from 3.10 on likewise; up to 3.9 when
+ * any frame of the thread enters or ends a handler. handled: pythread_now.handled.
  */
 struct hardware_watch pyframes_watch_handled(const struct pyframes *frames,
 					     const struct bytecode *code, uint64_t handled);

@@ -1,7 +1,7 @@
 /*
  * pyfunction: writes functions, methods, builtins and generators: their names, and the file and
- * line where a function is defined or a generator is suspended. "?" is written for what cannot be
- * read.
+ * line where a function is defined or a generator is suspended. Unreadable parts are written as
+ * "?".
  */
 #ifndef BACKENDS_CPYTHON_PYFUNCTION_H
 #define BACKENDS_CPYTHON_PYFUNCTION_H
@@ -14,7 +14,7 @@ struct pyreader;
 struct pywriter;
 
 void pyfunction_write(struct pywriter *writer, uint64_t address);
-/* Children: __self__ and __func__. */
+/* A method's children: __self__ and __func__. */
 int64_t pymethod_count(struct pyreader *reader, uint64_t address);
 int pymethod_items(struct pypage *page, uint64_t address);
 void pymethod_write(struct pywriter *writer, uint64_t address);
@@ -24,14 +24,16 @@ void pypartial_write(struct pywriter *writer, uint64_t address);
 void pygenerator_write(struct pywriter *writer, uint64_t address);
 
 /*
- * Writes the location of code as " at train.py:12": file name without folders, and line.
+ * pyplace: writes the location of code as " at train.py:12": the file name without folders, and the
+ * line.
  */
 
-/* Writes the first line of a code object; -1: none, nothing is written. */
+/* Writes the location of a code object's first line. Returns -1, with nothing written, if it has
+ * none. */
 int pyplace_write_first(struct pywriter *writer, uint64_t code);
 /*
- * Writes the frame's line, or the function's first line if the frame has not begun; -1: the line is
- * unknown, nothing is written.
+ * Writes the location of the frame's line, or of the function's first line if the frame has not
+ * begun. Returns -1, with nothing written, if the line is unknown.
  */
 int pyplace_write(struct pywriter *writer, uint64_t frame, bool has_begun);
 

@@ -24,16 +24,16 @@ enum pyfloat_width {
 void pyfloat_put(struct buffer *out, double number, enum pyfloat_width width);
 /* Appends a complex number as repr() does; parts: real, imaginary. */
 void pycomplex_put(struct buffer *out, const double *parts, enum pyfloat_width width);
-/* The value of an IEEE 754 half-precision number. */
+/* Returns the value of an IEEE 754 half-precision number. */
 double pyfloat_half(uint16_t bits);
 
 /*
- * Reads the digits of an int, 30 bits each, lowest first; returns their number, or -1: no int, or
- * more than maximum digits.
+ * Reads the digits of an int, 30 bits each, lowest first. Returns the number of digits; -1: not an
+ * int, or more than `maximum` digits.
  */
 int64_t pyinteger_digits(struct pyreader *reader, uint64_t address, bool *is_negative,
 			 uint32_t *digits, size_t maximum);
-/* An int of at most so many bits is printed in full. */
+/* An int of at most this many bits is printed in full. */
 #define PYINTEGER_BITS 14284
 /* Appends an int in decimal, or "<int of N bits>" if it has more digits than repr() allows. */
 void pyinteger_put(struct buffer *out, bool is_negative, const uint32_t *digits,

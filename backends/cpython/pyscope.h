@@ -2,7 +2,8 @@
  * pyscope: the variables of a frame and the addresses of their values, in every layout from 3.8 to
  * 3.14.
  *
- * The names of a module or a class body are in a mapping instead; is_function is false then.
+ * The variables of a module or a class body are in a mapping instead: is_function is false for
+ * these.
  */
 #ifndef BACKENDS_CPYTHON_PYSCOPE_H
 #define BACKENDS_CPYTHON_PYSCOPE_H
@@ -13,7 +14,7 @@
 
 struct pyreader;
 
-/* Kind of a variable: one of these bits, with CPython's values since 3.11. */
+/* Kinds of variables: one bit each, with the values that CPython uses since 3.11. */
 #define PYSCOPE_HIDDEN 0x10 /* variable of an inlined comprehension */
 #define PYSCOPE_LOCAL 0x20
 #define PYSCOPE_CELL 0x40
@@ -37,15 +38,17 @@ struct pyscope {
 	struct pyvariable *variables;
 };
 
-/* Reads a frame's variables. -1: unreadable. Call pyscope_clear() in both cases. */
+/* Reads a frame's variables. Returns 0, or -1 if they are unreadable. pyscope_clear() must be
+ * called in both cases. */
 int pyscope_read(struct pyscope *scope, struct pyreader *reader, uint64_t frame);
 void pyscope_clear(struct pyscope *scope);
-/* The mappings f_globals and f_locals of the frame; 0, or -1: unreadable. */
+/* Get the addresses of the frame's mappings f_globals and f_locals, respectively. Return 0, or -1
+ * if unreadable. */
 int pyscope_globals(const struct pyscope *scope, uint64_t *globals);
 int pyscope_locals(const struct pyscope *scope, uint64_t *locals);
 /*
- * For a scope of which only reader and frame are set: the frame's code, and the tuple of the code's
- * local names. -1: the code is no function, or unreadable.
+ * Gets the address of the frame's code, and of the tuple of the code's local names. Uses only the
+ * members reader and frame of *scope. Returns -1 if the code is not a function's, or is unreadable.
  */
 int pyscope_function(const struct pyscope *scope, uint64_t *code, uint64_t *names);
 

@@ -1,6 +1,6 @@
 /*
- * pystack-private: shared by the files of pystack: pystack.c reads the frames of each
- * thread and captures native stacks, pystack-fill.c fills samples.
+ * pystack-private: the declarations that the files of pystack share. pystack.c reads the frames of
+ * each thread and captures native stacks, pystack-fill.c fills samples.
  */
 #ifndef BACKENDS_CPYTHON_PYSTACK_PRIVATE_H
 #define BACKENDS_CPYTHON_PYSTACK_PRIVATE_H
@@ -18,7 +18,7 @@ struct pycode_cache;
 struct pygil;
 struct pytask;
 
-#define PYSTACK_NAME_TRIES 4 /* samples in which the names of nameless threads are read */
+#define PYSTACK_NAME_TRIES 4 /* samples in which names of threads without one are read */
 
 struct pystack {
 	pid_t pid;
@@ -33,35 +33,38 @@ struct pystack {
 	struct pygil *gils; /* one for each interpreter */
 	size_t gil_count;
 	size_t gil_capacity;
-	uint64_t *addresses; /* code objects of one sample */
+	uint64_t *addresses; /* addresses of the code objects of one sample */
 	size_t address_capacity;
 	struct freezer *holds;
 	struct capture_set *captures; /* NULL: native frames are not wanted */
-	struct memory *aside;	      /* for threads that are ptrace-stopped, one at a time */
+	struct memory *aside;	      /* for reading a ptrace-stopped thread */
 	struct pyasyncio *asyncio;
 	int statm;
 	int code_failure;   /* errno of a failed read of code objects; 0: none */
-	int name_tries;	    /* samples left that read names */
-	bool has_no_names;  /* true: names are not wanted */
-	bool is_namespaced; /* true: the process has another pid namespace, with other tids */
+	int name_tries;	    /* number of further samples that read names */
+	bool has_no_names;  /* names are not wanted */
+	bool is_namespaced; /* the process is in another pid namespace, where its tids differ */
 	uint64_t epoch;
-	uint64_t other_calls; /* system calls of ended threads, and pystack's own */
+	uint64_t other_calls; /* system calls made for threads that have ended, and for no
+			       * particular thread */
 };
 
-/* The GIL of an interpreter, borrowed; NULL: not read. */
+/* Returns the GIL of an interpreter, borrowed; NULL: not read. */
 const struct pygil *pystack_gil(const struct pystack *pystack, uint64_t interpreter);
-/* The thread of a thread state; NULL: ended. */
+/* Returns the thread that has this thread state; NULL: the thread has ended. */
 const struct pytask *pystack_find_state(const struct pystack *pystack, uint64_t state);
-/* The frames of a task; pytask: the thread of its loop. The frames are borrowed. */
+/* Returns the frames of an asyncio task, borrowed. pytask: the thread that runs the task's event
+ * loop. */
 struct pywalk pystack_walk_of(const struct pystack *pystack, const struct pyasyncio_task *task,
 			      const struct pytask *pytask);
-/* Fills a sample from the threads read, and captures threads if captures are wanted. */
+/* Fills a sample from the threads that were read; if captures are wanted, also captures threads. */
 void pystack_fill(struct pystack *pystack, struct process_sample *sample);
-/* True for a thread of the agent, as far as its name is known. */
+/* Returns true for a thread of the agent, as far as its name is known. */
 bool pystack_is_of_agent(const struct pystack *pystack, const struct pytask *pytask);
 /* Captures the threads whose native frames are not known. */
 void pystack_capture(struct pystack *pystack);
-/* Gives captures their named frames; removes captures of threads that are not in the sample. */
+/* Adds the Python frames with their names to the captures; removes captures of threads that are not
+ * in the sample. */
 void pystack_name_captures(const struct pystack *pystack);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * pytask: one Python thread, kept between samples: its thread state, its kernel task, its frames.
+ * pytask: one Python thread, with its thread state, its kernel task and its frames; kept from
+ * sample to sample.
  *
  * A sample reads the kernel's state of the thread, walks the frames in memory's snapshot,
  * determines their exactness, then adds names and lines.
@@ -25,34 +26,35 @@ struct stack_table;
 
 struct pytask {
 	struct pytstate state;
-	struct task task; /* task.tid is the tid in our pid namespace */
+	struct task task; /* task.tid is the tid in this process's pid namespace */
 	struct task_state seen;
-	struct pywalk walks[3];	   /* of both copies of the snapshot, and a spare */
+	struct pywalk walks[3];	   /* frames in both copies of the snapshot, and a spare */
 	const struct pywalk *walk; /* the walk that the sample uses */
 	struct frame *frames;	   /* frames of walk with names and lines */
 	size_t frame_capacity;
 	enum exactness exactness;
-	bool is_broken;	  /* true: the chain of frames breaks off */
-	bool has_unknown; /* true: a code object is unreadable although the frames were not torn */
+	bool is_broken;	  /* the chain of frames breaks off */
+	bool has_unknown; /* a code object is unreadable although the frames are not torn */
 	int failure;	  /* errno that broke the walk; 0: malformed frames */
 	bool is_gone;
-	bool is_left_out; /* true: not in the sample, a thread of the agent */
-	bool is_stopped;  /* true: stopped, as is the main thread */
-	char *name;	  /* name in threading; NULL: unknown */
-	char comm[16];	  /* the kernel's name; "": not read */
+	bool is_left_out; /* the thread belongs to the agent and is left out of the sample */
+	bool is_stopped;  /* the thread is stopped, and so is the main thread */
+	char *name;	  /* name in the module threading; NULL: unknown */
+	char comm[16];	  /* the kernel's name of the thread; "": not read */
 	char wchan[48];
-	uint64_t wchan_switches; /* context switches when wchan was read */
+	uint64_t wchan_switches; /* number of context switches when wchan was read */
 	struct {
 		const struct stack *stack; /* merged Python and native frames; NULL: none */
-		uint64_t switches;	   /* context switches when it was captured */
+		uint64_t switches;	   /* number of context switches when the stack was
+					    * captured */
 		uint64_t fingerprint;
 		const struct stack *python;
-		bool wants_registers; /* true: the unwinder cannot continue without registers */
-		bool is_current;      /* true: still valid in the sample being taken */
+		bool wants_registers; /* the unwinder cannot continue without registers */
+		bool is_current;      /* the stack is still valid in the sample being taken */
 	} native;		      /* the newest merged stack */
 };
 
-/* tid: in our pid namespace. */
+/* tid: the tid in this process's pid namespace. */
 struct pytask *pytask_new(const struct pytstate *state, pid_t pid, pid_t tid);
 void pytask_free(struct pytask *pytask);
 /* Reads the kernel's state of the thread; to be called before the snapshot. */
@@ -64,35 +66,38 @@ void pytask_look(struct pytask *pytask);
 void pytask_settle(struct pytask *pytask, struct memory *memory, const struct cpython *python,
 		   bool is_frozen);
 /*
- * Walks the frames of a thread that is stopped now. -1: it runs no Python in that thread state any
- * more, or the chain breaks off.
+ * Walks the frames of a thread that is stopped now. Returns -1 if the thread does not run Python in
+ * that thread state any more, or the chain of frames breaks off.
  */
 int pytask_walk_again(struct pytask *pytask, struct memory *memory, const struct cpython *python);
-/* Returns the stack with names and lines; a stack with an unreadable code object becomes TORN. */
+/* Returns the stack with names and lines. If a code object is unreadable, sets exactness to
+ * TORN. */
 const struct stack *pytask_resolve(struct pytask *pytask, const struct cpython *python,
 				   struct pycode_cache *codes, struct stack_table *table);
 /*
- * Captures a sleeping thread; pytask_name_capture() adds its frames later. -1: the thread runs, or
- * has run since pytask_look().
+ * Captures a sleeping thread; pytask_name_capture() adds its Python frames later. Returns -1 if the
+ * thread runs, or has run since pytask_look().
  */
 int pytask_capture(struct pytask *pytask, struct memory *memory, const struct cpython *python,
 		   struct capture *capture);
-/* Reads the thread's frames, so that pytask_capture_held() fetches the same memory in one call. */
+/* Reads the thread's frames, so that pytask_capture_held() can then fetch the same memory in one
+ * call. */
 void pytask_prepare_held(struct pytask *pytask, struct memory *memory,
 			 const struct cpython *python);
 /*
- * Captures a ptrace-stopped thread with the innermost part of its stack, and reads its Python
- * frames again. -1: failed; the frames read before stay.
+ * Captures a ptrace-stopped thread with the innermost part of its stack, and rereads its Python
+ * frames. On failure, returns -1 and keeps the frames that were read before.
  */
 int pytask_capture_held(struct pytask *pytask, struct memory *memory, const struct cpython *python,
 			const struct registers *registers, struct capture *capture);
-/* Gives a capture its frames; to be called after pytask_resolve(). */
+/* Adds the thread's Python frames to a capture; to be called after pytask_resolve(). */
 void pytask_name_capture(const struct pytask *pytask, struct capture *capture);
-/* True if the thread has not run since its native frames were captured, so they are still valid. */
+/* Returns true if the thread has not run since its native frames were captured, so that these are
+ * still valid. */
 bool pytask_has_native(struct pytask *pytask, struct memory *memory);
-/* True if a signal or a tracer has stopped the thread. */
+/* Returns true if a signal or a tracer has stopped the thread. */
 bool pytask_is_stopped(struct pytask *pytask);
-/* The kernel function in which the thread sleeps; "": it runs. */
+/* Returns the name of the kernel function in which the thread sleeps; "": the thread runs. */
 const char *pytask_wchan(struct pytask *pytask);
 
 #endif

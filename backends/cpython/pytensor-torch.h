@@ -1,4 +1,4 @@
-/* pytensor-torch: shared by the readers of torch's tensors. */
+/* pytensor-torch: the declarations that the readers of torch's tensors share. */
 #ifndef BACKENDS_CPYTHON_PYTENSOR_TORCH_H
 #define BACKENDS_CPYTHON_PYTENSOR_TORCH_H
 
@@ -21,20 +21,21 @@ struct torch_object;
 unsigned torch_traits(struct pyreader *reader, uint64_t object, char *type, size_t size);
 /* isinstance(object, torch.nn.Parameter) */
 bool torch_is_parameter(struct pyreader *reader, uint64_t object, unsigned traits);
-/* Sets requires_grad and grad_fn, as far as they are known. */
+/* Sets tensor->requires_grad and tensor->grad_fn, as far as they are known. */
 void torch_read_autograd(struct pyreader *reader, const struct torch_object *object,
 			 struct pytensor *tensor);
 /*
- * Finds the TensorImpl of an opened tensor's gradient; *has_gradient false: none. -1: unreadable.
+ * Finds the TensorImpl of the gradient of an opened tensor; sets *has_gradient to false if there is
+ * no gradient. Returns -1 if it is unreadable.
  */
 int torch_find_gradient(struct pyreader *reader, const struct torch_object *tensor,
 			bool *has_gradient, uint64_t *impl);
-/* Sets a DTensor's placement: "Shard(0) of [1024, 64]", and shard. */
+/* Sets placement ("Shard(0) of [1024, 64]") and shard of a DTensor. */
 void torch_read_placement(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
 
-/* Bytes of an element of the type with torch's number; 0: no such type. */
+/* Returns the bytes of an element of the type with this number in torch; 0: no such type. */
 int torch_dtype_size(int number);
-/* True if a machine may have several devices of the type. */
+/* Returns true if a machine may have several devices of the type with this number in torch. */
 bool torch_device_is_counted(int number);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * pytstate: the thread states of all interpreters of a process, from CPython's lists, read through
- * memory's snapshot. A list with a thread state that does not point back to its interpreter is
+ * memory's snapshot. If a thread state does not point back to its interpreter, the list is
  * rejected.
  */
 #ifndef BACKENDS_CPYTHON_PYTSTATE_H
@@ -21,7 +21,7 @@ struct pytstate {
 	uint64_t interpreter;
 	int number;	/* id of the interpreter; 0: main interpreter */
 	uint64_t ident; /* pthread_t; threading calls it ident */
-	pid_t tid;	/* in the process's own pid namespace */
+	pid_t tid;	/* tid in the process's own pid namespace */
 };
 
 struct pytstate_list {
@@ -32,15 +32,16 @@ struct pytstate_list {
 };
 
 void pytstate_list_clear(struct pytstate_list *list);
-/* Replaces the contents of list. -1 and *error: the lists are malformed or unreadable, or empty. */
+/* Replaces the contents of list. Returns -1 and sets error if CPython's lists are malformed,
+ * unreadable or empty. */
 int pytstate_list_read(struct pytstate_list *list, struct memory *memory,
 		       const struct cpython *python, struct error *error);
-/* True if the thread state still exists at its address in memory's snapshot. */
+/* Returns true if the thread state still exists at its address in memory's snapshot. */
 bool pytstate_is_there(const struct pytstate *state, struct memory *memory,
 		       const struct cpython *python);
 
 /*
- * The thread state that holds an interpreter's GIL, and the lock's address, by which a
+ * pygil: the thread state that holds an interpreter's GIL, and the lock's address, by which a
  * thread that waits for the GIL is recognised.
  */
 
@@ -56,18 +57,18 @@ struct pygil {
 /* Reads the present state of the GIL (bypassing memory's snapshot). */
 void pygil_read(struct pygil *gil, struct memory *memory, const struct cpython *python,
 		uint64_t interpreter);
-/* True if the futex word at address is part of the lock. */
+/* Returns true if the futex word at address is part of the lock. */
 bool pygil_contains(const struct pygil *gil, const struct cpython *python, uint64_t address);
 
 /*
- * The names of threads in the module threading (threading._active and Thread._name,
+ * pythread: the names of threads in the module threading (threading._active and Thread._name,
  * Lib/threading.py).
  */
 
 /*
- * Calls each for every named thread. ident: the thread's pthread_t, which is the thread state's
- * thread_id; name: UTF-8, valid during the call. Returns the number of named threads; -1: threading
- * is not imported, or its table is unreadable.
+ * Calls each() for every named thread. ident: the thread's pthread_t, which is the thread state's
+ * thread_id; name: UTF-8, valid during the call. Returns the number of named threads; -1: the
+ * module threading is not imported, or its table is unreadable.
  */
 int pythread_names(struct pyreader *reader, uint64_t interpreter,
 		   void (*each)(uint64_t ident, const char *name, void *data), void *data);

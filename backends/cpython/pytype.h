@@ -1,7 +1,7 @@
 /*
- * pytype: the type of an object. An address must be aligned, and its type must be an instance of a
- * type: memory that was reused for other data rarely passes. A reader caches the types that it
- * reads.
+ * pytype: the type of an object. An object's address must be aligned, and its type must itself be
+ * an instance of a type: memory that was reused for other data rarely passes these checks. A reader
+ * caches the types that it reads.
  */
 #ifndef BACKENDS_CPYTHON_PYTYPE_H
 #define BACKENDS_CPYTHON_PYTYPE_H
@@ -36,38 +36,40 @@ struct pytype {
 	uint64_t members; /* PyMemberDef[] */
 	uint64_t base;
 	uint64_t mro;  /* a tuple: the type, then all its bases */
-	uint64_t dict; /* of a static type 0 from 3.12 on */
+	uint64_t dict; /* address of the type's dict; 0 for a static type from 3.12 on */
 	int64_t basic_size;
 	int64_t item_size;
 	int64_t dict_offset;
 	const struct pykind *kind; /* NULL: shown as <type at 0x…> */
 };
 
-/* The types that a reader read last; address 0: free. */
+/* The types that a reader has read last; address 0: a free item. */
 #define PYTYPE_CACHE 32
 struct pytype_cache {
 	struct pytype types[PYTYPE_CACHE];
 	size_t next; /* index of the type to replace next */
 };
 
-/* Reads the type at address, without kind; 0, or -1: unreadable. */
+/* Reads the type at address, but does not set kind. Returns 0, or -1 if it is unreadable. */
 int pytype_read(struct pyreader *reader, uint64_t address, struct pytype *type);
-/* Reads the type of an object; 0, or -1: no object. */
+/* Reads the type of an object. Returns 0, or -1 if there is no object at the address. */
 int pytype_of(struct pyreader *reader, uint64_t object, struct pytype *type);
-/* Appends the type's name: "train.Net", or "int" for a builtin; 0, or -1: unreadable. */
+/* Appends the type's name: "train.Net", or "int" for a builtin. Returns 0, or -1 if it is
+ * unreadable. */
 int pytype_name(struct pyreader *reader, const struct pytype *type, struct buffer *out);
-/* True if the object's type or a base of it has this flag. */
+/* Returns true if the object's type, or a base of that type, has this flag. */
 bool pytype_has(struct pyreader *reader, uint64_t object, uint64_t flag);
-/* True if the object's type is this builtin type itself: "code", "cell". */
+/* Returns true if the object's type is the builtin type of this name ("code", "cell"), not a
+ * subclass. */
 bool pytype_is(struct pyreader *reader, uint64_t object, const char *name);
 /*
- * True if the type was written in C: a static type, or a name with a module. Writes the name, cut
- * to size.
+ * Returns true if the type was written in C: it is a static type, or tp_name contains a module.
+ * Writes the name, cut to size.
  */
 bool pytype_is_native(struct pyreader *reader, const struct pytype *type, char *name, size_t size);
-/* True if the type, or one of its bases, has this full name. */
+/* Returns true if the type, or one of its bases, has this full name. */
 bool pytype_derives(struct pyreader *reader, const struct pytype *type, const char *name);
-/* An attribute of the type itself, not of its bases; 0: found, -1: not found. */
+/* Finds an attribute of the type itself, not of its bases. Returns 0, or -1 if it is not found. */
 int pytype_attribute(struct pyreader *reader, const struct pytype *type, const char *name,
 		     uint64_t *value);
 

@@ -1,6 +1,7 @@
 /*
- * pywriter: writes one value as text, as in repr(). It limits the length of the text and the number
- * of objects, and keeps the containers that are open, so that a list that contains itself ends.
+ * pywriter: writes one value as text, as in repr(). The length of the text and the number of
+ * objects are limited. The containers that are being written are remembered, so that writing a list
+ * that contains itself ends.
  */
 #ifndef BACKENDS_CPYTHON_PYWRITER_H
 #define BACKENDS_CPYTHON_PYWRITER_H
@@ -32,38 +33,40 @@ struct pywriter {
 struct pybrackets {
 	const char *open;
 	const char *close;
-	const char *cycle; /* replaces everything if the container is already open */
-	const char *empty; /* replaces everything if there are no items */
+	const char *cycle; /* the whole text of a container that is already being written */
+	const char *empty; /* the whole text of a container without items */
 };
 
 /* Writes to the end of out; reader and out are borrowed. */
 void pywriter_init(struct pywriter *writer, struct pyreader *reader, struct buffer *out);
 /* Appends text, even beyond the limit. */
 void pywriter_text(struct pywriter *writer, const char *text);
-/* Bytes left up to the limit. */
+/* Returns the number of bytes left up to the limit. */
 size_t pywriter_left(const struct pywriter *writer);
 /* Writes any object. */
 void pywriter_object(struct pywriter *writer, uint64_t address);
 /*
- * Begins a container of count items: writes the opening bracket and returns true; else (no items,
- * already open, too deep) writes the whole text and returns false.
+ * Begins a container of `count` items: writes the opening bracket and returns true. If the
+ * container has no items, is already being written or is too deep, writes the whole text of the
+ * container and returns false.
  */
 bool pywriter_open(struct pywriter *writer, uint64_t address, int64_t count,
 		   const struct pybrackets *brackets);
-/* Before each item: writes ", " and returns true; at a limit also writes "…" and returns false. */
+/* To be called before each item: writes ", " if need be, and returns true; at a limit also writes
+ * "…" and returns false. */
 bool pywriter_next(struct pywriter *writer, int64_t number);
 /* Writes the closing bracket of a container that pywriter_open() began. */
 void pywriter_close(struct pywriter *writer, const struct pybrackets *brackets);
 
 /*
- * The display of builtin types: one row for each type whose objects are shown by value. An
- * object of a subclass has the row of its nearest base. All other objects are shown as
- * "<module.Type at 0x…>".
+ * pykind: how objects of builtin types are displayed: one row for each type whose objects are shown
+ * by value. Objects of a subclass are shown by the row of the nearest base. All other objects are
+ * shown as "<module.Type at 0x…>".
  */
 
 struct pykind {
 	const char *name; /* tp_name of the static type */
-	uint64_t flag;	  /* bits in tp_flags of the type and all its subclasses */
+	uint64_t flag;	  /* bits that the type and all its subclasses have in tp_flags */
 	void (*write)(struct pywriter *writer, uint64_t address);
 	int64_t (*count)(struct pyreader *reader, uint64_t address);
 	int (*items)(struct pypage *page, uint64_t address);

@@ -1,6 +1,6 @@
 /*
- * sys-modules: the modules in an interpreter's sys.modules with their __dict__ and __file__;
- * thousands of modules are read in a few calls.
+ * sys-modules: the modules in an interpreter's sys.modules, with their __dict__ and __file__.
+ * Thousands of modules are read in a few system calls.
  */
 #ifndef BACKENDS_CPYTHON_SYS_MODULES_H
 #define BACKENDS_CPYTHON_SYS_MODULES_H
@@ -13,7 +13,7 @@ struct cpython;
 struct memory;
 struct pyreader;
 
-#define MODULE_DICT 16 /* md_dict in a module object */
+#define MODULE_DICT 16 /* byte offset of md_dict in a module object */
 
 struct module {
 	uint64_t name; /* key in sys.modules, a str object */
@@ -35,19 +35,20 @@ void sys_modules_clear(struct sys_modules *modules);
  */
 void sys_modules_read(struct sys_modules *modules, struct memory *memory,
 		      const struct cpython *python, uint64_t interpreter);
-/* A number that changes when a module is added or removed; costs three reads. 0: unreadable. */
+/* Returns a number that changes when a module is added or removed; 0: unreadable. Costs three
+ * reads. */
 uint64_t sys_modules_revision(struct memory *memory, const struct cpython *python,
 			      uint64_t interpreter);
 
 /*
- * The present environment of a Python program, as in os.environ (os.environ._data,
- * Lib/os.py). /proc/PID/environ only has the environment at the process's start; a rank made by
+ * pyenviron: the present environment of a Python program, as in os.environ (os.environ._data,
+ * Lib/os.py). /proc/PID/environ only has the environment at the process's start, and a rank made by
  * multiprocessing sets RANK later.
  */
 
 /*
- * Appends the value of name, byte for byte. interpreter: address of the interpreter state. 0:
- * found; -1: no such variable, or os is not imported.
+ * Appends the value of the variable `name`, byte for byte. interpreter: address of the interpreter
+ * state. Returns 0, or -1 if there is no such variable or the module os is not imported.
  */
 int pyenviron_find(struct pyreader *reader, uint64_t interpreter, const char *name,
 		   struct buffer *value);

@@ -1,6 +1,6 @@
 /*
- * tensor-layout: the addresses and type of a tensor's elements in a process. A plain value that
- * owns nothing. Strides may be 0 (expanded) or negative.
+ * tensor-layout: the addresses and type of a tensor's elements in a process. The struct is a plain
+ * value that owns no memory. Strides may be 0 (expanded) or negative.
  *
  * A mask (numpy.ma) has one byte for each element, in the same shape; an element whose byte is not
  * 0 is hidden.
@@ -19,7 +19,7 @@ struct error;
 
 struct tensor_layout {
 	pid_t pid;
-	uint64_t address; /* of the element whose indices are all 0 */
+	uint64_t address; /* address of the element whose indices are all 0 */
 	const struct dtype *dtype;
 	bool is_swapped;   /* true: big-endian */
 	int64_t item_size; /* bytes of one element; dtype's size, unless that is 0 */
@@ -31,22 +31,22 @@ struct tensor_layout {
 	int64_t mask_strides[TENSOR_DIMENSIONS]; /* bytes */
 };
 
-/* Maximum bytes of an element in a tensor with a mask. */
+/* Bytes of an element in a tensor with a mask, at most. */
 #define TENSOR_LAYOUT_MASKED_ITEM 4096
 
 /*
- * 0: sizes and strides are valid, no sum or product of them overflows, and all elements lie within
- * the addresses that a process can have. Else -1 and *error. The other functions require a layout
- * that passed this check.
+ * Returns 0 if sizes and strides are valid, no sum or product of them overflows, and all elements
+ * lie within the addresses that a process can have; else returns -1 and sets error. The other
+ * functions require a layout that has passed this check.
  */
 int tensor_layout_check(const struct tensor_layout *layout, struct error *error);
-/* The product of the shape. */
+/* Returns the product of the shape. */
 int64_t tensor_layout_element_count(const struct tensor_layout *layout);
-/* Bytes of all elements; at most 2^56. */
+/* Returns the bytes of all elements, at most 2^56. */
 int64_t tensor_layout_byte_count(const struct tensor_layout *layout);
-/* The layout of the mask, as a tensor of bool. */
+/* Returns the layout of the mask, as a tensor of bool. */
 struct tensor_layout tensor_layout_mask(const struct tensor_layout *layout);
-/* The address of the element with a flat index (in C order). */
+/* Returns the address of the element with a flat index (in C order). */
 uint64_t tensor_layout_address(const struct tensor_layout *layout, int64_t index);
 
 #endif

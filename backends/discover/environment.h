@@ -1,8 +1,8 @@
 /*
  * environment: the rank of a process by the variables that launchers set.
  *
- * Each family of launchers has its own variables. The first family wins when a
- * process has the variables of several (torchrun under srun).
+ * Each family of launchers has its own variables. If a process has the variables of several
+ * families (torchrun under srun), the first of them in enum rank_family counts.
  */
 #ifndef BACKENDS_DISCOVER_ENVIRONMENT_H
 #define BACKENDS_DISCOVER_ENVIRONMENT_H
@@ -49,7 +49,7 @@ struct environment_reader {
 void environment_init(struct environment *environment);
 /* Parses NUL-terminated "NAME=value" strings, as in /proc/PID/environ. */
 void environment_parse(struct environment *environment, const char *bytes, size_t length);
-/* Takes one variable; variables that no launcher sets are ignored. */
+/* Takes one variable into account; variables that no launcher sets are ignored. */
 void environment_set(struct environment *environment, const char *name, const char *value);
 /* The names that environment_set() knows: RANK first, NULL at the end. */
 #define ENVIRONMENT_NAMES 16
@@ -59,7 +59,7 @@ void environment_names(const char *names[ENVIRONMENT_NAMES]);
 enum rank_family environment_family(const struct environment *environment);
 /* Returns a number of the process's rank; -1: unknown. */
 int environment_number(const struct environment *environment, enum rank_number number);
-/* True if both have the same family, rank and local rank, or both have no rank. */
+/* Returns true if both have the same family, rank and local rank, or both have no rank. */
 bool environment_is_same_rank(const struct environment *a, const struct environment *b);
 /* Writes "ADDRESS:PORT"; "": unknown. */
 void environment_job(const struct environment *environment, char *out, size_t size);

@@ -13,26 +13,28 @@ struct procfs;
 
 struct error_file {
 	char *path;   /* NULL: the rank has no error file */
-	int folder;   /* O_PATH descriptor of its folder, below the process's root; -1: none */
+	int folder;   /* O_PATH descriptor of the file's folder, opened below /proc/PID/root; -1:
+		       * none */
 	json_t *last; /* the error file's content read after the process ended; NULL: not read */
 };
 
 void error_file_init(struct error_file *file);
 void error_file_clear(struct error_file *file);
-/* Reads the path from the process's environment and opens its folder, once. */
+/* Reads the path from the process's environment and opens the file's folder. Does nothing if the
+ * path is known already. */
 void error_file_find(struct error_file *file, struct procfs *procfs, const struct process *process);
 /*
- * Returns {path, message, callstack, timestamp, written, error}: each null if the
- * file does not have it; secrets are masked; error says why the file cannot be
- * read. JSON null: the file does not exist (yet).
+ * Returns {path, message, callstack, timestamp, written, error}. Values that the file does not have
+ * are null; secrets are masked; error: why the file cannot be read or parsed. Returns JSON null if
+ * the file does not exist (yet).
  */
 json_t *error_file_read(const struct error_file *file);
 /*
- * Call it after the process's exit: reads the file for the last time, keeps the
- * result, and closes the folder.
+ * To be called after the process's exit: reads the file for the last time, keeps the result for
+ * error_file_read(), and closes the folder.
  */
 void error_file_settle(struct error_file *file);
-/* For tests: parses the text of an error file; `written` is null. */
+/* Parses the text of an error file; `written` is null. Public for tests. */
 json_t *error_file_parse(const char *path, const char *text);
 
 #endif

@@ -14,14 +14,14 @@ struct process_scan_entry;
 struct stack;
 
 /*
- * Fills every field of process except role. The number and job are taken from rank (rank == entry
- * for a rank itself).
+ * Fills every field of *process except role with the facts about entry. The rank number and the job
+ * are those of `rank`: entry itself, or the rank whose child entry is.
  */
 void process_info_describe(struct process_scan *scan, struct process_scan_entry *entry,
 			   struct process_scan_entry *rank, struct process *process);
 
 /*
- * Parses the script and the launcher from a Python command line.
+ * command_line: the script and the launcher in the command line of a Python process.
  */
 
 struct command_line {
@@ -30,11 +30,12 @@ struct command_line {
 	const char *launcher; /* "torchrun" …; static; NULL: no known launcher */
 };
 
-/* words: argv of a Python process; words[0] is skipped. *line refers to words. */
+/* words: argv of a Python process; words[0] is skipped. words must outlive *line, which points into
+ * words. */
 void command_line_parse(struct command_line *line, const char *const *words, size_t count);
 
 /*
- * The role of a rank's child process, by the files of its frames.
+ * child_kind: the role of a rank's child process, derived from the source files of its frames.
  */
 
 /* Returns "dataloader", "compile" or "checkpoint"; NULL: unknown. */

@@ -1,6 +1,6 @@
 /*
- * process-scan: the processes of this machine at one time, each read once. Parent
- * and command line, which most processes do not need, are read on demand.
+ * process-scan: the processes of this machine at one time, each read once. The parent and the
+ * command line, which are needed for few processes, are read on demand.
  */
 #ifndef BACKENDS_DISCOVER_PROCESS_SCAN_H
 #define BACKENDS_DISCOVER_PROCESS_SCAN_H
@@ -16,9 +16,9 @@
 struct exe_cache;
 struct map;
 
-/* The number of words of a command line that are kept. */
+/* Words of a command line that are kept, at most. */
 #define PROCESS_SCAN_WORDS_MAXIMUM 256
-/* The number of ancestors that are followed, at most. */
+/* Ancestors of a process that are followed, at most. */
 #define PROCESS_SCAN_ANCESTORS_MAXIMUM 64
 
 struct process_scan_entry {
@@ -31,12 +31,13 @@ struct process_scan_entry {
 	bool has_stat;
 	int stat_error; /* errno of reading stat; 0: success */
 	struct procfs_stat stat;
-	char *command; /* the words, NUL-terminated each; NULL: not read */
+	char *command; /* the command line, each word NUL-terminated; NULL: not read */
 	const char **words;
 	size_t word_count;
 	/* Set by discover.c: */
 	bool is_launcher;
-	struct process_scan_entry *rank; /* the entry itself, or the rank it is a child of */
+	struct process_scan_entry *rank; /* the entry itself if it is a rank, or the rank whose
+					  * child it is; NULL: none */
 };
 
 struct process_scan {
@@ -46,31 +47,33 @@ struct process_scan {
 	struct process_scan_entry **list;
 	size_t count;
 	size_t capacity;
-	size_t readable_count;	 /* processes that could be read */
+	size_t readable_count;	 /* readable processes */
 	size_t hidden_count;	 /* Python processes that could not be read */
-	size_t own_hidden_count; /* of these, processes of this user (not dumpable) */
+	size_t own_hidden_count; /* those of hidden_count that belong to this user (not dumpable,
+				  * prctl(2)) */
 };
 
 void process_scan_init(struct process_scan *scan, struct procfs *procfs);
 void process_scan_clear(struct process_scan *scan);
 /*
- * Reads all processes except kernel threads. Processes that exes knows to run no
- * Python are only counted: process_scan_find() reads them on demand.
+ * Reads all processes except kernel threads. Processes that exes remembers as not running Python
+ * are only counted; process_scan_find() reads them on demand.
  */
 int process_scan_all(struct process_scan *scan, struct exe_cache *exes);
 /* Reads only the descendants of root. */
 void process_scan_below(struct process_scan *scan, pid_t root);
 /*
- * Returns the entry of pid, which is read now if need be; NULL and errno: the
- * process does not exist, or its stat cannot be read.
+ * Returns the entry of pid, reading the process now if need be. Returns NULL and sets errno if the
+ * process does not exist or its stat cannot be read.
  */
 struct process_scan_entry *process_scan_find(struct process_scan *scan, pid_t pid);
-/* Returns the parent's entry; NULL: no parent. */
+/* Returns the entry of the parent process; NULL: no parent. */
 struct process_scan_entry *process_scan_parent(struct process_scan *scan,
 					       struct process_scan_entry *entry);
-/* Fills entry->stat; false and errno: the process has exited, or stat cannot be read. */
+/* Fills entry->stat. Returns false and sets errno if the process has exited or stat cannot be
+ * read. */
 bool process_scan_stat(struct process_scan *scan, struct process_scan_entry *entry);
-/* Fills entry->words; false: there are none. */
+/* Fills entry->words. Returns false if there are none. */
 bool process_scan_words(struct process_scan *scan, struct process_scan_entry *entry);
 /* Whether a word of the command line contains text. */
 bool process_scan_mentions(struct process_scan *scan, struct process_scan_entry *entry,

@@ -1,6 +1,6 @@
 /*
- * torch: the version of torch that a process has loaded, read from version.py
- * beside the mapped libraries, below the process's root.
+ * torch: the version of the torch library that a process has loaded, read from the file version.py
+ * in torch's package, which is found through the mapped libraries, below /proc/PID/root.
  */
 #ifndef BACKENDS_DISCOVER_TORCH_H
 #define BACKENDS_DISCOVER_TORCH_H
@@ -14,13 +14,13 @@ struct procfs;
 char *torch_version(struct procfs *procfs, const struct process *process);
 
 /*
- * Torch's default time-out of collectives for a process, guessed
- * from outside by the names of its threads.
+ * collective_timeout: torch's default time-out of collectives for a process, guessed from the names
+ * of the process's threads.
  */
 
 /*
- * Returns seconds: torch's default for NCCL (600) if a thread's name contains
- * "nccl", else for other backends (1800). Takes some microseconds per thread.
+ * Returns torch's default time-out in seconds: 600, that of NCCL, if a thread's name contains
+ * "nccl"; else 1800, that of other backends. Takes some microseconds per thread.
  */
 double collective_timeout_seconds_of(pid_t pid);
 

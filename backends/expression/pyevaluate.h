@@ -17,68 +17,73 @@ struct pysyntax;
 struct pytable;
 struct pyvalue;
 
-/* Returns 0, or -1 with an error. */
+/* Evaluates the tree. Returns 0, or -1 with an error. */
 int pyevaluate(struct pyevaluation *evaluation, const struct pysyntax *syntax,
 	       struct pyvalue *value);
 
 /* Where a name was found. */
 struct pyname {
 	uint64_t value; /* address of the object; 0: an unbound local */
-	uint64_t place; /* address of the word that holds value; 0: unknown */
-	uint64_t owner; /* the dict or cell that contains the word; 0: the frame */
+	uint64_t place; /* address of the word with the pointer to the object; 0: unknown */
+	uint64_t owner; /* address of the dict or cell that contains that word; 0: the frame
+			 * contains it */
 };
 
 /*
- * Resolves a name in the frame: 1: found, 0: no such name, -1: an error. found->value is 0 for an
- * unbound local variable.
+ * Resolves a name in the frame. Returns 1 if found, 0 if there is no such name, -1 with an error.
+ * An unbound local variable is found, with found->value 0.
  */
 int pyname_find(struct pyevaluation *evaluation, const char *name, struct pyname *found);
-/* Like pyname_find() for the frame's own variables and cells; -1 sets no error. */
+/* Like pyname_find(), but only for the frame's own variables and cells; -1 is returned without an
+ * error. */
 int pyname_find_own(struct pyevaluation *evaluation, const char *name, struct pyname *found);
-/* Identifies the frame's function; -1: no function's frame, or unreadable. */
+/* Identifies the frame's function. Returns -1 if the frame is not a function's, or is
+ * unreadable. */
 int pyname_code(struct pyevaluation *evaluation, struct pyname_code *code);
-/* Finds the dict of the frame's globals; -1: unreadable. */
+/* Finds the dict of the frame's globals. Returns -1 if it is unreadable. */
 int pyname_globals(struct pyevaluation *evaluation, uint64_t *globals);
-/* Finds a name in the table of a dict. Returns 0: found, -1: not found. */
+/* Finds a name in the table of a dict. Returns 0, or -1 if not found. */
 int pyname_in_table(struct pyreader *reader, const struct pytable *table, const char *name,
 		    struct pyname *found);
-/* Finds an attribute of a loaded module. Returns 0: found, -1: not found. */
+/* Finds an attribute of a loaded module. Returns 0, or -1 if not found. */
 int pyevaluation_module(struct pyevaluation *evaluation, const char *module, const char *name,
 			uint64_t *value);
-/* Evaluates object.name; place (or NULL) receives the memory that holds the value. -1: an error. */
+/* Evaluates object.name. Sets *place (place may be NULL) to the memory that holds the value.
+ * Returns 0, or -1 with an error. */
 int pyattribute_get(struct pyevaluation *evaluation, const struct pyvalue *object, const char *name,
 		    struct pyvalue *value, struct pyexpression_place *place);
 /*
- * Evaluates object[index] of torch.nn's containers of modules and parameters. 1: value is set, 0:
- * the object is no such container, -1: an error.
+ * Evaluates object[index] for torch.nn's containers of modules and parameters. Returns 1 if value
+ * is set, 0 if the object is not such a container, -1 with an error.
  */
 int pymodule_index(struct pyevaluation *evaluation, const struct pyvalue *object,
 		   const struct pyvalue *index, struct pyvalue *value);
 /*
- * Evaluate frame[name] and frame.name of pandas' DataFrame, and series.values. 1: value is set, 0:
- * the object is neither, -1: an error.
+ * pyseries_index() evaluates frame[name], pyseries_attribute() frame.name and series.values, for
+ * pandas' DataFrame and Series. Return 1 if value is set, 0 if the object is neither, -1 with an
+ * error.
  */
 int pyseries_index(struct pyevaluation *evaluation, const struct pyvalue *object,
 		   const struct pyvalue *index, struct pyvalue *value);
-/* is_unknown: neither the object nor its classes have an attribute of that name. */
+/* is_unknown: neither the object nor its classes have an attribute with that name. */
 int pyseries_attribute(struct pyevaluation *evaluation, const struct pyvalue *object,
 		       const char *name, bool is_unknown, struct pyvalue *value);
 /*
- * Offset of ma_used, the number of keys, in PyDictObject. CPython writes ma_used last when a key is
- * added or removed, so also after the table was resized.
+ * Offset of ma_used, the number of keys, in PyDictObject. When a key is added or removed, CPython
+ * writes ma_used last, after a resize of the table.
  */
 #define PYINDEX_DICT_USED 16
 
 /*
- * Evaluates container[index]; place (or NULL) receives the memory that holds the item. -1: an
- * error.
+ * Evaluates container[index]. Sets *place (place may be NULL) to the memory that holds the item.
+ * Returns 0, or -1 with an error.
  */
 int pyindex_get(struct pyevaluation *evaluation, const struct pyvalue *container,
 		const struct pyvalue *index, struct pyvalue *value,
 		struct pyexpression_place *place);
 /*
- * Evaluates container[slice] of a list, tuple, str or bytes; the result is a computed value
- * (address 0). -1: an error.
+ * Evaluates container[slice] for a list, tuple, str or bytes; the result is a computed value
+ * (address 0). Returns 0, or -1 with an error.
  */
 int pyslice_get(struct pyevaluation *evaluation, const struct pyvalue *container,
 		const struct pysyntax *slice, struct pyvalue *value);

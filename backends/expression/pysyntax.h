@@ -11,8 +11,8 @@
 
 struct error;
 
-#define PYSYNTAX_LENGTH 4096 /* most bytes of an expression */
-#define PYSYNTAX_DEPTH 100   /* deepest tree, and deepest nesting of brackets */
+#define PYSYNTAX_LENGTH 4096 /* bytes of an expression, at most */
+#define PYSYNTAX_DEPTH 100   /* depth of the tree and nesting of brackets, at most */
 
 enum pysyntax_kind {
 	PYSYNTAX_NONE,
@@ -20,9 +20,9 @@ enum pysyntax_kind {
 	PYSYNTAX_FALSE,
 	PYSYNTAX_INTEGER, /* digits in `text`, their base in `base` */
 	PYSYNTAX_FLOAT,
-	PYSYNTAX_STRING, /* in `characters`, as for BYTES */
+	PYSYNTAX_STRING, /* in `characters`, like BYTES */
 	PYSYNTAX_BYTES,
-	PYSYNTAX_TUPLE, /* in `items`, as for LIST and SET */
+	PYSYNTAX_TUPLE, /* in `items`, like LIST and SET */
 	PYSYNTAX_LIST,
 	PYSYNTAX_SET,
 	PYSYNTAX_NAME,	    /* in `text` */
@@ -36,7 +36,7 @@ enum pysyntax_kind {
 	PYSYNTAX_BINARY,    /* items[0] operator items[1] */
 	PYSYNTAX_COMPARE,   /* items[0] items[1].link items[1] … */
 	PYSYNTAX_NOT,	    /* not items[0] */
-	PYSYNTAX_AND,	    /* operands in `items`, as for OR */
+	PYSYNTAX_AND,	    /* operands in `items`, like OR */
 	PYSYNTAX_OR,
 	PYSYNTAX_CHOICE, /* in `items`: condition, value if true, value if false */
 	PYSYNTAX_PLACE,	 /* *0xADDRESS:LENGTH, always the whole expression */
@@ -66,31 +66,31 @@ enum pyoperator {
 	PYOPERATOR_FLOOR_DIVIDE,
 	PYOPERATOR_MODULO,
 	PYOPERATOR_POWER,
-	PYOPERATOR_INVERT, /* unary; ADD and SUBTRACT may be unary, too */
+	PYOPERATOR_INVERT, /* unary operator; ADD and SUBTRACT may be unary, too */
 };
 
 struct pysyntax {
 	enum pysyntax_kind kind;
 	enum pyoperator operator;
-	enum pyoperator link; /* comparison before this operand of PYSYNTAX_COMPARE */
+	enum pyoperator link; /* comparison operator before this operand of a PYSYNTAX_COMPARE */
 	int column;
-	int depth; /* height of the tree; 1: a leaf */
+	int depth; /* height of this subtree; 1: a leaf */
 	char *text;
 	int base;
 	double number;
 	uint32_t *characters;
 	size_t character_count;
-	uint64_t address; /* of a PYSYNTAX_PLACE, of `length` bytes */
+	uint64_t address; /* PYSYNTAX_PLACE: address of `length` bytes */
 	int length;
 	struct pysyntax **items;
 	size_t count;
 	size_t capacity;
 };
 
-/* Parses an expression. NULL: *error is set. */
+/* Parses an expression. Returns NULL and sets error on failure. */
 struct pysyntax *pysyntax_parse(const char *text, struct error *error);
 void pysyntax_free(struct pysyntax *syntax);
-/* "==", "not in" … */
+/* Returns the operator as text: "==", "not in" … */
 const char *pyoperator_name(enum pyoperator operator);
 
 #endif

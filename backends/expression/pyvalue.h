@@ -2,11 +2,11 @@
  * pyvalue: the value of an expression or of a part of the expression: an object of the process, or
  * a computed value (address 0).
  *
- * An object has the kind of its nearest builtin base. If a class of the program overrides the
- * operation of that base, the operation is refused.
+ * An object has the kind of its nearest builtin base class. If a class of the program overrides an
+ * operation of that base class, the operation is refused.
  *
- * Memory to which a value points lives as long as its pyevaluation. "An error" in this header means
- * that evaluation->error is set.
+ * Memory to which a value points is valid as long as its pyevaluation. "An error" in this header
+ * means that evaluation->error is set.
  */
 #ifndef BACKENDS_EXPRESSION_PYVALUE_H
 #define BACKENDS_EXPRESSION_PYVALUE_H
@@ -26,14 +26,14 @@ struct pytensor;
 enum pyvalue_kind {
 	PYVALUE_OBJECT, /* any other object */
 	PYVALUE_NONE,
-	PYVALUE_BOOLEAN, /* the value is in `integer` */
+	PYVALUE_BOOLEAN, /* the value is in `integer`, as for INTEGER */
 	PYVALUE_INTEGER,
 	PYVALUE_FLOAT,
 	PYVALUE_STRING,
 	PYVALUE_BYTES,
-	PYVALUE_TUPLE, /* `items` if computed, as for list and set */
+	PYVALUE_TUPLE, /* if computed: in `items`, like LIST and SET */
 	PYVALUE_LIST,
-	PYVALUE_SET, /* frozenset, too */
+	PYVALUE_SET, /* set or frozenset */
 	PYVALUE_DICT,
 	PYVALUE_RANGE,
 	PYVALUE_DEQUE,
@@ -41,7 +41,7 @@ enum pyvalue_kind {
 	PYVALUE_TENSOR,	 /* torch.Tensor */
 	PYVALUE_ARRAY,	 /* numpy.ndarray */
 	PYVALUE_SERIES,	 /* a column of pandas' DataFrame; always computed */
-	PYVALUE_ELEMENT, /* of a tensor, array or buffer, or a scalar of numpy */
+	PYVALUE_ELEMENT, /* element of a tensor, array or buffer, or a scalar of numpy */
 };
 
 /* An element's type: the struct module's letter, such as 'f', and the dtype's name. */
@@ -53,7 +53,7 @@ struct pyelement {
 
 struct pyvalue {
 	enum pyvalue_kind kind;
-	uint64_t address; /* address of the object; 0: computed */
+	uint64_t address; /* address of the object; 0: a computed value */
 	uint64_t type;	  /* address of the object's type */
 	uint64_t base;	  /* address of the builtin type that decides kind */
 	struct pybig integer;
@@ -64,7 +64,8 @@ struct pyvalue {
 	struct pyelement element;
 	const struct pytensor *view; /* description of a computed part of `whole`; NULL: none */
 	uint64_t whole;		     /* address of the object that contains the view */
-	bool is_unseen;		     /* the view is of whole's gradient, which no object wraps */
+	bool is_unseen;		     /* the view is of whole's gradient, which has no Python
+				      * object */
 	int64_t column;		     /* index of a Series in `whole`, a DataFrame */
 };
 
@@ -73,7 +74,7 @@ struct pyevaluation {
 	struct pyreader *reader;
 	const struct pyobject_frame *frame;
 	struct error *error;
-	int depth; /* nesting of comparisons, or of compiled modules */
+	int depth; /* nesting depth of comparisons, or of compiled modules */
 	void **owned;
 	size_t owned_count;
 	size_t owned_capacity;
@@ -84,42 +85,44 @@ void pyevaluation_clear(struct pyevaluation *evaluation);
 /* Allocates zeroed memory that pyevaluation_clear() frees. */
 void *pyevaluation_allocate(struct pyevaluation *evaluation, size_t size);
 /*
- * Checks before a copy whose size the expression decides. -1: an error, the evaluation would have
- * allocated more than 64 MiB.
+ * To be called before a copy whose size depends on the expression. Returns -1 with an error if the
+ * evaluation would then have allocated more than 64 MiB.
  */
 int pyevaluation_check_room(struct pyevaluation *evaluation, size_t size);
 
-/* Loads the object at address as a value. Returns 0, or -1: an error. */
+/* Loads the object at address as a value. Returns 0, or -1 with an error. */
 int pyvalue_load(struct pyevaluation *evaluation, uint64_t address, struct pyvalue *value);
 void pyvalue_set_integer(struct pyevaluation *evaluation, struct pyvalue *value, int64_t integer);
 void pyvalue_set_float(struct pyvalue *value, double number);
 void pyvalue_set_boolean(struct pyevaluation *evaluation, struct pyvalue *value, bool truth);
 /* Whether the value is an int or bool. */
 bool pyvalue_is_integer(const struct pyvalue *value);
-/* The type's name for an error, "int" or "train.Net"; valid as long as the evaluation. */
+/* Returns the name of the value's type for an error message, "int" or "train.Net"; valid as long as
+ * the evaluation. */
 const char *pyvalue_type_name(struct pyevaluation *evaluation, const struct pyvalue *value);
-/* Like pyvalue_type_name(), for the builtin type that decides the value's kind. */
+/* Like pyvalue_type_name(), for the builtin type that determines the value's kind. */
 const char *pyvalue_base_name(struct pyevaluation *evaluation, const struct pyvalue *value);
-/* The result of bool(): 1, 0, or -1: an error. */
+/* Returns the result of bool(), 1 or 0, or -1 with an error. */
 int pyvalue_truth(struct pyevaluation *evaluation, const struct pyvalue *value);
-/* The result of len(), or -1: an error. */
+/* Returns the result of len(), or -1 with an error. */
 int64_t pyvalue_length(struct pyevaluation *evaluation, const struct pyvalue *value);
-/* Gets the characters of any str, or the bytes of any bytes. Returns 0, or -1: an error. */
+/* Gets the characters of a str or the bytes of a bytes, be it an object or computed. Returns 0, or
+ * -1 with an error. */
 int pyvalue_characters(struct pyevaluation *evaluation, const struct pyvalue *value,
 		       const uint32_t **characters, size_t *count);
 /*
- * Loads item `number`, from 0, of a tuple, list, deque or range that has such an item. -1: an
- * error.
+ * Loads the item at index `number`, which must exist, of a tuple, list, deque or range. Returns 0,
+ * or -1 with an error.
  */
 int pyvalue_item(struct pyevaluation *evaluation, const struct pyvalue *value, int64_t number,
 		 struct pyvalue *item);
-/* Appends the value's text as repr() prints it. */
+/* Appends the value as repr() prints it. */
 void pyvalue_write(struct pyevaluation *evaluation, const struct pyvalue *value,
 		   struct buffer *text);
 
 /*
- * Reads the C functions in the slots of a type (PyTypeObject, Include/cpython/object.h). A
- * class with its own __eq__ has another function in that slot than its base.
+ * pyslot: reads the C functions in the slots of a type (PyTypeObject, Include/cpython/object.h). A
+ * class that defines __eq__ has another function in that slot than its base class.
  */
 
 enum pyslot {
@@ -135,7 +138,7 @@ enum pyslot {
 	PYSLOT_ATTRIBUTE,   /* __getattribute__ or __getattr__ */
 	PYSLOT_GET,	    /* __get__ */
 	PYSLOT_SET,	    /* __set__ */
-	PYSLOT_ADD,	    /* this slot and the following ones: numbers */
+	PYSLOT_ADD,	    /* from this slot on: operations on numbers */
 	PYSLOT_SUBTRACT,
 	PYSLOT_MULTIPLY,
 	PYSLOT_REMAINDER,
@@ -152,17 +155,18 @@ enum pyslot {
 	PYSLOT_DIVIDE,
 };
 
-/* Reads the address of the slot's function; 0: empty slot. Returns 0, or -1: unreadable. */
+/* Reads the address of the slot's function; *function 0: the slot is empty. Returns 0, or -1 if it
+ * is unreadable. */
 int pyslot_read(struct pyreader *reader, uint64_t type, enum pyslot slot, uint64_t *function);
-/* Whether both types have the same function in the slot, or neither has one. */
+/* Whether both types have the same function in the slot, or both have none. */
 bool pyslot_is_same(struct pyreader *reader, uint64_t type, uint64_t base, enum pyslot slot);
 /*
- * Whether the type's slot behaves like the base's. A class of the program may have another function
- * in the slot than its base without overriding a method; so each class between type and base is
+ * Whether the type's slot behaves like that of the base. A class may have another function in the
+ * slot than its base class without overriding a method; so each class between type and base is
  * searched for the slot's methods.
  */
 bool pyslot_is_kept(struct pyreader *reader, uint64_t type, uint64_t base, enum pyslot slot);
-/* The last base class, which is `object`; 0: unreadable. */
+/* Returns the type's last base class, which is `object`; 0: unreadable. */
 uint64_t pyslot_root(struct pyreader *reader, uint64_t type);
 
 #endif

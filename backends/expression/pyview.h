@@ -1,6 +1,6 @@
 /*
- * pyview: parts of tensors and arrays, computed here as their library would: other sizes, strides
- * and first element over the same memory. No object is created in the process.
+ * pyview: computes views of tensors and arrays as their library does: other sizes, strides and
+ * first element over the same memory. No object is created in the process.
  */
 #ifndef BACKENDS_EXPRESSION_PYVIEW_H
 #define BACKENDS_EXPRESSION_PYVIEW_H
@@ -12,14 +12,14 @@ struct pytensor;
 struct pyvalue;
 
 /*
- * Evaluates tensor[index] of integers, slices, "..." and None; an index for each dimension gives an
- * element. Returns 0, or -1 with evaluation->error set.
+ * Evaluates tensor[index], where index has integers, slices, "..." and None. With an integer for
+ * each dimension, the value is an element. Returns 0, or -1 with evaluation->error set.
  */
 int pyview_index(struct pyevaluation *evaluation, const struct pyvalue *tensor,
 		 const struct pysyntax *index, struct pyvalue *value);
 /*
- * Evaluates T, mT, data, requires_grad, size, nbytes and itemsize. 1: value is set, 0: another
- * name, -1: evaluation->error is set.
+ * Evaluates the attributes T, mT, data, requires_grad, size, nbytes and itemsize. Returns 1 if
+ * value is set, 0 if it is another name, -1 with evaluation->error set.
  */
 int pyview_attribute(struct pyevaluation *evaluation, const struct pyvalue *tensor,
 		     const char *name, struct pyvalue *value);

@@ -1,5 +1,5 @@
 /*
- * agent-backend: samples from the agent, for a process on another machine or one whose
+ * agent-backend: takes samples through the agent, for a process that is on another machine or whose
  * memory cannot be read.
  */
 #ifndef BACKENDS_HTTP_AGENT_BACKEND_H
@@ -11,7 +11,8 @@ struct agent;
 struct error;
 struct message;
 
-/* Serves the request `sample` for one process. */
+/* Serves the request `sample` for one process. Returns -1 and sets error if the request was not
+ * started. */
 int agent_stacks_send(struct agent *agent, const struct message *request, struct error *error);
 
 #endif

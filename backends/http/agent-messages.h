@@ -1,6 +1,6 @@
 /*
- * agent-messages: parses the bytes of an agent's answers. The peer is not trusted: the
- * types are checked, and NULs are replaced in texts.
+ * agent-messages: parses the bytes of an agent's answers. The peer is not trusted: all types are
+ * checked, and NULs in texts are replaced.
  */
 #ifndef BACKENDS_HTTP_AGENT_MESSAGES_H
 #define BACKENDS_HTTP_AGENT_MESSAGES_H
@@ -19,9 +19,9 @@ struct stack_table;
 
 enum agent_message_kind {
 	AGENT_MESSAGE_DONE,
-	AGENT_MESSAGE_FAILED,	 /* the request failed; error is the agent's message */
+	AGENT_MESSAGE_FAILED,	 /* the request failed; error is set to the agent's message */
 	AGENT_MESSAGE_REFUSED,	 /* the agent refuses this client (400, 401, 403) */
-	AGENT_MESSAGE_OVER,	 /* the agent does not know the session (404) */
+	AGENT_MESSAGE_OVER,	 /* the agent does not know the session (any more) (404) */
 	AGENT_MESSAGE_BUSY,	 /* the agent is busy (503) */
 	AGENT_MESSAGE_SENSELESS, /* not an answer of an agent */
 };
@@ -31,16 +31,16 @@ struct agent_message {
 	json_t *body; /* an object; AGENT_MESSAGE_SENSELESS: may be NULL */
 };
 
-/* Reads the answer to a DAP request. Sets error unless AGENT_MESSAGE_DONE. */
+/* Reads the answer to a DAP request. Sets error unless the kind is AGENT_MESSAGE_DONE. */
 void agent_message_read(struct agent_message *reply, int status, const char *bytes, size_t length,
 			struct error *error);
-/* Reads an answer that is not DAP's: the whole object is the body. */
+/* Reads the answer to another request than DAP's: the whole object is the body. */
 void agent_message_read_plain(struct agent_message *reply, int status, const char *bytes,
 			      size_t length, struct error *error);
 /*
- * Reads the answer to /events: *owned_events is an array of objects with "event" and
- * perhaps "body" (NULL on failure), *next the `after` of the next poll. Sets reply
- * and error like agent_message_read_plain().
+ * Reads the answer to /events: sets *owned_events to an array of objects with "event" and perhaps
+ * "body" (NULL on failure), and *next to the `after` of the next poll. Sets reply and error like
+ * agent_message_read_plain().
  */
 void agent_message_read_events(struct agent_message *reply, int status, const char *bytes,
 			       size_t length, json_t **owned_events, int64_t *next,
@@ -48,22 +48,22 @@ void agent_message_read_events(struct agent_message *reply, int status, const ch
 void agent_message_clear(struct agent_message *reply);
 
 /*
- * Parses the stacks and exceptions in the agent's answers. The number of
- * frames and causes is limited.
+ * agent_frames: parses the stacks and exceptions in the agent's answers. The number of frames and
+ * causes is limited.
  */
 
 /*
- * Appends the frames of an answer to stackTrace. True: the agent has more, from
- * index *count on. Free with agent_frames_free().
+ * Appends the frames of an answer to stackTrace to *frames, which agent_frames_free() frees.
+ * Returns true if the agent has more frames, from index *count on.
  */
 bool agent_frames_read(struct halt_frame **frames, size_t *count, const json_t *body);
 void agent_frames_free(struct halt_frame *frames, size_t count);
-/* Returns the stack of the table that has these frames. */
+/* Returns the stack with these frames from the table, which gets it if need be. */
 const struct stack *agent_frames_intern(const struct halt_frame *frames, size_t count,
 					struct stack_table *stacks);
 /*
- * Returns a text of the answer to exceptionInfo, to free(): a line for the exception
- * and one for each of its causes. NULL: the answer has no exception.
+ * Returns a text made from the answer to exceptionInfo, to free(): one line for the exception and
+ * one for each of its causes. NULL: the answer has no exception.
  */
 char *agent_frames_read_exception(const json_t *body);
 

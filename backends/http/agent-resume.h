@@ -10,15 +10,16 @@ struct agent;
 struct error;
 struct message;
 
-/* Serves continue, next, stepIn, stepOut, until. -1: not started, error is set. */
+/* Serves continue, next, stepIn, stepOut and until. Returns -1 and sets error if the request was
+ * not started. */
 int agent_resume_go(struct agent *agent, enum request_kind kind, const struct message *request,
 		    struct error *error);
-/* Serves jump. -1: not started, error is set. */
+/* Serves jump. Returns -1 and sets error if the request was not started. */
 int agent_resume_jump(struct agent *agent, const struct message *request, struct error *error);
-/* Serves pause. Returns 0. */
+/* Serves pause. Always returns 0. */
 int agent_resume_pause(struct agent *agent, const struct message *request, struct error *error);
-/* Returns the agent's number of the request's thread, by default the main thread; 0:
- * unknown. */
+/* Returns the agent's number of the thread that the request names, by default of the main thread;
+ * 0: unknown. */
 int64_t agent_resume_thread(const struct agent *agent, const struct message *request);
 
 #endif

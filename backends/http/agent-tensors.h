@@ -12,10 +12,11 @@ struct error;
 struct agent_request;
 struct message;
 
-/* Serve the requests `tensor` and `parameters`. -1: not started, error is set. */
+/* Serve the requests `tensor` and `parameters`, respectively. Return -1 and set error if the
+ * request was not started. */
 int agent_tensors_ask(struct agent *agent, const struct message *request, struct error *error);
 int agent_tensors_list(struct agent *agent, const struct message *request, struct error *error);
-/* Whether the request is one of agent-tensors.c, which can be cancelled. */
+/* Whether agent-tensors.c has made the request, so that the request can be cancelled. */
 bool agent_tensors_asks(const struct agent_request *query);
 
 #endif

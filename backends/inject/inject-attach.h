@@ -1,11 +1,10 @@
 /*
- * inject-attach: stops the main thread of a process, and makes it map the page
- * of the trampoline and call one function with that page (inject.h).
+ * inject-attach: stops the main thread of a process, and makes the thread map the page of the
+ * trampoline and call one function with that page as its argument (inject.h).
  *
- * The function is Py_AddPendingCall() wherever the thread is, except in the
- * dynamic linker: Py_AddPendingCall() takes one lock and allocates nothing. The
- * function is PyThread_start_new_thread(), which allocates, where the thread
- * waits in a system call that no allocator waits in.
+ * If the thread waits in a system call that no memory allocator waits in, the function is
+ * PyThread_start_new_thread(), which allocates. Elsewhere the function is Py_AddPendingCall(),
+ * which takes one lock and allocates nothing. In the dynamic linker, no function is called.
  */
 #ifndef BACKENDS_INJECT_INJECT_ATTACH_H
 #define BACKENDS_INJECT_INJECT_ATTACH_H
@@ -34,12 +33,13 @@ struct inject_attach {
 	struct memory *memory; /* borrowed, like python and text */
 	const struct cpython *python;
 	const char *text; /* Python code to run */
-	bool is_for_main; /* run in the main thread only, even if that waits for long */
+	bool is_for_main; /* run the code in the main thread only, even if the main thread waits
+			   * for long */
 	struct callees callees;
 	struct remote_call_places places;
 	struct remote_call remote;
 	struct remote_call_watch watch;
-	int file; /* /proc/PID/mem; -1: not opened */
+	int file; /* descriptor of /proc/PID/mem; -1: not opened */
 	struct maps maps;
 	uint64_t interpreter; /* PyInterpreterState of the main interpreter */
 	uint64_t state;	      /* PyThreadState of the main thread; 0: none */
@@ -48,19 +48,20 @@ struct inject_attach {
 	struct inject_cost cost;
 };
 
-/* -1: error is set. Call inject_attach_clear() in this case, too. */
+/* Returns 0, or -1 and sets error. inject_attach_clear() must be called in both cases. */
 int inject_attach_init(struct inject_attach *attach, struct memory *memory,
 		       const struct cpython *python, const char *text, struct error *error);
-/* Passes a thread whose stop is still pending to `holds`. */
+/* If a stop of the thread is still pending, `holds` takes the thread over. */
 void inject_attach_clear(struct inject_attach *attach, struct freezer *holds);
 /*
- * Stops the thread once, normally for less than a millisecond. After
- * INJECT_ATTACH_FAILED nothing is left in the process.
+ * Stops the thread once, normally for less than a millisecond, and tries to inject. After
+ * INJECT_ATTACH_FAILED, the process is as before.
  */
 enum inject_attach_result inject_attach_try(struct inject_attach *attach, struct error *error);
-/* Whether the page is still mapped; false: the script has run. */
+/* Whether the page is still mapped; false: the script has run and the page has unmapped itself. */
 bool inject_attach_is_pending(const struct inject_attach *attach);
-/* Empties a script that has not begun. False: it has run already. */
+/* Empties the text of a script that has not begun, so that nothing runs. Returns false if the
+ * script has run already. */
 bool inject_attach_withdraw(struct inject_attach *attach);
 
 #endif

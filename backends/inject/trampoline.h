@@ -15,10 +15,10 @@ struct callees;
 #define TRAMPOLINE_TEXT 256   /* offset of the script's text */
 
 /*
- * Fills the page for the given address: a function of one argument that runs the
- * text and returns 0. with_gil: the function runs in a new thread, waits 1 ms, and
- * takes the GIL; during that time the node detaches from the thread that has
- * started the new one. -1: the text is too long, or the processor is unknown.
+ * Fills the page, which will be mapped at the given address, with a function of one argument that
+ * runs the text and returns 0. with_gil: the function will run in a new thread, and first waits 1
+ * ms and takes the GIL; in that millisecond the node detaches from the thread that has started the
+ * new thread. Returns -1 if the text is too long or the processor is unknown.
  */
 int trampoline_make(uint8_t page[TRAMPOLINE_BYTES], uint64_t address, const struct callees *callees,
 		    const char *text, bool with_gil);

@@ -12,9 +12,10 @@
 struct job_child {
 	pid_t pid;   /* 0: not started */
 	int master;  /* master end of the terminal, non-blocking */
-	int slave;   /* kept open, so that the terminal outlives the processes on it */
-	int gate;    /* pipe from which the child reads a byte before execve(2); -1: closed */
-	int failure; /* pipe with the errno of execve(2), else end of file; -1: closed */
+	int slave;   /* kept open, so that the terminal outlives the processes that use it */
+	int gate;    /* pipe: the child reads a byte from it before execve(2); -1: closed */
+	int failure; /* pipe: the child writes the errno of a failed execve(2); end of file:
+		      * success; -1: closed */
 };
 
 struct job_child_options {
@@ -27,18 +28,18 @@ struct job_child_options {
 };
 
 /*
- * Makes a terminal, which becomes the caller's controlling terminal (the caller is a
- * session leader without one), and a process on it that waits for the gate. Returns
- * 0 or an errno.
+ * Makes a terminal and a process on that terminal, which waits for the gate. The terminal becomes
+ * the controlling terminal of the caller, which must be a session leader without one. Returns 0 or
+ * an errno.
  */
 int job_child_start(struct job_child *job_child, const struct job_child_options *options);
 /* Opens the gate: the child calls execve(2). */
 void job_child_go(struct job_child *job_child);
-/* Closes the gate: a child that still waits there exits. */
+/* Closes the gate: a child that still waits for the gate exits. */
 void job_child_forbid(struct job_child *job_child);
 /*
- * Call it when `failure` is readable. 0: the program runs; an errno: execve(2) failed;
- * -1: not known yet.
+ * To be called when `failure` is readable. Returns 0 if the program runs, the errno of a failed
+ * execve(2), or -1 if the outcome is not known yet.
  */
 int job_child_outcome(struct job_child *job_child);
 /* Sets the size of the terminal; ignored if rows or columns are 0. */

@@ -21,16 +21,18 @@ struct launch *launch_new(struct node *node);
 /* Frees the state; the job and its supervisor keep running. */
 void launch_free(struct launch *launch);
 
-/* Returns the pid of the supervisor, the ancestor of all processes of the job; 0: no job. */
+/* Returns the pid of the supervisor, which is the ancestor of all processes of the job; 0: no
+ * job. */
 pid_t launch_root(const struct launch *launch);
-/* Sets *status to the status of waitpid(2) of the job's process. False: pid is another
- * process, or has not exited. */
+/* If pid is the job's process and has exited, sets *status (that of waitpid(2)) and returns
+ * true. */
 bool launch_ended(const struct launch *launch, pid_t pid, int *status);
 
-/* Returns the tracer of the job's programs; NULL if launch is NULL. */
+/* Returns the object that traces the programs of the job from their first instruction; NULL if
+ * launch is NULL. */
 struct launched_programs *launch_starts(const struct launch *launch);
 
-/* The handlers of requests.c. */
+/* Handlers of the requests of launch, called by requests.c. */
 void launch_request(struct node *node, const struct message *request);
 void launch_input_request(struct node *node, const struct message *request);
 void launch_taken_request(struct node *node, const struct message *request);

@@ -1,7 +1,7 @@
 /*
- * oom: the memory limit and usage of a process's control group, and the number
- * of kills by the kernel for lack of memory. Versions 1 and 2, as this machine's
- * /sys/fs/cgroup shows them. Documentation/admin-guide/cgroup-v2.rst
+ * oom: the memory limit and usage of a process's control group, and the number of kills by the
+ * kernel for lack of memory. Handles versions 1 and 2 of control groups, as they appear in this
+ * machine's /sys/fs/cgroup. Documentation/admin-guide/cgroup-v2.rst
  */
 #ifndef BACKENDS_LINUX_OOM_H
 #define BACKENDS_LINUX_OOM_H
@@ -20,29 +20,29 @@ struct cgroup_memory {
 	int64_t oom_kills; /* -1: unknown */
 };
 
-/* The group's path in the memory controller's hierarchy; free() it. NULL: unknown. */
+/* Returns the path of the process's group in the memory controller's hierarchy, to free(); NULL:
+ * unknown. */
 char *cgroup_path(struct procfs *procfs, pid_t pid);
 /*
- * Reads the group with the least limit among path and its ancestors, or path itself
- * if none has a limit. *at: the path of that group; free() it.
+ * Reads, of the group `path` and its ancestors, the group with the smallest limit; if none has a
+ * limit, reads `path` itself. Sets *at to the path of the group that was read, to free().
  */
 void cgroup_memory_read(const char *path, struct cgroup_memory *memory, char **at);
 
 /*
- * The kernel's log of processes that it killed for lack of memory. The
- * part that is still kept is read, without waiting; only lines about the processes
- * or control groups that are asked for are reported. The format is that of
- * Documentation/ABI/testing/dev-kmsg.
+ * kernel_log: the kernel's log of processes that it killed for lack of memory. Reads the part of
+ * the log that the kernel still keeps, without waiting for new lines; reports only the lines that
+ * is_ours() accepts. The format is that of Documentation/ABI/testing/dev-kmsg.
  */
 
 /* A line of the log. */
 struct kernel_line {
-	pid_t pid;  /* of the killed process; 0: unknown */
-	double ago; /* seconds */
+	pid_t pid;  /* pid of the killed process; 0: unknown */
+	double ago; /* age of the line, in seconds */
 	const char *text;
 };
 
-/* A process that is asked about. */
+/* A process that may be the subject of lines. */
 struct kernel_suspect {
 	pid_t pid;
 	double age;	    /* seconds since its start */
@@ -56,16 +56,16 @@ struct kernel_log_calls {
 };
 
 /*
- * Whether a line is about the process or its control group. A line that is older
- * than the process is about an earlier process with the same pid.
+ * Whether a line is about the suspect or its control group. A line that is older than the suspect
+ * is about an earlier process with the same pid, so it does not count.
  */
 bool kernel_line_is_about(const struct kernel_line *line, const struct kernel_suspect *suspect);
 /*
- * -1: error says why the log cannot be read. The log has the pids of the initial
- * pid namespace: in another namespace the lines have pid 0.
+ * Returns 0, or -1 and sets error if the log cannot be read. The log has pids of the initial pid
+ * namespace: if this process is in another namespace, kernel_line.pid is 0.
  */
 int kernel_log_read(const struct kernel_log_calls *calls, struct error *error);
-/* For tests: one record. */
+/* For tests: handles one record of the log. */
 void kernel_log_take(const struct kernel_log_calls *calls, const char *record, double now,
 		     bool has_pids);
 

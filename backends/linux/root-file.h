@@ -1,6 +1,6 @@
 /*
- * root-file: files as a process sees them, found below its own root, so that
- * containers work and a symlink of a target never leads to the host's files.
+ * root-file: files as a process sees them, found below the process's root directory, so that paths
+ * in containers work and a process's symlink never leads to files of the host.
  */
 #ifndef BACKENDS_LINUX_ROOT_FILE_H
 #define BACKENDS_LINUX_ROOT_FILE_H
@@ -14,47 +14,44 @@ struct error;
 struct process;
 
 /*
- * A descriptor that only names the file (O_PATH), because opening a device or a
- * FIFO has effects; -1 with errno. base is "root" or "cwd", a link of /proc/PID;
- * path is looked up below it.
+ * Looks up path below base, which is "root" or "cwd" (links in /proc/PID). Returns a descriptor
+ * that only names the file (O_PATH), because opening a device or a FIFO has effects, or -1 with
+ * errno.
  */
 int root_file_find(pid_t pid, const char *base, const char *path);
-/* Opens the found file for reading. -1 with errno. */
+/* Opens for reading the file that root_file_find() has found. Returns -1 with errno on failure. */
 int root_file_open(int found);
 
-/*
- * A file as a process sees it, through its own root and mounts.
- */
+/* source_file: a source file as a process sees it, through the process's root and mounts. */
 
-/* A file that is larger is not source. */
+/* In bytes; a larger file is not taken for source. */
 #define SOURCE_FILE_MAXIMUM (16u << 20)
 
 struct source_file {
-	char *content;	 /* the caller's to free */
-	bool is_changed; /* since the process was started */
-	/* The file's place; by device and inode another machine that shares
-	 * the folder recognises the file. */
-	char *full; /* from the process's root on; the caller's to free */
+	char *content;	 /* the caller frees it */
+	bool is_changed; /* the file was changed after the process was started */
+	/* Where the file is. Another machine that shares the folder recognises the file by device
+	 * and inode. */
+	char *full; /* path from the process's root on; the caller frees it */
 	uint64_t device;
 	uint64_t inode;
 };
 
 /*
- * Reads path, which may be relative to the process's working directory. Only a
- * regular file is read, and no link leads out of the process's root. -1: error
- * says why the file cannot be read.
+ * Reads path, which may be relative to the process's working directory. Reads only regular files,
+ * and follows no link out of the process's root. Returns 0, or -1 and sets error.
  */
 int source_file_read(struct source_file *source, const struct process *process, const char *path,
 		     struct error *error);
 /*
- * Opens (O_PATH) the folder of path, an absolute path as the process sees it; -1:
- * not possible. The descriptor stays valid after the process's end.
+ * Opens (O_PATH) the folder that contains path, an absolute path as the process sees it. Returns -1
+ * on failure. The descriptor stays valid after the process's end.
  */
 int source_file_open_folder(const struct process *process, const char *path);
 /*
- * Reads a regular file, no symbolic link, of at most maximum bytes in folder; the
- * text ends with a NUL, free() it. *written: time of the last write, in seconds
- * since 1970. NULL: errno and error are set.
+ * Reads the regular file `name`, not a symbolic link, of at most `maximum` bytes, in the folder.
+ * Returns the text with a final NUL, to free(), and sets *written to the time of the last write, in
+ * seconds since 1970. Returns NULL and sets errno and error on failure.
  */
 char *source_file_read_below(int folder, const char *name, size_t maximum, double *written,
 			     struct error *error);

@@ -1,7 +1,6 @@
 /*
- * task: reads the state of one thread from /proc/PID/task/TID/{syscall,
- * schedstat,wchan,stat,comm}. The files stay open between samples, so each
- * look costs one pread(2).
+ * task: reads the state of one thread from /proc/PID/task/TID/{syscall, schedstat,wchan,stat,comm}.
+ * The files stay open between samples, so that each read costs one pread(2).
  */
 #ifndef BACKENDS_LINUX_TASK_H
 #define BACKENDS_LINUX_TASK_H
@@ -23,59 +22,60 @@ struct task {
 	pid_t pid;
 	pid_t tid;
 	int fds[TASK_FILES];   /* -1: not opened yet */
-	uint64_t calls;	       /* system calls made for it so far */
-	const char *missing;   /* first unreadable value since task_begin(); NULL: none */
+	uint64_t calls;	       /* number of system calls made for this thread so far */
+	const char *missing;   /* name of the first value that could not be read since
+				* task_begin(); NULL: none */
 	int failure;	       /* errno of that read */
 	bool is_letter_unread; /* task_letter() could not read the state */
 };
 
-/* The state of the thread at one look. */
+/* The state of the thread at one time. */
 struct task_state {
-	bool is_known;	   /* the rest was readable */
-	bool is_blocked;   /* in the kernel, not on a processor */
+	bool is_known;	   /* the other members could be read */
+	bool is_blocked;   /* the thread sleeps in the kernel */
 	int syscall;	   /* -1: none */
-	uint64_t argument; /* the first of the system call */
+	uint64_t argument; /* first argument of the system call */
 	uint64_t stack_pointer;
 	uint64_t instruction;
 	uint64_t cpu_ns;
-	uint64_t switches; /* times it was given a processor; 0 unknown */
+	uint64_t switches; /* how often the thread was given a processor; 0: unknown */
 };
 
 void task_init(struct task *task, pid_t pid, pid_t tid);
 void task_clear(struct task *task);
-/* Begins a look: task->missing is NULL. */
+/* Begins a new read of the thread: resets missing, failure and is_letter_unread. */
 void task_begin(struct task *task);
-/* switches and cpu_ns only: one call. -1: the thread is gone or refused. */
+/* Reads only switches and cpu_ns, by one system call. Returns -1 if the thread is gone or may not
+ * be read. */
 int task_look_switches(struct task *task, struct task_state *state);
 /*
- * Updates *state, which has the values of the last look, or zeros. The switches are
- * read first: a thread that was blocked afterwards, and has the same number of
- * switches later, has not run in between. So one system call is enough for a
- * thread that has slept since the last look; otherwise there are two. -1: the
- * thread is gone.
+ * Updates *state, which at the call has the values of the last task_look(), or zeros. The switches
+ * are read first: if a thread was blocked at the last look and its number of switches is unchanged
+ * now, it has not run in between. So a thread that has slept since the last look costs one system
+ * call, any other thread two. Returns -1 if the thread is gone.
  */
 int task_look(struct task *task, struct task_state *state);
-/* The kernel function in which the thread sleeps, at most size-1 bytes; "": unknown. */
+/* Writes the name of the kernel function in which the thread sleeps, at most size - 1 bytes; "":
+ * unknown. */
 void task_wchan(struct task *task, char *out, size_t size);
-/* The name in /proc/PID/task/TID/comm; "" unknown. */
+/* Writes the name in /proc/PID/task/TID/comm; "": unknown. */
 void task_name(struct task *task, char *out, size_t size);
-/* 'R', 'S', 'T', 't', 'Z' …; 0 unknown. */
+/* Returns the thread's state: 'R', 'S', 'T', 't', 'Z' …; 0: unknown. */
 char task_letter(struct task *task);
 /*
- * The tid, in this process's pid namespace, of the thread of process pid that has
- * the tid inner in its own pid namespace; 0: none.
+ * Returns the tid (in this process's pid namespace) of the thread of process pid whose tid in its
+ * own pid namespace is inner; 0: none.
  */
 pid_t task_find(pid_t pid, pid_t inner);
-/* The pid that process pid has in its own namespace; 0 unknown. */
+/* Returns the pid that process pid has in its own pid namespace; 0: unknown. */
 pid_t task_inner(pid_t pid);
-/* The tid that a thread of process pid has in its own namespace; 0: unknown. */
+/* Returns the tid that a thread of process pid has in its own pid namespace; 0: unknown. */
 pid_t task_inner_thread(pid_t pid, pid_t tid);
 
 /*
- * The system call that a thread sleeps in, as
- * /proc/PID/task/TID/syscall shows it (proc(5)): "running", or
- * "NUMBER SIX-ARGUMENTS SP PC", or "-1 SP PC" of a thread that sleeps outside
- * of a system call.
+ * task_syscall: the system call that a thread sleeps in. The text of /proc/PID/task/TID/syscall
+ * (proc(5)) is "running", "NUMBER SIX-ARGUMENTS SP PC", or, for a thread that sleeps outside of a
+ * system call, "-1 SP PC".
  */
 
 #define TASK_SYSCALL_ARGUMENTS 6
@@ -87,9 +87,11 @@ struct task_syscall {
 	uint64_t instruction;
 };
 
-/* False: the text has no number, as of a thread that runs; number is -1. */
+/* Parses the text. Returns false and sets number to -1 if the text has no number (a running
+ * thread). */
 bool task_syscall_parse(struct task_syscall *call, const char *text);
-/* False: likewise, or the file cannot be read. */
+/* Reads and parses the file. Returns false as task_syscall_parse() does, or if the file cannot be
+ * read. */
 bool task_syscall_read(struct task_syscall *call, pid_t pid, pid_t tid);
 
 #endif

@@ -12,15 +12,15 @@
 #include "backends/native/unwinder.h"
 
 struct dwarf_expression {
-	const struct registers *registers; /* of the callee */
+	const struct registers *registers; /* registers of the callee */
 	const struct unwind_memory *memory;
 	uint64_t bias;
 	uint64_t cfa; /* canonical frame address; 0: unknown so far */
 };
 
 /*
- * Evaluates ops. *is_value: *result is the value, else the address of the value. Returns
- * UNWIND_CALLER: success, else the reason of the failure.
+ * Evaluates ops. Sets *result to the value (*is_value true) or to the address of the value (false).
+ * Returns UNWIND_CALLER on success, else the reason of the failure.
  */
 enum unwind_result dwarf_expression_run(const struct dwarf_expression *expression,
 					const Dwarf_Op *ops, size_t count, uint64_t *result,

@@ -1,6 +1,6 @@
 /*
- * elf-file: reads a 64-bit ELF file with pread(2), piece by piece: a truncated or wrong file gives
- * an error, never SIGBUS. Nothing in the file is trusted; all counts are bounded.
+ * elf-file: reads a 64-bit ELF file with pread(2), piece by piece, so that a truncated or wrong
+ * file causes an error and never SIGBUS. Nothing in the file is trusted; all counts are bounded.
  */
 #ifndef BACKENDS_NATIVE_ELF_FILE_H
 #define BACKENDS_NATIVE_ELF_FILE_H
@@ -22,20 +22,20 @@ struct elf_file {
 	size_t id_length;	       /* 0: no build id */
 };
 
-/* Reads the headers; fd is borrowed. Returns 0, or -1: unreadable, or no ELF file of 64 bits. */
+/* Reads the headers; fd is borrowed. Returns 0, or -1 if the file is unreadable or not a 64-bit ELF
+ * file. */
 int elf_file_read(struct elf_file *file, int fd);
 /*
- * Finds the first section of a type (SHT_…), and its string table. Returns 0: found, -1: not
- * found.
+ * Finds the first section of a type (SHT_…), and its string table. Returns 0, or -1 if not found.
  */
 int elf_file_section(const struct elf_file *file, uint32_t type, Elf64_Shdr *section,
 		     Elf64_Shdr *strings);
 /*
- * Converts an offset in the file to a virtual address of the file; -1: no segment loads that
- * part.
+ * Converts an offset in the file to a virtual address of the file. Returns -1 if no segment loads
+ * that part of the file.
  */
 int elf_file_address(const struct elf_file *file, uint64_t offset, uint64_t *address);
-/* Reads `length` bytes at an offset. Returns 0, or -1: not all bytes are readable. */
+/* Reads `length` bytes at an offset. Returns 0, or -1 if not all of them are readable. */
 int elf_file_bytes(const struct elf_file *file, uint64_t offset, void *out, size_t length);
 /* Like elf_file_bytes(), at a virtual address of the file, within one segment. */
 int elf_file_read_at(const struct elf_file *file, uint64_t address, void *out, size_t length);

@@ -1,11 +1,11 @@
 /*
- * frame-table: finds the unwind rules of one address by an ELF file's .eh_frame_hdr (Linux Standard
- * Base, "Exception Frames").
+ * frame-table: finds the unwind rules of one address by means of an ELF file's .eh_frame_hdr (Linux
+ * Standard Base, "Exception Frames").
  *
- * The table is sorted, so a few small reads find the entry of an address. libdw would read all of
- * .eh_frame, and, if the table's section comes after .eh_frame (lld), also parse each entry before
- * the wanted one: 170,000 in torch's largest library. The entry found (FDE) and its CIE are given
- * to libdw as an ELF file in memory that contains nothing else, at their addresses. Nothing in the
+ * The table is sorted, so a few small reads find the entry of an address. libdw itself would read
+ * all of .eh_frame, and, if the table's section comes after .eh_frame (lld), also parse each entry
+ * before the wanted one: 170,000 in torch's largest library. So libdw is given an ELF file in
+ * memory that contains only the found entry (FDE) and its CIE, at their addresses. Nothing in the
  * file is trusted; all lengths are bounded.
  */
 #ifndef BACKENDS_NATIVE_FRAME_TABLE_H
@@ -22,11 +22,12 @@ struct frame_table {
 	uint64_t count;	  /* number of entries */
 };
 
-/* fd is borrowed. Returns 0, or -1: the file has no such table. */
+/* Opens the table; fd is borrowed. Returns 0, or -1 if the file has no such table. */
 int frame_table_open(struct frame_table *table, int fd);
-/* The virtual address of the entry that may contain `address`; 0: none. */
+/* Returns the virtual address of the entry that may apply to `address`; 0: none. */
 uint64_t frame_table_find(const struct frame_table *table, uint64_t address);
-/* Makes an ELF file in memory with that entry alone, to be freed; NULL: the entry is invalid. */
+/* Returns an ELF file in memory with only that entry, to be freed by the caller; NULL: the entry is
+ * invalid. */
 void *frame_table_extract(const struct frame_table *table, uint64_t entry, size_t *length);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * native: unwinds stacks and reads symbols on one other thread of the node, so that the loop never
- * waits for a file. Each process has at most one job at a time; jobs run one after the other, and a
- * running job is the only user of its data.
+ * native: unwinds stacks and reads symbols on a second thread of the node, so that the loop never
+ * waits for a file. Each process has at most one job at a time. Jobs run one after the other, and
+ * only the running job uses its data.
  */
 #ifndef BACKENDS_NATIVE_NATIVE_H
 #define BACKENDS_NATIVE_NATIVE_H
@@ -25,7 +25,8 @@ struct native_process;
 struct progress;
 struct unwind_module;
 
-/* How far a job of another thread is. Both threads may call any function at any time. */
+/* progress: how far a job on another thread has got. Both threads may call these functions at any
+ * time. */
 
 struct progress_state {
 	int done;
@@ -40,50 +41,50 @@ struct progress {
 
 void progress_init(struct progress *progress);
 void progress_clear(struct progress *progress);
-/* Starts a count; total 0: the job is over. */
+/* Starts to count the job's steps, of which there are `total`; 0: the job is over. */
 void progress_start(struct progress *progress, int total);
-/* progress_say() names the current step, progress_step() counts a finished step. */
+/* progress_say() sets the name of the current step, progress_step() counts a finished step. */
 void progress_say(struct progress *progress, const char *what);
 void progress_step(struct progress *progress);
 struct progress_state progress_get(struct progress *progress);
 
-/* say: called some times per second while symbols are read, and once with total 0 at the end. */
+/* say() is called some times per second while symbols are read, and once with total 0 at the
+ * end. */
 struct native *native_new(struct loop *loop,
 			  void (*say)(const struct progress_state *state, void *data), void *data);
 /*
- * Call before the loop is freed, and after all native_process_free(). A running job is cancelled;
- * the loop does not end before the job has ended.
+ * To be called after native_process_free() for all processes, and before the loop is freed. Cancels
+ * a running job; the loop does not end before the job has ended.
  */
 void native_free(struct native *native);
-/* Loads the unwinder. Returns 0, or -1 with *error set: native frames are unavailable. */
+/* Loads the unwinder. Returns 0, or -1 and sets error if native frames are unavailable. */
 int native_open(struct native *native, struct error *error);
 
 /*
- * interpreter: an address of the process within the interpreter's file. done is called on the loop
- * with the captures of native_start(), now unwound, which are borrowed for the call.
+ * interpreter: an address in the process at which the interpreter's file is mapped. The loop calls
+ * done() with the captures of native_start(), which are unwound then, and borrowed during the call.
  */
 struct native_process *native_process_new(struct native *native, pid_t pid, uint64_t interpreter,
 					  void (*done)(struct capture_set *captures, void *data),
 					  void *data);
-/* done is not called any more, also for a running job. */
+/* Frees the process; done() is not called any more, even for a running job. */
 void native_process_free(struct native_process *process);
 bool native_is_busy(const struct native_process *process);
 /* Starts a job; moves the captures out of *captures. The process must not be busy. */
 void native_start(struct native_process *process, struct capture_set *captures);
 
 /*
- * Makes native frames with names from captures of one process's threads. Runs in the
- * thread pool, and reads nothing of the process but its maps and, of sleeping threads, more of
- * their stacks.
+ * unwinding: makes native frames with names from captures of one process's threads. Runs in the
+ * thread pool. Of the process, reads only the maps and, for sleeping threads, more of their stacks.
  */
 
 /* Data of one process that is kept between its jobs. */
 struct unwound_process {
 	pid_t pid;
-	uint64_t interpreter; /* an address in the interpreter's file */
+	uint64_t interpreter; /* an address at which the interpreter's file is mapped */
 	struct maps maps;
 	double maps_time;    /* time when maps were read; 0: never */
-	unsigned generation; /* images_generation() of the images in maps */
+	unsigned generation; /* images_generation() when the images in maps were looked up */
 };
 
 struct unwinding {
@@ -91,8 +92,8 @@ struct unwinding {
 	struct images *images;
 	const atomic_bool *is_cancelled;
 	struct progress *progress;
-	double began;	 /* time of the job's start, as loop_now() */
-	double deadline; /* time after which threads stay without native frames */
+	double began;	 /* loop_now() at the job's start */
+	double deadline; /* loop_now() after which further threads get no native frames */
 };
 
 /* Unwinds and names the frames of all captures. */

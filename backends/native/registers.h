@@ -9,31 +9,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define REGISTERS_COUNT 33	  /* DWARF numbers from here on are not used */
-#define REGISTERS_DUMP_BYTES 1024 /* most bytes of PTRACE_GETREGSET's answer */
+#define REGISTERS_COUNT 33	  /* registers with higher DWARF numbers are not used */
+#define REGISTERS_DUMP_BYTES 1024 /* bytes that PTRACE_GETREGSET returns, at most */
 
 struct registers {
 	uint64_t values[REGISTERS_COUNT];
 	uint64_t known; /* bit N: values[N] is known */
 	uint64_t pc;
 	/*
-	 * pc is the next instruction (innermost frame, or interrupted by a signal); else pc is a
-	 * return address, and the call is before pc.
+	 * true: pc is the next instruction (innermost frame, or frame interrupted by a signal);
+	 * false: pc is a return address, and the call is before pc
 	 */
 	bool is_next;
 };
 
 /* Whether stacks can be unwound on this processor. */
 bool registers_can_unwind(void);
-/* The DWARF number of the stack pointer. */
+/* Returns the DWARF number of the stack pointer. */
 int registers_stack_pointer(void);
-/* The DWARF number of the register that holds a function's first argument. */
+/* Returns the DWARF number of the register that holds a function's first argument. */
 int registers_first_argument(void);
-/* Sets pc and stack pointer, which are all that Linux shows of a thread asleep in a system call. */
+/* Sets only pc and stack pointer: Linux shows no other registers of a thread that sleeps in a
+ * system call. */
 void registers_from_syscall(struct registers *registers, uint64_t pc, uint64_t sp);
 /*
- * Sets all registers from PTRACE_GETREGSET's answer for NT_PRSTATUS. Returns 0, or -1: too short,
- * or an unsupported processor.
+ * Sets all registers from the bytes that PTRACE_GETREGSET returned for NT_PRSTATUS. Returns 0, or
+ * -1 if there are too few bytes or the processor is unsupported.
  */
 int registers_from_dump(struct registers *registers, const void *dump, size_t length);
 

@@ -14,32 +14,33 @@ struct elf_file;
 struct symbols;
 
 /*
- * Reads the file's symbol table, or, if there is none, the exported symbols. Never NULL: a file
- * without symbols has an empty list. Stops early once *is_cancelled.
+ * Reads the file's symbol table, or, if there is none, the exported symbols. Never returns NULL: a
+ * file without symbols has an empty list. Stops early when *is_cancelled becomes true.
  */
 struct symbols *symbols_new(const struct elf_file *file, const atomic_bool *is_cancelled);
 void symbols_free(struct symbols *symbols);
-/* False: the symbols were not read to the end, so a name may be missing. */
+/* Returns false if the symbols were not read to the end, so that a name may be missing. */
 bool symbols_are_whole(const struct symbols *symbols);
 size_t symbols_count(const struct symbols *symbols);
 size_t symbols_bytes(const struct symbols *symbols);
 /*
- * The name of the function that contains a virtual address of the file, to be freed; the plainest
- * of several names. NULL: none.
+ * Returns the name of the function that contains a virtual address of the file, to be freed; if it
+ * has several names, the plainest one. NULL: none.
  */
 char *symbols_find(const struct symbols *symbols, const struct elf_file *file, uint64_t address);
 
-/* Shortens demangled C++ names for people. */
+/* cpp_name: shortens demangled C++ names for display. */
 
 /*
- * Removes parameters and return type, and replaces template arguments by <…>:
- * "std::vector<int>::at(unsigned long)" becomes "std::vector<…>::at". To be freed.
+ * Returns the name without parameters and return type, and with template arguments replaced by <…>,
+ * to be freed: "std::vector<int>::at(unsigned long)" becomes "std::vector<…>::at".
  */
 char *cpp_name_shorten(const char *name);
 
 /*
  * Whether a mangled name can be demangled in little time and memory. A name of some hundred bytes
- * can repeat a part twice, that part twice, and so on, and libstdc++'s demangler has no limit.
+ * can contain a part that repeats a part that repeats a part, and so on, so that its text grows
+ * exponentially; libstdc++'s demangler has no limit.
  */
 bool cpp_name_is_modest(const char *mangled);
 

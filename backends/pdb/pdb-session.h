@@ -1,13 +1,11 @@
 /*
- * pdb-session: one connection to a debugger that was written for a person at a
- * keyboard.
+ * pdb-session: one connection to a debugger that was written for a person at a terminal.
  *
- * The only sign that such a debugger waits for a command is an unfinished line
- * of output, and a program can write the same line. So the session takes a line
- * for a prompt only after the debugger has answered a hidden question
- * (inspector.h); until then the question waits in the socket. Meanwhile nothing
- * else is sent, except the question again where it may be lost: only the answer
- * to the newest question counts.
+ * The only sign that such a debugger waits for a command is an unfinished line of output, and a
+ * program can write the same text. So the session takes a line for a prompt only after the debugger
+ * has answered a hidden question (inspector.h); until the debugger reads the question, it waits in
+ * the socket. Meanwhile nothing is sent but the same question again if it may be lost; only the
+ * answer to the newest question counts.
  *
  *	            connected         a prompt?         answer            prompt
  *	CONNECTING ----------> RUNNING -------> ASKED --------> ANSWERED --------> PROMPT
@@ -18,8 +16,8 @@
  *
  *	each state --> LOST: the connection is over
  *
- * pdb-session-state.c has the table state x (bytes, quiet, deadline) -> action.
- * Beside the state stand two more, each with an enum of its own:
+ * pdb-session-state.c has the table state x (bytes, quiet, deadline) -> action. A session has two
+ * more states, each with its own enum:
  *
  *	question    what the hidden question is for. NONE unless ASKED, or
  *		    ANSWERED between two lines of one question.
@@ -31,12 +29,11 @@
  *				QUIT -> CONTINUE (confirmed)
  *				TYPING -> LATE_EVALUATION (runs on) -> NOBODY
  *
- * Booleans are facts that hold in several states: is_guarded and is_echoing of
- * the debugger at the other end, is_half_typed of the console's line,
- * is_holding of the output (kept in held, or passed on). debugger.state is the
- * state that the screen shows.
+ * The booleans are facts that hold in several states: about the debugger at the other end
+ * (is_guarded, is_echoing), the console's line (is_half_typed) and the output (is_holding: kept in
+ * `held`, not passed on). debugger.state is the state that the screen shows.
  *
- * Requests that can be served wait in orders until the prompt is free.
+ * Requests that can be served wait in the list `orders` until the prompt is free.
  */
 #ifndef BACKENDS_PDB_PDB_SESSION_H
 #define BACKENDS_PDB_PDB_SESSION_H
@@ -68,7 +65,7 @@ enum pdb_session_state {
 	PDB_SESSION_RUNNING,  /* the program or a command runs; no prompt is known */
 	PDB_SESSION_ASKED,    /* the hidden question was sent */
 	PDB_SESSION_ANSWERED, /* the prompt after the answer has not come yet */
-	PDB_SESSION_PROMPT,   /* free for the next order */
+	PDB_SESSION_PROMPT,   /* the prompt is free for the next order */
 	PDB_SESSION_LOST,
 };
 
@@ -79,7 +76,7 @@ enum question {
 	QUESTION_DROPPED, /* the question of a failed order: its answer is ignored */
 };
 
-/* A request, as a question and a line for the debugger. */
+/* A request to the debugger, turned into a question and a line. */
 struct order {
 	struct order *next;
 	struct message request; /* name NULL: no answer is needed */
@@ -88,20 +85,20 @@ struct order {
 	char *line;	  /* line typed after the question; NULL: none */
 };
 
-/* The order whose line resumed the program. */
+/* The kind of order whose line has resumed the program. */
 enum resumed_by {
 	RESUMED_BY_NOBODY,
 	RESUMED_BY_STEP,
 	RESUMED_BY_CONTINUE,
 	RESUMED_BY_QUIT,   /* the debugger may ask for confirmation */
-	RESUMED_BY_TYPING, /* a line for the prompt, which may do anything */
-	/* like TYPING, for an evaluation that takes long and needs an answer */
+	RESUMED_BY_TYPING, /* a line that the user typed at the prompt, which may do anything */
+	/* like TYPING: a line that evaluates, takes long and needs an answer */
 	RESUMED_BY_LATE_EVALUATION,
 };
 
 struct pdb_session {
 	struct connection base;
-	struct debugger debugger; /* state that was reported last, or will be next */
+	struct debugger debugger; /* state as last reported, or to be reported next */
 	struct pdb_socket *wire;  /* NULL: connection lost */
 	struct inspector *inspector;
 	struct pdbtranscript *transcript;
@@ -109,7 +106,8 @@ struct pdb_session {
 	struct pdbprompt prompt; /* parser of the shown output */
 	struct pdb_stop *stop;	 /* newest stop; NULL: none yet */
 	struct map *addresses;	 /* addresses of the objects reported in this stop */
-	json_t *breakpoints;	 /* requested, not sent to the debugger yet; NULL: none */
+	json_t *breakpoints;	 /* requested breakpoints that were not sent to the debugger yet;
+				  * NULL: none */
 	double stopped_at;
 	uint64_t epoch; /* epoch of the newest sample that has this stop */
 
@@ -121,33 +119,34 @@ struct pdb_session {
 	struct socket_token_talk token_talk;
 	struct buffer raw;    /* bytes received since a question, not shown yet */
 	struct buffer echo;   /* sent bytes that may be echoed */
-	size_t echoed;	      /* bytes of echo that came back */
-	bool is_echoing;      /* true: the peer echoes its input */
+	size_t echoed;	      /* number of bytes of `echo` that have come back */
+	bool is_echoing;      /* the peer echoes its input */
 	struct buffer held;   /* output that may be the debugger's */
-	bool is_holding;      /* true: output is kept in held */
+	bool is_holding;      /* output is kept in `held`, not passed on */
 	bool is_guarded;      /* the debugger resumes at the end of input (guard.py) */
-	bool is_half_typed;   /* true: the console has typed a part of a line */
+	bool is_half_typed;   /* the console has typed a part of a line */
 	struct order *asking; /* order of QUESTION_ORDER; else NULL */
-	unsigned lost_count;  /* probes lost since the last answered one */
-	struct order *typing; /* order whose line was typed and has no answer; NULL: none */
+	unsigned lost_count;  /* number of state questions lost since the last answered one */
+	struct order *typing; /* order whose line was typed and that has no answer yet; NULL:
+			       * none */
 	struct order *orders; /* waiting orders, oldest first */
 	size_t order_count;
 };
 
-/* Connects to target. NULL: *error says why not. */
+/* Connects to target. Returns NULL and sets error on failure. */
 struct pdb_session *pdb_session_new(struct node *node, const struct process *process,
 				    const struct target *target, struct error *error);
 /* Disconnects and frees the session; the program is resumed if that is possible. */
 void pdb_session_free(struct pdb_session *session);
-/* Queues an order; -1, *error: too many are waiting. */
+/* Queues an order. Returns -1 and sets error if too many orders are waiting. */
 int pdb_session_add(struct pdb_session *session, struct order *owned_order, struct error *error);
-/* Sends typed text line by line. -1: *error says why not. */
+/* Sends typed text line by line. Returns -1 and sets error on failure. */
 int pdb_session_type(struct pdb_session *session, const char *text, struct error *error);
-/* Sends `debugger`, `stopped` or `continued`, after the earlier output. */
+/* Sends the event `debugger`, `stopped` or `continued`, after the output that came before. */
 void pdb_session_tell(struct pdb_session *session);
-/* Sends the event `debugger`: the location is unchanged. */
+/* Sends the event `debugger`, for changes that leave the location unchanged. */
 void pdb_session_tell_again(struct pdb_session *session);
-/* Sets debugger.leaving from the current state. */
+/* Sets debugger.leaving (the effect of disconnecting) according to the current state. */
 void pdb_session_weigh_leaving(struct pdb_session *session);
 
 #endif

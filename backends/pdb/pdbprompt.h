@@ -2,9 +2,9 @@
  * pdbprompt: splits a debugger's output into complete lines, which are the program's output, and
  * the unfinished line at the end, which may be a prompt.
  *
- * Bytes come in pieces of any size and are hostile. Escape sequences are removed, "\r\n" ends a
- * line, NULs are dropped. Of the unfinished line at most PDBPROMPT_LINE_MAXIMUM bytes are kept, of
- * a longer one the end. No I/O.
+ * Bytes come in pieces of any size and are not trusted. Escape sequences are removed, "\r\n" ends a
+ * line, NULs are dropped. Of the unfinished line, the last PDBPROMPT_LINE_MAXIMUM bytes are kept.
+ * Does no I/O.
  */
 #ifndef BACKENDS_PDB_PDBPROMPT_H
 #define BACKENDS_PDB_PDBPROMPT_H
@@ -27,49 +27,49 @@ enum pdbprompt_kind {
 	PDBPROMPT_MAYBE,   /* something else */
 };
 
-/* Position in an escape sequence at the end of the bytes. */
+/* Where in an escape sequence the received bytes end. */
 enum pdbprompt_escape {
 	ESCAPE_NONE,
 	ESCAPE_BEGUN,	    /* ESC */
-	ESCAPE_ONE_MORE,    /* ESC ( and the like: one more byte */
+	ESCAPE_ONE_MORE,    /* ESC ( and the like: one more byte follows */
 	ESCAPE_CONTROL,	    /* ESC [ */
 	ESCAPE_STRING,	    /* ESC ] and the like: ends with BEL or ESC \ */
 	ESCAPE_STRING_ENDS, /* ESC within ESCAPE_STRING */
 };
 
 struct pdbprompt {
-	struct buffer line; /* without escape sequences */
-	size_t told;	    /* bytes of line that were output already */
+	struct buffer line; /* the unfinished line, without escape sequences */
+	size_t told;	    /* number of bytes of `line` that were output already */
 	enum pdbprompt_escape escape;
 	size_t escape_length;
-	bool has_return; /* true: the last byte was "\r", and "\n" may follow */
-	bool has_passed; /* true: a complete line had the learned prompt */
+	bool has_return; /* the last byte was "\r", so "\n" may follow */
+	bool has_passed; /* a complete line contained the learned prompt */
 	char learned[PDBPROMPT_MAXIMUM];
 };
 
 void pdbprompt_init(struct pdbprompt *prompt);
-/* Frees the line; the struct is then as after pdbprompt_init(). */
+/* Frees the line, and resets the struct as pdbprompt_init() does. */
 void pdbprompt_clear(struct pdbprompt *prompt);
-/* Sets the prompt to text, cut to PDBPROMPT_MAXIMUM - 1 bytes. */
+/* Sets the learned prompt to text, cut to PDBPROMPT_MAXIMUM - 1 bytes. */
 void pdbprompt_learn(struct pdbprompt *prompt, const char *text);
-/* Learns the unfinished line as the prompt. */
+/* Sets the learned prompt to the unfinished line. */
 void pdbprompt_learn_line(struct pdbprompt *prompt);
-/* Appends the complete lines to out. */
+/* Takes received bytes, and appends the lines that are complete now to out. */
 void pdbprompt_feed(struct pdbprompt *prompt, const char *bytes, size_t length, struct buffer *out);
 enum pdbprompt_kind pdbprompt_kind(const struct pdbprompt *prompt);
 /*
- * Removes the prompt (of this kind) at the end of the unfinished line, and appends the text before
+ * Removes the prompt of this kind from the end of the unfinished line, and appends the text before
  * the prompt to out.
  */
 void pdbprompt_take(struct pdbprompt *prompt, enum pdbprompt_kind kind, struct buffer *out);
 /*
- * True if the learned prompt came with text behind it, since the last pdbprompt_take() or
- * pdbprompt_forget_passed(): another thread has printed, or the program printed text like the
- * prompt.
+ * Returns true if the learned prompt, followed by other text, has come since the last
+ * pdbprompt_take() or pdbprompt_forget_passed(): another thread has printed, or the program has
+ * printed text that looks like the prompt.
  */
 bool pdbprompt_has_passed(const struct pdbprompt *prompt);
 void pdbprompt_forget_passed(struct pdbprompt *prompt);
-/* Appends the unfinished line to out: no more text will come. */
+/* Appends the unfinished line to out, because no more text will come. */
 void pdbprompt_flush(struct pdbprompt *prompt, struct buffer *out);
 
 #endif

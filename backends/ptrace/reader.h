@@ -1,6 +1,5 @@
 /*
- * reader: the state of one process between requests to the backend `ptrace`,
- * which reads the process.
+ * reader: the state that the backend `ptrace`, as a reader, keeps of one process between requests.
  */
 #ifndef BACKENDS_PTRACE_READER_H
 #define BACKENDS_PTRACE_READER_H
@@ -21,23 +20,26 @@ struct waiting;
 struct ptrace_connection {
 	struct connection base;
 	struct memory *memory;
-	struct memory *looking; /* for one look at a thread (peek.h) */
+	struct memory *looking; /* used during one read of a thread (peek.h) */
 	struct cpython python;
 	struct pystack *pystack;
 	struct process_sample newest;  /* newest sample that was sent */
 	struct native_process *native; /* NULL: no native frames yet */
-	struct waiting *waiting;       /* stacks.c: request not answered yet; NULL: none */
-	bool has_internals;	       /* native frames include the interpreter's own */
-	bool has_said_why;	       /* reported why there are no native frames */
+	struct waiting *waiting;       /* request of stacks.c that is not answered yet; NULL:
+					* none */
+	bool has_internals;	       /* native frames include those of the interpreter itself */
+	bool has_said_why;	       /* it was reported why there are no native frames */
 };
 
-/* The request `sample` (stacks.c). 0: answered now or later; -1: error says why not. */
+/* Serves the request `sample` (stacks.c), now or later. Returns -1 and sets error if that is
+ * impossible: the caller answers. */
 int ptrace_sample(struct ptrace_connection *connection, bool is_exact,
 		  const struct message *request, struct error *error);
 /* Answers a waiting request before the connection closes. */
 void ptrace_sampling_end(struct ptrace_connection *connection);
 
-/* The request `variables` (peek.c). 0: answered; -1: error says why not. */
+/* Serves the request `variables` (peek.c). Returns -1 and sets error if that is impossible: the
+ * caller answers. */
 int ptrace_variables(struct ptrace_connection *connection, const struct message *request,
 		     struct error *error);
 

@@ -4,11 +4,11 @@
  * are.
  *
  * Elements consist of units, which are byte-swapped, read and hashed as a whole: a float is one
- * unit, a complex number two, a str one per character, a void one per byte. So no element is too
- * large.
+ * unit, a complex number two, a str one per character, a void one per byte. So elements of any size
+ * can be processed.
  *
- * Contiguous elements are read at once. Of other elements, all that are near each other in memory
- * are fetched together and then put into the order of their indices. The memory for this is
+ * Contiguous elements are read at once. Other elements that are near each other in memory are
+ * fetched together and then put into the order of their indices; the memory needed for that is
  * bounded.
  */
 #ifndef BACKENDS_TENSOR_ELEMENTS_H
@@ -27,13 +27,13 @@ struct tensor_layout;
 
 #define ELEMENTS_DIMENSIONS (TENSOR_DIMENSIONS + 1)
 
-/* Plain values; several threads may read through the same struct. */
+/* Has only plain values, so several threads may read through the same struct. */
 struct elements {
 	pid_t pid;
 	uint64_t address;
 	int unit_size; /* bytes: 1, 2, 4, 8 or 16 */
 	bool is_swapped;
-	uint8_t bits;	    /* valid bits of each byte; other bits are read as 0 */
+	uint8_t bits;	    /* mask of the valid bits of each byte; other bits are read as 0 */
 	int64_t item_units; /* units of one element */
 	int64_t unit_count; /* units of all elements */
 	/* Dimensions of size 1 are left out; contiguous dimensions are merged into one. */
@@ -42,36 +42,37 @@ struct elements {
 	int64_t strides[ELEMENTS_DIMENSIONS]; /* bytes */
 };
 
-/* Initialises from a layout that tensor_layout_check() accepted. */
+/* Initialises from a layout that tensor_layout_check() has accepted. */
 void elements_init(struct elements *elements, const struct tensor_layout *layout);
 /*
- * Changes the order to that of memory, which is the fastest: for results that do not depend on the
- * order.
+ * Changes the order of the elements to that in memory, in which they are read fastest. For results
+ * that do not depend on the order.
  */
 void elements_sort(struct elements *elements);
-/* A good number of units to read at a time, at most `maximum`; whole elements if they fit. */
+/* Returns an efficient number of units to read at a time, at most `maximum`; these are whole
+ * elements if possible. */
 int64_t elements_step(const struct elements *elements, int64_t maximum);
 /*
- * Reads `count` units from `start` on. Returns the number of units read; if fewer, *error names the
- * first unreadable element and the reason.
+ * Reads `count` units from `start` on. Returns the number of units read; if they are fewer than
+ * `count`, error names the first unreadable element and the reason.
  */
 int64_t elements_read(const struct elements *elements, int64_t start, int64_t count, void *out,
 		      struct error *error);
 
 /*
- * Reads single elements of a tensor: those of a slice as numbers, and consecutive
- * ones as bytes.
+ * single_elements: reads single elements of a tensor: the elements of a slice as numbers, and
+ * consecutive elements as bytes.
  */
 
 /*
- * Fills in the numbers of a slice that lies within the layout and has no numbers yet; unreadable
- * elements stay unknown. Returns 0, or -1 with *error set: no element is readable.
+ * Fills in the numbers of a slice, which must lie within the layout and have no numbers yet;
+ * unreadable elements stay unknown. Returns 0, or -1 and sets error if no element is readable.
  */
 int single_elements_slice(const struct tensor_layout *layout, struct tensor_slice *slice,
 			  struct error *error);
 /*
- * Reads elements start to start + count. Returns their bytes, which the caller frees; NULL: *error
- * is set.
+ * Reads the elements from start on and before start + count. Returns their bytes, which the caller
+ * frees, or NULL and sets error.
  */
 uint8_t *single_elements_data(const struct tensor_layout *layout, int64_t start, int64_t count,
 			      size_t *length, struct error *error);

@@ -3,9 +3,9 @@
  * for speed, several times: for every processor of the architecture, and for processors with wider
  * vector instructions.
  *
- * Sums may be added in any order, so the last digits differ between kernels. A NaN or infinity
- * makes the sum NaN or infinite, and then the other results mean nothing: the caller then calls
- * sum_finite, which is slower.
+ * Sums may be added in any order, so the last digits differ between kernels. If an element is NaN
+ * or infinite, the sum is NaN or infinite and the other results are meaningless: the caller then
+ * calls sum_finite, which is slower.
  */
 #ifndef BACKENDS_TENSOR_KERNEL_H
 #define BACKENDS_TENSOR_KERNEL_H
@@ -33,41 +33,44 @@ enum kernel_type {
 };
 
 struct kernel_sums {
-	int64_t count;	   /* elements summed: all, or the finite ones */
+	int64_t count;	   /* number of elements summed: all, or (sum_finite) the finite ones */
 	int64_t nan_count; /* set by sum_finite only */
-	double center;	   /* the argument; 8-bit integers: an integer near the mean */
-	double sum;	   /* sum of the distances to center */
+	double center;	   /* the argument `center`; for 8-bit integers an integer near the mean */
+	double sum;	   /* sum of the signed distances to center */
 	double squares;
 	double low;
 	double high;
 	int64_t zero_count;
-	/* Bounds of 64-bit integers; unused by other types. */
+	/* Minimum and maximum of 64-bit integers; unused by other types. */
 	int64_t signed_low;
 	int64_t signed_high;
 	uint64_t unsigned_low;
 	uint64_t unsigned_high;
 };
 
-/* Most elements of one call; the least is one. */
+/* Elements in one call, at most; at least one. */
 #define KERNEL_PART 4096
 
-/* bytes need no alignment. */
+/* Computes *sums for `count` elements. bytes need not be aligned. */
 typedef void kernel_sum(const uint8_t *bytes, size_t count, double center,
 			struct kernel_sums *sums);
 
 struct kernel {
-	kernel_sum *sum[KERNEL_TYPES]; /* KERNEL_NONE: NULL */
-	/* Skips NaN and infinities; NULL for integers. */
+	kernel_sum *sum[KERNEL_TYPES]; /* NULL for KERNEL_NONE */
+	/* These skip NaN and infinities; NULL for integers. */
 	kernel_sum *sum_finite[KERNEL_TYPES];
 };
 
-/* kernel_plain runs anywhere. The others exist only if the compiler supports their instructions. */
+/* kernel_plain runs on every processor. The other kernels exist only if the compiler supports their
+ * instructions. */
 extern const struct kernel kernel_plain;
 extern const struct kernel kernel_avx2;
 extern const struct kernel kernel_avx512;
-/* The fastest kernel that this processor runs, by /proc/cpuinfo; call it once for many elements. */
+/* Returns the fastest kernel that this processor can run, according to /proc/cpuinfo. Slow: to be
+ * called once for many elements. */
 const struct kernel *kernel_best(void);
-/* The kernel at `index`, from kernel_best() (0) to kernel_plain; NULL: there are fewer. */
+/* Returns the kernel at `index` in the list of usable kernels, from kernel_best() (0) to
+ * kernel_plain; NULL: there are fewer. */
 const struct kernel *kernel_at(size_t index);
 
 #endif

@@ -1,16 +1,17 @@
 /*
- * parameter-list: the request `parameters`, answered without running code in the process: one page
- * of the tensors that parameter-walk.h finds, hashed if requested.
+ * parameter-list: answers the request `parameters` without running code in the process: with one
+ * page of the tensors that parameter-walk.h finds, with hashes if requested.
  */
 #ifndef BACKENDS_TENSOR_PARAMETER_LIST_H
 #define BACKENDS_TENSOR_PARAMETER_LIST_H
 
 #include "backends/tensor/tensor-requests.h"
 
-/* Most parameters in one answer. */
+/* Parameters in one answer, at most. */
 #define PARAMETER_LIST_PAGE 1000
 
-/* Like value_request_begin(); a parameter that cannot be read contains the reason. */
+/* Like value_request_begin(). A parameter that cannot be read contains the reason instead of
+ * values. */
 enum value_request parameter_list_begin(struct node *node, const struct process *process,
 					const struct message *request, bool is_last,
 					struct error *error);

@@ -3,8 +3,8 @@
  * serves other requests. The threads read with process_vm_readv(2) into some MB of memory, never
  * all elements at once.
  *
- * The process may run meanwhile. Whether the tensor's object changed is not checked here: the
- * caller checks that when done() is called.
+ * The process may run meanwhile. This module does not check whether the tensor's object has
+ * changed: the caller checks that when done() is called.
  */
 #ifndef BACKENDS_TENSOR_SCAN_WORK_H
 #define BACKENDS_TENSOR_SCAN_WORK_H
@@ -26,8 +26,8 @@ struct tensor_work;
 struct tensor_result {
 	/* Only statistics, share, histogram, hash and blocks are filled in. */
 	struct tensor told;
-	struct tensor_slice slice; /* numbers: NULL unless the query has a slice */
-	int64_t found;		   /* flat index of the element found; -1: none */
+	struct tensor_slice slice; /* slice.numbers is NULL unless the query has a slice */
+	int64_t found;		   /* flat index of the found element; -1: none */
 	uint8_t *data;		   /* NULL: the query has no data */
 	size_t data_length;
 	struct error error;
@@ -36,18 +36,19 @@ struct tensor_result {
 struct tensor_work_calls {
 	/*
 	 * Called once, from the loop, never within tensor_work_begin() or tensor_work_cancel(). The
-	 * result is borrowed: the callee replaces what it takes out by NULL. The work is freed
-	 * afterwards.
+	 * result is borrowed: done() may take members out by replacing them by NULL. The work is
+	 * freed afterwards.
 	 */
 	void (*done)(struct tensor_result *result, void *data);
-	/* Called some times per second with the bytes done and in all; NULL: no calls. */
+	/* Called some times per second with the number of bytes read so far and in all. NULL: not
+	 * called. */
 	void (*progress)(int64_t done, int64_t total, void *data);
 	void *data;
 };
 
 /*
- * Starts a query; layout and query are copied. All failures, also an invalid layout or query, are
- * reported by done(). Several works may be started: they take turns.
+ * Starts a query; layout and query are copied. All failures, even an invalid layout or query, are
+ * reported by done(). Several works that were started take turns.
  */
 struct tensor_work *tensor_work_start(struct loop *loop, const struct tensor_layout *layout,
 				      const struct tensor_query *query,
@@ -63,11 +64,11 @@ struct tensor_work *tensor_work_begin(struct node *node, const struct tensor_lay
 /* Cancels the work: done() will be called soon, with an error. Must not be called after done(). */
 void tensor_work_cancel(struct tensor_work *work);
 /*
- * Like tensor_work_cancel(), but done() is not called: for a caller that frees the callback's
- * data.
+ * Like tensor_work_cancel(), but done() is not called; for a caller that frees the callback's data.
  */
 void tensor_work_forget(struct tensor_work *work);
-/* Frees a result: what was taken out of one, or one made elsewhere. */
+/* Frees the members of a result: one into which the caller has moved members, or one that the
+ * caller has made. */
 void tensor_result_clear(struct tensor_result *result);
 
 #endif

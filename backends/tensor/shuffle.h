@@ -1,5 +1,5 @@
 /*
- * shuffle: copies units of 1, 2, 4, 8 or 16 bytes in another order. Compiled for speed, like
+ * shuffle: copies units of 1, 2, 4, 8 or 16 bytes into another order. Compiled for speed, like
  * dtype-decode.
  */
 #ifndef BACKENDS_TENSOR_SHUFFLE_H
@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 /*
- * Copies the units of a rectangle into a row, the last dimension fastest. No size is 0; strides are
- * in bytes, and `first` is the unit of index 0.
+ * Copies the units of an array of several dimensions one after the other to out, in the order of
+ * their indices (the last dimension varies fastest). No size may be 0; strides are in bytes;
+ * `first` is the unit whose indices are all 0.
  */
 void shuffle_gather(const uint8_t *first, int dimension_count, const int64_t *shape,
 		    const int64_t *strides, int unit_size, uint8_t *out);

@@ -1,17 +1,18 @@
 /*
- * statistics: counts, bounds, mean and deviation of elements, added part by part. Plain values,
- * nothing is owned. Threads may add different parts, which are merged later: merged in the same
- * order, the result is the same to the last bit.
+ * statistics: counts, bounds, mean and deviation of elements, which are added part by part. The
+ * structs have only plain values and own no memory. Threads may add different parts, which are
+ * merged later; if parts are always merged in the same order, the result is the same to the last
+ * bit.
  *
- * The sum of some thousand elements is added to the total with its rounding error (Neumaier);
- * squares are taken of the distances to each part's mean and merged by Chan's rule. So mean and
- * deviation keep their digits over any number of elements. A value too large for a double becomes
- * infinite, as in numpy.
+ * The elements are summed in pieces of some thousand, and each sum is added to the total with its
+ * rounding error (Neumaier). Squares are those of the distances to the mean of each piece, and are
+ * merged by Chan's rule. So mean and deviation stay precise over any number of elements. A value
+ * too large for a double becomes infinite, as in numpy.
  *
- * A part's mean is unknown before the part was summed. So the distances are taken to the center of
- * the part before, and the squares are corrected: by the count times the squared distance of mean
- * and center. If too few digits would remain (the part's numbers are far from those before), the
- * part is summed again.
+ * The mean of a piece is unknown before the piece is summed. So the distances are those to the
+ * center of the piece before, and the sum of squares is corrected by the count times the squared
+ * distance between mean and center. If too few digits would remain (the numbers of the piece are
+ * far from those before), the piece is summed again.
  */
 #ifndef BACKENDS_TENSOR_STATISTICS_H
 #define BACKENDS_TENSOR_STATISTICS_H
@@ -28,7 +29,7 @@ struct dtype;
 struct kernel;
 struct tensor_statistics;
 
-/* Elements that are summed at a time: they fit into the first-level caches. */
+/* Elements that are summed at a time; they fit into the first-level cache. */
 #define STATISTICS_PART KERNEL_PART
 
 struct statistics {
@@ -38,15 +39,15 @@ struct statistics {
 	int64_t infinity_count;
 	int64_t zero_count;
 	int64_t finite_count; /* 0 for complex types */
-	double sum;	      /* of finite elements; complex: of squared magnitudes */
+	double sum;	      /* sum of the finite elements; complex: of the squared magnitudes */
 	double lost;	      /* rounding error of sum */
 	double origin;	      /* a number near the elements */
 	double mean;	      /* mean of the finite elements, minus origin */
-	double squares;	      /* sum of squared distances to the mean */
-	double center;	      /* for the next part */
+	double squares;	      /* sum of the squared distances to the mean */
+	double center;	      /* center for the next piece */
 	double low;
 	double high;
-	/* Bounds of 64-bit integers, which doubles would round. */
+	/* Minimum and maximum of 64-bit integers, which a double would round. */
 	int64_t signed_low;
 	int64_t signed_high;
 	uint64_t unsigned_low;
@@ -59,14 +60,14 @@ void statistics_init(struct statistics *statistics, const struct kernel *kernel)
 void statistics_add(struct statistics *statistics, const struct dtype *dtype, const uint8_t *bytes,
 		    int64_t count);
 void statistics_merge(struct statistics *statistics, const struct statistics *part);
-/* Writes the statistics into told, which is empty before. */
+/* Writes the statistics to *told, which must be empty. */
 void statistics_tell(const struct statistics *statistics, const struct dtype *dtype,
 		     struct tensor_statistics *told);
 
 /*
- * Counts the finite elements in each of bin_count equal bins from low to high. Values
- * outside (written after low and high were found) count in the nearest bin; if low equals high, all
- * values count in the first bin.
+ * histogram: counts the finite elements in each of bin_count equal bins from low to high. A value
+ * outside (which the process has written after low and high were found) counts in the nearest bin;
+ * if low equals high, all values count in the first bin.
  */
 
 struct histogram_bounds {
@@ -80,21 +81,21 @@ void histogram_add(const struct histogram_bounds *bounds, const struct dtype *dt
 		   const uint8_t *bytes, int64_t count, int64_t *bins);
 
 /*
- * Finds the first element that is the minimum, the maximum, or not finite. Plain
- * values, nothing is owned. Threads may search different parts, which are merged in order.
+ * extreme_search: finds the first element that is the minimum, the maximum, or not finite. The
+ * struct owns no memory. Threads may search different parts, which are merged in order.
  */
 
 struct extreme_search {
 	const struct kernel *kernel; /* borrowed */
 	enum scan_query_find what;
-	int64_t after;		   /* index up to which elements are not reported */
+	int64_t after;		   /* elements up to this index are not reported */
 	struct tensor_number best; /* minimum or maximum of all elements */
-	int64_t index;		   /* flat index of the element found; -1: none */
+	int64_t index;		   /* flat index of the found element; -1: none */
 };
 
 void extreme_search_init(struct extreme_search *find, const struct kernel *kernel,
 			 enum scan_query_find what, int64_t after);
-/* Searches `count` elements, the first of which has that flat index. */
+/* Searches `count` elements, the first of which has the flat index `index`. */
 void extreme_search_add(struct extreme_search *find, const struct dtype *dtype,
 			const uint8_t *bytes, int64_t count, int64_t index);
 void extreme_search_merge(struct extreme_search *find, const struct extreme_search *part);

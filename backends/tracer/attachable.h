@@ -12,13 +12,14 @@
 struct reason;
 
 /*
- * Whether the process can be traced and watched. The process is not stopped;
- * one disabled watch is opened on it and closed. False: reason says why not.
+ * Whether the process can be traced and watched; if not, sets *reason. The process is not stopped;
+ * a disabled watch is opened in the process and closed again.
  */
 bool attachable(pid_t pid, struct reason *reason);
-/* Whether a thread of the process can be made to call (remote-syscall.h); no watch is needed. */
+/* Whether a thread of the process can be made to make a call (remote-syscall.h), for which no watch
+ * is needed; if not, sets *reason. */
 bool attachable_for_call(pid_t pid, struct reason *reason);
-/* Reads a number, in this base, from /proc/TID/status. False: no line has this key. */
+/* Reads a number in base `base` from /proc/TID/status. Returns false if no line has this key. */
 bool attachable_status(pid_t tid, const char *key, int base, int64_t *value);
 /* Whether the calling process traces thread tid. */
 bool attachable_is_ours(pid_t tid);

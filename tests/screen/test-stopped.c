@@ -468,6 +468,10 @@ static void what_leaving_costs_is_asked(void **state)
 	stage_keys(stage, "Esc");
 	assert_false(stage->app.is_done);
 	stage_check_hides(stage, "[y/N]");
+	/* Enter answers no. */
+	stage_keys(stage, "q Enter");
+	assert_false(stage->app.is_done);
+	stage_check_hides(stage, "[y/N]");
 	/* Without the question it is the key that copies. */
 	stage_keys(stage, "q n q x q");
 	assert_false(stage->app.is_done);
@@ -575,7 +579,7 @@ static void connecting_says_before_what_it_costs(void **state)
 	stage_check_shows(stage, "Leaving ends the debugger: it takes one");
 	stage_check_shows(stage, "Connect? [y/N]");
 	/* Only an answer is one. */
-	stage_keys(stage, "x c Enter Down");
+	stage_keys(stage, "x c Down");
 	stage_check_shows(stage, "Connect? [y/N]");
 	stage_keys(stage, ": n e x t");
 	stage_check_hides(stage, "[y/N]");
