@@ -97,8 +97,8 @@ static void message_append_value(struct buffer *out, const char *key, json_t *ow
 }
 
 /*
- * Appends the time in microseconds; %f could write a comma as decimal point, depending on the
- * locale.
+ * Appends the time with microseconds. "%f" is not used, because some locales write a comma as
+ * decimal point.
  */
 static void message_append_time(struct buffer *out, double time)
 {
@@ -254,7 +254,7 @@ enum argument_type {
 struct argument {
 	const char *key; /* NULL: end of the list */
 	enum argument_type type;
-	double minimum; /* ARGUMENT_INTEGER, ARGUMENT_NUMBER */
+	double minimum; /* minimum and maximum: only for ARGUMENT_INTEGER and ARGUMENT_NUMBER */
 	double maximum;
 	const char *words; /* ARGUMENT_WORD: the words, separated by spaces */
 	bool is_required;
@@ -286,7 +286,8 @@ enum request_effect { READS, CHANGES };
 struct row {
 	const char *name;
 	enum request_effect effect;
-	const struct argument *arguments; /* NULL: not on the pipe, only inside the node */
+	const struct argument *arguments; /* NULL: a request inside the node, never sent on the
+					   * pipe */
 };
 
 static const struct row rows[] = {
