@@ -287,7 +287,10 @@ static void rank_remember(struct rank *rank, const struct stack *stack, double n
 	rank->history_count++;
 }
 
-/* True if a thread besides the main thread is busy, which short periodic work does not make it. */
+/*
+ * True if a thread besides the main thread is busy; short periodic work does not make a thread
+ * busy.
+ */
 static bool has_busy_thread(const struct rank *rank)
 {
 	for (size_t i = 0; i < rank->thread_count; i++) {
