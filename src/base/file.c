@@ -264,10 +264,7 @@ void standard_open(void)
 {
 	int fd;
 
-	/*
-	 * open() returns the lowest free descriptor, so closed ones among 0, 1 and 2 are filled in
-	 * order.
-	 */
+	/* open() returns the lowest free descriptor: closed standard descriptors are filled. */
 	do {
 		fd = open("/dev/null", O_RDWR);
 	} while (fd >= 0 && fd <= STDERR_FILENO);

@@ -193,10 +193,7 @@ static void json_append_integer(struct buffer *out, json_int_t value)
 	buffer_append(out, digits + at, sizeof(digits) - at);
 }
 
-/*
- * Appends 15 digits, or 17 if 15 do not read back as the same number; null if value is NaN or
- * infinite.
- */
+/* Appends 15 digits, or 17 if 15 do not read back as the same number; null for NaN and infinity. */
 static void json_append_real(struct buffer *out, double value)
 {
 	const char *point = localeconv()->decimal_point;

@@ -291,9 +291,7 @@ struct loop_timer *loop_timer(struct loop *loop, double delay, double period,
 	timer->due = due;
 	timer->data = data;
 	loop_check(uv_timer_init(&loop->uv, &timer->timer), "timer");
-	/*
-	 * The loop's clock does not advance during a turn; a late clock would make the timer early.
-	 */
+	/* The loop's clock does not advance during a turn; a late clock makes the timer early. */
 	uv_update_time(&loop->uv);
 	loop_check(uv_timer_start(&timer->timer, loop_on_timer, to_milliseconds(delay), repeat),
 		   "timer");

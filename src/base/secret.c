@@ -35,9 +35,7 @@ bool secret_is_told(const char *text, size_t length)
 	return false;
 }
 
-/*
- * "key" alone is not a secret's name: "api_key: x" assigns a secret, "invalid key: loss" does not.
- */
+/* "key" alone is not a secret's name: "api_key: x" has a secret, "invalid key: loss" does not. */
 bool secret_is_named(const char *name, size_t length)
 {
 	if (length == 3 && strncasecmp(name, "KEY", 3) == 0)
@@ -211,8 +209,7 @@ enum state {
 	STATE_ANNOTATED, /* behind an annotation: password: str */
 	STATE_COMPARED,	 /* behind a comparison: password == */
 	STATE_ASSIGNED,	 /* behind an assignment: password =, "password": */
-	STATE_UNPACKED,	 /* behind a tuple's assignment: user, password = ..., to the statement's
-			  * end */
+	STATE_UNPACKED,	 /* behind a tuple's assignment, to the statement's end: user, password = */
 };
 
 struct level {
@@ -226,8 +223,7 @@ struct level {
 };
 
 /*
- * Position in a list like ["--password", "hunter2"]: before the option, behind it, behind its
- * comma.
+ * Position in a list like ["--password", "hunter2"]: elsewhere, after the option, after its comma.
  */
 enum pair { PAIR_NONE, PAIR_KEY, PAIR_COMMA };
 
@@ -561,10 +557,7 @@ static size_t number_length(const char *text)
 	return length;
 }
 
-/*
- * Sets *prefix to the number of letters before a string's quote; false: text begins no string
- * literal.
- */
+/* Sets *prefix to the number of letters before a string's quote; false: no string begins here. */
 static bool find_string(const char *text, size_t *prefix)
 {
 	*prefix = strspn(text, "rRbBuUfFtT");

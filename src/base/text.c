@@ -372,10 +372,7 @@ void text_cut_path(struct buffer *out, const char *path, int width)
 		text_cut(out, slash + 1, width);
 		return;
 	}
-	/*
-	 * Folders near the file name are more informative than those near the root: an odd column
-	 * is theirs.
-	 */
+	/* Folders near the file name, more informative than those near the root, get more room. */
 	head = spare / 2;
 	tail = fit_end(path, (size_t)(slash - path), spare - head);
 	buffer_append(out, path, text_fit(path, head));

@@ -87,7 +87,10 @@ static void rank_request_append_json(const struct collection *asking,
 	format_document(context->out, json);
 }
 
-/* Exit status if a rank did not answer: a script fails, a shell has a partial answer. */
+/*
+ * Exit status if some rank did not answer: STATUS_NOTHING if no rank answered; otherwise, a finding
+ * in a script, and a partial answer in a shell.
+ */
 static int status_of(const struct command_context *context, size_t count)
 {
 	if (count == 0)
@@ -426,9 +429,7 @@ static void command_inject_add(json_t *json, const json_t *body)
 	json_set_text(json, "listens", json_get_string(body, "result", "?"));
 }
 
-/*
- * Refuses what Probe's command inject takes, but probetui does not support: flags and an ADDRESS.
- */
+/* Refuses what Probe's command inject takes and probetui does not support: flags, an ADDRESS. */
 static int check_flags(const struct arguments *arguments, struct error *error)
 {
 	for (size_t i = 0; i < arguments->count; i++) {

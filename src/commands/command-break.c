@@ -80,10 +80,7 @@ static void say_summary(struct command_context *context, int id, bool has_reason
 		return;
 	if (!has_reason && !context->is_json)
 		summary.message = NULL;
-	/*
-	 * A screen does not wait for the debuggers: its row shows nothing of the debuggers'
-	 * answers.
-	 */
+	/* A screen does not wait for the debuggers: the row shows nothing of their answers. */
 	format_text_breakpoint(&out, &summary, !context->screen);
 	if (context->screen)
 		engine_say(context->engine, false, "%s", out.data);
@@ -598,10 +595,7 @@ static size_t find_log(const struct arguments *arguments)
 	bool has_condition = arguments->count > 1 && strcmp(arguments->words[1], "if") == 0;
 	size_t found = arguments->count;
 
-	/*
-	 * A condition may contain a variable named log: behind a condition, the last `log` begins
-	 * the text.
-	 */
+	/* A variable in a condition may be named log: the last `log` begins the text. */
 	for (size_t i = has_condition ? 3 : 1; i + 1 < arguments->count; i++) {
 		if (strcmp(arguments->words[i], "log") != 0)
 			continue;

@@ -45,10 +45,7 @@ static void command_compare_judge(struct command_context *context, const struct 
 					 (parts && paramdiff_is_finding(parts)));
 }
 
-/*
- * Compares the tensors' elements if the command has a tolerance, or asks for the difference in
- * detail.
- */
+/* Compares the tensors' elements, for a tolerance or for the difference in detail. */
 static void command_compare_compare_elements(struct engine *engine)
 {
 	if (!engine->rank_query.wants_difference && !(engine->session.answers.tolerance > 0))

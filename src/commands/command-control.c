@@ -371,10 +371,7 @@ static bool is_any_on_its_way(const struct session *session)
 	return false;
 }
 
-/*
- * Running ranks may wait for stopped ranks outside the focus: without `ranks SET`, resumes all
- * ranks.
- */
+/* Running ranks may wait for stopped ranks outside the focus: resumes all without `ranks SET`. */
 static int release_run(struct command_context *context, const struct arguments *arguments,
 		       struct error *error)
 {

@@ -1,6 +1,4 @@
-/*
- * command-eval: runs code in ranks that run or are stopped; ranks with equal answers share a row.
- */
+/* command-eval: runs code in running or stopped ranks; ranks with equal answers share a row. */
 #include <stdlib.h>
 
 #include "banned.h"

@@ -270,10 +270,7 @@ static bool activity_is_unknown(const struct code *code)
 	return strcmp(code->func, "?") == 0 && strcmp(code->file, "?") == 0;
 }
 
-/*
- * Sets *is_reached to true if the search comes to a frame of user code; returns false if no row
- * matches.
- */
+/* Sets *is_reached if the search comes to a frame of user code; false: no row matches. */
 static bool activity_of_frames(const struct stack *stack, struct activity *activity,
 			       bool *is_reached)
 {

@@ -460,10 +460,7 @@ static void answer_classes_read_parts(const struct answer_classes *classes,
 	class->is_unknown = (!rank || rank->error) && is_beside_like(classes, class);
 }
 
-/*
- * The rest of the file finds the outliers among the answers, and each number's deviation from the
- * median.
- */
+/* From here on: the outliers among the answers, and each number's deviation from the median. */
 
 static int compare_numbers(const void *a, const void *b)
 {

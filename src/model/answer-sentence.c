@@ -204,10 +204,7 @@ static bool tell_oddity(struct buffer *out, const struct telling *telling,
 	bool is_any;
 
 	part(telling->classes, oddity->count_of, &having, &others);
-	/*
-	 * If all ranks have NaN and a majority agrees, the ranks differ in other elements, not in
-	 * NaN.
-	 */
+	/* If all ranks have NaN and a majority agrees, the ranks differ in other elements. */
 	is_any = having.range_count > 0 && (others.range_count > 0 || !telling->majority ||
 					    telling->classes->value_count == 1);
 	if (is_any) {

@@ -189,9 +189,7 @@ static void look_at_stop(struct session *session, const struct rank *rank)
 		session->choice.selection.depth = -1;
 }
 
-/*
- * True if the rank, or the parent of a child process, belongs to another job than the chosen job.
- */
+/* True if the rank (of a child process: its parent) belongs to another job than the chosen one. */
 static bool is_of_other_job(const struct session *session, const struct rank *rank)
 {
 	const struct rank *root = rank->parent ? rank->parent : rank;

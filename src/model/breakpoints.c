@@ -131,10 +131,7 @@ json_t *breakpoints_all_to_json(const struct breakpoints *breakpoints)
 		struct buffer ranks = BUFFER_INIT;
 		json_t *one;
 
-		/*
-		 * A watchpoint belongs to an existing frame or object; a job that starts has
-		 * neither.
-		 */
+		/* A watchpoint needs an existing frame or object; a job that starts has neither. */
 		if (item->breakpoint.watch)
 			continue;
 		one = breakpoint_to_json(&item->breakpoint);
@@ -364,10 +361,7 @@ static void summarise(struct breakpoint_summary *summary, const struct session *
 	else
 		rankset_unite(&summary->ranks, &item->ranks);
 	add_refusals(summary, session);
-	/*
-	 * The rank that refused the breakpoint may be detached by now: show the refusal kept in
-	 * item.
-	 */
+	/* The rank that refused may be detached by now: show the refusal kept in item. */
 	if (!summary->message && summary->set.range_count == 0)
 		summary->message = item->refusal;
 	if (summary->watch)

@@ -339,9 +339,7 @@ static void debug_state_text_append_stop(struct buffer *out, const struct rank *
 	debug_state_text_append_place(out, ", ", rank, "");
 }
 
-/*
- * True if the user paused the rank. Paused ranks are one group, although their places may differ.
- */
+/* True if the user paused the rank. Paused ranks are one group, even at different places. */
 static bool is_paused(const struct rank *rank)
 {
 	return debug_state_is_stopped(rank) && !debug_state_is_outlier(rank) &&

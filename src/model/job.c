@@ -165,9 +165,7 @@ static size_t job_find_or_add(struct session *session, const struct rank *rank)
 		job_remember(session, &session->jobs[session->job]);
 		return (size_t)session->job;
 	}
-	/*
-	 * Only a hostile node reports so many jobs: further ranks count as ranks of the last job.
-	 */
+	/* Only a hostile node reports so many jobs: add further ranks to the last job. */
 	if (session->job_count >= JOBS_MAXIMUM)
 		return session->job_count - 1;
 	session->jobs = xrealloc(session->jobs, (session->job_count + 1) * sizeof(struct job));
@@ -258,10 +256,7 @@ void job_end(struct session *session, struct rank *rank)
 		job_remove(session, rank);
 		return;
 	}
-	/*
-	 * The kernel may reuse the pid, so forget the pid; the children's ends are reported
-	 * separately.
-	 */
+	/* Forget the pid: the kernel may reuse it. The children's ends are reported separately. */
 	session_forget_pid(session, rank);
 }
 
@@ -357,10 +352,7 @@ void session_choose_job(struct session *session, size_t index)
 							 : session->ranks[i - session->other_count];
 	session->other_count = 0;
 	session->rank_count = 0;
-	/*
-	 * A selection made before there was any job is meant for the first job: keep that
-	 * selection.
-	 */
+	/* The first job keeps a selection that was made before there was any job. */
 	if (session->job >= 0) {
 		rankset_clear(&session->choice.focus);
 		session->choice.is_focus_all = true;

@@ -158,9 +158,7 @@ static void output_end_line(struct output *output, enum output_kind kind)
 	*rest = (struct output_rest){ .bytes = NULL };
 }
 
-/*
- * Adds bytes to an unfinished line; bytes beyond OUTPUT_LINE_BYTES are dropped until the line ends.
- */
+/* Adds bytes to an unfinished line; drops bytes beyond OUTPUT_LINE_BYTES until the line ends. */
 static void add_bytes(struct output_rest *rest, const char *bytes, size_t length)
 {
 	const char *again = memrchr(bytes, '\r', length);
@@ -222,7 +220,7 @@ static void output_forget_lines(struct output *output)
 	}
 }
 
-/* Finds or adds the output of a process. If there are too many outputs, the oldest is freed. */
+/* Finds or adds the output of a process. If there are too many, the oldest is freed. */
 static struct output *output_find_or_add(struct session *session, size_t node, pid_t pid)
 {
 	struct output *output = output_find(session, node, pid);
@@ -367,10 +365,7 @@ const struct transcript *session_find_transcript(const struct session *session, 
 	return transcript_find(session, node, pid);
 }
 
-/*
- * Finds or adds the transcript of a process. If there are too many transcripts, the oldest is
- * freed.
- */
+/* Finds or adds the transcript of a process. If there are too many, the oldest is freed. */
 static struct transcript *transcript_find_or_add(struct session *session, size_t node, pid_t pid)
 {
 	struct transcript *transcript = transcript_find(session, node, pid);

@@ -194,9 +194,7 @@ static void find_nan(struct paramdiff *diff, size_t number)
 		diff->first_nan = (int64_t)number;
 }
 
-/*
- * Sorts the rows: the first rank's rows in that rank's order, then rows that only later ranks have.
- */
+/* Sorts the rows: those of the first rank in that rank's order, then those of later ranks only. */
 static void sort_rows(struct paramdiff *diff)
 {
 	struct paramdiff_row *sorted = xcalloc(diff->row_count + 1, sizeof(*sorted));
@@ -222,10 +220,7 @@ static void sort_rows(struct paramdiff *diff)
 	diff->row_capacity = diff->row_count + 1;
 }
 
-/*
- * True if the rank has its rows in another order than the ranks before; rows that some ranks lack
- * are ignored.
- */
+/* True if the rank has its rows in another order than diff; ignores rows that some ranks lack. */
 static bool is_reordered(const struct paramdiff *diff, const struct paramdiff_rank *rank)
 {
 	uint32_t last = 0;

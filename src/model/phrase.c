@@ -358,10 +358,7 @@ static void append_last_seen(struct buffer *out, const struct rank *rank)
 	phrase_append_frame(out, rank, thread);
 }
 
-/*
- * Appends the exception only of a single rank: other ranks of the group may have raised another
- * one.
- */
+/* Appends the exception of a single rank only: ranks of a group may have raised different ones. */
 static void append_raised(struct buffer *out, const struct wait_group *wait_group,
 			  const char *before)
 {

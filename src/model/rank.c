@@ -90,10 +90,7 @@ static void rank_begin_anew(struct rank *rank, bool was_ours)
 		rank->stops_seen = 0;
 	if (is_ours == was_ours)
 		return;
-	/*
-	 * If setBreakpoints made the node attach, that request is pending: keep the request's
-	 * counters.
-	 */
+	/* If setBreakpoints made the node attach, that request is pending: keep the counters. */
 	if (is_ours && !rank->is_attached_for_them) {
 		rank->breakpoints_sent = 0;
 		rank->breakpoints_taken = 0;
@@ -287,10 +284,7 @@ static void rank_remember(struct rank *rank, const struct stack *stack, double n
 	rank->history_count++;
 }
 
-/*
- * True if a thread besides the main thread is busy; short periodic work does not make a thread
- * busy.
- */
+/* True if a thread besides the main thread is busy, not only with short periodic work. */
 static bool has_busy_thread(const struct rank *rank)
 {
 	for (size_t i = 0; i < rank->thread_count; i++) {

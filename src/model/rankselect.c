@@ -60,10 +60,7 @@ void rankselect_clear(struct rankselect *select)
 	*select = (struct rankselect)RANKSELECT_INIT;
 }
 
-/*
- * Returns the column of at, which must not decrease between calls. Columns count characters, not
- * bytes.
- */
+/* Returns the column of at, in characters; at must not decrease between calls. */
 static int column_of(struct parser *parser, const char *at)
 {
 	for (; parser->counted < at; parser->counted++) {

@@ -158,10 +158,7 @@ static void append_outliers(struct buffer *out, const struct wait_group_list *wa
 {
 	bool *is_told = xcalloc(wait_groups->count + 1, sizeof(*is_told));
 
-	/*
-	 * The place of a rank that waits in a debugger is the debugger's code: leave such ranks
-	 * out.
-	 */
+	/* The place of a rank that waits in a debugger is the debugger's code: leave it out. */
 	for (size_t i = 0; i < wait_groups->count; i++)
 		is_told[i] = debug_state_is_held(wait_groups->items[i].first);
 	for (size_t i = 0; i < wait_groups->count; i++) {
@@ -353,10 +350,7 @@ static void say_unsettled(struct buffer *out, const struct session *session,
 		out, ". One sample does not show which ranks wait for the others (--for 1).");
 }
 
-/*
- * True if the cause may be below Python; the cause of a sleep, a lock or a file access is in the
- * job's own code.
- */
+/* True if the cause may be below Python; sleeps, locks and files are the job's own code. */
 static bool is_below_python(const struct wait_group *wait_group)
 {
 	enum activity_kind kind = wait_group->main_thread->activity.kind;
@@ -478,9 +472,7 @@ static void sentence_append_kinds(struct buffer *out, const struct wait_group_li
 	for (size_t i = 0; i < PHRASES; i++) {
 		if (counts[i] == 0)
 			continue;
-		/*
-		 * If some ranks do not move, the counts include such ranks: begin with a semicolon.
-		 */
+		/* If some ranks do not move, the counts include those ranks: begin with ";". */
 		if (is_first)
 			buffer_append_string(out, all_move ? ": " : "; ");
 		else
@@ -631,10 +623,7 @@ void sentence_append(struct buffer *out, const struct session *session,
 	}
 	sentence_append_missing(out, session);
 	append_unread(out, session);
-	/*
-	 * A part that can follow another part begins with a blank: remove the blank at the
-	 * beginning.
-	 */
+	/* A part that can follow another part begins with a blank: remove a leading blank. */
 	if (out->length > 0 && out->data[0] == ' ')
 		buffer_consume(out, 1);
 }

@@ -380,9 +380,7 @@ const struct source *session_find_source(const struct session *session, size_t n
 		return own;
 	if (other != pid)
 		found = find_source(session, node, other, path);
-	/*
-	 * No process is left that could read the file: show what any rank of the machine has read.
-	 */
+	/* No process is left that could read the file: use what any rank of the machine read. */
 	if (!found && (session->is_replay || session_has_ended(session, node, pid)))
 		found = find_of_machine(session, node, path);
 	return found ? found : own;

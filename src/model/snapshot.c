@@ -105,10 +105,7 @@ static void write_sample(struct writer *writer, const struct rank *rank, json_t 
 	free(sample.threads);
 }
 
-/*
- * Writes the stack of a history entry; returns how many frames the entry adds to the snapshot, at
- * least 1.
- */
+/* Writes a history entry's stack; returns how many frames this adds to the snapshot, at least 1. */
 static size_t write_moment(struct writer *writer, const struct rank_moment *moment)
 {
 	size_t before = json_array_size(writer->stacks);

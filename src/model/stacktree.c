@@ -110,10 +110,7 @@ static struct stacktree_node *stacktree_visit(const struct walk *walk, struct st
 	return node;
 }
 
-/*
- * Returns the node of frame below parent, with the walk's ranks added; adds or splits nodes if
- * needed.
- */
+/* Returns frame's node below parent (added or split if needed), with the walk's ranks added. */
 static struct stacktree_node *stacktree_step(const struct walk *walk, struct stacktree_node *parent,
 					     const struct frame *frame)
 {

@@ -44,7 +44,7 @@ static double later(double a, double b)
 	return a > b ? a : b;
 }
 
-/* Session time at which the rank last made progress; -INFINITY: never. */
+/* Session time of the rank's last movement that counts for the rank's role; -INFINITY: none. */
 static double moved_at(const struct rank *rank, const struct census *census)
 {
 	enum wait_group_role role = wait_group_role_of(rank);
@@ -58,10 +58,7 @@ static double moved_at(const struct rank *rank, const struct census *census)
 		return rank->last_changed_at;
 	if (census->waiting > 0)
 		return rank_worked_at(rank);
-	/*
-	 * While there is an outlier, other ranks may spin at one line, so their CPU time does not
-	 * count.
-	 */
+	/* While there is an outlier, other ranks may spin at one line: CPU time does not count. */
 	if (census->outliers > 0 && !rank->is_outlier)
 		return later(is_helped ? helped_at : rank->last_changed_at, woken_at);
 	return later(rank_moved_at(rank), woken_at);

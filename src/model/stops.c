@@ -115,9 +115,7 @@ const struct stop *stops_find(const struct stops *stops, uint64_t n)
 
 #define PAGES_MAXIMUM 128
 
-/*
- * Identifies a page of variables: of a frame, whatever functions the frame calls, or of an object.
- */
+/* Identifies a page of variables: of a frame, whatever functions it calls, or of an object. */
 struct page_key {
 	size_t node;
 	pid_t pid;

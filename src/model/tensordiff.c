@@ -103,7 +103,7 @@ static int64_t tensordiff_cell_of(int64_t at, int64_t size, int64_t count)
 	int64_t quotient = size / count;
 	int64_t rest = size % count;
 
-	/* The first cells, as many as rest, have one position more; no product overflows. */
+	/* The first `rest` cells have one position more than other cells; no product overflows. */
 	if (at < rest * (quotient + 1))
 		return at / (quotient + 1);
 	return rest + (at - rest * (quotient + 1)) / quotient;

@@ -58,9 +58,7 @@ double thread_share(const struct thread *thread, const struct thread *before, do
 	return (double)(now - then) / (seconds * 1e9);
 }
 
-/*
- * Updates the usual share of CPU time; returns true if share is far above the usual share so far.
- */
+/* Updates the usual share of CPU time; true: share is far above the usual share so far. */
 static bool has_burst(struct thread *thread, const struct thread *before, double share)
 {
 	double usual = before->usual_share;

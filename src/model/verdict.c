@@ -14,9 +14,8 @@
 #include "model/wait-group.h"
 
 /*
- * By rule 4 (verdict.h), a majority that uses CPU time at one unchanged line computes. After this
- * many seconds at that line, the majority probably spins in a wait (NCCL and CUDA do), if some rank
- * is elsewhere.
+ * A majority that uses CPU time at one unchanged line counts as computing. After this many seconds
+ * at that line it probably spins in a wait (NCCL and CUDA do), if some rank is elsewhere.
  */
 #define SPIN_SECONDS 10.0
 
@@ -153,8 +152,8 @@ static const struct wait_group *find_majority(const struct wait_group_list *wait
 }
 
 /*
- * Applies rule 3 (verdict.h) if all ranks wait for peers, or no rank does. If the majority changes
- * from sample to sample, it is by chance where it is: ranks elsewhere are not outliers.
+ * Judges by rule 3 (sentence.h), if all ranks wait for peers, or no rank does. If the majority
+ * changes from sample to sample, it is by chance where it is: ranks elsewhere are not outliers.
  */
 static enum finding find_in_majority(const struct wait_group_list *wait_groups)
 {
@@ -194,9 +193,7 @@ static enum finding verdict_find(const struct wait_group_list *wait_groups, size
 	if (rank_barrier_is_any(wait_groups))
 		return FINDING_HOLDING;
 	if (counts[WAIT_GROUP_WAITS] > 0 && counts[WAIT_GROUP_ELSEWHERE] > 0) {
-		/*
-		 * Waiting ranks cannot get past a stopped rank, so their changes are not progress.
-		 */
+		/* Waiting ranks cannot get past a stopped rank: their changes are not progress. */
 		if (!is_any_stopped(wait_groups) &&
 		    (count_changing(wait_groups, WAIT_GROUP_WAITS) > 0 || has_leaver(wait_groups)))
 			return FINDING_MOVING;
@@ -274,7 +271,7 @@ static bool has_lost_one(const struct session *session)
 	return false;
 }
 
-/* The state of live ranks, by rule 4 (verdict.h). */
+/* The state of live ranks, which depends on their changes and movements between samples. */
 static enum verdict_state state_of_living(const struct wait_group_list *wait_groups)
 {
 	if (!wait_groups->is_sampled_twice || verdict_count_live(wait_groups) == 0)
@@ -319,9 +316,7 @@ static double quiet_seconds_of(const struct wait_group_list *wait_groups,
 	return VERDICT_STILL_SECONDS;
 }
 
-/*
- * True if some rank moves, or if every wait group is unchanged for long enough to be called hung.
- */
+/* True if some rank moves, or if every wait group is unchanged long enough to be called hung. */
 static bool are_quiet_long(const struct wait_group_list *wait_groups)
 {
 	if (count_moving(wait_groups) > 0)
@@ -383,7 +378,7 @@ static enum verdict_state state_of_majority(const struct wait_group_list *wait_g
 	return VERDICT_HUNG;
 }
 
-/* The job is not called hung if a rank could not be read: all others may wait for that rank. */
+/* The job is not called hung if a rank could not be read: other ranks may wait for that rank. */
 static enum verdict_state without_unread(const struct wait_group_list *wait_groups,
 					 enum verdict_state state)
 {

@@ -359,8 +359,7 @@ void wait_groups_clear(struct wait_group_list *wait_groups)
 
 #define NCCL_SECONDS 600.0
 #define OTHER_SECONDS 1800.0
-#define RANKS_LOOKED_AT 8 /* number of ranks that are examined: enough, as all ranks run the same
-			   * program */
+#define RANKS_LOOKED_AT 8 /* enough ranks to examine, as all ranks run the same program */
 
 static bool has_nccl_frame(const struct stack *stack)
 {
@@ -433,8 +432,7 @@ static bool rank_barrier_is_other(const struct wait_group *wait_group)
 /* The ranks that wait in probetui.breakpoint(ranks=…), and a summary of the other live ranks. */
 struct company {
 	struct rankset holding;
-	const struct wait_group *place; /* the only wait group of the holding ranks; NULL:
-					 * several */
+	const struct wait_group *place; /* the only wait group of holding; NULL: several */
 	size_t others;			/* number of other wait groups */
 	bool are_waiting;		/* all other ranks wait for their peers */
 	bool are_moving;		/* some other ranks move and do not wait for their peers */

@@ -228,10 +228,7 @@ void narrow_e4m3fnuz(const uint8_t *bytes, size_t count, float *out)
 		out[i] = without_zero(bytes[i], 20, 0x1p119f);
 }
 
-/*
- * Eight bits of exponent, no sign and no mantissa: a power of two. The smallest is a subnormal
- * float32.
- */
+/* Eight bits of exponent, no sign, no mantissa: a power of two; 0 becomes a subnormal float32. */
 void narrow_e8m0fnu(const uint8_t *bytes, size_t count, float *out)
 {
 	for (size_t i = 0; i < count; i++) {

@@ -96,10 +96,7 @@ static void message_append_value(struct buffer *out, const char *key, json_t *ow
 	json_decref(owned_value);
 }
 
-/*
- * Appends the time with microseconds. "%f" is not used, because some locales write a comma as
- * decimal point.
- */
+/* Appends the time with microseconds. In some locales, "%f" writes a comma as decimal point. */
 static void message_append_time(struct buffer *out, double time)
 {
 	uint64_t microseconds = time < 1e12 ? (uint64_t)(time * 1e6 + 0.5) : 0;
@@ -286,8 +283,7 @@ enum request_effect { READS, CHANGES };
 struct row {
 	const char *name;
 	enum request_effect effect;
-	const struct argument *arguments; /* NULL: a request inside the node, never sent on the
-					   * pipe */
+	const struct argument *arguments; /* NULL: a request inside the node, never on the pipe */
 };
 
 static const struct row rows[] = {

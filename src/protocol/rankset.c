@@ -16,10 +16,7 @@ void rankset_clear(struct rankset *set)
 	*set = (struct rankset)RANKSET_INIT;
 }
 
-/*
- * Appends the range or joins it to the set's last range; first must be at least the first rank of
- * that range.
- */
+/* Appends a range or joins it to the set's last range, whose first rank must not be above first. */
 static void rankset_push(struct rankset *set, int first, int last)
 {
 	struct rank_range *end;
@@ -58,10 +55,7 @@ void rankset_add(struct rankset *set, int rank)
 	rankset_add_range(set, rank, rank);
 }
 
-/*
- * Moves the ranges that begin at index from, so that they begin at index to: inserts or drops
- * ranges.
- */
+/* Moves the ranges from index `from` on to index `to`, in order to insert or drop ranges. */
 static void shift(struct rankset *set, size_t from, size_t to)
 {
 	memmove(&set->ranges[to], &set->ranges[from],
@@ -85,9 +79,7 @@ void rankset_add_range(struct rankset *set, int first, int last)
 		rankset_push(set, first, last);
 		return;
 	}
-	/*
-	 * The ranges begin to end - 1 overlap or touch the new range: all of them become one range.
-	 */
+	/* The ranges begin to end - 1 overlap or touch the new range: all become one range. */
 	for (end = begin; end < set->range_count; end++) {
 		if (set->ranges[end].first > last + 1)
 			break;
@@ -231,10 +223,7 @@ void rankset_intersect(struct rankset *set, const struct rankset *other)
 	rankset_clear(&alone);
 }
 
-/*
- * Reads a rank and moves *at behind its digits; -1 and *error: no digits, or a number out of
- * bounds.
- */
+/* Reads a rank and moves *at behind its digits; -1 and *error: no digits, or out of bounds. */
 static int rankset_parse_number(const char **at, struct error *error)
 {
 	const char *start = *at;

@@ -408,10 +408,7 @@ json_t *stack_table_send(struct stack_table *table, const struct stack *stack)
 	frames = json_array();
 	for (size_t i = 0; i < stack->frame_count; i++) {
 		const struct frame *frame = &stack->frames[i];
-		/*
-		 * The code object is the first member of its struct code_entry, so the cast is
-		 * valid.
-		 */
+		/* The code object is the first member of struct code_entry: the cast is valid. */
 		struct code_entry *code = (struct code_entry *)frame->code;
 
 		if (!code->is_sent)
