@@ -129,7 +129,7 @@ char *file_state_folder(const char *name, struct error *error)
 	return NULL;
 }
 
-/* True if the user owns path or, if it is missing, its nearest existing ancestor. */
+/* True if the user owns path or, if path is missing, its nearest existing ancestor. */
 static bool begins_in_own(const char *path)
 {
 	char *at = xstrdup(path);
@@ -264,7 +264,7 @@ void standard_open(void)
 {
 	int fd;
 
-	/* open() returns the lowest free descriptor: closed standard descriptors are filled. */
+	/* open() returns the lowest free descriptor, so this fills closed standard descriptors. */
 	do {
 		fd = open("/dev/null", O_RDWR);
 	} while (fd >= 0 && fd <= STDERR_FILENO);

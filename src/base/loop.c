@@ -70,7 +70,7 @@ struct loop_work {
 	void *data;
 };
 
-/* The handle is the first member of every struct, so both have one address. */
+/* The handle is the first member of every struct: free(handle) frees the struct. */
 static void free_handle(uv_handle_t *handle)
 {
 	free(handle);

@@ -255,7 +255,7 @@ size_t text_plain_prefix(const char *bytes, size_t length)
 	return at;
 }
 
-/* Appends the escape of the unsafe character at bytes; returns the number of bytes it has there. */
+/* Appends the escape of the unsafe character at bytes; returns the character's length in bytes. */
 static size_t escape_one(struct buffer *out, const char *bytes, size_t length)
 {
 	int32_t codepoint;

@@ -166,7 +166,7 @@ static void command_break_choose_ranks(struct session_breakpoint *added,
 		rankset_copy(&added->ranks, &context->ranks);
 }
 
-/* Waits for the ranks' stacks, which complete paths: in a script no stack may be sampled yet. */
+/* Waits for stacks, from which paths are completed: in a script no stack may be sampled yet. */
 static int command_break_look(struct command_context *context, struct error *error)
 {
 	if (command_check_job(context->engine, "break", error) < 0)

@@ -371,7 +371,10 @@ static bool is_any_on_its_way(const struct session *session)
 	return false;
 }
 
-/* Running ranks may wait for stopped ranks outside the focus: resumes all without `ranks SET`. */
+/*
+ * Resumes all ranks without `ranks SET`, because running ranks may wait for stopped ranks outside
+ * the focus.
+ */
 static int release_run(struct command_context *context, const struct arguments *arguments,
 		       struct error *error)
 {

@@ -1,4 +1,4 @@
-/* command-doctor: which connections to each rank are possible, and what prevents all others. */
+/* command-doctor: for each rank, the possible connections, and the obstacles to all other ones. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +103,7 @@ static bool command_doctor_is_same(const json_t *a, const json_t *b)
 	       strcmp(json_get_string(a, "fix", ""), json_get_string(b, "fix", "")) == 0;
 }
 
-/* Appends consecutive connections that have the same answer; returns the index of the next one. */
+/* Appends consecutive connections with the same answer; returns the next connection's index. */
 static size_t append_ways(struct buffer *out, const json_t *ways, size_t first)
 {
 	const json_t *way = json_array_get(ways, first);

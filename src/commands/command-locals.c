@@ -22,8 +22,8 @@
 #include "protocol/variable.h"
 
 /*
- * The frame to read: the named one, else the selected one, else the innermost frame of the user's
- * code.
+ * The frame to read: the frame that the command names, else the selected frame, else the innermost
+ * frame of the user's code.
  */
 struct spot {
 	const struct rank *rank;

@@ -494,8 +494,8 @@ static const struct frame *collective_frame_of(const struct rank *rank, int dept
 }
 
 /*
- * Finds a peer that waits in a collective which it called from frame's line; returns the
- * collective's name, NULL: no such peer.
+ * Finds a peer that waits in a collective called from frame's line; returns the collective's name,
+ * NULL: no such peer.
  */
 static const char *collective_find_peer(const struct session *session, const struct frame *frame)
 {

@@ -111,7 +111,10 @@ static void answer_classes_read_tensor(struct answer_class *class)
 	class->level = tensor->statistics.norm;
 }
 
-/* True if all parts of the value were read and compared on all ranks of the class. */
+/*
+ * True if all parts of the value (answers->parts: its tensors and plain values) were read and
+ * compared on all ranks of the class.
+ */
 static bool are_parts_sure(const struct answers *answers, const struct answer_class *class)
 {
 	int rank = -1;

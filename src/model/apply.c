@@ -66,7 +66,9 @@ static void remove_known(struct session *session, struct rank *known)
 	rank_remove_child(known->parent, known->process.pid);
 }
 
-/* A number that changes with the rank's main stack or state: session->step counts the changes. */
+/*
+ * Returns a number that changes with the rank's main stack or state; session->step counts changes.
+ */
 static size_t step_of(const struct rank *rank)
 {
 	if (!rank || rank->parent)
@@ -162,7 +164,7 @@ static int apply_sampled(const struct apply *apply, struct error *error)
 
 	/*
 	 * Read the sample even if the process has gone: a stack is sent in full only once, and
-	 * later samples of other processes may refer to it.
+	 * later samples of other processes may refer to the stack.
 	 */
 	if (process_sample_from_json(&sample, session->nodes[apply->node].stacks,
 				     apply->message->body, error) < 0) {
@@ -214,7 +216,9 @@ static bool is_resumed_without_request(const struct rank *rank, const struct deb
 	       rank->debugger.resumed_for != RESUME_REQUEST;
 }
 
-/* The body of all three events is the complete debugger state. */
+/*
+ * The events `debugger`, `stopped` and `continued` each have the complete debugger state as body.
+ */
 static int apply_debugger(const struct apply *apply, struct error *error)
 {
 	const json_t *body = apply->message->body;

@@ -346,7 +346,9 @@ static bool is_paused(const struct rank *rank)
 	       rank->debugger.reason == STOP_PAUSE;
 }
 
-/* Appends the text that all ranks of a group share; nothing for states with their own text. */
+/*
+ * Appends the text that all ranks of a group share; appends nothing for states with their own text.
+ */
 static void append_common(struct buffer *out, const struct rank *rank)
 {
 	const char *exception = rank->debugger.exception;

@@ -129,7 +129,10 @@ static struct output_line *output_add_line(struct output *output, enum output_ki
 	return line;
 }
 
-/* Shows a stream's unfinished line: replaces what lines has of this line, or adds a line. */
+/*
+ * Shows a stream's unfinished line: replaces the earlier part of the line in output->lines, or adds
+ * a line.
+ */
 static void show_rest(struct output *output, enum output_kind kind)
 {
 	struct output_rest *rest = &output->streams[kind].rest;

@@ -220,7 +220,10 @@ static void sort_rows(struct paramdiff *diff)
 	diff->row_capacity = diff->row_count + 1;
 }
 
-/* True if the rank has its rows in another order than diff; ignores rows that some ranks lack. */
+/*
+ * True if the rank's rows are in another order than diff->rows; rows that some ranks lack are
+ * ignored.
+ */
 static bool is_reordered(const struct paramdiff *diff, const struct paramdiff_rank *rank)
 {
 	uint32_t last = 0;
@@ -359,8 +362,10 @@ void paramdiff_absent(const struct paramdiff_row *row, struct rankset *absent)
 			rankset_unite(absent, &row->classes[i].ranks);
 }
 
-/* Appends that ranks lack the parameter while the others' values differ; false: nothing was
- * appended. */
+/*
+ * Appends that ranks lack the parameter while the values of other ranks differ; false: nothing was
+ * appended.
+ */
 static bool paramdiff_judge_append_absent(struct buffer *out, const struct paramdiff *diff,
 					  const struct paramdiff_row *row)
 {
@@ -391,8 +396,10 @@ static bool paramdiff_judge_append_absent(struct buffer *out, const struct param
 	return values > 1;
 }
 
-/* A sentence about NaN does not say where elements differ: append that, unless the sentence has
- * it. */
+/*
+ * Appends where elements differ, unless the sentence that begins at start says where; a sentence
+ * about NaN does not.
+ */
 static void paramdiff_judge_append_where(struct buffer *out, const struct paramdiff *diff,
 					 size_t start)
 {
@@ -574,7 +581,7 @@ static void paramdiff_judge_append_nan(struct buffer *out, const struct paramdif
 	buffer_append_char(out, ')');
 }
 
-/* True if NaN is only in the first row that differs, whose sentence mentions it. */
+/* True if only the first row that differs has NaN: the sentence about that row mentions NaN. */
 static bool is_nan_told(const struct paramdiff *diff)
 {
 	return diff->nan_count == 0 || (diff->nan_count == 1 && diff->first_nan == diff->first);

@@ -144,7 +144,9 @@ static bool phrase_holds_gil(const struct thread *thread)
 	       !thread->has_changed;
 }
 
-/* True if only the end of the connection to the rank's debugger is known, not how it exited. */
+/*
+ * True if only the end of the connection to the rank's debugger is known, not how the rank exited.
+ */
 static bool phrase_is_lost(const struct rank *rank)
 {
 	return process_shown_pid(&rank->process) == 0 && rank->process.error;

@@ -79,8 +79,8 @@ void rank_apply_process(struct rank *rank, const struct process *process)
 }
 
 /*
- * Resets what belongs to the connection before: a new connection to the debugger counts its stops
- * from 1, and has no breakpoints.
+ * Resets the counters when a connection to the debugger begins or ends: a new connection counts its
+ * stops from 1, and has no breakpoints.
  */
 static void rank_begin_anew(struct rank *rank, bool was_ours)
 {

@@ -158,7 +158,7 @@ static void append_outliers(struct buffer *out, const struct wait_group_list *wa
 {
 	bool *is_told = xcalloc(wait_groups->count + 1, sizeof(*is_told));
 
-	/* The place of a rank that waits in a debugger is the debugger's code: leave it out. */
+	/* A rank that waits in a debugger is in the debugger's code: leave out the place. */
 	for (size_t i = 0; i < wait_groups->count; i++)
 		is_told[i] = debug_state_is_held(wait_groups->items[i].first);
 	for (size_t i = 0; i < wait_groups->count; i++) {

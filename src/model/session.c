@@ -346,7 +346,9 @@ pid_t session_source_pid(const struct session *session, size_t node, pid_t pid)
 	return heir ? heir->process.pid : pid;
 }
 
-/* The file as read through any rank of the same machine. */
+/*
+ * Returns the file as read through any rank of the same machine; NULL: no rank has read the file.
+ */
 static const struct source *find_of_machine(const struct session *session, size_t node,
 					    const char *path)
 {
@@ -430,7 +432,7 @@ uint64_t session_find_touched(const struct session *session, size_t node, pid_t 
 	return rank ? rank->touched : 0;
 }
 
-/* True if both answer the same question. */
+/* True if a and b answer the same question. */
 static bool is_same_question(const struct variables *a, const struct variables *b)
 {
 	if (a->node != b->node || a->pid != b->pid || a->depth != b->depth || a->start != b->start)

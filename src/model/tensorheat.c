@@ -143,7 +143,9 @@ static bool page_at(const struct tensor_heat *heat, const struct pages *pages, i
 	return true;
 }
 
-/* Returns the first page from heat->page on that has rows, and sets *slice to it; -1: none. */
+/*
+ * Returns the first page from heat->page on that has rows, and sets *slice to that page; -1: none.
+ */
 static int64_t next_page(const struct tensor_heat *heat, struct tensor_slice *slice)
 {
 	struct pages pages;

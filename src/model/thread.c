@@ -32,7 +32,7 @@ static bool looks_alike(const struct thread_sample *a, const struct thread_sampl
 	       a->argument == b->argument && a->is_main == b->is_main;
 }
 
-/* True also for a thread that saves a checkpoint, which waits for a disk. */
+/* True for a thread that waits, or that saves a checkpoint and may wait for a disk. */
 static bool waits(const struct thread *thread)
 {
 	return activity_is_wait(thread->activity.kind) || thread->activity.kind == ACTIVITY_SAVE;
@@ -106,7 +106,7 @@ void thread_compare(struct thread *thread, const struct thread *before, double s
 	share = thread_share(thread, before, seconds);
 	thread->sample_count = before->sample_count + 1;
 	is_let_go = has_burst(thread, before, share) || was_woken(thread, before, seconds);
-	/* A stack that could not be read in one of both samples does not count as a change. */
+	/* A stack that could not be read in one of the two samples does not count as a change. */
 	thread->has_changed = (thread->sample.stack && before->sample.stack &&
 			       thread->sample.stack != before->sample.stack) ||
 			      (is_let_go && !is_disturbed);

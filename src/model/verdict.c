@@ -23,8 +23,8 @@
 #define SLEEP_SECONDS 10.0
 
 /*
- * Peers may wait for a rank that computes for a long time: the job is not called hung before the
- * peers are unchanged for this many seconds.
+ * Peers may wait long for a rank that computes: the job is not called hung before the peers are
+ * unchanged for this many seconds.
  */
 #define LATE_SECONDS 2.0
 
@@ -153,7 +153,7 @@ static const struct wait_group *find_majority(const struct wait_group_list *wait
 
 /*
  * Judges by rule 3 (sentence.h), if all ranks wait for peers, or no rank does. If the majority
- * changes from sample to sample, it is by chance where it is: ranks elsewhere are not outliers.
+ * changes from sample to sample, its place is chance: ranks elsewhere are not outliers.
  */
 static enum finding find_in_majority(const struct wait_group_list *wait_groups)
 {

@@ -71,7 +71,7 @@ enum wait_group_role wait_group_role_of(const struct rank *rank)
 {
 	const struct thread *main_thread = rank_main_thread(rank);
 
-	/* In a debugger, the stack does not show whether the rank waits for peers. */
+	/* The stack of a rank in a debugger does not show whether the rank waits for peers. */
 	if (debug_state_is_held(rank))
 		return WAIT_GROUP_ELSEWHERE;
 	switch (rank->state) {

@@ -269,7 +269,7 @@ void narrow_e4m3b11fnuz(const uint8_t *bytes, size_t count, float *out)
 		out[i] = without_zero(bytes[i], 20, 0x1p116f);
 }
 
-/* Formats smaller than a byte, without infinities and NaN; sign is their highest bit. */
+/* Formats smaller than a byte, without infinities and NaN; sign is the mask of the highest bit. */
 static float without_infinity(uint32_t byte, uint32_t sign, int shift, float power)
 {
 	uint32_t value = scale((byte & (sign - 1)) << shift, power);
@@ -295,7 +295,7 @@ void narrow_e2m1fn(const uint8_t *bytes, size_t count, float *out)
 		out[i] = without_infinity(bytes[i], 0x08, 22, 0x1p126f);
 }
 
-/* Integers smaller than a byte; sign is their highest bit. */
+/* Integers smaller than a byte; sign is the mask of the highest bit. */
 static void narrow_signed(const uint8_t *bytes, size_t count, int sign, float *out)
 {
 	for (size_t i = 0; i < count; i++)

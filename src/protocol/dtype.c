@@ -201,9 +201,7 @@ int64_t dtype_integer(const struct dtype *dtype, const uint8_t *bytes)
 	return (int64_t)(bits << unused) >> unused;
 }
 
-/*
- * Numbers
- */
+/* From here on: elements as numbers and texts. */
 
 static void dtype_set_text(struct tensor_number *number, struct buffer *text)
 {

@@ -180,7 +180,10 @@ static struct code stack_complete(const struct code *contents)
 	return code;
 }
 
-/* Returns the table's equal of contents; if there is none yet, adds it under id (0: a new id). */
+/*
+ * Returns the table's code object that equals contents; if there is none, adds one under id (0: a
+ * new id).
+ */
 static const struct code *intern_code(struct stack_table *table, const struct code *contents,
 				      uint64_t id)
 {
@@ -248,7 +251,7 @@ static void stack_add_stack(struct stack_table *table, struct stack_entry *entry
 	table->stacks[table->stack_count++] = entry;
 }
 
-/* Returns the table's equal of the stack; if there is none yet, adds it under id (0: a new id). */
+/* Returns the table's stack of these frames; if there is none, adds one under id (0: a new id). */
 static const struct stack *intern_stack(struct stack_table *table, const struct frame *frames,
 					size_t frame_count, size_t dropped_count, uint64_t id)
 {
