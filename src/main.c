@@ -1,7 +1,6 @@
 /*
- * probetui: parses the options and starts the screen, a command or a script. The screen
- * is shown on a terminal if no command is given; a command or script exits when it is
- * done.
+ * probetui: parses the options and starts the screen, a command or a script. Without a command or
+ * script, the screen is shown on a terminal; a command or script exits when it is done.
  */
 #include <errno.h>
 #include <signal.h>
@@ -59,7 +58,7 @@ static void main_append_options(struct buffer *out)
 	}
 }
 
-/* Unlike printf(), file_write() reports a full disk at once. */
+/* Prints with file_write(), which reports a full disk at once, unlike printf(). */
 static int print_answer(const char *text)
 {
 	struct error error = ERROR_INIT;
@@ -72,8 +71,8 @@ static int print_answer(const char *text)
 }
 
 /*
- * Prints error and returns status. With --json standard output is one JSON value, also
- * for an error: the sentence and the exit status.
+ * Prints error and returns status. With --json, standard output is one JSON value also for an
+ * error, with the error's sentence and the exit status.
  */
 static int main_fail(const struct settings *settings, const struct error *error, int status)
 {
@@ -143,7 +142,7 @@ static void print_timing(const struct engine *engine)
 	buffer_clear(&out);
 }
 
-/* Prints the verdict, and below it the merged stacks; the status is the verdict's. */
+/* Prints the verdict, and below the verdict the merged stacks; the exit status is the verdict's. */
 static int run_summary(struct command_context *context, struct error *error)
 {
 	char *verdict[] = { "verdict", NULL };
@@ -164,7 +163,7 @@ static int run_summary(struct command_context *context, struct error *error)
 	return 0;
 }
 
-/* Without a screen, the started job's output goes to standard error. */
+/* Without a screen, probetui writes the started job's output to standard error. */
 static void pass_printed(const char *text)
 {
 	struct buffer out = BUFFER_INIT;
@@ -177,7 +176,7 @@ static void pass_printed(const char *text)
 	buffer_clear(&out);
 }
 
-/* Sets the breakpoints of --break, before any rank is found. */
+/* Sets the breakpoints of --break, before ranks are searched for. */
 static int add_breakpoints(struct engine *engine, struct error *error)
 {
 	struct buffer out = BUFFER_INIT;
@@ -214,8 +213,10 @@ static int run_command(struct command_context *context, struct error *error)
 				 settings->command, error);
 }
 
-/* Exit status of a failed start: wrong usage if a recording or a program was named; else no node
- * could be reached. */
+/*
+ * Exit status of a failed start: wrong usage if the options name a recording or a program;
+ * otherwise, no node could be reached.
+ */
 static int start_status(const struct engine *engine)
 {
 	return engine->settings.replay_count > 0 || engine->settings.record ||
@@ -252,8 +253,10 @@ static void print_job(const struct engine *engine)
 	buffer_clear(&out);
 }
 
-/* True if the started job inherits standard input: with a script in a file, without --tty, and
- * if standard input is no terminal. */
+/*
+ * True if the started job inherits standard input: with a script in a file, without --tty, and if
+ * standard input is not a terminal.
+ */
 static bool is_input_the_jobs(const struct settings *settings)
 {
 	return settings->program_count > 0 && settings->script &&
@@ -272,9 +275,9 @@ static int check_theme(const struct settings *settings, struct error *error)
 }
 
 /*
- * True if the node may be a fork of this process: for commands that only sample. A node
- * that stops ranks must be another program: a user who kills all processes of this file
- * (pidof) would kill the node, too, which must resume the ranks.
+ * True if the node may be a fork of this process, which only commands that sample allow. A node
+ * that stops ranks must be another program file, because such a node must survive to resume the
+ * ranks: a user who kills all processes of this file (pidof) would also kill a forked node.
  */
 static bool may_fork(const struct settings *settings)
 {
@@ -351,7 +354,7 @@ static int run_screen(struct engine *engine)
 
 	engine->is_screen = true;
 	main_measure(engine);
-	/* Check the screen first: no job must be started that no screen could show. */
+	/* Check the screen first: do not start a job that no screen could show. */
 	if (screen_check(&error) < 0)
 		status = STATUS_USAGE;
 	else if (engine_start(engine, &error) < 0)
@@ -365,7 +368,7 @@ static int run_screen(struct engine *engine)
 	return status;
 }
 
-/* Checks the key bindings of the config, also if no screen is started. */
+/* Checks the key bindings of the config, even if no screen is started. */
 static int main_check_keys(const struct settings *settings, struct error *error)
 {
 	struct keymap keymap;
@@ -378,8 +381,8 @@ static int main_check_keys(const struct settings *settings, struct error *error)
 }
 
 /*
- * `--replay a b c`: arguments behind the first recording that are no command but an
- * existing file are further recordings.
+ * For `--replay a b c`: takes the arguments behind the first recording as further recordings, as
+ * long as they are existing files and not commands.
  */
 static void take_recordings(struct settings *settings)
 {
@@ -396,7 +399,7 @@ static void take_recordings(struct settings *settings)
 		settings->command_count * sizeof(*settings->command));
 }
 
-/* `pause 4183`: without other targets in the options, the process with this pid is the target. */
+/* For `pause 4183`: if no option names a target, the process with this pid is the target. */
 static void main_take_pid(struct settings *settings)
 {
 	const struct command *command;
@@ -416,7 +419,7 @@ static bool is_for_screen(const struct settings *settings)
 	       isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
 }
 
-/* Reports a mistyped command before anything is started. */
+/* Reports a mistyped command before any job or node is started. */
 static int check_command(struct settings *settings, struct error *error)
 {
 	take_recordings(settings);
@@ -463,7 +466,7 @@ int main(int argc, char **argv)
 	timing_mark(&timing, TIMING_MAIN);
 	standard_open();
 	log_set_name("probetui");
-	/* A closed pipe to a node or to the reader of stdout shows as EPIPE of write(). */
+	/* Writing to a closed pipe, of a node or of stdout's reader, then fails with EPIPE. */
 	signal(SIGPIPE, SIG_IGN);
 	settings_init(&settings);
 	if (settings_parse(&settings, argc, argv, &error) < 0) {

@@ -19,7 +19,7 @@ void *array_grow(void *items, size_t wanted, size_t *capacity, size_t size)
 		room = ARRAY_START;
 	while (room < wanted)
 		room = room > SIZE_MAX / 2 ? wanted : room * 2;
-	/* The array is larger than the address space: xrealloc() prints the error and aborts. */
+	/* Larger than the address space: xrealloc() of SIZE_MAX prints the error and aborts. */
 	if (room > SIZE_MAX / size)
 		return xrealloc(items, SIZE_MAX);
 	*capacity = room;

@@ -37,7 +37,7 @@ static bool buffer_is_allowed(const struct buffer *buffer, size_t more)
 	return buffer->maximum == 0 || buffer->length + more <= buffer->maximum;
 }
 
-/* Makes room for more bytes and a NUL; -1: the maximum does not allow it. */
+/* Reserves space for that many more bytes and a NUL; -1: the buffer's maximum forbids it. */
 static int buffer_reserve(struct buffer *buffer, size_t more)
 {
 	size_t wanted = buffer->length + more + 1;
@@ -101,7 +101,7 @@ int buffer_vprintf(struct buffer *buffer, const char *format, va_list values)
 	va_list again;
 	int length;
 
-	/* Most texts fit into the free room: format once. */
+	/* Most texts fit into the free space: then this first vsnprintf() is the only one. */
 	va_copy(again, values);
 	length = vsnprintf(room > 0 ? buffer->data + buffer->length : NULL, room, format, values);
 	if (length < 0 || buffer_reserve(buffer, (size_t)length) < 0) {
@@ -166,7 +166,7 @@ void base64_encode(struct buffer *out, const void *bytes, size_t length)
 	}
 }
 
-/* Decodes one group of four characters; -1: invalid. is_last: the group may end in =. */
+/* Decodes one group of four characters; -1: invalid. is_last: padding with = is allowed. */
 static int decode_group(struct buffer *out, const char *text, bool is_last)
 {
 	size_t count = 3;

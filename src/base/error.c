@@ -9,7 +9,7 @@
 
 #define ERROR_SIZE sizeof(((struct error *)NULL)->message)
 
-/* A sentence that was cut must not end within a UTF-8 character. */
+/* Removes an incomplete UTF-8 character from the end of a sentence that was cut. */
 static void drop_torn_character(char *text)
 {
 	size_t length = strlen(text);
@@ -27,7 +27,10 @@ static void drop_torn_character(char *text)
 		text[start - 1] = '\0';
 }
 
-/* The format's values may point into *error, so the sentence is formatted in another buffer. */
+/*
+ * Stores a finished sentence. Callers format into another buffer, because the format's values may
+ * point into *error.
+ */
 static void error_keep(struct error *error, char *sentence)
 {
 	if (strlen(sentence) == ERROR_SIZE - 1)
@@ -50,7 +53,7 @@ int error_set(struct error *error, const char *format, ...)
 	return -1;
 }
 
-/* Writes the formatted words, ": " and behind. */
+/* Sets *error to the formatted words, followed by ": " and the text behind. */
 __attribute__((format(printf, 3, 0))) static void set_with(struct error *error, const char *behind,
 							   const char *format, va_list values)
 {

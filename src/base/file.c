@@ -67,7 +67,7 @@ char *file_config_path(const char *name)
 	return NULL;
 }
 
-/* Makes all missing folders of path, with mode 0700, as the XDG specification demands. */
+/* Makes path and its missing parent folders with mode 0700, as the XDG specification demands. */
 static void make_folders(char *path)
 {
 	for (char *at = path + 1; *at != '\0'; at++) {
@@ -81,8 +81,8 @@ static void make_folders(char *path)
 }
 
 /*
- * The path of probetui/name below the folder of the environment variable, or below $HOME.
- * NULL: neither variable is an absolute path. free() it.
+ * Returns the path of probetui/name in the folder that the environment variable names, else in
+ * $HOME/below_home; NULL: neither variable is an absolute path. The caller frees the path.
  */
 static char *kept_path(const char *variable, const char *below_home, const char *name)
 {
@@ -129,7 +129,7 @@ char *file_state_folder(const char *name, struct error *error)
 	return NULL;
 }
 
-/* True if the user owns path or, if it is missing, its nearest existing ancestor. */
+/* True if the user owns path or, if path is missing, its nearest existing ancestor. */
 static bool begins_in_own(const char *path)
 {
 	char *at = xstrdup(path);
@@ -203,7 +203,7 @@ static int file_check(int fd, const char *path, const char *called, bool is_own,
 static int read_path(const char *path, const char *called, bool is_own, struct buffer *out,
 		     struct error *error)
 {
-	/* O_NONBLOCK: opening a FIFO would block. */
+	/* Without O_NONBLOCK, opening a FIFO would block. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	int result;
 
@@ -232,7 +232,7 @@ int file_read_own(const char *path, const char *called, struct buffer *out, stru
 	return read_path(path, called, true, out, error);
 }
 
-/* The agent folder beside the program (a build tree), else the installed folder. */
+/* Prefers the agent folder beside the program (a build tree) to the installed folder. */
 char *file_agent_folder(struct error *error)
 {
 	char *program = file_program_folder();
@@ -264,7 +264,7 @@ void standard_open(void)
 {
 	int fd;
 
-	/* open() returns the lowest free descriptor, so closed descriptors are filled in order. */
+	/* open() returns the lowest free descriptor, so this fills closed standard descriptors. */
 	do {
 		fd = open("/dev/null", O_RDWR);
 	} while (fd >= 0 && fd <= STDERR_FILENO);
@@ -272,7 +272,10 @@ void standard_open(void)
 		close(fd);
 }
 
-/* The path of a shared object in the running program's folder, else in libexecdir; free() it. */
+/*
+ * Returns the path of a shared object in the running program's folder, else in libexecdir; the
+ * caller frees the path.
+ */
 static char *plugin_find_file(const char *file)
 {
 	char *folder = file_program_folder();

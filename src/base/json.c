@@ -1,8 +1,8 @@
 /*
- * json: our own writer, for speed. Every message is written here, many times a second.
- * jansson's writer keeps a table of parents to find loops (our values are trees) and
- * looks every key up again; this writer walks the value once and appends. jansson does
- * the parsing.
+ * json: a JSON writer of our own, for speed; jansson does the parsing. Every message is written
+ * here, many times a second. jansson's writer keeps a table of parents to find loops (our values
+ * are trees) and looks every key up again; this writer walks the value once and appends to the
+ * buffer.
  */
 #include "base/json.h"
 
@@ -193,7 +193,7 @@ static void json_append_integer(struct buffer *out, json_int_t value)
 	buffer_append(out, digits + at, sizeof(digits) - at);
 }
 
-/* Appends 15 digits, or 17 if 15 do not read back as the same number. */
+/* Appends 15 digits, or 17 if 15 do not read back as the same number; null for NaN and infinity. */
 static void json_append_real(struct buffer *out, double value)
 {
 	const char *point = localeconv()->decimal_point;
@@ -296,7 +296,7 @@ json_t *json_parse(const char *bytes, size_t length, struct error *error)
 
 	if (value)
 		return value;
-	/* The reason quotes the text, which comes from outside: escape it. */
+	/* jansson's reason quotes the parsed text, which comes from outside: escape the reason. */
 	text_escape(&reason, cause.text, strlen(cause.text));
 	error_set(error, "invalid JSON at byte %d: %s", cause.position, reason.data);
 	buffer_clear(&reason);

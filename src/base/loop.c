@@ -70,13 +70,13 @@ struct loop_work {
 	void *data;
 };
 
-/* The handle is each struct's first member: its address is the allocation's address. */
+/* The handle is the first member of every struct: free(handle) frees the struct. */
 static void free_handle(uv_handle_t *handle)
 {
 	free(handle);
 }
 
-/* The value of STATUS_NOTHING in the commands: nothing could be reached. */
+/* Same exit status as STATUS_NOTHING of the commands: no process can be reached. */
 #define LOOP_EXIT_STATUS 3
 
 static void loop_check(int result, const char *what)
@@ -92,7 +92,10 @@ struct loop *loop_new(void)
 	struct loop *loop = xcalloc(1, sizeof(*loop));
 	int result = uv_loop_init(&loop->uv);
 
-	/* A descriptor limit that is too low is the user's setting, not our bug: no abort(). */
+	/*
+	 * uv_loop_init() fails if the descriptor limit is too low, which is the user's setting and
+	 * not our bug: no abort().
+	 */
 	if (result < 0) {
 		fprintf(stderr, "probetui: cannot create an event loop: %s\n", uv_strerror(result));
 		/* _exit(): this process may be a fork with its parent's unflushed stdio buffers. */
@@ -101,7 +104,7 @@ struct loop *loop_new(void)
 	return loop;
 }
 
-/* Closes handles that were not stopped. */
+/* Closes a handle that its owner has not stopped. */
 static void close_left(uv_handle_t *handle, void *unused)
 {
 	(void)unused;
@@ -123,7 +126,7 @@ static uint64_t to_milliseconds(double seconds)
 	return (uint64_t)(seconds * 1000 + 0.999);
 }
 
-/* Waits until a handle is due (libuv reports the time in milliseconds), at most seconds. */
+/* Waits until a handle is due or ready, but at most the given seconds. */
 static void wait_for_turn(struct loop *loop, double seconds)
 {
 	struct pollfd ready = {
@@ -204,8 +207,8 @@ static void on_poll(uv_poll_t *poll, int status, int uv_events)
 	int events = from_uv_events(uv_events) & watch->events;
 
 	/*
-	 * A descriptor's error shows when the caller reads or writes it. libuv ended the
-	 * watch, but the caller did not, so start the watch again.
+	 * The caller finds the descriptor's error by reading or writing. libuv stops polling after
+	 * an error, but the caller has not stopped the watch: start polling again.
 	 */
 	if (status < 0) {
 		events = watch->events;
@@ -222,7 +225,7 @@ static void on_idle(uv_idle_t *idle)
 	watch->ready(watch->fd, watch->events, watch->data);
 }
 
-/* uv_poll_init, but the descriptor keeps its flags. */
+/* Calls uv_poll_init(), which makes fd non-blocking, and restores the descriptor's flags. */
 static int init_poll(struct loop *loop, uv_poll_t *poll, int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -288,7 +291,7 @@ struct loop_timer *loop_timer(struct loop *loop, double delay, double period,
 	timer->due = due;
 	timer->data = data;
 	loop_check(uv_timer_init(&loop->uv, &timer->timer), "timer");
-	/* The loop's clock does not advance during a turn. */
+	/* The loop's clock does not advance during a turn; a late clock makes the timer early. */
 	uv_update_time(&loop->uv);
 	loop_check(uv_timer_start(&timer->timer, loop_on_timer, to_milliseconds(delay), repeat),
 		   "timer");
@@ -351,8 +354,10 @@ void loop_work(struct loop *loop, void (*work)(void *data), void (*done)(void *d
 	kept->run = work;
 	kept->done = done;
 	kept->data = data;
-	/* libuv's threads inherit this mask. SIGCHLD must reach the loop's thread, which may
-	 * wait for it. */
+	/*
+	 * libuv's threads inherit this mask. SIGCHLD must reach the loop's thread, which may wait
+	 * for that signal.
+	 */
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	pthread_sigmask(SIG_BLOCK, &child, &before);

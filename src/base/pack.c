@@ -22,7 +22,7 @@
 
 struct pack {
 	z_stream stream;
-	gz_header header; /* borrowed by the stream */
+	gz_header header; /* the stream keeps a pointer to this header */
 	unsigned char extra[SUBFIELD_LENGTH + PACK_NOTE_MAXIMUM];
 };
 
@@ -154,7 +154,7 @@ void unpack_free(struct unpack *unpack)
 	free(unpack);
 }
 
-/* Unpacks one chunk of output; returns zlib's status, or -1 and *error. */
+/* Decompresses at most one chunk of output; returns zlib's status, or -1 and sets *error. */
 static int unpack_chunk(z_stream *stream, struct buffer *out, struct error *error)
 {
 	unsigned char bytes[CHUNK];

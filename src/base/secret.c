@@ -17,7 +17,7 @@ static const char *const endings[] = {
 	"TOKEN", "KEY",	 "SECRET",	  "PASSWORD",	"PASSWD",
 	"PWD",	 "AUTH", "AUTHORIZATION", "CREDENTIAL", "CREDENTIALS"
 };
-/* Words that begin the value of Authorization. */
+/* Authentication schemes that an Authorization header's value may begin with. */
 static const char *const schemes[] = { "Bearer", "Basic", "Digest", "Token" };
 
 /* A shorter word behind "bearer" is unlikely to be a token. */
@@ -35,7 +35,7 @@ bool secret_is_told(const char *text, size_t length)
 	return false;
 }
 
-/* "invalid key: loss" assigns no secret, "api_key: x" does: "key" alone does not count. */
+/* "key" alone is not a secret's name: "api_key: x" has a secret, "invalid key: loss" does not. */
 bool secret_is_named(const char *name, size_t length)
 {
 	if (length == 3 && strncasecmp(name, "KEY", 3) == 0)
@@ -61,8 +61,9 @@ static size_t blanks(const char *text)
 }
 
 /*
- * Number of bytes between a name and its value; 0: no value follows. "KeyError: 3" is no
- * assignment: a colon counts only behind a closing quote, or if secret_is_named().
+ * Returns the number of bytes between a name and its value; 0: no value follows. "KeyError: 3" is
+ * not an assignment: a colon counts only behind a closing quote, or behind a name for which
+ * secret_is_named() is true.
  */
 static size_t separator(const char *name, size_t length)
 {
@@ -82,7 +83,7 @@ static size_t separator(const char *name, size_t length)
 	return (size_t)(at - name) - length;
 }
 
-/* Length of "Bearer " or another scheme with its blanks; 0: text begins with no scheme. */
+/* Length of a scheme like "Bearer" and of the blanks behind it; 0: text begins with no scheme. */
 static size_t scheme_length(const char *text)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(schemes); i++) {
@@ -94,7 +95,10 @@ static size_t scheme_length(const char *text)
 	return 0;
 }
 
-/* Length of a quoted string, or up to a blank or a character that ends an argument. */
+/*
+ * Length of a value: a quoted string with its quotes, or all bytes (an authentication scheme
+ * included) up to a blank or a character that ends an argument.
+ */
 static size_t value_length(const char *value)
 {
 	char quote = value[0];
@@ -110,7 +114,10 @@ static size_t value_length(const char *value)
 	return length + (value[length] == quote);
 }
 
-/* Offset of a secret's value, if the name at text has length bytes; 0: no secret follows. */
+/*
+ * text begins with a name of length bytes: returns the offset of the secret value behind that name;
+ * 0: no secret follows.
+ */
 static size_t secret_find_value(const char *text, size_t length)
 {
 	size_t gap;
@@ -126,7 +133,7 @@ static size_t secret_find_value(const char *text, size_t length)
 	return length + gap;
 }
 
-/* Length of user:password in "://user:password@"; 0: text has no credentials. */
+/* Length of user:password in "://user:password@"; 0: text does not begin like that. */
 static size_t credentials_length(const char *text)
 {
 	size_t length;
@@ -180,16 +187,15 @@ bool secret_is_in(const char *text)
 /*
  * Masks the literals of Python source that belong to a secret's name.
  *
- * Tokens are those of CPython's lexical analysis, as far as needed here: names, numbers,
- * strings with their prefixes and triple quotes, brackets, operators, and the newline
- * that ends a statement outside of brackets. Text that is not valid Python is tokenized
- * approximately, to its end.
+ * Tokens are those of CPython's lexical analysis, as far as needed here: names, numbers, strings
+ * with their prefixes and triple quotes, brackets, operators, and the newline that ends a statement
+ * outside of brackets. Text that is not valid Python is tokenized approximately, to its end.
  *
- * Each open bracket has a level. A secret's name, or a string with such a name, makes its
- * level STATE_NAMED; the operator behind it makes it STATE_ASSIGNED or STATE_COMPARED,
- * and then literals of this level and of inner levels are masked, up to the comma or the
- * end of the statement. Masked strings keep their quotes and newlines, so that lines keep
- * their numbers and colours.
+ * Each open bracket has a level with a state. A secret's name, or a string with such a name, sets
+ * the state of the innermost level to STATE_NAMED. An operator behind the name sets that state to
+ * STATE_ASSIGNED or STATE_COMPARED; then literals of this level and of inner levels are masked, up
+ * to the comma or the end of the statement. Masked strings keep their quotes and newlines, so that
+ * lines keep their numbers and colours.
  */
 
 /* Brackets that are nested deeper share the last level. */
@@ -203,7 +209,7 @@ enum state {
 	STATE_ANNOTATED, /* behind an annotation: password: str */
 	STATE_COMPARED,	 /* behind a comparison: password == */
 	STATE_ASSIGNED,	 /* behind an assignment: password =, "password": */
-	STATE_UNPACKED,	 /* user, password = ...: until the end of the statement */
+	STATE_UNPACKED,	 /* behind a tuple's assignment, to the statement's end: user, password = */
 };
 
 struct level {
@@ -216,7 +222,9 @@ struct level {
 	bool is_tuple;	/* the statement has a comma: user, password */
 };
 
-/* State of a list of texts: "--password", then a comma, then the value "hunter2". */
+/*
+ * Position in a list like ["--password", "hunter2"]: elsewhere, after the option, after its comma.
+ */
 enum pair { PAIR_NONE, PAIR_KEY, PAIR_COMMA };
 
 struct scan {
@@ -224,9 +232,9 @@ struct scan {
 	const char *at;
 	struct level levels[LEVELS_MAXIMUM];
 	size_t depth;
-	size_t more; /* brackets beyond LEVELS_MAXIMUM */
+	size_t more; /* number of open brackets beyond LEVELS_MAXIMUM */
 	enum pair pair;
-	bool is_value; /* the token before was an assignment operator */
+	bool is_value; /* the previous token was an assignment operator */
 };
 
 static struct level *top(struct scan *scan)
@@ -242,7 +250,7 @@ static bool is_masked(const struct scan *scan)
 	return false;
 }
 
-/* Copies length bytes of the text. */
+/* Copies length bytes of the text to out without masking. */
 static void secret_source_copy(struct scan *scan, size_t length)
 {
 	buffer_append(scan->out, scan->at, length);
@@ -297,7 +305,7 @@ static size_t quotes_length(const char *text)
 	return text[1] == text[0] && text[2] == text[0] ? 3 : 1;
 }
 
-/* Bytes between the quotes; an unterminated string ends at the line's or text's end. */
+/* Number of bytes between the quotes; an unterminated string ends with the line or the text. */
 static size_t content_length(const char *text, char quote, size_t quotes)
 {
 	size_t i;
@@ -390,9 +398,9 @@ static void close_bracket(struct scan *scan)
 		return;
 	scan->depth--;
 	level = top(scan);
-	/* The names of a tuple are assigned to: (user, password) = ... */
+	/* Names in parentheses may be a tuple that is assigned to: (user, password) = ... */
 	level->was_named |= inner.bracket == '(' && inner.was_named;
-	/* The key names the value that is assigned: config["password"] = ... */
+	/* A string as key names the value that is assigned: config["password"] = ... */
 	if (inner.bracket == '[' && inner.state == STATE_NAMED && inner.is_key &&
 	    level->state <= STATE_NAMED) {
 		level->state = STATE_NAMED;
@@ -460,7 +468,7 @@ static void take_sign(struct scan *scan)
 {
 	struct level *level = top(scan);
 
-	/* is_value stays true: password = -1 */
+	/* is_value stays true, so that password = -1 is masked, too. */
 	if (level->state == STATE_NAMED)
 		level->state = STATE_PLAIN;
 }
@@ -539,7 +547,7 @@ static size_t secret_source_word_length(const char *text)
 	return length;
 }
 
-/* Length of 1, 1_000, 0x1f, 1.5e3; the sign of an exponent is taken as an operator. */
+/* Length of a number like 1, 1_000, 0x1f or 1.5e3; an exponent's sign is taken as an operator. */
 static size_t number_length(const char *text)
 {
 	size_t length = secret_source_word_length(text);
@@ -549,7 +557,7 @@ static size_t number_length(const char *text)
 	return length;
 }
 
-/* *prefix: number of letters before a string's quote; false: text begins no string. */
+/* Sets *prefix to the number of letters before a string's quote; false: no string begins here. */
 static bool find_string(const char *text, size_t *prefix)
 {
 	*prefix = strspn(text, "rRbBuUfFtT");

@@ -38,8 +38,9 @@ static bool is_codepoint(int32_t codepoint)
 }
 
 /*
- * Reads one code point of at most length bytes; returns its bytes, 0: no valid UTF-8.
- * Reading stops at the first byte that does not belong, so length may reach beyond a NUL.
+ * Reads one code point from at most length bytes; returns the number of its bytes, 0: invalid
+ * UTF-8. Reading stops at the first byte that cannot continue the character, so length may reach
+ * beyond a NUL.
  */
 static size_t text_decode(const char *bytes, size_t length, int32_t *codepoint)
 {
@@ -254,7 +255,7 @@ size_t text_plain_prefix(const char *bytes, size_t length)
 	return at;
 }
 
-/* Appends the escape of the unsafe character at bytes; returns the character's bytes. */
+/* Appends the escape of the unsafe character at bytes; returns the character's length in bytes. */
 static size_t escape_one(struct buffer *out, const char *bytes, size_t length)
 {
 	int32_t codepoint;
@@ -333,7 +334,7 @@ void text_cut(struct buffer *out, const char *string, int width)
 	buffer_append_string(out, ELLIPSIS);
 }
 
-/* The longest end of string (length bytes) that has at most width columns. */
+/* Returns the longest end of string (length bytes) that has at most width columns. */
 static const char *fit_end(const char *string, size_t length, int width)
 {
 	const char *end = string + length;
@@ -371,7 +372,7 @@ void text_cut_path(struct buffer *out, const char *path, int width)
 		text_cut(out, slash + 1, width);
 		return;
 	}
-	/* Folders near the file name are more informative than those near the root. */
+	/* Folders near the file name, more informative than those near the root, get more room. */
 	head = spare / 2;
 	tail = fit_end(path, (size_t)(slash - path), spare - head);
 	buffer_append(out, path, text_fit(path, head));
@@ -433,7 +434,7 @@ bool text_has_capital(const char *string)
 	return false;
 }
 
-/* An age of at least this many seconds is shown in this unit. */
+/* An age of at least this many seconds is shown in this unit, which sign and word name. */
 struct age_unit {
 	double seconds;
 	const char *sign;

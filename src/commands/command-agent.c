@@ -31,8 +31,8 @@
 #define CATCH_USAGE "on, off, lease TIME, types TYPE..., raised TYPE... or raised off"
 
 /*
- * One request to each rank that a command names. Unlike control.h no debugger is needed: the
- * ranks' processes are asked.
+ * A request to each rank that a command names. Unlike the requests of control.h, this request needs
+ * no debugger: the ranks' processes answer.
  */
 
 struct collection {
@@ -40,8 +40,8 @@ struct collection {
 	const char *request;
 	json_t *arguments; /* arguments besides the pid; borrowed; NULL: none */
 	/*
-	 * Appends an answer as text; ranks with equal text share a row. body also has the arguments
-	 * of the request, where the answer has no such key.
+	 * Appends an answer as text; ranks with equal text share a row. body is the answer,
+	 * completed by those arguments of the request whose keys the answer lacks.
 	 */
 	void (*say)(struct buffer *out, const json_t *body);
 	/* Adds an answer to the JSON object, which has "rank" and "pid". */
@@ -87,7 +87,10 @@ static void rank_request_append_json(const struct collection *asking,
 	format_document(context->out, json);
 }
 
-/* Status when a rank did not answer: a failure of a script, a partial answer of a shell. */
+/*
+ * Exit status if some rank did not answer: STATUS_NOTHING if no rank answered; otherwise, a finding
+ * in a script, and a partial answer in a shell.
+ */
 static int status_of(const struct command_context *context, size_t count)
 {
 	if (count == 0)
@@ -95,7 +98,7 @@ static int status_of(const struct command_context *context, size_t count)
 	return context->engine->settings.script ? STATUS_FINDING : STATUS_PARTIAL;
 }
 
-/* -1, *error with the ranks' errors: no rank has answered. */
+/* Prints the ranks' answers; -1, with the ranks' errors in *error: no rank has answered. */
 static int rank_request_take_answers(const struct collection *asking,
 				     struct command_context *context, struct rank_answers *pending,
 				     struct error *error)
@@ -169,8 +172,8 @@ static int collection_run(const struct collection *asking, struct command_contex
 }
 
 /*
- * Reads "catch" (null, or {"lease", "types"}) of the agent's answer; without it "on" and "lease" of
- * the request. True: catch is on.
+ * Returns true if catch is on, and sets *lease. Both are read from "catch" in the agent's answer
+ * (null, or {"lease", "types"}); if the answer has no "catch", from the request's "on" and "lease".
  */
 static bool command_agent_is_caught(const json_t *body, const json_t **lease)
 {
@@ -181,7 +184,7 @@ static bool command_agent_is_caught(const json_t *body, const json_t **lease)
 	return armed ? json_is_object(armed) : json_is_true(json_object_get(body, "on"));
 }
 
-/* Appends the lease exactly: a larger unit only if no remainder is lost, unlike text_duration(). */
+/* Appends the lease exactly: takes a larger unit only without remainder; text_duration() rounds. */
 static void say_lease(struct buffer *out, double seconds)
 {
 	static const struct {
@@ -311,8 +314,8 @@ static int read_catch(json_t *request, const struct arguments *arguments, struct
 }
 
 /*
- * Only a script connects to the agents, so that it receives the later stops: a screen sees the
- * stops without a connection, and a single command exits before.
+ * Connects to the agents in a script only, so that the script receives later stops: a screen sees
+ * stops without a connection, and a single command exits before the first stop.
  */
 static void command_agent_follow(struct command_context *context)
 {
@@ -363,8 +366,8 @@ const struct command command_catch = {
 };
 
 /*
- * Returns the absolute path of the only word if it is a regular file here (owned by the caller);
- * NULL: the words are code.
+ * If the only word is a regular file of this machine, returns its absolute path (owned by the
+ * caller); NULL: the words are code.
  */
 static char *command_agent_find_file(const struct arguments *arguments)
 {
@@ -414,7 +417,7 @@ const struct command command_execute = {
 	.answer = command_answer_evaluated,
 };
 
-/* Injects the agent into running ranks, and ejects it. */
+/* From here on: inject and eject, which put the agent into running ranks and remove the agent. */
 
 static void command_inject_say(struct buffer *out, const json_t *body)
 {
@@ -426,7 +429,7 @@ static void command_inject_add(json_t *json, const json_t *body)
 	json_set_text(json, "listens", json_get_string(body, "result", "?"));
 }
 
-/* Refuses flags of Probe's inject, and its ADDRESS, that probetui does not support. */
+/* Refuses what Probe's command inject takes and probetui does not support: flags, an ADDRESS. */
 static int check_flags(const struct arguments *arguments, struct error *error)
 {
 	for (size_t i = 0; i < arguments->count; i++) {

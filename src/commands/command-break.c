@@ -67,7 +67,10 @@ static int command_break_list(struct command_context *context, bool is_of_watche
 	return 0;
 }
 
-/* Prints a breakpoint's row; without has_reason text omits the reason, which the error repeats. */
+/*
+ * Prints a breakpoint's row. has_reason false: text output leaves the reason out, because the error
+ * has the reason, too.
+ */
 static void say_summary(struct command_context *context, int id, bool has_reason)
 {
 	struct breakpoint_summary summary;
@@ -77,7 +80,7 @@ static void say_summary(struct command_context *context, int id, bool has_reason
 		return;
 	if (!has_reason && !context->is_json)
 		summary.message = NULL;
-	/* A screen has not waited for the debuggers: the row says nothing of their answers. */
+	/* A screen does not wait for the debuggers: the row shows nothing of their answers. */
 	format_text_breakpoint(&out, &summary, !context->screen);
 	if (context->screen)
 		engine_say(context->engine, false, "%s", out.data);
@@ -102,9 +105,9 @@ static bool is_set_somewhere(const struct session *session, int id)
 }
 
 /*
- * Sends the breakpoints to the debuggers; a shell waits for the answers. id: breakpoint to print,
- * 0: none. added: id of a new breakpoint, which is removed if no debugger can set it; 0: none is
- * new.
+ * Sends the breakpoints to the debuggers; a shell waits for the answers. id is the breakpoint to
+ * print, 0: none. added is the id of a new breakpoint, which is removed if no debugger can set it;
+ * 0: no breakpoint is new.
  */
 static int tell_of(struct command_context *context, int id, int added, struct error *error)
 {
@@ -163,7 +166,7 @@ static void command_break_choose_ranks(struct session_breakpoint *added,
 		rankset_copy(&added->ranks, &context->ranks);
 }
 
-/* Paths are completed from the ranks' stacks; in a script no stack may have been sampled yet. */
+/* Waits for stacks, from which paths are completed: in a script no stack may be sampled yet. */
 static int command_break_look(struct command_context *context, struct error *error)
 {
 	if (command_check_job(context->engine, "break", error) < 0)
@@ -239,7 +242,10 @@ const struct command command_tbreak = {
 	.run = tbreak_run,
 };
 
-/* Chooses the selected frame's depth, and the ranks that have that frame at the same depth. */
+/*
+ * Sets the new breakpoint's depth to that of the selected frame, and its ranks to those that have
+ * this frame at the same depth.
+ */
 static void command_break_choose_frame(struct session_breakpoint *added, struct control *control,
 				       const struct session *session)
 {
@@ -512,8 +518,8 @@ static const char *break_place_resolve(const struct session *session, const char
 }
 
 /*
- * Returns the selected frame's file, or its nearest caller's file outside libraries; NULL: no frame
- * is selected.
+ * Returns the selected frame's file or, if that is a library's, the file of the nearest caller
+ * outside libraries; NULL: no frame is selected.
  */
 static const char *looked_at_file(const struct session *session)
 {
@@ -536,7 +542,7 @@ static bool break_place_is_number(const char *text)
 	return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* True for text with a slash or the ending .py: no function has such a name. */
+/* True for text with a slash or the ending .py, which no function's name has. */
 static bool break_place_is_file(const char *text)
 {
 	size_t length = strlen(text);
@@ -583,13 +589,13 @@ int break_place_read(struct breakpoint *breakpoint, const struct session *sessio
 	return 0;
 }
 
-/* Returns the index of the word `log` that begins the log text; the word count: there is none. */
+/* Returns the index of the word `log` that begins the log text; arguments->count: no such word. */
 static size_t find_log(const struct arguments *arguments)
 {
 	bool has_condition = arguments->count > 1 && strcmp(arguments->words[1], "if") == 0;
 	size_t found = arguments->count;
 
-	/* A condition may contain a variable named log: the last `log` begins the text. */
+	/* A variable in a condition may be named log: the last `log` begins the text. */
 	for (size_t i = has_condition ? 3 : 1; i + 1 < arguments->count; i++) {
 		if (strcmp(arguments->words[i], "log") != 0)
 			continue;

@@ -1,6 +1,6 @@
 /*
- * command-compare: compare evaluates one expression in several ranks, broadcast types one line at
- * the debuggers' prompts; ranks with equal answers share a row.
+ * command-compare: compare evaluates one expression in several ranks; broadcast types one line at
+ * the debuggers' prompts. Ranks with equal answers share a row.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@
 #include "model/paramdiff.h"
 
 /*
- * Sets the exit status: partial if values could not be compared, a finding if they differ. A single
- * rank that is not a tensor needs no comparison.
+ * Sets the exit status: partial if values could not be compared, a finding if they differ. The
+ * value of a single rank needs no comparison, unless the value is a tensor.
  */
 static void command_compare_judge(struct command_context *context, const struct answers *answers,
 				  const struct answer_classes *classes)
@@ -45,7 +45,7 @@ static void command_compare_judge(struct command_context *context, const struct 
 					 (parts && paramdiff_is_finding(parts)));
 }
 
-/* A difference in detail, or a tolerance, needs the elements of the classes' tensors. */
+/* Compares the tensors' elements, for a tolerance or for the difference in detail. */
 static void command_compare_compare_elements(struct engine *engine)
 {
 	if (!engine->rank_query.wants_difference && !(engine->session.answers.tolerance > 0))
@@ -54,7 +54,7 @@ static void command_compare_compare_elements(struct engine *engine)
 	value_difference_wait(engine);
 }
 
-/* For `compare` differing ranks are a finding; for `broadcast` no answer is a finding. */
+/* For `compare`, differing ranks are a finding; `broadcast` never has a finding. */
 static int command_compare_answer(struct command_context *context, struct error *error)
 {
 	struct engine *engine = context->engine;
@@ -95,7 +95,7 @@ static bool begins_with_quit(const char *line)
 	return false;
 }
 
-/* pdb separates commands at every ;;, even within a string. */
+/* True if any command of the line is quit; pdb separates commands at every ;;, even in a string. */
 static bool is_quit(const char *line)
 {
 	while (line && !begins_with_quit(line)) {
@@ -106,8 +106,8 @@ static bool is_quit(const char *line)
 }
 
 /*
- * Asks before a line that ends programs ("x;; q()" as well as "q"). 1: go ahead; else as
- * control_confirm().
+ * Asks before a line that ends programs ("x;; q()" as well as "q"). Returns 1 if the line may be
+ * sent, also without a question; otherwise, the result of control_confirm().
  */
 static int command_compare_confirm(struct command_context *context, const char *name,
 				   const char *line, struct error *error)

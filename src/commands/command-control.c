@@ -33,8 +33,8 @@ struct motion {
 };
 
 /*
- * A resumed rank leaves the frames above the selected one: resets the selected frame to the
- * default.
+ * Resets the selected frame to the default if the selected rank was resumed, because a resumed rank
+ * leaves its frames.
  */
 static void forget_frame(struct session *session, const struct rankset *moved,
 			 const struct motion *motion)
@@ -50,8 +50,8 @@ static void forget_frame(struct session *session, const struct rankset *moved,
 }
 
 /*
- * Adds the thread and mode only if they differ from the node's defaults: the stopped thread, and
- * all Python threads together.
+ * Adds "tid" and "threads" only if they differ from the node's defaults, which are the stopped
+ * thread and all Python threads together.
  */
 static void add_thread(json_t *arguments, const struct engine *engine, const struct rank *rank)
 {
@@ -86,7 +86,7 @@ static void ask_motion(struct control *control, struct rank_answers *pending, st
 }
 
 /*
- * Reads the rank's source file, so that the question can look at the current line; a screen has
+ * Reads the rank's source file for the question, which depends on the current line; a screen has
  * already read the file.
  */
 static void read_source(struct engine *engine, const struct rank *rank)
@@ -114,7 +114,10 @@ static bool are_all(const struct control *control, const struct session *session
 	return true;
 }
 
-/* Asks before a step into a collective. 1: go ahead; else as control_confirm(). */
+/*
+ * Asks before a step into a collective. Returns 1 if the ranks may step, also without a question;
+ * otherwise, the result of control_confirm().
+ */
 static int confirm_collective(const struct control *control, struct command_context *context,
 			      const struct motion *motion, struct error *error)
 {
@@ -131,7 +134,10 @@ static int confirm_collective(const struct control *control, struct command_cont
 	return question ? control_confirm(control, context, question, error) : 1;
 }
 
-/* A mixed step would separate the ranks: stopped ranks would be one step ahead of running ranks. */
+/*
+ * True if a rank to be stepped still moves. A step of only the stopped ranks would bring the
+ * stopped ranks one step ahead of the running ranks.
+ */
 static bool is_any_moving(const struct control *control, const struct command_context *context)
 {
 	int rank = -1;
@@ -366,7 +372,8 @@ static bool is_any_on_its_way(const struct session *session)
 }
 
 /*
- * Running ranks may wait for stopped ranks outside the focus: without `ranks SET` all are resumed.
+ * Resumes all ranks without `ranks SET`, because running ranks may wait for stopped ranks outside
+ * the focus.
  */
 static int release_run(struct command_context *context, const struct arguments *arguments,
 		       struct error *error)

@@ -1,4 +1,4 @@
-/* command-doctor: the connections that each rank allows, and the obstacles to the others. */
+/* command-doctor: for each rank, the possible connections, and the obstacles to all other ones. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +39,8 @@ static json_t *way_to_json(const json_t *way, bool *is_finding)
 }
 
 /*
- * A pid from PROCESS_FIRST_STANDIN on is probetui's own number for a process elsewhere, not a pid
- * of this machine: null.
+ * Returns the rank's pid; null for numbers from PROCESS_FIRST_STANDIN on, which are probetui's own
+ * numbers for processes elsewhere, not pids of this machine.
  */
 static json_t *shown_pid(const json_t *rank)
 {
@@ -49,7 +49,7 @@ static json_t *shown_pid(const json_t *rank)
 	return pid > 0 && pid < PROCESS_FIRST_STANDIN ? json_integer(pid) : json_null();
 }
 
-/* Takes the rank from the session: the node forgets the rank of an exited process. */
+/* Takes the rank from the session, because the node forgets the rank of an exited process. */
 static int rank_number(const struct session *session, const json_t *rank)
 {
 	int64_t pid = json_get_integer(rank, "pid", 0);
@@ -95,7 +95,7 @@ static json_t *answer_to_json(const struct session *session, const json_t *answe
 	return json;
 }
 
-/* True for equal answers: one fault often closes several connections. */
+/* True if two connections have equal answers: one fault often closes several connections. */
 static bool command_doctor_is_same(const json_t *a, const json_t *b)
 {
 	return json_get_boolean(a, "ok", false) == json_get_boolean(b, "ok", false) &&
@@ -103,7 +103,7 @@ static bool command_doctor_is_same(const json_t *a, const json_t *b)
 	       strcmp(json_get_string(a, "fix", ""), json_get_string(b, "fix", "")) == 0;
 }
 
-/* Appends consecutive connections that have the same answer; returns the index of the next one. */
+/* Appends consecutive connections with the same answer; returns the next connection's index. */
 static size_t append_ways(struct buffer *out, const json_t *ways, size_t first)
 {
 	const json_t *way = json_array_get(ways, first);

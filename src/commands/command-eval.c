@@ -1,4 +1,4 @@
-/* command-eval: code that ranks run, running or stopped; ranks with equal answers share a row. */
+/* command-eval: runs code in running or stopped ranks; ranks with equal answers share a row. */
 #include <stdlib.h>
 
 #include "banned.h"
@@ -31,7 +31,7 @@ static void command_eval_judge(struct command_context *context,
 	collect_finding(context, is_raised);
 }
 
-/* -1, *error with each rank's reason: no rank has run the code. */
+/* Returns -1, and sets *error to each rank's reason, if no rank has run the code. */
 static int check_reached(struct command_context *context, const struct answers *answers,
 			 const struct answer_classes *classes, struct error *error)
 {

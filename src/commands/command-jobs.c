@@ -10,7 +10,7 @@
 #include "engine/format.h"
 #include "engine/jobs.h"
 
-/* User names that take more seconds than this to look up are left out. */
+/* Seconds for the lookup of user names; names whose lookup takes longer are left out. */
 #define NAME_SECONDS 2.0
 
 /* Seconds between two samples, which show which ranks move (as for a verdict). */

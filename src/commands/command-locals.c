@@ -22,8 +22,8 @@
 #include "protocol/variable.h"
 
 /*
- * The frame to read: the named one, else the selected one, else the innermost frame of the user's
- * code.
+ * The frame to read: the frame that the command names, else the selected frame, else the innermost
+ * frame of the user's code.
  */
 struct spot {
 	const struct rank *rank;
@@ -113,7 +113,7 @@ static void command_locals_append(struct command_context *context, const struct 
 	format_document(context->out, json);
 }
 
-/* Only one rank was asked: other ranks without an answer do not make the answer partial. */
+/* Only one rank is asked, so ranks without an answer do not make the status partial. */
 static int command_locals_answer(struct command_context *context, const struct spot *spot,
 				 struct error *error)
 {

@@ -1,4 +1,4 @@
-/* command-print: expressions evaluated by the debuggers of stopped ranks. */
+/* command-print: evaluates expressions in the debuggers of stopped ranks. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static json_t *command_print_make_arguments(const struct session *session, const
 	return arguments;
 }
 
-/* pdb has no request to set a variable: its argument is the statement "name = expression". */
+/* pdb has no request to set a variable: evaluate the statement "name = expression" instead. */
 static json_t *make_assignment(const struct session *session, const struct rank *rank,
 			       const struct evaluation *evaluation)
 {
@@ -113,7 +113,7 @@ static void append_result(struct command_context *context, const struct evaluati
 	format_document(context->out, json);
 }
 
-/* -1, *error with the ranks' errors: every evaluation failed. */
+/* Prints the results; -1, with the ranks' errors in *error: every evaluation failed. */
 static int take_results(struct command_context *context, const struct evaluation *evaluation,
 			struct rank_answers *pending, struct error *error)
 {
@@ -196,9 +196,7 @@ const struct command command_print = {
 	.run = print_run,
 };
 
-/*
- * Returns the index of the first = outside brackets and strings; the length of text: there is none.
- */
+/* Returns the index of the first = outside brackets and strings; text's length: no such =. */
 static size_t find_equals(const char *text)
 {
 	int depth = 0;
@@ -235,7 +233,7 @@ static char *command_print_trim(char *text)
 	return text;
 }
 
-/* Without `ranks SET` `assign` means the rank whose locals are shown. */
+/* Without `ranks SET`, `assign` applies to the rank whose locals are shown. */
 static void mean_looked_at(struct command_context *context)
 {
 	const struct rank *rank = session_looked_at(&context->engine->session);
@@ -319,7 +317,7 @@ static bool are_displayed(const struct engine *engine, void *data)
 	return true;
 }
 
-/* A shell first waits for the expressions that were requested at the last stop. */
+/* Prints the display expressions; a shell first waits for those requested at the last stop. */
 static void command_print_list(struct command_context *context)
 {
 	const struct displays *displays = &context->engine->session.choice.displays;

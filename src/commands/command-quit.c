@@ -19,7 +19,7 @@ static bool is_job_over(const struct engine *engine, void *data)
 	return !launching_is_alive(&engine->session);
 }
 
-/* END_SECONDS is longer than the 10 s between the job supervisor's SIGTERM and SIGKILL. */
+/* END_SECONDS exceeds the 10 s that the job supervisor waits between SIGTERM and SIGKILL. */
 static int command_quit_end_job(struct command_context *context, struct error *error)
 {
 	struct engine *engine = context->engine;

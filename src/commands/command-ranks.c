@@ -1,4 +1,4 @@
-/* command-ranks: the current state of all ranks: ranks, verdict, stacks. */
+/* command-ranks: commands about the current state of all ranks: ranks, verdict and stacks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,7 +184,7 @@ static int show_stacks(struct command_context *context, const struct look *look,
 {
 	const struct session *session = &context->engine->session;
 	struct frame_locals *locals = NULL;
-	/* The merged tree marks outliers, which needs samples over VERDICT_SECONDS. */
+	/* The merged tree marks outliers; finding outliers needs samples over VERDICT_SECONDS. */
 	int result = collect_samples(context, look->is_merged ? VERDICT_SECONDS : 0, error);
 
 	if (result == 0 && !look->is_merged)

@@ -1,6 +1,4 @@
-/*
- * command-report: one page about the job as it is now, for a ticket.
- */
+/* command-report: one page about the job's current state, for a ticket. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +18,7 @@
 /* Seconds between two samples, which show which ranks move (as for a verdict). */
 #define SAMPLE_SECONDS 0.2
 
-/* Requests what nodes know besides stacks; waits at most the timeout of the settings. */
+/* Requests what nodes know besides stacks; waits for the answers at most the settings' timeout. */
 static void ask_evidence(struct engine *engine)
 {
 	struct request_group *group = request_group_new(engine, NULL, NULL, NULL);
@@ -31,7 +29,7 @@ static void ask_evidence(struct engine *engine)
 	request_group_free(group);
 }
 
-/* A screen does not wait: it runs the command again (is_fresh) when answers have arrived. */
+/* A screen does not wait, but runs the command again (is_fresh) when answers have arrived. */
 static void command_report_look_around(struct command_context *context, bool is_fresh)
 {
 	if (!context->screen) {
@@ -86,9 +84,7 @@ static int report_run(struct command_context *context, const struct arguments *a
 	    collect_named(context, error) < 0)
 		return -1;
 	command_report_look_around(context, is_fresh);
-	/*
-	 * A screen wrote the file when the command was first run; only its path is printed again.
-	 */
+	/* A screen wrote the file when the command first ran: print only the path again. */
 	if (context->screen && is_fresh && path) {
 		buffer_printf(context->out, "%s\n", path);
 		return 0;

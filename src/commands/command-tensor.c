@@ -1,6 +1,6 @@
 /*
- * command-tensor: describes one rank's tensor (statistics over all elements), prints a slice, or
- * writes all elements to a file.
+ * command-tensor: describes one tensor of one rank (statistics over all elements), prints a slice
+ * of the tensor, or writes all elements to a file.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -40,7 +40,8 @@ struct looking {
 };
 
 /*
- * Sends a request for the tensor; finds the rank anew, because ranks appear and exit during a wait.
+ * Sends a request for the tensor. The rank is searched for each request, because ranks appear and
+ * exit while the command waits.
  */
 static json_t *command_tensor_ask_rank(const struct looking *looking,
 				       const struct tensor_question *ask, struct error *error)
@@ -59,7 +60,7 @@ static json_t *command_tensor_ask_rank(const struct looking *looking,
 		error);
 }
 
-/* Prefixes a failure with the rank. */
+/* Sets *error to the failure, prefixed with the rank. */
 static int command_tensor_fail(const struct looking *looking, struct error *failure,
 			       struct error *error)
 {
@@ -136,9 +137,7 @@ static int command_tensor_cut(struct looking *looking, struct error *error)
 					 : error_set(error, "rank %d sent no slice", looking->rank);
 }
 
-/*
- * The file
- */
+/* From here on: writing the elements to a file. */
 
 /* Requests the elements of one part and adds them to the file. */
 static int write_part(const struct looking *looking, struct tensor_export *export, int64_t start,
@@ -180,9 +179,7 @@ static int export(struct looking *looking, struct error *error)
 	return result;
 }
 
-/*
- * What is printed
- */
+/* From here on: printing. */
 
 static void command_tensor_append_frame(struct buffer *out, const struct tensor_answer *told)
 {
@@ -232,7 +229,7 @@ static void append_slice(struct buffer *out, const struct tensor_slice *slice)
 	}
 }
 
-/* True for uint4 and structured types: their bytes are read, but not decoded to numbers. */
+/* True for types like uint4, and structured ones: their bytes are read, but are not numbers. */
 static bool is_opaque(const struct tensor *tensor)
 {
 	const struct dtype *dtype = tensor->dtype ? dtype_find(tensor->dtype) : NULL;

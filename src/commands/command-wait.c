@@ -1,6 +1,6 @@
 /*
- * command-wait: a script waits until ranks have stopped or exited, until a verdict has a text, or
- * for watch-nan.
+ * command-wait: makes a script wait until ranks have stopped or exited, until the verdict's
+ * sentence contains a text, or until watch-nan has a result.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,16 +28,16 @@
 
 struct wait {
 	struct command_context *context;
-	/* text awaited in the verdict's sentence; NULL: waits for stops or exits */
+	/* text that the verdict's sentence must contain; NULL: waits for stops or exits */
 	const char *text;
-	const char *ranks_text; /* NULL: the focus */
+	const char *ranks_text; /* the set in `ranks SET`; NULL: the focus */
 	struct rankset ranks;	/* ranks that must stop or exit */
 	double seconds;
 	double began;	   /* loop_now() at the start of the wait */
 	uint64_t revision; /* session revision that was last checked */
 };
 
-/* Checks only the syntax of the set: the ranks may not be known yet. */
+/* Checks only the set's syntax, because ranks that the set names may not be known yet. */
 static int check_set(struct wait *wait, const char *text, struct error *error)
 {
 	struct rankselect select = RANKSELECT_INIT;
@@ -48,7 +48,10 @@ static int check_set(struct wait *wait, const char *text, struct error *error)
 	return result;
 }
 
-/* `ranks SET` and `timeout S` behind the first words, in any order; *end is before them. */
+/*
+ * Reads `ranks SET` and `timeout S` behind the first words, in any order; sets *end to the index of
+ * the first of these words.
+ */
 static int take_pairs(struct wait *wait, const struct arguments *arguments, size_t first,
 		      size_t *end, struct error *error)
 {
@@ -100,13 +103,13 @@ static bool has_exited(const struct engine *engine, void *data)
 	return rankset_count(&wait->ranks) > 0;
 }
 
-/* True if probetui has, or has lost, a connection to the rank's debugger. */
+/* True if probetui is connected to the rank's debugger, or has lost the connection. */
 static bool has_session(const struct rank *rank)
 {
 	return debugger_is_ours(&rank->debugger) || rank->debugger.state == DEBUGGER_LOST;
 }
 
-/* True for a started job when any rank has stopped, or no more ranks can appear. */
+/* For a started job: true when any rank has stopped, or no more ranks can appear. */
 static bool has_come(const struct engine *engine, void *data)
 {
 	struct wait *wait = data;
@@ -142,8 +145,8 @@ static bool has_job_ended(const struct engine *engine, void *data)
 }
 
 /*
- * An exited rank will never stop, and a rank that a signal resumed without its breakpoints will not
- * stop there: both end the wait and are reported.
+ * True if the wait for a stop is over for the rank. An exited rank never stops, and a rank that a
+ * signal resumed without its breakpoints does not stop at them: both are reported.
  */
 static bool has_settled(const struct rank *rank)
 {
@@ -178,8 +181,8 @@ static int wait_until(struct wait *wait, bool (*done)(const struct engine *engin
 }
 
 /*
- * Adds the reason of a failed wait: a recording at its end and an exited node send no more changes;
- * else the time is up.
+ * Adds the reason why the wait failed: no more events can come (a recording is at its end, or the
+ * node has exited), or the time is up.
  */
 static int say_how_long(const struct wait *wait, struct error *error)
 {
@@ -229,7 +232,7 @@ static void add_stoppable(struct rankset *ranks, const struct session *session)
 	}
 }
 
-/* Sets *reason to the state of the first rank that has not stopped: "is running", … */
+/* Sets *reason to the state of a rank that has not stopped, "is running"; NULL: "was not found". */
 static void explain_running(const struct rank *rank, struct error *reason)
 {
 	if (!rank)
@@ -240,7 +243,7 @@ static void explain_running(const struct rank *rank, struct error *reason)
 		control_reason(rank, CONTROL_STOPPED, reason);
 }
 
-/* Appends "; breakpoint 1 is pending: no function f is loaded yet" for each pending one. */
+/* Appends "; breakpoint 1 is pending: no function f is loaded yet" for each pending breakpoint. */
 static void append_pending(const struct session *session, struct error *error)
 {
 	const struct breakpoints *list = &session->choice.breakpoints;
@@ -318,10 +321,7 @@ static int wait_exited(struct wait *wait, struct error *error)
 	struct engine *engine = wait->context->engine;
 	const struct session *session = &engine->session;
 
-	/*
-	 * Without `ranks SET` a started job has exited only when ranks still to come have exited,
-	 * too.
-	 */
+	/* Without `ranks SET`, ranks of a started job that appear later must exit, too. */
 	if (!wait->ranks_text && engine_awaits_ranks(engine)) {
 		if (wait_until(wait, has_job_ended) == 0)
 			return 0;
@@ -399,7 +399,8 @@ static int run_nan(struct wait *wait, const struct arguments *arguments, struct 
 }
 
 /*
- * `wait --stuck 60s` waits until something is wrong; the other forms wait until a state is reached.
+ * Runs `wait --stuck 60s`, which waits until something is wrong; other forms of wait wait until a
+ * state is reached.
  */
 static int run_watch(struct command_context *context, const struct arguments *arguments,
 		     struct error *error)

@@ -1,6 +1,6 @@
 /*
  * command-watchnan: finds the first NaN of an expression on any rank. A screen and a script
- * continue meanwhile; a single command waits for the result.
+ * continue during the search; a single command waits for the result.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 /* Seconds between two scans for processes that started or exited. */
 #define FOLLOW_SECONDS 1.0
 
-/* Prints once why the expression cannot be read yet: the wait may have no limit. */
+/* Prints once why the expression cannot be read yet, because the wait may have no time limit. */
 static void command_watchnan_say_failure(struct command_context *context)
 {
 	struct watch_nan *watch = &context->engine->watch_nan;
@@ -36,7 +36,7 @@ static void command_watchnan_say_failure(struct command_context *context)
 	script_flush(context, NULL);
 }
 
-/* A single command prints only the event of watch-nan; a script prints all events. */
+/* Prints the newest events: in a single command only that of watch-nan, in a script all. */
 static void append_events(struct command_context *context)
 {
 	if (context->engine->settings.script)
@@ -79,7 +79,7 @@ int watch_nan_wait(struct command_context *context, double seconds, struct error
 	return 0;
 }
 
-/* True if the first or last word is `stop`; that word is then removed. */
+/* If the first or last word is `stop` or `--stop`: true, and *first to *end is the rest. */
 static bool command_watchnan_take_stop(const struct arguments *arguments, size_t *first,
 				       size_t *end)
 {
@@ -181,7 +181,7 @@ static int command_watchnan_run(struct command_context *context, const char *tex
 	if (!context->screen)
 		engine_wait(engine, is_armed, NULL, engine->settings.timeout);
 	command_watchnan_say(context);
-	/* A script continues, and waits by `wait nan`. */
+	/* A script continues; its command `wait nan` waits for the result. */
 	if (context->screen || engine->settings.script)
 		return 0;
 	if (stops)

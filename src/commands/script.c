@@ -17,7 +17,7 @@
 #include "engine/engine.h"
 #include "engine/script-events.h"
 
-/* A script exits with 1 after any error or finding, with 4 if an answer was partial. */
+/* A script exits with 1 after any error or finding, else with 4 if any answer was partial. */
 static void script_add_status(int *status, int result, int command_status)
 {
 	if (result < 0 || command_status == STATUS_FINDING)
@@ -26,7 +26,7 @@ static void script_add_status(int *status, int result, int command_status)
 		*status = STATUS_PARTIAL;
 }
 
-/* Returns the number of stops of the selected rank (or child); 0: it has never stopped. */
+/* Number of stops of the selected rank (or child process); 0: never stopped. */
 static uint64_t script_stops_of(const struct command_context *context)
 {
 	const struct rank *rank = session_looked_at(&context->engine->session);
@@ -48,8 +48,8 @@ static bool is_set(const struct engine *engine, void *data)
 }
 
 /*
- * Waits for the next line of a script from a pipe and passes the job's output on meanwhile: the job
- * would block on a full pipe.
+ * Waits for the next line of a script from a pipe. The wait passes the job's output on, because the
+ * job would block on a full pipe.
  */
 static void await_line(struct engine *engine, FILE *file)
 {
@@ -101,7 +101,7 @@ static int run_lines(struct command_context *context, const struct command_table
 		script_append_events(context);
 		if (script_stops_of(context) != stops && context->stops_told != told)
 			command_display_stop(context);
-		/* A stop may come while the next line is waited for: the line after shows it. */
+		/* A stop that comes during the wait for the next line is shown after that line. */
 		stops = script_stops_of(context);
 		if (result < 0) {
 			error_prefix(&failure, "line %zu", number);

@@ -22,7 +22,7 @@ struct shell {
 	const char *name;
 	const char *head;
 	const char *tail;
-	bool has_help; /* true: the shell shows a help text beside each word */
+	bool has_help; /* true: the shell can show a help text beside each word */
 };
 
 /* clang-format off */
@@ -219,7 +219,7 @@ static void append_commands(const struct script *script)
 	end_call(script);
 }
 
-/* Appends the call that offers the values of a placeholder. */
+/* Appends the call that offers the possible values of a placeholder. */
 static void shell_completion_append_kind(const struct script *script, enum synopsis_kind kind)
 {
 	switch (kind) {
@@ -243,7 +243,7 @@ static void shell_completion_append_kind(const struct script *script, enum synop
 	}
 }
 
-/* Offers the words that can follow any word without a value of its own. */
+/* Offers what can follow, if the word before the cursor takes no value. */
 static void append_fitting(const struct script *script, const struct synopsis_part *parts,
 			   size_t count)
 {
@@ -264,7 +264,7 @@ static void append_fitting(const struct script *script, const struct synopsis_pa
 			shell_completion_append_kind(script, parts[i].kind);
 }
 
-/* Appends a branch for each word that takes a value. */
+/* Appends a branch for each word that takes a value, which offers the possible values. */
 static void shell_completion_append_values(const struct script *script,
 					   const struct synopsis_part *parts, size_t count)
 {
@@ -297,8 +297,8 @@ static void append_command(const struct script *script, const struct command *co
 }
 
 /*
- * Appends the function that says which words precede the command, and how many words each option
- * takes.
+ * Appends the shell function that tells whether a word stands before the command (an option, or =),
+ * and sets step to the number of words that the option takes.
  */
 static void append_steps(struct buffer *out)
 {
@@ -319,7 +319,7 @@ static void append_steps(struct buffer *out)
 				  "\t*) return 1 ;;\n\tesac\n}\n\n");
 }
 
-/* Appends the values of each option. */
+/* Appends a branch for each option with an argument, which offers the possible values. */
 static void append_option_values(const struct script *script)
 {
 	buffer_append_string(script->out, "\tcase $previous in\n");

@@ -1,11 +1,12 @@
 /*
- * activity: how the tables are searched. Frames are searched from the innermost outwards
- * through library code, up to and including the first frame of user code: callers of that
- * frame do not tell what the thread does now. Of all matching rows the kind with the
- * highest weight wins (a DataLoader's wait is also a queue's wait and a poll), and of
- * equal kinds the outermost frame, which is the function that the user called
- * (broadcast_object_list, not the broadcast in it). If no row matches, a blocked thread's
- * system call decides.
+ * activity: finds what a thread does, from its frames and its system call.
+ *
+ * Frames are searched from the innermost outwards through library code, up to and including the
+ * first frame of user code: callers of that frame do not show what the thread does now. Of all
+ * matching rows, the one whose kind has the highest weight wins (a DataLoader's wait is also a
+ * queue's wait and a poll). Of rows with equal kinds, the outermost frame wins, because that is the
+ * function that the user called (broadcast_object_list, not the broadcast in it). If no row
+ * matches, a blocked thread's system call decides.
  */
 #include "model/activity.h"
 
@@ -25,7 +26,7 @@
 
 struct place_row {
 	const char *func; /* "*": any function */
-	const char *file; /* end of the path; with '/' at its end: a folder */
+	const char *file; /* end of the path; if this text ends in '/': a folder in the path */
 	enum activity_kind kind;
 	const char *name; /* NULL: the name is func */
 };
@@ -229,7 +230,10 @@ static struct activity activity_make(enum activity_kind kind, const char *name, 
 	return activity;
 }
 
-/* Matches the end of file, or a folder in file, always from the start of a path component. */
+/*
+ * True if file ends in wanted or, if wanted ends in '/', contains that folder; the match must begin
+ * at the start of a path component.
+ */
 static bool file_matches(const char *file, const char *wanted)
 {
 	size_t length = strlen(file);
@@ -266,7 +270,7 @@ static bool activity_is_unknown(const struct code *code)
 	return strcmp(code->func, "?") == 0 && strcmp(code->file, "?") == 0;
 }
 
-/* *is_reached: the search came to a frame of user code. */
+/* Sets *is_reached if the search comes to a frame of user code; false: no row matches. */
 static bool activity_of_frames(const struct stack *stack, struct activity *activity,
 			       bool *is_reached)
 {
@@ -303,7 +307,7 @@ static struct activity activity_of_syscall(const struct thread_sample *sample)
 
 		if (row->number != sample->syscall)
 			continue;
-		/* int nfds: the upper half of the register is undefined */
+		/* select()'s nfds is an int: the upper half of the register is undefined. */
 		if (row->needs_zero && (uint32_t)sample->argument != 0)
 			continue;
 		return activity_make(row->kind, row->name, 0);
@@ -312,9 +316,9 @@ static struct activity activity_of_syscall(const struct thread_sample *sample)
 }
 
 /*
- * True if the missing part of a sample could change the result: without the outer frames
- * a lock may be part of a collective, and without the system call a thread that sleeps
- * may wait for its peers.
+ * True if the missing part of a sample could change the result: a lock may be part of a collective
+ * whose outer frames are missing, and a thread whose system call is missing may wait for its peers
+ * instead of sleeping.
  */
 static bool lacks(const struct thread_sample *sample, bool has_place, bool is_reached)
 {
@@ -398,7 +402,7 @@ bool activity_is_wait(enum activity_kind kind)
 
 struct name {
 	const char *name;
-	bool is_common; /* counts only behind "dist." and other prefixes */
+	bool is_common; /* counts only behind "dist." or another prefix */
 };
 
 static const struct name names[] = {
@@ -450,7 +454,7 @@ static bool is_behind_prefix(const char *text, const char *at)
 	return false;
 }
 
-/* True if text calls the function before any comment; "def name(" is no call. */
+/* True if text calls the function before any comment; "def name(" is not a call. */
 static bool calls(const char *text, const struct name *row)
 {
 	size_t length = strlen(row->name);
@@ -489,7 +493,10 @@ static const struct frame *collective_frame_of(const struct rank *rank, int dept
 	return &stack->frames[depth];
 }
 
-/* Name of the collective that a peer called from the same line and waits in; NULL: none. */
+/*
+ * Finds a peer that waits in a collective called from frame's line; returns the collective's name,
+ * NULL: no such peer.
+ */
 static const char *collective_find_peer(const struct session *session, const struct frame *frame)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {

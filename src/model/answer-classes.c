@@ -48,7 +48,7 @@ static char *answer_classes_make_key(const char *text)
 	return buffer_take(&key);
 }
 
-/* Skips "tensor(", "np.float64(" before a number. */
+/* Skips a type's name like "tensor(" or "np.float64(" before a number. */
 static const char *answer_classes_skip_name(const char *text)
 {
 	const char *at = text;
@@ -59,7 +59,7 @@ static const char *answer_classes_skip_name(const char *text)
 	return at > text && *at == '(' ? at + 1 : text;
 }
 
-/* Parses a number as Python prints it: "-1.5e-05" "nan" "tensor(0.5, device='cpu')". */
+/* Parses a number as Python prints it: "-1.5e-05", "nan", "tensor(0.5, device='cpu')". */
 static bool answer_classes_parse_number(const char *text, double *number)
 {
 	static const char *const words[] = { "nan", "inf", "-inf" };
@@ -111,7 +111,10 @@ static void answer_classes_read_tensor(struct answer_class *class)
 	class->level = tensor->statistics.norm;
 }
 
-/* True if all parts of the value were read and compared on all ranks of the class. */
+/*
+ * True if all parts of the value (answers->parts: its tensors and plain values) were read and
+ * compared on all ranks of the class.
+ */
 static bool are_parts_sure(const struct answers *answers, const struct answer_class *class)
 {
 	int rank = -1;
@@ -158,7 +161,7 @@ static struct answer_class *answer_classes_add_class(struct answer_classes *clas
 	return class;
 }
 
-/* Returns the printed output, followed by the error. */
+/* Returns the text of a failed answer: the printed output, followed by the error. */
 static char *answer_classes_make_failure(const struct answer *answer)
 {
 	struct buffer out = BUFFER_INIT;
@@ -171,7 +174,10 @@ static char *answer_classes_make_failure(const struct answer *answer)
 	return buffer_take(&out);
 }
 
-/* Without a hash only tensors with different statistics are known to differ. */
+/*
+ * Returns a text that is equal for tensors of one class. Without a hash, tensors with equal
+ * statistics count as equal.
+ */
 static char *make_tensor_key(const struct tensor *tensor)
 {
 	struct buffer key = BUFFER_INIT;
@@ -219,7 +225,10 @@ static char *make_unique(const struct answers *answers, const struct answer *ans
 	return unique;
 }
 
-/* by_key maps to a class's index + 1 (0: no class): indices stay valid when the array moves. */
+/*
+ * by_key maps a key to the index of its class + 1 (0: no class). Indices stay valid when the array
+ * of classes is reallocated; pointers would not.
+ */
 static void answer_classes_add_answer(struct answer_classes *classes, size_t *capacity,
 				      struct strmap *by_key, const struct answers *answers,
 				      const struct answer *answer)
@@ -454,10 +463,7 @@ static void answer_classes_read_parts(const struct answer_classes *classes,
 	class->is_unknown = (!rank || rank->error) && is_beside_like(classes, class);
 }
 
-/*
- * Finds the outliers among the answers, and each number's deviation from
- * the median.
- */
+/* From here on: the outliers among the answers, and each number's deviation from the median. */
 
 static int compare_numbers(const void *a, const void *b)
 {
@@ -513,8 +519,9 @@ static void find_unknown(struct answer_classes *classes)
 }
 
 /*
- * If some answers are finite numbers, answers that are not are odd; else answers that
- * differ from the majority's are odd.
+ * Sets is_odd, deviation and factor. If some answers are finite numbers, answers that are not
+ * finite numbers are odd; otherwise, answers that differ from the majority's answer are odd. NaN,
+ * and tensors with NaN or infinity, are always odd.
  */
 static void answer_judge_judge(struct answer_classes *classes, size_t ranks)
 {
@@ -545,8 +552,8 @@ static void answer_judge_judge(struct answer_classes *classes, size_t ranks)
 }
 
 /*
- * True if the answers look like ranks or process ids: each rank has another whole number,
- * and none is far from the median. An outlier would be far from the median.
+ * True if the answers look like ranks or process ids: each rank has a different whole number, and
+ * no number is far from the median, as an outlier would be.
  */
 static bool has_own_numbers(const struct answer_classes *classes)
 {

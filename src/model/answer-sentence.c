@@ -125,13 +125,13 @@ static void append_on_majority(struct buffer *out, const struct telling *telling
 	rankset_append_named(out, &telling->majority->ranks);
 }
 
-/* True if no NaN can be hidden: all elements were read, not only a sample. */
+/* True if all elements were read, not only a sample, so that no NaN can be missed. */
 static bool is_all_known(const struct answer_class *class)
 {
 	return class->tensor && class->tensor->has_statistics && class->tensor->share >= 1;
 }
 
-/* Unites the ranks with a count above 0 in having, and those known to have none in others. */
+/* Adds ranks with a count above 0 to having, and ranks known to have a count of 0 to others. */
 static void part(const struct answer_classes *classes,
 		 int64_t (*count_of)(const struct answer_class *class), struct rankset *having,
 		 struct rankset *others)
@@ -193,8 +193,8 @@ static void append_likeness(struct buffer *out, const struct telling *telling)
 }
 
 /*
- * Appends "rank 5 has 12 NaN in model.fc.weight; ranks 0-4,6-7 have none"; if all ranks
- * have some, appends whether the elements are equal. False: nothing was appended.
+ * Appends "rank 5 has 12 NaN in model.fc.weight; ranks 0-4,6-7 have none"; if several ranks have
+ * NaN and no rank has none, appends whether their elements are equal. False: nothing was appended.
  */
 static bool tell_oddity(struct buffer *out, const struct telling *telling,
 			const struct oddity *oddity)
@@ -204,7 +204,7 @@ static bool tell_oddity(struct buffer *out, const struct telling *telling,
 	bool is_any;
 
 	part(telling->classes, oddity->count_of, &having, &others);
-	/* If all ranks have NaN and most ranks agree, a rank differs in other elements. */
+	/* If all ranks have NaN and a majority agrees, the ranks differ in other elements. */
 	is_any = having.range_count > 0 && (others.range_count > 0 || !telling->majority ||
 					    telling->classes->value_count == 1);
 	if (is_any) {
@@ -226,7 +226,7 @@ static bool tell_oddity(struct buffer *out, const struct telling *telling,
 	return is_any;
 }
 
-/* Returns true if a sentence about NaN was written. */
+/* Returns true if a sentence about NaN or infinities was written. */
 static bool tell_nan(struct buffer *out, const struct telling *telling)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(oddities); i++)
@@ -291,8 +291,8 @@ static bool has_numbers(const struct answer_classes *classes)
 }
 
 /*
- * Number of digits with which different values, or norms, print differently: 6, 9, 12 or
- * 15. If none suffices: the maximum for numbers, 6 for norms.
+ * Returns the smallest of 6, 9, 12 and 15 digits with which different numbers, or norms, are
+ * printed as different texts. If even 15 are too few: the maximum for numbers, 6 for norms.
  */
 static int answer_sentence_digits_of(const struct answer_classes *classes)
 {
@@ -373,7 +373,7 @@ static bool tell_shape(struct buffer *out, const struct telling *telling)
 	return true;
 }
 
-/* Appends nothing if both norms are printed alike. */
+/* Appends both norms, unless they are printed alike. */
 static void append_norms(struct buffer *out, double own, double other)
 {
 	char texts[2][32];
@@ -384,7 +384,10 @@ static void append_norms(struct buffer *out, double own, double other)
 		buffer_printf(out, " (norm %s and %s)", texts[0], texts[1]);
 }
 
-/* If the elements' comparison is unknown, do not claim how the elements differ. */
+/*
+ * Appends that the elements differ; appends how they differ only if the comparison or the norms are
+ * known. Always true.
+ */
 static bool tell_elements(struct buffer *out, const struct telling *telling)
 {
 	const struct difference *difference =
@@ -415,7 +418,7 @@ static bool (*const tellers[])(struct buffer *out, const struct telling *telling
 	tell_value, tell_dtype, tell_placement, tell_shape, tell_nan, tell_elements,
 };
 
-/* The first comparison, element by element, of two ranks' tensors; NULL: none is done. */
+/* Returns the first elementwise comparison of two ranks' tensors that is done; NULL: none. */
 static const struct difference *first_difference(const struct answers *answers)
 {
 	for (size_t i = 0; i < answers->difference_count; i++)
@@ -425,8 +428,8 @@ static const struct difference *first_difference(const struct answers *answers)
 }
 
 /*
- * True if all classes are tensors of the same dtype and shape; if their norms are known,
- * only if an elementwise comparison, which says more, is known, too.
+ * True if all classes are tensors of several elements with the same dtype and shape. If the norms
+ * are known, an elementwise comparison, which says more than norms, must be known, too.
  */
 static bool are_listed_alike(const struct answers *answers, const struct answer_classes *classes)
 {
@@ -674,7 +677,7 @@ static bool tell_placement(struct buffer *out, const struct telling *telling)
 	return true;
 }
 
-/* Number of classes whose values were read, so that they are known to differ. */
+/* Number of classes whose values were read; the values of these classes differ. */
 static size_t count_known(const struct answer_classes *classes)
 {
 	size_t count = 0;
@@ -685,8 +688,8 @@ static size_t count_known(const struct answer_classes *classes)
 }
 
 /*
- * For values that are no tensors: appends the difference in their parts, or that all
- * parts are equal, or that parts were not compared. False: nothing was appended.
+ * For values other than tensors: appends the difference in their parts, or that all parts are
+ * equal, or that parts were not compared. False: nothing was appended.
  */
 static bool tell_parts(struct buffer *out, const struct telling *telling)
 {

@@ -74,7 +74,7 @@ void answers_wait(struct answers *answers, int rank)
 	rankset_add(&answers->ranks, rank);
 }
 
-/* Returns the printed output followed by the value; nothing: the text if both are empty. */
+/* Returns the printed output followed by the value; if both are empty, the text nothing. */
 static char *answers_make_text(const struct answer *answer, const char *nothing)
 {
 	struct buffer out = BUFFER_INIT;

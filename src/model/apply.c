@@ -1,6 +1,6 @@
 /*
- * apply: messages of nodes change the session. Each handler first reads all of a message
- * that is needed, and changes the session only if the message is valid.
+ * apply: applies messages of nodes to the session. Each handler first reads all of a message that
+ * is needed, and changes the session only if the message is valid.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ struct apply {
 	double now;
 };
 
-/* True for the same process of the same rank and job: only details have changed. */
+/* True if a and b are the same process of the same rank and job: only details have changed. */
 static bool apply_is_same_place(const struct process *a, const struct process *b)
 {
 	return a->start_time == b->start_time && a->parent_pid == b->parent_pid &&
@@ -66,7 +66,9 @@ static void remove_known(struct session *session, struct rank *known)
 	rank_remove_child(known->parent, known->process.pid);
 }
 
-/* A number that changes with the rank's main stack or state: session->step counts the changes. */
+/*
+ * Returns a number that changes with the rank's main stack or state; session->step counts changes.
+ */
 static size_t step_of(const struct rank *rank)
 {
 	if (!rank || rank->parent)
@@ -142,7 +144,7 @@ static int apply_removed(const struct apply *apply, struct error *error)
 	}
 	rank = session_find_pid(apply->session, apply->node, process.pid);
 	apply->session->step += rank && !rank->parent;
-	/* A child that ended, or a process that lives but turned out to be no rank. */
+	/* Remove a child that ended, and a process that lives but turned out not to be a rank. */
 	if (rank && (rank->parent || process.state != PROCESS_EXITED)) {
 		remove_known(apply->session, rank);
 	} else if (rank) {
@@ -162,7 +164,7 @@ static int apply_sampled(const struct apply *apply, struct error *error)
 
 	/*
 	 * Read the sample even if the process has gone: a stack is sent in full only once, and
-	 * later samples of other processes may refer to it.
+	 * later samples of other processes may refer to the stack.
 	 */
 	if (process_sample_from_json(&sample, session->nodes[apply->node].stacks,
 				     apply->message->body, error) < 0) {
@@ -179,8 +181,8 @@ static int apply_sampled(const struct apply *apply, struct error *error)
 }
 
 /*
- * Resets the selected frame when the selected thread stops: the depth belonged to the
- * stack before.
+ * Resets the selected frame when the selected thread stops, because the selected depth belonged to
+ * the thread's previous stack.
  */
 static void look_at_stop(struct session *session, const struct rank *rank)
 {
@@ -189,7 +191,7 @@ static void look_at_stop(struct session *session, const struct rank *rank)
 		session->choice.selection.depth = -1;
 }
 
-/* True if the rank, or the child's parent, belongs to another job than the chosen one. */
+/* True if the rank (of a child process: its parent) belongs to another job than the chosen one. */
 static bool is_of_other_job(const struct session *session, const struct rank *rank)
 {
 	const struct rank *root = rank->parent ? rank->parent : rank;
@@ -201,8 +203,8 @@ static bool is_of_other_job(const struct session *session, const struct rank *ra
 }
 
 /*
- * The rank resumed without a request. `continued` is repeated unchanged while the rank
- * runs: only the first counts.
+ * True if the rank resumed without a request. The event `continued` is repeated unchanged while the
+ * rank runs: only the first one counts.
  */
 static bool is_resumed_without_request(const struct rank *rank, const struct debugger *before)
 {
@@ -214,7 +216,9 @@ static bool is_resumed_without_request(const struct rank *rank, const struct deb
 	       rank->debugger.resumed_for != RESUME_REQUEST;
 }
 
-/* The body of all three events is the complete debugger state. */
+/*
+ * The events `debugger`, `stopped` and `continued` each have the complete debugger state as body.
+ */
 static int apply_debugger(const struct apply *apply, struct error *error)
 {
 	const json_t *body = apply->message->body;
@@ -254,7 +258,7 @@ static int apply_dropped(const struct apply *apply, struct error *error)
 	return 0;
 }
 
-/* Adds a log point's output; other console output of a node is only logged. */
+/* Adds a log point's output to session->stops; other console output of a node is only logged. */
 static void apply_add_said(const struct apply *apply)
 {
 	const json_t *body = apply->message->body;
@@ -319,7 +323,7 @@ static void read_bystander(struct bystander *bystander, const json_t *json)
 	bystander->why = xstrdup(json_get_string(json, "why", ""));
 }
 
-/* Takes the gaps of a search for processes, `hidden` and `unread`; older nodes send neither. */
+/* Takes what a search for processes missed, `hidden` and `unread`; older nodes send neither. */
 static void take_unread(struct session_node *node, const json_t *body)
 {
 	int64_t hidden = json_get_integer(body, "hidden", 0);
@@ -357,7 +361,7 @@ int session_discovered(struct session *session, size_t node, const json_t *body,
 		read_bystander(&session->bystanders[i], json_array_get(list, i));
 	session->looked_at = (size_t)looked_at;
 	session->uid = (uid_t)uid;
-	/* Absent in answers of older nodes. */
+	/* Answers of older nodes lack "others". */
 	session->other_users = others > 0 ? (size_t)others : 0;
 	take_unread(&session->nodes[node], body);
 	session->is_discovered = true;
@@ -491,7 +495,10 @@ static apply_function *const response_functions[REQUEST_KIND_COUNT] = {
 	[REQUEST_OUTPUT] = apply_streams,
 };
 
-/* False: the name is unknown. *apply NULL: the message does not change the session. */
+/*
+ * Sets *apply to the message's function, or to NULL if the message does not change the session;
+ * returns false if the message's name is unknown.
+ */
 static bool apply_find_function(const struct message *message, apply_function **apply)
 {
 	enum request_kind request = request_kind_find(message->name);
@@ -509,8 +516,8 @@ static bool apply_find_function(const struct message *message, apply_function **
 }
 
 /*
- * A failed request changes nothing, except that a failed `variables` request is an
- * answer, if it has the pid that was asked.
+ * True if the message may change the session. A failed request changes nothing, with one exception:
+ * a failed `variables` request that names a process is an answer about that process.
  */
 static bool is_of_use(const struct message *message)
 {

@@ -13,7 +13,7 @@
 #include "model/place.h"
 #include "model/session.h"
 
-/* Start of the message of a watch that has ended. */
+/* Beginning of the message of a watchpoint that has ended. */
 #define OVER "out of scope: "
 
 void breakpoint_forget_refusal(struct session_breakpoint *breakpoint)
@@ -131,7 +131,7 @@ json_t *breakpoints_all_to_json(const struct breakpoints *breakpoints)
 		struct buffer ranks = BUFFER_INIT;
 		json_t *one;
 
-		/* A watch belongs to a frame or object that exists; a job that starts has none. */
+		/* A watchpoint needs an existing frame or object; a job that starts has neither. */
 		if (item->breakpoint.watch)
 			continue;
 		one = breakpoint_to_json(&item->breakpoint);
@@ -180,7 +180,7 @@ const char *breakpoints_pending(const struct session *session, int id)
 	return found;
 }
 
-/* True if the rank's report is about the breakpoint that had this id before. */
+/* True if the rank's report is about an earlier breakpoint that had the same id. */
 static bool is_of_former(const struct breakpoints *breakpoints, const struct rank *rank, int id)
 {
 	const struct session_breakpoint *item = breakpoints_find(breakpoints, id);
@@ -281,7 +281,7 @@ static void add_binding(struct breakpoint_summary *summary, const struct rank *o
 		summary->message = binding->message;
 	if (binding->number == 0)
 		return;
-	/* Show the file and line of the first rank that has set it. */
+	/* Show the file and line of the first rank that has set the breakpoint. */
 	if (binding->path && !summary->watch && summary->set.range_count == 0) {
 		summary->path = binding->path;
 		summary->line = binding->line;
@@ -294,7 +294,7 @@ static void add_binding(struct breakpoint_summary *summary, const struct rank *o
 		summary->most_hits = binding->hits;
 }
 
-/* Adds the state that all ranks' debuggers reported. */
+/* Adds what the debuggers of all ranks reported about the breakpoint. */
 static void add_bindings(struct breakpoint_summary *summary, const struct session *session)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {
@@ -308,7 +308,7 @@ static void add_bindings(struct breakpoint_summary *summary, const struct sessio
 	}
 }
 
-/* Takes the error of a rank whose setBreakpoints request failed. */
+/* Sets the message to the error of the first rank whose setBreakpoints request failed. */
 static void add_refusals(struct breakpoint_summary *summary, const struct session *session)
 {
 	for (size_t i = 0; i < session->rank_count && !summary->message; i++) {
@@ -321,8 +321,9 @@ static void add_refusals(struct breakpoint_summary *summary, const struct sessio
 }
 
 /*
- * A watch ends with its frame or object; its message then says so. If no debugger of its
- * ranks is attached any longer, the watch has ended, too.
+ * Sets is_over. A watchpoint ends with its frame or object; the watchpoint's message then begins
+ * with OVER. If no debugger is attached to the watchpoint's ranks any longer, the watchpoint has
+ * ended, too.
  */
 static void judge_watch(struct breakpoint_summary *summary, const struct session *session)
 {
@@ -360,7 +361,7 @@ static void summarise(struct breakpoint_summary *summary, const struct session *
 	else
 		rankset_unite(&summary->ranks, &item->ranks);
 	add_refusals(summary, session);
-	/* The rank that refused may have been detached since. */
+	/* The rank that refused may be detached by now: show the refusal kept in item. */
 	if (!summary->message && summary->set.range_count == 0)
 		summary->message = item->refusal;
 	if (summary->watch)
@@ -368,7 +369,7 @@ static void summarise(struct breakpoint_summary *summary, const struct session *
 }
 
 /*
- * Summarises a breakpoint that is not in the list: set in pdb by somebody, or by the
+ * Summarises a breakpoint that is not in the session's list: set in pdb by a user, or set by the
  * probetui that wrote this recording.
  */
 static void summarise_binding(struct breakpoint_summary *summary, const struct session *session,

@@ -56,7 +56,7 @@ static const char *read_string(struct reading *reading, const char *at)
 		return at + 2;
 	if (reading->is_triple)
 		is_end = is_end && at[1] == *at && at[2] == *at;
-	/* Python reports a string that is not closed on its line: end the string here. */
+	/* Python reports a string that is not closed on its line as an error: end the string. */
 	if (*at == '\n' && !reading->is_triple)
 		is_end = true;
 	if (!is_end)

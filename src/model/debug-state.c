@@ -48,7 +48,10 @@ static bool has_prompt(const struct rank *rank)
 	return false;
 }
 
-/* The other client may have resumed the rank: only its stacks show a prompt. */
+/*
+ * True if another client has the debugger and the rank's stack shows a prompt; without a prompt in
+ * the stack, the other client may have resumed the rank.
+ */
 bool debug_state_is_taken(const struct rank *rank)
 {
 	return !rank_is_gone(rank) && rank->debugger.state == DEBUGGER_REFUSED &&
@@ -204,9 +207,7 @@ void debug_state_append_word(struct buffer *out, const struct rank *rank)
 		append_stop_word(out, &rank->debugger);
 }
 
-/*
- * The verdict on a job with ranks that are in a debugger.
- */
+/* From here on: the verdict on a job with ranks that are in a debugger. */
 
 /* Maximum width of an exception's text, and of a debugger's address. */
 #define TEXT_COLUMNS 80
@@ -223,7 +224,7 @@ static const char *const stop_event_words[] = {
 
 /* Ranks that share one sentence. */
 struct group {
-	char *text;  /* text that fits one rank and several */
+	char *text;  /* the same text for one rank and for several ranks */
 	char *place; /* where all ranks of the group are paused; "": at several places */
 	struct rankset ranks;
 	const struct rank *first;
@@ -236,7 +237,7 @@ struct groups {
 	size_t capacity;
 };
 
-/* Appends the first line, escaped and cut. */
+/* Appends the first line of text, escaped and cut. */
 static void debug_state_text_append_text(struct buffer *out, const char *text)
 {
 	struct buffer escaped = BUFFER_INIT;
@@ -338,14 +339,16 @@ static void debug_state_text_append_stop(struct buffer *out, const struct rank *
 	debug_state_text_append_place(out, ", ", rank, "");
 }
 
-/* The user paused the rank; ranks of a group may be paused at different places. */
+/* True if the user paused the rank. Paused ranks are one group, even at different places. */
 static bool is_paused(const struct rank *rank)
 {
 	return debug_state_is_stopped(rank) && !debug_state_is_outlier(rank) &&
 	       rank->debugger.reason == STOP_PAUSE;
 }
 
-/* Appends the text that all ranks of a group share; nothing for states with their own text. */
+/*
+ * Appends the text that all ranks of a group share; appends nothing for states with their own text.
+ */
 static void append_common(struct buffer *out, const struct rank *rank)
 {
 	const char *exception = rank->debugger.exception;
@@ -485,7 +488,7 @@ static void debug_state_text_append_group(struct buffer *out, const struct group
 	phrase_append_duration(out, ", for ", group->seconds);
 }
 
-/* The ranks that are in no debugger. */
+/* The ranks that are not stopped in a debugger. */
 struct company {
 	size_t waiting;		       /* number of ranks that wait for their peers */
 	size_t running;		       /* number of other ranks */
@@ -637,7 +640,7 @@ bool ptrace_state_is_free(const struct rank *rank)
 {
 	enum debugger_state state = rank->debugger.state;
 
-	/* A rank on another machine is known by its debugger's socket only. */
+	/* A rank on another machine is known only by its debugger's socket: no pid to attach to. */
 	return !rank_is_gone(rank) && rank->process.pid > 0 &&
 	       process_shown_pid(&rank->process) > 0 &&
 	       (state == DEBUGGER_NONE || state == DEBUGGER_STALE || state == DEBUGGER_LOST);

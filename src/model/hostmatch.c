@@ -1,7 +1,9 @@
 /*
- * hostmatch: the positions of the name that the pattern has reached so far are a set;
- * each piece of the pattern advances the set, so that matching takes at most the
- * pattern's length times the name's.
+ * hostmatch: matches a host's name with a pattern.
+ *
+ * A set holds all positions in the name that the pattern, as far as it was read, can have reached.
+ * Each piece of the pattern advances this set, so that matching takes at most the pattern's length
+ * times the name's length.
  */
 #include "model/hostmatch.h"
 
@@ -25,7 +27,7 @@ struct choice {
 	bool is_range;
 	long first;
 	long last;
-	size_t width; /* number of digits, with leading zeros; 0: no leading zeros */
+	size_t width; /* number of digits if numbers have leading zeros; 0: no leading zeros */
 };
 
 static size_t count_digits(const char *text, size_t length)
@@ -46,7 +48,7 @@ static long hostmatch_number_of(const char *digits, size_t count)
 	return number;
 }
 
-/* False: text begins like a number or a range, but is invalid. */
+/* Reads one alternative; returns false if text is empty, or begins like a number but is invalid. */
 static bool read_choice(struct choice *choice, const char *text, size_t length)
 {
 	size_t first = count_digits(text, length);
@@ -97,7 +99,7 @@ int hostmatch_check(const char *pattern, const char **fault, struct error *error
 	return 0;
 }
 
-/* Adds the end positions of all numbers at place that are in the range. */
+/* For each number that begins at place and is in the range, adds the position behind the number. */
 static void step_range(struct places *to, const struct choice *choice, const char *host,
 		       size_t place)
 {

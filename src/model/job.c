@@ -27,9 +27,10 @@ bool job_is_loopback(const char *name)
 }
 
 /*
- * Ranks on two machines share one address of the job; a loopback address is a different
- * host on each. Without an address (mpirun) ranks with the same script and world size are
- * taken for one job. Pids of launchers and uids cannot be compared across machines.
+ * True if a rank on another machine than the job's first machine belongs to the job. All machines
+ * know the job by the same address, but a loopback address is a different host on each machine.
+ * Ranks without an address (mpirun) are taken for one job if script and world size are the same.
+ * Pids of launchers and uids cannot be compared across machines.
  */
 static bool is_across(const struct session *session, const struct job *job, const struct rank *rank)
 {
@@ -109,13 +110,16 @@ static bool is_remembered(const struct session *session, const struct job *job)
 
 	if (!key->name || strcmp(key->name, job->name) != 0)
 		return false;
-	/* Of a job on several machines, another machine may have been found first. */
+	/* A job on several machines may have been found on another of its machines before. */
 	if (key->node != job->node)
 		return job->name[0] != '\0' && !job_is_loopback(job->name);
 	return key->launcher_pid == job->launcher_pid && key->uid == job->uid;
 }
 
-/* Index of the job that the user chose last; after a restart only its launcher is the same. */
+/*
+ * Index of the job that the user chose last; -1: not found. A restarted job may have only its
+ * launcher in common with the job before.
+ */
 static int find_remembered(const struct session *session)
 {
 	const struct job_key *key = &session->choice.job;
@@ -135,8 +139,8 @@ static int find_remembered(const struct session *session)
 }
 
 /*
- * torchrun restarts its ranks under the same launcher, but with a new port: the same job,
- * if no old rank is alive.
+ * True if the rank belongs to a restart of the chosen job: torchrun restarts ranks under the same
+ * launcher, but with a new port, when no old rank is alive.
  */
 static bool is_restart(const struct session *session, const struct rank *rank)
 {
@@ -161,7 +165,7 @@ static size_t job_find_or_add(struct session *session, const struct rank *rank)
 		job_remember(session, &session->jobs[session->job]);
 		return (size_t)session->job;
 	}
-	/* Only a hostile node reports so many jobs: put the rest into the last one. */
+	/* Only a hostile node reports so many jobs: add further ranks to the last job. */
 	if (session->job_count >= JOBS_MAXIMUM)
 		return session->job_count - 1;
 	session->jobs = xrealloc(session->jobs, (session->job_count + 1) * sizeof(struct job));
@@ -170,7 +174,7 @@ static size_t job_find_or_add(struct session *session, const struct rank *rank)
 	return session->job_count++;
 }
 
-/* Index of the first rank whose number is not below number. */
+/* Index of the first rank in session->ranks whose number is at least number. */
 static size_t lower_bound(const struct session *session, int number)
 {
 	size_t low = 0;
@@ -252,13 +256,14 @@ void job_end(struct session *session, struct rank *rank)
 		job_remove(session, rank);
 		return;
 	}
-	/* The kernel may reuse the pid; the children's ends are reported separately. */
+	/* Forget the pid: the kernel may reuse it. The children's ends are reported separately. */
 	session_forget_pid(session, rank);
 }
 
 /*
- * A restarted rank replaces the one before. Two recordings may have the same rank, and
- * start times of different machines cannot be compared: keep the first one.
+ * True if rank replaces before: before has ended, or rank is a later process of the same node. Two
+ * recordings may have the same rank, and start times of different machines cannot be compared: then
+ * before stays.
  */
 static bool is_successor(const struct rank *rank, const struct rank *before)
 {
@@ -282,9 +287,9 @@ static void job_settle(struct session *session, struct rank *owned_rank, size_t 
 }
 
 /*
- * True if the job is a new run of the chosen job: a job that probetui started is alive
- * (then all ranks are the started job's), or the same user started the same script. A job
- * chosen by name only matches that name.
+ * True if the job is a new run of the chosen job: a job that probetui started is alive (then all
+ * ranks are the started job's), or the same user started the same script. If the user chose the job
+ * by name, a new run must have the same name.
  */
 static bool is_anew(const struct session *session, const struct job *job)
 {
@@ -347,7 +352,7 @@ void session_choose_job(struct session *session, size_t index)
 							 : session->ranks[i - session->other_count];
 	session->other_count = 0;
 	session->rank_count = 0;
-	/* A selection made before there was any job is meant for this job. */
+	/* The first job keeps a selection that was made before there was any job. */
 	if (session->job >= 0) {
 		rankset_clear(&session->choice.focus);
 		session->choice.is_focus_all = true;
@@ -439,7 +444,7 @@ void job_choose(struct session *session)
 	if (session->job >= 0)
 		return;
 	found = find_remembered(session);
-	/* A job that was named is chosen even if it lacks the ranks. */
+	/* A job that the user named is chosen even if that job lacks the wanted ranks. */
 	if (found < 0 && session->choice.wanted_job)
 		found = job_find(session, session->choice.wanted_job);
 	if (found < 0)
@@ -568,7 +573,7 @@ void job_fill(struct session *session)
 	note_unseen(session);
 }
 
-/* False while a node's search has not finished: no rank is missing yet. */
+/* False while a node's first search for processes is not finished: a rank may still be found. */
 static bool is_looked_at(const struct session *session)
 {
 	for (size_t i = 0; i < session->node_count; i++) {
@@ -583,7 +588,7 @@ void job_update(struct session *session)
 	job_count_live(session);
 	forget_empty(session);
 	if (session->is_discovered)
-		job_choose(session); /* only one of several jobs may be left */
+		job_choose(session); /* if only one of several jobs is left, choose that job */
 	if (session->is_discovered && session->job >= 0 && is_looked_at(session))
 		job_fill(session);
 }

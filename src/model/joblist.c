@@ -61,7 +61,7 @@ static int compare_ranks(const void *a, const void *b)
 	return (x->start_time < y->start_time) - (x->start_time > y->start_time);
 }
 
-/* Makes a shallow copy of the session in which job index is chosen. */
+/* Makes a shallow copy of the session, with the job at index as the chosen job. */
 static void view_make(struct session *view, const struct session *session, size_t index)
 {
 	size_t count = 0;

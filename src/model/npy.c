@@ -27,7 +27,7 @@ static const struct {
 	{ "complex64", "<c8" }, { "complex128", "<c16" },
 };
 
-/* The element type; NULL: unknown, or of another size. */
+/* Returns the tensor's element type; NULL: unknown, or the tensor's item size is not the type's. */
 static const struct dtype *npy_type_of(const struct tensor *tensor)
 {
 	const struct dtype *type = tensor->dtype ? dtype_find(tensor->dtype) : NULL;
@@ -35,7 +35,7 @@ static const struct dtype *npy_type_of(const struct tensor *tensor)
 	return type && type->size == tensor->item_size ? type : NULL;
 }
 
-/* NULL: numpy has no such type. */
+/* Returns numpy's name of the type; NULL: numpy has no such type. */
 static const char *description_of(const struct dtype *type)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(descriptions); i++)
@@ -56,7 +56,7 @@ const char *npy_converted(const struct tensor *tensor)
 	return type && becomes_float32(type) ? "float32" : NULL;
 }
 
-/* A tuple of one number ends in a comma. */
+/* Appends the shape as a Python tuple; a tuple of one number ends in a comma. */
 static void npy_append_shape(struct buffer *out, const struct tensor *tensor)
 {
 	buffer_append_char(out, '(');
@@ -105,7 +105,7 @@ int npy_append_header(struct buffer *out, const struct tensor *tensor, struct er
 	return 0;
 }
 
-/* Appends in little-endian order, independent of this machine. */
+/* Appends in little-endian order, whatever this machine's byte order is. */
 static void append_float(struct buffer *out, float real)
 {
 	uint32_t bits;

@@ -27,7 +27,7 @@ struct kind {
 
 struct entry {
 	struct thread *thread;
-	struct rank *child; /* NULL: a thread of a rank */
+	struct rank *child; /* the child process of the thread; NULL: a thread of a rank */
 	size_t kind;
 	uint64_t stack;
 };

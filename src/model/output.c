@@ -1,8 +1,8 @@
 /*
- * output: an unfinished line is shown as far as it was received. Cursor movements are
- * ignored, except for a carriage return, which progress bars use: the line starts anew.
- * Colours (ECMA-48 control sequences, and operating system commands) are removed, other
- * control characters are shown as ^X.
+ * output: the lines that processes wrote. An unfinished line is shown as far as it was received.
+ * Cursor movements are ignored, except for a carriage return, which progress bars use: the text
+ * behind a carriage return replaces the line. Colours (ECMA-48 control sequences, and operating
+ * system commands) are removed, other control characters are shown as ^X.
  */
 #include "model/output.h"
 
@@ -62,7 +62,7 @@ const struct output_line *output_line(const struct output *output, size_t i)
 	return &output->lines[(first + i) % OUTPUT_LINES];
 }
 
-/* Length of the control sequence at an ESC; 0: none, or incomplete. */
+/* bytes begins with an ESC: returns the length of its control sequence, 0: none, or incomplete. */
 static size_t sequence_length(const char *bytes, size_t length)
 {
 	size_t i = 2;
@@ -129,7 +129,10 @@ static struct output_line *output_add_line(struct output *output, enum output_ki
 	return line;
 }
 
-/* Shows a stream's unfinished line; replaces its earlier part in lines. */
+/*
+ * Shows a stream's unfinished line: replaces the earlier part of the line in output->lines, or adds
+ * a line.
+ */
 static void show_rest(struct output *output, enum output_kind kind)
 {
 	struct output_rest *rest = &output->streams[kind].rest;
@@ -158,7 +161,7 @@ static void output_end_line(struct output *output, enum output_kind kind)
 	*rest = (struct output_rest){ .bytes = NULL };
 }
 
-/* Bytes beyond OUTPUT_LINE_BYTES are dropped until the line ends. */
+/* Adds bytes to an unfinished line; drops bytes beyond OUTPUT_LINE_BYTES until the line ends. */
 static void add_bytes(struct output_rest *rest, const char *bytes, size_t length)
 {
 	const char *again = memrchr(bytes, '\r', length);
@@ -208,7 +211,7 @@ const struct output *session_find_output(const struct session *session, size_t n
 	return output_find(session, node, pid);
 }
 
-/* Forgets all lines: the node sends them again. */
+/* Forgets all lines, because the node sends all lines again. */
 static void output_forget_lines(struct output *output)
 {
 	for (size_t i = 0; i < OUTPUT_LINES; i++)
@@ -220,7 +223,7 @@ static void output_forget_lines(struct output *output)
 	}
 }
 
-/* If there are too many outputs, the oldest is freed. */
+/* Finds or adds the output of a process. If there are too many, the oldest is freed. */
 static struct output *output_find_or_add(struct session *session, size_t node, pid_t pid)
 {
 	struct output *output = output_find(session, node, pid);
@@ -283,7 +286,7 @@ int session_apply_output(struct session *session, size_t node, const json_t *bod
 	return 0;
 }
 
-/* Validates a set of other ranks; NULL: none, or invalid. */
+/* Returns the set of other ranks in "shared" as a checked text; NULL: missing, or invalid. */
 static char *read_set(const json_t *json)
 {
 	const char *text = json_get_string(json, "shared", NULL);
@@ -324,7 +327,7 @@ int session_apply_streams(struct session *session, size_t node, const json_t *bo
 	struct output *output;
 	pid_t pid = 0;
 
-	/* An answer without streams: the output is no longer followed. */
+	/* An answer without streams means that the output is no longer followed. */
 	if (!streams)
 		return 0;
 	if (output_read_pid(body, &pid, error) < 0)
@@ -365,7 +368,7 @@ const struct transcript *session_find_transcript(const struct session *session, 
 	return transcript_find(session, node, pid);
 }
 
-/* If there are too many transcripts, the oldest is freed. */
+/* Finds or adds the transcript of a process. If there are too many, the oldest is freed. */
 static struct transcript *transcript_find_or_add(struct session *session, size_t node, pid_t pid)
 {
 	struct transcript *transcript = transcript_find(session, node, pid);

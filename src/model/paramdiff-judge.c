@@ -1,6 +1,6 @@
 /*
- * paramdiff-judge: finds the differences once all ranks have answered, and the sentences
- * about them.
+ * paramdiff-judge: finds the differences once all ranks have answered, and writes the sentences
+ * about the differences.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ void paramdiff_copy_difference(struct answers *answers, const struct difference 
 	*copy = *difference;
 	copy->error = xstrdup_or_null(difference->error);
 	copy->found.dtype = xstrdup_or_null(difference->found.dtype);
-	/* No pane draws the copy's grid, and the original owns it. */
+	/* The original owns the grid, and no pane draws a grid of the copy. */
 	copy->found.grid = NULL;
 	copy->found.row_count = 0;
 	copy->found.column_count = 0;
@@ -95,7 +95,7 @@ static enum paramdiff_how compare_two(const struct paramdiff_class *one,
 		return compare_shards(one, other);
 	if (!tensor_has_same_shape(a, b))
 		return PARAMDIFF_SHAPE;
-	/* An unread tensor may be equal. */
+	/* A tensor without a hash was not read, and may be equal. */
 	return a->has_hash && b->has_hash ? PARAMDIFF_ELEMENTS : PARAMDIFF_UNREAD;
 }
 
@@ -177,7 +177,7 @@ void paramdiff_append_nan(struct buffer *out, const struct paramdiff_class *clas
 		buffer_printf(out, "%" PRId64 " Inf", infinite);
 }
 
-/* Counts a row with NaN, and adds its ranks. */
+/* If a class of the row has NaN, counts the row and adds the ranks of that class. */
 static void find_nan(struct paramdiff *diff, size_t number)
 {
 	const struct paramdiff_row *row = &diff->rows[number];
@@ -194,7 +194,7 @@ static void find_nan(struct paramdiff *diff, size_t number)
 		diff->first_nan = (int64_t)number;
 }
 
-/* Sorts the rows in the first rank's order, then those that only further ranks have. */
+/* Sorts the rows: those of the first rank in that rank's order, then those of later ranks only. */
 static void sort_rows(struct paramdiff *diff)
 {
 	struct paramdiff_row *sorted = xcalloc(diff->row_count + 1, sizeof(*sorted));
@@ -220,7 +220,10 @@ static void sort_rows(struct paramdiff *diff)
 	diff->row_capacity = diff->row_count + 1;
 }
 
-/* True if the rank's order differs; rows that some ranks lack are ignored. */
+/*
+ * True if the rank's rows are in another order than diff->rows; rows that some ranks lack are
+ * ignored.
+ */
 static bool is_reordered(const struct paramdiff *diff, const struct paramdiff_rank *rank)
 {
 	uint32_t last = 0;
@@ -243,7 +246,7 @@ static uint64_t paramdiff_judge_mix(uint64_t hash, uint64_t number)
 	return (hash ^ number) * UINT64_C(0x100000001b3);
 }
 
-/* Index of the rank's class; class_count: in none. */
+/* Index of the row's class that the rank belongs to; class_count: none. */
 static size_t paramdiff_judge_class_of(const struct paramdiff_row *row, int rank)
 {
 	size_t number = 0;
@@ -307,7 +310,7 @@ void paramdiff_judge(struct paramdiff *diff)
 
 /* From here on: the sentence about the comparison. */
 
-/* Number of rows with this `how` that are plain values. */
+/* Number of rows with this difference (how) whose values are plain, not tensors. */
 static size_t count_values(const struct paramdiff *diff, enum paramdiff_how how)
 {
 	size_t count = 0;
@@ -359,8 +362,10 @@ void paramdiff_absent(const struct paramdiff_row *row, struct rankset *absent)
 			rankset_unite(absent, &row->classes[i].ranks);
 }
 
-/* Appends that ranks lack the parameter while the others' values differ; false: nothing was
- * appended. */
+/*
+ * Appends that ranks lack the parameter while the values of other ranks differ; false: nothing was
+ * appended.
+ */
 static bool paramdiff_judge_append_absent(struct buffer *out, const struct paramdiff *diff,
 					  const struct paramdiff_row *row)
 {
@@ -391,8 +396,10 @@ static bool paramdiff_judge_append_absent(struct buffer *out, const struct param
 	return values > 1;
 }
 
-/* A sentence about NaN does not say where elements differ: append that, unless the sentence has
- * it. */
+/*
+ * Appends where elements differ, unless the sentence that begins at start says where; a sentence
+ * about NaN does not.
+ */
 static void paramdiff_judge_append_where(struct buffer *out, const struct paramdiff *diff,
 					 size_t start)
 {
@@ -471,7 +478,10 @@ static void append_first(struct buffer *out, const struct paramdiff *diff)
 	buffer_append_string(out, " that differ");
 }
 
-/* Number of different shards of the row (0: unknown); *ranks: number of ranks with a value. */
+/*
+ * Returns the number of different shards of the row, 0: unknown; sets *ranks to the number of ranks
+ * with a value.
+ */
 static size_t count_shards(const struct paramdiff_row *row, size_t *ranks)
 {
 	size_t count = 0;
@@ -571,7 +581,7 @@ static void paramdiff_judge_append_nan(struct buffer *out, const struct paramdif
 	buffer_append_char(out, ')');
 }
 
-/* True if NaN is only in the first row that differs, whose sentence mentions it. */
+/* True if only the first row that differs has NaN: the sentence about that row mentions NaN. */
 static bool is_nan_told(const struct paramdiff *diff)
 {
 	return diff->nan_count == 0 || (diff->nan_count == 1 && diff->first_nan == diff->first);

@@ -15,7 +15,7 @@
 
 /* Limit of rows over all ranks; a real model has far fewer parameters. */
 #define ROWS_MAXIMUM 1000000
-/* A part of the message of nodes and agents for a gradient that is None. */
+/* Part of the error that nodes and agents send for a gradient that is None. */
 #define NO_GRADIENT "has no gradient"
 
 static void row_clear(struct paramdiff_row *row)
@@ -81,7 +81,7 @@ void paramdiff_fail(struct paramdiff *diff, size_t number, const char *why)
 	rank->is_done = true;
 }
 
-/* Index of the row of that name; adds a new row if there is none. */
+/* Returns the index of the row with the parameter's name; adds a new row if there is none. */
 static size_t paramdiff_find_row(struct paramdiff *diff, const struct tensor_parameter *parameter)
 {
 	const char *name = parameter->name ? parameter->name : "?";
@@ -123,7 +123,7 @@ static bool paramdiff_has_nan(const struct tensor *tensor)
 	return tensor_nan_count(tensor) > 0 || tensor_infinity_count(tensor) > 0;
 }
 
-/* The class's hash + 1 of the tensor's shard; 0: none. */
+/* Returns the hash + 1 that the class has for the tensor's shard; 0: none. */
 static uintptr_t hash_of(const struct paramdiff_class *class, const struct tensor *tensor)
 {
 	return class->shards && tensor->shard ? (uintptr_t)strmap_find(class->shards, tensor->shard)
@@ -342,7 +342,10 @@ static void parampath_append_string(struct buffer *out, const char *text, size_t
 	buffer_append_char(out, '"');
 }
 
-/* Appends .layers._modules["0"].weight for modules; items of other objects as they are named. */
+/*
+ * Appends the Python path of a parameter: .layers._modules["0"].weight inside a module. Brackets at
+ * the beginning of name are items of other objects and stay as they are.
+ */
 static void append_path(struct buffer *out, const char *name)
 {
 	size_t item;

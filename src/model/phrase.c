@@ -49,9 +49,9 @@ enum phrase_name {
 };
 
 struct phrase {
-	const char *verb[2]; /* of an outlier: one rank, several ranks */
+	const char *verb[2]; /* of outliers: one rank, several ranks */
 	enum place_form form;
-	const char *doing[2];	/* of ranks that are no outliers */
+	const char *doing[2];	/* of ranks that are not outliers: one rank, several ranks */
 	const char *summary[2]; /* without a place: for counts, and for ranks without a stack */
 };
 
@@ -133,8 +133,9 @@ static const enum phrase_name kind_phrases[] = {
 };
 
 /*
- * Two samples at the same line, with CPU time used between them and the GIL held: C code,
- * or a loop on that line. A sample cannot distinguish them, so the sentence names both.
+ * True if two samples are at the same line, with CPU time used between the samples and the GIL
+ * held: the thread runs C code, or a loop on that line. Samples cannot distinguish C code from such
+ * a loop, so the sentence names both.
  */
 static bool phrase_holds_gil(const struct thread *thread)
 {
@@ -143,7 +144,9 @@ static bool phrase_holds_gil(const struct thread *thread)
 	       !thread->has_changed;
 }
 
-/* True if only the end of the connection to the rank's debugger is known, not how it exited. */
+/*
+ * True if only the end of the connection to the rank's debugger is known, not how the rank exited.
+ */
 static bool phrase_is_lost(const struct rank *rank)
 {
 	return process_shown_pid(&rank->process) == 0 && rank->process.error;
@@ -357,7 +360,7 @@ static void append_last_seen(struct buffer *out, const struct rank *rank)
 	phrase_append_frame(out, rank, thread);
 }
 
-/* Only for a single rank: other ranks of the group may have raised another exception. */
+/* Appends the exception of a single rank only: ranks of a group may have raised different ones. */
 static void append_raised(struct buffer *out, const struct wait_group *wait_group,
 			  const char *before)
 {

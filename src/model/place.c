@@ -10,8 +10,8 @@
 #include "protocol/stack.h"
 
 /*
- * A file with one of these in its path was installed, not written for the job. The parts
- * of torch are for users who run torch from a source tree.
+ * A file with one of these parts in its path was installed, not written for the job. The parts that
+ * begin with /torch/ are for users who run torch from a source tree.
  */
 static const char *const library_parts[] = {
 	"/site-packages/", "/dist-packages/",  "/lib/python3",	"/lib64/python3",
@@ -56,7 +56,7 @@ static bool is_agent_module(const char *name)
 	return false;
 }
 
-/* The package may be in many folders: the job's own, or one of /tmp that was removed. */
+/* Only the end of the path counts: the package may be in any folder, even a removed one of /tmp. */
 bool place_is_agent(const char *file)
 {
 	static const char package[] = "probetui/";
@@ -156,8 +156,8 @@ static bool place_is_own(const struct process *process, const struct frame *fram
 }
 
 /*
- * Code on a PYTHONPATH elsewhere is a better place than a library, or than the -c code of
- * a spawned process.
+ * True for the user's code outside of the job's folder, for example on PYTHONPATH: a better place
+ * than a library, or than the -c code of a spawned process.
  */
 static bool place_is_elsewhere(const struct process *process, const struct frame *frame)
 {
@@ -211,8 +211,7 @@ const struct frame *place_find(const struct process *process, const struct stack
 	if (!stack || stack->frame_count == 0)
 		return NULL;
 	frame = &stack->frames[place_user_frame(process, stack)];
-	/* A library function that the agent called, for example at shutdown: not the user's
-	 * place. */
+	/* The agent called this library function, for example at shutdown: not the user's place. */
 	if (place_is_library(frame->code->file) &&
 	    place_is_agent(stack->frames[stack->frame_count - 1].code->file))
 		return NULL;

@@ -78,7 +78,10 @@ void rank_apply_process(struct rank *rank, const struct process *process)
 	rank_update_state(rank);
 }
 
-/* A new connection counts its stops from 1, and has no breakpoints. */
+/*
+ * Resets the counters when a connection to the debugger begins or ends: a new connection counts its
+ * stops from 1, and has no breakpoints.
+ */
 static void rank_begin_anew(struct rank *rank, bool was_ours)
 {
 	bool is_ours = debugger_is_ours(&rank->debugger);
@@ -87,7 +90,7 @@ static void rank_begin_anew(struct rank *rank, bool was_ours)
 		rank->stops_seen = 0;
 	if (is_ours == was_ours)
 		return;
-	/* If setBreakpoints made the node attach, that request is under way: keep its counters. */
+	/* If setBreakpoints made the node attach, that request is pending: keep the counters. */
 	if (is_ours && !rank->is_attached_for_them) {
 		rank->breakpoints_sent = 0;
 		rank->breakpoints_taken = 0;
@@ -179,7 +182,10 @@ static bool is_in_program(const struct rank *rank)
 	       main_thread->activity.kind != ACTIVITY_TEARDOWN;
 }
 
-/* Keeps the threads last sampled in the program, until a sample shows the program again. */
+/*
+ * Replaces the threads. rank->seen keeps the threads last sampled in the program, until a sample
+ * shows the program again.
+ */
 static void replace_threads(struct rank *rank, struct thread *owned_threads, size_t count)
 {
 	if (is_in_program(rank)) {
@@ -225,7 +231,7 @@ void rank_end(struct rank *rank, const struct process *process, double now)
 	rank_update_state(rank);
 }
 
-/* Finds the thread in the sample before. Threads mostly keep their order: start at *next. */
+/* Finds the thread in the previous sample. Threads mostly keep their order: start at *next. */
 static const struct thread *thread_before(const struct rank *rank, pid_t tid, size_t *next)
 {
 	size_t count = rank->thread_count;
@@ -278,7 +284,7 @@ static void rank_remember(struct rank *rank, const struct stack *stack, double n
 	rank->history_count++;
 }
 
-/* True if a thread besides the main thread is busy; a thread with short periodic work is not. */
+/* True if a thread besides the main thread is busy, not only with short periodic work. */
 static bool has_busy_thread(const struct rank *rank)
 {
 	for (size_t i = 0; i < rank->thread_count; i++) {

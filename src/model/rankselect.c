@@ -14,7 +14,7 @@
 
 #define TEXT_MAXIMUM 65536
 #define ITEMS_MAXIMUM 1024
-/* Total number of ranges; no user types more. */
+/* Limit of ranges in all items together; no user types more. */
 #define RANGES_MAXIMUM 262144
 
 enum item_kind {
@@ -60,7 +60,7 @@ void rankselect_clear(struct rankselect *select)
 	*select = (struct rankselect)RANKSELECT_INIT;
 }
 
-/* Columns count characters, not bytes; at must not decrease between calls. */
+/* Returns the column of at, in characters; at must not decrease between calls. */
 static int column_of(struct parser *parser, const char *at)
 {
 	for (; parser->counted < at; parser->counted++) {
@@ -75,7 +75,7 @@ static int rankselect_fail(struct parser *parser, const char *at)
 	return error_prefix(parser->error, "column %d", column_of(parser, at));
 }
 
-/* Length of a word in an error, at most 40. */
+/* Number of bytes of a word that an error quotes: at most 40. */
 static int rankselect_shown(size_t length)
 {
 	return length < 40 ? (int)length : 40;

@@ -13,7 +13,7 @@
 #include "model/session.h"
 #include "model/wait-group.h"
 
-/* More wait groups are only counted. */
+/* Number of wait groups that a sentence lists; further wait groups are only counted. */
 #define WAIT_GROUPS_LISTED 4
 
 /* True if the group was sampled, or is stopped: a rank stopped before its first sample is known
@@ -62,8 +62,8 @@ static void append_counts(struct buffer *out, const struct wait_group_list *wait
 }
 
 /*
- * Appends the state of ranks that are no outliers: "7 of 8 ranks wait in all_reduce
- * (train.py:17)."; behind the outliers' sentence "The 7 others …".
+ * Appends the state of ranks that are not outliers: "7 of 8 ranks wait in all_reduce
+ * (train.py:17).", or "The 7 others …" if is_behind (behind the outliers' sentence).
  */
 static void append_company(struct buffer *out, const struct session *session,
 			   const struct wait_group_list *wait_groups, bool is_behind)
@@ -102,7 +102,7 @@ static void append_company(struct buffer *out, const struct session *session,
 	buffer_append_char(out, '.');
 }
 
-/* Outliers with the same kind of activity share one sentence. */
+/* Appends one sentence about all outliers whose phrase is that of the wait group at index from. */
 static void sentence_append_group(struct buffer *out, const struct wait_group_list *wait_groups,
 				  size_t from, bool *is_told)
 {
@@ -158,7 +158,7 @@ static void append_outliers(struct buffer *out, const struct wait_group_list *wa
 {
 	bool *is_told = xcalloc(wait_groups->count + 1, sizeof(*is_told));
 
-	/* The place of a rank that waits in a debugger is the debugger's code: leave it out. */
+	/* A rank that waits in a debugger is in the debugger's code: leave out the place. */
 	for (size_t i = 0; i < wait_groups->count; i++)
 		is_told[i] = debug_state_is_held(wait_groups->items[i].first);
 	for (size_t i = 0; i < wait_groups->count; i++) {
@@ -213,7 +213,7 @@ static void sentence_say_gone(struct buffer *out, const struct session *session,
 	append_company(out, session, wait_groups, true);
 }
 
-/* Of the wait groups not yet mentioned, the one that ended first. */
+/* Returns the wait group that ended first of those not yet mentioned; NULL: all are mentioned. */
 static const struct wait_group *next_to_end(const struct wait_group_list *wait_groups,
 					    const bool *is_told)
 {
@@ -350,8 +350,7 @@ static void say_unsettled(struct buffer *out, const struct session *session,
 		out, ". One sample does not show which ranks wait for the others (--for 1).");
 }
 
-/* True if the cause may be below Python; for a sleep, a lock or a file it is in the job's own
- * code. */
+/* True if the cause may be below Python; sleeps, locks and files are the job's own code. */
 static bool is_below_python(const struct wait_group *wait_group)
 {
 	enum activity_kind kind = wait_group->main_thread->activity.kind;
@@ -417,8 +416,9 @@ static void say_together(struct buffer *out, const struct session *session,
 }
 
 /*
- * If no rank's activity has its own wording, appends the place that all share, if any.
- * False: some rank's activity has a wording, and nothing was appended.
+ * If no rank's activity has its own wording, returns true, and appends the place that all ranks
+ * share, if there is one. Returns false and appends nothing if a rank's activity has its own
+ * wording.
  */
 static bool append_nameless(struct buffer *out, const struct wait_group_list *wait_groups,
 			    bool all_move, bool is_plural)
@@ -447,7 +447,7 @@ static bool append_nameless(struct buffer *out, const struct wait_group_list *wa
 	return are_nameless;
 }
 
-/* Moving ranks change their places too fast to print them: appends counts by activity. */
+/* Appends counts by activity, because moving ranks change their places too fast to print places. */
 static void sentence_append_kinds(struct buffer *out, const struct wait_group_list *wait_groups,
 				  bool all_move)
 {
@@ -472,7 +472,7 @@ static void sentence_append_kinds(struct buffer *out, const struct wait_group_li
 	for (size_t i = 0; i < PHRASES; i++) {
 		if (counts[i] == 0)
 			continue;
-		/* These counts include ranks that do not move. */
+		/* If some ranks do not move, the counts include those ranks: begin with ";". */
 		if (is_first)
 			buffer_append_string(out, all_move ? ": " : "; ");
 		else
@@ -581,7 +581,7 @@ static void append_unread(struct buffer *out, const struct session *session)
 	}
 }
 
-/* Appends the ranks that no rule could judge: they may be outliers. */
+/* Appends the ranks with this role, which no rule could judge: these ranks may be outliers. */
 static void append_unknown(struct buffer *out, const struct wait_group_list *wait_groups,
 			   enum wait_group_role role)
 {
@@ -623,7 +623,7 @@ void sentence_append(struct buffer *out, const struct session *session,
 	}
 	sentence_append_missing(out, session);
 	append_unread(out, session);
-	/* Parts that follow another part begin with a blank: remove it at the beginning. */
+	/* A part that can follow another part begins with a blank: remove a leading blank. */
 	if (out->length > 0 && out->data[0] == ' ')
 		buffer_consume(out, 1);
 }

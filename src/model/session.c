@@ -20,7 +20,7 @@
 #include "model/stops.h"
 #include "protocol/stack.h"
 
-/* Limit of stored files; all are dropped beyond it, and can be requested again. */
+/* Limit of stored files; at the limit, all files are dropped, and can be requested again. */
 #define SOURCES_MAXIMUM 512
 /* Limit of stored answers about variables. */
 #define VARIABLES_MAXIMUM 256
@@ -283,7 +283,7 @@ bool session_append_progress(struct buffer *out, const struct session *session)
 	return false;
 }
 
-/* True if our debugger has stopped the thread while its program runs. */
+/* True if our debugger has stopped the thread, and the program has not ended (no post mortem). */
 static bool session_is_stepping(const struct session *session, const struct thread *thread)
 {
 	const struct rank *rank = session_looked_at(session);
@@ -322,8 +322,10 @@ static const struct source *find_source(const struct session *session, size_t no
 	return source;
 }
 
-/* A live rank on the machine of the exited process pid; NULL: pid has not exited, or no such
- * rank. */
+/*
+ * If the process has exited, returns a live rank of its machine, which can read the same files;
+ * NULL: the process has not exited, or there is no such rank.
+ */
 static const struct rank *find_heir(const struct session *session, size_t node, pid_t pid)
 {
 	const struct rank *own = session_find_any_pid(session, node, pid);
@@ -344,7 +346,9 @@ pid_t session_source_pid(const struct session *session, size_t node, pid_t pid)
 	return heir ? heir->process.pid : pid;
 }
 
-/* The file as read through any rank of the same machine. */
+/*
+ * Returns the file as read through any rank of the same machine; NULL: no rank has read the file.
+ */
 static const struct source *find_of_machine(const struct session *session, size_t node,
 					    const char *path)
 {
@@ -378,7 +382,7 @@ const struct source *session_find_source(const struct session *session, size_t n
 		return own;
 	if (other != pid)
 		found = find_source(session, node, other, path);
-	/* No process is left through which the file could be read. */
+	/* No process is left that could read the file: use what any rank of the machine read. */
 	if (!found && (session->is_replay || session_has_ended(session, node, pid)))
 		found = find_of_machine(session, node, path);
 	return found ? found : own;
@@ -428,7 +432,7 @@ uint64_t session_find_touched(const struct session *session, size_t node, pid_t 
 	return rank ? rank->touched : 0;
 }
 
-/* True if both answer the same question. */
+/* True if a and b answer the same question. */
 static bool is_same_question(const struct variables *a, const struct variables *b)
 {
 	if (a->node != b->node || a->pid != b->pid || a->depth != b->depth || a->start != b->start)
@@ -436,7 +440,7 @@ static bool is_same_question(const struct variables *a, const struct variables *
 	return a->depth < 0 ? a->address == b->address : a->tid == b->tid;
 }
 
-/* True if another function is at that depth by now. */
+/* True if another function is at the variables' depth by now. */
 static bool is_outdated(const struct session *session, const struct variables *variables)
 {
 	const struct code *code;
@@ -529,12 +533,12 @@ void session_each_source(const struct session *session,
 }
 
 /*
- * A node begins a new stack table with new ids.
+ * The rest of the file replaces a node's stack table, when the node begins a new table with new
+ * ids.
  *
- * Stacks that the session points to are copied into the new table, so ranks keep their
- * history, and an unchanged stack keeps one pointer: a rank that has not moved still
- * compares equal. All other stacks are freed with the old table, so the session does not
- * grow.
+ * Stacks that the session points to are copied into the new table, so ranks keep their history, and
+ * an unchanged stack keeps one pointer: a rank that has not moved still compares equal. All other
+ * stacks are freed with the old table, so the session does not grow.
  */
 
 static void carry(struct stack_table *table, const struct stack **stack)
@@ -543,7 +547,7 @@ static void carry(struct stack_table *table, const struct stack **stack)
 		*stack = stack_table_carry(table, *stack);
 }
 
-/* Newest first: if the table is full, only the oldest history is lost. */
+/* Carries the newest history first, so that a full table loses only the oldest history. */
 static void carry_history(struct rank *rank, struct stack_table *table)
 {
 	size_t oldest = 0;

@@ -16,13 +16,12 @@
 #include "protocol/stack.h"
 
 /*
- * Limit of history frames over all processes, so that the loop is not blocked. Only
- * frames of stacks that no sample includes count; an entry with a known stack counts as
- * one.
+ * Limit of history frames over all processes, so that the loop is not blocked. The frames of a
+ * stack count only if no sample has the stack; otherwise the history entry counts as one frame.
  */
 #define HISTORY_MAXIMUM 8192u
 
-/* Members of struct rank that are session times; -1, also in JSON: never. */
+/* Members of struct rank that are session times; -1, in JSON as well, means never. */
 #define AT(member) offsetof(struct rank, member)
 static const struct {
 	const char *key;
@@ -50,7 +49,10 @@ struct writer {
 	size_t history; /* limit of history frames per process */
 };
 
-/* Copies a stack to the writer's table and sends it; NULL for NULL. */
+/*
+ * Copies the stack to the writer's table, and adds it to writer->stacks unless it was sent before;
+ * returns the copy, or NULL if stack is NULL.
+ */
 static const struct stack *write_stack(struct writer *writer, const struct stack *stack)
 {
 	const struct stack *copy;
@@ -72,7 +74,10 @@ static json_t *write_thread(const struct thread *thread)
 			 thread->has_moved, "busy", thread->is_busy, "usual", thread->usual_share);
 }
 
-/* Writes the newest sample in the node's format, and the results of its comparison. */
+/*
+ * Writes the newest sample in the format that nodes send, and the results of comparing each thread
+ * with earlier samples.
+ */
 static void write_sample(struct writer *writer, const struct rank *rank, json_t *json)
 {
 	struct process_sample sample = {
@@ -100,7 +105,7 @@ static void write_sample(struct writer *writer, const struct rank *rank, json_t 
 	free(sample.threads);
 }
 
-/* Writes an entry's stack; returns how many frames it adds to the snapshot, at least 1. */
+/* Writes a history entry's stack; returns how many frames this adds to the snapshot, at least 1. */
 static size_t write_moment(struct writer *writer, const struct rank_moment *moment)
 {
 	size_t before = json_array_size(writer->stacks);
@@ -111,7 +116,7 @@ static size_t write_moment(struct writer *writer, const struct rank_moment *mome
 	return stack->frame_count + 1;
 }
 
-/* Index of the oldest entry within the limit; the newest entry is always included. */
+/* Index of the oldest history entry within the limit; the newest entry is always included. */
 static size_t find_oldest(struct writer *writer, const struct rank *rank)
 {
 	size_t first = 0;
@@ -127,7 +132,7 @@ static size_t find_oldest(struct writer *writer, const struct rank *rank)
 	return at;
 }
 
-/* [time, stack id, time, stack id …], oldest first. */
+/* Returns the history as [time, stack id, time, stack id …], oldest first. */
 static json_t *write_history(struct writer *writer, const struct rank *rank)
 {
 	json_t *json = json_array();
@@ -177,7 +182,7 @@ static void write_ranks(struct writer *writer, struct rank *const *ranks, size_t
 	}
 }
 
-/* The user's choices, which are made again during replay. */
+/* Returns the user's choices, which a replay makes again. */
 static json_t *write_choice(const struct session *session)
 {
 	json_t *json = json_object();
@@ -398,8 +403,9 @@ static int snapshot_place(const struct reader *reader, struct rank *owned_rank)
 }
 
 /*
- * Ranks that have ended are added as live ones first: only live ranks can be assigned to
- * a job that is not chosen yet. end_rank() ends them.
+ * Adds only ended ranks if is_ended_wanted, else only live ranks. An ended rank is added as a live
+ * one, because only live ranks can be assigned to a job that is not chosen yet; end_rank() ends the
+ * rank later.
  */
 static int read_rank(const struct reader *reader, const json_t *json, bool is_ended_wanted)
 {

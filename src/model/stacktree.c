@@ -1,9 +1,10 @@
 /*
- * stacktree: for each class of equal stacks one walk from the outermost frame inwards
- * adds the class's ranks to the nodes on its path. With STACKTREE_LINE, a node begins as
- * one line of a function; when another line of the function is added, the node is split:
- * it becomes the function's node, and its former content moves to a new child, beside the
- * other line's child. Nothing here recurses, since a stack may be 20,000 frames deep.
+ * stacktree: merges the stacks of many ranks into a tree. For each class of equal stacks, one walk
+ * from the outermost frame inwards adds the class's ranks to the nodes on the path. With
+ * STACKTREE_LINE, a node begins as one line of a function. When another line of the function is
+ * added, the node is split: the node becomes the function's node, its former content moves to a new
+ * child, and the other line becomes a second child. Nothing here recurses, since a stack may be
+ * 20,000 frames deep.
  */
 #include "model/stacktree.h"
 
@@ -109,7 +110,7 @@ static struct stacktree_node *stacktree_visit(const struct walk *walk, struct st
 	return node;
 }
 
-/* Returns the child of parent for frame, made if needed, with the walk's ranks added. */
+/* Returns frame's node below parent (added or split if needed), with the walk's ranks added. */
 static struct stacktree_node *stacktree_step(const struct walk *walk, struct stacktree_node *parent,
 					     const struct frame *frame)
 {
@@ -202,7 +203,10 @@ static void stacktree_finish(struct stacktree_node *root, const struct rankset *
 	free(list.items);
 }
 
-/* Adds the shown stack of each rank: equal Python stacks may have different native frames. */
+/*
+ * Adds the shown stack of each rank separately, because ranks with equal Python stacks may have
+ * different native frames.
+ */
 static void add_shown(struct stacktree_node *root, const struct session *session,
 		      const struct rankset *ranks, enum stacktree_granularity granularity)
 {
@@ -365,8 +369,10 @@ static void push_children(struct pending_list *list, const struct stacktree_node
 	}
 }
 
-/* Makes the prefix for rows below a row with prefix above: its last branch continues as a line,
- * or as blanks. */
+/*
+ * Makes the prefix of rows below a row with the prefix above: the last branch of above becomes a
+ * vertical line, or blanks. Returns the prefix's length.
+ */
 static size_t continue_prefix(char *prefix, size_t size, const char *above)
 {
 	size_t length = strlen(above);
@@ -424,8 +430,10 @@ uint64_t stackkey_of(const struct session *session, const struct stack *stack)
 {
 	uint64_t hash = HASH_START;
 
-	/* A node's table has each stack once: compare pointers. Stacks of several nodes are
-	 * hashed. */
+	/*
+	 * A node's table has each stack once, so the stack's address is the key. Stacks of several
+	 * nodes are hashed.
+	 */
 	if (session->node_count <= 1)
 		return (uint64_t)(uintptr_t)stack;
 	for (size_t i = 0; i < stack->frame_count; i++) {
@@ -439,16 +447,16 @@ uint64_t stackkey_of(const struct session *session, const struct stack *stack)
 }
 
 /*
- * The frames that both stacks share at either end are matched first, since
- * deep stacks differ in few frames. The middle is aligned with the textbook table of
- * longest common subsequences; if the table would be too large (two deep recursions), all
+ * stackdiff: aligns the frames of two stacks. The frames that both stacks share at either end are
+ * matched first, since deep stacks differ in few frames. The middle is aligned with the textbook
+ * table of longest common subsequences; if the table would be too large (two deep recursions), all
  * middle frames are '-' and '+' rows.
  */
 
 /* Limit of table cells, four bytes each. */
 #define TABLE_MAXIMUM ((size_t)4 << 20)
 
-/* Indices i of both stacks count from the outermost frame. */
+/* State of one alignment; indices of frames in a and b count from the outermost frame. */
 struct aligner {
 	const struct stack *a;
 	const struct stack *b;
@@ -507,8 +515,10 @@ static void add_both(struct aligner *aligner, size_t i, size_t j)
 		row->op = '~';
 }
 
-/* lengths[i * (b_count + 1) + j]: length of the common subsequence of a from i on and b from j
- * on. */
+/*
+ * lengths[i * (b_count + 1) + j] is the length of the longest common subsequence of a's frames from
+ * i on and b's frames from j on.
+ */
 static uint32_t *common_lengths(const struct aligner *aligner, size_t start, size_t a_count,
 				size_t b_count)
 {

@@ -44,7 +44,7 @@ static double later(double a, double b)
 	return a > b ? a : b;
 }
 
-/* Session time of the rank's last movement that counts; -INFINITY: none. */
+/* Session time of the rank's last movement that counts for the rank's role; -INFINITY: none. */
 static double moved_at(const struct rank *rank, const struct census *census)
 {
 	enum wait_group_role role = wait_group_role_of(rank);
@@ -58,7 +58,7 @@ static double moved_at(const struct rank *rank, const struct census *census)
 		return rank->last_changed_at;
 	if (census->waiting > 0)
 		return rank_worked_at(rank);
-	/* While there is an outlier, the majority may spin at one line: CPU time does not count. */
+	/* While there is an outlier, other ranks may spin at one line: CPU time does not count. */
 	if (census->outliers > 0 && !rank->is_outlier)
 		return later(is_helped ? helped_at : rank->last_changed_at, woken_at);
 	return later(rank_moved_at(rank), woken_at);
@@ -97,9 +97,7 @@ double stall_seconds(const struct session *session)
 	return least < INFINITY ? least : 0;
 }
 
-/*
- * Whether and when a rank moved last (rank.h).
- */
+/* From here on: whether and when a rank moved last, declared in rank.h. */
 
 /*
  * A rank counts as moving for this many seconds (or intervals between samples, if that is
@@ -108,10 +106,10 @@ double stall_seconds(const struct session *session)
 #define MOVING_SECONDS 1.0
 #define MOVING_SAMPLES 2.5
 /*
- * The main thread's next change is overdue after PAUSES times the longest time between
- * two changes, since steps differ in length; at most PAUSE_MAXIMUM seconds. If the rank
- * was sampled for no longer than LOOK_SECONDS, no usual pause is known, and any change
- * counts.
+ * The main thread's next change is overdue after PAUSES times the longest time between two changes,
+ * since steps differ in length, but at most after PAUSE_MAXIMUM seconds. If the rank was sampled
+ * for no longer than LOOK_SECONDS, its usual pause is unknown: then the next change is overdue
+ * after LOOK_SECONDS.
  */
 #define PAUSES 3.0
 #define PAUSE_MAXIMUM 60.0
@@ -156,7 +154,7 @@ double rank_helped_at(const struct rank *rank)
 	for (size_t i = 0; i < rank->child_count; i++) {
 		const struct rank *child = rank->children[i];
 
-		/* A child's first sample is no movement. */
+		/* A child's first sample does not show a movement. */
 		if (child->last_moved_at > child->first_sampled_at && child->last_moved_at > at)
 			at = child->last_moved_at;
 	}
@@ -189,8 +187,10 @@ double rank_worked_at(const struct rank *rank)
 	return rank_helped_at(rank);
 }
 
-/* True if time is at most `seconds` before the newest sample; MOVING_SECONDS and MOVING_SAMPLES
- * are the least limit. */
+/*
+ * True if time is at most `seconds` before the newest sample; shorter limits than MOVING_SECONDS,
+ * or than MOVING_SAMPLES intervals between samples, are raised to the longer of both.
+ */
 static bool was_within(const struct rank *rank, double time, double seconds)
 {
 	double moment = larger(rank->interval * MOVING_SAMPLES, MOVING_SECONDS);

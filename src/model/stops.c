@@ -115,7 +115,7 @@ const struct stop *stops_find(const struct stops *stops, uint64_t n)
 
 #define PAGES_MAXIMUM 128
 
-/* Identifies a frame of a thread, independent of the frames that it has called; or an object. */
+/* Identifies a page of variables: of a frame, whatever functions it calls, or of an object. */
 struct page_key {
 	size_t node;
 	pid_t pid;
@@ -139,8 +139,8 @@ struct values {
 struct page {
 	struct page_key key;
 	uint64_t stops;
-	struct values now;    /* values at that stop */
-	struct values before; /* values at the last requested stop before */
+	struct values now;    /* values at the stop with the number stops */
+	struct values before; /* values at the last earlier stop at which the page was read */
 	bool has_before;
 };
 
@@ -222,8 +222,8 @@ static bool previous_has_value(const struct values *values, const struct value *
 }
 
 /*
- * Stores the values of a stop. Returns which of them differ from the last stop before: an
- * array of list->count, owned by the caller; NULL: there is no earlier stop.
+ * Stores the values of a stop. Returns an array of list->count, owned by the caller, that is true
+ * for values that differ from the last stop before; NULL: there is no earlier stop.
  */
 static bool *previous_note(struct previous *previous, const struct page_key *key, uint64_t stops,
 			   const struct variable_list *list)

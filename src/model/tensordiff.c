@@ -25,7 +25,7 @@ void tensordiff_clear(struct tensordiff *diff)
 	*diff = (struct tensordiff){ .dtype = NULL };
 }
 
-/* Size of the matrix that the elements are laid out as: the last dimension is a row. */
+/* Columns of the matrix that the elements are laid out as: the last dimension is a row. */
 static int64_t columns_of(const struct tensordiff *diff)
 {
 	int last = diff->dimension_count - 1;
@@ -62,7 +62,7 @@ static void make_grid(struct tensordiff *diff, int row_count, int column_count)
 		diff->grid[i] = NOT_READ;
 }
 
-/* Skips the byte order in a dtype: all values are sent in one order. */
+/* Skips the byte order that a dtype begins with: all values are sent in one byte order. */
 static const char *skip_order(const char *dtype)
 {
 	return *dtype == '>' || *dtype == '<' ? dtype + 1 : dtype;
@@ -97,19 +97,19 @@ int tensordiff_begin(struct tensordiff *diff, const struct tensor *a, const stru
 	return 0;
 }
 
-/* Divides size positions into count cells and returns the cell of position at. */
+/* Divides size positions into count cells, and returns the cell that position at is in. */
 static int64_t tensordiff_cell_of(int64_t at, int64_t size, int64_t count)
 {
 	int64_t quotient = size / count;
 	int64_t rest = size % count;
 
-	/* The first rest cells have one position more; no product overflows. */
+	/* The first `rest` cells have one position more than other cells; no product overflows. */
 	if (at < rest * (quotient + 1))
 		return at / (quotient + 1);
 	return rest + (at - rest * (quotient + 1)) / quotient;
 }
 
-/* Notes a difference in a cell: NaN, else the largest, is kept. */
+/* Notes a difference in a cell; of several differences NaN is kept, else the largest. */
 static void note_cell(struct tensordiff *diff, int64_t row, int64_t column, double distance)
 {
 	double *cell = &diff->grid[row * diff->column_count + column];
@@ -136,7 +136,7 @@ static void tensordiff_note(struct tensordiff *diff, int64_t index, double dista
 		note_cell(diff, row_cell(diff, index), column_cell(diff, index), distance);
 }
 
-/* Notes whole cells, not single elements, which may be very many. */
+/* Notes whole cells instead of single elements, because there may be very many elements. */
 void tensordiff_add_same(struct tensordiff *diff, int64_t start, int64_t count)
 {
 	int64_t columns = columns_of(diff);
@@ -156,19 +156,19 @@ void tensordiff_add_same(struct tensordiff *diff, int64_t start, int64_t count)
 			note_cell(diff, row, column, 0);
 }
 
-/* The type for numeric differences; NULL: elements are only tested for equality. */
+/* Returns the type for numeric differences; NULL: elements are only tested for equality. */
 static const struct dtype *tensordiff_type_of(const struct tensordiff *diff)
 {
 	const struct dtype *type = dtype_find(diff->dtype);
 
-	/* Different long doubles may convert to the same double. */
+	/* Long doubles are excluded, because different ones may convert to the same double. */
 	if (!type || !dtype_is_number(type) || type->class == DTYPE_TIME ||
 	    type->size != diff->item_size || type->swap_size > (int)sizeof(double))
 		return NULL;
 	return type;
 }
 
-/* |a - b|; NaN: one is not finite, and they are not equal. */
+/* Returns |a - b|, and 0 if both are NaN; NaN: a and b differ, and a or b is not finite. */
 static double real_distance(double a, double b)
 {
 	if (a == b || (isnan(a) && isnan(b)))

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "protocol/tensor.h"
 
-/* Outside of these limits fixed notation shows only zeros, or too many digits. */
+/* Outside of these limits, fixed notation would show only zeros, or too many digits. */
 #define FIXED_LEAST 1e-3
 #define FIXED_MOST 1e6
 
@@ -73,7 +73,7 @@ static void tensorformat_append_integer(struct buffer *out, bool is_negative, ui
 		buffer_printf(out, "%s%" PRIu64, sign, magnitude);
 }
 
-/* A negative number, also -0, is printed with its own sign. */
+/* Appends the + before an imaginary part; negative numbers, also -0, are printed with a sign. */
 static void append_sign(struct buffer *out, double imaginary)
 {
 	if (!signbit(imaginary) || isnan(imaginary))

@@ -78,7 +78,10 @@ static bool reads_all(const struct tensor_heat *heat)
 	return heat->read_rows >= heat->bin_rows;
 }
 
-/* Sizes of pages; a page is a slice of the whole plane, or of the rows read in a part. */
+/*
+ * Sizes of pages; a page is a slice that is read at once. If all rows are read, the plane is one
+ * part; otherwise, each row of bins is a part of which only some rows are read.
+ */
 struct pages {
 	int64_t columns;   /* columns of a page */
 	int64_t across;	   /* pages side by side */
@@ -102,7 +105,7 @@ static struct pages pages_of(const struct tensor_heat *heat)
 	return pages;
 }
 
-/* Returns the first row read in a part, and the row after the last. */
+/* Sets *first to the first row that is read in a part, and *end to the row after the last one. */
 static void rows_of_part(const struct tensor_heat *heat, int64_t part, int64_t *first, int64_t *end)
 {
 	int64_t spare = heat->bin_rows - heat->read_rows;
@@ -140,7 +143,9 @@ static bool page_at(const struct tensor_heat *heat, const struct pages *pages, i
 	return true;
 }
 
-/* The first page from heat->page on that has rows; -1: none. */
+/*
+ * Returns the first page from heat->page on that has rows, and sets *slice to that page; -1: none.
+ */
 static int64_t next_page(const struct tensor_heat *heat, struct tensor_slice *slice)
 {
 	struct pages pages;

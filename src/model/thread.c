@@ -3,21 +3,21 @@
 #include "banned.h"
 
 /*
- * A thread that waits for an event is not scheduled at all; a wait with a time-out (a
- * DataLoader polls every 5 s, a store every 10 s) wakes a few times. A job that makes
- * progress wakes its main thread several times per step. More than WAKES_FREE wakes, and
- * more than WAKES_PER_SECOND, are progress.
+ * A thread that waits for an event is not scheduled at all; a wait with a time-out (a DataLoader
+ * polls every 5 s, a store every 10 s) wakes a few times. A job that makes progress wakes its main
+ * thread several times per step. More than WAKES_FREE wakes between two samples, and more than
+ * WAKES_PER_SECOND, are progress.
  */
 #define WAKES_FREE 2
 #define WAKES_PER_SECOND 2.0
 /*
- * A waiting thread that has used hardly any CPU time so far (share below IDLE_SHARE) has
- * resumed if it uses BURST_SHARE: a job's steps may be long, and each sample may find the
- * thread waiting at the same place again.
+ * A waiting thread whose usual share of CPU time is below IDLE_SHARE has resumed work if its share
+ * reaches BURST_SHARE. Stacks may not show that: a job's steps may be long, and each sample may
+ * find the thread waiting at the same place again.
  */
 #define IDLE_SHARE 0.02
 #define BURST_SHARE 0.05
-/* Weight of the newest sample in a thread's usual share. */
+/* Weight of the newest sample in a thread's usual share of CPU time. */
 #define USUAL_WEIGHT 0.2
 /*
  * A computing thread moves if it uses this share of CPU time between two samples, which
@@ -32,7 +32,7 @@ static bool looks_alike(const struct thread_sample *a, const struct thread_sampl
 	       a->argument == b->argument && a->is_main == b->is_main;
 }
 
-/* True also for a thread that saves a checkpoint, which waits for a disk. */
+/* True for a thread that waits, or that saves a checkpoint and may wait for a disk. */
 static bool waits(const struct thread *thread)
 {
 	return activity_is_wait(thread->activity.kind) || thread->activity.kind == ACTIVITY_SAVE;
@@ -58,7 +58,7 @@ double thread_share(const struct thread *thread, const struct thread *before, do
 	return (double)(now - then) / (seconds * 1e9);
 }
 
-/* Updates the usual share; true: this share is far above it. */
+/* Updates the usual share of CPU time; true: share is far above the usual share so far. */
 static bool has_burst(struct thread *thread, const struct thread *before, double share)
 {
 	double usual = before->usual_share;
@@ -106,7 +106,7 @@ void thread_compare(struct thread *thread, const struct thread *before, double s
 	share = thread_share(thread, before, seconds);
 	thread->sample_count = before->sample_count + 1;
 	is_let_go = has_burst(thread, before, share) || was_woken(thread, before, seconds);
-	/* A stack that could not be read in one sample is no change. */
+	/* A stack that could not be read in one of the two samples does not count as a change. */
 	thread->has_changed = (thread->sample.stack && before->sample.stack &&
 			       thread->sample.stack != before->sample.stack) ||
 			      (is_let_go && !is_disturbed);

@@ -14,18 +14,17 @@
 #include "model/wait-group.h"
 
 /*
- * By rule 4 a majority that uses CPU time at one unchanged line computes. After this many
- * seconds on that line it probably spins in a wait (NCCL and CUDA do), if some rank is
- * elsewhere.
+ * A majority that uses CPU time at one unchanged line counts as computing. After this many seconds
+ * at that line it probably spins in a wait (NCCL and CUDA do), if some rank is elsewhere.
  */
 #define SPIN_SECONDS 10.0
 
-/* A program sleeps on purpose: seconds before a sleeping rank is called hung. */
+/* Seconds before a sleeping rank is called hung, because programs sleep on purpose. */
 #define SLEEP_SECONDS 10.0
 
 /*
- * Peers may wait for a computing rank for any time: they are not called hung for this
- * many seconds, if no other movement was seen.
+ * Peers may wait long for a rank that computes: the job is not called hung before the peers are
+ * unchanged for this many seconds.
  */
 #define LATE_SECONDS 2.0
 
@@ -153,8 +152,8 @@ static const struct wait_group *find_majority(const struct wait_group_list *wait
 }
 
 /*
- * Rule 3, if all ranks wait or none does. If the majority changes from sample to sample,
- * its place and the ranks outside of it are chance: no outliers.
+ * Judges by rule 3 (sentence.h), if all ranks wait for peers, or no rank does. If the majority
+ * changes from sample to sample, its place is chance: ranks elsewhere are not outliers.
  */
 static enum finding find_in_majority(const struct wait_group_list *wait_groups)
 {
@@ -194,8 +193,7 @@ static enum finding verdict_find(const struct wait_group_list *wait_groups, size
 	if (rank_barrier_is_any(wait_groups))
 		return FINDING_HOLDING;
 	if (counts[WAIT_GROUP_WAITS] > 0 && counts[WAIT_GROUP_ELSEWHERE] > 0) {
-		/* The waiting ranks cannot get further than a stopped one: changes are no
-		 * progress. */
+		/* Waiting ranks cannot get past a stopped rank: their changes are not progress. */
 		if (!is_any_stopped(wait_groups) &&
 		    (count_changing(wait_groups, WAIT_GROUP_WAITS) > 0 || has_leaver(wait_groups)))
 			return FINDING_MOVING;
@@ -204,8 +202,10 @@ static enum finding verdict_find(const struct wait_group_list *wait_groups, size
 	return find_in_majority(wait_groups);
 }
 
-/* True for a rank that has gone, or stopped at its own exception, or is in teardown while others
- * are alive. */
+/*
+ * True for a rank that has exited, or has stopped at its own exception, or is in teardown while
+ * other ranks are alive.
+ */
 static bool is_leaver(const struct wait_group_list *wait_groups,
 		      const struct wait_group *wait_group)
 {
@@ -217,8 +217,8 @@ static bool is_leaver(const struct wait_group_list *wait_groups,
 }
 
 /*
- * If no rank is alive: true for the ranks that failed and ended first. The launcher or
- * the lost connection ended the others. An unknown exit code (-1) is no failure.
+ * If no rank is alive: true for ranks that failed and ended first; the launcher or the lost
+ * connection ended all other ranks. An unknown exit code (-1) does not count as a failure.
  */
 static bool is_culprit(const struct wait_group_list *wait_groups,
 		       const struct wait_group *wait_group)
@@ -271,7 +271,7 @@ static bool has_lost_one(const struct session *session)
 	return false;
 }
 
-/* The state of live ranks, by rule 4. */
+/* The state of live ranks, which depends on their changes and movements between samples. */
 static enum verdict_state state_of_living(const struct wait_group_list *wait_groups)
 {
 	if (!wait_groups->is_sampled_twice || verdict_count_live(wait_groups) == 0)
@@ -281,7 +281,7 @@ static enum verdict_state state_of_living(const struct wait_group_list *wait_gro
 									 : VERDICT_HUNG;
 	if (count_moving(wait_groups) > 0)
 		return VERDICT_PROGRESSING;
-	/* Samples miss short steps between long sleeps. */
+	/* Samples may miss short steps between long sleeps: hung is not certain. */
 	for (size_t i = 0; i < wait_groups->count; i++) {
 		if (wait_groups->items[i].waking_count > 0)
 			return VERDICT_UNKNOWN;
@@ -300,8 +300,9 @@ static bool is_message_under_way(const struct wait_group_list *wait_groups)
 }
 
 /*
- * Seconds without change before a wait group may be called hung. Groups that all wait for
- * each other can never proceed (0), unless a message may be in flight.
+ * Seconds without change before a wait group may be called hung; 0 if all ranks wait for peers in
+ * several groups, which wait for each other and can never proceed (unless a message may be in
+ * flight).
  */
 static double quiet_seconds_of(const struct wait_group_list *wait_groups,
 			       const struct wait_group *wait_group)
@@ -315,7 +316,7 @@ static double quiet_seconds_of(const struct wait_group_list *wait_groups,
 	return VERDICT_STILL_SECONDS;
 }
 
-/* True if all wait groups are unchanged for long enough to be called hung, or some rank moves. */
+/* True if some rank moves, or if every wait group is unchanged long enough to be called hung. */
 static bool are_quiet_long(const struct wait_group_list *wait_groups)
 {
 	if (count_moving(wait_groups) > 0)
@@ -331,9 +332,9 @@ static bool are_quiet_long(const struct wait_group_list *wait_groups)
 }
 
 /*
- * The state if peers wait for late ranks. A late rank with its own work (backward,
- * checkpoint, …) makes progress, until it probably spins; one that computes may be in an
- * endless loop.
+ * The state if peers wait for late ranks. A late rank with its own work (backward, checkpoint, …)
+ * makes progress; after SPIN_SECONDS at one line, it probably spins. A late rank that computes may
+ * be in an endless loop.
  */
 static enum verdict_state state_of_late(const struct wait_group_list *wait_groups)
 {
@@ -355,7 +356,7 @@ static enum verdict_state state_of_late(const struct wait_group_list *wait_group
 	}
 	if (is_computing && unchanged < LATE_SECONDS)
 		return VERDICT_UNKNOWN;
-	/* Steps before the stop say nothing about the time after it. */
+	/* Changes before the stop say nothing about the time after the stop. */
 	if (is_any_stopped(wait_groups) && count_changing(wait_groups, WAIT_GROUP_WAITS) > 0)
 		return VERDICT_UNKNOWN;
 	return state_of_living(wait_groups);
@@ -377,7 +378,7 @@ static enum verdict_state state_of_majority(const struct wait_group_list *wait_g
 	return VERDICT_HUNG;
 }
 
-/* A rank that could not be read may be the one that the others wait for: the job is not hung. */
+/* The job is not called hung if a rank could not be read: other ranks may wait for that rank. */
 static enum verdict_state without_unread(const struct wait_group_list *wait_groups,
 					 enum verdict_state state)
 {
@@ -426,8 +427,8 @@ static enum verdict_state verdict_state_of(const struct session *session,
 }
 
 /*
- * The majority gets glyph 0, an outlier (without outliers the smallest class) glyph 1,
- * other classes the next ones.
+ * The majority gets mark 0; an outlier, or without outliers the smallest class, gets mark 1; all
+ * other classes get the marks from 2 on.
  */
 static void mark_classes(struct verdict *verdict)
 {

@@ -23,8 +23,10 @@ static uint64_t hash_code(uint64_t hash, const struct code *code)
 	return hash_text(hash_text(hash, code->func), code->file);
 }
 
-/* Hashes the frames from the outermost to number innermost, inclusive; without the line of an
- * innermost frame in a library. */
+/*
+ * Hashes the frames from the outermost to index innermost, inclusive; leaves out the line of the
+ * innermost one if that frame is in a library.
+ */
 static uint64_t hash_frames(uint64_t hash, const struct stack *stack, size_t innermost)
 {
 	for (size_t i = stack->frame_count; i-- > innermost;) {
@@ -44,9 +46,9 @@ static bool is_blocked_in_training(const struct thread *main_thread)
 }
 
 /*
- * Backward may block in C++ in a collective that no Python frame names (DDP's hooks). If
- * no thread and no child of the rank has used CPU time meanwhile, the rank waits for its
- * peers.
+ * True if the rank probably waits for its peers in backward, which may block in C++ in a collective
+ * that no Python frame names (DDP's hooks): no thread and no child of the rank has used CPU time
+ * since the sample before.
  */
 static bool is_idle_in_training(const struct rank *rank, const struct thread *main_thread)
 {
@@ -69,7 +71,7 @@ enum wait_group_role wait_group_role_of(const struct rank *rank)
 {
 	const struct thread *main_thread = rank_main_thread(rank);
 
-	/* In a debugger, the stack does not show whether the rank waits for peers. */
+	/* The stack of a rank in a debugger does not show whether the rank waits for peers. */
 	if (debug_state_is_held(rank))
 		return WAIT_GROUP_ELSEWHERE;
 	switch (rank->state) {
@@ -125,7 +127,7 @@ struct drafts {
 	struct draft *items;
 	size_t count;
 	size_t capacity;
-	struct map *by_key; /* maps a key to an index + 1 */
+	struct map *by_key; /* maps a class's key to its index in items + 1 */
 };
 
 /* Hash of the states that separate ranks at the same place. */
@@ -289,8 +291,10 @@ static int compare_wait_groups(const void *left, const void *right)
 	return a->first->process.rank - b->first->process.rank;
 }
 
-/* Joins the drafts into wait groups; returns the group's index of each draft. Indices are found
- * again by key after the sort. */
+/*
+ * Joins the drafts into wait groups; returns an array with the index of each draft's wait group.
+ * The sort changes the indices, so they are found again by key.
+ */
 static size_t *gather(struct wait_group_list *wait_groups, const struct drafts *drafts,
 		      const struct session *session)
 {
@@ -355,7 +359,7 @@ void wait_groups_clear(struct wait_group_list *wait_groups)
 
 #define NCCL_SECONDS 600.0
 #define OTHER_SECONDS 1800.0
-#define RANKS_LOOKED_AT 8 /* enough, as all ranks run the same program */
+#define RANKS_LOOKED_AT 8 /* enough ranks to examine, as all ranks run the same program */
 
 static bool has_nccl_frame(const struct stack *stack)
 {
@@ -425,10 +429,10 @@ static bool rank_barrier_is_other(const struct wait_group *wait_group)
 	       !rank_barrier_is(wait_group);
 }
 
-/* The ranks that wait at the breakpoint, and a summary of the other live ranks. */
+/* The ranks that wait in probetui.breakpoint(ranks=…), and a summary of the other live ranks. */
 struct company {
 	struct rankset holding;
-	const struct wait_group *place; /* their only wait group; NULL: several */
+	const struct wait_group *place; /* the only wait group of holding; NULL: several */
 	size_t others;			/* number of other wait groups */
 	bool are_waiting;		/* all other ranks wait for their peers */
 	bool are_moving;		/* some other ranks move and do not wait for their peers */
@@ -475,7 +479,7 @@ static void company_clear(struct company *company)
 	rankset_clear(&company->holding);
 }
 
-/* Waiting ranks wake periodically to check whether they may resume: no movement. */
+/* Waiting ranks wake periodically to check whether they may resume: a wake is not a movement. */
 enum verdict_state rank_barrier_state(const struct wait_group_list *wait_groups)
 {
 	enum verdict_state state = VERDICT_UNKNOWN;

@@ -70,7 +70,10 @@ static const struct field debugger_fields[] = {
 	{ "exception", FIELD_TEXT, AT(exception), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "description", FIELD_TEXT, AT(description), 0, 0, TEXT_MAXIMUM, NULL },
 };
-/* The key "reason" is DAP's stop reason in `stopped`, the reason of the resume in `continued`. */
+/*
+ * The key "reason" is DAP's stop reason in a "stopped" event, but the reason why the process was
+ * resumed in a "continued" event.
+ */
 static const struct field stop_fields[] = {
 	{ "reason", FIELD_ENUM, AT(reason), -1, 0, STOP_EXCEPTION, reason_names },
 };
@@ -178,8 +181,8 @@ void debugger_remove_binding(struct debugger *debugger, int id)
 }
 
 /*
- * True if a binding of an answer replaces the known one: "pending" in an answer is older than a
- * refusal or a location that an event has reported.
+ * True if a binding of an answer replaces the known binding. A binding that is still pending in the
+ * answer is older than an event that reported a refusal or a location: the event's binding stays.
  */
 static bool debugger_is_newer(const struct breakpoint_binding *answer,
 			      const struct breakpoint_binding *known)
@@ -310,8 +313,8 @@ static int debugger_read_hits(struct debugger *debugger, const json_t *hits, str
 }
 
 /*
- * Reads "reason"; recordings of older versions have the last stop's reason in `continued`, which is
- * ignored.
+ * Reads "reason". Recordings of older versions have the last stop's reason in `continued`: that
+ * reason is ignored.
  */
 static int read_reason(struct debugger *debugger, const json_t *json, struct error *error)
 {

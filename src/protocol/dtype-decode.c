@@ -1,7 +1,7 @@
 /*
- * A small float becomes a float32 in two steps: its exponent and mantissa are moved to the bits of
- * a float32's, then the result is multiplied by the power of two that corrects the exponent's bias.
- * Both steps are exact, for subnormal numbers, too.
+ * A small float becomes a float32 in two steps: its exponent and mantissa are moved to where a
+ * float32 has these bits, then the result is multiplied by the power of two that corrects the
+ * exponent's bias. Both steps are exact, for subnormal numbers, too.
  */
 #include "protocol/dtype-decode.h"
 
@@ -21,7 +21,7 @@ static float dtype_decode_to_float(uint32_t bits)
 	return value;
 }
 
-/* Multiplies the float32 with these bits by a power of two; returns the bits. */
+/* Takes the bits of a float32 and returns the bits of that float32 multiplied by power. */
 static uint32_t scale(uint32_t bits, float power)
 {
 	float value;
@@ -161,8 +161,8 @@ void decode_float64(const uint8_t *bytes, size_t count, double *out)
 }
 
 /*
- * Decodes x87's 80-bit float. An exponent without the explicit leading mantissa bit, which the
- * processor refuses, is NaN.
+ * Decodes x87's 80-bit float. A non-zero exponent with a mantissa whose explicit leading bit is 0,
+ * which the processor refuses as invalid, becomes NaN.
  */
 static double extended(const uint8_t *bytes)
 {
@@ -228,7 +228,7 @@ void narrow_e4m3fnuz(const uint8_t *bytes, size_t count, float *out)
 		out[i] = without_zero(bytes[i], 20, 0x1p119f);
 }
 
-/* A power of two, only an exponent; the smallest is a subnormal float32. */
+/* Eight bits of exponent, no sign, no mantissa: a power of two; 0 becomes a subnormal float32. */
 void narrow_e8m0fnu(const uint8_t *bytes, size_t count, float *out)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -239,8 +239,8 @@ void narrow_e8m0fnu(const uint8_t *bytes, size_t count, float *out)
 }
 
 /*
- * Formats whose greatest exponent means infinity or NaN; least: the smallest bit pattern with that
- * exponent.
+ * Formats whose greatest exponent means infinity or NaN; least is the smallest bit pattern with
+ * that exponent.
  */
 static float with_infinity(uint32_t byte, int shift, float power, uint32_t least)
 {
@@ -269,7 +269,7 @@ void narrow_e4m3b11fnuz(const uint8_t *bytes, size_t count, float *out)
 		out[i] = without_zero(bytes[i], 20, 0x1p116f);
 }
 
-/* Formats smaller than a byte, without infinities and NaN; sign is their highest bit. */
+/* Formats smaller than a byte, without infinities and NaN; sign is the mask of the highest bit. */
 static float without_infinity(uint32_t byte, uint32_t sign, int shift, float power)
 {
 	uint32_t value = scale((byte & (sign - 1)) << shift, power);
@@ -295,7 +295,7 @@ void narrow_e2m1fn(const uint8_t *bytes, size_t count, float *out)
 		out[i] = without_infinity(bytes[i], 0x08, 22, 0x1p126f);
 }
 
-/* Integers smaller than a byte; sign is their highest bit. */
+/* Integers smaller than a byte; sign is the mask of the highest bit. */
 static void narrow_signed(const uint8_t *bytes, size_t count, int sign, float *out)
 {
 	for (size_t i = 0; i < count; i++)

@@ -11,8 +11,8 @@
 #include "protocol/dtype-decode.h"
 #include "protocol/tensor.h"
 
-#define TEXT_MAXIMUM 256 /* bytes of an element's text, more are cut */
-#define NARROW_PART 512	 /* elements decoded at a time */
+#define TEXT_MAXIMUM 256 /* bytes of an element's text; a longer text is cut */
+#define NARROW_PART 512	 /* elements that are decoded at a time */
 
 /* clang-format off */
 static const struct dtype dtypes[] = {
@@ -73,7 +73,7 @@ static const struct dtype dtypes[] = {
 	{ "qint32", DTYPE_OPAQUE, 4, 4, NULL, NULL },
 	{ "bits8", DTYPE_OPAQUE, 1, 1, NULL, NULL },
 	{ "bits16", DTYPE_OPAQUE, 2, 2, NULL, NULL },
-	/* Each program packs these bytes in its own way. */
+	/* How the elements are packed into these bytes is up to each program. */
 	{ "bits1x8", DTYPE_OPAQUE, 1, 1, NULL, NULL },
 	{ "bits2x4", DTYPE_OPAQUE, 1, 1, NULL, NULL },
 	{ "bits4x2", DTYPE_OPAQUE, 1, 1, NULL, NULL },
@@ -201,9 +201,7 @@ int64_t dtype_integer(const struct dtype *dtype, const uint8_t *bytes)
 	return (int64_t)(bits << unused) >> unused;
 }
 
-/*
- * Numbers
- */
+/* From here on: elements as numbers and texts. */
 
 static void dtype_set_text(struct tensor_number *number, struct buffer *text)
 {

@@ -189,7 +189,7 @@ static json_t *write_text(const struct field *field, const char *text)
 	return field_text(text, (size_t)field->maximum);
 }
 
-/* Returns a new JSON value; NULL: the member is unknown and not sent. */
+/* Returns a new JSON value; NULL: the member's value is unknown, so the member is not sent. */
 static json_t *write_member(const struct field *field, const void *at)
 {
 	switch (field->type) {

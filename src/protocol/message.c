@@ -96,10 +96,7 @@ static void message_append_value(struct buffer *out, const char *key, json_t *ow
 	json_decref(owned_value);
 }
 
-/*
- * Appends the time in microseconds; %f could write a comma as decimal point, depending on the
- * locale.
- */
+/* Appends the time with microseconds. In some locales, "%f" writes a comma as decimal point. */
 static void message_append_time(struct buffer *out, double time)
 {
 	uint64_t microseconds = time < 1e12 ? (uint64_t)(time * 1e6 + 0.5) : 0;
@@ -254,7 +251,7 @@ enum argument_type {
 struct argument {
 	const char *key; /* NULL: end of the list */
 	enum argument_type type;
-	double minimum; /* ARGUMENT_INTEGER, ARGUMENT_NUMBER */
+	double minimum; /* minimum and maximum: only for ARGUMENT_INTEGER and ARGUMENT_NUMBER */
 	double maximum;
 	const char *words; /* ARGUMENT_WORD: the words, separated by spaces */
 	bool is_required;
@@ -286,7 +283,7 @@ enum request_effect { READS, CHANGES };
 struct row {
 	const char *name;
 	enum request_effect effect;
-	const struct argument *arguments; /* NULL: not on the pipe, only inside the node */
+	const struct argument *arguments; /* NULL: a request inside the node, never on the pipe */
 };
 
 static const struct row rows[] = {

@@ -65,7 +65,7 @@ void process_init(struct process *process)
 
 void process_clear(struct process *process)
 {
-	/* field_clear() leaves strings NULL, not "": a cleared process owns nothing. */
+	/* field_clear() sets strings to NULL, not "", so a cleared process owns no memory. */
 	field_clear(&process_table, process);
 }
 

@@ -16,7 +16,7 @@ void rankset_clear(struct rankset *set)
 	*set = (struct rankset)RANKSET_INIT;
 }
 
-/* Appends a range, or joins it to the last one; first must not be below the last range's. */
+/* Appends a range or joins it to the set's last range, whose first rank must not be above first. */
 static void rankset_push(struct rankset *set, int first, int last)
 {
 	struct rank_range *end;
@@ -33,7 +33,7 @@ static void rankset_push(struct rankset *set, int first, int last)
 	set->ranges[set->range_count++] = (struct rank_range){ first, last };
 }
 
-/* Index of the first range whose last rank is at least rank. */
+/* Index of the first range whose last rank is at least rank; range_count: no such range. */
 static size_t find_range(const struct rankset *set, int rank)
 {
 	size_t low = 0;
@@ -55,7 +55,7 @@ void rankset_add(struct rankset *set, int rank)
 	rankset_add_range(set, rank, rank);
 }
 
-/* Moves the ranges from index `from` to index `to`, to insert or drop ranges. */
+/* Moves the ranges from index `from` on to index `to`, in order to insert or drop ranges. */
 static void shift(struct rankset *set, size_t from, size_t to)
 {
 	memmove(&set->ranges[to], &set->ranges[from],
@@ -79,7 +79,7 @@ void rankset_add_range(struct rankset *set, int first, int last)
 		rankset_push(set, first, last);
 		return;
 	}
-	/* The ranges begin … end - 1 overlap or touch the new one: they become one range. */
+	/* The ranges begin to end - 1 overlap or touch the new range: all become one range. */
 	for (end = begin; end < set->range_count; end++) {
 		if (set->ranges[end].first > last + 1)
 			break;
@@ -223,7 +223,7 @@ void rankset_intersect(struct rankset *set, const struct rankset *other)
 	rankset_clear(&alone);
 }
 
-/* Reads a rank and moves *at behind it; -1, *error: no digits, or a number out of bounds. */
+/* Reads a rank and moves *at behind its digits; -1 and *error: no digits, or out of bounds. */
 static int rankset_parse_number(const char **at, struct error *error)
 {
 	const char *start = *at;
@@ -244,7 +244,7 @@ static int rankset_parse_number(const char **at, struct error *error)
 	return -1;
 }
 
-/* Adds every step-th rank from first to last. */
+/* Adds every step-th rank from first to last; -1 and *error: too many ranks. */
 static int add_steps(struct rankset *set, int first, int last, int step, struct error *error)
 {
 	struct rankset named = RANKSET_INIT;
@@ -264,7 +264,8 @@ static int add_steps(struct rankset *set, int first, int last, int step, struct 
 }
 
 /*
- * Reads "-7" or "-63/8" after the first number. 0: read, or none is there; -1, *error: not valid.
+ * Reads the end of a range ("-7" or "-63/8") if *at points to one. Returns 0, also if no end is
+ * there; -1 and *error: the end is invalid.
  */
 static int parse_end(const char **at, int *last, int *step, struct error *error)
 {

@@ -156,8 +156,8 @@ json_t *process_sample_to_json(struct process_sample *sample, struct stack_table
 }
 
 /*
- * Sets *array to the array at key; NULL: missing or null. -1, *error: no array, or more than
- * maximum items.
+ * Sets *array to the array at key, or to NULL if the key is missing or null. Returns -1 and sets
+ * *error if the value is not an array or has more than maximum items.
  */
 static int get_array(const json_t *json, const char *key, int maximum, const json_t **array,
 		     struct error *error)

@@ -1,13 +1,13 @@
 /*
- * stack: the table of code objects and stacks that are each stored once.
+ * stack: a table that stores each code object and each stack only once.
  *
  * Code objects and stacks are found by id, and by a hash of their contents; entries with the same
  * hash are a linked list. Frames are compared by the address of their code, since equal code
  * objects have one address.
  *
- * Received ids are the sender's. If a sender gives one stack two ids, both ids lead to the same
- * stack, so equal stacks have one address whatever a sender does. Own ids are greater than all
- * received ids.
+ * A received stack keeps the id that the sender chose. If a sender gives one stack two ids, both
+ * ids lead to the same stack, so equal stacks always have one address. An id that this table
+ * chooses is greater than all ids received before.
  */
 #include "protocol/stack.h"
 
@@ -28,7 +28,7 @@
 #define ID_MAXIMUM (INT64_C(1) << 53)
 #define DROPPED_MAXIMUM INT_MAX
 
-/* Bounds of one table: what a sender can make this program store. */
+/* Bounds of one table, so that no sender can make this program store more. */
 #define CODES_MAXIMUM (1u << 20)
 #define STACKS_MAXIMUM (1u << 20)
 #define FRAMES_MAXIMUM (1u << 26)
@@ -61,7 +61,7 @@ struct stack_table {
 	struct map *code_ids;
 	struct map *stack_hashes;
 	struct map *stack_ids;
-	struct map *copies; /* stack address in another table -> stack here; NULL: no copies */
+	struct map *copies; /* stack of another table -> its copy in this table; NULL: none */
 	uint64_t last_code_id;
 	uint64_t last_stack_id;
 	struct frame *received; /* frames of the stack being received */
@@ -148,7 +148,7 @@ static uint64_t code_hash(const struct code *code)
 	return mix_text(hash, code->file);
 }
 
-/* Compares up to CODE_TEXT_MAXIMUM bytes: longer names are stored cut. */
+/* Compares up to CODE_TEXT_MAXIMUM bytes, because longer texts are stored cut. */
 static bool is_equal_text(const char *a, const char *b)
 {
 	if (!a || !b)
@@ -180,7 +180,10 @@ static struct code stack_complete(const struct code *contents)
 	return code;
 }
 
-/* Interns a code object under id; 0: under a new id. */
+/*
+ * Returns the table's code object that equals contents; if there is none, adds one under id (0: a
+ * new id).
+ */
 static const struct code *intern_code(struct stack_table *table, const struct code *contents,
 				      uint64_t id)
 {
@@ -248,7 +251,7 @@ static void stack_add_stack(struct stack_table *table, struct stack_entry *entry
 	table->stacks[table->stack_count++] = entry;
 }
 
-/* Interns a stack under id; 0: under a new id. */
+/* Returns the table's stack of these frames; if there is none, adds one under id (0: a new id). */
 static const struct stack *intern_stack(struct stack_table *table, const struct frame *frames,
 					size_t frame_count, size_t dropped_count, uint64_t id)
 {
@@ -342,7 +345,7 @@ void stack_table_forget_copies(struct stack_table *table)
 	table->copies = NULL;
 }
 
-/* Ids above ID_MAXIMUM are never a sender's. */
+/* Senders' ids are at most ID_MAXIMUM, so ids above ID_MAXIMUM never collide with received ids. */
 const struct code *stack_table_carry_code(struct stack_table *table, const struct code *code)
 {
 	if (table->code_count >= CODES_MAXIMUM / 2)
@@ -365,7 +368,7 @@ const struct stack *stack_table_carry(struct stack_table *table, const struct st
 	return intern_equal(table, stack, stack_table_carry_code);
 }
 
-/* Converts a line to JSON; a negative line is unknown: 0. */
+/* Converts a line number to JSON; a negative line number is unknown and becomes 0. */
 static json_t *line_to_json(int line)
 {
 	return json_integer(line > 0 ? line : 0);
@@ -408,7 +411,7 @@ json_t *stack_table_send(struct stack_table *table, const struct stack *stack)
 	frames = json_array();
 	for (size_t i = 0; i < stack->frame_count; i++) {
 		const struct frame *frame = &stack->frames[i];
-		/* A code is the first member of its code_entry. */
+		/* The code object is the first member of struct code_entry: the cast is valid. */
 		struct code_entry *code = (struct code_entry *)frame->code;
 
 		if (!code->is_sent)

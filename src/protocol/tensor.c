@@ -142,7 +142,7 @@ static json_t *statistics_to_json(const struct tensor *tensor)
 	return json;
 }
 
-/* Reads a count of elements; 0 if the key is missing. -1: negative, or more than maximum. */
+/* Sets *count to the count at key, or to 0 if there is no key; -1: negative, or above maximum. */
 static int count_from_json(int64_t *count, const json_t *json, const char *key, int64_t maximum)
 {
 	*count = json_get_integer(json, key, 0);

@@ -14,7 +14,7 @@
 #include "protocol/field.h"
 
 #define NAME_MAXIMUM 1024
-/* Maximum of locals of a frame, which come in one answer; real code has fewer. */
+/* Maximum number of a frame's locals, which come in one answer; real code has fewer. */
 #define VARIABLES_MAXIMUM 100000
 
 static const char *const kind_names[] = {
@@ -131,7 +131,7 @@ int variable_list_from_json(struct variable_list *list, const json_t *json, stru
 	return 0;
 }
 
-/* Whether a text shows all of a value */
+/* The rest of the file finds whether a text, like that of Python's repr(), shows all of a value. */
 
 static bool variable_is_among(const char *const *names, size_t count, const char *name,
 			      size_t length)
@@ -214,7 +214,7 @@ static const char *variable_skip_string(const char *at)
 	return *at ? at + 1 : NULL;
 }
 
-/* Skips a number like "1e-05", "0x1f" or "2j". */
+/* Skips a number like "1e-05", "0x1f" or "2j"; NULL: an ellipsis ("..") follows the digits. */
 static const char *skip_number(const char *at)
 {
 	for (; isalnum((unsigned char)*at) || *at == '.'; at++) {
@@ -227,8 +227,8 @@ static const char *skip_number(const char *at)
 }
 
 /*
- * Skips a keyword, a constant, a class name before its fields, or the b of bytes. NULL: the name
- * does not show all of a value.
+ * Skips the name of a keyword argument and its =, a constant, a class name before its parenthesis,
+ * or the b of bytes. NULL: the text behind the name may not show all of the value.
  */
 static const char *variable_skip_name(const char *at, bool trusts_names)
 {
