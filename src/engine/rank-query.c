@@ -30,8 +30,7 @@ struct rank_query_question {
 /* Data attached to each request. */
 struct tag {
 	bool is_tensor; /* the request is `tensor`, not `evaluate` */
-	bool is_again;	/* the second request for a tensor: of all elements, after an answer from
-			 * a sample */
+	bool is_again;	/* second request for a tensor: all elements, after a sample */
 	char refusal[]; /* error of `tensor`, which was sent before `evaluate`; empty: `tensor`
 			 * was not sent */
 };

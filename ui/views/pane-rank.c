@@ -187,7 +187,7 @@ bool variables_are_stale(const struct session *session, const struct view *view,
 {
 	pid_t tid = variables->depth < 0 ? 0 : variables->tid;
 
-	/* Variables read at this stop cannot have changed. */
+	/* Variables that were read at the present stop cannot have changed. */
 	if (variables->stops > 0 &&
 	    variables->stops == session_find_stop(session, variables->node, variables->pid, tid))
 		return false;
