@@ -114,7 +114,8 @@ static int parse_look(struct look *look, char *words, const char *where, struct 
 	return 0;
 }
 
-/* The theme, and for each style the line that defines the style; 0: no line yet. */
+/* The theme, and for each style the number of the line that defines the style; 0: no such line
+ * yet. */
 struct parse {
 	struct theme theme;
 	int lines[STYLE_COUNT];

@@ -31,8 +31,7 @@ struct rank_query_question {
 struct tag {
 	bool is_tensor; /* the request is `tensor`, not `evaluate` */
 	bool is_again;	/* second request for a tensor: all elements, after a sample */
-	char refusal[]; /* error of `tensor`, which was sent before `evaluate`; empty: `tensor`
-			 * was not sent */
+	char refusal[]; /* error of the earlier `tensor`; empty: `tensor` was not sent */
 };
 
 static void free_question(struct rank_query_question *question)
@@ -397,8 +396,8 @@ static void rank_query_recall(struct engine *engine, const struct rank *rank,
 }
 
 /*
- * Compares values whose texts are abbreviated by their parts; a comparison needs at least two
- * ranks.
+ * If the texts of values are abbreviated, compares the values by their parts. A comparison needs at
+ * least two ranks.
  */
 static void begin_parts(struct engine *engine)
 {

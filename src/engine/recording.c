@@ -213,7 +213,8 @@ int recording_cursor_next(struct recording_cursor *cursor, struct message *messa
 }
 
 /*
- * Checks quickly, without parsing, whether the line may be an answer to command. False: it is not.
+ * Checks quickly, without parsing. Returns false if the line cannot be an answer to command, and
+ * true if it may be one.
  */
 static bool may_be(const struct recording_cursor *cursor, const char *command)
 {

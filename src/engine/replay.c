@@ -561,7 +561,7 @@ int engine_play(struct engine *engine, struct error *error)
 	if (replay_each(engine->replay, &sources, error) < 0 ||
 	    replay_run_go_to(engine, replay_end_time(engine->replay), error) < 0)
 		return -1;
-	/* Report damage and missing data once, whatever time is shown. */
+	/* Report damage and missing data once, independently of the time that is shown. */
 	warn_of_cut(engine);
 	warn_of_twice(engine);
 	engine_seek(engine, replay_first_time(engine->replay) + at);

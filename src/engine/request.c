@@ -440,7 +440,7 @@ static struct item *request_group_find_open(const struct request_group *group)
 
 void request_group_expire(struct request_group *group, const char *error)
 {
-	/* Requests that answered() adds meanwhile stay open. */
+	/* Requests that answered() adds during the loop stay open. */
 	for (size_t left = group->open_count; left > 0; left--) {
 		struct item *item = request_group_find_open(group);
 

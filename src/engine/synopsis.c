@@ -215,7 +215,9 @@ void nearest_offer(struct nearest *nearest, const char *name)
 	if (word_length > WORD_MAXIMUM || name_length > WORD_MAXIMUM)
 		return;
 	distance = nearest_distance_of(nearest->word, word_length, name, name_length);
-	/* A name without any letter in common is not close, however short it is. */
+	/*
+	 * A name that has no letter in common with the word is not close, even if both are short.
+	 */
 	if (distance >= nearest->distance || distance >= (int)word_length)
 		return;
 	nearest->distance = distance;

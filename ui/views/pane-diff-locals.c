@@ -16,7 +16,7 @@
 /* A name, and its variables in the frames of both sides. */
 struct local_difference {
 	const char *name;
-	const struct variable *a; /* NULL: the name is not in this frame */
+	const struct variable *a; /* variable in this frame; NULL: the name is not in this frame */
 	const struct variable *b[DIFF_RANKS_MAXIMUM];
 	size_t b_count;
 	char op; /* '=' equal, '~' different, '-' only in a, '+' only in b */

@@ -33,7 +33,7 @@ struct level {
 	const struct view *view;
 	const struct rank *rank;
 	pid_t tid;
-	int depth; /* -1: children of address */
+	int depth; /* depth of the frame; -1: the rows are the children of the object at address */
 	uint64_t address;
 	int indent;
 	uint64_t key;

@@ -20,9 +20,9 @@ const char rank_gone_sentence[] =
 #define MARK_EXITED 0x2717  /* ✗ */
 
 struct state_form {
-	int32_t mark; /* 0: the mark of the rank's class */
+	int32_t mark; /* 0: the mark of the rank's class is used */
 	enum style style;
-	const char *word; /* NULL: the word of the rank's activity */
+	const char *word; /* NULL: the word of the rank's activity is used */
 };
 
 static const struct state_form state_forms[] = {

@@ -344,7 +344,7 @@ static void pane_table_put_row(struct window window, int row, const int *widths,
 		put_thread(window, row, widths, session, rank, line->thread);
 		break;
 	}
-	/* A click selects the rank itself, even if the row has moved meanwhile. */
+	/* A click selects the rank itself, even if the row has moved since it was drawn. */
 	if (line->kind == RANKLIST_RANK)
 		window_hit(window, row, 0, 1, window.column_count, MOUSE_TARGET_RANK,
 			   rank->process.rank);
