@@ -8,7 +8,7 @@
 #include "ui/view.h"
 #include "ui/views/pane-tensor.h"
 
-#define HEADER_ROWS_MINIMUM 12 /* minimum rows inside the frame for a header of more than one row */
+#define HEADER_ROWS_MINIMUM 12 /* minimum rows inside the frame for a header of several rows */
 #define CELL_MINIMUM 5
 #define CELL_MAXIMUM 40
 #define UNKNOWN_WIDTH 10

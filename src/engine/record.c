@@ -32,7 +32,7 @@
 #include "protocol/stack.h"
 
 #define WRITE_LENGTH 65536
-#define RING_SEGMENTS 4 /* minimum number of segments per ring; the last segment is being written */
+#define RING_SEGMENTS 4 /* minimum number of segments per ring; the last one is being written */
 #define RING_SEGMENT_SECONDS 2.0
 
 /* A finished segment of a ring. */
