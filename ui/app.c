@@ -119,8 +119,8 @@ static void app_type(struct app *app, const char *key)
 		commands_run(app, "filter");
 }
 
-/* True: the key may answer a question. Other keys leave the question open, so that a user who types
- * on without reading it neither confirms it nor runs the rest of the typed keys. */
+/* Returns true if the key may answer a question. Other keys leave the question open, so that a user
+ * who types on without reading it neither confirms it nor runs the rest of the typed keys. */
 static bool is_answer(const char *key)
 {
 	static const char *const answers[] = { "y", "n", "Enter", "q", "Esc", ":", "C-c" };
@@ -131,7 +131,7 @@ static bool is_answer(const char *key)
 	return false;
 }
 
-/* Runs the line of the chosen answer; a key that is_answer() knows, but no choice has, closes the
+/* Runs the line of the chosen answer. A key of is_answer() that is not in choices closes the
  * question. */
 static void app_choose(struct app *app, const struct view_choice *choices, const char *key)
 {
@@ -187,7 +187,7 @@ void app_key(struct app *app, const char *key)
 		commands_run(app, line);
 }
 
-/* True: the press repeats the last press at the same cell within DOUBLE_CLICK_SECONDS. */
+/* Returns true if the press repeats the last press at the same cell within DOUBLE_CLICK_SECONDS. */
 static bool is_second(struct app *app, const struct input *input)
 {
 	struct press press = { loop_now(), input->row, input->column };
@@ -233,7 +233,8 @@ void app_mouse(struct app *app, const struct input *input)
 	commands_run(app, line);
 }
 
-/* Copies the state of the recording that is played or written to the view, for the header. */
+/* Copies to the view, for the header, whether a recording is written and which times are
+ * replayed. */
 static void note_recording(struct app *app)
 {
 	const struct replay *replay = app->engine->replay;
@@ -262,7 +263,7 @@ void app_draw(struct app *app)
 		app->shown_at = app->drawn_at;
 }
 
-/* Without colours for heat maps, heat maps are drawn with characters. */
+/* Heat maps are drawn with characters if the screen has no colours for heat maps. */
 static void note_colours(struct app *app)
 {
 	app->view.has_heat = screen_has_heat(app->screen) && !app->view.is_ascii;

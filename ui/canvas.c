@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "ui/window.h"
 
-/* Box-drawing characters, indexed by the set of enum line. */
+/* Box-drawing characters, indexed by a bit set of enum line. */
 static const int32_t joints[16] = {
 	' ',	0x2502, 0x2502, 0x2502, 0x2500, 0x2518, 0x2510, 0x2524,
 	0x2500, 0x2514, 0x250c, 0x251c, 0x2500, 0x2534, 0x252c, 0x253c,

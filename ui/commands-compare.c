@@ -65,7 +65,8 @@ const struct command_hook screen_compare = {
 const struct command_hook screen_broadcast = { .command = &command_broadcast,
 					       .after = commands_compare_show };
 
-/* Returns the class under the cursor; NULL and an error: no rank has answered yet. */
+/* Returns the class under the cursor; returns NULL and sets the error if no rank has answered
+ * yet. */
 static const struct answer_class *class_under(const struct app *app, const struct answer_rows *rows,
 					      struct error *error)
 {
@@ -314,7 +315,7 @@ void apply_tolerance(struct app *app)
 	if (answers->question == NULL || answers->kind != ANSWERS_COMPARE)
 		return;
 	answers->tolerance = engine->settings.tolerance;
-	/* Tensors can only be compared within a tolerance by their elements. */
+	/* A tolerance applies to tensors only if their elements are compared. */
 	if (answers->tolerance > 0 && answers_come(answers) == answers->count)
 		value_difference_begin_all(engine);
 	engine->session.revision++;

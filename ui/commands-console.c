@@ -121,7 +121,10 @@ void console_refresh(struct app *app, bool is_open)
  * whether to detach from the job or end it.
  */
 
-/* Rows of the screen around the job's terminal: header, verdict (two lines), hints, border. */
+/*
+ * Rows around the job's terminal (header, verdict with two lines, hints, border), and columns
+ * (border).
+ */
 #define ROWS_AROUND 6
 #define COLUMNS_AROUND 2
 #define ROWS_LEAST 4

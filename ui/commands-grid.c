@@ -24,7 +24,8 @@ static void select_at(struct app *app, const struct ranklist *list, size_t at)
 	ranklist_select(list, &app->engine->session, &app->view, &row);
 }
 
-/* Selects the next rank, or the next outlier, in the grid's order; false: there is none. */
+/* Selects the next rank, or the next outlier, in the grid's order. Returns false if there is
+ * none. */
 static bool go_to_next(struct app *app, int direction, bool is_outlier)
 {
 	struct ranklist list;
@@ -36,7 +37,7 @@ static bool go_to_next(struct app *app, int direction, bool is_outlier)
 	for (int i = 1; i <= count && !is_found; i++) {
 		int at = (list.at + direction * i) % count;
 
-		/* If no rank is selected, `previous` selects the last one. */
+		/* If no rank is selected, `previous` selects the last rank. */
 		if (list.at < 0 && direction < 0)
 			at++;
 		at = (at + count) % count;
@@ -276,7 +277,8 @@ void focus_toggle(struct session *session, int rank)
 	session->revision++;
 }
 
-/* Focuses the ranks of the group under the cursor; false: the cursor is not on a group. */
+/* Focuses the ranks of the group under the cursor. Returns false if the cursor is not on a
+ * group. */
 static bool toggle_group(struct app *app)
 {
 	struct session *session = &app->engine->session;

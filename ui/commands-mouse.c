@@ -137,7 +137,10 @@ static const struct hit_form *commands_mouse_form_of(enum mouse_target_kind kind
 	return NULL;
 }
 
-/* Parses a row or column, counted from 1, into an index from 0; -1: the text is no such number. */
+/*
+ * Parses a row or column, counted from 1, into an index from 0. Returns -1 if the text is not such
+ * a number.
+ */
 static int commands_mouse_parse_place(const char *text)
 {
 	char *end;

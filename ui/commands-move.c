@@ -48,8 +48,8 @@ static size_t keep_python(struct stack_row *rows, size_t count)
 	return kept;
 }
 
-/* Returns the selectable rows of the stack pane, innermost first, and in *at the cursor's row;
- * free() them. */
+/* Returns the selectable rows of the stack pane, innermost first; free() them. Sets *at to the row
+ * of the cursor. */
 static struct stack_row *selected_rows(const struct app *app, size_t *count, int *at)
 {
 	const struct session *session = &app->engine->session;
@@ -177,7 +177,7 @@ static void move_source(struct app *app, const struct layout *layout, enum move 
 
 	if (source == NULL || move == MOVE_LEFT || move == MOVE_RIGHT)
 		return;
-	/* The line may be behind the end: the file may have changed, or the node may be wrong. */
+	/* The line may be beyond the end: the file may have changed, or the node may be wrong. */
 	if (line > (int)source->line_count)
 		line = (int)source->line_count + 1;
 	view_point(&app->view, session,

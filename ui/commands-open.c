@@ -56,7 +56,8 @@ static void toggle_variable(struct app *app)
 }
 
 /*
- * Returns the name of the variable under the cursor; NULL and an error: the variable cannot be set.
+ * Returns the name of the variable under the cursor; returns NULL and sets the error if the
+ * variable cannot be set.
  */
 static const char *name_to_assign(const struct locals_row *row, const struct rank *rank,
 				  struct error *error)
@@ -96,8 +97,8 @@ int prompt_assign(struct app *app, struct error *error)
 	return name != NULL ? 0 : -1;
 }
 
-/* Folds or opens the group or the rank's children under the grid's cursor; false: nothing there can
- * be folded. */
+/* Folds or opens the group or the rank's children under the grid's cursor. Returns false if nothing
+ * under the cursor can be folded. */
 static bool fold_in_grid(struct app *app, bool is_group_only)
 {
 	struct session *session = &app->engine->session;
@@ -268,7 +269,7 @@ static void open_source(struct app *app)
 }
 
 /* Connects to the selected rank's debugger if the debugger waits for a client. `connect` asks for
- * the needed confirmations. False: no debugger waits. */
+ * the needed confirmations. Returns false if no debugger waits. */
 bool connect_selected(struct app *app)
 {
 	const struct rank *rank = session_selected(&app->engine->session);

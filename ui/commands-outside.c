@@ -85,7 +85,7 @@ const struct command command_edit = {
 	.run = edit_run,
 };
 
-/* Appends the text of the shown view, as a shell would print it. */
+/* Appends the text of the shown view, as a shell command would print the text. */
 static void commands_outside_append_shown(struct buffer *out, const struct app *app,
 					  const struct view_type *type)
 {

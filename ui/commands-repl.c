@@ -198,7 +198,7 @@ static int begin_eval(struct shell *shell, struct error *error)
 
 /*
  * Runs and clears the typed block. A block that the end of the input cuts off is run as it is, so
- * that Python reports the missing part. -1: the output cannot be written.
+ * that Python reports the missing part. Returns -1 if the output cannot be written.
  */
 static int shell_run_block(struct shell *shell, struct error *error)
 {
@@ -298,7 +298,7 @@ static int read_lines(struct shell *shell, struct error *error)
 	return result;
 }
 
-/* Called while code runs; while a line is typed, C-c is an ordinary key. */
+/* Called for SIGINT while code runs; while a line is typed, C-c is an ordinary key. */
 static void on_interrupt(int number, void *data)
 {
 	(void)number;

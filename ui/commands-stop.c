@@ -71,7 +71,7 @@ static int break_here(struct app *app, const struct frame *frame, struct error *
 	return result;
 }
 
-/* True: the line is in the frame's function, behind the line that the frame executes. */
+/* True if the line is in the frame's function, after the line that the frame executes. */
 static bool is_further_on(const struct source *source, const struct frame *frame, int line)
 {
 	int first = place_is_module(frame) ? 0 : frame->code->first_lineno;
@@ -79,7 +79,7 @@ static bool is_further_on(const struct source *source, const struct frame *frame
 	return line > frame->lineno && line <= source_function_end(source, first, frame->lineno);
 }
 
-/* False: the line is empty or only a comment, so no rank ever stops there. */
+/* Returns false if the line is empty or only a comment, so that no rank ever stops there. */
 static bool has_code(const struct source *source, int line)
 {
 	const char *text = source_line(source, line);
@@ -213,7 +213,8 @@ bool is_on_breakpoints(const struct app *app)
 }
 
 /*
- * Calls act() with the breakpoint under the list's cursor; -1 and an error: there is no breakpoint.
+ * Calls act() with the breakpoint under the list's cursor. Returns -1 and sets the error if there
+ * is no breakpoint.
  */
 static int with_cursor(struct app *app,
 		       int (*act)(struct app *app, const struct breakpoint_summary *breakpoint,
@@ -249,7 +250,8 @@ int toggle_breakpoint(struct app *app, struct error *error)
 	return with_cursor(app, commands_stop_toggle, error);
 }
 
-/* Returns the depth of the selected thread's innermost frame in the file; -1: no frame is. */
+/* Returns the depth of the selected thread's innermost frame in the file; -1 if there is no such
+ * frame. */
 static int find_depth(const struct session *session, const char *path)
 {
 	const struct thread *thread = session_selected_thread(session);
@@ -312,7 +314,7 @@ const struct command command_remove = {
 	.run = remove_run,
 };
 
-/* Keeps the ranks stopped that the node is about to resume, for the present stop only. */
+/* Keeps ranks stopped that the node would soon resume; applies only to the present stop. */
 static int stay_run(struct command_context *context, const struct arguments *arguments,
 		    struct error *error)
 {
@@ -346,7 +348,7 @@ const struct command command_stay = {
 	.run = stay_run,
 };
 
-/* True: probetui is connected to the debugger of a rank in the set. */
+/* True if probetui is connected to the debugger of a rank in the set. */
 static bool is_any_told(const struct session *session, const struct rankset *ranks)
 {
 	int number = -1;

@@ -44,8 +44,8 @@ static void append_step(struct buffer *out, const char *name)
 	buffer_append_string(out, name);
 }
 
-/* Returns the expression of a row of the locals, "model.fc.weight"; NULL: a row on the path has no
- * name. free() the expression. */
+/* Returns the expression of a row of the locals, "model.fc.weight"; free() it. Returns NULL if a
+ * row on the path has no name. */
 static char *path_of(const struct locals_row *rows, int at)
 {
 	struct buffer path = BUFFER_INIT;
@@ -67,7 +67,7 @@ static char *path_of(const struct locals_row *rows, int at)
 	return NULL;
 }
 
-/* Returns the expression under the cursor of the locals; NULL: the row has no expression. */
+/* Returns the expression under the cursor of the locals; NULL if the row has no expression. */
 static char *expression_under_cursor(const struct app *app)
 {
 	const struct session *session = &app->engine->session;
@@ -374,7 +374,7 @@ const struct command command_tensor_export = {
  * shows.
  */
 
-/* A plane of at most so many elements is requested as a whole. */
+/* A plane of at most this number of elements is requested as a whole. */
 #define SMALL_CELLS 4096
 
 static const struct tensorview *commands_tensor_move_known_of(const struct app *app)
@@ -403,7 +403,7 @@ void tensor_settle(struct app *app)
 	choice->first = screen.first;
 }
 
-/* Writes the size of a cursor step in elements: 1, or a bin of the heat map. */
+/* Sets *rows and *columns to the size of a cursor step in elements: 1, or a bin of the heat map. */
 static void find_step(const struct app *app, const struct tensor_screen *screen, int64_t *rows,
 		      int64_t *columns)
 {
@@ -419,7 +419,8 @@ static void find_step(const struct app *app, const struct tensor_screen *screen,
 }
 
 /*
- * Home and End move to the end of the row; at the end of the row, to the plane's first or last row.
+ * Home and End move to the first or last element of the row; if the cursor is already there, to the
+ * plane's first or last row.
  */
 static void go_to_end(struct tensor_place *cursor, const struct tensor_screen *screen,
 		      bool is_first)

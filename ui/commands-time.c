@@ -22,7 +22,8 @@
 #define SECONDS_MAXIMUM 1e9
 #define DAY_SECONDS 86400.0
 
-/* Parses a duration ("10", "10s", "1.5m", "2h") into seconds; -1: the text is no duration. */
+/* Parses a duration ("10", "10s", "1.5m", "2h") into seconds. Returns -1 if the text is not a
+ * duration. */
 static double parse_duration(const char *text)
 {
 	double seconds = text_seconds(text);
@@ -30,7 +31,8 @@ static double parse_duration(const char *text)
 	return seconds >= 0 && seconds <= SECONDS_MAXIMUM ? seconds : -1;
 }
 
-/* Parses "1:30" or "3:12:09" into seconds and counts the colons; -1: the text is no such time. */
+/* Parses "1:30" or "3:12:09" into seconds and counts the colons. Returns -1 if the text is not such
+ * a time. */
 static double parse_colons(const char *text, int *colons)
 {
 	double seconds = 0;
@@ -51,8 +53,8 @@ static double parse_colons(const char *text, int *colons)
 	}
 }
 
-/* Returns the session time at the local time of day of_day (seconds since midnight); -1: not
- * recorded. */
+/* Returns the session time at the local time of day of_day (seconds since midnight); -1 if that
+ * time was not recorded. */
 static double find_clock(const struct replay *replay, double of_day)
 {
 	double wall = replay_wall(replay);
@@ -70,8 +72,8 @@ static double find_clock(const struct replay *replay, double of_day)
 	return at > replay_end_time(replay) ? -1 : at;
 }
 
-/* Returns the session time that the first word names, also outside the recording; NAN and an error:
- * the word names no time. */
+/* Returns the session time that the first word names, also outside the recording. Returns NAN and
+ * sets the error if the word does not name a time. */
 static double commands_time_parse_time(const struct engine *engine,
 				       const struct arguments *arguments, struct error *error)
 {
@@ -112,7 +114,7 @@ static void stand_still(struct app *app)
 	engine_hold(app->engine, true);
 }
 
-/* Says that the recording ends or begins here, if time is outside the recording. */
+/* If time is outside the recording, says where the recording ends or begins. */
 static void say_bounds(struct app *app, double time)
 {
 	const struct replay *replay = app->engine->replay;

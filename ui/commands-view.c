@@ -150,7 +150,7 @@ const struct command command_granularity = {
 	.run = granularity_run,
 };
 
-/* Parses a duration in seconds, "10s". */
+/* True if text is a duration in seconds, "10s", which is stored in *seconds. */
 static bool is_seconds(const char *text, double *seconds)
 {
 	char *end;
@@ -202,8 +202,8 @@ static int diff_on_screen(struct command_context *context, const struct argument
 
 const struct command_hook screen_diff = { .command = &command_diff, .run = diff_on_screen };
 
-/* Returns the rank behind the selected rank in the grid, the first behind the last; -1: the grid is
- * empty. */
+/* Returns the rank after the selected rank in the grid, and after the last rank the first; -1 if
+ * the grid is empty. */
 static int neighbour(const struct app *app)
 {
 	struct ranklist list;
@@ -431,8 +431,8 @@ const struct command command_log = {
 	.run = log_run,
 };
 
-/* Closes the view, ends the zoom, clears the filter or leaves the job, whichever applies first;
- * false: none applies. */
+/* Closes the view, ends the zoom, clears the filter or leaves the job, whichever applies first.
+ * Returns false if none applies. */
 static bool go_back(struct view *view)
 {
 	if (view->kind == VIEW_JOBS && view->is_in_job)
@@ -497,7 +497,7 @@ bool step_back(struct app *app)
 	return is_done || is_in_pane;
 }
 
-/* Resumes ranks whose pause is still pending; false: no pause is pending. */
+/* Resumes ranks whose pause is still pending. Returns false if no pause is pending. */
 static bool commands_view_withdraw_pauses(struct app *app)
 {
 	const struct session *session = &app->engine->session;

@@ -57,7 +57,7 @@ void selection_changed(struct app *app, const struct selection *before)
 	app->view.locals_cursor = 0;
 }
 
-/* True: the text is a single line; cuts the newline off. */
+/* True if the text is a single line, whose newline is then removed. */
 static bool is_one_line(char *text)
 {
 	char *end = strchr(text, '\n');
@@ -69,8 +69,8 @@ static bool is_one_line(char *text)
 	return true;
 }
 
-/* Shows the output of a command on the hint line if the output fits, else in the text view. line:
- * the command line that renews the text; NULL: the text stays. */
+/* Shows the output of a command on the hint line if the output fits, else in the text view. line is
+ * the command line that renews the text, or NULL if the text is never renewed. */
 static void show_output(struct app *app, struct buffer *out, const char *line)
 {
 	if (line == NULL && is_one_line(out->data) && pane_message_fits(&app->view, out->data)) {
@@ -113,14 +113,14 @@ static void commands_explain(const char *name, struct error *error)
 			  command->name);
 }
 
-/* True: the line is this command without arguments. */
+/* True if the line is this command without arguments. */
 static bool commands_is_alone(const struct arguments *arguments, const struct command *command)
 {
 	return arguments->command == command && arguments_are_none(arguments);
 }
 
-/* If the command told ranks to run, the view's step group follows the ranks; the engine's own
- * notice about the ranks is dropped. */
+/* If the command resumed ranks, the view's step group follows these ranks, and the engine's own
+ * notice about them is dropped. */
 static void follow_motion(struct app *app, uint64_t number)
 {
 	bool is_error;
@@ -131,8 +131,8 @@ static void follow_motion(struct app *app, uint64_t number)
 		free(engine_take_notice(app->engine, &is_error));
 }
 
-/* True: `continue` must not wait in the queue, since the running ranks may wait for the stopped
- * ranks. */
+/* True if the line is a `continue` that must not wait in the queue, since the running ranks may
+ * wait for the stopped ranks. */
 static bool frees_those_that_wait(const struct view *view, const struct session *session,
 				  const struct arguments *arguments)
 {
@@ -140,7 +140,7 @@ static bool frees_those_that_wait(const struct view *view, const struct session 
 	       step_group_is_stuck(&view->motion, session);
 }
 
-/* asked: the ranks of a question that the user answered with yes; NULL: no question was asked. */
+/* Runs a command. asked: the ranks of the question that the user answered with yes, or NULL. */
 static void run(struct app *app, struct arguments *arguments, const struct rankset *asked)
 {
 	struct session *session = &app->engine->session;

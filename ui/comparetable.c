@@ -43,7 +43,7 @@ static bool have_same_dtype(const struct tensor *a, const struct tensor *b)
 	       (a->dtype != NULL && b->dtype != NULL && strcmp(a->dtype, b->dtype) == 0);
 }
 
-/* True: the shape differs from the majority's; such a shape gets a "≠" that needs no colour. */
+/* True if the shape differs from the majority's. Such a shape gets a "≠", which needs no colour. */
 static bool has_other_shape(const struct comparetable *table, const struct tensor *tensor)
 {
 	return table->is_majority && !tensor_has_same_shape(tensor, table->reference->tensor);
@@ -64,7 +64,7 @@ static void comparetable_append_shape(struct buffer *out, const struct compareta
 	tensortext_append_sizes(out, tensor->shape, tensor->dimension_count);
 }
 
-/* True: agree() holds for all tensors; the title then shows the common value. */
+/* True if agree() holds for all tensors: the title then shows the common value. */
 static bool all_agree(const struct comparetable *table,
 		      bool (*agree)(const struct tensor *a, const struct tensor *b))
 {
@@ -229,7 +229,7 @@ bool comparetable_is_wanted(const struct answer_classes *classes)
 	return false;
 }
 
-/* Returns the width of the column's widest cell; 0: all cells are empty, and the column is not
+/* Returns the width of the column's widest cell, or 0 if all cells are empty: such a column is not
  * shown. */
 static int natural_width(const struct comparetable *table, size_t at)
 {
@@ -280,7 +280,8 @@ static int whole_width(const struct comparetable *table)
 	return width - GAP;
 }
 
-/* Removes the columns of the highest `rank`; false: only columns that must stay are left. */
+/* Removes the columns of the highest `rank`. Returns false if only columns that must stay are
+ * left. */
 static bool leave_out(struct comparetable *table)
 {
 	int highest = 0;
@@ -301,7 +302,7 @@ void comparetable_make(struct comparetable *table, const struct answer_classes *
 	table->reference = answer_classes_reference(classes);
 	table->is_majority =
 		table->reference != NULL && table->reference == answer_classes_majority(classes);
-	/* Computed once: each row would compare all classes again. */
+	/* Computed here once; otherwise each row would compare all classes again. */
 	table->has_one_dtype = all_agree(table, have_same_dtype);
 	table->has_infinite = is_any_infinite(classes);
 	table->ranks_width = ranks_width(classes, column_count / SHARE);
@@ -498,7 +499,8 @@ static const char *dtype_of(const struct tensor *tensor)
 	return tensor->dtype != NULL ? tensor->dtype : "?";
 }
 
-/* Appends how shape and dtype differ; false: both are equal, so the elements are compared. */
+/* Appends how shape and dtype differ. Returns false if both are equal, so that the elements must be
+ * compared. */
 static bool differencetext_append_kind(struct buffer *out, const struct tensor *one,
 				       const struct tensor *other)
 {

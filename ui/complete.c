@@ -155,7 +155,7 @@ static int complete_compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* True: text is a single word of a command line without quotes. */
+/* True if text is a single word of a command line, without quotes. */
 static bool is_one_word(const char *text)
 {
 	return strpbrk(text, " \t\r\"'#") == NULL && text_is_utf8(text, strlen(text)) &&
@@ -401,7 +401,7 @@ static bool is_letter(char c)
 	       c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* True: text is an identifier, which can be written behind a dot. */
+/* True if text is an identifier, which can be written after a dot. */
 static bool names_is_name(const char *text)
 {
 	size_t length = 0;
@@ -411,7 +411,7 @@ static bool names_is_name(const char *text)
 	return length > 0 && text[length] == '\0' && !(*text >= '0' && *text <= '9');
 }
 
-/* Returns the beginning of the dotted name (a.b.c) at the end of word, behind the last "(", "+" or
+/* Returns the beginning of the dotted name (a.b.c) at the end of word, after the last "(", "+" or
  * "[". */
 static const char *chain_start(const char *word)
 {

@@ -43,8 +43,9 @@ static void console_take_answer(const char *bytes, size_t length, void *data)
 }
 
 /*
- * pdb at its prompt would read a terminal's reply (to a query such as the cursor's position) as the
- * beginning of a line. Replies to old output, before `told`, are not sent either.
+ * True if the terminal's replies to queries (such as the cursor's position) may be sent to the
+ * rank. pdb at its prompt would read a reply as the beginning of a line. Replies to old output,
+ * before transcript->told, are not sent either.
  */
 static bool wants_answers(const struct session *session, const struct transcript *transcript,
 			  uint64_t at)
@@ -102,7 +103,7 @@ void console_look(struct console *console, const struct session *session)
 }
 
 /* Writes the new bytes of the transcript to the terminal. answers receives the terminal's replies
- * to queries; NULL: replies are dropped. */
+ * to queries; if answers is NULL, replies are dropped. */
 static void console_show(struct console *console, const struct transcript *transcript,
 			 int row_count, int column_count, struct buffer *answers)
 {
@@ -201,7 +202,7 @@ static const char *control_bytes(const struct console *console, const char *key)
 	return NULL;
 }
 
-/* True: the line has no function for the key. */
+/* True if the line has no function for the key. */
 static bool console_is_unknown(const char *key)
 {
 	static const char *const names[] = { "S-Tab", "Insert", "Resize", "Unknown" };

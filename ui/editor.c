@@ -137,7 +137,7 @@ int editor_judge(int status, struct error *error)
 
 #define NAME_MAXIMUM 100
 
-/* Makes a folder and returns its path, to be freed; NULL and errno: no folder was made. */
+/* Makes a folder and returns its path, to be freed; returns NULL and sets errno on failure. */
 static char *scratch_make_folder(void)
 {
 	const char *parent = getenv("TMPDIR");
@@ -152,8 +152,8 @@ static char *scratch_make_folder(void)
 	return NULL;
 }
 
-/* Returns the name with all but letters, digits, _ and . replaced; a leading dot is replaced, too,
- * since editors may read dot files as settings. */
+/* Returns a copy of the name; "_" replaces all characters but letters, digits, "_" and ".". A
+ * leading dot is replaced, too, since editors may read dot files as settings. */
 static char *harmless_name(const char *name)
 {
 	char *copy = xstrndup(place_file_name(name), NAME_MAXIMUM);

@@ -69,7 +69,7 @@ int grid_move_in(int at, int count, int across, int page, enum move move)
 }
 
 /* Returns the rank nearest to a column in a line, or in the next line (in the direction of step)
- * that has ranks; -1: none. */
+ * that has ranks; -1 if there is none. */
 static int nearest(const struct grid *grid, int line, int column, int step)
 {
 	int best = -1;
@@ -90,15 +90,15 @@ static int nearest(const struct grid *grid, int line, int column, int step)
 	return best;
 }
 
-/* True: the rank is not folded away, or is the first rank of a folded group, which is a single
- * place. */
+/* True if the rank is not folded away, or is the first rank of a folded group: the group has one
+ * place, that of this rank. */
 static bool grid_is_shown(const struct grid *grid, int at)
 {
 	return !grid->cells.places[at].is_folded ||
 	       ranklist_group_at(&grid->list, (size_t)at)->first == (size_t)at;
 }
 
-/* Returns the next shown rank in the direction of step; `at` if there is none. */
+/* Returns the next shown rank in the direction of step, or `at` if there is none. */
 static int beside(const struct grid *grid, int at, int step)
 {
 	int count = (int)grid->list.rank_count;
@@ -174,7 +174,8 @@ bool grid_move(const struct grid *grid, enum move move, struct ranklist_row *to)
 #define GAP 2 /* columns between groups */
 #define LEGEND_MAXIMUM 8
 
-/* The ranks of a line: a power of two, so that ranks with equal remainders are in one column. */
+/* Returns the number of ranks in a line: a power of two, so that ranks with equal remainders are in
+ * one column. */
 static int choose_across(int room)
 {
 	int across = ACROSS_MINIMUM;

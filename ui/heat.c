@@ -33,7 +33,7 @@ int heat_scale(const struct heat_picture *picture, struct window window)
 	return scale;
 }
 
-/* Returns the value at a row and column of the picture; outside the picture: HEAT_NOTHING. */
+/* Returns the value at a row and column of the picture, or HEAT_NOTHING outside the picture. */
 static double value_at(const struct heat_picture *picture, int row, int column)
 {
 	if (row >= picture->row_count || column >= picture->column_count)

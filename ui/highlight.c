@@ -45,7 +45,7 @@ static void paint(unsigned char *styles, size_t start, size_t end, enum style st
 		memset(styles + start, style, end - start);
 }
 
-/* Returns the index behind the closing quotes; length if the quotes are missing. */
+/* Returns the index after the closing quotes, or length if the closing quotes are missing. */
 static size_t highlight_skip_string(const char *line, size_t length, size_t at, const char *quotes,
 				    bool *is_closed)
 {
@@ -71,7 +71,10 @@ static const char *triple_of(enum highlight_state state)
 	return state == HIGHLIGHT_TRIPLE_SINGLE ? "'''" : "\"\"\"";
 }
 
-/* Paints the string that begins at start; *state: whether a triple-quoted string continues. */
+/*
+ * Paints the string that begins at start; sets *state if a triple-quoted string continues after the
+ * line.
+ */
 static size_t highlight_take_string(const char *line, size_t length, size_t start,
 				    unsigned char *styles, enum highlight_state *state)
 {
@@ -181,7 +184,7 @@ void highlight_draw(struct window window, int row, int column, enum highlight_st
 	if (width <= 0)
 		return;
 	styles = xmalloc(length + 8);
-	/* The "…" of a cut line has the style of what it replaces. */
+	/* The "…" of a cut line has the style of the text that the "…" replaces. */
 	memset(styles, STYLE_DIM, length + 8);
 	highlight_line(state, line, length, styles);
 	text_cut(&cut, line, width);

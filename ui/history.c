@@ -60,7 +60,7 @@ static size_t history_put_line(struct history *history, const char *line)
 	return was;
 }
 
-/* False: the line cannot have been typed. The file may have been edited by hand. */
+/* Returns false if the line cannot have been typed: the file may have been edited by hand. */
 static bool is_sound(const char *line, size_t length)
 {
 	return length > 0 && length <= HISTORY_LINE_MAXIMUM && text_is_utf8(line, length) &&
@@ -83,8 +83,8 @@ static void history_put_all(struct history *history, const char *text)
 }
 
 /*
- * Appends the last FILE_MAXIMUM bytes of the file, where the newest lines are, without a line that
- * is cut at the beginning.
+ * Appends the last FILE_MAXIMUM bytes of the file, which contain the newest lines. A first line
+ * whose beginning is missing is left out.
  */
 static void read_end(int fd, off_t size, struct buffer *out)
 {
@@ -102,7 +102,7 @@ static void read_end(int fd, off_t size, struct buffer *out)
 	free(bytes);
 }
 
-/* Reads the history, which must be a regular file of this user; a missing file is empty. */
+/* Reads the history, which must be a regular file of this user; a missing file counts as empty. */
 static int history_read_file(int folder, const char *name, struct buffer *out, struct error *error)
 {
 	int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);

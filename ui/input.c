@@ -43,7 +43,7 @@ static const char *input_find_name(const struct key_name *names, size_t count, w
 	return NULL;
 }
 
-/* C-a … C-z, C-\ C-] C-^ C-_, C-@ */
+/* Returns the character after "C-" in a key's name: C-a … C-z, C-\ C-] C-^ C-_, C-@. */
 static int control_letter(wint_t code)
 {
 	return (int)(code > 0 && code < 27 ? 'a' + code - 1 : '@' + code);
@@ -76,7 +76,7 @@ static const struct button buttons[] = {
 	{ BUTTON5_PRESSED, INPUT_WHEEL_DOWN },
 };
 
-/* False: the event has no function, such as the press of another button. */
+/* Returns false if the event has no function, such as the press of another button. */
 static bool read_mouse(struct input *input)
 {
 	MEVENT event;

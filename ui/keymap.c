@@ -129,7 +129,7 @@ const char keymap_default[] = "bind [ rank previous\n"
 
 struct key_help {
 	const char *lines[2]; /* command lines whose keys are listed together */
-	const char *keys;     /* listed instead of the bound keys; NULL: the bound keys */
+	const char *keys;     /* text listed in place of the bound keys; NULL: none */
 	const char *help;
 };
 

@@ -20,9 +20,9 @@
 #define TABLE_RANKS_MAXIMUM 64
 #define NARROW 56
 #define CELL_LINES_MINIMUM 4 /* rows of the selected rank's card beside the cells */
-#define OUTPUT_COLUMNS 120   /* least columns of a screen that shows the ranks' output */
+#define OUTPUT_COLUMNS 120   /* minimum columns of a screen that shows the ranks' output */
 #define OUTPUT_ROWS 30
-#define MERGED_COLUMNS 160 /* least columns of a screen with merged stacks beside the source */
+#define MERGED_COLUMNS 160 /* minimum columns of a screen with merged stacks beside the source */
 
 static int layout_minimum(int a, int b)
 {
@@ -67,7 +67,10 @@ static int verdict_rows(const struct session *session, const struct view *view)
 	return 2;
 }
 
-/* Returns the count of cards in a row, evenly over the rows; 0: no card fits. */
+/*
+ * Returns the number of cards in a row, so that all rows have nearly the same number of cards; 0 if
+ * no card fits.
+ */
 static int cards_across(const struct view *view, int ranks)
 {
 	int most = (view->column_count - 1) / CARD_WIDTH;
@@ -98,7 +101,7 @@ static bool do_cards_fit(const struct layout *layout, const struct view *view, i
 
 static enum grid_mode choose_grid(const struct layout *layout, const struct view *view, int ranks)
 {
-	/* Cards that do not fit are scrolled through. */
+	/* Requested cards may be scrolled; if not even one row of cards fits, the table is used. */
 	if (view->grid == GRID_CARDS &&
 	    (layout->cards_across == 0 || CARD_HEIGHT + 1 > layout->body.row_count))
 		return GRID_TABLE;
@@ -136,7 +139,9 @@ static int grid_rows(const struct layout *layout, const struct ranklist *list,
 	return rows;
 }
 
-/* Returns the rows of the stack, at most half; the locals take the rest. */
+/*
+ * Returns the number of rows of the stack, at most half of rows; the locals get the remaining rows.
+ */
 static int stack_rows(const struct session *session, const struct view *view, int rows)
 {
 	int wanted = pane_stack_row_count(session, view);
@@ -190,7 +195,7 @@ bool layout_can_show_output(const struct view *view)
 	return view->column_count >= OUTPUT_COLUMNS && view->row_count >= OUTPUT_ROWS;
 }
 
-/* True: the screen has room for the ranks' output, and some output has come. */
+/* True if the screen has room for the ranks' output, and some output has come. */
 static bool has_output(const struct session *session, const struct view *view)
 {
 	if (!layout_can_show_output(view))

@@ -43,7 +43,7 @@ static int columns(void)
 	return size.ws_col;
 }
 
-/* Draws the line; a line wider than the terminal is scrolled so that the cursor shows. */
+/* Draws the line; a line wider than the terminal is scrolled so that the cursor is visible. */
 static void lineedit_draw(const struct lineedit *edit)
 {
 	const char *text = edit->prompt->text.data;
@@ -122,8 +122,8 @@ static void lineedit_take_key(struct lineedit *edit, const char *name)
 }
 
 /*
- * Returns the length of an escape sequence that belongs to no key, up to its final letter; 0: more
- * bytes are needed to know.
+ * Returns the length of an escape sequence that belongs to no key, up to its final letter; 0 if
+ * more bytes are needed to find the end.
  */
 static size_t skip_sequence(const char *bytes, size_t length)
 {
@@ -138,8 +138,8 @@ static size_t skip_sequence(const char *bytes, size_t length)
 	return length < LINEEDIT_BYTES ? 0 : length;
 }
 
-/* Returns the length of the first key and writes the key's name ("": no known key); 0: the key is
- * incomplete. */
+/* Returns the length of the first key and writes the key's name, or "" for an unknown key. Returns
+ * 0 if the key is incomplete. */
 static size_t lineedit_find_key(const char *bytes, size_t length, char name[NAME_SIZE])
 {
 	size_t size = 1;
@@ -172,7 +172,8 @@ static size_t lineedit_find_key(const char *bytes, size_t length, char name[NAME
 	return size;
 }
 
-/* Bytes behind Enter stay in edit->bytes for the next line. */
+/* Handles the typed keys up to Enter; the bytes after Enter stay in edit->bytes for the next
+ * line. */
 static void lineedit_take_bytes(struct lineedit *edit)
 {
 	while (edit->length > 0 && edit->result == LINEEDIT_TYPING) {
@@ -194,7 +195,8 @@ static void lineedit_on_input(int fd, int events, void *data)
 	ssize_t got;
 
 	(void)events;
-	/* edit->complete() may run the loop: bytes that do not fit then are read afterwards. */
+	/* edit->complete() may run the loop: if edit->bytes is full, further bytes are read
+	 * afterwards. */
 	if (edit->length == sizeof(edit->bytes))
 		return;
 	got = read(fd, edit->bytes + edit->length, sizeof(edit->bytes) - edit->length);

@@ -280,7 +280,10 @@ static void replace_word(struct prompt *prompt, size_t start, const char *word, 
 	free(copy);
 }
 
-/* Finds the candidates for the command line that the text up to the cursor becomes. */
+/*
+ * Makes a command line from the text up to the cursor, and finds the candidates for this command
+ * line.
+ */
 static void find_candidates(struct prompt *prompt, const struct session *session,
 			    const struct keymap *keymap)
 {
@@ -438,7 +441,7 @@ void prompt_draw(struct window window, const struct prompt *prompt)
 	int column = 0;
 	int cursor;
 
-	/* A line that is too wide is scrolled so that the cursor shows. */
+	/* A line that is too wide is scrolled so that the cursor is visible. */
 	while (text_width(head) + text_width(label) >= width && *head != '\0') {
 		size_t first = behind(head, 0);
 

@@ -15,14 +15,15 @@
 #include "ui/pane.h"
 #include "ui/view.h"
 
-/* Frames that are hashed into a class's key, by which a folded class is known. */
+/* Maximum number of frames that are hashed into the key of a class; folded classes are remembered
+ * by key. */
 #define KEY_FRAMES 64
 
-/* A rank while the list is made. */
+/* Data of a rank while the list is made. */
 struct item {
 	const struct rank *rank;
 	size_t group;
-	bool is_known; /* true: the sort key is known; ranks without one come last */
+	bool is_known; /* the sort key is known; ranks without a sort key come last */
 	double number;
 	char *text; /* sort key, owned; NULL: sorted by number */
 	int sign;
@@ -62,7 +63,7 @@ static void ranklist_append_text(struct buffer *out, const struct session *sessi
 	}
 }
 
-/* Keeps the items whose text contains the filter, in any case; returns the new count. */
+/* Keeps the items whose text contains the filter, ignoring case; returns the new count. */
 static size_t keep_matching(struct item *items, size_t count, const struct session *session,
 			    const struct view *view)
 {
@@ -89,7 +90,7 @@ static size_t keep_matching(struct item *items, size_t count, const struct sessi
 	return kept;
 }
 
-/* True: the rank's own row contains the filter. */
+/* True if the rank's own row contains the filter. */
 static bool matches(const struct session *session, const struct view *view, const struct rank *rank)
 {
 	struct buffer needle = BUFFER_INIT;
@@ -258,8 +259,8 @@ static void ranklist_add_row(struct ranklist *list, size_t *capacity,
 }
 
 /*
- * Adds the rows of one rank. Odd threads and outlier children always show; if only children match
- * the filter, the matching children show, too.
+ * Adds the rows of one rank. Odd threads and outlier children are always shown; if only children
+ * match the filter, the matching children are shown, too.
  */
 static void add_rank_rows(struct ranklist *list, size_t *capacity, size_t at,
 			  const struct session *session, const struct view *view)
@@ -333,8 +334,8 @@ static bool is_under_cursor(const struct ranklist *list, const struct session *s
 	return false;
 }
 
-/* Sets the cursor to the last matching row, since a child's row is behind its rank's row; a group's
- * row wins over its ranks. */
+/* Sets the cursor to the last matching row, since a child's row comes after the row of its rank. If
+ * the selected rank's group is under the cursor, the group's row is taken instead. */
 static void find_cursor(struct ranklist *list, const struct session *session,
 			const struct view *view)
 {

@@ -21,7 +21,7 @@
 #include "ui/window.h"
 
 #define TEXT_WIDTH_MINIMUM 8
-/* Most rows of a value; the command `print` shows more. */
+/* Maximum number of rows of a value; the command `print` shows more. */
 #define VALUE_ROWS 100
 
 void repl_init(struct repl *repl)
@@ -109,8 +109,8 @@ void repl_offer(struct repl *repl, const json_t *targets)
 	free(head);
 }
 
-/* Returns the rank to ask for completions: the selected rank if it is focused, else the first
- * focused rank; NULL: none. */
+/* Returns the rank to which requests for completions are sent: the selected rank if it is focused,
+ * else the first focused rank; NULL if there is none. */
 static const struct rank *repl_find_asked(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);

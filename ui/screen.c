@@ -28,7 +28,7 @@
 
 struct screen {
 	SCREEN *curses;
-	FILE *terminal;	     /* /dev/tty if stdin or stdout is no terminal; else NULL */
+	FILE *terminal;	     /* /dev/tty if stdin or stdout is not a terminal; else NULL */
 	struct canvas shown; /* the terminal's present contents */
 	int colour_count;    /* count of colours; 0: no colours */
 	bool is_utf8;
@@ -37,8 +37,8 @@ struct screen {
 };
 
 /*
- * All that the handler of fatal signals may touch. curses has one global screen, so the state is
- * global, too.
+ * All state that the handler of fatal signals may access. curses has one global screen, so the
+ * state is global, too.
  */
 static struct {
 	volatile sig_atomic_t is_open;
@@ -52,7 +52,7 @@ static const int fatal_signals[] = {
 	SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT, SIGSYS,
 };
 
-/* Only async-signal-safe calls (signal-safety(7)). */
+/* Makes only async-signal-safe calls (signal-safety(7)). */
 static void restore_and_die(int number)
 {
 	if (emergency.is_open) {
@@ -156,7 +156,7 @@ static int check_type(int fd, struct error *error)
 	return 0;
 }
 
-/* Uses stdin and stdout, else /dev/tty; -1 and an error: there is no terminal. */
+/* Uses stdin and stdout, else /dev/tty; returns -1 and sets the error if there is no terminal. */
 static int find_terminal(FILE **in, FILE **out, struct termios *settings, struct error *error)
 {
 	*in = stdin;
@@ -389,7 +389,7 @@ static void screen_draw_row(const struct screen *screen, const struct canvas *ca
 
 		if (cell->width == 0)
 			continue;
-		/* curses may assume another width for non-ASCII, so move explicitly. */
+		/* curses may assume another width for non-ASCII characters, so move explicitly. */
 		if (is_lost)
 			move(row, column);
 		screen_draw_cell(screen, cell);

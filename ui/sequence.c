@@ -22,10 +22,10 @@
 #define NUMBERS_MAXIMUM 16
 #define NUMBER_MAXIMUM 9999
 
-/* Allowed bytes behind ESC: cursor, line feeds, keypad, reset. */
+/* Allowed bytes after ESC: cursor, line feeds, keypad, reset. */
 static const char escapes[] = "78DEMHc=>";
 
-/* Allowed control sequences: their final bytes, by the private marker behind "ESC [". */
+/* Allowed control sequences: their final bytes, by the private marker after "ESC [". */
 static const struct {
 	char leader;
 	const char *last;
@@ -43,7 +43,10 @@ static bool sequence_is_allowed(char leader, char last)
 	return false;
 }
 
-/* Appends numbers and separators, each number at most NUMBER_MAXIMUM; false: too many numbers. */
+/*
+ * Appends numbers and separators; numbers are limited to NUMBER_MAXIMUM. Returns false if there are
+ * too many numbers.
+ */
 static bool append_numbers(struct buffer *out, const char *at, const char *end)
 {
 	int count = 1;
@@ -103,8 +106,8 @@ static void pass_control(struct sequence *sequence, struct buffer *out, unsigned
 	} else if (sequence->length + 1 < SEQUENCE_BYTES) {
 		sequence->bytes[sequence->length++] = (char)byte;
 	} else {
-		/* No allowed sequence is so long: with "!" as its first byte end_control() drops
-		 * it. */
+		/* No allowed sequence is so long; "!" as the first byte makes end_control() drop
+		 * the sequence. */
 		sequence->bytes[0] = '!';
 	}
 }
@@ -156,7 +159,10 @@ static void end_string(struct sequence *sequence, struct buffer *out, unsigned c
 		pass_escape(sequence, out, byte);
 }
 
-/* Returns the length of the UTF-8 character that begins with this byte; 1: no character does. */
+/*
+ * Returns the length of the UTF-8 character that begins with this byte, or 1 if no character begins
+ * with this byte.
+ */
 static size_t character_bytes(unsigned char first)
 {
 	if (first >= 0xc2 && first < 0xe0)

@@ -103,7 +103,7 @@ static void tally_clear(struct tally *tally)
 	rankset_clear(&tally->running);
 }
 
-/* True: the rank can still stop: its debugger is connected, or the answer to `connect` or to the
+/* True if the rank can still stop: its debugger is connected, or the answer to `connect` or to the
  * first `pause` is still to come. */
 static bool is_told(const struct rank *rank, const struct step_group *motion)
 {
@@ -111,8 +111,8 @@ static bool is_told(const struct rank *rank, const struct step_group *motion)
 	       (ptrace_state_is_free(rank) && step_group_form_of(motion->command)->is_summed);
 }
 
-/* True: the node resumed the rank; or the rank's pause is no longer pending, since its debugger has
- * detached. */
+/* True if the node resumed the rank, or if the rank's pause is no longer pending, since its
+ * debugger has detached. */
 static bool is_resumed(const struct rank *rank, const struct step_group *motion)
 {
 	if (step_group_form_of(motion->command)->is_summed && !rank->is_pausing)
@@ -168,7 +168,7 @@ void step_group_settle(struct step_group *motion, const struct engine *engine)
 			motion->is_answered = false;
 }
 
-/* True: the rank may wait for a stopped rank in a collective, and so cannot stop before that rank
+/* True if the rank may wait for a stopped rank in a collective, and so cannot stop before that rank
  * resumes. */
 static bool waits_long(const struct step_group *motion, const struct session *session, int number)
 {
@@ -207,7 +207,8 @@ bool step_group_is_refused(const struct step_group *motion, const struct session
 }
 
 /*
- * Returns the collective that all ranks wait in, "all_reduce"; NULL: not all wait in the same one.
+ * Returns the collective in which all ranks wait, "all_reduce"; NULL if not all ranks wait in the
+ * same collective.
  */
 static const char *wait_of(const struct rankset *ranks, const struct session *session)
 {
@@ -254,7 +255,7 @@ static void step_group_append_count(struct buffer *out, size_t count, const char
 	buffer_append_string(out, count == 1 ? one : several);
 }
 
-/* True: agents debug all of the ranks. An agent stops a thread only at its next Python line. */
+/* True if agents debug all of the ranks. An agent stops a thread only at its next Python line. */
 static bool are_of_agents(const struct rankset *ranks, const struct session *session)
 {
 	int number = -1;
@@ -318,7 +319,7 @@ static void append_tally(struct buffer *out, const struct tally *tally,
 		buffer_printf(out, ", %.1f s", seconds);
 }
 
-/* Returns the seconds between the first and the last stop of the ranks; -1: unknown. */
+/* Returns the seconds between the first and the last stop of the ranks; -1 if unknown. */
 static double skew_of(const struct rankset *ranks, const struct session *session)
 {
 	const struct rank *first = NULL;
@@ -352,7 +353,7 @@ static void append_skew(struct buffer *out, double seconds)
 		buffer_printf(out, " within %.1f s", seconds);
 }
 
-/* "pause: 8 ranks stopped within 1.2 ms" */
+/* Appends "pause: 8 ranks stopped within 1.2 ms". */
 static void append_sum(struct buffer *out, const struct tally *tally,
 		       const struct step_group *motion, const struct session *session)
 {

@@ -12,7 +12,8 @@
 #include "protocol/rankset.h"
 
 #define LONG_SHARE 0.8
-/* A resume is announced at least so many seconds before, so that the user has time to answer. */
+/* Minimum number of seconds from the announcement of a resume to the resume, so that the user has
+ * time to answer. */
 #define SOON_SECONDS 10.0
 
 bool rank_append_held(struct buffer *out, const struct rank *rank)
@@ -55,7 +56,7 @@ size_t session_held_count(const struct session *session)
 	return count;
 }
 
-/* Returns the seconds since the rank stopped; 0: unknown. */
+/* Returns the seconds since the rank stopped; 0 if unknown. */
 static double stopped_text_seconds_of(const struct session *session, const struct rank *rank)
 {
 	double seconds = debug_state_seconds(rank, session->now);
@@ -63,8 +64,8 @@ static double stopped_text_seconds_of(const struct session *session, const struc
 	return seconds > 0 ? seconds : 0;
 }
 
-/* Returns the stopped rank whose lease ends first; without leases, the rank stopped longest; NULL:
- * none. */
+/* Returns the stopped rank whose lease ends first; without leases, the rank that has been stopped
+ * longest; NULL if no rank is stopped. */
 static const struct rank *most_urgent(const struct session *session)
 {
 	const struct rank *longest = NULL;
@@ -89,9 +90,9 @@ static const struct rank *most_urgent(const struct session *session)
 }
 
 /*
- * Returns the seconds that count against the rank's limit. Without a lease the limit is a
- * collective's time-out, which counts from the beginning of the other ranks' wait, through all
- * steps.
+ * Returns the seconds that count against the rank's limit. Without a lease, the limit is a
+ * collective's time-out. Its time counts from the moment when other ranks began to wait, even if
+ * the rank has made steps since.
  */
 static double counted(const struct session *session, const struct rank *rank)
 {
@@ -109,7 +110,7 @@ static double counted(const struct session *session, const struct rank *rank)
 	return most;
 }
 
-/* Returns the seconds that the rank may stay stopped; -1: no limit. */
+/* Returns the seconds that the rank may stay stopped; -1 if there is no limit. */
 static double limit_of(const struct session *session, const struct rank *rank)
 {
 	const struct debugger *debugger = &rank->debugger;
@@ -156,7 +157,7 @@ static double resume_of(const struct rank *rank)
 	return rank->debugger_at + rank->debugger.lease;
 }
 
-/* Returns the rank that the node resumes first; NULL: the node resumes none. */
+/* Returns the rank that the node will resume first; NULL if the node will not resume any rank. */
 static const struct rank *first_limited(const struct session *session)
 {
 	const struct rank *first = NULL;

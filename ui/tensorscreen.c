@@ -8,7 +8,7 @@
 #include "ui/view.h"
 #include "ui/views/pane-tensor.h"
 
-#define HEADER_ROWS_MINIMUM 12 /* least rows inside the frame for a header of more than one row */
+#define HEADER_ROWS_MINIMUM 12 /* minimum rows inside the frame for a header of several rows */
 #define CELL_MINIMUM 5
 #define CELL_MAXIMUM 40
 #define UNKNOWN_WIDTH 10
@@ -52,7 +52,8 @@ static void widen_by(double *largest, const struct tensor_number *number)
 }
 
 /*
- * Returns the largest known absolute value: of the extremes, else of the elements that have come.
+ * Returns the largest known absolute value: of minimum and maximum, or of the received elements if
+ * these are not known.
  */
 static double largest_of(const struct tensorview *known)
 {
@@ -76,8 +77,8 @@ static int wider(int width, const struct tensor_number *number, struct tensor_fo
 	return other > width ? other : width;
 }
 
-/* Returns the columns of a cell: the widest number among the elements that have come, the extremes
- * and the column indices. */
+/* Returns the columns of a cell: the widest number among the received elements, the minimum, the
+ * maximum and the column indices. */
 static int cell_width(const struct tensorview *known, const struct tensor_screen *screen)
 {
 	const struct tensor_statistics *statistics = &known->tensor.statistics;
@@ -164,7 +165,7 @@ void tensor_screen_make(struct tensor_screen *screen, const struct session *sess
 void tensor_screen_map(const struct tensor_screen *screen, const struct view *view,
 		       int *row_maximum, int *column_maximum)
 {
-	/* A row above the map and a column at its left show the place of the cursor. */
+	/* A row above the map and a column to the left of the map show the place of the cursor. */
 	int rows = screen->row_count - 1;
 
 	*row_maximum = rows > 0 ? (view->has_heat ? 2 * rows : rows) : 0;

@@ -73,7 +73,7 @@ static int nearest_of_eight(int red, int green, int blue)
 	return number;
 }
 
-/* Returns the style of a colour; *is_bright: the colour is one of the second eight. */
+/* Returns the style of a colour; sets *is_bright if the colour is one of the second eight. */
 static enum style terminal_style_of(const struct terminal *terminal, VTermColor colour,
 				    bool *is_bright)
 {
@@ -99,7 +99,8 @@ static void set_colours(const struct terminal *terminal, struct cell *cell,
 		bool is_ignored;
 		enum style style = terminal_style_of(terminal, from->bg, &is_ignored);
 
-		/* STYLE_TEXT is black or white; the background is mostly black. */
+		/* A background of STYLE_TEXT (black or white) is not drawn: such a background is
+		 * mostly black. */
 		if (style != STYLE_TEXT) {
 			cell->style = (uint8_t)style;
 			is_reverse = !is_reverse;
@@ -346,7 +347,8 @@ static void terminal_draw_row(struct window window, int row, const struct termin
 }
 
 /*
- * Returns the rows to skip, so that the cursor's row is the last one of a window that is too low.
+ * Returns the number of rows to skip, so that the cursor's row is the last row of a window that is
+ * too low.
  */
 static int rows_above(const struct terminal *terminal, int row_count)
 {

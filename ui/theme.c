@@ -114,7 +114,8 @@ static int parse_look(struct look *look, char *words, const char *where, struct 
 	return 0;
 }
 
-/* The theme, and for each style the line that defines the style; 0: no line yet. */
+/* The theme, and for each style the number of the line that defines the style; 0: no such line
+ * yet. */
 struct parse {
 	struct theme theme;
 	int lines[STYLE_COUNT];
@@ -259,7 +260,7 @@ bool theme_has_heat(const struct theme *theme, int colour_count)
 #define THEMES_MAXIMUM 256
 #define FOLDER_COUNT 4
 
-/* Returns the folder "themes" beside the program, to be freed; NULL: the program's folder is
+/* Returns the folder "themes" beside the program, to be freed; NULL if the program's folder is
  * unknown. */
 static char *folder_beside_program(void)
 {
@@ -287,7 +288,7 @@ static void free_folders(char *folders[FOLDER_COUNT])
 		free(folders[i]);
 }
 
-/* False: a path, a hidden file, a backup file of an editor. */
+/* Returns false for a path, a hidden file or a backup file of an editor. */
 static bool theme_files_is_name(const char *name)
 {
 	size_t length = strlen(name);
@@ -298,8 +299,8 @@ static bool theme_files_is_name(const char *name)
 }
 
 /*
- * Loads a theme from a folder; false without an error: the folder has no such file. The user's own
- * file (is_own) must belong to the user; installed files may belong to others.
+ * Loads a theme from a folder. Returns false without an error if the folder has no such file. The
+ * user's own file (is_own) must belong to the user; installed files may belong to other users.
  */
 static bool load_from(const char *folder, bool is_own, const char *name, struct theme *theme,
 		      int *result, struct error *error)

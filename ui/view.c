@@ -19,7 +19,8 @@
 #include "ui/stopped-text.h"
 #include "ui/view-type.h"
 
-/* Two times of the same resume differ by less than so many seconds: they come from two clocks. */
+/* Two times of the same resume differ by less than this number of seconds: the times come from two
+ * clocks. */
 #define SAME_RESUME_SECONDS 1.5
 
 #define VIEW(KIND, row) [VIEW_##KIND] = &view_##row,
@@ -117,7 +118,7 @@ void view_ask(struct view *view, const char *question, const char *line,
 	free(text);
 }
 
-/* True: the view is open, or "back" leads to it. */
+/* True if the view is open, or if "back" leads to the view. */
 static bool view_is_there(const struct view *view, enum view_kind kind)
 {
 	enum view_kind at = view->kind;
@@ -238,7 +239,8 @@ static void draw_hits(const struct scene *scene, const struct view_type *type, s
 }
 
 /*
- * Draws frame and title, unless the view draws its own; the body becomes the inside of the frame.
+ * Draws frame and title, unless the view draws them itself; scene->body becomes the inside of the
+ * frame.
  */
 static void draw_frame(struct scene *scene, const struct view_type *type)
 {
@@ -349,7 +351,7 @@ void home_want(struct app *app, bool is_open)
 
 /*
  * Follows the output of the selected rank while the output is shown, or while the screen has room
- * for output, to know whether there is any.
+ * for output, so that the layout knows whether the rank has any output.
  */
 static void want_output(struct app *app)
 {
@@ -395,8 +397,8 @@ static void want_names(struct app *app)
 	free(head);
 }
 
-/* Nodes must be asked about new ranks in time: when a rank has ended, only requested evidence is
- * left. */
+/* Requests evidence about new ranks in time: when a rank has ended, only evidence that was
+ * requested before is left. */
 static void want_evidence(struct app *app)
 {
 	double now = engine_now(app->engine);

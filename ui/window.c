@@ -51,7 +51,7 @@ struct window window_part(struct window window, int row, int column, int row_cou
 	};
 }
 
-/* Returns the cell; NULL: the place is outside the window. */
+/* Returns the cell, or NULL if the place is outside the window. */
 static struct cell *window_cell(struct window window, int row, int column)
 {
 	if (row < 0 || column < 0 || row >= window.row_count || column >= window.column_count)
@@ -81,7 +81,10 @@ static void set_cell(struct window window, struct cell *cell, int32_t code, int 
 	};
 }
 
-/* Draws one code point; returns its width in columns, also outside the window. */
+/*
+ * Draws one code point if the place is inside the window; always returns the code point's width in
+ * columns.
+ */
 static int put_codepoint(struct window window, int row, int column, enum style style, int32_t code)
 {
 	int width = text_codepoint_width(code);
@@ -147,7 +150,7 @@ static int put_plain(struct window window, int row, int column, enum style style
 	return column - start;
 }
 
-/* Draws escaped text that fits, so that it ends before column end. */
+/* Draws escaped text that fits, so that the text ends before column end. */
 static int put_ending(struct window window, int row, int end, enum style style,
 		      const struct buffer *text)
 {
@@ -200,7 +203,7 @@ int window_put_right(struct window window, int row, int end, int width, enum sty
 	return used;
 }
 
-/* Cuts "distributed_c10d.py:3252" to "distri…0d.py:3252", so that the line number stays. */
+/* Cuts "distributed_c10d.py:3252" to "distri…0d.py:3252", so that the line number stays visible. */
 static void cut_middle(struct buffer *out, const char *text, int width)
 {
 	const char *tail = text;
@@ -345,7 +348,7 @@ static bool says(const struct cell *cell, int32_t codepoint, bool has_case)
 	return cell->sides == 0 && (has_case ? drawn : text_codepoint_lower(drawn)) == codepoint;
 }
 
-/* Returns the column behind text if text is drawn at this place; else -1. */
+/* Returns the column after text if text is drawn at this place; else -1. */
 static int match_at(struct window window, int row, int column, const char *text, bool has_case)
 {
 	while (*text != '\0' && column < window.column_count) {

@@ -20,7 +20,8 @@
 #define SECONDS_MAXIMUM 86400.0
 
 /*
- * Reads one word; *line moves to the character after it. False: end of the line, or *error is set.
+ * Reads one word; *line moves to the character after it. Returns false at the end of the line, or
+ * if *error is set.
  */
 static bool next_word(const char **line, struct buffer *word, struct error *error)
 {
@@ -59,7 +60,9 @@ static void arguments_add(struct arguments *arguments, size_t *capacity, const c
 	};
 }
 
-/* Lists the words that are not taken; the name is taken. */
+/*
+ * Lists the words that are not taken as options, ranks or pid; the command's name counts as taken.
+ */
 static void list_words(struct arguments *arguments)
 {
 	arguments->count = 0;
@@ -149,7 +152,7 @@ static void take_yes(struct arguments *arguments)
 	list_words(arguments);
 }
 
-/* Index in arguments->all of words[word]. */
+/* Returns the index in arguments->all of the word arguments->words[word]. */
 static size_t index_of(const struct arguments *arguments, size_t word)
 {
 	size_t at = 0;
@@ -201,7 +204,10 @@ void arguments_begin(struct arguments *arguments, const struct command *command,
  * Options and number of words
  */
 
-/* NULL: the synopsis has no such option. The option's value, if any, is the next part. */
+/*
+ * Returns NULL if the synopsis has no such option. If the option has a value, the value is the next
+ * part.
+ */
 static const struct synopsis_part *find_part(const struct synopsis_part *parts, size_t count,
 					     const char *word, size_t length)
 {
@@ -336,7 +342,7 @@ static int take_options(struct arguments *arguments, struct error *error)
 	return 0;
 }
 
-/* "cards, table or cells" of "[cards | table | cells]". */
+/* Appends "cards, table or cells" for the synopsis "[cards | table | cells]". */
 static void append_choices(struct buffer *out, const char *synopsis)
 {
 	struct synopsis_part parts[SYNOPSIS_PARTS];
@@ -383,7 +389,10 @@ int arguments_refuse_any(const struct arguments *arguments, struct error *error)
 	return arguments_refuse(arguments, error);
 }
 
-/* True if the first word is one of the words of a synopsis that is only a choice of words. */
+/*
+ * True if there are no words, or if the first word is in the synopsis. Call it only if the synopsis
+ * is a choice of words.
+ */
 static bool fits_choice(const struct arguments *arguments)
 {
 	struct synopsis_part parts[SYNOPSIS_PARTS];

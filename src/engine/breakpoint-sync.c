@@ -16,7 +16,8 @@
 
 /*
  * True if the rank's debugger can take the list now. A debugger that has not answered yet gets the
- * list once it has. A rank without a debugger is attached to only if a breakpoint is for that rank.
+ * list after its first answer. The node attaches to a rank without a debugger only if a breakpoint
+ * is for that rank.
  */
 static bool is_reachable(const struct rank *rank, const struct breakpoints *list)
 {
@@ -26,7 +27,7 @@ static bool is_reachable(const struct rank *rank, const struct breakpoints *list
 	       rank->debugger.state != DEBUGGER_CONNECTING;
 }
 
-/* True for a process of a job that we started that cannot be read yet, but will be. */
+/* True for a process of a started job that cannot be read yet, but will be readable soon. */
 static bool is_starting(const struct engine *engine, const struct rank *rank)
 {
 	return engine_awaits_ranks(engine) && rank->process.state == PROCESS_UNREADABLE;
@@ -43,7 +44,10 @@ static void ask(struct engine *engine, struct rank_answers *pending, const struc
 	rank_answers_add(pending, rank->process.rank, "setBreakpoints", arguments);
 }
 
-/* The node passes the breakpoints to ranks of our started job that appear later. */
+/*
+ * Sends the list to the node, which sets the breakpoints in ranks of the started job that appear
+ * later.
+ */
 static void tell_job(struct engine *engine)
 {
 	const struct breakpoints *list = &engine->session.choice.breakpoints;
@@ -70,7 +74,10 @@ void breakpoint_sync_ask(struct engine *engine, struct rank_answers *pending)
 		    rank->breakpoints_sent == list->revision)
 			continue;
 		rank->breakpoints_sent = list->revision;
-		/* If the node is detaching from the rank, it attaches again for this request. */
+		/*
+		 * If the node is just detaching from the rank, the node attaches again for this
+		 * request.
+		 */
 		rank->is_attached_for_them = ptrace_state_is(rank) || ptrace_state_is_free(rank);
 		ask(engine, pending, rank);
 	}
@@ -119,7 +126,7 @@ static void breakpoint_sync_check(struct engine *engine, const struct rank *rank
 {
 	const json_t *bindings = json_object_get(body, "breakpoints");
 	struct breakpoints *list = &engine->session.choice.breakpoints;
-	/* A running pdb gets the breakpoint at its next stop: no error. */
+	/* A running pdb sets the breakpoint at its next stop: its message is no error. */
 	bool may_come = rank->debugger.state != DEBUGGER_STOPPED && !ptrace_state_is(rank);
 
 	for (size_t i = 0; i < json_array_size(bindings); i++) {
@@ -129,9 +136,7 @@ static void breakpoint_sync_check(struct engine *engine, const struct rank *rank
 		int id = (int)json_get_integer(binding, "id", 0);
 		bool is_refused = json_get_boolean(binding, "refused", false);
 
-		/*
-		 * The rank has stopped since and has the breakpoint, or had it as a temporary one.
-		 */
+		/* No failure: the breakpoint will be set later, or is set (no message). */
 		if (breakpoint_sync_is_to_come(binding) || (may_come && !is_refused) || !message)
 			continue;
 		if (is_refused)
@@ -143,7 +148,7 @@ static void breakpoint_sync_check(struct engine *engine, const struct rank *rank
 
 /*
  * True if this error was reported before: the newest breakpoint is not for this rank, so the error
- * is about older ones.
+ * is about older breakpoints.
  */
 static bool was_told(const struct engine *engine, const struct rank *rank, const char *sentence)
 {
@@ -175,7 +180,10 @@ static void say_refused(struct engine *engine)
 	buffer_clear(&out);
 }
 
-/* Wait for two samples: the second may bind a breakpoint to code that the first sample found. */
+/*
+ * True if a rank with at least two samples runs user code: the second sample may bind a breakpoint
+ * to code that the first sample found.
+ */
 static bool runs_user_code(const struct session *session)
 {
 	for (size_t i = 0; i < session->rank_count; i++) {
@@ -221,7 +229,10 @@ static void take(struct engine *engine, const struct group_answer *answer,
 		failures_add(failures, answer->rank, answer->error);
 	if (!rank)
 		return;
-	/* The next backend that attaches reports its breakpoints again. */
+	/*
+	 * The node attached for this request, if at all. After a later attach the breakpoints are
+	 * sent again.
+	 */
 	rank->is_attached_for_them = false;
 	free(rank->breakpoints_error);
 	rank->breakpoints_error = NULL;
@@ -308,8 +319,8 @@ void breakpoint_sync_take(struct engine *engine, struct rank_answers *pending,
 		breakpoint_sync_judge(&opinion, answer.body, pending->added);
 	}
 	/*
-	 * The refusal is reported with the answers; refusals of older breakpoints are reported by
-	 * breakpoint_sync_say().
+	 * The refusal of the newest breakpoint is reported with these answers; refusals of older
+	 * breakpoints are reported by breakpoint_sync_say().
 	 */
 	newest = breakpoints_find(list, list->last_id);
 	if (newest)

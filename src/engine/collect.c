@@ -24,9 +24,12 @@
 #include "model/rank-filter.h"
 #include "model/rankselect.h"
 
-/* seconds between samples of verdict --for 3 */
+/* Seconds between two samples when a command samples for some time (verdict --for 3). */
 #define PERIOD_SECONDS 0.25
-/* An agent reports a stopped rank at once; one that does not is waited for this long. */
+/*
+ * Seconds to wait for an agent that does not report a stopped rank; most agents report a stop at
+ * once.
+ */
 #define HOLD_SECONDS 1.0
 
 static bool is_never(const struct engine *engine, void *data)
@@ -49,7 +52,7 @@ static int nothing(struct command_context *context)
 static void collect_note(struct command_context *context, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Waits for the targets of --connect, once in a session. */
+/* Waits until the targets of --connect have answered; only the first call in a session waits. */
 static void await_debuggers(struct command_context *context)
 {
 	struct engine *engine = context->engine;
@@ -84,7 +87,7 @@ static void await_debuggers(struct command_context *context)
 	buffer_clear(&out);
 }
 
-/* Waits for discover's answer, once in a session. */
+/* Waits for the answer to `discover`; only the first call in a session waits. */
 static int await_ranks(struct command_context *context, struct error *error)
 {
 	struct engine *engine = context->engine;
@@ -112,9 +115,9 @@ static void await_answer(struct engine *engine, struct request *owned_request)
 }
 
 /*
- * Late answers are missing in the session, which reports them. A sample shows a rank that is
- * stopped at an exception inside its agent's code: sample again once the agent has reported the
- * stop.
+ * A rank whose answer is late has no sample in the session, and the session reports that. If an
+ * agent has stopped a rank at an exception, the sample shows the agent's own code: sample again
+ * once the agent has reported the stop.
  */
 static void collect_await_sample(struct engine *engine, struct request *owned_sample)
 {
@@ -170,7 +173,10 @@ static int take_samples(struct command_context *context, double seconds, struct 
 	struct engine *engine = context->engine;
 	struct request *sample = NULL;
 
-	/* The first sample of all ranks needs no answer of discover: saves a round trip. */
+	/*
+	 * A sample of all ranks does not need the answer to `discover`: sending `sample` first
+	 * saves a round trip.
+	 */
 	if (!engine_must_name_ranks(engine))
 		sample = engine_ask_sample(engine);
 	if (await_ranks(context, error) < 0)
@@ -283,7 +289,7 @@ static void note_job(struct command_context *context, const struct job *job)
 	buffer_clear(&line);
 }
 
-/* "no rank 9 in the job, which has ranks 0-7" */
+/* Sets the error "no rank 9 in the job, which has ranks 0-7". */
 static int no_rank_of_job(const struct session *session, const char *plural, struct error *error)
 {
 	struct buffer ranks = BUFFER_INIT;
@@ -300,7 +306,7 @@ static int no_rank_of_job(const struct session *session, const char *plural, str
 	return -1;
 }
 
-/* There are jobs, but none of their ranks was asked for. */
+/* Sets the error: there are jobs, but none of them has a rank that the user requested. */
 static int no_rank_of_jobs(const struct session *session, struct error *error)
 {
 	const char *plural = rankset_count(&session->choice.wanted) > 1 ? "ranks" : "rank";
@@ -343,7 +349,7 @@ static int no_rank(struct command_context *context, struct error *error)
 				 "the recording %s ends before all ranks were found: the ranks of "
 				 "the job are unknown",
 				 replay_path(engine->replay, 0));
-	/* The jobs of this machine were not asked for. */
+	/* Only debuggers were requested (--connect), not the jobs of this machine. */
 	if (!engine->replay && settings_names_debuggers_only(&engine->settings)) {
 		note_bystanders(context);
 		return error_set(error, "cannot connect to any debugger given with --connect");
@@ -431,7 +437,7 @@ static bool is_any_there(const struct engine *engine, void *data)
 	return engine->session.rank_count > 0 || !engine_awaits_ranks(engine);
 }
 
-/* A job that was just started has no ranks yet: waits for the first. */
+/* A job that was just started has no ranks yet: waits for the first rank. */
 static void await_first(struct engine *engine)
 {
 	if (engine->session.rank_count == 0 && engine_awaits_ranks(engine))
@@ -501,7 +507,7 @@ int collect_named(struct command_context *context, struct error *error)
 	struct session *session = &context->engine->session;
 	struct error missing = ERROR_INIT;
 
-	/* --ranks may need the verdict, so that it may become the focus only now. */
+	/* --ranks may need the verdict, so the focus is set only now. */
 	if (rank_filter_focus(session, error) < 0) {
 		context->status = STATUS_USAGE;
 		return error_prefix(error, "--ranks");
@@ -544,7 +550,10 @@ int collect_ranks(struct command_context *context, struct error *error)
 	return no_rank(context, error);
 }
 
-/* Samples the ranks of all jobs, which jobs_list() makes the engine choose, and judges them. */
+/*
+ * Samples the ranks of all jobs and computes a verdict for each job. jobs_list() makes the engine
+ * sample all jobs instead of the chosen job.
+ */
 static void judge_jobs(struct command_context *context, double seconds)
 {
 	struct engine *engine = context->engine;

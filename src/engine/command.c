@@ -336,7 +336,10 @@ int command_run_words(struct command_context *context, const struct command_tabl
 #define CALL_INDENT 8 /* indent of further lines of a long synopsis */
 #define HELP_INDENT 30
 
-/* Appends the words, the first at column; further lines begin at indent. */
+/*
+ * Appends the words of text, wrapped at HELP_COLUMNS. The first word is at column; further lines
+ * begin at indent.
+ */
 static void command_append_words(struct buffer *out, const char *text, int column, int indent)
 {
 	bool is_first = true;

@@ -33,7 +33,10 @@ struct config {
 	int number; /* number of the line being read, from 1 */
 };
 
-/* Remembers a line. A line that repeats another is fine; -1: it contradicts another. */
+/*
+ * Remembers a line. Returns -1 if the line contradicts an earlier line; a repeated line is no
+ * error.
+ */
 static int configfile_note(struct config *config, char *owned_name, char *owned_value,
 			   struct error *error)
 {
@@ -89,7 +92,7 @@ static int apply_bind(struct config *config, const struct arguments *arguments, 
 			       arguments_join(arguments, 1, arguments->count), error);
 }
 
-/* "set NAME VALUE", or "NAME VALUE" alone. */
+/* Applies "set NAME VALUE", or "NAME VALUE" alone. */
 static int apply_words(struct config *config, const struct arguments *arguments,
 		       struct error *error)
 {
@@ -166,7 +169,10 @@ int configfile_apply(struct settings *settings, struct error *error)
 	if (!path)
 		return 0;
 	buffer_init(&text, FILE_MAXIMUM);
-	/* The usual file may be missing, and so may a readable home directory. */
+	/*
+	 * No error: the default config file is missing, or no home directory is readable (errno 0:
+	 * the file exists, but must not be used).
+	 */
 	if (file_read_own(path, "the config", &text, &problem) == 0)
 		result = apply_text(settings, text.data, path, error);
 	else if (settings->config || errno == 0)
@@ -270,7 +276,10 @@ static void show_threads(const struct settings *settings, struct buffer *out)
 	buffer_append_string(out, settings->stops_one_thread ? "one" : "all");
 }
 
-/* A thread stopped at a Python line holds the GIL and cannot release it. */
+/*
+ * A thread stopped at a Python line keeps the GIL, so other threads can only run code without the
+ * GIL.
+ */
 static const char *warn_of_threads(const struct settings *settings)
 {
 	return settings->stops_one_thread

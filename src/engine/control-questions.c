@@ -16,11 +16,11 @@
 #include "model/debug-state.h"
 #include "model/wait-group.h"
 
-/* "; 7 others wait in all_reduce" */
+/* Appends "; 7 others wait in all_reduce". */
 static void append_peers(struct buffer *out, const struct session *session,
 			 const struct rankset *ranks)
 {
-	const char *where = NULL; /* NULL: nowhere yet; "": at several places */
+	const char *where = NULL; /* peers' activity; NULL: no peer yet; "": several */
 	size_t count = 0;
 
 	for (size_t i = 0; i < session->rank_count; i++) {
@@ -61,8 +61,8 @@ static char *find_raised(const struct session *session, int number)
 }
 
 /*
- * "ranks 0,2 will raise BdbQuit": the ranks that raise the same as the first of *left; removes
- * these ranks from *left.
+ * Appends "ranks 0,2 will raise BdbQuit" for those ranks of *left that raise the same exception as
+ * the first rank of *left; removes these ranks from *left.
  */
 static void control_questions_append_alike(struct buffer *out, const struct session *session,
 					   struct rankset *left)
@@ -112,7 +112,10 @@ int control_confirm_quit(const struct control *control, struct command_context *
 	return control_confirm(control, context, question, error);
 }
 
-/* Adds ranks that are stopped in any debugger and that this command does not resume. */
+/*
+ * Adds to standing the ranks that are stopped in any debugger and that this command does not
+ * resume.
+ */
 static void add_standing(struct rankset *standing, const struct control *control,
 			 const struct session *session)
 {
@@ -156,7 +159,7 @@ char *control_collective_question(const struct control *control, const struct se
 		const struct rank *found = session_find_rank(session, rank);
 		struct collective own;
 
-		/* A rank whose pause request this command withdraws is running. */
+		/* Skip a running rank: the command only withdraws the rank's pause request. */
 		if (!debug_state_is_stopped(found) ||
 		    !collective_is_ahead(&own, session, found, control_depth(session, found),
 					 is_far))
@@ -173,8 +176,8 @@ char *control_collective_question(const struct control *control, const struct se
 }
 
 /*
- * One sentence for each kind of cost that closing the connection has, with its ranks, then the
- * question; ranks NULL: all ranks. NULL: closing costs nothing.
+ * Returns one sentence for each kind of cost of closing the connections to ranks (NULL: to all
+ * ranks), followed by question. Returns NULL if closing costs nothing.
  */
 static char *leaving_question(const struct session *session, const struct rankset *ranks,
 			      bool is_connected, const char *question)
@@ -219,7 +222,7 @@ char *control_connect_question(const struct session *session, const struct ranks
 /* What a stopped rank does when probetui exits. */
 enum fate {
 	FATE_GOES_ON,
-	FATE_WAITS, /* its debug server is our package's, which waits for the next client */
+	FATE_WAITS, /* the debug server of package probetui waits for its next client */
 	FATE_HELD,
 	FATE_COUNT
 };
@@ -240,7 +243,7 @@ static const char *const fate_words[FATE_COUNT][2] = {
 			"stay stopped by their agents until the leases end" },
 };
 
-/* "2 ranks are stopped, and will resume", or a count for each fate. */
+/* Appends "2 ranks are stopped, and will resume", or a count for each fate. */
 static void append_fates(struct buffer *out, const size_t counts[FATE_COUNT], size_t count)
 {
 	bool is_one_fate = false;

@@ -73,7 +73,10 @@ void control_reason(const struct rank *rank, enum control_need need, struct erro
 	const struct debugger *debugger = &rank->debugger;
 	const char *reason = state_reasons[debugger->state];
 
-	/* The debugger's socket may name a rank of the same number in another job. */
+	/*
+	 * state_reasons[] may be wrong here: the debugger's socket may belong to a rank with the
+	 * same number in another job.
+	 */
 	if (need != CONTROL_WAITING && ptrace_state_is_free(rank) &&
 	    debugger->state != DEBUGGER_LOST) {
 		error_set(error, need == CONTROL_STOPPED ? "is running: pause it first"
@@ -103,7 +106,7 @@ static void explain_one(const struct rank *rank, enum control_need need, struct 
 	error_set(error, "rank %d %s", rank->process.rank, reason.message);
 }
 
-/* Appends which of the ranks have another client. */
+/* Appends the ranks whose debuggers are used by another client. */
 static void append_taken(struct buffer *out, const struct session *session,
 			 const struct rankset *ranks)
 {
@@ -147,7 +150,7 @@ static void control_append_waiting(struct buffer *out, const struct session *ses
 	rankset_clear(&waiting);
 }
 
-/* Follows "none of the ranks … is". */
+/* Words that follow "none of the ranks … is". */
 static const char *const need_words[] = {
 	[CONTROL_STOPPED] = "stopped",
 	[CONTROL_OURS] = "connected to a debugger",
@@ -185,7 +188,10 @@ static int control_explain(const struct control *control, const struct session *
 	return -1;
 }
 
-/* After a question, only the ranks that the question named are meant. */
+/*
+ * True if the command acts on the rank. After a question, a command acts only on the ranks that the
+ * question named.
+ */
 static bool control_is_meant(const struct command_context *context, const struct rank *rank)
 {
 	if (!format_is_chosen(&context->ranks, rank))
@@ -259,7 +265,9 @@ int control_depth(const struct session *session, const struct rank *rank)
 	return (int)place_user_frame(&rank->process, thread->sample.stack);
 }
 
-/* If the selected rank runs, its selected frame was not chosen by a person. */
+/*
+ * Returns the selected depth; 0 if the selected rank is running, as then no person chose the frame.
+ */
 static int looked_at_depth(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);
@@ -313,8 +321,8 @@ void control_append(struct buffer *out, const struct control *control)
 }
 
 /*
- * " (rank 2 waits in a debugger …)": the reason for the first of control->others that is not
- * stopped.
+ * Appends " (rank 2 waits in a debugger …)": the reason for the first rank of control->others that
+ * is not stopped.
  */
 static void control_append_reason(struct buffer *out, const struct control *control,
 				  const struct session *session)
@@ -357,7 +365,7 @@ static void say_json(const struct control *control, struct command_context *cont
 	format_document(context->out, json);
 }
 
-/* False for a target of `connect` that is no rank yet. */
+/* Returns false if the target of `connect` is not a rank yet. */
 static bool names_ranks(const struct control *control)
 {
 	return control->chosen.range_count > 0;
@@ -370,8 +378,8 @@ static void append_failures(struct command_context *context, const struct contro
 	struct error sentence = ERROR_INIT;
 	struct buffer out = BUFFER_INIT;
 	/*
-	 * With --json only a script has events for failures: a single command writes one value, for
-	 * the ranks that acted.
+	 * With --json, failures are events only in the output of a script; a single command writes
+	 * one JSON value, for the ranks that acted.
 	 */
 	bool has_events = context->is_json && context->engine->settings.script;
 

@@ -123,7 +123,10 @@ void debuggers_await(struct engine *engine, double seconds)
 	engine_wait(engine, are_settled, NULL, seconds);
 }
 
-/* A pdb serves one client at a time; an agent reports in debugger->why. */
+/*
+ * Returns why a debugger has not answered. An agent reports the reason (debugger->why); a pdb
+ * serves one client at a time.
+ */
 static const char *why_silent(const struct debugger *debugger)
 {
 	if (debugger->why)
@@ -247,15 +250,18 @@ static bool debuggers_is_caught(const struct rank *rank)
 	return !rank_is_gone(rank) && thread && strcmp(thread->activity.name, ACTIVITY_CAUGHT) == 0;
 }
 
-/* Held at an exception by its agent, and not connected. */
+/*
+ * True if the rank's agent has stopped the rank at an exception and probetui is not connected to
+ * the agent.
+ */
 static bool is_held_unseen(const struct rank *rank)
 {
 	return debuggers_is_caught(rank) && rank->debugger.state == DEBUGGER_NONE;
 }
 
 /*
- * Held at an exception by its agent, and no stop event was received; the stop event carries the
- * exception.
+ * True if the rank's agent has stopped the rank at an exception and probetui has not received the
+ * stop event, which contains the exception.
  */
 static bool is_held_untold(const struct rank *rank)
 {
@@ -275,8 +281,9 @@ void debuggers_connect_agent(struct engine *engine, const struct rank *rank)
 }
 
 /*
- * Connects to the agents of ranks that are newly held at an exception: connecting changes nothing
- * for the rank, and the agent then reports the exception. False: there are no such ranks.
+ * Connects to the agents of ranks that were newly stopped at an exception by their agents:
+ * connecting changes nothing for the rank, and the agent then reports the exception. Returns false
+ * if there are no such ranks.
  */
 static bool follow_holds(struct engine *engine)
 {
@@ -319,7 +326,10 @@ bool debuggers_await_holds(struct engine *engine, double seconds)
 	return true;
 }
 
-/* Reports ranks that were resumed without a request, each resume once; the log lists all. */
+/*
+ * Reports ranks that were resumed without a request. Each resume is reported once; the log lists
+ * all resumes.
+ */
 static void say_resumes(struct engine *engine)
 {
 	const struct stops *stops = &engine->session.stops;
@@ -344,7 +354,7 @@ void debuggers_follow(struct engine *engine)
 {
 	if (engine->replay)
 		return;
-	/* On a screen the node connects to these agents by itself. */
+	/* For a screen, the node connects to the agents of these ranks by itself. */
 	if (engine->settings.script)
 		(void)follow_holds(engine);
 	say_resumes(engine);

@@ -26,7 +26,9 @@
 #include "model/rank-filter.h"
 #include "protocol/message.h"
 
-/* Maximum of seconds that a started job waits until its output is read (job-supervisor.h). */
+/*
+ * Maximum number of seconds that a started job waits until its output is read (job-supervisor.h).
+ */
 #define JOB_WAITS_SECONDS 60.0
 
 void engine_init(struct engine *engine, struct settings *owned_settings)
@@ -201,8 +203,8 @@ static json_t *sample_arguments(struct engine *engine)
 }
 
 /*
- * Sends `sample` again if the list of chosen pids has changed. The list's length is no test: one
- * rank may have ended when another appeared.
+ * Sends `sample` again if the list of chosen pids has changed. Comparing the lengths of the lists
+ * is not enough: one rank may have ended when another rank appeared.
  */
 static void follow_ranks(struct engine *engine)
 {
@@ -219,8 +221,8 @@ static void follow_ranks(struct engine *engine)
 }
 
 /*
- * After a batch of messages, or the loss of a node: answers requests, sends breakpoints and
- * evaluates displays, and judges the session.
+ * Handles a batch of messages, or the loss of a node: completes requests, sends breakpoints,
+ * evaluates displays and computes the verdict.
  */
 static void follow(struct engine *engine)
 {
@@ -239,7 +241,10 @@ static void on_drained(struct link *link, void *data)
 	follow(data);
 }
 
-/* Called last, as errors of the lost node's requests would replace this notice. */
+/*
+ * Called after all other reactions, as errors of the lost node's requests would replace this
+ * notice.
+ */
 static void engine_say_gone(struct engine *engine)
 {
 	const struct session *session = &engine->session;
@@ -259,7 +264,7 @@ static void on_closed(struct link *link, const char *why, void *data)
 
 	free(engine->gone_why);
 	engine->gone_why = xstrdup(why);
-	/* A shell command reports the loss in its own error. */
+	/* LOG_INFO for a shell command, which reports the loss in its own error. */
 	log_write(engine->is_screen ? LOG_WARNING : LOG_INFO, "%s", why);
 	session_lose_node(&engine->session, engine_node_of(engine, link), why);
 	requests_lose(engine);
@@ -277,8 +282,8 @@ static json_t *pids_to_json(const struct settings *settings)
 }
 
 /*
- * Adds `job` and `ranks`, which the node ignores: a replay of the recording chooses the same ranks
- * by them. The chosen job is named even if it is the only one, as others may appear later.
+ * Adds `job` and `ranks`. The node ignores both; a replay of the recording uses them to choose the
+ * same ranks. The chosen job is named even if it is the only job, as other jobs may appear later.
  */
 static void add_choice(json_t *search, const struct engine *engine)
 {
@@ -298,7 +303,7 @@ static json_t *search_arguments(const struct engine *engine, bool follows)
 {
 	json_t *search = json_object();
 
-	/* Also sends an empty list: then only connected processes are ranks. */
+	/* An empty list is sent, too: then only connected processes are ranks. */
 	if (engine->session.choice.has_wanted_pids)
 		json_object_set_new(search, "pids", pids_to_json(&engine->settings));
 	if (follows)
@@ -315,7 +320,7 @@ void engine_follow(struct engine *engine, double period)
 	request_post(engine, "discover", search);
 }
 
-/* NULL: there is no job to start. */
+/* Sends `launch`; returns NULL if there is no job to start. */
 static struct request *ask_for_job(struct engine *engine)
 {
 	const struct settings *settings = &engine->settings;
@@ -342,7 +347,7 @@ static struct request *ask_for_job(struct engine *engine)
 	return request_start(engine, "launch", arguments, NULL, NULL);
 }
 
-/* Waits until the program runs, or its start has failed. */
+/* Waits until the program runs, or until its start has failed. */
 static int engine_await_job(struct engine *engine, struct request *owned_job, struct error *error)
 {
 	json_t *body;
@@ -364,7 +369,10 @@ bool engine_awaits_ranks(const struct engine *engine)
 		launching_is_alive(&engine->session));
 }
 
-/* Sends all requests that do not depend on another request's answer. */
+/*
+ * Sends all requests that do not depend on another request's answer; returns the request of
+ * ask_for_job().
+ */
 static struct request *ask_for_ranks(struct engine *engine)
 {
 	json_t *hello = json_pack("{s:i}", "protocol", PROTOCOL_VERSION);
@@ -378,7 +386,8 @@ static struct request *ask_for_ranks(struct engine *engine)
 	debuggers_send_settings(engine);
 	job = ask_for_job(engine);
 	/*
-	 * If only --connect names ranks, they are found by connecting: connect before `discover`.
+	 * If the ranks are named only by --connect, connecting finds the ranks: connect before
+	 * `discover`.
 	 */
 	if (is_alone)
 		debuggers_connect(engine);
@@ -390,8 +399,8 @@ static struct request *ask_for_ranks(struct engine *engine)
 }
 
 /*
- * Replaces our standard input, which only the job reads: when the job stops reading, the writer of
- * a pipe gets SIGPIPE.
+ * Replaces standard input by /dev/null. Then only the job has the original standard input open:
+ * when the job stops reading, the writer of a pipe gets SIGPIPE.
  */
 static void leave_input(void)
 {
@@ -442,7 +451,7 @@ static int start_node(struct engine *engine, struct error *error)
 	gethostname(host, sizeof(host) - 1);
 	session_add_node(&engine->session, host);
 	job = ask_for_ranks(engine);
-	/* The node starts in the meantime. */
+	/* The loop is made while the node process starts. */
 	if (!engine->loop)
 		engine->loop = loop_new();
 	ours.data = engine;
@@ -514,11 +523,11 @@ struct request *engine_ask_sample(struct engine *engine)
 }
 
 /*
- * Handles a node's messages: applies them to the session, answers requests, and logs
- * messages that a person must see.
+ * The functions below handle a node's messages: they apply messages to the session, answer
+ * requests, and log messages that a person must see.
  */
 
-/* Requests whose command has another name. */
+/* Requests whose names differ from the names of their commands: { request, command }. */
 static const char *const request_words[][2] = {
 	{ "setBreakpoints", "break" },
 	{ "jobBreakpoints", "break" },
@@ -571,8 +580,8 @@ static void log_output(const struct message *message)
 }
 
 /*
- * In a shell, prints the job's output and confirms it: the job waits for `jobTaken`. A screen shows
- * the output in its own view.
+ * In a shell, prints the job's output and sends `jobTaken` for it: the job waits for this request.
+ * A screen shows the output in its own view.
  */
 static void pass_output(struct engine *engine, const struct message *message)
 {
@@ -589,7 +598,7 @@ static void pass_output(struct engine *engine, const struct message *message)
 	request_post(engine, "jobTaken", taken);
 }
 
-/* Records when the first answers came, for timing. */
+/* Records the times of the first answers to these commands (timing.h). */
 static void node_events_mark(struct engine *engine, const char *command)
 {
 	static const struct {

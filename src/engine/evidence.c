@@ -12,7 +12,7 @@
 #include "engine/request.h"
 #include "protocol/message.h"
 
-/* Maximum of ranks in a request, as the answer is a line of a bounded length. */
+/* Maximum number of ranks in a request, as the answer must fit into one line of bounded length. */
 #define BATCH 16
 /* Limit on processes kept; only a job that keeps restarting its ranks reaches the limit. */
 #define KEPT_MAXIMUM 65536
@@ -36,7 +36,7 @@ static void evidence_keep(json_t **all, const char *key, json_t *value)
 		json_object_set(*all, key, value);
 }
 
-/* Several machines may use the same pid, and a machine reuses pids. */
+/* A pid alone is not unique: several machines may use the same pid, and a machine reuses pids. */
 struct process_key {
 	char text[80];
 };
@@ -50,7 +50,7 @@ static struct process_key evidence_key_of(const struct rank *rank)
 	return key;
 }
 
-/* Context of an answer that is being kept. */
+/* Context while the parts of an answer are stored in evidence. */
 struct taking {
 	struct evidence *evidence;
 	const struct session *session;
@@ -153,14 +153,14 @@ json_t *evidence_kernel(const struct evidence *evidence)
 	return all;
 }
 
-/* A kind of request and the ranks it is sent for. */
+/* A request, and a predicate for the ranks to which the request is sent. */
 struct question {
 	const char *command;
 	bool (*is_wanted)(const struct engine *engine, const struct rank *rank);
 	bool has_kernel;
 };
 
-/* Sends one request. group NULL: only the session takes the answer. */
+/* Sends one request. group NULL: no caller waits for the answer, which only the session takes. */
 static void send_batch(struct engine *engine, const struct question *question, json_t *owned_pids,
 		       bool has_kernel, struct request_group *group)
 {
@@ -175,8 +175,8 @@ static void send_batch(struct engine *engine, const struct question *question, j
 }
 
 /*
- * Sends requests for all wanted ranks; false: there are none. Only the last request asks for the
- * kernel log: by then the node knows all of the processes.
+ * Sends requests for all wanted ranks; returns false if there are none. Only the last request asks
+ * for the kernel log: by then the node knows all of the processes.
  */
 static bool ask(struct engine *engine, const struct question *question, struct request_group *group)
 {

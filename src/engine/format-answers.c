@@ -15,7 +15,10 @@
 #include "model/tensorformat.h"
 #include "protocol/tensor.h"
 
-/* Indents all lines but the first to column indent; ends without a newline. */
+/*
+ * Appends text. All lines but the first are indented by indent columns; the output ends without a
+ * newline.
+ */
 static void format_answers_append_lines(struct buffer *out, const char *text, size_t indent)
 {
 	size_t length = strcspn(text, "\n");
@@ -95,7 +98,7 @@ static int format_answers_width_of(const struct answer_classes *classes)
 	return width;
 }
 
-/* "  rank 5 against rank 0: 12 of 256 elements differ …" */
+/* Appends "  rank 5 against rank 0: 12 of 256 elements differ …". */
 static void append_difference(struct buffer *out, const struct difference *difference)
 {
 	buffer_printf(out, "  rank %d against rank %d: ", difference->rank, difference->against);
@@ -274,11 +277,11 @@ json_t *format_json_answers(const struct answers *answers, const struct answer_c
 }
 
 /*
- * Compared parameters of replicas, or compared parts of values: as JSON, and as
- * text with a line for each that differs.
+ * Compared parameters of replicas, or compared parts of values: as JSON, and as text with one line
+ * for each parameter or part that differs.
  */
 
-/* Maximum of lines; the rest is counted only. */
+/* Maximum number of lines; further rows are only counted. */
 #define ROWS_MAXIMUM 20
 
 static json_t *format_parameters_class_to_json(const struct paramdiff_class *class)

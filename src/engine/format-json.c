@@ -17,7 +17,7 @@
 /* Number of code objects whose JSON values are cached while one stack is converted. */
 #define CODES_IN_TURN 32
 
-/* Appends a code point that a terminal may interpret as \uXXXX. */
+/* Appends \uXXXX in place of a code point that a terminal may interpret. */
 static void append_escaped(struct buffer *out, int32_t codepoint)
 {
 	if (codepoint < 0x10000) {
@@ -89,7 +89,10 @@ static json_t *format_json_code_to_json(const struct code *code)
 	return json;
 }
 
-/* Adds a value shared with code. Names are literals: no UTF-8 check needed. */
+/*
+ * Adds the member name of code to json; both share the value. Names are literals: no UTF-8 check
+ * needed.
+ */
 static void share(json_t *json, const char *name, json_t *code)
 {
 	json_object_set_new_nocheck(json, name, json_incref(json_object_get(code, name)));
@@ -164,7 +167,7 @@ json_t *format_json_thread(const struct session *session, const struct rank *ran
 	return json;
 }
 
-/* Rounds to milliseconds, as sampling is no more precise. */
+/* Rounds to milliseconds, as sampling is not more precise. */
 static json_t *seconds_to_json(double seconds)
 {
 	return json_real((double)(int64_t)(seconds * 1000 + 0.5) / 1000);

@@ -18,7 +18,10 @@
 #include "protocol/stack.h"
 #include "protocol/variable.h"
 
-/* Runs of this many equal frames of a recursion are folded to the first and the last. */
+/*
+ * Minimum number of equal consecutive frames of a recursion that are folded to the first and the
+ * last.
+ */
 #define FOLD_MINIMUM 5
 
 bool format_is_chosen(const struct rankset *ranks, const struct rank *rank)
@@ -147,7 +150,7 @@ static void measure_class(struct widths *widths, const struct rank_class *class)
 	buffer_clear(&text);
 }
 
-/* The place of the last known stack, borrowed; NULL: no stack is known. */
+/* Returns the place in the rank's last known stack, borrowed; NULL if no stack is known. */
 static const struct frame *last_frame(const struct session *session, int number)
 {
 	const struct rank *rank = session_find_rank(session, number);
@@ -155,7 +158,10 @@ static const struct frame *last_frame(const struct session *session, int number)
 	return rank ? place_find(&rank->process, rank_last_stack(rank)) : NULL;
 }
 
-/* Ranks that have exited share a class, even if their last places differ. */
+/*
+ * Appends the place where the ranks were last sampled. Ranks that have exited share a class, even
+ * if their last places differ.
+ */
 static void append_last(struct buffer *out, const struct session *session,
 			const struct rank_class *class)
 {
@@ -178,7 +184,7 @@ static void append_last(struct buffer *out, const struct session *session,
 	format_text_frame(out, frame);
 }
 
-/* "  7  0-2,4-7  all_reduce  train (train.py:17)" */
+/* Appends "  7  0-2,4-7  all_reduce  train (train.py:17)". */
 static void format_text_append_class(struct buffer *out, const struct session *session,
 				     const struct rank_class *class, const struct widths *widths)
 {
@@ -262,7 +268,7 @@ void format_text_thread(struct buffer *out, const struct thread *thread)
 	buffer_append_char(out, '\n');
 }
 
-/* Appends prefix; is_ascii: with box-drawing characters replaced by "|", "`" and "+". */
+/* Appends prefix; if is_ascii, box-drawing characters are replaced by "|", "`" and "+". */
 static void append_prefix(struct buffer *out, const char *prefix, bool is_ascii)
 {
 	while (*prefix != '\0') {
@@ -302,7 +308,7 @@ static void append_tree_row(struct buffer *out, const struct stacktree_row *row,
 	buffer_clear(&ranks);
 }
 
-/* True if row is the same code and line as before, called by before, for the same ranks. */
+/* True if row is the only child of before and has the same code, line and ranks as before. */
 static bool is_repeated(const struct stacktree_row *row, const struct stacktree_row *before)
 {
 	return before->node->child_count == 1 && before->node->children[0] == row->node &&
@@ -311,7 +317,7 @@ static bool is_repeated(const struct stacktree_row *row, const struct stacktree_
 	       rankset_is_equal(&before->node->ranks, &row->node->ranks);
 }
 
-/* Number of rows, from the first on, that repeat one line of a recursion. */
+/* Number of rows, from the first row on, that repeat one line of a recursion. */
 static size_t count_repeated(const struct stacktree_row *rows, size_t count)
 {
 	size_t i = 1;
@@ -436,7 +442,7 @@ static void format_jobs_append_column(struct buffer *out, const char *text, int 
 	buffer_clear(&safe);
 }
 
-/* "train.py  0-7 (8)  127.0.0.1:29500  torchrun (pid 90)  ana  4m" */
+/* Appends "train.py  0-7 (8)  127.0.0.1:29500  torchrun (pid 90)  ana  4m". */
 static void format_jobs_append_job(struct buffer *out, const struct job *job,
 				   const struct job_summary *summary)
 {
@@ -553,7 +559,7 @@ static void format_breakpoints_append_number(struct buffer *out,
 		buffer_printf(out, "pdb breakpoint %d: ", summary->number);
 }
 
-/* ", not set in ranks 2-3: it runs …", ", pending: not loaded yet" */
+/* Appends ", not set in ranks 2-3: it runs …" or ", pending: not loaded yet". */
 static void format_breakpoints_append_missing(struct buffer *out,
 					      const struct breakpoint_summary *summary)
 {
@@ -580,7 +586,10 @@ static void format_breakpoints_append_missing(struct buffer *out,
 			rankset_append_named(out, &missing);
 		}
 	}
-	/* A breakpoint that is set may have a message, too: it lacks a part of the request. */
+	/*
+	 * A breakpoint that is set may have a message, too, if a part of the request could not be
+	 * applied.
+	 */
 	if (message) {
 		buffer_append_string(out, ": ");
 		format_text(out, message);

@@ -17,7 +17,7 @@
 #include "protocol/stack.h"
 #include "protocol/variable.h"
 
-/* Maximum of pages of a frame's variables; further variables are left out. */
+/* Maximum number of pages of a frame's variables; further variables are left out. */
 #define PAGES_MAXIMUM 100
 /* Frames of one thread beyond this depth are left out: frames of a deep recursion are alike. */
 #define FRAMES_MAXIMUM 128
@@ -48,7 +48,10 @@ static json_t *frame_locals_make_arguments(struct engine *engine, pid_t pid, pid
 			 "start", (json_int_t)start);
 }
 
-/* -1 and a sentence also if the answer says why the frame has no variables. */
+/*
+ * Fills list from the answer. Returns -1 and sets the error also if the answer says why the frame
+ * has no variables.
+ */
 static int read_variables(struct variable_list *list, const json_t *body, struct error *error)
 {
 	const char *failure = json_get_string(body, "error", NULL);

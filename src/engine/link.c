@@ -27,7 +27,7 @@
 
 #define NODE_NAME "probetui-node"
 #define READ_SIZE 65536
-/* Bytes read per turn; then other watches of the loop get their turn. */
+/* Maximum number of bytes read per turn of the loop, so that other watches get their turn. */
 #define TURN_MAXIMUM (1u << 20)
 #define QUEUE_MAXIMUM (16u << 20)
 #define END_MILLISECONDS 5
@@ -141,7 +141,7 @@ struct pipes {
 	int up[2];
 };
 
-/* 0, or an errno value. */
+/* Returns 0, or an errno value. */
 static int open_pipes(struct pipes *pipes)
 {
 	*pipes = (struct pipes){ { -1, -1 }, { -1, -1 } };
@@ -161,8 +161,8 @@ static struct link *make_link(void)
 }
 
 /*
- * Keeps the parent's ends of pipes. result: an errno value if the start failed; then NULL and a
- * sentence.
+ * Keeps the parent's ends of pipes and returns link. result is 0, or an errno value if the start
+ * failed: then frees link, sets the error and returns NULL.
  */
 static struct link *take_pipes(struct link *link, struct pipes *pipes, int result, const char *path,
 			       struct error *error)
@@ -188,7 +188,10 @@ struct link *link_new(const char *path, bool is_quiet, int job_input, struct err
 	struct pipes pipes;
 	int result = open_pipes(&pipes);
 
-	/* Above the node's own standard descriptors. */
+	/*
+	 * The copy's number must be above the standard descriptors, which spawn() replaces in the
+	 * node.
+	 */
 	if (job_input >= 0 && result == 0) {
 		inherited.job_input = fcntl(job_input, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 		result = inherited.job_input < 0 ? errno : 0;
@@ -211,8 +214,9 @@ bool link_needs_exec(const char *path)
 }
 
 /*
- * Same process state as spawn() sets. Closes all pipe descriptors but standard input and output:
- * with the parent's write end open the child would never see the end of its input.
+ * Runs program in the child, with the same process state as spawn() sets. Closes all pipe
+ * descriptors but standard input and output: with the parent's write end open the child would never
+ * see the end of its input.
  */
 static int run_child(struct pipes *pipes, const char *path, link_program *program)
 {
@@ -286,7 +290,7 @@ static void flush(struct link *link)
 			break;
 		buffer_consume(&link->out, (size_t)count);
 	}
-	/* A write error drops the queue: the reading end reports why the node is gone. */
+	/* A write error drops the queue: link_on_readable() reports why the node has ended. */
 	if (link->out.length > 0 && errno != EAGAIN)
 		buffer_reset(&link->out);
 	if (link->out.length == 0)
@@ -329,8 +333,8 @@ static void link_hand_out(struct link *link)
 }
 
 /*
- * Waits until the child is a zombie or milliseconds are over. End of file on the pipe is too early:
- * a process closes its pipes before it becomes a zombie.
+ * Waits until the child is a zombie, but not longer than milliseconds. End of file on the pipe
+ * comes too early: a process closes its pipes before it becomes a zombie.
  */
 static void await_end(pid_t pid, int milliseconds)
 {

@@ -19,9 +19,9 @@
 #include "engine/tensor-requests.h"
 #include "model/paramdiff.h"
 
-/* Minimum wait in seconds: ranks read all elements, which takes longer than other requests. */
+/* Minimum time-out in seconds: ranks read all elements, which takes longer than other requests. */
 #define SECONDS_MINIMUM 60.0
-/* Size of the heat map of the first tensor that differs. */
+/* Rows and columns of the heat map of the first tensor that differs. */
 #define ROWS 64
 #define COLUMNS 128
 
@@ -54,7 +54,7 @@ void parameter_compare_clear(struct engine *engine)
 	parameter_compare_drop_parts(engine);
 }
 
-/* number: index of the rank in the paramdiff. */
+/* Requests the next page of a rank's parameters; number is the rank's index in the paramdiff. */
 static void parameter_compare_ask(struct engine *engine, struct parameter_compare *params,
 				  size_t number)
 {
@@ -161,7 +161,7 @@ static void begin_group(struct engine *engine, struct parameter_compare *params)
 	params->group = request_group_new(engine, take_page, parameter_compare_judge, params);
 }
 
-/* Without an open request no answer would call parameter_compare_judge(). */
+/* Calls parameter_compare_judge() if no request is open, as no answer would call it. */
 static void judge_if_none(struct engine *engine, struct parameter_compare *params)
 {
 	if (request_group_open_count(params->group) == 0)
@@ -244,7 +244,10 @@ static size_t largest(const struct paramdiff_row *row, size_t but)
 	return best;
 }
 
-/* rank: of the largest class that differs; against: of the class with the most ranks. */
+/*
+ * Sets *against to a rank of the class with the most ranks, and *rank to a rank of the largest
+ * other class.
+ */
 static void choose_pair(const struct paramdiff_row *row, int *rank, int *against)
 {
 	size_t most = largest(row, row->class_count);
@@ -264,7 +267,10 @@ static char *name_first(const struct paramdiff *diff, int way)
 						     : NULL;
 }
 
-/* False: there are no elements to compare, or no further way to name the tensor. */
+/*
+ * Starts the comparison of elements. Returns false if there are no elements to compare, or no
+ * further way to name the tensor.
+ */
 static bool begin_comparison(struct engine *engine, struct parameter_compare *params)
 {
 	struct paramdiff *diff = parameter_compare_diff_of(engine, params);
@@ -289,7 +295,10 @@ static bool begin_comparison(struct engine *engine, struct parameter_compare *pa
 	return true;
 }
 
-/* Takes the result; an error belongs to the last tried way of naming the tensor. */
+/*
+ * Stores the comparison's result, or its error; the next comparison uses the next way of naming the
+ * tensor.
+ */
 static void end_comparison(struct engine *engine, struct parameter_compare *params)
 {
 	struct difference *difference = &parameter_compare_diff_of(engine, params)->difference;
@@ -353,7 +362,7 @@ static bool is_busy(const struct parameter_compare *params)
 	return (params->group && request_group_open_count(params->group) > 0) || params->comparison;
 }
 
-/* A replay has all answers at once. */
+/* Compares recorded answers: a replay has all answers at once. */
 static void recall_parts(struct engine *engine, struct paramdiff *parts,
 			 const struct rankset *ranks)
 {

@@ -90,7 +90,10 @@ void failures_add(struct failures *failures, int rank, const char *sentence)
 		rankset_add(&found->ranks, rank);
 }
 
-/* Length of a process or thread number at text[at], or of "\u2026" in place of one; 0: neither. */
+/*
+ * Returns the length of a process or thread number at text[at], or of a "\u2026" in place of such a
+ * number; 0 if neither is there.
+ */
 static size_t id_length(const char *text, size_t at)
 {
 	static const char *const words[] = { "pid ", "rocess ", "hread " };
@@ -108,8 +111,8 @@ static size_t id_length(const char *text, size_t at)
 }
 
 /*
- * One sentence for both, with "\u2026" for numbers that differ; NULL: the sentences differ in more
- * than process or thread numbers.
+ * Returns one sentence for both, with "\u2026" for process and thread numbers that differ; NULL if
+ * the sentences differ in anything else.
  */
 static char *fold(const char *a, const char *b)
 {
@@ -141,7 +144,10 @@ static char *fold(const char *a, const char *b)
 	return NULL;
 }
 
-/* Adds a failure to told, or its ranks to a failure with the same sentence. */
+/*
+ * Adds a failure to told. If told has the same sentence, apart from process and thread numbers,
+ * adds only the ranks.
+ */
 static void fold_into(struct failures *told, const struct failure *failure)
 {
 	for (size_t i = 0; i < told->count; i++) {
@@ -204,7 +210,7 @@ static void say_failures(struct engine *engine, const struct rank_answers *pendi
 	buffer_clear(&out);
 }
 
-/* "0-2,4-7: 0.0312 · 3: nan" */
+/* Reports "0-2,4-7: 0.0312 · 3: nan". */
 static void say_results(struct engine *engine, const struct failures *results, bool is_one)
 {
 	struct buffer out = BUFFER_INIT;
@@ -275,7 +281,10 @@ static void rank_answers_tell(struct engine *engine, struct rank_answers *pendin
 	failures_clear(&results);
 }
 
-/* Removes pending from engine->pendings.items; false: a shell waits for it. */
+/*
+ * Removes pending from engine->pendings.items. Returns false if pending is not in the list: then a
+ * shell command waits for the answers.
+ */
 static bool take_left(struct engine *engine, const struct rank_answers *pending)
 {
 	size_t i = 0;

@@ -30,8 +30,8 @@ struct rank_query_question {
 /* Data attached to each request. */
 struct tag {
 	bool is_tensor; /* the request is `tensor`, not `evaluate` */
-	bool is_again;	/* the second request of a tensor: of all elements, after a sample */
-	char refusal[]; /* error of `tensor` before `evaluate`; empty: `tensor` was not sent */
+	bool is_again;	/* second request for a tensor: all elements, after a sample */
+	char refusal[]; /* error of the earlier `tensor`; empty: `tensor` was not sent */
 };
 
 static void free_question(struct rank_query_question *question)
@@ -87,8 +87,9 @@ const struct answers *rank_query_answers(const struct engine *engine)
 }
 
 /*
- * Depth of the frame to ask: in another rank the frame of the selected frame's function; if the
- * rank has no such frame, the innermost (0).
+ * Returns the depth of the frame in which the rank evaluates: in the selected rank the selected
+ * depth, in another rank the frame of the same function, or 0 (innermost) if the rank has no such
+ * frame.
  */
 static int depth_in(const struct session *session, const struct rank *rank)
 {
@@ -104,14 +105,14 @@ static int depth_in(const struct session *session, const struct rank *rank)
 }
 
 /*
- * Context of `evaluate`: "repl" runs a line as typed at the debugger's prompt, "watch" evaluates in
- * a frame.
+ * Returns the context of `evaluate`: "repl" runs a line as typed at the debugger's prompt, "watch"
+ * evaluates in a frame.
  */
 static const char *context_of(enum answers_kind kind, const struct rank *rank)
 {
 	if (kind == ANSWERS_BROADCAST)
 		return "repl";
-	/* For pdb "repl" is the prompt, where "n" is a step: not for code. */
+	/* pdb's "repl" is its prompt, where "n" is a step: not usable for code. */
 	if (kind == ANSWERS_EVAL &&
 	    (!debug_state_is_stopped(rank) || debugger_is_of(&rank->debugger, "http")))
 		return "repl";
@@ -277,7 +278,10 @@ static void rank_query_ask_again(struct engine *engine, struct rank_query_questi
 		ask_tensor(engine, question, rank, answers, true);
 }
 
-/* Makes an answer with a tensor, or with the reason why there is none; clear told afterwards. */
+/*
+ * Makes an answer with a tensor, or with the reason why there is none. The answer borrows from
+ * told, which the caller clears afterwards.
+ */
 static struct answer make_tensor_answer(int rank, const json_t *body, struct tensor_answer *told,
 					struct error *error)
 {
@@ -312,7 +316,7 @@ static void rank_query_take_tensor(struct engine *engine, struct rank_query_ques
 
 /*
  * If `tensor` failed on a stopped rank, sends `evaluate` to its debugger, which can also call
- * functions and reach other machines. True: sent.
+ * functions and reach other machines. Returns true if `evaluate` was sent.
  */
 static bool ask_debugger(struct engine *engine, struct rank_query_question *question,
 			 const struct group_answer *come)
@@ -348,8 +352,8 @@ static void rank_query_take_result(struct engine *engine,
 	};
 
 	/*
-	 * An exception of the program is reported; for another error of `evaluate` the earlier
-	 * error of `tensor` is.
+	 * An exception of the program is reported. Any other error of `evaluate` is replaced by the
+	 * earlier error of `tensor`.
 	 */
 	if (come->error && tag->refusal[0] != '\0' && !is_program)
 		answer.error = (char *)tag->refusal;
@@ -364,7 +368,7 @@ static void rank_query_take(struct engine *engine, const struct group_answer *co
 
 	if (tag->is_tensor && !come->error)
 		rank_query_take_tensor(engine, question, come);
-	/* If the second request fails, the answer from the sample stays. */
+	/* If the second request fails, the answer to the first request (from a sample) is kept. */
 	else if (!tag->is_again && !ask_debugger(engine, question, come))
 		rank_query_take_result(engine, question, come);
 }
@@ -392,8 +396,8 @@ static void rank_query_recall(struct engine *engine, const struct rank *rank,
 }
 
 /*
- * Values whose texts are abbreviated are compared by their parts; one rank alone has nothing to be
- * compared with.
+ * If the texts of values are abbreviated, compares the values by their parts. A comparison needs at
+ * least two ranks.
  */
 static void begin_parts(struct engine *engine)
 {
@@ -411,7 +415,10 @@ static void begin_parts(struct engine *engine)
 	rankset_clear(&ranks);
 }
 
-/* On a screen; a shell compares elements after it has waited. */
+/*
+ * Starts comparisons of elements on a screen; a shell command starts them after it has waited for
+ * all answers.
+ */
 static void rank_query_compare_elements(struct engine *engine)
 {
 	const struct answers *answers = &engine->session.answers;

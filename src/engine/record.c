@@ -32,7 +32,7 @@
 #include "protocol/stack.h"
 
 #define WRITE_LENGTH 65536
-#define RING_SEGMENTS 4 /* minimum per ring; one of them is being written */
+#define RING_SEGMENTS 4 /* minimum number of segments per ring; the last one is being written */
 #define RING_SEGMENT_SECONDS 2.0
 
 /* A finished segment of a ring. */
@@ -44,8 +44,8 @@ struct kept {
 struct record {
 	char *path;
 	int fd;		     /* -1: a ring, or the file could not be written */
-	double ring;	     /* seconds to keep in memory; 0: a file */
-	size_t ring_maximum; /* bytes to keep in memory */
+	double ring;	     /* seconds that a ring keeps in memory; 0: not a ring, but a file */
+	size_t ring_maximum; /* maximum number of bytes that a ring keeps in memory */
 	bool is_ended;	     /* the file could not be written: nothing is recorded any more */
 	struct recordline_rules rules;
 	struct kept *kept; /* finished segments of a ring, oldest first */
@@ -56,9 +56,9 @@ struct record {
 	uint64_t snapshot_length; /* length of the text of the segment's first line, the snapshot */
 	struct stack_table *stacks; /* stacks that the current segment has defined */
 	uint64_t step;		    /* session->step after the last line */
-	struct buffer bytes;	    /* file: bytes not written yet; ring: the segment */
+	struct buffer bytes;	    /* file: bytes not written yet; ring: the current segment */
 	off_t segment_at;	    /* file offset of the segment's beginning */
-	bool is_flushed;	    /* all lines can be unpacked from the bytes so far */
+	bool is_flushed;	    /* every added line can be unpacked so far */
 };
 
 static int record_make_file(const char *path, struct error *error)
@@ -116,7 +116,7 @@ const char *record_path(const struct record *record)
 	return record->path;
 }
 
-/* Closes the file; returns -1 with a sentence. */
+/* Closes the file after a write error (errno), sets the error and returns -1. */
 static int record_fail(struct record *record, struct error *error)
 {
 	error_set_errno(error, errno, "recording to %s stopped", record->path);
@@ -146,8 +146,8 @@ int record_flush(struct record *record, struct error *error)
 }
 
 /*
- * Drops segments that ended before the last ring seconds, and the oldest while all together exceed
- * ring_maximum bytes; the newest segment stays.
+ * Drops segments that ended more than record->ring seconds ago, and the oldest segments while all
+ * segments together exceed ring_maximum bytes; keeps the newest segment.
  */
 static void drop_old(struct record *record, double now)
 {
@@ -384,11 +384,11 @@ int record_save(struct record *record, const char *path, struct error *error)
 }
 
 /*
- * Requests the source files of user frames for a recording of a shell command, since
- * the recording may be viewed on a machine that lacks the files. Each file is requested once.
+ * The functions below request the source files of user frames for the recording of a shell command,
+ * since the recording may be viewed on a machine that lacks the files. Each file is requested once.
  */
 
-/* Maximum of files in a recording; programs with more files generate code. */
+/* Maximum number of source files in a recording; programs with more files generate code. */
 #define FILES_MAXIMUM 256
 
 static void record_source_ask(struct engine *engine, struct request_group *group,
@@ -437,11 +437,11 @@ void engine_record_sources(struct engine *engine)
 	request_group_free(group);
 }
 
-/* Starts and stops the engine's recording and flushes it periodically. */
+/* The functions below start and stop the engine's recording and flush it periodically. */
 
-/* Period of flushes: half of the second of data that a killed recorder may lose. */
+/* Period of flushes in seconds: half of the second of data that a killed recorder may lose. */
 #define FLUSH_SECONDS 0.5
-/* Maximum of packed bytes that engine_keep() keeps, whatever its seconds. */
+/* Maximum number of packed bytes that engine_keep() keeps in memory, for any number of seconds. */
 #define KEEP_MAXIMUM ((size_t)256 << 20)
 
 static void on_flush_due(void *data)
@@ -464,7 +464,10 @@ void engine_record_line(struct engine *engine, const struct message *message, co
 		log_write(LOG_ERROR, "%s", error.message);
 }
 
-/* The session does not request a known file again, so its answer is recorded now. */
+/*
+ * Records a known source file as the answer to a request, as the session will not request the file
+ * again.
+ */
 static void add_source(size_t node, pid_t pid, const struct source *source, void *data)
 {
 	struct engine *engine = data;
@@ -487,7 +490,7 @@ static void add_source(size_t node, pid_t pid, const struct source *source, void
 	message_clear(&request);
 }
 
-/* Before the node is started the session has no state to begin with. */
+/* Before the node is started, the session has no state for a first snapshot. */
 static void recorder_begin(struct engine *engine)
 {
 	if (engine->settings.wants_locals)

@@ -25,7 +25,10 @@
 #define READ_LENGTH 65536
 #define HEADER_LENGTH (PACK_NOTE_OFFSET + RECORDING_SEGMENT_NOTE_LENGTH)
 
-/* Reads up to length bytes at offset at; fewer only at the end of the file. -1 and errno. */
+/*
+ * Reads length bytes at offset at; fewer only at the end of the file. Returns -1 and sets errno on
+ * failure.
+ */
 static ssize_t read_at(const struct recording *recording, size_t at, void *bytes, size_t length)
 {
 	size_t count = 0;
@@ -61,8 +64,8 @@ static int damaged(const struct recording *recording, size_t at, const char *why
 }
 
 /*
- * Unpacks the gzip member at start, of at most length bytes; *member_length: its packed length, 0:
- * the member has no end.
+ * Unpacks the gzip member at start, which has at most length bytes. Sets *member_length to its
+ * packed length, or to 0 if the member has no end.
  */
 static int unpack_member(const struct recording *recording, size_t start, size_t length,
 			 struct buffer *text, size_t *member_length, struct error *error)
@@ -125,8 +128,8 @@ static size_t lines_so_far(const struct recording *recording)
 }
 
 /*
- * Adds the last segment of a recorder that was killed or is still writing: the segment's times and
- * lines are found by unpacking it.
+ * Adds the last segment of a recorder that was killed or is still writing; its times and number of
+ * lines are found by unpacking the segment.
  */
 static int add_unended(struct recording *recording, size_t start, struct error *error)
 {
@@ -291,7 +294,7 @@ static size_t unpacked_maximum(size_t length, const struct recording_budget *bud
 	return maximum > 0 ? maximum : 1;
 }
 
-/* Unpacks a file that another program has packed to text. */
+/* Unpacks a whole file that another program has packed. */
 static int unpack_all(struct recording *recording, const struct recording_budget *budget,
 		      struct error *error)
 {
@@ -379,7 +382,7 @@ static struct recording *recording_file_make(const char *path,
 	return recording;
 }
 
-/* Reads a pipe or a device completely, as it cannot be read again. */
+/* Opens the file. A pipe or a device is read completely, as it cannot be read again. */
 static int recording_file_open_file(struct recording *recording, struct error *error)
 {
 	struct stat status;

@@ -20,8 +20,8 @@
 #define HEAD_LENGTH 200
 
 /*
- * Time of a line. Lines of probetui begin with the time; any other line is parsed. -1 and why: not
- * a line of a recording.
+ * Returns the time of a line. Lines that probetui wrote begin with the time; any other line is
+ * parsed. Returns -1 and sets why if the line is not a line of a recording.
  */
 static double line_time(const char *line, size_t length, struct error *why)
 {
@@ -212,7 +212,10 @@ int recording_cursor_next(struct recording_cursor *cursor, struct message *messa
 	return -1;
 }
 
-/* Quick check without parsing; false: not an answer to command; true: perhaps. */
+/*
+ * Checks quickly, without parsing. Returns false if the line cannot be an answer to command, and
+ * true if it may be one.
+ */
 static bool may_be(const struct recording_cursor *cursor, const char *command)
 {
 	const struct recording_line *line = &cursor->lines[cursor->line];
@@ -310,7 +313,7 @@ bool recording_segment_from_note(struct recording_segment *segment,
 
 struct changes {
 	struct recording_cursor cursor;
-	size_t segment; /* segment that times belongs to; SIZE_MAX: none */
+	size_t segment; /* the segment whose changes times lists; SIZE_MAX: none */
 	double *times;
 	size_t count;
 	size_t capacity;
@@ -373,7 +376,7 @@ static void changes_follow(struct changes *changes, size_t segment)
 	session_clear(&session);
 }
 
-/* Nearest change in the segment that times belongs to; -1: none. */
+/* Returns the time of the nearest change in changes->times, or -1 if there is none. */
 static double changes_find_here(const struct changes *changes, double time, bool is_forward)
 {
 	for (size_t i = 0; i < changes->count; i++) {

@@ -17,7 +17,7 @@
 
 /* With more masked objects than this, members of all objects are masked. */
 #define SECRETS_MAXIMUM 65536
-/* Maximum of remembered requests without an answer. */
+/* Maximum number of requests that are remembered until their answers come. */
 #define QUESTIONS_MAXIMUM 4096
 
 /* A variable is secret by its name or by its value: {'api_key': 'sk-...'}. */
@@ -71,7 +71,10 @@ static void remember_secret(struct recordline_rules *rules, const json_t *body, 
 		strmap_put(rules->secrets, recordline_key_of(body, address).text, rules);
 }
 
-/* True if the answer is about members of a masked object, or may be. */
+/*
+ * True if the answer is about members of a masked object. With SECRETS_MAXIMUM masked objects every
+ * object counts as masked.
+ */
 static bool is_in_secret(const struct recordline_rules *rules, const json_t *body)
 {
 	uint64_t address = json_get_hex(body, "address");
@@ -82,7 +85,7 @@ static bool is_in_secret(const struct recordline_rules *rules, const json_t *bod
 	       strmap_find(rules->secrets, recordline_key_of(body, address).text);
 }
 
-/* A message that is being made into a line. */
+/* Context of a message from which a line is made. */
 struct making {
 	struct buffer *out;
 	const struct message *message;
@@ -107,7 +110,7 @@ static enum recordline recordline_change(const struct making *making, json_t *ow
 	return RECORDLINE_CHANGED;
 }
 
-/* Masks the secrets in the text at key; true: there were any. */
+/* Masks the secrets in the text of object at key; returns true if the text has changed. */
 static bool recordline_mask_text(json_t *object, const char *key)
 {
 	const char *text = json_get_string(object, key, NULL);
@@ -151,8 +154,8 @@ static enum recordline recordline_make_variables(const struct making *making)
 }
 
 /*
- * Remembers a request that mentions a secret, as the answer does not repeat the request; masks the
- * secret.
+ * Masks secrets in a request. Remembers a request that mentions a secret, as its answer does not
+ * repeat the expression or code.
  */
 static enum recordline recordline_make_question(const struct making *making)
 {
@@ -176,7 +179,7 @@ static enum recordline recordline_make_question(const struct making *making)
 }
 
 /*
- * Like recordline_make_question(); also remembers the masked arguments, which are added to the
+ * Like recordline_make_question(); also remembers the masked arguments, which will be added to the
  * answer.
  */
 static enum recordline make_query(const struct making *making)
@@ -232,8 +235,8 @@ static enum recordline make_elements(const struct making *making)
 }
 
 /*
- * A new value of a variable: left out like values of variables, and masked if the name is that of a
- * secret.
+ * Makes the line of a request that sets a variable: the new value is left out like values of
+ * variables, and masked if the name is that of a secret.
  */
 static enum recordline make_setting(const struct making *making)
 {
@@ -384,8 +387,8 @@ void recordline_mask_snapshot(json_t *snapshot, const struct recordline_rules *r
 }
 
 /*
- * Replaces the node's stack id at key by the recording's; appends the stack to stacks if the
- * segment does not have it yet.
+ * Replaces the node's stack id at key by the recording's stack id; appends the stack to stacks if
+ * the segment does not have it yet.
  */
 static void rename_stack(json_t *json, const char *key, json_t *stacks,
 			 const struct stack_table *from, struct stack_table *to)
@@ -405,7 +408,7 @@ static void rename_stack(json_t *json, const char *key, json_t *stacks,
 	json_object_set_new(json, key, json_integer((json_int_t)stack->id));
 }
 
-/* Makes the line as the node would have sent it if the node had started with the segment. */
+/* Makes the line that the node would have sent if it had been started with the segment. */
 static enum recordline make_sample(const struct making *making)
 {
 	json_t *sent = making->message->body;
@@ -431,7 +434,10 @@ static enum recordline make_sample(const struct making *making)
 	return recordline_change(making, body);
 }
 
-/* The recording's own ids stay valid; each segment defines its stacks again. */
+/*
+ * Leaves the line out: the recording's own ids stay valid, as each segment defines its stacks
+ * again.
+ */
 static enum recordline make_dropped(const struct making *making)
 {
 	stack_table_forget_copies(making->to);
@@ -444,7 +450,10 @@ static bool has_values(const char *category)
 	return strcmp(category, "terminal") == 0 || strcmp(category, "console") == 0;
 }
 
-/* Output of a process; output events of the node itself are always recorded. */
+/*
+ * Output of a process is recorded only if the rules allow it; output events of the node itself are
+ * always recorded.
+ */
 static enum recordline make_output(const struct making *making)
 {
 	const json_t *body = making->message->body;

@@ -18,7 +18,7 @@
 #include "model/job.h"
 #include "model/rank-filter.h"
 
-/* A wall clock beyond this, in seconds since 1970, is ignored. */
+/* A wall clock above this maximum, in seconds since 1970, is ignored. */
 #define WALL_MAXIMUM 1e11
 
 struct part {
@@ -81,7 +81,9 @@ static struct replay *replay_make(size_t count)
 	return replay;
 }
 
-/* Adds a recording; NULL: owned_recording is NULL, and replay was freed. */
+/*
+ * Adds a recording and returns replay. If owned_recording is NULL, frees replay and returns NULL.
+ */
 static struct replay *replay_add(struct replay *replay, struct recording *owned_recording)
 {
 	struct part *part;
@@ -146,7 +148,10 @@ const char *replay_path(const struct replay *replay, size_t node)
 	return replay->parts[node].recording->path;
 }
 
-/* The recording with the earliest next line; NULL: none; *result -1: a recording is damaged. */
+/*
+ * Returns the recording with the earliest next line, or NULL if there is none. Sets *result to -1
+ * if a recording is damaged, else to 0.
+ */
 static struct part *next_part(struct replay *replay, double *time, int *result, struct error *error)
 {
 	struct part *next = NULL;
@@ -290,7 +295,7 @@ double replay_find_change(struct replay *replay, double time, bool is_forward)
 }
 
 /*
- * Recordings feed the session. For a shell command they are applied up to the time of
+ * In a replay, recordings feed the session. For a shell command they are applied up to the time of
  * --at, or to the end; on the screen they play at the speed of recording. Seeking backward, or far
  * forward, makes a new session from the last snapshots before the time.
  */
@@ -301,8 +306,8 @@ double replay_find_change(struct replay *replay, double time, bool is_forward)
 #define TICK_SECONDS 0.1
 
 /*
- * Applies the --job, --ranks and --pid of the recording's own command line, unless this command
- * line has its own.
+ * Applies the options --job, --ranks and --pid of the recorded command, unless this command line
+ * has its own.
  */
 static void apply_choice(struct engine *engine, const struct replay_line *line)
 {
@@ -319,7 +324,10 @@ static void replay_run_apply_line(struct engine *engine, const struct replay_lin
 	engine_apply(engine, line->node, &line->message, line->time);
 }
 
-/* -1 and a sentence if a recording is damaged; all lines of the others are applied. */
+/*
+ * Applies the lines up to time until. Returns -1 and sets the error if a recording is damaged; all
+ * lines of the other recordings are applied.
+ */
 static int apply_until(struct engine *engine, double until, struct error *error)
 {
 	struct replay_line line;
@@ -346,7 +354,9 @@ static void play_until(struct engine *engine, double until)
 		log_write(LOG_ERROR, "%s", error.message);
 }
 
-/* Logs what the recording lacks, which would look like a fault of the job. */
+/*
+ * Logs which data the recording lacks; otherwise missing data would look like a fault of the job.
+ */
 static void warn_of_cut(const struct engine *engine)
 {
 	const char *path = replay_cut_path(engine->replay);
@@ -398,7 +408,7 @@ static void add_nodes(struct engine *engine)
 }
 
 /*
- * Resets the session to the state before the first line; keeps the person's choices, and the source
+ * Resets the session to the state before the first line. Keeps the user's choices, and the source
  * files, which are the same at any time.
  */
 static void begin_again(struct engine *engine)
@@ -456,7 +466,7 @@ void engine_hold(struct engine *engine, bool is_held)
 	set_ticks(engine);
 }
 
-/* Brings the session to that time; -1 and a sentence as in apply_until(). */
+/* Brings the session to the given time; returns -1 and sets the error as apply_until() does. */
 static int replay_run_go_to(struct engine *engine, double time, struct error *error)
 {
 	bool is_back = time < engine->session.now;
@@ -512,7 +522,7 @@ bool engine_seek_change(struct engine *engine, int count)
 	return true;
 }
 
-/* A shell command shows the time of --at, or the end. */
+/* Brings the session to the time of --at, or to the end, for a shell command. */
 static int apply_for_shell(struct engine *engine, struct error *error)
 {
 	double first = replay_first_time(engine->replay);
@@ -551,7 +561,7 @@ int engine_play(struct engine *engine, struct error *error)
 	if (replay_each(engine->replay, &sources, error) < 0 ||
 	    replay_run_go_to(engine, replay_end_time(engine->replay), error) < 0)
 		return -1;
-	/* Report damage and missing data once, whatever time is shown. */
+	/* Report damage and missing data once, independently of the time that is shown. */
 	warn_of_cut(engine);
 	warn_of_twice(engine);
 	engine_seek(engine, replay_first_time(engine->replay) + at);
@@ -564,7 +574,7 @@ struct finding {
 	const struct engine *engine;
 	const struct rank *rank;
 	const struct replay_answers *recalled;
-	json_t *body; /* the newest so far */
+	json_t *body; /* the newest matching answer so far; NULL: none */
 };
 
 /*

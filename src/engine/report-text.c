@@ -20,7 +20,10 @@
 #include "engine/report.h"
 #include "protocol/stack.h"
 
-/* Maximum of entries per section, as people read the page. */
+/*
+ * Maximum numbers of error files, lines of a text, lines of the kernel log and lines of memory use,
+ * as people read the page.
+ */
 #define ERRORS_MAXIMUM 8
 #define LINES_MAXIMUM 60
 #define KERNEL_MAXIMUM 40
@@ -42,7 +45,10 @@ static const char *plural(size_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* Appends the time of day (UTC) at session time at; nothing if it is not known. */
+/*
+ * Appends the time of day (UTC) at session time at; appends nothing if the time of day is not
+ * known.
+ */
 static void report_text_append_time(const struct page *page, double at)
 {
 	double clock = page->report->clock + at;
@@ -66,13 +72,13 @@ static void report_text_append_bytes(struct buffer *out, int64_t bytes)
 }
 
 /*
- * Groups of ranks that share a text, in order of the first rank added to each, as most texts are
- * equal on all ranks.
+ * Groups of ranks with the same text, as most texts are equal on all ranks. The groups are in the
+ * order in which their first ranks were added.
  */
 struct group {
 	char *text;
 	struct rankset ranks;
-	double at; /* session time, the least of the group's ranks */
+	double at; /* session time; the earliest of the group's ranks */
 };
 
 struct groups {
@@ -120,7 +126,9 @@ static void report_text_append_line(struct buffer *out, const char *before, cons
 	buffer_append_char(out, '\n');
 }
 
-/* The end without "was", so that the sentence fits one rank or several ("killed by"). */
+/*
+ * Returns report_end() without "was", so that the sentence fits one rank or several ("killed by").
+ */
 static const char *end_of(const struct rank *rank)
 {
 	const char *end = report_end(rank);

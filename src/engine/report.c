@@ -49,7 +49,7 @@ void report_clear(struct report *report)
 	json_decref(report->merged_json);
 }
 
-/* Maximum of outliers with native frames on the page. */
+/* Maximum number of outliers with native frames on the page. */
 #define NATIVE_OUTLIERS 3
 
 void report_ask_native(const struct report *report, struct engine *engine)
@@ -269,7 +269,7 @@ static int check_about(const char *path, const struct stat *about, struct error 
 	if (about->st_uid != geteuid() && about->st_uid != 0)
 		return error_set(
 			error, "the folder %s belongs to another user: give one of your own", path);
-	/* In a folder with the sticky bit, as /tmp, others cannot replace our files. */
+	/* In a folder with the sticky bit, such as /tmp, other users cannot replace the files. */
 	if (about->st_mode & S_IWOTH && !(about->st_mode & S_ISVTX))
 		return error_set(
 			error, "the folder %s is writable by all users: give one of your own",
@@ -299,7 +299,7 @@ int folder_check(const char *path, struct error *error)
 	return result;
 }
 
-/* Appends word with every character that is not safe in file names and shells replaced by "_". */
+/* Appends word; characters that are not safe in file names and shells are replaced by "_". */
 static void folder_append_word(struct buffer *out, const char *word)
 {
 	size_t length = strnlen(word, WORD_MAXIMUM);

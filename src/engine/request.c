@@ -14,7 +14,7 @@
 #include "engine/link.h"
 #include "protocol/message.h"
 
-/* Part of a shell's timeout after which the node gives up and answers. */
+/* Fraction of a shell command's time-out after which the node gives up and answers. */
 #define OF_TIMEOUT 0.8
 
 struct request {
@@ -79,7 +79,10 @@ static void request_on_due(void *data)
 	engine_settle(engine);
 }
 
-/* Calls done() from a timer, as no batch of messages may follow. */
+/*
+ * Calls done() of ended requests from a timer, as there may be no later batch of messages that
+ * would cause the call.
+ */
 static void complete_soon(struct engine *engine)
 {
 	struct requests *requests = &engine->requests;
@@ -102,7 +105,10 @@ static void request_end(struct engine *engine, struct request *request, const ch
 	requests->ended[requests->ended_count++] = request;
 }
 
-/* Index of the open request with this sequence number, or of the first with a greater one. */
+/*
+ * Returns the index of the open request with this sequence number, or of the first open request
+ * with a greater number.
+ */
 static size_t request_find_open(const struct requests *requests, int64_t seq)
 {
 	size_t low = 0;
@@ -119,7 +125,7 @@ static size_t request_find_open(const struct requests *requests, int64_t seq)
 	return low;
 }
 
-/* Removes the open request with this sequence number; NULL: there is none. */
+/* Removes and returns the open request with this sequence number; returns NULL if there is none. */
 static struct request *take_open(struct requests *requests, int64_t seq)
 {
 	size_t at = request_find_open(requests, seq);
@@ -209,7 +215,7 @@ void requests_clear(struct engine *engine)
  * Sending
  */
 
-/* Returns the sequence number; 0: there is no node. */
+/* Sends a request. Returns its sequence number, or 0 if there is no node. */
 static int64_t send_line(struct engine *engine, const char *command, json_t *owned_arguments)
 {
 	struct buffer line = BUFFER_INIT;
@@ -423,7 +429,7 @@ int request_group_rank(const struct request_group *group, size_t i)
 	return group->items[group->taken + i]->answer.rank;
 }
 
-/* The first open request; NULL: none. */
+/* Returns the first item with an open request; NULL if there is none. */
 static struct item *request_group_find_open(const struct request_group *group)
 {
 	for (size_t i = group->taken; i < group->count; i++)
@@ -434,7 +440,7 @@ static struct item *request_group_find_open(const struct request_group *group)
 
 void request_group_expire(struct request_group *group, const char *error)
 {
-	/* Requests that answered() adds meanwhile stay open. */
+	/* Requests that answered() adds during the loop stay open. */
 	for (size_t left = group->open_count; left > 0; left--) {
 		struct item *item = request_group_find_open(group);
 

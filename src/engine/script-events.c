@@ -147,7 +147,7 @@ static void append_stop_json(struct buffer *out, const struct stop *stop)
 	format_document(out, json);
 }
 
-/* "rank 1 stopped: breakpoint 1  train (train.py:14)" */
+/* Appends "rank 1 stopped: breakpoint 1  train (train.py:14)". */
 static void script_events_append_stop(struct buffer *out, const struct stop *stop)
 {
 	bool is_said;
@@ -171,7 +171,7 @@ static void script_events_append_stop(struct buffer *out, const struct stop *sto
 	buffer_append_char(out, '\n');
 }
 
-/* "rank 1, breakpoint 2: x=5" */
+/* Appends the output of a log point: "rank 1, breakpoint 2: x=5". */
 static void append_said(struct command_context *context, const struct stop *stop)
 {
 	json_t *json;
@@ -190,7 +190,7 @@ static void append_said(struct command_context *context, const struct stop *stop
 	format_document(context->out, json);
 }
 
-/* "rank 2 was sent SIGTERM: resumed so that the process can handle the signal" */
+/* Appends "rank 2 was sent SIGTERM: resumed so that the process can handle the signal". */
 static void append_resume(struct command_context *context, const struct stop *stop)
 {
 	json_t *json;

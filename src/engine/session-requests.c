@@ -71,8 +71,9 @@ static uint64_t touched_of(const struct engine *engine, size_t node, pid_t pid)
 }
 
 /*
- * Values that our debugger sent at this stop remain valid until the next stop, or until a person
- * runs code there: a new request would only run the program's own code again.
+ * True if the variables need not be requested again. Values that the connected debugger sent at a
+ * stop remain valid until the next stop, or until the user runs code in the rank: a new request
+ * would only run the program's own code again.
  */
 static bool session_requests_is_known(const struct engine *engine, const struct variables *known,
 				      uint64_t epoch)
@@ -101,7 +102,9 @@ void engine_want_frame(struct engine *engine, size_t node, pid_t pid, pid_t tid,
 					depth, epoch, touched_of(engine, node, pid)));
 }
 
-/* Type of the object when it was shown, for the node to compare; may be NULL. */
+/*
+ * Returns the type that the object had when it was shown, for the node to compare; NULL if unknown.
+ */
 static const char *session_requests_type_of(const struct session *session, size_t node, pid_t pid,
 					    uint64_t address)
 {
@@ -164,7 +167,7 @@ void engine_follow_console(struct engine *engine, size_t node, pid_t pid)
 
 	if (engine->console.pid == pid && engine->console.node == node)
 		return;
-	/* A connection that is lost cannot be followed. */
+	/* Do not stop following a lost connection. */
 	if (before && debugger_is_ours(&before->debugger))
 		send_terminal(engine, engine->console.pid, false);
 	engine->console.node = node;
@@ -188,7 +191,7 @@ void engine_follow_output(struct engine *engine, size_t node, pid_t pid)
 {
 	if (engine->output.pid == pid && engine->output.node == node)
 		return;
-	/* A process that has ended cannot be followed. */
+	/* Do not stop following a process that has ended. */
 	if (engine->output.pid > 0 &&
 	    session_find_pid(&engine->session, engine->output.node, engine->output.pid))
 		session_requests_send_output(engine, engine->output.pid, false);

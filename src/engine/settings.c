@@ -33,7 +33,7 @@ void settings_add_replay(struct settings *settings, const char *path)
 	settings->replays[settings->replay_count++] = xstrdup(path);
 }
 
-/* "HOST:PORT" */
+/* True for "HOST:PORT". */
 static bool is_address(const char *text)
 {
 	const char *colon = strrchr(text, ':');
@@ -57,7 +57,7 @@ bool settings_is_pid(const char *word)
 	return length > 0 && length < 10 && word[length] == '\0';
 }
 
-/* "HOST:PORT/" */
+/* True for "HOST:PORT" and "HOST:PORT/". */
 static bool settings_is_place(const char *text)
 {
 	size_t length = strcspn(text, "/");
@@ -213,8 +213,8 @@ static int apply_option(struct settings *settings, struct words *words,
 }
 
 /*
- * The option that word names; *value: the text after "=" or after the letter, else NULL. NULL: word
- * is no option.
+ * Returns the option that word names, or NULL if word is not an option. Sets *value to the text
+ * after "=" or after the letter, else to NULL.
  */
 static const struct setting_option *option_of(const char *word, const char **value)
 {
@@ -236,8 +236,8 @@ static const struct setting_option *option_of(const char *word, const char **val
 
 /*
  * Also accepts the target forms of other tools: -t PID|HOST:PORT (Probing), and a PID before the
- * command (Probe). 1: word is a target, *option and *value are set; 0: it is not; -1 and a
- * sentence: its value is missing.
+ * command (Probe). Returns 1 and sets *option and *value if word is a target; returns 0 if it is
+ * not, or -1 and sets the error if the value of -t is missing.
  */
 static int take_target(const struct settings *settings, struct words *words, const char *word,
 		       const char **option, const char **value, char **owned, struct error *error)
@@ -262,8 +262,8 @@ static int take_target(const struct settings *settings, struct words *words, con
 }
 
 /*
- * Options may also follow the command. An unknown option after the command is left to the command,
- * which has options of its own.
+ * Options may also follow the command. An unknown option after the command is passed to the
+ * command, which has its own options.
  */
 static int settings_parse_words(struct settings *settings, struct words *words, struct error *error)
 {
@@ -446,7 +446,7 @@ static int check_together(const struct settings *settings, struct error *error)
 		return error_set(error, "a replay cannot be recorded: leave out --record");
 	if (settings->at >= 0 && settings->replay_count == 0)
 		return error_set(error, "--at needs a recording: add --replay FILE");
-	/* With a recording, the words may be further recordings, and not a command. */
+	/* With a recording, the words may be further recordings instead of a command. */
 	return settings->replay_count > 0 ? 0 : settings_check_script(settings, error);
 }
 
@@ -483,7 +483,9 @@ static int parse(struct settings *settings, int argc, char **argv, struct error 
 	struct settings line;
 	int result;
 
-	/* Parse argv twice: for --config first, then to override the config file. */
+	/*
+	 * Parse argv twice: first to find --config, then to override the values of the config file.
+	 */
 	settings_init(&line);
 	result = settings_parse_words(&line, &words, error);
 	if (result == 0)

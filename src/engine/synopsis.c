@@ -90,7 +90,10 @@ static bool synopsis_take_token(const char **at, const char *token)
 	return true;
 }
 
-/* Skips a word, an option with its value, or `ranks SET`; true: a word, which is counted. */
+/*
+ * Skips a word, an option with its value, or `ranks SET`. Returns true for a word, which is
+ * counted.
+ */
 static bool synopsis_count_word(const char **at)
 {
 	bool is_option = strncmp(*at, "--", 2) == 0;
@@ -103,7 +106,9 @@ static bool synopsis_count_word(const char **at)
 	return !is_option;
 }
 
-/* Counts the words of alternatives, up to the closing bracket, which is skipped, or the end. */
+/*
+ * Counts the words of alternatives up to the closing bracket, which is skipped, or up to the end.
+ */
 static void count_alternatives(const char **at, struct synopsis_count *count)
 {
 	struct synopsis_count one = { .minimum = 0 };
@@ -193,7 +198,10 @@ void nearest_init(struct nearest *nearest, const char *word)
 
 	*nearest = (struct nearest){
 		.word = word,
-		/* one wrong letter in short words, a third of the letters in others */
+		/*
+		 * allows one wrong letter in short words, and a third of the letters in longer
+		 * words
+		 */
 		.distance = (int)(length < 6 ? 2 : length / 3 + 1),
 	};
 }
@@ -207,7 +215,9 @@ void nearest_offer(struct nearest *nearest, const char *name)
 	if (word_length > WORD_MAXIMUM || name_length > WORD_MAXIMUM)
 		return;
 	distance = nearest_distance_of(nearest->word, word_length, name, name_length);
-	/* A name without any letter in common is not close, however short it is. */
+	/*
+	 * A name that has no letter in common with the word is not close, even if both are short.
+	 */
 	if (distance >= nearest->distance || distance >= (int)word_length)
 		return;
 	nearest->distance = distance;

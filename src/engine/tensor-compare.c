@@ -21,7 +21,7 @@
 struct side {
 	int rank;
 	struct tensor_answer told; /* the tensor, with hashes of its blocks */
-	struct tensor_answer part; /* the newest elements */
+	struct tensor_answer part; /* the newest answer with elements */
 	uint32_t crc;		   /* CRC of the current block's elements up to comparison->at */
 };
 
@@ -40,7 +40,7 @@ struct tensor_compare {
 	struct tensordiff found;
 	int64_t at;    /* index of the next element to compare */
 	int64_t count; /* number of elements of the requested part */
-	int64_t done;  /* bytes compared */
+	int64_t done;  /* bytes compared so far, of total */
 	int64_t total;
 };
 
@@ -81,7 +81,7 @@ static int check_there(struct tensor_compare *comparison, const struct side *sid
 		       : 0;
 }
 
-/* -1 and comparison->error: a rank is gone. */
+/* Sends the request to both ranks. Returns -1 and sets comparison->error if a rank is gone. */
 static int ask_both(struct tensor_compare *comparison, const struct tensor_question *ask)
 {
 	for (int i = 0; i < 2; i++)
@@ -180,7 +180,10 @@ static bool is_block_same(const struct tensor_compare *comparison, int64_t block
 	       comparison->sides[1].told.tensor.blocks[block];
 }
 
-/* Number of elements from at to the end of its block, or of the tensor. */
+/*
+ * Number of elements from index at to the end of the block that contains at, or to the end of the
+ * tensor.
+ */
 static int64_t rest_of_block(const struct tensor_compare *comparison, int64_t at)
 {
 	int64_t size = comparison->sides[0].told.tensor.block_elements;
@@ -230,7 +233,7 @@ static int tensor_compare_begin(struct tensor_compare *comparison)
 	return 0;
 }
 
-/* Skips blocks with equal hashes; false: all elements are compared. */
+/* Skips blocks with equal hashes. Returns false if all elements are compared. */
 static bool skip_same(struct tensor_compare *comparison)
 {
 	struct tensordiff *found = &comparison->found;
@@ -282,7 +285,7 @@ static void ask_more(struct tensor_compare *comparison)
 		tensor_compare_fail(comparison);
 }
 
-/* -1: failed, with comparison->error. */
+/* Stores the answer of one rank. Returns -1 and sets comparison->error on failure. */
 static int take_side(struct tensor_compare *comparison, struct side *side,
 		     const struct group_answer *answer)
 {
@@ -310,8 +313,8 @@ static int check_part(struct tensor_compare *comparison, const struct side *side
 }
 
 /*
- * Compares the elements' CRC with the block's earlier hash: a difference means that the tensor was
- * written meanwhile.
+ * Compares the elements' CRC with the block's earlier hash: a difference means that the program
+ * wrote to the tensor in the meantime.
  */
 static void check_hashes(struct tensor_compare *comparison, struct side *side)
 {
@@ -352,7 +355,7 @@ static int tensor_compare_take_part(struct tensor_compare *comparison)
 	return 0;
 }
 
-/* -1: failed, with comparison->error. */
+/* Takes the answers of both ranks. Returns -1 and sets comparison->error on failure. */
 static int take_both(struct tensor_compare *comparison)
 {
 	struct group_answer answer;
@@ -375,10 +378,10 @@ static void tensor_compare_on_done(struct engine *engine, void *data)
 	comparison->moved(engine, comparison->data);
 }
 
-/* Size of the heat map; a smaller pane merges cells. */
+/* Rows and columns of the heat map; a smaller pane merges cells. */
 #define ROWS 64
 #define COLUMNS 128
-/* Maximum of pairs per question. */
+/* Maximum number of pairs of ranks per question. */
 #define PAIRS_MAXIMUM 64
 
 struct value_difference_pair {
@@ -404,7 +407,7 @@ void value_difference_clear(struct engine *engine)
 	*differing = (struct value_difference){ .pairs = NULL };
 }
 
-/* NULL: the pair belongs to an older question. */
+/* Returns the pair's difference, or NULL if the pair belongs to an older question. */
 static struct difference *value_difference_find(struct engine *engine,
 						const struct value_difference_pair *pair)
 {

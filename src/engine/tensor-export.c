@@ -20,7 +20,7 @@ struct tensor_export {
 	char *path;
 	struct tensor tensor; /* the tensor when the export began */
 	int64_t at;	      /* number of elements written */
-	uint32_t crc;	      /* CRC of these elements */
+	uint32_t crc;	      /* CRC of the elements written */
 	bool is_torn;
 	bool is_live;
 };
@@ -121,7 +121,10 @@ static bool tensor_export_is_same(const struct tensor_export *export,
 	       tensor_has_same_shape(&answer->tensor, tensor);
 }
 
-/* Records, from the newest elements, how far the exported file can be trusted. */
+/*
+ * Counts the elements of the answer as written, and notes whether they may be inconsistent:
+ * is_live, is_torn.
+ */
 static void tensor_export_note(struct tensor_export *export, const struct tensor_answer *answer,
 			       int64_t count)
 {

@@ -15,9 +15,9 @@
 #include "protocol/stack.h"
 #include "protocol/tensor.h"
 
-/* Pause after a reading, in multiples of its duration. */
+/* Pause after a reading, as a multiple of the reading's duration. */
 #define TIMES_OF_COST 10.0
-/* Requests that have run longer than this can be cancelled by a person. */
+/* Seconds after which the user can cancel a request. */
 #define LONG_SECONDS 0.3
 
 void tensor_asking_clear(struct engine *engine)
@@ -45,7 +45,7 @@ static bool is_long(enum tensor_work work)
 	return work == TENSOR_WORK_WHOLE || work == TENSOR_WORK_FIND || work == TENSOR_WORK_EXPORT;
 }
 
-/* Drops the open request; also cancels a long one in the node. */
+/* Drops the open request; also cancels a long request in the node. */
 static void tensor_requests_drop(struct engine *engine)
 {
 	struct tensor_asking *asking = &engine->tensor;
@@ -60,7 +60,7 @@ static void tensor_requests_drop(struct engine *engine)
 	view->work = TENSOR_WORK_NONE;
 }
 
-/* Removes the incomplete file. */
+/* Cancels the export and removes the incomplete file. */
 static void drop_export(struct engine *engine)
 {
 	struct tensor_asking *asking = &engine->tensor;
@@ -148,7 +148,7 @@ static void ask_look(struct engine *engine, const struct rank *rank, const struc
 	tensor_requests_ask(engine, rank, TENSOR_WORK_LOOK, &wanted);
 }
 
-/* Requests the next part of the heat map; false: it is complete. */
+/* Requests the next part of the heat map. Returns false if the heat map is complete. */
 static bool ask_map(struct engine *engine, const struct rank *rank, const struct tensor_want *want)
 {
 	struct tensorview *view = view_of(engine);
@@ -219,7 +219,7 @@ static void ask_part(struct engine *engine, const struct rank *rank)
 	tensor_requests_ask(engine, rank, TENSOR_WORK_EXPORT, &wanted);
 }
 
-/* The selected rank, if it can be asked; else NULL. */
+/* Returns the selected rank if requests can be sent for this rank, else NULL. */
 static const struct rank *rank_to_ask(const struct engine *engine)
 {
 	const struct rank *rank = session_looked_at(&engine->session);
@@ -277,7 +277,7 @@ void tensor_find(struct engine *engine, const char *what, int64_t after)
 {
 	struct tensor_asking *asking = &engine->tensor;
 
-	/* A person's search comes before a long request. */
+	/* A search by the user comes before the statistics of all elements. */
 	if (asking->work == TENSOR_WORK_WHOLE)
 		tensor_requests_drop(engine);
 	free(asking->find);
@@ -333,7 +333,7 @@ bool tensor_cancel(struct engine *engine)
 	return true;
 }
 
-/* Sets the time of the next reading from the duration of this one. */
+/* Sets the time of the next reading from the duration of the reading that has ended. */
 static void set_pace(struct engine *engine)
 {
 	struct tensor_asking *asking = &engine->tensor;
@@ -372,7 +372,7 @@ static void tensor_requests_take_part(struct engine *engine, const json_t *body,
 	else
 		view_of(engine)->done = tensor_export_done(asking->export);
 	if (!is_bad && tensor_export_next(asking->export, &start) > 0) {
-		/* Continue even if the pane is hidden. */
+		/* Continue the export even if the pane is hidden. */
 		if (rank != NULL)
 			ask_part(engine, rank);
 		else
@@ -411,7 +411,10 @@ static void tensor_requests_take(struct engine *engine, json_t *body, const char
 		asking->is_large = true;
 }
 
-/* The thread to ask; NULL: the main thread, which the node finds. */
+/*
+ * Returns the thread in which an expression is evaluated; NULL: the main thread, which the node
+ * finds.
+ */
 static const struct thread *thread_of(const struct session *session, const struct rank *rank)
 {
 	if (session_looked_at(session) == rank && session->choice.selection.tid != 0)
@@ -425,7 +428,7 @@ static bool is_place_chosen(const struct session *session, const struct rank *ra
 	return debug_state_is_stopped(rank) || session->choice.selection.depth >= 0;
 }
 
-/* Depth at which the lookup begins; -1: the innermost frame. */
+/* Returns the depth at which the lookup begins; -1: at the innermost frame. */
 static int depth_of(const struct session *session, const struct rank *rank)
 {
 	const struct rank *looked_at = session_looked_at(session);
@@ -454,9 +457,7 @@ static void set_tid(json_t *place, pid_t tid)
 	json_object_set_new(place, "tid", json_integer(tid));
 }
 
-/*
- * Sends the number of frames, as a debugger in the process may have put frames of its own on top.
- */
+/* Sends the number of frames, as a debugger in the process may have added its own frames on top. */
 static void set_frame_count(json_t *place, const struct stack *stack)
 {
 	json_object_set_new(place, "frames", json_integer((json_int_t)stack->frame_count));

@@ -1,7 +1,7 @@
 /*
- * watch-nan-agents: ranks whose agents report a NaN when it is assigned. Their data breakpoint
- * stops a rank for a moment even if ranks shall not stop; the rank is resumed once the step is
- * known.
+ * watch-nan-agents: ranks whose agents report a NaN when it is assigned. The agent's data
+ * breakpoint stops the rank for a moment even if the user does not want ranks to stop; the rank is
+ * resumed once the step is known.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -157,7 +157,10 @@ static bool watch_nan_agents_is_for(const struct stop *stop, int id)
 	return false;
 }
 
-/* Name of the tensor: "b.weight" of "b.weight of model"; NULL: the value itself. */
+/*
+ * Returns the name of the tensor, "b.weight" for "b.weight of model"; NULL for the watched value
+ * itself.
+ */
 static char *tensor_of(const struct watch_nan *watch, const char *said, size_t length)
 {
 	char *end = xasprintf(" of %s", watch->expression);
@@ -171,8 +174,8 @@ static char *tensor_of(const struct watch_nan *watch, const char *said, size_t l
 }
 
 /*
- * Position of " is nan" in "b.weight of model is nan"; NULL: not found. The last match counts, as
- * dict keys come first and may contain these words.
+ * Returns the position of " is nan" in "b.weight of model is nan"; NULL if not found. The last
+ * match is taken, as dict keys come first and may contain these words.
  */
 static const char *find_verb(const struct watch_nan *watch, const char *said)
 {
@@ -228,14 +231,14 @@ bool watch_nan_take_stop(struct engine *engine)
 			is_new = true;
 			watch_nan_agents_take(watch, stop);
 		} else {
-			/* Other ranks stopped for the same NaN, which has spread. */
+			/* This rank stopped for the same NaN, which has spread. */
 			watch_nan_release(engine, stop->rank);
 		}
 	}
 	return is_new;
 }
 
-/* Reports a found NaN, as a sentence and as an event. */
+/* Appends a sentence about the found NaN. */
 
 void watch_nan_append(struct buffer *out, const struct watch_nan *watch)
 {

@@ -1,10 +1,11 @@
 /*
  * watch-nan: the sequence of looks.
  *
- * Looks from outside go round the ranks with one request at a time. An answer's duration is an
- * upper bound of its cost, so the pause after it is the duration divided by WATCH_NAN_SHARE. When a
- * NaN is found, the step's number is requested first, as the rank runs on; then the ranks are
- * paused if requested; then the NaN is reported.
+ * A look reads the value in one rank while the rank runs. Looks visit the ranks in turn, with one
+ * request at a time. An answer's duration is an upper bound of its cost, so the pause after a look
+ * is the duration divided by WATCH_NAN_SHARE. When a NaN is found, the step's number is requested
+ * first, as the rank continues to run; then the ranks are paused if requested; then the NaN is
+ * reported.
  */
 #include "engine/watch-nan.h"
 
@@ -27,7 +28,10 @@
 #include "model/debug-state.h"
 #include "protocol/tensoranswer.h"
 
-/* Limits in seconds of a look at a rank, of a list of tensors, and of the pause after them. */
+/*
+ * Limits in seconds: of a look at one value, of a look at a list of tensors, and of the pause after
+ * a look.
+ */
 #define LOOK_SECONDS 2.0
 #define LIST_SECONDS 20.0
 #define PAUSE_MINIMUM 0.02
@@ -49,7 +53,7 @@ static void clear_find(struct nan_find *find)
 	*find = (struct nan_find){ .rank = -1, .first = -1 };
 }
 
-/* Stops the timer and drops the open look. */
+/* Stops the timer and cancels the open look. */
 static void stop_looking(struct engine *engine)
 {
 	struct watch_nan *watch = &engine->watch_nan;
@@ -79,7 +83,8 @@ void watch_nan_clear(struct engine *engine)
 }
 
 /*
- * Looks from outside
+ *
+ * Looks while the ranks run
  */
 
 static void watch_nan_on_due(void *data);
@@ -101,7 +106,7 @@ static bool watch_nan_is_there(const struct rank *rank)
 	       rank->process.state != PROCESS_UNREADABLE;
 }
 
-/* The next living rank after watch->rank that no agent watches; NULL: none. */
+/* Returns the next living rank after watch->rank that no agent watches; NULL if there is none. */
 static const struct rank *watch_nan_next_rank(const struct watch_nan *watch,
 					      const struct session *session)
 {
@@ -202,7 +207,10 @@ static bool is_number_type(const char *type)
 	return false;
 }
 
-/* Judges a plain number by its repr. 1: NaN or infinity; 0: neither; -1: no number. */
+/*
+ * Judges a plain number by its repr. Returns 1 for a NaN or an infinity, 0 for any other number, -1
+ * if the value is not a number.
+ */
 static int judge_value(struct nan_find *find, const struct variable *value)
 {
 	const char *text = value->value;
@@ -224,7 +232,7 @@ static char *watch_nan_describe(const struct tensor_statistics *statistics)
 {
 	struct buffer out = BUFFER_INIT;
 
-	/* A scalar, such as a loss. */
+	/* The tensor is a scalar, such as a loss. */
 	if (statistics->count == 1)
 		return xstrdup(statistics->nan_count > 0 ? "nan" : "infinite");
 
@@ -257,7 +265,10 @@ static int judge_tensor(struct nan_find *find, const struct tensor *tensor, stru
 	return 1;
 }
 
-/* 1: found; 0: not found; -1 and a sentence: cannot be judged. */
+/*
+ * Returns 1 if a NaN or an infinity was found, 0 if not; -1 and sets the error if the value cannot
+ * be judged.
+ */
 static int watch_nan_judge(struct nan_find *find, const struct tensor_answer *answer,
 			   struct error *error)
 {
@@ -273,7 +284,9 @@ static int watch_nan_judge(struct nan_find *find, const struct tensor_answer *an
 	return result;
 }
 
-/* Finds the first tensor with a NaN; returns as watch_nan_judge(), and 0 if no tensor was read. */
+/*
+ * Finds the first tensor with a NaN. Returns 1 if there is one, else 0, also if no tensor was read.
+ */
 static int judge_list(struct nan_find *find, const struct tensor_parameters *page)
 {
 	for (size_t i = 0; i < page->count; i++) {
@@ -355,7 +368,7 @@ static void take_failure(struct watch_nan *watch, const struct error *error)
 	watch->failure = xasprintf("rank %d: %s", watch->rank, error->message);
 }
 
-/* Fills *answer, which the caller clears in any case. */
+/* Fills *answer, which the caller clears even after a failure. */
 static int watch_nan_read_answer(const json_t *body, const char *failure,
 				 struct tensor_answer *answer, struct error *error)
 {
@@ -364,14 +377,17 @@ static int watch_nan_read_answer(const json_t *body, const char *failure,
 		       : tensor_answer_from_json(answer, body, error);
 }
 
-/* Handles the result of a look, as from watch_nan_judge(). */
+/* Handles the result of a look; result is a return value of watch_nan_judge(). */
 static void end_look(struct engine *engine, int result, const struct error *error)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 	double took = loop_now() - watch->asked_at;
 
 	watch_nan_note_armed(engine);
-	/* The rank's agent has got the breakpoint meanwhile and reports the NaN with its line. */
+	/*
+	 * The rank's agent has set the breakpoint in the meantime, and will report the NaN with its
+	 * line.
+	 */
 	if (result > 0 && rankset_contains(&watch->exact, watch->rank)) {
 		clear_find(&watch->found);
 		result = 0;
@@ -420,7 +436,7 @@ static void watch_nan_take_value(struct engine *engine, json_t *body, const char
 		end_look(engine, result, &error);
 		return;
 	}
-	/* Kept as the error if the list has no tensors either. */
+	/* The error is kept, and reported if the list has no tensors either. */
 	take_failure(watch, &error);
 	rankset_add(&watch->listed, watch->rank);
 	watch->start = 0;
@@ -433,7 +449,10 @@ static void take_frame_json(struct nan_find *find, const json_t *frame)
 		   json_get_count(frame, "lineno"), json_get_count(frame, "depth"));
 }
 
-/* -1 and a sentence: the value has no readable tensors; 0: it has, or later pages may. */
+/*
+ * Returns -1 and sets the error if the value has no readable tensors; 0 if it has some, or if later
+ * pages may have some.
+ */
 static int check_list(const struct watch_nan *watch, const struct tensor_parameters *page,
 		      struct error *error)
 {
@@ -442,7 +461,7 @@ static int check_list(const struct watch_nan *watch, const struct tensor_paramet
 	for (size_t i = 0; i < page->count; i++)
 		if (page->items[i].tensor.has_statistics)
 			return 0;
-	/* Later pages may have some, and gradients may be computed later. */
+	/* Later pages may have readable tensors, and gradients may be computed later. */
 	if (watch->start > 0 || watch->is_of_gradients)
 		return 0;
 	if (page->count == 0)
@@ -488,7 +507,7 @@ static void take_list(struct engine *engine, json_t *body, const char *failure, 
 		end_look(engine, result, &error);
 }
 
-/* Takes the first of the variables that is an int. */
+/* Stores the variable as the step if it is an int and no earlier variable was stored. */
 static void take_step(struct nan_find *find, const char *name, const struct variable *value)
 {
 	if (find->step_name || !value->type || strcmp(value->type, "int") != 0)
@@ -512,7 +531,7 @@ static void take_steps(struct watch_nan *watch)
 	watch->steps = NULL;
 }
 
-/* Reports the NaN: the step is known, or cannot be read. */
+/* Reports the NaN. At this time the step is known, or cannot be read. */
 static void watch_nan_tell(struct engine *engine, void *data)
 {
 	struct watch_nan *watch = &engine->watch_nan;

@@ -1,11 +1,11 @@
 /*
  * watch: the sequence of steps.
  *
- * The node reports new ranks, and an exit at once, by a pidfd. When a rank has failed, the launcher
- * may end the others within a tenth of a second. So they are sampled first, and the data that the
- * node remembers of the failed rank (its error file) is requested; then the others' exits are
- * awaited; then the report is written. Ranks that the launcher ends sooner are in the recording
- * with a sample that is at most a second old.
+ * The node reports new ranks, and reports an exit at once, by a pidfd. When a rank has failed, the
+ * launcher may end the other ranks within a tenth of a second. So the other ranks are sampled
+ * first, and the data that the node remembers of the failed rank (its error file) is requested;
+ * then the exits of the other ranks are awaited; then the report is written. If the launcher ends
+ * ranks before they are sampled, the recording has samples of them that are at most a second old.
  */
 #include "engine/watch.h"
 
@@ -34,20 +34,20 @@
 #include "model/stall.h"
 
 #define FOREVER_SECONDS (10 * 365 * 86400.0)
-/* Number of samples within options->stuck seconds; the period is limited to this range. */
+/* The sampling period is options->stuck divided by SAMPLES, limited to this range of seconds. */
 #define SAMPLES 8
 #define PERIOD_MINIMUM 0.1
 #define PERIOD_MAXIMUM 1.0
 /* Seconds between two searches for new ranks. */
 #define LOOK_SECONDS 5.0
-/* Period and duration of frequent samples after a rank begins to shut down. */
+/* Period and duration, in seconds, of frequent samples after a rank begins to shut down. */
 #define HURRY_PERIOD 0.1
 #define HURRY_SECONDS 3.0
-/* Seconds that the other ranks have to exit before the report is written. */
+/* Seconds to wait for the exits of the other ranks before the report is written. */
 #define END_SECONDS 3.0
-/* Minimum of seconds before the event in the recording. */
+/* Minimum number of seconds before the event that are kept for the recording. */
 #define KEEP_SECONDS 60.0
-/* Limit in seconds for answers at the end; later answers are left out. */
+/* Limit in seconds for answers at the end; later answers are missing in the report. */
 #define ANSWER_SECONDS 5.0
 
 enum outcome {
@@ -73,12 +73,12 @@ struct watch {
 	struct engine *engine;
 	const struct watch_options *options;
 	double period;
-	double hurry_until; /* session time; 0: no hurry */
+	double hurry_until; /* session time; 0: samples are not frequent */
 	size_t leaving;	    /* number of ranks in teardown at the last sample */
-	uint64_t revision;  /* last judged */
+	uint64_t revision;  /* session.revision at the last judgement */
 	enum outcome outcome;
 	int signal;	 /* signal that asks probetui to exit; 0: none */
-	char *before;	 /* verdict while all ranks were alive; NULL: none */
+	char *before;	 /* newest verdict while all ranks were alive; NULL: none */
 	char *base;	 /* common part of the files' paths; NULL: no files */
 	char *recording; /* path of the recording; NULL: none */
 	struct report report;
@@ -88,7 +88,10 @@ struct watch {
 static void watch_say(struct watch *watch, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Writes one line to standard error now; escaped, as the text may come from outside. */
+/*
+ * Writes one line to standard error at once. The line is escaped, as the text may come from
+ * outside.
+ */
 static void watch_say(struct watch *watch, const char *format, ...)
 {
 	struct buffer line = BUFFER_INIT;
@@ -127,7 +130,7 @@ static bool has_appeared(const struct engine *engine, void *data)
 	const struct watch *watch = data;
 	const struct session *session = &engine->session;
 
-	/* Waiting chooses none of several jobs, unless --job named one. */
+	/* With several jobs and without --job the wait is over: no job will be chosen. */
 	return watch->signal != 0 || count_present(session) > 0 ||
 	       (session->is_discovered && !session->choice.wanted_job && session->job_count > 1 &&
 		session->job < 0);
@@ -153,7 +156,7 @@ static size_t count_leaving(const struct session *session)
 	return count;
 }
 
-/* A rank in teardown will exit soon, and the others with it: samples faster for a while. */
+/* A rank in teardown will exit soon, and then the other ranks will: samples faster for a while. */
 static void watch_hurry(struct watch *watch)
 {
 	size_t leaving = count_leaving(&watch->engine->session);
@@ -271,8 +274,8 @@ static void watch_describe(struct watch *watch)
 static const char *const suffixes[] = { ".txt", ".recording", NULL };
 
 /*
- * Writes the last minutes to a file, and records from now on. An error is only reported: the report
- * is written without the recording.
+ * Writes the last minutes to a file, and continues to record into the file. An error is only
+ * reported: the report is then written without the recording.
  */
 static void begin_recording(struct watch *watch)
 {
@@ -333,7 +336,10 @@ static void look_at_rest(struct watch *watch)
 	engine_judge(engine);
 }
 
-/* Path of the written report; NULL and a sentence: failed; NULL alone: not wanted. */
+/*
+ * Writes the report and returns its path. Returns NULL with the error set on failure, and NULL
+ * without an error if no report is wanted.
+ */
 static char *write_report(struct watch *watch, struct error *error)
 {
 	struct buffer page = BUFFER_INIT;

@@ -12,7 +12,7 @@
 #include "ui/view-type.h"
 
 #define FRAME_ROWS_MINIMUM 6
-#define WIDE_COLUMNS 100 /* columns from which the header has a date */
+#define WIDE_COLUMNS 100 /* minimum columns of a header with a date */
 #define TEXT_COLUMN 3	 /* column of the verdict, after its mark */
 
 void pane_title(struct window window, int row, int column, int width, bool is_focused,
@@ -71,7 +71,10 @@ static void append_host(struct buffer *out, const struct session *session)
 		buffer_printf(out, "%zu machines", count);
 }
 
-/* has_host false: the host is left out, to leave room for the focus while ranks are stopped. */
+/*
+ * Appends the job. If has_host is false, the host is left out: while ranks are stopped, the focus
+ * needs the room.
+ */
 static void pane_bars_append_job(struct buffer *out, const struct session *session, bool has_host)
 {
 	const struct job *job = NULL;
@@ -109,7 +112,7 @@ static void append_date(struct buffer *out, double wall)
 	buffer_printf(out, " \u00b7 %s", text);
 }
 
-/* Appends "replay 0:02 of 0:34", at the end "replay 0:34, end". */
+/* Appends "replay 0:02 of 0:34", or "replay 0:34, end" at the end. */
 static void append_replay(struct buffer *out, const struct session *session,
 			  const struct view *view, bool is_wide)
 {
@@ -129,7 +132,7 @@ static void append_replay(struct buffer *out, const struct session *session,
 		buffer_append_string(out, ", frozen");
 }
 
-/* A recording: the header says at which of its times the session is. */
+/* True for a recording: the header shows the replay position. */
 static bool has_position(const struct session *session)
 {
 	return session->is_replay;
@@ -188,7 +191,7 @@ static const char *no_ranks(const struct session *session, const struct view *vi
 	return session->is_discovered ? "no ranks" : "searching for ranks";
 }
 
-/* Appends the stopped ranks, or "live 2/s", "node lost" and the like; both if there is room. */
+/* Appends the stopped ranks, or the pace ("live 2/s", "node lost"), or both if there is room. */
 static void append_held(struct buffer *out, const struct session *session, const struct view *view)
 {
 	struct buffer pace = BUFFER_INIT;
@@ -206,7 +209,10 @@ static void append_held(struct buffer *out, const struct session *session, const
 	buffer_clear(&pace);
 }
 
-/* Appends the focus if it fits beside the job: first with the count of ranks, then without. */
+/*
+ * Appends the focus if it fits beside the job. The focus with the count of ranks is tried first,
+ * then the focus without the count.
+ */
 static void append_right(struct buffer *out, const struct session *session, const struct view *view,
 			 int room)
 {

@@ -82,7 +82,7 @@ int32_t breakpoint_mark(const struct breakpoint_summary *breakpoint, enum style 
 	return breakpoint->log != NULL ? MARK_LOG : MARK_SET;
 }
 
-/* True if the breakpoint is set by itself later, as far as is known. */
+/* True if the breakpoint will be set later without a new request, as far as is known. */
 static bool pane_breakpoints_is_to_come(const struct breakpoint_summary *breakpoint)
 {
 	return breakpoint->message == NULL || strncmp(breakpoint->message, "pending", 7) == 0;
@@ -136,7 +136,7 @@ static void pane_breakpoints_append_place(struct buffer *out,
 	breakpoint_append_place(out, breakpoint);
 }
 
-/* Appends the location; only the function if the whole does not fit. */
+/* Appends the location, or only the function if the location does not fit. */
 static void append_fitting_place(struct buffer *out, const struct breakpoint_summary *breakpoint,
 				 int width)
 {
@@ -149,7 +149,9 @@ static void append_fitting_place(struct buffer *out, const struct breakpoint_sum
 	text_escape(out, function, strlen(function));
 }
 
-/* Appends "if step > 3 log x={x}"; nothing without condition and log text. */
+/*
+ * Appends "if step > 3 log x={x}"; appends nothing if there is neither a condition nor a log text.
+ */
 static void append_terms(struct buffer *out, const struct breakpoint_summary *breakpoint)
 {
 	if (breakpoint->condition != NULL)
@@ -221,10 +223,10 @@ static void pane_breakpoints_put_breakpoint(struct window window, int row,
 	buffer_clear(&text);
 }
 
-/* A row of the list: a breakpoint, or a reason below it. */
+/* A row of the list: a breakpoint, or a reason below a breakpoint. */
 struct list_row {
 	size_t at;
-	char *reason; /* NULL: a row of the breakpoint */
+	char *reason; /* NULL: the row shows the breakpoint */
 };
 
 struct list_rows {
@@ -240,7 +242,10 @@ static void pane_breakpoints_add_row(struct list_rows *rows, size_t at, char *ow
 	rows->items[rows->count++] = (struct list_row){ at, owned_reason };
 }
 
-/* Returns the debugger's message on the breakpoint, or why it takes no breakpoints. */
+/*
+ * Returns the debugger's message about the breakpoint. If the debugger does not know the
+ * breakpoint, returns the rank's error about breakpoints, or NULL.
+ */
 static const char *message_of(const struct rank *rank, int id)
 {
 	const struct debugger *debugger = &rank->debugger;
@@ -308,7 +313,7 @@ static void add_reasons(struct list_rows *rows, size_t at,
 	rankset_clear(&left);
 }
 
-/* Adds a row with the backends that stop ranks, if they differ from the breakpoint's above. */
+/* Adds a row with the backends that stop ranks, if the breakpoint above has other backends. */
 static void add_backends(struct list_rows *rows, size_t at, const struct breakpoint_list *list)
 {
 	struct buffer above = BUFFER_INIT;
@@ -364,7 +369,10 @@ static void pane_breakpoints_put_rows(struct window window, const struct list_ro
 	}
 }
 
-/* Returns the selected rank (or child) if hardware watchpoints stop it; NULL: none are used. */
+/*
+ * Returns the selected rank (or child) if hardware watchpoints stop the rank; NULL if it does not
+ * use hardware watchpoints.
+ */
 static const struct rank *slots_of(const struct session *session)
 {
 	const struct rank *rank = session_looked_at(session);

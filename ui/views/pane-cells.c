@@ -16,7 +16,10 @@
 #define OUTLIER_COST 1000 /* cost of a hidden outlier; an ordinary cell costs 1 */
 #define AGE_WIDTH 7
 
-/* Appends the time that all ranks of the class have been there: since the newest one's arrival. */
+/*
+ * Appends for how long all ranks of the class have been at their place: the time since the last of
+ * them arrived.
+ */
 static void append_class_age(struct buffer *out, const struct session *session,
 			     const struct rank_class *class)
 {
@@ -72,7 +75,7 @@ static void put_class(struct window window, int row, const struct session *sessi
 	buffer_clear(&text);
 }
 
-/* Returns the first class shown: the selected rank's class must be visible. */
+/* Returns the first class to show, so that the selected rank's class is visible. */
 static size_t first_class(const struct session *session, size_t rows)
 {
 	const struct rank *selected = session_selected(session);
@@ -174,7 +177,9 @@ static void put_cells(struct window window, const struct session *session, const
 	}
 }
 
-/* Returns the cost of the cells that a box hides, outliers most; -1: the box does not fit. */
+/*
+ * Returns the cost of the cells that a box hides (outliers cost most); -1 if the box does not fit.
+ */
 static int hidden_by(const struct ranklist *list, const struct cells *cells,
 		     const struct window *window, int first, const struct box *box)
 {
@@ -195,8 +200,8 @@ static int hidden_by(const struct ranklist *list, const struct cells *cells,
 }
 
 /*
- * Positions for the box, best first: right of all cells; then right of the cell, left of it, or
- * below it.
+ * Positions of the box, best first: right of all cells; then right of the selected cell, left of
+ * the selected cell, or below the selected cell.
  */
 static const struct {
 	int row;
@@ -223,7 +228,10 @@ static int last_column(const struct ranklist *list, const struct cells *cells)
 	return last;
 }
 
-/* Finds the box beside the selected cell that hides least; false: none fits. */
+/*
+ * Finds the position of the box beside the selected cell where the box hides least. Returns false
+ * if no position fits.
+ */
 static bool find_box(const struct window *window, const struct ranklist *list,
 		     const struct cells *cells, struct box *best)
 {
@@ -409,7 +417,7 @@ static struct place_of_card place_card(int column_count, int index, int across)
 	};
 }
 
-/* Returns the index of the first rank shown. */
+/* Returns the index of the first rank to show. */
 static size_t first_card(const struct ranklist *list, int rows, int across)
 {
 	int count = ((int)list->rank_count + across - 1) / across;

@@ -1,6 +1,7 @@
 /*
- * pane-compare: the ranks' answers to a question: outliers first, then by distance from the median,
- * equal answers in one row; tensors as a table, with their differences from the majority below.
+ * pane-compare: shows the ranks' answers to a question, equal answers in one row. Outliers come
+ * first; then rows are ordered by distance from the median. Tensors are shown as a table, with
+ * their differences from the majority below the table.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -22,11 +23,11 @@
 #include "ui/pane.h"
 #include "ui/view-type.h"
 
-/* Seconds after which answers are marked as older. */
+/* Seconds after which answers are marked as old. */
 #define FRESH_SECONDS 5.0
 #define RANKS_WIDTH_MINIMUM 10
 #define GAP 2
-/* Maximum of ranks in the picture of the numbers. */
+/* Maximum number of ranks in the picture of the numbers. */
 #define PICTURE_RANKS 64
 #define MARK_NONE 0x2717 /* ✗ */
 #define SMALL_BYTES (8 << 20)
@@ -102,7 +103,7 @@ static void pane_compare_put_head(struct window window, int row, const struct co
 	buffer_clear(&text);
 }
 
-/* Data for the rows. */
+/* Data for drawing the rows. */
 struct drawing {
 	const struct answer_rows *rows;
 	struct columns columns;
@@ -110,7 +111,7 @@ struct drawing {
 	bool has_table;
 };
 
-/* A text among tensors begins at the column of the shapes. */
+/* Returns the column of a text. Among tensors a text begins at the column of the shapes. */
 static int text_column(const struct drawing *drawing)
 {
 	if (drawing->has_table)
@@ -234,7 +235,10 @@ static int put_sentence(struct window window, int row, const struct session *ses
 	return rows;
 }
 
-/* Below the table: the differences from the majority, first for the class under the cursor. */
+/*
+ * Draws, below the table, the differences from the majority; the class under the cursor comes
+ * first.
+ */
 static void pane_compare_put_sentences(struct window window, const struct session *session,
 				       const struct drawing *drawing, int cursor)
 {
@@ -261,7 +265,10 @@ static void pane_compare_put_rows(struct window window, const struct drawing *dr
 	list_put(window, &list, drawing);
 }
 
-/* A third of the rows, and rows that the table does not need, are for the differences. */
+/*
+ * Draws the table and the differences. A third of the rows, and all rows that the table does not
+ * need, are for the differences.
+ */
 static void put_table(struct window window, const struct session *session,
 		      const struct drawing *drawing, int cursor)
 {
@@ -314,7 +321,7 @@ static void pane_compare_append_question(struct buffer *out, const struct answer
 	buffer_append_string(out, "   ");
 }
 
-/* For tensors: the ranks that differ, and how. */
+/* Appends a summary; for tensors which ranks differ, and how. */
 static void append_summary(struct buffer *out, const struct session *session,
 			   const struct answer_classes *classes)
 {

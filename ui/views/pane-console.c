@@ -20,12 +20,12 @@
 #include "ui/terminal.h"
 #include "ui/view-type.h"
 
-/* Minimum columns for the typed line, however long the prompt. */
+/* Minimum columns for the typed line, also after a long prompt. */
 #define LINE_COLUMNS 16
 
 struct lack {
 	enum debugger_state state;
-	const char *says; /* reason, unless debugger.why has one */
+	const char *says; /* reason, used if debugger.why is NULL */
 	const char *help; /* what to do */
 };
 
@@ -48,7 +48,7 @@ static const struct lack *pane_console_lack_of(enum debugger_state state)
 	return NULL;
 }
 
-/* Appends why no line can be typed; nothing if one can. */
+/* Appends why no line can be typed; appends nothing if a line can be typed. */
 static void append_lack(struct buffer *out, const struct session *session,
 			const struct console *console)
 {

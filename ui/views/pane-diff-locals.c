@@ -13,13 +13,13 @@
 #define NOT_EQUAL_MARK 0x2260 /* ≠ */
 #define VALUES_IN_LINE 24     /* columns for values that are listed one by one */
 
-/* A name in the frames of both sides. */
+/* A name, and its variables in the frames of both sides. */
 struct local_difference {
 	const char *name;
-	const struct variable *a; /* NULL: the name is not in this frame */
+	const struct variable *a; /* variable in this frame; NULL: the name is not in this frame */
 	const struct variable *b[DIFF_RANKS_MAXIMUM];
 	size_t b_count;
-	char op; /* '=', '~', '-', '+' */
+	char op; /* '=' equal, '~' different, '-' only in a, '+' only in b */
 };
 
 struct differences {
@@ -163,7 +163,7 @@ static bool pane_diff_locals_parse_number(const char *text, double *number)
 	return end != text && *end == '\0' && errno == 0 && *number == *number;
 }
 
-/* Appends "0.113 … 0.131"; false: a value is not a number. */
+/* Appends "0.113 … 0.131". Returns false if a value is not a number. */
 static bool pane_diff_locals_append_range(struct buffer *out,
 					  const struct local_difference *difference)
 {
@@ -275,7 +275,7 @@ static void put_difference(struct window left, struct window right, int row,
 	buffer_clear(&here);
 }
 
-/* Leaves out equal names if there is no room for all. */
+/* Draws the differences; leaves out names with equal values if there is no room for all names. */
 static void pane_diff_locals_put_all(struct window left, struct window right,
 				     const struct differences *all)
 {

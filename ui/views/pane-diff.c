@@ -55,7 +55,7 @@ static const struct stack *main_stack(const struct rank *rank)
 	return main != NULL ? main->sample.stack : NULL;
 }
 
-/* Finds the two stacks. False: *problem says why there is nothing to compare. */
+/* Finds the two stacks. Returns false and sets *problem if there is nothing to compare. */
 static bool find_sides(struct diff_sides *sides, const struct session *session,
 		       const struct view *view, const char **problem)
 {
@@ -168,7 +168,7 @@ enum style diff_style(char op)
 	return op == '=' ? STYLE_DIFF_SAME : STYLE_DIFF_ONLY;
 }
 
-/* In few columns only the line: it is more useful than the file. */
+/* Appends the location; in few columns only the line, which is more useful than the file. */
 static void append_short_place(struct buffer *out, const struct frame *frame, int width)
 {
 	if (width >= NARROW)
@@ -245,7 +245,10 @@ static void put_source(struct window window, const struct session *session, cons
 	pane_source_lines(window, source, frame->lineno, first);
 }
 
-/* The row where the stacks part, with source and locals below; NULL: no common frame. */
+/*
+ * Returns the row where the stacks part, whose source and locals are drawn below the stacks; NULL
+ * if the stacks have no common frame.
+ */
 static const struct stackdiff_row *parting_row(const struct stackdiff *diff)
 {
 	if (diff->fork < 0 || (size_t)diff->fork >= diff->row_count)
@@ -281,7 +284,10 @@ static void put_place_titles(struct window window, int middle, int row,
 	buffer_clear(&place);
 }
 
-/* Draws, below the stacks, the two source lines where the stacks differ, and their locals. */
+/*
+ * Draws, below the stacks, the two source lines where the stacks differ, and the locals of both
+ * frames.
+ */
 static void put_parting(struct window window, int middle, int row, const struct session *session,
 			const struct diff_sides *sides, const struct stackdiff_row *parting)
 {
@@ -356,7 +362,10 @@ static void pane_diff_draw(const struct scene *scene)
 	window_put_paragraph(inner, 0, 1, inner.row_count, STYLE_DIM, problem);
 }
 
-/* Rows that differ are lines with "!", so that a search finds them. */
+/*
+ * Adds a line with "!" for each row that differs, so that a search finds the row; adds an empty
+ * line for an equal row.
+ */
 static void pane_diff_add_rows(struct search_text *lines, const struct app *app)
 {
 	struct diff_sides sides;
@@ -374,7 +383,7 @@ static void pane_diff_add_rows(struct search_text *lines, const struct app *app)
 	stackdiff_clear(&diff);
 }
 
-/* The stacks use the upper half. */
+/* The stacks use the upper half, so a page is half of the view. */
 static void pane_diff_move_cursor(struct app *app, const struct layout *layout, enum move move)
 {
 	list_move(app, view_page(layout) / 2, move);

@@ -25,14 +25,14 @@
 
 #define NOT_READ 0 /* values below this one were not read */
 /*
- * Share of the largest difference: a smaller difference is drawn with this share, so that it looks
- * different from 0.
+ * A difference below this share of the largest difference is drawn as this share, so that the
+ * difference looks different from 0.
  */
 #define LEAST_SHARE 0.12
 
 /*
- * Appends one fact on each line: the count, the first, the largest difference, and elements that
- * are no numbers.
+ * Appends one fact on each line: the count, the first, the largest difference, and the elements
+ * that are not numbers.
  */
 static void append_facts(struct buffer *out, const struct tensordiff *found, double tolerance)
 {
@@ -76,7 +76,7 @@ static void pane_difference_append_words(struct buffer *out, const struct answer
 		buffer_append_string(out, " (Esc cancels)");
 }
 
-/* Returns the rows used. */
+/* Writes the words; returns the number of rows used. */
 static int put_words(struct window window, const struct answers *answers,
 		     const struct difference *difference)
 {
@@ -105,7 +105,10 @@ static double pane_difference_bounded(double distance)
 	return distance > DBL_MAX ? DBL_MAX : distance;
 }
 
-/* Keeps the largest difference in a part of the map; NaN counts as the largest. */
+/*
+ * Sets *value to the larger difference. NaN counts as the largest; differences that were not read
+ * are ignored.
+ */
 static void pane_difference_join(double *value, double other)
 {
 	if (isnan(*value) || other < NOT_READ)
@@ -114,7 +117,7 @@ static void pane_difference_join(double *value, double other)
 		*value = pane_difference_bounded(other);
 }
 
-/* Returns a grid that fits in the given rows and columns; caller frees. */
+/* Returns the map, reduced to the given rows and columns; free() it. */
 static double *shrink(const struct tensordiff *found, int row_count, int column_count)
 {
 	size_t count = (size_t)row_count * (size_t)column_count;

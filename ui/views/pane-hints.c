@@ -17,7 +17,7 @@
 
 #define MESSAGE_ROWS 3
 
-/* These end every hint line. */
+/* The last hints of every hint line. */
 static const struct hint last_hints[] = {
 	{ { "prompt", NULL }, "command" },
 	{ { "help", NULL }, "help" },
@@ -49,7 +49,7 @@ static bool append_hint_keys(struct buffer *out, const struct hint *hint, const 
 	return true;
 }
 
-/* Returns the columns of a hint; 0: its keys are not bound. */
+/* Returns the width of a hint in columns; 0 if the hint's keys are not bound. */
 static int hint_width(const struct hint *hint, const struct keys *keys)
 {
 	struct buffer text = BUFFER_INIT;
@@ -62,8 +62,8 @@ static int hint_width(const struct hint *hint, const struct keys *keys)
 }
 
 /*
- * A hint with one key is a mouse target for the key; with two keys, the label is a target for the
- * second.
+ * Makes a hint a mouse target. A hint with one key is a target for the key; with two keys, the
+ * first key's name is a target for the first key, and the label for the second key.
  */
 static void note_keys(struct window window, int start, int end, const struct hint *hint,
 		      const struct keys *keys)
@@ -74,7 +74,7 @@ static void note_keys(struct window window, int start, int end, const struct hin
 			       hint->lines[0]);
 }
 
-/* Returns the column after the hint. */
+/* Draws a hint; returns the column after the hint. */
 static int put_hint(struct window window, int column, const struct hint *hint,
 		    const struct keys *keys)
 {
@@ -192,8 +192,8 @@ bool pane_message_fits(const struct view *view, const char *text)
 }
 
 /*
- * True if the question to stay stopped replaces the message: not an error, and not another
- * question.
+ * True if the question to stay stopped replaces the message. Errors and other questions are never
+ * replaced.
  */
 static bool asks_to_stay(const struct session *session, const struct view *view)
 {
@@ -231,10 +231,10 @@ static void put_message(struct window window, const struct view *view)
 		window_put(window, 0, 1, window.column_count - 1, style, view->message.text);
 }
 
-/* Offers to resume the ranks that the others may wait for. */
+/* Offers to resume the stopped ranks, as the running ranks may wait for them. */
 static const struct hint release_hint = { { "release", NULL }, "resumes the stopped ranks" };
 
-/* Writes the progress of a step. False: no rank is stepping any more. */
+/* Writes the progress of a step. Returns false if no rank is stepping any more. */
 static bool put_motion(struct window window, const struct session *session, const struct view *view,
 		       const struct keys *keys)
 {
@@ -271,7 +271,8 @@ static void pane_hints_put_question(struct window window, const struct session *
 	double seconds = session_resume_seconds(session);
 	const struct view_type *type = view_type_of(view->kind);
 	/*
-	 * Keys that go to a terminal or prompt cannot answer: the key that leaves it comes first.
+	 * Keys that are typed to a terminal or prompt cannot answer the question: the key that
+	 * leaves the terminal or prompt is named first.
 	 */
 	const char *leaving =
 		pane_hints_is_typed_to(session, type) ? type->typing_hints->key : NULL;

@@ -31,7 +31,10 @@ static struct window around(struct window window, const struct box *box)
 			   box->column_count + 2);
 }
 
-/* Appends "Ranks · 64 a row · grouped by host · by rank"; a table's head has the sort order itself. */
+/*
+ * Appends "Ranks · 64 a row · grouped by host · by rank"; for a table without the sort order, which
+ * is in the table's head.
+ */
 static void title_grid(const struct session *session, const struct view *view,
 		       const struct layout *layout, const struct ranklist *list,
 		       struct buffer *left)
@@ -86,8 +89,8 @@ static void title_source(const struct session *session, struct buffer *left, str
 }
 
 /*
- * True if probetui is connected to an agent that does not answer: the data is then read from
- * outside.
+ * True if probetui is connected to an agent that does not answer: the data is then read without the
+ * agent.
  */
 static bool is_agent_silent(const struct rank *rank)
 {
@@ -264,7 +267,7 @@ static void put_panes(struct window window, const struct session *session, const
 		pane_table(inside(window, &layout->body), session, view, list);
 		return;
 	}
-	/* Boxes first: their lines join, and titles are written over them. */
+	/* Draw the boxes first: their lines join, and titles are written over these lines. */
 	for (int i = 0; i < PANE_COUNT; i++)
 		if (layout->panes[i].row_count > 0)
 			window_box(around(window, &layout->panes[i]), STYLE_BORDER);
@@ -380,7 +383,9 @@ static const struct hint waiting_hints[] = {
 	{ .label = NULL },
 };
 
-/* NULL: the selected rank has no debugger that could do something. */
+/*
+ * Returns the hints for the selected rank's debugger; NULL if this debugger cannot do anything now.
+ */
 static const struct hint *debugger_hints(const struct session *session, const struct view *view)
 {
 	const struct rank *rank = session_looked_at(session);

@@ -18,7 +18,7 @@
 
 #define FIRST_COLUMN 5
 #define VERDICT_MINIMUM 44 /* columns that the verdict needs beside the facts */
-#define HEAD_ROWS 9	   /* rows from which there are titles and blank lines */
+#define HEAD_ROWS 9	   /* minimum rows for titles and blank lines */
 #define PAGE 10
 
 enum fact {
@@ -34,7 +34,7 @@ enum fact {
 struct fact_form {
 	const char *title;
 	int width;
-	int needs; /* columns of the window from which the fact is shown */
+	int needs; /* minimum columns of a window that shows the fact */
 };
 
 static const struct fact_form forms[FACT_COUNT] = {
@@ -78,7 +78,7 @@ static bool shows(struct window window, int column)
 	return window.column_count >= forms[column].needs;
 }
 
-/* Returns the column after the facts. */
+/* Writes the facts; returns the column after the facts. */
 static int pane_jobs_put_facts(struct window window, int row, const struct job *job,
 			       const struct job_summary *summary)
 {

@@ -13,13 +13,13 @@
 #include "ui/list.h"
 #include "ui/pane.h"
 
-/* Marks of rows; none is the cursor's arrow. */
+/* Marks of rows. All marks differ from the cursor's arrow. */
 #define CLOSED_MARK '+'
 #define OPEN_MARK '-'
 #define DISPLAY_MARK '='
 #define INDENT_MAXIMUM 16
 #define ROWS_MAXIMUM 10000
-#define CHANGED_MINIMUM 14 /* "changed" needs more columns than these for value and word */
+#define CHANGED_MINIMUM 14 /* rows with at most this width for the value have no "changed" */
 
 struct row_list {
 	struct locals_row *rows;
@@ -33,7 +33,7 @@ struct level {
 	const struct view *view;
 	const struct rank *rank;
 	pid_t tid;
-	int depth; /* -1: children of address */
+	int depth; /* depth of the frame; -1: the rows are the children of the object at address */
 	uint64_t address;
 	int indent;
 	uint64_t key;
@@ -80,7 +80,9 @@ static void name_page(struct locals_row *row, const struct level *level, int64_t
 	row->is_page = true;
 }
 
-/* Marks the first row of a page with the page, so that a visible page is requested again. */
+/*
+ * Adds the rows of a page. The first row names the page, so that a visible page is requested again.
+ */
 static void pane_locals_add_page(struct row_list *list, const struct level *level,
 				 const struct variables *page)
 {
@@ -391,7 +393,7 @@ void pane_locals(struct window window, const struct session *session, const stru
 	if (has_cursor)
 		list.cursor =
 			view->locals_cursor < list.count ? view->locals_cursor : list.count - 1;
-	/* In other views no cursor is in this pane, so there is no mouse target. */
+	/* In other views this pane has no cursor, so its rows are not mouse targets. */
 	if (view->kind == VIEW_HOME)
 		list.hit = MOUSE_TARGET_LOCAL;
 	list_put(window, &list, &drawing);

@@ -1,6 +1,6 @@
 /*
- * pane-log: the output of the selected rank, and probetui's own log below. The focused one of the
- * two is scrolled, searched and copied.
+ * pane-log: the output of the selected rank, and probetui's own log below the output. The focused
+ * part (output or log) is scrolled, searched and copied.
  */
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static int log_count(void)
 	return count;
 }
 
-/* Returns the rows of the log, from the rows of output and log together. */
+/* Returns the number of rows of the log; rows is the number of rows of output and log together. */
 static int log_rows(int rows)
 {
 	int wanted = log_count();
@@ -60,7 +60,7 @@ static int log_rows(int rows)
 
 static int page_of(const struct view *view, int row_count)
 {
-	/* Without borders and separator; few rows show one of the two alone. */
+	/* Subtract borders and separator. Few rows have no frame and show only the focused part. */
 	int rows = row_count - 3;
 
 	if (!pane_has_frame(row_count))
@@ -90,7 +90,7 @@ static void append_focused(struct buffer *out, const struct session *session,
 		buffer_printf(out, "%s\n", log_line(i));
 }
 
-/* Returns the first of count lines that is shown in rows. */
+/* Returns the index of the first line to show, if count lines are shown in rows. */
 static int pane_log_first_of(int scroll, int count, int rows)
 {
 	int last = count > rows ? count - rows : 0;
@@ -113,7 +113,7 @@ static void put_log(struct window window, int scroll)
 	}
 }
 
-/* Returns why there is no output, or not all of it; NULL: all is there. */
+/* Returns why there is no output, or why output is missing; NULL if all output is known. */
 static const char *missing(const struct session *session, const struct rank *rank,
 			   const struct output *output)
 {
@@ -134,7 +134,10 @@ static const char *missing(const struct session *session, const struct rank *ran
 	return "reading the output";
 }
 
-/* Replaces the reason if the output goes to the started job's terminal, which can be shown. */
+/*
+ * Returns why, or another sentence if the output goes to the started job's terminal, which can be
+ * shown.
+ */
 static const char *pane_log_sentence_of(const struct session *session, const char *why)
 {
 	const char *terminal = session->launching.job.terminal;
@@ -144,7 +147,7 @@ static const char *pane_log_sentence_of(const struct session *session, const cha
 	return why;
 }
 
-/* Writes where the output goes if it is not a file; returns the rows used. */
+/* Writes where the output goes if not to a file; returns the number of rows used. */
 static int pane_log_put_sentences(struct window window, const struct session *session,
 				  const struct output *output)
 {
@@ -281,7 +284,7 @@ static void pane_log_add_rows(struct search_text *lines, const struct app *app)
 	search_text_take(lines, app->view.cursors[VIEW_LOG]);
 }
 
-/* At the end of the text new lines are followed. */
+/* If the move ends at the last line, new lines are followed. */
 static void pane_log_move_cursor(struct app *app, const struct layout *layout, enum move move)
 {
 	int last = text_move(app, page_of(&app->view, layout->body.row_count), move);

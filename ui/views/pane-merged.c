@@ -24,7 +24,7 @@
 #define OUTLIER_MARK 0x25c6 /* ◆ */
 #define SET_WIDTH 15
 #define SOURCE_ROWS 4
-#define RUN_MINIMUM 2 /* folded rows of a recursion, at least */
+#define RUN_MINIMUM 2 /* minimum number of folded rows of a recursion */
 #define NARROW 50     /* below this number of columns lines are shown without files */
 
 /* A branch of the tree whose rows are being added. */
@@ -32,7 +32,7 @@ struct branch {
 	const struct stacktree_node *node;
 	uint64_t key;
 	size_t children_left;
-	int run; /* number of consecutive frames of one function, with this one */
+	int run; /* number of consecutive frames of one function, including this frame */
 	bool is_folded;
 };
 
@@ -51,7 +51,10 @@ static uint64_t pane_merged_key_of(const struct stacktree_node *node, uint64_t p
 		hash_text(hash_text(parent, node->frame.code->func), node->frame.code->file), line);
 }
 
-/* Rows come in drawing order: the children of a node follow the node. */
+/*
+ * Adds the branch of the node in the next row; returns NULL if the row is hidden. Rows come in
+ * drawing order: the children of a node follow the node.
+ */
 static struct branch *pane_merged_enter(struct branch_list *open, const struct stacktree_node *node,
 					const struct view *view)
 {
@@ -109,7 +112,10 @@ static size_t end_of_run(const struct merged *merged, size_t i)
 	return i;
 }
 
-/* Folds a recursion: its first and last row stay, the others become one row. */
+/*
+ * Folds recursions: the first and last row of a recursion stay, and the rows between become one
+ * row.
+ */
 static void pane_merged_fold_runs(struct merged *merged, const struct view *view)
 {
 	size_t kept = 0;
@@ -129,7 +135,7 @@ static void pane_merged_fold_runs(struct merged *merged, const struct view *view
 	merged->row_count = kept;
 }
 
-/* Returns the innermost row of the first outlier's user frames; 0: no outlier. */
+/* Returns the innermost row of the first outlier's user frames; 0 if there is no outlier. */
 static int first_cursor(const struct merged *merged)
 {
 	int cursor = 0;
@@ -171,8 +177,8 @@ void merged_clear(struct merged *merged)
 }
 
 /*
- * Returns the first rank of a row, and the depth of its frame; depth -1: the rank's stack no longer
- * has the frame.
+ * Returns the first rank of a row. Sets *depth to the depth of the row's frame in this rank, or to
+ * -1 if the rank's stack no longer has the frame.
  */
 static int rank_of(const struct session *session, const struct stacktree_node *node, int *depth)
 {
@@ -214,7 +220,7 @@ static void append_node_place(struct buffer *out, const struct stacktree_node *n
 {
 	bool is_native = node->frame.code->type == FRAME_NATIVE;
 
-	/* Grouped by line, a function without a line has ranks at different lines. */
+	/* If rows are grouped by line, a row without a line has ranks at different lines. */
 	if (node->frame.lineno > 0 && is_short)
 		buffer_printf(out, ":%d", node->frame.lineno);
 	else if (node->frame.lineno > 0)
@@ -223,7 +229,10 @@ static void append_node_place(struct buffer *out, const struct stacktree_node *n
 		buffer_append_string(out, place_file_name(node->frame.code->file));
 }
 
-/* Returns the columns for the location: all that the name leaves, but at least half. */
+/*
+ * Returns the columns for the location: all columns that the function's name leaves, but at least
+ * half of room.
+ */
 static int place_room(int room, const struct stacktree_node *node)
 {
 	int left = room - text_width(node->frame.code->func) - 1;
@@ -354,7 +363,7 @@ static void put_detail(struct window window, const struct session *session, cons
 				  line, line > 3 ? line - 2 : 1);
 	if (depth < 0)
 		return;
-	/* The locals pane of home, for the frame under the cursor. */
+	/* Show the locals pane of the home view for the frame under the cursor. */
 	pane_locals(window_part(window, rows + 1, 0, window.row_count, window.column_count),
 		    session, view, &frame, false);
 }
@@ -449,7 +458,7 @@ static void pane_merged_add_rows(struct search_text *lines, const struct app *ap
 	merged_clear(&merged);
 }
 
-/* The tree uses the upper half. */
+/* The tree uses the upper half, so a page is half of the view. */
 static void pane_merged_move_cursor(struct app *app, const struct layout *layout, enum move move)
 {
 	if (move != MOVE_LEFT && move != MOVE_RIGHT)

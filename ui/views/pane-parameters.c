@@ -19,7 +19,10 @@
 
 #define GAP 2
 #define MARK_WIDTH 2
-/* Rows from which the column widths are computed; later rows may be wider. */
+/*
+ * Number of rows, from the first row on, from which the column widths are computed; later rows may
+ * be wider.
+ */
 #define WIDTH_ROWS 1000
 
 static const struct paramdiff *pane_parameters_diff_of(const struct session *session)
@@ -117,7 +120,7 @@ static void pane_parameters_append_shape(struct buffer *out, const struct tensor
 	tensortext_append_sizes(out, tensor->shape, tensor->dimension_count);
 }
 
-/* Appends "[8, 31], not [8, 32]": each value once. */
+/* Appends "[8, 31], not [8, 32]": the other values, then the majority's; each value once. */
 static void append_parted(struct buffer *out, const struct paramdiff_row *row,
 			  void (*append)(struct buffer *out, const struct tensor *tensor))
 {
@@ -155,7 +158,7 @@ static void pane_parameters_append_absent(struct buffer *out, const struct param
 	rankset_clear(&absent);
 }
 
-/* Appends " (12 NaN)", for the first class that has any. */
+/* Appends " (12 NaN)" for the first class with NaN. */
 static void pane_parameters_append_nan(struct buffer *out, const struct paramdiff_row *row)
 {
 	struct buffer counts = BUFFER_INIT;

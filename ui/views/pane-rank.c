@@ -20,9 +20,9 @@ const char rank_gone_sentence[] =
 #define MARK_EXITED 0x2717  /* ✗ */
 
 struct state_form {
-	int32_t mark; /* 0: the mark of the rank's class */
+	int32_t mark; /* 0: the mark of the rank's class is used */
 	enum style style;
-	const char *word; /* NULL: the word of the rank's activity */
+	const char *word; /* NULL: the word of the rank's activity is used */
 };
 
 static const struct state_form state_forms[] = {
@@ -187,7 +187,7 @@ bool variables_are_stale(const struct session *session, const struct view *view,
 {
 	pid_t tid = variables->depth < 0 ? 0 : variables->tid;
 
-	/* Variables read at this stop cannot have changed. */
+	/* Variables that were read at the present stop cannot have changed. */
 	if (variables->stops > 0 &&
 	    variables->stops == session_find_stop(session, variables->node, variables->pid, tid))
 		return false;

@@ -1,6 +1,6 @@
 /*
- * pane-repl: code that the ranks in the focus were asked to run, the results with equal answers in
- * one row, and the line being typed.
+ * pane-repl: code that was sent to the focused ranks, the results with equal answers in one row,
+ * and the line that is being typed.
  */
 #include <string.h>
 

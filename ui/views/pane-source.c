@@ -69,7 +69,7 @@ void view_point(struct view *view, const struct session *session, int line)
 	view->source_stops = pane_source_stops_of(session);
 }
 
-/* Returns the first line shown: the cursor's line is in the middle if possible. */
+/* Returns the first line to show, so that the cursor's line is in the middle if possible. */
 static int pane_source_first_line(const struct source *source, int line, int rows)
 {
 	int last = (int)source->line_count - rows + 1;

@@ -78,7 +78,10 @@ static bool pane_stack_is_same_function(const struct stack *stack, const struct 
 	return a->is_user && b->is_user && stack->frames[a->at].code == stack->frames[b->at].code;
 }
 
-/* Folds a recursion: its first and last frame stay, the others become one row. */
+/*
+ * Folds recursions: the first and last frame of a recursion stay, and the frames between become one
+ * row.
+ */
 static size_t pane_stack_fold_runs(struct stack_row *rows, size_t count, const struct stack *stack)
 {
 	size_t kept = 0;
@@ -160,7 +163,7 @@ int pane_stack_row_count(const struct session *session, const struct view *view)
 	return (int)count + extra_count(rank, thread);
 }
 
-/* The last stack of an exited process is dim. */
+/* Returns the style of a frame. The last stack of an exited process is dim. */
 static enum style pane_stack_style_of(const struct rank *rank, const struct frame *frame,
 				      const struct stack_row *row)
 {

@@ -11,18 +11,18 @@
 #include "ui/grid.h"
 #include "ui/pane.h"
 
-/* Marks of rows; none is the cursor's arrow. */
+/* Marks of rows. All marks differ from the cursor's arrow. */
 #define FOLDED '+'
 #define OPEN '-'
 #define INDENT 2 /* columns before children and threads */
 #define RANK_WIDTH 4
 #define NAME_MINIMUM 14 /* minimum columns for the name of a child or thread */
-#define HEAD_COLUMNS 56 /* columns from which the table has a head */
+#define HEAD_COLUMNS 56 /* minimum columns of a table with a head */
 #define HEAD_ROWS 5
 
 /*
- * Widths of a column: the least that it needs to be shown, the width that it gets before a less
- * important column is shown, and the most that it can grow to.
+ * Widths of a column: `least` is the width without which the column is not shown, `enough` the
+ * width that the column gets before a less important column is shown, and `most` the maximum width.
  */
 struct column_room {
 	enum column column;
@@ -32,7 +32,8 @@ struct column_room {
 };
 
 /*
- * Most important first: at the first column that does not fit, it and all later ones are left out.
+ * The most important column is first. The first column that does not fit, and all later columns,
+ * are left out.
  */
 static const struct column_room rooms[] = {
 	{ COLUMN_CLASS, 1, 1, 1 },	 { COLUMN_RANK, 4, 4, 4 },
@@ -42,7 +43,7 @@ static const struct column_room rooms[] = {
 	{ COLUMN_CPU, 5, 5, 5 },	 { COLUMN_PID, 7, 7, 7 },
 	{ COLUMN_MEMORY, 7, 7, 7 },
 };
-#define ROOMS_TOGETHER 5 /* the first columns stay at their least width until all of them fit */
+#define ROOMS_TOGETHER 5 /* these first columns keep their least width until all of them fit */
 
 static int pane_table_digits_of(int number)
 {
@@ -110,7 +111,7 @@ static int choose_columns(const struct ranklist *list, int total, int *widths)
 	return left;
 }
 
-/* Distributes the width; 0: the column is not shown. */
+/* Distributes the width over the columns; a column of width 0 is not shown. */
 static void share_width(const struct ranklist *list, int total, int widths[COLUMN_COUNT])
 {
 	int growing = 0;
@@ -190,8 +191,8 @@ static void put_rank(struct window window, int row, const int *widths,
 }
 
 /*
- * Writes a child or thread: its name over the columns of number, host, pid and state; if these are
- * narrow, name and activity over the next columns, too.
+ * Writes a child or thread: its name over the columns of number, host, pid and state. If these
+ * columns are narrow, name and activity are written over the next columns, too.
  */
 static int put_name(struct window window, int row, const int *widths, enum style style,
 		    const char *name, const char *activity)
@@ -343,7 +344,7 @@ static void pane_table_put_row(struct window window, int row, const int *widths,
 		put_thread(window, row, widths, session, rank, line->thread);
 		break;
 	}
-	/* A click selects the rank itself, even if the row has moved meanwhile. */
+	/* A click selects the rank itself, even if the row has moved since it was drawn. */
 	if (line->kind == RANKLIST_RANK)
 		window_hit(window, row, 0, 1, window.column_count, MOUSE_TARGET_RANK,
 			   rank->process.rank);
@@ -353,7 +354,7 @@ static void pane_table_put_row(struct window window, int row, const int *widths,
 		window_emphasise(window, row, 0, 1, window.column_count, EMPHASIS_SELECTED);
 }
 
-/* The sorted column has an arrow for the direction, as in htop. */
+/* Writes the titles. The sorted column has an arrow for the direction, as in htop. */
 static void pane_table_put_head(struct window window, const int *widths, const struct view *view)
 {
 	const struct rank_order *order = &view->order;
@@ -409,8 +410,8 @@ void pane_table_append_range(struct buffer *out, const struct ranklist *list, in
 }
 
 /*
- * Returns the group's row above row i, to be drawn in its place so that the group's name stays
- * visible; row i if it is under the cursor or in no group.
+ * Returns the group's row above row i, to be drawn in the place of row i, so that the group's name
+ * stays visible. Returns i if row i is under the cursor or in no group.
  */
 static int with_group(const struct ranklist *list, int i)
 {

@@ -1,6 +1,6 @@
 /*
- * pane-tensor: the frame of the tensor pane: the tensor's name, the part that is shown, and why
- * there is nothing to show.
+ * pane-tensor: draws the frame of the tensor pane, with the tensor's name and the shown part, or
+ * the reason why there is nothing to show.
  */
 #include "ui/views/pane-tensor.h"
 
@@ -127,7 +127,7 @@ static void put_shown(struct window window, int row, const struct session *sessi
 	buffer_clear(&left);
 }
 
-/* Appends the command that helps where the elements are on a device. */
+/* Appends the command that helps if the elements are on a device such as a GPU. */
 static void append_way_out(struct buffer *out, const struct tensor *tensor)
 {
 	if (tensor->device != NULL && strcmp(tensor->device, "cpu") != 0 &&
@@ -135,7 +135,7 @@ static void append_way_out(struct buffer *out, const struct tensor *tensor)
 		buffer_append_string(out, " (:inject)");
 }
 
-/* Appends why there are no elements to show; nothing if there are. */
+/* Appends why there are no elements to show; appends nothing if there are elements. */
 static void append_problem(struct buffer *out, const struct session *session)
 {
 	const struct tensorview *known = &session->tensorview;
@@ -276,7 +276,7 @@ const struct view_type view_tensor = {
 	.move = pane_tensor_move_cursor,
 };
 
-/* The elements of a plane, with the indices of its rows and columns. */
+/* The functions below draw the elements of a plane, with the indices of its rows and columns. */
 
 static void put_index(struct window window, int row, int end, int64_t index, bool is_under_cursor)
 {
@@ -359,7 +359,10 @@ void pane_tensor_numbers(struct window window, const struct session *session,
 			 screen->cell_width - 1, EMPHASIS_SELECTED);
 }
 
-/* A plane of a tensor as a heat map; each cell is the mean of its elements. */
+/*
+ * The functions below draw a plane of a tensor as a heat map; each cell is the mean of its
+ * elements.
+ */
 
 #define MARK_RIGHT 0x25b8 /* ▸ */
 #define MARK_DOWN 0x25bc  /* ▼ */
