@@ -40,7 +40,9 @@ static int64_t take_signed(struct line_table_walk *walk)
 	return value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
 }
 
-/* A pair with line delta 0 only extends the entry: see lnotab_notes.txt. */
+/*
+ * A pair with line delta 0 only extends the entry, see lnotab_notes.txt. False: no entry is left.
+ */
 static bool next_of_lnotab(struct line_table_walk *walk)
 {
 	while (walk->at + 1 < walk->table->length) {

@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "base/map.h"
 
-/* Bytes of a PyTypeObject up to tp_base, at least, in every version. */
+/* In every version at least the bytes of a PyTypeObject up to tp_base. */
 #define TYPE_BYTES 320
 #define NAME_BYTES 64
 #define OBJECT_TYPE 8
@@ -198,7 +198,7 @@ static const struct crawl_type *object_search_type_find(struct crawl_types *type
 	if (type)
 		return type;
 	type = xcalloc(1, sizeof(*type));
-	/* Entered before its bases are read, so that a cycle of bases ends here. */
+	/* The type is entered before its bases are read, so that a cycle of bases ends here. */
 	map_put(types->known, address, type);
 	if (!read_type(types, address, &reading))
 		object_search_type_choose(types, &reading, type, depth);
