@@ -274,8 +274,8 @@ static bool look_at_frames(struct codes *codes)
 }
 
 /*
- * Adds the files of all modules to codes->files: searches find their code through the module, so
- * running it is not new.
+ * Adds the files of all modules to codes->files: searches find the code of these files through the
+ * module, so running that code is nothing new.
  */
 static void know_modules(struct codes *codes, uint64_t interpreter)
 {

@@ -13,13 +13,15 @@
 #include "backends/linux/memory.h"
 
 #define OWNER_GENERATOR 1
-#define OWNER_SHIM 3 /* this owner and all above: a frame of the interpreter itself */
+/* frames with this owner, or a greater one, belong to the interpreter itself */
+#define OWNER_SHIM 3
 #define TSTATE_BYTES 160
-#define SIZE_OFFSET 16	  /* of ob_size, in every version */
+#define SIZE_OFFSET 16	  /* offset of ob_size, in every version */
 #define SHIMS_MAXIMUM 64  /* maximum shims between two frames; real processes have one */
 #define STATE_UNWINDING 2 /* 3.10: enum _framestate */
 #define STATE_RAISED 3
-#define STATE_EXECUTING 0 /* gi_frame_state, 3.11 on: suspended is below, finished above */
+/* gi_frame_state, 3.11 on: suspended states are less, finished states greater */
+#define STATE_EXECUTING 0
 
 void pyframes_init(struct pyframes *frames, struct memory *memory, const struct cpython *python,
 		   uint64_t tstate)
@@ -46,7 +48,10 @@ static bool has_loops(const struct pyframes *frames)
 	return frames->python->offsets.cframe_current_frame >= 0;
 }
 
-/* Address of the pointer to the newest frame, of a thread that runs in this loop. */
+/*
+ * Returns the address of the pointer to the thread's newest frame. loop: address of the thread's
+ * _PyCFrame, in versions that have one (has_loops()).
+ */
 static uint64_t newest_at(const struct pyframes *frames, uint64_t loop)
 {
 	const struct offsets *offsets = &frames->python->offsets;
@@ -58,7 +63,7 @@ static uint64_t newest_at(const struct pyframes *frames, uint64_t loop)
 	return frames->tstate + (uint64_t)offsets->ts_frame;
 }
 
-/* Bytes of a frame that contain all fields read here. */
+/* Number of bytes from the start of a frame that contain all fields read in this file. */
 static size_t frame_bytes(const struct offsets *offsets)
 {
 	long end = offsets->if_leaving + offsets->if_leaving_size;
