@@ -192,8 +192,8 @@ uint64_t pyinstance_guard(struct pyreader *reader, uint64_t object, const struct
 	if (*is_count)
 		return dict + DICT_USED;
 	/*
-	 * 3.11 clears the pointer to the values before it stores the pointer to the dict: the
-	 * former changes first.
+	 * 3.11 clears the pointer to the values before it stores the pointer to the dict, so the
+	 * pointer to the values is the word to watch.
 	 */
 	if (reader->python->minor == 11 && is_managed &&
 	    !pyreader_pointer(reader, object - MANAGED_VALUES, &values) && values)
