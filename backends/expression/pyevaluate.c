@@ -463,8 +463,8 @@ int pyname_find(struct pyevaluation *evaluation, const char *name, struct pyname
 /* Writes computed values, which are not objects of the process, as repr() prints them. */
 
 /*
- * Most items that are written, and the text's length in bytes from which on no item begins: the
- * limits for a list of the process (pywriter.h).
+ * Maximum number of items written, and length of the text in bytes from which on no further item
+ * begins, respectively. A list of the process has the same limits (pywriter.h).
  */
 #define ITEMS_MAXIMUM 100
 #define TEXT_MAXIMUM (VARIABLE_VALUE_MAXIMUM - 64)
