@@ -347,7 +347,7 @@ static int get_of_compiled(struct pyevaluation *evaluation, const struct pyvalue
 
 /*
  * Gets an attribute that neither the classes nor the instance have. Python would call __getattr__:
- * the two known ones are imitated, any other one is refused.
+ * the __getattr__ of torch.nn.Module and of OptimizedModule are imitated, any other is refused.
  */
 static int ask_getattr(struct pyevaluation *evaluation, const struct pyvalue *object,
 		       const char *name, struct pyname *found)
