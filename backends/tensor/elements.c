@@ -1,10 +1,10 @@
 /*
- * Reads a range of units (elements.h) as boxes: full rectangles over all dimensions (of a 2-D
- * tensor: the rest of a row, whole rows, the start of a row). A box is read in the order of memory:
- * its dimensions, sorted by stride, are merged into one run of bytes as long as the gaps between
- * are small, because a system call reads superfluous bytes faster than another iovec. The runs of a
- * box are the iovecs of process_vm_readv(2). From the runs the units are picked in the order of
- * their indices.
+ * Reads a range of units (a unit is byte-swapped as a whole: a float, half of a complex number, a
+ * character of a str) as boxes: full rectangles over all dimensions (of a 2-D tensor: the rest of a
+ * row, whole rows, the start of a row). A box is read in the order of memory: its dimensions,
+ * sorted by stride, are merged into one run of bytes as long as the gaps between are small, because
+ * a system call reads superfluous bytes faster than another iovec. The runs of a box are the iovecs
+ * of process_vm_readv(2). From the runs the units are picked in the order of their indices.
  */
 #include "backends/tensor/elements.h"
 
@@ -494,8 +494,8 @@ static void single_elements_tell(const struct tensor_layout *layout, const uint8
 }
 
 /*
- * Reads the slice's elements; if one is unreadable, reads all elements behind that one singly.
- * Returns the number of elements that were read.
+ * Reads the slice's elements; elements behind the first unreadable one are read one by one. Returns
+ * the number of elements that were read.
  */
 static int64_t single_elements_read_numbers(const struct tensor_layout *part, uint8_t *bytes,
 					    struct tensor_slice *slice, struct error *error)
