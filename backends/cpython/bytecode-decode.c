@@ -196,9 +196,9 @@ static int decode_handlers(struct decoding *decoding)
 
 /*
  * Up to 3.10 there is no exception table: SETUP_… pushes a block, POP_BLOCK removes the innermost
- * one, and an exception jumps to the innermost block's handler, where that block is removed. The
- * compiler gives each unit a fixed innermost block, so following all paths finds it. (Blocks of
- * exceptions that are being handled have no handler and are left out.)
+ * block, and an exception jumps to the innermost block's handler, where that block is removed. The
+ * compiler gives each unit a fixed innermost block, so following all paths finds this block.
+ * (Blocks of exceptions that are being handled have no handler and are left out.)
  */
 struct blocks {
 	const struct decoding *decoding;

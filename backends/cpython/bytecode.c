@@ -39,7 +39,10 @@ struct signature {
 	uint64_t lines;
 	uint64_t consts;
 	uint64_t first_line;
-	/* address of co_code; where the code is inline (3.11 on), its length in units */
+	/*
+	 * address of co_code; from 3.11 on, where the code object contains the code: number of
+	 * units
+	 */
 	uint64_t code;
 	uint64_t sum; /* FNV-1a hash of the bytecode */
 };

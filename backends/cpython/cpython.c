@@ -65,7 +65,7 @@ static void search_libraries(struct search *search, struct loaded_elf_image *pro
 	loaded_elf_each_library(program, search->memory, cpython_take_library, search);
 }
 
-/* Notes why a file could not be opened, unless it is missing or forbidden to us. */
+/* Records why a file could not be opened; a missing or forbidden file is no failure. */
 static void note_failure(struct search *search, int number)
 {
 	if (number != ENOENT && number != EACCES && number != EPERM)

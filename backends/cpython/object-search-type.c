@@ -45,13 +45,11 @@ static const struct row {
 	{ "functools._lru_cache_wrapper", CRAWL_WRAPPER, 0, 0 },
 	{ "set", CRAWL_SET, 0, 0 },
 	{ "frozenset", CRAWL_SET, 0, 0 },
-	/*
-	 * A module leads to nothing: the caller adds the namespaces of the modules that it wants.
-	 */
+	/* A module is not followed: the caller adds the namespaces of the modules that it wants. */
 	{ "module", CRAWL_NOTHING, 0, 0 },
 };
 
-/* Types known by a flag of tp_flags; subclasses of int, str … lead to nothing. */
+/* Types known by a flag of tp_flags; subclasses of int, str … are not followed. */
 static const struct {
 	uint64_t flag;
 	enum crawl_kind kind;

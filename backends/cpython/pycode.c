@@ -61,7 +61,7 @@ struct pycode_cache {
 	uint64_t snapshot;
 };
 
-/* Bytes of an object: those of the first read, or a longer read in owned. */
+/* Bytes of an object: of the first read, or of a longer read, which owned points to. */
 struct object {
 	uint64_t address;
 	uint8_t *bytes;
@@ -275,7 +275,10 @@ static void check_entries(struct pycode_cache *cache, struct entry **entries, si
 	free(parts);
 }
 
-/* Returns the entry of address, added if missing; NULL: it was already checked in this snapshot. */
+/*
+ * Returns the entry of address, added if missing; NULL: this snapshot has already checked the
+ * entry.
+ */
 static struct entry *unchecked_entry(struct pycode_cache *cache, uint64_t address)
 {
 	struct entry *entry = map_find(cache->entries, address);

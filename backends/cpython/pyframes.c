@@ -103,7 +103,7 @@ static bool is_shim(const struct pyframes *frames, const struct pyframe_now *fra
 	return frames->python->minor >= 12 && frame->owner >= OWNER_SHIM;
 }
 
-/* Replaces a shim by the next older frame that is no shim; -1: unreadable. */
+/* Replaces a shim by the next older frame that is not a shim; -1: unreadable. */
 static int skip_shims(const struct pyframes *frames, struct pyframe_now *frame)
 {
 	for (int i = 0; frame->address && is_shim(frames, frame); i++) {
@@ -286,11 +286,11 @@ struct hardware_watch pyframes_watch_position(const struct pyframes *frames, uin
 }
 
 /*
- * The field that the interpreter accesses when it leaves a frame, before the frame is unlinked, and
+ * The field that the interpreter accesses when leaving a frame, before the frame is unlinked, and
  * hardly ever at other times:
- * up to 3.10 it writes f_executing or f_state (no longer running);
+ * up to 3.10 the interpreter writes f_executing or f_state (no longer running);
  * 3.11 reads is_entry (whether to leave the evaluation loop, too);
- * from 3.12 on it reads previous (the frame to return to).
+ * from 3.12 on the interpreter reads previous (the frame to return to).
  * The stack pointer is also written then, but also at each call.
  */
 struct hardware_watch pyframes_watch_leaving(const struct pyframes *frames, uint64_t frame)

@@ -57,8 +57,8 @@ void pystack_use_names(struct pystack *pystack, bool has_names)
 }
 
 /*
- * A new thread enters threading's table shortly after it has a thread state, so names are read in
- * several samples.
+ * A new thread has a thread state first, and enters threading's table shortly afterwards, so names
+ * are read in several samples.
  */
 static void pystack_fill_read_names(struct pystack *pystack)
 {

@@ -586,8 +586,8 @@ bool pystack_take_native(struct pystack *pystack, const struct capture *capture,
 			continue;
 		bool is_new = wants_registers != pytask->native.wants_registers;
 		/*
-		 * If the next capture is to have registers, its stack may be better: this stack is
-		 * not kept.
+		 * If the next capture is to have registers, that capture may give a better stack:
+		 * this one is not kept.
 		 */
 		pytask->native.stack = is_new ? NULL : merged;
 		pytask->native.python = python;

@@ -184,8 +184,8 @@ static bool is_replicated(const char *placement)
 }
 
 /*
- * Appends the placements to out, and the coordinates of the local shard to shard, which is empty if
- * they are unknown.
+ * Appends the placements to out, and the coordinates of the local shard to shard; if the
+ * coordinates are unknown, shard is empty.
  */
 static int put_placements(struct pyreader *reader, uint64_t object, struct buffer *out,
 			  struct buffer *shard)

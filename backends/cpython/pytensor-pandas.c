@@ -444,8 +444,8 @@ static int pytensor_pandas_read_names(struct pyreader *reader, uint64_t frame, s
 }
 
 /*
- * Sets *object to the column's name; *object 0: the name is *number. -1: unreadable, or the array
- * has NULL there.
+ * Sets *object to the column's name; *object 0: the name is *number. -1: unreadable, or the name is
+ * NULL.
  */
 static int pytensor_pandas_read_name(struct pyreader *reader, const struct names *names,
 				     int64_t column, uint64_t *object, int64_t *number)

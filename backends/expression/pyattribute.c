@@ -436,7 +436,7 @@ static int get_of_module(struct pyevaluation *evaluation, const struct pyvalue *
 }
 
 /*
- * Up to 3.11 an enum's members are no plain attributes of its class: _member_map_ has the
+ * Up to 3.11 an enum's members are not plain attributes of the enum class: _member_map_ has the
  * members.
  */
 static bool find_enum_member(struct pyevaluation *evaluation, const struct pyvalue *class,

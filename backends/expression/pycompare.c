@@ -66,8 +66,8 @@ static bool is_true_of(enum pyoperator operator, int order)
 }
 
 /*
- * True if a comparison runs only known code: the comparison of the builtin type, or the one of
- * object, which compares identity.
+ * True if a comparison runs only known code: the builtin type's comparison, or object's, which
+ * compares identity.
  */
 static bool pycompare_is_known(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
@@ -175,7 +175,7 @@ static int compare_sequences(struct pyevaluation *evaluation, enum pyoperator op
 
 /*
  * Compares a set literal with a set of the process: every item of the literal must be in the set,
- * and both must have the same number of different items.
+ * and literal and set must have the same number of different items.
  */
 static int compare_sets(struct pyevaluation *evaluation, enum pyoperator operator,
 			const struct pyvalue * left, const struct pyvalue *right)

@@ -328,8 +328,8 @@ int pyname_in_table(struct pyreader *reader, const struct pytable *table, const 
 	    !pyreader_pointer(reader, found->place, &found->value))
 		return found->value ? 0 : -1;
 	/*
-	 * The interpreter hashes differently: comparing all keys finds the value, but not its
-	 * place.
+	 * The interpreter hashes differently: comparing all keys finds the value, but not the
+	 * value's place.
 	 */
 	found->place = 0;
 	return pytable_find(reader, table, name, &found->value);

@@ -134,7 +134,7 @@ static int hash_object(struct pyevaluation *evaluation, const struct pyvalue *va
 static int hash_value(struct pyevaluation *evaluation, const struct pyvalue *value, int depth,
 		      uint64_t *hash)
 {
-	/* torch.Tensor's own __hash__ gives its id(). */
+	/* torch.Tensor.__hash__() returns the tensor's id(), which is the address. */
 	if (value->kind == PYVALUE_TENSOR && value->address &&
 	    pyelement_is_plain(evaluation->reader, value)) {
 		*hash = value->address;

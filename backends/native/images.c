@@ -40,7 +40,7 @@ struct image {
 	struct unwind_file *rules;
 	bool is_rules_opened;
 	struct unwind_file *lines;
-	bool has_all_lines; /* from the debug file, if there is one */
+	bool has_all_lines; /* true: lines comes from the debug file, if there is one */
 	struct map *names;  /* address -> struct place_name */
 	struct symbol_key key;
 	bool has_key;	 /* true: names are saved for the next run */

@@ -202,8 +202,9 @@ static bool has_anchors(const struct capture *capture)
 }
 
 /*
- * In 3.8 and 3.9 loops leave no anchor on the C stack, but each Python frame has its own loop. So
- * there are as many loops as Python frames, or fewer if unwinding broke off.
+ * An anchor is the address on the C stack that shows which evaluation loop runs a Python frame. In
+ * 3.8 and 3.9 loops leave no anchor, but each Python frame has its own loop. So there are as many
+ * loops as Python frames, or fewer if unwinding broke off.
  */
 static void anchor_by_loops(struct capture *capture)
 {

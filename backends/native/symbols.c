@@ -142,8 +142,8 @@ static size_t count_until(const struct symbols *symbols, uint64_t address)
 }
 
 /*
- * True if symbol contains the address. A symbol without a size (hand-written code) reaches to the
- * next symbol; last is the last one that begins at or before the address.
+ * True if symbol contains the address; last: the last symbol that begins at or before the address.
+ * A symbol without a size (hand-written code) reaches to the next symbol.
  */
 static bool holds(const struct symbol *symbol, const struct symbol *last, uint64_t address)
 {
@@ -222,8 +222,8 @@ char *symbols_find(const struct symbols *symbols, const struct elf_file *file, u
 #define OPERATOR "operator"
 #define MANGLED_MAXIMUM 4096
 /*
- * Maximum bytes of a demangled name; more than this takes some tenths of a second. Of 427,000 names
- * in torch one in a thousand is longer.
+ * Maximum bytes of a demangled name; demangling so many takes some tenths of a second. Of 427,000
+ * names in torch one in a thousand is longer.
  */
 #define MODEST_BYTES (UINT64_C(1) << 25)
 /* Maximum letters around each element of a pack: " const volatile*&&, ". */

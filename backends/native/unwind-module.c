@@ -21,7 +21,7 @@
 #include "backends/native/frame-table.h"
 #include "backends/native/registers.h"
 
-/* Sections are read whole; more bytes than these take too long. */
+/* Sections are read as a whole; larger sections are not read, because that would take too long. */
 #define LINES_MAXIMUM (UINT64_C(256) << 20)
 #define RULES_MAXIMUM (UINT64_C(64) << 20)
 #define NAMES_MAXIMUM (UINT64_C(1) << 20) /* maximum bytes of section names */
@@ -204,7 +204,7 @@ static Dwarf_CFI *unwind_module_find_function(struct unwind_file *file, uint64_t
 		file->functions = calloc(FUNCTIONS_KEPT, sizeof(*file->functions));
 	if (entry == 0 || !file->functions)
 		return NULL;
-	/* Entries are some tens of bytes long, so entry / 8 spreads them. */
+	/* Entries are some tens of bytes long, so entry / 8 spreads the entries over the table. */
 	function = &file->functions[entry / 8 % FUNCTIONS_KEPT];
 	if (function->entry != entry)
 		read_function(file, function, entry);

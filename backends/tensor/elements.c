@@ -329,8 +329,8 @@ static int read_whole(const struct elements *elements, int dimension, uint64_t a
 }
 
 /*
- * Reads units start to start + count of the subtensor at address, which has the dimensions from
- * `dimension` on. place is the number of units in one index of `dimension`.
+ * Reads units start to start + count of the subtensor at address; the subtensor has the dimensions
+ * from `dimension` on. place: the number of units in one index of `dimension`.
  */
 static int elements_read_range(const struct elements *elements, int dimension, uint64_t address,
 			       int64_t place, int64_t start, int64_t count, uint8_t *out)

@@ -135,8 +135,8 @@ static bool is_library(const char *file)
 #define SEARCHED_MAXIMUM 512
 
 /*
- * True if all names are bound in the frame at depth. is_own: variables of the frame and builtins
- * count, else also globals.
+ * True if all names are bound in the frame at depth. is_own true: only variables of the frame and
+ * builtins count; false: globals count, too.
  */
 static bool has_names(const struct expression_lookup *finding, const struct frames *frames,
 		      int depth, bool is_own, struct pyexpression_search *search)

@@ -197,7 +197,7 @@ static int parameter_walk_read_entries(struct walker *walker, uint64_t dict,
  * Names
  */
 
-/* Appends ".name", or "name" as the first part; -1: key is no str. */
+/* Appends ".name", or "name" as the first part; -1: key is not a str, or the name is too long. */
 static int push_name(struct walker *walker, uint64_t key)
 {
 	if (walker->name.length)
@@ -269,7 +269,7 @@ static int parameter_walk_add(struct walker *walker, uint64_t object, bool is_bu
  */
 
 /*
- * Appends the object's repr() if that is its whole value; else appends nothing and returns
+ * Appends the object's repr() if the repr() is the whole value; else appends nothing and returns
  * false.
  */
 static bool parameter_walk_append_plain(struct walker *walker, uint64_t object, struct buffer *out)

@@ -21,8 +21,8 @@
 #include "base/loop.h"
 
 /*
- * Two lanes read about as fast as one processor reads its own memory, if pages are huge. Four would
- * be faster with small pages, where each lane waits while the kernel looks up pages; but the
+ * Two lanes read about as fast as one processor reads its own memory, if pages are huge. Four lanes
+ * would be faster with small pages, where each lane waits while the kernel looks up pages; but the
  * processors belong to the job, which is running.
  */
 #define LANES 2

@@ -86,7 +86,7 @@ static double squares_about_mean(const struct kernel_sums *sums)
 {
 	double left = sums->squares - sums->sum / (double)sums->count * sums->sum;
 
-	/* The squares were too large for a double. */
+	/* NaN (infinity minus infinity): the squares were too large for a double. */
 	if (isnan(left))
 		return INFINITY;
 	return left > 0 ? left : 0;

@@ -444,8 +444,8 @@ static bool scan_requests_has_ended(const struct tensor_ask *ask)
 }
 
 /*
- * Returns -1. If the process has ended, *error becomes that sentence, instead of one about the
- * expression.
+ * If the process has exited, *error becomes that fact, instead of the error about the expression.
+ * Returns -1.
  */
 static int scan_requests_fail(const struct tensor_ask *ask, struct error *error)
 {
@@ -457,7 +457,7 @@ static int scan_requests_fail(const struct tensor_ask *ask, struct error *error)
 int tensor_ask_look(struct tensor_ask *ask, const struct expression_lookup *finding,
 		    struct found *found, struct ptrace_connection **reader, struct error *error)
 {
-	/* The program may have been replaced (execve): then the connection is opened again. */
+	/* The program may have been replaced (execve): the second try uses a new connection. */
 	for (int tries = 0; tries < 2; tries++) {
 		*reader = tensor_ask_reader(ask, error);
 		found_clear(found);
