@@ -269,10 +269,7 @@ static bool can_be_marked(const struct decoding *decoding, int at)
 {
 	int minor = decoding->source->minor;
 
-	/*
-	 * An instruction that begins with EXTENDED_ARG has a large argument, so it is none of these
-	 * kinds.
-	 */
+	/* For an instruction that begins with EXTENDED_ARG, the kind is UNIT_EXTENDED_ARG: true. */
 	switch (kind_at(decoding, at)) {
 	case UNIT_RESUME:
 		return false;
