@@ -12,7 +12,7 @@
 
 #define UNKNOWN (-2) /* unit that find_blocks() has not reached */
 #define NO_BLOCK (-1)
-/* Maximum edges from all END_FINALLY of a code object (3.8), far above any real one. */
+/* Maximum number of edges from all END_FINALLY of a code object (3.8); real code has far fewer. */
 #define RETURNS_MAXIMUM (1 << 22)
 
 /* The state of decoding. */
@@ -40,7 +40,10 @@ static bool bytecode_decode_is_instruction(const struct decoding *decoding, int 
 	return unit >= 0 && unit < decoding->count && decoding->units[unit].kind != UNIT_INSIDE;
 }
 
-/* The unit that the argument jumps to; -1: the opcode is no jump. INT32_MAX: outside the code. */
+/*
+ * Returns the unit to which the argument jumps; -1: the opcode is no jump; INT32_MAX: a target
+ * outside the code.
+ */
 static int64_t find_target(const struct decoding *decoding, const struct opcode *opcode, int next,
 			   uint32_t argument)
 {
@@ -63,7 +66,10 @@ static int64_t find_target(const struct decoding *decoding, const struct opcode 
 	return -1;
 }
 
-/* Decodes the instruction that begins at unit `at`; returns the next one's unit, -1: malformed. */
+/*
+ * Decodes the instruction that begins at unit `at`; returns the unit of the next instruction; -1:
+ * malformed code.
+ */
 static int decode_instruction(struct decoding *decoding, int at)
 {
 	struct unit *unit = &decoding->units[at];
@@ -146,7 +152,10 @@ static void decode_lines(struct decoding *decoding)
 	}
 }
 
-/* A number of the exception table; -1: the table ends within it, or it is too large. */
+/*
+ * Reads the next number of the exception table; -1: the table ends within the number, or the number
+ * is too large.
+ */
 static int bytecode_decode_take_number(const struct bytecode_source *source, size_t *at)
 {
 	int value = 0;
@@ -160,7 +169,10 @@ static int bytecode_decode_take_number(const struct bytecode_source *source, siz
 	return -1;
 }
 
-/* Entries must be in the order of the code and must not overlap. */
+/*
+ * Sets the handler of each unit from the exception table. -1: malformed; entries must be in the
+ * order of the code and must not overlap.
+ */
 static int decode_handlers(struct decoding *decoding)
 {
 	const struct bytecode_source *source = decoding->source;
@@ -184,9 +196,9 @@ static int decode_handlers(struct decoding *decoding)
 
 /*
  * Up to 3.10 there is no exception table: SETUP_… pushes a block, POP_BLOCK removes the innermost
- * one, and an exception jumps to the innermost block's handler, where that block is removed. The
- * compiler gives each unit a fixed innermost block, so following all paths finds it. (Blocks of
- * exceptions that are being handled have no handler and are left out.)
+ * block, and an exception jumps to the innermost block's handler, where that block is removed. The
+ * compiler gives each unit a fixed innermost block, so following all paths finds this block.
+ * (Blocks of exceptions that are being handled have no handler and are left out.)
  */
 struct blocks {
 	const struct decoding *decoding;
@@ -249,12 +261,15 @@ static void find_blocks(struct decoding *decoding)
 	free(blocks.innermost);
 }
 
-/* Python/instrumentation.c never marks some instructions, whatever leads to them: false. */
+/*
+ * False for the instructions that Python/instrumentation.c never marks, even if a jump leads to
+ * them.
+ */
 static bool can_be_marked(const struct decoding *decoding, int at)
 {
 	int minor = decoding->source->minor;
 
-	/* An opcode behind EXTENDED_ARG has an argument, so it is none of these. */
+	/* For an instruction that begins with EXTENDED_ARG, the kind is UNIT_EXTENDED_ARG: true. */
 	switch (kind_at(decoding, at)) {
 	case UNIT_RESUME:
 		return false;
@@ -305,7 +320,10 @@ static void mark_starts(struct decoding *decoding)
 	}
 }
 
-/* 3.8: END_FINALLY continues behind the CALL_FINALLY that led to it. */
+/*
+ * 3.8: finds the units at which an END_FINALLY can continue: those behind each CALL_FINALLY. -1:
+ * too many edges.
+ */
 static int find_returns(struct decoding *decoding)
 {
 	struct bytecode *code = decoding->code;

@@ -1,4 +1,7 @@
-/* Successors of each unit, and which of these steps are `line` events. */
+/*
+ * Finds the successors of each unit, and the steps to a successor that are `line` events. See
+ * bytecode.h.
+ */
 #include "backends/cpython/bytecode.h"
 
 #include "banned.h"
@@ -7,7 +10,10 @@
 #include "backends/cpython/cpython.h"
 #include "base/alloc.h"
 
-/* Maximum instructions that another may run as a part of itself, without a trace in the frame. */
+/*
+ * Maximum number of following instructions that one instruction runs as a part of itself
+ * (superinstructions); the frame shows no trace of them.
+ */
 #define HIDDEN_MAXIMUM 2
 /* Instructions skipped at a loop's target: END_FOR and POP_TOP, or END_SEND. */
 #define SKIPPED_MAXIMUM 2
@@ -44,7 +50,7 @@ static void add_edge(const struct bytecode *code, struct bytecode_edges *edges, 
 		edges->items[edges->count++] = to;
 }
 
-/* True if the instruction behind unit never runs directly after it. */
+/* True if the next instruction in the code never runs directly after unit. */
 static bool never_goes_on(const struct unit *unit, int minor)
 {
 	switch ((enum unit_kind)unit->kind) {
@@ -89,8 +95,8 @@ void bytecode_edges(const struct bytecode *code, int minor, int from, struct byt
 		return;
 	add_edge(code, edges, unit->target);
 	/*
-	 * From 3.12 on the loop instruction may skip known instructions at the target; add edges
-	 * behind these, too.
+	 * From 3.12 on the loop instruction may skip END_FOR, POP_TOP or END_SEND at the target:
+	 * add edges to the units behind these, too.
 	 */
 	for (int i = 1; minor >= 12 && is_loop && i <= SKIPPED_MAXIMUM; i++)
 		add_edge(code, edges, unit->target + i);
@@ -118,8 +124,8 @@ static bool is_line_3_8(const struct bytecode *code, int from, int to)
 }
 
 /*
- * 3.9: like 3.8; exception_unwind also sends an event at the handler if the exception was raised
- * neither in the first entry of the line table nor by the first instruction of another.
+ * 3.9: like 3.8, but exception_unwind also sends an event at the handler. Exceptions raised in the
+ * first entry of the line table, or by the first instruction of another entry, send no such event.
  */
 static bool is_line_3_9(const struct bytecode *code, int from, int to, bool is_raised)
 {
@@ -218,14 +224,19 @@ bool bytecode_reaches(const struct cpython *python, const struct bytecode *code,
 {
 	if (!bytecode_flow_is_instruction(code, to))
 		return false;
-	/* RERAISE may first have set the frame's instruction pointer back to any unit. */
+	/*
+	 * Any unit can come before a handler: RERAISE may first have set the frame's instruction
+	 * pointer back to that unit.
+	 */
 	if (code->units[to].is_handler)
 		return true;
 	return from < 0 ? to == 0 || reaches(python, code, 0, to, 1)
 			: reaches(python, code, from, to, HIDDEN_MAXIMUM);
 }
 
-/* How a unit was found: units reached only by an exception come last. */
+/*
+ * How a unit was found, in the order of the results: units reached only by an exception come last.
+ */
 enum found {
 	FOUND_NOT,
 	FOUND_PLAIN,
@@ -243,8 +254,8 @@ struct walk {
 	uint8_t *found; /* enum found of each unit */
 	int line;
 	const bool *wanted;   /* units that also end a path of bytecode_frontier(); NULL: none */
-	int first_line;	      /* of the first line event; 0: none yet */
-	bool leaves_handlers; /* does not follow exceptions to their handlers */
+	int first_line;	      /* line of the first `line` event; 0: none yet */
+	bool leaves_handlers; /* true: exceptions are not followed to their handlers */
 };
 
 static void walk_begin(struct walk *walk, const struct cpython *python, const struct bytecode *code)
@@ -278,7 +289,10 @@ static void walk_run(struct walk *walk, int from,
 				   walk->waiting[--walk->waiting_count], each, walk);
 }
 
-/* Writes the units found, FOUND_PLAIN first; returns their number. Frees the walk. */
+/*
+ * Writes at most maximum of the units found, FOUND_PLAIN first; returns the number of all units
+ * found. Frees the walk's memory.
+ */
 static size_t walk_end(struct walk *walk, int *units, size_t maximum)
 {
 	size_t count = 0;
@@ -299,8 +313,8 @@ static size_t walk_end(struct walk *walk, int *units, size_t maximum)
 }
 
 /*
- * From 3.11 on, RERAISE first sets the frame's instruction pointer to the unit that raised the
- * exception, which may be on any line.
+ * True if the step may be a `line` event on some path. From 3.11 on, RERAISE first sets the frame's
+ * instruction pointer to the unit that raised the exception, which may be on any line.
  */
 static bool may_be_line(const struct walk *walk, int from, int to, bool is_raised)
 {
@@ -374,7 +388,10 @@ int bytecode_first_line(const struct cpython *python, const struct bytecode *cod
 	return walk.first_line;
 }
 
-/* Ends each path at its first unit that counts; units behind it are not visited. */
+/*
+ * Ends each path at the first unit that bytecode_frontier() reports; units behind that unit are not
+ * visited.
+ */
 static void look_for_frontier(int from, int to, bool is_raised, void *data)
 {
 	struct walk *walk = data;
@@ -408,10 +425,12 @@ bool bytecode_frontier(const struct cpython *python, const struct bytecode *code
 struct origin {
 	const struct cpython *python;
 	const struct bytecode *code;
-	const bool *is_reached; /* units that the frame can have run since; NULL: all */
+	/* units that the frame can have run since the unit `before`; NULL: all units */
+	const bool *is_reached;
 	bool *is_origin;
 	bool has_changed;
-	int line; /* line of the events that lead to these units; 0: none yet; -1: several */
+	/* line of the `line` events on steps into these units; 0: none yet; -1: several lines */
+	int line;
 };
 
 static void add_origin_line(struct origin *origin, int line)

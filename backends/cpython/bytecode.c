@@ -27,13 +27,11 @@ struct bytecode_cache {
 	const struct opcode *opcodes;
 	struct map *entries;
 	unsigned age;
-	/*
-	 * Entries whose address now holds another object: kept because callers may still use them.
-	 */
+	/* Entries whose address now holds another object; callers may still use these entries. */
 	struct entry *gone;
 };
 
-/* Identity of a code object; tells two that had the same address apart. */
+/* Identity of a code object; distinguishes two code objects that had the same address. */
 struct signature {
 	uint64_t type;
 	uint64_t name;
@@ -41,7 +39,10 @@ struct signature {
 	uint64_t lines;
 	uint64_t consts;
 	uint64_t first_line;
-	/* address of co_code; where the code is inline (3.11 on), its length in units */
+	/*
+	 * address of co_code; from 3.11 on, where the code object contains the code: number of
+	 * units
+	 */
 	uint64_t code;
 	uint64_t sum; /* FNV-1a hash of the bytecode */
 };
@@ -50,7 +51,7 @@ struct entry {
 	struct bytecode code;
 	struct signature signature;
 	unsigned age;
-	struct entry *next; /* next retired entry */
+	struct entry *next; /* next entry of bytecode_cache.gone */
 };
 
 /* A code object while it is being read. */
@@ -62,7 +63,7 @@ struct loading {
 	uint8_t *code; /* opcode and argument of each unit */
 	size_t count;
 	uint8_t *original_lines;	/* opcodes that INSTRUMENTED_LINE replaced */
-	size_t original_size;		/* bytes for each unit */
+	size_t original_size;		/* bytes of original_lines for each unit */
 	uint8_t *original_instructions; /* opcodes that INSTRUMENTED_INSTRUCTION replaced */
 	bool has_executors;
 };
@@ -260,7 +261,10 @@ static void load_originals(struct loading *loading)
 			bytecode_fetch(loading, instructions, loading->count);
 }
 
-/* The opcode that INSTRUMENTED_LINE or INSTRUMENTED_INSTRUCTION replaced at unit; 0: unknown. */
+/*
+ * Returns the opcode that INSTRUMENTED_LINE or INSTRUMENTED_INSTRUCTION replaced at unit; opcode,
+ * if it is neither of these; 0: unknown.
+ */
 static int find_hidden(struct loading *loading, size_t unit, int opcode)
 {
 	for (int i = 0; i < HIDDEN_MAXIMUM; i++) {
@@ -298,7 +302,7 @@ static int restore_code(struct loading *loading)
 	return 0;
 }
 
-/* All members but sum, which needs the bytecode. */
+/* Returns the signature without sum, which needs the bytecode. */
 static struct signature sign_head(const struct loading *loading)
 {
 	const struct offsets *offsets = &loading->cache->python->offsets;
@@ -385,7 +389,7 @@ static int fill_code(struct loading *loading, struct bytecode *code)
 	return fill_units(loading, code);
 }
 
-/* Removes an entry whose address now holds another object, or none. */
+/* Moves an entry to cache->gone, because its address now holds another object or none. */
 static void retire(struct bytecode_cache *cache, struct entry *entry)
 {
 	map_remove(cache->entries, entry->code.address);
@@ -418,7 +422,7 @@ static struct entry *bytecode_refresh(struct loading *loading, struct entry *ent
 	return entry;
 }
 
-/* Compares all but the bytecode: costs one small read. */
+/* Compares all of the signature except sum; costs one small read. */
 static bool bytecode_is_same(struct loading *loading, const struct entry *entry)
 {
 	struct signature signature;

@@ -49,7 +49,7 @@ static struct component take_any(struct walk *walk)
 	return (struct component){ walk->path + start, end - start };
 }
 
-/* The last component that was not taken yet; false: none left. */
+/* Takes the last component that is left, with ".." resolved; false: none is left. */
 static bool take_last(struct walk *walk, struct component *component)
 {
 	while (walk->left > 0) {
@@ -151,7 +151,10 @@ void code_names_expect(struct code_names *names, uint64_t address)
 	names->expected[names->expected_count++] = address;
 }
 
-/* Decodes a compact string (strings made by the compiler are compact); NULL: another string. */
+/*
+ * Decodes a compact string (strings made by the compiler are compact); NULL: not compact, too long
+ * or unreadable.
+ */
 static char *code_names_take_text(const struct code_names *names, const struct memory_part *part)
 {
 	struct buffer text = BUFFER_INIT;

@@ -25,8 +25,8 @@
 #define NAME_MAXIMUM 1024
 #define CONSTANTS_MAXIMUM 16384
 /*
- * Maximum containers and instances between a name's value and the function that a decorator
- * wrapped.
+ * The value of a name may be a decorator's object that holds the function: maximum number of
+ * containers and instances on the way from the value to the function.
  */
 #define DEPTH 1
 /* Maximum bytes read to look up one name. */
@@ -35,7 +35,7 @@
 struct function_search {
 	struct code_search base;
 	struct pyreader reader;
-	const char *name; /* the name or path, as asked for */
+	const char *name; /* the searched name or path */
 	const char *last; /* the part of name behind its last dot */
 	struct code_list *list;
 };
@@ -116,8 +116,8 @@ static void code_function_append(struct code_list *list, uint64_t code)
 }
 
 /*
- * Adds the code of object. Among the functions that object is, wraps or closes over: those with the
- * searched name; if there is none, the first.
+ * Adds code of the functions that object is, wraps or closes over: of each function with the
+ * searched name; if no function has that name, of the first function.
  */
 static void add_object(struct function_search *search, uint64_t object)
 {
@@ -188,8 +188,8 @@ static char *code_function_text_of(struct function_search *search, uint64_t stri
 }
 
 /*
- * The rest of name behind the module's name or a suffix of it ("b.f" of module "a.b": "f"); NULL:
- * no match.
+ * Returns the rest of name behind the module's name or behind its last components ("b.f" of module
+ * "a.b": "f"); NULL: no match.
  */
 static const char *behind_module(const char *name, const char *module)
 {
@@ -300,7 +300,7 @@ static void look_inside(struct function_search *search)
 	code_list_clear(&found);
 }
 
-/* The nested code object of that name among code's constants; 0: none. */
+/* Returns the code object of this name among code's constants; 0: none. */
 static uint64_t find_nested(struct function_search *search, uint64_t code, const char *name)
 {
 	long at = search->base.codes->python->offsets.co_consts;
@@ -312,7 +312,7 @@ static uint64_t find_nested(struct function_search *search, uint64_t code, const
 	if (pyreader_pointer(reader, code + (uint64_t)at, &consts))
 		return 0;
 	count = pytuple_count(reader, consts);
-	/* Of several definitions with one name, the last one stays. */
+	/* Of several definitions with one name, the last one is valid in the end. */
 	for (int64_t i = 0; i < count && i < CONSTANTS_MAXIMUM; i++)
 		if (!pytuple_item(reader, consts, i, &item) && pytype_is(reader, item, "code") &&
 		    is_called(search, item, name))

@@ -19,9 +19,12 @@
 #define DEPTH_EVERYWHERE 2
 /* Frames of each thread, newest first, that are checked for new code. */
 #define NEWEST 64
-/* New code objects in one check, of all threads together. */
+/* Maximum number of new code objects in one check, all threads together. */
 #define NEW_MAXIMUM 256
-/* Entries at which the sets of known code and known files are emptied. */
+/*
+ * The set of known code and the set of known files are emptied when they have more entries than
+ * this.
+ */
 #define SEEN_MAXIMUM 65536u
 
 struct codes *code_search_new(struct memory *memory, const struct cpython *python)
@@ -88,7 +91,10 @@ static void read_modules(struct code_search *search)
 	struct codes *codes = search->codes;
 	uint64_t last = 0;
 
-	/* pytstate_list_read() lists the threads of one interpreter together. */
+	/*
+	 * pytstate_list_read() lists the threads of one interpreter together, so each interpreter
+	 * is read once.
+	 */
 	for (size_t i = 0; i < codes->threads.count; i++) {
 		uint64_t interpreter = codes->threads.items[i].interpreter;
 
@@ -119,7 +125,7 @@ void code_search_end(struct code_search *search)
 	object_search_free(search->crawl);
 }
 
-/* Adds the namespaces of modules of the searched file. */
+/* Adds the namespaces of the modules that were loaded from the searched file. */
 static void add_its_modules(struct code_search *search, const struct object_search_calls *calls)
 {
 	struct codes *codes = search->codes;
@@ -208,7 +214,7 @@ static bool is_none(const char *filename, void *data)
 	return false;
 }
 
-/* Adds the names to codes->files; true: at least one was not there. */
+/* Adds the file names to codes->files; true: at least one of them is new. */
 static bool know_files(struct codes *codes, const uint64_t *strings, size_t count)
 {
 	const struct object_search_calls calls = { is_none, NULL, false };
@@ -246,7 +252,7 @@ static size_t find_new_code(struct codes *codes, uint64_t *found)
 	return count;
 }
 
-/* True if code of a file runs that neither ran before nor belongs to a known module. */
+/* True if code from a file runs that codes->files did not contain. */
 static bool look_at_frames(struct codes *codes)
 {
 	long at = codes->python->offsets.co_filename;
@@ -267,7 +273,10 @@ static bool look_at_frames(struct codes *codes)
 	return know_files(codes, files, count);
 }
 
-/* Adds the files of all modules to codes->files: their code is found through the module. */
+/*
+ * Adds the files of all modules to codes->files: searches find the code of these files through the
+ * module, so running that code is nothing new.
+ */
 static void know_modules(struct codes *codes, uint64_t interpreter)
 {
 	struct sys_modules modules = { .items = NULL };

@@ -22,9 +22,9 @@
 struct search {
 	struct memory *memory;
 	struct loaded_elf_cache *cache;
-	struct loaded_elf_image image; /* of the interpreter, once found */
+	struct loaded_elf_image image; /* image of the interpreter, once found */
 	uint64_t runtime;
-	bool only_named; /* only libraries whose name contains "python" */
+	bool only_named; /* true: searches only libraries whose name contains "python" */
 	bool is_pypy;
 	bool is_ancient; /* CPython without _PyRuntime: older than 3.7 */
 };
@@ -65,14 +65,17 @@ static void search_libraries(struct search *search, struct loaded_elf_image *pro
 	loaded_elf_each_library(program, search->memory, cpython_take_library, search);
 }
 
-/* Notes why a file could not be opened, unless it is missing or forbidden to us. */
+/* Records why a file could not be opened; a missing or forbidden file is no failure. */
 static void note_failure(struct search *search, int number)
 {
 	if (number != ENOENT && number != EACCES && number != EPERM)
 		memory_note_failure(search->memory, number);
 }
 
-/* A program that exports no symbols still names its section .PyRuntime (3.10 and later). */
+/*
+ * Finds _PyRuntime by the section .PyRuntime (3.10 and later), which a program has even if it
+ * exports no symbols.
+ */
 static void search_section(struct search *search, const struct loaded_elf_image *program)
 {
 	char path[32];
@@ -167,7 +170,7 @@ static int find_runtime(struct search *search, struct error *error)
 	return search->runtime ? 0 : cpython_explain_missing(search, error);
 }
 
-/* Before Py_Version (3.11) each minor version brought a new function. */
+/* For versions before 3.11, which lack Py_Version: each minor version brought a new symbol. */
 static int minor_by_symbols(struct search *search)
 {
 	static const struct {
@@ -313,8 +316,8 @@ static int locate(struct cpython *python, struct memory *memory, struct loaded_e
 }
 
 /*
- * If a read of memory failed, that failure is the error: an interpreter found nevertheless may be
- * the wrong one, and one not found has that cause.
+ * A failed read of memory is the error in every case: an interpreter that was found nevertheless
+ * may be the wrong one, and if none was found, the failed read is the cause.
  */
 int cpython_locate(struct cpython *python, struct memory *memory, struct loaded_elf_cache *cache,
 		   struct error *error)

@@ -2,7 +2,7 @@
 
 #include "banned.h"
 
-#define NO_LINE (-128) /* 3.10: these instructions have no line */
+#define NO_LINE (-128) /* 3.10: line delta of instructions that have no line */
 
 /* Codes of a location entry, Include/internal/pycore_code.h. */
 enum location {
@@ -12,7 +12,7 @@ enum location {
 	LOCATION_NONE = 15,
 };
 
-/* The next byte of the table; 0 at its end. */
+/* Takes the next byte of the table; 0 at the table's end. */
 static uint8_t take_byte(struct line_table_walk *walk)
 {
 	if (walk->at >= walk->table->length)
@@ -40,7 +40,9 @@ static int64_t take_signed(struct line_table_walk *walk)
 	return value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
 }
 
-/* A pair with line delta 0 only extends the entry: see lnotab_notes.txt. */
+/*
+ * A pair with line delta 0 only extends the entry, see lnotab_notes.txt. False: no entry is left.
+ */
 static bool next_of_lnotab(struct line_table_walk *walk)
 {
 	while (walk->at + 1 < walk->table->length) {

@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "base/map.h"
 
-/* Bytes of a PyTypeObject up to tp_base, at least, in every version. */
+/* In every version at least the bytes of a PyTypeObject up to tp_base. */
 #define TYPE_BYTES 320
 #define NAME_BYTES 64
 #define OBJECT_TYPE 8
@@ -45,13 +45,11 @@ static const struct row {
 	{ "functools._lru_cache_wrapper", CRAWL_WRAPPER, 0, 0 },
 	{ "set", CRAWL_SET, 0, 0 },
 	{ "frozenset", CRAWL_SET, 0, 0 },
-	/*
-	 * A module leads to nothing: the caller adds the namespaces of the modules that it wants.
-	 */
+	/* A module is not followed: the caller adds the namespaces of the modules that it wants. */
 	{ "module", CRAWL_NOTHING, 0, 0 },
 };
 
-/* Types known by a flag of tp_flags; subclasses of int, str … lead to nothing. */
+/* Types known by a flag of tp_flags; subclasses of int, str … are not followed. */
 static const struct {
 	uint64_t flag;
 	enum crawl_kind kind;
@@ -198,7 +196,7 @@ static const struct crawl_type *object_search_type_find(struct crawl_types *type
 	if (type)
 		return type;
 	type = xcalloc(1, sizeof(*type));
-	/* Entered before its bases are read, so that a cycle of bases ends here. */
+	/* The type is entered before its bases are read, so that a cycle of bases ends here. */
 	map_put(types->known, address, type);
 	if (!read_type(types, address, &reading))
 		object_search_type_choose(types, &reading, type, depth);

@@ -1,7 +1,7 @@
 /*
  * The queue of objects is worked off in chunks. For each chunk one call fetches the heads of all
- * objects, further calls fetch what these point to: heads of dicts, heads of dict keys, ranges of
- * references. The references found are queued in turn.
+ * objects; further calls fetch the parts to which the heads point: heads of dicts, heads of dict
+ * keys, ranges of references. The references found are queued in turn.
  */
 #include "backends/cpython/object-search.h"
 
@@ -70,7 +70,7 @@ struct object_search {
 	size_t queue_count;
 	size_t queue_capacity;
 	size_t done; /* queue items already visited */
-	/* Of the current chunk: */
+	/* The following members belong to the current chunk. */
 	struct values dicts[CHUNK];
 	size_t dict_count;
 	struct range *ranges;
@@ -175,7 +175,8 @@ struct object {
 };
 
 /*
- * Adds an object's own tuple (closure, co_consts) one level deeper, so it counts as no container.
+ * Adds a tuple that is part of an object (closure, co_consts). depth + 1: the tuple does not count
+ * as a container.
  */
 static void add_tuple(struct object_search *crawl, uint64_t tuple, int depth)
 {
@@ -281,8 +282,9 @@ static void visit_wrapper(struct object_search *crawl, const struct object *obje
 }
 
 /*
- * 3.11, 3.12: adds the values that an instance stores in front of their order. The byte 2 before
- * values is their number; the bytes below it are their indices, downwards.
+ * 3.11, 3.12: adds the values of an instance. The bytes before the array of values hold the order
+ * of insertion: the byte at values - 2 is the number of values; the bytes below that byte are the
+ * indices of the values, downwards.
  */
 static void add_ordered(struct object_search *crawl, uint64_t values, int depth)
 {
@@ -302,8 +304,8 @@ static void add_ordered(struct object_search *crawl, uint64_t values, int depth)
 }
 
 /*
- * 3.13: adds the values stored inside the instance. They begin with four bytes: capacity, size,
- * embedded, valid.
+ * 3.13 on: adds the values stored inside the instance, a PyDictValues, which begins with four
+ * bytes: capacity, size, embedded, valid.
  */
 static void add_inline(struct object_search *crawl, uint64_t values, int depth)
 {
@@ -376,7 +378,7 @@ static size_t fetch_heads(struct object_search *crawl)
 	return count;
 }
 
-/* Reads all new file names of the chunk together, before they are needed. */
+/* Reads all new file names of the chunk in one go, before the objects are visited. */
 static void learn_names(struct object_search *crawl, const struct object *objects, size_t count)
 {
 	long at = crawl->python->offsets.co_filename;
@@ -427,7 +429,7 @@ static void visit_chunk(struct object_search *crawl)
 	free(objects);
 }
 
-/* Adds the values of a dict; part is the head of its keys. */
+/* Adds the values of a dict; part has the head of the dict's keys object. */
 static void add_entries(struct object_search *crawl, const struct memory_part *part,
 			const struct values *values)
 {

@@ -17,7 +17,10 @@ static const struct offsets tables[] = {
 #include "offsets.inc"
 };
 
-/* Position of each offset in _Py_DebugOffsets; 0 (the cookie's position): not there. */
+/*
+ * Position of each offset in _Py_DebugOffsets; 0 (the cookie's position): the struct lacks the
+ * offset.
+ */
 static const struct offsets positions[] = {
 #include "positions.inc"
 };
@@ -39,8 +42,8 @@ const struct offsets *offsets_find(int minor)
 #define NOWHERE SIZE_MAX
 
 /*
- * Readers fetch an object in one call and index its bytes by these offsets: value + size must not
- * exceed limit, nor the offset of the member `end`.
+ * Bounds of one offset. Readers fetch an object in one call and index its bytes by these offsets,
+ * so offset + size must not exceed limit, nor the offset that the member `end` holds.
  */
 static const struct bound {
 	size_t member;

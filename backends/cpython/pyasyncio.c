@@ -206,7 +206,7 @@ static void read_chain(struct pyasyncio *asyncio, struct pyasyncio_task *task)
 	pyasyncio_reverse(&task->walk);
 }
 
-/* Reads a linked list of tasks; head is the address of its head (next, previous). */
+/* Reads a linked list of tasks. head: address of the list's head node (next, previous). */
 static void read_list(struct pyasyncio *asyncio, uint64_t head, uint64_t thread, uint64_t running)
 {
 	const struct asyncio_section *at = &asyncio->at;
@@ -316,7 +316,10 @@ static bool asyncio_section_make_sense(const struct asyncio_section *is)
 	return true;
 }
 
-/* mapping is the module's code: the ELF header is mapped mapping->offset bytes below it. */
+/*
+ * mapping: the executable segment of the module; the ELF header is mapped mapping->offset bytes
+ * below mapping->start.
+ */
 static int asyncio_section_read_file(struct asyncio_section *section, struct memory *memory,
 				     const struct mapping *mapping)
 {

@@ -21,7 +21,7 @@
 #define PATH_MAXIMUM 4096
 #define PARTS_MAXIMUM 64
 
-/* The class's name as in repr(): without module and outer classes. */
+/* Writes the class's name as in repr(): without module and outer classes. */
 static void pyclasses_write_class(struct pywriter *writer, const struct pytype *type)
 {
 	struct buffer name = BUFFER_INIT;
@@ -157,7 +157,10 @@ static bool pyclasses_is_shown(struct pyreader *reader, uint64_t field)
 	       pyobject_integer(reader, value, &is_shown) || is_shown;
 }
 
-/* A class variable is among the fields but is no attribute of the object: left out. */
+/*
+ * Writes a field of a dataclass. Class variables are also in __dataclass_fields__, but are no
+ * attributes of the object: they are left out.
+ */
 static bool write_field(uint64_t key, uint64_t field, void *data)
 {
 	struct dataclass *dataclass = data;
@@ -216,7 +219,10 @@ int pyfraction_write(struct pywriter *writer, uint64_t object, const struct pyty
 	return 0;
 }
 
-/* Joins the arguments of PurePath(); -1: joining needs rules not known here. */
+/*
+ * Joins the arguments of PurePath(); -1: the path needs rules of pathlib that are not implemented
+ * here.
+ */
 static int join_parts(struct pyreader *reader, uint64_t parts, struct buffer *out)
 {
 	int64_t count = pylist_count(reader, parts);
@@ -245,8 +251,8 @@ static int join_parts(struct pyreader *reader, uint64_t parts, struct buffer *ou
 }
 
 /*
- * PurePath makes _str when the path's text is first asked for. Until then only its parts exist:
- * _parts up to 3.11 (beginning with the root), then _raw_paths.
+ * PurePath creates _str when the program first needs the path's text. Before that only the parts
+ * exist: _parts up to 3.11 (beginning with the root), _raw_paths from 3.12 on.
  */
 int pypath_write(struct pywriter *writer, uint64_t object, const struct pytype *type)
 {
@@ -417,7 +423,10 @@ const struct pyclass_lookup *pyclass_lookup_find(struct pyreader *reader, const 
 	return found;
 }
 
-/* Behind the object's head: hash, hastzinfo, then the fields of date and time as bytes. */
+/*
+ * Layout of date and time objects: head, hash, hastzinfo (at ZONE_FLAG), then the fields of date
+ * and time as bytes (at DIGITS).
+ */
 #define ZONE_FLAG 24
 #define DIGITS 25
 

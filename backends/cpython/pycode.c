@@ -37,7 +37,7 @@ enum part {
 	PARTS,
 };
 
-/* Identity of a code object; tells two that had the same address apart. */
+/* Identity of a code object; distinguishes two code objects that had the same address. */
 struct signature {
 	uint64_t type;
 	uint64_t parts[PARTS];
@@ -61,7 +61,7 @@ struct pycode_cache {
 	uint64_t snapshot;
 };
 
-/* Bytes of an object: those of the first read, or a longer read in owned. */
+/* Bytes of an object: of the first read, or of a longer read, which owned points to. */
 struct object {
 	uint64_t address;
 	uint8_t *bytes;
@@ -97,7 +97,7 @@ void pycode_cache_free(struct pycode_cache *cache)
 	free(cache);
 }
 
-/* Fetches the object anew if fewer than length bytes of it are there; false: unreadable. */
+/* Fetches the object again if fewer than length of its bytes were read; false: unreadable. */
 static bool have(struct object *object, struct memory *memory, size_t length)
 {
 	if (object->length >= length)
@@ -275,7 +275,10 @@ static void check_entries(struct pycode_cache *cache, struct entry **entries, si
 	free(parts);
 }
 
-/* The entry if it was not yet checked in this snapshot, made if missing; else NULL. */
+/*
+ * Returns the entry of address, added if missing; NULL: this snapshot has already checked the
+ * entry.
+ */
 static struct entry *unchecked_entry(struct pycode_cache *cache, uint64_t address)
 {
 	struct entry *entry = map_find(cache->entries, address);
@@ -334,7 +337,10 @@ int pycode_line(const struct pycode *code, const struct cpython *python, uint64_
 		.first_lineno = code->first_lineno,
 	};
 
-	/* A frame that has not begun has a position before the bytecode, or -1. */
+	/*
+	 * A frame that has not begun has a position before the bytecode, or -1: use the start of
+	 * the code.
+	 */
 	if (python->minor < 10)
 		return line_table_find(&table, python->minor, position > INT32_MAX ? 0 : position);
 	if (python->minor == 10)

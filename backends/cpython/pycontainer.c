@@ -24,7 +24,8 @@
 
 struct deque_layout {
 	uint64_t left_block, right_block;
-	int64_t left, right; /* index of the first and last item in their blocks */
+	/* index of the first item in left_block, and of the last item in right_block */
+	int64_t left, right;
 	uint64_t state;
 	int64_t maximum; /* maxlen; -1: none */
 };
@@ -159,9 +160,9 @@ void pydefaultdict_write(struct pywriter *writer, uint64_t address)
 }
 
 /*
- * PyODictObject (Objects/odictobject.c): a dict, then the first node of a linked list of keys,
- * which has the order. The dict itself keeps the order of insertion, which move_to_end() does not
- * change.
+ * PyODictObject (Objects/odictobject.c): a dict, then the first node of a linked list of keys. The
+ * list has the order of the keys; the dict itself keeps the order of insertion, which move_to_end()
+ * does not change.
  */
 #define ODICT_FIRST DICT_BYTES
 

@@ -106,8 +106,8 @@ static int read_keys(struct pyreader *reader, uint64_t keys, struct pytable *tab
 }
 
 /*
- * 3.11 and 3.12: bytes in front of the values, downwards: size of this prefix, number of values,
- * their order.
+ * 3.11 and 3.12: reads the bytes in front of the values. From the last byte downwards: size of this
+ * prefix, number of values, indices of the values in order of insertion.
  */
 static int read_prefix(struct pyreader *reader, uint64_t values, struct pytable *table)
 {
@@ -129,8 +129,9 @@ static int read_prefix(struct pyreader *reader, uint64_t values, struct pytable 
 }
 
 /*
- * 3.13 and later: capacity, size, embedded, valid (1 byte each); the values from byte 8; then their
- * order.
+ * 3.13 and later: reads the head of the values (capacity, size, embedded, valid: 1 byte each) and
+ * the indices of the values in order of insertion. The values begin at byte 8, the indices behind
+ * the values.
  */
 static int read_header(struct pyreader *reader, uint64_t values, struct pytable *table)
 {
@@ -255,7 +256,7 @@ static int64_t each_ordered(struct pyreader *reader, const struct pytable *table
 /* The entry to start from: entry number start if no entry is empty, else the first. */
 static int64_t first_entry(const struct pytable *table, int64_t start)
 {
-	/* No entry is empty, so entry number start is the one with index start. */
+	/* Without empty entries the number of an item is the index of its entry. */
 	if (table->used == table->entry_count && !table->values)
 		return start < table->entry_count ? start : table->entry_count;
 	return 0;
@@ -277,7 +278,7 @@ int64_t pytable_each(struct pyreader *reader, const struct pytable *table, int64
 	for (; at < table->entry_count; at++) {
 		size_t i = (size_t)(at - chunk.first);
 
-		/* used is unknown: walk through all entries to count. */
+		/* If used is unknown (-1), the walk continues through all entries to count them. */
 		if (!go_on && table->used >= 0)
 			break;
 		if (i >= chunk.count) {
@@ -313,7 +314,7 @@ static bool compare_key(uint64_t key, uint64_t value, void *data)
 }
 
 /*
- * One read per key costs a system call for each key on a page of its own, and sys.modules has
+ * Reading keys one by one costs a system call for each page that has a key, and sys.modules has
  * thousands of keys. So the keys of a chunk are fetched together, each with the length of the
  * wanted key. Only a key that ends in the wanted letters is compared in full.
  */
@@ -440,7 +441,7 @@ int pytable_locate(struct pyreader *reader, const struct pytable *table, uint64_
 /* The wanted key: a str with this text, or one object. */
 struct wanted {
 	struct pyreader *reader;
-	const char *text; /* NULL: the object at address */
+	const char *text; /* NULL: the wanted key is the object at address */
 	uint64_t address;
 };
 

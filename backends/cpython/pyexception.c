@@ -14,7 +14,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 
-#define ARGS 24 /* offset in PyBaseExceptionObject, behind its dict */
+#define ARGS 24 /* offset of args in PyBaseExceptionObject, behind dict */
 #define PARTS 3
 /* Maximum nested handlers, and maximum chain of contexts. */
 #define HANDLED_MAXIMUM 64
@@ -110,7 +110,10 @@ static uint64_t first_frame(struct pyreader *reader, uint64_t exception)
 	return frame;
 }
 
-/* The exception, or an exception in its chain of __context__, whose traceback begins in frame. */
+/*
+ * Returns the exception whose traceback begins in frame: exception itself, or an exception in its
+ * chain of __context__; 0: none.
+ */
 static uint64_t find_in_contexts(struct pyreader *reader, uint64_t exception, uint64_t frame)
 {
 	uint64_t at = (uint64_t)reader->python->offsets.be_context;
@@ -129,7 +132,7 @@ static uint64_t find_in_contexts(struct pyreader *reader, uint64_t exception, ui
 /*
  * A thread has a chain of _PyErr_StackItem: one for each running generator and one for all other
  * frames. An exception that an outer frame handles is the __context__ of one that an inner frame
- * handles.
+ * handles. An exception that has no traceback (homeless) counts as handled by the newest frame.
  */
 uint64_t pyexception_handled(struct pyreader *reader, uint64_t entry, uint64_t frame,
 			     bool is_newest)

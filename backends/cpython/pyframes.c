@@ -13,13 +13,15 @@
 #include "backends/linux/memory.h"
 
 #define OWNER_GENERATOR 1
-#define OWNER_SHIM 3 /* this owner and all above: a frame of the interpreter itself */
+/* frames with this owner, or a greater one, belong to the interpreter itself */
+#define OWNER_SHIM 3
 #define TSTATE_BYTES 160
-#define SIZE_OFFSET 16	  /* of ob_size, in every version */
+#define SIZE_OFFSET 16	  /* offset of ob_size, in every version */
 #define SHIMS_MAXIMUM 64  /* maximum shims between two frames; real processes have one */
 #define STATE_UNWINDING 2 /* 3.10: enum _framestate */
 #define STATE_RAISED 3
-#define STATE_EXECUTING 0 /* gi_frame_state, 3.11 on: suspended is below, finished above */
+/* gi_frame_state, 3.11 on: suspended states are less, finished states greater */
+#define STATE_EXECUTING 0
 
 void pyframes_init(struct pyframes *frames, struct memory *memory, const struct cpython *python,
 		   uint64_t tstate)
@@ -46,7 +48,10 @@ static bool has_loops(const struct pyframes *frames)
 	return frames->python->offsets.cframe_current_frame >= 0;
 }
 
-/* Address of the pointer to the newest frame, of a thread that runs in this loop. */
+/*
+ * Returns the address of the pointer to the thread's newest frame. loop: address of the thread's
+ * _PyCFrame, in versions that have one (has_loops()).
+ */
 static uint64_t newest_at(const struct pyframes *frames, uint64_t loop)
 {
 	const struct offsets *offsets = &frames->python->offsets;
@@ -58,7 +63,7 @@ static uint64_t newest_at(const struct pyframes *frames, uint64_t loop)
 	return frames->tstate + (uint64_t)offsets->ts_frame;
 }
 
-/* Bytes of a frame that contain all fields read here. */
+/* Number of bytes from the start of a frame that contain all fields read in this file. */
 static size_t frame_bytes(const struct offsets *offsets)
 {
 	long end = offsets->if_leaving + offsets->if_leaving_size;
@@ -98,7 +103,7 @@ static bool is_shim(const struct pyframes *frames, const struct pyframe_now *fra
 	return frames->python->minor >= 12 && frame->owner >= OWNER_SHIM;
 }
 
-/* Replaces a shim by the next older frame that is no shim; -1: unreadable. */
+/* Replaces a shim by the next older frame that is not a shim; -1: unreadable. */
 static int skip_shims(const struct pyframes *frames, struct pyframe_now *frame)
 {
 	for (int i = 0; frame->address && is_shim(frames, frame); i++) {
@@ -281,11 +286,11 @@ struct hardware_watch pyframes_watch_position(const struct pyframes *frames, uin
 }
 
 /*
- * The field that the interpreter accesses when it leaves a frame, before the frame is unlinked, and
+ * The field that the interpreter accesses when leaving a frame, before the frame is unlinked, and
  * hardly ever at other times:
- * up to 3.10 it writes f_executing or f_state (no longer running);
+ * up to 3.10 the interpreter writes f_executing or f_state (no longer running);
  * 3.11 reads is_entry (whether to leave the evaluation loop, too);
- * from 3.12 on it reads previous (the frame to return to).
+ * from 3.12 on the interpreter reads previous (the frame to return to).
  * The stack pointer is also written then, but also at each call.
  */
 struct hardware_watch pyframes_watch_leaving(const struct pyframes *frames, uint64_t frame)

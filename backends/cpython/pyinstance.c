@@ -30,11 +30,14 @@ struct member {
 };
 /* Offset of ma_used, the number of keys of a dict. */
 #define DICT_USED 16
-/* Bytes before the object: its managed dict, and in 3.11 its values. */
+/*
+ * Distance from the object back to the pointer to its managed dict, and (3.11) back to the pointer
+ * to its values.
+ */
 #define MANAGED_DICT 24
 #define MANAGED_VALUES 32
-#define MEMBER_OBJECT 6	    /* T_OBJECT: of a type written in C */
-#define MEMBER_OBJECT_EX 16 /* T_OBJECT_EX: made by __slots__ */
+#define MEMBER_OBJECT 6	    /* T_OBJECT: a member of a type written in C */
+#define MEMBER_OBJECT_EX 16 /* T_OBJECT_EX: a slot made by __slots__ */
 
 static int table_at(struct pyreader *reader, uint64_t place, struct pytable *table)
 {
@@ -188,7 +191,10 @@ uint64_t pyinstance_guard(struct pyreader *reader, uint64_t object, const struct
 	*is_count = dict && !(dict & 1);
 	if (*is_count)
 		return dict + DICT_USED;
-	/* 3.11 clears the pointer to the values before it stores the pointer to the dict. */
+	/*
+	 * 3.11 clears the pointer to the values before it stores the pointer to the dict, so the
+	 * pointer to the values is the word to watch.
+	 */
 	if (reader->python->minor == 11 && is_managed &&
 	    !pyreader_pointer(reader, object - MANAGED_VALUES, &values) && values)
 		return object - MANAGED_VALUES;

@@ -43,7 +43,7 @@ static double nearest_half(double number)
 	return ldexp((double)whole, exponent - 11);
 }
 
-/* True if decimal parses to number in this width; neither is negative. */
+/* True if decimal, parsed as a float of this width, equals number. Neither may be negative. */
 static bool reads_back(const struct decimal *decimal, double number, enum pyfloat_width width)
 {
 	char text[48];
@@ -87,8 +87,9 @@ static struct decimal shortest(double number, enum pyfloat_width width)
 		if (reads_back(&decimal, number, width))
 			return decimal;
 		/*
-		 * Above a power of two floats lie twice as far apart as below
-		 * it: the next decimal up may do where the nearest does not.
+		 * At a power of two the gap to the next greater float is twice the gap to the next
+		 * smaller one, so the next greater decimal may read back where the nearest decimal
+		 * does not.
 		 */
 		decimal.digits++;
 		if (i < PRECISION_MAXIMUM && reads_back(&decimal, number, width))
@@ -335,7 +336,7 @@ static void pyinteger_put_decimal(struct buffer *out, bool is_negative, const ui
 		buffer_printf(out, "%09" PRIu32, limbs[at]);
 }
 
-/* The number of decimal digits, or one more. */
+/* Returns the number of decimal digits of an int with this number of bits, or one more. */
 static int64_t count_decimals(int64_t bits)
 {
 	return bits * 30103 / 100000 + 1;
@@ -370,7 +371,10 @@ void pyinteger_write(struct pywriter *writer, uint64_t address)
 	}
 	bits = count_bits(integer.digit_count, integer.top);
 	decimals = count_decimals(bits);
-	/* A cut number would look like another number. */
+	/*
+	 * A shortened number would look like another number, so the number of bits is written
+	 * instead.
+	 */
 	if (decimals > DECIMALS_MAXIMUM ||
 	    (decimals > 64 && (size_t)decimals > pywriter_left(writer)))
 		buffer_printf(writer->out, "<int of %" PRId64 " bits>", bits);

@@ -18,7 +18,7 @@
 
 /* Maximum bytes of a key in a child's name. */
 #define KEY_MAXIMUM 256
-/* Bytes that one variable may read, so that the budget suffices for all. */
+/* Maximum bytes read for one variable, so that the reader's budget suffices for all variables. */
 #define VALUE_BUDGET ((size_t)64 << 10)
 
 int pyobject_type_name(struct pyreader *reader, uint64_t address, struct buffer *out)
@@ -78,10 +78,15 @@ static void count_children(struct pyreader *reader, uint64_t address, const stru
 	if (type->kind && type->kind->count)
 		children->items = type->kind->count(reader, address);
 	children->attributes = pyinstance_count(reader, address, type);
-	/* Functions and similar objects may have attributes, but few have any: show as a leaf. */
+	/*
+	 * Functions and similar objects can have attributes, but few have any: without attributes
+	 * they are shown as a leaf.
+	 */
 	if (!children->attributes && !(type->flags & PYTYPE_HEAP))
 		children->attributes = -1;
-	/* A str subclass without attributes is shown as a leaf. */
+	/*
+	 * Without attributes, an instance of a subclass of str, list … is shown like a str or list.
+	 */
 	if (!children->attributes && type->kind)
 		children->attributes = -1;
 }

@@ -18,12 +18,15 @@
 #include "protocol/variable.h"
 
 /*
- * A frame's variables are an array of words. Up to 3.10 (frameobject.h) in the order co_varnames,
- * co_cellvars, co_freevars; since 3.11 a code object has one tuple of all names, and a byte with
- * the kind of each (pycore_code.h).
+ * A frame's variables are an array of words. Up to 3.10 (frameobject.h) the order is co_varnames,
+ * co_cellvars, co_freevars; since 3.11 a code object has one tuple of all names, and for each name
+ * a byte with its kind (pycore_code.h).
  */
 
-/* co_flags: a function with fast locals; without this bit the names are in a mapping. */
+/*
+ * CO_OPTIMIZED in co_flags: a function with fast locals; without this bit the names are in a
+ * mapping.
+ */
 #define CODE_OPTIMIZED 0x1
 #define VARIABLES_MAXIMUM 10000
 
@@ -48,7 +51,7 @@ static int pyscope_read_count(const struct pyscope *scope, long offset, int64_t 
 	return 0;
 }
 
-/* Appends the first count names of a tuple, or all (-1). */
+/* Appends the first count names of the tuple at offset in the code object; count -1: all names. */
 static int pyscope_append_names(struct pyscope *scope, long offset, unsigned kind, int64_t count)
 {
 	struct pyvariable *added;
@@ -225,7 +228,7 @@ int pyscope_function(const struct pyscope *scope, uint64_t *code, uint64_t *name
 #define EXCEPTION_HANDLED "<exception>"
 #define EXCEPTION_RAISED "<raised>"
 
-/* The page of variables wanted, and the number of variables counted so far. */
+/* The requested variables (index start to end - 1); number counts the variables visited so far. */
 struct page {
 	struct pyreader *reader;
 	struct variable_list *list;

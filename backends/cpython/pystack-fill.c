@@ -57,8 +57,8 @@ void pystack_use_names(struct pystack *pystack, bool has_names)
 }
 
 /*
- * A new thread enters threading's table shortly after it has a thread state, so names are read in
- * several samples.
+ * A new thread has a thread state first, and enters threading's table shortly afterwards, so names
+ * are read in several samples.
  */
 static void pystack_fill_read_names(struct pystack *pystack)
 {
@@ -111,7 +111,10 @@ static enum thread_state judge_state(const struct pystack *pystack, struct pytas
 {
 	const struct task_state *seen = &pytask->seen;
 
-	/* The thread may be stopped in any system call. */
+	/*
+	 * Without the kernel's state letter nothing is known: the thread may be stopped in any
+	 * system call.
+	 */
 	if (pytask->task.is_letter_unread)
 		return THREAD_UNKNOWN;
 	if (!seen->is_known)
@@ -127,7 +130,7 @@ static enum thread_state judge_state(const struct pystack *pystack, struct pytas
 	return seen->is_blocked ? THREAD_BLOCKED : THREAD_RUNNING;
 }
 
-/* Python's name of the thread, else the kernel's, which is read once. */
+/* Sets Python's name of the thread, or else the kernel's name, which is read once. */
 static void fill_name(const struct pystack *pystack, struct pytask *pytask,
 		      struct thread_sample *thread)
 {
@@ -140,7 +143,8 @@ static void fill_name(const struct pystack *pystack, struct pytask *pytask,
 }
 
 /*
- * True for a thread of the agent in the process, unless it holds the GIL: then others wait for it.
+ * True for a thread of the agent in the process, unless the thread holds the GIL: then other
+ * threads wait for it.
  */
 bool pystack_is_of_agent(const struct pystack *pystack, const struct pytask *pytask)
 {
@@ -150,14 +154,17 @@ bool pystack_is_of_agent(const struct pystack *pystack, const struct pytask *pyt
 	       !(gil && gil->holder == pytask->state.address);
 }
 
-/* number: errno; 0: the values read were malformed. */
+/* number: errno of the failed read; 0: the values read were malformed. */
 static char *say_missing(const char *what, int number)
 {
 	return xasprintf("%s could not be read: %s", what,
 			 number ? strerror(number) : "invalid addresses");
 }
 
-/* A running thread's frames change while they are read: its broken chain is no failure. */
+/*
+ * The frames of a running thread change while they are read: a broken chain of such a thread is no
+ * failure.
+ */
 static char *describe_missing(const struct pystack *pystack, const struct pytask *pytask,
 			      const struct pygil *gil, enum thread_state state)
 {
@@ -207,7 +214,9 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 					  pytask->walk->count);
 }
 
-/* Only its loop's thread runs a task, so a consistent task is as exact as that thread. */
+/*
+ * Only the thread of the event loop runs a task, so a consistent task is as exact as that thread.
+ */
 static void fill_task(struct pystack *pystack, const struct pyasyncio_task *task,
 		      struct process_sample *sample)
 {

@@ -126,7 +126,10 @@ static int compare_tasks(const void *a, const void *b)
 	return left->task.tid < right->task.tid ? -1 : left->task.tid > right->task.tid;
 }
 
-/* Updates the kept threads to those of the list; true if some are new. */
+/*
+ * Replaces pystack->tasks by the threads of pystack->states, and keeps known threads; true if some
+ * threads are new.
+ */
 static bool merge_tasks(struct pystack *pystack)
 {
 	struct pytask **old = pystack->tasks;
@@ -170,7 +173,10 @@ static bool has_changed(const struct pystack *pystack)
 	return false;
 }
 
-/* A stop signal stops all threads: the others are asked only if the main thread is stopped. */
+/*
+ * A stop signal stops all threads, so the other threads are checked only if the main thread is
+ * stopped.
+ */
 static void look_at_tasks(struct pystack *pystack)
 {
 	bool is_stopped;
@@ -187,7 +193,7 @@ static void look_at_tasks(struct pystack *pystack)
 
 /*
  * Takes a snapshot after reading the kernel state of the known threads. If the snapshot shows a new
- * thread, whose kernel state was not read before, both are repeated.
+ * thread, whose kernel state was not read before, both reads are repeated.
  */
 static int take_snapshot(struct pystack *pystack, struct error *error)
 {
@@ -337,7 +343,10 @@ const struct pytask *pystack_find_state(const struct pystack *pystack, uint64_t 
 	return NULL;
 }
 
-/* Frames of a task. A running task: its thread's newest frames up to the task's coroutine. */
+/*
+ * Returns the frames of a task; for a running task the newest frames of its thread, up to the frame
+ * of the task's coroutine.
+ */
 struct pywalk pystack_walk_of(const struct pystack *pystack, const struct pyasyncio_task *task,
 			      const struct pytask *pytask)
 {
@@ -469,8 +478,9 @@ void pystack_use_captures(struct pystack *pystack, struct capture_set *captures)
 }
 
 /*
- * A ptrace-stop may end a system call with EINTR, which the program may not expect: a thread
- * blocked in one is not stopped. A futex wait restarts by itself.
+ * A ptrace-stop may end a system call with EINTR, which the program may not expect. So a thread
+ * that is blocked in a system call is not stopped, except in a futex wait, which restarts by
+ * itself.
  */
 static bool pystack_native_may_be_held(const struct pytask *pytask)
 {
@@ -551,7 +561,8 @@ void pystack_name_captures(const struct pystack *pystack)
 		    capture->interpreter != pytask->state.number)
 			continue;
 		/*
-		 * The thread's name was read after its capture, and shows that it is the agent's.
+		 * The thread's name was read after its capture, and shows that the thread is the
+		 * agent's.
 		 */
 		if (pytask->is_left_out) {
 			capture_set_remove(pystack->captures, next);
@@ -574,7 +585,10 @@ bool pystack_take_native(struct pystack *pystack, const struct capture *capture,
 		    pytask->state.number != capture->interpreter)
 			continue;
 		bool is_new = wants_registers != pytask->native.wants_registers;
-		/* A stack that registers may improve is not kept. */
+		/*
+		 * If the next capture is to have registers, that capture may give a better stack:
+		 * this one is not kept.
+		 */
 		pytask->native.stack = is_new ? NULL : merged;
 		pytask->native.python = python;
 		pytask->native.switches = capture->switches;

@@ -91,7 +91,7 @@ bool pystring_equals(struct pyreader *reader, uint64_t address, const char *text
 	char bytes[256];
 	size_t length = strlen(text);
 
-	/* Most keys differ in length, which costs one read. */
+	/* Most strings differ in length; comparing the lengths costs one read. */
 	if (pyreader_size(reader, address, &string.length) || string.length != (int64_t)length ||
 	    length > sizeof(bytes))
 		return false;

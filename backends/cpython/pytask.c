@@ -60,7 +60,10 @@ static bool has_slept(struct pytask *pytask)
 	       now.switches == pytask->seen.switches;
 }
 
-/* Walks one copy; false: the chain breaks off, or further system calls were needed. */
+/*
+ * Walks the frames in one copy of memory's snapshot; false: the chain breaks off, or further system
+ * calls were needed.
+ */
 static bool walk_copy(struct pytask *pytask, int copy, struct memory *memory,
 		      const struct cpython *python)
 {
@@ -85,8 +88,8 @@ static void swap_walks(struct pywalk *a, struct pywalk *b)
 
 /*
  * Fetches the thread's memory repeatedly, two copies each time, until AGREEMENTS fetches in a row
- * show the same stack in all copies. Two copies alone are not enough: a tight loop returns to the
- * same half-old state in a few percent of all cases; in four copies in 0.1 to 5 percent.
+ * show the same stack in all copies. Two copies alone are not enough: with a tight loop both have
+ * the same half-old state in a few percent of all cases, and four copies in 0.1 to 5 percent.
  */
 static enum exactness compare_copies(struct pytask *pytask, struct memory *memory,
 				     const struct cpython *python, bool is_first_whole)
@@ -230,8 +233,8 @@ void pytask_name_capture(const struct pytask *pytask, struct capture *capture)
 }
 
 /*
- * Compares the stack's top: the thread may have run and returned to the same place, or the switch
- * was its own capture's ptrace-stop.
+ * True if the top of the stack is unchanged. Then the thread's context switches do not matter: the
+ * thread returned to the same place, or its own capture's ptrace-stop was the switch.
  */
 static bool has_same_fingerprint(struct pytask *pytask, struct memory *memory)
 {

@@ -43,8 +43,8 @@ struct descriptor {
 };
 
 /*
- * numpy 1.x has four bytes of size and four of alignment where 2.x has flags, whose upper half is
- * 0.
+ * Where numpy 1.x has four bytes of size and four bytes of alignment, 2.x has flags, whose upper
+ * half is 0: a valid alignment shows numpy 1.x.
  */
 static int64_t find_size(const struct descriptor *is)
 {
@@ -87,7 +87,7 @@ static int name_dtype(struct pyreader *reader, struct pytensor *tensor, const st
 {
 	static const struct {
 		char kind;
-		int size; /* 0: any */
+		int size; /* 0: any size */
 		const char *name;
 	} names[] = {
 		{ 'b', 1, "bool" },	    { 'i', 1, "int8" },	       { 'i', 2, "int16" },
@@ -150,7 +150,7 @@ static int read_words(struct pyreader *reader, uint64_t address, int count, int6
 	return pyreader_read(reader, address, words, (size_t)count * sizeof(*words));
 }
 
-/* Reads the array without the additions of a subclass. */
+/* Reads the numpy.ndarray without what a subclass adds (a mask). */
 static int read_array(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
 {
 	struct array array;
@@ -186,7 +186,10 @@ static bool pytensor_numpy_is_array(struct pyreader *reader, uint64_t object)
 	       strcmp(type.kind->name, "numpy.ndarray") == 0;
 }
 
-/* numpy.bool (numpy.bool_ up to 1.x): numpy.ma.nomask, or one value for all elements. */
+/*
+ * Reads a mask that is a numpy.bool (numpy.bool_ up to 1.x): numpy.ma.nomask, or one value for all
+ * elements. False: the mask is no such scalar.
+ */
 static bool read_scalar(struct pyreader *reader, uint64_t mask, uint8_t *value)
 {
 	struct pytype type;
@@ -219,8 +222,8 @@ const char *pytensor_set_mask(struct pyreader *reader, uint64_t object, struct p
 }
 
 /*
- * Reads the mask of object; returns the reason why it cannot be applied, or NULL: applied, or no
- * mask.
+ * Reads the mask of object. Returns NULL if the mask was applied or object has no mask, else the
+ * reason why the mask cannot be applied.
  */
 static const char *read_mask(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
 {
@@ -263,8 +266,6 @@ int pytensor_read_numpy(struct pyreader *reader, uint64_t object, struct pytenso
 }
 
 /* Bytes, bytearray, array.array, memoryview. */
-
-/* A larger size of one dimension is implausible. */
 
 static void pytensor_buffer_begin(struct pytensor *tensor, uint64_t object)
 {
@@ -384,7 +385,10 @@ struct view {
 	uint64_t format, shape, strides, parts;
 };
 
-/* Names the type of a format: "<f", "B"; a format of several letters ("T{...}") becomes void. */
+/*
+ * Sets the element type of a format: "<f", "B"; a format of several letters ("T{...}") becomes
+ * void.
+ */
 static int name_format(struct pyreader *reader, const struct view *view, struct pytensor *tensor)
 {
 	char text[16] = "B";
@@ -456,11 +460,9 @@ int pytensor_read_memoryview(struct pyreader *reader, uint64_t object, struct py
 }
 
 /*
- * Arrays of jax. The elements lie in a buffer of XLA, whose address and order only
- * the library knows. So type and shape are read from the Python object, and no element.
+ * Arrays of jax. The elements lie in a buffer of XLA, whose address and order only the library
+ * knows. So type and shape are read from the Python object, but no elements.
  */
-
-/* A larger size of one dimension is implausible. */
 
 static const char *const arrays[] = { "jaxlib._jax.ArrayImpl", "jaxlib.xla_extension.ArrayImpl" };
 

@@ -119,7 +119,8 @@ bool torch_is_parameter(struct pyreader *reader, uint64_t object, unsigned trait
 }
 
 /*
- * For a placement class written in C++ (pybind11): the pointer to the C++ object follows the head.
+ * For a placement whose class is written in C++ (pybind11): the pointer to the C++ object follows
+ * the head.
  */
 static int read_bound_dimension(struct pyreader *reader, uint64_t placement, int64_t *dimension)
 {
@@ -134,7 +135,7 @@ static int read_bound_dimension(struct pyreader *reader, uint64_t placement, int
 	return pyreader_read(reader, object + 8, dimension, sizeof(*dimension));
 }
 
-/* "Shard(0)", "Partial(sum)", "Replicate" */
+/* Appends "Shard(0)", "Partial(sum)", "Replicate". */
 static int put_placement(struct pyreader *reader, uint64_t placement, struct buffer *out)
 {
 	struct buffer name = BUFFER_INIT;
@@ -160,7 +161,7 @@ static int put_placement(struct pyreader *reader, uint64_t placement, struct buf
 	return result;
 }
 
-/* Appends the rank's coordinate along that dimension of the mesh. */
+/* Appends the rank's coordinate along the given dimension of the mesh. */
 static int put_coordinate(struct pyreader *reader, uint64_t spec, int64_t dimension,
 			  struct buffer *out)
 {
@@ -182,7 +183,10 @@ static bool is_replicated(const char *placement)
 	return strncmp(placement, "Replicate", strlen("Replicate")) == 0;
 }
 
-/* *shard becomes the coordinates of the local shard; empty if unknown. */
+/*
+ * Appends the placements to out, and the coordinates of the local shard to shard; if the
+ * coordinates are unknown, shard is empty.
+ */
 static int put_placements(struct pyreader *reader, uint64_t object, struct buffer *out,
 			  struct buffer *shard)
 {

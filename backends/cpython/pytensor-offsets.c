@@ -99,8 +99,8 @@ static bool is_autograd(struct pyreader *reader, uint64_t object)
 }
 
 /*
- * True if the gradient's pointer is at place: it is never NULL, a missing gradient is an
- * UndefinedTensorImpl.
+ * True if the pointer to the gradient is at place. This pointer is never NULL: a missing gradient
+ * is an UndefinedTensorImpl.
  */
 static bool has_gradient(struct pyreader *reader, uint64_t meta, int place)
 {
@@ -318,7 +318,7 @@ static bool pycxx_is_digit(char letter)
 	return letter >= '0' && letter <= '9';
 }
 
-/* "N5torch8autograd9generated12MulBackward0E", "9Something" */
+/* mangled: "N5torch8autograd9generated12MulBackward0E", "9Something". */
 int pycxx_last(const char *mangled, char *out, size_t size)
 {
 	const char *at = mangled;

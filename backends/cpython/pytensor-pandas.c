@@ -97,7 +97,7 @@ static bool is_block(struct pyreader *reader, uint64_t object)
 	return pytensor_pandas_is_of(reader, object, "pandas.core.internals.blocks.Block");
 }
 
-/* True for a tuple of blocks; it is empty in a DataFrame without columns. */
+/* True for a tuple of blocks; the tuple is empty in a DataFrame without columns. */
 static bool is_blocks(struct pyreader *reader, uint64_t object)
 {
 	uint64_t first;
@@ -240,7 +240,7 @@ static int pytensor_pandas_read_values(struct pyreader *reader, uint64_t block,
 	return 0;
 }
 
-/* The manager (_mgr) of a Series is a Python object, that of a DataFrame a C object. */
+/* The manager (_mgr) of a Series is a Python object; the manager of a DataFrame is a C object. */
 static int find_manager(struct pyreader *reader, uint64_t object, uint64_t *manager,
 			uint64_t *blocks)
 {
@@ -268,7 +268,7 @@ int pandas_read_series(struct pyreader *reader, uint64_t object, struct pytensor
  * Columns
  */
 
-/* The columns of a block: a slice or an array of their numbers. */
+/* The numbers of the columns in a block: a slice or an array. */
 struct placement {
 	int64_t start, stop, step; /* step 0: array is used instead */
 	struct pytensor array;
@@ -323,7 +323,7 @@ static int pytensor_pandas_read_number(struct pyreader *reader, const struct pyt
 			     number, sizeof(*number));
 }
 
-/* The row of the column in the block; -1: the block does not have it. */
+/* Returns the row of the column in the block; -1: the block does not have the column. */
 static int64_t pytensor_pandas_find_row(struct pyreader *reader, const struct placement *placement,
 					int64_t column)
 {
@@ -345,7 +345,7 @@ static int64_t pytensor_pandas_find_row(struct pyreader *reader, const struct pl
 	return -1;
 }
 
-/* Reduces the values of several columns to one row. */
+/* Reduces the tensor of a block to one of its rows: the values of one column. */
 static int pytensor_pandas_take_row(struct pytensor *tensor, int64_t row)
 {
 	if (tensor->element_count < 0 || (tensor->dimension_count == 1 && row == 0))
@@ -395,7 +395,7 @@ int pandas_read_column(struct pyreader *reader, uint64_t frame, int64_t column,
 
 struct names {
 	int64_t count;
-	int64_t start, step;   /* of a RangeIndex; step 0: array is used instead */
+	int64_t start, step;   /* members of a RangeIndex; step 0: array is used instead */
 	struct pytensor array; /* int64, or addresses of objects */
 };
 
@@ -429,7 +429,7 @@ static int pytensor_pandas_read_names(struct pyreader *reader, uint64_t frame, s
 		return -1;
 	/*
 	 * String names: an extension array over an array of objects. Periods and times are
-	 * extension arrays over integers, which are not the names.
+	 * extension arrays over integers; these integers are not the names.
 	 */
 	is_plain = pytensor_pandas_is_array(reader, data);
 	if (!is_plain &&
@@ -443,7 +443,10 @@ static int pytensor_pandas_read_names(struct pyreader *reader, uint64_t frame, s
 	return 0;
 }
 
-/* The column's name: *object, or *number if *object is 0. -1: unreadable, or the array has NULL. */
+/*
+ * Sets *object to the column's name; *object 0: the name is *number. -1: unreadable, or the name is
+ * NULL.
+ */
 static int pytensor_pandas_read_name(struct pyreader *reader, const struct names *names,
 				     int64_t column, uint64_t *object, int64_t *number)
 {

@@ -99,9 +99,9 @@ static bool is_device(const uint8_t *device)
 }
 
 /*
- * The device is a set optional: its flag is the first of three bytes (c10::optional, up to 2.3) or
- * the last (std::optional). If the version is unknown and both readings are plausible (xpu:1,
- * cuda:12), the device is "?".
+ * The device is an optional with a value. The optional's flag is the first of three bytes
+ * (c10::optional, up to 2.3) or the last one (std::optional). If the version is unknown and both
+ * readings are plausible (xpu:1, cuda:12), the device is "?".
  */
 static int read_device(const struct torch_object *object, struct pytensor *tensor)
 {
@@ -123,7 +123,7 @@ static int read_device(const struct torch_object *object, struct pytensor *tenso
 	return 0;
 }
 
-/* True if sizes are symbolic: then those in the TensorImpl are not valid. */
+/* True if the sizes are symbolic: then the sizes in the TensorImpl are not valid. */
 static bool has_symbols(struct pyreader *reader, const struct torch_object *object)
 {
 	uint64_t extra = pyreader_word(object->bytes, object->layout->extra);
@@ -206,7 +206,7 @@ static const char *check_storage(const struct pytensor *tensor)
 	return NULL;
 }
 
-/* -1: the storage changes during the read. */
+/* Reads the storage; -1: unreadable, or changed during the read. */
 static int read_storage(struct pyreader *reader, const struct torch_object *object,
 			struct pytensor *tensor)
 {
@@ -252,7 +252,7 @@ static const char *check_device(const struct pytensor *tensor)
 	return "the tensor is on a device: only an agent in the process can read it";
 }
 
-/* Sets the first reason that applies. */
+/* Sets tensor->unread to the first reason why the elements cannot be read. */
 static void find_unread(struct pyreader *reader, const struct torch_object *object, unsigned traits,
 			struct pytensor *tensor)
 {
@@ -270,12 +270,15 @@ static void find_unread(struct pyreader *reader, const struct torch_object *obje
 	if (tensor->unread)
 		return;
 	tensor->unread = check_storage(tensor);
-	/* A subclass without memory of its own wraps other tensors. */
+	/* A tensor of a subclass that has no memory wraps other tensors. */
 	if (tensor->unread && !tensor->data && traits & TORCH_OTHER)
 		tensor->unread = WRAPPER;
 }
 
-/* A tensor without one shape (nested, symbolic) has no dimensions and an unknown element count. */
+/*
+ * A nested or symbolic tensor has no single shape: it gets no dimensions and an unknown element
+ * count.
+ */
 static int settle_shape(struct pytensor *tensor)
 {
 	if (tensor->unread == NESTED || tensor->unread == SYMBOLS) {
@@ -336,7 +339,9 @@ static const struct pytensor empty = { .family = PYTENSOR_TORCH,
 				       .storage_bytes = -1,
 				       .storage_users = -1 };
 
-/* The gradient is read with the layout of its tensor; it has no Python class, so no traits. */
+/*
+ * The gradient is read with the layout of its tensor. A gradient has no Python class, so no traits.
+ */
 int pytensor_read_unseen(struct pyreader *reader, uint64_t object, struct pytensor *tensor)
 {
 	struct torch_object gradient;
@@ -370,7 +375,7 @@ int pytensor_read_torch(struct pyreader *reader, uint64_t object, struct pytenso
 
 /* The attributes requires_grad, grad_fn and grad of a torch tensor. */
 
-/* A function written in Python has its class's name. */
+/* Writes the name of a grad_fn that is written in Python: the name of its class. */
 static int name_python(struct pyreader *reader, uint64_t node, const struct torch_layout *layout,
 		       char *out, size_t size)
 {
@@ -408,9 +413,9 @@ static void name_function(struct pyreader *reader, uint64_t node, const struct t
 
 /*
  * True for a view that may have been written to. After a write, torch updates the view's grad_fn
- * only when the program asks for it, so a stored grad_fn is valid only while the version counter is
- * 0. The pointer to the counter follows extra; in the counter, the number follows a head as long as
- * a TensorImpl's.
+ * only when the program next reads grad_fn, so a stored grad_fn is valid only while the version
+ * counter is 0. The pointer to the counter follows extra; in the counter object, the number follows
+ * a head of the same length as a TensorImpl's head.
  */
 static bool is_view_written(struct pyreader *reader, const struct torch_object *object,
 			    uint64_t meta)

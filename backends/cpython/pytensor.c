@@ -26,7 +26,7 @@
 #define MEMBERS_MAXIMUM 512
 #define REFERENCES_MAXIMUM (UINT64_C(1) << 40)
 
-/* Readers by the name of the pykind row of the object's class. */
+/* A reader for each kind of tensor; kind: the name in the pykind row of the object's class. */
 static const struct family {
 	const char *kind;
 	int (*read)(struct pyreader *reader, uint64_t object, struct pytensor *tensor);
@@ -45,7 +45,7 @@ static const struct family {
 	  "the memoryview cannot be read, or changed while it was read" },
 };
 
-/* Classes written in Python have no pykind row. */
+/* Classes written in Python have no pykind row, so no kind. */
 static const struct family series = {
 	"", pandas_read_series,
 	"the Series is stored in an unknown way, or changed while it was read"
@@ -69,8 +69,8 @@ static const struct family *find_family(struct pyreader *reader, uint64_t object
 }
 
 /*
- * A freed object has reference count 0, or a pointer to the next free block in its place. From 3.14
- * on the upper bits are flags.
+ * In a freed object the reference count is 0, or overwritten by a pointer to the next free block.
+ * From 3.14 on the upper bits are flags.
  */
 bool pytensor_is_alive(struct pyreader *reader, uint64_t object)
 {
@@ -168,7 +168,7 @@ static char *name_device(const struct pytensor *tensor)
 	return name;
 }
 
-/* -1: unknown */
+/* Returns the number of bytes of all elements; -1: unknown. */
 static int64_t pytensor_value_count_bytes(const struct pytensor *tensor)
 {
 	int64_t count = tensor->element_count;
@@ -215,7 +215,10 @@ static void write_shape(struct buffer *out, const struct pytensor *tensor)
 	buffer_append_char(out, ']');
 }
 
-/* Writes the class's name: "tensor", "Parameter". */
+/*
+ * Writes the last part of the class's name ("Parameter"). For the class named plain, or if the name
+ * is unreadable, writes shown ("tensor").
+ */
 static void pytensor_write_write_class(struct pywriter *writer, uint64_t object, const char *plain,
 				       const char *shown)
 {

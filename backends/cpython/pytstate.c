@@ -33,7 +33,10 @@ static int pytstate_read_word(struct memory *memory, uint64_t base, long offset,
 	return memory_read_u64(memory, base + (uint64_t)offset, out);
 }
 
-/* Up to 3.10 only the C library has the tid. A wrong value has no thread in /proc/PID/task. */
+/*
+ * Up to 3.10 only the C library stores the tid. A wrong value is harmless: /proc/PID/task has no
+ * such thread.
+ */
 static pid_t tid_of_pthread(struct memory *memory, uint64_t pthread)
 {
 	static const uint64_t places[] = { GLIBC_TID, MUSL_TID };
@@ -46,7 +49,7 @@ static pid_t tid_of_pthread(struct memory *memory, uint64_t pthread)
 	return 0;
 }
 
-/* Reads a thread state; -1: unreadable, or it belongs to another interpreter. */
+/* Reads a thread state; -1: unreadable, or the thread state belongs to another interpreter. */
 static int read_state(struct pytstate *state, uint64_t *next, struct memory *memory,
 		      const struct offsets *offsets)
 {
@@ -153,7 +156,7 @@ static void read_runtime(struct pygil *gil, struct memory *memory, const struct 
 				     &gil->holder, sizeof(gil->holder)) == 0;
 }
 
-/* From 3.12 on each interpreter points to its lock, which has the last holder. */
+/* From 3.12 on each interpreter points to its lock, which stores the last holder. */
 static void read_lock(struct pygil *gil, struct memory *memory, const struct cpython *python)
 {
 	const struct offsets *offsets = &python->offsets;

@@ -26,7 +26,7 @@
 #define ITEMSIZE_AFTER_BASICSIZE 8
 #define QUALNAME_BEFORE_CACHED_KEYS 8
 
-/* Bytes of a PyTypeObject that are read, at most. */
+/* Maximum bytes of a PyTypeObject that are read. */
 #define TYPE_BYTES 512
 
 int pytype_read(struct pyreader *reader, uint64_t address, struct pytype *type)
@@ -57,7 +57,7 @@ int pytype_read(struct pyreader *reader, uint64_t address, struct pytype *type)
 	return 0;
 }
 
-/* Reads the type at an object's ob_type, after a check of its metaclass. */
+/* Reads the type at address, the ob_type of an object, after a check of the type's metaclass. */
 static int read_claimed(struct pyreader *reader, uint64_t address, struct pytype *type)
 {
 	const struct offsets *at = &reader->python->offsets;

@@ -8,8 +8,9 @@
 #include "base/array.h"
 #include "protocol/stack.h"
 
-#define OWNER_SHIM 3	     /* this owner and all above: a frame of the interpreter itself */
-#define CHAIN_MAXIMUM 200000 /* more frames: a cycle */
+/* frames with this owner, or a greater one, belong to the interpreter itself */
+#define OWNER_SHIM 3
+#define CHAIN_MAXIMUM 200000 /* a chain of more frames is a cycle */
 
 void pywalk_clear(struct pywalk *walk)
 {
@@ -17,7 +18,7 @@ void pywalk_clear(struct pywalk *walk)
 	*walk = (struct pywalk){ .frames = NULL };
 }
 
-/* Address of the innermost frame; each version stores it elsewhere. */
+/* Reads the address of the innermost frame, which each version stores in another place. */
 static int read_top(struct memory *memory, const struct offsets *offsets, uint64_t tstate,
 		    uint64_t *frame)
 {
@@ -36,7 +37,7 @@ struct link {
 	struct pyframe frame;
 	uint64_t previous;
 	bool is_shim;
-	bool was_shim; /* the frame before was a shim */
+	bool was_shim; /* true: the frame before was a shim */
 };
 
 static int read_link(struct link *link, struct memory *memory, const struct cpython *python)
@@ -66,7 +67,9 @@ bool pywalk_is_trampoline(const struct cpython *python, uint64_t code, uint64_t 
 	       position == code + (uint64_t)python->offsets.co_code_adaptive;
 }
 
-/* Sets the anchor of the frames that a shim's evaluation loop runs: those from first on. */
+/*
+ * Sets the anchor of the frames that a shim's evaluation loop runs: the frames from index first on.
+ */
 static void anchor(struct pywalk *walk, size_t first, uint64_t address)
 {
 	for (size_t i = first; i < walk->count; i++)
@@ -77,7 +80,7 @@ int pywalk_read(struct pywalk *walk, struct memory *memory, const struct cpython
 		uint64_t tstate)
 {
 	struct link link = { .is_shim = false };
-	size_t inside = 0; /* the innermost frame without an anchor yet */
+	size_t inside = 0; /* index of the innermost frame without an anchor */
 
 	walk->count = 0;
 	walk->dropped_count = 0;

@@ -173,7 +173,7 @@ static const struct pykind kinds[] = {
 	{ "datetime.timezone", 0, pytimezone_write, NULL, NULL },
 	{ "memoryview", 0, pymemoryview_write, NULL, NULL },
 	{ "module", 0, write_module, NULL, NULL },
-	/* A subclass of float, but only by its second base. */
+	/* numpy.float64 is a subclass of float, but float is only the second base. */
 	{ "numpy.float64", 0, pyfloat_write, NULL, NULL },
 	{ "numpy.bool_", 0, pyscalar_write, NULL, NULL },
 	{ "numpy.bool", 0, pyscalar_write, NULL, NULL },

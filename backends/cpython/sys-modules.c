@@ -133,7 +133,7 @@ static uint64_t sys_modules_word(const struct attributes *attributes, size_t i, 
 			     (long)(i * attributes->entry_size + attributes->key_at + offset));
 }
 
-/* The str object "__file__"; it is interned, so all modules share it. */
+/* Finds the str object "__file__", which is interned, so that all modules share one object. */
 static uint64_t sys_modules_find_key(const struct look *look)
 {
 	struct pyreader reader;

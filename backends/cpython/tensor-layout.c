@@ -10,7 +10,8 @@
 /* More bytes of one element are implausible. */
 #define ITEM_MAXIMUM (INT64_C(1) << 31)
 /*
- * No process has addresses from here on (57 bits of five-level paging, half of them the kernel's).
+ * All addresses of a process are lower: five-level paging has 57 bits, and the kernel has the upper
+ * half.
  */
 #define ADDRESS_END (UINT64_C(1) << 56)
 #define SPAN_MAXIMUM (INT64_C(1) << 56)
@@ -28,7 +29,7 @@ static int check_item(const struct tensor_layout *layout, struct error *error)
 	if (dtype->size != 0 && layout->item_size != dtype->size)
 		return error_set(error, "an element of %s has %d bytes, not %" PRId64, dtype->name,
 				 dtype->size, layout->item_size);
-	/* numpy has arrays of empty strings. */
+	/* An item_size of 0 is valid: numpy has arrays of empty strings. */
 	if (layout->item_size < 0 || layout->item_size > ITEM_MAXIMUM ||
 	    layout->item_size % dtype->swap_size != 0)
 		return error_set(error, "an element of %s cannot have %" PRId64 " bytes",
@@ -44,7 +45,7 @@ static bool is_empty(const struct tensor_layout *layout)
 	return false;
 }
 
-/* The product; -1: it exceeds the maximum. */
+/* Returns the product; -1: the product exceeds maximum. */
 static int64_t multiply(int64_t one, int64_t other, int64_t maximum)
 {
 	if (one != 0 && other > maximum / one)
@@ -73,7 +74,10 @@ static int tensor_layout_check_sizes(const struct tensor_layout *layout, struct 
 	return 0;
 }
 
-/* Bytes from the first element down to the lowest and up to the end of the highest element. */
+/*
+ * Sets *before to the bytes from the first element down to the lowest element, and *behind to the
+ * bytes from the first element up to the end of the highest one. -1: implausible.
+ */
 static int tensor_layout_find_span(const struct tensor_layout *layout, int64_t *before,
 				   int64_t *behind)
 {

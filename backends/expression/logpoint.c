@@ -16,7 +16,7 @@
 /* Text, and the expression that follows the text. */
 struct piece {
 	char *text;
-	struct pyexpression *expression; /* NULL: no expression, the text's end */
+	struct pyexpression *expression; /* NULL: text is the end of the log text */
 	bool is_formatted;
 	bool is_repr; /* {x!r} */
 	struct number_format format;
@@ -222,8 +222,8 @@ struct logpoint *logpoint_parse(const char *text, struct error *error)
 }
 
 /*
- * Only types without a dot and numpy's are formatted: a class of the program may have its own
- * __format__.
+ * True if the value can be formatted here: its type is numpy's or has a name without a dot. A class
+ * of the program may have its own __format__.
  */
 static bool logpoint_is_plain(const struct variable *variable)
 {

@@ -226,7 +226,10 @@ static int number_format_count_characters(const char *text)
 	return count;
 }
 
-/* Appends text padded to the format's width; without align the padding follows the text. */
+/*
+ * Appends text padded to the format's width. Padding comes before the text if align is '>', on both
+ * sides if align is '^', else behind the text.
+ */
 static void put_aligned(struct buffer *out, const struct number_format *format, const char *text,
 			char align)
 {
@@ -310,7 +313,7 @@ int number_format_append_repr(struct buffer *out, const struct number_format *fo
 	return result;
 }
 
-/* The name of the values that a kind formats, for an error. */
+/* Returns the noun for the values that this kind formats, for an error. */
 static const char *kind_name(char kind)
 {
 	if (kind == 's')

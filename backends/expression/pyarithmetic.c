@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* Most bits of a result: every result can be printed in full. */
+/* Maximum number of bits of a result, so that every result can be printed in full. */
 #define BITS_MAXIMUM PYINTEGER_BITS
 #define DIGITS_MAXIMUM (BITS_MAXIMUM / PYBIG_SHIFT + 2)
 #define CHARACTERS_MAXIMUM ((size_t)1 << 20)
@@ -123,7 +123,7 @@ static double float_divide(double left, double right)
 	return left / right;
 }
 
-/* As in Objects/floatobject.c: the rest has the sign of the divisor. */
+/* As in Objects/floatobject.c: the remainder has the sign of the divisor. */
 static double float_modulo(double left, double right)
 {
 	double rest = fmod(left, right);
@@ -211,7 +211,7 @@ static int refuse_overflow(struct pyevaluation *evaluation, const char *operator
 			 "\"%s\" overflows a float (OverflowError in Python)", operator);
 }
 
-/* Whether the value is a number whose class does not override the operator. */
+/* True if the value is a number whose class does not override the operator. */
 static bool pyarithmetic_is_plain(struct pyevaluation *evaluation, const struct pyvalue *value,
 				  enum pyslot slot)
 {
@@ -236,7 +236,10 @@ static int to_double(struct pyevaluation *evaluation, const struct pyvalue *valu
 	return 0;
 }
 
-/* Like float_pow in Objects/floatobject.c, in the cases in which pow() has another result. */
+/*
+ * Refuses the powers for which float_pow() in Objects/floatobject.c fails or returns a complex
+ * number, whereas pow() returns a float.
+ */
 static int check_power(struct pyevaluation *evaluation, double base, double exponent)
 {
 	if (!isfinite(base) || !isfinite(exponent))
@@ -303,7 +306,7 @@ static int shift_big(struct pyevaluation *evaluation, enum pyoperator operator,
 	if (right->is_negative)
 		return error_set(evaluation->error, "negative shift count");
 	if (operator== PYOPERATOR_RIGHT) {
-		/* Larger shifts have the same result. */
+		/* A larger shift to the right has the same result as this one. */
 		if (is_large || bits > BITS_MAXIMUM)
 			bits = BITS_MAXIMUM;
 		pybig_shift_right(result, allocate_digits(evaluation, left->count + 1), left,
@@ -372,7 +375,7 @@ static void divide_big(struct pyevaluation *evaluation, enum pyoperator operator
 		     is_modulo ? result : &other, allocate_digits(evaluation, room), left, right);
 }
 
-/* Computes with integers or results beyond 64 bits. */
+/* Computes with integers, or to a result, of more than 64 bits. */
 static int compute_big(struct pyevaluation *evaluation, enum pyoperator operator,
 		       const struct pybig * left, const struct pybig *right, struct pybig *result)
 {

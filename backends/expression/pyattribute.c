@@ -4,8 +4,8 @@
  * dict, then other attributes of the classes. A descriptor runs code, except member descriptors,
  * which only give a value's offset in the object.
  *
- * Static types of the interpreter keep their dict elsewhere since 3.12; their attributes are also
- * listed in tp_methods, tp_members and tp_getset.
+ * Since 3.12 the dict of a static type of the interpreter is not in tp_dict; the type's attributes
+ * are also listed in tp_methods, tp_members and tp_getset.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -49,15 +49,15 @@ struct member {
 	int32_t type;
 	int32_t padding;
 	int64_t offset;
-	int64_t flags; /* 4 bytes and padding */
+	int64_t flags; /* 4 bytes of flags and 4 bytes of padding */
 	uint64_t documentation;
 };
 #define MEMBER_OBJECT 6
 #define MEMBER_OBJECT_EX 16
 #define MEMBER_RELATIVE 8 /* Py_RELATIVE_OFFSET in flags */
 
-#define FIELD_GETTER "collections._tuplegetter" /* up to 3.11 "_collections" */
-#define EXCEPTION_ARGS 24			/* offset in PyBaseExceptionObject, behind dict */
+#define FIELD_GETTER "collections._tuplegetter" /* up to 3.11 with the prefix "_" */
+#define EXCEPTION_ARGS 24			/* offset of args in PyBaseExceptionObject */
 
 /* Kinds of attributes that the classes of an object define. */
 enum class_has {
@@ -70,14 +70,14 @@ enum class_has {
 
 struct class_attribute {
 	enum class_has has;
-	uint64_t value; /* the value or descriptor; 0: in an array of a static type */
+	uint64_t value; /* the value or descriptor; 0: an entry in an array of a static type */
 	uint64_t owner; /* class that defines the attribute */
 	struct member member;
 };
 
 /*
- * Finds the entry of this name in an array of a static type; `word` is the offset of its
- * pointer.
+ * Finds the entry of this name in an array of a static type. word: offset from tp_flags of the
+ * pointer to the array; size: bytes of an entry.
  */
 static bool pyattribute_find_row(struct pyreader *reader, uint64_t type, long word, uint64_t size,
 				 const char *name, uint64_t *row)
@@ -234,7 +234,10 @@ static bool is_native_named(struct pyreader *reader, uint64_t type, const char *
 	       pytype_is_native(reader, &is, name, sizeof(name)) && strcmp(name, wanted) == 0;
 }
 
-/* Evaluates the few descriptors whose result is known without running code; false: another one. */
+/*
+ * Evaluates the few descriptors whose result is known without running code; false: another
+ * descriptor.
+ */
 static bool get_known(struct pyevaluation *evaluation, const struct pyvalue *object,
 		      const char *name, const struct class_attribute *has, struct pyname *found)
 {
@@ -342,7 +345,10 @@ static int get_of_compiled(struct pyevaluation *evaluation, const struct pyvalue
 	return result;
 }
 
-/* Neither the classes nor the instance have the attribute, so Python would call __getattr__. */
+/*
+ * Gets an attribute that neither the classes nor the instance have. Python would call __getattr__:
+ * the __getattr__ of torch.nn.Module and of OptimizedModule are imitated, any other is refused.
+ */
 static int ask_getattr(struct pyevaluation *evaluation, const struct pyvalue *object,
 		       const char *name, struct pyname *found)
 {
@@ -430,7 +436,7 @@ static int get_of_module(struct pyevaluation *evaluation, const struct pyvalue *
 }
 
 /*
- * Up to 3.11 an enum's members are no plain attributes of its class: _member_map_ has the
+ * Up to 3.11 an enum's members are not plain attributes of the enum class: _member_map_ has the
  * members.
  */
 static bool find_enum_member(struct pyevaluation *evaluation, const struct pyvalue *class,
@@ -490,7 +496,7 @@ static void set_owner(struct pyreader *reader, const struct pyvalue *object,
 }
 
 /*
- * Whether neither the classes nor the instance have the attribute, so Python would call
+ * True if neither the classes nor the instance have the attribute, so that Python would call
  * __getattr__.
  */
 static bool pyattribute_is_unknown(struct pyevaluation *evaluation, const struct pyvalue *object,

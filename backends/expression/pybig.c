@@ -215,7 +215,7 @@ int64_t pybig_bits(const struct pybig *number)
  * room that pybig.h states.
  */
 
-/* Of a double: DBL_MANT_DIG, DBL_MIN_EXP and DBL_MAX_EXP of <float.h>. */
+/* Limits of a double: DBL_MANT_DIG, DBL_MIN_EXP and DBL_MAX_EXP of <float.h>. */
 #define FRACTION_BITS 53
 #define EXPONENT_MINIMUM (-1021)
 #define EXPONENT_MAXIMUM 1024
@@ -258,7 +258,7 @@ static size_t add_magnitudes(uint32_t *out, const struct pybig *left, const stru
 	return longer->count + 1;
 }
 
-/* left is not smaller than right. */
+/* left must not be smaller than right. Returns the number of digits written. */
 static size_t subtract_magnitudes(uint32_t *out, const struct pybig *left,
 				  const struct pybig *right)
 {
@@ -318,7 +318,10 @@ void pybig_multiply(struct pybig *product, uint32_t *digits, const struct pybig 
 	pybig_arithmetic_set(product, digits, count, left->is_negative != right->is_negative);
 }
 
-/* left times 2**bits, bits below PYBIG_SHIFT; out has one digit more. */
+/*
+ * Writes left * 2**bits to out, which has room for left->count + 1 digits; bits must be less than
+ * PYBIG_SHIFT.
+ */
 static void shift_digits(uint32_t *out, const struct pybig *left, int bits)
 {
 	uint64_t carry = 0;
@@ -453,7 +456,10 @@ void pybig_divide(struct pybig *quotient, uint32_t *quotient_digits, struct pybi
 	rest->is_negative = right->is_negative && rest->count;
 }
 
-/* Digit i of the two's complement, which has infinitely many digits; *carry is 1 before digit 0. */
+/*
+ * Returns digit i of the two's complement, which has infinitely many digits. *carry must be 1
+ * before digit 0.
+ */
 static uint32_t complement_digit(const struct pybig *number, size_t i, uint32_t *carry)
 {
 	uint32_t digit = i < number->count ? number->digits[i] : 0;

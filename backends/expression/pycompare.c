@@ -13,9 +13,9 @@
 #include "base/array.h"
 #include "base/error.h"
 
-/* Most items of a list, tuple or deque that are compared. */
+/* Maximum number of items of a list, tuple or deque that is compared. */
 #define ITEMS_MAXIMUM 100000
-/* Deepest nesting of sequences; Python itself allows some hundreds. */
+/* Maximum depth of nested sequences; Python itself allows some hundreds. */
 #define DEPTH_MAXIMUM 100
 
 static bool pycompare_is_number(const struct pyvalue *value)
@@ -39,7 +39,10 @@ int pynumber_order(const struct pyvalue *left, const struct pyvalue *right)
 	return (left->number > right->number) - (left->number < right->number);
 }
 
-/* Truth of each operator by the order of the operands: less, equal, greater, unordered. */
+/*
+ * Result of each operator for the four orders of the operands: left is less than right, equal,
+ * greater, unordered.
+ */
 static const struct {
 	enum pyoperator operator;
 	bool is_true[4];
@@ -63,8 +66,8 @@ static bool is_true_of(enum pyoperator operator, int order)
 }
 
 /*
- * Whether a comparison runs only known code: the builtin type's, or object's, which compares
- * identity.
+ * True if a comparison runs only known code: the builtin type's comparison, or object's, which
+ * compares identity.
  */
 static bool pycompare_is_known(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
@@ -172,7 +175,7 @@ static int compare_sequences(struct pyevaluation *evaluation, enum pyoperator op
 
 /*
  * Compares a set literal with a set of the process: every item of the literal must be in the set,
- * and both must have the same number of different items.
+ * and literal and set must have the same number of different items.
  */
 static int compare_sets(struct pyevaluation *evaluation, enum pyoperator operator,
 			const struct pyvalue * left, const struct pyvalue *right)
@@ -324,8 +327,8 @@ static int compare_identity(struct pyevaluation *evaluation, const struct pyvalu
 }
 
 /*
- * How many characters of part match up to and including `character`, if `matched` matched
- * before.
+ * Returns how many characters of part are matched after `character`, if `matched` of them were
+ * matched before `character`.
  */
 static size_t match_next(const uint32_t *part, const uint32_t *borders, size_t matched,
 			 uint32_t character)
@@ -335,7 +338,10 @@ static size_t match_next(const uint32_t *part, const uint32_t *borders, size_t m
 	return matched + (part[matched] == character);
 }
 
-/* Searches part by the algorithm of Knuth, Morris and Pratt, in linear time. */
+/*
+ * True if whole contains part; searches by the algorithm of Knuth, Morris and Pratt, in linear
+ * time.
+ */
 static bool has_part(const uint32_t *whole, size_t whole_count, const uint32_t *part,
 		     size_t part_count, uint32_t *borders)
 {

@@ -22,7 +22,7 @@
 
 /* Bytes of the widest element. */
 #define ELEMENT_BYTES 8
-/* Largest integer below which a double holds every integer exactly. */
+/* A double holds every integer from -EXACT_MAXIMUM to EXACT_MAXIMUM exactly. */
 #define EXACT_MAXIMUM (INT64_C(1) << 53)
 
 static const struct format {
@@ -253,7 +253,7 @@ static bool pyelement_is_whole(const struct pyvalue *value)
 	return format && !format->exponent;
 }
 
-/* Whether the integer fits into the number of value bits. */
+/* True if the integer fits into this number of value bits. */
 static bool has_bits(const struct pybig *number, int bits, bool is_signed)
 {
 	if (number->is_negative && !is_signed)
@@ -261,7 +261,7 @@ static bool has_bits(const struct pybig *number, int bits, bool is_signed)
 	return pybig_bits(number) <= bits;
 }
 
-/* Whether a float of this format holds the number exactly. */
+/* True if a float of this format holds the number exactly. */
 static bool is_exact(double number, const struct format *format)
 {
 	int exponent;
@@ -274,7 +274,7 @@ static bool is_exact(double number, const struct format *format)
 	       fraction == floor(fraction);
 }
 
-/* Whether the element's type can hold the number. */
+/* True if the element's type can hold the number. */
 static bool pyelement_can_hold(const struct pyelement *element, const struct pyvalue *number)
 {
 	const struct format *format = pyelement_find_format(element->format);
@@ -290,7 +290,10 @@ static bool pyelement_can_hold(const struct pyelement *element, const struct pyv
 	       (number->number >= 0 || format->is_signed);
 }
 
-/* numpy compares an integer element with a Python int exactly, and with a float as two doubles. */
+/*
+ * True if numpy's comparison is exact. numpy compares an integer element with a Python int exactly,
+ * but with a float as two doubles.
+ */
 static bool is_exact_in_numpy(const struct pyvalue *element, const struct pyvalue *other)
 {
 	int64_t number;
@@ -409,8 +412,8 @@ static int find_element(struct pyevaluation *evaluation, const struct pytensor *
 }
 
 /*
- * Adds the index's distance from the dimension's start to *distance: elements (torch) or bytes
- * (numpy).
+ * Adds to *distance the way from the dimension's start to the index, in elements (torch) or in
+ * bytes (numpy).
  */
 static int step_index(struct pyevaluation *evaluation, const struct pytensor *tensor, int dimension,
 		      const struct pyvalue *index, int64_t *distance)
@@ -523,7 +526,10 @@ static int get_dtype(struct pyevaluation *evaluation, const struct pytensor *ten
 	return pyvalue_load(evaluation, object, value) ? -1 : 1;
 }
 
-/* backward() has created the gradient in C++, and no Python object refers to the gradient yet. */
+/*
+ * For a gradient that backward() created in C++ and to which no Python object refers yet. Returns
+ * 1, or -1 with evaluation->error set.
+ */
 static int set_unseen(struct pyevaluation *evaluation, uint64_t object, struct pyvalue *value)
 {
 	struct pytensor *gradient = pyevaluation_allocate(evaluation, sizeof(*gradient));

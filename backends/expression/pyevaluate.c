@@ -328,8 +328,8 @@ int pyname_in_table(struct pyreader *reader, const struct pytable *table, const 
 	    !pyreader_pointer(reader, found->place, &found->value))
 		return found->value ? 0 : -1;
 	/*
-	 * The interpreter hashes differently: comparing all keys finds the value, but not its
-	 * place.
+	 * The interpreter hashes differently: comparing all keys finds the value, but not the
+	 * value's place.
 	 */
 	found->place = 0;
 	return pytable_find(reader, table, name, &found->value);
@@ -463,8 +463,8 @@ int pyname_find(struct pyevaluation *evaluation, const char *name, struct pyname
 /* Writes computed values, which are not objects of the process, as repr() prints them. */
 
 /*
- * Most items that are written, and the text's length in bytes from which on no item begins: the
- * limits for a list of the process (pywriter.h).
+ * Maximum number of items written, and length of the text in bytes from which on no further item
+ * begins, respectively. A list of the process has the same limits (pywriter.h).
  */
 #define ITEMS_MAXIMUM 100
 #define TEXT_MAXIMUM (VARIABLE_VALUE_MAXIMUM - 64)

@@ -128,7 +128,10 @@ static int place_of_name(struct pyevaluation *evaluation, const char *name,
 	return set_name_place(evaluation, name, &found, place);
 }
 
-/* Finds the place of a name in the cell or dict that contained the name before. */
+/*
+ * Finds the place of a name in owner, the cell or dict that contained the name when it was last
+ * found.
+ */
 static int place_in_owner(struct pyevaluation *evaluation, const char *name, uint64_t owner,
 			  struct pyexpression_place *place)
 {
@@ -399,9 +402,9 @@ struct look {
 	struct error unused;
 	struct pyexpression_search *search;
 	size_t number;	  /* index of the current name in the expression */
-	bool is_own;	  /* only variables of the frame and builtins count */
-	bool is_shared;	  /* no name so far is a variable of the frame */
-	bool is_stranger; /* the frame's function lacks a variable of the expression */
+	bool is_own;	  /* true: only variables of the frame and builtins count */
+	bool is_shared;	  /* true: no name so far is a variable of the frame */
+	bool is_stranger; /* true: the frame's function lacks a variable of the expression */
 };
 
 static bool pyexpression_search_is_builtin(struct look *look, const char *name)

@@ -64,7 +64,10 @@ static int index_string(struct pyevaluation *evaluation, const struct pyvalue *s
 	return 0;
 }
 
-/* Only a list is watched: its items are an array of pointers. The items of a tuple never change. */
+/*
+ * Only an item of a list is watched, by its pointer in the list's array. The items of a tuple never
+ * change.
+ */
 static void set_list_place(struct pyevaluation *evaluation, const struct pyvalue *list, int64_t at,
 			   struct pyexpression_place *place)
 {
@@ -174,7 +177,10 @@ static int index_tensor(struct pyevaluation *evaluation, const struct pyvalue *t
 	return load_element(evaluation, tensor, &element, address, value, place);
 }
 
-/* obj[i] calls mp_subscript if the type has it, else sq_item: deque has only sq_item. */
+/*
+ * True if container[i] runs only the code of the builtin type. container[i] calls mp_subscript if
+ * the type has this slot, else sq_item; deque has only sq_item.
+ */
 static bool pyindex_is_as_base(struct pyevaluation *evaluation, const struct pyvalue *container)
 {
 	uint64_t function;
@@ -239,7 +245,10 @@ int pyindex_get(struct pyevaluation *evaluation, const struct pyvalue *container
  * Objects/sliceobject.c.
  */
 
-/* Most items of a slice, and most characters between the first and the last of a slice. */
+/*
+ * Maximum number of items of a slice, and maximum number of characters from the first to the last
+ * one of a slice, respectively.
+ */
 #define ITEMS_MAXIMUM 10000
 #define CHARACTERS_MAXIMUM (INT64_C(1) << 20)
 
@@ -260,7 +269,10 @@ static bool is_sliced(const struct pyvalue *value)
 	       value->kind == PYVALUE_TUPLE;
 }
 
-/* Evaluates a bound: None gives fallback, an integer beyond 64 bits the largest of its sign. */
+/*
+ * Evaluates a bound or step of a slice. None gives fallback; an integer beyond 64 bits gives
+ * INT64_MAX or -INT64_MAX.
+ */
 static int pyslice_read_number(struct pyevaluation *evaluation, const struct pysyntax *syntax,
 			       int64_t fallback, int64_t *number)
 {
@@ -465,7 +477,10 @@ static uint64_t find_getter(struct pyreader *reader, uint64_t class)
 	return 0;
 }
 
-/* Returns the container of torch.nn whose __getitem__ the object inherits; NULL: another one. */
+/*
+ * Returns the container of torch.nn whose __getitem__ the object inherits; NULL: the object has
+ * another __getitem__.
+ */
 static const struct container *find_container(struct pyevaluation *evaluation,
 					      const struct pyvalue *object)
 {

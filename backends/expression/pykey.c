@@ -34,9 +34,9 @@
 #define XX_MIX UINT64_C(3527539)
 /* hash(None) since 3.12. */
 #define HASH_NONE UINT64_C(0xfca86420)
-/* Most keys of a dict that are searched for a str with a stored hash. */
+/* Maximum number of a dict's keys that are searched for a str with a stored hash. */
 #define WITNESSES 30
-/* Offset of the stored hash in PyASCIIObject; a stored -1: not computed yet. */
+/* Offset of the stored hash in PyASCIIObject; -1 there: the hash was not computed yet. */
 #define STRING_HASH 24
 
 static int hash_value(struct pyevaluation *evaluation, const struct pyvalue *value, int depth,
@@ -134,7 +134,7 @@ static int hash_object(struct pyevaluation *evaluation, const struct pyvalue *va
 static int hash_value(struct pyevaluation *evaluation, const struct pyvalue *value, int depth,
 		      uint64_t *hash)
 {
-	/* torch.Tensor's own __hash__ gives its id(). */
+	/* torch.Tensor.__hash__() returns the tensor's id(), which is the address. */
 	if (value->kind == PYVALUE_TENSOR && value->address &&
 	    pyelement_is_plain(evaluation->reader, value)) {
 		*hash = value->address;
@@ -165,8 +165,8 @@ static int hash_value(struct pyevaluation *evaluation, const struct pyvalue *val
 struct search {
 	struct pyevaluation *evaluation;
 	const struct pyvalue *key;
-	int result; /* of the last comparison: 1: equal, 0: different, -1: evaluation->error is
-		     * set */
+	/* result of the last comparison: 1: equal, 0: different, -1: evaluation->error is set */
+	int result;
 };
 
 static bool pykey_is_wanted(uint64_t key, void *data)
@@ -187,10 +187,10 @@ static bool pykey_is_wanted(uint64_t key, void *data)
 	return search->result != 0;
 }
 
-/* The first str key of a dict that has a stored hash. */
+/* The first str key with a stored hash in a dict. */
 struct witness {
 	struct pyevaluation *evaluation;
-	bool is_other; /* the stored hash differs from the computed hash */
+	bool is_other; /* true: the stored hash differs from the computed hash */
 };
 
 static bool take_witness(uint64_t key, uint64_t value, void *data)
@@ -209,7 +209,10 @@ static bool take_witness(uint64_t key, uint64_t value, void *data)
 	return false;
 }
 
-/* False: the process hashes str in another way, so a key not found by hash may still exist. */
+/*
+ * True if the process computes the same hash for a str as this file. False: a key that was not
+ * found by hash may still exist.
+ */
 static bool is_our_hash(struct pyevaluation *evaluation, const struct pytable *table)
 {
 	struct witness witness = { .evaluation = evaluation };

@@ -13,7 +13,8 @@
 #include "base/text.h"
 
 /*
- * A recursive-descent parser of Python's grammar (Grammar/python.gram):
+ * A recursive-descent parser of Python's grammar (Grammar/python.gram). From the weakest to the
+ * strongest binding:
  *
  * if … else, or, and, not, comparisons, | ^ & shifts, sums, products, signs, powers, then names
  * with attributes, indices and calls.
@@ -45,7 +46,7 @@ static const struct {
 	{ "/", PYOPERATOR_DIVIDE, 6 },
 	{ "//", PYOPERATOR_FLOOR_DIVIDE, 6 },
 	{ "%", PYOPERATOR_MODULO, 6 },
-	{ "**", PYOPERATOR_POWER, -1 }, /* binds closer than a sign before it */
+	{ "**", PYOPERATOR_POWER, -1 }, /* binds closer than a sign before the left operand */
 	{ "~", PYOPERATOR_INVERT, -1 },
 };
 
@@ -120,7 +121,10 @@ fail:
 	return NULL;
 }
 
-/* The index in `operators` of the current token if its level is at least `level`; -1: none. */
+/*
+ * Returns the index in `operators` of the current token, if the level of this operator is at least
+ * `level`; -1: no such operator.
+ */
 static int next_operator(const struct parser *parser, int level)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(operators); i++)
@@ -284,7 +288,7 @@ struct pysyntax *parser_expression(struct parser *parser)
 	return parse_choice(parser, node);
 }
 
-/* Parses "*0x7f1200:4". */
+/* Parses a memory address with a length, such as "*0x7f1200:4". */
 static struct pysyntax *pysyntax_parse_place(const char *text, struct error *error)
 {
 	struct pysyntax *node;
@@ -310,7 +314,7 @@ static struct pysyntax *pysyntax_parse_place(const char *text, struct error *err
 	return node;
 }
 
-/* "i, a" is a tuple, as at Python's own prompt. */
+/* Parses the whole text; "i, a" is a tuple, as at Python's own prompt. */
 static struct pysyntax *parse_all(struct parser *parser)
 {
 	struct pysyntax *node = parser_expression(parser);
@@ -359,7 +363,7 @@ struct pysyntax *pysyntax_parse(const char *text, struct error *error)
 	return node;
 }
 
-/* Most bytes of a token that an error quotes. */
+/* Maximum bytes of a token that an error quotes. */
 #define SHOWN_MAXIMUM 20
 
 static const struct pytoken *pyparser_token(const struct parser *parser)
@@ -418,7 +422,7 @@ struct pysyntax *parser_wrap(struct parser *parser, enum pysyntax_kind kind,
 	return NULL;
 }
 
-/* Whether the token is an augmented assignment ("+="), not "==" or "<=". */
+/* True if the token is an augmented assignment ("+="), not "==" or "<=". */
 static bool is_assignment(const struct pytoken *is)
 {
 	return is->kind == PYTOKEN_SYMBOL && is->length > 1 && !strchr("=!<>", is->start[0]) &&

@@ -20,7 +20,7 @@ static const char *const keywords[] = {
 	"or",	 "pass",     "raise", "return", "try",	"while",  "with",   "yield",
 };
 
-/* A symbol comes before its own prefixes: the first match counts. */
+/* The first match counts, so a symbol comes before its own prefixes. */
 static const char *const symbols[] = {
 	"...", "**=", "//=", "<<=", ">>=", "==", "!=", "<=", ">=", "<<", ">>", "//", "**", ":=",
 	"->",  "+=",  "-=",  "*=",  "/=",  "%=", "&=", "|=", "^=", "@=", "<",  ">",  "(",  ")",
@@ -43,7 +43,7 @@ static bool pytoken_is_name(char c)
 	return pytoken_is_name_start(c) || pytoken_is_digit(c);
 }
 
-/* -1: not a digit. */
+/* Returns the value of a digit in a base up to 16; -1: not a digit. */
 static int digit_value(char c)
 {
 	if (pytoken_is_digit(c))
@@ -104,8 +104,8 @@ void pytokens_clear(struct pytokens *tokens)
 }
 
 /*
- * Returns the length of digits in the base, with single underscores between digits. may_begin_low:
- * an underscore may come first.
+ * Returns the length of the digits in this base, with single underscores between digits.
+ * may_begin_low: an underscore may come first.
  */
 static size_t scan_digits(const char *at, int base, bool may_begin_low)
 {
@@ -151,7 +151,10 @@ static const char *find_prefix(const char *start, int *base)
 	return NULL;
 }
 
-/* The length of the fraction and exponent behind the first digits; 0: the number is an integer. */
+/*
+ * Returns the length of the fraction and exponent behind the first digits; 0: the number is an
+ * integer.
+ */
 static size_t scan_fraction(const char *start, size_t digits)
 {
 	size_t length = digits;
@@ -272,7 +275,7 @@ static int pytoken_take_escape(struct quoted *quoted)
 	case 'U':
 		return take_code(quoted, 8, 16);
 	}
-	return -1; /* \N{name} */
+	return -1; /* \N{name} is not supported */
 }
 
 static int take_characters(struct pytokens *tokens, struct quoted *quoted, struct error *error)
@@ -303,7 +306,10 @@ static int take_characters(struct pytokens *tokens, struct quoted *quoted, struc
 	return 0;
 }
 
-/* The length of the prefix (r, b, u, rb …) of a string literal; -1: no string begins at start. */
+/*
+ * Returns the length of the prefix (r, b, u, rb …) of a string literal; -1: no string begins at
+ * start.
+ */
 static int scan_string_prefix(const char *start)
 {
 	static const char letters[] = "rRbBuUfFtT";
@@ -314,7 +320,9 @@ static int scan_string_prefix(const char *start)
 	return start[length] == '\'' || start[length] == '"' ? length : -1;
 }
 
-/* Whether the letters are a valid prefix: u stands alone, and no letter comes twice. */
+/*
+ * True if the letters are a valid prefix: u must be the only letter, and no letter may come twice.
+ */
 static bool is_prefix(const char *start, int length)
 {
 	char first = (char)(start[0] | 0x20);

@@ -22,7 +22,7 @@
 
 #define CHARACTERS_MAXIMUM (INT64_C(1) << 20)
 #define NAME_MAXIMUM 64
-#define OWNED_MAXIMUM ((size_t)64 << 20) /* bytes */
+#define OWNED_MAXIMUM ((size_t)64 << 20) /* maximum bytes that one evaluation allocates */
 
 void pyevaluation_clear(struct pyevaluation *evaluation)
 {
@@ -75,7 +75,7 @@ bool pyvalue_is_integer(const struct pyvalue *value)
 	return value->kind == PYVALUE_INTEGER || value->kind == PYVALUE_BOOLEAN;
 }
 
-/* Builtin types that have a kind of their own. */
+/* Builtin types, and the kind of their values. */
 static const struct {
 	const char *name;
 	enum pyvalue_kind kind;
@@ -100,7 +100,7 @@ static const struct {
 	{ "numpy.ndarray", PYVALUE_ARRAY },
 };
 
-/* Whether the type is one of `bases` or a scalar of numpy; sets value's kind. */
+/* True if the type is one of `bases` or a scalar of numpy; then sets value's kind. */
 static bool is_base(struct pyreader *reader, const struct pytype *type, struct pyvalue *value)
 {
 	char name[NAME_MAXIMUM];

@@ -173,8 +173,8 @@ static int take_whole(struct view *view)
 }
 
 /*
- * Adds a dimension of size 1 for None; its stride is not used but shown, so as the library sets
- * it.
+ * Adds a dimension of size 1 for None. The stride of this dimension is never used but is shown, so
+ * the stride is set as the library sets it.
  */
 static int add_axis(struct view *view)
 {
@@ -220,7 +220,7 @@ static size_t list_parts(const struct pysyntax *index, const struct pysyntax *co
 	return index->count;
 }
 
-/* How many dimensions the parts index; None and "..." are not counted. */
+/* Returns how many dimensions the parts index; None and "..." are not counted. */
 static int count_taken(const struct pysyntax *const *parts, size_t count)
 {
 	int taken = 0;
@@ -295,7 +295,10 @@ static void set_value(const struct pyvalue *of, const struct pytensor *view, str
 	};
 }
 
-/* Sets value to the only element as a number, if elements of the dtype can be read. */
+/*
+ * Sets value to the only element as a number, if elements of the dtype can be read; else to the
+ * view.
+ */
 static int set_element(struct pyevaluation *evaluation, const struct pyvalue *view,
 		       struct pyvalue *value)
 {
@@ -417,7 +420,8 @@ int pyview_attribute(struct pyevaluation *evaluation, const struct pyvalue *tens
 {
 	static const struct {
 		const char *name;
-		bool is_torch; /* numpy's attribute of this name means something else */
+		/* true: torch only; numpy's attribute of this name means something else */
+		bool is_torch;
 		int (*get)(struct pyevaluation *evaluation, struct pytensor *tensor,
 			   const char *name);
 	} views[] = { { "T", false, get_transposed },
@@ -465,7 +469,10 @@ void pyview_write(const struct pytensor *view, struct buffer *text)
 
 #define NAME_MAXIMUM 1000
 
-/* Only pandas' own classes count: a subclass of the program may find columns in another way. */
+/*
+ * True for a DataFrame. Only pandas' own classes count: a subclass of the program may find columns
+ * in another way.
+ */
 static bool is_frame(struct pyreader *reader, const struct pyvalue *object)
 {
 	struct pytype type;

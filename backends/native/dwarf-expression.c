@@ -23,7 +23,7 @@ static int dwarf_expression_push(struct machine *machine, uint64_t value)
 	return 0;
 }
 
-/* The word `below` places under the top of the stack; NULL: the stack is too short. */
+/* Returns the word `below` places under the top of the stack; NULL: the stack is too short. */
 static uint64_t *dwarf_expression_peek(struct machine *machine, size_t below)
 {
 	if (below >= machine->depth)
@@ -60,7 +60,7 @@ static uint64_t shift_right(uint64_t a, uint64_t b)
 	return b < 64 ? a >> b : 0;
 }
 
-/* Computes a operation b; a was pushed before b. -1: the atom is no operation on two words. */
+/* Computes a operation b; a was pushed before b. -1: the atom is not an operation on two words. */
 static int combine(uint8_t atom, uint64_t a, uint64_t b, uint64_t *out)
 {
 	switch (atom) {
@@ -190,7 +190,7 @@ static enum unwind_result run_one(struct machine *machine,
 	return run_other(machine, expression, op);
 }
 
-/* The value is in a register or was computed, not in memory. */
+/* True if the value is in a register or was computed, not in memory. */
 static bool ends_in_value(const Dwarf_Op *last)
 {
 	return last->atom == DW_OP_stack_value || last->atom == DW_OP_regx ||

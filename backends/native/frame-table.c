@@ -5,10 +5,10 @@
 
 #include "banned.h"
 
-#define RULES_MAXIMUM (64u << 10) /* bytes of a CIE or FDE */
+#define RULES_MAXIMUM (64u << 10) /* maximum bytes of a CIE or FDE */
 #define LENGTH_SIZE sizeof(uint32_t)
 
-/* The header that almost all linkers write; files with another one are left to libdw. */
+/* The header that almost all linkers write; libdw reads files that have another header. */
 struct table_header {
 	uint8_t version;
 	uint8_t pointer_encoding;
@@ -18,7 +18,7 @@ struct table_header {
 	uint32_t count;
 };
 
-/* Both are relative to the table's address. */
+/* Both members are offsets from the table's address. */
 struct table_row {
 	int32_t function;
 	int32_t entry;
@@ -72,10 +72,14 @@ uint64_t frame_table_find(const struct frame_table *table, uint64_t address)
 	return found;
 }
 
-/* The length of the CIE or FDE at address, with its length field; 0: too long, or unreadable. */
+/*
+ * Returns the length of the CIE or FDE at address, its length field included; 0: too long, or
+ * unreadable.
+ */
 static size_t frame_table_measure(const struct frame_table *table, uint64_t address, uint32_t *id)
 {
-	uint32_t words[2]; /* its length, then 0 (CIE) or the distance to the CIE (FDE) */
+	/* length of the CIE or FDE, then 0 (CIE) or the distance to the CIE (FDE) */
+	uint32_t words[2];
 
 	if (elf_file_read_at(&table->file, address, words, sizeof(words)) < 0 ||
 	    words[0] < sizeof(*id) || words[0] > RULES_MAXIMUM)

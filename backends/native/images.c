@@ -22,7 +22,7 @@
 #define NAMES_MAXIMUM 100000
 #define BYTES_MAXIMUM (UINT64_C(1) << 30)
 #define VDSO_MAXIMUM (256u << 10)
-#define QUALNAME_MAXIMUM 4000 /* most bytes of a function's name in a message */
+#define QUALNAME_MAXIMUM 4000 /* maximum bytes of a function's name in a message */
 #define DEBUG_FOLDER "/usr/lib/debug/.build-id"
 
 struct image {
@@ -40,11 +40,11 @@ struct image {
 	struct unwind_file *rules;
 	bool is_rules_opened;
 	struct unwind_file *lines;
-	bool has_all_lines; /* from the debug file, if there is one */
+	bool has_all_lines; /* true: lines comes from the debug file, if there is one */
 	struct map *names;  /* address -> struct place_name */
 	struct symbol_key key;
-	bool has_key;	 /* names are saved for the next run */
-	bool is_unsaved; /* names has new entries */
+	bool has_key;	 /* true: names are saved for the next run */
+	bool is_unsaved; /* true: names has entries that are not saved yet */
 };
 
 struct images {
@@ -170,8 +170,8 @@ unsigned images_generation(const struct images *images)
 }
 
 /*
- * Whether two images are the same inode, or the same build of the same owner. The path must be
- * equal, too: frames show it, and the process can choose it.
+ * True if two images are the same inode, or the same build of the same owner. The path must be
+ * equal, too: frames show the path, and the process can choose it.
  */
 static bool images_is_same(const struct image *a, const struct image *b)
 {
@@ -225,7 +225,7 @@ static struct image *make_image(const struct mapping *mapping)
 	return image;
 }
 
-/* The user of the process; root if unknown. */
+/* Returns the user of the process; root if unknown. */
 static uid_t images_find_user(pid_t pid)
 {
 	char path[32];
@@ -236,8 +236,8 @@ static uid_t images_find_user(pid_t pid)
 }
 
 /*
- * The vDSO exists only in memory, where its process may have overwritten it: the process's user
- * counts as the owner.
+ * The vDSO exists only in memory, where the process may have overwritten the vDSO: so the process's
+ * user counts as the owner.
  */
 static struct image *open_vdso(struct images *images, const struct mapping *mapping, pid_t pid)
 {
@@ -313,7 +313,7 @@ static const char *images_base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* A name for an address without a function, "libc.so.6+0x123"; to be freed. */
+/* Makes a name for an address without a function, "libc.so.6+0x123"; to be freed. */
 static char *images_make_place(const struct image *image, uint64_t address)
 {
 	return xasprintf("%s+0x%llx", images_base_name(image->path), (unsigned long long)address);
@@ -374,7 +374,7 @@ struct image *images_open(struct images *images, struct mapping *mapping, pid_t 
 	if (mapping->is_looked_up)
 		return mapping->image;
 	mapping->is_looked_up = true;
-	/* A limit within one job; images_tidy() makes room before the next. */
+	/* A limit within one job; images_tidy() makes room before the next job. */
 	if (images->count >= 2 * IMAGES_MAXIMUM)
 		return NULL;
 	mapping->image = mapping->is_vdso ? open_vdso(images, mapping, pid)

@@ -75,7 +75,7 @@ static uint64_t cache_key(const struct loaded_elf_image *image, const char *name
 	return image->identity ? loaded_elf_hash_bytes(image->identity, name, strlen(name)) | 1 : 0;
 }
 
-/* glibc adds the bias to these addresses in memory, musl does not. */
+/* In memory, glibc adds the bias to the addresses in the dynamic section, musl does not. */
 static uint64_t biased(const struct loaded_elf_image *image, uint64_t address)
 {
 	return address < image->bias ? address + image->bias : address;
@@ -207,7 +207,10 @@ static bool is_symbol(const struct loaded_elf_image *image, struct memory *memor
 	return true;
 }
 
-/* The first symbol in the hash's bucket; 0: none. */
+/*
+ * Returns the index of the first symbol in the bucket of hash, and sets *chain to the address of
+ * that symbol's hash; 0: none.
+ */
 static uint32_t find_bucket(const struct loaded_elf_image *image, struct memory *memory,
 			    uint32_t hash, uint64_t *chain)
 {

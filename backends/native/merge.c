@@ -50,8 +50,7 @@ static const char *const machinery[] = {
 };
 
 /*
- * Name prefixes of functions of the machinery that are shown, because they tell why a thread
- * waits.
+ * Name prefixes of functions of the machinery that are shown, because they show why a thread waits.
  */
 static const char *const telling[] = {
 	"PyThread_",
@@ -108,8 +107,8 @@ static bool is_beginning(const struct native_frame *frame)
 }
 
 /*
- * The index of the first of the outermost frames that belong to the start of a program or thread.
- * In a stripped C library most of these have no name.
+ * Returns the index of the first of the outermost frames that belong to the start of a program or
+ * thread. In a stripped C library most functions of such frames have no name.
  */
 static size_t find_beginning(const struct capture *capture)
 {
@@ -166,8 +165,8 @@ static void add_native(struct merge *merge, const struct native_frame *native)
 }
 
 /*
- * Outside of the outermost Python frame, the interpreter's frames and the program's start are
- * hidden: they only lead to Python.
+ * True if the native frame is shown. Outside of the outermost Python frame, the interpreter's
+ * frames and the program's start are hidden: they only lead to Python.
  */
 static bool merge_is_shown(const struct merge *merge, const struct native_frame *native)
 {
@@ -203,8 +202,9 @@ static bool has_anchors(const struct capture *capture)
 }
 
 /*
- * In 3.8 and 3.9 loops leave no anchor on the C stack, but each Python frame has its own loop. So
- * there are as many loops as Python frames, or fewer if unwinding broke off.
+ * An anchor is the address on the C stack that shows which evaluation loop runs a Python frame. In
+ * 3.8 and 3.9 loops leave no anchor, but each Python frame has its own loop. So there are as many
+ * loops as Python frames, or fewer if unwinding broke off.
  */
 static void anchor_by_loops(struct capture *capture)
 {
@@ -227,7 +227,7 @@ static bool merge_is_within(const struct native_frame *native, uint64_t anchor)
 	return anchor >= native->low && anchor < native->high;
 }
 
-/* How many Python frames, from `first` on, the native frame runs. */
+/* Returns how many Python frames, from `first` on, the native frame runs. */
 static size_t count_within(const struct capture *capture, const struct native_frame *native,
 			   size_t first)
 {
@@ -239,7 +239,7 @@ static size_t count_within(const struct capture *capture, const struct native_fr
 	return count;
 }
 
-/* Whether all anchors were found in order, or all up to the place where unwinding broke off. */
+/* True if all anchors were found in order, or all up to the place where unwinding broke off. */
 static bool merge_fits(const struct capture *capture)
 {
 	uint64_t end = 0;
@@ -269,7 +269,10 @@ static void merge_by_anchors(struct merge *merge)
 	add_python(merge, capture->python_count);
 }
 
-/* Adds the native frames above the interpreter's first frame, then all Python frames. */
+/*
+ * Adds the native frames that are newer than the interpreter's newest frame, then all Python
+ * frames.
+ */
 static void merge_above(struct merge *merge)
 {
 	const struct capture *capture = merge->capture;

@@ -20,7 +20,8 @@
 
 #define WORK_NICENESS 10
 #define SAY_SECONDS 0.1
-#define JOB_SECONDS 20.0 /* frames that take longer stay without names */
+/* time limit of a job; frames that are not named by then stay without names */
+#define JOB_SECONDS 20.0
 
 struct native {
 	struct loop *loop;
@@ -31,11 +32,12 @@ struct native {
 	struct images *images;
 	struct progress progress;
 	atomic_bool is_cancelled;
-	struct native_process **waiting; /* in order; NULL: the process was freed */
+	/* in the order of their jobs; an entry NULL: the process was freed */
+	struct native_process **waiting;
 	size_t waiting_count;
 	size_t waiting_capacity;
-	struct native_process *running; /* NULL: none */
-	bool is_saving;			/* a job that saves names is running */
+	struct native_process *running; /* process whose job is running; NULL: none */
+	bool is_saving;			/* true: a job that saves names is running */
 	struct loop_timer *timer;	/* set while jobs are running */
 	bool has_said;
 	bool is_closed;
@@ -48,7 +50,7 @@ struct native_process {
 	struct unwound_process process;
 	struct capture_set captures;
 	bool is_busy;
-	bool is_closed; /* to be freed when the running job ends */
+	bool is_closed; /* true: to be freed when the running job ends */
 };
 
 struct native *native_new(struct loop *loop,
@@ -146,7 +148,10 @@ bool native_is_busy(const struct native_process *process)
 	return process->is_busy;
 }
 
-/* Runs on the other thread, at a low priority, to leave the processors to the job. */
+/*
+ * Runs on another thread than the loop, at a low priority, to leave the processors to the debugged
+ * job.
+ */
 static void run_job(void *data)
 {
 	struct native_process *process = data;
@@ -169,7 +174,10 @@ static void run_job(void *data)
 
 static void start_next(struct native *native);
 
-/* done() may start the next job of the process. */
+/*
+ * done() may start the next job of the process, so running, captures and is_busy are reset before
+ * the call.
+ */
 static void native_end_job(void *data)
 {
 	struct native_process *process = data;
@@ -266,7 +274,7 @@ void native_start(struct native_process *process, struct capture_set *captures)
 	start_next(native);
 }
 
-/* Age at which maps are read again: processes load and unload libraries. */
+/* Age in seconds at which maps are read again: processes load and unload libraries. */
 #define MAPS_SECONDS 2.0
 
 /* The thread that is being unwound. */
@@ -289,8 +297,8 @@ static void read_maps(const struct unwinding *unwinding, struct unwound_process 
 }
 
 /*
- * Finds the mapping of pc. If there is none, its library may be new: reads the maps once more per
- * job.
+ * Finds the mapping of pc. If there is none, the library may be new: the maps are read again, at
+ * most once in a job.
  */
 static struct mapping *find_mapping(const struct thread *thread, uint64_t pc)
 {
@@ -363,10 +371,10 @@ static bool unwinding_is_same_place(const struct registers *a, const struct regi
 }
 
 /*
- * The stack grows downwards: a caller whose part of the stack is not above the callee's is wrong. A
- * signal handler may have its own stack, so wrong rules may go in circles there: each place is
- * compared to a mark, an earlier place, which is moved when the number of frames is a power of two
- * (R. P. Brent, "An improved Monte Carlo factorization algorithm", 1980).
+ * The stack grows downwards, so a caller whose part of the stack is not above the callee's part is
+ * wrong. A signal handler may have its own stack, where wrong rules may go in circles: so each
+ * place is also compared to a mark, an earlier place, which is moved when the number of frames is a
+ * power of two (R. P. Brent, "An improved Monte Carlo factorization algorithm", 1980).
  */
 static void unwind_one(struct thread *thread)
 {

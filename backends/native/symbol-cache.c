@@ -25,13 +25,16 @@
 /* Raise this number when names are made differently, or when the file's layout changes. */
 #define FORMAT 1
 /*
- * Age from which a file's time is unique: file times are as exact as kernel ticks, at most 10
- * ms.
+ * A file that is older than this has a unique modification time: file times are as exact as kernel
+ * ticks, at most 10 ms.
  */
 #define SETTLED_NANOSECONDS UINT64_C(2000000000)
-#define TEXT_MAXIMUM 4096 /* bytes of one name or path */
+#define TEXT_MAXIMUM 4096 /* maximum bytes of one name or path */
 #define FILES_MAXIMUM 4096
-/* File names: 16 hexadecimal digits; NEW_NAME, pid, "-" and the digits while a file is written. */
+/*
+ * Room for a file name: 16 hexadecimal digits; while the file is written, NEW_NAME, pid, "-" and
+ * these digits.
+ */
 #define NAME_SIZE 64
 #define NEW_NAME ".new-"
 #define FOLDER "symbols"
@@ -45,15 +48,17 @@ struct header {
 	char magic[12];
 	char version[20];
 	uint32_t format;
-	uint32_t crc; /* of the key and the entries */
+	uint32_t crc; /* CRC of the key and the entries */
 	struct symbol_key key;
 };
 
-/* Followed by the three texts, without terminators. A text of length 0 is NULL. */
+/*
+ * Followed by the texts func, qualname and file, without terminators. A text of length 0 is NULL.
+ */
 struct entry {
 	uint64_t address;
 	uint32_t lineno;
-	uint16_t func, qualname, file; /* lengths */
+	uint16_t func, qualname, file; /* lengths of the texts */
 	uint16_t has_symbol;
 	uint32_t unused;
 };
@@ -216,7 +221,7 @@ static char *symbol_cache_copy_text(const char *bytes, size_t length)
 	return length > 0 ? xstrndup(bytes, length) : NULL;
 }
 
-/* Parses the next entry; NULL: the rest is no entry. */
+/* Parses the next entry; NULL: malformed. */
 static struct place_name *symbol_cache_take_entry(struct rest *rest, uint64_t *address)
 {
 	const char *bytes = symbol_cache_take_bytes(rest, sizeof(struct entry));
@@ -270,7 +275,7 @@ size_t symbol_cache_load(const struct symbol_cache *cache, const struct symbol_k
 	return count;
 }
 
-/* The entries to write; is_full: they exceed the size of a cache file. */
+/* The entries to write; is_full: the entries exceed the size of a cache file. */
 struct entries {
 	struct buffer bytes;
 	bool is_full;
@@ -287,7 +292,10 @@ static void symbol_cache_append_text(struct buffer *out, const char *text)
 		buffer_append_string(out, text);
 }
 
-/* False: a text is too long, so the entry is not cached. */
+/*
+ * Sets the lengths of the texts; false: a text is too long, or contradicts the entry, so the entry
+ * is not cached.
+ */
 static bool set_lengths(struct entry *entry, const char *func, const char *qualname,
 			const char *file)
 {

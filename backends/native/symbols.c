@@ -125,7 +125,7 @@ size_t symbols_bytes(const struct symbols *symbols)
 	return symbols->count * sizeof(*symbols->items);
 }
 
-/* The number of symbols that begin at or before the address. */
+/* Returns the number of symbols that begin at or before the address. */
 static size_t count_until(const struct symbols *symbols, uint64_t address)
 {
 	size_t low = 0;
@@ -141,7 +141,10 @@ static size_t count_until(const struct symbols *symbols, uint64_t address)
 	return low;
 }
 
-/* A symbol without a size (hand-written code) reaches to the next symbol. */
+/*
+ * True if symbol contains the address; last: the last symbol that begins at or before the address.
+ * A symbol without a size (hand-written code) reaches to the next symbol.
+ */
 static bool holds(const struct symbol *symbol, const struct symbol *last, uint64_t address)
 {
 	if (symbol->size == 0)
@@ -219,11 +222,11 @@ char *symbols_find(const struct symbols *symbols, const struct elf_file *file, u
 #define OPERATOR "operator"
 #define MANGLED_MAXIMUM 4096
 /*
- * Most bytes of a demangled name, which take some tenths of a second. Of 427,000 names in torch one
- * in a thousand is longer.
+ * Maximum bytes of a demangled name; demangling so many takes some tenths of a second. Of 427,000
+ * names in torch one in a thousand is longer.
  */
 #define MODEST_BYTES (UINT64_C(1) << 25)
-/* Most letters around each element of a pack: " const volatile*&&, ". */
+/* Maximum letters around each element of a pack: " const volatile*&&, ". */
 #define PACK_LETTERS 20
 
 /* Operators whose names contain brackets, longest first. */
@@ -243,8 +246,8 @@ static const char *find_operator(const char *at)
 }
 
 /*
- * The position behind the bracket that closes the bracket at *at; the end of a name that was
- * cut.
+ * Returns the position behind the bracket that closes the bracket at *at; if the name was cut, the
+ * end of the name.
  */
 static const char *skip_brackets(const char *at)
 {
@@ -264,7 +267,7 @@ static const char *skip_brackets(const char *at)
 	return at;
 }
 
-/* In "operator bool" and "operator< <int>" the space belongs to the name. */
+/* True if the space belongs to the name, as in "operator bool" and "operator< <int>". */
 static bool is_of_operator(const struct buffer *out, char next)
 {
 	return next == '<' || (out->length >= strlen(OPERATOR) &&
@@ -311,7 +314,9 @@ static bool cpp_name_is_digit(char letter)
 	return letter >= '0' && letter <= '9';
 }
 
-/* The number of a substitution or parameter: "S_" 0, "S0_" 1, "SA_" 11; SIZE_MAX: neither. */
+/*
+ * Returns the number of a substitution or parameter: "S_" 0, "S0_" 1, "SA_" 11; SIZE_MAX: neither.
+ */
 static size_t cpp_name_parse_number(const char *text, size_t *length)
 {
 	size_t number = 0;
@@ -331,7 +336,7 @@ static size_t cpp_name_parse_number(const char *text, size_t *length)
 }
 
 /*
- * Whether "Dp" or "sp" begins a pack expansion: its pattern is written once per template
+ * True if text begins a pack expansion ("Dp" or "sp"), whose pattern is written once per template
  * argument.
  */
 static bool is_expansion(const char *text)
@@ -341,8 +346,8 @@ static bool is_expansion(const char *text)
 }
 
 /*
- * The length of "DpT1_" or "DpRKT1_": a pack's elements, each with at most a few letters around; 0:
- * no such expansion.
+ * Returns the length of a simple pack expansion, "DpT1_" or "DpRKT1_": the elements of a pack, each
+ * with at most a few letters around; 0: no such expansion.
  */
 static size_t plain_pack(const char *text)
 {
@@ -360,7 +365,7 @@ static size_t plain_pack(const char *text)
 /*
  * Computes an upper bound of the demangled size. Identifiers within the name are taken for code,
  * too, which only increases the bound. The part that "S2_" repeats was complete when "S2_" was
- * first used, so it is no longer than everything before; the same bound is taken for "T_".
+ * first used, so this part is not longer than everything before; the same bound is taken for "T_".
  */
 bool cpp_name_is_modest(const char *mangled)
 {

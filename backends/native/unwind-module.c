@@ -1,10 +1,10 @@
 /*
  * unwind-module: the only file, with dwarf-expression.c, that includes elfutils' headers.
  *
- * libdw parses the rules in .eh_frame. They are applied here, not by libdwfl, so that one file is
- * read once for all processes that have mapped it, and so that each frame's place on the stack is
- * known. Files are read, not mapped: a truncated file must not cause SIGBUS. libdwfl, which
- * searches files on its own, is not used at all.
+ * libdw parses the rules in .eh_frame. This file applies the rules, so that each file is read once
+ * for all processes that have mapped it, and so that each frame's place on the stack is known.
+ * Files are read, not mapped: a truncated file must not cause SIGBUS. libdwfl, which searches files
+ * on its own, is not used at all.
  */
 #include "backends/native/unwinder.h"
 
@@ -21,10 +21,10 @@
 #include "backends/native/frame-table.h"
 #include "backends/native/registers.h"
 
-/* Sections are read whole; more bytes than these take too long. */
+/* Sections are read as a whole; larger sections are not read, because that would take too long. */
 #define LINES_MAXIMUM (UINT64_C(256) << 20)
 #define RULES_MAXIMUM (UINT64_C(64) << 20)
-#define NAMES_MAXIMUM (UINT64_C(1) << 20) /* most bytes of section names */
+#define NAMES_MAXIMUM (UINT64_C(1) << 20) /* maximum bytes of section names */
 
 #define FUNCTIONS_KEPT 256
 
@@ -43,7 +43,7 @@ struct unwind_file {
 	bool has_table;
 	struct function_rules *functions; /* hash table by entry */
 	Dwarf_CFI *rules;		  /* all rules of a file without a table */
-	Dwarf *dwarf;			  /* for lines */
+	Dwarf *dwarf;			  /* debugging data, for lines */
 	bool is_rules_read;
 	bool is_dwarf_read;
 	uint64_t size;
@@ -66,8 +66,8 @@ static struct unwind_file *unwind_module_make_file(Elf *elf)
 }
 
 /*
- * If e_shnum is 0, libelf takes the number from the file, where a sparse file may claim as many
- * sections as it is long: refuse.
+ * If e_shnum is 0, libelf takes the number of sections from the file, and a sparse file may claim
+ * as many sections as it has bytes: refuse.
  */
 static bool has_sane_header(int fd)
 {
@@ -156,7 +156,7 @@ static uint64_t sum_sections(Elf *elf, const char *start)
 		if (!name)
 			continue;
 		/*
-		 * The old compressed sections (.zdebug_…) do not tell their uncompressed size
+		 * The old compressed sections (.zdebug_…) do not state their uncompressed size
 		 * before they are read.
 		 */
 		if (strncmp(name, ".z", 2) == 0 &&
@@ -204,7 +204,7 @@ static Dwarf_CFI *unwind_module_find_function(struct unwind_file *file, uint64_t
 		file->functions = calloc(FUNCTIONS_KEPT, sizeof(*file->functions));
 	if (entry == 0 || !file->functions)
 		return NULL;
-	/* Entries are some tens of bytes long, so entry / 8 spreads them. */
+	/* Entries are some tens of bytes long, so entry / 8 spreads the entries over the table. */
 	function = &file->functions[entry / 8 % FUNCTIONS_KEPT];
 	if (function->entry != entry)
 		read_function(file, function, entry);
@@ -237,7 +237,7 @@ static uint64_t module_size(const struct unwind_file *file)
 	return file->size;
 }
 
-/* Computes a register of the caller; UNWIND_REGISTERS: unknown. */
+/* Computes a register of the caller; UNWIND_REGISTERS: the register's value is unknown. */
 static enum unwind_result recover(Dwarf_Frame *frame, int number,
 				  const struct dwarf_expression *expression, uint64_t *value)
 {
@@ -275,7 +275,10 @@ static enum unwind_result find_cfa(Dwarf_Frame *frame, struct dwarf_expression *
 	return dwarf_expression_run(expression, ops, count, &expression->cfa, &is_value);
 }
 
-/* Computes the caller's registers. The caller's stack pointer is the CFA unless a rule differs. */
+/*
+ * Computes the caller's registers. The caller's stack pointer is the CFA, unless a rule sets
+ * another value.
+ */
 static enum unwind_result apply(Dwarf_Frame *frame, int return_register,
 				struct dwarf_expression *expression, struct registers *caller)
 {

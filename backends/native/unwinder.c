@@ -9,7 +9,7 @@
 
 const struct unwind_module *unwinder_open(struct error *error)
 {
-	/* If the variable is set, libdw loads a client that requests files from servers. */
+	/* If DEBUGINFOD_URLS is set, libdw loads a client that requests files from servers. */
 	unsetenv("DEBUGINFOD_URLS");
 	return plugin_open(FILE_NAME, UNWIND_MODULE_NAME,
 			   "native frames need " FILE_NAME

@@ -1,6 +1,7 @@
 /*
- * Reads a range of units as boxes: full rectangles over all dimensions (of a 2-D tensor: the rest
- * of a row, whole rows, the start of a row). A box is read in the order of memory: its dimensions,
+ * Reads a range of units (a unit is byte-swapped as a whole: a float, half of a complex number, a
+ * character of a str) as boxes: full rectangles over all dimensions (of a 2-D tensor: the rest of a
+ * row, whole rows, the start of a row). A box is read in the order of memory: its dimensions,
  * sorted by stride, are merged into one run of bytes as long as the gaps between are small, because
  * a system call reads superfluous bytes faster than another iovec. The runs of a box are the iovecs
  * of process_vm_readv(2). From the runs the units are picked in the order of their indices.
@@ -23,9 +24,9 @@
 
 /* Largest gap between units, in bytes, that is read along with the units. */
 #define GAP_MAXIMUM 512
-/* Most bytes of memory that a box's runs may take. */
+/* Maximum bytes that the runs of one box may take. */
 #define SCRATCH_MAXIMUM ((int64_t)4 << 20)
-/* Most iovecs of one system call (UIO_MAXIOV). */
+/* Maximum number of iovecs of one system call (UIO_MAXIOV). */
 #define PARTS_MAXIMUM 1024
 
 struct box {
@@ -39,7 +40,7 @@ struct box {
 /* The order of a box in memory: its dimensions, the smallest stride first. */
 struct order {
 	int dimensions[ELEMENTS_DIMENSIONS];
-	int count;	/* dimensions, without those of stride 0 */
+	int count;	/* number of dimensions, without dimensions of stride 0 */
 	int run_count;	/* how many of these dimensions lie within a run */
 	int64_t length; /* bytes of a run */
 	int64_t runs;
@@ -101,7 +102,7 @@ static int64_t absolute(int64_t value)
 	return value < 0 ? -value : value;
 }
 
-/* Leaves out dimensions of stride 0. */
+/* Sorts the dimensions by stride, the smallest first; leaves out dimensions of stride 0. */
 static void sort_dimensions(const int64_t *strides, int count, struct order *order)
 {
 	order->count = 0;
@@ -144,7 +145,7 @@ void elements_sort(struct elements *elements)
  * System calls
  */
 
-/* Returns 0, or an errno. */
+/* Reads the parts into out, one behind the other; returns 0, or an errno. */
 static int elements_read_parts(pid_t pid, struct iovec *parts, size_t count, void *out,
 			       size_t length)
 {
@@ -264,7 +265,7 @@ static int read_halves(const struct elements *elements, const struct box *box, u
 	return read_box(elements, &half, out);
 }
 
-/* Reverses dimensions of negative stride: the last index then comes first in memory. */
+/* Reverses the dimensions of negative stride, whose last index comes first in memory. */
 static void elements_turn(struct box *box, bool *is_turned)
 {
 	for (int i = 0; i < box->dimension_count; i++) {
@@ -276,7 +277,7 @@ static void elements_turn(struct box *box, bool *is_turned)
 	}
 }
 
-/* Returns 0, or an errno. */
+/* Reads the units of a box into out, in the order of their indices; returns 0, or an errno. */
 static int read_box(const struct elements *elements, const struct box *box, uint8_t *out)
 {
 	bool is_turned[ELEMENTS_DIMENSIONS];
@@ -328,8 +329,8 @@ static int read_whole(const struct elements *elements, int dimension, uint64_t a
 }
 
 /*
- * Reads units start to start + count of the subtensor at address, which has the dimensions from
- * `dimension` on. place is the number of units in one index of `dimension`.
+ * Reads units start to start + count of the subtensor at address; the subtensor has the dimensions
+ * from `dimension` on. place: the number of units in one index of `dimension`.
  */
 static int elements_read_range(const struct elements *elements, int dimension, uint64_t address,
 			       int64_t place, int64_t start, int64_t count, uint8_t *out)
@@ -367,7 +368,7 @@ static int elements_read_range(const struct elements *elements, int dimension, u
 	return elements_read_range(elements, dimension + 1, address, inner, 0, count, out);
 }
 
-/* Returns 0, or an errno. */
+/* Reads count units from unit start on; returns 0, or an errno. */
 static int read_units(const struct elements *elements, int64_t start, int64_t count, uint8_t *out)
 {
 	int64_t size = elements->dimension_count > 0 ? elements->shape[0] : 1;
@@ -452,8 +453,8 @@ int64_t elements_read(const struct elements *elements, int64_t start, int64_t co
 }
 
 /*
- * The slice's rectangle as a layout of its own. Unsigned: the address of an empty slice may wrap
- * around.
+ * Returns the slice's rectangle as a layout of its own. Unsigned numbers, because the address of an
+ * empty slice may wrap around.
  */
 static struct tensor_layout single_elements_cut(const struct tensor_layout *layout,
 						const struct tensor_slice *slice)
@@ -492,7 +493,10 @@ static void single_elements_tell(const struct tensor_layout *layout, const uint8
 			     (size_t)layout->item_size, &numbers[i]);
 }
 
-/* Reads the elements behind the first unreadable one one by one. */
+/*
+ * Reads the slice's elements; elements behind the first unreadable one are read one by one. Returns
+ * the number of elements that were read.
+ */
 static int64_t single_elements_read_numbers(const struct tensor_layout *part, uint8_t *bytes,
 					    struct tensor_slice *slice, struct error *error)
 {

@@ -61,8 +61,8 @@ struct frames {
 	const struct peek *reading;
 	struct pyreader *reader;
 	int count;
-	int above; /* newer frames, which the client does not know */
-	/* Which names are builtins, as far as an earlier attempt has found. */
+	int above; /* number of newer frames, which the client does not know */
+	/* What earlier attempts have found, such as which names are builtins. */
 	struct pyexpression_search *search;
 };
 
@@ -117,7 +117,7 @@ static int check_function(const struct expression_lookup *finding, const struct 
 	return 0;
 }
 
-/* Whether a file belongs to Python itself or to an installed package. */
+/* True if a file belongs to Python itself or to an installed package. */
 static bool is_library(const char *file)
 {
 	static const char *const places[] = { "/site-packages/", "/dist-packages/",
@@ -131,12 +131,12 @@ static bool is_library(const char *file)
 	return false;
 }
 
-/* Most frames that are searched: a deep recursion repeats the same functions. */
+/* Maximum number of frames that are searched; a deep recursion repeats the same functions. */
 #define SEARCHED_MAXIMUM 512
 
 /*
- * Whether all names are bound in a frame; is_own: as its own variables, else as globals and
- * builtins, too.
+ * True if all names are bound in the frame at depth. is_own true: only variables of the frame and
+ * builtins count; false: globals count, too.
  */
 static bool has_names(const struct expression_lookup *finding, const struct frames *frames,
 		      int depth, bool is_own, struct pyexpression_search *search)
@@ -150,7 +150,7 @@ static bool has_names(const struct expression_lookup *finding, const struct fram
 		      : pyexpression_is_seen(finding->expression, frames->reader, &frame, search);
 }
 
-/* The depth behind the last frame that is searched. */
+/* Returns the depth behind the last frame that is searched. */
 static int end_of_search(const struct frames *frames, int depth)
 {
 	return frames->count > depth + SEARCHED_MAXIMUM ? depth + SEARCHED_MAXIMUM : frames->count;
@@ -185,8 +185,8 @@ static int expression_lookup_search(const struct expression_lookup *finding,
 }
 
 /*
- * If no frame has the names, the frame where the search began is read: the error then tells which
- * name is unknown.
+ * Chooses the frame to read. If no frame has the names, this is the frame at which the search
+ * began, so that the error names the unknown name.
  */
 static int expression_lookup_choose_frame(const struct expression_lookup *finding,
 					  struct frames *frames, struct found *found,
@@ -230,8 +230,8 @@ static json_t *tell_frame(const struct peek *reading, const struct found *found)
 /* Reading */
 
 /*
- * Most attempts to read a thread that is idle when an attempt begins, and runs before the attempt
- * ends.
+ * Maximum number of attempts to read a thread that is idle when an attempt begins, and runs before
+ * the attempt ends.
  */
 #define LOOKS_MAXIMUM 3
 
@@ -313,7 +313,7 @@ static void explain_search(const struct expression_lookup *finding, const struct
 			  found->searched, finding->text, first.message);
 }
 
-/* Returns 1: the thread was not stopped and has run meanwhile, so the value may be wrong. */
+/* Returns 1 if the thread was not stopped and has run meanwhile, so that the value may be wrong. */
 static int expression_lookup_look_once(const struct expression_lookup *finding,
 				       struct ptrace_connection *connection, struct found *found,
 				       bool is_last, struct error *error)

@@ -25,7 +25,7 @@ static const struct choice {
 	{ &kernel_plain, { NULL } },
 };
 
-/* Whether the flag is a whole word of the line: " fma" is not found in " fma4". */
+/* True if the flag is a whole word of the line: " fma" is not found in " fma4". */
 static bool has_flag(const char *line, const char *flag)
 {
 	size_t length = strlen(flag);

@@ -66,8 +66,8 @@ static float load_bfloat16(const uint8_t *bytes, size_t i)
 /*
  * Shifts exponent and mantissa to their places in a float, and adds the difference of the exponent
  * biases (112). The least exponent (zero, subnormal) gets float's implicit bit, whose value is then
- * subtracted: so no slow subnormal float occurs. The greatest exponent (NaN, infinity) becomes
- * float's greatest.
+ * subtracted: so no slow subnormal float occurs. The greatest exponent (NaN, infinity) becomes the
+ * greatest exponent of float.
  */
 static float load_float16(const uint8_t *bytes, size_t i)
 {
@@ -82,8 +82,8 @@ static float load_float16(const uint8_t *bytes, size_t i)
 }
 
 /*
- * Without AVX-512DQ's instruction for the conversion, converting two halves is faster; their sum is
- * rounded only once, too.
+ * Without AVX-512DQ's instruction for the conversion, converting two halves is faster. The sum of
+ * the halves is rounded only once, like the value.
  */
 static double real_int64(int64_t value)
 {
@@ -139,8 +139,8 @@ static const struct kernel_sums empty = {
 };
 
 /*
- * type: in which values are compared; counter: as wide as type, so that no vector is widened; real:
- * converts a value to double.
+ * type: the type in which values are compared; counter: an integer type as wide as type, so that no
+ * vector is widened; real: converts a value to double; tell: stores the bounds.
  */
 #define SUM(name, type, counter, real, tell)                                                       \
 	static void sum_##name(const uint8_t *bytes, size_t count, double center,                  \
@@ -171,7 +171,7 @@ static const struct kernel_sums empty = {
 		tell(sums, low, high);                                                             \
 	}
 
-/* float holds 16-bit integers exactly, and is as wide as their counter. */
+/* float holds 16-bit integers exactly, and is as wide as the counter int32_t. */
 SUM(float64, double, int64_t, REAL, kernel_tell_real)
 SUM(float32, float, int32_t, REAL, tell_float)
 SUM(bfloat16, float, int32_t, REAL, tell_float)
@@ -217,8 +217,8 @@ static double of_double(int64_t bits)
 #define INFINITE_double (INT64_C(2047) << 52)
 
 /*
- * Like SUM, over the finite elements. Another element counts as 0 in the sums, and as the bound's
- * start value in the bounds: masks, and no branch.
+ * Like SUM, over the finite elements. Any other element is replaced, by masks and without a branch:
+ * by 0 in the sums, and by the bound's start value in the bounds.
  */
 #define SUM_FINITE(name, type, bits_type, tell)                                                    \
 	static void finite_##name(const uint8_t *bytes, size_t count, double center,               \
@@ -268,8 +268,8 @@ SUM_FINITE(bfloat16, float, int32_t, tell_float)
 SUM_FINITE(float16, float, int32_t, tell_float)
 
 /*
- * 8-bit integers: their sums are exact in 32 bits. The center is an integer near the mean, whatever
- * the caller asked for, so that no later step loses digits.
+ * 8-bit integers: the sums are exact in 32 bits. The center is not the caller's, but an integer
+ * near the mean, so that no later step loses digits.
  */
 static_assert(KERNEL_PART <= INT32_MAX / (255 * 255), "squares fit");
 

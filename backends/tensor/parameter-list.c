@@ -23,9 +23,9 @@
 #include "protocol/tensor.h"
 #include "protocol/tensoranswer.h"
 
-/* Most tensors that are read at the same time. */
+/* Maximum number of tensors that are read at the same time. */
 #define WORKS_MAXIMUM 4
-/* Most times that a changed tensor is read. */
+/* Maximum number of times that a changed tensor is read. */
 #define TRIES_MAXIMUM 3
 #define PROGRESS_SECONDS 0.2
 
@@ -41,7 +41,7 @@ struct listing_work {
 
 struct listing_ask {
 	struct tensor_ask base;
-	struct expression_lookup finding; /* borrows from the request */
+	struct expression_lookup finding; /* its strings are borrowed from base.request */
 	struct found found;
 	struct tensor_walk walk;
 	struct tensor_query query;
@@ -49,13 +49,13 @@ struct listing_ask {
 	bool wants_values;
 	int64_t start;
 	struct tensor_parameters page;
-	struct pytensor *raw; /* one per item of the page; all 0: no tensor, or unreadable */
+	struct pytensor *raw; /* one for each item of the page; all 0: no tensor, or unreadable */
 	size_t next;	      /* index in the page of the next tensor to read */
-	int64_t done, total;  /* bytes */
+	int64_t done, total;  /* bytes read so far, and bytes to read in all */
 	double told_at;	      /* time of the newest progress event */
 	double deadline;
-	bool is_stopped; /* cancelled, or out of time */
-	int rounds;	 /* walks begun */
+	bool is_stopped; /* true: cancelled, or out of time */
+	int rounds;	 /* number of walks begun */
 	struct error error;
 	struct listing_work works[WORKS_MAXIMUM];
 };
@@ -215,7 +215,10 @@ static void parameter_list_fill_page(struct listing_ask *ask, struct ptrace_conn
 	ask->page.has_values = ask->wants_values;
 	ask->raw = xcalloc(count ? count : 1, sizeof(*ask->raw));
 	for (size_t i = 0; i < count; i++) {
-		/* Each group of 32 items may read as much as one request. */
+		/*
+		 * Each group of 32 items gets a new reader, so the group may read as much as one
+		 * request.
+		 */
 		if (i % 32 == 0) {
 			memory_begin(connection->memory, false);
 			pyreader_init(&reader, connection->memory, &connection->python);
@@ -224,7 +227,10 @@ static void parameter_list_fill_page(struct listing_ask *ask, struct ptrace_conn
 	}
 }
 
-/* Walks the value; returns the connection that was used, or NULL with *error set. */
+/*
+ * Walks the value of the request's expression; returns the connection that was used, or NULL with
+ * *error set.
+ */
 static struct ptrace_connection *walk(struct listing_ask *ask, struct found *found,
 				      struct tensor_walk *items, struct error *error)
 {
@@ -364,7 +370,7 @@ static bool has_same_name(const struct tensor_walk *walk, const struct tensor_wa
 }
 
 /*
- * Whether the second walk found the same tensor. The description is compared, too: a tensor may
+ * True if the second walk found the same tensor. The description is compared, too: a tensor may
  * have been freed and another created at its address under the same name.
  */
 static bool parameter_list_is_same(struct listing_ask *ask, const struct tensor_walk *again,
@@ -378,8 +384,8 @@ static bool parameter_list_is_same(struct listing_ask *ask, const struct tensor_
 }
 
 /*
- * Replaces items that a second walk does not find by an error: their memory may belong to another
- * tensor by now. Returns the number of replaced items.
+ * Replaces items that a second walk does not find by an error: the memory of such an item may
+ * belong to another tensor by now. Returns the number of replaced items.
  */
 static size_t drop_replaced(struct listing_ask *ask)
 {
@@ -403,8 +409,8 @@ static size_t drop_replaced(struct listing_ask *ask)
 }
 
 /*
- * Walks and reads everything again if items were replaced; false: the answer is what was read so
- * far.
+ * If items were replaced, walks and reads everything again; false: nothing is read again, and the
+ * answer is what was read so far.
  */
 static bool parameter_list_begin_anew(struct listing_ask *ask)
 {
@@ -421,7 +427,10 @@ static bool parameter_list_begin_anew(struct listing_ask *ask)
 	return parameter_list_look(ask, &ask->error) == 0;
 }
 
-/* Starts reading tensors while places are free; answers after the last one. */
+/*
+ * Starts to read further tensors while places in works are free; answers when the last tensor was
+ * read.
+ */
 static void parameter_list_go_on(struct listing_ask *ask)
 {
 	bool is_busy = false;

@@ -26,16 +26,16 @@
 #define NAME_MAXIMUM 1000
 #define ENTRIES_MAXIMUM 100000
 #define KEY_MAXIMUM 200
-/* Most bytes of one plain value as repr() writes it. */
+/* Maximum bytes of one plain value as repr() writes it. */
 #define VALUE_MAXIMUM ((size_t)1 << 20)
 #define VALUE_OBJECTS 100000
-/*
- * Most bytes of a value that are listed; a longer value is cut to VALUE_COLUMNS columns and a
- * CRC.
- */
+/* A plain value of more bytes than this is cut to VALUE_COLUMNS columns and a CRC. */
 #define VALUE_WHOLE 200
 #define VALUE_COLUMNS 60
-/* Most objects of any kind that are walked: the node serves no other request meanwhile. */
+/*
+ * Maximum number of objects of any kind that are walked, because the node serves no other request
+ * meanwhile.
+ */
 #define LOOKED_MAXIMUM 1000000
 
 #define MODULE "torch.nn.modules.module.Module"
@@ -62,7 +62,7 @@ struct walker {
 	struct buffer name; /* name of the object being walked */
 	const char *text;   /* name of the root object */
 	bool wants_values;
-	int owners; /* modules and optimizers being walked */
+	int owners; /* number of nested modules and optimizers being walked */
 	int depth;
 	int64_t looked; /* number of objects so far */
 	struct error *error;
@@ -139,7 +139,7 @@ static enum kind parameter_walk_kind_of(struct walker *walker, uint64_t object)
 	return (enum kind)known;
 }
 
-/* Starts a new budget: each part of the walk may read as much as one request. */
+/* Starts a new read budget: each part of the walk may read as much as one request. */
 static void renew(struct walker *walker)
 {
 	struct ptrace_connection *connection = walker->connection;
@@ -197,7 +197,7 @@ static int parameter_walk_read_entries(struct walker *walker, uint64_t dict,
  * Names
  */
 
-/* Appends ".name", or "name" as the first part; -1: key is no str. */
+/* Appends ".name", or "name" as the first part; -1: key is not a str, or the name is too long. */
 static int push_name(struct walker *walker, uint64_t key)
 {
 	if (walker->name.length)
@@ -269,7 +269,7 @@ static int parameter_walk_add(struct walker *walker, uint64_t object, bool is_bu
  */
 
 /*
- * Appends the object's repr() if that is its whole value; else appends nothing and returns
+ * Appends the object's repr() if the repr() is the whole value; else appends nothing and returns
  * false.
  */
 static bool parameter_walk_append_plain(struct walker *walker, uint64_t object, struct buffer *out)
@@ -382,7 +382,7 @@ static int parameter_walk_get_item(struct walker *walker, uint64_t object, bool 
 }
 
 /*
- * Adds the plain items of a sequence as one text; "_" stands for the other items, which are
+ * Adds the plain items of a sequence as one text, with "_" in place of the other items, which are
  * walked.
  */
 static int parameter_walk_add_items(struct walker *walker, uint64_t object, bool is_list,
@@ -474,7 +474,10 @@ static int walk_dict(struct walker *walker, uint64_t dict)
 	return result;
 }
 
-/* A column that is no number or unreadable is listed, too: reading its elements gives the error. */
+/*
+ * A column that is unreadable or has no numbers is listed, too: reading its elements gives the
+ * error.
+ */
 static int walk_frame(struct walker *walker, uint64_t frame)
 {
 	size_t length = walker->name.length;
@@ -508,8 +511,8 @@ static int walk_frame(struct walker *walker, uint64_t frame)
  */
 
 /*
- * Walks the options in a dict, such as the learning rate: all values but those that are walked
- * elsewhere: the list named `but`, or, if but is NULL, tensors.
+ * Walks the options in a dict, such as the learning rate. Values that are walked elsewhere are left
+ * out: the list named `but`; if but is NULL, all tensors.
  */
 static int walk_options(struct walker *walker, uint64_t dict, const char *but)
 {

@@ -12,7 +12,7 @@
 #include "protocol/dtype.h"
 #include "protocol/tensor.h"
 
-/* Fewest bytes for which a search of the best kernel pays. */
+/* Minimum bytes of elements for which the search of the best kernel is worth its time. */
 #define KERNEL_MINIMUM ((int64_t)1 << 20)
 
 static bool has_statistics(const struct scan_phases *phases)
@@ -34,10 +34,16 @@ int scan_phases_init(struct scan_phases *phases, const struct tensor_layout *lay
 	tensor_init(&phases->result.told);
 	if (tensor_layout_check(layout, error) < 0)
 		return -1;
-	/* Any `after` behind the last element means the same; a clipped one cannot overflow. */
+	/*
+	 * All values of `after` behind the last element mean the same; a clipped `after` cannot
+	 * overflow.
+	 */
 	if (query->after > tensor_layout_element_count(layout))
 		phases->query.after = tensor_layout_element_count(layout);
-	/* Reading /proc/cpuinfo takes as long as some thousand elements. */
+	/*
+	 * Reading /proc/cpuinfo takes as long as some thousand elements, so small tensors do
+	 * without.
+	 */
 	if (has_statistics(phases) && scan_phases_total(phases) > KERNEL_MINIMUM)
 		phases->kernel = kernel_best();
 	return tensor_query_check(query, layout, error);
@@ -149,7 +155,10 @@ static bool prepare_histogram(struct scan_phases *phases)
 	return true;
 }
 
-/* Adds parts from behind `after` to the end, then from the start: only the next NaN is wanted. */
+/*
+ * Adds the parts in the order in which the next NaN is searched: from the element behind `after` to
+ * the end, then from the start.
+ */
 static void prepare_round(struct scan_phases *phases)
 {
 	int64_t count = tensor_layout_element_count(&phases->layout);
@@ -285,7 +294,7 @@ void fold_statistics(const struct scan *scan, const struct scan_ranges *ranges,
 	told->share = element_count > 0 ? (double)(all.count + masked) / (double)element_count : 1;
 }
 
-/* Appends the hash of the bytes that follow those of `all`. */
+/* Combines `all` with the hash of the bytes that follow the bytes of `all`. */
 static void fold_append_hash(struct scan_hash *all, const struct scan_hash *hash)
 {
 	all->crc = crc_combine(all->crc, hash->crc, hash->length);
@@ -295,7 +304,10 @@ static void fold_append_hash(struct scan_hash *all, const struct scan_hash *hash
 	all->masked_count += hash->masked_count;
 }
 
-/* If no element is masked, the hash is that of the values alone, as without a mask. */
+/*
+ * Returns the final hash. If no element is masked, this is the hash of the values alone, as without
+ * a mask.
+ */
 static uint32_t end_hash(const struct scan_hash *all)
 {
 	return all->masked_count == 0 ? all->crc

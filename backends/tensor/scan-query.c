@@ -11,11 +11,11 @@
 #include "base/json.h"
 #include "protocol/dtype.h"
 
-/* Most bytes of a slice's elements: an element may be a long string. */
+/* Maximum bytes of a slice's elements; a single element may be a long string. */
 #define SLICE_MAXIMUM (INT64_C(16) << 20)
 #define SAMPLE_ELEMENTS (SCAN_QUERY_SAMPLE_BLOCKS * SCAN_QUERY_SAMPLE_ELEMENTS)
 
-/* Indexed by the enumerators. */
+/* The names in requests, indexed by the enumerators. */
 static const char *const statistics_names[] = { NULL, "sample", "whole", "auto" };
 static const char *const find_names[] = { NULL, "min", "max", "nan" };
 
@@ -31,7 +31,9 @@ void tensor_query_init(struct tensor_query *query)
 	*query = (struct tensor_query){ .after = -1, .timeout = SCAN_QUERY_TIMEOUT };
 }
 
-/* Returns 0 if the key is missing. */
+/*
+ * Returns the index of the key's value in names; 0: the key is missing, or names lacks the value.
+ */
 static int scan_query_find_name(const json_t *body, const char *key, const char *const *names,
 				int count)
 {
@@ -130,7 +132,7 @@ bool tensor_query_is_whole(const struct tensor_query *query, const struct tensor
 	return false;
 }
 
-/* Whether the slice's rows, columns and fixed indices lie within the layout. */
+/* True if the slice's rows, columns and fixed indices lie within the layout. */
 static bool scan_query_is_within(const struct tensor_slice *slice,
 				 const struct tensor_layout *layout)
 {

@@ -1,6 +1,7 @@
 /*
  * The parts of a scan are processed by lanes: each lane runs one loop_work() call at a time, and
- * takes the next parts when that call has ended. In between the loop and its threads serve others.
+ * takes the next parts when that call has ended. Between two calls the loop and its threads serve
+ * other work.
  *
  * A system call that does not return (memory mapped from an unreachable file server) cannot be
  * interrupted. So done() does not wait for the lanes: it reports the end of the work, which is
@@ -20,12 +21,12 @@
 #include "base/loop.h"
 
 /*
- * Two lanes read about as fast as one processor reads its own memory, if pages are huge. Four would
- * be faster with small pages, where each lane waits while the kernel looks up pages; but the
+ * Two lanes read about as fast as one processor reads its own memory, if pages are huge. Four lanes
+ * would be faster with small pages, where each lane waits while the kernel looks up pages; but the
  * processors belong to the job, which is running.
  */
 #define LANES 2
-/* Seconds until the first progress report, and between reports. */
+/* Seconds until the first progress report, and between two reports, respectively. */
 #define PROGRESS_DELAY 0.4
 #define PROGRESS_PERIOD 0.25
 
@@ -48,9 +49,9 @@ struct tensor_work {
 	size_t next;	      /* index of the first part that no lane has taken */
 	bool has_failed_lane; /* a lane of this phase failed; only the loop's thread writes this */
 	bool is_failed;
-	bool is_told; /* done() was called */
+	bool is_told; /* true: done() was called */
 	bool has_progress;
-	struct loop_timer *end; /* timer that calls done(); NULL: not ending yet */
+	struct loop_timer *end; /* timer that calls done(); NULL: the work is not ending yet */
 	struct loop_timer *timeout;
 	struct loop_timer *progress;
 };
@@ -130,8 +131,7 @@ static void scan_work_on_end(void *data)
 }
 
 /*
- * done() is called from a timer, never within the caller's tensor_work_begin() or
- * tensor_work_cancel().
+ * Calls done() from a timer, never within the caller's tensor_work_begin() or tensor_work_cancel().
  */
 static void end_soon(struct tensor_work *work)
 {

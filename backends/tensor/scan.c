@@ -37,7 +37,7 @@ static void hash_mask(struct scan_hash *hash, const uint8_t *mask, int64_t count
 	hash->mask_length += count;
 }
 
-/* Hashes units from `unit` on; mask: one byte for each of their elements, or NULL. */
+/* Hashes count units from `unit` on. mask: one byte for each element of these units, or NULL. */
 static void hash(const struct scan *scan, struct scan_part *part, const uint8_t *bytes,
 		 const uint8_t *mask, int64_t unit, int64_t count)
 {
@@ -132,7 +132,7 @@ static void add_masked(const struct scan *scan, struct scan_part *part, int64_t 
 	scan_add_values(scan, part, bins, bytes, kept);
 }
 
-/* Units of one chunk; whole elements if they fit. */
+/* Returns the number of units in one chunk; whole elements if they fit into a chunk. */
 static int64_t chunk_units(const struct scan *scan)
 {
 	const struct elements *elements = &scan->elements;
@@ -211,7 +211,9 @@ void scan_ranges_add(struct scan_ranges *ranges, const struct elements *elements
 
 	if (elements->unit_count == 0)
 		return;
-	/* An expanded tensor (stride 0) may be larger than any memory. */
+	/*
+	 * An expanded tensor (stride 0) may be larger than any memory: limit the number of parts.
+	 */
 	if (most < elements->unit_count / SCAN_RANGES_MANY)
 		most = elements->unit_count / SCAN_RANGES_MANY;
 	step = elements_step(elements, most);

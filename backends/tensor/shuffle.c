@@ -7,7 +7,10 @@
 
 #define DIMENSIONS 65
 
-/* Unit sizes are constants, so that each memcpy() becomes one instruction. */
+/*
+ * Each unit size has a function with the size as a constant, so that each memcpy() becomes one
+ * instruction.
+ */
 static void pick1(const uint8_t *from, int64_t count, int64_t stride, uint8_t *out)
 {
 	for (int64_t i = 0; i < count; i++)
@@ -54,7 +57,7 @@ static void pick(const uint8_t *from, int64_t count, int64_t stride, int unit_si
 		pick16(from, count, stride, out);
 }
 
-/* Advances to the next index of all dimensions but the last; false: there is none. */
+/* Advances to the next index of all dimensions but the last; false: the index was the last one. */
 static bool shuffle_go_on(int64_t *index, int count, const int64_t *shape, const int64_t *strides,
 			  const uint8_t **from)
 {

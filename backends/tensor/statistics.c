@@ -60,7 +60,7 @@ static void add_sum(struct statistics *statistics, double value)
 
 /*
  * Chan, Golub, LeVeque: merges the squares of two parts about the mean of both. The part's mean is
- * center + offset, which has more digits as two numbers.
+ * center + offset; two numbers, because one double would have fewer digits.
  */
 static void add_squares(struct statistics *statistics, int64_t count, double center, double offset,
 			double squares)
@@ -78,19 +78,22 @@ static void add_squares(struct statistics *statistics, int64_t count, double cen
 	statistics->finite_count = all;
 }
 
-/* The squared distances to the mean, from those to the center. */
+/*
+ * Returns the sum of squared distances to the mean, computed from the sum of squared distances to
+ * the center.
+ */
 static double squares_about_mean(const struct kernel_sums *sums)
 {
 	double left = sums->squares - sums->sum / (double)sums->count * sums->sum;
 
-	/* The squares were too large for a double. */
+	/* NaN (infinity minus infinity): the squares were too large for a double. */
 	if (isnan(left))
 		return INFINITY;
 	return left > 0 ? left : 0;
 }
 
 /*
- * Whether the center is so far from the mean that fewer than fourteen of the sixteen digits of the
+ * True if the center is so far from the mean that fewer than fourteen of the sixteen digits of the
  * squares remain.
  */
 static bool is_far(const struct kernel_sums *sums)
@@ -134,7 +137,7 @@ static void add_sums(struct statistics *statistics, const struct kernel_sums *su
 		    squares_about_mean(sums));
 }
 
-/* All elements are the same finite number: mean and squares are exact. */
+/* For a part whose elements are the same finite number: makes mean and squares exact. */
 static void statistics_settle(struct statistics *statistics, struct kernel_sums *sums)
 {
 	statistics->center = sums->low;
@@ -144,8 +147,8 @@ static void statistics_settle(struct statistics *statistics, struct kernel_sums 
 }
 
 /*
- * Sums a part about a center near its mean. A mean found from a far center may be inexact: sums up
- * to twice again.
+ * Sums a part about a center near its mean. A mean computed about a far center may be inexact, so
+ * the part is summed again, at most twice.
  */
 static void sum_part(struct statistics *statistics, kernel_sum *sum, const uint8_t *bytes,
 		     size_t count, struct kernel_sums *sums)

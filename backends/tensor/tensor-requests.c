@@ -41,7 +41,7 @@ static void respond_error(struct node *node, const struct message *request, cons
 	node_respond(node, request, NULL, error.message);
 }
 
-/* An agent would run code, so a read-only client gets none. */
+/* An agent would run code, so a read-only node uses none. */
 static struct connection *find_agent(struct node *node, const struct process *process,
 				     enum request_kind kind, const struct message *request)
 {
@@ -59,7 +59,10 @@ static void tensor_requests_send(struct node *node, struct connection *agent,
 		node_respond(node, request, NULL, error.message);
 }
 
-/* Tries without an agent, then with an agent, then without what only an agent could read. */
+/*
+ * Tries without an agent, then with an agent, then without the elements that only an agent could
+ * read.
+ */
 static void tensor_requests_ask(struct node *node, const struct process *process,
 				enum request_kind kind, const struct message *request,
 				enum value_request (*begin)(struct node *node,
@@ -94,19 +97,19 @@ void tensor_parameters_request(struct node *node, const struct process *process,
 	tensor_requests_ask(node, process, REQUEST_PARAMETERS, request, parameter_list_begin);
 }
 
-/* Most times that a changed tensor is read. */
+/* Maximum number of times that a changed tensor is read. */
 #define TRIES_MAXIMUM 3
 
 struct valuing_ask {
 	struct tensor_ask base;
-	struct expression_lookup finding; /* borrows from the request */
+	struct expression_lookup finding; /* its strings are borrowed from base.request */
 	struct found found;
 	struct tensor_query query;
 	struct tensor told;
 	struct tensor_work *work; /* NULL: not started, or ended */
 	int tries;
 	double deadline;
-	bool is_doubtful; /* each attempt found a changed tensor */
+	bool is_doubtful; /* true: each attempt found a changed tensor */
 	bool is_cancelled;
 };
 
@@ -201,7 +204,7 @@ static int value_request_look_once(struct valuing_ask *ask, struct error *error)
 }
 
 /*
- * Whether a second lookup finds the same tensor. Only the frame's thread is stopped during a
+ * True if a second lookup finds the same tensor. Only the frame's thread is stopped during a
  * lookup: another thread may have freed the object between the reads of name and sizes.
  */
 static bool is_found_again(struct valuing_ask *ask)
@@ -233,7 +236,7 @@ static int value_request_look(struct valuing_ask *ask, struct error *error)
 	return 0;
 }
 
-/* Whether the tensor is unchanged since it was found. */
+/* True if the tensor is unchanged since it was found. */
 static bool is_the_same(struct valuing_ask *ask)
 {
 	const struct pytensor *whole = &ask->found.value.whole;
@@ -271,7 +274,7 @@ static int value_request_begin_work(struct valuing_ask *ask, struct error *error
 }
 
 /*
- * The tensor was changed or freed: find and read it again. why: the error of the first reading, if
+ * Finds and reads a tensor again that was changed or freed. why: the error of the first reading, if
  * any.
  */
 static void read_anew(struct valuing_ask *ask, const struct error *why)
@@ -321,7 +324,7 @@ static int value_request_parse(struct valuing_ask *ask, struct error *error)
 	return value_request_look(ask, error);
 }
 
-/* Whether elements are wanted that only an agent can read. */
+/* True if the request wants elements that only an agent can read. */
 static bool is_too_much(const struct valuing_ask *ask)
 {
 	const struct pytensor *tensor = &ask->found.value.tensor;
@@ -440,7 +443,10 @@ static bool scan_requests_has_ended(const struct tensor_ask *ask)
 	return procfs_has_ended(&stat);
 }
 
-/* If the process has ended, the error says so instead of naming the expression. */
+/*
+ * If the process has exited, *error becomes that fact, instead of the error about the expression.
+ * Returns -1.
+ */
 static int scan_requests_fail(const struct tensor_ask *ask, struct error *error)
 {
 	if (scan_requests_has_ended(ask))
@@ -451,7 +457,7 @@ static int scan_requests_fail(const struct tensor_ask *ask, struct error *error)
 int tensor_ask_look(struct tensor_ask *ask, const struct expression_lookup *finding,
 		    struct found *found, struct ptrace_connection **reader, struct error *error)
 {
-	/* The program may have been replaced (execve): then the connection is opened again. */
+	/* The program may have been replaced (execve): the second try uses a new connection. */
 	for (int tries = 0; tries < 2; tries++) {
 		*reader = tensor_ask_reader(ask, error);
 		found_clear(found);
