@@ -967,7 +967,8 @@ class TestUnreachable(Cli):
         self.sentence("--pid", process.pid, "verdict", status=3,
                       says=str(process.pid))
         result = self.run_cli("--pid", process.pid, "verdict", status=3)
-        self.assertIn("(pid %d): there is no process" % process.pid,
+        self.assertIn("(pid %d): process %d does not exist"
+                      % (process.pid, process.pid),
                       result.stderr)
 
     def test_not_python(self):
