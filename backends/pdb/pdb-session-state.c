@@ -153,8 +153,8 @@ static void fail_connecting(struct pdb_session *session)
 static void stop_running(struct pdb_session *session)
 {
 	if (session->debugger.state == DEBUGGER_CONNECTING) {
-		pdb_session_set_why(session, "the debugger is connected, but silent: the program "
-					     "is running, or another client is connected");
+		pdb_session_set_why(session, "the debugger is connected, but does not answer: the "
+					     "program is running, or another client is connected");
 		pdb_session_tell(session);
 	} else if (session_was_typed(session)) {
 		stop_waiting(session);

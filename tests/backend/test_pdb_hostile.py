@@ -183,7 +183,7 @@ class HostileCase(unittest.TestCase):
             m["body"]["pid"] == silent.pid and
             m["body"]["state"] == "connecting" and
             m["body"].get("why"))["body"]
-        self.assertIn("silent", body["why"])
+        self.assertIn("does not answer", body["why"])
         last = {"success": True}
         self.rank = deaf
         self.state("foreign")

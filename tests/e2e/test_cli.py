@@ -969,7 +969,8 @@ class TestUnreachable(Cli):
         self.sentence("--pid", process.pid, "verdict", status=3,
                       says=str(process.pid))
         result = self.run_cli("--pid", process.pid, "verdict", status=3)
-        self.assertIn("process %d does not exist" % process.pid,
+        self.assertIn("(pid %d): process %d does not exist"
+                      % (process.pid, process.pid),
                       result.stderr)
 
     def test_not_python(self):

@@ -534,7 +534,7 @@ class TestDoctor(unittest.TestCase):
                                str(target.pid), "doctor"],
                               stdout=subprocess.PIPE, timeout=LIMIT)
         ways = json.loads(done.stdout)["ranks"][0]["ways"]
-        self.assertIn("Thread %s waits in recvfrom" % tid.decode(),
+        self.assertIn("thread %s waits in recvfrom" % tid.decode(),
                       " ".join(way["why"] or "" for way in ways))
 
 

@@ -88,7 +88,7 @@ class TestNames(unittest.TestCase):
     def test_an_address_where_no_agent_listens(self):
         run = self.run_line("-t 127.0.0.1:%d eval 1" % jobs.free_port())
         self.assertEqual((run.returncode, run.stdout), (3, ""))
-        self.assertIn("No process listens", run.stderr)
+        self.assertIn("no process listens", run.stderr)
 
 
 if __name__ == "__main__":

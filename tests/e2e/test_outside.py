@@ -221,7 +221,7 @@ class TestKeys(OutsideCase):
 
     def test_what_can_never_be_set_is_not_kept(self):
         self.press(b"", b"Locals \xc2\xb7 ")
-        self.says(b":break train.py:4\r", b"ranks 0-1: Line 4 of train.py has "
+        self.says(b":break train.py:4\r", b"ranks 0-1: line 4 of train.py has "
                                           b"no code")
         self.press(b"B", b"no breakpoints: set one")
         self.terminal.press(b"qq")
