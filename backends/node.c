@@ -437,8 +437,7 @@ void node_unexpect(struct node *node, const struct message *request)
 }
 
 /* Answers a request of the node itself; that of NODE_NOBODY is dropped. */
-static void node_respond_itself(struct node *node, const struct message *request,
-				const char *error)
+static void node_respond_itself(struct node *node, const struct message *request, const char *error)
 {
 	struct expected *found = map_find(node->expected, (uint64_t)-request->seq);
 	struct expected expected;

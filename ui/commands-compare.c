@@ -332,9 +332,7 @@ static int follow_run(struct command_context *context, const struct arguments *a
 
 	(void)arguments;
 	if (answers->question == NULL || answers->kind != ANSWERS_COMPARE)
-		return error_set(
-			error,
-			"no comparison to follow (compare an expression with =)");
+		return error_set(error, "no comparison to follow (compare an expression with =)");
 	answer_classes_make(&classes, answers);
 	line = xasprintf(comparetable_is_wanted(&classes) ? "watch-nan %s" : "display %s",
 			 answers->question);

@@ -70,7 +70,8 @@ static bool refuses(struct app *app, const char *key)
 
 	if (line == NULL || is_harmless(line))
 		return false;
-	view_say(&app->view, false, "no debugger is connected to the rank (Esc closes the console)");
+	view_say(&app->view, false,
+		 "no debugger is connected to the rank (Esc closes the console)");
 	return true;
 }
 
@@ -92,8 +93,7 @@ bool console_takes(struct app *app, const char *key)
 	else if (strcmp(key, "C-l") == 0)
 		commands_run(app, "redraw");
 	else if (!console_key(&app->view.console, key, &text))
-		view_say(&app->view, false,
-			 "^] closes the console; other keys go to the debugger");
+		view_say(&app->view, false, "^] closes the console; other keys go to the debugger");
 	commands_console_type(app, text.data);
 	buffer_clear(&text);
 	return true;

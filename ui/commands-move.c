@@ -94,8 +94,9 @@ static int step_frame(struct command_context *context, const struct arguments *a
 	if (count == 0)
 		return error_set(error, "the selected rank has no stack");
 	if (last <= 0)
-		return error_set(error, direction < 0 ? "the selected frame is the innermost frame"
-						      : "the selected frame is the outermost frame");
+		return error_set(error, direction < 0
+						? "the selected frame is the innermost frame"
+						: "the selected frame is the outermost frame");
 	return 0;
 }
 

@@ -241,8 +241,7 @@ static int job_run(struct command_context *context, const struct arguments *argu
 
 	index = job_find(&app->engine->session, arguments->words[0]);
 	if (index < 0)
-		return error_set(error,
-				 "port or launcher pid '%.40s' does not identify one job",
+		return error_set(error, "port or launcher pid '%.40s' does not identify one job",
 				 arguments->words[0]);
 	choose_job(app, (size_t)index);
 	return 0;

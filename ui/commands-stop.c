@@ -99,8 +99,8 @@ static int commands_stop_refuse_line(const struct source *source, int line, stru
 	if (source_line(source, next) == NULL)
 		return error_set(error, "cannot run to line %d: no code in this line or after it",
 				 line);
-	return error_set(error, "cannot run to line %d: no code (next line with code: %d)",
-			 line, next);
+	return error_set(error, "cannot run to line %d: no code (next line with code: %d)", line,
+			 next);
 }
 
 static void run_to(struct app *app, const char *file, int line)
@@ -272,11 +272,9 @@ static int commands_stop_show(struct app *app, const struct breakpoint_summary *
 	int depth;
 
 	if (breakpoint->watch != NULL)
-		return error_set(error,
-				 "a watchpoint has no source line");
+		return error_set(error, "a watchpoint has no source line");
 	if (breakpoint->path == NULL || breakpoint->line <= 0)
-		return error_set(error,
-				 "the breakpoint has no line yet: no debugger has set it");
+		return error_set(error, "the breakpoint has no line yet: no debugger has set it");
 	depth = find_depth(session, breakpoint->path);
 	if (depth < 0)
 		return error_set(error,

@@ -124,8 +124,8 @@ static int tensor_on_screen(struct command_context *context, const struct argume
 	else if (commands_tensor_known_of(app)->expression != NULL)
 		view_open(&app->view, VIEW_TENSOR);
 	else
-		result = error_set(
-			error, "tensor needs an expression (try tensor model.fc.weight)");
+		result =
+			error_set(error, "tensor needs an expression (try tensor model.fc.weight)");
 	free(expression);
 	return result;
 }

@@ -159,8 +159,8 @@ static int time_run(struct command_context *context, const struct arguments *arg
 	double time;
 
 	if (app->engine->replay == NULL)
-		return error_set(
-			error, "time works only in a recording (open one with --replay FILE)");
+		return error_set(error,
+				 "time works only in a recording (open one with --replay FILE)");
 	if (arguments_direction(arguments) != 0)
 		return go_to_change(app, arguments, error);
 	if (arguments->count != 1)

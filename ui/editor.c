@@ -39,8 +39,7 @@ static int check_read(const struct source *source, struct error *error)
 		return error_set(error,
 				 "the file is not read yet: try again when its source is shown");
 	if (source->content == NULL)
-		return error_set(error, "%s",
-				 source->error != NULL ? source->error : "no source");
+		return error_set(error, "%s", source->error != NULL ? source->error : "no source");
 	return 0;
 }
 

@@ -115,8 +115,7 @@ static int history_read_file(int folder, const char *name, struct buffer *out, s
 	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode) || about.st_uid != geteuid()) {
 		close(fd);
 		return error_set(
-			error,
-			"the command history is not a regular file of this user: not saved");
+			error, "the command history is not a regular file of this user: not saved");
 	}
 	read_end(fd, about.st_size, out);
 	close(fd);

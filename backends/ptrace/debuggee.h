@@ -140,7 +140,6 @@ void debuggee_tell_again(struct debuggee *control);
  * none. */
 void debuggee_say(struct debuggee *control, int breakpoint, const char *text);
 
-
 /* Reports how many texts log points left out in seconds that were over before `now` (loop_now());
  * INFINITY: in all seconds. */
 void debuggee_say_left_out(struct debuggee *control, double now);

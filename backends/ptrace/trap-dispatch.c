@@ -274,7 +274,8 @@ static void dispatch(struct stepper *stepper, struct follow *follow, int from, i
 	else
 		follow->at = before_store(stepper, follow, unit);
 	if (follow->code->units[unit].kind == UNIT_RETURN)
-		follow->shown_line = bytecode_traced_line(stepper->python, follow->code, -1, 0, unit);
+		follow->shown_line =
+			bytecode_traced_line(stepper->python, follow->code, -1, 0, unit);
 	event_synthesis_position(stepper, follow, unit);
 	follow->fetch_due = -1;
 	follow->pointer_due = from == unit ? -1 : unit;

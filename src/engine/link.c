@@ -69,8 +69,7 @@ char *link_find_node(struct error *error)
 	path = xstrdup(PROBETUI_LIBEXECDIR "/" NODE_NAME);
 	if (access(path, X_OK) == 0)
 		return path;
-	error_set(error,
-		  "%s not found beside probetui or at %s: install it or set PROBETUI_NODE",
+	error_set(error, "%s not found beside probetui or at %s: install it or set PROBETUI_NODE",
 		  NODE_NAME, path);
 	free(path);
 	return NULL;

@@ -50,8 +50,7 @@ static int options_add_pid(struct settings *settings, const char *text, size_t l
 		pid = strtol(digits, &end, 10);
 	}
 	if (length == 0 || end != digits + length || errno || pid < 1 || pid > PID_MAXIMUM)
-		return error_set(error,
-				 "--pid: '%.*s' is not a pid (try --pid 4183,4184)",
+		return error_set(error, "--pid: '%.*s' is not a pid (try --pid 4183,4184)",
 				 (int)(length < 40 ? length : 40), text);
 	settings_add_pid(settings, (pid_t)pid);
 	return 0;
@@ -73,9 +72,8 @@ static int set_pid(struct settings *settings, const char *value, struct error *e
 static int set_job(struct settings *settings, const char *value, struct error *error)
 {
 	if (value[0] == '\0')
-		return error_set(
-			error,
-			"--job needs a port (MASTER_PORT) or the pid of a launcher");
+		return error_set(error,
+				 "--job needs a port (MASTER_PORT) or the pid of a launcher");
 	options_set_string(&settings->job, value);
 	return 0;
 }

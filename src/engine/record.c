@@ -66,9 +66,8 @@ static int record_make_file(const char *path, struct error *error)
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0 && errno == EEXIST)
-		return error_set(
-			error, "%s already exists: give a new file for the recording",
-			path);
+		return error_set(error, "%s already exists: give a new file for the recording",
+				 path);
 	if (fd < 0)
 		return error_set_errno(error, errno, "cannot create the recording %s", path);
 	return fd;
@@ -504,9 +503,8 @@ static void recorder_begin(struct engine *engine)
 int engine_record(struct engine *engine, const char *path, struct error *error)
 {
 	if (engine_record_path(engine))
-		return error_set(
-			error, "already recording to %s: stop with record without a file",
-			engine_record_path(engine));
+		return error_set(error, "already recording to %s: stop with record without a file",
+				 engine_record_path(engine));
 	if (engine->replay)
 		return error_set(error, "a replay cannot be recorded");
 	if (engine->recording.record) {

@@ -363,8 +363,7 @@ static int index_bytes(struct recording *recording, struct recording_budget *bud
 		budget->line_count -= recording->line_count;
 	}
 	if (recording->segment_count == 0)
-		return error_set(error,
-				 "%s is not a recording of probetui: no complete line found",
+		return error_set(error, "%s is not a recording of probetui: no complete line found",
 				 recording->path);
 	read_wall(recording);
 	return 0;

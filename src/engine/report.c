@@ -262,8 +262,7 @@ json_t *report_to_json(const struct report *report, const struct engine *engine)
 static int check_about(const char *path, const struct stat *about, struct error *error)
 {
 	if (S_ISLNK(about->st_mode))
-		return error_set(error, "%s is a symbolic link: give the target folder",
-				 path);
+		return error_set(error, "%s is a symbolic link: give the target folder", path);
 	if (!S_ISDIR(about->st_mode))
 		return error_set(error, "%s is not a folder: give another path", path);
 	if (about->st_uid != geteuid() && about->st_uid != 0)
@@ -271,9 +270,9 @@ static int check_about(const char *path, const struct stat *about, struct error 
 			error, "the folder %s belongs to another user: give one of your own", path);
 	/* In a folder with the sticky bit, such as /tmp, other users cannot replace the files. */
 	if (about->st_mode & S_IWOTH && !(about->st_mode & S_ISVTX))
-		return error_set(
-			error, "the folder %s is writable by all users: give one of your own",
-			path);
+		return error_set(error,
+				 "the folder %s is writable by all users: give one of your own",
+				 path);
 	if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) < 0)
 		return error_set_errno(error, errno, "cannot write into the folder %s", path);
 	return 0;

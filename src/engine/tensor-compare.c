@@ -306,10 +306,9 @@ static int check_part(struct tensor_compare *comparison, const struct side *side
 
 	if ((int64_t)side->part.data.length == wanted)
 		return 0;
-	return error_set(
-		&comparison->error,
-		"rank %d sent %zu bytes of elements, not %lld: the tensor has changed",
-		side->rank, side->part.data.length, (long long)wanted);
+	return error_set(&comparison->error,
+			 "rank %d sent %zu bytes of elements, not %lld: the tensor has changed",
+			 side->rank, side->part.data.length, (long long)wanted);
 }
 
 /*
@@ -492,9 +491,9 @@ static int value_difference_check(const struct answers *answers, int rank, struc
 	if (!answer->has_come || answer->error)
 		return error_set(error, "rank %d has not answered", rank);
 	if (!answer->tensor)
-		return error_set(
-			error, "the value of rank %d is not a tensor: no elements to compare",
-			rank);
+		return error_set(error,
+				 "the value of rank %d is not a tensor: no elements to compare",
+				 rank);
 	return 0;
 }
 

@@ -327,8 +327,7 @@ void watch_nan_append_way(struct buffer *out, const struct watch_nan *watch)
 		if (rankset_count(&watch->exact) > 0)
 			buffer_append_string(out, "; ");
 		rankset_append_named(out, &others);
-		buffer_append_string(out,
-				     " checked by samples: a NaN may be reported late");
+		buffer_append_string(out, " checked by samples: a NaN may be reported late");
 	}
 	rankset_clear(&others);
 }

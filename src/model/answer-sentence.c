@@ -571,8 +571,8 @@ static void tell_same(struct buffer *out, const struct telling *telling)
 	else if (class->is_sure)
 		buffer_append_string(out, " is the same on ");
 	else if (!class->tensor->has_statistics)
-		buffer_append_string(
-			out, ": elements were not read; shape and dtype are the same on ");
+		buffer_append_string(out,
+				     ": elements were not read; shape and dtype are the same on ");
 	else
 		buffer_append_string(out, ": sampled elements are the same on ");
 	rankset_append_named(out, &class->ranks);

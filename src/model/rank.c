@@ -443,7 +443,7 @@ static char *exit_sentence(const struct rank *rank)
 	if (process_shown_pid(process) == 0 && process->error)
 		return xasprintf("%s: %s",
 				 rank->thread_count == 0 ? "could not be reached"
-						       : "was disconnected",
+							 : "was disconnected",
 				 process->error);
 	if (process->exit_signal > 0 && abbreviation)
 		return xasprintf("was killed by SIG%s", abbreviation);

@@ -125,8 +125,7 @@ static int rankselect_parse_name(struct rankselect_item *item, const char *word,
 	item->text = xstrndup(word, length);
 	if (rankname_is_valid(item->text))
 		return 0;
-	return error_set(error,
-			 "'@%.*s' is not a set name (letters, digits, '_', '-' and '.')",
+	return error_set(error, "'@%.*s' is not a set name (letters, digits, '_', '-' and '.')",
 			 rankselect_shown(length), word);
 }
 
@@ -246,8 +245,7 @@ static int parse_item(struct parser *parser, struct rankselect_item *item)
 		return -1;
 	at = skip_spaces(parser->at);
 	if (*at != '\0' && !strchr(",&", *at)) {
-		error_set(parser->error,
-			  "unexpected '%.*s': separate sets by a comma or &",
+		error_set(parser->error, "unexpected '%.*s': separate sets by a comma or &",
 			  rankselect_shown(strlen(at)), at);
 		return rankselect_fail(parser, at);
 	}
@@ -411,8 +409,7 @@ static int rankselect_check(const struct rankselect_item *item, const struct ses
 	const struct verdict *verdict = &session->verdict;
 
 	if (item->kind == ITEM_NAME && !rankname_find(session, item->text)) {
-		error_set(error,
-			  "unknown set '%s': define it with name %s SET (name lists sets)",
+		error_set(error, "unknown set '%s': define it with name %s SET (name lists sets)",
 			  item->text, item->text);
 	} else if (item->kind == ITEM_CLASS && (size_t)item->number >= verdict->class_count) {
 		error_set(error, "no class %d; the last class is %zu", item->number,

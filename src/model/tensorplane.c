@@ -90,11 +90,10 @@ static int check_run(const struct tensor *tensor, int dimension, int64_t first, 
 
 	if (first + count == size && (count > 0 || size == 0))
 		return 0;
-	return error_set(
-		error,
-		"dimension %d has %" PRId64
-		" elements and is always shown to the end: write : or, to begin at 3, 3:",
-		dimension, size);
+	return error_set(error,
+			 "dimension %d has %" PRId64
+			 " elements and is always shown to the end: write : or, to begin at 3, 3:",
+			 dimension, size);
 }
 
 int tensor_plane_parse(struct tensor_plane *plane, struct tensor_place *place,
@@ -256,8 +255,7 @@ static int read_part(struct part *part, const char **at, int64_t size, int dimen
 	if (!part->runs && !has_number)
 		return no_part(*at, error);
 	if (!part->runs && (part->first < 0 || part->first >= size))
-		return error_set(error,
-				 "index out of range: dimension %d has %" PRId64 " elements",
+		return error_set(error, "index out of range: dimension %d has %" PRId64 " elements",
 				 dimension, size);
 	if (!part->runs)
 		return 0;

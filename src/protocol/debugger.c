@@ -351,7 +351,6 @@ int debugger_from_json(struct debugger *debugger, const json_t *json, struct err
 	return 0;
 }
 
-
 #undef AT
 #define AT(member) offsetof(struct breakpoint, member)
 

@@ -340,7 +340,6 @@ int tensor_from_json(struct tensor *tensor, const json_t *json, struct error *er
 	return blocks ? blocks_from_json(tensor, blocks, error) : 0;
 }
 
-
 void tensor_number_clear(struct tensor_number *number)
 {
 	free(number->text);

@@ -688,9 +688,8 @@ static void a_step_waits_for_the_one_before_it(void **state)
 	session_find_rank(session, 0)->debugger.stops++;
 	session_find_rank(session, 3)->debugger.state = DEBUGGER_RUNNING;
 	stage_keys(stage, "n n s");
-	stage_check_shows(stage,
-			  "next: 1 of 2 stopped; 1 running (3); then next \u00d72, step "
-			  "(Esc cancels)");
+	stage_check_shows(stage, "next: 1 of 2 stopped; 1 running (3); then next \u00d72, step "
+				 "(Esc cancels)");
 	commands_go_on(&stage->app);
 	assert_int_equal(queue->count, 3);
 	stage_keys(stage, "Esc");
@@ -835,8 +834,7 @@ static void a_pause_that_has_not_come_is_explained(void **state)
 	stage_check_hides(stage, "next line of Python");
 	xreplace(&debugger->backend, "http");
 	stage_check_shows(
-		stage,
-		"pause: 1 of 2 stopped; 1 in all_reduce (1), stops at the next Python line");
+		stage, "pause: 1 of 2 stopped; 1 in all_reduce (1), stops at the next Python line");
 	step_group_clear(&stage->app.view.motion);
 	begin_motion(stage, &ranks[1], 1);
 	xreplace(&stage->app.view.motion.command, "pause");

@@ -375,8 +375,7 @@ static void the_users_own_theme_comes_first(void **state)
 	stage_open(&stage, "hung8.jsonl");
 	assert_int_equal(app_set_theme(&stage.app, "mono", &error), 0);
 	assert_int_equal(stage.app.theme.looks[STYLE_DIM].attributes, ATTRIBUTE_REVERSE);
-	check_problem(&stage.app, "broken",
-		      "broken, line 3: style 'dim' is already set in line 1");
+	check_problem(&stage.app, "broken", "broken, line 3: style 'dim' is already set in line 1");
 	check_problem(&stage.app, "nosuch",
 		      "unknown theme 'nosuch' (themes: broken, default, high-contrast, light, "
 		      "mono, open)");

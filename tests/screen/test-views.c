@@ -466,7 +466,8 @@ static void other_users_are_counted(void **state)
 	apply(&stage, "{\"seq\":1,\"type\":\"response\",\"request_seq\":2,\"command\":\"discover\","
 		      "\"success\":true,\"body\":{\"looked_at\":2,\"uid\":1000,\"others\":1234,"
 		      "\"bystanders\":[]}}");
-	stage_check_shows(&stage, "1,234 Python processes belong to other users: run sudo probetui");
+	stage_check_shows(&stage,
+			  "1,234 Python processes belong to other users: run sudo probetui");
 	stage_close(&stage);
 }
 

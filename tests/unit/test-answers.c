@@ -641,10 +641,9 @@ static void what_was_not_read_does_not_differ(void **state)
 	answer_tensor(&answers, 0, 3, 8, 0x12, 0);
 	answers_find(&answers, 2)->tensor->has_hash = false;
 	answers_find(&answers, 2)->tensor->has_statistics = false;
-	check_tensors(
-		&answers,
-		"~2|0-1,3|fc.weight: shape and dtype are the same; elements were not read on "
-		"rank 2");
+	check_tensors(&answers,
+		      "~2|0-1,3|fc.weight: shape and dtype are the same; elements were not read on "
+		      "rank 2");
 }
 
 static void a_tensor_beside_none_is_told(void **state)

@@ -146,8 +146,7 @@ static void the_first_that_differs_is_named(void **state)
 	take(&diff, 1, &page);
 	take_usual(&diff, 0);
 	take_usual(&diff, 2);
-	check(&diff, 2,
-	      "fc.weight on rank 1 differs from ranks 0,2; the first of 2 that differ");
+	check(&diff, 2, "fc.weight on rank 1 differs from ranks 0,2; the first of 2 that differ");
 }
 
 static void a_missing_one_differs(void **state)

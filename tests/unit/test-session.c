@@ -772,8 +772,7 @@ static void hostile_messages_change_nothing(void **state)
 		assert_int_equal(scene.session.ranks[0]->state, RANK_UNKNOWN);
 	}
 	session_judge(&scene.session);
-	assert_string_equal(scene.session.verdict.sentence,
-			    "2 ranks found, none yet read.");
+	assert_string_equal(scene.session.verdict.sentence, "2 ranks found, none yet read.");
 	scene_clear(&scene);
 }
 

@@ -171,8 +171,7 @@ static void others_are_not_compared(void **state)
 	make(&a, 8, 32);
 	make(&b, 8, 31);
 	assert_int_equal(tensordiff_begin(&diff, &a, &b, 0, 0, &error), -1);
-	assert_string_equal(error.message,
-			    "the shapes differ: elements cannot be compared");
+	assert_string_equal(error.message, "the shapes differ: elements cannot be compared");
 	free(b.dtype);
 	b.dtype = xstrdup("float64");
 	assert_int_equal(tensordiff_begin(&diff, &a, &b, 0, 0, &error), -1);

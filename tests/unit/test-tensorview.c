@@ -438,7 +438,7 @@ static void statistics_of_another_shape_are_forgotten(void **state)
 	struct tensorview view;
 	json_t *body =
 		json_loads("{\"value\":" VALUE ",\"tensor\":{\"dtype\":\"float32\",\"shape\":[3],"
-					       "\"strides\":[1],\"numel\":3,\"itemsize\":4}}",
+			   "\"strides\":[1],\"numel\":3,\"itemsize\":4}}",
 			   0, NULL);
 
 	(void)state;

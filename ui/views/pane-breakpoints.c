@@ -308,8 +308,7 @@ static void add_reasons(struct list_rows *rows, size_t at,
 	}
 	rankset_subtract(&left, &breakpoint->set);
 	add_reason(rows, at, &left,
-		   breakpoint->is_over ? breakpoint->message
-				       : "no debugger connected");
+		   breakpoint->is_over ? breakpoint->message : "no debugger connected");
 	rankset_clear(&left);
 }
 

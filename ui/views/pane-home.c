@@ -509,8 +509,8 @@ static void pane_nothing_put_job(struct window window, const struct session *ses
 	row += window_put_paragraph(window, row, 3, 3, STYLE_TITLE_FOCUSED, text.data);
 	buffer_reset(&text);
 	if (is_alive)
-		buffer_append_string(
-			&text, "Waiting for ranks of the job (processes that run Python)");
+		buffer_append_string(&text,
+				     "Waiting for ranks of the job (processes that run Python)");
 	else
 		buffer_append_string(&text, "No rank of the job was found");
 	row += window_put_paragraph(window, row + 1, 3, 3, STYLE_TEXT, text.data);

@@ -148,8 +148,7 @@ static void pane_jobs_append_title(struct buffer *out, const struct session *ses
 		buffer_printf(out, "No job has port or launcher pid %s; ",
 			      session->choice.wanted_job);
 	else if (session->job < 0 && session->choice.wanted_text != NULL)
-		buffer_printf(out, "Select the job of --ranks %s; ",
-			      session->choice.wanted_text);
+		buffer_printf(out, "Select the job of --ranks %s; ", session->choice.wanted_text);
 	if (session->job_count == 0) {
 		buffer_append_string(out, "No job found");
 		return;

@@ -123,8 +123,7 @@ static const char *missing(const struct session *session, const struct rank *ran
 		return "no rank";
 	if (output != NULL && (output->is_known || output->line_count > 0))
 		return NULL;
-	lack = recording_lack(
-		session, "output not recorded (record with --record-output)");
+	lack = recording_lack(session, "output not recorded (record with --record-output)");
 	if (lack != NULL)
 		return lack;
 	if (rank->state == RANK_EXITED)

@@ -326,11 +326,10 @@ void pane_merged_tree(struct window window, const struct session *session, const
 	};
 
 	if (merged->row_count == 0) {
-		window_put_paragraph(
-			window, 0, 1, window.row_count, STYLE_DIM,
-			stacktree_is_last(session)
-				? "all ranks have exited, and no stack was read before"
-				: "no stack read yet");
+		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM,
+				     stacktree_is_last(session)
+					     ? "all ranks have exited, and no stack was read before"
+					     : "no stack read yet");
 		return;
 	}
 	list_put(window, &list, &drawing);

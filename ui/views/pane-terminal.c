@@ -19,9 +19,7 @@ static const char *pane_terminal_lack_of(const struct session *session)
 		return "no job started by probetui (start one with probetui -- PROGRAM ARGS...)";
 	if (session->launching.transcript.bytes.length > 0)
 		return NULL;
-	lack = recording_lack(
-		session,
-		"job output not recorded (record with --record-output)");
+	lack = recording_lack(session, "job output not recorded (record with --record-output)");
 	return lack != NULL ? lack : "no output yet";
 }
 
