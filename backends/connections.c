@@ -42,8 +42,8 @@ struct slot {
 	struct environment environment;		   /* includes the changes that the program has
 						    * made */
 	bool has_rank;				   /* RANK is set in environment */
-	unsigned looks;				   /* number of times that environment was due to be
-						    * read */
+	unsigned looks;				   /* number of requests for the environment so far,
+						    * see is_due() */
 	uint64_t stops;				   /* number of stops of the process so far */
 };
 
