@@ -48,9 +48,10 @@ static const long waits[] = {
 };
 
 /*
- * True if the thread waits in a call during which code may be injected. Condition variables and
- * semaphores of the C library use FUTEX_WAIT_BITSET. The C library's own locks (malloc()) and
- * mutexes, which other allocators use, use FUTEX_WAIT: injected code could deadlock there.
+ * True if the thread waits in a system call during which it can be made to start a new thread.
+ * Condition variables and semaphores of the C library use FUTEX_WAIT_BITSET. The C library's own
+ * locks (malloc()) and mutexes, which other allocators use, use FUTEX_WAIT: starting a thread there
+ * could deadlock.
  */
 static bool is_wait(long number, const uint64_t *arguments)
 {
