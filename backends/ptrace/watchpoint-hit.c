@@ -1,17 +1,17 @@
 /*
  * watchpoint-hit: handles a write to a watched place.
  *
- * The trap comes after the write, at any point of the interpreter's work.
- * Three cases, by the present owner of the memory:
- *	the frame lives (it is in its thread's chain, or its generator has not
- *	ended): the expression is looked up again in the frame, as the place may
- *	have moved;
- *	the frame has ended, and the place was in the frame: out of scope. The
+ * The trap occurs after the write, at any point of the interpreter's work.
+ * There are three cases, by the present use of the memory:
+ *	The frame exists (it is in its thread's chain, or its generator has not
+ *	ended): the expression is looked up again in the frame, because the place
+ *	may have moved.
+ *	The frame has ended, and the place was in the frame: out of scope. The
  *	memory of a frame is written when the next frame is built there, before
  *	that frame is in the chain, so a new call of the same function is not
- *	taken for the old one;
- *	the frame has ended, and the place was in an object that lives: the last
- *	step of the expression is looked up again in the object.
+ *	mistaken for the old one.
+ *	The frame has ended, and the place was in an object that still exists: the
+ *	last step of the expression is looked up again in the object.
  */
 #include <inttypes.h>
 #include <stdlib.h>
