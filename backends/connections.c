@@ -34,7 +34,7 @@ static const struct row rows[] = {
 #define ASKED_SELDOM 16
 
 struct slot {
-	struct connection *connections[ROW_COUNT]; /* NULL: none */
+	struct connection *connections[ROW_COUNT]; /* in the order of rows; NULL: not open */
 	struct error error;			   /* why the reader is not open */
 	bool was_opened;			   /* opening the reader was tried, with or without
 						    * success */

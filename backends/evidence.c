@@ -27,7 +27,7 @@
 
 struct remembered {
 	int rank;
-	uint64_t start_time; /* tells the process from a later one with the same pid */
+	uint64_t start_time; /* identifies the process: a later process may have the same pid */
 	int64_t memory;	     /* resident bytes at the last request; -1: unknown */
 	char *torch;	     /* version of torch; NULL: unknown */
 	char *cgroup;	     /* path of the control group; NULL: unknown */

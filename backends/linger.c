@@ -30,7 +30,7 @@ struct linger_socket {
 
 struct linger_list {
 	struct loop *loop;
-	struct linger_socket *first; /* NULL: all sockets are closed */
+	struct linger_socket *first; /* list of the open sockets; NULL: all are closed */
 };
 
 struct linger_list *linger_list_new(struct loop *loop)

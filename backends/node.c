@@ -86,7 +86,8 @@ struct node {
 	struct map *expected; /* -seq -> struct expected */
 	int64_t expected_seq; /* seq of the newest entry of `expected`; negative */
 	struct loop_signal *terminate;
-	struct loop_timer *leave_timer; /* NULL: the node is not about to exit */
+	struct loop_timer *leave_timer; /* ends the loop when output is written; NULL: the node does
+					 * not exit */
 	double leave_deadline;
 	size_t stacks_maximum; /* number of stacks at which the table is replaced by an empty
 			        * table */

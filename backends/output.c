@@ -55,7 +55,8 @@ struct outputs {
 	struct followed **followed;
 	size_t count;
 	size_t capacity;
-	struct loop_timer *timer; /* NULL: nothing is followed */
+	struct loop_timer *timer; /* starts a turn every PERIOD seconds; NULL: no process is
+				   * followed */
 	struct map *noted;	  /* pid -> struct followed without open files */
 };
 
@@ -142,7 +143,7 @@ static void skip_part_of_line(struct output_file *stream, size_t maximum)
 }
 
 /*
- * Leaves an incomplete UTF-8 character at the end of the text to the next turn, 8 turns long at
+ * Leaves an incomplete UTF-8 character at the end of the text to the next turn, for 8 turns at
  * most.
  */
 static void hold_back(struct followed *followed, struct output_file *stream, struct buffer *text)

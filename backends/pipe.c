@@ -21,11 +21,12 @@ struct pipe {
 	struct loop *loop;
 	int input;
 	int output;
-	int input_flags; /* F_GETFL before pipe_new(); -1: not read */
+	int input_flags; /* flags (F_GETFL) before pipe_new(); -1: unknown */
 	int output_flags;
 	struct pipe_calls calls;
-	struct loop_watch *input_watch;	 /* NULL: the input has ended */
-	struct loop_watch *output_watch; /* NULL: the queue is empty */
+	struct loop_watch *input_watch;	 /* waits for input; NULL: the input has ended */
+	struct loop_watch *output_watch; /* waits until output can be written; NULL: the queue is
+					  * empty */
 	struct buffer lines;		 /* bytes that were read but not passed to calls.line yet */
 	size_t searched;		 /* the first `searched` bytes of `lines` contain no
 					  * newline */

@@ -62,7 +62,8 @@ struct process_table {
 	struct stack_files *past[PAST_FILES_MAXIMUM]; /* ring buffer: files of exited processes */
 	size_t past_count;			      /* number of entries written since the
 						       * start */
-	struct loop_timer *over_timer;		      /* NULL: no member has is_over */
+	struct loop_timer *over_timer;		      /* removes members with is_over; NULL: there
+						       * are none */
 };
 
 static void free_member(void *value)
@@ -321,8 +322,8 @@ static void take_found(struct process_table *process_table, const struct process
 }
 
 /*
- * Removes a process that was reported as a rank, but is a launcher: its children are the ranks. Its
- * state in `rankRemoved` is not PROCESS_EXITED, because it has not exited.
+ * Removes a process that was reported as a rank, but is a launcher: its children are the ranks. The
+ * state in `rankRemoved` is not PROCESS_EXITED, because the process has not exited.
  */
 static void take_back(struct process_table *process_table, pid_t pid)
 {

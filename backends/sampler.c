@@ -43,7 +43,7 @@ struct part {
 struct sampler {
 	struct node *node;
 	size_t part_count;	  /* unanswered parts of all rounds */
-	struct loop_timer *timer; /* NULL: no period */
+	struct loop_timer *timer; /* samples periodically; NULL: no period is set */
 	struct pid_list pids;	  /* processes that the timer samples */
 	json_t *arguments;	  /* arguments of the request that set the timer */
 	bool is_all;		  /* the timer samples all processes */
@@ -230,7 +230,10 @@ void sampler_take(struct sampler *sampler, pid_t pid)
 	struct round *round = sampler_begin_round(sampler, NULL, arguments);
 	struct error error = ERROR_INIT;
 
-	/* If the process has exited, it is not removed here, because the caller still uses it. */
+	/*
+	 * If the process has exited, it is not removed here (sampler_fail()), because the caller
+	 * still uses it.
+	 */
 	if (sampler_send_part(sampler, round, pid, false, &error) < 0)
 		emit_stopped(sampler, pid);
 	finish_one(sampler, round);

@@ -42,7 +42,7 @@ struct stop_gate {
 	struct waiting *waiting; /* in order of arrival */
 	size_t count;
 	size_t capacity;
-	struct loop_timer *timer; /* NULL: nothing waits */
+	struct loop_timer *timer; /* checks the waiting requests; NULL: none waits */
 	/*
 	 * Result of the newest check of a job's threads (job, time, result), which is used for the
 	 * requests to all ranks of the job.

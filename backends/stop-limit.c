@@ -67,7 +67,7 @@ struct stop_limit {
 	struct job *jobs;
 	size_t job_count;
 	size_t job_capacity;
-	struct loop_timer *timer; /* NULL: no rank is stopped */
+	struct loop_timer *timer; /* runs the passes; NULL: no rank is stopped */
 	bool stays;		  /* this module resumes no rank */
 };
 

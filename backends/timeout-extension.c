@@ -316,8 +316,8 @@ void timeout_extension_hear(struct timeout_extension *timeout_extension, pid_t p
 		entry->may_be_held = is_held;
 	}
 	/*
-	 * Also if is_held is unchanged: the agent of a process that was resumed can be reached
-	 * again.
+	 * A pass is also needed if is_held is unchanged: the agent of a process that was resumed
+	 * can be reached again.
 	 */
 	if (was_held != is_held || map_count(timeout_extension->entries) > 0)
 		timeout_extension_look(timeout_extension);

@@ -59,8 +59,8 @@ struct executable {
 struct known {
 	pid_t pid;
 	enum exe_answer answer; /* EXE_UNKNOWN: not remembered */
-	uint64_t inode;		/* inode of /proc/PID, tells the process from a later one with the
-				 * same pid */
+	uint64_t inode;		/* inode of /proc/PID, which identifies the process: a later process
+				 * may have the same pid */
 	struct identity identity;
 	unsigned looks; /* number of scans that have found the process */
 };
@@ -412,7 +412,7 @@ static bool is_local(const struct exe_cache *cache, struct procfs *procfs)
 	return false;
 }
 
-/* True for libraries that do not load Python. */
+/* True for libraries that load no further libraries, and so not Python. */
 static bool is_plain_library(const char *name)
 {
 	static const char *const plain[] = { "libc.so",	     "libm.so",	      "libdl.so",

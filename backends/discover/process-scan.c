@@ -37,7 +37,7 @@ void process_scan_clear(struct process_scan *scan)
 	*scan = (struct process_scan){ .procfs = NULL };
 }
 
-/* True if the process has mapped libpython: its executable then runs Python under any name. */
+/* True if the process has mapped libpython: a program that embeds Python may have any name. */
 static bool maps_libpython(struct process_scan *scan, pid_t pid)
 {
 	char *bytes;

@@ -93,8 +93,8 @@ static void on_paused(struct agent_request *query, json_t *body, const struct er
 static void on_threads(struct agent_request *query, json_t *body, const struct error *error);
 
 /*
- * True if a pause is not answered yet. The agent handles requests in any order, so the withdrawal
- * of the pause must not be sent before that.
+ * True if a pause is not answered yet. The agent handles requests in any order, so the pause is
+ * withdrawn only after its answer.
  */
 static bool is_pause_under_way(const struct agent *agent)
 {

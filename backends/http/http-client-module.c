@@ -403,8 +403,8 @@ static void set_headers(struct http_transfer *transfer, const struct http_reques
 }
 
 /*
- * True if other transfers use KEPT_MAXIMUM or more connections to the same socket, which are kept
- * afterwards.
+ * True if KEPT_MAXIMUM or more other transfers use the same socket: their connections are kept, so
+ * that of this transfer need not be kept.
  */
 static bool has_others(const struct http_transfer *transfer)
 {

@@ -12,7 +12,7 @@
 
 struct http_client {
 	struct loop *loop;
-	const struct http_module *module; /* NULL: not loaded yet */
+	const struct http_module *module; /* the loaded module; NULL: not loaded yet */
 	struct http_multi *multi;
 	int leaving; /* number of pending transfers that end a session */
 };

@@ -310,7 +310,8 @@ static void stopped_threads_show(struct agent *agent, struct stopped_thread *sto
 	agent_become_debugger(agent);
 	stopped->count = connections_next_stop(node_connections(agent->base.node), agent->base.pid);
 	/*
-	 * A later stop does not replace the stop that is shown: it is moved to the end of the list.
+	 * A later stop does not replace the stop that is shown: the later stop is moved to the end
+	 * of the list.
 	 */
 	if (before != 0 && stopped_threads_shown(agent) == stopped)
 		put_last(agent, stopped);

@@ -18,7 +18,7 @@
 #include "base/array.h"
 #include "base/error.h"
 
-#define NOBODY UINT64_MAX /* fd -1 of mmap(2) */
+#define NOBODY UINT64_MAX /* the value -1 for the argument fd of mmap(2) */
 
 /*
  * Position of the thread

@@ -16,12 +16,12 @@
 #include "base/error.h"
 #include "base/loop.h"
 
-#define ATTACHES 1000	     /* maximum of tries; a program that loops over dlopen() needs some
-			      * hundred */
+#define ATTACHES 1000	     /* maximum number of tries; a program that loops over dlopen() needs
+			      * some hundred */
 #define ATTACH_SECONDS 0.001 /* time between two tries */
 #define LOOK_SECONDS 0.002
-#define LOOKS_ASLEEP 5 /* so many checks in a row must find the thread asleep: a short file access
-		        * is not enough */
+#define LOOKS_ASLEEP 5 /* number of checks in a row that must find the thread asleep, to ignore a
+		        * short file access */
 #define TEXT_BYTES (INJECT_PATH_MAXIMUM + 512)
 
 struct inject {

@@ -33,7 +33,8 @@ struct injection {
 	struct message request; /* only seq and name, for the answer */
 	pid_t pid;
 	struct staging_dir *dir;
-	struct inject *inject;	  /* NULL: the injection has ended, and the script runs */
+	struct inject *inject;	  /* the injection of the script; NULL: it has ended, and the script
+				   * runs */
 	struct loop_timer *timer; /* while the script runs: checks whether it has answered */
 	double deadline;
 	bool is_for_main; /* the script must run in the main thread */
@@ -138,10 +139,7 @@ static char *find_package(struct error *error)
 	return package;
 }
 
-/*
- * Injects again so that the script runs in the main thread, which must be the one that imports
- * threading.
- */
+/* Injects again so that the script runs in the main thread: threading must be imported there. */
 static void start_in_main(struct injection *injection)
 {
 	double limit_seconds = (injection->deadline - loop_now()) * OF_REST;

@@ -24,7 +24,7 @@ struct job_output {
 	struct buffer text;
 	uint64_t added;		  /* number of bytes added since the start, including lost bytes */
 	uint64_t told;		  /* number of bytes sent in events, including lost bytes */
-	struct loop_timer *timer; /* NULL: text is empty */
+	struct loop_timer *timer; /* sends the next event; NULL: text is empty */
 	bool is_half;		  /* in the last turn, text was only an incomplete character */
 	void (*has_room)(void *data);
 	void *data;

@@ -196,7 +196,8 @@ static int signal_children(int number)
 }
 
 /*
- * Reports the end of the job. Until the job's process is reaped, it is not counted in other_count.
+ * Reports the end of the job. The job's process is a child until it is reaped, but is not counted
+ * in other_count.
  */
 static bool send_end(struct supervisor *supervisor)
 {

@@ -34,7 +34,7 @@ _Static_assert(sizeof(struct pidfd_information) == 64, "PIDFD_INFO_SIZE_VER0");
 struct exit_watch {
 	int fd;
 	pid_t pid;
-	struct loop_watch *watch; /* NULL: the exit was reported */
+	struct loop_watch *watch; /* waits for the exit; NULL: the exit was reported */
 	void (*ended)(pid_t pid, void *data);
 	void *data;
 };

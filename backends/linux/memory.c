@@ -28,8 +28,8 @@
 #define HELD_BLOCKS 2048u
 #define HELD_CALLS 64u
 /*
- * A block is prefetched in each stand (memory_begin_stand()) until AHEAD_STANDS stands in a row
- * have not used it.
+ * A block is prefetched in each stand (a snapshot while a thread is stopped at a trap, see
+ * memory_begin_stand()) until AHEAD_STANDS stands in a row have not used the block.
  */
 #define AHEAD_STANDS 8
 /* Maximum number of blocks that are prefetched in a stand. */
@@ -285,10 +285,7 @@ static void note_parts(struct memory *memory, int copy, size_t first, size_t cou
 	}
 }
 
-/*
- * Fetches all of copy 0 before any block of copy 1, even if this takes several calls, so that time
- * passes between the two reads of a block.
- */
+/* Fetches all blocks of copy 0 before any block of copy 1, even if this takes several calls. */
 static void fetch_copies(struct memory *memory, bool only_group, int copies)
 {
 	size_t middle = add_parts(memory, 0, only_group, 0);

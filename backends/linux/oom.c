@@ -164,7 +164,8 @@ void cgroup_memory_read(const char *path, struct cgroup_memory *memory, char **a
 
 #define RECORD_SIZE 8192
 /*
- * Limit for reading the log, which takes some ms, but longer if others write to the log meanwhile.
+ * Maximum number of seconds for reading the log, which takes some ms unless others write to the log
+ * meanwhile.
  */
 #define SECONDS_MAXIMUM 0.5
 /* Allowed difference in seconds, because the log's clock is not adjusted like the other clocks. */

@@ -27,7 +27,7 @@ struct output_stream {
 	const char *category;
 	size_t maximum;
 	struct buffer text;
-	struct loop_timer *timer; /* NULL: no text waits */
+	struct loop_timer *timer; /* sends the waiting text; NULL: no text waits */
 	double since;		  /* start of the current period, on the clock of loop_now() */
 	size_t sent;		  /* number of bytes sent in the current period */
 	bool is_cut;

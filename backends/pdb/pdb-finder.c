@@ -361,7 +361,7 @@ struct pdb_networks {
 };
 
 struct holder {
-	pid_t pid; /* 0: none of the scanned processes */
+	pid_t pid; /* the holder of the socket; 0: none of the scanned processes */
 	uint64_t start_time;
 };
 

@@ -28,7 +28,8 @@
 #define IDLE_LOOKS 2
 
 /*
- * The order of preference is: a name with the rank's number, a folder pdb-UID, the newest socket.
+ * Prefers a socket whose name has the rank's number, then one in a folder pdb-UID, then the newest
+ * one.
  */
 int pdb_listener_compare(const struct pdb_scan_state *state, const struct listener *a,
 			 const struct listener *b)

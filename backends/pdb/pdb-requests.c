@@ -424,7 +424,7 @@ void order_typed(struct pdb_session *session, const struct order *order, const c
 	free(said);
 }
 
-/* backend `pdb`: the requests that a debugger on a socket can serve, which depends on its state. */
+/* backend `pdb`: which requests a debugger on a socket can serve depends on its state. */
 
 static struct pdb_session *to_session(struct connection *connection)
 {

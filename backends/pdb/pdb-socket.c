@@ -35,8 +35,8 @@ struct pdb_socket {
 	struct loop_watch *watch;
 	/* if connect() has succeeded at once: calls calls.connected() from the loop */
 	struct loop_timer *soon;
-	struct host_lookup *lookup; /* NULL: the addresses are known */
-	struct addrinfo *addresses; /* addresses of the host */
+	struct host_lookup *lookup; /* pending look-up of the host; NULL: the addresses are known */
+	struct addrinfo *addresses; /* all addresses of the host */
 	struct addrinfo *next;	    /* next address to try; NULL: none is left */
 	struct pdb_socket_calls calls;
 	struct buffer queue;

@@ -23,8 +23,8 @@
 #define FOLDER "pdb-"
 #define SUFFIX ".sock"
 /*
- * A folder's time of change is trusted only if it is older than this: within one tick of the file
- * system's clock the folder can change again.
+ * Seconds; a folder that was changed less than this time ago is read again, because it can change
+ * again within one tick of the file system's clock.
  */
 #define SETTLED_SECONDS 1
 #define ENTRIES_MAXIMUM 65536

@@ -214,8 +214,8 @@ static void tell_missing(struct debuggee *control, size_t missing, const char *w
 }
 
 /*
- * Sets *plan to the plan by which the thread is judged. In a stopped process no step needs watches:
- * the plan is then that of `continue`.
+ * Sets *plan to the plan whose missing watches are counted. In a stopped process no step needs
+ * watches: the plan is then that of `continue`.
  */
 static void weigh_plan(const struct debuggee *control, const struct debuggee_thread *thread,
 		       struct plan *plan)

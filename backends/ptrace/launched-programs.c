@@ -54,7 +54,7 @@ struct follow {
 	struct tracee *tracee;
 	pid_t pid;
 	enum station station;
-	struct memory *memory; /* NULL: not read */
+	struct memory *memory; /* reads the process's memory; NULL: not opened */
 	int tries;
 };
 

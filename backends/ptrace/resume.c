@@ -69,8 +69,8 @@ static void drop_others(struct debuggee *control, const struct debuggee_thread *
 }
 
 /*
- * Forgets the thread's stop, unless it is a stop of a thread that is not shown, which was not
- * reported yet.
+ * Forgets the thread's stop. The stop of a thread that is not shown is kept, because it was not
+ * reported yet; a pause and a cleared stop are not kept.
  */
 static void forget_place(struct debuggee *control, struct debuggee_thread *thread)
 {

@@ -33,10 +33,10 @@
 #include "backends/ptrace/stepper-private.h"
 #include "base/array.h"
 
-#define AHEAD_MAXIMUM 64 /* units; more than the number of watches */
+#define AHEAD_MAXIMUM 64 /* maximum number of units ahead; more than there are watches */
 #define WALK_LIMIT_MAXIMUM 100000
-#define WALK_CALLED 500 /* positions; after these, the slot of the called function's entry is used
-			 * otherwise */
+#define WALK_CALLED 500 /* positions; after these, the slot for the entry of the called function is
+			 * given to other watches */
 
 struct draft {
 	struct planned items[HARDWARE_WATCH_SLOTS];
@@ -101,8 +101,8 @@ static void plan_all(struct stepper *stepper, const struct plan_watch_requests *
 struct ahead {
 	int units[AHEAD_MAXIMUM];
 	size_t count;
-	const bool *wanted; /* for each unit: it has a breakpoint (bytecode_frontier()); NULL: none
-			     * has one */
+	const bool *wanted; /* indexed by unit: true if it has a breakpoint (bytecode_frontier());
+			     * NULL: no breakpoints */
 	bool has_handlers;  /* a handler can run next, which watch E reports */
 	bool is_near;	    /* one of the units may have been fetched already */
 };
@@ -214,8 +214,8 @@ static bool look_ahead(const struct stepper *stepper, struct ahead *ahead)
 }
 
 /*
- * Returns the number of slots for the aim: breakpoints keep the slots, two at most, that they have
- * beside A and B.
+ * Returns the number of slots for the aim. Breakpoints keep the slots that A and B leave to them,
+ * two at most.
  */
 static size_t room_beside(const struct stepper *stepper,
 			  const struct plan_watch_requests *watch_requests)
@@ -247,7 +247,7 @@ static bool is_near(const struct stepper *stepper, const struct hardware_watch *
 		return false;
 	if (here->fetch_due == unit)
 		return true;
-	/* A handler is not missed: it is found when the exception is raised. */
+	/* A handler cannot be missed, because it is searched for when the exception is raised. */
 	if (here->code->units[unit].is_handler && !is_fallen_into(stepper, unit))
 		return false;
 	return here->pointer_due < 0 && here->at >= 0 && !is_planned(&stepper->plan, watch) &&

@@ -234,7 +234,10 @@ static void finish_stopping(struct debuggee *control)
 	}
 	control->phase = DEBUGGEE_STOPPED;
 	if (!thread) {
-		/* No thread runs Python any more: the process is resumed. */
+		/*
+		 * No thread runs Python any more: there is no stop, and the process continues to
+		 * its exit.
+		 */
 		debuggee_forget_stop(control);
 		return;
 	}

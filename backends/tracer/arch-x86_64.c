@@ -252,7 +252,7 @@ set_arguments(struct arch_dump *dump, const struct arch_frame *frame, const stru
 	user->rdx = call->arguments[2];
 	user->r8 = call->arguments[4];
 	user->r9 = call->arguments[5];
-	/* -1: the kernel must not restart a system call. */
+	/* With -1 the kernel does not restart a system call. */
 	user->orig_rax = (unsigned long long)-1;
 	user->eflags &= ~DIRECTION_FLAG;
 	return user;

@@ -202,8 +202,7 @@ static void find_only(const struct debug_registers *slots, const siginfo_t *info
 }
 
 /*
- * The slot is searched again, because a watch may have moved to another slot while its signal was
- * pending.
+ * Searches the slot, because a watch may have moved to another slot while its signal was pending.
  */
 enum debug_registers_trap debug_registers_trap(const struct debug_registers *slots, pid_t tid,
 					       const siginfo_t *info, int *slot)

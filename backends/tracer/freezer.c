@@ -37,7 +37,7 @@ struct freezer {
 	struct freeze *late;
 	size_t late_count;
 	size_t late_capacity;
-	struct loop_timer *timer; /* NULL: no thread is late */
+	struct loop_timer *timer; /* releases the late threads; NULL: there are none */
 };
 
 struct freezer *freezer_new(struct loop *loop)

@@ -456,7 +456,7 @@ static bool on_entry(struct syscall_restart *restart, pid_t tid)
 	if (ptrace_get_registers(tid, &dump) < 0)
 		return false;
 	call = find_call(arch_current_call(&dump, arguments));
-	/* If a handler of the program has run first, this may be another call. */
+	/* Another call is left unchanged: a handler of the program has run first. */
 	if (call && syscall_restart_is_same(restart, &dump))
 		syscall_restart_change(restart, tid, &dump, call, arguments);
 	return restart->is_changed;
