@@ -6,7 +6,7 @@
 #include "banned.h"
 #include "protocol/message.h"
 
-/* Indexed by request, then by enum backend_kind. */
+/* capabilities[request kind][backend kind]: what the backend needs to serve the request. */
 static const uint8_t capabilities[REQUEST_KIND_COUNT][BACKEND_KIND_COUNT] = {
 #define REQUEST(kind, name, effect, reader, tracer, agent, pdb, ...)                               \
 	[REQUEST_##kind] = { CAPABILITY_##reader, CAPABILITY_##tracer, CAPABILITY_##agent,         \

@@ -18,21 +18,25 @@
 /* Names that torch and NCCL give to their threads; Linux keeps 15 characters. */
 #define GLOO_WORKER "pt_gloo_runloop"
 #define NCCL_PART "nccl"
-/* A deadline further away than this is taken for unrelated memory, not for a time-out. */
+/* Seconds; if a "deadline" is further away, the bytes read are unrelated memory, not a time-out. */
 #define YEARS (10 * 365 * 86400.0)
-/* Seconds; a shorter wait may be for the GIL, whose waits end after some ms: gloo's
- * threads free tensors, which takes the GIL. */
+/* Seconds. Waits that end sooner are ignored: a gloo thread that frees a tensor waits for the GIL
+ * with a time-out of some ms. */
 #define GIL_SECONDS 0.1
 
-/* Finds the deadline's address if the call is a futex(2) that waits until a time. */
+/*
+ * If the call is a futex(2) that waits with a deadline, sets *address (in the process) and
+ * *is_realtime, and returns true.
+ */
 static bool find_deadline(const struct task_syscall *call, uint64_t *address, bool *is_realtime)
 {
 	const uint64_t *arguments = call->arguments;
 
 	if (arguments[3] == 0 || (arguments[1] & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET)
 		return false;
-	/* restart_syscall(2) keeps the first call's arguments in the registers; the second
-	 * argument of a restarted poll(2) does not have these bits. */
+	/* restart_syscall(2) keeps the arguments of the interrupted call in the registers. That
+	 * call may also be poll(2), whose second argument does not have the bits of a futex
+	 * command. */
 	if (call->number != SYS_futex &&
 	    (call->number != SYS_restart_syscall || !(arguments[1] & FUTEX_PRIVATE_FLAG)))
 		return false;
@@ -74,7 +78,9 @@ static double clock_seconds(clockid_t clock)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Returns the thread's deadline on the clock of loop_now(); 0: the thread waits without one. */
+/*
+ * Returns the thread's deadline on the clock of loop_now(); 0: the thread waits without a deadline.
+ */
 static double read_deadline(pid_t pid, pid_t tid)
 {
 	struct task_syscall call;
@@ -152,8 +158,8 @@ double deadlines_left(const struct deadlines *deadlines, double now)
 	return least;
 }
 
-/* One deadline read twice differs by this: the two clocks are not read at the
- * same instant. */
+/* Seconds by which two reads of one deadline differ at most: each read compares two clocks, which
+ * are not read at the same instant. */
 #define SAME_SECONDS 0.05
 
 void stop_clock_clear(struct stop_clock *clock)

@@ -18,10 +18,10 @@
 
 struct row {
 	const struct backend *backend;
-	bool opens_itself; /* opened without a target, by the pid alone */
+	bool opens_itself; /* opened by the pid alone: the user names no target */
 };
 
-/* The best first: a debugger that has stopped the process knows more than a reader. */
+/* In order of preference: a debugger that has stopped the process knows more than a reader. */
 static const struct row rows[] = {
 	{ &control_backend, false },
 	{ &pdb_backend, false },
@@ -34,14 +34,17 @@ static const struct row rows[] = {
 #define ASKED_SELDOM 16
 
 struct slot {
-	struct connection *connections[ROW_COUNT]; /* NULL: none */
+	struct connection *connections[ROW_COUNT]; /* in the order of rows; NULL: not open */
 	struct error error;			   /* why the reader is not open */
-	bool was_opened;			   /* the reader was tried */
-	uint64_t start_time;			   /* of the process; 0: unknown */
-	struct environment environment;		   /* with the program's own changes */
-	bool has_rank;				   /* RANK is set in it */
-	unsigned looks;				   /* reads of the environment so far */
-	uint64_t stops;				   /* number of the last stop */
+	bool was_opened;			   /* opening the reader was tried, with or without
+						    * success */
+	uint64_t start_time;			   /* start time of the process; 0: unknown */
+	struct environment environment;		   /* includes the changes that the program has
+						    * made */
+	bool has_rank;				   /* RANK is set in environment */
+	unsigned looks;				   /* number of requests for the environment so far,
+						    * see is_due() */
+	uint64_t stops;				   /* number of stops of the process so far */
 };
 
 struct connections {
@@ -58,7 +61,10 @@ static void close_one(struct connection **connection)
 		closing->backend->close(closing);
 }
 
-/* A connection that closes may still emit events, so the slot is in the map until then. */
+/*
+ * A closing connection may still emit events, whose handlers look up the slot: the slot is removed
+ * from the map afterwards.
+ */
 static void connections_close_slot(uint64_t pid, void *value, void *data)
 {
 	struct slot *slot = value;
@@ -92,7 +98,7 @@ static struct slot *connections_find_slot(const struct connections *connections,
 	return map_find(connections->slots, (uint64_t)pid);
 }
 
-/* Whether another process has got the pid since the slot was made. */
+/* True if the pid now belongs to another process than when the slot was made. */
 static bool is_another(const struct slot *slot, const struct process *process)
 {
 	return slot->start_time != 0 && process->start_time != 0 &&
@@ -209,13 +215,16 @@ void connections_attend(struct connections *connections, const struct process *p
 	}
 }
 
-/* Opens a connection for the request. NULL: no backend opens for it, or opening failed
- * and error is set. */
+/* Opens a connection for the request. Returns NULL if no backend opens a connection for such a
+ * request, or if opening failed; in the second case error is set. */
 static struct connection *open_for(struct connections *connections, struct slot *slot,
 				   const struct process *process, enum request_kind kind,
 				   const struct message *request, struct error *error)
 {
-	/* `watchdog` goes to the agent even if a debugger is connected; both stay connected. */
+	/*
+	 * `watchdog` is sent to the agent even if a debugger is connected; both connections stay
+	 * open.
+	 */
 	bool is_beside = kind == REQUEST_WATCHDOG;
 	bool is_free = is_beside || !ours_of(slot);
 
@@ -225,7 +234,10 @@ static struct connection *open_for(struct connections *connections, struct slot 
 
 		if (is_beside && slot->connections[i])
 			continue;
-		/* Only this one request is refused; the connection may serve others now. */
+		/*
+		 * The open connection serves requests of this kind and refuses only this request:
+		 * it is not replaced.
+		 */
 		if (slot->connections[i] && connection_can(slot->connections[i], kind, NULL, NULL))
 			continue;
 		if (!backend->opens_for || !backend->opens_for(process, kind, request))
@@ -371,7 +383,7 @@ void connections_disconnect(struct connections *connections, struct connection *
 			close_one(&slot->connections[i]);
 }
 
-/* The reader is opened anew when needed: execve(2) may have replaced the program. */
+/* Closes the reader, which is opened again when needed: execve(2) may have replaced the program. */
 static void forget_slot(uint64_t pid, void *value, void *data)
 {
 	struct slot *slot = value;
@@ -435,7 +447,7 @@ static void take_variable(const char *name, const char *value, void *data)
 	environment_set(data, name, value);
 }
 
-/* Whether to read the environment this time: each of the first 30 times, then one in 16. */
+/* True if the environment is due to be read: the first 30 times, then every 16th time. */
 static bool is_due(unsigned look)
 {
 	return look < ASKED_IN_A_ROW || look % ASKED_SELDOM == 0;

@@ -26,7 +26,7 @@
 #include "protocol/debugger.h"
 #include "protocol/process.h"
 
-/* Seconds; the agent does not answer while another thread holds the GIL. */
+/* Seconds to wait for the agent, which does not answer while another thread holds the GIL. */
 #define PROBE_SECONDS 0.5
 
 static void doctor_set_reason(struct reason *reason, const char *why, const char *fix)
@@ -35,8 +35,8 @@ static void doctor_set_reason(struct reason *reason, const char *why, const char
 	snprintf(reason->fix, sizeof(reason->fix), "%s", fix);
 }
 
-/* Each try_ function returns true, perhaps with a detail in reason->why, or false with
- * the reason and a remedy. */
+/* Each try_ function returns true, perhaps with a detail in reason->why, or false with the cause in
+ * reason->why and a remedy in reason->fix. */
 static bool try_environ(struct node *node, pid_t pid, struct reason *reason)
 {
 	char *bytes;
@@ -47,7 +47,7 @@ static bool try_environ(struct node *node, pid_t pid, struct reason *reason)
 	return false;
 }
 
-/* Returns the reader's connection; NULL: the reason is set. */
+/* Returns the connection that reads the process's memory, or NULL and sets *reason. */
 static struct connection *try_open(struct node *node, pid_t pid, struct reason *reason)
 {
 	const struct process *known = process_table_find(node_process_table(node), pid);
@@ -127,7 +127,7 @@ static bool try_watches(struct node *node, pid_t pid, struct reason *reason)
 	return perf_breakpoint_probe(pid, reason);
 }
 
-/* Returns the address in "pdb:unix:ADDRESS" or "pdb:tcp:ADDRESS". */
+/* Returns the ADDRESS of a target "pdb:unix:ADDRESS" or "pdb:tcp:ADDRESS". */
 static const char *doctor_address_of(const char *target)
 {
 	return strchr(strchr(target, ':') + 1, ':') + 1;
@@ -189,8 +189,8 @@ static bool try_agent(struct node *node, pid_t pid, struct reason *reason)
 	return false;
 }
 
-/* Returns the shortest time-out of the groups in seconds, and in *own that group's time-out
- * before it was raised; -1: no group. */
+/* Returns the shortest time-out of the process groups in seconds; -1: no group. *own is set to the
+ * time-out that this group had before the agent raised it. */
 static double find_limit(const json_t *told, double *own)
 {
 	const json_t *groups = json_object_get(told, "groups");
@@ -208,8 +208,8 @@ static double find_limit(const json_t *told, double *own)
 	return limit;
 }
 
-/* For example: "process groups time out after 24 h, raised from 10 s; a waiting
- * collective has 7 s left" */
+/* Sets *reason, for example to "process groups time out after 24 h, raised from 10 s; a waiting
+ * collective has 7 s left". */
 static void explain_groups(const json_t *told, struct reason *reason)
 {
 	double left = json_get_real(told, "left", -1);
@@ -236,7 +236,7 @@ static void explain_groups(const json_t *told, struct reason *reason)
 	buffer_clear(&text);
 }
 
-/* Asks the agent for the time-outs of the process groups. */
+/* Requests the time-outs of the process groups from the agent. */
 static bool try_watchdog(struct node *node, pid_t pid, struct reason *reason)
 {
 	const struct process *known = process_table_find(node_process_table(node), pid);
@@ -268,9 +268,9 @@ static bool try_watchdog(struct node *node, pid_t pid, struct reason *reason)
 
 struct row {
 	const char *name;
-	bool is_optional; /* a failure is no problem */
+	bool is_optional; /* a failure is not reported as a problem */
 	bool (*try)(struct node *node, pid_t pid, struct reason *reason);
-	const char *backend; /* the backend that connects this way; NULL: none */
+	const char *backend; /* the backend that makes this connection; NULL: none */
 };
 
 static const struct row ways[] = {
@@ -286,7 +286,7 @@ static const struct row ways[] = {
 	{ "watchdog", true, try_watchdog, NULL },
 };
 
-/* A process on another machine: the way is open only if its backend is connected. */
+/* For a process on another machine, a row succeeds only if the row's backend is connected. */
 static bool try_elsewhere(struct node *node, pid_t pid, const struct row *row,
 			  struct reason *reason)
 {

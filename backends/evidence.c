@@ -20,14 +20,14 @@
 #include "base/map.h"
 #include "protocol/process.h"
 
-/* Lines of the kernel's log in an answer. */
+/* Maximum number of lines of the kernel's log in an answer. */
 #define KERNEL_LINES 100
-/* The number of exited processes that are remembered: the newest ones. */
+/* Maximum number of exited processes that are remembered; older ones are forgotten. */
 #define ENDED_MAXIMUM 512
 
 struct remembered {
 	int rank;
-	uint64_t start_time; /* differs: another process has got the pid */
+	uint64_t start_time; /* identifies the process: a later process may have the same pid */
 	int64_t memory;	     /* resident bytes at the last request; -1: unknown */
 	char *torch;	     /* version of torch; NULL: unknown */
 	char *cgroup;	     /* path of the control group; NULL: unknown */
@@ -66,7 +66,10 @@ void evidence_free(struct evidence *evidence)
 	free(evidence);
 }
 
-/* Reads constant values once; torch's version is looked up until torch is imported. */
+/*
+ * Reads the memory size each time, and constant values once; torch's version is read when torch has
+ * been imported.
+ */
 static void evidence_refresh(struct evidence *evidence, struct remembered *remembered,
 			     const struct process *process)
 {
@@ -93,7 +96,10 @@ static const struct process *find_live(const struct evidence *evidence, pid_t pi
 	return process;
 }
 
-/* Returns NULL for an exited process that was never asked about before its exit. */
+/*
+ * Returns what is remembered of the process, read again if the process is alive. Returns NULL if
+ * the process has exited and no request named it before its exit.
+ */
 static struct remembered *find(struct evidence *evidence, pid_t pid)
 {
 	const struct process *process = find_live(evidence, pid);
@@ -131,7 +137,10 @@ static json_t *number_or_null(int64_t number)
 	return number < 0 ? json_null() : json_integer(number);
 }
 
-/* Adds each control group once, with the path of the ancestor whose limit applies. */
+/*
+ * Adds a control group unless its path is in `seen`: limit, usage and OOM kills, and the path of
+ * the ancestor whose limit applies.
+ */
 static void add_cgroup(json_t *cgroups, struct strmap *seen, const char *path)
 {
 	struct cgroup_memory memory;
@@ -191,7 +200,7 @@ static void evidence_add_line(const struct kernel_line *line, void *data)
 	json_object_set_new(json, "ago", json_real(line->ago > 0 ? line->ago : 0));
 	json_set_text(json, "text", line->text);
 	json_array_append_new(search->lines, json);
-	/* Keeps the newest lines. */
+	/* Only the newest KERNEL_LINES lines are kept. */
 	if (json_array_size(search->lines) > KERNEL_LINES)
 		json_array_remove(search->lines, 0);
 }
@@ -217,7 +226,7 @@ static void add_kernel(struct evidence *evidence, json_t *body)
 
 struct ended {
 	const struct evidence *evidence;
-	uint64_t *pids; /* the oldest first */
+	uint64_t *pids; /* oldest first */
 	size_t count;
 	size_t capacity;
 };
@@ -235,7 +244,10 @@ static void evidence_settle(uint64_t pid, void *value, void *data)
 	ended->pids[ended->count++] = pid;
 }
 
-/* Forgets the oldest exited processes: descriptors and memory must not grow for ever. */
+/*
+ * Forgets the oldest exited processes, so that the number of open descriptors and the memory stay
+ * bounded.
+ */
 static void tidy(struct evidence *evidence)
 {
 	struct ended ended = { .evidence = evidence };

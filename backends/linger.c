@@ -10,9 +10,9 @@
 #include "base/buffer.h"
 #include "base/loop.h"
 
-/* Bytes that are read in one turn of the loop, at most. */
+/* Maximum number of bytes read from a socket in one turn of the loop. */
 #define READ_SIZE (64u << 10)
-/* An answer is complete when nothing arrives for this long. */
+/* The peer's answer is taken to be complete when nothing has arrived for this time. */
 #define QUIET_SECONDS 0.02
 /* The longest wait for an answer. */
 #define ANSWER_SECONDS (LINGER_SECONDS / 2)
@@ -21,15 +21,16 @@ struct linger_socket {
 	struct linger_list *all;
 	struct linger_socket *next;
 	int fd;
-	struct buffer bytes; /* not written yet */
+	struct buffer bytes; /* bytes that are not written yet */
 	struct loop_watch *watch;
-	struct loop_timer *answer; /* bytes wait for the peer's answer; NULL: no wait */
+	struct loop_timer *answer; /* runs while `bytes` is held back until the peer's answer has
+				    * arrived; NULL: not held back */
 	struct loop_timer *timer;
 };
 
 struct linger_list {
 	struct loop *loop;
-	struct linger_socket *first; /* NULL: all are closed */
+	struct linger_socket *first; /* list of the open sockets; NULL: all are closed */
 };
 
 struct linger_list *linger_list_new(struct loop *loop)
@@ -75,7 +76,7 @@ static bool is_later(void)
 	return errno == EAGAIN || errno == EINTR;
 }
 
-/* False: the peer has closed its end. */
+/* Writes as many bytes as the socket takes. Returns false if the peer has closed its end. */
 static bool linger_put(struct linger_socket *linger_socket)
 {
 	while (linger_socket->bytes.length > 0) {
@@ -164,7 +165,7 @@ void linger_list_add(struct linger_list *linger_list, int owned_fd, const char *
 	linger_socket->fd = owned_fd;
 	buffer_init(&linger_socket->bytes, 0);
 	buffer_append(&linger_socket->bytes, bytes, length);
-	/* Written now: the node may exit before the loop's next turn. */
+	/* Written at once, because the node may exit before the loop's next turn. */
 	if (when == LINGER_NOW)
 		linger_put(linger_socket);
 	else

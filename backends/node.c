@@ -1,10 +1,10 @@
 /*
  * node: how a request is served.
  *
- * A line of the pipe is parsed into a message; the table of requests has its
- * handler; a request about one process goes to the best connection that can
- * serve it. The node also owns the modules and passes them to each other. No
- * handler blocks: it answers at once, or later from a callback of the loop.
+ * A line of the pipe is parsed into a message; a table has the handler of each kind of request; a
+ * request about one process goes to the best connection that can serve it. The node also owns the
+ * modules and passes them to each other. No handler blocks: it answers at once, or later from a
+ * callback of the loop.
  */
 #include "backends/node.h"
 
@@ -47,11 +47,14 @@
 #include "protocol/sample.h"
 #include "protocol/stack.h"
 
-/* The longest time that output is still written after the node was told to exit. */
+/*
+ * After the request to exit, queued output is written for LEAVE_SECONDS at most, in a turn every
+ * LEAVE_TURN seconds.
+ */
 #define LEAVE_SECONDS 0.4
 #define LEAVE_TURN 0.01
 
-/* A request of the node itself that waits for its answer. */
+/* A request that the node itself has made, not answered yet. */
 struct expected {
 	node_answered *answered;
 	void *data;
@@ -81,13 +84,15 @@ struct node {
 	struct stop_gate *stop_gate;
 	struct tensor_asks *tensor_asks;
 	struct map *expected; /* -seq -> struct expected */
-	int64_t expected_seq; /* of the newest entry of expected; below zero */
+	int64_t expected_seq; /* seq of the newest entry of `expected`; negative */
 	struct loop_signal *terminate;
-	struct loop_timer *leave_timer; /* NULL: the node is not about to exit */
+	struct loop_timer *leave_timer; /* ends the loop when output is written; NULL: the node does
+					 * not exit */
 	double leave_deadline;
-	size_t stacks_maximum; /* stacks in the table before it is replaced */
+	size_t stacks_maximum; /* number of stacks at which the table is replaced by an empty
+				* table */
 	uint64_t file_limit;
-	int job_input; /* descriptor of a job's standard input; -1: none */
+	int job_input; /* descriptor that becomes a job's standard input; -1: none */
 	bool is_read_only;
 	bool stops_on_signal;
 	int status;
@@ -158,10 +163,10 @@ struct node *node_new(struct loop *loop, int input, int output)
 	return node;
 }
 
-/* Frees every module that has state of processes; never called from a module's callback. */
+/* Frees every module that keeps state of processes. Must not be called from a module's callback. */
 static void node_release_all(struct node *node)
 {
-	/* node_emit_sample() calls the finder, which uses the connections: freed first. */
+	/* The finder is freed first: node_emit_sample() calls it, and it uses the connections. */
 	pdb_finder_free(node->finder);
 	node->finder = NULL;
 	injections_free(node->injections);
@@ -174,7 +179,7 @@ static void node_release_all(struct node *node)
 	node->stop_gate = NULL;
 	evidence_free(node->evidence);
 	outputs_free(node->outputs);
-	/* Closing a connection answers the requests that it has started. */
+	/* Closing a connection answers its pending requests. */
 	connections_free(node->connections);
 	stop_limit_free(node->stop_limit);
 	node->stop_limit = NULL;
@@ -380,7 +385,7 @@ void node_tidy_stacks(struct node *node)
 {
 	if (!stack_table_is_full(node->stacks, node->stacks_maximum))
 		return;
-	/* Only readers and stack_files refer to stacks of the table. */
+	/* Only readers and struct stack_files refer to stacks of the table: both forget them. */
 	connections_forget_all(node->connections);
 	process_table_forget_files(node->process_table);
 	stack_table_free(node->stacks);
@@ -398,7 +403,7 @@ size_t node_waiting(struct node *node)
 	return pipe_waiting(node->pipe);
 }
 
-/* Adds "rank" to a body that has "pid". */
+/* Adds "rank" to a body that has "pid" of a known process and no "rank". */
 static void node_add_rank(struct node *node, json_t *body)
 {
 	json_int_t pid = json_integer_value(json_object_get(body, "pid"));
@@ -436,7 +441,9 @@ void node_unexpect(struct node *node, const struct message *request)
 	map_remove(node->expected, (uint64_t)-request->seq);
 }
 
-/* Answers a request of the node itself; that of NODE_NOBODY is dropped. */
+/*
+ * Answers a request that the node itself has made. The answer of a NODE_NOBODY request is dropped.
+ */
 static void node_respond_itself(struct node *node, const struct message *request, const char *error)
 {
 	struct expected *found = map_find(node->expected, (uint64_t)-request->seq);
@@ -484,7 +491,10 @@ static void tell_debugger(struct node *node, enum event_kind event, pid_t pid,
 	double seconds = timeout_extension_seconds(node->timeout_extension, pid);
 
 	json_object_set_new(body, "pid", json_integer(pid));
-	/* The time-outs that the other ranks' agents report replace the debugger's value. */
+	/*
+	 * If the agents of the other ranks have reported time-outs, the shortest one replaces the
+	 * value of this debugger.
+	 */
 	if (seconds >= 0)
 		json_object_set_new(body, "watchdog", json_real(seconds));
 	stop_limit_hear(node->stop_limit, pid, debugger);

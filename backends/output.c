@@ -22,25 +22,32 @@
 #include "protocol/rankset.h"
 
 #define STREAM_COUNT 2
-#define FOLLOWED_MAXIMUM 64 /* output_refuse() has the number in its sentence */
+#define FOLLOWED_MAXIMUM 64 /* this number is also in the error text of output_refuse() */
 #define PERIOD 0.25
-/* The number of processes whose output files are remembered for after their exit. */
+/*
+ * Maximum number of processes whose output files are remembered, so that the output can still be
+ * read after their exit.
+ */
 #define NOTED_MAXIMUM 4096
-/* Bytes sent at the start, from one file or from each of two, and in one turn. */
+/*
+ * TAIL_BYTES: bytes sent at first from a single output file; TAIL_BYTES_OF_TWO: from each of two
+ * files. TURN_BYTES: bytes sent from each file in each later turn.
+ */
 #define TAIL_BYTES (64u << 10)
 #define TAIL_BYTES_OF_TWO (16u << 10)
 #define TURN_BYTES (16u << 10)
-/* Turns that an incomplete UTF-8 character waits for its other bytes. */
+/* Maximum number of turns to wait for the remaining bytes of an incomplete UTF-8 character. */
 #define TURNS_WAITED_MAXIMUM 8
-/* Queued bytes of the pipe above which no output is read. */
+/* While more bytes than this are queued in the pipe, no output is read. */
 #define WAITING_MAXIMUM (256u << 10)
 
 struct followed {
 	pid_t pid;
 	uint64_t start_time;
 	struct output_file streams[STREAM_COUNT];
-	int waited[STREAM_COUNT]; /* turns waited for the rest of a character */
-	bool is_told;		  /* an event was sent since the last request */
+	int waited[STREAM_COUNT]; /* turns that each stream has waited for the rest of a
+				   * character */
+	bool is_told;		  /* an `output` event was sent since the last request */
 };
 
 struct outputs {
@@ -48,7 +55,8 @@ struct outputs {
 	struct followed **followed;
 	size_t count;
 	size_t capacity;
-	struct loop_timer *timer; /* NULL: nothing is followed */
+	struct loop_timer *timer; /* starts a turn every PERIOD seconds; NULL: no process is
+				   * followed */
 	struct map *noted;	  /* pid -> struct followed without open files */
 };
 
@@ -91,7 +99,7 @@ void outputs_free(struct outputs *outputs)
 	free(outputs);
 }
 
-/* Output of an earlier request is sent again: "isFirst" marks where it begins anew. */
+/* A new request sends the last output again: "isFirst" marks the first event of each request. */
 static void output_emit(struct outputs *outputs, struct followed *followed, const char *category,
 			const char *text)
 {
@@ -106,7 +114,7 @@ static void output_emit(struct outputs *outputs, struct followed *followed, cons
 	node_emit(outputs->node, EVENT_OUTPUT, body);
 }
 
-/* json_string() ends at a NUL, which would be invisible anyway. */
+/* Drops NUL bytes: they would end the text for json_string(), and are invisible on a terminal. */
 static void drop_nuls(struct buffer *text)
 {
 	size_t kept = 0;
@@ -117,7 +125,10 @@ static void drop_nuls(struct buffer *text)
 	buffer_truncate(text, kept);
 }
 
-/* Skips the first line, which is incomplete. */
+/*
+ * Moves stream->at to the start of the next line, because the current line is read from its middle;
+ * stream->at is unchanged if no newline follows in `maximum` bytes.
+ */
 static void skip_part_of_line(struct output_file *stream, size_t maximum)
 {
 	struct buffer text = BUFFER_INIT;
@@ -131,7 +142,10 @@ static void skip_part_of_line(struct output_file *stream, size_t maximum)
 	buffer_clear(&text);
 }
 
-/* Keeps an incomplete character at the end for the next turn, for 8 turns at most. */
+/*
+ * Leaves an incomplete UTF-8 character at the end of the text to the next turn, for 8 turns at
+ * most.
+ */
 static void hold_back(struct followed *followed, struct output_file *stream, struct buffer *text)
 {
 	int *waited = &followed->waited[stream->number - 1];
@@ -144,9 +158,9 @@ static void hold_back(struct followed *followed, struct output_file *stream, str
 	stream->at -= (off_t)waiting;
 }
 
-/* One pass over the files of a process. */
+/* turn: one pass over the output files of a process. */
 struct turn {
-	size_t maximum; /* bytes read from each file */
+	size_t maximum; /* maximum number of bytes sent from each file */
 	bool is_first;
 	bool is_last; /* no further pass follows */
 };
@@ -154,7 +168,9 @@ struct turn {
 static const struct turn usual_turn = { .maximum = TURN_BYTES };
 static const struct turn last_turn = { .maximum = TURN_BYTES, .is_last = true };
 
-/* Sends the bytes behind stream->at; only the last turn->maximum bytes if there are more. */
+/*
+ * Sends the bytes that follow stream->at; if there are more than turn->maximum, only the last ones.
+ */
 static void emit_new(struct outputs *outputs, struct followed *followed, struct output_file *stream,
 		     const struct turn *turn)
 {
@@ -207,7 +223,7 @@ static void emit_all(struct outputs *outputs, struct followed *followed, const s
 		emit_new(outputs, followed, err, turn);
 }
 
-/* Whether the process is alive; another process may have got its pid. */
+/* True if the process is alive and its pid does not belong to another process by now. */
 static bool output_is_there(struct outputs *outputs, const struct followed *followed)
 {
 	struct procfs_stat stat;
@@ -231,7 +247,7 @@ static void open_again(struct outputs *outputs, struct followed *followed,
 		    stream->path ? "the output continues in another file:" : stream->why);
 }
 
-/* Follows streams that the process has redirected to another file (dup2(2)). */
+/* Opens the new file of each stream that the process has redirected (dup2(2)). */
 static void follow_changes(struct outputs *outputs, struct followed *followed,
 			   const struct process *process)
 {
@@ -253,7 +269,7 @@ static void output_on_turn(void *data)
 
 	if (node_waiting(outputs->node) > WAITING_MAXIMUM)
 		return;
-	/* Backwards, since entries of exited processes are removed. */
+	/* Backwards, because the entries of exited processes are removed in the loop. */
 	for (size_t i = outputs->count; i-- > 0;) {
 		struct followed *followed = outputs->followed[i];
 		const struct process *process =
@@ -269,7 +285,7 @@ static void output_on_turn(void *data)
 	node_flush(outputs->node);
 }
 
-/* Finds the other ranks whose standard output or error is the same file. */
+/* Adds to `ranks` the other ranks that write their standard output or error to the same file. */
 static void find_sharers(struct outputs *outputs, pid_t pid, const struct output_file *stream,
 			 struct rankset *ranks)
 {
@@ -355,7 +371,10 @@ static struct followed *open_streams(struct outputs *outputs, const struct proce
 	return followed;
 }
 
-/* probetui keeps a limited number of lines of both streams together. */
+/*
+ * Two files get fewer bytes each, because probetui keeps a limited number of lines for both streams
+ * together.
+ */
 static size_t tail_bytes(const struct followed *followed)
 {
 	bool are_two = followed->streams[0].fd >= 0 && followed->streams[1].fd >= 0 &&
@@ -364,7 +383,7 @@ static size_t tail_bytes(const struct followed *followed)
 	return are_two ? TAIL_BYTES_OF_TWO : TAIL_BYTES;
 }
 
-/* Returns why the output cannot be shown; NULL: it can. */
+/* Returns the reason why the output cannot be shown, or NULL if it can. */
 static const char *output_refuse(struct outputs *outputs, const struct followed *followed,
 				 bool is_on)
 {

@@ -14,32 +14,34 @@
 #include "protocol/message.h"
 
 #define READ_SIZE (64u << 10)
-/* Queued bytes that are worth a write(2) before the end of the turn. */
+/* When this many bytes are queued, they are written before the end of the turn. */
 #define WRITE_SIZE (32u << 10)
 
 struct pipe {
 	struct loop *loop;
 	int input;
 	int output;
-	int input_flags; /* F_GETFL before pipe_new(); -1: not read */
+	int input_flags; /* flags (F_GETFL) before pipe_new(); -1: unknown */
 	int output_flags;
 	struct pipe_calls calls;
-	struct loop_watch *input_watch;	 /* NULL: the input has ended */
-	struct loop_watch *output_watch; /* NULL: the queue is empty */
-	struct buffer lines;		 /* read, not yet passed to calls.line */
-	size_t searched;		 /* bytes of lines known to have no newline */
+	struct loop_watch *input_watch;	 /* waits for input; NULL: the input has ended */
+	struct loop_watch *output_watch; /* waits until output can be written; NULL: the queue is
+					  * empty */
+	struct buffer lines;		 /* bytes that were read but not passed to calls.line yet */
+	size_t searched;		 /* the first `searched` bytes of `lines` contain no
+					  * newline */
 	struct buffer queue;
-	size_t written; /* bytes of the queue */
+	size_t written; /* the first `written` bytes of `queue` were written */
 	int64_t next_seq;
 	bool is_stopped;
-	bool is_broken; /* write(2) has failed: the reader is gone */
+	bool is_broken; /* write(2) has failed: the reader has closed the pipe */
 	bool is_handing_out;
 };
 
 static void pipe_on_readable(int fd, int events, void *data);
 static void pipe_on_writable(int fd, int events, void *data);
 
-/* Returns the flags before the change; -1: they could not be read. */
+/* Returns the flags that fd had before; -1: the flags could not be read. */
 static int make_non_blocking(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -58,11 +60,11 @@ struct pipe *pipe_new(struct loop *loop, int input, int output, const struct pip
 	pipe->output = output;
 	pipe->calls = *calls;
 	pipe->next_seq = 1;
-	/* Room for the longest line and one further read. */
+	/* Enough for the longest line and one more read(2). */
 	buffer_init(&pipe->lines, PIPE_LINE_MAXIMUM + READ_SIZE);
 	buffer_init(&pipe->queue, 0);
-	/* Both may be one open file description: then only the first call reads the original
-	 * flags, and pipe_free() restores them last. */
+	/* If input and output are one open file description, only the first call reads the original
+	 * flags; pipe_free() restores the flags of `input` last. */
 	pipe->input_flags = make_non_blocking(input);
 	pipe->output_flags = make_non_blocking(output);
 	pipe->input_watch = loop_watch(loop, input, LOOP_READABLE, pipe_on_readable, pipe);
@@ -82,7 +84,10 @@ void pipe_free(struct pipe *pipe)
 		return;
 	pipe_stop_watch(&pipe->input_watch);
 	pipe_stop_watch(&pipe->output_watch);
-	/* Other processes that have the same descriptions open share the flags. */
+	/*
+	 * The flags belong to the open file descriptions, which other processes share: restore
+	 * them.
+	 */
 	if (pipe->output_flags >= 0)
 		fcntl(pipe->output, F_SETFL, pipe->output_flags);
 	if (pipe->input_flags >= 0)
@@ -164,7 +169,7 @@ static void pipe_on_readable(int fd, int events, void *data)
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (got <= 0) {
-		/* The lines before the end are still handled. */
+		/* The lines that were read before the end are still handled. */
 		pipe_stop_watch(&pipe->input_watch);
 		pipe_hand_out(pipe);
 		pipe_end(pipe, NULL);

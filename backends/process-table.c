@@ -29,21 +29,24 @@
 #include "protocol/rankset.h"
 #include "protocol/sample.h"
 
-/* The number of exited processes whose source paths are remembered: the newest ones. */
+/* Number of exited processes whose source paths are remembered; older ones are forgotten. */
 #define PAST_FILES_MAXIMUM 64
 
-/* Seconds between two scans while this node has launched a job. */
+/* Seconds between two scans while a job that this node has launched runs. */
 #define LAUNCHED_SECONDS 0.1
-/* After a scan, the next one waits 20 times as long as the scan took. */
+/* The pause after a scan is at least REST times the duration of the scan. */
 #define REST 20
 
 struct member {
 	struct process process;
-	struct exit_watch *exit; /* NULL: not followed, or not possible */
+	struct exit_watch *exit; /* waits for the exit; NULL: the process is not followed, or cannot
+				  * be */
 	struct stack_files *files;
-	uint64_t epoch;	 /* number of the newest sample, over all connections */
-	bool is_adopted; /* made a rank by a target of the user */
-	bool is_over;	 /* a stand-in whose debugger is gone */
+	uint64_t epoch;	 /* number of the newest sample, counted over all connections of the
+			  * process */
+	bool is_adopted; /* became a rank because the user has named it as a target (`connect`) */
+	bool is_over;	 /* a stand-in (for a process on another machine) whose debugger has
+			  * disconnected */
 };
 
 struct process_table {
@@ -52,13 +55,15 @@ struct process_table {
 	struct discovery discovery; /* results of the last scan */
 	struct exe_cache *exes;
 	int unread;		  /* errno of a file that the last scan could not read; 0: none */
-	struct loop_timer *timer; /* NULL: not followed */
-	double rested_at;	  /* earliest time of the next scan, loop_now() */
+	struct loop_timer *timer; /* repeats the scan; NULL: processes are not followed */
+	double rested_at;	  /* earliest time of the next scan, on the clock of loop_now() */
 	bool is_named;		  /* only the processes in pids are followed */
 	struct pid_list pids;
-	struct stack_files *past[PAST_FILES_MAXIMUM]; /* ring, of exited processes */
-	size_t past_count;			      /* entries ever written */
-	struct loop_timer *over_timer;		      /* NULL: no stand-in is over */
+	struct stack_files *past[PAST_FILES_MAXIMUM]; /* ring buffer: files of exited processes */
+	size_t past_count;			      /* number of entries written since the
+						       * start */
+	struct loop_timer *over_timer;		      /* removes members with is_over; NULL: there
+						       * are none */
 };
 
 static void free_member(void *value)
@@ -141,7 +146,7 @@ static void process_table_tell(struct process_table *process_table, enum event_k
 	node_emit(process_table->node, event, process_to_json(process));
 }
 
-/* Describes why the connection to a stand-in's debugger was lost. */
+/* Returns why the connection to the debugger of a stand-in was lost. */
 static char *describe_loss(struct process_table *process_table, pid_t pid)
 {
 	const struct debugger *debugger =
@@ -151,7 +156,9 @@ static char *describe_loss(struct process_table *process_table, pid_t pid)
 						 : "the debugger is no longer connected");
 }
 
-/* Keeps an exited rank's source paths: another rank may be asked for these files. */
+/*
+ * Keeps an exited rank's source paths: the user may still view these files, read by another rank.
+ */
 static void keep_files(struct process_table *process_table, struct member *member)
 {
 	struct stack_files **slot =
@@ -176,7 +183,7 @@ static void remove_member(struct process_table *process_table, struct member *me
 					  process->start_time);
 		end = exit_status_describe(status);
 	}
-	/* Closing answers the pending requests, before `rankRemoved` is sent. */
+	/* Closing the connections answers the pending requests before `rankRemoved` is sent. */
 	connections_close(node_connections(process_table->node), pid);
 	process->state = PROCESS_EXITED;
 	process->exit_code = status.code;
@@ -235,7 +242,10 @@ static bool process_table_is_same(const struct process *a, const struct process 
 	       strcmp(a->script, b->script) == 0 && strcmp(error, b->error ? b->error : "") == 0;
 }
 
-/* Updates a known process with the results of a scan; a role learnt from its stack is kept. */
+/*
+ * Updates a known process with the results of a scan. The role of a child that was learnt from its
+ * stack is kept.
+ */
 static void update_member(struct process_table *process_table, struct member *member,
 			  const struct process *found, bool is_asked)
 {
@@ -244,7 +254,7 @@ static void update_member(struct process_table *process_table, struct member *me
 
 	process_init(&member->process);
 	process_copy(&member->process, found);
-	/* A scan does not know the number that `connect` has given the process. */
+	/* The rank number that `connect` has given the process is kept: a scan does not know it. */
 	if (member->is_adopted)
 		member->process.rank = before.rank;
 	if (role && found->role && strcmp(found->role, "child") == 0) {
@@ -259,7 +269,10 @@ static void update_member(struct process_table *process_table, struct member *me
 	process_clear(&before);
 }
 
-/* Whether the process is alive and readable; others are reported only for a request. */
+/*
+ * True if the process is alive and readable. Other processes are reported only if the scan serves a
+ * request.
+ */
 static bool process_table_is_there(const struct process *found)
 {
 	return found->start_time != 0 && found->state != PROCESS_UNREADABLE;
@@ -285,7 +298,10 @@ static void take_found(struct process_table *process_table, const struct process
 
 	if (member && is_standin(member))
 		return;
-	/* The process has not exited: the scan could not read it. */
+	/*
+	 * The scan could not read the process, which need not have exited: the known values are
+	 * kept.
+	 */
 	if (member && member->process.start_time != 0 && found->start_time == 0) {
 		if (is_asked)
 			process_table_tell(process_table, EVENT_RANK_ADDED, member);
@@ -306,8 +322,8 @@ static void take_found(struct process_table *process_table, const struct process
 }
 
 /*
- * Removes a process that was taken for a rank until its children were found to be
- * the ranks: it is their launcher. It has not exited, and its state says so.
+ * Removes a process that was reported as a rank, but is a launcher: its children are the ranks. The
+ * state in `rankRemoved` is not PROCESS_EXITED, because the process has not exited.
  */
 static void take_back(struct process_table *process_table, pid_t pid)
 {
@@ -417,7 +433,7 @@ struct telling {
 	const struct discovery *discovery;
 };
 
-/* Reports an adopted process that the scan has not found (and so not reported). */
+/* Reports an adopted process that the scan did not find and so did not report. */
 static void process_table_tell_again(uint64_t pid, void *value, void *data)
 {
 	const struct telling *telling = data;
@@ -474,7 +490,10 @@ static int process_table_number_of(const struct discovery *discovery, pid_t pid)
 	return -1;
 }
 
-/* Numbers the ranks that have no number: processes of a job that this node has launched. */
+/*
+ * Gives a number to each rank without one: such ranks are processes of a job that this node has
+ * launched. Children get the number of their rank.
+ */
 static void number_all(struct process_table *process_table)
 {
 	struct discovery *discovery = &process_table->discovery;
@@ -493,7 +512,10 @@ static void number_all(struct process_table *process_table)
 				process_table_number_of(discovery, processes[i].parent_pid);
 }
 
-/* Processes that this node has stopped count as live: debugger events report the stop. */
+/*
+ * Sets the state of processes that this node has stopped to PROCESS_LIVE: the events of their
+ * debugger report the stop.
+ */
 static void look_past_our_stops(struct process_table *process_table)
 {
 	const struct waits *waits = node_waits(process_table->node);
@@ -542,7 +564,10 @@ static void look_at_all(struct process_table *process_table, bool is_asked)
 		     launch_root(node_launch(process_table->node)));
 }
 
-/* Scans the processes in pids, NULL: all, and reports the differences; is_asked: everything. */
+/*
+ * Scans the processes in pids (NULL: all processes). Reports the differences to the last scan; if
+ * is_asked, reports all processes.
+ */
 static void look(struct process_table *process_table, const struct pid_list *pids, bool is_asked)
 {
 	struct connections *connections = node_connections(process_table->node);
@@ -573,7 +598,7 @@ static void look(struct process_table *process_table, const struct pid_list *pid
 			 &(struct telling){ process_table, &process_table->discovery });
 	pdb_finder_look(node_finder(process_table->node), is_asked);
 	process_table->unread = procfs->unread;
-	/* The answer to a request has these numbers. */
+	/* Not sent for a request, whose answer contains both numbers. */
 	if (!is_asked &&
 	    (process_table->unread != unread || process_table->discovery.hidden != hidden))
 		process_table_tell_unread(process_table);
@@ -598,7 +623,7 @@ static void process_table_on_look(void *data)
 	node_flush(process_table->node);
 }
 
-/* While this node has launched a job, scans every 0.1 s, so that ranks are found soon. */
+/* While a launched job runs, the period is at most 0.1 s, so that its ranks are found soon. */
 static double choose_period(const struct process_table *process_table, double period)
 {
 	return launch_root(node_launch(process_table->node)) > 0 && period > LAUNCHED_SECONDS
@@ -645,7 +670,7 @@ void process_table_count(struct process_table *process_table, struct process_sam
 {
 	struct member *member = find(process_table, sample->pid);
 
-	/* A failed sample has no number. */
+	/* A failed sample (epoch 0) is not counted. */
 	if (member && sample->epoch > 0)
 		sample->epoch = ++member->epoch;
 }

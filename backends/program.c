@@ -21,7 +21,7 @@
 #include "base/loop.h"
 #include "protocol/process.h"
 
-/* Seconds to wait for work in other threads (reading of files) before the exit. */
+/* Seconds that the exit waits for other threads, which read files. */
 #define WORK_SECONDS 0.25
 /* Bytes by which the heap grows. */
 #define HEAP_STEP (256 << 10)
@@ -55,7 +55,10 @@ static int parse_arguments(int count, char **words)
 	return 2;
 }
 
-/* Returns the descriptor that probetui passes for a job's standard input; -1: none. */
+/*
+ * Returns the descriptor, passed as an argument by probetui, that becomes a job's standard input;
+ * -1: none.
+ */
 static int find_job_input(int count, char **words)
 {
 	char *end;
@@ -71,8 +74,8 @@ static int find_job_input(int count, char **words)
 }
 
 /*
- * A closed terminal or Ctrl-C must not kill the node while processes are stopped: it
- * exits in order when its input ends.
+ * A closed terminal or Ctrl-C must not kill the node while it has stopped processes: the node exits
+ * when its input ends, and first resumes them.
  */
 static void become_independent(void)
 {
@@ -84,8 +87,8 @@ static void become_independent(void)
 }
 
 /*
- * Each sampled thread keeps up to four files open (task.h). Returns the limit
- * before, which the programs that the node starts get; 0: unknown.
+ * Raises RLIMIT_NOFILE, because each sampled thread keeps up to four files open (task.h). Returns
+ * the old limit, which programs started by the node get; 0: unknown.
  */
 static uint64_t raise_file_limit(void)
 {
@@ -101,9 +104,9 @@ static uint64_t raise_file_limit(void)
 }
 
 /*
- * All threads use the main heap. glibc's malloc(3) grows the heap of each other
- * thread by one mprotect(2) per page, thousands for the symbols of a torch job; the
- * main heap grows by M_TOP_PAD bytes.
+ * Makes all threads use the main heap. In other heaps glibc's malloc(3) grows by one page per
+ * mprotect(2), which is thousands of calls for the symbols of a torch job; the main heap grows by
+ * M_TOP_PAD bytes.
  */
 static void share_heap(void)
 {
@@ -146,8 +149,8 @@ int program_run(int count, char **words)
 	}
 	status = node ? node_run(node) : 1;
 	node_free(node);
-	/* All processes are detached and all output is written: threads that still read a
-	 * file may be cut off. */
+	/* All processes are detached and all output is written by now: threads that still read a
+	 * file may be killed. */
 	if (!loop_end(loop, WORK_SECONDS))
 		_exit(status);
 	return status;

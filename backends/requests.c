@@ -105,7 +105,10 @@ static void handle_sample(struct node *node, const struct message *request)
 	sampler_request(node_sampler(node), request);
 }
 
-/* Returns the process of the request; NULL: unknown, and the request is answered. */
+/*
+ * Returns the process that the request names. If the process is unknown, answers the request with
+ * an error and returns NULL.
+ */
 static const struct process *find_process(struct node *node, const struct message *request)
 {
 	pid_t pid = pid_read(request->body);
@@ -119,7 +122,10 @@ static const struct process *find_process(struct node *node, const struct messag
 	return process;
 }
 
-/* Sends the request to the best connection that can serve it; -1: error says why none can. */
+/*
+ * Sends the request to the best connection that can serve it. Returns -1 and sets error if none
+ * can.
+ */
 static int send_on(struct node *node, const struct process *process, enum request_kind kind,
 		   const struct message *request, struct error *error)
 {
@@ -140,14 +146,17 @@ void request_send(struct node *node, enum request_kind kind, const struct messag
 		stop_limit_announce(node_stop_limit(node), process->pid);
 	if (!process || send_on(node, process, kind, request, &error) == 0)
 		return;
-	/* `withdraw`: the `continue` takes back a pause; without a stop there is nothing to do. */
+	/*
+	 * "withdraw" marks a `continue` that takes back a pause: if the process was not stopped,
+	 * there is nothing to resume, which is a success.
+	 */
 	if (kind == REQUEST_CONTINUE && json_get_boolean(request->body, "withdraw", false))
 		node_respond(node, request, NULL, NULL);
 	else
 		node_respond(node, request, NULL, error.message);
 }
 
-/* Requests that change a process may have to wait in the gate; requests that read it do not. */
+/* Sends the request. A request that changes a process may first have to wait in the stop gate. */
 static void route(struct node *node, enum request_kind kind, const struct message *request)
 {
 	pid_t pid = pid_read(request->body);
@@ -201,7 +210,10 @@ static void respond_source(struct node *node, const struct message *request, pid
 	node_respond(node, request, body, NULL);
 }
 
-/* Reads the file here; if that fails, a debugger in the process may have the source. */
+/*
+ * Reads the file on this machine; if that fails, requests the source from a debugger in the
+ * process.
+ */
 static void handle_source(struct node *node, const struct message *request)
 {
 	const struct process *process = find_process(node, request);
@@ -278,7 +290,7 @@ static void handle_cancel(struct node *node, const struct message *request)
 	node_respond(node, request, NULL, NULL);
 }
 
-/* Changes the node's settings; absent ones are left unchanged. */
+/* Changes the settings of the node that the request contains. */
 static void handle_set(struct node *node, const struct message *request)
 {
 	const json_t *on_signal = json_object_get(request->body, "stopOnSignal");
@@ -298,7 +310,7 @@ static void handle_set(struct node *node, const struct message *request)
 	node_respond(node, request, NULL, NULL);
 }
 
-/* NULL: a connection of the process answers. */
+/* Handler of each kind of request; NULL: the request is sent to a connection of the process. */
 static void (*const handlers[REQUEST_KIND_COUNT])(struct node *node,
 						  const struct message *request) = {
 	[REQUEST_INITIALIZE] = handle_initialize,
@@ -342,7 +354,7 @@ void request_handle(struct node *node, const struct message *request)
 		node_respond(node, request, NULL, error.message);
 }
 
-/* Adds the numbers of all ranks to `taken`; a child has its rank's number. */
+/* Adds the numbers of all ranks and children to `taken`; a child has the number of its rank. */
 static void list_ranks(const struct process_table *process_table, struct rankset *taken)
 {
 	struct pid_list list = { .pids = NULL };
@@ -366,7 +378,10 @@ static int lowest_free(const struct rankset *taken)
 	return rank;
 }
 
-/* Sets process->rank: the requested number, else the process's own, else the lowest free one. */
+/*
+ * Sets process->rank: the requested number (`asked`, -1: none), else the process's own number, else
+ * the lowest number that is not in use.
+ */
 static int connect_requests_choose_rank(const struct process_table *process_table,
 					struct process *process, int64_t asked, struct error *error)
 {
@@ -399,7 +414,7 @@ static void make_standin(const struct process_table *process_table, const struct
 	process->host = xstrdup_or_null(target->host);
 }
 
-/* Returns the stand-in whose debugger has this target; NULL: there is none yet. */
+/* Returns the stand-in (process on another machine) whose debugger has this target; NULL: none. */
 static const struct process *find_standin(struct node *node, const struct target *target)
 {
 	struct pid_list list = { .pids = NULL };
@@ -425,7 +440,7 @@ static int describe_new(struct node *node, const struct target *target, pid_t ow
 	struct environment_reader reader = connections_environment_reader(node_connections(node));
 	bool is_here = owner > 0 && discover_one(process, node_procfs(node), &reader, owner);
 
-	/* A process without Python that owns the port is the end of a tunnel (ssh -L): the
+	/* If the owner of the port does not run Python, it is the end of a tunnel (ssh -L): the
 	 * debugged process is on another machine. */
 	if (!is_here && target->host) {
 		process_clear(process);

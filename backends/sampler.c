@@ -22,17 +22,18 @@
 #include "protocol/stack.h"
 
 #define PERIOD_MINIMUM 0.01
-/* Queued bytes of the pipe above which the timer takes no samples. */
+/* While more bytes than this are queued in the pipe, the timer takes no samples. */
 #define WAITING_MAXIMUM (256u << 10)
 
-/* One request, or one turn of the timer: a part for each process. */
+/* round: one request to sample, or one turn of the timer; it has a part for each process. */
 struct round {
-	struct message request; /* name NULL: a turn of the timer */
-	json_t *arguments;	/* of the request, or of the request that set the timer */
-	size_t waiting;		/* unanswered parts; one more while they are sent */
+	struct message request; /* the request; its name is NULL for a turn of the timer */
+	json_t *arguments;	/* arguments of the request, or of the request that set the timer */
+	size_t waiting;		/* number of unanswered parts; 1 more while the parts are being
+				 * sent */
 };
 
-/* The request to one process of a round. */
+/* part: the request of a round to one process. */
 struct part {
 	struct sampler *sampler;
 	struct round *round;
@@ -42,9 +43,9 @@ struct part {
 struct sampler {
 	struct node *node;
 	size_t part_count;	  /* unanswered parts of all rounds */
-	struct loop_timer *timer; /* NULL: no period */
+	struct loop_timer *timer; /* samples periodically; NULL: no period is set */
 	struct pid_list pids;	  /* processes that the timer samples */
-	json_t *arguments;	  /* of the request that set the timer */
+	json_t *arguments;	  /* arguments of the request that set the timer */
 	bool is_all;		  /* the timer samples all processes */
 	bool is_exact;
 };
@@ -87,7 +88,10 @@ static void emit_failure(struct sampler *sampler, pid_t pid, const char *error)
 	process_sample_clear(&sample);
 }
 
-/* Emits a sample with the debugger's stack alone; false: no debugger has stopped the process. */
+/*
+ * Emits a sample that contains only the debugger's stack. Returns false if no debugger has stopped
+ * the process.
+ */
 static bool emit_stopped(struct sampler *sampler, pid_t pid)
 {
 	const struct debugger *debugger =
@@ -106,8 +110,8 @@ static bool emit_stopped(struct sampler *sampler, pid_t pid)
 }
 
 /*
- * A process that cannot be read has exited or has called execve(2): the reader's
- * caches of its memory are invalid.
+ * If a process cannot be read, it has exited or has called execve(2), which makes the reader's
+ * caches of its memory invalid.
  */
 static void sampler_fail(struct sampler *sampler, pid_t pid, const char *error)
 {
@@ -155,7 +159,7 @@ static int sampler_send_part(struct sampler *sampler, struct round *round, pid_t
 		return process_table_miss(pid, error);
 	connection = connections_open(node_connections(sampler->node), process, error);
 	if (!connection) {
-		/* Without a reader, an agent in the process samples it. */
+		/* If no reader can be opened, the agent in the process takes the sample. */
 		kind = REQUEST_SAMPLE;
 		connections_attend(node_connections(sampler->node), process);
 		connection = connections_find(node_connections(sampler->node), process, kind, NULL,
@@ -185,13 +189,16 @@ static int sampler_send_part(struct sampler *sampler, struct round *round, pid_t
 	return result;
 }
 
-/* Copies request; NULL: nobody waits for an answer. */
+/* Copies request; NULL: a turn of the timer, which is not answered. */
 static struct round *sampler_begin_round(struct sampler *sampler, const struct message *request,
 					 json_t *arguments)
 {
 	struct round *round = xcalloc(1, sizeof(*round));
 
-	/* Before the samples, not after: requests may still name stacks of the last samples. */
+	/*
+	 * The table of stacks is replaced before new samples are taken, not after: requests may
+	 * still name stacks of the last samples.
+	 */
 	if (sampler->part_count == 0)
 		node_tidy_stacks(sampler->node);
 	if (request) {
@@ -223,7 +230,10 @@ void sampler_take(struct sampler *sampler, pid_t pid)
 	struct round *round = sampler_begin_round(sampler, NULL, arguments);
 	struct error error = ERROR_INIT;
 
-	/* If the process has exited, `rankRemoved` follows later: the caller still uses it. */
+	/*
+	 * If the process has exited, it is not removed here (sampler_fail()), because the caller
+	 * still uses it.
+	 */
 	if (sampler_send_part(sampler, round, pid, false, &error) < 0)
 		emit_stopped(sampler, pid);
 	finish_one(sampler, round);
@@ -247,7 +257,7 @@ static void sampler_on_timer(void *data)
 		pid_list_clear(&sampler->pids);
 		process_table_list(node_process_table(sampler->node), &sampler->pids);
 	}
-	/* The exit of these processes was reported already. */
+	/* The exit of the processes removed here was reported before. */
 	pid_list_remove(&sampler->pids, sampler_is_gone, sampler);
 	run_round(sampler, NULL, sampler->arguments, &sampler->pids, sampler->is_exact);
 	node_flush(sampler->node);

@@ -19,11 +19,14 @@
 #include "protocol/process.h"
 
 #define LOOK_SECONDS 0.05
-/* Seconds after the time-outs were raised: older operations are over, or hang. */
+/*
+ * Seconds after the time-outs were raised: operations that began before have ended by then, or
+ * hang.
+ */
 #define SETTLE_SECONDS 1.0
-/* The longest time that a request waits. */
+/* Maximum number of seconds that a request waits in the gate. */
 #define GATE_SECONDS 3.0
-/* A deadline further away than this is a raised one. */
+/* Seconds; a deadline that is further away belongs to an operation with a raised time-out. */
 #define RAISED_SECONDS (12 * 3600.0)
 #define WAITING_MAXIMUM 10000
 
@@ -39,8 +42,11 @@ struct stop_gate {
 	struct waiting *waiting; /* in order of arrival */
 	size_t count;
 	size_t capacity;
-	struct loop_timer *timer; /* NULL: nothing waits */
-	/* Result of the newest check of a job's threads, shared by requests for its ranks. */
+	struct loop_timer *timer; /* checks the waiting requests; NULL: none waits */
+	/*
+	 * Result of the newest check of a job's threads (job, time, result), which is used for the
+	 * requests to all ranks of the job.
+	 */
 	char *seen_job;
 	double seen_at;
 	bool has_seen_old;
@@ -67,7 +73,7 @@ void stop_gate_free(struct stop_gate *gate)
 	free(gate);
 }
 
-/* Requests for which the tracer attaches to the process stop it, or may stop it. */
+/* True if the request stops the process, or may stop it: the tracer attaches for such requests. */
 static bool is_stopping(enum request_kind kind, const struct message *request)
 {
 	return request_opens(BACKEND_TRACER, kind, request);
@@ -78,7 +84,7 @@ static bool is_of_job(const struct process *one, const struct process *other)
 	return other && !other->role && strcmp(one->job, other->job) == 0;
 }
 
-/* Whether a thread of gloo in the job waits with a time-out that was not raised. */
+/* True if a gloo thread of the job waits with a time-out that was not raised. */
 static bool stop_gate_look_at_job(const struct stop_gate *gate, const struct process *process)
 {
 	struct process_table *process_table = node_process_table(gate->node);
@@ -132,7 +138,7 @@ static bool stop_gate_is_open(struct stop_gate *gate, pid_t pid)
 	return loop_now() - since >= SETTLE_SECONDS && !has_old_deadline(gate, pid);
 }
 
-/* Whether one of the first `before` waiting requests is for the same process. */
+/* True if one of the first `before` waiting requests is for the same process. */
 static bool is_behind(const struct stop_gate *gate, pid_t pid, size_t before)
 {
 	for (size_t i = 0; i < before; i++)
@@ -141,7 +147,7 @@ static bool is_behind(const struct stop_gate *gate, pid_t pid, size_t before)
 	return false;
 }
 
-/* Returns the index of the first request that may be sent; gate->count: none. */
+/* Returns the index of the first request that may be sent now; gate->count: none. */
 static size_t stop_gate_find_next(struct stop_gate *gate)
 {
 	for (size_t i = 0; i < gate->count; i++) {
@@ -194,7 +200,7 @@ static void stop_gate_add(struct stop_gate *gate, pid_t pid, enum request_kind k
 					 stop_gate_on_turn, gate);
 }
 
-/* Answers the waiting pauses of a process without sending them. True: there were some. */
+/* Answers the waiting pauses of a process without sending them. Returns true if there were any. */
 static bool stop_gate_withdraw_pauses(struct stop_gate *gate, pid_t pid)
 {
 	size_t kept = 0;

@@ -30,36 +30,35 @@
 #include "protocol/stack.h"
 
 #define LOOK_SECONDS 0.5
-/* Seconds; ranks that stop again so soon after a resume keep their assumed
- * deadlines. */
+/* If ranks stop again within this number of seconds after a resume, their assumed deadlines are
+ * kept. */
 #define AGAIN_SECONDS 5.0
-/* A resume further away than this is not announced. */
+/* Seconds; if the resume is further away, its time is not reported. */
 #define TOLD_SECONDS (12 * 3600.0)
 #define CHANGE_SECONDS 1.0
 #define TORCH_SECONDS 1800.0
 #define COLLECTIVES "/torch/distributed/distributed_c10d.py"
 
 struct rank_entry {
-	bool was_listed; /* in the process table; debugger events may come earlier */
+	bool was_listed; /* the rank was in the process table; debugger events may come earlier */
 	bool is_stopped;
-	bool is_refused; /* `continue` has failed since it was stopped */
-	char *why;	 /* why this module has resumed the running rank, a sentence;
-			  * NULL: a request has resumed it */
+	bool is_refused; /* `continue` has failed since the rank was stopped */
+	char *why;	 /* reason for which this module has resumed the rank, a sentence; NULL: the
+			  * rank is stopped, or a request has resumed it */
 	bool has_torch;
 	bool is_torch_known;
-	double main_deadline;  /* deadline for which the main thread was sampled; 0:
-				* not sampled */
-	bool is_in_collective; /* that sample shows the main thread in a collective */
+	double main_deadline;  /* deadline for which the main thread was sampled; 0: not sampled */
+	bool is_in_collective; /* in that sample the main thread is in a collective */
 };
 
 struct job {
 	char *name;
 	struct stop_clock clock;
-	bool is_held;	  /* a rank is stopped now */
-	double held_last; /* when is_held was true last */
+	bool is_held;	  /* a rank of the job is stopped now */
+	double held_last; /* time of the last pass with is_held */
 	double announced; /* time of the last stop_limit_announce(); 0: none */
-	double told;	  /* reported time of the resume; INFINITY: none */
-	bool stays;	  /* the ranks stopped now are not resumed ("stay": "once") */
+	double told;	  /* last reported time of the next resume; INFINITY: none */
+	bool stays;	  /* the ranks that are stopped now are not resumed ("stay": "once") */
 };
 
 struct stop_limit {
@@ -68,8 +67,8 @@ struct stop_limit {
 	struct job *jobs;
 	size_t job_count;
 	size_t job_capacity;
-	struct loop_timer *timer; /* NULL: no rank is stopped */
-	bool stays;		  /* no rank is resumed */
+	struct loop_timer *timer; /* runs the passes; NULL: no rank is stopped */
+	bool stays;		  /* this module resumes no rank */
 };
 
 static void free_rank(void *value)
@@ -154,7 +153,10 @@ static const struct process *stop_limit_find_peer(const struct stop_limit *limit
  * Deadlines of a job
  */
 
-/* Whether the main thread waits for the deadline in gloo's send or recv, by a new sample. */
+/*
+ * True if the main thread waits in gloo's send or recv with this deadline. Takes a new sample of
+ * the rank if the last one was for another deadline.
+ */
 static bool is_in_collective(struct stop_limit *limit, pid_t pid, double deadline)
 {
 	struct rank_entry *rank = take_rank(limit, pid);
@@ -182,7 +184,10 @@ static bool has_torch(struct stop_limit *limit, const struct process *process)
 	return rank->has_torch;
 }
 
-/* Returns the time-out of collectives whose deadline is in no system call; -1: none. */
+/*
+ * Returns the time-out in seconds of collectives whose deadlines cannot be read, because they are
+ * in no system call (NCCL); -1: no such collectives.
+ */
 static double assumed_seconds(struct stop_limit *limit, const struct process *process,
 			      const struct deadlines *deadlines)
 {
@@ -220,7 +225,7 @@ static void see_rank(struct stop_limit *limit, struct job *job, const struct pro
 		stop_clock_assume(&job->clock, process->pid, seconds, now);
 }
 
-/* Deadlines of ranks on other machines cannot be read: they are assumed. */
+/* Assumes a deadline if ranks of the job are on other machines, where deadlines cannot be read. */
 static void assume_absent(struct stop_limit *limit, struct job *job, const struct process *stopped,
 			  int present, double now)
 {
@@ -315,13 +320,16 @@ static int stop_limit_resume(struct stop_limit *limit, const struct process *pro
 	return result;
 }
 
-/* The resume is tried again in each pass; its error is reported once per stop. */
+/* Each pass tries the resume again, but its error is reported once per stop. */
 static void stop_limit_say_refusal(struct stop_limit *limit, struct rank_entry *rank, int number,
 				   const struct error *error)
 {
 	char *text;
 
-	/* A later resume will have another reason. */
+	/*
+	 * rank->why was set for the resume that has failed; a later resume will have another
+	 * reason.
+	 */
 	free(rank->why);
 	rank->why = NULL;
 	if (rank->is_refused)
@@ -370,7 +378,7 @@ static void tell_ranks(struct stop_limit *limit, const struct job *job, const st
 	}
 }
 
-/* Returns the time when the stopped ranks of the job are resumed; INFINITY: never. */
+/* Returns the time at which the stopped ranks of the job are to be resumed; INFINITY: never. */
 static double due_of(const struct stop_limit *limit, const struct job *job)
 {
 	const struct stop_clock_wait *first = stop_clock_first(&job->clock);
@@ -385,7 +393,10 @@ static bool is_to_tell(const struct job *job, double due, double now)
 	return isinf(job->told) || fabs(job->told - due) > CHANGE_SECONDS;
 }
 
-/* Returns the time of the next resume; INFINITY: none. */
+/*
+ * Resumes the stopped ranks of the job if they are due. Returns the time of the next resume;
+ * INFINITY: none.
+ */
 static double stop_limit_look_at_job(struct stop_limit *limit, struct job *job,
 				     const struct pid_list *pids, double now)
 {
@@ -443,7 +454,7 @@ static void stop_limit_note_ended(uint64_t pid, void *value, void *data)
 		pid_list_add(&ended->pids, (pid_t)pid);
 }
 
-/* Removes exited processes: another process may get the pid. */
+/* Removes exited processes, because other processes may get their pids. */
 static void stop_limit_remove_ended(struct stop_limit *limit)
 {
 	struct ended ended = { .process_table = node_process_table(limit->node) };
@@ -483,7 +494,7 @@ static void stop_limit_look(struct stop_limit *limit)
 		if (limit->jobs[i].is_held)
 			next = fmin(next,
 				    stop_limit_look_at_job(limit, &limit->jobs[i], &pids, now));
-	/* The resume must not be late: the next pass comes sooner. */
+	/* If a resume is due before the next regular pass, a pass runs at that time. */
 	if (next - now < LOOK_SECONDS)
 		stop_limit_look_in(limit, fmax(next - loop_now(), 0));
 	pid_list_clear(&pids);
@@ -493,8 +504,9 @@ static void stop_limit_look(struct stop_limit *limit)
  * Events of debuggers
  */
 
-/* Finds the ranks whose collectives may time out while `stopped` is stopped: no
- * agent has raised their time-outs. Returns the shortest assumed time-out; -1: none. */
+/* Adds to `unhelped` the ranks whose collectives may time out while `stopped` is stopped, because
+ * no agent has raised their time-outs. Returns the shortest assumed time-out in seconds; -1:
+ * none. */
 static double find_unhelped(struct stop_limit *limit, const struct process *stopped,
 			    struct rankset *unhelped)
 {
@@ -556,7 +568,7 @@ void stop_limit_announce(struct stop_limit *limit, pid_t pid)
 	buffer_clear(&text);
 }
 
-/* A post-mortem pdb has no program left that could be resumed. */
+/* False for a post-mortem pdb: its program has ended and cannot be resumed. */
 static bool can_be_resumed(const struct debugger *debugger)
 {
 	return debugger_is_ours(debugger) && debugger->state == DEBUGGER_STOPPED &&
@@ -587,7 +599,10 @@ static bool stop_limit_has_stopped(const struct stop_limit *limit, const struct 
 	return search.is_found;
 }
 
-/* The first stop of a job, other than the end of a step, ends "stay": "once". */
+/*
+ * "stay": "once" ends at the first stop after all ranks of the job have run; the end of a step does
+ * not count.
+ */
 static void begin_hold(struct stop_limit *limit, pid_t pid, const struct debugger *debugger)
 {
 	const struct process *process = stop_limit_find_peer(limit, pid);
@@ -606,7 +621,7 @@ void stop_limit_hear(struct stop_limit *limit, pid_t pid, const struct debugger 
 	if (!rank)
 		return;
 	if (debugger->state != DEBUGGER_RUNNING) {
-		/* The event that reports the resume was sent before. */
+		/* The event that reports the resume with this reason was sent before. */
 		free(rank->why);
 		rank->why = NULL;
 	}
@@ -619,8 +634,8 @@ void stop_limit_hear(struct stop_limit *limit, pid_t pid, const struct debugger 
 }
 
 /*
- * While the user keeps ranks stopped, "watchdog" is the time until the first
- * collective times out, instead of torch's default.
+ * While the user keeps ranks stopped, the event's "watchdog" is the time until the first collective
+ * times out, instead of torch's default.
  */
 static void stop_limit_tell_end(const struct stop_limit *limit, const struct job *job,
 				const struct debugger *debugger, json_t *body)

@@ -23,7 +23,7 @@ struct form {
 	int (*parse)(struct target *target, const char *rest, struct error *error);
 };
 
-/* Returns a decimal number from 1 to maximum; 0: the text is none. */
+/* Returns a decimal number from 1 to maximum; 0: the text is not such a number. */
 static int target_parse_number(const char *text, long maximum)
 {
 	char *end;
@@ -41,7 +41,7 @@ static int target_parse_pid(struct target *target, const char *rest, struct erro
 	if (target->pid == 0)
 		return error_set(error, "\"%s\" is not a valid target: write %s:PID", target->text,
 				 target->kind == TARGET_AGENT ? "agent" : "ptrace");
-	/* Pids from there on are stand-ins for processes on other machines. */
+	/* Pids from PROCESS_FIRST_STANDIN on are stand-ins for processes on other machines. */
 	if (target->pid >= PROCESS_FIRST_STANDIN)
 		return error_set(error, "process %d does not exist: pids end at %d",
 				 (int)target->pid, PROCESS_FIRST_STANDIN - 1);

@@ -21,32 +21,38 @@
 #include "protocol/message.h"
 #include "protocol/process.h"
 
-/* Seconds that the time-outs stay raised after a stop: operations that the other ranks
- * begin until the next stop then have the raised time-outs. */
+/* Seconds that the time-outs stay raised after a stop, so that operations that the other ranks
+ * begin until the next stop have the raised time-outs. */
 #define LINGER_SECONDS 5.0
-/* Seconds within which a requested stop comes. */
+/*
+ * Seconds that a rank counts as stopped from the request to stop it, before the stop is reported.
+ */
 #define EXPECT_SECONDS 10.0
-/* Seconds until an agent is asked again after a failure. */
+/* Seconds after a failed request to an agent until the request is sent again. */
 #define RETRY_SECONDS 2.0
 
 struct entry {
-	bool was_listed;   /* the process table has had the process */
-	bool may_be_held;  /* a debugger of this node has stopped it or has breakpoints in it */
-	double until;	   /* counts as stopped until then, loop_now() */
-	bool is_catching;  /* its agent stops at uncaught exceptions */
-	bool is_filtering; /* stops where exceptions are raised */
-	bool is_raised;	   /* its agent was asked to raise the time-outs */
-	double retry;	   /* earliest time to ask again after a failure; 0: none failed */
-	double raised_at;  /* when its agent answered that it has raised them; 0: not yet */
-	bool has_groups;   /* its agent has reported process groups */
-	double limit;	   /* the shortest time-out of its groups, seconds; -1: unknown */
+	bool was_listed;   /* the process has been in the process table */
+	bool may_be_held;  /* a debugger of this node has stopped the process or has breakpoints in
+			    * it */
+	double until;	   /* time until which the process counts as stopped, by loop_now() */
+	bool is_catching;  /* the agent stops the process at uncaught exceptions */
+	bool is_filtering; /* the agent stops the process where exceptions are raised */
+	bool is_raised;	   /* the request to raise the time-outs was sent to the agent */
+	double retry;	   /* earliest time of the next request after a failed one; 0: none has
+			    * failed */
+	double raised_at;  /* time of the agent's answer that the time-outs are raised; 0: no answer
+			    * yet */
+	bool has_groups;   /* the agent has reported process groups */
+	double limit;	   /* shortest time-out of the process groups, seconds; -1: unknown */
 };
 
 struct timeout_extension {
 	struct node *node;
 	struct map *entries;	  /* by pid */
-	struct loop_timer *timer; /* a pass in the next turn; NULL: none */
-	struct loop_timer *later; /* a pass when an `until` or a `retry` is due; NULL: none */
+	struct loop_timer *timer; /* starts a pass in the next turn of the loop; NULL: none is
+				   * due */
+	struct loop_timer *later; /* starts a pass at the next `until` or `retry`; NULL: none */
 };
 
 struct timeout_extension *timeout_extension_new(struct node *node)
@@ -104,8 +110,8 @@ static bool are_peers(const struct process *one, const struct process *other)
  * Requests to agents
  */
 
-/* Whether the rank, or another rank of its job, may be stopped; a stopped rank has operations
- * in flight, too. */
+/* True if the rank or another rank of its job may be stopped. The rank itself counts, too, because
+ * a stopped rank also has operations in flight. */
 static bool is_waited_for(const struct timeout_extension *timeout_extension,
 			  const struct process *peer, const struct pid_list *pids)
 {
@@ -121,7 +127,10 @@ static bool is_waited_for(const struct timeout_extension *timeout_extension,
 	return false;
 }
 
-/* -1: the agent cannot be asked now; timeout_extension_look() is called when it can. */
+/*
+ * Sends the request to the agent. Returns -1 if the agent cannot be reached now;
+ * timeout_extension_look() is called when it can.
+ */
 static int timeout_extension_ask(struct timeout_extension *timeout_extension,
 				 const struct process *peer, bool raises)
 {
@@ -144,7 +153,10 @@ static int timeout_extension_ask(struct timeout_extension *timeout_extension,
 	return result;
 }
 
-/* Whether to ask: a process on another machine is asked through its connection, if any. */
+/*
+ * True if the process may have an agent. For a process on another machine this is known only when
+ * the request is sent, through its connection.
+ */
 static bool may_have_agent(const struct process *peer)
 {
 	return peer->pid >= PROCESS_FIRST_STANDIN || agent_endpoint_exists(peer->pid, peer->uid);
@@ -168,7 +180,10 @@ static void timeout_extension_settle(struct timeout_extension *timeout_extension
 		return;
 	entry = timeout_extension_take(timeout_extension, peer->pid);
 	before = *entry;
-	/* Set before the request, which may call timeout_extension_miss(). */
+	/*
+	 * Set before the request is sent, because a failure may call timeout_extension_miss() at
+	 * once.
+	 */
 	entry->is_raised = raises;
 	entry->retry = 0;
 	entry->raised_at = 0;
@@ -198,9 +213,7 @@ static void on_later(void *data)
 	timeout_extension_look(timeout_extension);
 }
 
-/*
- * Sets the timer for the next end of an `until`, or the next `retry`.
- */
+/* Sets the timer to the earliest `until` or `retry` of all entries. */
 static void timeout_extension_look_later(struct timeout_extension *timeout_extension)
 {
 	double next = INFINITY;
@@ -231,7 +244,7 @@ static void timeout_extension_note_ended(uint64_t pid, void *value, void *data)
 		pid_list_add(&ended->pids, (pid_t)pid);
 }
 
-/* Removes exited processes: another process may get the pid. */
+/* Removes exited processes, because other processes may get their pids. */
 static void timeout_extension_remove_ended(struct timeout_extension *timeout_extension)
 {
 	struct ended ended = { .process_table = node_process_table(timeout_extension->node) };
@@ -271,7 +284,10 @@ static void timeout_extension_on_turn(void *data)
 	node_flush(timeout_extension->node);
 }
 
-/* Runs the pass in the next turn of the loop, not within the caller's callback. */
+/*
+ * Runs the pass in the next turn of the loop, because the caller may be in a callback of a
+ * connection.
+ */
 void timeout_extension_look(struct timeout_extension *timeout_extension)
 {
 	if (!timeout_extension->timer)
@@ -299,7 +315,10 @@ void timeout_extension_hear(struct timeout_extension *timeout_extension, pid_t p
 			entry->until = loop_now() + LINGER_SECONDS;
 		entry->may_be_held = is_held;
 	}
-	/* An agent whose process was resumed can be asked again. */
+	/*
+	 * A pass is also needed if is_held is unchanged: the agent of a process that was resumed
+	 * can be reached again.
+	 */
 	if (was_held != is_held || map_count(timeout_extension->entries) > 0)
 		timeout_extension_look(timeout_extension);
 }
@@ -355,7 +374,10 @@ void timeout_extension_forget(struct timeout_extension *timeout_extension, pid_t
  * Reported time-outs
  */
 
-/* Whether stop_limit reads the deadlines of all operations in flight: only gloo is used. */
+/*
+ * True if stop_limit can read the deadlines of all operations in flight from the threads' system
+ * calls: gloo is the only backend.
+ */
 static bool is_read(pid_t pid)
 {
 	struct deadlines deadlines = { .count = 0 };
@@ -365,8 +387,9 @@ static bool is_read(pid_t pid)
 	return deadlines.has_gloo && !deadlines.has_nccl;
 }
 
-/* Returns the shortest time-out of the groups; -1: none. An operation in flight keeps
- * the time-out it began with, which counts unless it is read from outside. */
+/* Returns the shortest time-out of the process groups; -1: none. While an operation is in flight
+ * whose deadline cannot be read (is_read()), a group counts with the time-out from before the raise
+ * ("own"), which the operation has kept. */
 static double least_limit(const json_t *told, pid_t pid)
 {
 	const json_t *groups = json_object_get(told, "groups");
@@ -438,8 +461,8 @@ double timeout_extension_limit(const struct timeout_extension *timeout_extension
 	return entry ? entry->limit : -1;
 }
 
-/* Whether the agent is still to answer. After a failure it is not waited for: a
- * thread holds the GIL, or a debugger has stopped the process. */
+/* True if the answer of the agent is pending. After a failure no answer is expected, because a
+ * thread holds the GIL or a debugger has stopped the process. */
 static bool is_under_way(const struct entry *entry)
 {
 	return entry && entry->is_raised && entry->retry == 0 && entry->raised_at == 0;

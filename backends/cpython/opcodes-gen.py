@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Prints the part of opcodes.inc that is of the CPython that runs this.
+"""Prints the part of opcodes.inc for the CPython that runs this script.
 
     python3.8 opcodes-gen.py; python3.9 opcodes-gen.py; ...
 
-No part of probetui. A row says of an opcode's number: the number that the
-compiler wrote, units of caches behind it, where it jumps, what kind of
-instruction it is (bytecode.h), and which form of it this is (opcodes.h).
+The script is not installed. A row has the number of an opcode, the number
+that the compiler wrote for it, the number of cache units after it, its kind
+of jump, the kind of the instruction (bytecode.h), and its form (opcodes.h).
 """
 import opcode
 import sys
@@ -33,7 +33,7 @@ KINDS = {
     "END_SEND": "END",
     "POP_ITER": "END",
     "EXTENDED_ARG": "EXTENDED_ARG",
-    "ENTER_EXECUTOR": "JUMP",       # to where is not known
+    "ENTER_EXECUTOR": "JUMP",       # the target is unknown
     "RETURN_GENERATOR": "RETURN_GENERATOR",
 }
 HIDING = {
@@ -49,14 +49,16 @@ QUICK = {
 
 
 def number_specialized(numbers):
-    """3.11 and 3.12: those that nobody names get what is free, in order."""
+    """Returns the numbers of the specialized opcodes of 3.11 and 3.12, which
+    opmap lacks: they get the free numbers in order."""
     free = [number for number in range(1, 256)
             if number not in set(numbers.values())]
     return dict(zip(opcode._specialized_instructions, free))
 
 
 def read():
-    """{name: number}, {name: the compiler's}, {name: units of caches}."""
+    """Returns {name: number}, {name: name that the compiler wrote} and
+    {name: number of cache units}."""
     numbers = {name: number for name, number in opcode.opmap.items()
                if number < 256}
     families = getattr(opcode, "_specializations", {})
@@ -74,7 +76,7 @@ def read():
     if isinstance(caches, list):
         caches = {name: caches[number] for name, number in numbers.items()
                   if number < len(caches)}
-    # It stands where a JUMP_BACKWARD was.
+    # ENTER_EXECUTOR replaces a JUMP_BACKWARD.
     caches["ENTER_EXECUTOR"] = caches.get("JUMP_BACKWARD", 0)
     return numbers, bases, caches
 
@@ -91,7 +93,7 @@ def jump_of(name, number):
     if name.startswith("SETUP_") and number in opcode.hasjrel:
         return "HANDLER"
     if name == "END_ASYNC_FOR":
-        return "NONE"       # its argument tells sys.monitoring where from
+        return "NONE"       # its argument is only for sys.monitoring
     if number in opcode.hasjabs:
         return "ABSOLUTE"
     if number in opcode.hasjrel:
@@ -102,7 +104,8 @@ def jump_of(name, number):
 def form_of(name):
     if name in HIDING:
         return HIDING[name]
-    # These do the next instruction, too, which then leaves no trace.
+    # Superinstructions also run the next instruction, which stores no
+    # pointer of its own.
     if "__" in name or name == "BINARY_OP_INPLACE_ADD_UNICODE" or (
             name.startswith("COMPARE_OP_") and name.endswith("_JUMP")):
         return "SUPER"

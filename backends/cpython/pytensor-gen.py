@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes pytensor-torch.inc: where torch's C++ objects have their members.
+"""Makes pytensor-torch.inc: the offsets of members of torch's C++ objects.
 
     pytensor-gen.py PYTHON-INCLUDE WHEEL... > pytensor-torch.inc
 
-Each wheel's headers are compiled, for both ABIs of libstdc++ (its old one has
-a shorter std::string), and the offsets taken out of the object file: nothing
-of it runs, so a wheel for another 64-bit machine will do, whose layout is the
-same. The wheels may be had with
+The headers of each wheel are compiled for both ABIs of libstdc++ (the old ABI
+has a shorter std::string), and the offsets are read from the object file.
+Nothing of the wheel is executed, so it may be one for another 64-bit machine,
+whose layout is the same. To get the wheels:
     pip download --no-deps --platform manylinux2014_aarch64 torch==VERSION
 """
 import os
@@ -17,7 +17,7 @@ import sys
 import tempfile
 import zipfile
 
-# Names of struct torch_layout's members, in order, and what they are.
+# Members of struct torch_layout, in order, and their C++ expressions.
 MEMBERS = (
     ("impl", "impl_place<decltype(THPVariable::cdata)>()"),
     ("storage", "offsetof(TensorImpl, storage_)"),
@@ -31,7 +31,7 @@ MEMBERS = (
     ("is_flag_first", "!std::is_same<decltype(TensorImpl::device_opt_), "
                       "std::optional<c10::Device>>::value"),
     ("extra", "offsetof(TensorImpl, extra_meta_)"),
-    # -1: all that is there is for symbols.
+    # -1: all members of ExtraMeta are symbolic.
     ("symbolic", "SYMBOLIC"),
     ("keys", "offsetof(TensorImpl, key_set_)"),
     ("conjugate", "key(c10::DispatchKey::Conjugate)"),
@@ -43,7 +43,7 @@ MEMBERS = (
     ("grad", "offsetof(AutogradMeta, grad_)"),
     ("grad_fn", "offsetof(AutogradMeta, grad_fn_)"),
     ("requires_grad", "offsetof(AutogradMeta, requires_grad_)"),
-    # In a PyNode: the function's object.
+    # Offset in a PyNode of the function's Python object.
     ("function", "FUNCTION"),
 )
 
@@ -85,7 +85,7 @@ def has(include, path, text):
 
 
 def measure(include, python, abi):
-    """The offsets, as the compiler has them."""
+    """Returns the offsets, as compiled."""
     counts = "combined_refcount_" if has(
         include, "c10/util/intrusive_ptr.h", r"\bcombined_refcount_\b") \
         else "refcount_"
@@ -123,7 +123,8 @@ def measure(include, python, abi):
 
 
 def measure_wheel(wheel, python):
-    """Its version as (2, 13), and its rows, of the new ABI and the old."""
+    """Returns the version of the wheel, as (2, 13), and its rows for the new
+    and the old ABI."""
     match = re.match(r"torch-(\d+)\.(\d+)", os.path.basename(wheel))
     if not match:
         sys.exit("%s: this is no wheel of torch" % wheel)

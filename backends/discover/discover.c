@@ -14,7 +14,7 @@
 
 struct role {
 	const char *mark; /* text in the command line */
-	const char *role; /* NULL: a helper of Python's own, not shown */
+	const char *role; /* NULL: a helper process of Python, which is not shown */
 };
 
 static const struct role roles[] = {
@@ -38,7 +38,7 @@ static bool is_running(struct process_scan *scan, struct process_scan_entry *ent
 	return process_scan_stat(scan, entry) && !procfs_has_ended(&entry->stat);
 }
 
-/* Whether multiprocessing has made the process: spawned, or forked from a Python process. */
+/* True if multiprocessing has started the process: by spawn, or by fork from a Python process. */
 static bool is_made_by_python(struct process_scan *scan, struct process_scan_entry *entry)
 {
 	struct process_scan_entry *parent;
@@ -61,7 +61,7 @@ static bool is_made_by_python(struct process_scan *scan, struct process_scan_ent
 	return true;
 }
 
-/* Adds the variables that the program has set since its execve(2). */
+/* Adds the environment variables that the program has set after its execve(2). */
 static void ask_program(struct process_scan *scan, const struct environment_reader *reader,
 			struct process_scan_entry *entry)
 {
@@ -69,7 +69,10 @@ static void ask_program(struct process_scan *scan, const struct environment_read
 		reader->read(reader->data, entry->pid, entry->stat.start_time, &entry->environment);
 }
 
-/* Whether `above` is a worker of torchrun that has started another job: it stays a rank. */
+/*
+ * True if `above` is a worker of torchrun that has started another job: then `above` is a rank,
+ * too.
+ */
 static bool starts_other_job(const struct process_scan_entry *above,
 			     const struct process_scan_entry *entry)
 {
@@ -84,8 +87,9 @@ static bool starts_other_job(const struct process_scan_entry *above,
 }
 
 /*
- * An ancestor whose rank or local rank differs from entry's is a launcher, unless entry's
- * family has a lower priority (an MPI helper process of a torch rank).
+ * Marks the launchers among the ancestors of entry: those whose rank or local rank differs from
+ * entry's. Not marked: ancestors of a family with a higher priority than entry's (entry is an MPI
+ * helper process of a torch rank).
  */
 static void mark_launchers(struct process_scan *scan, struct process_scan_entry *entry)
 {
@@ -112,7 +116,7 @@ static void mark_known_launcher(struct process_scan *scan, struct process_scan_e
 		entry->is_launcher = true;
 }
 
-/* Returns the outermost rank that entry is, or is a child of; NULL: none. */
+/* Returns the outermost rank among entry and its ancestors up to the launcher; NULL: none. */
 static struct process_scan_entry *discover_find_rank(struct process_scan *scan,
 						     struct process_scan_entry *entry)
 {
@@ -141,7 +145,7 @@ static struct process *add_process(struct discovery *discovery)
 	return process;
 }
 
-/* False: the process is a helper that is not shown. */
+/* Sets *role. Returns false if the process is a helper that is not shown. */
 static bool choose_role(struct process_scan *scan, struct process_scan_entry *entry,
 			const char **role)
 {
@@ -201,7 +205,10 @@ static bool are_candidates(const struct process_scan *scan, size_t count)
 	return false;
 }
 
-/* Returns the outermost Python ancestor of entry below root, or entry; launchers do not count. */
+/*
+ * Returns the outermost Python process among entry and its ancestors below root, launchers
+ * excluded.
+ */
 static struct process_scan_entry *find_topmost(struct process_scan *scan,
 					       struct process_scan_entry *entry, pid_t root)
 {
@@ -218,7 +225,7 @@ static struct process_scan_entry *find_topmost(struct process_scan *scan,
 	return top;
 }
 
-/* Finds the ranks of a job whose processes have no rank number. */
+/* Finds the ranks of a job whose processes have no rank numbers in their environments. */
 static void find_unnumbered(struct process_scan *scan, size_t count, pid_t root)
 {
 	for (size_t i = 0; i < count; i++)
@@ -229,8 +236,8 @@ static void find_unnumbered(struct process_scan *scan, size_t count, pid_t root)
 			scan->list[i]->rank = find_topmost(scan, scan->list[i], root);
 }
 
-/* Adds Python processes that are no ranks now, but were taken for ranks before any process
- * had a number. */
+/* Adds to the launchers the Python processes that are not ranks, but may have been reported as
+ * ranks before any process had a rank number. */
 static void add_unnumbered(const struct process_scan *scan, size_t count,
 			   struct discovery *discovery)
 {
@@ -254,7 +261,10 @@ void discover_all(struct discovery *discovery, struct procfs *procfs,
 	discovery->others = scan.hidden_count - scan.own_hidden_count;
 	discovery->hidden = scan.own_hidden_count;
 	discovery->looked_at = scan.readable_count;
-	/* Ancestors that are read later are appended behind these. */
+	/*
+	 * Ancestors that are read in the loops are appended to the list: only the entries before
+	 * them count.
+	 */
 	count = scan.count;
 	for (size_t i = 0; i < count; i++) {
 		struct process_scan_entry *entry = scan.list[i];
@@ -302,7 +312,7 @@ static char *discover_explain_missing(pid_t pid, int number)
 	return xasprintf("process %d cannot be accessed: %s", (int)pid, strerror(number));
 }
 
-/* False: the process does not exist, or runs no Python. */
+/* Fills *process. Returns false if the process does not exist or does not run Python. */
 static bool discover_find_named(struct process_scan *scan, const struct environment_reader *reader,
 				pid_t pid, struct process *process)
 {
@@ -326,7 +336,7 @@ static bool discover_find_named(struct process_scan *scan, const struct environm
 	return entry->is_python;
 }
 
-/* Gives the lowest free number to ranks that have no number, or one that is taken. */
+/* Gives the lowest free number to each rank that has no number or a number that is in use. */
 static void number_named(struct discovery *discovery, const struct rankset *others)
 {
 	struct rankset taken = RANKSET_INIT;

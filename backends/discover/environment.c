@@ -50,7 +50,7 @@ void environment_init(struct environment *environment)
 			environment->numbers[i][j] = -1;
 }
 
-/* Parses a rank or a number of ranks; -1: anything else. */
+/* Parses a rank or a number of ranks. Returns -1 for any other text. */
 static int environment_parse_number(const char *value)
 {
 	char *end;
@@ -87,7 +87,10 @@ void environment_set(struct environment *environment, const char *name, const ch
 			store(environment, &rows[i], value);
 }
 
-/* Compares the first letter first, which excludes most variables. */
+/*
+ * Returns the row of the variable, or NULL. The first letter is compared first, which excludes most
+ * variables.
+ */
 static const struct row *environment_find_row(const char *text, size_t length)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
@@ -106,7 +109,7 @@ void environment_parse(struct environment *environment, const char *bytes, size_
 		const char *equals = memchr(bytes, '=', size);
 		const struct row *row = NULL;
 
-		/* A last variable without NUL was cut, and is ignored. */
+		/* A last variable without a NUL is incomplete, and is ignored. */
 		if (equals && bytes + size < end)
 			row = environment_find_row(bytes, (size_t)(equals - bytes));
 		if (row)
@@ -142,7 +145,10 @@ int environment_number(const struct environment *environment, enum rank_number n
 	if (family == FAMILY_NONE)
 		return -1;
 	rank = environment->numbers[family][NUMBER_RANK];
-	/* Under srun with PMIx only Slurm's variables contain the size. */
+	/*
+	 * Under srun with PMIx only Slurm's variables contain the size, so other families with the
+	 * same rank are searched, too.
+	 */
 	for (int i = (int)family; i < FAMILY_NONE; i++)
 		if (environment->numbers[i][NUMBER_RANK] == rank &&
 		    environment->numbers[i][number] >= 0)

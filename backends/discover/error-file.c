@@ -35,7 +35,7 @@ void error_file_clear(struct error_file *file)
 	error_file_init(file);
 }
 
-/* Returns the value, NUL-terminated; NULL: the variable is not set, or empty. */
+/* Returns the NUL-terminated value of the variable NAME, or NULL if it is not set or is empty. */
 static const char *error_file_find_value(const char *bytes, size_t length)
 {
 	const char *end = bytes + length;
@@ -43,7 +43,7 @@ static const char *error_file_find_value(const char *bytes, size_t length)
 	while (bytes < end) {
 		size_t size = strnlen(bytes, (size_t)(end - bytes));
 
-		/* A last variable without NUL was cut, and is ignored. */
+		/* A last variable without a NUL is incomplete, and is ignored. */
 		if (bytes + size < end && size > strlen(NAME) &&
 		    memcmp(bytes, NAME, strlen(NAME)) == 0)
 			return bytes + strlen(NAME);
@@ -81,7 +81,10 @@ static json_t *masked(const char *text)
 	return json;
 }
 
-/* Masks secrets in a traceback: lines indented by four are source, the others are locations. */
+/*
+ * Returns the traceback with secrets masked. Lines indented by four are source code, other lines
+ * are locations.
+ */
 static json_t *masked_traceback(const char *text)
 {
 	struct buffer out = BUFFER_INIT;
@@ -104,7 +107,9 @@ static json_t *masked_traceback(const char *text)
 	return json;
 }
 
-/* The timestamp is a number or, as torch writes it, a string with a number. */
+/*
+ * Returns the timestamp, which is a number or (as torch writes it) a string that contains a number.
+ */
 static json_t *timestamp_of(const json_t *extra)
 {
 	const char *text = json_get_string(extra, "timestamp", NULL);

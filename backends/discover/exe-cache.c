@@ -20,18 +20,24 @@
 #include "base/alloc.h"
 #include "base/array.h"
 
-/* The number of executables that are remembered: the newest ones. */
+/* Maximum number of executables that are remembered; a new one replaces the oldest. */
 #define EXECUTABLES_MAXIMUM 512
-/* An executable's file is read when this many of its processes were found. */
+/* An executable's file is read when this number of its processes was found. */
 #define PROCESSES_TO_INSPECT 3
-/* A process is checked with statx(2) in each of its first 16 scans, then in one of 4. */
+/*
+ * A process is checked with statx(2) in each of its first FIRST_LOOKS scans, then in every
+ * LOOKS_IN_TURN-th scan.
+ */
 #define FIRST_LOOKS 16
 #define LOOKS_IN_TURN 4
 #define STRINGS_MAXIMUM (4u << 20)
 #define DYNAMIC_MAXIMUM 512
-/* New processes that are worth a second thread: it starts in 30 us, one statx(2) takes 3 us. */
+/*
+ * Minimum number of new processes for which a second thread pays: it starts in 30 us, and one
+ * statx(2) takes 3 us.
+ */
 #define PREFETCH_MINIMUM 128
-/* All kernel threads are children of this pid, in the first pid namespace. */
+/* Pid of kthreadd, the parent of all kernel threads, in the first pid namespace. */
 #define KTHREADD 2
 
 struct identity {
@@ -47,15 +53,16 @@ struct executable {
 	char name[256];
 	unsigned process_count;
 	bool is_inspected;
-	bool is_plain; /* the executable cannot have Python as a library */
+	bool is_plain; /* the executable does not load Python as a library */
 };
 
 struct known {
 	pid_t pid;
 	enum exe_answer answer; /* EXE_UNKNOWN: not remembered */
-	uint64_t inode;		/* of /proc/PID */
+	uint64_t inode;		/* inode of /proc/PID, which identifies the process: a later process
+				 * may have the same pid */
 	struct identity identity;
-	unsigned looks; /* scans that have found the process */
+	unsigned looks; /* number of scans that have found the process */
 };
 
 struct known_list {
@@ -68,32 +75,32 @@ struct known_list {
 struct prefetch {
 	pthread_t thread;
 	bool is_running;
-	struct procfs procfs; /* the thread's own, with the shared descriptor */
+	struct procfs procfs; /* used by this thread only; the descriptor of /proc is shared */
 	const struct procfs_entry *entries;
 	size_t first; /* index of the first entry that the thread reads */
-	size_t count; /* number of all entries; 0: no thread */
+	size_t count; /* number of all entries; 0: prefetch is not used */
 	struct statx *abouts;
-	int *errors; /* errno of each; 0: none */
+	int *errors; /* errno of each statx(2); 0: success */
 };
 
 struct exe_cache {
-	struct executable *executables; /* ring */
-	size_t executable_count;	/* executables ever added */
-	struct known_list before;	/* of the previous scan */
+	struct executable *executables; /* ring buffer */
+	size_t executable_count;	/* number of executables added since the start */
+	struct known_list before;	/* results of the previous scan */
 	struct known_list now;
-	size_t next;   /* index in before of the next candidate */
+	size_t next;   /* find_known() has searched before.items up to this index */
 	pid_t *kernel; /* pids of kernel threads, sorted */
 	size_t kernel_count;
 	bool is_whole;	      /* this scan checks every process */
-	struct known current; /* the process of the last exe_cache_look() */
-	unsigned links;	      /* hard links of its executable */
-	int error;	      /* errno of its statx; 0: none */
+	struct known current; /* the process of the last call of exe_cache_look() */
+	unsigned links;	      /* number of hard links of the executable of `current` */
+	int error;	      /* errno of statx(2) of `current`; 0: success */
 	struct prefetch prefetch;
-	uint64_t own_mount; /* mount id of this program's file; 0: unknown, or not
-			     * a local file system */
+	uint64_t own_mount; /* mount id of the file of this program; 0: unknown, or not on a local
+			     * file system */
 };
 
-/* Local file systems that containers and chroots use, by f_type of statfs(2). */
+/* True for local file systems that containers and chroots use; magic is f_type of statfs(2). */
 static bool is_local_magic(uint32_t magic)
 {
 	return magic == BTRFS_SUPER_MAGIC || magic == EXT4_SUPER_MAGIC ||
@@ -141,7 +148,7 @@ static bool is_kthreadd(struct procfs *procfs)
 	       strcmp(stat.name, "kthreadd") == 0;
 }
 
-/* Lists all kernel threads from one file, which saves one statx(2) per kernel thread. */
+/* Lists all kernel threads with one read, which saves one statx(2) per kernel thread. */
 static void list_kernel_threads(struct exe_cache *cache, struct procfs *procfs)
 {
 	size_t capacity = 0;
@@ -186,7 +193,7 @@ static bool is_kernel_thread(const struct exe_cache *cache, pid_t pid)
 					   sizeof(*cache->kernel), compare_pids));
 }
 
-/* Returns what the previous scan has found about the process; NULL: nothing. */
+/* Returns the result of the previous scan for the process, or NULL if it was not found. */
 static const struct known *find_known(struct exe_cache *cache, const struct procfs_entry *entry)
 {
 	const struct known_list *list = &cache->before;
@@ -228,7 +235,7 @@ static void *run_prefetch(void *data)
 	return NULL;
 }
 
-/* All signals are blocked in the new thread: only the main thread handles them. */
+/* The thread starts with all signals blocked, because only the main thread handles signals. */
 static bool start_prefetch(struct prefetch *prefetch)
 {
 	sigset_t all;
@@ -259,7 +266,10 @@ void exe_cache_prefetch(struct exe_cache *cache, struct procfs *procfs,
 	if (count < cache->kernel_count + PREFETCH_MINIMUM ||
 	    (cache->before.count > 0 && !cache->is_whole) || !has_two_processors())
 		return;
-	/* Kernel threads need no statx(2), and have low pids. */
+	/*
+	 * Kernel threads have low pids and need no statx(2): the other entries are split in two
+	 * halves.
+	 */
 	first = cache->kernel_count + (count - cache->kernel_count) / 2;
 	*prefetch = (struct prefetch){
 		.procfs = { .fd = procfs->fd },
@@ -293,7 +303,10 @@ void exe_cache_end(struct exe_cache *cache, struct procfs *procfs)
 	*prefetch = (struct prefetch){ .count = 0 };
 }
 
-/* Returns 0, or an errno value. */
+/*
+ * Fills *about with the result of statx(2) of /proc/PID/exe, which may come from the second thread.
+ * Returns 0, or an errno value.
+ */
 static int read_about(struct exe_cache *cache, struct procfs *procfs,
 		      const struct procfs_entry *entry, struct statx *about)
 {
@@ -308,7 +321,10 @@ static int read_about(struct exe_cache *cache, struct procfs *procfs,
 	return prefetch->errors[at];
 }
 
-/* procfs_statx() sets AT_STATX_DONT_SYNC: it does not wait for a file server that hangs. */
+/*
+ * Identifies the executable of the process. procfs_statx() sets AT_STATX_DONT_SYNC, so a file
+ * server that does not answer cannot block the call.
+ */
 static void exe_cache_identify(struct exe_cache *cache, struct procfs *procfs,
 			       const struct procfs_entry *entry)
 {
@@ -329,7 +345,7 @@ static void exe_cache_identify(struct exe_cache *cache, struct procfs *procfs,
 	};
 }
 
-/* Returns the executable of the current process; NULL: new. */
+/* Returns the known executable of the current process; NULL: the executable is new. */
 static struct executable *find_executable(struct exe_cache *cache)
 {
 	size_t count = cache->executable_count < EXECUTABLES_MAXIMUM ? cache->executable_count
@@ -352,7 +368,7 @@ static struct executable *add_executable(struct exe_cache *cache)
 	return executable;
 }
 
-/* File systems of /proc/PID/mountinfo that need no other machine. */
+/* True if the file system type (from /proc/PID/mountinfo) does not depend on another machine. */
 static bool is_local_type(const char *type)
 {
 	static const char *const types[] = { "bcachefs", "btrfs", "erofs",   "ext2",  "ext3",
@@ -369,8 +385,9 @@ static bool is_local_type(const char *type)
 }
 
 /*
- * proc_pid_mountinfo(5): lines "ID PARENT …  - TYPE SOURCE OPTIONS". In a chroot(2)
- * the mount may have no line; then own_mount, the mount of this program, helps.
+ * True if the executable is on a local file system, by proc_pid_mountinfo(5): lines "ID PARENT … -
+ * TYPE SOURCE OPTIONS". In a chroot(2) the mount may have no line; then it is compared with
+ * own_mount, the mount of this program.
  */
 static bool is_local(const struct exe_cache *cache, struct procfs *procfs)
 {
@@ -395,7 +412,7 @@ static bool is_local(const struct exe_cache *cache, struct procfs *procfs)
 	return false;
 }
 
-/* Libraries that load no other libraries. */
+/* True for libraries that load no further libraries, and so not Python. */
 static bool is_plain_library(const char *name)
 {
 	static const char *const plain[] = { "libc.so",	     "libm.so",	      "libdl.so",
@@ -408,7 +425,7 @@ static bool is_plain_library(const char *name)
 	return false;
 }
 
-/* strings has length bytes and ends with a NUL. */
+/* True if all needed libraries are plain ones. strings has length bytes and ends with a NUL. */
 static bool needs_plain_only(const Elf64_Dyn *entries, size_t count, const char *strings,
 			     size_t length)
 {
@@ -483,7 +500,7 @@ static bool exe_cache_is_plain(struct exe_cache *cache, struct procfs *procfs)
 	return executable->is_plain;
 }
 
-/* Whether this scan skips a long-running process: it is checked in one of 4 scans. */
+/* True if this scan skips the process: a long-running process is checked in one of 4 scans. */
 static bool may_rest(const struct exe_cache *cache, const struct known *known)
 {
 	return !cache->is_whole && known->looks >= FIRST_LOOKS &&
@@ -492,8 +509,8 @@ static bool may_rest(const struct exe_cache *cache, const struct known *known)
 
 static bool is_unchanged(const struct exe_cache *cache, const struct known *known)
 {
-	/* execve(2) of a hidden process cannot be noticed: a complete scan reads its
-	 * name again. */
+	/* execve(2) of a process that cannot be read is not noticed: a complete scan reads the name
+	 * of the process again. */
 	if (known->answer == EXE_HIDDEN)
 		return !cache->is_whole && (cache->error == EACCES || cache->error == EPERM);
 	return cache->error == 0 && exe_cache_is_same(&known->identity, &cache->current.identity);

@@ -14,7 +14,7 @@
 #include "protocol/rankset.h"
 #include "protocol/stack.h"
 
-/* Launchers that are no Python programs, by the beginning of their names. */
+/* Launchers that are not Python programs, by the beginning of their names. */
 struct daemon {
 	const char *prefix;
 	const char *name;
@@ -55,7 +55,7 @@ static void name_launcher(struct process_scan *scan, struct process_scan_entry *
 	process_info_set_string(&process->launcher, entry->stat.name);
 }
 
-/* Finds the rank's launcher: its nearest ancestor that is not the same rank (same family, rank and
+/* Fills in the rank's launcher: the nearest ancestor that is not the same rank (family, rank and
  * local rank). */
 static void fill_launcher(struct process_scan *scan, struct process_scan_entry *rank,
 			  struct process *process)
@@ -74,7 +74,7 @@ static void fill_launcher(struct process_scan *scan, struct process_scan_entry *
 	}
 }
 
-/* A process made by multiprocessing gets the script of the process that has made it. */
+/* A process started by multiprocessing gets the script of the process that has started it. */
 static void fill_script(struct process_scan *scan, struct process_scan_entry *entry,
 			struct process *process)
 {
@@ -156,7 +156,10 @@ static const struct launcher launchers[] = {
 	{ "horovodrun", "horovodrun" },
 };
 
-/* Script paths of launchers: `python -m MODULE` may appear as the module's file. */
+/*
+ * Script paths of launchers: on the command line, `python -m MODULE` may appear as the path of the
+ * module's file.
+ */
 static const struct launcher files[] = {
 	{ "torch/distributed/run.py", "torchrun" },
 	{ "torch/distributed/launch.py", "torchrun" },
@@ -202,8 +205,8 @@ static void take_module(struct command_line *line, const char *module)
 }
 
 /*
- * Options of python (Python/getopt.c): letters may be combined (-um), and c, m, W and
- * X take the rest of their word, or the next word, as their argument.
+ * Parses the options of python (Python/getopt.c): letters may be combined (-um), and the argument
+ * of c, m, W and X is the rest of the word or, if nothing follows the letter, the next word.
  */
 void command_line_parse(struct command_line *line, const char *const *words, size_t count)
 {
@@ -234,10 +237,10 @@ void command_line_parse(struct command_line *line, const char *const *words, siz
 	}
 }
 
-/* The number of outermost frames that are checked. */
+/* Maximum number of frames that are checked, from the outermost one. */
 #define FRAMES_MAXIMUM 256
 
-/* A child with a frame whose file contains `part` has this role. */
+/* A child has this role if the file of one of its frames contains `part`. */
 struct role_file {
 	const char *part;
 	const char *role;

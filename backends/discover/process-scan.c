@@ -37,7 +37,7 @@ void process_scan_clear(struct process_scan *scan)
 	*scan = (struct process_scan){ .procfs = NULL };
 }
 
-/* Whether a program that is not named python has mapped libpython. */
+/* True if the process has mapped libpython: a program that embeds Python may have any name. */
 static bool maps_libpython(struct process_scan *scan, pid_t pid)
 {
 	char *bytes;
@@ -67,8 +67,8 @@ static const char *process_scan_base_name(const char *path)
 }
 
 /*
- * Whether a process that may not be read is Python, by comm, which every user may
- * read. errno is that of the failed read. Root can read every process.
+ * For a process that could not be read (errno is that of the failed read): true if it is Python, by
+ * its comm, which every user may read. Root can read every process.
  */
 static bool is_hidden_python(struct process_scan *scan, pid_t pid)
 {
@@ -78,7 +78,7 @@ static bool is_hidden_python(struct process_scan *scan, pid_t pid)
 	       procfs_read(scan->procfs, pid, "comm", &name, NULL) > 0 && exe_is_python_name(name);
 }
 
-/* False and errno: a kernel thread, a zombie, or a process of another user. */
+/* Returns false and sets errno for a kernel thread, a zombie, or a process of another user. */
 static bool read_executable(struct process_scan *scan, pid_t pid, char *name, size_t size)
 {
 	char path[PATH_MAX];
@@ -89,7 +89,7 @@ static bool read_executable(struct process_scan *scan, pid_t pid, char *name, si
 	return true;
 }
 
-/* Counts a process that could not be read, if it is Python; returns whether it is. */
+/* Returns true if a process that could not be read is Python, and counts it. */
 static bool count_hidden(struct process_scan *scan, pid_t pid)
 {
 	if (!is_hidden_python(scan, pid))
@@ -135,7 +135,10 @@ static bool process_scan_is_hidden(int number)
 	return number == EACCES || number == EPERM;
 }
 
-/* Remembers processes without Python: they cannot become ranks without an execve(2). */
+/*
+ * Reads a process that the cache does not know. If it does not run Python, the cache remembers
+ * that: without an execve(2) it cannot become a rank.
+ */
 static void look_at_unknown(struct process_scan *scan, struct exe_cache *exes, pid_t pid)
 {
 	const char *name = exe_cache_name(exes, scan->procfs);
@@ -221,7 +224,10 @@ bool process_scan_stat(struct process_scan *scan, struct process_scan_entry *ent
 		entry->has_stat = true;
 		if (procfs_stat(scan->procfs, entry->pid, &entry->stat) < 0)
 			entry->stat_error = errno;
-		/* Every user may read /proc/PID/stat: this error is not a refusal. */
+		/*
+		 * Every user may read /proc/PID/stat, so this error is not a lack of permission:
+		 * the scan is incomplete.
+		 */
 		if (entry->stat_error && !procfs_is_gone(entry->stat_error))
 			scan->procfs->unread = entry->stat_error;
 	}

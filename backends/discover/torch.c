@@ -16,7 +16,7 @@
 
 #define VERSION_MAXIMUM 64
 
-/* Returns the folder …/torch of a line of maps that ends with …/torch/lib/libtorch*.so; NULL. */
+/* Returns the folder …/torch if the line of maps ends with …/torch/lib/libtorch*.so, else NULL. */
 static char *folder_of(const char *line, size_t length)
 {
 	static const char library[] = "/lib/libtorch";
@@ -50,7 +50,10 @@ static char *find_folder(struct procfs *procfs, pid_t pid)
 	return folder;
 }
 
-/* maps has paths as seen from this program's root: removes the process's root (chroot). */
+/*
+ * Returns the path as the process sees it: paths in maps begin at the root of this program, so the
+ * root of the process (chroot) is removed.
+ */
 static const char *below_root(struct procfs *procfs, pid_t pid, const char *path)
 {
 	char root[PATH_MAX];
@@ -92,7 +95,7 @@ char *torch_version(struct procfs *procfs, const struct process *process)
 	if (!folder)
 		return NULL;
 	path = xasprintf("%s/version.py", below_root(procfs, process->pid, folder));
-	/* A file changed after the process's start is not the loaded version. */
+	/* If the file was changed after the start of the process, it is not the loaded version. */
 	if (source_file_read(&source, process, path, NULL) == 0 && !source.is_changed)
 		version = torch_version_parse_version(source.content);
 	free(source.content);
@@ -105,7 +108,9 @@ char *torch_version(struct procfs *procfs, const struct process *process)
 #define NCCL_SECONDS 600.0
 #define OTHER_SECONDS 1800.0
 
-/* Whether the thread has a name of torch's NCCL threads: pt_nccl_watchdg, pt_nccl_heartbt. */
+/*
+ * True if the thread is one of torch's NCCL threads, by its name: pt_nccl_watchdg, pt_nccl_heartbt.
+ */
 static bool is_nccl(pid_t pid, const char *tid)
 {
 	char path[80];

@@ -1,5 +1,6 @@
 /*
- * backend `http`: the requests that the agent in a process can serve, by its state.
+ * agent-backend: the backend `http`, which serves requests by the agent in a process; the state of
+ * the agent decides which requests it can serve.
  */
 #include "backends/http/agent-backend.h"
 
@@ -88,8 +89,8 @@ static bool http_opens_for(const struct process *process, enum request_kind kind
 	       agent_endpoint_exists(process->pid, process->uid);
 }
 
-/* Whether to open: a new agent has replaced the one whose session is over, or the first agent
- * has appeared. */
+/* True if a connection is to be opened: the first agent has appeared, or a new agent has replaced
+ * the one whose session has ended. */
 static bool http_attends(const struct process *process, const struct connection *connection)
 {
 	const struct agent *agent = (const struct agent *)connection;
@@ -110,8 +111,8 @@ static bool agent_backend_is_there(const struct agent *agent, struct reason *rea
 							: "");
 }
 
-/* A debugger that has stopped the process serves its evaluations; a connected debugger serves
- * all requests that debug. */
+/* False if another debugger must serve the request: one that has stopped the process serves all
+ * evaluations, one that is connected serves all requests of a debugger. */
 static bool agent_backend_is_free(const struct agent *agent, enum capability capability,
 				  struct reason *reason)
 {
@@ -146,7 +147,7 @@ static bool agent_backend_has_stopped(const struct agent *agent, enum capability
 	return true;
 }
 
-/* An object with a reference of the agent can be opened without a stopped frame. */
+/* An object that the agent has reported can be opened while no frame is stopped. */
 static enum capability capability_of(enum request_kind kind, const struct message *request)
 {
 	if (kind == REQUEST_VARIABLES && request &&
@@ -159,7 +160,7 @@ static enum capability capability_of(enum request_kind kind, const struct messag
 	return backend_capability(BACKEND_AGENT, kind);
 }
 
-/* Whether the request has an address of memory: the agent knows only its own references. */
+/* True if the request has an address in memory: the agent knows only its own references. */
 static bool agent_backend_is_elsewhere(enum request_kind kind, const struct message *request)
 {
 	uint64_t address =
@@ -179,7 +180,7 @@ static bool http_can(const struct connection *connection, enum request_kind kind
 	if (agent_backend_is_elsewhere(kind, request))
 		return reason_set(reason, "the agent has not reported this object",
 				  "read the frame's variables again");
-	/* An empty list removes nothing if no breakpoint was set. */
+	/* An empty list of breakpoints is refused if this agent has none to remove. */
 	if (kind == REQUEST_SET_BREAKPOINTS && request && request_clears_breakpoints(request) &&
 	    !agent->is_debugger)
 		return reason_set(reason, "the agent has no breakpoints", "");
@@ -244,7 +245,7 @@ const struct backend http_backend = {
 	.close = http_close,
 };
 
-/* Seconds until a sample fails, and the number of pending samples of an agent. */
+/* SAMPLE_SECONDS: time-out of a sample; SAMPLES_MAXIMUM: pending samples of one agent. */
 #define SAMPLE_SECONDS 3.0
 #define SAMPLES_MAXIMUM 2
 
@@ -317,7 +318,7 @@ static void read_thread(struct agent *agent, const json_t *told, struct process_
 	thread->stack = read_stack(node_stacks(agent->base.node), json_object_get(told, "frames"));
 }
 
-/* Reads the threads; their number is limited. */
+/* Reads SAMPLE_THREADS_MAXIMUM threads at most. */
 static void agent_stacks_read_threads(struct agent *agent, const json_t *body,
 				      struct process_sample *sample)
 {
@@ -348,7 +349,7 @@ static void on_stacks(struct agent_request *query, json_t *body, const struct er
 int agent_stacks_send(struct agent *agent, const struct message *request, struct error *error)
 {
 	(void)error;
-	/* This sample is dropped: the sampler asks again in the next period. */
+	/* This sample is dropped, because the sampler sends the next request in the next period. */
 	if (agent->sampling >= SAMPLES_MAXIMUM) {
 		node_respond(agent->base.node, request, NULL, NULL);
 		return 0;

@@ -16,24 +16,25 @@
 #include "protocol/debugger.h"
 
 /*
- * The pipe's setBreakpoints has all breakpoints of a process; DAP's has those of one
- * file. So a list is split into parts, one DAP request each, sent at the same time;
- * the last answer completes the list. For data breakpoints, the agent is first
- * asked for their dataId (is_looking). Concurrent requests arrive in any order, so
- * a list waits until the list before is complete.
+ * round: one setBreakpoints request of the screen, which has all breakpoints of a process. DAP's
+ * request has those of one file. So the list is split into parts, one DAP request each, sent at the
+ * same time; the last answer completes the round. For data breakpoints, their dataIds are first
+ * requested from the agent (is_looking). Concurrent requests arrive in any order, so a round waits
+ * until the round before is complete.
  */
 struct round {
 	struct round *next;
 	struct agent *agent;
 	json_t *list;
-	struct message request; /* name NULL: nobody waits for an answer */
-	size_t left;		/* unanswered requests; one more while they are sent */
-	bool is_looking;	/* waits for the dataIds */
+	struct message request; /* the request; name NULL: not answered */
+	size_t left;		/* number of unanswered DAP requests; 1 more while they are being
+				 * sent */
+	bool is_looking;	/* waits for the agent's answers with the dataIds */
 };
 
 struct part {
 	const char *command;
-	const char *path; /* file of setBreakpoints; NULL: other commands */
+	const char *path; /* file of a setBreakpoints request; NULL: another command */
 };
 
 /*
@@ -55,7 +56,7 @@ static bool is_in(const struct part *part, const json_t *breakpoint)
 
 	if (strcmp(command_of(breakpoint), part->command) != 0)
 		return false;
-	/* Without a dataId the agent cannot watch the data. */
+	/* A data breakpoint without a dataId was refused: the agent cannot watch the data. */
 	if (json_get_string(breakpoint, "watch", NULL) &&
 	    !json_get_string(breakpoint, "dataId", NULL))
 		return false;
@@ -117,7 +118,7 @@ static json_t *agent_breakpoints_make_arguments(const struct part *part, const j
  * Rounds
  */
 
-/* Returns the bindings as JSON, like in the event `debugger`. */
+/* Returns the bindings as JSON, in the form of the event `debugger`. */
 static json_t *make_body(const struct agent *agent)
 {
 	json_t *whole = debugger_to_json(&agent->debugger);
@@ -217,7 +218,7 @@ static void agent_breakpoints_send_part(struct round *round, const struct part *
 			   AGENT_SECONDS);
 }
 
-/* Adds the paths of a list, each once. */
+/* Adds the path of each line breakpoint in the list to the set. */
 static void add_paths(json_t *paths, const json_t *list)
 {
 	for (size_t i = 0; i < json_array_size(list); i++) {
@@ -242,8 +243,8 @@ static const char *const lists[] = {
 	"setDataBreakpoints",
 };
 
-/* Files and kinds that only the former list has get an empty part, which removes their
- * breakpoints. */
+/* Sends the parts of the round. A file or a command that only the former list has gets an empty
+ * part, which removes its breakpoints. */
 static void send_parts(struct round *round)
 {
 	struct agent *agent = round->agent;
@@ -374,7 +375,7 @@ int agent_breakpoints_set(struct agent *agent, const struct message *request, st
 
 void agent_breakpoints_restore(struct agent *agent)
 {
-	/* A list that waits for the session is as new, or newer. */
+	/* If a round waits for the session, its list is the same or newer. */
 	if (json_array_size(agent->breakpoints) > 0 && !agent->rounds) {
 		json_t *list = agent->breakpoints;
 
@@ -384,11 +385,12 @@ void agent_breakpoints_restore(struct agent *agent)
 	agent_breakpoints_restore_filters(agent);
 }
 
-/*
- * Sends the exception filters to the agent (setExceptionBreakpoints).
- */
+/* Exception filters (setExceptionBreakpoints) */
 
-/* Concurrent requests arrive in any order: each waits for the one before. */
+/*
+ * Sends the oldest waiting request with filters. Concurrent requests would arrive in any order, so
+ * each request waits for the answer to the one before.
+ */
 static void send_next(struct agent *agent);
 
 static void on_filters(struct agent_request *query, json_t *body, const struct error *error)
@@ -401,7 +403,7 @@ static void on_filters(struct agent_request *query, json_t *body, const struct e
 		agent_request_answer(query, body, error);
 	else if (error)
 		node_say(agent->base.node, error->message);
-	/* A lost connection fails all waiting requests, too. */
+	/* After a lost connection all waiting requests fail anyway. */
 	if (query->failure != AGENT_REQUEST_LOST)
 		send_next(agent);
 }
@@ -456,7 +458,7 @@ void agent_breakpoints_restore_filters(struct agent *agent)
 	timeout_extension_hear_filters(node_timeout_extension(agent->base.node), agent->base.pid,
 				       json_array_size(json_object_get(agent->filters, "filters")) >
 					       0);
-	/* A pending request has newer filters. */
+	/* If a request is pending, its filters are newer. */
 	if (!agent->filtering)
 		exception_filters_add(agent, NULL);
 }
@@ -502,7 +504,10 @@ void agent_bindings_count_hit(struct agent *agent, int id)
 
 	if (!binding)
 		return;
-	/* The agent may have reported this hit already in a `breakpoint` event. */
+	/*
+	 * Hits are counted apart, because the agent may have included this hit in a `breakpoint`
+	 * event.
+	 */
 	snprintf(key, sizeof(key), "%d", id);
 	count = json_get_count(agent->counts, key) + 1;
 	json_object_set_new(agent->counts, key, json_integer(count));

@@ -38,8 +38,8 @@ static pid_t inner_pid(pid_t pid)
 	return inner > 0 ? inner : pid;
 }
 
-/* infix: "", or part of the name that the agent uses if another container has the plain
- * name. */
+/* Writes the path of the agent's socket. infix is "", or the part of the name that the agent adds
+ * if another container has the name without it. */
 static void agent_endpoint_make_path(char *out, size_t size, pid_t pid, uid_t uid,
 				     const char *infix)
 {
@@ -54,7 +54,7 @@ static bool is_socket(const char *path)
 	return lstat(path, &about) == 0 && S_ISSOCK(about.st_mode);
 }
 
-/* Writes ".INODE" of the process's pid namespace; "": unknown. */
+/* Writes ".INODE", where INODE is that of the process's pid namespace; "": unknown. */
 static void make_infix(char *infix, size_t size, pid_t pid)
 {
 	char namespace[64];
@@ -66,7 +66,10 @@ static void make_infix(char *infix, size_t size, pid_t pid)
 		snprintf(infix, size, ".%lu", (unsigned long)about.st_ino);
 }
 
-/* Finds the socket in /tmp/pdb-UID. False: none; out is the path it would have. */
+/*
+ * Writes the path of the socket in /tmp/pdb-UID to out. Returns false if there is no socket; out is
+ * then the path that it would have.
+ */
 static bool find_usual(char *out, size_t size, pid_t pid, uid_t uid)
 {
 	char infix[INFIX_BYTES];
@@ -79,7 +82,7 @@ static bool find_usual(char *out, size_t size, pid_t pid, uid_t uid)
 	return is_socket(out);
 }
 
-/* Returns the path as the process sees it. */
+/* Returns the path without /proc/PID/root, as the process sees it. */
 static const char *agent_endpoint_shown(const char *path)
 {
 	const char *at = strstr(path, "/root/");
@@ -103,8 +106,8 @@ static bool is_trusted(const char *path, uid_t uid)
 }
 
 /*
- * Whether an agent cannot use /tmp/pdb-UID, and listens in another folder: another
- * user owns it, others may enter it, or it cannot be created.
+ * True if the agent cannot use /tmp/pdb-UID, and so listens in another folder: another user owns
+ * /tmp/pdb-UID, others may enter it, or it cannot be created.
  */
 static bool is_denied(pid_t pid, uid_t uid)
 {
@@ -130,7 +133,7 @@ static bool is_agent_path(const char *path)
 	       strcmp(path + length - strlen(SUFFIX), SUFFIX) == 0;
 }
 
-/* Whether the file has a name that the process's agent would use. */
+/* True if the file has one of the two names that the process's agent uses. */
 static bool has_name(const char *path, pid_t pid)
 {
 	char infix[INFIX_BYTES];
@@ -145,9 +148,9 @@ static bool has_name(const char *path, pid_t pid)
 }
 
 /*
- * Searches the sockets that listen in the process's network namespace. Any user may
- * create such paths: the socket must have the right name, be open in the process
- * (if its descriptors can be read), and be in a folder that only the user can enter.
+ * Searches the sockets that listen in the process's network namespace. Any user may create a socket
+ * with such a path, so the socket must have the right name, be open in the process (if the
+ * process's descriptors can be read), and be in a folder that only the user can enter.
  */
 static bool find_listener(char *out, size_t size, struct procfs *procfs, pid_t pid, uid_t uid)
 {
@@ -183,7 +186,10 @@ static bool find_elsewhere(char *out, size_t size, pid_t pid, uid_t uid)
 	return is_found;
 }
 
-/* Finds the socket's path. False: none; out is the path it would have. */
+/*
+ * Writes the path of the socket to out. Returns false if there is no socket; out is then the path
+ * that it would have.
+ */
 static bool agent_endpoint_find_path(char *out, size_t size, pid_t pid, uid_t uid)
 {
 	if (find_usual(out, size, pid, uid) && is_trusted(out, uid))
@@ -212,7 +218,7 @@ static int agent_endpoint_check_file(const char *path, uid_t uid, struct error *
 	return -1;
 }
 
-/* The peer must be the process itself, not one that listened on the path before. */
+/* The peer must be the process itself, not another process that has listened on the path before. */
 int agent_endpoint_check_peer(struct agent_endpoint *way, int fd)
 {
 	struct ucred peer = { .pid = 0 };
@@ -284,7 +290,7 @@ static char *agent_endpoint_trim(const char *text)
 	return xstrndup(text, length);
 }
 
-/* Reads the token from the node's environment; no token is no error. */
+/* Reads the token from the node's environment. A missing token is not an error. */
 static int read_token(struct agent_endpoint *way, struct error *error)
 {
 	const char *path = getenv("PROBETUI_TOKEN_FILE");
@@ -355,7 +361,7 @@ void agent_endpoint_clear(struct agent_endpoint *way)
 #define ANSWER_MAXIMUM (1u << 20)
 #define SILENT "the agent does not answer"
 
-/* Waits until fd has one of the events; -1: none before `until`. */
+/* Waits until fd has one of the events. Returns -1 if none has come before `until`. */
 static int agent_probe_wait_for(int fd, short events, double until)
 {
 	struct pollfd waiting = { .fd = fd, .events = events };
@@ -402,7 +408,10 @@ static int agent_probe_ask(int fd, const char *path, double until)
 	return send(fd, request, (size_t)length, MSG_NOSIGNAL) == length ? 0 : -1;
 }
 
-/* Reads until the peer closes; -1: an error, no end in time, or too many bytes. */
+/*
+ * Reads until the peer closes the connection. Returns -1 for an error, at the time `until`, or if
+ * the answer has too many bytes.
+ */
 static int agent_probe_read_all(int fd, struct buffer *out, double until)
 {
 	char bytes[4096];

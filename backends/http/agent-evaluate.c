@@ -17,14 +17,17 @@
 #include "protocol/sample.h"
 #include "protocol/variable.h"
 
-/* Seconds: the agent's default and maximum, and the extra time for its answer. */
+/*
+ * Seconds: the agent's default and maximum time for an evaluation, and the extra time for its
+ * answer to arrive.
+ */
 #define EVALUATE_SECONDS 30.0
 #define EVALUATE_MAXIMUM 3600.0
 #define GRACE_SECONDS 3.0
-/* Seconds; the agent waits 3 s for its threads. */
+/* Seconds to wait for the answer to an eject; the agent waits 3 s for its threads to end. */
 #define EJECT_SECONDS 10.0
 
-/* Adds the request's frame, if it names one; -1: no such frame. */
+/* Adds the frame that the request names, if any. Returns -1 if there is no such frame. */
 static int agent_evaluate_add_frame(const struct agent *agent, const struct message *request,
 				    json_t *arguments, struct error *error)
 {
@@ -68,7 +71,7 @@ static json_t *agent_evaluate_make_result(const json_t *told)
 	return body;
 }
 
-/* The traceback, and the output before the exception. */
+/* Returns the data of a failure: the traceback, and the output before the exception. */
 static json_t *agent_evaluate_make_failure(const json_t *told)
 {
 	json_t *body = json_object();
@@ -101,7 +104,7 @@ int agent_evaluate(struct agent *agent, const struct message *request, struct er
 		return -1;
 	}
 	json_set_text(arguments, "expression", text);
-	/* The agent runs statements in every context of DAP. */
+	/* The agent runs statements in every context of DAP's evaluate request. */
 	json_set_text(arguments, "context", "repl");
 	json_object_set_new(arguments, "timeout", json_real(seconds));
 	agent_request_send(agent_request_new(agent, request, on_result), "evaluate", arguments,
@@ -250,7 +253,7 @@ int agent_catch(struct agent *agent, const struct message *request, struct error
 	json_t *arguments;
 
 	(void)error;
-	/* Raises the time-outs at the same time, not after the answer. */
+	/* The time-outs are raised at the same time, not after the answer. */
 	if (json_is_true(on))
 		timeout_extension_expect(node_timeout_extension(agent->base.node), agent->base.pid);
 	arguments = json_object();
@@ -318,7 +321,10 @@ static void on_ejected(struct agent_request *query, json_t *body, const struct e
 	struct agent *agent = query->agent;
 
 	agent->ejecting = NULL;
-	/* The process may have ended before the answer was sent. */
+	/*
+	 * If the socket has disappeared, the process may have exited before the answer was sent: a
+	 * success.
+	 */
 	if (error && agent->way.path && !agent_endpoint_exists(agent->way.pid, agent->way.uid))
 		error = NULL;
 	agent_request_respond(query, error ? NULL : make_linger_socket(query, body), error);
@@ -328,7 +334,7 @@ static void on_ejected(struct agent_request *query, json_t *body, const struct e
 		agent_end(agent, "the agent was removed: `probetui inject` loads a new one");
 }
 
-/* Whether a thread is stopped at an uncaught exception: without the agent's lease, the process
+/* True if a thread is stopped at an uncaught exception: if the agent were removed, the process
  * would exit. */
 static bool agent_evaluate_is_held(const json_t *state)
 {
@@ -402,7 +408,10 @@ int64_t agent_child_count(const json_t *told)
 	if (agent_address(told) == 0 || named < 0 || indexed < 0 || named > INT_MAX ||
 	    indexed > INT_MAX)
 		return -1;
-	/* The agent does not count the children of objects; there is at least one. */
+	/*
+	 * The agent does not count the children of objects: a value with a reference has at least
+	 * one.
+	 */
 	return named + indexed > 0 ? named + indexed : 1;
 }
 
@@ -451,7 +460,10 @@ static void read_variable(struct variable_list *list, const json_t *told, enum v
 	variable->child_count = agent_child_count(told);
 }
 
-/* Returns the number of children: known on the last page, else the scope's count or -1. */
+/*
+ * Returns the number of children: it is known on the last page; before that, it is the count of the
+ * scope, or -1.
+ */
 static int64_t find_total(const struct agent_request *query, const struct variable_list *list)
 {
 	int64_t start = json_get_integer(query->request.body, "start", 0);

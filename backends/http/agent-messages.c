@@ -20,7 +20,7 @@
  * Texts
  */
 
-/* Returns a copy with U+2400 for each NUL; NULL: the text has no NUL. */
+/* Returns a copy with U+2400 in place of each NUL, or NULL if the text has no NUL. */
 static json_t *without_nuls(const json_t *text)
 {
 	const char *bytes = json_string_value(text);
@@ -40,7 +40,7 @@ static json_t *without_nuls(const json_t *text)
 	return clean;
 }
 
-/* Returns an integer; NULL: it does not fit into the 64 bits of jansson. */
+/* Returns the integer, or NULL if it does not fit into the 64 bits of jansson. */
 static json_t *integer(const char *digits)
 {
 	char *end;
@@ -51,8 +51,8 @@ static json_t *integer(const char *digits)
 	return errno == 0 && end != digits && !*end ? json_integer(value) : NULL;
 }
 
-/* The agent sends values that JSON does not have as {"$": "int:18446744073709551616"}. Returns
- * the value; NULL: another object. */
+/* The agent sends values that JSON does not have as objects: {"$": "int:18446744073709551616"}.
+ * Returns the value; NULL: the object is not of this form. */
 static json_t *unwrapped(const json_t *object)
 {
 	const char *text = json_get_string(object, "$", NULL);
@@ -101,8 +101,8 @@ static void clean_object(json_t *object)
 	}
 }
 
-/* Returns a new replacement for value; NULL: it stays. jansson limits the depth of the
- * recursion. */
+/* Returns a new value that replaces `value`; NULL: `value` is kept (but its items may be replaced).
+ * jansson's limit on the depth of JSON bounds the recursion. */
 static json_t *cleaned(json_t *value)
 {
 	json_t *clean;
@@ -118,7 +118,10 @@ static json_t *cleaned(json_t *value)
 	return clean;
 }
 
-/* Parses JSON with the agent's wrapped values; NULL: no JSON, error is set. */
+/*
+ * Parses JSON and replaces the agent's wrapped values. Returns NULL and sets error if bytes are not
+ * JSON.
+ */
 static json_t *agent_messages_parse(const char *bytes, size_t length, struct error *error)
 {
 	json_error_t cause;
@@ -137,7 +140,10 @@ static json_t *agent_messages_parse(const char *bytes, size_t length, struct err
 	return clean;
 }
 
-/* Sets the error to a message of the agent, shortened and with control characters escaped. */
+/*
+ * Sets the error to `before` and a message of the agent, shortened, with control characters
+ * escaped.
+ */
 static void agent_messages_quote(struct error *error, const char *before, const char *text)
 {
 	struct buffer out = BUFFER_INIT;
@@ -189,7 +195,10 @@ static void read_refusal(struct agent_message *reply, int status, const json_t *
 		agent_messages_quote(error, "the agent refused the request: ", message);
 }
 
-/* Returns the answer's object; NULL: refused or no object, *reply and error are set. */
+/*
+ * Returns the object of an answer. If the agent refused the request or the answer has no object,
+ * returns NULL and sets *reply and error.
+ */
 static json_t *agent_messages_read_object(struct agent_message *reply, int status,
 					  const char *bytes, size_t length, struct error *error)
 {
@@ -292,7 +301,10 @@ void agent_message_clear(struct agent_message *reply)
 
 #define CHAIN_MAXIMUM 16
 
-/* Returns "step" for "Net.step", "<lambda>" for "main.<locals>.<lambda>". */
+/*
+ * Returns the last part of a qualified name: "step" for "Net.step", "<lambda>" for
+ * "main.<locals>.<lambda>".
+ */
 static const char *agent_frames_last_part(const char *qualname)
 {
 	const char *dot = strrchr(qualname, '.');
@@ -369,7 +381,10 @@ static void agent_frames_append_exception(struct buffer *out, const char *relati
 				  json_get_string(details, "message", ""));
 }
 
-/* Appends the causes: DAP nests them; "relation" (cause or context) is the agent's own key. */
+/*
+ * Appends the causes of an exception: DAP nests them; the key "relation" (cause or context) is an
+ * extension of the agent.
+ */
 static void append_chain(struct buffer *out, const json_t *details)
 {
 	for (int i = 0; i < CHAIN_MAXIMUM; i++) {

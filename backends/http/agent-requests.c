@@ -17,10 +17,13 @@
 #include "base/json.h"
 #include "base/loop.h"
 
-/* Seconds during which a busy agent (503) is asked again, and the interval. */
+/* A request that a busy agent refuses (503) is sent again every AGAIN_SECONDS, for BUSY_SECONDS. */
 #define BUSY_SECONDS 3.0
 #define AGAIN_SECONDS 0.05
-/* Seconds to wait for the answer to `disconnect`; the agent ends an unused session itself. */
+/*
+ * Seconds to wait for the answer to `disconnect`. Without one, the agent ends the unused session
+ * itself.
+ */
 #define LEAVE_SECONDS LINGER_SECONDS
 
 struct agent_request *agent_request_new(struct agent *agent, const struct message *request,
@@ -88,12 +91,12 @@ void agent_request_answer(struct agent_request *query, json_t *body, const struc
 	agent_request_respond(query, NULL, error);
 }
 
-/* Ends a request that was removed from agent->requests. */
+/* Completes a request that was removed from agent->requests, and frees it. */
 static void agent_requests_complete(struct agent_request *query, json_t *body,
 				    const struct error *error)
 {
 	query->done(query, body, error);
-	/* Each request of the screen gets an answer, even if `done` sent none. */
+	/* Each request of the screen must be answered, even if `done` has not answered it. */
 	agent_request_respond(query, NULL, error);
 	agent_request_free(query);
 }
@@ -149,7 +152,10 @@ void agent_requests_fail(struct agent *agent, const char *why)
 
 	error_set(&error, "%s", why);
 	fail_all(agent, &error);
-	/* Failed requests may have added new ones, which wait for a session. */
+	/*
+	 * The failed requests may have added new requests, which wait for a session that never
+	 * comes.
+	 */
 	while (agent->state == AGENT_OVER && agent->requests)
 		fail_all(agent, &error);
 }
@@ -177,7 +183,10 @@ static const enum agent_request_failure failures[] = {
 	[HTTP_UNREADABLE] = AGENT_REQUEST_REFUSED,
 };
 
-/* Certificates of a job are usually not among the system's trusted ones. */
+/*
+ * Returns a remedy for a failure of TLS: certificates of a job are usually not among those that the
+ * system trusts.
+ */
 static const char *hint(const struct agent *agent, const struct http_answer *answer)
 {
 	if (answer->outcome != HTTP_DISTRUSTED)
@@ -202,7 +211,7 @@ static void agent_requests_explain(const struct agent *agent, const struct http_
 			  answer->why, hint(agent, answer));
 }
 
-/* Whether the failure ends the connection. */
+/* True if the failure ends the connection. */
 static bool is_lost(const struct agent_request *query, const struct http_answer *answer)
 {
 	return answer->outcome == HTTP_UNREACHABLE ||
@@ -228,7 +237,10 @@ static void fail(struct agent_request *query, const struct http_answer *answer)
 		agent_note_silence(agent, true);
 }
 
-/* Reads the answer; the events and the `after` of the next poll become one object. */
+/*
+ * Reads the answer. For a poll of events, the events and the `after` of the next poll become one
+ * object.
+ */
 static void agent_requests_read_answer(struct agent_request *query, struct agent_message *reply,
 				       const struct http_answer *answer, struct error *error)
 {
@@ -266,7 +278,7 @@ static void agent_requests_settle(struct agent_request *query, const struct http
 		agent_end(agent, error.message);
 	else if (was_vital && reply.kind != AGENT_MESSAGE_DONE)
 		agent_lose(agent, error.message);
-	/* The 404 of a plain request does not mean that the session has ended. */
+	/* Status 404 for a plain request does not mean that the session has ended. */
 	else if (reply.kind == AGENT_MESSAGE_OVER && !was_plain)
 		agent_lose(agent, error.message);
 	agent_message_clear(&reply);
@@ -284,8 +296,8 @@ static void agent_requests_on_again(void *data)
 }
 
 /*
- * Other clients keep the agent busy (503): the agent has not begun the request, so it is
- * sent again. If the session ends meanwhile, the request waits for the next one.
+ * True if the request will be sent again: other clients keep the agent busy (503), so the agent has
+ * not begun it. If the session ends meanwhile, the request waits for the next session.
  */
 static bool tries_again(struct agent_request *query, const struct http_answer *answer)
 {
@@ -365,7 +377,10 @@ static void post(struct agent_request *query, const char *path, const json_t *ob
 		agent_end(agent, error.message);
 }
 
-/* `once`: a session takes each number once, so that a request can be sent again safely. */
+/*
+ * Returns the path of a DAP request. With `once` the agent executes each number only once per
+ * session, so that the request can safely be sent again.
+ */
 static char *dap_path(const struct agent_request *query)
 {
 	const struct agent *agent = query->agent;
@@ -407,7 +422,7 @@ static void begin(struct agent_request *query)
 	query->sent_arguments = arguments;
 	if (query->busy_until == 0)
 		query->busy_until = loop_now() + BUSY_SECONDS;
-	/* These may call `done` and free query before they return. */
+	/* Both functions may call `done` and free query before they return. */
 	if (kinds[query->kind].is_dap)
 		post_dap(query, command, arguments);
 	else
@@ -466,7 +481,7 @@ void agent_requests_begin(struct agent *agent)
  * The end of a session
  */
 
-/* The part of a freed agent that lives until its session has ended. */
+/* leaving: the part of a freed agent that is needed until its session has ended. */
 struct leaving {
 	struct http_client *client;
 	struct agent_endpoint way;

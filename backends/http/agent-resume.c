@@ -13,7 +13,7 @@
 #include "base/loop.h"
 #include "protocol/message.h"
 
-/* Seconds within which a thread that runs Python stops. */
+/* Seconds after a pause within which a thread that runs Python code stops. */
 #define STAND_SECONDS 0.25
 
 static struct stopped_thread *find_halt(const struct agent *agent, const struct message *request,
@@ -46,8 +46,8 @@ static json_t *agent_resume_make_arguments(const struct stopped_thread *stopped,
 	return arguments;
 }
 
-/* Whether the process has exited or is about to: no thread is stopped any more. A
- * process on another machine counts as exited when its connection is lost. */
+/* True if the process has exited or is about to exit: no thread is stopped any more. A process on
+ * another machine counts as exited when its connection is lost. */
 static bool agent_resume_has_ended(struct agent *agent)
 {
 	struct error none = ERROR_INIT;
@@ -56,13 +56,16 @@ static bool agent_resume_has_ended(struct agent *agent)
 	       error_is_set(&agent->way.refused) || agent_endpoint_find(&agent->way, &none) < 0;
 }
 
-/* The thread may have stopped again meanwhile: releases only the stop of the request. */
+/*
+ * Handles the answer to a resume. The thread may have stopped again meanwhile, so only the stop
+ * that the request named is released.
+ */
 static void agent_resume_on_gone(struct agent_request *query, json_t *body,
 				 const struct error *error)
 {
 	int64_t thread = json_get_integer(query->context, "thread", 0);
 
-	/* The process may exit before the agent has answered. */
+	/* If the process has exited before the agent answered, the resume has succeeded. */
 	if (query->failure == AGENT_REQUEST_LOST && agent_resume_has_ended(query->agent))
 		error = NULL;
 	if (!error)
@@ -70,7 +73,10 @@ static void agent_resume_on_gone(struct agent_request *query, json_t *body,
 	agent_request_answer(query, body, error);
 }
 
-/* A thread may still stop for the withdrawn pause; then `stopped` reports that. */
+/*
+ * Handles the answer to a withdrawal. A thread may still stop for the withdrawn pause: then
+ * `stopped` is emitted.
+ */
 static void on_withdrawn(struct agent_request *query, json_t *body, const struct error *error)
 {
 	struct agent *agent = query->agent;
@@ -86,7 +92,10 @@ static void on_withdrawn(struct agent_request *query, json_t *body, const struct
 static void on_paused(struct agent_request *query, json_t *body, const struct error *error);
 static void on_threads(struct agent_request *query, json_t *body, const struct error *error);
 
-/* The agent takes requests in any order: a pause must be answered before its withdrawal. */
+/*
+ * True if a pause is not answered yet. The agent handles requests in any order, so the pause is
+ * withdrawn only after its answer.
+ */
 static bool is_pause_under_way(const struct agent *agent)
 {
 	for (const struct agent_request *one = agent->requests; one; one = one->next)
@@ -103,7 +112,7 @@ static void send_withdrawal(struct agent_request *query)
 	agent_request_send(query, "continue", arguments, AGENT_SECONDS);
 }
 
-/* Withdraws a pause before the thread has stopped. If it has stopped meanwhile, it resumes. */
+/* Withdraws a pause whose thread has not stopped yet. If it stops meanwhile, it is resumed. */
 static int withdraw_pause(struct agent *agent, const struct message *request)
 {
 	struct agent_request *query = agent_request_new(agent, request, on_withdrawn);
@@ -114,7 +123,7 @@ static int withdraw_pause(struct agent *agent, const struct message *request)
 	return 0;
 }
 
-/* Sends the withdrawals that withdraw_pause() has not sent. */
+/* Sends the withdrawals that withdraw_pause() could not send while the pause was not answered. */
 static void send_withdrawals(struct agent *agent)
 {
 	struct agent_request *one = agent->requests;
@@ -154,7 +163,7 @@ int agent_resume_go(struct agent *agent, enum request_kind kind, const struct me
 	return 0;
 }
 
-/* DAP needs a target (gotoTargets) before `goto`. */
+/* Sends `goto` for the answer to gotoTargets: DAP's `goto` needs the id of a target. */
 static void agent_resume_on_targets(struct agent_request *query, json_t *body,
 				    const struct error *error)
 {
@@ -263,7 +272,7 @@ int agent_resume_pause(struct agent *agent, const struct message *request, struc
 	json_t *arguments;
 
 	(void)error;
-	/* The thread is stopped already. */
+	/* Nothing is to be done if the thread is already stopped. */
 	if (stopped_threads_find(agent, tid > 0 ? (pid_t)tid : agent->base.pid)) {
 		node_respond(agent->base.node, request, NULL, NULL);
 		return 0;

@@ -14,11 +14,14 @@
 #include "protocol/tensoranswer.h"
 #include "protocol/variable.h"
 
-/* Seconds: the agent's default and maximum, and the extra time for its answer. */
+/*
+ * Seconds: the agent's default and maximum time for a request, and the extra time for its answer to
+ * arrive.
+ */
 #define SECONDS 30.0
 #define SECONDS_MAXIMUM 3600.0
 #define GRACE_SECONDS 5.0
-/* Characters of base64. */
+/* Maximum number of base64 characters of a tensor's data. */
 #define DATA_LENGTH_MAXIMUM (TENSOR_DATA_MAXIMUM / 3 * 4 + 8)
 
 /*
@@ -50,7 +53,7 @@ static int agent_tensors_send(struct agent *agent, const struct message *request
 
 	if (!json_get_string(request->body, "expression", NULL))
 		return error_set(error, "the agent reads an \"expression\", not an address");
-	/* The main thread needs no number, which may not be known yet. */
+	/* The main thread's number (threadId) may not be known yet, and can be omitted. */
 	if (tid != 0 && tid != agent->base.pid) {
 		thread = agent_resume_thread(agent, request);
 		if (thread <= 0)
@@ -67,9 +70,7 @@ static int agent_tensors_send(struct agent *agent, const struct message *request
 	return 0;
 }
 
-/*
- * Answers: only parsed and checked values are passed on
- */
+/* Answers: only values that were parsed and checked are sent to the screen */
 
 static json_t *make_value(const json_t *told)
 {
@@ -100,7 +101,7 @@ static json_t *agent_tensors_make_frame(const json_t *told)
 	return frame;
 }
 
-/* NULL: not a valid tensor, error is set. */
+/* Returns the tensor as JSON (null: none). Returns NULL and sets error if it is not valid. */
 static json_t *make_tensor(const json_t *told, struct error *error)
 {
 	struct tensor tensor;

@@ -30,7 +30,7 @@ bool agent_is_open(const struct agent *agent)
 	return agent->state == AGENT_OPEN || agent->state == AGENT_SILENT;
 }
 
-/* The only place that changes the state. */
+/* Sets the state; no other function changes it. */
 static void agent_enter(struct agent *agent, enum agent_state state)
 {
 	if (agent->retry)
@@ -187,7 +187,7 @@ static void on_attached(struct agent_request *query, json_t *body, const struct 
 	(void)error;
 }
 
-/* Asks for the state of the agent, and restores breakpoints of the last session. */
+/* Requests the state of the agent, and sets the breakpoints of the last session again. */
 static void begin_session(struct agent *agent)
 {
 	agent_enter(agent, AGENT_OPEN);
@@ -196,7 +196,10 @@ static void begin_session(struct agent *agent)
 	tell_state(agent, DEBUGGER_RUNNING, NULL);
 	agent_requests_begin(agent);
 	agent_listen(agent);
-	/* A process stops for a viewer that has attached, not for one that reads events. */
+	/*
+	 * The agent stops the process only for clients that have sent `attach`, not for those that
+	 * only read events.
+	 */
 	if (agent->is_debugger)
 		agent_request_send(agent_request_new(agent, NULL, on_attached), "attach",
 				   json_object(), AGENT_SECONDS);
@@ -311,7 +314,10 @@ struct agent *agent_new(struct node *node, const struct process *process,
 		agent_free(agent);
 		return NULL;
 	}
-	/* Without a target, no event names this connection until it must debug. */
+	/*
+	 * Without a target of the user, this connection is not reported in events until it must
+	 * debug.
+	 */
 	agent->is_debugger = target != NULL;
 	return agent;
 }
@@ -337,19 +343,16 @@ void agent_free(struct agent *agent)
 	free(agent);
 }
 
-/*
- * The events of the agent, by long polling: a GET /events is pending at
- * all times.
- */
+/* Events of the agent, by long polling: a GET /events is pending at all times. */
 
 #define POLL_SECONDS 25
 #define POLL_GRACE 10.0
-/* An answer without events that comes too early is followed by a pause, so that the agent is
- * not polled in a busy loop. */
+/* If an answer without events comes within EARLY_SECONDS, the next poll is sent after REST_SECONDS,
+ * so that the agent is not polled in a busy loop. */
 #define EARLY_SECONDS 1.0
 #define REST_SECONDS 0.25
 
-/* DAP's output ends with a newline; the pipe's output event has none. */
+/* Sets the event's "output" without the newlines with which DAP's output ends. */
 static void set_line(json_t *event, const char *text)
 {
 	size_t length = strlen(text);
@@ -393,7 +396,7 @@ static void agent_events_take_lost(struct agent *agent, const json_t *body)
 	stopped_threads_ask_state(agent);
 }
 
-/* `catch` was changed, by any client of the agent. */
+/* Handles an event that `catch` (stopping at exceptions) was changed by any client of the agent. */
 static void take_catch(struct agent *agent, const json_t *body)
 {
 	timeout_extension_hear_catch(node_timeout_extension(agent->base.node), agent->base.pid,

@@ -1,9 +1,9 @@
 /*
  * http-client-module: probetui-http.so, the only file that includes libcurl.
  *
- * libcurl reports the sockets and time-outs that it waits for; the loop watches
- * them. libcurl is called from the loop only, and finished transfers are reported
- * after it has returned, so that their callbacks may send and cancel.
+ * libcurl reports the sockets and time-outs that it waits for, and the loop watches these. libcurl
+ * is called from the loop only. Finished transfers are reported after libcurl has returned, so that
+ * their callbacks may send and cancel transfers.
  */
 #include "backends/http/http-client.h"
 
@@ -19,9 +19,12 @@
 #define CONNECT_SECONDS 5L
 /* The agent closes idle connections after a minute. */
 #define IDLE_SECONDS 50L
-/* Connections kept to one agent, which accepts some dozens from all its clients. */
+/*
+ * Maximum number of idle connections that are kept to one agent, which accepts some dozens from all
+ * clients together.
+ */
 #define KEPT_MAXIMUM 2
-/* Connections kept to all agents together. */
+/* Maximum number of connections that are kept to all agents together. */
 #define CONNECTIONS 1024L
 
 struct http_multi {
@@ -46,11 +49,11 @@ struct http_transfer {
 	CURL *easy;
 	struct curl_slist *headers;
 	int (*check)(int fd, void *data);
-	int fd;	      /* of a new connection, not checked yet; -1: none */
-	char *path;   /* of a Unix socket; NULL: TCP */
-	bool is_once; /* must not be sent a second time */
+	int fd;	      /* socket of a new connection that is not checked yet; -1: none */
+	char *path;   /* path of a Unix socket; NULL: TCP */
+	bool is_once; /* the request must not be sent a second time */
 	bool is_sent;
-	bool is_again; /* libcurl's second attempt to send it was refused */
+	bool is_again; /* libcurl has tried to send the request again, which was refused */
 	void (*done)(const struct http_answer *answer, void *data);
 	void *data;
 	char *bytes;
@@ -81,7 +84,7 @@ static void transfer_free(struct http_transfer *transfer)
 	free(transfer);
 }
 
-/* A result less than length ends the transfer. */
+/* Appends received bytes. A result less than length makes libcurl end the transfer. */
 static size_t http_client_module_on_bytes(char *bytes, size_t one, size_t length, void *data)
 {
 	struct http_transfer *transfer = data;
@@ -115,9 +118,9 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 }
 
 /*
- * Called before a request is sent on a connection. libcurl repeats a request if a kept
- * connection closes without an answer: a request that runs code must not be sent twice,
- * unless the agent drops repeated ones (is_repeatable).
+ * Called before a request is sent on a connection. If a kept connection closes without an answer,
+ * libcurl sends the request again: a request that runs code must not be sent twice, unless the
+ * agent drops repeated requests (is_repeatable).
  */
 static int http_client_module_on_connected(void *data, char *address, char *own, int port,
 					   int own_port)
@@ -165,7 +168,7 @@ static enum http_outcome outcome_of(CURLcode code)
 	return HTTP_UNREACHABLE;
 }
 
-/* Messages of OpenSSL and GnuTLS for a peer that does not use TLS. */
+/* Parts of the messages of OpenSSL and GnuTLS for a peer that does not use TLS. */
 static const char *const plain_words[] = {
 	"wrong version number",
 	"packet length too long",
@@ -183,7 +186,7 @@ static bool is_unencrypted(const struct http_transfer *transfer, CURLcode code)
 	return false;
 }
 
-/* Replaces libcurl's message, which has milliseconds. */
+/* Returns a message for a time-out in place of libcurl's, which has milliseconds. */
 static const char *explain_late(struct http_transfer *transfer)
 {
 	curl_off_t connected = 0;
@@ -388,7 +391,7 @@ static void set_headers(struct http_transfer *transfer, const struct http_reques
 
 	if (request->body)
 		headers = curl_slist_append(headers, "Content-Type: application/json");
-	/* No "Expect: 100-continue" before the body. */
+	/* Without this, libcurl may send "Expect: 100-continue" and wait before the body. */
 	headers = curl_slist_append(headers, "Expect:");
 	headers = curl_slist_append(headers, "Accept:");
 	transfer->headers = headers;
@@ -399,7 +402,10 @@ static void set_headers(struct http_transfer *transfer, const struct http_reques
 	curl_easy_setopt(transfer->easy, CURLOPT_XOAUTH2_BEARER, request->token);
 }
 
-/* Whether enough connections to the same socket are in use, and kept after that. */
+/*
+ * True if KEPT_MAXIMUM or more other transfers use the same socket: their connections are kept, so
+ * that of this transfer need not be kept.
+ */
 static bool has_others(const struct http_transfer *transfer)
 {
 	const struct http_transfer *other = transfer->multi->transfers;

@@ -12,9 +12,9 @@
 
 struct http_client {
 	struct loop *loop;
-	const struct http_module *module; /* NULL: not loaded yet */
+	const struct http_module *module; /* the loaded module; NULL: not loaded yet */
 	struct http_multi *multi;
-	int leaving; /* transfers that end a session */
+	int leaving; /* number of pending transfers that end a session */
 };
 
 static const struct http_module *open_module(struct error *error)

@@ -118,7 +118,7 @@ void stopped_threads_describe(struct agent *agent)
 	debugger->hit_count = 0;
 }
 
-/* Reports a change; before: count of the stop that was shown before, 0: none. */
+/* Reports a change of the stops. before: count of the stop that was shown until now; 0: none. */
 static void tell_change(struct agent *agent, uint64_t before)
 {
 	const struct stopped_thread *shown = stopped_threads_shown(agent);
@@ -223,8 +223,8 @@ static void stopped_threads_read_hits(struct stopped_thread *stopped, const json
 }
 
 /*
- * Returns a short description of the stop. The agent's text has the changed value or
- * the failed condition; the number of the breakpoint is probetui's.
+ * Returns a short description of the stop. The agent's text contains the changed value or the
+ * failed condition; the number of the breakpoint is that of probetui.
  */
 static char *find_description(const struct stopped_thread *stopped, const json_t *body)
 {
@@ -270,14 +270,17 @@ bool stopped_threads_tell_of_hold(const json_t *body)
 	       json_get_real(body, "lease", -1) >= 0;
 }
 
-/* Returns the stop for which the request was sent; NULL: the thread has resumed or stopped again.
- */
+/* Returns the stop for which the request was sent, or NULL if the thread has resumed or stopped
+ * again since. */
 static struct stopped_thread *find_asked(const struct agent_request *query)
 {
 	struct stopped_thread *stopped = stopped_threads_find_thread(
 		query->agent, json_get_integer(query->context, "thread", 0));
 
-	/* A stop that was reported twice may have two requests: only the first answer counts. */
+	/*
+	 * For a stop that was reported twice, two requests may have been sent: only the first
+	 * answer counts.
+	 */
 	return stopped && stopped->number == query->value && !stopped->is_known ? stopped : NULL;
 }
 
@@ -303,10 +306,13 @@ static void stopped_threads_show(struct agent *agent, struct stopped_thread *sto
 		agent->paused = 0;
 	for (size_t i = 0; i < stopped->hit_count; i++)
 		agent_bindings_count_hit(agent, stopped->hits[i]);
-	/* The agent becomes the debugger of the process, so that the stop is reported. */
+	/* Makes the agent the debugger of the process, so that the stop is reported. */
 	agent_become_debugger(agent);
 	stopped->count = connections_next_stop(node_connections(agent->base.node), agent->base.pid);
-	/* A later stop does not replace the shown one. */
+	/*
+	 * A later stop does not replace the stop that is shown: the later stop is moved to the end
+	 * of the list.
+	 */
 	if (before != 0 && stopped_threads_shown(agent) == stopped)
 		put_last(agent, stopped);
 	tell_change(agent, before);
@@ -352,7 +358,10 @@ static void on_stack(struct agent_request *query, json_t *body, const struct err
 		stopped_threads_ask(agent, stopped, "stackTrace", stopped->frame_count, on_stack);
 		return;
 	}
-	/* The thread is stopped anyway: show the part of its stack that was received. */
+	/*
+	 * The thread is stopped although its stack cannot be read in full: the part that was
+	 * received is shown.
+	 */
 	if (query->failure == AGENT_REQUEST_REFUSED) {
 		stopped_threads_show(agent, stopped);
 		return;
@@ -361,7 +370,7 @@ static void on_stack(struct agent_request *query, json_t *body, const struct err
 		stopped_threads_drop(agent, stopped);
 		return;
 	}
-	/* An answer to an identical request has come before. */
+	/* An answer with these frames was received before, to an identical request. */
 	if (json_get_integer(query->context, "start", 0) != (int64_t)stopped->frame_count)
 		return;
 	if (agent_frames_read(&stopped->frames, &stopped->frame_count, body))
@@ -399,7 +408,10 @@ void stopped_threads_take(struct agent *agent, const json_t *body)
 	if (old && old->number != stopped->number) {
 		stopped_threads_release(agent, stopped->thread, 0);
 	} else if (old && is_jump(body)) {
-		/* `goto` does not resume the thread: only its line is new. */
+		/*
+		 * The thread was not resumed: `goto` has only changed its line, so the stop is read
+		 * again.
+		 */
 		stopped_threads_drop(agent, old);
 	} else if (old || count_stops(agent) >= STOPS_MAXIMUM) {
 		halt_free(stopped);
@@ -412,7 +424,7 @@ void stopped_threads_take(struct agent *agent, const json_t *body)
 	stopped_threads_ask(agent, stopped, "stackTrace", 0, on_stack);
 }
 
-/* Limits the number of entries of an answer that are read. */
+/* Returns the number of entries of an answer that are read, at most STOPS_MAXIMUM. */
 static size_t stopped_threads_count_told(const json_t *stops)
 {
 	size_t count = json_array_size(stops);
@@ -428,8 +440,8 @@ static bool stopped_threads_is_among(const json_t *stops, int64_t thread)
 	return false;
 }
 
-/* Removes stops that the answer lacks, except stops reported after the request was sent: they
- * may be newer than the answer. */
+/* Removes stops that are missing in the answer, except those reported after the request was sent,
+ * which may be newer than the answer. */
 static void release_others(struct agent *agent, const json_t *stops, int64_t heard)
 {
 	struct stopped_thread *stopped = agent->stops;
@@ -502,7 +514,7 @@ void stopped_threads_amend(struct agent *agent, struct process_sample *sample)
 		thread->native = NULL;
 		thread->state = THREAD_STOPPED;
 		thread->exactness = EXACT;
-		/* The sampled system call is the agent's own wait in the stop. */
+		/* The sampled system call is that in which the agent keeps the thread stopped. */
 		thread->syscall = -1;
 		free(thread->error);
 		thread->error = NULL;

@@ -18,13 +18,13 @@
 #include "base/array.h"
 #include "base/error.h"
 
-#define NOBODY UINT64_MAX /* fd -1 of mmap(2) */
+#define NOBODY UINT64_MAX /* the value -1 for the argument fd of mmap(2) */
 
 /*
  * Position of the thread
  */
 
-/* System calls in which a thread waits, and that no allocator uses for its locks. */
+/* System calls in which a thread waits, except those that allocators use for their locks. */
 static const long waits[] = {
 #ifdef SYS_select
 	SYS_select,
@@ -43,13 +43,15 @@ static const long waits[] = {
 	SYS_accept4,
 	SYS_wait4,
 	SYS_waitid,
-	/* One of the above with a time-out, after a stop. */
+	/* After a stop: one of the calls above that has a time-out. */
 	SYS_restart_syscall,
 };
 
 /*
- * Condition variables and semaphores of the C library wait with FUTEX_WAIT_BITSET;
- * its own locks (malloc()) and mutexes, which other allocators use, with FUTEX_WAIT.
+ * True if the thread waits in a system call during which it can be made to start a new thread.
+ * Condition variables and semaphores of the C library use FUTEX_WAIT_BITSET. The C library's own
+ * locks (malloc()) and mutexes, which other allocators use, use FUTEX_WAIT: starting a thread there
+ * could deadlock.
  */
 static bool is_wait(long number, const uint64_t *arguments)
 {
@@ -61,8 +63,8 @@ static bool is_wait(long number, const uint64_t *arguments)
 	return false;
 }
 
-/* Whether the mapping is glibc's dynamic linker. musl's is its C library, too, and has no lazy
- * binding. */
+/* True if the mapping is glibc's dynamic linker. musl's linker is also its C library, and has no
+ * lazy binding. */
 static bool is_linker(const struct mapping *mapping)
 {
 	const char *base = mapping ? strrchr(mapping->path, '/') : NULL;
@@ -86,7 +88,10 @@ static void refuse_holder(pid_t pid, struct error *error)
 		  (int)pid);
 }
 
-/* Chooses the way to inject at the thread's position; INJECT_NONE: none, error is set. */
+/*
+ * Chooses the way to inject at the thread's current position. Returns INJECT_NONE and sets error if
+ * there is none.
+ */
 static enum inject_way inject_attach_choose(const struct inject_attach *attach, struct error *error)
 {
 	const struct arch_dump *dump = &attach->remote.registers;
@@ -160,7 +165,10 @@ static int inject_attach_fill_page(const struct inject_attach *attach, enum inje
 			       (int)attach->hold.pid);
 }
 
-/* Maps and fills the page, and has the thread call the function, which may run it at once. */
+/*
+ * Maps and fills the page, and makes the thread call the function that starts a new thread or adds
+ * a pending call. The script may run at once.
+ */
 static int inject_attach_place(struct inject_attach *attach, enum inject_way way,
 			       struct error *error)
 {
@@ -192,7 +200,7 @@ static enum inject_attach_result inject_attach_stay(struct inject_attach *attach
 {
 	enum inject_way way;
 
-	/* The thread has stopped for a signal: it is delivered first. */
+	/* The thread has stopped for a signal, which is delivered before anything is injected. */
 	if (attach->hold.signal)
 		return INJECT_ATTACH_LATER;
 	remote_call_pass(&attach->watch, "seized");
@@ -221,7 +229,7 @@ static void take_cost(struct inject_attach *attach, uint64_t held)
 		cost->away_ns = attach->remote.took_ns;
 }
 
-/* Whether the thread waits and holds the GIL, read without stopping it. */
+/* True if the main thread holds the GIL while it waits; read without stopping the thread. */
 static bool waits_with_gil(const struct inject_attach *attach)
 {
 	pid_t pid = memory_pid(attach->memory);
@@ -241,7 +249,7 @@ enum inject_attach_result inject_attach_try(struct inject_attach *attach, struct
 	enum inject_attach_result result;
 	uint64_t held;
 
-	/* A stop requested by an earlier try, which had timed out, is still pending. */
+	/* An earlier try has timed out, and the stop that it has requested is still pending. */
 	if (!freeze_settle(&attach->hold))
 		return INJECT_ATTACH_LATER;
 	if (waits_with_gil(attach)) {
@@ -261,8 +269,8 @@ enum inject_attach_result inject_attach_try(struct inject_attach *attach, struct
 	return result;
 }
 
-/* Whether the page is still mapped. Its instructions contain its address, so another page at
- * this address differs. */
+/* True if the trampoline's page is still mapped. Its instructions contain its address, so another
+ * page that was mapped there later differs. */
 static bool inject_attach_is_there(const struct inject_attach *attach)
 {
 	uint8_t wanted[TRAMPOLINE_TEXT];

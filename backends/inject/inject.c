@@ -16,10 +16,12 @@
 #include "base/error.h"
 #include "base/loop.h"
 
-#define ATTACHES 1000	     /* tries; a program that loops over dlopen() needs some hundred */
-#define ATTACH_SECONDS 0.001 /* between two tries */
+#define ATTACHES 1000	     /* maximum number of tries; a program that loops over dlopen() needs
+			      * some hundred */
+#define ATTACH_SECONDS 0.001 /* time between two tries */
 #define LOOK_SECONDS 0.002
-#define LOOKS_ASLEEP 5 /* checks in a row that find the thread asleep: not a short file access */
+#define LOOKS_ASLEEP 5 /* number of checks in a row that must find the thread asleep, to ignore a
+		        * short file access */
 #define TEXT_BYTES (INJECT_PATH_MAXIMUM + 512)
 
 struct inject {
@@ -40,11 +42,11 @@ struct inject {
 };
 
 /*
- * Runs the file in its own namespace and drops all exceptions. It imports only posix,
- * which exists since Python's start: a fork(2) during an import would leave the child
- * with a locked import lock. Each of the four calls that release the GIL may take a
- * switch interval. If several threads run this text, the one that removes the file
- * runs the file.
+ * Text that the process runs: it executes the script file (argument %s) in a namespace of its own
+ * and drops all exceptions. It imports only posix, which Python has imported at its start: a
+ * fork(2) during another import would leave the child with a locked import lock. Each of the four
+ * calls that release the GIL may take a switch interval. If several threads run this text, only the
+ * thread that removes the file executes it.
  */
 static const char text_format[] =
 	"try:exec(\"import posix as o\\n"
@@ -98,7 +100,7 @@ static void begin_later(struct inject *inject, double seconds)
 	inject->timer = loop_timer(inject->loop, seconds, 0, inject_begin, inject);
 }
 
-/* Whether the main thread is blocked in the kernel. */
+/* True if the main thread is blocked in the kernel. */
 static bool is_asleep(const struct inject *inject)
 {
 	pid_t pid = memory_pid(inject->memory);
@@ -113,8 +115,9 @@ static bool is_asleep(const struct inject *inject)
 }
 
 /*
- * The main thread ran when it was stopped, and blocked in the kernel before it reached its
- * pending calls: the script is withdrawn and injected anew, in a new thread.
+ * True if the script was withdrawn, to be injected again in a new thread: the main thread was
+ * running when the script was injected, and blocked in the kernel before it handled its pending
+ * calls.
  */
 static bool has_missed_it(struct inject *inject)
 {
@@ -188,7 +191,7 @@ static void inject_begin(void *data)
  * Preparation
  */
 
-/* The path needs no quoting: it has only plain characters. */
+/* Makes the text. The path is not quoted, so it may contain only plain characters. */
 static int inject_make_text(struct inject *inject, const char *path, struct error *error)
 {
 	static const char plain[] =
@@ -231,7 +234,10 @@ static bool inject_is_stopped(pid_t pid, struct reason *reason)
 	return true;
 }
 
-/* Whether this node has attached to the process with ptrace, to step it or for breakpoints. */
+/*
+ * True if this node has attached to the process with ptrace, for stepping or breakpoints. Then sets
+ * *reason.
+ */
 static bool inject_is_ours(pid_t pid, struct reason *reason)
 {
 	if (!attachable_is_ours(pid))
@@ -300,8 +306,8 @@ void inject_cost(const struct inject *inject, struct inject_cost *cost)
 
 #define MINOR_WITH_PEP768 14
 /*
- * Offset in _Py_DebugOffsets of 3.14 of debugger_support.remote_debugging_enabled,
- * which is an offset in PyInterpreterState; struct _debugger_support is the last member.
+ * Offset of debugger_support.remote_debugging_enabled in the _Py_DebugOffsets of 3.14. Its value is
+ * an offset in PyInterpreterState. struct _debugger_support is the last member of _Py_DebugOffsets.
  */
 #define ENABLED_3_14 728
 #define OFFSET_MAXIMUM (16u << 20)
@@ -346,7 +352,8 @@ struct search {
 	struct callees *callees;
 	struct memory *memory;
 	uint64_t runtime;
-	const char *missing; /* NULL: all found; "": no interpreter yet */
+	const char *missing; /* name of a symbol that was not found; NULL: all were found; "": the
+			      * interpreter was not found yet */
 };
 
 static void take_interpreter(struct search *search, struct loaded_elf_image *image)

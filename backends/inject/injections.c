@@ -22,18 +22,20 @@
 
 #define SECONDS_DEFAULT 4.0
 #define LOOK_SECONDS 0.01
-#define OF_REST 0.75 /* share of the remaining time; the agent needs the rest to start */
+#define OF_REST 0.75 /* share of the remaining time for the injection; the agent needs the rest to
+		      * start */
 #define ANSWER "answer"
 #define ANSWER_MAXIMUM 8192
 
 struct injection {
 	struct injection *next;
 	struct injections *injections;
-	struct message request; /* seq and name only, for the answer */
+	struct message request; /* only seq and name, for the answer */
 	pid_t pid;
 	struct staging_dir *dir;
-	struct inject *inject;	  /* NULL: the script runs */
-	struct loop_timer *timer; /* checks for the answer while the script runs */
+	struct inject *inject;	  /* the injection of the script; NULL: it has ended, and the script
+				   * runs */
+	struct loop_timer *timer; /* while the script runs: checks whether it has answered */
 	double deadline;
 	bool is_for_main; /* the script must run in the main thread */
 };
@@ -127,7 +129,7 @@ static json_t *injections_read_answer(const struct injection *injection)
 
 static int injections_start(struct injection *injection, double limit_seconds, struct error *error);
 
-/* Returns the folder of the agent's package, to free(); NULL: error is set. */
+/* Returns the folder of the agent's package, to free(). NULL: error is set. */
 static char *find_package(struct error *error)
 {
 	char *agent = file_agent_folder(error);
@@ -137,7 +139,7 @@ static char *find_package(struct error *error)
 	return package;
 }
 
-/* Injects again, for the main thread only, which must import threading. */
+/* Injects again so that the script runs in the main thread: threading must be imported there. */
 static void start_in_main(struct injection *injection)
 {
 	double limit_seconds = (injection->deadline - loop_now()) * OF_REST;
@@ -153,7 +155,7 @@ static void start_in_main(struct injection *injection)
 	free(package);
 }
 
-/* False: no answer yet. */
+/* Handles the agent's answer. Returns false if there is no answer yet. */
 static bool injections_take_answer(struct injection *injection)
 {
 	json_t *answer = injections_read_answer(injection);

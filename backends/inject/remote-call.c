@@ -18,16 +18,19 @@
 #define FETCH_NS 1000000000u
 #define ERRNO_LEAST 4096
 #define BIT(number) (UINT64_C(1) << ((number) - 1))
-/* All signals but 32 and 33: glibc uses these two for calls in all threads (setxid, cancel). */
+/*
+ * Mask of all signals except 32 and 33, which glibc uses for calls in all threads (setxid, cancel).
+ */
 #define MOST (~(UINT64_C(3) << (32 - 1)))
 
-/* Signals that are ignored by default. */
+/* Signals whose default action is to be ignored. */
 static const int idle[] = { SIGURG, SIGWINCH, SIGCHLD };
 
 enum stop {
 	STOP_LEFT,    /* syscall-stop: entry to a system call, or exit from it */
-	STOP_SENT,    /* the signal that the thread sends itself after a function */
-	STOP_BETWEEN, /* another stop: the thread is resumed */
+	STOP_SENT,    /* the signal that the thread sends to itself when the called function has
+		       * returned */
+	STOP_BETWEEN, /* any other stop, after which the thread is resumed */
 	STOP_WRONG,   /* a fatal signal, like SIGSEGV */
 	STOP_ENDED,
 };
@@ -43,8 +46,9 @@ void remote_call_pass(const struct remote_call_watch *watch, const char *point)
  */
 
 /*
- * Chooses a signal that has no handler and is not blocked (for sigwait(2)). These signals may
- * arrive at any time, so even a handled one does no harm.
+ * Chooses the signal for the end of a function: one that has no handler and is not blocked (a
+ * thread may wait for a blocked signal in sigwait(2)). If all have handlers, the first is used: a
+ * handler of such a signal must expect it at any time, so it does no harm.
  */
 static int choose_signal(pid_t pid)
 {
@@ -117,8 +121,8 @@ int remote_call_prepare(struct remote_call *remote, struct error *error)
  */
 
 /*
- * Once the registers are set, the thread would return by itself if the tracer died, and
- * restore its present mask.
+ * Sets the registers for the call. From then on, if the tracer died, the thread would restore its
+ * registers and its signal mask by itself (sigreturn).
  */
 static int remote_call_set(struct remote_call *remote, const struct arch_dump *registers,
 			   struct error *error)
@@ -158,7 +162,9 @@ static enum stop remote_call_look(const struct remote_call *remote, int status)
 	return remote_call_is_wrong(number) ? STOP_WRONG : STOP_BETWEEN;
 }
 
-/* The call has not returned in time: stops the thread where it is. */
+/*
+ * Stops the thread at its current position, because the call has not returned in time. Returns -1.
+ */
 static int remote_call_fetch(struct remote_call *remote)
 {
 	int status;
@@ -170,8 +176,8 @@ static int remote_call_fetch(struct remote_call *remote)
 }
 
 /*
- * Resumes the thread until the wanted stop. The few signals that are not blocked are
- * delivered. So is SIGSTOP: the thread joins the group-stop after the call.
+ * Resumes the thread until the wanted stop. Signals that are not blocked during the call are
+ * delivered; after SIGSTOP the thread joins the group-stop when the call has ended.
  */
 static int remote_call_turn(struct remote_call *remote, enum stop wanted)
 {
@@ -245,9 +251,9 @@ int remote_call_function(struct remote_call *remote, const struct arch_call *cal
 }
 
 /*
- * Restores the registers last: until then the thread would restore everything by itself.
- * The kernel restarts an interrupted system call at PTRACE_DETACH, when it checks for
- * signals.
+ * Restores the thread. The registers are restored last: until then the thread would restore
+ * everything by itself if the tracer died. The kernel restarts an interrupted system call at
+ * PTRACE_DETACH, when it checks for signals.
  */
 void remote_call_end(struct remote_call *remote)
 {

@@ -27,19 +27,19 @@
 #define FILE_MAXIMUM (1 << 20)
 #define PACKAGE_MAXIMUM (8 << 20)
 #define ANSWER_MAXIMUM 8192
-#define DEPTH_MAXIMUM 2 /* of sub-packages */
+#define DEPTH_MAXIMUM 2 /* maximum depth of sub-packages */
 #define PACKAGE "package"
-#define SCRIPT "injected.py" /* file of the package, which START contains */
+#define SCRIPT "injected.py" /* file of the package; START contains its text */
 #define START "start.py"
 
 static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm" };
-/* All files of the folder; the process writes the last two. */
+/* All files of the folder; the last two are written by the process. */
 static const char *const files[] = { START, PACKAGE, "answer", "answer.new" };
 
 struct staging_dir {
 	pid_t pid;
 	double seconds;
-	int place;  /* descriptor of the parent folder */
+	int place;  /* descriptor of the parent folder, one of places[] */
 	int folder; /* descriptor of the folder; -1: not made */
 	char name[32];
 	char start[96]; /* path of START as the process sees it */
@@ -48,19 +48,20 @@ struct staging_dir {
 };
 
 /*
- * The process may have arbitrary mounts in its mount namespace: they must not lead the
- * node, which may be root, to files that the process's user may not access.
+ * Rights: the process may have any mounts in its mount namespace. Such mounts must not make the
+ * node, which may be root, access files that the process's user may not access.
  */
 
 struct rights {
 	gid_t group;
 	gid_t others[NGROUPS_MAX];
-	int other_count; /* supplementary groups; -1: nothing was changed */
+	int other_count; /* number of supplementary groups; -1: the rights were not changed */
 };
 
 /*
- * setfsuid(2), setfsgid(2) and the system call setgroups(2) affect only this thread;
- * glibc's setgroups() would change all threads.
+ * Takes the rights of the process's user and group, if the node is root. setfsuid(2), setfsgid(2)
+ * and the system call setgroups(2) affect only this thread; glibc's setgroups() would change all
+ * threads.
  */
 static void take_rights(const struct staging_dir *dir, struct rights *rights)
 {
@@ -86,7 +87,9 @@ static void give_back_rights(const struct rights *rights)
 	errno = number;
 }
 
-/* Opens a file without crossing mounts, following links or leaving the folder. */
+/*
+ * Opens a file in the folder; fails rather than cross a mount, follow a link or leave the folder.
+ */
 static int open_in(int folder, const char *name, int flags, mode_t mode)
 {
 	struct open_how how = {
@@ -119,9 +122,7 @@ void staging_dir_free(struct staging_dir *dir)
 	free(dir);
 }
 
-/*
- * The package in one file: for each module a line "NAME SIZE", then its bytes.
- */
+/* The package in one file: for each module a line "NAME SIZE", then the bytes of the module */
 
 static bool staging_dir_is_module(const char *name)
 {
@@ -187,10 +188,7 @@ static int append_modules(struct buffer *out, const char *folder, const char *in
 	return result;
 }
 
-/*
- * START: one statement, which contains the script, so that the process reads only
- * one file.
- */
+/* START is one statement that contains the script, so that the process reads only one file. */
 
 static void append_literal(struct buffer *out, const struct buffer *text)
 {
@@ -318,7 +316,7 @@ static int staging_dir_fill(struct staging_dir *dir, const char *package, struct
 	return result;
 }
 
-/* Reads the last of the four ids of Uid or Gid: the file system id. */
+/* Reads the file system id: the last of the four ids in a line Uid or Gid of /proc/PID/status. */
 static bool find_id(const char *status, const char *key, unsigned *id)
 {
 	const char *line = procfs_status_line(status, key);
@@ -326,7 +324,10 @@ static bool find_id(const char *status, const char *key, unsigned *id)
 	return line && sscanf(line, "%*u %*u %*u %u", id) == 1;
 }
 
-/* Not the owner of /proc/PID: that is root for a process that is not dumpable. */
+/*
+ * Sets the user and group of the process from its status, not from the owner of /proc/PID, which is
+ * root if the process is not dumpable.
+ */
 static int staging_dir_find_user(struct staging_dir *dir, struct error *error)
 {
 	struct buffer status = BUFFER_INIT;

@@ -1,8 +1,8 @@
 /*
- * trampoline-x86_64: the trampoline in the instructions of x86-64 (System V ABI).
+ * trampoline-x86_64: the trampoline (trampoline.h) in instructions of x86-64 (System V ABI).
  *
- * The trampoline ends with a jump to munmap(2) of its own page, which returns 0 to the
- * trampoline's caller.
+ * The trampoline ends with a jump to munmap(2), which unmaps the trampoline's own page and returns
+ * 0 to the trampoline's caller.
  */
 #include "backends/inject/trampoline.h"
 
@@ -52,7 +52,7 @@ static void put_first_argument(struct code *code, uint64_t value)
 	put_word(code, value);
 }
 
-/* The system call nanosleep(2), not the function, which would change errno. */
+/* Adds the system call nanosleep(2). The function of the C library would change errno. */
 static void put_wait(struct code *code, uint64_t address)
 {
 	const uint64_t time[] = { 0, WAIT_NS };

@@ -9,10 +9,10 @@
 
 #include "banned.h"
 
-/* The terminal that the screen emulates (ui/terminal.h). */
+/* Type of the terminal that the screen emulates (ui/terminal.h). */
 #define TERMINAL_NAME "xterm-256color"
 
-/* Opens both ends of a pseudoterminal with O_CLOEXEC. Returns 0 or an errno. */
+/* Opens both ends of a pseudoterminal with O_CLOEXEC. Returns 0 or an errno value. */
 static int job_child_open_terminal(struct job_child *job_child)
 {
 	int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -41,7 +41,9 @@ void job_child_resize(const struct job_child *job_child, unsigned short rows,
 		ioctl(job_child->master, TIOCSWINSZ, &size);
 }
 
-/* Sets all signals to their defaults, unblocked, as a shell does before execve(2). */
+/*
+ * Resets all signals to their default actions and unblocks them, as a shell does before execve(2).
+ */
 static void job_child_reset_signals(void)
 {
 	struct sigaction standard = { .sa_handler = SIG_DFL };
@@ -56,7 +58,7 @@ static void job_child_reset_signals(void)
 static void reset_environment(void)
 {
 	setenv("TERM", TERMINAL_NAME, 1);
-	/* These have the size of another terminal. */
+	/* Both variables contain the size of another terminal. */
 	unsetenv("LINES");
 	unsetenv("COLUMNS");
 }
@@ -83,7 +85,10 @@ static void await_gate(int gate)
 		_exit(127);
 }
 
-/* Runs in the new process. All descriptors but 0, 1 and 2 have FD_CLOEXEC. */
+/*
+ * Runs in the new process: prepares it and calls execve(2). All descriptors except 0, 1 and 2 have
+ * FD_CLOEXEC.
+ */
 static _Noreturn void become(const struct job_child *job_child,
 			     const struct job_child_options *options, int gate, int failure)
 {
@@ -129,7 +134,7 @@ int job_child_start(struct job_child *job_child, const struct job_child_options 
 	} else {
 		job_child->pid = fork();
 		if (job_child->pid == 0) {
-			/* With this end open, the child would never read an end of file. */
+			/* If the child kept this end open, it would never read the end of file. */
 			close(gate[1]);
 			become(job_child, options, gate[0], failure[1]);
 		}
@@ -148,7 +153,7 @@ int job_child_start(struct job_child *job_child, const struct job_child_options 
 void job_child_go(struct job_child *job_child)
 {
 	if (job_child->gate >= 0 && write(job_child->gate, "", 1) < 0)
-		return; /* the child has ended: the supervisor notices that elsewhere */
+		return; /* the child has exited: the supervisor notices that by SIGCHLD */
 	job_child_close_fd(&job_child->gate);
 }
 

@@ -13,19 +13,19 @@
 #include "base/loop.h"
 #include "base/text.h"
 
-/* Bytes of one event, at most; one event per MOMENT (seconds). */
+/* EVENT_BYTES: maximum number of bytes in one event. MOMENT: seconds between two events. */
 #define EVENT_BYTES ((size_t)64 << 10)
 #define MOMENT 0.02
-/* Queued bytes of the pipe above which no output is sent. */
+/* While more bytes than this are queued in the pipe, no output is sent. */
 #define WAITING_MAXIMUM ((size_t)256 << 10)
 
 struct job_output {
 	struct node *node;
 	struct buffer text;
-	uint64_t added;		  /* bytes ever added, including lost ones */
-	uint64_t told;		  /* bytes sent in events, including lost ones */
-	struct loop_timer *timer; /* NULL: text is empty */
-	bool is_half;		  /* text was only an incomplete character */
+	uint64_t added;		  /* number of bytes added since the start, including lost bytes */
+	uint64_t told;		  /* number of bytes sent in events, including lost bytes */
+	struct loop_timer *timer; /* sends the next event; NULL: text is empty */
+	bool is_half;		  /* in the last turn, text was only an incomplete character */
 	void (*has_room)(void *data);
 	void *data;
 };
@@ -62,7 +62,10 @@ bool job_output_is_full(const struct job_output *output)
 	return output->text.length >= EVENT_BYTES;
 }
 
-/* Lost bytes are counted only when no text waits: until then, `told` may be too small. */
+/*
+ * Counts length bytes as sent. Lost bytes are counted as sent only when text is empty: until then,
+ * `told` may be too small.
+ */
 static void job_output_count_told(struct job_output *output, size_t length)
 {
 	output->told += length;
@@ -84,7 +87,7 @@ static void job_output_emit(struct job_output *output, size_t length)
 	node_emit(output->node, EVENT_OUTPUT, body);
 }
 
-/* An incomplete character waits one MOMENT for its other bytes. */
+/* Sends one event. An incomplete character at the end waits one MOMENT for its other bytes. */
 static void send_event(struct job_output *output)
 {
 	size_t length = output->text.length < EVENT_BYTES ? output->text.length : EVENT_BYTES;
@@ -136,7 +139,10 @@ void job_output_add(struct job_output *output, const char *bytes, size_t length)
 	job_output_start_timer(output);
 }
 
-/* CAN (\030) cancels an incomplete escape sequence; \033[m resets the colours. */
+/*
+ * Adds a note that `count` bytes are left out. CAN (\030) cancels an incomplete escape sequence;
+ * \033[m resets the colours.
+ */
 void job_output_leave_out(struct job_output *output, uint64_t count, const char *file)
 {
 	output->added += count;
@@ -161,13 +167,13 @@ void scrollback_clear(struct scrollback *scrollback)
 	*scrollback = (struct scrollback){ .bytes = NULL };
 }
 
-/* Returns the position of the oldest byte in the ring. */
+/* Returns the position of the oldest byte in the ring buffer. */
 static uint64_t scrollback_start(const struct scrollback *scrollback)
 {
 	return scrollback->end > SCROLLBACK_BYTES ? scrollback->end - SCROLLBACK_BYTES : 0;
 }
 
-/* Returns how many of length bytes from a position on are contiguous in the ring. */
+/* Returns how many of the length bytes from `position` on are contiguous in the ring buffer. */
 static size_t piece(uint64_t position, size_t length)
 {
 	size_t left = SCROLLBACK_BYTES - (size_t)(position % SCROLLBACK_BYTES);

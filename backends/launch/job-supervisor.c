@@ -1,14 +1,14 @@
 /*
  * job-supervisor: one poll(2) loop over the terminal, the node's socket and SIGCHLD.
  *
- * Output goes into a scrollback first, and from there to the node or the file. When
- * the node exits, the whole scrollback is written to the file, so that output in
- * transit is not lost: with `waits`, the terminal is not read while the scrollback is
- * full of output that the reader has not taken.
+ * Output is added to a scrollback, and copied from there to the node or to a file. When the node
+ * exits, the whole scrollback is written to the file, so that output that the node has not sent yet
+ * is not lost. If `waits` is set, the terminal is not read while the scrollback is full of output
+ * that the user's reader has not taken.
  *
- * When the job's process exits, the supervisor reports that, but reaps the process
- * only after the node has acknowledged the exit (or is gone): until then the node can
- * read the exit status from /proc.
+ * When the job's process exits, the supervisor reports that, but reaps the process only after the
+ * node has acknowledged the exit or has exited itself: until then the node can read the exit status
+ * from /proc.
  */
 #include "backends/launch/job-supervisor.h"
 
@@ -34,37 +34,42 @@
 #include "base/file.h"
 #include "base/loop.h"
 
-/* From SIGTERM to SIGKILL; the question of quit names this time, too. */
+/* Seconds from SIGTERM to SIGKILL; the question of quit names this time, too. */
 #define END_SECONDS 10.0
-/* Then all children are killed; their orphans are killed in later rounds, at this interval. */
+/* At SIGKILL all children are killed; then, at this interval, the orphans that they have left. */
 #define KILL_MILLISECONDS 20
 /* Seconds to wait for the node's SUPERVISOR_SEEN. */
 #define SEEN_SECONDS 5.0
-/* Reads of the terminal before the other descriptors have their turn. */
+/* Maximum number of reads of the terminal before the other descriptors are served. */
 #define TURN_READS 16
 
 struct supervisor {
 	struct job_child job;
-	int node;    /* socket to the node; -1: gone */
-	int signals; /* signalfd(2) of SIGCHLD */
-	int log;     /* -1: not opened */
+	int node;    /* socket to the node; -1: the node has exited */
+	int signals; /* signalfd(2) for SIGCHLD */
+	int log;     /* descriptor of the output file; -1: not open */
 	const char *log_path;
 	struct scrollback scrollback;
 	struct buffer input;
-	uint32_t typed;			     /* bytes written to the terminal, not reported yet */
-	struct supervisor_message_lost lost; /* not reported yet */
-	double waits;			     /* seconds to wait for the reader; 0: none */
-	uint64_t taken;			     /* position up to which the reader has read */
-	double taken_at;		     /* time of the last report of it, or with room */
-	bool is_diverted;		     /* output goes to the file as well */
-	int status;			     /* of waitpid(2) */
+	uint32_t typed;			     /* number of bytes written to the terminal that are not
+					      * reported to the node yet */
+	struct supervisor_message_lost lost; /* lost output that is not reported to the node yet */
+	double waits;			     /* seconds to wait for the user's reader; 0: no
+					      * waiting */
+	uint64_t taken;			     /* position in the output up to which the reader has
+					      * read */
+	double taken_at;		     /* time of the last report of `taken`, or when the
+					      * scrollback last had room */
+	bool is_diverted;		     /* output is written to the file, too */
+	int status;			     /* status of waitpid(2) of the job's process */
 	bool has_ended;			     /* the job's process has exited */
-	bool is_run_told;		     /* success or failure of execve(2) is reported */
+	bool is_run_told;		     /* the success or failure of execve(2) was reported to
+					      * the node */
 	bool is_end_told;
 	bool is_reaped;
 	bool is_empty;	 /* no process of the job is left */
-	bool is_silent;	 /* the last read has emptied the terminal */
-	double ended_at; /* 0: acknowledged by SUPERVISOR_SEEN */
+	bool is_silent;	 /* the last read found no more output in the terminal */
+	double ended_at; /* time of the exit; 0: SUPERVISOR_SEEN has acknowledged the exit */
 	double kill_at;	 /* time of SIGKILL; 0: none requested */
 };
 
@@ -82,25 +87,25 @@ static void open_log(struct supervisor *supervisor)
 		supervisor->log =
 			open(supervisor->log_path,
 			     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0600);
-	/* One try only: a second one would fail as well. */
+	/* Opening is tried only once: a second try would fail as well. */
 	supervisor->log_path = "";
 }
 
-/* The node is gone: the supervisor continues without one. */
+/* Closes the socket of a node that has exited: the supervisor continues without a node. */
 static void lose_node(struct supervisor *supervisor)
 {
 	if (supervisor->node < 0)
 		return;
 	close(supervisor->node);
 	supervisor->node = -1;
-	/* Without a node, a job whose program has not begun is not begun. */
+	/* A job whose program was not started yet is not started without a node. */
 	if (supervisor->job.gate >= 0)
 		supervisor->log_path = "";
 	job_child_forbid(&supervisor->job);
 	scrollback_rewind(&supervisor->scrollback);
 }
 
-/* False: the socket is full, try again later. */
+/* Sends a packet to the node. Returns false if the socket is full: the caller tries again later. */
 static bool job_supervisor_send_packet(struct supervisor *supervisor,
 				       enum supervisor_message_kind kind, const void *bytes,
 				       size_t length)
@@ -124,7 +129,7 @@ static bool job_supervisor_send_packet(struct supervisor *supervisor,
 	return true;
 }
 
-/* Sends the waiting output; true: all of it was sent. */
+/* Sends the waiting output to the node. Returns true if all of it was sent. */
 static bool job_supervisor_send_output(struct supervisor *supervisor)
 {
 	char bytes[SUPERVISOR_DATA_MAXIMUM];
@@ -147,13 +152,13 @@ static bool job_supervisor_send_output(struct supervisor *supervisor)
 	return true;
 }
 
-/* Whether a reader (`waits`) has not read all output. */
+/* True if there is a reader to wait for (`waits`) that has not read all output. */
 static bool is_owed(const struct supervisor *supervisor)
 {
 	return supervisor->waits > 0 && supervisor->taken < supervisor->scrollback.end;
 }
 
-/* Writes the output to the file; ignores errors, since a full disk must not block the job. */
+/* Writes the output to the file. Errors are ignored, because a full disk must not block the job. */
 static void write_output(struct supervisor *supervisor)
 {
 	char bytes[SUPERVISOR_DATA_MAXIMUM];
@@ -169,8 +174,8 @@ static void write_output(struct supervisor *supervisor)
 	}
 }
 
-/* Sends a signal to all children: the job's process and adopted orphans; 0: none. Returns
- * their number. */
+/* Sends a signal (0: none) to all children: the job's process and adopted orphans. Returns the
+ * number of children. */
 static int signal_children(int number)
 {
 	char path[64];
@@ -190,7 +195,10 @@ static int signal_children(int number)
 	return count;
 }
 
-/* The job's process counts as a child until it is reaped. */
+/*
+ * Reports the end of the job. The job's process is a child until it is reaped, but is not counted
+ * in other_count.
+ */
 static bool send_end(struct supervisor *supervisor)
 {
 	struct supervisor_message_end end = {
@@ -201,7 +209,7 @@ static bool send_end(struct supervisor *supervisor)
 	return job_supervisor_send_packet(supervisor, SUPERVISOR_ENDED, &end, sizeof(end));
 }
 
-/* Sends the output before the message that the job has ended. */
+/* Sends what waits for the node; the output is sent before the report of the job's end. */
 static void job_supervisor_send_some(struct supervisor *supervisor)
 {
 	if (supervisor->typed > 0 &&
@@ -216,7 +224,10 @@ static void job_supervisor_send_some(struct supervisor *supervisor)
 		supervisor->is_end_told = send_end(supervisor);
 }
 
-/* Whether the terminal must not be read: the scrollback is full of output not taken yet. */
+/*
+ * True if the terminal must not be read, because the scrollback is full of output that the reader
+ * has not taken.
+ */
 static bool is_held_up(const struct supervisor *supervisor)
 {
 	return supervisor->waits > 0 && supervisor->node >= 0 && !supervisor->is_diverted &&
@@ -224,7 +235,9 @@ static bool is_held_up(const struct supervisor *supervisor)
 		       SCROLLBACK_BYTES;
 }
 
-/* Writes the output that the reader has not taken to the file; it is still sent to the node. */
+/*
+ * Writes to the file the output that the reader has not taken; it is still sent to the node, too.
+ */
 static void keep_output(struct supervisor *supervisor)
 {
 	struct scrollback *scrollback = &supervisor->scrollback;
@@ -244,7 +257,10 @@ static void keep_output(struct supervisor *supervisor)
 	scrollback->sent = sent;
 }
 
-/* After `waits` seconds without a reading reader, output goes to the file: the job continues. */
+/*
+ * If the reader has not read for `waits` seconds, output is written to the file, so that the job
+ * continues.
+ */
 static void divert_if_due(struct supervisor *supervisor)
 {
 	if (!is_held_up(supervisor)) {
@@ -273,7 +289,7 @@ static void take_taken(struct supervisor *supervisor, const char *bytes, size_t 
 	supervisor->taken_at = loop_now();
 }
 
-/* Reads the terminal; true: there may be more. */
+/* Reads the terminal. Returns true if there may be more output. */
 static bool job_supervisor_read_terminal(struct supervisor *supervisor)
 {
 	char bytes[SUPERVISOR_MAXIMUM];
@@ -308,8 +324,8 @@ static void write_terminal(struct supervisor *supervisor)
 	}
 }
 
-/* The children of killed children become the supervisor's (subreaper), and are killed in the
- * next round. */
+/* Kills all children if kill_at is reached. The children of killed children become children of the
+ * supervisor (subreaper), and are killed in the next round. */
 static void kill_if_due(struct supervisor *supervisor)
 {
 	if (supervisor->kill_at <= 0 || loop_now() < supervisor->kill_at)
@@ -407,7 +423,7 @@ static void take_outcome(struct supervisor *supervisor)
 								     &number, sizeof(number));
 }
 
-/* Whether the job's process may be reaped; the node reads the zombie in /proc until then. */
+/* True if the job's process may be reaped: until then the node reads the zombie in /proc. */
 static bool may_reap(const struct supervisor *supervisor)
 {
 	return supervisor->node < 0 || supervisor->ended_at == 0 ||
@@ -423,8 +439,8 @@ static void note_end(struct supervisor *supervisor, const siginfo_t *about)
 }
 
 /*
- * Resumes a job that ^Z (SIGTSTP) has stopped: without a shell the user could not
- * (fg). A job stopped by SIGSTOP stays stopped.
+ * Resumes a job that ^Z (SIGTSTP) has stopped, because the user has no shell with fg. A job stopped
+ * by SIGSTOP stays stopped.
  */
 static void job_supervisor_take_stop(struct supervisor *supervisor, const siginfo_t *about)
 {
@@ -514,8 +530,8 @@ static void wait_for_events(struct supervisor *supervisor)
 }
 
 /*
- * Looks for ended processes before it reads the terminal, so that output written before an end is
- * still read after the end was noticed.
+ * One turn: reaps ended processes before it reads the terminal, so that all output that was written
+ * before a process ended is read after its end was noticed.
  */
 static void job_supervisor_turn(struct supervisor *supervisor)
 {
@@ -526,7 +542,10 @@ static void job_supervisor_turn(struct supervisor *supervisor)
 		take_outcome(supervisor);
 	write_terminal(supervisor);
 	divert_if_due(supervisor);
-	/* Written first: new output would overwrite it in the scrollback. */
+	/*
+	 * Written before the terminal is read: new output would overwrite the old output in the
+	 * scrollback.
+	 */
 	if (supervisor->node < 0)
 		write_output(supervisor);
 	supervisor->is_silent = !job_supervisor_read_terminal(supervisor);
@@ -534,12 +553,15 @@ static void job_supervisor_turn(struct supervisor *supervisor)
 	job_supervisor_send_some(supervisor);
 	if (supervisor->node >= 0)
 		return;
-	/* The file is opened only if processes are left, or a reader lacks output. */
+	/*
+	 * Reaps first, because the file is opened only if processes are left or a reader lacks
+	 * output.
+	 */
 	reap(supervisor);
 	write_output(supervisor);
 }
 
-/* Whether the supervisor may exit; sends SUPERVISOR_EMPTY to the node before. */
+/* True if the supervisor may exit; SUPERVISOR_EMPTY was then sent to the node, if there is one. */
 static bool job_supervisor_is_over(struct supervisor *supervisor)
 {
 	if (!supervisor->is_empty || !supervisor->is_silent)

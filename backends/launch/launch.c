@@ -37,37 +37,39 @@
 #define ROWS_DEFAULT 24
 #define COLUMNS_DEFAULT 80
 #define SIZE_MAXIMUM 1000
-/* Bytes of input that wait while the job does not read. */
+/* Maximum number of bytes of input that are queued while the job does not read. */
 #define TYPED_MAXIMUM ((size_t)1 << 20)
 #define WAITS_MAXIMUM 86400.0
-/* Seconds until a packet is sent again after a full socket. */
+/* Seconds after which a packet is sent again if the socket was full. */
 #define RETRY_SECONDS 0.05
-/* Packets received per turn of the loop, at most. */
+/* Maximum number of packets received in one turn of the loop. */
 #define TURN_PACKETS 16
 
 struct launch {
 	struct node *node;
-	pid_t supervisor;	  /* 0: none */
-	int socket;		  /* to the supervisor; -1: none */
-	struct loop_watch *watch; /* NULL: not read while the output is full */
+	pid_t supervisor;	  /* pid of the supervisor; 0: none */
+	int socket;		  /* socket to the supervisor; -1: none */
+	struct loop_watch *watch; /* watches the socket; NULL: it is not read, because `out` is
+				   * full */
 	struct exit_watch *exit;  /* of the supervisor */
 	struct launched state;
 	struct job_output *out;
-	struct buffer typed; /* not sent to the supervisor yet */
-	size_t untyped;	     /* bytes that the supervisor has not reported as typed */
-	uint64_t taken;	     /* bytes of output that the user's reader has taken */
+	struct buffer typed; /* input that is not sent to the supervisor yet */
+	size_t untyped;	     /* number of bytes sent that the supervisor has not reported as
+			      * typed */
+	uint64_t taken;	     /* number of bytes of output that the user's reader has read */
 	bool is_taken_told;
-	struct loop_timer *retry; /* sends waiting packets again; NULL: none wait */
+	struct loop_timer *retry; /* sends waiting packets again; NULL: no packet waits */
 	struct launched_programs *starts;
-	struct message request; /* `launch`, not answered yet */
+	struct message request; /* `launch` request that is not answered yet */
 	bool is_asked;		/* `request` is valid */
 	bool has_status;
-	int status; /* of waitpid(2), of the job's process */
+	int status; /* status of waitpid(2) for the job's process */
 };
 
 static void on_packet(int fd, int events, void *data);
 
-/* Reads the supervisor's socket again, since the output has room. */
+/* Watches the supervisor's socket again, because the output has room. */
 static void on_room(void *data)
 {
 	struct launch *launch = data;
@@ -143,7 +145,7 @@ static void launch_tell(struct launch *launch)
 	node_emit(launch->node, EVENT_JOB, launched_to_json(&launch->state));
 }
 
-/* Answers `launch`, after the result of the execve(2) is known. */
+/* Answers `launch`, when the result of the execve(2) is known. */
 static void launch_answer(struct launch *launch, const char *error)
 {
 	if (!launch->is_asked)
@@ -197,7 +199,7 @@ static void tell_taken(struct launch *launch)
 		retry_later(launch);
 }
 
-/* Sends as much input as the supervisor has room for. */
+/* Sends queued input to the supervisor, as much as the supervisor accepts. */
 static void type_some(struct launch *launch)
 {
 	while (launch->typed.length > 0 && launch->untyped < SUPERVISOR_INPUT_MAXIMUM) {
@@ -255,7 +257,7 @@ static void launch_take_end(struct launch *launch, const char *bytes, size_t len
 		state->exit_code = WEXITSTATUS(status);
 	launch->status = status;
 	launch->has_status = true;
-	/* If the process is a rank, its exit is reported before the job's. */
+	/* If the process is a rank, the exit of the rank is reported before that of the job. */
 	process_table_check(node_process_table(launch->node), state->pid);
 	launch_tell(launch);
 	launch_send_packet(launch, SUPERVISOR_SEEN, NULL, 0);
@@ -269,8 +271,8 @@ static void take_empty(struct launch *launch)
 	launch_tell(launch);
 }
 
-/* Sets the path of the job's terminal, by which a rank's output is recognised; the process may
- * have exited already. */
+/* Sets the path of the job's terminal, which identifies the output of ranks. The process may have
+ * exited already; then the path stays unset. */
 static void name_terminal(struct launch *launch)
 {
 	char path[64];
@@ -280,7 +282,7 @@ static void name_terminal(struct launch *launch)
 		launch->state.terminal = xstrdup(path);
 }
 
-/* Returns the int of a packet; 0: the packet has none. */
+/* Returns the int that the packet contains; 0: its length is not that of an int. */
 static int launch_take_number(const char *bytes, size_t length)
 {
 	int number = 0;
@@ -343,7 +345,7 @@ static void launch_take_packet(struct launch *launch, const char *packet, size_t
 	}
 }
 
-/* The supervisor has exited, or was killed. */
+/* Called when the supervisor has exited or was killed. */
 static void lose_supervisor(struct launch *launch)
 {
 	close_socket(launch);
@@ -385,7 +387,7 @@ static void on_supervisor_ended(pid_t pid, void *data)
 	waitpid(pid, &(int){ 0 }, WNOHANG);
 }
 
-/* Returns "DIR/20250131-235959-4183.log", to free(); NULL: no folder for the file. */
+/* Returns a path like "DIR/20250131-235959-4183.log", to free(); NULL: no folder for the file. */
 static char *make_log_path(struct node *node)
 {
 	struct error error = ERROR_INIT;
@@ -414,7 +416,10 @@ static uint16_t launch_size_of(const struct message *request, const char *key, i
 	return value > 0 && value <= SIZE_MAXIMUM ? (uint16_t)value : (uint16_t)fallback;
 }
 
-/* Returns the seconds that the job waits for a reader that does not read; 0: none. */
+/*
+ * Returns for how many seconds the job waits if the reader of its output does not read; 0: no
+ * waiting.
+ */
 static double waits_of(const struct message *request)
 {
 	double waits = json_get_real(request->body, "waits", 0);
@@ -451,7 +456,10 @@ static char **make_words(const struct launch *launch, const struct message *requ
 	return words;
 }
 
-/* The supervisor inherits the socket as standard input, and the job's input descriptor. */
+/*
+ * Starts the supervisor, which inherits `end` of the socket as standard input, and the descriptor
+ * of the job's input.
+ */
 static int spawn_supervisor(struct launch *launch, char **words, int end, int input)
 {
 	posix_spawn_file_actions_t actions;
@@ -518,7 +526,7 @@ static int launch_check_words(const json_t *argv, struct error *error)
 	return 0;
 }
 
-/* Sets the breakpoints that new ranks get; without "breakpoints", nothing changes. */
+/* Sets the breakpoints that new ranks get. A request without "breakpoints" changes nothing. */
 static int take_breakpoints(struct launch *launch, const struct message *request,
 			    struct error *error)
 {
@@ -565,7 +573,7 @@ void launch_request(struct node *node, const struct message *request)
 	launch->is_asked = true;
 }
 
-/* False: no job runs, and the request is answered. */
+/* Returns false if no job runs; the request is then answered. */
 static bool check_job(struct launch *launch, const struct message *request)
 {
 	if (launch->socket >= 0)
@@ -581,7 +589,7 @@ static void launch_respond(struct launch *launch, const struct message *request,
 		     result < 0 ? "probetui's job supervisor accepts no requests now" : NULL);
 }
 
-/* Takes all of the input, or refuses all of it. */
+/* Accepts all of the input, or refuses all of it. */
 static void launch_take_input(struct launch *launch, const struct message *request,
 			      const char *data, size_t length)
 {
@@ -612,7 +620,7 @@ void launch_taken_request(struct node *node, const struct message *request)
 	struct launch *launch = node_launch(node);
 	int64_t taken = json_get_integer(request->body, "bytes", 0);
 
-	/* Also valid after the job's end: its last output is still read. */
+	/* Also valid after the end of the job, whose last output is still being read. */
 	if (taken > 0 && (uint64_t)taken > launch->taken) {
 		launch->taken = (uint64_t)taken;
 		launch->is_taken_told = false;
@@ -655,7 +663,7 @@ void launch_end_request(struct node *node, const struct message *request)
 
 	if (!check_job(launch, request))
 		return;
-	/* Ranks stopped by a debugger would not handle the signal. */
+	/* Ranks that a debugger has stopped would not handle the signal: they are resumed. */
 	process_table_release(node_process_table(node));
 	launch_respond(launch, request,
 		       launch_send_packet(launch, SUPERVISOR_END, &is_killed, sizeof(is_killed)));

@@ -21,7 +21,7 @@ static void access_refusal_set_reason(struct reason *reason, const char *why, co
 	snprintf(reason->fix, sizeof(reason->fix), "%s", fix);
 }
 
-/* The value of kernel.yama.ptrace_scope; 0: there is no Yama. */
+/* Returns the value of kernel.yama.ptrace_scope; 0: the kernel has no Yama. */
 static int yama_scope(void)
 {
 	char digit = '0';
@@ -36,8 +36,8 @@ static int yama_scope(void)
 }
 
 /*
- * No process has address 0, so EFAULT means that reading is allowed. A process
- * may always read itself, unless a filter forbids the call.
+ * Tries to read address 0, which no process has mapped, so EFAULT means that reading is allowed. A
+ * process may always read itself, unless a filter (seccomp) forbids the call.
  */
 int access_refusal_probe(pid_t pid)
 {
@@ -64,7 +64,10 @@ static void explain_yama(int scope, struct reason *reason)
 				"sudo, or start the job with `probetui -- torchrun …`");
 }
 
-/* The files in /proc of a process that is not dumpable belong to root. */
+/*
+ * True if the files of the process in /proc belong to its user: those of a process that is not
+ * dumpable belong to root.
+ */
 static bool is_dumpable(struct procfs *procfs, pid_t pid, int64_t owner)
 {
 	struct stat status;

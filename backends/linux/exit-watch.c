@@ -13,8 +13,8 @@
 #include "base/loop.h"
 
 /*
- * include/uapi/linux/pidfd.h of 6.15, which older headers lack: the first
- * published size, 64 bytes; the kernel accepts it for ever.
+ * struct pidfd_info of include/uapi/linux/pidfd.h of Linux 6.15, which older headers lack, in its
+ * first published size, 64 bytes, which every later kernel accepts.
  */
 struct pidfd_information {
 	uint64_t mask;
@@ -34,7 +34,7 @@ _Static_assert(sizeof(struct pidfd_information) == 64, "PIDFD_INFO_SIZE_VER0");
 struct exit_watch {
 	int fd;
 	pid_t pid;
-	struct loop_watch *watch; /* NULL: the end was reported */
+	struct loop_watch *watch; /* waits for the exit; NULL: the exit was reported */
 	void (*ended)(pid_t pid, void *data);
 	void *data;
 };
@@ -102,9 +102,9 @@ struct exit_status exit_status_read(const struct exit_watch *watch, struct procf
 	struct procfs_stat stat;
 
 	/*
-	 * Reads the zombie first, then its pidfd: if the parent reaps the
-	 * zombie in between, the status moves from the one to the other. A
-	 * status of 0 may also mean that this user may not see the status.
+	 * Reads the zombie first, then the pidfd: if the parent reaps the zombie in between, the
+	 * status moves from the zombie to the pidfd. A status of 0 may also mean that this user may
+	 * not see the status.
 	 */
 	if (procfs_stat(procfs, pid, &stat) == 0 && procfs_has_ended(&stat) &&
 	    stat.start_time == start_time) {

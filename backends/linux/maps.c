@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 
-#define LINE_BYTES 4400 /* a path of PATH_MAX, and what is before it */
+#define LINE_BYTES 4400 /* a path of PATH_MAX, and the fields before it */
 #define MAPPINGS_MAXIMUM 65536
 
 void maps_clear(struct maps *maps)
@@ -23,7 +23,7 @@ void maps_clear(struct maps *maps)
 	*maps = (struct maps){ .mappings = NULL };
 }
 
-/* "START-END PERMISSIONS OFFSET MAJOR:MINOR INODE PATH". */
+/* Parses a line "START-END PERMISSIONS OFFSET MAJOR:MINOR INODE PATH". */
 static int maps_parse_line(struct mapping *mapping, char *permissions, const char *line)
 {
 	unsigned major_number;
@@ -99,7 +99,10 @@ struct mapping *maps_find(const struct maps *maps, uint64_t address)
 	return NULL;
 }
 
-/* By /proc/PID/map_files, if permitted: the mapped file, even if it was renamed or deleted. */
+/*
+ * Opens /proc/PID/map_files/…, if permitted: it is the mapped file even if that was renamed or
+ * deleted.
+ */
 static int find_mapped(const struct mapping *mapping, pid_t pid)
 {
 	char path[96];
@@ -109,13 +112,16 @@ static int find_mapped(const struct mapping *mapping, pid_t pid)
 	return open(path, O_PATH | O_CLOEXEC);
 }
 
-/* By the path below the process's own root, which may be a container's. */
+/* Opens the path below the root of the process, which may be the root of a container. */
 static int find_in_root(const struct mapping *mapping, pid_t pid)
 {
 	return root_file_find(pid, "root", mapping->path);
 }
 
-/* By the path itself: for a process in a plain chroot it begins at this process's root. */
+/*
+ * Opens the path itself: paths in maps begin at the root of this program, even if the process is in
+ * a plain chroot.
+ */
 static int maps_find_here(const struct mapping *mapping, pid_t pid)
 {
 	(void)pid;
@@ -123,8 +129,9 @@ static int maps_find_here(const struct mapping *mapping, pid_t pid)
 }
 
 /*
- * Btrfs and overlayfs show another device in stat(2) than in maps. Below the
- * process's own root the device need not match: the process may see those files.
+ * Ways to open a mapped file, in this order. needs_device: the device must match, too, not only the
+ * inode. It need not match below the root of the process, where the process may read all files, and
+ * where Btrfs and overlayfs show another device in stat(2) than in maps.
  */
 static const struct {
 	int (*find)(const struct mapping *mapping, pid_t pid);

@@ -10,26 +10,29 @@
 #include "base/array.h"
 
 #define BLOCK_BYTES 512u
-#define BLOCKS_MAXIMUM (64u * 1024 * 1024 / BLOCK_BYTES) /* a snapshot */
+#define BLOCKS_MAXIMUM (64u * 1024 * 1024 / BLOCK_BYTES) /* blocks of a snapshot: 64 MB */
 #define PARTS_AT_ONCE 1024				 /* IOV_MAX */
 #define NO_BLOCK UINT32_MAX
 /*
- * A snapshot's budget, some 0.1 s: a block read costs one, a block copied
- * again one, a system call of its own as much as some dozens of those.
+ * WORK_MAXIMUM: budget of a snapshot, some 0.1 s. A block that is read costs 1, a block that is
+ * copied again costs 1, and a system call costs CALL_WORK in addition.
  */
 #define WORK_MAXIMUM 4000000u
 #define CALL_WORK 32u
-/* The budget of memory_begin_short(), some 0.2 ms. */
+/* Budget of memory_begin_short(), some 0.2 ms. */
 #define SHORT_WORK 4096u
 #define SHORT_BLOCKS 1024u
 #define SHORT_CALLS 16u
-/* The budget of memory_begin_held(), some 0.3 ms. */
+/* Budget of memory_begin_held(), some 0.3 ms. */
 #define HELD_WORK 12000u
 #define HELD_BLOCKS 2048u
 #define HELD_CALLS 64u
-/* A block is prefetched until this many stands (memory_begin_stand()) have not used the block. */
+/*
+ * A block is prefetched in each stand (a snapshot while a thread is stopped at a trap, see
+ * memory_begin_stand()) until AHEAD_STANDS stands in a row have not used the block.
+ */
 #define AHEAD_STANDS 8
-/* Blocks that are prefetched for a stand at most. */
+/* Maximum number of blocks that are prefetched in a stand. */
 #define AHEAD_BLOCKS 128u
 #define PAGE_BYTES 4096u
 
@@ -37,31 +40,32 @@ struct block {
 	uint64_t number;
 	uint32_t group;
 	bool is_used;	/* read in this snapshot */
-	uint8_t unused; /* number of stands since it was used */
-	bool has[2];	/* is in copy 0, 1 */
+	uint8_t unused; /* number of stands since the block was used */
+	bool has[2];	/* the block was read into copy 0 and copy 1, respectively */
 };
 
 /*
- * Block i is at byte i * BLOCK_BYTES of each copy. Prefetched blocks are sorted, so
- * that neighbouring blocks are one piece in the copy and in the process.
+ * Block i is at byte i * BLOCK_BYTES of each copy. Prefetched blocks are sorted, so that blocks
+ * that are neighbours in the process are neighbours in the copy, and are read as one part.
  */
 struct memory {
 	pid_t pid;
 	int copy;
 	uint32_t group;
 	uint64_t calls;
-	uint64_t work; /* of this snapshot */
+	uint64_t work; /* work done in this snapshot */
 	uint64_t work_end;
 	uint64_t calls_end;
 	bool is_cut;	   /* a read was refused because the budget was spent */
 	bool is_standing;  /* from memory_begin_stand() to memory_end_stand() */
-	bool is_ahead_due; /* the blocks of the stand are still to be prefetched */
+	bool is_ahead_due; /* the blocks of the stand are to be prefetched by the next
+			    * memory_fetch_parts() */
 	int failure;	   /* see memory_take_failure() */
 	struct block *blocks;
 	size_t block_count;
 	size_t block_capacity;
 	uint8_t *copies[2];
-	uint32_t *slots; /* hash of block number: index, or NO_BLOCK */
+	uint32_t *slots; /* hash table from block number to index in blocks; NO_BLOCK: empty */
 	size_t slot_count;
 	struct memory_part *parts;
 	size_t part_capacity;
@@ -111,7 +115,7 @@ int memory_take_failure(struct memory *memory)
 	return failure;
 }
 
-/* Reads the first parts of a list, at most as many as one call takes. */
+/* Reads count parts, at most PARTS_AT_ONCE, with one system call. */
 static ssize_t memory_read_some(struct memory *memory, struct memory_part *parts, size_t count)
 {
 	struct iovec local[PARTS_AT_ONCE];
@@ -131,7 +135,10 @@ static ssize_t memory_read_some(struct memory *memory, struct memory_part *parts
 	return got;
 }
 
-/* The kernel stops at the first unreadable page; the next call continues after that part. */
+/*
+ * Reads all parts. The kernel stops at the first unreadable page: the next call continues with the
+ * part after that.
+ */
 static void fetch_parts(struct memory *memory, struct memory_part *parts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -222,7 +229,7 @@ static void make_room(struct memory *memory)
 		memory->slots[slot_of(memory, memory->blocks[i].number)] = (uint32_t)i;
 }
 
-/* The index of a block, made when it is not there; NO_BLOCK: too many. */
+/* Returns the index of a block, which is added if it is missing; NO_BLOCK: too many blocks. */
 static uint32_t block_index(struct memory *memory, uint64_t number)
 {
 	if (memory->slots) {
@@ -239,7 +246,10 @@ static uint32_t block_index(struct memory *memory, uint64_t number)
 	return index;
 }
 
-/* Adds parts for all blocks, or those of the newest group, of one copy; neighbours as one part. */
+/*
+ * Adds parts that read blocks into a copy: all blocks, or (only_group) those of the newest group.
+ * Neighbouring blocks become one part.
+ */
 static size_t add_parts(struct memory *memory, int copy, bool only_group, size_t count)
 {
 	size_t last = SIZE_MAX;
@@ -275,7 +285,7 @@ static void note_parts(struct memory *memory, int copy, size_t first, size_t cou
 	}
 }
 
-/* Fetches all of copy 0 before all of copy 1, also over several calls. */
+/* Fetches all blocks of copy 0 before any block of copy 1, even if this takes several calls. */
 static void fetch_copies(struct memory *memory, bool only_group, int copies)
 {
 	size_t middle = add_parts(memory, 0, only_group, 0);
@@ -291,7 +301,7 @@ static void fetch_copies(struct memory *memory, bool only_group, int copies)
 	note_parts(memory, 1, middle, count);
 }
 
-/* Fetches the parts first, then prefetches the blocks of the stand, in the same calls. */
+/* Fetches the parts, then prefetches the blocks of the stand, in the same system calls. */
 static void fetch_with_ahead(struct memory *memory, const struct memory_part *parts, size_t count)
 {
 	size_t middle = 0;
@@ -373,7 +383,7 @@ void memory_begin_held(struct memory *memory, bool is_bounded)
 	begin(memory, memory->block_count <= HELD_BLOCKS, 1);
 	if (is_bounded)
 		memory->calls_end = memory->calls + HELD_CALLS;
-	/* Prefetched blocks do not count. */
+	/* The work of prefetching is not part of the budget. */
 	memory->work = 0;
 }
 
@@ -385,7 +395,7 @@ static bool are_sorted(const struct memory *memory)
 	return true;
 }
 
-/* Sorts the blocks by address, so that neighbours become one part. */
+/* Keeps the first count blocks, and sorts them by address, so that neighbours become one part. */
 static void sort_blocks(struct memory *memory, size_t count)
 {
 	memory->block_count = count;

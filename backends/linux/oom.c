@@ -15,7 +15,7 @@
 #include "base/loop.h"
 
 #define DEPTH_MAXIMUM 64
-/* Version 1 says "no limit" by the greatest number of whole pages. */
+/* Version 1 of cgroups reports "no limit" as the greatest number of whole pages. */
 #define NO_LIMIT (INT64_C(1) << 60)
 
 struct version {
@@ -31,7 +31,10 @@ static const struct version versions[] = {
 	  "memory.oom_control" },
 };
 
-/* The path in "4:memory:/a" or, of version 2, "0::/a"; NULL: of another controller. */
+/*
+ * Returns the path in a line "4:memory:/a" (version 1) or "0::/a" (version 2); NULL: the line is
+ * for another controller.
+ */
 static const char *path_of_line(const char *line)
 {
 	const char *controllers = strchr(line, ':');
@@ -65,13 +68,16 @@ char *cgroup_path(struct procfs *procfs, pid_t pid)
 	for (char *line = strtok_r(bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		const char *path = path_of_line(line);
 
-		/* The memory controller of version 1 wins over "0::". */
+		/* The line of version 1's memory controller takes precedence over "0::". */
 		if (!path || (found && line[0] == '0'))
 			continue;
 		free(found);
 		found = xstrdup(path);
 	}
-	/* "/..": the group is outside of this process's cgroup namespace; its path is unknown. */
+	/*
+	 * A path that begins with "/..": the group is outside of this process's cgroup namespace,
+	 * so its path is unknown.
+	 */
 	if (found && strncmp(found, "/..", 3) == 0) {
 		free(found);
 		found = NULL;
@@ -157,14 +163,17 @@ void cgroup_memory_read(const char *path, struct cgroup_memory *memory, char **a
 }
 
 #define RECORD_SIZE 8192
-/* Limit of a read, which takes some ms; others may write to the log meanwhile. */
+/*
+ * Maximum number of seconds for reading the log, which takes some ms unless others write to the log
+ * meanwhile.
+ */
 #define SECONDS_MAXIMUM 0.5
-/* In seconds: the log's clock is not adjusted like the other clocks. */
+/* Allowed difference in seconds, because the log's clock is not adjusted like the other clocks. */
 #define LEEWAY 60.0
-/* include/linux/proc_ns.h: PROC_PID_INIT_INO */
+/* Link of the first pid namespace (PROC_PID_INIT_INO in include/linux/proc_ns.h). */
 #define FIRST_NAMESPACE "pid:[4026531836]"
 
-/* mm/oom_kill.c: the first words of each line, and the text before the pid. */
+/* Lines of mm/oom_kill.c: their first words, and the text before the pid. */
 static const struct mark {
 	const char *text;
 	const char *before_pid;
@@ -184,13 +193,13 @@ static pid_t find_pid(const char *text, const struct mark *mark)
 	return (pid_t)strtol(found + strlen(mark->before_pid), NULL, 10);
 }
 
-/* Whether "task_memcg=/a/b," in the text has exactly this path. */
+/* True if the text has "task_memcg=PATH," with exactly this path. */
 static bool names_group(const char *text, const char *cgroup)
 {
 	const char *found = strstr(text, "task_memcg=");
 	size_t length = strlen(cgroup);
 
-	/* Every process is in the root group. */
+	/* Every process is in the root group "/": it identifies no process. */
 	if (!found || length < 2)
 		return false;
 	found += strlen("task_memcg=");
@@ -249,7 +258,10 @@ int kernel_log_read(const struct kernel_log_calls *calls, struct error *error)
 	while (loop_now() < now + SECONDS_MAXIMUM) {
 		ssize_t got = read(fd, record, sizeof(record) - 1);
 
-		/* EPIPE: this record was overwritten meanwhile; the next one can be read. */
+		/*
+		 * EPIPE: the record was overwritten before it was read; the next record can be
+		 * read.
+		 */
 		if (got < 0 && (errno == EPIPE || errno == EINTR))
 			continue;
 		if (got <= 0)

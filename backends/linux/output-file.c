@@ -28,7 +28,7 @@ const char *output_file_category(const struct output_file *stream)
 	return categories[stream->number - 1];
 }
 
-/* Returns "rank 3's standard output"; free() it. */
+/* Returns a text like "rank 3's standard output", to free(). */
 static char *owner_of(const struct output_file *stream, const struct process *process)
 {
 	const char *name = names[stream->number - 1];
@@ -38,7 +38,7 @@ static char *owner_of(const struct output_file *stream, const struct process *pr
 	return xasprintf("the %s of process %d", name, (int)process->pid);
 }
 
-/* True if descriptor number of process pid is open for reading. */
+/* True if descriptor `number` of process pid is open for reading. */
 static bool output_file_is_readable(struct procfs *procfs, pid_t pid, const char *number)
 {
 	static const char key[] = "flags:";
@@ -53,7 +53,10 @@ static bool output_file_is_readable(struct procfs *procfs, pid_t pid, const char
 	return found && (strtoul(found + strlen(key), NULL, 8) & O_ACCMODE) != O_WRONLY;
 }
 
-/* True if process pid has a descriptor, open for reading, of the file that link names. */
+/*
+ * True if process pid has a descriptor that is open for reading and has the given link in
+ * /proc/PID/fd.
+ */
 static bool reads(struct procfs *procfs, pid_t pid, const char *link)
 {
 	char path[64];
@@ -81,8 +84,8 @@ static bool reads(struct procfs *procfs, pid_t pid, const char *link)
 }
 
 /*
- * The process that reads a pipe, searched for among the ancestors of pid. 0: none
- * of them, or their descriptors cannot be read.
+ * Returns the process that reads a pipe, if it is an ancestor of pid. 0: no ancestor reads the
+ * pipe, or the descriptors of the ancestors cannot be read.
  */
 static pid_t find_reader(struct procfs *procfs, pid_t pid, const char *link)
 {
@@ -121,7 +124,7 @@ static char *explain_pipe(const char *owner, struct procfs *procfs, const struct
 			 advice_for(process));
 }
 
-/* The sentence on an output that is no regular file; free() it. */
+/* Returns a sentence that explains an output that is not a regular file; free() it. */
 static char *output_file_explain(const struct output_file *stream, mode_t mode,
 				 struct procfs *procfs, const struct process *process,
 				 const char *link)

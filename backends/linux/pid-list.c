@@ -59,7 +59,7 @@ void pid_list_read(struct pid_list *list, const json_t *arguments)
 	map_free(seen);
 }
 
-/* More processes than this mean that the job is out of control. */
+/* Maximum number of processes in a tree: a job that has more is out of control. */
 #define TREE_MAXIMUM 65536
 
 static void add_numbers(struct pid_list *list, const char *bytes)
@@ -77,7 +77,7 @@ static void add_numbers(struct pid_list *list, const char *bytes)
 	}
 }
 
-/* False: the kernel does not list children. */
+/* Adds the children of a process. Returns false if the kernel does not list children. */
 static bool process_tree_add_children(struct procfs *procfs, pid_t pid, struct pid_list *list)
 {
 	char file[48];
@@ -106,7 +106,10 @@ static bool has(const struct pid_list *list, size_t from, pid_t pid)
 	return false;
 }
 
-/* Searches repeatedly, until no further process has a parent among those found. */
+/*
+ * For kernels that do not list children: searches all processes repeatedly, until no further
+ * process has a parent among those found.
+ */
 static void search_all(struct procfs *procfs, pid_t root, size_t first, struct pid_list *list)
 {
 	struct procfs_stat stat;

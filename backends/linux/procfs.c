@@ -23,7 +23,7 @@
 #define FIRST_CAPACITY (64u << 10)
 #define PATH_SIZE 64
 
-/* struct linux_dirent64 of getdents64(2); the C library has no name for it. */
+/* struct linux_dirent64 of getdents64(2), which the C library does not define. */
 struct directory_entry {
 	uint64_t inode;
 	int64_t offset;
@@ -51,7 +51,10 @@ void procfs_close(struct procfs *procfs)
 	*procfs = (struct procfs){ .fd = -1 };
 }
 
-/* EINVAL is left out: it means that a zombie has no network files. */
+/*
+ * Notes an error that makes a scan incomplete. EINVAL is not noted: it means that the process is a
+ * zombie, which has no network files.
+ */
 void procfs_note(struct procfs *procfs, int number)
 {
 	if (procfs->unread == 0 && number != 0 && number != EACCES && number != EPERM &&
@@ -84,7 +87,7 @@ static pid_t procfs_parse_pid(const char *name)
 	return *end == '\0' && value > 0 && value <= INT32_MAX ? (pid_t)value : 0;
 }
 
-/* Lists the names in a folder that are numbers. */
+/* Lists the entries of a folder whose names are numbers. */
 static int list_numbers(struct procfs *procfs, int fd, struct procfs_entry **entries, size_t *count)
 {
 	size_t capacity = 0;
@@ -140,7 +143,7 @@ int procfs_list(struct procfs *procfs, pid_t **pids, size_t *count)
 	return result;
 }
 
-/* Writes "PID/FILE", without printf() for speed: it is called for each process of the machine. */
+/* Writes "PID/FILE". Without printf(), for speed: called for each process of the machine. */
 static void procfs_make_path(char *path, pid_t pid, const char *file)
 {
 	size_t file_length = strlen(file);
@@ -175,8 +178,8 @@ static ssize_t procfs_read_all(struct procfs *procfs, int fd)
 			return failed(procfs);
 		length += (size_t)got;
 		/*
-		 * A short read is the last one, except in long listings, which
-		 * the kernel returns a page at a time.
+		 * A short read is the last one, except in long listings, which the kernel returns
+		 * one page at a time.
 		 */
 		if (got == 0 || ((size_t)got < room && length < 2048) ||
 		    length >= PROCFS_FILE_MAXIMUM)
@@ -259,7 +262,7 @@ int procfs_link(struct procfs *procfs, pid_t pid, const char *file, char *out, s
 	return length < 0 ? failed(procfs) : 0;
 }
 
-/* The fields behind the name: proc(5) numbers them from 3 (state) on. */
+/* Fields of /proc/PID/stat after the name, as proc(5) numbers them, from 3 (state) on. */
 enum {
 	FIELD_STATE = 3,
 	FIELD_PARENT = 4,
@@ -280,7 +283,7 @@ static void parse_fields(struct procfs_stat *stat, char *at)
 			stat->parent_pid = (pid_t)strtol(word, NULL, 10);
 		else if (number == FIELD_START)
 			stat->start_time = strtoull(word, NULL, 10);
-		/* Only a zombie's exit code is of use. */
+		/* The exit code is used only for zombies. */
 		if (number == FIELD_START && !procfs_has_ended(stat))
 			break;
 		if (number == FIELD_EXIT_CODE)
@@ -297,7 +300,7 @@ int procfs_stat(struct procfs *procfs, pid_t pid, struct procfs_stat *stat)
 	*stat = (struct procfs_stat){ .state = '?' };
 	if (procfs_read(procfs, pid, "stat", &bytes, NULL) < 0)
 		return -1;
-	/* The name may hold brackets and blanks: the last one closes it. */
+	/* The name may contain brackets and blanks, so the last closing bracket ends it. */
 	open_bracket = strchr(bytes, '(');
 	close_bracket = strrchr(bytes, ')');
 	if (!open_bracket || !close_bracket || close_bracket < open_bracket ||
@@ -345,7 +348,7 @@ const char *procfs_status_line(const char *status, const char *key)
 	return NULL;
 }
 
-/* The last number of the line NSpid (proc_pid_status(5)). */
+/* Returns the last number of the line NSpid (proc_pid_status(5)); 0: none. */
 pid_t procfs_inner_pid(const char *status)
 {
 	const char *line = procfs_status_line(status, "NSpid");
@@ -384,7 +387,10 @@ double procfs_age(uint64_t start_time)
 #define SIGNAL_MAXIMUM 64
 #define BIT(number) (UINT64_C(1) << ((number) - 1))
 
-/* signal(7): by default these are ignored, or continue the process. */
+/*
+ * By default the signals in HARMLESS are ignored or continue the process, those in STOPS stop it
+ * (signal(7)).
+ */
 #define HARMLESS (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGURG) | BIT(SIGWINCH))
 #define STOPS (BIT(SIGSTOP) | BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
 

@@ -52,8 +52,8 @@ int root_file_open(int found)
 }
 
 /*
- * The process's working directory, as a path below the process's root. In /proc both
- * paths begin at this process's root.
+ * Writes the working directory of the process as a path below the root of the process. In /proc
+ * both paths begin at the root of this program.
  */
 static int folder_in_root(pid_t pid, char *out, size_t size)
 {
@@ -80,7 +80,10 @@ static int folder_in_root(pid_t pid, char *out, size_t size)
 	return 0;
 }
 
-/* *full is NULL if the path of the working directory is unknown; free() it. */
+/*
+ * Finds the file and sets *full to its path below the root of the process, to free(); NULL: the
+ * path of the working directory is unknown.
+ */
 static int source_file_find_file(const struct process *process, const char *path, char **full)
 {
 	char folder[PATH_MAX];
@@ -96,7 +99,10 @@ static int source_file_find_file(const struct process *process, const char *path
 	return root_file_find(process->pid, base, *full ? *full : path);
 }
 
-/* Compares with the end of the clock tick in which the process was started. */
+/*
+ * True if the file was modified after the process was started, that is after the end of the clock
+ * tick of the start.
+ */
 static bool source_file_is_newer(const struct stat *about, uint64_t start_time)
 {
 	struct timespec now;
@@ -127,7 +133,7 @@ static char *read_content(int fd, size_t size, struct error *error)
 			break;
 		length += (size_t)got;
 	}
-	/* A NUL within the file ends the text, as source has none. */
+	/* A NUL within the file ends the text: source code has none. */
 	content[length] = '\0';
 	return content;
 }

@@ -38,7 +38,10 @@ static int task_read_file(struct task *task, int fd, char *out, size_t size)
 	return 0;
 }
 
-/* Files are kept open only while their descriptors are in the lower half of the limit. */
+/*
+ * True if the file may be kept open: its descriptor is in the lower half of the limit of
+ * descriptors.
+ */
 static bool may_be_kept(int fd)
 {
 	struct rlimit limit;
@@ -80,7 +83,7 @@ void task_begin(struct task *task)
 	task->is_letter_unread = false;
 }
 
-/* Notes a read that has failed, unless the thread is gone. */
+/* Notes a read that has failed, unless the thread has exited. */
 static void task_note_missing(struct task *task, const char *what)
 {
 	if (task->missing || task_is_gone(errno))
@@ -105,7 +108,10 @@ void task_clear(struct task *task)
 	}
 }
 
-/* schedstat is "CPU-NS WAITED-NS TIMES", all 0 in a kernel that does not count. */
+/*
+ * /proc/PID/task/TID/schedstat is "CPU-NS WAITED-NS TIMES"; all three are 0 if the kernel does not
+ * count.
+ */
 int task_look_switches(struct task *task, struct task_state *state)
 {
 	char text[128];
@@ -174,7 +180,10 @@ void task_name(struct task *task, char *out, size_t size)
 	close(fd);
 }
 
-/* The state follows the name, which is in parentheses and may contain some as well. */
+/*
+ * The letter of the state follows the name, which is in parentheses and may itself contain
+ * parentheses.
+ */
 char task_letter(struct task *task)
 {
 	char text[256];

@@ -1,12 +1,13 @@
-"""A client that is gone does not end the program.
+"""Keeps the program running when the client of its debugger disconnects.
 
-pdb takes the end of its input as `quit`, which raises in the program, and
-what it writes to nobody raises as well. From when we are the client of a
-socket on, for as long as its streams live, their end lets the program go on
-instead. The Pdb instance and the two streams get attributes for that, which
-change nothing while the client lives and keep nothing alive.
+pdb takes the end of its input as `quit`, which raises an exception in the
+program, and a write to a closed connection raises, too. Once probetui is the
+client of a socket, the end of the connection resumes the program instead, as
+long as the socket's streams exist. To do that, the Pdb instance and its two
+streams get attributes, which change nothing while the client is connected,
+and keep no object alive.
 
-values.py, guard.py and inspector.py are sent together and run as one.
+values.py, guard.py and inspector.py are sent together and run as one module.
 """
 import os
 import stat
@@ -17,9 +18,10 @@ GUARDED = (("stdin", "readline"), ("stdout", "write"), ("stdout", "flush"))
 
 
 def is_connection(stream) -> bool:
-    """Whether the end of its input is the end of it; a terminal's is not. A
-    socket's file that is read and written does not say its descriptor."""
-    file = getattr(stream.fileno, "__self__", stream)  # what is wrapped
+    """True if the stream is a connection, which has ended when its input has
+    ended; a terminal has not. The file of a socket that is both read and
+    written has no fileno() and is recognised by its type."""
+    file = getattr(stream.fileno, "__self__", stream)  # the wrapped file
     if type(getattr(file, "buffer", None)).__name__ == "BufferedRWPair":
         return True
     try:
@@ -29,15 +31,16 @@ def is_connection(stream) -> bool:
 
 
 class End:
-    """Whether the client is gone, as the streams have seen."""
+    """State shared by the streams: is_here is True when the connection has
+    ended."""
 
     def __init__(self) -> None:
         self.is_here = False
 
 
 def close_dead(stream) -> None:
-    """What is not written yet would be told of as an error when the stream
-    goes away."""
+    """Closes the stream and ignores errors: otherwise its unwritten data
+    would cause an error message when the stream is deleted."""
     try:
         stream.close()
     except Exception:
@@ -45,15 +48,17 @@ def close_dead(stream) -> None:
 
 
 def guard_reader(pdb, end: End) -> None:
-    """Another instance may read the same stream: each stop's own, say."""
+    """Gives do_EOF to a Pdb instance that reads the stream. There may be
+    several such instances, for example one for each stop."""
     if isinstance(pdb, sys.modules["pdb"].Pdb) and \
             "do_EOF" not in pdb.__dict__:
         pdb.__dict__["do_EOF"] = make_do_eof(weakref.ref(pdb), end)
 
 
 def make_guarded(stream, name: str, end: End):
-    """The method, which takes the end of the connection as the end of input,
-    or writes nothing. Holds nothing that holds it."""
+    """Returns a method that replaces stream.NAME: when the connection has
+    ended, it returns the end of the input, or writes nothing. It refers to
+    the stream weakly, to avoid a reference cycle."""
     before = getattr(stream, name)
     there = weakref.ref(stream)
     if getattr(before, "__self__", None) is stream:
@@ -68,7 +73,7 @@ def make_guarded(stream, name: str, end: End):
         nothing = "" if is_input else len(given[0]) if given else None
         if is_input:
             guard_reader(sys._getframe(1).f_locals.get("self"), end)
-        if end.is_here or there() is None:  # it is being taken away
+        if end.is_here or there() is None:  # the stream is being deleted
             return nothing
         try:
             result = before(*given)
@@ -94,14 +99,16 @@ def make_do_eof(debugger, end: End):
         take_away(pdb)
         return go_on(pdb)
 
-    # `commands`, which reads on for ever at the end, ends by this name.
+    # `commands` would read for ever at the end of the input; this name makes
+    # it stop.
     do_eof.__name__ = "do_continue"
     do_eof.probetui_before = None
     return do_eof
 
 
 def go_on(pdb) -> int:
-    """As `continue`; nobody is there, so ^C is the program's."""
+    """Does what `continue` does. No client is left, so ^C is handled by the
+    program."""
     pdb.nosigint = True
     try:
         pdb.do_continue("")
@@ -111,7 +118,8 @@ def go_on(pdb) -> int:
 
 
 def restore_streams(pdb) -> None:
-    """Those of the program, where remote-pdb has taken them."""
+    """Restores the standard streams of the program that remote-pdb has
+    replaced."""
     backup = getattr(pdb, "backup", None)
     for each in backup if type(backup) is list else []:
         if type(each) is tuple and len(each) == 2 and \
@@ -124,7 +132,8 @@ def is_guarded(pdb) -> bool:
 
 
 def guard(pdb) -> None:
-    """Our own agent serves many clients."""
+    """Guards the streams, except those of probetui's agent, which serves
+    many clients."""
     if "do_EOF" in pdb.__dict__ or dialect_of(pdb) == "probetui":
         return
     end = End()
@@ -134,7 +143,7 @@ def guard(pdb) -> None:
         made = [(stream.__dict__, name, make_guarded(stream, name, end))
                 for stream, name in ((getattr(pdb, each), name)
                                      for each, name in GUARDED)]
-    except Exception:  # of a class that has no attributes, say
+    except Exception:  # for example, a class without a __dict__
         return
     for names, name, method in made:
         names[name] = method

@@ -25,17 +25,19 @@ static const unsigned char source[] = {
 /* inspector.py has the same constant. */
 #define MARKER "{probetui:"
 #define NONCE_MAXIMUM 24
-/* Maximum of text in a line, besides the expression around it. */
+/* Maximum number of bytes of source or question in a line, without the expression around them. */
 #define PIECE_MAXIMUM 3000
-/* A question is sent again this often if its answer was mixed with other output. */
+/*
+ * Maximum number of times that a question is sent again if its answer was mixed with other output.
+ */
 #define TRIES_MAXIMUM 3
 
 /*
- * The line around an expression of s (the Pdb instance) and b (builtins). The line uses no name of
- * the program, as the program may have redefined any name: sys is found through the first classes
- * that Python creates, and the Pdb instance is self of the nearest outer method, which is a method
- * of pdb. The line has no text that pdb or IPython treat specially ($, ;;, a ? at the end, a % at
- * the start), and no complete marker that an echo could repeat.
+ * LINE_BEGIN and LINE_END enclose an expression that uses s (the Pdb instance) and b (builtins).
+ * They use no name of the program, because the program may have redefined any name: sys is found
+ * through the first classes that Python creates, and the Pdb instance is self of the nearest outer
+ * method, which is a method of pdb. The line has no text that pdb or IPython treat specially ($,
+ * ;;, a ? at the end, a % at the start), and no complete marker that an echo could repeat.
  */
 #define LINE_BEGIN "(lambda y,w:(lambda s,b:"
 #define LINE_END                                                                                   \
@@ -45,32 +47,36 @@ static const unsigned char source[] = {
 	".find_spec.__globals__['sys'],"                                                           \
 	"lambda w,f:f.f_locals['self']if f.f_code.co_varnames[:1]==('self',)"                      \
 	"else w(w,f.f_back))\n"
-/* An answer without data: the line was read. */
+/* Answer without data, which means that the line was read. */
 #define NOTHING "'{probe''tui:%s:0:00000000:}'"
 #define PARTS "'_probetui_parts'"
 
-/* Commands that print an expression; the user may have made p an alias. */
+/*
+ * Commands that print the value of an expression, in the order in which they are tried: the user
+ * may have defined an alias named p.
+ */
 static const char *const forms[] = { "p ", "!", "pp " };
 
 enum phase {
 	PHASE_NONE,
 	PHASE_QUESTION,
-	PHASE_INSTALL, /* inspector.py is sent, then the question */
+	PHASE_INSTALL, /* inspector.py is sent; the question follows */
 };
 
 struct inspector {
 	enum phase phase;
-	/* true: inspector_line() has returned a line that is not answered yet */
+	/* inspector_line() has returned a line that is not answered yet */
 	bool is_lent;
 	char name[32];			/* name of inspector.py's attribute on the Pdb instance */
 	struct buffer source, question; /* as base64 */
-	/* bytes of source or question that were sent, as whole pieces */
+	/* number of bytes of source or question that were sent, in whole pieces */
 	size_t sent;
 	uint32_t seed;
-	unsigned number; /* number of the line; seed and number are its nonce */
+	unsigned number; /* number of the line; seed and number make its nonce */
 	char nonce[NONCE_MAXIMUM];
 	size_t form;
-	int refusals, tries, installs; /* counts for this question */
+	int refusals, tries, installs; /* numbers of refusals, tries and installations for the
+				        * current question */
 	struct buffer line;
 };
 
@@ -96,7 +102,8 @@ struct inspector *inspector_new(void)
 	buffer_init(&inspector->line, 0);
 	encode_source(&inspector->source);
 	/*
-	 * The name is a hash of the source: the inspector of another version has another attribute.
+	 * The name contains a hash of the source, so that the inspector of another version has
+	 * another attribute.
 	 */
 	hash = hash_text(HASH_START, inspector->source.data);
 	snprintf(inspector->name, sizeof(inspector->name), "_probetui_%016" PRIx64, hash);
@@ -227,14 +234,17 @@ static uint32_t checksum(const char *bytes, size_t length)
 	return ~sum;
 }
 
-/* The parts of an answer's line, after marker and nonce. */
+/* Parts of the line of an answer, after the marker and the nonce. */
 struct token {
 	const char *text; /* base64 */
 	size_t length;
 	uint32_t sum;
 };
 
-/* Parses the line, which has no NUL at its end. -1: other output is mixed into the line. */
+/*
+ * Parses the line, which does not end with a NUL. Returns -1 if other output is mixed into the
+ * line.
+ */
 static int parse_token(const char *line, size_t length, struct token *token)
 {
 	char head[40] = "";
@@ -283,8 +293,8 @@ static enum inspector_result inspector_fail(struct inspector *inspector, struct 
 }
 
 /*
- * The line was read and has no answer: continues with the next piece, the question, or the
- * installation of inspector.py.
+ * Continues after a line that was read and has no data as its answer: with the next piece, the
+ * question, or the installation of inspector.py.
  */
 static enum inspector_result inspector_go_on(struct inspector *inspector, struct error *error)
 {
@@ -365,7 +375,7 @@ enum inspector_result inspector_take(struct inspector *inspector, const char *by
 	if (!token)
 		return INSPECTOR_WAIT;
 	*start = (size_t)(token - bytes);
-	/* The quote that begins a repr(). */
+	/* The answer begins with the quote of a repr(), if there is one. */
 	if (*start && (bytes[*start - 1] == '\'' || bytes[*start - 1] == '"'))
 		--*start;
 	left = length - (size_t)(token - bytes);

@@ -1,13 +1,14 @@
-"""What probetui asks of a debugger that is derived from pdb.Pdb.
+"""Answers the questions of probetui to a debugger derived from pdb.Pdb.
 
-This runs inside the program, at its prompt, as an attribute of the Pdb
-instance: nothing of it is in sys.modules or in the program's names, and it
-goes when the instance goes. It keeps no object of the program alive while
-the program runs: what it found is known by the way to it, which is gone again
-and checked by id().
+This module runs inside the program, at the prompt of the debugger, as an
+attribute of the Pdb instance: nothing of it is in sys.modules or among the
+names of the program, and it is deleted with the instance. It keeps no object
+of the program alive while the program runs: an object that was reported is
+remembered by the path to it (frame, name, numbers of children), which is
+followed again, and the result is compared by id().
 
-A question is {"do": NAME, ...}, an answer a dict; {"error": SENTENCE} where
-there is none. Frames are counted from the innermost, which is 0.
+A question is {"do": NAME, ...}. An answer is a dict, for a failure
+{"error": SENTENCE}. Depth 0 is the innermost frame.
 """
 import binascii
 import json
@@ -26,12 +27,12 @@ RESULTS_MAXIMUM = 16
 SOURCE_MAXIMUM = 4 << 20
 CHAIN_MAXIMUM = 16
 
-# Split, so that an echo of this text is no answer.
+# Split, so that an echo of this source is not taken for an answer.
 MARKER = "{probe" + "tui:"
 
-PARTS = "_probetui_parts"  # of a question that takes several lines
+PARTS = "_probetui_parts"  # attribute: pieces of a question of several lines
 
-OWN_VARIABLES = "__pdb_convenience_variables"  # since 3.12
+OWN_VARIABLES = "__pdb_convenience_variables"  # pdb's, since 3.12
 
 EVENTS = {"user_line": "line", "user_opcode": "line", "user_call": "call",
           "user_return": "return", "user_exception": "exception"}
@@ -41,23 +42,23 @@ DIALECTS = {"pdb": "pdb", "IPython": "ipdb", "ipdb": "ipdb",
 
 
 class Refusal(Exception):
-    """A sentence for the person."""
+    """The question cannot be answered; the message is for the user."""
 
 
 class Held:
-    """What is kept as long as the program stands where it stands. It lies in
-    a dict that pdb empties when the program goes on."""
+    """Data that is kept during one stop of the program. It is stored in a
+    dict that pdb clears when the program is resumed."""
 
     def __init__(self) -> None:
-        self.locals: dict = {}  # of frames by id(): (frame, dict)
-        self.results: list = []  # of expressions
+        self.locals: dict = {}  # id(frame): (frame, its locals)
+        self.results: list = []  # values of evaluated expressions
         self.hit: list = []
         self.condition_error: "str | None" = None
         self.is_new = True
 
 
 def held(pdb) -> Held:
-    # pdb looks frames up in it, so no key of ours is in its way.
+    # pdb looks up only frames in this dict: the key PARTS does not conflict.
     place = getattr(pdb, "tb_lineno", None)
     if type(place) is not dict:
         return Held()
@@ -72,7 +73,7 @@ def bounded(text: object, maximum: int = TEXT_MAXIMUM) -> str:
     return text if len(text) <= maximum else text[:maximum - 1] + CUT
 
 
-# Where the debugger stands.
+# The stop of the debugger.
 
 def file_of(module: str) -> str:
     return getattr(sys.modules.get(module), "__file__", None) or module
@@ -85,9 +86,9 @@ def debugger_files(pdb) -> set:
 
 
 def calls_of_debugger(pdb):
-    """The debugger's own calls above the program's, innermost first. The
-    program's frames are not touched: to look at f_locals throws away, up to
-    3.12, what was assigned at the prompt."""
+    """Yields the frames of the debugger above those of the program, innermost
+    first. f_locals of the program's frames is not read, which up to 3.12
+    would discard assignments made at the prompt."""
     frame = sys._getframe()
     program = {id(each) for each, _line in pdb.stack}
     files = debugger_files(pdb)
@@ -100,11 +101,11 @@ def calls_of_debugger(pdb):
 
 
 class Place:
-    """How the debugger came to its prompt."""
+    """The event or exception for which the debugger shows its prompt."""
 
     def __init__(self, pdb) -> None:
         self.event = None
-        self.value = None  # what is returned or raised
+        self.value = None  # text of the returned value or raised exception
         self.is_post_mortem = False
         self.traceback = None
         self.exception = None
@@ -124,7 +125,7 @@ class Place:
         given = [names.get(name) for name in
                  ("tb_or_exc", "traceback", "tb", "exc")]
         chain = getattr(pdb, "_chained_exceptions", None)
-        if chain:  # since 3.13 the person may choose one of them
+        if chain:  # since 3.13 the user may select one of them
             number = getattr(pdb, "_chained_exception_index", -1)
             given.insert(0, chain[number])
         for each in given:
@@ -155,8 +156,9 @@ def entries(traceback) -> list:
 
 
 def find_exception(traceback):
-    """The exception of a post-mortem that was given a traceback alone: the
-    one that is handled now, or that a caller was given."""
+    """Returns the exception of a post-mortem that was started with a
+    traceback alone: the exception that is being handled, or an argument of a
+    caller."""
     candidates = [sys.exc_info()[1], getattr(sys, "last_exc", None),
                   getattr(sys, "last_value", None)]
     frame = sys._getframe()
@@ -179,7 +181,7 @@ def find_exception(traceback):
 
 
 def headline(error: BaseException) -> str:
-    """"ValueError: text" """
+    """Returns a text like "ValueError: text"."""
     name, text = type_name(type(error)), message(error)
     return name + ": " + text if text else name
 
@@ -226,8 +228,8 @@ def tell_one(error: BaseException) -> dict:
 
 
 def without_base(rows: list) -> list:
-    """Without the debugger's own frames at the base, where it started the
-    program (python -m pdb): what started the debugger goes with them."""
+    """Returns the rows without the outermost frames up to those of the
+    debugger, if the debugger has started the program (python -m pdb)."""
     own = {file_of("pdb"), file_of("bdb"), spec_file("pdb")}
     starts = own | {file_of("runpy"), "<frozen runpy>", "<string>"}
     last = -1
@@ -250,9 +252,10 @@ def spec_file(module: str) -> str:
 
 
 def whole_stack(pdb, place: Place) -> list:
-    """(frame, line), outermost first. In a post-mortem pdb has only the
-    traceback that it was given: what the exception came through before that,
-    and the callers of the first frame where they live, are added."""
+    """Returns (frame, line) of the stack, outermost first. In a post-mortem,
+    pdb has only the traceback that it was started with: the frames through
+    which the exception propagated before, and the callers of the first frame
+    that still exist, are added."""
     rows = list(pdb.stack)
     if place.is_post_mortem and rows:
         given = entries(place.traceback)
@@ -306,14 +309,14 @@ def nesting(pdb) -> int:
 
 
 def state(pdb, _question: dict) -> dict:
-    """Everything about the stop."""
+    """Returns all data of the stop."""
     _kinds.clear()
     place = Place(pdb)
     rows = whole_stack(pdb, place)
     mine = held(pdb)
     if mine.is_new:
-        # The number of the breakpoint stays in pdb until the next one stops
-        # it; it is ours only while it is new.
+        # currentbp stays set until the next breakpoint stops the program, so
+        # it is read once per stop and then cleared.
         number = getattr(pdb, "currentbp", 0)
         if type(number) is int and number > 0 and place.event:
             mine.hit = [number]
@@ -339,7 +342,8 @@ def state(pdb, _question: dict) -> dict:
 
 
 def lease_left(pdb) -> "float | None":
-    """Seconds until our own agent lets the program go on by itself."""
+    """Returns the seconds until probetui's agent resumes the program by
+    itself; None: it does not."""
     until = getattr(pdb, "lease_until", None)
     if type(until) is not float or until <= 0:
         return None
@@ -352,7 +356,7 @@ def thread_id() -> int:
 
 
 def select(pdb, question: dict) -> dict:
-    """As up and down do, but prints nothing."""
+    """Selects a frame, as `up` and `down` do, but prints nothing."""
     depth = question.get("depth")
     number = len(pdb.stack) - 1 - depth if type(depth) is int else -1
     if not 0 <= number < len(pdb.stack):
@@ -378,8 +382,9 @@ def select(pdb, question: dict) -> dict:
 
 
 def carry_variables(before, frame) -> None:
-    """pdb has its own among the globals of the frame, and takes away only
-    those of the last: in other modules they would keep the frame."""
+    """Moves pdb's convenience variables to the globals of the new frame. pdb
+    stores them in the globals of the current frame, and deletes only those of
+    the last one: in other modules they would keep the frame alive."""
     if before is not None and before.f_globals is not frame.f_globals:
         names = before.f_globals.pop(OWN_VARIABLES, None)
         if names is not None:
@@ -396,9 +401,9 @@ def keep_locals(pdb) -> None:
 
 
 def locals_of(pdb, frame):
-    """The names of a frame. Up to 3.12 each look at f_locals fills that dict
-    anew, over what was assigned at the prompt: the one that pdb took is taken
-    again."""
+    """Returns the locals of a frame. Up to 3.12, each read of f_locals
+    overwrites assignments made at the prompt, so the dict that pdb has read
+    is used again."""
     if sys.version_info >= (3, 13):
         return frame.f_locals
     if frame is pdb.curframe and hasattr(pdb, "curframe_locals"):
@@ -414,7 +419,7 @@ def is_dunder(name: str) -> bool:
 
 
 def variables_of(pdb, frame, is_innermost: bool, place: Place) -> list:
-    """(name, kind, whether it has a value, value)"""
+    """Returns (name, kind, has_value, value) of each variable."""
     code = frame.f_code
     names = locals_of(pdb, frame)
     rows = []
@@ -441,7 +446,7 @@ def variables_of(pdb, frame, is_innermost: bool, place: Place) -> list:
 
 
 def opens(value: object) -> "int | None":
-    """How many children; None: it cannot be opened."""
+    """Returns the number of children; None: the value has none to show."""
     count = child_count(value)
     return count if count >= 0 else None
 
@@ -455,8 +460,8 @@ def row(name: str, kind: str, value: object) -> dict:
 
 class Inspector:
     def __init__(self) -> None:
-        # From an address to how it was reached: a root and the numbers of
-        # the children from there on.
+        # id of an object: the path to it, that is a root (three items)
+        # and the number of the child at each further level.
         self.ways: dict = {}
 
     def remember(self, value: object, way: tuple) -> None:
@@ -465,7 +470,7 @@ class Inspector:
         self.ways[id(value)] = way
 
     def variables(self, pdb, question: dict) -> dict:
-        """{"depth", "start"}: those of a frame."""
+        """{"depth", "start"}: the variables of a frame."""
         place = Place(pdb)
         stack = whole_stack(pdb, place)
         depth = question.get("depth")
@@ -496,7 +501,7 @@ class Inspector:
         raise KeyError(way)
 
     def find(self, pdb, address: int) -> object:
-        """The object, gone to again the way that it was found."""
+        """Returns the object at an address, found again by its path."""
         try:
             way = self.ways[address]
             value = self.root(pdb, way[:3])
@@ -510,7 +515,7 @@ class Inspector:
                       "the list of variables" % address)
 
     def children(self, pdb, question: dict) -> dict:
-        """{"address", "start"}: what is in an object."""
+        """{"address", "start"}: the items and attributes of an object."""
         try:
             address = int(question.get("address") or "0", 16)
         except (TypeError, ValueError):
@@ -531,7 +536,8 @@ class Inspector:
         return {"variables": told, "total": total}
 
     def evaluate(self, pdb, question: dict) -> dict:
-        """{"depth", "expression"}: an expression, or a statement."""
+        """{"depth", "expression"}: evaluates an expression, or executes a
+        statement."""
         frame = frame_at(pdb, question.get("depth", 0))[0]
         text = question.get("expression")
         if type(text) is not str or not text.strip():
@@ -566,8 +572,8 @@ def first(question: dict) -> int:
 
 
 class Printed:
-    """Standard output while an expression of ours runs: what this thread
-    prints is kept, what others print goes on to where it went."""
+    """Standard output while an expression is evaluated: text of this thread
+    is kept for the answer, text of other threads is written as before."""
 
     def __init__(self, other) -> None:
         self.other = other
@@ -597,7 +603,7 @@ class Printed:
 
 
 def run(pdb, frame, text: str, printed: Printed) -> tuple:
-    """(whether there is a value, the value)"""
+    """Runs text in the frame. Returns (has_value, value)."""
     names = locals_of(pdb, frame)
     try:
         code = compile(text, "<probetui>", "eval", 0, True)
@@ -607,8 +613,8 @@ def run(pdb, frame, text: str, printed: Printed) -> tuple:
     space = frame.f_globals
     if any(type(each) is type(code) for each in code.co_consts) and \
             names is not space:
-        # A comprehension or lambda does not see the locals of what it is in
-        # unless they are its globals.
+        # A comprehension or lambda in eval() does not see the locals, unless
+        # they are among its globals.
         space = dict(space)
         space.update(names)
     return True, eval(code, space, names)
@@ -632,8 +638,8 @@ def run_statement(frame, names, text: str, printed: Printed) -> None:
         sys.displayhook = before
 
 
-# Breakpoints. Ours have our number as an attribute, so that they are known
-# again by another instance of pdb.
+# Breakpoints. Those of probetui have their id as the attribute probetui_id,
+# so that another instance of Pdb recognises them.
 
 def all_breakpoints() -> list:
     kind = sys.modules["bdb"].Breakpoint
@@ -646,23 +652,25 @@ def our_id(breakpoint_) -> int:
 
 
 def adopt_breakpoints(pdb) -> None:
-    """Ours that another instance was told of: up to 3.9 a new one does not
-    know where they are."""
+    """Adds the breakpoints that probetui has set in another instance to
+    pdb.breaks: up to 3.9, a new instance does not know their lines."""
     for each in all_breakpoints():
         lines = pdb.breaks.setdefault(each.file, []) if our_id(each) else None
         if type(lines) is list and each.line not in lines:
             lines.append(each.line)
 
 
-# What a condition may consist of, to be evaluated once more.
+# Names of the nodes of a condition that may be evaluated once more.
 PLAIN = ("Expression", "Name", "Constant", "Compare", "BoolOp", "UnaryOp",
          "BinOp", "Attribute", "Subscript", "Index", "Load")
-# compile() gives the tree, without a module for that.
+# ast.PyCF_ONLY_AST: compile() returns the syntax tree, without the module
+# ast.
 ONLY_TREE = 0x400
 
 
 def is_plain(node: object) -> bool:
-    """No call, nor anything that takes time or changes something by itself."""
+    """True if the tree has no call or other node that may take long or change
+    the program."""
     if isinstance(node, list):
         return all(is_plain(each) for each in node)
     name, parents = type(node).__name__, type(node).__mro__
@@ -674,8 +682,9 @@ def is_plain(node: object) -> bool:
 
 
 def why_condition_failed(pdb, number: int) -> "str | None":
-    """bdb stops where a condition raises, and does not say so. One that does
-    no more than look is evaluated once more, as bdb did."""
+    """Returns the exception that the condition raised; None: none, or
+    unknown. bdb stops at a condition that raises without reporting the
+    exception, so a condition without side effects is evaluated again."""
     condition = [each.cond for each in all_breakpoints()
                  if each.number == number and each.cond]
     frame = pdb.curframe
@@ -697,7 +706,8 @@ def tell_breakpoints() -> list:
 
 
 def tell_breakpoint(each) -> dict:
-    """struct breakpoint_binding (src/protocol/debugger.h)"""
+    """Returns the JSON of struct breakpoint_binding
+    (src/protocol/debugger.h)."""
     told = {"id": our_id(each), "number": each.number,
             "path": bounded(each.file), "line": each.line,
             "hits": each.hits, "disabled": not each.enabled,
@@ -708,7 +718,7 @@ def tell_breakpoint(each) -> dict:
 
 
 def breakpoints(pdb, question: dict) -> dict:
-    """{"breakpoints"}: all that this process is to have of ours."""
+    """{"breakpoints"}: sets exactly these breakpoints of probetui."""
     wanted = question.get("breakpoints")
     wanted = wanted if type(wanted) is list else []
     numbers = {each.get("id") for each in wanted}
@@ -721,7 +731,7 @@ def breakpoints(pdb, question: dict) -> dict:
 def remove(pdb, each) -> None:
     number = each.number
     refused = pdb.clear_bpbynumber(number)
-    if refused:  # set by another instance, which knows its file
+    if refused:  # another instance has set it: this one does not know its file
         each.deleteMe()
     getattr(pdb, "commands", {}).pop(number, None)
 
@@ -786,7 +796,8 @@ def set_breakpoint(pdb, wanted: dict, spec: tuple):
 
 
 def place_of(pdb, wanted: dict) -> tuple:
-    """(path as bdb compares it, line, function or None)"""
+    """Returns (path in the form that bdb compares, line, function name or
+    None)."""
     if wanted.get("watch"):
         raise Refusal("pdb does not support watchpoints; detach pdb to use "
                       "hardware watchpoints")
@@ -808,7 +819,8 @@ def loaded_files(pdb):
 
 
 def source_path(pdb, path: str) -> str:
-    """What the program runs has its name as Python was given it."""
+    """Returns the path in the form of the program's code objects, which may
+    be relative."""
     if os.path.isabs(path):
         return absolute_path(pdb, path)
     for file in loaded_files(pdb):
@@ -858,8 +870,9 @@ def function_place(pdb, name: str) -> tuple:
 
 
 def find_function(pdb, name: str) -> object:
-    """"f", "Net.forward", "module.f": as the frames see it, innermost first,
-    then as __main__ and the modules do."""
+    """Returns the function named "f", "Net.forward" or "module.f". The name
+    is looked up in the frames, innermost first, then in __main__ and the
+    modules."""
     if not re.match(r"[^\W\d]\w*(\.[^\W\d]\w*)*\Z", name):
         raise Refusal("%s is not a function name" % name)
     spaces = []
@@ -887,10 +900,11 @@ def follow(value: object, names: list) -> object:
     return value
 
 
-# The rest.
+# Source, clearing and installation.
 
 def source(pdb, question: dict) -> dict:
-    """{"file"}: as the program has it, by the loader of its module."""
+    """{"file"}: the source of a file, from linecache or the loader of its
+    module."""
     file = question.get("file")
     for frame, _line in whole_stack(pdb, Place(pdb)):
         if frame.f_code.co_filename == file:
@@ -901,10 +915,11 @@ def source(pdb, question: dict) -> dict:
 
 
 def clear(pdb, question: dict) -> dict:
-    """Takes away what is ours. `then` is the debugger's next command, behind
-    which we leave: a line behind this one could get lost, as a stream that is
-    read and written at once forgets what it has read ahead when it writes.
-    The guard stays then, as the program may stop again."""
+    """Removes everything of probetui. `then` is the next command of the
+    debugger, after which probetui disconnects. It is part of the question,
+    because a second line could be lost: a stream that is both read and
+    written drops input that it has read ahead when it writes. With `then`,
+    the guard is kept, because the program may stop again."""
     take_away(pdb)
     if question.get("then"):
         restore_streams(pdb)
@@ -943,8 +958,8 @@ def reply(inspector: Inspector, pdb, question: dict) -> dict:
 
 
 def install(pdb, name: str) -> None:
-    """Makes pdb.NAME, which is called with the nonce of a question and the
-    last piece of it."""
+    """Adds the method pdb.NAME, which is called with the nonce and the last
+    piece of a question."""
     inspector = Inspector()
 
     def ask(pdb, nonce: str, piece: str) -> str:

@@ -26,9 +26,9 @@
 #include "base/array.h"
 #include "base/map.h"
 
-/* __SO_ACCEPTCON, a flag in net/unix: the socket listens. */
+/* __SO_ACCEPTCON, the flag of a listening socket in net/unix. */
 #define LISTENS 0x10000u
-/* SS_CONNECTED in net/unix; TCP_ESTABLISHED and TCP_LISTEN in net/tcp. */
+/* States: SS_CONNECTED in net/unix; TCP_ESTABLISHED and TCP_LISTEN in net/tcp. */
 #define UNIX_CONNECTED 3u
 #define TCP_CONNECTED 1u
 #define TCP_LISTENS 10u
@@ -44,7 +44,7 @@ struct unix_line {
 	const char *path;
 };
 
-/* Parses "Num: RefCount Protocol Flags Type St Inode Path". */
+/* Parses a line "Num: RefCount Protocol Flags Type St Inode Path". */
 static bool listening_sockets_parse_line(struct unix_line *parsed, const char *line)
 {
 	int length = 0;
@@ -60,8 +60,8 @@ static bool listening_sockets_parse_line(struct unix_line *parsed, const char *l
 }
 
 /*
- * Splits net/unix into lines. Text that does not parse is part of the previous path, which has a
- * newline.
+ * Splits net/unix into lines. A line that does not parse belongs to the path in the line before,
+ * which contains a newline.
  */
 static struct unix_line *listening_sockets_split(char *bytes, size_t *count)
 {
@@ -101,7 +101,7 @@ static bool listening_sockets_is_wanted(const struct unix_line *line,
 	return (line->flags & LISTENS) && (!wants || wants(line->path));
 }
 
-/* Counts clients: an accepted socket has the path of its listening socket. */
+/* Counts the clients of each listener: an accepted socket has the path of its listening socket. */
 static void count_unix(struct listening_sockets *listeners, size_t first,
 		       const struct unix_line *lines, size_t count)
 {
@@ -153,7 +153,7 @@ struct tcp_line {
 	uint64_t inode;
 };
 
-/* Parses "sl: LOCAL:PORT REMOTE:PORT ST TX:RX TR:WHEN RETRNSMT UID TIMEOUT INODE". */
+/* Parses a line "sl: LOCAL:PORT REMOTE:PORT ST TX:RX TR:WHEN RETRNSMT UID TIMEOUT INODE". */
 static bool parse_tcp_line(struct tcp_line *parsed, const char *line)
 {
 	return sscanf(line, "%*s %32[0-9A-F]:%x %*s %x %*s %*s %*x %u %*d %" SCNu64,
@@ -162,7 +162,7 @@ static bool parse_tcp_line(struct tcp_line *parsed, const char *line)
 	       parsed->port <= UINT16_MAX;
 }
 
-/* Formats the address; the wildcard address becomes the loopback address. */
+/* Formats the address. The wildcard address is formatted as the loopback address. */
 static void name_host(char *host, size_t size, const char *hexadecimal)
 {
 	bool is_six = strlen(hexadecimal) == 32;
@@ -194,8 +194,8 @@ static void add_tcp(struct listening_sockets *listeners, const struct tcp_line *
 }
 
 /*
- * Listening sockets are the first lines of the file, so they are known when connections are
- * counted.
+ * One pass is enough: the kernel lists listening sockets first, so they are known when their
+ * connections are counted.
  */
 void listening_sockets_parse_tcp(struct listening_sockets *listeners, char *bytes)
 {
@@ -233,7 +233,7 @@ int listening_sockets_add_tcp(struct listening_sockets *listeners, struct procfs
 	if (procfs_read(procfs, pid, "net/tcp", &bytes, NULL) < 0)
 		return -1;
 	listening_sockets_parse_tcp(listeners, bytes);
-	/* A kernel without IPv6 has no such file. */
+	/* A kernel without IPv6 has no file net/tcp6. */
 	if (procfs_read(procfs, pid, "net/tcp6", &bytes, NULL) >= 0)
 		listening_sockets_parse_tcp(listeners, bytes);
 	return 0;
@@ -247,7 +247,10 @@ void listening_sockets_clear(struct listening_sockets *listeners)
 	*listeners = (struct listening_sockets)LISTENING_SOCKETS_INIT;
 }
 
-/* Opens /proc/PID/name ("fd", "task"). NULL, errno noted: cannot be read. */
+/*
+ * Opens the folder /proc/PID/name ("fd", "task"). Returns NULL and notes errno if it cannot be
+ * read.
+ */
 static DIR *listening_sockets_open_folder(struct procfs *procfs, pid_t pid, const char *name)
 {
 	char path[32];
@@ -266,7 +269,7 @@ static DIR *listening_sockets_open_folder(struct procfs *procfs, pid_t pid, cons
 	return folder;
 }
 
-/* Returns the inode of a link "socket:[INODE]"; 0: no socket. */
+/* Returns the INODE of a link "socket:[INODE]"; 0: the link is not a socket. */
 static uint64_t read_socket(int folder, const char *name)
 {
 	char link[64];
@@ -381,7 +384,7 @@ bool listening_sockets_is_accepting(struct procfs *procfs, pid_t pid, uint64_t i
 }
 
 #define ANSWER_MAXIMUM 4096
-/* RCV_SHUTDOWN of the kernel's net/sock.h. */
+/* RCV_SHUTDOWN in the kernel's net/sock.h. */
 #define CLOSED_FOR_READING 1
 
 struct question {
@@ -389,7 +392,7 @@ struct question {
 	struct unix_diag_req request;
 };
 
-/* Returns the length of the kernel's answer; -1: none. */
+/* Sends a question about one socket. Returns the length of the kernel's answer; -1: no answer. */
 static ssize_t unix_diag_ask(int fd, uint64_t socket, void *answer, size_t size)
 {
 	struct question question = {
@@ -403,18 +406,18 @@ static ssize_t unix_diag_ask(int fd, uint64_t socket, void *answer, size_t size)
 			.udiag_states = UINT32_MAX,
 			.udiag_ino = (uint32_t)socket,
 			.udiag_show = UDIAG_SHOW_VFS,
-			/* Matches any cookie. */
+			/* This value matches any cookie. */
 			.udiag_cookie = { UINT32_MAX, UINT32_MAX },
 		},
 	};
 
 	if (send(fd, &question, sizeof(question), 0) < 0)
 		return -1;
-	/* The kernel answers within send(). */
+	/* The kernel has answered when send() returns. */
 	return recv(fd, answer, size, MSG_DONTWAIT);
 }
 
-/* Copies the attribute of that kind to out; false: missing. */
+/* Copies the attribute of this kind to out. Returns false if the answer lacks it. */
 static bool read_attribute(struct nlmsghdr *header, size_t length, int kind, void *out, size_t size)
 {
 	struct unix_diag_msg *message;

@@ -13,9 +13,12 @@
 #include "base/text.h"
 
 #define PERIOD 0.25
-/* Bytes waiting for the screen above which no more output is sent for now. */
+/* While more bytes than this wait to be sent to the screen, no further output is sent. */
 #define WAITING_MAXIMUM (256u << 10)
-/* Seconds to collect more output, or the rest of a UTF-8 character. */
+/*
+ * Seconds for which output is collected before it is sent, so that an incomplete UTF-8 character
+ * can be completed.
+ */
 #define MOMENT 0.02
 
 struct output_stream {
@@ -24,9 +27,9 @@ struct output_stream {
 	const char *category;
 	size_t maximum;
 	struct buffer text;
-	struct loop_timer *timer; /* NULL: no text waits */
-	double since;		  /* start of the current period, of loop_now() */
-	size_t sent;		  /* bytes sent in this period */
+	struct loop_timer *timer; /* sends the waiting text; NULL: no text waits */
+	double since;		  /* start of the current period, on the clock of loop_now() */
+	size_t sent;		  /* number of bytes sent in the current period */
 	bool is_cut;
 	bool is_first;
 };
@@ -65,8 +68,8 @@ static void output_stream_emit(struct output_stream *stream, const char *categor
 }
 
 /*
- * Returns the bytes that may be sent now; an incomplete UTF-8 character waits, unless there is
- * nothing else.
+ * Returns the number of bytes that may be sent now. An incomplete UTF-8 character at the end waits,
+ * unless it is the only text.
  */
 static size_t may_send(struct output_stream *stream)
 {

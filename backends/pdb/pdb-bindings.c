@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "protocol/debugger.h"
 
-/* Reads each binding with debugger_from_json(). */
+/* Reads a list of bindings with debugger_from_json(). */
 static void read_bindings(struct debugger *into, const json_t *breakpoints)
 {
 	struct error error = ERROR_INIT;
@@ -32,7 +32,7 @@ static struct breakpoint_binding *pdb_bindings_find_number(struct debugger *debu
 	return NULL;
 }
 
-/* Moves a binding to another debugger; the old one is empty. */
+/* Moves a binding to another debugger and leaves it empty in the old one. */
 static void pdb_bindings_move(struct debugger *to, struct breakpoint_binding *binding)
 {
 	if (to->binding_count >= BREAKPOINT_BINDINGS_MAXIMUM)
@@ -53,8 +53,8 @@ static void swap_bindings(struct debugger *a, struct debugger *b)
 }
 
 /*
- * Keeps our hit counts: bdb counts evaluations of the condition, pdb_bindings_count_stop() counts
- * stops.
+ * Keeps the hit counts of pdb_bindings_count_stop(), which counts stops: bdb counts evaluations of
+ * the condition instead.
  */
 static void keep_hits(struct debugger *now, struct debugger *before)
 {
@@ -101,7 +101,9 @@ static void pdb_bindings_read_hits(struct debugger *debugger, const json_t *numb
 	}
 }
 
-/* Renames the debugger's "enabled" and "file" to a binding's "disabled" and "path". */
+/*
+ * Translates the keys "enabled" and "file" of the debugger to "disabled" and "path" of a binding.
+ */
 static json_t *translate(const json_t *breakpoints)
 {
 	json_t *result = json_array();

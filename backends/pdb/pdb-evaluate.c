@@ -10,10 +10,10 @@
 #include "base/error.h"
 #include "base/json.h"
 
-#define PROBE_SECONDS 3.0  /* time for the answer that identifies a pdb */
-#define RETURN_SECONDS 5.0 /* time for the prompt after an answer */
-#define LOST_SECONDS 0.3   /* time for an answer when a prompt has come already */
-#define LOST_MAXIMUM 10	   /* lost probes after which the interval no longer grows */
+#define PROBE_SECONDS 3.0  /* time-out of the answer to a probe, which identifies a pdb */
+#define RETURN_SECONDS 5.0 /* time-out of the prompt after an answer */
+#define LOST_SECONDS 0.3   /* time-out of an answer if a prompt has already come */
+#define LOST_MAXIMUM 10	   /* number of lost probes after which the interval no longer grows */
 
 static double answer_seconds(const struct pdb_session *session)
 {
@@ -123,14 +123,14 @@ static void finish_question(struct pdb_session *session, json_t *owned_answer, c
 		else
 			finish_probe(session, owned_answer);
 		break;
-	case QUESTION_DROPPED: /* begin_prompt() probes */
+	case QUESTION_DROPPED: /* begin_prompt() sends a new probe */
 	case QUESTION_NONE:
 		break;
 	}
 	json_decref(owned_answer);
 }
 
-/* Shows the complete lines of raw, which answer no question. */
+/* Shows the complete lines of raw, which are not part of an answer. */
 static void show_lines(struct pdb_session *session)
 {
 	const char *end = memrchr(session->raw.data, '\n', session->raw.length);
@@ -158,7 +158,8 @@ bool session_has_shown_prompt(const struct pdb_session *session)
 
 	pdbprompt_clear(&rest);
 	/*
-	 * Before the first stop an earlier prompt was the reason for this probe: it does not count.
+	 * Before the first stop, a prompt that came earlier does not count: it was the reason for
+	 * this probe.
 	 */
 	return kind == PDBPROMPT_LEARNED || kind == PDBPROMPT_LIKELY || has_passed ||
 	       (session->stop && pdbprompt_has_passed(&session->prompt));
@@ -178,14 +179,14 @@ static void begin_prompt(struct pdb_session *session)
 		session_probe(session);
 }
 
-/* ANSWERED: output of other threads may come, then the prompt. */
+/* Called in state ANSWERED: output of other threads may come before the prompt. */
 void session_look_for_prompt(struct pdb_session *session, bool is_quiet)
 {
 	struct pdbprompt rest;
 	enum pdbprompt_kind kind;
 
 	show_lines(session);
-	/* Bounds the work: raw is searched anew for each piece that arrives. */
+	/* Bounds the work, because raw is searched from its start for each piece that arrives. */
 	if (session->raw.length > HELD_MAXIMUM)
 		session_show_raw(session, session->raw.length);
 	kind = raw_kind(session, &rest);
@@ -202,7 +203,7 @@ void session_look_for_prompt(struct pdb_session *session, bool is_quiet)
 			session_take_prompt(session);
 		}
 	}
-	/* Another thread printed after the prompt. */
+	/* The prompt has come, and then output of another thread. */
 	if (kind != PDBPROMPT_LEARNED &&
 	    (pdbprompt_has_passed(&session->prompt) || pdbprompt_has_passed(&rest))) {
 		session_show_raw(session, session->raw.length);
@@ -216,8 +217,9 @@ void session_look_for_prompt(struct pdb_session *session, bool is_quiet)
 }
 
 /*
- * ASKED: nothing came for a while. A prompt without an answer means that the question was refused;
- * or, from a debugger that has answered before, that this is the prompt the question waited for.
+ * Called in state ASKED when nothing has come for a while. A prompt without an answer means that
+ * the question was refused or, if the debugger has answered before, that this is the prompt for
+ * which the question waited.
  */
 void session_look_for_refusal(struct pdb_session *session)
 {
@@ -240,7 +242,7 @@ void session_look_for_refusal(struct pdb_session *session)
 		finish_question(session, NULL, error.message);
 }
 
-/* ASKED: raw may have the complete answer. */
+/* Called in state ASKED: raw may contain the complete answer. */
 void session_look_for_answer(struct pdb_session *session)
 {
 	struct error error = ERROR_INIT;
@@ -265,7 +267,9 @@ void session_look_for_answer(struct pdb_session *session)
 		return;
 	}
 	if (result == INSPECTOR_SEND) {
-		/* The prompt has read this line of the question; another one reads the next. */
+		/*
+		 * This prompt has read a line of the question; the next prompt reads the next line.
+		 */
 		session_take_prompt(session);
 		session_enter(session, PDB_SESSION_ANSWERED, RETURN_SECONDS);
 	} else {

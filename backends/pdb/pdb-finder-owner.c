@@ -48,7 +48,7 @@ static bool is_abstract(const struct target *target)
 	return target->path && target->path[0] == '@';
 }
 
-/* Reads the socket's file; a symbolic link is refused. */
+/* Reads the status of the socket's file; a symbolic link is an error. */
 static int pdb_finder_owner_find_file(struct search *search, struct error *error)
 {
 	const char *path = search->target->path;
@@ -70,7 +70,7 @@ static int pdb_finder_owner_find_file(struct search *search, struct error *error
 	return 0;
 }
 
-/* True if the path that pid has bound is search->file. */
+/* True if the path that process pid has bound leads to search->file. */
 static bool pdb_finder_owner_is_file(const struct search *search, pid_t pid, const char *path)
 {
 	char seen[PATH_MAX];
@@ -84,8 +84,8 @@ static bool pdb_finder_owner_is_file(const struct search *search, pid_t pid, con
 }
 
 /*
- * Several sockets can have been bound to the path, one after another: true if the file is this
- * listener's, or if the kernel does not tell.
+ * True if the socket's file belongs to this listener, or if the kernel does not report it. Several
+ * sockets can have been bound to one path, one after another.
  */
 static bool pdb_finder_owner_is_reached(const struct search *search,
 					const struct listener *listener)
@@ -115,15 +115,18 @@ static bool is_sought(const struct search *search, const struct listener *listen
 }
 
 /*
- * Returns the user from /proc/PID/status: the owner of /proc/PID is root after a change of the
- * user.
+ * Returns the user of the process from /proc/PID/status. The owner of /proc/PID is root if the
+ * process has changed its user.
  */
 static uid_t read_uid(struct procfs *procfs, pid_t pid)
 {
 	return (uid_t)procfs_status(procfs, pid, "Uid", (uid_t)-1);
 }
 
-/* Keeps the oldest process that has the socket open: the others have inherited it. */
+/*
+ * Makes pid the owner if it is older than the owner found so far: of the processes that have the
+ * socket open, the younger ones have inherited it.
+ */
 static void consider(struct search *search, pid_t pid)
 {
 	struct procfs *procfs = node_procfs(search->node);
@@ -155,7 +158,10 @@ static void pdb_finder_owner_look_at(struct search *search, pid_t pid)
 	map_free(held);
 }
 
-/* Searches the ranks first: other processes with a rank's socket do not matter. */
+/*
+ * Searches the ranks first, then all processes: a rank takes precedence over other processes that
+ * have its socket open.
+ */
 static void pdb_finder_owner_find_holder(struct search *search)
 {
 	struct pid_list list = { .pids = NULL };
@@ -185,7 +191,7 @@ static const char *inner_path(const struct target *target)
 	return target->path;
 }
 
-/* Returns the listener with the target's name or port (borrowed); NULL: none. */
+/* Returns the listener that has the target's name or port (borrowed); NULL: none. */
 static const struct listener *pdb_finder_owner_find_named(const struct search *search)
 {
 	const struct target *target = search->target;
@@ -215,7 +221,10 @@ static int read_listeners(struct search *search, struct error *error)
 	int inner;
 	int result;
 
-	/* "/proc/PID/…" is the path of a socket in a container. */
+	/*
+	 * A path "/proc/PID/…" names a socket in a container: the sockets of PID's network
+	 * namespace are read.
+	 */
 	if (search->target->path && sscanf(search->target->path, "/proc/%d/", &inner) == 1 &&
 	    inner > 0)
 		pid = inner;
@@ -231,8 +240,8 @@ static int read_listeners(struct search *search, struct error *error)
 }
 
 /*
- * No visible process has the socket open: explains why by the user who created it. 0: a port of
- * root may be forwarded to a container.
+ * Sets error if no visible process has the socket open: why, by the user who created the socket.
+ * Returns 0 without an error for a port of root, which may be forwarded to a container.
  */
 static int explain_hidden(const struct search *search, struct error *error)
 {
@@ -269,7 +278,7 @@ static int pdb_finder_owner_check_file(const struct search *search, struct error
 	return -1;
 }
 
-/* The process must own the socket's file, and must be a rank or run by our user. */
+/* Checks that the process owns the socket's file, and that it is a rank or run by our user. */
 static int pdb_finder_owner_check_owner(const struct search *search, struct error *error)
 {
 	uid_t uid = search->owner_uid;
@@ -284,7 +293,7 @@ static int pdb_finder_owner_check_owner(const struct search *search, struct erro
 			 search->target->text, uid, (int)search->owner, geteuid());
 }
 
-/* True if the owner is a Python process, not a forwarder to another machine (ssh -L). */
+/* True if the owner is a Python process. Otherwise it may forward to another machine (ssh -L). */
 static bool is_python(struct search *search)
 {
 	struct process_scan_entry *entry;
@@ -316,7 +325,7 @@ static int find_owner(struct search *search, struct error *error)
 	return 0;
 }
 
-/* True for names and addresses of this machine. */
+/* True for the names and addresses of this machine. */
 static bool pdb_finder_owner_is_here(const char *host)
 {
 	struct in_addr address;
@@ -361,18 +370,18 @@ int pdb_finder_check_peer(int fd, uid_t expected_uid, pid_t expected_pid, struct
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0)
 		return error_set_errno(
 			error, errno, "the process at the other end of the socket cannot be found");
-	/* SO_PEERCRED has no credentials for a TCP connection. */
+	/* SO_PEERCRED has no credentials for TCP connections, which are not checked. */
 	if (peer.uid == (uid_t)-1)
 		return 0;
-	/* Root is always allowed. */
+	/* A peer of root is always accepted. */
 	if (peer.uid != expected_uid && peer.uid != 0 && !is_user_of(peer.uid, expected_pid))
 		return error_set(error,
 				 "the socket belongs to user %u, not to user %u: nothing was sent",
 				 peer.uid, expected_uid);
-	/* pid 0: the peer is in a container that is not a descendant of ours. */
+	/* peer.pid is 0 if the peer's pid namespace is not a descendant of ours (a container). */
 	if (peer.pid == 0 || expected_pid == 0 || peer.pid == expected_pid)
 		return 0;
-	/* The process that listened first may have exited and left the socket to a child. */
+	/* The process that opened the socket may have exited and left it to a child. */
 	if (kill(peer.pid, 0) < 0 && errno == ESRCH)
 		return 0;
 	return error_set(

@@ -1,11 +1,11 @@
 /*
- * pdb-finder: what a scan reads.
+ * pdb-finder: the files that a scan reads.
  *
  * A scan reads the listening sockets of each network namespace once; most scans need nothing more.
- * Only a new socket makes the finder read the descriptors of the namespace's processes, to find the
- * owner, which is kept by inode as long as socket and process live. A process that owns a socket is
- * examined in the same scan, the others in their second scan: a user who scans once pays for one
- * file and a few folders.
+ * Only for a new socket are the descriptors of the namespace's processes read, to find the owner of
+ * the socket. The owner is kept by the socket's inode as long as socket and process exist. A
+ * process that owns a socket is examined in the same scan, all others in their second scan: a user
+ * who scans once pays for one file and a few folders.
  */
 #include "backends/pdb/pdb-finder.h"
 
@@ -38,8 +38,8 @@ struct pdb_finder {
 	struct map *states; /* pid -> struct pdb_scan_state */
 	struct networks *networks;
 	struct socket_dir_cache *cache;
-	bool has_new_process; /* in this scan */
-	bool is_asked;	      /* true: all debuggers are reported, changed or not */
+	bool has_new_process; /* this scan has found a new process */
+	bool is_asked;	      /* all debuggers are reported, not only those that have changed */
 };
 
 static void free_state(void *value)
@@ -86,7 +86,7 @@ static struct pdb_scan_state *pdb_finder_take_state(struct pdb_finder *finder,
 	return state;
 }
 
-/* Stand-ins for processes on other machines have no state. */
+/* Updates the state of each process. Stand-ins for processes on other machines have no state. */
 static void pdb_finder_take_states(struct pdb_finder *finder)
 {
 	struct process_table *process_table = node_process_table(finder->node);
@@ -123,7 +123,10 @@ static void drop_states(struct pdb_finder *finder)
 	pid_list_clear(&list);
 }
 
-/* Finds another socket bound to the same path, which leads to the socket bound last. */
+/*
+ * Sets has_twin if another process has bound a socket to the same path: the path leads to the
+ * socket that was bound last.
+ */
 static void find_twin(struct pdb_listener *found, const struct listening_sockets *listeners,
 		      pid_t pid)
 {
@@ -138,7 +141,7 @@ static void find_twin(struct pdb_listener *found, const struct listening_sockets
 	}
 }
 
-/* Finds the best of the process's Unix sockets; false: none. */
+/* Finds the best of the process's Unix sockets. Returns false if there is none. */
 static bool pdb_finder_find_path(const struct pdb_scan_state *state,
 				 const struct listening_sockets *listeners,
 				 struct pdb_listener *found)
@@ -159,8 +162,8 @@ static bool pdb_finder_find_path(const struct pdb_scan_state *state,
 }
 
 /*
- * Finds the newest TCP socket at which the main thread waits, else any thread if is_thorough:
- * PyTorch's TCPStore also has a thread that polls for the ranks.
+ * Finds the newest TCP socket at which the main thread waits in accept(2), or any thread if
+ * is_thorough: PyTorch's TCPStore also has a thread that waits for the ranks.
  */
 static void find_newest(struct procfs *procfs, const struct pdb_scan_state *state,
 			const struct listening_sockets *listeners, struct map *held,
@@ -177,7 +180,7 @@ static void find_newest(struct procfs *procfs, const struct pdb_scan_state *stat
 	}
 }
 
-/* Finds the TCP socket at which a thread of the process waits; false: none. */
+/* Finds a TCP socket at which a thread of the process waits. Returns false if there is none. */
 static bool find_port(const struct pdb_finder *finder, const struct pdb_scan_state *state,
 		      const struct listening_sockets *listeners, struct pdb_listener *found)
 {
@@ -203,7 +206,7 @@ struct file_search {
 	struct debugger *debugger;
 };
 
-/* A file of another user is reported rather than a stale one. */
+/* A socket file of another user takes precedence over a stale one. */
 static void look_at_file(const char *path, const char *seen, void *data)
 {
 	const struct file_search *search = data;
@@ -231,7 +234,7 @@ static void look_at_file(const char *path, const char *seen, void *data)
 	}
 }
 
-/* Fills an initialised debugger. */
+/* Fills an initialised debugger: by the process's own sockets, else by socket files. */
 static void describe(struct pdb_finder *finder, struct pdb_scan_state *state,
 		     struct debugger *debugger)
 {
@@ -247,8 +250,8 @@ static void describe(struct pdb_finder *finder, struct pdb_scan_state *state,
 	if (pdb_finder_find_path(state, listeners, &found) ||
 	    find_port(finder, state, listeners, &found)) {
 		/*
-		 * The socket's name is as the process sees it; its mount namespace is needed to
-		 * find the file.
+		 * The socket's name is a path as the process sees it. To find the file, the mount
+		 * namespace of the process must be known.
 		 */
 		pdb_scan_state_learn(state, node_procfs(finder->node));
 		pdb_listener_describe(&found, state, node_procfs(finder->node), debugger);
@@ -294,7 +297,7 @@ static void pdb_finder_look_at(uint64_t pid, void *value, void *data)
 	}
 	debugger_init(&debugger);
 	describe(finder, state, &debugger);
-	/* The session reports the end of its own connection. */
+	/* The end of a connection is reported by its session. */
 	if (!is_lost || debugger.state == DEBUGGER_WAITING)
 		pdb_finder_tell(finder, state, &debugger);
 	debugger_clear(&debugger);
@@ -353,12 +356,12 @@ bool pdb_finder_can_see(struct node *node, pid_t pid)
 
 struct pdb_networks {
 	struct listening_sockets listeners;
-	bool has_ports;	  /* true: TCP sockets are read, too */
-	bool has_unknown; /* true: the holder of a socket is unknown */
+	bool has_ports;	  /* TCP sockets are read, too */
+	bool has_unknown; /* the holder of at least one socket is unknown */
 };
 
 struct holder {
-	pid_t pid; /* 0: no scanned process */
+	pid_t pid; /* the holder of the socket; 0: none of the scanned processes */
 	uint64_t start_time;
 };
 
@@ -366,11 +369,11 @@ struct networks {
 	struct procfs *procfs;
 	struct map *networks; /* network of a pdb_scan_state -> struct pdb_networks */
 	struct map *holders;  /* inode of a socket -> struct holder */
-	/* Only during networks_read(): */
+	/* The following members are used only during networks_read(). */
 	const struct map *states;
 	struct map *known; /* holders of the previous scan */
 	bool has_new;
-	bool has_unread; /* true: the descriptors of a process could not be read */
+	bool has_unread; /* the descriptors of a process could not be read */
 	bool had_unread; /* has_unread of the previous scan */
 };
 
@@ -401,13 +404,19 @@ void networks_free(struct networks *networks)
 	free(networks);
 }
 
-/* Reads our own namespace through our own pid: another process may exit at any time. */
+/*
+ * Returns the pid by which the namespace is read. For the node's own namespace that is the node's
+ * pid, because other processes may exit at any time.
+ */
 static pid_t pdb_networks_choose_pid(const struct pdb_scan_state *state)
 {
 	return state->network == 0 ? getpid() : state->pid;
 }
 
-/* Reads a namespace once; if it cannot be read, it has no listeners. */
+/*
+ * Reads the sockets of a namespace, once per scan. A namespace that cannot be read has no
+ * listeners.
+ */
 static void pdb_networks_read_network(uint64_t pid, void *value, void *data)
 {
 	struct networks *networks = data;
@@ -428,7 +437,7 @@ static void pdb_networks_read_network(uint64_t pid, void *value, void *data)
 	}
 }
 
-/* True if the known holder is still valid; false: search the descriptors. */
+/* True if the known holder is still valid; otherwise the descriptors must be searched. */
 static bool keep_holder(const struct networks *networks, const struct holder *known)
 {
 	const struct pdb_scan_state *state;
@@ -442,8 +451,8 @@ static bool keep_holder(const struct networks *networks, const struct holder *kn
 }
 
 /*
- * Takes over known holders, of Unix sockets only: there are many TCP ports, and few processes are
- * asked for their ports.
+ * Takes over the known holders of the last scan, for Unix sockets only: there are many TCP ports,
+ * and the ports of only few processes are needed.
  */
 static void recall_holders(uint64_t id, void *value, void *data)
 {
@@ -467,7 +476,10 @@ static void recall_holders(uint64_t id, void *value, void *data)
 	}
 }
 
-/* Keeps the oldest process that has the socket open: the others have inherited it. */
+/*
+ * Makes the process the holder of the sockets that it has open, if it is older than their known
+ * holders: the younger processes have inherited them.
+ */
 static void find_held(uint64_t pid, void *value, void *data)
 {
 	struct networks *networks = data;
@@ -564,12 +576,12 @@ void pdb_scan_state_update(struct pdb_scan_state *state, const struct process *p
 		return;
 	state->file_count = stack_files_count(files);
 	server = pdb_programs_of_files(files);
-	/* A server that was seen once stays known, even if the stacks are forgotten. */
+	/* A server that was found once stays known, even if the stacks are forgotten. */
 	if (server)
 		state->server = server;
 }
 
-/* Returns the number in "net:[4026531840]"; 0: it cannot be read. */
+/* Returns the number in the link "net:[4026531840]"; 0: it cannot be read. */
 static uint64_t pdb_scan_state_read_network(struct procfs *procfs, pid_t pid)
 {
 	char link[64];
@@ -581,7 +593,7 @@ static uint64_t pdb_scan_state_read_network(struct procfs *procfs, pid_t pid)
 	return number;
 }
 
-/* Returns the first value of name ("NAME=") that is an absolute path; NULL: none. */
+/* Returns the first value of the variable that is an absolute path; NULL: none. name is "NAME=". */
 static char *pdb_scan_state_find_path(const char *bytes, size_t length, const char *name)
 {
 	const char *end = bytes + length;

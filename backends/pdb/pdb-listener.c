@@ -21,10 +21,16 @@
 #include "protocol/debugger.h"
 
 #define PATH_SIZE sizeof(((struct sockaddr_un *)NULL)->sun_path)
-/* Scans in a row without accept(2) after which a server counts as no longer accepting. */
+/*
+ * If a server was not in accept(2) in this number of scans in a row, it counts as no longer
+ * accepting.
+ */
 #define IDLE_LOOKS 2
 
-/* Prefers a name with the rank's number, then a folder pdb-UID, then the newest socket. */
+/*
+ * Prefers a socket whose name has the rank's number, then one in a folder pdb-UID, then the newest
+ * one.
+ */
 int pdb_listener_compare(const struct pdb_scan_state *state, const struct listener *a,
 			 const struct listener *b)
 {
@@ -44,7 +50,7 @@ int pdb_listener_compare(const struct pdb_scan_state *state, const struct listen
 	return (a->inode > b->inode) - (a->inode < b->inode);
 }
 
-/* Escapes a path for display. */
+/* Returns the path with control characters escaped, for display. */
 static char *pdb_listener_show(const char *path)
 {
 	struct buffer shown = BUFFER_INIT;
@@ -53,7 +59,7 @@ static char *pdb_listener_show(const char *path)
 	return buffer_take(&shown);
 }
 
-/* True if both paths are the same file. */
+/* True if both paths lead to the same file. */
 static bool pdb_listener_is_same_file(const char *a, const char *b)
 {
 	struct stat first;
@@ -64,8 +70,8 @@ static bool pdb_listener_is_same_file(const char *a, const char *b)
 }
 
 /*
- * Finds the path of the socket for probetui: the process's own path if it is the same file here,
- * else a path through /proc/PID/root or cwd.
+ * Writes a path by which probetui reaches the socket: the path that the process uses, if it leads
+ * to the same file here, else a path through /proc/PID/root or cwd.
  */
 static void pdb_listener_find_path(const struct pdb_scan_state *state, struct procfs *procfs,
 				   const char *path, char *out, size_t size)
@@ -78,7 +84,7 @@ static void pdb_listener_find_path(const struct pdb_scan_state *state, struct pr
 		 is_absolute ? "root" : "cwd", is_absolute ? "" : "/", path);
 	if (!is_absolute)
 		procfs_link(procfs, state->pid, "cwd", folder, sizeof(folder));
-	/* A path that is too long is no use either: take the one through /proc. */
+	/* A path that is too long cannot be used either: then use the path through /proc. */
 	if (snprintf(out, size, "%s%s%s", folder, is_absolute ? "" : "/", path) < (int)size &&
 	    (pdb_listener_is_same_file(out, through) || (is_absolute && !state->is_rooted)))
 		return;
@@ -86,8 +92,9 @@ static void pdb_listener_find_path(const struct pdb_scan_state *state, struct pr
 }
 
 /*
- * Explains why the socket's owner is wrong; NULL: it is right. /proc/PID belongs to root if the
- * process is not dumpable (after a change of its user): /proc/PID/status has the user.
+ * Returns why the owner of the socket's file is wrong, or NULL if it is right. state->uid may be
+ * wrong: /proc/PID belongs to root if the process is not dumpable (after a change of its user).
+ * Then the user is read from /proc/PID/status.
  */
 static char *pdb_listener_distrust(const char *path, const char *shown,
 				   struct pdb_scan_state *state, struct procfs *procfs)
@@ -105,7 +112,10 @@ static char *pdb_listener_distrust(const char *path, const char *shown,
 	return socket_file_distrust(path, shown, state->uid);
 }
 
-/* Explains that another process listens at the same path; NULL: the path leads to this socket. */
+/*
+ * Returns a sentence if another process listens at the same path; NULL: the path leads to this
+ * socket.
+ */
 static char *explain_twin(const struct pdb_listener *found, const char *path, const char *shown)
 {
 	char name[32] = "another process";
@@ -128,7 +138,7 @@ static char *explain_twin(const struct pdb_listener *found, const char *path, co
 		shown);
 }
 
-/* Explains why the socket must not be connected to; NULL: it may be. */
+/* Returns why probetui must not connect to the socket; NULL: it may. */
 static char *find_fault(const struct pdb_listener *found, struct pdb_scan_state *state,
 			struct procfs *procfs, const char *path, const char *shown)
 {
@@ -157,8 +167,8 @@ static const struct pdb_programs *choose_server(const struct pdb_scan_state *sta
 }
 
 /*
- * Explains that a server which takes one client has a client, or has had one. NULL: the server
- * waits, as far as is known.
+ * Returns a sentence if the server accepts only one client and has, or has had, one; NULL: the
+ * server waits for a client, as far as is known.
  */
 static char *explain_taken(const struct listener *listener, struct pdb_scan_state *state,
 			   struct procfs *procfs, const char *shown, struct debugger *debugger)
@@ -179,7 +189,10 @@ static char *explain_taken(const struct listener *listener, struct pdb_scan_stat
 		return xasprintf("another client is connected to %s, and the server accepts only "
 				 "one client%s",
 				 shown, server ? "" : " (probably)");
-	/* A server that is about to accept has not stopped accepting. */
+	/*
+	 * The server may be about to accept: it counts as not accepting only after IDLE_LOOKS
+	 * scans.
+	 */
 	if (++state->idle_looks < IDLE_LOOKS && !has_taken && !has_client)
 		return NULL;
 	return xasprintf("the server at %s accepts only one client, which has disconnected: no "
@@ -195,7 +208,7 @@ static void say_waiting(const struct pdb_listener *found, const struct pdb_scan_
 	debugger->state = DEBUGGER_WAITING;
 	debugger->dialect = xstrdup_or_null(server ? server->dialect : NULL);
 	debugger->leaving = xstrdup_or_null(pdb_programs_leaving(server));
-	/* The agent listens at two paths: no remark for it. */
+	/* Not said of the agent, which always listens at two paths. */
 	if (found->more > 0 && (!server || server->takes_one))
 		debugger->why = xasprintf("pdb listens at %zu more sockets", found->more);
 }
@@ -218,7 +231,9 @@ static void describe_port(const struct pdb_listener *found, const struct pdb_sca
 				  listener->port);
 }
 
-/* True if the agent keeps a file of this kind in /tmp/pdb-UID for the rank (socket-file.h). */
+/*
+ * True if the agent keeps a notice file of this kind in /tmp/pdb-UID for the rank (socket-file.h).
+ */
 static bool is_kept(const struct pdb_scan_state *state, const char *kind, int rank)
 {
 	char folder[64];
@@ -229,7 +244,7 @@ static bool is_kept(const struct pdb_scan_state *state, const char *kind, int ra
 	       socket_notice_is_kept(path, kind, rank, state->pid, state->uid);
 }
 
-/* Returns the rank in a socket name of the agent; -1: no such name. */
+/* Returns the rank in a socket name of the agent; -1: the name is not one of the agent's. */
 static int rank_of_package(const struct pdb_scan_state *state, const char *name)
 {
 	size_t length = state->prefix ? strlen(state->prefix) : 0;
@@ -248,8 +263,8 @@ static int rank_of_package(const struct pdb_scan_state *state, const char *name)
 }
 
 /*
- * Recognises the agent by its files, before its frames are sampled. False: the agent is there, but
- * the rank does not wait in pdb.
+ * Recognises the agent by its files, before its frames are sampled. Returns false if the agent is
+ * there, but the rank does not wait in pdb.
  */
 static bool learn_package(struct pdb_scan_state *state, const char *name)
 {
@@ -280,7 +295,7 @@ static void describe_path(const struct pdb_listener *found, struct pdb_scan_stat
 	why = find_fault(found, state, procfs, path, shown);
 	if (!why)
 		debugger->exception = socket_notice_read(path, name, state->uid);
-	/* Only the agent leaves a notice. */
+	/* Only the agent leaves a notice, so the server is the agent. */
 	if (debugger->exception && !state->server)
 		state->server = pdb_programs_named("probetui");
 	if (!why)
@@ -312,8 +327,8 @@ bool pdb_listener_describe_file(const char *path, bool is_served, struct pdb_sca
 	char *why = pdb_listener_distrust(path, shown, state, procfs);
 
 	/*
-	 * If another process of the same user listens, the file is not the rank's: nothing to
-	 * report.
+	 * Nothing is reported if another process of the same user listens: the file does not belong
+	 * to this rank.
 	 */
 	if (why || !is_served) {
 		debugger->state = why ? DEBUGGER_REFUSED : DEBUGGER_STALE;
@@ -329,17 +344,17 @@ bool pdb_listener_describe_file(const char *path, bool is_served, struct pdb_sca
 }
 
 /*
- * Observed with CPython 3.8, 3.11 and 3.13; the broken pipe comes when the prompt is written again,
- * or when input was left unread.
+ * Observed with CPython 3.8, 3.11 and 3.13. The broken pipe occurs when the prompt is written
+ * again, or if input was left unread.
  */
 #define QUITS                                                                                      \
 	"the server accepts only one client: when that client disconnects, the program exits "     \
 	"(BdbQuit, or a broken pipe); in a post-mortem the exception propagates"
 
 /*
- * remote-pdb 2.1, rpdb 0.2: the constructor accepts once; the end of input is pdb's EOF, which
- * quits. py_debug: a relay between the socket and a pty, which exits with its client; pdb keeps
- * waiting at the pty.
+ * remote-pdb 2.1 and rpdb 0.2 accept once, in the constructor; the end of input is EOF for pdb,
+ * which quits. py_debug is a relay between the socket and a pty, which exits with its client; pdb
+ * continues to wait at the pty.
  */
 static const struct pdb_programs servers[] = {
 	{

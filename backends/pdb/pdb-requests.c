@@ -26,12 +26,17 @@
 #define ADDRESSES_MAXIMUM 100000
 
 struct row {
-	/* Sets the order's question, line or both. */
+	/*
+	 * Sets the order's question, its line, or both; called when the debugger is at its prompt.
+	 */
 	int (*begin)(struct pdb_session *session, struct order *order, struct error *error);
-	/* Makes the body of the answer; NULL and *error: failed. NULL function: an empty body. */
+	/*
+	 * Makes the body of the answer. Returns NULL and sets *error if it fails. Member NULL: the
+	 * body is empty.
+	 */
 	json_t *(*body)(struct pdb_session *session, const struct order *order,
 			const json_t *answer, struct error *error);
-	const char *command; /* pdb's command of a step; NULL: no step */
+	const char *command; /* command of pdb for a step; NULL: the request is not a step */
 	enum resumed_by resumes;
 };
 
@@ -157,14 +162,19 @@ static json_t *make_bindings(struct pdb_session *session, const struct order *or
 	return pdb_bindings_to_json(&session->debugger);
 }
 
-/* An object can be requested by its address only after an answer had the address. */
+/*
+ * Notes an address that an answer contains: only such objects can be requested by their addresses.
+ */
 static void note_address(struct pdb_session *session, uint64_t address)
 {
 	if (address != 0 && map_count(session->addresses) < ADDRESSES_MAXIMUM)
 		map_put(session->addresses, address, session);
 }
 
-/* A variable without children has no count in JSON (variable.h). */
+/*
+ * Removes "children" if it is negative: a variable without children has no count in JSON
+ * (variable.h).
+ */
 static void drop_no_children(json_t *variable)
 {
 	if (json_get_integer(variable, "children", -1) < 0)
@@ -322,9 +332,7 @@ enum resumed_by order_resumes(const struct order *order)
 	return rows[order->kind].resumes;
 }
 
-/*
- * True for "until LINE" with a line that is not after the current line: pdb then does not resume.
- */
+/* True for "until LINE" if the line is not after the current line: pdb then does not resume. */
 static bool is_refused_until(const struct pdb_session *session, const struct order *order)
 {
 	int64_t line = pdb_requests_get_number(order, "line");
@@ -336,7 +344,10 @@ static bool is_refused_until(const struct pdb_session *session, const struct ord
 	       line <= pdb_stop_line(session->stop, depth);
 }
 
-/* All other orders are answered once their line was sent; the next stop reports their effect. */
+/*
+ * True if the order is answered only after its effect. Other orders are answered as soon as their
+ * line was sent; the next stop reports their effect.
+ */
 bool order_waits(const struct pdb_session *session, const struct order *order)
 {
 	return order->kind == REQUEST_EVALUATE || order->kind == REQUEST_JUMP ||
@@ -384,7 +395,7 @@ void order_failed(struct pdb_session *session, const struct order *order, const 
 	pdb_requests_respond(session, order, NULL, why);
 }
 
-/* Copies text without line ends around it, and without trailing spaces. */
+/* Returns a copy of text without line ends at both ends and without trailing spaces. */
 static char *pdb_requests_trim(const char *text)
 {
 	size_t length;
@@ -413,7 +424,7 @@ void order_typed(struct pdb_session *session, const struct order *order, const c
 	free(said);
 }
 
-/* backend `pdb`: the requests that a debugger on a socket can serve, by its state. */
+/* backend `pdb`: which requests a debugger on a socket can serve depends on its state. */
 
 static struct pdb_session *to_session(struct connection *connection)
 {
@@ -452,7 +463,7 @@ struct words {
 	const char *fix;
 };
 
-/* Why there is no prompt, if debugger.why is NULL. */
+/* Reason and remedy for each state in which there is no prompt, used if debugger.why is NULL. */
 static const struct words no_prompt[] = {
 	[DEBUGGER_CONNECTING] = { "the debugger has not answered yet", "" },
 	[DEBUGGER_RUNNING] = { "the program is running or evaluating: its debugger answers only "
@@ -473,8 +484,8 @@ static bool explain_state(struct reason *reason, const struct debugger *debugger
 }
 
 /*
- * Accepts only objects and threads that this debugger has reported: another connection may serve
- * the rest.
+ * True for objects and threads that this debugger has reported. Another connection may serve
+ * requests for other objects and threads.
  */
 static bool can_look(const struct pdb_session *session, const struct message *request,
 		     struct reason *reason)

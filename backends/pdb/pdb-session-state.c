@@ -1,6 +1,6 @@
 /*
- * pdb-session-state: the actions of each state of a session (pdb-session.h) on received bytes, on a
- * time without bytes, and at the deadline.
+ * pdb-session-state: the actions of each state of a session (pdb-session.h): when bytes are
+ * received, when none have come for some time, and at the deadline.
  */
 #include "backends/pdb/pdb-session-private.h"
 
@@ -48,8 +48,8 @@ void session_enter(struct pdb_session *session, enum pdb_session_state state, do
 }
 
 /*
- * The prompt is that of `interact` or of a statement of several lines: the console's user handles
- * it.
+ * Called for a prompt of `interact` or of a statement of several lines, which is left to the user
+ * of the console.
  */
 static void enter_nested(struct pdb_session *session)
 {
@@ -66,7 +66,10 @@ static void enter_nested(struct pdb_session *session)
 	session_type_all(session);
 }
 
-/* From 3.14 on `quit` asks for confirmation; the screen has asked before it sent `terminate`. */
+/*
+ * Answers the confirmation that `quit` requests from Python 3.14 on: the screen has requested one
+ * before it sent `terminate`.
+ */
 static void pdb_session_state_confirm(struct pdb_session *session)
 {
 	if (session->resumed_by != RESUMED_BY_QUIT)
@@ -76,7 +79,7 @@ static void pdb_session_state_confirm(struct pdb_session *session)
 	pdb_session_send(session, "y\n");
 }
 
-/* Checks if the unfinished line is a prompt. */
+/* Checks whether the unfinished line is a prompt. */
 static void look_at_line(struct pdb_session *session, bool is_quiet)
 {
 	bool is_first = !session->stop;
@@ -106,7 +109,10 @@ static void look_at_line(struct pdb_session *session, bool is_quiet)
 	case PDBPROMPT_NONE:
 		break;
 	}
-	/* Another thread printed after the prompt, or the program printed text like a prompt. */
+	/*
+	 * Another thread has printed after the prompt, or the program has printed text like a
+	 * prompt.
+	 */
 	if (session->state == PDB_SESSION_RUNNING && pdbprompt_has_passed(&session->prompt))
 		session_probe(session);
 	else if (!is_quiet && kind != PDBPROMPT_NONE)
@@ -116,7 +122,9 @@ static void look_at_line(struct pdb_session *session, bool is_quiet)
 static const char late[] = "the debugger has not returned to its prompt: the program is running, "
 			   "or the line takes long";
 
-/* The typed line has not returned to the prompt in time: the program counts as running. */
+/*
+ * Called when a typed line has not returned to the prompt in time: the program counts as running.
+ */
 static void stop_waiting(struct pdb_session *session)
 {
 	struct order *order = session->typing;
@@ -165,9 +173,10 @@ static void stop_running(struct pdb_session *session)
 }
 
 /*
- * True if the question has to be sent again. Output beside a prompt can cause a question before the
- * debugger reads, and a server that reads and writes with one stream drops its input when it
- * writes. A debugger that has answered before is asked again, a new one once.
+ * True if the question is lost and has to be sent again. Output that looks like a prompt can cause
+ * a question before the debugger reads, and a server that reads and writes with one stream drops
+ * its input when it writes. A debugger that has answered before is asked again without limit, a new
+ * one only once.
  */
 static bool is_question_lost(const struct pdb_session *session)
 {
@@ -198,7 +207,10 @@ static void stop_asking(struct pdb_session *session)
 	session_type_all(session);
 }
 
-/* The prompt comes later, or it came and was not recognised. */
+/*
+ * Called when no prompt was recognised after an answer: it may come later, or it came and was not
+ * recognised.
+ */
 static void stop_returning(struct pdb_session *session)
 {
 	session_enter(session, PDB_SESSION_RUNNING, 0);
@@ -235,11 +247,11 @@ static void look_for_answer(struct pdb_session *session, bool is_quiet)
 		session_look_for_prompt(session, false);
 }
 
-/* Actions of one state; NULL: none. */
+/* Actions of one state; NULL: no action. */
 struct actions {
-	/* Takes received bytes. False: the connection has ended. */
+	/* Handles received bytes. Returns false if the connection has ended. */
 	bool (*bytes)(struct pdb_session *session, const char *bytes, size_t length);
-	/* Examines the received bytes; is_quiet: no byte came for a while. */
+	/* Examines the bytes received so far. is_quiet: no byte has come for a while. */
 	void (*look)(struct pdb_session *session, bool is_quiet);
 	void (*deadline)(struct pdb_session *session);
 };

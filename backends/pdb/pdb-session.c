@@ -35,7 +35,7 @@ static bool is_agent(const struct debugger *debugger)
 	return debugger->dialect && strcmp(debugger->dialect, "probetui") == 0;
 }
 
-/* NULL: unknown. */
+/* Returns the program that serves the debugger; NULL: unknown. */
 static const struct pdb_programs *find_server(const struct pdb_session *session)
 {
 	const struct stack_files *files =
@@ -44,7 +44,9 @@ static const struct pdb_programs *find_server(const struct pdb_session *session)
 	return pdb_programs_find(files, session->debugger.target);
 }
 
-/* Returns the effect of disconnecting on a program that continues; NULL: none. */
+/*
+ * Returns a sentence on the effect of disconnecting, for a program that then continues; NULL: none.
+ */
 static const char *find_after(const struct pdb_session *session)
 {
 	const struct pdb_programs *server = find_server(session);
@@ -53,8 +55,8 @@ static const char *find_after(const struct pdb_session *session)
 }
 
 /*
- * True if the server accepts further clients, known before its first answer: by the agent's folder
- * or by the program.
+ * True if the server accepts further clients. The agent's folder or the program tells this before
+ * the server's first answer.
  */
 static bool serves_many(const struct pdb_session *session)
 {
@@ -65,7 +67,7 @@ static bool serves_many(const struct pdb_session *session)
 	return name.has_folder || (server && !server->takes_one);
 }
 
-/* Returns the effect of disconnecting now; NULL: none. */
+/* Returns a sentence on the effect of disconnecting now; NULL: none. */
 static const char *find_leaving(const struct pdb_session *session)
 {
 	const struct debugger *debugger = &session->debugger;
@@ -315,13 +317,19 @@ struct pdb_session *pdb_session_new(struct node *node, const struct process *pro
 	return session;
 }
 
-/* Returns the line that removes our breakpoints and resumes the program; "": none; caller frees. */
+/*
+ * Returns the line that removes probetui's breakpoints and resumes the program, to free(); "": no
+ * line is to be sent.
+ */
 static char *last_words(struct pdb_session *session)
 {
 	const struct debugger *debugger = &session->debugger;
 	json_t *question;
 	const char *line;
-	/* A step may be about to end: the debugger would read the line at its stop. */
+	/*
+	 * If a step is running, it may be about to end: the debugger then reads the line at its
+	 * stop.
+	 */
 	bool is_stepping =
 		debugger->state == DEBUGGER_RUNNING && session->resumed_by == RESUMED_BY_STEP;
 
@@ -346,7 +354,10 @@ void pdb_session_free(struct pdb_session *session)
 
 	if (!session)
 		return;
-	/* A step that was just sent is answered by its stop. */
+	/*
+	 * An answer may be pending: of a question, or of a step that was just sent, which its stop
+	 * answers.
+	 */
 	is_asked = session->state == PDB_SESSION_ASKED || session->state == PDB_SESSION_ANSWERED ||
 		   session->debugger.state == DEBUGGER_CONNECTING ||
 		   session->debugger.state == DEBUGGER_RUNNING;

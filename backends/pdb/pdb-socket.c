@@ -33,10 +33,10 @@
 struct pdb_socket {
 	struct loop *loop;
 	struct loop_watch *watch;
-	/* connected at once: calls.connected() is called from the loop */
+	/* if connect() has succeeded at once: calls calls.connected() from the loop */
 	struct loop_timer *soon;
-	struct host_lookup *lookup; /* NULL: the addresses are known */
-	struct addrinfo *addresses; /* addresses of the host */
+	struct host_lookup *lookup; /* pending look-up of the host; NULL: the addresses are known */
+	struct addrinfo *addresses; /* all addresses of the host */
 	struct addrinfo *next;	    /* next address to try; NULL: none is left */
 	struct pdb_socket_calls calls;
 	struct buffer queue;
@@ -80,14 +80,17 @@ void pdb_socket_free(struct pdb_socket *wire)
 	free(wire);
 }
 
-/* Reports the end; the caller must not use wire afterwards. */
+/* Reports the end of the connection. The caller must not use wire afterwards. */
 static void pdb_socket_end(struct pdb_socket *wire, const struct error *error)
 {
 	pdb_socket_stop_watch(wire);
 	wire->calls.ended(error->message, wire->calls.data);
 }
 
-/* Connects to the next address. -1: none is left; errno is the last address's. */
+/*
+ * Connects to the next address. Returns -1 if no address is left; errno is that of the last
+ * address.
+ */
 static int try_next(struct pdb_socket *wire)
 {
 	int one = 1;
@@ -159,7 +162,7 @@ static void on_soon(void *data)
 	finish_connecting(wire);
 }
 
-/* Sends the queue. 0, or the errno of a failure. */
+/* Sends as much of the queue as the socket takes. Returns 0 or the errno of a failure. */
 static int write_queue(struct pdb_socket *wire)
 {
 	while (wire->queue.length > 0) {
@@ -206,7 +209,7 @@ static void pdb_socket_on_ready(int fd, int events, void *data)
 		number = write_queue(wire);
 		if (wire->queue.length == 0)
 			pdb_socket_watch(wire, LOOP_READABLE);
-		/* Reads the peer's last output before the failure is reported. */
+		/* The failure is not reported yet: the peer's last output is read first. */
 		if (number != 0)
 			buffer_reset(&wire->queue);
 	}
@@ -305,14 +308,14 @@ int pdb_socket_send(struct pdb_socket *wire, const char *bytes, size_t length, s
 			"the debugger does not read its input; it may be stopped by a signal");
 	if (!wire->is_connected)
 		return 0;
-	/* A failed write is reported by the next read. */
+	/* If the write fails, the next read reports the failure. */
 	write_queue(wire);
 	if (wire->queue.length > 0)
 		pdb_socket_watch(wire, LOOP_READABLE | LOOP_WRITABLE);
 	return 0;
 }
 
-/* True if the peer may have accepted already: it then needs the last line. */
+/* True if the peer may have accepted the connection: then the last line must be sent to it. */
 static bool pdb_socket_is_there(const struct pdb_socket *wire)
 {
 	struct sockaddr_storage address;
@@ -341,7 +344,7 @@ void pdb_socket_leave(struct pdb_socket *owned_wire, struct linger_list *linger_
 
 #define TOKEN_MAXIMUM 4096
 
-/* Lines that agent/probetui/channel.py sends. */
+/* Lines that the agent sends (agent/probetui/channel.py). */
 static const char question[] = "probetui: send the token first (IPDB_TOKEN_FILE)\n";
 static const char refusal[] = "probetui: the token was refused\n";
 
@@ -380,7 +383,9 @@ enum socket_token_result socket_token_hear(struct socket_token_talk *talk, const
 	return SOCKET_TOKEN_NOTHING;
 }
 
-/* Reads the file and returns its length; -1: *error says why not. */
+/*
+ * Reads the file into text and returns its length. Returns -1 and sets *error if it cannot be read.
+ */
 static ssize_t socket_token_read_file(const char *path, char *text, struct error *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -411,7 +416,7 @@ static ssize_t socket_token_read_file(const char *path, char *text, struct error
 	return length;
 }
 
-/* Removes blanks at both ends, as the agent does. */
+/* Returns the text without blanks at both ends, as the agent does, and with a newline. */
 static char *socket_token_cut(const char *text, size_t length)
 {
 	while (length > 0 && isspace((unsigned char)text[length - 1]))
@@ -448,10 +453,7 @@ struct host_lookup {
 	int number;
 	void (*done)(struct addrinfo *owned_found, int number, void *data);
 	void *data;
-	/*
-	 * Set by the loop's thread when the request was dropped; the lookup's thread never reads
-	 * it.
-	 */
+	/* The request was dropped. Set by the loop's thread; never read by the lookup's thread. */
 	bool is_cancelled;
 };
 

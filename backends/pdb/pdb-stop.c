@@ -88,7 +88,7 @@ static void pdb_stop_append_exception(struct buffer *out, const char *relation,
 				  json_get_string(exception, "message", ""));
 }
 
-/* Formats the exception, and a line for each earlier exception of its chain. */
+/* Returns the exception as text, with a line for each earlier exception of its chain. */
 static char *read_exception(const json_t *exception)
 {
 	const json_t *chain = json_object_get(exception, "chain");
@@ -106,7 +106,8 @@ static char *read_exception(const json_t *exception)
 }
 
 /*
- * Returns the tid on the node. Numbers in a container differ; then only the main thread is known.
+ * Returns the thread's tid on the node; 0: unknown. In a container the process sees other numbers:
+ * then only the tid of the main thread is known.
  */
 static pid_t pdb_stop_find_thread(const json_t *answer, pid_t pid)
 {
@@ -251,20 +252,26 @@ void pdb_stop_amend(const struct pdb_stop *stop, struct stack_table *stacks,
 	thread->native = NULL;
 	thread->state = THREAD_STOPPED;
 	thread->exactness = EXACT;
-	/* The system call is the debugger's, which reads a line. */
+	/* The sampled system call is that of the debugger, which reads a line. */
 	thread->syscall = -1;
 	free(thread->error);
 	thread->error = NULL;
 }
 
-/* True if the stop is unchanged: questions and lines typed at the prompt do not resume. */
+/*
+ * True if this is still the stop before: questions and lines typed at the prompt do not resume the
+ * program.
+ */
 static bool is_same_stop(const struct pdb_session *session, const struct pdb_stop *before)
 {
 	return (session->resumed_by == RESUMED_BY_NOBODY || session_was_typed(session)) &&
 	       pdb_stop_is_same(before, session->stop);
 }
 
-/* Decides if the held output was the debugger's (dropped) or the program's (passed on). */
+/*
+ * Decides whether the held output was the debugger's, which is dropped, or the program's, which is
+ * passed on.
+ */
 static void settle_held(struct pdb_session *session, bool is_same)
 {
 	if (is_same || session->typing)
@@ -330,7 +337,10 @@ static void finish_typing(struct pdb_session *session, const char *said)
 	order_free(order);
 }
 
-/* `debug` runs a debugger inside the debugger; the reported stop is the outer debugger's. */
+/*
+ * Called for pdb's `debug`, which runs a debugger inside the debugger. The reported stop is that of
+ * the outer debugger.
+ */
 static void enter_debug(struct pdb_session *session, struct pdb_stop *owned_stop)
 {
 	if (session->stop)

@@ -14,7 +14,9 @@
 #include "base/error.h"
 #include "base/map.h"
 
-/* True for a location like "> /train.py(12)step()": a "(" before a digit. */
+/*
+ * True if the text contains a location like "> /train.py(12)step()", that is a "(" before a digit.
+ */
 static bool pdb_terminal_is_place(const char *line, const char *end)
 {
 	while (line < end && (line = memchr(line, '(', (size_t)(end - line)))) {
@@ -26,8 +28,8 @@ static bool pdb_terminal_is_place(const char *line, const char *end)
 }
 
 /*
- * Returns where the debugger's location text begins in the line: column 0, or after unfinished
- * program output. Returns length if there is none.
+ * Returns the column at which the debugger's location begins in the line: 0, or after unfinished
+ * output of the program. Returns length if the line has no location.
  */
 static size_t pdb_terminal_find_place(const char *line, size_t length)
 {
@@ -91,7 +93,7 @@ static void hold(struct pdb_session *session, const char *text, size_t length)
 	buffer_append(&session->held, text, length);
 }
 
-/* True if the program runs, as far as is known, so that it may stop now. */
+/* True if the program is running, as far as is known, so that it may stop now. */
 static bool may_stop(const struct pdb_session *session)
 {
 	return session->state == PDB_SESSION_RUNNING ||
@@ -117,7 +119,7 @@ static void pdb_terminal_take_line(struct pdb_session *session, const char *line
 	hold(session, line, length);
 }
 
-/* Takes text of the program or the debugger, line by line. */
+/* Handles text of the program or the debugger, line by line. */
 static void pdb_terminal_take_text(struct pdb_session *session, const struct buffer *text)
 {
 	const char *line = text->data;
@@ -154,7 +156,7 @@ void session_take_prompt(struct pdb_session *session)
 	buffer_clear(&text);
 }
 
-/* Passes on the first length bytes of raw, which belong to no question. */
+/* Passes on the first length bytes of raw, which are not part of an answer. */
 void session_show_raw(struct pdb_session *session, size_t length)
 {
 	session_show(session, session->raw.data, length);
@@ -189,7 +191,7 @@ size_t session_skip_echo(struct pdb_session *session, const char *bytes, size_t 
 	if (session->echoed == echo->length) {
 		session->is_echoing |= echo->length > 0;
 	} else if (i < length) {
-		/* Only the beginning was equal: these bytes are no echo. */
+		/* Only the beginning was equal: the bytes are not an echo. */
 		buffer_append(&session->raw, echo->data, session->echoed);
 	} else {
 		return i;
@@ -230,7 +232,7 @@ void pdbtranscript_add(struct pdbtranscript *transcript, const char *bytes, size
 	struct buffer *kept = &transcript->kept;
 
 	buffer_append(kept, bytes, length);
-	/* Cuts only at twice the maximum: each cut moves all kept bytes. */
+	/* Cuts the text only at twice the maximum, because each cut moves all kept bytes. */
 	if (kept->length > 2 * KEPT_MAXIMUM)
 		buffer_consume(kept, kept->length - KEPT_MAXIMUM);
 	if (transcript->is_open)
@@ -271,7 +273,7 @@ bool session_was_typed(const struct pdb_session *session)
 	       session->resumed_by == RESUMED_BY_LATE_EVALUATION;
 }
 
-/* The debugger has read a line and executes it. */
+/* Called when the debugger has read a line and executes it. */
 static void follow_line(struct pdb_session *session, enum resumed_by resumed_by)
 {
 	session->resumed_by = resumed_by;
@@ -281,7 +283,7 @@ static void follow_line(struct pdb_session *session, enum resumed_by resumed_by)
 		session_limit_state(session, LINE_SECONDS);
 }
 
-/* Returns the length up to and with the line's end: "\n", or the "\r" of Enter. */
+/* Returns the length of the first line, including its end: "\n", or the "\r" of Enter. */
 static size_t piece_length(const char *text)
 {
 	size_t length = strcspn(text, "\r\n");
@@ -311,7 +313,7 @@ static int type_piece(struct pdb_session *session, const char *piece, struct err
 		return 0;
 	forget_addresses(session);
 	if (session->state == PDB_SESSION_PROMPT || session->state == PDB_SESSION_RUNNING) {
-		/* The prompt has read the line. */
+		/* The line was read at the prompt, if there was one. */
 		session_take_prompt(session);
 		follow_line(session, RESUMED_BY_TYPING);
 	}
@@ -356,7 +358,7 @@ static void type_line(struct pdb_session *session, struct order *owned_order)
 	order_free(order);
 }
 
-/* Begins the next order at a free prompt. */
+/* Begins the next order if the debugger is at its prompt and nothing is being typed. */
 void session_pump(struct pdb_session *session)
 {
 	struct order *order = session->orders;

@@ -7,7 +7,10 @@
 #include "banned.h"
 #include "base/array.h"
 
-/* Maximum bytes of an escape sequence; longer text is no escape sequence and is shown. */
+/*
+ * Maximum number of bytes of an escape sequence (CONTROL) and of one that contains a string
+ * (STRING); longer text is not an escape sequence, and is shown.
+ */
 #define CONTROL_MAXIMUM 64
 #define STRING_MAXIMUM 4096
 
@@ -140,7 +143,10 @@ void pdbprompt_feed(struct pdbprompt *prompt, const char *bytes, size_t length, 
 	for (size_t i = 0; i < length; i++) {
 		char byte = bytes[i];
 
-		/* NUL, and readline's marks (\001, \002) around text without width. */
+		/*
+		 * Skips NUL, and the bytes \001 and \002 that readline puts around text without
+		 * width.
+		 */
 		if (byte >= '\0' && byte <= '\002')
 			continue;
 		if (pdbprompt_take_escape(prompt, byte))
@@ -153,7 +159,7 @@ void pdbprompt_feed(struct pdbprompt *prompt, const char *bytes, size_t length, 
 	}
 }
 
-/* Returns the text that a terminal shows: after the last "\r". */
+/* Returns the part of the line that a terminal shows: the text after the last "\r". */
 static const char *pdbprompt_shown_line(const struct pdbprompt *prompt, size_t *length)
 {
 	const char *start = prompt->line.data;
@@ -204,9 +210,9 @@ struct other {
 };
 
 static const struct other others[] = {
-	{ ">>> ", "" },	   /* interact */
-	{ "... ", "" },	   /* further lines of interact and of pdb */
-	{ "In [", "]: " }, /* IPython's */
+	{ ">>> ", "" },	   /* prompt of interact */
+	{ "... ", "" },	   /* prompt for further lines, of interact and of pdb */
+	{ "In [", "]: " }, /* prompt of IPython */
 	{ "In : ", "" },   { "   ...: ", "" },
 };
 

@@ -22,7 +22,10 @@
 #define PREFIX "pdb.sock."
 #define FOLDER "pdb-"
 #define SUFFIX ".sock"
-/* A folder can change again within one tick of its file system's clock. */
+/*
+ * Seconds; a folder that was changed less than this time ago is read again, because it can change
+ * again within one tick of the file system's clock.
+ */
 #define SETTLED_SECONDS 1
 #define ENTRIES_MAXIMUM 65536
 
@@ -33,7 +36,7 @@ static const char *socket_file_last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Parses a text of digits, at most maximum; -1: anything else. */
+/* Parses a number of decimal digits. Returns -1 for other text or a number above maximum. */
 static int socket_file_parse_number(const char *text, size_t length, long maximum)
 {
 	long number = 0;
@@ -78,7 +81,7 @@ bool socket_file_is_debugger(const char *path)
 	return strstr(name, WORD) || (has_suffix(name) && has_folder(path));
 }
 
-/* Parses a pid; 0: none. */
+/* Parses a pid. Returns 0 if the text is not a pid. */
 static pid_t socket_file_parse_pid(const char *text, size_t length)
 {
 	int pid = socket_file_parse_number(text, length, INT_MAX);
@@ -120,7 +123,7 @@ void socket_file_read_name(struct socket_name *name, const char *path)
 		socket_file_read_numbers(name, last, length - strlen(SUFFIX));
 }
 
-/* Root is always allowed. */
+/* True if a file of `owner` may belong to a process of uid. A file of root is always accepted. */
 static bool may_be_of(uid_t owner, uid_t uid)
 {
 	return owner == uid || owner == 0;
@@ -253,14 +256,17 @@ void socket_folder_clear(struct socket_folder *folder)
 	*folder = (struct socket_folder){ .path = NULL };
 }
 
-/* Maximum of files reported for one process. */
+/* Maximum number of files that are reported for one process. */
 #define MATCHES_MAXIMUM 16
-/* More folders than jobs use: the rest belongs to containers that have ended. */
+/*
+ * Maximum number of folders in the cache, more than jobs use: the others are those of containers
+ * that have ended.
+ */
 #define DIRS_MAXIMUM 256
 
 struct socket_dir {
 	struct socket_folder folder;
-	unsigned scan; /* last scan that has read the folder */
+	unsigned scan; /* number of the last scan that has read the folder */
 };
 
 struct socket_dir_cache {
@@ -311,8 +317,8 @@ void socket_dir_cache_begin(struct socket_dir_cache *cache)
 }
 
 /*
- * The key is the path, in a container with the device and inode of its /tmp: processes of one
- * container share an entry.
+ * Makes the key of a folder: its path and, in a container, the device and inode of the container's
+ * /tmp, so that all processes of a container share an entry.
  */
 static void socket_dir_cache_make_key(const struct pdb_scan_state *state, const char *seen,
 				      char *out, size_t size)
@@ -324,7 +330,7 @@ static void socket_dir_cache_make_key(const struct pdb_scan_state *state, const 
 		snprintf(out, size, "%s", seen);
 }
 
-/* Returns the folder, read in this scan (borrowed); NULL: the path is too long. */
+/* Returns the folder (borrowed), which is read once per scan; NULL: the path is too long. */
 static struct socket_folder *read_folder(struct search *search, const char *seen)
 {
 	struct socket_dir_cache *cache = search->cache;
@@ -403,7 +409,9 @@ void socket_dir_cache_each(struct socket_dir_cache *cache, const struct pdb_scan
 }
 
 #define TEXT_MAXIMUM 4096
-/* Maximum of folders that are read: jobs of one user that wait at the same time. */
+/*
+ * Maximum number of folders that are read, one for each job of a user that waits at the same time.
+ */
 #define FOLDERS_MAXIMUM 64
 
 static bool socket_notice_ends_in(const char *text, const char *end)
@@ -414,7 +422,7 @@ static bool socket_notice_ends_in(const char *text, const char *end)
 	return length > end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* Reads a small file owned by uid; false: none. */
+/* Reads a small file. Returns false if it does not exist or is not owned by uid. */
 static bool socket_notice_read_text(int folder, const char *file, uid_t uid, char *text,
 				    size_t size)
 {
@@ -433,7 +441,10 @@ static bool socket_notice_read_text(int folder, const char *file, uid_t uid, cha
 	return true;
 }
 
-/* Requires both " raised " and the socket's name: else the notice is another job's. */
+/*
+ * Returns the text between " raised " and the socket's name. A notice that lacks one of the two
+ * belongs to another job: returns NULL.
+ */
 static char *socket_notice_cut(char *text, const char *name)
 {
 	static const char before[] = " raised ";
@@ -480,7 +491,7 @@ static char *socket_notice_search(DIR *folder, int rank, const char *name, uid_t
 	return found;
 }
 
-/* Returns the pid that has locked the file; 0: not locked, or no file. */
+/* Returns the pid of the process that has locked the file; 0: not locked, or no such file. */
 static pid_t find_supervisor(int folder, const char *file, uid_t uid)
 {
 	int fd = openat(folder, file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

@@ -1,12 +1,14 @@
-"""Values as text, bounded, and what is in them: as the reader from outside
-(backends/ptrace) shows them, so that a rank's values look the same from both.
+"""Values as text of limited length, and the children of values. The text is
+the same as that of the reader (backends/ptrace), so that the values of a rank
+look the same by pdb and by ptrace.
 
-It runs inside the program, at the prompt of its debugger, and calls nothing
-of the program's own: no __repr__, no __getattr__, no property, no __len__.
-Types are what type() says. The one exception is a Writer that calls: it is
-for expressions that a person typed, where repr() is what pdb would print.
+This module runs inside the program, at the prompt of its debugger, and calls
+no code of the program: no __repr__, no __getattr__, no property, no __len__.
+The type of a value is that of type(). The only exception is a Writer with
+`calls`: it is for expressions that the user typed, and shows the text of
+repr(), as pdb does.
 
-values.py, guard.py and inspector.py are sent together and run as one.
+values.py, guard.py and inspector.py are sent together and run as one module.
 """
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ import sys
 from itertools import islice
 
 VALUE_MAXIMUM = 4096  # bytes of a value (src/protocol/variable.h)
-RESERVE = 64  # closing brackets and quotes behind the limit
+RESERVE = 64  # bytes for closing brackets and quotes after the limit
 KEY_MAXIMUM = 256
 NAME_MAXIMUM = 256
 CUT = "\u2026"
@@ -22,7 +24,7 @@ UNKNOWN = "?"
 DECIMALS_MAXIMUM = 4300
 HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
-# The descriptors of type itself: a metaclass cannot stand before them.
+# The descriptors of type itself, which a metaclass cannot override.
 _mro = type.__dict__["__mro__"].__get__
 _names = type.__dict__["__dict__"].__get__
 _flags = type.__dict__["__flags__"].__get__
@@ -31,7 +33,7 @@ _module = type.__dict__["__module__"].__get__
 
 
 def type_name(kind: type) -> str:
-    """"int", "train.Net"."""
+    """Returns the name of a type: "int", "train.Net"."""
     try:
         name, module = _qualname(kind), _module(kind)
     except Exception:
@@ -48,7 +50,8 @@ def short_name(kind: type) -> str:
 
 
 def in_class(kind: type, name: str) -> object:
-    """The attribute as a class of its mro holds it; None: none does."""
+    """Returns the attribute from the __dict__ of the first class of the mro
+    that has it; None: no class has it."""
     for base in _mro(kind):
         names = _names(base)
         if name in names:
@@ -57,12 +60,13 @@ def in_class(kind: type, name: str) -> object:
 
 
 def is_descriptor(value: object) -> bool:
-    """Made in C: what it gives runs nothing of the program's."""
+    """True for a descriptor made in C: its __get__ runs no code of the
+    program."""
     return type(value).__name__ in ("getset_descriptor", "member_descriptor")
 
 
 def own_dict(value: object):
-    """The __dict__ of an instance; None: it has none of the usual kind."""
+    """Returns the __dict__ of an instance; None: it has no usual __dict__."""
     kind = type(value)
     if issubclass_of(kind, type):
         return None
@@ -77,12 +81,13 @@ def own_dict(value: object):
 
 
 def issubclass_of(kind: type, base: type) -> bool:
-    """issubclass() without what a metaclass says of it."""
+    """issubclass() that ignores the __subclasscheck__ of a metaclass."""
     return any(each is base for each in _mro(kind))
 
 
 def slots(value: object) -> list:
-    """(name, value) of the slots that are set, those of bases first."""
+    """Returns (name, value) of the slots that are set, slots of bases
+    first."""
     found = []
     for base in reversed(_mro(type(value))):
         if not _flags(base) & HEAP_TYPE:
@@ -94,7 +99,7 @@ def slots(value: object) -> list:
                 held = place.__get__(value)
             except Exception:
                 continue  # not set
-            # A class made in C gives None where nothing is.
+            # A class made in C returns None for a slot without a value.
             if held is not None or "__slots__" in _names(base):
                 found.append((name, held))
     return found
@@ -112,7 +117,8 @@ def has_slots(kind: type) -> bool:
 
 
 def attribute(value: object, name: str, missing: object = None) -> object:
-    """From its __dict__ or a slot, without calling anything of its."""
+    """Returns an attribute from the value's __dict__ or a slot, without
+    calling code of the value's class."""
     names = own_dict(value)
     if names is not None and dict.__contains__(names, name):
         return dict.__getitem__(names, name)
@@ -126,8 +132,8 @@ def attribute(value: object, name: str, missing: object = None) -> object:
 
 
 class Writer:
-    """One value on its way to text: how long it may grow, how many objects
-    may still be looked at, which containers are open."""
+    """The text of one value while it is being made: limit of its length,
+    number of objects that may still be read, containers that are open."""
 
     def __init__(self, limit: int = VALUE_MAXIMUM - RESERVE,
                  calls: bool = False) -> None:
@@ -152,7 +158,7 @@ class Writer:
             len(text.encode("utf-8", "replace"))
 
     def cut(self, text: str) -> None:
-        """Text that may be too long for what is left."""
+        """Adds text, and cuts it if it is longer than the space left."""
         left = self.left()
         if len(text) > left or len(text.encode("utf-8", "replace")) > left:
             data = text[:left].encode("utf-8", "replace")[:left]
@@ -162,8 +168,9 @@ class Writer:
             self.text(text)
 
     def begin(self, value: object, count: int, brackets: tuple) -> bool:
-        """Opens a container: (open, close, instead of all when it is open
-        already, instead of all when it is empty)."""
+        """Opens a container. brackets: (text before the items, text after
+        them, text of a container that is already open, text of an empty
+        container). Returns False if no items are to be written."""
         first, last, cycle, empty = brackets
         if not count:
             self.text(empty)
@@ -200,7 +207,7 @@ class Writer:
                     break
                 self.object(item)
         except RuntimeError:
-            self.text(UNKNOWN)  # another thread changes it
+            self.text(UNKNOWN)  # another thread changes the container
         self.end(brackets)
 
     def mapping(self, value: object, count: int, items, brackets: tuple) \
@@ -219,7 +226,7 @@ class Writer:
         self.end(brackets)
 
     def fields(self, value: object, items: list) -> None:
-        """Name(a=1, b=2)"""
+        """Writes "Name(a=1, b=2)"."""
         brackets = ("(", ")", "(...)", "()")
         self.text(short_name(type(value)))
         if not self.begin(value, 1 if items is None else len(items),
@@ -236,7 +243,8 @@ class Writer:
         self.text("<%s at 0x%x>" % (type_name(type(value)), id(value)))
 
     def call(self, value: object) -> None:
-        """repr() as pdb would print it, whatever that does."""
+        """Writes the text of repr(), as pdb prints it; repr() may run any
+        code."""
         try:
             text = repr(value)
             self.cut(str.__getitem__(text, slice(0, self.left() + 1)))
@@ -269,10 +277,11 @@ def describe(value: object, calls: bool = False) -> str:
     return writer.result()
 
 
-# One function for each kind of value. False: it is not as it should be.
+# One function for each kind of value. It returns False if the value does not
+# have the members of its kind: then the value is written by its address.
 
 def write_text(writer: Writer, value, get, prefix: str) -> None:
-    """str and bytes: quoted, cut where there is no more room."""
+    """Writes a str or bytes, quoted, and cut at the limit."""
     left = writer.left()
     shown = get(value, slice(0, left + 1))
     text = repr(shown)
@@ -293,7 +302,8 @@ def write_text(writer: Writer, value, get, prefix: str) -> None:
 
 
 def quoted(shown, quote: str, prefix: str) -> str:
-    """What is between the quotes, if those are to be quote."""
+    """Returns the text between the quotes, escaped for the character
+    quote."""
     text = repr(shown)
     inside = text[len(prefix) + 1:-1]
     if text[-1] != quote:
@@ -326,7 +336,8 @@ def write_int(writer: Writer, value: int) -> None:
 
 
 def writes(function):
-    """A writer of what a function of the builtin type itself gives."""
+    """Returns a function that writes the text returned by a method of the
+    builtin type."""
     def write(writer: Writer, value: object) -> None:
         writer.cut(function(value))
     return write
@@ -450,7 +461,7 @@ def write_partial(writer: Writer, value) -> None:
 
 
 def generator_state(value, kind: str) -> str:
-    """"running", "suspended", "not started", "" where it cannot be told."""
+    """Returns "running", "suspended" or "not started"."""
     frame = getattr(value, kind + "_frame")
     if getattr(value, kind + "_running"):
         return "running"
@@ -494,7 +505,8 @@ def write_defaultdict(writer: Writer, value) -> None:
 
 
 def ordered_items(value):
-    """An OrderedDict's own order is not that of the dict that it is."""
+    """Returns the items in the order of the OrderedDict, which may differ
+    from that of its base class dict."""
     kind = sys.modules["collections"].OrderedDict
     return ((key, dict.__getitem__(value, key))
             for key in kind.__iter__(value))
@@ -511,7 +523,7 @@ def write_memory(writer: Writer, value: memoryview) -> None:
 
 
 def write_scalar(writer: Writer, value) -> None:
-    """numpy's scalars: the value alone."""
+    """Writes the value of a numpy scalar, without its type."""
     kind = next(base for base in _mro(type(value))
                 if _module(base) == "numpy")
     text = kind.__str__(value)
@@ -558,7 +570,7 @@ def write_size(writer: Writer, value: tuple) -> None:
         "torch.Size([", "])", "...", "torch.Size([])"))
 
 
-# Classes written in Python that are shown by what they are.
+# Classes written in Python that have a text of their own.
 
 def write_enum(writer: Writer, value):
     name = attribute(value, "_name_")
@@ -577,7 +589,8 @@ def write_enum(writer: Writer, value):
 
 
 def named_fields(value):
-    """The names of a named tuple's fields; None: they do not fit."""
+    """Returns the names of a named tuple's fields; None: they are not one
+    name for each item."""
     fields = in_class(type(value), "_fields")
     if type(fields) is not tuple or len(fields) != tuple.__len__(value) or \
             not all(type(name) is str for name in fields):
@@ -665,7 +678,7 @@ EXACT = {id(kind): write for kind, write in (
     (range, write_range), (slice, write_slice),
     (type(Ellipsis), writes(repr)), (type(NotImplemented), writes(repr)))}
 
-# Shown so where only looked at; repr() says something else.
+# Used only if repr() is not called, whose text differs.
 KINDS = {id(kind): write for kind, write in (
     (BaseException, write_exception), (type, write_type),
     (type(sys), write_module), (type(describe), write_function),
@@ -690,8 +703,8 @@ NAMED_KINDS = [
     ("torch", "dtype", None), ("torch", "device", None),
     ("torch", "Size", write_size)]
 
-# Classes by their name and module, or by an attribute they have: the first
-# row that any class of the mro asks for.
+# Classes by their module and name, or by an attribute: the first row that
+# matches a class of the mro is used.
 LOOKS = [
     ("enum", "Enum", None, object, write_enum),
     (None, None, "_fields", tuple, write_named_tuple),
@@ -703,7 +716,8 @@ LOOKS = [
 
 
 def known_kinds() -> dict:
-    """KINDS and those of modules that the program has loaded."""
+    """Returns KINDS and the NAMED_KINDS of modules that the program has
+    loaded."""
     kinds = dict(KINDS)
     for module, name, write in NAMED_KINDS:
         try:
@@ -718,8 +732,8 @@ _kinds: dict = {}
 
 
 def find_kind(kind: type):
-    """How objects of a builtin type, or a class derived from it, are
-    written; None: by their address."""
+    """Returns the function that writes objects of a builtin type, or of a
+    class derived from it; None: they are written by their address."""
     if not _kinds:
         _kinds.update(known_kinds())
         _kinds.update(EXACT)
@@ -754,7 +768,7 @@ def find_look(kind: type):
     return LOOKS[best][4] if best < len(LOOKS) else None
 
 
-# What is in a value.
+# Children of a value: its items and attributes.
 
 def key_name(brackets: str, key: object) -> str:
     writer = Writer(limit=KEY_MAXIMUM)
@@ -811,7 +825,8 @@ def deque_iter(value):
     return sys.modules["collections"].deque.__iter__(value)
 
 
-# For the function that writes them: how many items, and some of them.
+# By the function that writes a value: functions that return the number of
+# its items, and the items from start to end.
 ITEMS = {
     write_list: (list.__len__, numbered(list.__iter__)),
     write_tuple: (tuple.__len__, tuple_items),
@@ -827,7 +842,8 @@ ITEMS = {
 
 
 def count_children(value: object) -> tuple:
-    """(items, attributes), -1: none of that kind at all."""
+    """Returns (number of items, number of attributes). -1: the value cannot
+    have items or attributes, respectively."""
     kind = type(value)
     write = find_kind(kind)
     items = ITEMS[write][0](value) if write in ITEMS else -1
@@ -836,8 +852,8 @@ def count_children(value: object) -> tuple:
         else -1
     if names is not None:
         attributes += dict.__len__(names)
-    # Functions and the like may have attributes; few have. A str without is
-    # not worth opening.
+    # Functions and other builtin objects may have attributes, but rarely do:
+    # without attributes they are not shown as expandable.
     if attributes == 0 and (write is not None or not _flags(kind) & HEAP_TYPE):
         attributes = -1
     return items, attributes
@@ -854,7 +870,8 @@ def child_count(value: object) -> int:
 
 
 def children(value: object, start: int, end: int) -> list:
-    """(name, value) of the children from number start on, items first."""
+    """Returns (name, value) of the children from start to end, items
+    first."""
     items, attributes = count_children(value)
     items = max(items, 0)
     found: list = []

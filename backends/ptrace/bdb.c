@@ -74,7 +74,10 @@ bool bdb_line(const struct bdb *bdb, const struct bdb_event *event, bool is_brea
 	       event->line != bdb->command_line;
 }
 
-/* A generator has call and return events at each value: only `step` stops at them. */
+/*
+ * True if the event is one of a generator's resumptions: a generator has call and return events at
+ * each value, and only `step` stops at them.
+ */
 static bool is_resumption(const struct bdb *bdb, const struct bdb_event *event)
 {
 	return bdb->stop_frame != BDB_ANYWHERE && event->is_generator;
@@ -95,9 +98,9 @@ bool bdb_return(const struct bdb *bdb, const struct bdb_event *event)
 }
 
 /*
- * bdb also stops in other frames at a StopIteration or GeneratorExit while its
- * stopframe is a generator. Left out here: it would need a watch on the
- * thread's current exception, which fires in every called function as well.
+ * While its stopframe is a generator, bdb also stops in other frames at a StopIteration or
+ * GeneratorExit. That is left out here: it would need a watch on the thread's current exception,
+ * which also triggers in every called function.
  */
 bool bdb_exception(const struct bdb *bdb, const struct bdb_event *event)
 {

@@ -1,6 +1,6 @@
 /*
- * breakpoint-bind: finds the places of a breakpoint: the code units where its line,
- * or its function, begins; or the reason why there are none.
+ * breakpoint-bind: finds the places of a breakpoint, that is the code units at which its line or
+ * its function begins, or the reason why there are none.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "base/buffer.h"
 #include "base/map.h"
 
-/* Places of one breakpoint, and units of one place. */
+/* PLACES_MAXIMUM: places of one breakpoint; UNITS_MAXIMUM: units of one place. */
 #define PLACES_MAXIMUM 1000u
 #define UNITS_MAXIMUM 200u
 
@@ -100,7 +100,10 @@ static bool has_place(const struct break_entry *entry, uint64_t code)
 	return false;
 }
 
-/* Adds a place with each unit where the line may begin; without such a unit, adds nothing. */
+/*
+ * Adds a place that has each unit at which the line may begin. Adds nothing if there is no such
+ * unit.
+ */
 static void breakpoint_bind_add_place(struct breaks *breaks, struct break_entry *entry,
 				      const struct bytecode *code, int line)
 {
@@ -152,7 +155,10 @@ static void add_places(struct breaks *breaks, struct break_entry *entry,
 	}
 }
 
-/* Removes places whose code object was freed, or replaced by another one at its address. */
+/*
+ * Removes places whose code object was freed or replaced by another code object at the same
+ * address.
+ */
 static void drop_places(struct breaks *breaks, struct break_entry *entry)
 {
 	size_t kept = 0;
@@ -176,11 +182,11 @@ static const char *breakpoint_bind_last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Lines with a line event in a list of code, for a requested line without one. */
+/* The lines with line events around a requested line that has none, in a list of code objects. */
 struct neighbours {
-	int next;	/* the first after the requested line; 0: none */
-	int last;	/* the greatest */
-	bool has_body;	/* the list has the code of the module's body */
+	int next;	/* first line after the requested line; 0: none */
+	int last;	/* greatest line */
+	bool has_body;	/* the list contains the code of the module's body */
 	bool is_within; /* the requested line is between two lines of one function */
 };
 
@@ -210,7 +216,10 @@ static int *sort_lines(const struct bytecode *code)
 	return lines;
 }
 
-/* Calls bytecode_has_line() as rarely as possible: each call walks through all of the code. */
+/*
+ * Updates neighbours with the lines of one code object. Calls bytecode_has_line() as rarely as
+ * possible, because each call walks through all of the code.
+ */
 static void look_at_lines(struct neighbours *neighbours, const struct breaks *breaks,
 			  const struct bytecode *code, int line)
 {
@@ -256,7 +265,7 @@ static struct neighbours breakpoint_bind_look_around(const struct breaks *breaks
 	return around;
 }
 
-/* True if no code that is loaded later can have the line. */
+/* True if no code that is loaded later can have a line event at the requested line. */
 static bool is_final(const struct neighbours *around)
 {
 	return around->has_body || around->is_within;
@@ -284,7 +293,7 @@ static char *breakpoint_bind_refuse_line(const struct break_entry *entry,
 		line, file, around->next);
 }
 
-/* Returns a remark on a bound breakpoint, to be freed by the caller; NULL: none. */
+/* Returns a note for the user about a bound breakpoint, to free(); NULL: none. */
 static char *remark(const struct breaks *breaks, const struct break_entry *entry)
 {
 	struct buffer text = BUFFER_INIT;
@@ -330,7 +339,10 @@ static void miss_line(struct break_entry *entry, struct break_search *search,
 {
 	struct neighbours around = breakpoint_bind_look_around(search->breaks, entry, list);
 
-	/* Searches all reachable objects once: only a library may hold the line's function. */
+	/*
+	 * A function of the line may be reachable only from a library: searches all reachable
+	 * objects, but only once.
+	 */
 	if (search->is_far && !is_final(&around) && !entry->was_far) {
 		entry->was_far = true;
 		list = find_list(search, &entry->wanted, true);
@@ -353,9 +365,9 @@ static char *breakpoint_bind_wait_for(const struct break_entry *entry)
 }
 
 /*
- * While fewer modules were loaded, the name may have meant another function:
- * the new result counts. But a library's function does not replace a function
- * of the program's own code, whose module may still be loading.
+ * True if the new result replaces the old places: while fewer modules were loaded, the name may
+ * have meant another function. A library's function does not replace a function of the program's
+ * own code, whose module may still be loading.
  */
 static bool breakpoint_bind_is_better(const struct break_entry *entry, const struct code_list *list)
 {
@@ -369,7 +381,7 @@ void break_bind(struct break_entry *entry, struct break_search *search)
 	struct breaks *breaks = search->breaks;
 	const struct code_list *list = find_list(search, &entry->wanted, false);
 
-	/* Allow another far search: code may have been freed and loaded again. */
+	/* Allows another search of all objects: code may have been freed and loaded again. */
 	if (entry->count || !list->count)
 		entry->was_far = false;
 	if (breakpoint_bind_is_better(entry, list))
@@ -396,7 +408,10 @@ static bool breakpoint_bind_is_own(const struct break_entry *entry, const struct
 	       !code_file_is_library(code->file);
 }
 
-/* Refuses the line if its file's body is about to run and has no code at the line. */
+/*
+ * Refuses the breakpoint if the module body of its file is about to run, but the file has no code
+ * at the line.
+ */
 static void miss_body(struct breaks *breaks, struct break_entry *entry,
 		      const struct code_list *nested)
 {

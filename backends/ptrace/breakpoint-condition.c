@@ -25,7 +25,7 @@
 #include "backends/ptrace/breakpoint-table-private.h"
 #include "base/alloc.h"
 
-/* The condition of a breakpoint at more places is not checked. */
+/* The condition of a breakpoint that has more places than this is not checked. */
 #define PLACES_MAXIMUM 16
 #define NAMES_MAXIMUM 65536
 
@@ -36,7 +36,7 @@ struct judge {
 	char *unknown; /* the first undefined name; NULL: none */
 };
 
-/* True if name is in the tuple at offset in the code object, or the tuple is unreadable. */
+/* True if name is in the tuple at this offset in the code object, or if the tuple is unreadable. */
 static bool is_in_tuple(struct judge *judge, uint64_t code, long offset, const char *name)
 {
 	uint64_t names, item;
@@ -52,7 +52,7 @@ static bool is_in_tuple(struct judge *judge, uint64_t code, long offset, const c
 	return false;
 }
 
-/* Searches co_names, which follows co_consts in every version (Include/code.h). */
+/* True if name is in co_names, which follows co_consts in every version (Include/code.h). */
 static bool is_mentioned(struct judge *judge, uint64_t code, const char *name)
 {
 	long offset = judge->breaks->python->offsets.co_consts + 8;
@@ -72,7 +72,10 @@ static bool is_variable(struct judge *judge, const char *name)
 	       is_in_tuple(judge, code, at->co_freevars, name);
 }
 
-/* Every module's dict has __name__; without it the dict was changed during the read. */
+/*
+ * True if the dict was read consistently: every module's dict has __name__, so a dict without it
+ * was changed during the read.
+ */
 static bool breakpoint_condition_is_whole(struct judge *judge, const struct pytable *table)
 {
 	uint64_t value;
@@ -90,7 +93,10 @@ static bool is_in_dict(struct judge *judge, uint64_t dict, const char *name)
 	       !pytable_find(&judge->reader, &table, name, &value);
 }
 
-/* True if a module loaded from the code's file has this global, or if no such module is loaded. */
+/*
+ * True if a module that was loaded from the code's file has this global, or if no such module is
+ * loaded.
+ */
 static bool is_global(struct judge *judge, uint64_t interpreter, const char *name)
 {
 	struct sys_modules modules = { .items = NULL };
@@ -120,7 +126,10 @@ static bool breakpoint_condition_is_builtin(struct judge *judge, uint64_t interp
 	       !pymodule_find(&judge->reader, interpreter, "builtins", name, &value);
 }
 
-/* Called last, because it searches the whole process for code of the file. */
+/*
+ * True if other code of the file mentions the name, so that it may be assigned later. Called last,
+ * because it searches the whole process for code of the file.
+ */
 static bool breakpoint_condition_is_to_come(struct judge *judge, const char *name)
 {
 	struct code_list list = { .items = NULL };

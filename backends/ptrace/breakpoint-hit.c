@@ -1,6 +1,6 @@
 /*
- * breakpoint-hit: evaluates the breakpoints of a line at its line event, each as
- * bdb.effective() does.
+ * breakpoint-hit: evaluates the breakpoints of a line at a line event, each in the way of
+ * bdb.effective().
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -60,7 +60,10 @@ static void breakpoint_hit_say(struct break_hit *hit, const struct break_entry *
 	};
 }
 
-/* Reports the first failure only: the thread runs on, and the condition may fail again at once. */
+/*
+ * Only the first failure is reported, because the thread continues, and the condition may fail
+ * again at once.
+ */
 static void breakpoint_hit_say_failure(struct break_hit *hit, struct break_entry *entry,
 				       const struct error *error)
 {
@@ -113,7 +116,10 @@ static bool may_speak(struct break_entry *entry, struct break_hit *hit)
 	return false;
 }
 
-/* Uses the trap's prefetched snapshot; without a trap, starts a new snapshot. */
+/*
+ * Returns a reader for the snapshot of the trap, which is prefetched; without a trap, for a new
+ * snapshot.
+ */
 static struct pyreader *fresh_reader(struct line_stop *stop)
 {
 	struct breaks *breaks = stop->breaks;
@@ -129,7 +135,7 @@ static struct pyreader *fresh_reader(struct line_stop *stop)
 	return &stop->reader;
 }
 
-/* Whether the breakpoint stops or prints: the condition is true and the ignore count is 0. */
+/* True if the breakpoint stops or prints now: its condition is true and its ignore count is 0. */
 static bool is_effective(struct break_entry *entry, struct line_stop *stop, struct break_hit *hit)
 {
 	struct error error = ERROR_INIT;

@@ -131,7 +131,10 @@ static void breakpoint_table_compile(struct break_entry *entry)
 	entry->message = xstrdup(error.message);
 }
 
-/* Appends an entry for a list item, unless the item is invalid, a `watch` or a duplicate. */
+/*
+ * Appends an entry for an item of the list, unless the item is invalid, is a `watch`, or has the id
+ * of another entry.
+ */
 static void breakpoint_table_read_entry(struct breaks *into, const json_t *json)
 {
 	struct break_entry entry = { .state = ENTRY_PENDING };
@@ -187,7 +190,7 @@ static void bind_all(struct breaks *breaks, bool is_far)
 	break_search_clear(&search);
 }
 
-/* Refuses conditions with undefined names: they would fail at each hit. */
+/* Refuses conditions that contain undefined names, because they would fail at each hit. */
 static void judge_all(struct breaks *breaks)
 {
 	for (size_t i = 0; i < breaks->count; i++) {
@@ -224,9 +227,15 @@ int breakpoint_table_set(struct breaks *breaks, const json_t *list, struct error
 	breaks->entries = read.entries;
 	breaks->count = read.count;
 	breaks->capacity = read.capacity;
-	/* Read before the search: code loaded during the search is then searched again. */
+	/*
+	 * The revision is read before the search, so that code that is loaded during the search is
+	 * searched again.
+	 */
 	breaks->looked = breaks->count ? code_search_revision(breaks->codes) : 0;
-	/* No far search yet: it is slow, so the request is answered first. */
+	/*
+	 * Not all objects are searched yet (is_far), because that is slow: the request is answered
+	 * first.
+	 */
 	bind_all(breaks, false);
 	judge_all(breaks);
 	breakpoint_table_request_again(breaks);
@@ -326,7 +335,10 @@ static void breakpoint_table_collect(const struct breaks *breaks, struct breaks 
 	address_set_clear(&seen);
 }
 
-/* Raises the revision if an entry's state or message has changed, also without a watch request. */
+/*
+ * Increments the revision if the state or message of an entry has changed, even if its watch
+ * requests are the same.
+ */
 static void look_at_states(struct breaks *breaks)
 {
 	uint64_t told = HASH_START;
@@ -384,12 +396,9 @@ void breakpoint_table_short(struct breaks *breaks, size_t missing, const char *w
 		missing < breaks->watch_request_count ? missing : breaks->watch_request_count;
 }
 
-/*
- * Describes the state of breakpoints for `debugger` events and the
- * answer to `setBreakpoints`.
- */
+/* The state of the breakpoints, for `debugger` events and the answer to `setBreakpoints` */
 
-/* Numbers of a breakpoint's places: all, and those that have a watch. */
+/* Number of a breakpoint's places, and number of its places that have a watch. */
 struct share {
 	size_t wanted;
 	size_t watched;
@@ -418,7 +427,7 @@ static struct share share_of(const struct breaks *breaks, const struct break_ent
 	return share;
 }
 
-/* Appends the breakpoints that have a watch, "breakpoints 1, 2"; returns their number. */
+/* Appends the breakpoints that have a watch, as "breakpoints 1, 2". Returns their number. */
 static size_t append_users(struct buffer *out, const struct breaks *breaks)
 {
 	struct buffer ids = BUFFER_INIT;
@@ -437,7 +446,10 @@ static size_t append_users(struct buffer *out, const struct breaks *breaks)
 	return count;
 }
 
-/* Appends "no free debug register: a thread has 4, used by breakpoints 1, 2 and the step; …" */
+/*
+ * Appends the reason, for example "no free debug register: a thread has 4, used by breakpoints 1, 2
+ * and the step; …"
+ */
 static void breakpoint_report_append_reason(struct buffer *out, const struct breaks *breaks)
 {
 	bool has_step = breaks->watch_request_count - breaks->missing < HARDWARE_WATCH_SLOTS;
@@ -457,7 +469,7 @@ static void breakpoint_report_append_reason(struct buffer *out, const struct bre
 		      has_step ? " and the step" : "");
 }
 
-/* Returns why some or all places of a breakpoint have no watch; NULL: all have one. */
+/* Returns why some or all places of a breakpoint have no watch, or NULL if all have one. */
 static char *breakpoint_report_explain(const struct breaks *breaks, const struct break_entry *entry,
 				       bool *is_unset)
 {
@@ -509,7 +521,7 @@ void breakpoint_table_describe(const struct breaks *breaks, struct debugger *deb
 						   debugger_add_binding(debugger));
 }
 
-/* Marks a breakpoint that is set as soon as its code is loaded. */
+/* Marks a breakpoint as "pending" if it is set as soon as its code is loaded. */
 static void breakpoint_report_mark(json_t *binding, enum entry_state state)
 {
 	if (state == ENTRY_PENDING || state == ENTRY_ABSENT)

@@ -26,7 +26,10 @@
 #include "base/loop.h"
 #include "protocol/process.h"
 
-/* The trapped thread, also if it has begun to run Python since it was added; NULL: no Python. */
+/*
+ * Returns the trapped thread. Reads the list of threads again if the thread is not known to run
+ * Python, since it may have begun to. Returns NULL if it does not run Python.
+ */
 static struct debuggee_thread *find_trapped(struct debuggee *control, pid_t tid)
 {
 	struct debuggee_thread *thread = debuggee_find(control, tid);
@@ -38,7 +41,9 @@ static struct debuggee_thread *find_trapped(struct debuggee *control, pid_t tid)
 	return thread && thread->stepper ? thread : NULL;
 }
 
-/* Reports once that the stepper has lost track of the thread: its step ends without a stop. */
+/*
+ * Reports once that the stepper has lost track of the thread, whose step then ends without a stop.
+ */
 static void tell_lost(struct debuggee_thread *thread)
 {
 	const char *why = stepper_lost(thread->stepper);
@@ -48,7 +53,10 @@ static void tell_lost(struct debuggee_thread *thread)
 	thread->is_lost = why != NULL;
 }
 
-/* The trap was no stop: sets the next watches, for all threads if the watch requests changed. */
+/*
+ * Called when a trap is not a stop: sets the next watches, for all threads if the watch requests
+ * have changed.
+ */
 static void pass(struct debuggee *control, struct debuggee_thread *thread)
 {
 	tell_lost(thread);
@@ -59,7 +67,10 @@ static void pass(struct debuggee *control, struct debuggee_thread *thread)
 	debuggee_settle(control);
 }
 
-/* This thread was not expected to stop together with the shown thread, but it has stopped. */
+/*
+ * Reports that this thread has stopped as well, although only the shown thread was expected to
+ * stop.
+ */
 static void tell_another(struct debuggee_thread *thread)
 {
 	struct debugger stop;
@@ -182,7 +193,7 @@ int debuggee_read_program(struct debuggee *control, struct error *error)
 	return control->wanted ? debuggee_want(control, error) : 0;
 }
 
-/* After an exec the process runs again, also if it was stopped before. */
+/* After an exec the process is running, even if it was stopped before. */
 static enum tracee_next debuggee_on_execed(struct tracee *tracee, void *data)
 {
 	struct debuggee *control = data;
@@ -203,7 +214,7 @@ static enum tracee_next debuggee_on_execed(struct tracee *tracee, void *data)
 	return TRACEE_RESUME;
 }
 
-/* Traces the child if this node launched the job; otherwise the child is detached from. */
+/* If this node has launched the job, the child is traced; otherwise it is detached. */
 static void debuggee_on_forked(struct tracee *tracee, pid_t child, void *data)
 {
 	struct debuggee *control = data;
@@ -356,7 +367,7 @@ void debuggee_say(struct debuggee *control, int breakpoint, const char *text)
 	node_emit(control->base.node, EVENT_OUTPUT, body);
 }
 
-/* Time in which a new thread keeps its watches without running Python. */
+/* Seconds for which a new thread keeps its watches although it does not run Python yet. */
 #define BIRTH_SECONDS 1.0
 
 struct debuggee_thread *debuggee_find(struct debuggee *control, pid_t tid)
@@ -478,7 +489,7 @@ void debuggee_take_place(struct debuggee_thread *thread, const struct stepper_st
 		stop_place_new(stop, &thread->hit, thread->change, thread->control->python.minor);
 }
 
-/* Takes thread->seen as the thread's PyThreadState, which may have changed. */
+/* Makes thread->seen the thread's PyThreadState. If it has changed, makes a new stepper. */
 static void debuggee_threads_take_state(struct debuggee_thread *thread)
 {
 	struct debuggee *control = thread->control;
@@ -509,8 +520,8 @@ static bool debuggee_threads_is_ours(const struct debuggee *control, pid_t tid)
 	return true;
 }
 
-/* Returns the thread with this tid in the process's own pid namespace; NULL:
- * none, or not traced. For another namespace all threads are searched. */
+/* Returns the thread that has this tid in the pid namespace of the process; NULL: none, or not
+ * traced. If that namespace is not the node's, all threads are searched. */
 static struct debuggee_thread *find_inner(struct debuggee *control, pid_t inner)
 {
 	struct debuggee_thread *thread;
@@ -529,8 +540,8 @@ static struct debuggee_thread *find_inner(struct debuggee *control, pid_t inner)
 	return thread;
 }
 
-/* A thread may have a PyThreadState in several interpreters: chooses the main
- * interpreter's, else the one chosen before. */
+/* Chooses the thread's PyThreadState, of which it may have one in each interpreter: that of the
+ * main interpreter, else the one that was chosen before. */
 static void see_state(struct debuggee_thread *thread, const struct pytstate *state)
 {
 	if (thread->seen == 0 || state->number == 0 ||
@@ -555,7 +566,7 @@ static void debuggee_threads_take_states(struct debuggee *control, const struct 
 			debuggee_threads_take_state(control->threads[i]);
 }
 
-/* Removes threads that run no Python any more, and their watches. */
+/* Removes the threads that no longer run Python, and their watches. */
 static void debuggee_threads_drop_unseen(struct debuggee *control)
 {
 	const struct hardware_watch none[HARDWARE_WATCH_SLOTS] = { { .length = 0 } };
@@ -607,7 +618,9 @@ int debuggee_frame(struct debuggee *control, const struct debuggee_thread *threa
 
 	memory_begin(control->memory, false);
 	pywalk_read(&walk, control->memory, &control->python, thread->tstate);
-	/* The frame of the stop may be missing from the walk: it is being pushed or popped. */
+	/*
+	 * The frame of the stop may be missing from the walk, because it is being pushed or popped.
+	 */
 	if (place && place->frame && walk.count > 0 && walk.frames[0].address != place->frame)
 		place_depth = 1;
 	*frame = (struct pyobject_frame){ .thread = thread->tstate };

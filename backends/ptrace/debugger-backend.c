@@ -1,6 +1,6 @@
 /*
- * The backend `ptrace` as a debugger: which requests a process allows in its
- * current state, and the functions that serve them.
+ * debugger-backend: the backend `ptrace` as a debugger: which requests are allowed in the current
+ * state of a process, and the functions that serve them.
  */
 #include <dirent.h>
 #include <math.h>
@@ -63,7 +63,9 @@ static struct connection *control_open(struct node *node, const struct process *
 static bool control_opens_for(const struct process *process, enum request_kind kind,
 			      const struct message *request)
 {
-	/* An agent in the process is better: it has any number of breakpoints and runs code. */
+	/*
+	 * An agent in the process takes precedence: it has any number of breakpoints and runs code.
+	 */
 	return request_opens(BACKEND_TRACER, kind, request) &&
 	       !agent_endpoint_exists(process->pid, process->uid);
 }
@@ -126,7 +128,10 @@ static bool control_can(const struct connection *connection, enum request_kind k
 
 	if (control->is_gone)
 		return reason_set(reason, "the process has exited", "");
-	/* Always allow clearing: a breakpoint left set would stop the process again. */
+	/*
+	 * Clearing breakpoints is always allowed: a breakpoint that stays set would stop the
+	 * process again.
+	 */
 	if (kind == REQUEST_SET_BREAKPOINTS && request &&
 	    debuggee_only_clears(control, json_object_get(request->body, "breakpoints")))
 		return true;
@@ -148,7 +153,7 @@ static int control_send(struct connection *connection, enum request_kind kind,
 	return senders[kind](to_control(connection), kind, request, error);
 }
 
-/* Whether the newest frame in the thread's memory is the frame of its stop. */
+/* True if the newest frame in the memory of the thread is the frame of its stop. */
 static bool is_newest(struct debuggee *control, const struct debuggee_thread *thread)
 {
 	struct pywalk walk = { .frames = NULL };
@@ -161,7 +166,10 @@ static bool is_newest(struct debuggee *control, const struct debuggee_thread *th
 	return result;
 }
 
-/* The sample's row of the shown thread, added if the reader did not find the thread. */
+/*
+ * Returns the entry of the shown thread in the sample; adds it if the reader did not find the
+ * thread.
+ */
 static struct thread_sample *find_shown(const struct debuggee *control,
 					struct process_sample *sample)
 {
@@ -176,7 +184,10 @@ static struct thread_sample *find_shown(const struct debuggee *control,
 	return added;
 }
 
-/* Puts the stop's frame and line on the stack; a thread that still runs keeps a stack read so. */
+/*
+ * Puts the frame and line of the stop on the sampled stack of the shown thread. If the thread has
+ * not stopped yet (!stands), a stack that was read is kept.
+ */
 static void amend_shown(struct debuggee *control, struct thread_sample *sample, bool stands)
 {
 	const struct debuggee_thread *thread = debuggee_find(control, control->shown);
@@ -231,7 +242,7 @@ const struct backend control_backend = {
 	.close = control_close,
 };
 
-/* Finds a frame of the shown thread. */
+/* Finds a frame of the shown thread. Returns -1 if there is none. */
 static int breakpoint_requests_find_frame(int depth, struct pyobject_frame *frame, void *data)
 {
 	struct debuggee *control = data;
@@ -268,8 +279,8 @@ static bool is_disabled(const json_t *item)
 }
 
 /*
- * Whether the user has deleted or disabled breakpoint id. A temporary breakpoint
- * vanishes with its stop, which is still to be reported: not cleared.
+ * True if the user has deleted or disabled breakpoint id. Not true for a temporary breakpoint: it
+ * is missing in the list because it has stopped, and this stop is still to be reported.
  */
 static bool is_cleared(const json_t *before, const json_t *list, int id)
 {
@@ -324,7 +335,10 @@ bool debuggee_only_clears(const struct debuggee *control, const json_t *list)
 	return true;
 }
 
-/* An unchanged list does not arm this rank: the change was for another rank. */
+/*
+ * Makes the breakpoints effective again (is_disarmed) if the list has changed. An unchanged list
+ * was sent because of a change for another rank.
+ */
 static void rearm(struct debuggee *control, const json_t *list)
 {
 	struct debugger *debugger = &control->debugger;
@@ -340,7 +354,7 @@ static void rearm(struct debuggee *control, const json_t *list)
 	debuggee_tell_again(control);
 }
 
-/* Without an interpreter the breakpoints are only stored: the answer has no bindings. */
+/* If no interpreter was found yet, the breakpoints are only stored: the answer has no bindings. */
 static json_t *breakpoint_requests_make_answer(const struct debuggee *control)
 {
 	json_t *body;
@@ -394,7 +408,9 @@ int debuggee_set_breakpoints(struct debuggee *control, const struct message *req
 
 #define MINOR_JIT 13 /* 3.13 is the first version that may be built with a JIT */
 
-/* Whether PYTHON_JIT was set, and not to "0", in the process's environment at its start. */
+/*
+ * True if PYTHON_JIT was set in the process's environment at its start, to a value other than "0".
+ */
 static bool has_jit(struct node *node, pid_t pid, int minor)
 {
 	static const char name[] = "PYTHON_JIT=";
@@ -415,7 +431,10 @@ static bool has_jit(struct node *node, pid_t pid, int minor)
 	return false;
 }
 
-/* Whether a thread has a trace function set from within (sys.settrace: pdb, coverage). */
+/*
+ * True if a thread has a trace function that the program itself has set (sys.settrace: pdb,
+ * coverage).
+ */
 static bool is_traced_within(struct memory *memory, const struct cpython *python)
 {
 	struct pytstate_list list = { .items = NULL };
@@ -436,7 +455,7 @@ static bool is_traced_within(struct memory *memory, const struct cpython *python
 	return result;
 }
 
-/* Whether the process has an agent, whose trace function it then is. */
+/* True if the process has an agent, which may then have set the trace function. */
 static bool unsupported_has_agent(struct node *node, pid_t pid)
 {
 	const struct process *known = process_table_find(node_process_table(node), pid);
@@ -492,7 +511,7 @@ static bool can_follow_process(struct node *node, pid_t pid, struct reason *reas
 	return result;
 }
 
-/* Adds to reason the first thread in a system call whose time-out a stop restarts. */
+/* Adds to the reason the first system call found whose time-out would begin again after a stop. */
 static void tell_anew(pid_t pid, struct reason *reason)
 {
 	const char *name = NULL;

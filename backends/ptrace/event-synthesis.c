@@ -1,6 +1,8 @@
 /*
- * event-synthesis: makes the events that a trace function would get, from the
- * positions of a frame's instruction pointer.
+ * event-synthesis: makes the events that a trace function would get (line, call, return, exception)
+ * from successive positions of a frame's instruction pointer. The pointer is stored by the
+ * interpreter, not at each instruction and not at the same point in each version: most functions
+ * here correct such a difference.
  */
 #include <string.h>
 
@@ -31,10 +33,10 @@ int event_synthesis_start(struct stepper *stepper, struct follow *follow,
 		return -1;
 	follow->is_in_generator = pyframes_is_in_generator(&stepper->frames, frame);
 	int unit = pyframes_unit(&stepper->frames, frame, follow->code);
-	/* From 3.13 on a frame that has not begun is at its first unit. */
+	/* From 3.13 on, a frame that has not begun is at its first unit. */
 	if (unit == 0 && stepper->python->minor >= 13)
 		unit = -1;
-	/* Within a call the pointer is at one of CALL's cache entries. */
+	/* During a call, the pointer is at one of CALL's cache entries. */
 	if (unit >= 0)
 		follow->at = bytecode_instruction(follow->code, unit);
 	follow->shown_line =
@@ -42,7 +44,10 @@ int event_synthesis_start(struct stepper *stepper, struct follow *follow,
 	return 0;
 }
 
-/* Whether the interpreter made the code for a specialised class call (3.13 on): no user code. */
+/*
+ * True if the code is not the user's: the interpreter has made it for a specialised class call
+ * (from 3.13 on).
+ */
 static bool event_synthesis_is_hidden(const struct bytecode *code)
 {
 	return strcmp(code->name, "__init__") == 0 && strcmp(code->file, "__init__") == 0;
@@ -70,8 +75,8 @@ static struct event *add_event(struct stepper *stepper, const struct follow *fol
 }
 
 /*
- * The line that a trace function sees at other events: up to 3.9 the line of the
- * last line event, from 3.10 on the line of the instruction.
+ * Returns the line that a trace function sees at events other than line events: up to 3.9 the line
+ * of the last line event, from 3.10 on the line of the instruction.
  */
 static int event_synthesis_shown_line(const struct stepper *stepper, const struct follow *follow,
 				      int unit)
@@ -86,7 +91,7 @@ static const struct unit *unit_at(const struct follow *follow, int unit)
 	return &follow->code->units[unit];
 }
 
-/* Whether the unit raises an exception again, which is no new exception event. */
+/* True if the unit raises an exception again, which is not a new exception event. */
 static bool is_reraise(const struct unit *unit)
 {
 	return unit->kind == UNIT_RERAISE || unit->kind == UNIT_END_ASYNC_FOR ||
@@ -141,7 +146,7 @@ void event_synthesis_position(struct stepper *stepper, struct follow *follow, in
 	follow->raised_at = -1;
 	follow->is_unwound = false;
 	follow->at = unit;
-	/* The handler has not run yet: the event belongs to the instruction that raised. */
+	/* The handler has not run yet, so the event belongs to the instruction that has raised. */
 	if (raised && !is_reraise(unit_at(follow, raised_at)))
 		add_event(stepper, follow, STOP_AT_EXCEPTION,
 			  event_synthesis_shown_line(stepper, follow, from), from);
@@ -153,16 +158,19 @@ void event_synthesis_position(struct stepper *stepper, struct follow *follow, in
 		event_synthesis_return(stepper, follow, unit, to->kind == UNIT_RETURN);
 }
 
-/* The unit that a superinstruction at follow->at would also run; -1: none. */
+/*
+ * Returns the unit that follows the instruction at follow->at, which a superinstruction would also
+ * run; -1: none.
+ */
 static int joined_unit(const struct follow *follow)
 {
 	return follow->at < 0 ? -1 : follow->at + unit_at(follow, follow->at)->length;
 }
 
 /*
- * A superinstruction also runs the next instruction, which stores no pointer:
- * makes that instruction's events once the pointer is behind it. (Its unit is
- * fetched, but gcc may move that load to before the first half's store.)
+ * A superinstruction also runs the next instruction, for which no pointer is stored: makes the
+ * events of that instruction when the pointer is after it. (Its unit is fetched, but gcc may move
+ * that load before the store of the first half.)
  */
 static void pass_joined(struct stepper *stepper, struct follow *follow, int unit)
 {
@@ -175,7 +183,10 @@ static void pass_joined(struct stepper *stepper, struct follow *follow, int unit
 		event_synthesis_position(stepper, follow, joined);
 }
 
-/* If a superinstruction has raised, it was its second half: the first cannot raise. */
+/*
+ * If a superinstruction has raised, makes the events of its second half, because the first half
+ * cannot raise.
+ */
 static void pass_raising(struct stepper *stepper, struct follow *follow)
 {
 	int joined = joined_unit(follow);
@@ -187,8 +198,8 @@ static void pass_raising(struct stepper *stepper, struct follow *follow)
 }
 
 /*
- * From 3.13 on YIELD_VALUE stores the unit where its generator is resumed, the
- * RESUME after it, and not its own unit: returns the YIELD_VALUE.
+ * From 3.13 on, YIELD_VALUE stores not its own unit, but that at which its generator is resumed:
+ * the RESUME after it. Returns the unit of the YIELD_VALUE in this case, else unit.
  */
 static int yield_of(const struct stepper *stepper, const struct follow *follow, int unit)
 {
@@ -203,8 +214,8 @@ static int yield_of(const struct stepper *stepper, const struct follow *follow, 
 }
 
 /*
- * Whether a RERAISE has set the pointer back to the unit that raised (3.10 on).
- * Nothing runs there, and the handlers are still those of the RERAISE.
+ * True if a RERAISE has set the pointer back to the unit that raised (from 3.10 on). Nothing runs
+ * there, and the handlers are still those of the RERAISE.
  */
 static bool is_put_back(const struct stepper *stepper, const struct follow *follow, int unit)
 {
@@ -213,7 +224,10 @@ static bool is_put_back(const struct stepper *stepper, const struct follow *foll
 	       !unit_at(follow, unit)->is_handler;
 }
 
-/* Up to 3.10 YIELD_FROM sets the pointer back by one unit at each yield. */
+/*
+ * True if a YIELD_FROM has set the pointer back by one unit, which it does at each yield up to
+ * 3.10.
+ */
 static bool is_yield_from(const struct stepper *stepper, const struct follow *follow, int unit)
 {
 	return stepper->python->minor <= 10 && follow->at >= 0 && unit == follow->at - 1 &&
@@ -221,9 +235,9 @@ static bool is_yield_from(const struct stepper *stepper, const struct follow *fo
 }
 
 /*
- * Whether the stored pointer is out of date: an instruction may fetch the next one
- * before it stores its own pointer (gcc moves loads up; 3.11's NOP), so that the
- * next one's watch has fired before.
+ * True if the stored pointer is out of date: an instruction may fetch the next instruction before
+ * it stores its own pointer (gcc moves loads up; NOP of 3.11), so that the watch of the next
+ * instruction has triggered before.
  */
 static bool is_passed(const struct stepper *stepper, const struct follow *follow, int unit)
 {
@@ -234,10 +248,10 @@ static bool is_passed(const struct stepper *stepper, const struct follow *follow
 }
 
 /*
- * 3.12: a generator or coroutine that ends and returns to the FOR_ITER or SEND
- * which entered it leaves the pointer at the unit before the one that comes
- * next: that of a `continue`, or, in `async with`, of a handler. Nothing runs
- * there. A pointer at the SEND's own handler is no such case.
+ * True in a case of 3.12: a generator or coroutine that ends returns to the FOR_ITER or SEND which
+ * entered it, and leaves the pointer at the unit before the one that runs next, where nothing runs.
+ * That is the unit of a `continue` or, in `async with`, of a handler. A pointer at the SEND's own
+ * handler is not such a case.
  */
 static bool is_sent_back(const struct stepper *stepper, const struct follow *follow, int unit)
 {
@@ -252,12 +266,12 @@ static bool is_sent_back(const struct stepper *stepper, const struct follow *fol
 
 void event_synthesis_pointer(struct stepper *stepper, struct follow *follow, int unit)
 {
-	/* Inlined calls store a pointer to one of CALL's cache entries. */
+	/* An inlined call stores a pointer to one of CALL's cache entries. */
 	if (unit < 0 || unit_at(follow, unit)->kind == UNIT_INSIDE)
 		return;
 	if (is_passed(stepper, follow, unit) || is_sent_back(stepper, follow, unit))
 		return;
-	/* gcc may load two units ahead. */
+	/* gcc may load units up to two instructions ahead. */
 	if (follow->store_due >= 0 &&
 	    (unit == follow->store_due ||
 	     !bytecode_follows(stepper->python, follow->code, unit, follow->store_due)))
@@ -278,7 +292,10 @@ void event_synthesis_pointer(struct stepper *stepper, struct follow *follow, int
 		follow->at = unit;
 		return;
 	}
-	/* The same pointer was stored again: no event, except in a loop of one instruction. */
+	/*
+	 * The same pointer was stored again: no event, except for an instruction that jumps to
+	 * itself.
+	 */
 	if (unit == follow->at && unit_at(follow, unit)->kind != UNIT_RESUME &&
 	    unit_at(follow, unit)->target != unit)
 		return;

@@ -13,10 +13,13 @@
 #include "base/loop.h"
 
 #define LOOK_SECONDS 0.1
-/* Attempts to set refused watches (tracee_may_watch_soon()) before the failure is reported. */
+/*
+ * Number of attempts to set refused watches (tracee_may_watch_soon()) before the failure is
+ * reported.
+ */
 #define RETRIES 10
 
-/* Collects all watch requests, also more than there are slots: missing ones are reported. */
+/* Collects all watch requests, even if there are more than slots: the missing ones are reported. */
 static void take_watch_requests(struct debuggee *control)
 {
 	size_t breaks = breakpoint_table_watch_requests(control->breaks, NULL, 0);
@@ -29,7 +32,10 @@ static void take_watch_requests(struct debuggee *control)
 	breakpoint_table_watch_requests(control->breaks, watch_requests, breaks);
 	watchpoints_watch_requests(control->watched, watch_requests + breaks, data);
 	watchpoints_guards(control->watched, watch_requests + breaks + data, guards);
-	/* Optional: without this watch a new breakpoint is bound at the next periodic look. */
+	/*
+	 * This request is optional: without its watch, a new breakpoint is bound at the next
+	 * periodic check.
+	 */
 	if (debuggee_start_watch(control, &watch))
 		watch_requests[breaks + data + guards++] =
 			(struct planned){ .watch = watch, .kind = PLAN_START };
@@ -67,7 +73,7 @@ bool debuggee_has_watch_requests(const struct debuggee *control)
 	       (breakpoint_table_are_any(control->breaks) || watchpoints_are_any(control->watched));
 }
 
-/* The plan of a thread without a stepper has nothing but the watch requests. */
+/* Makes the plan of a thread without a stepper, which contains only the watch requests. */
 static void plan_watch_requests(const struct debuggee *control, struct plan *plan)
 {
 	*plan = (struct plan){ .missing = 0 };
@@ -98,7 +104,10 @@ static int set_plan(struct debuggee *control, struct debuggee_thread *thread, st
 	return tracee_watch(control->tracee, thread->tid, slots, error);
 }
 
-/* If there are too few free debug registers, tries again without the watch that can be spared. */
+/*
+ * Sets the watches of the thread's plan. If there are too few free debug registers, tries again
+ * without the watch that the stepper can do without.
+ */
 static int set_watches(struct debuggee *control, struct debuggee_thread *thread,
 		       struct error *error)
 {
@@ -116,7 +125,7 @@ static bool is_persons(const struct planned *planned)
 		planned->kind == PLAN_DATA);
 }
 
-/* Counts the watches for breakpoints in the thread's plan that could not be set. */
+/* Returns the number of watches for breakpoints in the thread's plan that could not be set. */
 static size_t count_unset(const struct debuggee *control, const struct debuggee_thread *thread)
 {
 	size_t count = 0;
@@ -132,7 +141,7 @@ static bool hardware_slots_is_stepping(const struct debuggee_thread *thread)
 	return stepper_doing(thread->stepper) != REQUEST_CONTINUE;
 }
 
-/* Reports a failure once per thread, but for each step that the failure ends. */
+/* Reports a failure: once per thread, and also for each step that ends because of it. */
 static void hardware_slots_say_failure(struct debuggee_thread *thread, const char *why)
 {
 	char *text = xasprintf("%s%s",
@@ -145,7 +154,7 @@ static void hardware_slots_say_failure(struct debuggee_thread *thread, const cha
 	thread->failure = xstrdup(why);
 }
 
-/* All watches of the thread are set: resets its failure. */
+/* Resets the failure of a thread whose watches are all set. */
 static void forget_failure(struct debuggee_thread *thread)
 {
 	if (thread->unset > 0)
@@ -170,7 +179,9 @@ void debuggee_arm(struct debuggee *control, struct debuggee_thread *thread)
 		return;
 	}
 	thread->unset = 0;
-	/* A thread that runs no Python reaches no breakpoint: nothing to report. */
+	/*
+	 * A thread that does not run Python reaches no breakpoint, so the failure is not reported.
+	 */
 	if (!thread->stepper)
 		return;
 	thread->is_to_retry = tracee_may_watch_soon(control->tracee, thread->tid);
@@ -188,7 +199,10 @@ void debuggee_arm(struct debuggee *control, struct debuggee_thread *thread)
 	}
 }
 
-/* The last `missing` watch requests have no slot; those of data breakpoints come last. */
+/*
+ * Passes on that the last `missing` watch requests have no slot. Those of data breakpoints are the
+ * last ones.
+ */
 static void tell_missing(struct debuggee *control, size_t missing, const char *why)
 {
 	size_t data = control->data_count;
@@ -199,7 +213,10 @@ static void tell_missing(struct debuggee *control, size_t missing, const char *w
 	breakpoint_table_short(control->breaks, missing < data ? 0 : missing - data, why);
 }
 
-/* In a stopped process no step needs watches: counts as for `continue`. */
+/*
+ * Sets *plan to the plan whose missing watches are counted. In a stopped process no step needs
+ * watches: the plan is then that of `continue`.
+ */
 static void weigh_plan(const struct debuggee *control, const struct debuggee_thread *thread,
 		       struct plan *plan)
 {
@@ -209,7 +226,10 @@ static void weigh_plan(const struct debuggee *control, const struct debuggee_thr
 		plan_watch_requests(control, plan);
 }
 
-/* Number of the thread's watch requests without a watch; guards are optional and do not count. */
+/*
+ * Returns the number of the thread's watch requests that have no watch. Guards are optional and do
+ * not count.
+ */
 static size_t lacking_of(const struct debuggee *control, const struct debuggee_thread *thread,
 			 const struct plan *plan)
 {
@@ -246,7 +266,10 @@ void debuggee_weigh(struct debuggee *control)
 	control->is_unset_new = false;
 }
 
-/* A running thread that steps must be stopped first: its plan depends on the frame's position. */
+/*
+ * True for a running thread that is stepping: it must be stopped before its plan is made, because
+ * the plan depends on the position of the frame.
+ */
 static bool must_stand(const struct debuggee *control, const struct debuggee_thread *thread)
 {
 	return thread->stepper && stepper_doing(thread->stepper) != REQUEST_CONTINUE &&
@@ -258,7 +281,7 @@ void debuggee_arm_all(struct debuggee *control)
 	for (size_t i = 0; i < control->thread_count; i++) {
 		struct debuggee_thread *thread = control->threads[i];
 
-		/* The thread gets its watches when it is resumed. */
+		/* A stopped thread gets its watches when it is resumed. */
 		if (control->phase != DEBUGGEE_RUNNING &&
 		    tracee_is_stopped(control->tracee, thread->tid))
 			continue;
@@ -272,7 +295,9 @@ void debuggee_arm_all(struct debuggee *control)
 	debuggee_weigh(control);
 }
 
-/* After an exec: the new program may be a Python whose interpreter is not initialised yet. */
+/*
+ * Called after an exec: the new program may be a Python whose interpreter is not initialised yet.
+ */
 static void look_for_python(struct debuggee *control)
 {
 	struct error error = ERROR_INIT;
@@ -281,7 +306,10 @@ static void look_for_python(struct debuggee *control)
 		control->exec_looks++;
 		return;
 	}
-	/* The other connections that read the process still know the old program: close them. */
+	/*
+	 * The other connections that read the process still have data of the old program: close
+	 * them.
+	 */
 	connections_forget(node_connections(control->base.node), control->base.pid);
 	debuggee_look_at_threads(control);
 	debuggee_watch_request(control);
@@ -289,7 +317,10 @@ static void look_for_python(struct debuggee *control)
 	debuggee_tell_again(control);
 }
 
-/* A stopped process does not change, but the far search for its code may be due. */
+/*
+ * True if the periodic check has work. A stopped process does not change, but a search of all its
+ * objects for the code of a breakpoint may be due.
+ */
 static bool may_look(const struct debuggee *control)
 {
 	return control->phase == DEBUGGEE_RUNNING ||
@@ -297,7 +328,10 @@ static bool may_look(const struct debuggee *control)
 		breakpoint_table_are_far(control->breaks));
 }
 
-/* Sets refused watches again, or checks those set while SIGTRAP was blocked (tracee_prove()). */
+/*
+ * Sets refused watches again, or checks watches that were set while SIGTRAP was blocked
+ * (tracee_prove()).
+ */
 static void retry(struct debuggee *control, struct debuggee_thread *thread)
 {
 	if (tracee_is_stopped(control->tracee, thread->tid))
@@ -337,7 +371,10 @@ static void hardware_slots_on_look(void *data)
 	} else {
 		if (control->phase == DEBUGGEE_RUNNING)
 			debuggee_look_at_threads(control);
-		/* A signal ends the step: it would stop in the signal's handler, or after it. */
+		/*
+		 * A signal ends the step, which would otherwise stop in or after the signal's
+		 * handler.
+		 */
 		if (debuggee_is_stepping(control))
 			debuggee_take_signals(control);
 		debuggee_say_left_out(control, loop_now());

@@ -1,11 +1,11 @@
 /*
- * launched-programs: three stations of a program that may be a rank.
+ * launched-programs: traces a program that may be a rank past three stations:
  *
- *	exec -> its libraries are loaded -> its interpreter is up
+ *	exec -> its libraries are loaded -> its interpreter is initialised
  *
- * The second is the program's own first instruction, the third the first code
- * object that runs once the interpreter can be read. Hardware watches stop the
- * process at both, so neither is missed.
+ * At the second station the program is before its own first instruction, at the third before the
+ * first code object that runs when the interpreter can be read. Hardware watches stop the process
+ * at the second and at the third station, so neither is missed.
  */
 #include "backends/ptrace/launched-programs.h"
 
@@ -38,14 +38,15 @@
 #include "protocol/process.h"
 #include "protocol/rankset.h"
 
-/* Limit of code objects that run before the interpreter can be read; usual are a few. */
+/* Maximum number of code objects that run before the interpreter can be read; a few are usual. */
 #define TRIES_MAXIMUM 1000
 
 enum station {
-	STATION_NONE,	 /* traced only for the programs that it starts */
+	STATION_NONE,	 /* traced only because it may start other programs */
 	STATION_LOADING, /* before the program's first instruction */
-	STATION_RUNNING, /* before a code object runs with the interpreter readable */
-	STATION_READY,	 /* stopped; handled in the loop's next turn */
+	STATION_RUNNING, /* before the first code object that runs when the interpreter is
+			  * readable */
+	STATION_READY,	 /* stopped there; handled in the next turn of the loop */
 };
 
 struct follow {
@@ -53,18 +54,19 @@ struct follow {
 	struct tracee *tracee;
 	pid_t pid;
 	enum station station;
-	struct memory *memory; /* NULL: not read */
+	struct memory *memory; /* reads the process's memory; NULL: not opened */
 	int tries;
 };
 
 struct launched_programs {
 	struct node *node;
-	json_t *list; /* NULL: there are no breakpoints */
+	json_t *list; /* requested breakpoints; NULL: none */
 	struct follow **follows;
 	size_t count;
 	size_t capacity;
-	struct loop_timer *timer; /* NULL: no process is STATION_READY or in taken */
-	pid_t *taken; /* pids taken at STATION_READY: stopped until the timer resumes them */
+	struct loop_timer *timer; /* runs if a process is STATION_READY or in taken; else NULL */
+	pid_t *taken; /* pids of processes whose tracee was taken at STATION_READY; the timer
+		       * resumes them */
 	size_t taken_count;
 	size_t taken_capacity;
 	bool was_refused;
@@ -84,7 +86,7 @@ static void close_memory(struct follow *follow)
 	follow->memory = NULL;
 }
 
-/* Frees the entry; its tracee belongs to the caller from now on. */
+/* Frees the entry. Its tracee belongs to the caller afterwards. */
 static void remove_follow(struct follow *follow)
 {
 	struct launched_programs *starts = follow->starts;
@@ -137,7 +139,9 @@ void launched_programs_free(struct launched_programs *starts)
  * Stations
  */
 
-/* Sets one watch for execution at address; 0: no watch. -1: the watch cannot be set. */
+/*
+ * Sets one watch for execution at address (0: removes the watch). Returns -1 if it cannot be set.
+ */
 static int launched_programs_watch(struct follow *follow, uint64_t address)
 {
 	struct hardware_watch slots[HARDWARE_WATCH_SLOTS] = { { .access = HARDWARE_WATCH_NONE } };
@@ -269,7 +273,7 @@ void launched_programs_forked(struct launched_programs *starts, struct tracee *p
 	follow->tracee = tracee_adopt(parent, child, &calls);
 }
 
-/* Reports the first refusal only: the reason is the same for all processes. */
+/* Only the first refusal is reported, because the reason is the same for all processes. */
 static void launched_programs_say_refusal(struct launched_programs *starts,
 					  const struct reason *reason)
 {
@@ -310,7 +314,7 @@ struct tracee *launched_programs_take(struct launched_programs *starts, pid_t pi
 	if (!follow)
 		return NULL;
 	tracee = follow->tracee;
-	/* The process is stopped: launched_programs_on_turn() has to resume it. */
+	/* The process is stopped, so launched_programs_on_turn() has to resume it. */
 	if (follow->station == STATION_READY) {
 		ARRAY_GROW(starts->taken, starts->taken_count, starts->taken_capacity);
 		starts->taken[starts->taken_count++] = pid;
@@ -351,7 +355,7 @@ static json_t *list_for(const struct launched_programs *starts, int rank)
 	return list;
 }
 
-/* Sends `setBreakpoints` as the screen would; the screen sends the same request later. */
+/* Sends `setBreakpoints` to a rank, as the screen does later with the same list. */
 static void set_breakpoints(struct launched_programs *starts, const struct process *process)
 {
 	struct connections *connections = node_connections(starts->node);
@@ -386,7 +390,7 @@ static struct debuggee *find_control(struct launched_programs *starts, pid_t pid
 								     : NULL;
 }
 
-/* The process is stopped before its code runs: binds breakpoints in that code. */
+/* Called while the process is stopped before new code runs: binds breakpoints in that code. */
 static void launched_programs_enter(struct launched_programs *starts, pid_t pid)
 {
 	struct debuggee *control = find_control(starts, pid);
@@ -405,13 +409,16 @@ static void launched_programs_settle(struct launched_programs *starts, struct fo
 	process = process_table_find(node_process_table(starts->node), pid);
 	if (process && process->parent_pid == 0)
 		set_breakpoints(starts, process);
-	/* Not found: set_breakpoints() has given the rank a debugger, which took the tracee. */
+	/*
+	 * If the entry has gone, set_breakpoints() has given the rank a debugger, which took the
+	 * tracee.
+	 */
 	if (!launched_programs_find(starts, pid))
 		launched_programs_enter(starts, pid);
 	tracee_resume(tracee, pid);
 }
 
-/* Resumes a process that a debugger took, unless the user has stopped it meanwhile. */
+/* Resumes a process that a debugger has taken, unless the user has stopped it meanwhile. */
 static void let_go(struct launched_programs *starts, pid_t pid)
 {
 	struct debuggee *control = find_control(starts, pid);
@@ -430,7 +437,10 @@ static struct follow *find_ready(const struct launched_programs *starts)
 	return NULL;
 }
 
-/* Scans all processes first, to find which of the stopped ones are ranks. */
+/*
+ * Handles the processes that are STATION_READY or taken. First scans all processes, to know which
+ * of them are ranks.
+ */
 static void launched_programs_on_turn(void *data)
 {
 	struct launched_programs *starts = data;
@@ -513,7 +523,7 @@ static bool entry_point_look(struct loaded_elf_image *image, const char *name, v
 {
 	struct search *search = data;
 
-	/* Only libpython… has the function; other libraries need not be searched. */
+	/* Of the libraries, only libpython… has the function: the others are not searched. */
 	if (!strstr(name, "python"))
 		return true;
 	return loaded_elf_symbol(image, search->memory, FUNCTION, &search->address) < 0;
@@ -533,9 +543,9 @@ uint64_t entry_point_of_python(struct memory *memory, struct loaded_elf_cache *c
 }
 
 /*
- * The interpreter is about to run a new code object: a module's body, the main
- * script or the argument of exec(). All of them pass PyEval_EvalCode(), whose
- * first argument is the code object.
+ * Called when the interpreter is about to run a new code object: a module's body, the main script
+ * or the argument of exec(). All of these are passed to PyEval_EvalCode(), whose first argument is
+ * the code object.
  */
 void debuggee_starts(struct debuggee *control, pid_t tid)
 {
@@ -545,7 +555,7 @@ void debuggee_starts(struct debuggee *control, pid_t tid)
 	if (!control->is_python || tracee_registers(control->tracee, tid, &registers) < 0 ||
 	    !registers_has(&registers, argument))
 		return;
-	/* The new code object may have the address of a cached one that was freed. */
+	/* The new code object may have the same address as a cached code object that was freed. */
 	bytecode_cache_age(control->bytecodes);
 	memory_begin(control->memory, false);
 	breakpoint_table_starts(control->breaks, registers.values[argument]);

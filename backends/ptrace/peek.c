@@ -18,10 +18,13 @@
 #include "protocol/stack.h"
 #include "protocol/variable.h"
 
-/* Attempts; the last one may freeze the thread for as long as it needs. */
+/* Maximum number of attempts; the last attempt may freeze the thread for as long as it needs. */
 #define LOOKS_MAXIMUM 3
 
-/* The thread to freeze during a read; for an asyncio task, the thread that runs its loop. */
+/*
+ * Returns the tid of the thread that must be frozen during a read; for an asyncio task that is the
+ * thread that runs the task's loop.
+ */
 static pid_t mover_of(const struct thread_sample *thread)
 {
 	return thread->loop_tid ? thread->loop_tid : thread->tid;
@@ -48,7 +51,7 @@ static int peek_take(struct peek *reading, struct error *error)
 	return pystack_sample(reading->connection->pystack, false, &reading->sample, error);
 }
 
-/* Freezes the thread; if that fails, the read is less exact. */
+/* Freezes the thread. If that fails, the read takes place anyway, and is less exact. */
 static void hold_thread(struct peek *reading, pid_t tid)
 {
 	struct error refused = ERROR_INIT;
@@ -80,7 +83,10 @@ static bool is_at_rest(const struct thread_sample *thread)
 	return thread->exactness == EXACT && thread->state != THREAD_RUNNING;
 }
 
-/* A thread that this node has stopped may not have left the processor yet: freeze it, too. */
+/*
+ * True if the thread must be frozen: it is not at rest, or this node has stopped it, but it may not
+ * have left the processor yet.
+ */
 static bool is_to_be_held(const struct peek *reading, const struct thread_sample *thread)
 {
 	struct node *node = reading->connection->base.node;
@@ -110,7 +116,10 @@ int peek_line(const struct peek *reading, int depth)
 			    depth);
 }
 
-/* The current depth of the frame at depth in before; -1: the frame is gone. */
+/*
+ * Returns the current depth of the frame that has this depth in `before`; -1: the frame has
+ * returned.
+ */
 static int follow_frame(const struct peek *reading, const struct stack *before, int depth)
 {
 	size_t dropped;
@@ -176,7 +185,9 @@ void peek_judge(struct peek *reading)
 		reading->exactness = EXACT;
 }
 
-/* Chooses the main thread if none is named, and the thread's interpreter if none is named. */
+/*
+ * Chooses the main thread if the request names none, and the thread's interpreter if it names none.
+ */
 static int settle_thread(struct peek *reading, struct error *error)
 {
 	const struct process_sample *sample = &reading->sample;
@@ -208,11 +219,12 @@ int peek_begin(struct peek *reading, struct error *error)
 	return reading->is_of_holder ? 0 : settle_thread(reading, error);
 }
 
-/*
- * Looks
- */
+/* Reading, while the thread is frozen if possible */
 
-/* The thread that holds the GIL of the object's interpreter (each may have its own GIL). */
+/*
+ * Returns the thread that holds the GIL of the object's interpreter (interpreters may have GILs of
+ * their own).
+ */
 static const struct thread_sample *peek_find_holder(const struct peek *reading)
 {
 	const struct process_sample *sample = &reading->sample;
@@ -224,7 +236,7 @@ static const struct thread_sample *peek_find_holder(const struct peek *reading)
 	return NULL;
 }
 
-/* The thread to freeze; 0: none. */
+/* Returns the tid of the thread to freeze; 0: none. */
 static pid_t find_mover(const struct peek *reading)
 {
 	const struct thread_sample *thread =
@@ -239,7 +251,7 @@ static uint64_t count_calls(const struct peek *reading)
 	       memory_calls(reading->connection->looking);
 }
 
-/* Reads the frozen thread's frames again. -1: only a whole sample can read them. */
+/* Reads the frames of the frozen thread again. Returns -1 if only a whole sample can read them. */
 static int walk_again(struct peek *reading)
 {
 	if (reading->is_of_holder)
@@ -251,11 +263,11 @@ static int walk_again(struct peek *reading)
 struct looking {
 	int (*look)(struct peek *reading, void *data, struct error *error);
 	void *data;
-	bool is_last; /* the freeze is not bounded */
+	bool is_last; /* last attempt: the time of the freeze is not limited */
 };
 
-/* Looks at the frozen thread, then resumes it. 1: try again, as more memory was needed than the
- * rehearsal had read. */
+/* Calls looking->look() while the thread is frozen, then resumes the thread. Returns 1 to try
+ * again: more memory was needed than rehearse() has read. */
 static int look_held(struct peek *reading, const struct looking *looking, struct error *error)
 {
 	struct memory *memory = reading->connection->looking;
@@ -281,7 +293,10 @@ static int look_held(struct peek *reading, const struct looking *looking, struct
 	return result;
 }
 
-/* Reads while the thread runs, only to learn which memory is needed; the result is not used. */
+/*
+ * Reads while the thread runs, to learn which memory is needed, so that the read in the freeze is
+ * short. The result is not used.
+ */
 static void rehearse(struct peek *reading, const struct looking *looking)
 {
 	struct error unused = ERROR_INIT;
@@ -291,7 +306,10 @@ static void rehearse(struct peek *reading, const struct looking *looking)
 		looking->look(reading, looking->data, &unused);
 }
 
-/* Looks without a freeze: if the thread runs, the values may be of different moments. */
+/*
+ * Calls looking->look() without a freeze: if the thread runs, the values may be of different
+ * moments.
+ */
 static int look_free(struct peek *reading, const struct looking *looking, struct error *error)
 {
 	reading->has_stood = false;
@@ -299,7 +317,7 @@ static int look_free(struct peek *reading, const struct looking *looking, struct
 	return looking->look(reading, looking->data, error);
 }
 
-/* Whether an asyncio task is read: only a whole sample finds a task's frames. */
+/* True if an asyncio task is read, whose frames only a whole sample finds. */
 static bool is_task(const struct peek *reading)
 {
 	return reading->tid < 0 && !reading->is_of_holder;
@@ -400,20 +418,18 @@ int debuggee_evaluate(struct debuggee *control, const struct message *request, s
 	return result;
 }
 
-/*
- * The request `variables`: see peek.h for how a frame is found again.
- */
+/* The request `variables` (peek.h describes how a frame is found again) */
 
 struct asked {
 	struct peek reading;
-	uint64_t address; /* of an object; 0: a frame */
+	uint64_t address; /* address of an object; 0: a frame is read */
 	const char *type; /* expected type of the object; NULL: any */
-	int depth;	  /* of the frame; -1: an object is read */
+	int depth;	  /* depth of the frame; -1: an object is read */
 	int64_t start;
 	struct variable_list list;
 };
 
-/* Lists the object's children, if it is still at its address, or the frame's locals. */
+/* Lists the children of the object, if it is still at its address, or the locals of the frame. */
 static int variables_look(struct peek *reading, void *data, struct error *error)
 {
 	struct asked *asked = data;

@@ -1,5 +1,6 @@
 /*
- * The backend `ptrace`: reads a CPython process from outside.
+ * reader: the backend `ptrace` as a reader: reads the memory of a CPython process from another
+ * process.
  */
 #include "backends/ptrace/reader.h"
 
@@ -87,7 +88,9 @@ static bool ptrace_can(const struct connection *connection, enum request_kind ki
 {
 	enum capability capability = backend_capability(BACKEND_READER, kind);
 
-	/* A process without a debugger connection has no breakpoints: they are cleared already. */
+	/*
+	 * Success without effect: a process without a connection as a debugger has no breakpoints.
+	 */
 	if (kind == REQUEST_SET_BREAKPOINTS && request && request_clears_breakpoints(request))
 		return true;
 	if (reason_refuse(reason, capability))
@@ -119,7 +122,10 @@ static int ptrace_send(struct connection *base, enum request_kind kind,
 			 request_kind_name(kind));
 }
 
-/* The main interpreter's address: from the first sample, before it from _PyRuntime; 0: unknown. */
+/*
+ * Returns the address of the main interpreter, from the first sample or, before that, from
+ * _PyRuntime; 0: unknown.
+ */
 static uint64_t main_interpreter(const struct ptrace_connection *connection)
 {
 	const struct cpython *python = &connection->python;
@@ -144,7 +150,7 @@ static void ptrace_environment(struct connection *base, const char *const *names
 	memory_take_failure(connection->memory);
 	if (interpreter == 0)
 		return;
-	/* One snapshot for all names: they lie in the same pages. */
+	/* One snapshot serves all names, which are in the same pages. */
 	memory_begin(connection->memory, false);
 	value.maximum = ENVIRONMENT_VALUE_MAXIMUM;
 	for (size_t i = 0; names[i]; i++) {

@@ -17,7 +17,10 @@
 #include "protocol/message.h"
 #include "protocol/process.h"
 
-/* Traps are polled for this time, enough for most steps; later ones come from the loop. */
+/*
+ * After a resume, traps are polled for this time, which is enough for most steps; later traps come
+ * from the loop.
+ */
 #define SPIN_NS 2000000u
 
 void debuggee_take_setting(struct debuggee *control, const struct message *request)
@@ -53,7 +56,7 @@ static int command_thread(struct debuggee *control, struct debuggee_thread *thre
 	return stepper_command(thread->stepper, command, frame.address, (int)line, error);
 }
 
-/* Cancels the unfinished steps of the other threads, which a stop has interrupted. */
+/* Cancels the unfinished steps of all threads but one: a stop has interrupted them. */
 static void drop_others(struct debuggee *control, const struct debuggee_thread *but)
 {
 	for (size_t i = 0; i < control->thread_count; i++) {
@@ -65,7 +68,10 @@ static void drop_others(struct debuggee *control, const struct debuggee_thread *
 	}
 }
 
-/* Forgets the reported stop; keeps an unreported stop of another thread. */
+/*
+ * Forgets the thread's stop. The stop of a thread that is not shown is kept, because it was not
+ * reported yet; a pause and a cleared stop are not kept.
+ */
 static void forget_place(struct debuggee *control, struct debuggee_thread *thread)
 {
 	if (thread->place && thread->tid != control->shown && thread->place->reason != STOP_PAUSE &&
@@ -75,7 +81,10 @@ static void forget_place(struct debuggee *control, struct debuggee_thread *threa
 	thread->place = NULL;
 }
 
-/* Events left from the last trap (an exception, a return) may stop before the thread runs. */
+/*
+ * Some events of the last trap (an exception, a return) may not be handled yet: one of them may
+ * stop the thread before it runs.
+ */
 static void find_next_stop(struct debuggee *control, struct debuggee_thread *thread)
 {
 	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
@@ -86,7 +95,7 @@ static void find_next_stop(struct debuggee *control, struct debuggee_thread *thr
 		debuggee_take_place(thread, &stop);
 }
 
-/* The first thread with a stop to report before any thread runs; NULL: none. */
+/* Returns the first thread that has a stop to be reported before any thread runs; NULL: none. */
 static struct debuggee_thread *find_pending(struct debuggee *control)
 {
 	struct debuggee_thread *pending = NULL;
@@ -129,7 +138,7 @@ void debuggee_resume(struct debuggee *control)
 	debuggee_settle(control);
 }
 
-/* Resumes the threads without a stop of their own, as only one thread is to stop. */
+/* Resumes the threads that have no stop, because only one thread is to stop (is_alone). */
 static void resume_others(struct debuggee *control)
 {
 	debuggee_watch_request(control);
@@ -176,20 +185,23 @@ int debuggee_go(struct debuggee *control, enum request_kind kind, const struct m
 }
 
 /*
- * Resumes a stopped process that is sent a signal; else a scheduler
- * that ends the job kills the process at the end of the grace period.
- * CPython's handler in C only sets a flag; the handler in Python runs in the main
- * thread, between two bytecodes. So all threads are resumed, whichever took the
- * signal, and no breakpoint stops them until the next command of the user.
+ * Resumes a stopped process that is sent a signal. Otherwise a scheduler that ends the job would
+ * kill the process at the end of the grace period. CPython's signal handler in C only sets a flag;
+ * the handler in Python runs in the main thread, between two bytecodes. So all threads are resumed,
+ * whichever thread took the signal, and no breakpoint stops them until the next command of the
+ * user.
  *
- * A running thread (of C, or with `threads` "one") takes the signal at once,
- * which the tracee notes. Where all threads are stopped the tracer gets no
- * event: the pending signals are read ten times a second.
+ * A running thread (it runs C code, or `threads` is "one") takes the signal at once, which the
+ * tracee notes. If all threads are stopped, the tracer gets no event: the pending signals are read
+ * ten times a second.
  */
 
 #define LOOK_SECONDS 0.1
 
-/* A signal that every thread blocks waits, as it would without a tracer. */
+/*
+ * Returns the signals of `set` that at least one thread does not block. Signals that all threads
+ * block stay pending, as they would without a tracer.
+ */
 static uint64_t taken_by_any(const struct debuggee *control, uint64_t set)
 {
 	struct procfs *procfs = node_procfs(control->base.node);
@@ -206,8 +218,8 @@ static uint64_t taken_by_any(const struct debuggee *control, uint64_t set)
 }
 
 /*
- * Signals pending for one thread alone. Each look reads one thread, in turn:
- * there may be hundreds, and few programs send a signal to a thread.
+ * Returns signals that are pending for one thread alone. Each call reads one thread, in turn,
+ * because there may be hundreds of threads, and few programs send signals to single threads.
  */
 static uint64_t of_next_thread(struct debuggee *control)
 {
@@ -224,8 +236,8 @@ static uint64_t of_next_thread(struct debuggee *control)
 	return signals.pending & ~signals.blocked;
 }
 
-/* The signals for which the process is to be resumed; they include signals
- * delivered since its last resume. */
+/* Returns the signals for which the process is to be resumed, including signals that were delivered
+ * since its last resume. */
 static uint64_t signal_stop_find(struct debuggee *control, struct pending_signals *signals)
 {
 	struct procfs *procfs = node_procfs(control->base.node);
@@ -241,7 +253,7 @@ static uint64_t signal_stop_find(struct debuggee *control, struct pending_signal
 	       taken_by_any(control, shared);
 }
 
-/* Appends "rank 2 was sent SIGTERM". */
+/* Appends, for example, "rank 2 was sent SIGTERM". */
 static void append_sent(struct buffer *out, const struct debuggee *control, uint64_t set)
 {
 	const struct process *process =

@@ -33,16 +33,17 @@
 #include "backends/ptrace/stepper-private.h"
 #include "base/array.h"
 
-#define AHEAD_MAXIMUM 64 /* units; more than there are watches */
+#define AHEAD_MAXIMUM 64 /* maximum number of units ahead; more than there are watches */
 #define WALK_LIMIT_MAXIMUM 100000
-#define WALK_CALLED 500 /* positions; then the called function's entry is not watched */
+#define WALK_CALLED 500 /* positions; after these, the slot for the entry of the called function is
+			 * given to other watches */
 
 struct draft {
 	struct planned items[HARDWARE_WATCH_SLOTS];
 	size_t count;
 };
 
-/* Adds a watch to the draft, if it is not there yet. False: no slot is left. */
+/* Adds a watch to the draft, unless the draft contains it. Returns false if no slot is left. */
 static bool slot_assignment_want(struct draft *draft, const struct planned *planned)
 {
 	if (planned->watch.access == HARDWARE_WATCH_NONE)
@@ -96,22 +97,26 @@ static void plan_all(struct stepper *stepper, const struct plan_watch_requests *
 	want_watch(draft, PLAN_LOOP, pyframes_watch_loop(frames));
 }
 
-/* The units that can come next, except those that another watch reports. */
+/* The units that can run next, except those that another watch reports. */
 struct ahead {
 	int units[AHEAD_MAXIMUM];
 	size_t count;
-	const bool *wanted; /* by unit: has a breakpoint (bytecode_frontier()); NULL: none */
-	bool has_handlers;  /* a handler can come next, which E reports */
-	bool is_near;	    /* one unit may have been fetched already */
+	const bool *wanted; /* indexed by unit: true if it has a breakpoint (bytecode_frontier());
+			     * NULL: no breakpoints */
+	bool has_handlers;  /* a handler can run next, which watch E reports */
+	bool is_near;	    /* one of the units may have been fetched already */
 };
 
-/* The first line that stops, as all greater lines do; INT_MAX: none. */
+/* Returns the first line at which the command stops; all greater lines stop, too. INT_MAX: none. */
 static int line_ahead(const struct stepper *stepper)
 {
 	return stepper->aim == AIM_CALLED ? INT_MAX : stepper->bdb.stop_line;
 }
 
-/* Whether the unit could be a stop, by a breakpoint or a line; not only a return or handler. */
+/*
+ * True if a breakpoint or a line of the unit could stop; a unit that is only a return or a handler
+ * does not count.
+ */
 static bool slot_assignment_is_wanted(const struct stepper *stepper, const struct ahead *ahead,
 				      int unit)
 {
@@ -122,7 +127,10 @@ static bool slot_assignment_is_wanted(const struct stepper *stepper, const struc
 		event_synthesis_is_line_unit(stepper, here, unit));
 }
 
-/* Whether the unit before leads to this handler: a `finally` of 3.8 has one copy for all paths. */
+/*
+ * True if the unit before continues into this handler: in 3.8 a `finally` has one copy for all
+ * paths.
+ */
 static bool is_fallen_into(const struct stepper *stepper, int unit)
 {
 	const struct bytecode *code = stepper->here.code;
@@ -140,7 +148,9 @@ static void add_ahead(const struct stepper *stepper, struct ahead *ahead, int fr
 		if (ahead->units[i] == unit)
 			return;
 	if (to->is_handler) {
-		/* 3.10 writes B's word when an exception is raised: E is not needed. */
+		/*
+		 * 3.10 writes the word of watch B when an exception is raised, so E is not needed.
+		 */
 		ahead->has_handlers = stepper->python->minor != 10;
 		if (!is_fallen_into(stepper, unit) ||
 		    !slot_assignment_is_wanted(stepper, ahead, unit))
@@ -153,7 +163,10 @@ static void add_ahead(const struct stepper *stepper, struct ahead *ahead, int fr
 		ahead->units[ahead->count++] = unit;
 }
 
-/* bdb does not stop on the line where the command was given (3.13.6 on). */
+/*
+ * True if bdb does not stop at the unit, because it is on the line where the command was given
+ * (from 3.13.6 on).
+ */
 static bool is_passed_by(const struct stepper *stepper, int unit)
 {
 	const struct bdb *bdb = &stepper->bdb;
@@ -175,8 +188,8 @@ static bool add_start(int *starts, size_t *count, int unit)
 }
 
 /*
- * Collects the units that can come next; B reports returns, E handlers. After a
- * line on which bdb does not stop, the search continues. False: too many units.
+ * Collects the units that can run next; watch B reports returns, E reports handlers. The search
+ * continues after a line on which bdb does not stop. Returns false if there are too many units.
  */
 static bool look_ahead(const struct stepper *stepper, struct ahead *ahead)
 {
@@ -200,7 +213,10 @@ static bool look_ahead(const struct stepper *stepper, struct ahead *ahead)
 	return true;
 }
 
-/* Slots for the aim: breakpoints keep the up to two slots that they have beside A and B. */
+/*
+ * Returns the number of slots for the aim. Breakpoints keep the slots that A and B leave to them,
+ * two at most.
+ */
 static size_t room_beside(const struct stepper *stepper,
 			  const struct plan_watch_requests *watch_requests)
 {
@@ -218,9 +234,9 @@ static bool is_planned(const struct plan *plan, const struct hardware_watch *wat
 }
 
 /*
- * Whether a unit that is watched from now on could be missed, because it comes
- * right after the running instruction; up to 3.10, where the pointer is stored
- * before the fetch, also because it is the running instruction.
+ * True if a unit that is watched from now on could be missed, because it runs right after the
+ * current instruction. Up to 3.10, where the pointer is stored before the unit is fetched, it could
+ * also be missed because it is the current instruction.
  */
 static bool is_near(const struct stepper *stepper, const struct hardware_watch *watch)
 {
@@ -231,7 +247,7 @@ static bool is_near(const struct stepper *stepper, const struct hardware_watch *
 		return false;
 	if (here->fetch_due == unit)
 		return true;
-	/* A handler is found when the exception is raised. */
+	/* A handler cannot be missed, because it is searched for when the exception is raised. */
 	if (here->code->units[unit].is_handler && !is_fallen_into(stepper, unit))
 		return false;
 	return here->pointer_due < 0 && here->at >= 0 && !is_planned(&stepper->plan, watch) &&
@@ -239,9 +255,9 @@ static bool is_near(const struct stepper *stepper, const struct hardware_watch *
 }
 
 /*
- * Whether a stop could be reported twice: a unit that was fetched, and whose
- * pointer is not stored yet, is fetched again if the interpreter lets another
- * thread run in between. Only a stop for the user lasts that long.
+ * True if a stop could be reported twice: a unit that was fetched, and whose pointer is not stored
+ * yet, is fetched again if the interpreter lets another thread run in between. That takes so long
+ * only at a stop for the user.
  */
 static bool is_refetched(const struct stepper *stepper, const struct hardware_watch *watch)
 {
@@ -262,7 +278,9 @@ static bool is_watch_request_near(const struct stepper *stepper,
 	return false;
 }
 
-/* Watches all breakpoints of the called function. False: that leaves no slot for B. */
+/*
+ * Gives each breakpoint of the called function a watch. Returns false if that leaves no slot for B.
+ */
 static bool plan_bare(struct stepper *stepper, const struct plan_watch_requests *watch_requests)
 {
 	stepper->bare = stepper->here.code->address;
@@ -273,8 +291,8 @@ static bool plan_bare(struct stepper *stepper, const struct plan_watch_requests 
 }
 
 /*
- * The slots for the units ahead, in a called function that has been followed for
- * long: they include the slot that watched the function's entry.
+ * Returns the number of slots for the units ahead in a called function that was followed for long.
+ * They include the slot that watched the entry of the function.
  */
 static size_t room_in_called(struct stepper *stepper,
 			     const struct plan_watch_requests *watch_requests)
@@ -303,7 +321,9 @@ static bool look_for_room(struct stepper *stepper, const struct plan_watch_reque
 	return count <= room_in_called(stepper, watch_requests);
 }
 
-/* Watches the units that can come next. False: follow the positions one by one. */
+/*
+ * Watches the units that can run next. Returns false if the positions must be followed one by one.
+ */
 static bool plan_ahead(struct stepper *stepper, const struct plan_watch_requests *watch_requests,
 		       struct draft *draft)
 {
@@ -311,8 +331,8 @@ static bool plan_ahead(struct stepper *stepper, const struct plan_watch_requests
 	struct ahead ahead = { .count = 0 };
 
 	/*
-	 * A raised exception goes to its handler first; a RERAISE does not
-	 * continue at the frame's pointer.
+	 * An exception that was raised continues at its handler; a RERAISE does not continue at the
+	 * frame's pointer.
 	 */
 	if (stepper->walked < stepper->walk_limit || stepper->course == COURSE_RAISING ||
 	    here->store_due >= 0 || here->raised_at >= 0 || !here->handled)
@@ -345,14 +365,17 @@ static void plan_frame(struct stepper *stepper, const struct plan_watch_requests
 		want_walk(stepper, draft);
 }
 
-/* B would fire at each value of a generator, which leaves the frame: watches its returns. */
+/*
+ * In a generator, B would trigger at each value, when the frame is left: watches its returns
+ * instead.
+ */
 static void plan_return(struct stepper *stepper, const struct plan_watch_requests *watch_requests,
 			struct draft *draft)
 {
 	const struct pyframes *frames = &stepper->frames;
 	const struct bytecode *code = stepper->here.code;
 	struct draft returns = { .count = 0 };
-	/* Up to 3.10 E is no watch here, so the count is not reached. */
+	/* Up to 3.10 E is not a watch here, so returns.count stays below count. */
 	bool is_generator = stepper->here.is_in_generator;
 	struct hardware_watch freeing = pyframes_watch_freeing(frames, stepper->here.frame);
 	size_t count = freeing.access == HARDWARE_WATCH_NONE ? 1 : 2;
@@ -399,7 +422,7 @@ static void step_off(struct stepper *stepper, const struct plan_watch_requests *
 					   is_watch_request_near(stepper, watch_requests);
 }
 
-/* Does not wait for a fetch whose unit is not watched. */
+/* Clears fetch_due if the plan has no watch that would report the fetch. */
 static void expect_fetch(struct stepper *stepper, const struct plan *plan)
 {
 	struct follow *here = &stepper->here;

@@ -1,15 +1,14 @@
 /*
- * slot-multiplex: more breakpoints than hardware watches beside a step.
+ * slot-multiplex: more breakpoints than there are hardware watches beside a step.
  *
- * A line of a `finally` begins at one unit for each way into the `finally`, and
- * a step leaves two watches. So a function with several units to watch is
- * watched at its first unit instead (PLAN_ENTRY). While a frame of that function
- * is above the frame that the command is about, the latter frame does not run:
- * the watches follow the called frame (AIM_CALLED) to its breakpoints and its
- * end.
+ * A line of a `finally` begins at one unit for each way into the `finally`, and a step leaves two
+ * watches for breakpoints. So a function with several units to watch is watched at its first unit
+ * instead (PLAN_ENTRY). While a frame of that function is above the frame of the command, the
+ * latter frame does not run: the watches follow the called frame (AIM_CALLED) to its breakpoints
+ * and its end.
  *
- * Excluded: generators, which are entered again at each value, and functions with
- * only one unit to watch.
+ * Excluded are generators, which are entered again at each value, and functions that have only one
+ * unit to watch.
  */
 #include <stdlib.h>
 
@@ -20,9 +19,9 @@
 #include "backends/ptrace/stepper-private.h"
 #include "base/alloc.h"
 
-#define FRAMES_MAXIMUM 100000 /* limit of a search through a stack */
+#define FRAMES_MAXIMUM 100000 /* maximum number of frames in a search through a stack */
 
-/* Number of watches left beside those of the aim; SIZE_MAX: never multiplexed. */
+/* Returns the number of watches that the aim leaves for breakpoints; SIZE_MAX: no multiplexing. */
 static size_t room_of(enum aim aim)
 {
 	switch (aim) {
@@ -38,7 +37,7 @@ static size_t room_of(enum aim aim)
 	return SIZE_MAX;
 }
 
-/* The first unit of the code that a call runs; -1: a generator, or no such unit. */
+/* Returns the first unit of the code that a call runs; -1: a generator, or no such unit. */
 static int entry_of(const struct stepper *stepper, const struct bytecode *code)
 {
 	int unit = stepper->python->minor >= 11 ? code->first_traced : 0;
@@ -48,7 +47,10 @@ static int entry_of(const struct stepper *stepper, const struct bytecode *code)
 	return unit;
 }
 
-/* The code at address, if several of its units are to be watched; NULL: watch units themselves. */
+/*
+ * Returns the code at address if several of its units are to be watched; NULL: its units get
+ * watches of their own.
+ */
 static const struct bytecode *
 slot_multiplex_code_of(const struct stepper *stepper,
 		       const struct plan_watch_requests *watch_requests, uint64_t address)
@@ -124,7 +126,7 @@ bool *slot_multiplex_units(const struct stepper *stepper,
 	return units;
 }
 
-/* The breakpoints and data breakpoints do not fit beside the watches of the aim. */
+/* True if the breakpoints and data breakpoints do not fit beside the watches of the aim. */
 static bool is_multiplexed(const struct stepper *stepper,
 			   const struct plan_watch_requests *watch_requests)
 {
@@ -156,10 +158,10 @@ static void slot_multiplex_enter(struct stepper *stepper, const struct pyframe_n
 }
 
 /*
- * Follows the newest frame, above the followed frame, of a function that is
- * watched at its first unit; enters nothing if the followed frame, a generator's,
- * is on no stack. AIM_RETURN watches no units of the followed frame either, so
- * with AIM_RETURN that frame counts as well.
+ * Searches the frames above the followed frame for a function that is watched at its first unit,
+ * and follows the newest such frame. Does nothing if the followed frame is that of a generator and
+ * is on no stack. With AIM_RETURN the followed frame is searched, too, because AIM_RETURN watches
+ * no units of it.
  */
 static void seek_called(struct stepper *stepper, const struct plan_watch_requests *watch_requests)
 {

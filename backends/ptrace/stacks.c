@@ -1,10 +1,9 @@
 /*
  * stacks: the request `sample` to one process.
  *
- * Python stacks are read at once. With native frames the answer waits until
- * the thread pool has unwound them. If more samples follow (the request has a
- * period), it waits for 0.15 s at most: this sample is then sent without
- * native frames, and the next sample has them.
+ * Python stacks are read at once. With native frames, the answer waits until the thread pool has
+ * unwound them. If more samples follow (the request has a period), the answer waits for 0.15 s at
+ * most: then this sample is sent without native frames, and the next sample has them.
  */
 #include "backends/ptrace/reader.h"
 
@@ -24,16 +23,16 @@
 #include "protocol/message.h"
 
 #define WAIT_SECONDS 15.0
-#define WAIT_PERIOD_SECONDS 0.15 /* where more samples follow */
+#define WAIT_PERIOD_SECONDS 0.15 /* if more samples follow */
 #define TAKES_MAXIMUM 2
 
-/* A sample whose native frames are being found. */
+/* A sample that waits for its native frames. */
 struct waiting {
 	struct message request;
 	struct process_sample sample;
 	struct loop_timer *timer;
 	bool is_exact;
-	int takes; /* how often the process was sampled for it */
+	int takes; /* number of times that the process was sampled for this request */
 };
 
 static void clear_waiting(struct ptrace_connection *connection)
@@ -101,9 +100,9 @@ static bool has_run(const struct thread_sample *thread, const struct capture *ca
 }
 
 /*
- * Merges unwound native stacks into the sample. is_late: the sample may be newer
- * than the captures, so threads that have run in between are left out. False:
- * another sample would give more native stacks.
+ * Merges unwound native stacks into the sample. is_late: the sample may be newer than the captures,
+ * so threads that have run in between are left out. Returns false if another sample would give more
+ * native stacks.
  */
 static bool take_unwound(struct ptrace_connection *connection, struct process_sample *sample,
 			 bool is_late, struct capture_set *captures)
@@ -139,7 +138,10 @@ static int stacks_take(struct ptrace_connection *connection, bool is_exact,
 	return result;
 }
 
-/* Samples again; threads may be frozen to read their registers. False: not done. */
+/*
+ * Samples the process again; threads may be frozen to read their registers. Returns false if that
+ * was not done.
+ */
 static bool take_again(struct ptrace_connection *connection)
 {
 	struct waiting *waiting = connection->waiting;
@@ -191,7 +193,9 @@ static void wait_for_native(struct ptrace_connection *connection,
 	connection->waiting = waiting;
 }
 
-/* Opens the unwinder. A failure is reported once per connection: Python stacks are sent anyway. */
+/*
+ * Opens the unwinder. A failure is reported once per connection: Python stacks are sent without it.
+ */
 static bool open_native(struct ptrace_connection *connection)
 {
 	const struct cpython *python = &connection->python;
@@ -223,7 +227,7 @@ int ptrace_sample(struct ptrace_connection *connection, bool is_exact,
 		  const struct message *request, struct error *error)
 {
 	struct node *node = connection->base.node;
-	/* A busy unwinder would not unwind new captures in time: do not freeze threads for them. */
+	/* A busy unwinder would not unwind new captures in time: no threads are frozen for it. */
 	bool is_native = json_get_boolean(request->body, "native", false) &&
 			 open_native(connection) && !native_is_busy(connection->native);
 	struct capture_set captures = { .may_hold = !node_is_read_only(node) };

@@ -111,7 +111,10 @@ static bool is_stop(struct stepper *stepper, struct event *event)
 	return false;
 }
 
-/* If bdb's stop frame has ended, runs free: bdb would wait for a frame that never runs again. */
+/*
+ * If bdb's stop frame has ended, ends the command: bdb would wait for a frame that never runs
+ * again.
+ */
 static void forget_ended(struct stepper *stepper, const struct event *event)
 {
 	if (event->is_last && stepper->bdb.stop_frame == event->stop.frame)
@@ -164,9 +167,9 @@ bool stepper_resume(struct stepper *stepper, struct stepper_stop *stop)
 	return false;
 }
 
-/* commands */
+/* Commands */
 
-/* The frame and line that a command is about. */
+/* The frame and line to which a command applies. */
 struct about {
 	struct pyframe_now frame;
 	struct bdb_event event;
@@ -219,7 +222,7 @@ static void stepper_set_command(struct stepper *stepper, enum request_kind comma
 	const struct bdb_event *event = &about->event;
 	struct bdb *bdb = &stepper->bdb;
 
-	/* A generator that is being made does nothing but return to its caller. */
+	/* A generator that is being made only returns to its caller. */
 	if (about->is_unborn && command != REQUEST_STEP_IN) {
 		bdb_finish(bdb, event->frame, about->caller, false);
 		return;
@@ -277,7 +280,7 @@ int stepper_where(struct stepper *stepper, struct stepper_stop *stop, struct err
 	return 0;
 }
 
-/* what to watch */
+/* The aim: what is to be watched */
 
 static void aim_at(struct stepper *stepper, enum aim aim, uint64_t frame)
 {
@@ -291,7 +294,7 @@ static void aim_at(struct stepper *stepper, enum aim aim, uint64_t frame)
 		stepper->waiting = (struct follow){ .frame = 0 };
 		return;
 	}
-	/* slot_multiplex_begin() may return to the old followed frame at once. */
+	/* The old frame is kept, because slot_multiplex_begin() may return to it at once. */
 	stepper->waiting = stepper->here;
 	if (pyframes_frame(&stepper->frames, frame, &now) < 0 ||
 	    event_synthesis_start(stepper, &stepper->here, &now) < 0)
@@ -309,7 +312,9 @@ static void aim_at_all(struct stepper *stepper, const struct pythread_now *now)
 		event_synthesis_start(stepper, &stepper->here, &now->frame);
 }
 
-/* The outermost frame has returned: nothing is left to be stepped in. */
+/*
+ * True if the outermost frame has returned: no frame is left in which the thread could be stepped.
+ */
 static bool is_at_end(const struct stepper *stepper, const struct pythread_now *now)
 {
 	struct pyframe_now caller;
@@ -318,7 +323,7 @@ static bool is_at_end(const struct stepper *stepper, const struct pythread_now *
 	       pyframes_caller(&stepper->frames, &now->frame, &caller) == 0 && caller.address == 0;
 }
 
-/* Watches breakpoints alone; here.at tells which of them could be missed (is_near()). */
+/* Watches only breakpoints. here.at is kept, to know which of them could be missed (is_near()). */
 static void aim_at_nothing(struct stepper *stepper, const struct pythread_now *now)
 {
 	stepper->aim = AIM_NOTHING;

@@ -22,7 +22,7 @@
 #include "base/loop.h"
 #include "protocol/stack.h"
 
-/* After this time the stop is reported, even if some threads have not stopped yet. */
+/* Seconds after which the stop is reported, even if some threads have not stopped yet. */
 #define STAND_SECONDS 0.25
 
 static void stop_report_on_late(void *data);
@@ -44,8 +44,8 @@ static void ask_to_stand(struct debuggee *control)
 static void begin_stopping(struct debuggee *control)
 {
 	control->phase = DEBUGGEE_STOPPING;
-	/* Signals delivered before the stop count as handled; not so after a step,
-	 * which the signal's handler may have ended. */
+	/* Signals that were delivered before the stop count as handled. After a step they do not,
+	 * because the signal's handler may have ended the step. */
 	if (!debuggee_is_stepping(control))
 		tracee_take_signals(control->tracee);
 	debuggee_look_for_signals(control);
@@ -55,7 +55,10 @@ static void begin_stopping(struct debuggee *control)
 	debuggee_check_standing(control);
 }
 
-/* The asked thread, else the main thread, else any thread that runs Python; 0: none does. */
+/*
+ * Returns the requested thread, else the main thread, else any other thread, if it runs Python; 0:
+ * no thread runs Python.
+ */
 static pid_t choose_shown(struct debuggee *control, pid_t asked)
 {
 	const struct debuggee_thread *thread = debuggee_find(control, asked);
@@ -124,7 +127,7 @@ static void stop_report_append_thread(struct buffer *text, pid_t tid)
 	buffer_printf(text, "%s%d", text->length ? ", " : "thread ", (int)tid);
 }
 
-/* Names the threads that have not stopped; NULL: all have. */
+/* Returns a sentence that names the threads that have not stopped; NULL: all have stopped. */
 static char *stop_report_explain_missing(const struct debuggee *control)
 {
 	struct buffer missing = BUFFER_INIT;
@@ -150,7 +153,7 @@ static char *stop_report_explain_missing(const struct debuggee *control)
 	return text;
 }
 
-/* Finds the place of a thread that was interrupted, and has no stop of its own. */
+/* Sets the place of a thread that was interrupted and has no stop of its own. */
 static void stop_report_find_place(struct debuggee_thread *thread)
 {
 	struct stepper_stop stop = { .at = STOP_AT_UNKNOWN };
@@ -185,7 +188,7 @@ static char *stop_report_read_value(struct debuggee *control, uint64_t address)
 	return buffer_take(&text);
 }
 
-/* loop_now() of the thread's stop; -1: it has not stopped yet. */
+/* Returns the time of the thread's stop on the clock of loop_now(); -1: it has not stopped yet. */
 static double stood_since(const struct debuggee *control, pid_t tid)
 {
 	return tracee_is_stopped(control->tracee, tid) ? tracee_since(control->tracee, tid) : -1;
@@ -225,13 +228,16 @@ static void finish_stopping(struct debuggee *control)
 		thread = debuggee_find(control, control->shown);
 	}
 	if (thread && !thread->is_wanted) {
-		/* The thread replaces a shown thread that has exited: stop it as well. */
+		/* The thread replaces a shown thread that has exited, so it must stop, too. */
 		begin_stopping(control);
 		return;
 	}
 	control->phase = DEBUGGEE_STOPPED;
 	if (!thread) {
-		/* No thread runs Python any more: the process runs to its end. */
+		/*
+		 * No thread runs Python any more: there is no stop, and the process continues to
+		 * its exit.
+		 */
 		debuggee_forget_stop(control);
 		return;
 	}
@@ -258,7 +264,7 @@ static bool all_stand(const struct debuggee *control)
 	return true;
 }
 
-/* Replaces a place that was found while the thread still ran. */
+/* Replaces a place that was found while the thread was still running. */
 static void find_place_again(struct debuggee_thread *thread)
 {
 	if (thread->place->reason == STOP_PAUSE) {
@@ -313,7 +319,7 @@ void debuggee_forget_stop(struct debuggee *control)
 	stop_report_set_text(&debugger->description, NULL);
 }
 
-#define MINOR_QUALNAME 11 /* the first that has co_qualname */
+#define MINOR_QUALNAME 11 /* first version that has co_qualname */
 
 struct stop_place *stop_place_new(const struct stepper_stop *stop, const struct break_hit *hit,
 				  const char *change, int minor)

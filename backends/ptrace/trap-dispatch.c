@@ -1,6 +1,6 @@
 /*
- * trap-dispatch: handles a fired watch. Each kind of watch has a function, which
- * adds the resulting trace events and records the thread's position.
+ * trap-dispatch: handles a watch that has triggered. Each kind of watch has a function that makes
+ * the resulting trace events and records the thread's position.
  */
 #include "banned.h"
 
@@ -9,7 +9,7 @@
 #include "backends/linux/memory.h"
 #include "backends/ptrace/stepper-private.h"
 
-#define STRAYS_MAXIMUM 1000 /* consecutive traps with unreadable frames */
+#define STRAYS_MAXIMUM 1000 /* maximum number of consecutive traps with unreadable frames */
 
 struct trap {
 	const struct planned *fired;
@@ -54,11 +54,14 @@ static void position_fired(struct stepper *stepper, const struct trap *trap)
 	stepper->is_stepping_off = false;
 	stepper->course = COURSE_PLAIN;
 	event_synthesis_pointer(stepper, here, unit_now(stepper, trap, here->code));
-	/* A jump back may be a long loop: counts as WALK_LIMIT positions. */
+	/* A jump back may belong to a long loop, so it counts as WALK_LIMIT positions. */
 	stepper->walked += here->at < from && here->raised_at < 0 ? WALK_LIMIT : 1;
 }
 
-/* Whether an exception unwinds the frame; code that walks the stack fires PLAN_LEAVING, too. */
+/*
+ * True if an exception unwinds the frame. Code that only walks the stack triggers PLAN_LEAVING,
+ * too.
+ */
 static bool is_unwinding(const struct stepper *stepper, const struct trap *trap)
 {
 	return trap->now.error != 0 &&
@@ -79,8 +82,8 @@ static void find_again(struct stepper *stepper, const struct trap *trap)
 }
 
 /*
- * An exception was raised in a frame of the code. The frame's positions are
- * followed up to the handler; without a handler PLAN_LEAVING fires.
+ * An exception was raised in a frame of the code. The positions of the frame are followed up to the
+ * handler; if there is no handler, PLAN_LEAVING triggers.
  */
 static void handlers_fired(struct stepper *stepper, const struct trap *trap)
 {
@@ -98,8 +101,8 @@ static bool is_at_return(const struct follow *follow)
 }
 
 /*
- * A generator that was dropped is closed without being run: the step continues
- * in the frame that dropped the last reference.
+ * A generator whose last reference was dropped is closed without being run: the step continues in
+ * the frame that dropped the reference.
  */
 static void frame_dropped(struct stepper *stepper, const struct trap *trap)
 {
@@ -117,9 +120,8 @@ static void frame_dropped(struct stepper *stepper, const struct trap *trap)
 }
 
 /*
- * A return may begin before it stores the frame's pointer (gcc moves the load
- * up): then the watch of the pointer fires next. Code that only walks the
- * stack fires this watch, too.
+ * A return may begin before it stores the frame's pointer (gcc moves the load up): then the watch
+ * of the pointer triggers next. Code that only walks the stack triggers this watch, too.
  */
 static void leaving_fired(struct stepper *stepper, const struct trap *trap)
 {
@@ -150,9 +152,9 @@ static void leaving_fired(struct stepper *stepper, const struct trap *trap)
 }
 
 /*
- * Whether the newest frame was called just now, and not returned to. The newest
- * frame's link to its caller may not be stored yet (3.12), so the old frame's
- * link is read.
+ * True if the newest frame was called just now; false if a called frame has returned to it. The
+ * newest frame's link to its caller may not be stored yet (3.12), so the link of the old frame is
+ * read.
  */
 static bool is_entered(const struct stepper *stepper, const struct pythread_now *now)
 {
@@ -180,16 +182,20 @@ static void newest_changed(struct stepper *stepper, const struct pythread_now *n
 		return;
 	if (stepper->python->minor <= 10)
 		event_synthesis_call(stepper, here);
-	/* Entered by throw() or close(), which do not run RESUME. */
+	/* The generator was entered by throw() or close(), which do not run RESUME. */
 	else if (here->at >= 0 && now->error != 0)
 		event_synthesis_call(stepper, here);
 }
 
-/* The frame's return was missed: the step can only stop at the caller's next line. */
+/*
+ * Called when the return of the frame was missed: the step can only stop at the caller's next line.
+ */
 static void return_missed(struct stepper *stepper)
 {
 	end_course(stepper, COURSE_RETURNING);
-	/* If stop_frame is this frame, a generator's, it may only have yielded. */
+	/*
+	 * If stop_frame is this frame, it is the frame of a generator, which may only have yielded.
+	 */
 	if (stepper->bdb.stop_frame != stepper->here.frame)
 		stepper->bdb.return_frame = 0;
 }
@@ -206,8 +212,8 @@ static void newest_fired(struct stepper *stepper, const struct trap *trap)
 }
 
 /*
- * A loop at a lower C stack address is new: the word for its newest frame is
- * garbage until PLAN_NEWEST fires at that word.
+ * An evaluation loop at a lower C stack address is new: the word for its newest frame is garbage
+ * until PLAN_NEWEST triggers at that word.
  */
 static void loop_fired(struct stepper *stepper, const struct trap *trap)
 {
@@ -220,16 +226,15 @@ static void loop_fired(struct stepper *stepper, const struct trap *trap)
 }
 
 /*
- * Whether the unit whose byte was read is being dispatched. Instrumentation,
- * cr_await, gi_yieldfrom and co_code read it as well; then no path leads from
- * the frame's pointer to the unit.
+ * True if the unit whose byte was read is being dispatched. Instrumentation, cr_await, gi_yieldfrom
+ * and co_code read the byte, too; then no path leads from the frame's pointer to the unit.
  */
 static bool is_dispatched(const struct stepper *stepper, const struct bytecode *code, int from,
 			  int unit)
 {
 	/*
-	 * Up to 3.10 the pointer may be stored before the fetch. From 3.11 on it
-	 * is not, but specialisation reads and writes the running instruction.
+	 * Up to 3.10, the pointer may be stored before the fetch. From 3.11 on, it is not, but
+	 * specialisation reads and writes the running instruction.
 	 */
 	if (from == unit)
 		return stepper->python->minor <= 10 || code->units[unit].target == unit;
@@ -237,8 +242,8 @@ static bool is_dispatched(const struct stepper *stepper, const struct bytecode *
 }
 
 /*
- * The instruction before the fetched unit. The pointer is still at from, but a
- * superinstruction may have run another one in between.
+ * Returns the instruction before the fetched unit. The pointer is still at `from`, but a
+ * superinstruction may have run another instruction in between.
  */
 static int before_fetch(const struct stepper *stepper, const struct follow *follow, int from,
 			int unit)
@@ -253,9 +258,9 @@ static int before_fetch(const struct stepper *stepper, const struct follow *foll
 }
 
 /*
- * The instruction before a unit whose pointer was stored before the fetch: it is
- * unknown unless the positions were followed. Assumes one from which the unit
- * makes a line event, if there is one, but no raised exception.
+ * Returns the instruction before a unit whose pointer was stored before the fetch. That instruction
+ * is unknown unless the positions were followed: if possible, assumes one from which the unit makes
+ * a line event, but no raised exception.
  */
 static int before_store(const struct stepper *stepper, const struct follow *follow, int unit)
 {
@@ -282,7 +287,7 @@ static void dispatch(struct stepper *stepper, struct follow *follow, int from, i
 	follow->due_from = from;
 }
 
-/* Notes that unit was fetched while the frame's pointer is watched and still at from. */
+/* Notes that unit was fetched while the frame's pointer is watched and is still at `from`. */
 static void note_fetch(struct stepper *stepper, const struct bytecode *code, int from, int unit)
 {
 	struct follow *here = &stepper->here;
@@ -305,7 +310,7 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 		return;
 	int from = bytecode_instruction(code, pyframes_unit(&stepper->frames, frame, code));
 	if (trap_dispatch_is_here(stepper, trap) && is_position_watched(stepper)) {
-		/* The watch of the frame's pointer reports the unit, in the right order. */
+		/* The watch of the frame's pointer will report the unit, in the right order. */
 		note_fetch(stepper, code, from, unit);
 		return;
 	}
@@ -338,12 +343,12 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 	}
 	if (stepper->ended == frame->address)
 		stepper->ended = 0;
-	/* Another frame of the same code: stepper->here stays as it is. */
+	/* This is another frame of the same code: stepper->here is unchanged. */
 	if (event_synthesis_start(stepper, &stepper->other, frame) == 0)
 		dispatch(stepper, &stepper->other, from, unit);
 }
 
-/* Whether the newest frame is that of the call that has begun at the watched unit. */
+/* True if the newest frame is that of the call that has begun at the watched unit. */
 static bool is_linked(struct stepper *stepper, const struct trap *trap)
 {
 	const struct pyframe_now *frame = &trap->now.frame;
@@ -357,9 +362,9 @@ static bool is_linked(struct stepper *stepper, const struct trap *trap)
 }
 
 /*
- * A function begins that is to be followed (slot-multiplex.c). If its frame is not
- * linked yet (gcc moves the load up), the watch of the newest frame fires next;
- * up to 3.10 the function's first line begins here, too.
+ * A function begins that is to be followed (slot-multiplex.c). If its frame is not linked yet (gcc
+ * moves the load up), the watch of the newest frame triggers next. Up to 3.10, the function's first
+ * line begins here, too.
  */
 static void entry_fired(struct stepper *stepper, const struct trap *trap)
 {
@@ -370,7 +375,10 @@ static void entry_fired(struct stepper *stepper, const struct trap *trap)
 		unit_fired(stepper, trap);
 }
 
-/* trap_dispatch_take_trap() handles PLAN_DATA; the stepper never sees PLAN_START. */
+/*
+ * Function of each kind of watch. trap_dispatch_take_trap() handles PLAN_DATA; PLAN_START is not
+ * passed to the stepper.
+ */
 static void (*const kinds[])(struct stepper *stepper, const struct trap *trap) = {
 	[PLAN_POSITION] = position_fired, [PLAN_LEAVING] = leaving_fired,
 	[PLAN_NEWEST] = newest_fired,	  [PLAN_LOOP] = loop_fired,
@@ -379,8 +387,8 @@ static void (*const kinds[])(struct stepper *stepper, const struct trap *trap) =
 };
 
 /*
- * The running instruction made the write. The thread stops even if the frame is
- * unreadable, because the hit has been counted.
+ * Handles a write of the running instruction to watched data. The thread stops even if the frame is
+ * unreadable, because the hit was counted.
  */
 static bool data_stops(struct stepper *stepper, const struct trap *trap, struct stepper_stop *stop)
 {
@@ -407,9 +415,9 @@ static bool data_stops(struct stepper *stepper, const struct trap *trap, struct 
 }
 
 /*
- * While an evaluation loop begins, the word for its newest frame holds garbage
- * (3.11, 3.12; a generator's frame is written at that moment). Ignores the trap:
- * the next trap can be read.
+ * Ignores a trap without a readable frame: while an evaluation loop begins, the word for its newest
+ * frame is garbage (3.11, 3.12; a generator's frame is written at that moment). The next trap can
+ * be read.
  */
 static bool stray_trap(struct stepper *stepper)
 {

@@ -1,17 +1,17 @@
 /*
  * watchpoint-hit: handles a write to a watched place.
  *
- * The trap comes after the write, at any point of the interpreter's work.
- * Three cases, by the present owner of the memory:
- *	the frame lives (it is in its thread's chain, or its generator has not
- *	ended): the expression is looked up again in the frame, as the place may
- *	have moved;
- *	the frame has ended, and the place was in the frame: out of scope. The
+ * The trap occurs after the write, at any point of the interpreter's work.
+ * There are three cases, by the present use of the memory:
+ *	The frame exists (it is in its thread's chain, or its generator has not
+ *	ended): the expression is looked up again in the frame, because the place
+ *	may have moved.
+ *	The frame has ended, and the place was in the frame: out of scope. The
  *	memory of a frame is written when the next frame is built there, before
  *	that frame is in the chain, so a new call of the same function is not
- *	taken for the old one;
- *	the frame has ended, and the place was in an object that lives: the last
- *	step of the expression is looked up again in the object.
+ *	mistaken for the old one.
+ *	The frame has ended, and the place was in an object that still exists: the
+ *	last step of the expression is looked up again in the object.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -51,7 +51,10 @@ static bool is_in_chain(const struct watched *watched, uint64_t tstate, uint64_t
 	if (!tstate)
 		return false;
 	memory_begin(watched->memory, false);
-	/* What cannot be read does not prove that the frame has ended. */
+	/*
+	 * If the chain cannot be read, the frame counts as part of it: nothing proves that the
+	 * frame has ended.
+	 */
 	is_in = pywalk_read(&walk, watched->memory, watched->python, tstate) < 0;
 	for (size_t i = 0; i < walk.count && !is_in; i++)
 		is_in = walk.frames[i].address == frame;
@@ -59,7 +62,7 @@ static bool is_in_chain(const struct watched *watched, uint64_t tstate, uint64_t
 	return is_in;
 }
 
-/* A generator's frame lives between its calls, too. */
+/* True if the generator has not ended: its frame exists between its calls, too. */
 static bool generator_lives(const struct watched *watched, const struct watched_entry *entry)
 {
 	const struct offsets *at = &watched->python->offsets;
@@ -102,7 +105,7 @@ void watched_entry_refresh(struct watched *watched, struct watched_entry *entry)
 	watched_value_read(watched, &entry->place, &entry->value);
 }
 
-/* Address of the key table of the dict whose ma_used is the guard. */
+/* Returns the address of the key table of the dict whose ma_used is the guard. */
 static uint64_t keys_of(const struct watched *watched, const struct pyexpression_place *place)
 {
 	uint64_t dict = place->guard - PYINDEX_DICT_USED;
@@ -190,7 +193,7 @@ void watched_entry_find(struct watched *watched, struct watched_entry *entry,
 	watched_entry_refresh(watched, entry);
 }
 
-/* Returns why the watch has ended; NULL: the watch is active. */
+/* Returns why the watch has ended, or NULL if it is active. */
 static const char *explain_end(const struct watched *watched, const struct watched_entry *entry,
 			       bool is_alive)
 {
@@ -210,8 +213,8 @@ static void end_entry(struct watched *watched, struct watched_entry *entry, cons
 	watched->revision++;
 }
 
-/* Looks the place up again. If that fails, address is 0 and the guard, which is written when the
- * value comes back, is kept. */
+/* Looks the place up again. If that fails, the place's address is 0, and its guard is kept, which
+ * is written when the value exists again. */
 static void watchpoint_hit_follow(struct watched *watched, struct watched_entry *entry,
 				  bool is_alive)
 {
@@ -248,7 +251,10 @@ static char *say_change(const struct watched_entry *entry, const struct watched_
 	return buffer_take(&text);
 }
 
-/* Whether the condition is true in the writing frame; a failure counts as false, reported once. */
+/*
+ * True if the condition is true in the writing frame. A failure counts as false, and is reported
+ * once.
+ */
 static bool watchpoint_hit_is_wanted(struct watched *watched, struct watched_entry *entry,
 				     uint64_t tstate, uint64_t frame)
 {
@@ -307,7 +313,7 @@ static bool count_hit(struct watched *watched, struct watched_entry *entry)
 	return true;
 }
 
-/* Handles a changed value; owns owned_now. True: the thread stops. */
+/* Handles a changed value. Returns true if the thread stops. */
 static bool take_change(struct watched *watched, struct watched_entry *entry,
 			struct watched_value *owned_now, uint64_t tstate, uint64_t frame,
 			char **description)
@@ -337,9 +343,9 @@ static const struct watched_entry *find_on(const struct watched *watched, int id
 }
 
 /*
- * Whether a value that was not found is gone and not only moved. The new table
- * of a dict that grows is empty for a moment, a list that is being sorted is
- * empty, and a deleted key is cleared before its value.
+ * True if a value that was not found no longer exists; false if it may only have moved. The new
+ * table of a dict that grows is empty for a moment, a list is empty while it is sorted, and a
+ * deleted key is cleared before its value.
  */
 static bool is_gone_for_good(const struct watched *watched, const struct watched_entry *entry,
 			     const struct pyexpression_place *before)
@@ -360,8 +366,8 @@ static bool is_gone_for_good(const struct watched *watched, const struct watched
 }
 
 /*
- * Up to 3.10 the values of an instance's dict may move while its key table
- * stays: watches the dict's pointer to the values, which is then written.
+ * Up to 3.10, the values of an instance's dict may move while its key table stays. Then watches the
+ * dict's pointer to the values, which is written at that time.
  */
 static void wait_for_values(struct watched *watched, struct watched_entry *entry)
 {
@@ -375,7 +381,7 @@ static void wait_for_values(struct watched *watched, struct watched_entry *entry
 	take_place(watched, entry, &place);
 }
 
-/* Whether a local's word holds an inlined comprehension's value, or NULL, for a while. */
+/* True if a local's word temporarily holds a value of an inlined comprehension, or NULL. */
 static bool is_in_between(const struct watched *watched, struct watched_entry *entry,
 			  uint64_t frame, const struct watched_value *now)
 {
@@ -391,7 +397,7 @@ static bool is_in_between(const struct watched *watched, struct watched_entry *e
 	       (entry->place.is_object && !now->word && !watched_value_is_gone(now));
 }
 
-/* Reads the place again; true: the value has changed and the thread stops. */
+/* Reads the place again. Returns true if the value has changed and the thread stops. */
 static bool watchpoint_hit_look_at(struct watched *watched, struct watched_entry *entry,
 				   uint64_t tstate, uint64_t frame, bool is_alive,
 				   char **description)
@@ -431,13 +437,13 @@ static bool fire_entry(struct watched *watched, struct watched_entry *entry, uin
 	return true;
 }
 
-/* Whether two breakpoints share one hardware watch. */
+/* True if two breakpoints share one hardware watch. */
 static bool is_same_watch(const struct pyexpression_place *a, const struct pyexpression_place *b)
 {
 	return (a->address && a->address == b->address) || (a->guard && a->guard == b->guard);
 }
 
-/* Handles the write for all entries that watch the word; the first that stops is reported. */
+/* Handles the write for all entries that watch the word. The first entry that stops is reported. */
 bool watchpoints_fired(struct watched *watched, int *id, uint64_t tstate, uint64_t frame,
 		       char **description)
 {
@@ -446,7 +452,7 @@ bool watchpoints_fired(struct watched *watched, int *id, uint64_t tstate, uint64
 	bool stops = false;
 
 	*description = NULL;
-	/* What is torn down when the interpreter ends is not reported. */
+	/* Writes without a frame are not reported: the interpreter is being finalized. */
 	if (!first || !frame)
 		return false;
 	place = first->place;
@@ -468,8 +474,8 @@ bool watchpoints_fired(struct watched *watched, int *id, uint64_t tstate, uint64
 	return stops;
 }
 
-/* Updates the value without a report. An unchanged object that is a str keeps its text: while it is
- * being appended to it is incomplete. */
+/* Updates the value without a report. If the object is the same and is a str, its text is kept,
+ * because the str may be incomplete while text is appended to it. */
 static void watchpoint_hit_look_again(struct watched *watched, struct watched_entry *entry)
 {
 	struct watched_value now;

@@ -62,7 +62,7 @@ bool watchpoints_entry_is_on(const struct watched_entry *entry)
 	return entry->state == WATCHED_SET && !entry->wanted.is_disabled;
 }
 
-/* Parses condition and expression; an error becomes the entry's message. */
+/* Parses the condition and the expression; an error becomes the entry's message. */
 static void watchpoints_compile(struct watched_entry *entry)
 {
 	struct error error = ERROR_INIT;
@@ -153,7 +153,10 @@ static void settle_entry(struct watched *watched, struct watched_entry *entry,
 	struct watched_entry *before = watchpoints_find_entry(watched, entry->wanted.id);
 
 	watchpoints_compile(entry);
-	/* Without an expression the place could not be looked up again. */
+	/*
+	 * Nothing is taken over if the expression is invalid: the place could not be looked up
+	 * again.
+	 */
 	if (entry->message)
 		return;
 	if (before && watchpoints_is_same(&before->wanted, &entry->wanted))
@@ -203,7 +206,10 @@ static struct planned make_watch_request(const struct watched_entry *entry, uint
 	};
 }
 
-/* For a value that is gone, watches the guard, which is written when the value comes back. */
+/*
+ * If a value does not exist now, its guard is watched, which is written when the value exists
+ * again.
+ */
 size_t watchpoints_watch_requests(const struct watched *watched, struct planned *watch_requests,
 				  size_t maximum)
 {
@@ -247,7 +253,7 @@ void watchpoints_short(struct watched *watched, size_t missing)
 	watched->missing = missing;
 }
 
-/* Whether watch request i got no slot. */
+/* True if watch request i has no slot. */
 static bool is_missing(const struct watched *watched, size_t i)
 {
 	return i + watched->missing >= watchpoints_watch_requests(watched, NULL, 0);
@@ -298,16 +304,13 @@ void watchpoints_add_json(const struct watched *watched, json_t *breakpoints)
 	debugger_clear(&debugger);
 }
 
-/*
- * Reads the value in a watched place, as text, and compares it
- * with the value before.
- */
+/* Values: reads the value in a watched place as text, and compares it with the value before. */
 
-/* Longer texts may have been cut: equal texts then do not prove equal values. */
+/* Texts of this length or more may have been cut: then equal texts do not prove equal values. */
 #define WHOLE_BYTES 1000
 #define GONE "gone"
 #define UNBOUND "unbound"
-/* Words of a frame's locals and value stack that are searched. */
+/* Number of words of a frame's locals and value stack that are searched. */
 #define STACK_WORDS 64
 
 void watched_value_clear(struct watched_value *value)
@@ -322,7 +325,7 @@ int watched_fetch(const struct watched *watched, uint64_t address, uint64_t *wor
 	return memory_fetch(watched->memory, address, word, sizeof(*word));
 }
 
-/* Whether the reference count is plausible: in a freed object it is 0 or too large. */
+/* True if the reference count is plausible. In a freed object it is 0 or too large. */
 bool watched_is_counted(const struct watched *watched, uint64_t object)
 {
 	uint64_t count;
@@ -391,7 +394,7 @@ void watched_value_read(struct watched *watched, const struct pyexpression_place
 		value->text = xstrdup(UNBOUND);
 }
 
-/* Types whose text shows the whole value. */
+/* True for types whose text shows the whole value. */
 static bool is_simple(const struct watched_value *value)
 {
 	static const char *const types[] = { "int",   "float",	  "bool",   "str",
@@ -404,8 +407,8 @@ static bool is_simple(const struct watched_value *value)
 }
 
 /*
- * Compares texts: another object may have the same value, and the same object
- * another value, as a str with one reference grows in place (s += t).
+ * Compares texts, not addresses: another object may have the same value, and the same object may
+ * have another value, because a str with one reference grows in place (s += t).
  */
 static bool watchpoint_value_is_same_value(const struct watched_value *before,
 					   const struct watched_value *now)
@@ -434,7 +437,10 @@ bool watched_value_is_same(const struct watched_value *before, const struct watc
 	return before->word == now->word;
 }
 
-/* The writing instruction still holds a reference to the object before the write. */
+/*
+ * Reads the object again as it is now. It still exists, because the writing instruction holds a
+ * reference to the object that was there before the write.
+ */
 void watched_value_refresh(struct watched *watched, struct watched_value *value)
 {
 	struct watched_value now = { .word = value->word };
@@ -447,7 +453,7 @@ void watched_value_refresh(struct watched *watched, struct watched_value *value)
 	*value = now;
 }
 
-/* Numbers of a few opcodes (dis.opmap); 0: the version does not have the opcode. */
+/* Numbers of some opcodes (dis.opmap) in each version; 0: the version does not have the opcode. */
 static const struct instructions {
 	int minor;
 	uint8_t add;   /* BINARY_OP */
@@ -463,7 +469,7 @@ static const struct instructions {
 	{ 14, 44, 85, 117, 31, 112, 114 },
 };
 
-/* The unspecialised opcode of the unit at address; -1: unknown. */
+/* Returns the unspecialised opcode of the unit at address; -1: unknown. */
 static int base_at(const struct watched *watched, uint64_t address)
 {
 	const struct opcode *opcodes = opcodes_find(watched->python->minor);
@@ -507,8 +513,8 @@ enum watched_writer watched_writer(const struct watched *watched, uint64_t frame
 }
 
 /*
- * Finds t of s += t by its size: both operands are still adjacent on the value
- * stack, whose depth is not known. 0: not found.
+ * Returns the address of t in s += t, found by its size: both operands are still adjacent on the
+ * value stack, whose depth is unknown. 0: not found.
  */
 static uint64_t find_added(struct watched *watched, uint64_t frame, uint64_t left, int64_t size)
 {
@@ -530,7 +536,10 @@ static uint64_t find_added(struct watched *watched, uint64_t frame, uint64_t lef
 	return 0;
 }
 
-/* Quotes count characters of first, then added_count of added (0: none); the caller frees it. */
+/*
+ * Returns a quoted text of `count` characters of the str at `first`, then added_count characters of
+ * the str at `added` (0: none); free() it.
+ */
 static char *watchpoint_value_quote(struct watched *watched, uint64_t first, size_t count,
 				    uint64_t added, size_t added_count)
 {

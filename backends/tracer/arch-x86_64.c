@@ -1,7 +1,7 @@
 /*
- * arch-x86_64: a call through the frame of a signal handler (System V ABI 3.2.2
- * and A.2.1; the kernel's arch/x86/kernel/signal_64.c). On other processors
- * nothing is stopped from outside.
+ * arch-x86_64: a call through the frame of a signal handler (System V ABI 3.2.2 and A.2.1; the
+ * kernel's arch/x86/kernel/signal_64.c). On other processors the functions do nothing, so no
+ * process can be stopped by ptrace.
  */
 #include "backends/tracer/arch.h"
 
@@ -26,9 +26,10 @@
 #define DIRECTION_FLAG UINT64_C(0x400)
 
 /* The kernel's layout of saved floating-point registers (XSAVE). */
-#define LEGACY_BYTES 576 /* with the XSAVE header */
+#define LEGACY_BYTES 576 /* bytes of the legacy area and the XSAVE header */
 #define SOFTWARE_OFFSET 464
-#define FEATURES_OFFSET 512 /* of the features that are not in their initial state */
+#define FEATURES_OFFSET 512 /* offset of the bits of the features that are not in their initial
+			     * state */
 #define XSAVE_LEAF 0x0d
 #define FEATURE_COUNT 63
 #define FEATURES_ON_DEMAND (UINT64_C(3) << 17) /* AMX */
@@ -36,23 +37,23 @@
 #define ADDRESS_BYTES 8
 #define MAGIC1 0x46505853u
 #define MAGIC2 0x46505845u
-/* uc_flags: the frame has XSAVE data and a valid stack segment. */
+/* Value of uc_flags: the frame has XSAVE data and a valid stack segment. */
 #define UC_FLAGS 7u
-/* An invalid ss_flags: the alternate signal stack stays as it is. */
+/* An invalid value of ss_flags: the alternate signal stack is left unchanged. */
 #define SS_NONE 0x1234
 
-/* Results of a system call that is to begin again (the kernel's linux/errno.h). */
+/* Results of a system call that is to be restarted (the kernel's linux/errno.h). */
 #define ERESTARTSYS 512
 #define ERESTARTNOINTR 513
 #define ERESTARTNOHAND 514
 #define ERESTART_RESTARTBLOCK 516
-#define CALL_BYTES 2 /* of the instruction `syscall` */
-#define TAKE_BYTES 1 /* of `pop` */
+#define CALL_BYTES 2 /* length of the instruction `syscall` */
+#define TAKE_BYTES 1 /* length of the instruction `pop` */
 
 static_assert(sizeof(struct user_regs_struct) <= ARCH_CALL_WORDS * sizeof(uint64_t),
 	      "the registers have no room");
 
-/* The frame that rt_sigreturn(2) reads, and after it the actions for rt_sigaction(2). */
+/* The frame that rt_sigreturn(2) reads, followed by the two actions for rt_sigaction(2). */
 struct below {
 	uint64_t come_back;
 	ucontext_t context;
@@ -102,7 +103,7 @@ void arch_find_places(const uint8_t *code, size_t length, uint64_t address, bool
 		places->take = address + (uint64_t)(found - code);
 }
 
-/* Registers, in the order of enum REG_… of sys/ucontext.h. */
+/* Copies the registers in the order of the enum REG_… of sys/ucontext.h. */
 static void fill_registers(gregset_t out, const struct user_regs_struct *user)
 {
 	const unsigned long long values[] = {
@@ -146,9 +147,9 @@ static bool is_to_begin_again(const struct user_regs_struct *user)
 }
 
 /*
- * Makes an interrupted system call begin again, as the kernel does not after
- * rt_sigreturn(2). A sleep begins again in full, because the kernel forgets what
- * was left; a program without handlers would not expect EINTR.
+ * Restarts an interrupted system call, which the kernel does not do after rt_sigreturn(2). A sleep
+ * is restarted with its full time, because the kernel forgets the remaining time; a program without
+ * handlers would not expect EINTR.
  */
 static void begin_call_again(gregset_t out, const struct user_regs_struct *user)
 {
@@ -170,7 +171,7 @@ void arch_measure_floats(struct arch_places *places)
 			places->floats_ends[i] = offset + length;
 }
 
-/* Bytes of the data that the kernel restores for these features. */
+/* Returns the size of the data that the kernel restores for these features. */
 static size_t floats_size(const struct arch_places *places, uint64_t features)
 {
 	size_t size = LEGACY_BYTES;
@@ -181,7 +182,7 @@ static size_t floats_size(const struct arch_places *places, uint64_t features)
 	return size;
 }
 
-/* Returns the number of bytes written; 0: it is not possible. */
+/* Writes the floating-point registers. Returns the number of bytes; 0: it is not possible. */
 static size_t fill_floats(unsigned char *out, const struct arch_places *places,
 			  const struct arch_floats *floats)
 {
@@ -213,8 +214,8 @@ void arch_make_frame(struct arch_frame *frame, const struct arch_dump *dump,
 	struct below below = { .action = *action };
 	uint64_t end = user->rsp - RED_ZONE;
 	/*
-	 * The floats are aligned, and the frame begins 8 bytes below an aligned
-	 * address: so a called function has its stack aligned by the ABI.
+	 * The floats are aligned, and the frame begins 8 bytes below an aligned address, so that
+	 * the stack of a called function is aligned as the ABI requires.
 	 */
 	size_t head = ((sizeof(below) - ADDRESS_BYTES + FLOATS_ALIGNMENT - 1) &
 		       ~(size_t)(FLOATS_ALIGNMENT - 1)) +
@@ -251,7 +252,7 @@ set_arguments(struct arch_dump *dump, const struct arch_frame *frame, const stru
 	user->rdx = call->arguments[2];
 	user->r8 = call->arguments[4];
 	user->r9 = call->arguments[5];
-	/* Tells the kernel that no system call is to begin again. */
+	/* With -1 the kernel does not restart a system call. */
 	user->orig_rax = (unsigned long long)-1;
 	user->eflags &= ~DIRECTION_FLAG;
 	return user;
@@ -267,7 +268,7 @@ void arch_set_syscall(struct arch_dump *dump, const struct arch_frame *frame,
 	user->rax = (unsigned long long)call->number;
 }
 
-/* An additional return keeps the stack of each function aligned by the ABI. */
+/* The additional return keeps the stack of each function aligned as the ABI requires. */
 void arch_make_return(struct arch_return *where, const struct arch_frame *frame,
 		      const struct arch_places *places, uint64_t function, uint64_t argument)
 {

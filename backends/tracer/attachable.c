@@ -28,7 +28,10 @@ static bool attachable_find_number(const char *text, const char *key, int base, 
 	return true;
 }
 
-/* Returns /proc/PID/status, in procfs's buffer; the caller closes procfs. NULL: errno is set. */
+/*
+ * Returns the text of /proc/PID/status, which belongs to procfs; the caller closes procfs. NULL:
+ * errno is set.
+ */
 static char *read_status(struct procfs *procfs, pid_t pid)
 {
 	struct error error = ERROR_INIT;
@@ -83,8 +86,8 @@ static bool is_traced(const char *status, struct reason *reason)
 }
 
 /*
- * A trap that comes just when the node is killed would run the program's handler,
- * and SIGTRAP cannot be ignored without changing what the program does.
+ * True if the program handles SIGTRAP. Then a trap that occurs just when the node is killed would
+ * run the handler, and SIGTRAP cannot be ignored without changing the program's behaviour.
  */
 static bool has_handler(const char *status, struct reason *reason)
 {

@@ -20,13 +20,16 @@
 #include "banned.h"
 #include "base/error.h"
 
-/* sig_data of this program's watches, which the kernel reports with a trap; the slot is added. */
+/*
+ * sig_data of this program's watches, to which the slot is added; the kernel reports sig_data with
+ * a trap.
+ */
 #define OURS UINT64_C(0x70726f6265747500)
 #define SLOT_MASK UINT64_C(0xff)
 
-/* The kernel's si_code; older headers of the C library lack it. */
+/* The kernel's si_code of such a trap, which older headers of the C library lack. */
 #define TRAP_PERF 6
-#define PERF_DATA_OFFSET 24 /* in siginfo_t, of 64-bit processes */
+#define PERF_DATA_OFFSET 24 /* offset in the siginfo_t of 64-bit processes */
 
 static const uint32_t types[] = {
 	[HARDWARE_WATCH_NONE] = HW_BREAKPOINT_EMPTY,
@@ -48,7 +51,10 @@ static void debug_registers_close_slot(struct debug_registers *slots, int i)
 	slots->watches[i].access = HARDWARE_WATCH_NONE;
 }
 
-/* The descriptor stays open: opening a watch takes longer than changing one. */
+/*
+ * Disables the watch. The descriptor stays open, because opening a watch takes longer than changing
+ * one.
+ */
 static void switch_off(struct debug_registers *slots, int i)
 {
 	if (ioctl(slots->fds[i], PERF_EVENT_IOC_DISABLE, 0) < 0)
@@ -147,7 +153,7 @@ static bool is_before_watched(const struct debug_registers *slots, uint64_t addr
 	return false;
 }
 
-/* Whether a byte of the thread's code is an int1; false where the byte cannot be read. */
+/* True if a byte of the thread's code is an int1; false also if the byte cannot be read. */
 static bool is_trap(pid_t tid, uint64_t address)
 {
 	uint8_t byte;
@@ -156,10 +162,10 @@ static bool is_trap(pid_t tid, uint64_t address)
 }
 
 /*
- * Whether a debug exception does not name its watch (DR6 is 0): the kernel takes
- * it for an int1 of the program, which would end the program. Under KVM one
- * exception in some 100,000 was so. An int1 is a trap, and the thread is behind
- * it; under KVM on AMD's processors it is a fault, and the thread is before it.
+ * True if a debug exception does not name its watch (DR6 is 0). The kernel takes such an exception
+ * for an int1 of the program, which would end the program. Under KVM about one exception in 100,000
+ * was like this. An int1 is a trap, so the thread is after the instruction; under KVM on AMD
+ * processors it is a fault, so the thread is before the instruction.
  */
 static bool is_unexplained(const struct debug_registers *slots, pid_t tid, const siginfo_t *info)
 {
@@ -172,9 +178,9 @@ static bool is_unexplained(const struct debug_registers *slots, pid_t tid, const
 }
 
 /*
- * The only data watch; -1: none, or several. With several it is unknown which one
- * fired, and the trap is dropped; a watch of an instruction fires again when the
- * thread continues.
+ * Sets *slot to the only data watch; -1: none, or several. With several, it is unknown which watch
+ * has triggered, and the trap is dropped; a watch of an instruction triggers again when the thread
+ * continues.
  */
 static void find_only(const struct debug_registers *slots, const siginfo_t *info, int *slot)
 {
@@ -195,7 +201,9 @@ static void find_only(const struct debug_registers *slots, const siginfo_t *info
 		*slot = -1;
 }
 
-/* A watch may have moved to another slot while its signal was pending. */
+/*
+ * Searches the slot, because a watch may have moved to another slot while its signal was pending.
+ */
 enum debug_registers_trap debug_registers_trap(const struct debug_registers *slots, pid_t tid,
 					       const siginfo_t *info, int *slot)
 {
@@ -217,10 +225,10 @@ enum debug_registers_trap debug_registers_trap(const struct debug_registers *slo
 	return DEBUG_REGISTERS_STALE;
 }
 
-/* An address that no program uses; the watch there is never enabled. */
+/* An address that no program uses; the watch at this address is never enabled. */
 #define NOWHERE 4096
 #define PARANOID_FILE "/proc/sys/kernel/perf_event_paranoid"
-/* Debian and Ubuntu know levels above 2, which shut users out. */
+/* Highest level that allows ordinary users to set watches; Debian and Ubuntu have higher levels. */
 #define PARANOID_USERS 2
 #define FIRST_MAJOR 5
 #define FIRST_MINOR 13
@@ -247,7 +255,7 @@ int perf_breakpoint_open(pid_t tid, const struct perf_event_attr *attributes)
 	return (int)syscall(SYS_perf_event_open, attributes, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* 0, or the errno value. */
+/* Opens a watch and closes it. Returns 0 or an errno value. */
 static int try_watch(pid_t pid)
 {
 	struct perf_event_attr attributes;
@@ -282,7 +290,7 @@ static bool is_old_kernel(struct reason *reason)
 	return true;
 }
 
-/* The value of kernel.perf_event_paranoid; -1: the kernel has no such setting. */
+/* Returns the value of kernel.perf_event_paranoid; -1: the kernel has no such setting. */
 static long paranoid_level(void)
 {
 	char text[16] = "";

@@ -24,20 +24,20 @@
 #include "base/error.h"
 #include "base/loop.h"
 
-#define SETTLE_SECONDS 0.002 /* a late thread is stopped for no longer */
+#define SETTLE_SECONDS 0.002 /* maximum time for which a late thread is stopped */
 
 struct freezer {
 	struct loop *loop;
-	struct freeze now; /* tid 0: none */
-	/* For a thread that has a tracee, instead of now. */
-	struct waits *waits; /* NULL: there are no tracees */
+	struct freeze now; /* the current freeze; tid 0: none */
+	/* The following members are used instead of `now` for a thread that has a tracee. */
+	struct waits *waits; /* knows the tracees; NULL: there are none */
 	struct tracee *tracee;
 	pid_t tid;
 	uint64_t began_ns;
 	struct freeze *late;
 	size_t late_count;
 	size_t late_capacity;
-	struct loop_timer *timer; /* NULL: no thread is late */
+	struct loop_timer *timer; /* releases the late threads; NULL: there are none */
 };
 
 struct freezer *freezer_new(struct loop *loop)
@@ -183,7 +183,10 @@ uint64_t freezer_end(struct freezer *holds)
 #define STOP_LIMIT_NS 50000000u
 #define NICENESS_LEAST (-20)
 
-/* 1: the thread has stopped, 0: not yet, -1: it is gone. */
+/*
+ * Checks whether the thread has stopped. Returns 1 if it has stopped, 0 if not yet, -1 if it has
+ * exited.
+ */
 static int freeze_look(struct freeze *hold)
 {
 	int status;
@@ -193,15 +196,18 @@ static int freeze_look(struct freeze *hold)
 		return 0;
 	if (found != hold->tid || !WIFSTOPPED(status))
 		return -1;
-	/* The status of a group-stop or of PTRACE_INTERRUPT has an event, that of a signal none. */
+	/*
+	 * The status of a group-stop or of PTRACE_INTERRUPT has an event, the status of a signal
+	 * has none.
+	 */
 	hold->signal = status >> 16 ? 0 : WSTOPSIG(status);
 	syscall_restart_stood(&hold->restart, hold->pid, hold->tid, WSTOPSIG(status));
 	return 1;
 }
 
 /*
- * began_ns becomes the last time at which the thread was not stopped: a thread that
- * waits for a processor, perhaps for this one, is not delayed by the freeze.
+ * Waits for the stop. began_ns is set to the last time at which the thread was not stopped: if the
+ * thread waits for a processor, perhaps for the node's, that is not a delay by the freeze.
  */
 static int wait_until_it_stands(struct freeze *hold)
 {
@@ -226,8 +232,8 @@ static int wait_until_it_stands(struct freeze *hold)
 }
 
 /*
- * A thread in an uninterruptible sleep would not stop in time. letter 0: pid has
- * no such thread.
+ * False for a thread in an uninterruptible sleep, which would not stop in time, and for an exited
+ * thread. letter 0: the process has no such thread.
  */
 static bool can_be_stopped(char letter)
 {
@@ -255,8 +261,8 @@ static int freeze_seize(struct freeze *hold, struct task *task, struct error *er
 }
 
 /*
- * While the node waits for a processor, the frozen thread waits as well: raises
- * the node's priority, where permitted, for these microseconds.
+ * Raises the priority of the node for these microseconds, if permitted: while the node waits for a
+ * processor, the frozen thread waits, too.
  */
 static void freeze_hurry(struct freeze *hold)
 {
@@ -293,7 +299,10 @@ static int hold_now(struct freeze *hold, pid_t pid, pid_t tid, struct error *err
 		return -1;
 	}
 	result = wait_until_it_stands(hold);
-	/* task still names the thread for which its file was opened; tid may have been reused. */
+	/*
+	 * task still names the thread for which its file was opened, but tid may belong to another
+	 * thread by now.
+	 */
 	if (result > 0 && !task_letter(&task)) {
 		freeze_end(hold);
 		result = -1;
@@ -341,7 +350,7 @@ uint64_t freeze_end(struct freeze *hold)
 	if (!hold->tid)
 		return 0;
 	syscall_restart_leave(&hold->restart, hold->tid);
-	/* PTRACE_DETACH fails for a thread that was killed and is not stopped any more. */
+	/* PTRACE_DETACH fails if the thread was killed and is no longer stopped. */
 	if (ptrace(PTRACE_DETACH, hold->tid, 0, (void *)(uintptr_t)hold->signal) == 0)
 		hold->tid = 0;
 	uint64_t held_ns = freeze_elapsed(hold);
@@ -367,7 +376,10 @@ int freeze_probe(pid_t pid)
 {
 	char path[32];
 
-	/* Opening /proc/PID/mem makes the kernel's check for ptrace(2), without its effect. */
+	/*
+	 * To open /proc/PID/mem, the kernel makes the same check as for ptrace(2), without
+	 * attaching.
+	 */
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)

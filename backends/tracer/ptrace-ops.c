@@ -140,7 +140,7 @@ bool ptrace_wait(pid_t tid, uint64_t nanoseconds, int *status)
 	return found == tid;
 }
 
-#define FIRST_NS 100000 /* then twice as long each time, up to LONGEST_NS */
+#define FIRST_NS 100000 /* first wait; each next wait is twice as long, up to LONGEST_NS */
 #define LONGEST_NS 2000000
 
 static void make_child(sigset_t *child)

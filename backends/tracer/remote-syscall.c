@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-#define CODE_BYTES ((size_t)8 << 20) /* read of one file at most */
+#define CODE_BYTES ((size_t)8 << 20) /* maximum number of bytes read of one file */
 #define CODE_FILES 8
 #define EVERYTHING (~UINT64_C(0))
 
@@ -41,7 +41,7 @@ static void look_into(pid_t pid, const struct mapping *mapping, struct arch_plac
 		*places = found;
 }
 
-/* Whether the file is named like a C library, which nearly always has both places. */
+/* True if the file has the name of a C library, which nearly always contains both places. */
 static bool remote_syscall_is_likely(const struct mapping *mapping)
 {
 	const char *name = strrchr(mapping->path, '/');
@@ -104,7 +104,7 @@ static int remote_syscall_put_frame(const struct remote_syscall *remote,
 }
 
 /*
- * Tries the long frame first: the short one fits below more stacks, but the thread
+ * Tries the long frame first. The short frame needs less space below the stack, but the thread
  * cannot return through it by itself.
  */
 static int remote_syscall_make_frame(struct remote_syscall *remote, struct arch_frame *frame,
@@ -127,8 +127,8 @@ static int remote_syscall_make_frame(struct remote_syscall *remote, struct arch_
 }
 
 /*
- * Once the registers are set the thread would return by itself, with its present
- * signal mask.
+ * Once the registers are set, the thread would return by itself if the tracer were killed, with its
+ * present signal mask.
  */
 static int remote_syscall_start(struct remote_syscall *remote, const struct arch_frame *frame,
 				const struct arch_places *places)
@@ -185,9 +185,9 @@ static void remote_syscall_take_result(struct remote_syscall *remote)
 }
 
 /*
- * Interrupts first: an interrupted system call then begins again by the thread's
- * own registers, even if the tracer is killed. Sets the registers last: until
- * then the thread would restore its mask by itself.
+ * Interrupts the thread first, so that an interrupted system call is restarted by the thread's own
+ * registers, even if the tracer is killed. Sets the registers last: until then the thread would
+ * restore its mask by itself.
  */
 static void remote_syscall_leave(struct remote_syscall *remote)
 {
@@ -199,8 +199,8 @@ static void remote_syscall_leave(struct remote_syscall *remote)
 }
 
 /*
- * All signals of the thread are blocked but SIGSTOP, which is delivered: the
- * thread takes part in its process's group-stop as soon as the call is over.
+ * Handles a stop during the call. All signals of the thread are blocked except SIGSTOP, which is
+ * delivered: the thread takes part in its process's group-stop as soon as the call is over.
  */
 static bool remote_syscall_on_stop(struct remote_syscall *remote, int status)
 {
@@ -232,7 +232,7 @@ static bool remote_syscall_on_stop(struct remote_syscall *remote, int status)
 
 bool remote_syscall_changed(struct remote_syscall *remote, int status)
 {
-	/* Another thread has called execve(2). */
+	/* The thread has ended, or another thread has called execve(2). */
 	if (!WIFSTOPPED(status) || status >> 16 == PTRACE_EVENT_EXEC) {
 		remote->result = -ESRCH;
 		remote->phase = REMOTE_SYSCALL_IDLE;

@@ -37,28 +37,27 @@
 #define SYS_pidfd_getfd 438
 #endif
 
-/* How a system call gets its time-out. */
+/* The form in which a system call gets its time-out. */
 enum limit {
 	LIMIT_NONE,
-	LIMIT_MILLISECONDS, /* an int in a register; less than 0: none */
-	LIMIT_TIMESPEC,	    /* a pointer to one; NULL: none */
-	LIMIT_OF_INPUT,	    /* the socket's SO_RCVTIMEO */
-	LIMIT_OF_OUTPUT,    /* SO_SNDTIMEO */
-	LIMIT_OF_RING,	    /* in a structure to which the argument points */
+	LIMIT_MILLISECONDS, /* an int in a register; negative: no time-out */
+	LIMIT_TIMESPEC,	    /* a pointer to a struct timespec; NULL: no time-out */
+	LIMIT_OF_INPUT,	    /* SO_RCVTIMEO of the socket */
+	LIMIT_OF_OUTPUT,    /* SO_SNDTIMEO of the socket */
+	LIMIT_OF_RING,	    /* a member of the structure to which an argument points */
 };
 
 struct call {
 	long number;
 	enum limit limit;
-	int argument; /* index of the argument with the limit, or with a ring's flags */
+	int argument; /* index of the argument that has the limit or, for a ring, the flags */
 	const char *name;
 };
 
 /*
- * The calls that a stop ends with EINTR and that have done nothing by then
- * (Linux 6.18; fs/eventpoll.c, ipc/sem.c, kernel/signal.c, fs/aio.c,
- * io_uring/, sock_intr_errno()). Left out: close(2), after which the descriptor
- * is gone, and ioctl(2), which differs from driver to driver.
+ * The calls that end with EINTR at a stop and that have had no effect until then (Linux 6.18;
+ * fs/eventpoll.c, ipc/sem.c, kernel/signal.c, fs/aio.c, io_uring/, sock_intr_errno()). Left out are
+ * close(2), which has closed the descriptor, and ioctl(2), which differs from driver to driver.
  */
 static const struct call calls[] = {
 #ifdef SYS_epoll_wait
@@ -94,7 +93,7 @@ static const struct call *find_call(long number)
 	return NULL;
 }
 
-/* Reads a file of /proc/PID/task/TID; false: it cannot be read. */
+/* Reads a file of /proc/PID/task/TID. Returns false if it cannot be read. */
 static bool syscall_restart_read_text(pid_t pid, pid_t tid, const char *name, char text[FILE_BYTES])
 {
 	char path[64];
@@ -115,7 +114,7 @@ static bool syscall_restart_read_text(pid_t pid, pid_t tid, const char *name, ch
  * Limits
  */
 
-/* Whether fd is a socket that has this time-out. */
+/* True if fd is a socket that has this time-out. */
 static bool has_socket_limit(pid_t pid, int fd, int option)
 {
 	struct timeval limit = { .tv_sec = 0 };
@@ -153,7 +152,7 @@ static enum syscall_restart_harm harm_of(pid_t pid, const struct call *call,
 		return arguments[call->argument] & RING_HAS_ARGUMENT ? SYSCALL_RESTART_ANEW
 								     : SYSCALL_RESTART_REST;
 	}
-	/* Without a limit the kernel itself restarts the call. */
+	/* A call without a time-out is restarted by the kernel itself. */
 	return is_limited ? SYSCALL_RESTART_ANEW : SYSCALL_RESTART_NONE;
 }
 
@@ -178,7 +177,10 @@ const char *syscall_restart_anew(pid_t pid, pid_t tid)
 										 : NULL;
 }
 
-/* Reads the time-out of a stopped thread's call. False: none, or of a kind that is not counted. */
+/*
+ * Reads the time-out of a stopped thread's call. Returns false if there is none, or if it is of a
+ * kind that is not counted.
+ */
 static bool read_limit(pid_t tid, const struct call *call, const uint64_t *arguments,
 		       uint64_t *nanoseconds)
 {
@@ -202,7 +204,9 @@ static bool read_limit(pid_t tid, const struct call *call, const uint64_t *argum
  * Begin of the call
  */
 
-/* Reads se.exec_start, in ns by the clock of the processor's run queue (rq_clock_task()). */
+/*
+ * Reads se.exec_start, in nanoseconds on the clock of the processor's run queue (rq_clock_task()).
+ */
 static bool read_clock(pid_t pid, pid_t tid, uint64_t *clock_ns)
 {
 	static const char key[] = "\nse.exec_start";
@@ -223,7 +227,7 @@ static bool read_clock(pid_t pid, pid_t tid, uint64_t *clock_ns)
 	return true;
 }
 
-/* The processor that the thread was last on (proc_pid_stat(5)); -1: unknown. */
+/* Returns the processor on which the thread has run last (proc_pid_stat(5)); -1: unknown. */
 static int read_processor(pid_t pid, pid_t tid)
 {
 	char text[FILE_BYTES];
@@ -238,9 +242,9 @@ static int read_processor(pid_t pid, pid_t tid)
 }
 
 /*
- * loop_now_ns() minus the scheduler's clock of the processor. Each processor has
- * its own clock, without the time that a hypervisor stole; the node moves to the
- * processor to read it.
+ * Sets *offset to loop_now_ns() minus the scheduler's clock of the processor. Each processor has
+ * its own clock, without the time that a hypervisor stole; to read it, the node moves to the
+ * processor.
  */
 static bool read_offset(int processor, int64_t *offset)
 {
@@ -278,7 +282,10 @@ void syscall_restart_note(struct syscall_restart *restart, pid_t pid, pid_t tid)
 		restart->slept_ns = 0;
 }
 
-/* Nanoseconds that the thread had slept in the call when it was stopped. False: unknown. */
+/*
+ * Sets *slept_ns to the time that the thread had slept in the call when it was stopped. Returns
+ * false if that is unknown.
+ */
 static bool read_slept(const struct syscall_restart *restart, pid_t pid, pid_t tid,
 		       uint64_t *slept_ns)
 {
@@ -305,7 +312,9 @@ static bool read_slept(const struct syscall_restart *restart, pid_t pid, pid_t t
  * Stops
  */
 
-/* The stopped thread's system call, if it was interrupted or is to begin again; else NULL. */
+/*
+ * Returns the stopped thread's system call if it was interrupted or is to be restarted; else NULL.
+ */
 static const struct call *syscall_restart_look(pid_t tid, struct arch_dump *dump,
 					       uint64_t arguments[ARCH_ARGUMENTS])
 {
@@ -328,7 +337,7 @@ static void syscall_restart_count(struct syscall_restart *restart, pid_t pid, pi
 		restart->until_ns = now + limit_ns - (slept_ns < now ? slept_ns : now);
 }
 
-/* Whether the thread has stopped right before the call that is to begin again. */
+/* True if the thread has stopped right before the call that is to be restarted. */
 static bool is_on_its_way(const struct syscall_restart *restart, pid_t tid)
 {
 	struct arch_dump dump;
@@ -380,7 +389,7 @@ static uint64_t left_of(const struct syscall_restart *restart)
 	return restart->until_ns > now ? restart->until_ns - now : 0;
 }
 
-/* Rounded up, so that the call never times out early. */
+/* Returns the remaining time, rounded up, so that the call never times out early. */
 static uint64_t left_milliseconds(const struct syscall_restart *restart)
 {
 	return (left_of(restart) + MILLISECOND_NS - 1) / MILLISECOND_NS;
@@ -416,11 +425,9 @@ void syscall_restart_leave(struct syscall_restart *restart, pid_t tid)
 	ptrace_set_registers(tid, &dump);
 }
 
-/*
- * At calls
- */
+/* Stops at system calls */
 
-/* At the entry of the call that begins again: sets the time-out to what is left. */
+/* At the entry of the restarted call: sets its time-out to the remaining time. */
 static void syscall_restart_change(struct syscall_restart *restart, pid_t tid,
 				   struct arch_dump *dump, const struct call *call,
 				   const uint64_t *arguments)
@@ -449,7 +456,7 @@ static bool on_entry(struct syscall_restart *restart, pid_t tid)
 	if (ptrace_get_registers(tid, &dump) < 0)
 		return false;
 	call = find_call(arch_current_call(&dump, arguments));
-	/* If a handler of the program has run first, this is another call. */
+	/* Another call is left unchanged: a handler of the program has run first. */
 	if (call && syscall_restart_is_same(restart, &dump))
 		syscall_restart_change(restart, tid, &dump, call, arguments);
 	return restart->is_changed;
@@ -468,7 +475,7 @@ bool syscall_restart_at_call(struct syscall_restart *restart, pid_t tid)
 	call = find_call(arch_current_call(&dump, arguments));
 	restart->is_changed = false;
 	restart->is_same = arch_was_interrupted(&dump);
-	/* This stop has consumed the interrupt: without a new one the program would get EINTR. */
+	/* This stop has consumed the interrupt: without a new one, the program would get EINTR. */
 	if (restart->is_same)
 		ptrace_interrupt(tid);
 	else

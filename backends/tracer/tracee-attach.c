@@ -1,6 +1,6 @@
 /*
- * tracee-attach: seizes the threads of a process, or takes them over from a
- * tracee that is still detaching; adopts children.
+ * tracee-attach: seizes the threads of a process, or takes the threads over from a tracee that is
+ * still detaching; adopts child processes.
  */
 #include <assert.h>
 #include <dirent.h>
@@ -34,9 +34,9 @@ static bool tracee_attach_has_ended(pid_t pid, pid_t tid)
 }
 
 /*
- * A thread that the last tracee of this process could not detach from in time
- * becomes one of the new tracee. False: a thread of another process, or one
- * whose signal mask is still to be restored.
+ * Moves a thread from which the last tracee of this process could not detach in time to the new
+ * tracee. Returns false for a thread of another process, and for a thread whose signal mask must
+ * still be restored.
  */
 static bool take_over(struct tracee *tracee, struct thread *thread)
 {
@@ -51,7 +51,7 @@ static bool take_over(struct tracee *tracee, struct thread *thread)
 	}
 	thread_move(thread, tracee);
 	thread->is_stop_due = false;
-	/* Its event stop, when it comes, is not reported. */
+	/* The event-stop of the thread is not reported when it occurs. */
 	if (thread->state == TRACEE_INTERRUPTED)
 		thread->state = TRACEE_RUNNING;
 	if (old->thread_count == 0 && old->child_count == 0)
@@ -59,7 +59,10 @@ static bool take_over(struct tracee *tracee, struct thread *thread)
 	return true;
 }
 
-/* 1: the thread is newly traced, 0: it has ended or is known, -1 with errno. */
+/*
+ * Seizes a thread. Returns 1 if it is newly traced, 0 if it has exited or was traced already, or -1
+ * with errno.
+ */
 static int tracee_attach_seize(struct tracee *tracee, pid_t tid)
 {
 	struct thread *thread = thread_find(tracee, tid);
@@ -85,7 +88,7 @@ static int tracee_attach_seize(struct tracee *tracee, pid_t tid)
 		errno = EBUSY;
 		return -1;
 	}
-	/* A traced thread has made this one: the event of its parent will report it. */
+	/* The thread was created by a traced thread, whose event will report it. */
 	if (number == EPERM && attachable_is_ours(tid))
 		return 0;
 	errno = number;
@@ -102,7 +105,7 @@ struct thread *thread_seek(struct tracee *tracee, pid_t tid)
 	return thread_find(tracee, tid);
 }
 
-/* Seizes the threads that are new; returns their number, or -1 with errno. */
+/* Seizes the threads that are not traced yet. Returns their number, or -1 with errno. */
 static int seize_new(struct tracee *tracee)
 {
 	char path[32];
@@ -127,7 +130,10 @@ static int seize_new(struct tracee *tracee)
 	return count;
 }
 
-/* Repeats until no thread is new: a thread that is not seized yet may make another one. */
+/*
+ * Repeats until no thread is new, because a thread that is not seized yet may create another
+ * thread.
+ */
 static int seize_all(struct tracee *tracee)
 {
 	int count;
@@ -191,29 +197,29 @@ struct tracee *tracee_adopt(struct tracee *tracee, pid_t child, const struct tra
 }
 
 /*
- * Detaches from a process: closes the watches, interrupts all
- * threads, takes the traps that are still pending, puts the disposition of
- * SIGTRAP back, and only then calls PTRACE_DETACH. A thread that stops too late
- * is detached from in the same way, once it has stopped.
+ * Detaches from a process: closes the watches, interrupts all threads, takes the traps that are
+ * still pending, puts the disposition of SIGTRAP back, and only then calls PTRACE_DETACH. A thread
+ * that stops too late is detached in the same way when it has stopped.
  *
- * A thread is spared (not interrupted) while it sleeps in a system call that a
- * stop would begin again with its full time-out (syscall-restart.h) and no trap of
- * the thread is pending. It is detached from after that call, or by the end of the
- * node, which stops no thread (ptrace(2): a tracer's end detaches).
+ * A thread is spared (not interrupted) while it sleeps in a system call that would be restarted
+ * with its full time-out after a stop (syscall-restart.h) and no trap of the thread is pending. It
+ * is detached after that call, or by the exit of the node, which stops no thread (ptrace(2): a
+ * tracer's exit detaches its tracees).
  */
 
 #define LEAVE_NS 1000000000u
 #define DRAIN_NS 200000000u
-#define STUCK_NS 20000000u /* without a status; then checks whether any thread can stop */
+#define STUCK_NS 20000000u /* time without a status, after which it is checked whether any thread
+			    * can stop */
 #define DRAIN_ROUNDS 8
 #define PEEKED 16
-#define SPARED_SECONDS 0.5 /* between checks whether a spared thread's call is over */
+#define SPARED_SECONDS 0.5 /* time between checks whether the call of a spared thread has ended */
 
 /*
  * Stopping all threads
  */
 
-/* Spared threads are the only ones that are not interrupted once detaching has begun. */
+/* True for a spared thread: once detaching has begun, only spared threads are not interrupted. */
 static bool is_spared(const struct thread *thread)
 {
 	return thread->tracee->detaching == DETACHING_BEGUN && !thread->is_child &&
@@ -226,7 +232,10 @@ static bool is_awaited(const struct thread *thread)
 	       !is_spared(thread);
 }
 
-/* Returns the number of statuses taken; the array may be reallocated meanwhile. */
+/*
+ * Takes the available statuses of the awaited threads. Returns the number of statuses; the array
+ * may be reallocated meanwhile.
+ */
 static size_t tracee_detach_ask_each(struct tracee *tracee, struct thread ***threads,
 				     const size_t *count)
 {
@@ -296,7 +305,10 @@ static bool is_trap_pending(const struct thread *thread)
 	return pending >> (SIGTRAP - 1) & 1;
 }
 
-/* To be called when the thread's watches are closed, so that no further trap comes. */
+/*
+ * True if the thread may be spared. Call it when the thread's watches are closed, so that no
+ * further trap can occur.
+ */
 static bool may_be_spared(const struct thread *thread)
 {
 	return thread->state == TRACEE_RUNNING && !thread->own_trap &&
@@ -311,7 +323,7 @@ static void stop(struct thread *thread)
 		thread_interrupt(thread);
 }
 
-/* Stops a spared thread if there is no other to put the disposition of SIGTRAP back. */
+/* Stops a spared thread if no other thread can put the disposition of SIGTRAP back. */
 static void stop_one(struct tracee *tracee)
 {
 	struct thread *found = NULL;
@@ -362,13 +374,15 @@ static bool has_trap(const struct thread *thread)
 	return false;
 }
 
-/* Resumes the thread: it takes the trap before it runs, and stops again (take_signal()). */
+/*
+ * Resumes the thread, which takes the pending trap before it runs, and stops again (take_signal()).
+ */
 static void tracee_detach_drain(struct thread *thread)
 {
 	uint64_t mask = 0;
 	uint64_t open;
 
-	/* If the thread blocks SIGTRAP, the trap would stay pending for ever. */
+	/* SIGTRAP is unblocked: otherwise the trap would stay pending for ever. */
 	ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(mask), &mask);
 	open = mask & ~(UINT64_C(1) << (SIGTRAP - 1));
 	if (open != mask) {
@@ -380,7 +394,7 @@ static void tracee_detach_drain(struct thread *thread)
 	ptrace(PTRACE_CONT, thread->tid, 0, 0);
 }
 
-/* Lets each stopped thread take a pending trap. False: none had one. */
+/* Makes each stopped thread take a pending trap. Returns false if no thread had one. */
 static bool drain_each(struct tracee *tracee)
 {
 	bool is_any = false;
@@ -406,7 +420,10 @@ static void close_masks(struct tracee *tracee)
 	}
 }
 
-/* A thread that was interrupted twice stops again before it takes the trap. */
+/*
+ * Several rounds are needed, because a thread that was interrupted twice stops again before it
+ * takes the trap.
+ */
 static void drain_all(struct tracee *tracee)
 {
 	for (int i = 0; i < DRAIN_ROUNDS && drain_each(tracee); i++)
@@ -426,8 +443,8 @@ void thread_leave(struct thread *thread)
 }
 
 /*
- * Whether a trap of the thread may still be on its way, which would end the
- * process by SIGTRAP's default action if the tracer ended now.
+ * True if a trap of the thread may still occur. If the tracer exited then, SIGTRAP's default action
+ * would end the process.
  */
 static bool may_trap(const struct thread *thread)
 {
@@ -435,8 +452,8 @@ static bool may_trap(const struct thread *thread)
 }
 
 /*
- * SIGTRAP stays ignored while a thread may trap: that thread puts the
- * disposition back once it has stopped.
+ * Puts the disposition of SIGTRAP back, unless a thread may still trap: then that thread does so
+ * when it has stopped.
  */
 static void tracee_detach_put_back(struct tracee *tracee)
 {
@@ -551,7 +568,7 @@ void tracee_finish(struct waits *waits)
 	stop_wait_end(&stop_wait);
 }
 
-/* The node ends: the kernel then detaches from the thread. */
+/* Frees the thread when the node exits: the kernel then detaches from it. */
 void thread_end(struct thread *thread)
 {
 	struct tracee *tracee = thread->tracee;
@@ -567,9 +584,9 @@ void thread_end(struct thread *thread)
 }
 
 /*
- * Detaches from a child whose parent was killed before its event. The action of
- * SIGTRAP before the node's is unknown: takes it for the default action, which
- * is nearly always right.
+ * Detaches from a child whose parent was killed before its event reported the child. The action
+ * that SIGTRAP had before the node changed it is unknown: the default action is assumed, which is
+ * nearly always right.
  */
 void tracee_take_stranger(struct waits *waits, pid_t tid, int status)
 {

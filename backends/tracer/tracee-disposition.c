@@ -1,10 +1,9 @@
 /*
  * tracee-disposition: the disposition of SIGTRAP in a process with watches.
  *
- * MARK in the mask of the action tells the node's SIG_IGN from the program's;
- * the kernel does not use the mask of an ignored signal. So the node knows when
- * the program has set another action since, and when a node that was killed has
- * left SIG_IGN behind.
+ * MARK in the mask of the action tells a SIG_IGN that a node has set from one that the program has
+ * set; the kernel does not use the mask of an ignored signal. So the node knows whether the program
+ * has set another action since, and whether a node that was killed has left SIG_IGN behind.
  */
 #include "backends/tracer/tracee-private.h"
 
@@ -21,17 +20,26 @@
 #include "base/error.h"
 #include "base/loop.h"
 
-/* Without SIGKILL's and SIGSTOP's bits (8, 18), which the kernel clears. */
+/* The mask lacks the bits of SIGKILL and SIGSTOP (8, 18), which the kernel clears. */
 #define MARK UINT64_C(0x70726f6265700069)
 #define DEFAULT UINT64_C(0)
 #define IGNORE UINT64_C(1)
-/* A thread that runs may wait long for a processor, on a busy machine. */
+/*
+ * Time-outs of a remote call and of a stop: on a busy machine, a running thread may wait long for a
+ * processor.
+ */
 #define CALL_NS 1000000000u
 #define SETTLE_NS 500000000u
-/* Time for the loop's other work before a thread is awaited again. */
+/*
+ * After a thread has not stopped in time, no thread is awaited for this time, so that the loop can
+ * do other work.
+ */
 #define HOPELESS_SECONDS 0.1
 
-/* Whether a node set the action; a forced debug exception turns IGNORE into DEFAULT (signal.c). */
+/*
+ * True if a node has set the action. A forced debug exception turns IGNORE into DEFAULT (the
+ * kernel's signal.c).
+ */
 static bool tracee_disposition_is_ours(const struct arch_action *action)
 {
 	return (action->handler == IGNORE || action->handler == DEFAULT) && action->mask == MARK;
@@ -41,7 +49,10 @@ static bool tracee_disposition_is_ours(const struct arch_action *action)
  * One call
  */
 
-/* Searches again while a place is missing: a program that has just begun may lack its C library. */
+/*
+ * Searches for the code of a remote call. Searches again while a place is missing, because a
+ * program that has just begun may not have loaded its C library.
+ */
 static int find_places(struct tracee *tracee, pid_t tid, struct error *error)
 {
 	if (tracee->places.call && tracee->places.come_back)
@@ -74,7 +85,7 @@ static int wait_for_call(struct thread *thread, struct error *error)
 	return 0;
 }
 
-/* Calls rt_sigaction(2) in the stopped thread; *old becomes the action before. */
+/* Calls rt_sigaction(2) in the stopped thread. *old is set to the action before. */
 static int call(struct thread *thread, enum call_aim aim, const struct arch_action *action,
 		struct arch_action *old, struct error *error)
 {
@@ -110,8 +121,8 @@ static void tracee_disposition_give_back(struct thread *thread, const struct arc
 }
 
 /*
- * The call has succeeded, in time or late. An action that the program has set
- * since, or a handler of the program, is given back.
+ * Handles a call that has succeeded, in time or late. If the program has set another action since,
+ * or has a handler, its action is set again.
  */
 static void tracee_disposition_take_result(struct thread *thread, const struct arch_action *old)
 {
@@ -175,7 +186,10 @@ static bool tracee_disposition_settle(struct thread *thread)
 	return false;
 }
 
-/* Finds a thread that is stopped already, so that no other has to be stopped; NULL: none. */
+/*
+ * Finds a thread that has stopped or is stopping, so that no other thread must be stopped; NULL:
+ * none.
+ */
 static struct thread *find_standing(struct tracee *tracee)
 {
 	for (size_t i = 0; i < tracee->thread_count; i++)
@@ -215,7 +229,7 @@ void thread_ignore_again(struct thread *thread)
 		tracee_disposition_take_result(thread, &old);
 }
 
-/* Resumes a thread that was stopped for the remote call alone. */
+/* Resumes a thread that was stopped only for the remote call. */
 static void unsettle(struct thread *thread)
 {
 	if (thread->state != TRACEE_STOPPED)
@@ -224,7 +238,7 @@ static void unsettle(struct thread *thread)
 		thread_release(thread);
 		return;
 	}
-	/* tracee_interrupt() has asked for this stop, too: stopped() is still to be called. */
+	/* tracee_interrupt() has requested this stop, too: stopped() must still be called. */
 	thread->state = TRACEE_RUNNING;
 	waits_return(thread->tracee->waits, thread->tid,
 		     PTRACE_EVENT_STOP << 16 | SIGTRAP << 8 | 0x7f);
@@ -247,7 +261,10 @@ static bool tracee_disposition_may_stand(const struct thread *thread)
 	       !thread->own_trap && !thread_is_stuck(thread);
 }
 
-/* The running thread whose system call a stop harms least; NULL: no thread can be stopped. */
+/*
+ * Returns the running thread whose system call is harmed least by a stop; NULL: no thread can be
+ * stopped.
+ */
 static struct thread *find_runner(struct tracee *tracee, struct thread *preferred)
 {
 	struct thread *found = tracee_disposition_may_stand(preferred) ? preferred : NULL;
@@ -292,14 +309,14 @@ int tracee_ignore(struct tracee *tracee, struct thread *preferred, struct error 
 	struct thread *thread;
 	int result;
 
-	/* Reads the process's code before a thread is stopped, to keep the stop short. */
+	/* The code of the process is read before a thread is stopped, to keep the stop short. */
 	if (find_places(tracee, tracee->pid, error) < 0)
 		return -1;
 	thread = find_standing(tracee);
 	if (!thread)
 		return stop_any(tracee, preferred, error);
 	result = tracee_disposition_replace(thread, error);
-	/* stopped() is called when the late remote call has returned. */
+	/* If the remote call is late, stopped() is called when it has returned. */
 	if (thread->state == TRACEE_IN_CALL)
 		thread->is_stop_due = true;
 	return result;
@@ -327,7 +344,7 @@ void thread_put_back(struct thread *thread)
 	tracee_pass(tracee, "put back");
 }
 
-/* A new program inherits that a signal is ignored, and nothing else. */
+/* After an exec, the new program has inherited that SIGTRAP is ignored, and no other action. */
 void thread_put_back_execed(struct thread *thread)
 {
 	struct tracee *tracee = thread->tracee;
@@ -346,7 +363,7 @@ void thread_put_back_execed(struct thread *thread)
  * The program's own
  */
 
-/* Whether a SIGTRAP would end the process if the node did not ignore it there. */
+/* True if a SIGTRAP would end the process if the node did not ignore SIGTRAP in it. */
 static bool would_die(const struct tracee *tracee)
 {
 	int64_t ignored = 0;
@@ -358,8 +375,8 @@ static bool would_die(const struct tracee *tracee)
 }
 
 /*
- * The thread is stopped, own_trap has the signal: puts the disposition back and
- * sends SIGTRAP again; at its arrival the siginfo is replaced by own_trap.
+ * Called when the thread is stopped and own_trap has a SIGTRAP of the program: puts the disposition
+ * back and sends SIGTRAP again. When it arrives, its siginfo is replaced by own_trap.
  */
 void thread_send_own_trap(struct thread *thread)
 {

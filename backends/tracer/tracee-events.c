@@ -1,6 +1,6 @@
 /*
- * tracee-events: handles the statuses of traced threads. tracee-private.h has the
- * states, and the meaning of an event-stop in each.
+ * tracee-events: handles the wait statuses of traced threads. tracee-private.h describes the
+ * states, and the meaning of an event-stop in each state.
  */
 #include "backends/tracer/tracee-private.h"
 
@@ -13,7 +13,9 @@
 #include "backends/tracer/waits.h"
 #include "base/loop.h"
 
-/* A thread that is trapped twice within this time is likely to be trapped again at once. */
+/*
+ * Seconds; a thread that is trapped twice within this time is likely to be trapped again at once.
+ */
 #define FREQUENT_SECONDS 0.01
 
 static bool tracee_events_is_there(const struct tracee *tracee, const struct thread *thread)
@@ -25,8 +27,8 @@ static bool tracee_events_is_there(const struct tracee *tracee, const struct thr
 }
 
 /*
- * Callbacks. A callback may do anything to the thread, and if it waits for other
- * events the thread may have exited afterwards.
+ * Callbacks. A callback may do anything to the thread. If it waits for other events, the thread may
+ * have exited when it returns.
  */
 
 static void tell_ended(struct tracee *tracee, pid_t tid)
@@ -92,7 +94,10 @@ static bool tracee_events_is_gone(const struct tracee *tracee)
 	return true;
 }
 
-/* The kernel reports the end of a process's first thread last: all others have exited, too. */
+/*
+ * Handles the exit of a thread. The kernel reports the exit of the first thread of a process last,
+ * so all other threads have exited, too.
+ */
 static void tracee_events_take_end(struct thread *thread)
 {
 	struct tracee *tracee = thread->tracee;
@@ -116,7 +121,10 @@ static void tracee_events_take_end(struct thread *thread)
  * New threads and children
  */
 
-/* The event of clone(2) is the same for a new process as for a new thread. */
+/*
+ * Adds the new thread or child. The event of clone(2) is the same for a new process as for a new
+ * thread.
+ */
 void thread_take_new(struct thread *parent, int event)
 {
 	struct tracee *tracee = parent->tracee;
@@ -140,7 +148,7 @@ void thread_take_new(struct thread *parent, int event)
 	tracee_pass(tracee, is_child ? "forked" : "cloned");
 }
 
-/* After an exec no other thread and no watch is left. */
+/* Handles an exec, after which no other thread and no watch is left. */
 static void take_exec(struct thread *thread)
 {
 	struct tracee *tracee = thread->tracee;
@@ -180,7 +188,10 @@ static void decide(struct thread *thread, enum tracee_next next)
 		thread_release(thread);
 }
 
-/* Afterwards the child may belong to another tracee, or be detached from and freed. */
+/*
+ * Handles the first stop of a child. Afterwards the child may belong to another tracee, or may have
+ * been detached and freed.
+ */
 static void take_child(struct thread *thread)
 {
 	struct tracee *tracee = thread->tracee;
@@ -188,7 +199,10 @@ static void take_child(struct thread *thread)
 
 	thread->state = TRACEE_STOPPED;
 	thread->since = loop_now();
-	/* A child comes here again when the remote call that puts SIGTRAP back was late. */
+	/*
+	 * For a child whose remote call to put SIGTRAP back was late, this function is called
+	 * twice.
+	 */
 	if (!thread->was_reported && !tracee_is_detaching(tracee) && tracee->calls.forked) {
 		thread->was_reported = true;
 		tracee->calls.forked(tracee, tid, tracee->calls.data);
@@ -225,7 +239,10 @@ static void take_first_stop(struct thread *thread)
 
 static void tracee_events_take_trap(struct thread *thread, int slot);
 
-/* The thread has run nothing since the trap. */
+/*
+ * Handles a trap that the kernel forced (DEBUG_REGISTERS_FORCED). The thread has executed no
+ * instruction since.
+ */
 static void take_forced(struct thread *thread)
 {
 	int slot = thread->forced;
@@ -305,7 +322,10 @@ static void take_signal(struct thread *thread, int number)
 		return;
 	}
 	if (number != SIGTRAP || ptrace(PTRACE_GETSIGINFO, thread->tid, 0, &info) < 0) {
-		/* A signal that is ignored wakes only a traced thread from a system call. */
+		/*
+		 * Noted because a signal that is ignored wakes a thread from a system call only if
+		 * it is traced.
+		 */
 		thread_note_stop(thread, number << 8 | 0x7f);
 		thread_go(thread, number);
 		return;

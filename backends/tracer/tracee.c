@@ -136,7 +136,7 @@ static void tracee_run(struct thread *thread, int signal_number)
 		ptrace_cont(thread->tid, signal_number);
 }
 
-/* Every stop consumes a pending PTRACE_INTERRUPT: asks for another if a stop is due. */
+/* Every stop consumes a pending PTRACE_INTERRUPT: requests another if a stop is due. */
 void thread_go(struct thread *thread, int signal_number)
 {
 	if (thread->is_stop_due || thread->state == TRACEE_INTERRUPTED)
@@ -175,7 +175,7 @@ void thread_note_signal(struct thread *thread, int status)
 	if (!WIFSTOPPED(status) || status >> 16 || thread->is_child)
 		return;
 	number = WSTOPSIG(status);
-	/* All others are syscall-stops or traps. */
+	/* Other numbers are those of syscall-stops or traps. */
 	if (number > 0 && number <= 64 && number != SIGTRAP)
 		thread->tracee->signals |= UINT64_C(1) << (number - 1);
 }
@@ -188,7 +188,7 @@ uint64_t tracee_take_signals(struct tracee *tracee)
 	return signals;
 }
 
-/* The signal with which the thread is to be resumed; 0: none. */
+/* Returns the signal with which the thread is to be resumed; 0: none. */
 static int take_signal_while_settling(struct thread *thread, int number)
 {
 	siginfo_t info;
@@ -204,8 +204,8 @@ static int take_signal_while_settling(struct thread *thread, int number)
 }
 
 /*
- * Takes a status while thread_settle() waits for the thread to stop; an end or an
- * exec is handled later. False: the thread will not stop.
+ * Handles a status while thread_settle() waits for the thread to stop; an exit or an exec is
+ * handled later. Returns false if the thread will not stop.
  */
 static bool take_while_settling(struct thread *thread, int status)
 {
@@ -250,7 +250,10 @@ bool thread_settle(struct thread *thread, uint64_t nanoseconds)
 	uint64_t began = loop_now_ns();
 	int status;
 
-	/* The next stop of the thread is for its own SIGTRAP, which comes first. */
+	/*
+	 * The next stop of the thread is for the program's own SIGTRAP, which must be handled
+	 * first.
+	 */
 	if (thread->own_trap)
 		return false;
 	if (thread->state == TRACEE_RUNNING || thread->state == TRACEE_LISTENING)
@@ -384,7 +387,7 @@ void tracee_resume(struct tracee *tracee, pid_t tid)
 		return;
 	thread->is_stop_due = false;
 	if (thread->state == TRACEE_INTERRUPTED && !thread_settle(thread, LOOK_NS)) {
-		/* Its event stop, when it comes, is not reported. */
+		/* The event-stop of the thread is not reported when it occurs. */
 		thread->state = TRACEE_RUNNING;
 		return;
 	}
@@ -402,7 +405,7 @@ void tracee_spin(struct tracee *tracee, uint64_t nanoseconds)
 	tracee->depth++;
 	while (now - began < nanoseconds && now - last < nanoseconds / 4 &&
 	       !tracee_is_detaching(tracee)) {
-		/* The thread may need the processor on which the node runs. */
+		/* The thread may need the processor on which the node is running. */
 		if (waits_take(tracee->waits) == 0)
 			sched_yield();
 		now = loop_now_ns();
@@ -413,7 +416,7 @@ void tracee_spin(struct tracee *tracee, uint64_t nanoseconds)
 	tracee_step_out(tracee);
 }
 
-/* A thread that blocks SIGTRAP would run on past its watches. */
+/* True if the thread blocks SIGTRAP: it would not stop at its watches. */
 static bool blocks_traps(const struct thread *thread, int64_t *mask)
 {
 	*mask = 0;
@@ -422,9 +425,9 @@ static bool blocks_traps(const struct thread *thread, int64_t *mask)
 }
 
 /*
- * Whether a stopped thread blocks SIGTRAP only while it makes a child or a thread:
- * the C library then blocks its own two signals, too, which a program cannot;
- * subprocess blocks all others around vfork(2).
+ * True if a stopped thread blocks SIGTRAP only while it creates a process or a thread: meanwhile
+ * the C library blocks its own two signals, too, which a program cannot do, and subprocess blocks
+ * all other signals around vfork(2).
  */
 static bool is_making_another(const struct thread *thread, int64_t mask)
 {
@@ -525,9 +528,7 @@ bool tracee_is_watched(const struct tracee *tracee, pid_t tid, int slot)
 	return thread && thread->slots.watches[slot].access != HARDWARE_WATCH_NONE;
 }
 
-/*
- * TRACEE_FROZEN: as freeze_begin(), for a thread that is traced already
- */
+/* TRACEE_FROZEN: the same as freeze_begin(), for a thread that is already traced */
 
 int tracee_hold(struct tracee *tracee, pid_t tid, struct error *error)
 {

@@ -15,14 +15,16 @@
 #include "base/loop.h"
 #include "base/map.h"
 
-/* Rounds of statuses before the loop's other work has its turn. */
+/* Maximum number of rounds of statuses before the loop does other work. */
 #define ROUNDS 8
 #define TURN_SECONDS 0.001
-/* The event of a parent reports a new thread within this time. */
+/* Time within which the event of its parent reports a new thread. */
 #define STRANGER_SECONDS 0.1
-/* The loop's other work waits for waits_expect() no longer than this. */
+/* Maximum time for which the loop's other work waits for the traps of waits_expect(). */
 #define STAY_NS UINT64_C(8000000)
-/* For this time, once traps of several threads were expected, all threads are asked. */
+/*
+ * When traps of several threads were expected, the statuses of all threads are taken for this time.
+ */
 #define SHARED_NS UINT64_C(100000000)
 
 struct entry {
@@ -45,27 +47,32 @@ struct waits {
 	struct loop *loop;
 	struct loop_signal *signal;
 	struct map *entries; /* by tid */
-	/* Statuses that were taken; from first on they are not reported yet. */
+	/* Statuses that were taken. Those from index `first` on are not reported yet. */
 	struct status *queue;
 	size_t first;
 	size_t count;
 	size_t capacity;
-	struct loop_timer *again; /* NULL: nothing waits for another turn */
+	struct loop_timer *again; /* takes statuses again in another turn; NULL: not due */
 	pid_t expected;		  /* tid of the last waits_expect(); 0: none */
 	bool is_expecting;	  /* waits_expect() was called in this round */
-	struct loop_timer *rest;  /* set from a stay until the loop's next turn; else NULL */
+	struct loop_timer *rest;  /* runs from the end of a stay (waits_stay()) until the loop's
+				   * next turn; else NULL */
 	bool is_put_off;	  /* SIGCHLD came while rest was set */
-	uint64_t shared_until;	  /* loop_now_ns(): until then several threads are expected */
+	uint64_t shared_until;	  /* time until which traps of several threads are expected, by
+				   * loop_now_ns() */
 	struct stranger *strangers;
 	size_t stranger_count;
 	size_t stranger_capacity;
-	struct loop_timer *look; /* looks at the strangers; NULL: none */
+	struct loop_timer *look; /* checks the strangers; NULL: there are none */
 	void (*on_stranger)(struct waits *waits, pid_t tid, int status);
 };
 
 static void take_and_stay(struct waits *waits);
 
-/* libuv may call this several times in a turn: only the first call may stay (waits_stay()). */
+/*
+ * libuv may call this function several times in a turn: only the first call may stay
+ * (waits_stay()).
+ */
 static void waits_on_child(int number, void *data)
 {
 	struct waits *waits = data;
@@ -170,7 +177,7 @@ void *waits_find(const struct waits *waits, pid_t tid,
 
 static void waits_put(struct waits *waits, pid_t tid, int status)
 {
-	/* All statuses are reported: use the queue's memory again. */
+	/* All statuses are reported: the memory of the queue is used again. */
 	if (waits->first == waits->count) {
 		waits->first = 0;
 		waits->count = 0;
@@ -179,7 +186,7 @@ static void waits_put(struct waits *waits, pid_t tid, int status)
 	waits->queue[waits->count++] = (struct status){ tid, status };
 }
 
-/* Takes the oldest status that is not reported yet. False: there is none. */
+/* Removes the oldest status that is not reported yet. Returns false if there is none. */
 static bool pop(struct waits *waits, struct status *status)
 {
 	while (waits->first < waits->count) {
@@ -221,7 +228,10 @@ void waits_on_stranger(struct waits *waits,
 	waits->on_stranger = stranger;
 }
 
-/* False: look at this stranger again. is_taken: waitpid() took a status. */
+/*
+ * Handles a stranger. Returns false if it must be checked again. Sets *is_taken if waitpid() took a
+ * status.
+ */
 static bool waits_settle(struct waits *waits, struct stranger *stranger, bool *is_taken)
 {
 	int status;
@@ -244,13 +254,13 @@ static void waits_on_look(void *data)
 	bool is_one_taken = false;
 	size_t kept = 0;
 
-	/* The event of the parent may have come by now. */
+	/* The event of a parent may have occurred by now. */
 	waits_take(waits);
 	for (size_t i = 0; i < waits->stranger_count; i++)
 		if (!waits_settle(waits, &waits->strangers[i], &is_one_taken))
 			waits->strangers[kept++] = waits->strangers[i];
 	waits->stranger_count = kept;
-	/* waitid() returns the first thread alone; for those behind it no SIGCHLD comes. */
+	/* waitid() returns only the first thread: for the threads after it, no SIGCHLD arrives. */
 	if (is_one_taken)
 		waits_take(waits);
 	if (waits->stranger_count == 0) {
@@ -291,7 +301,7 @@ static void waits_take_entry(uint64_t key, void *value, void *data)
 	take_one(data, (pid_t)key);
 }
 
-/* The first tid that has a status, which is not taken; 0: none. */
+/* Returns the first tid that has a status, without taking the status; 0: none. */
 static pid_t waits_peek(void)
 {
 	siginfo_t info = { .si_pid = 0 };
@@ -301,7 +311,10 @@ static pid_t waits_peek(void)
 	return info.si_pid;
 }
 
-/* waitid() does not get past a tid that was not added: then each added tid is asked on its own. */
+/*
+ * Takes all available statuses. waitid() returns a tid that was not added again and again: then
+ * waitpid(2) is called for each added tid.
+ */
 static void waits_drain(struct waits *waits)
 {
 	for (pid_t tid = waits_peek(); tid; tid = waits_peek()) {
@@ -353,19 +366,19 @@ size_t waits_take(struct waits *waits)
 			return told;
 		told += some;
 	}
-	/* libuv (1.44) calls a timer that is due at once before any descriptor. */
+	/* Not 0: libuv (1.44) calls a timer that is due at once before any descriptor. */
 	come_again(waits, TURN_SECONDS);
 	return told;
 }
 
 /*
- * Staying: a thread that was trapped and resumed at once is likely to be trapped
- * again within microseconds (a condition that is false in a loop). To come back
- * here through the loop takes some 15 system calls, sigtimedwait(2) takes one.
+ * Staying: a thread that was trapped and resumed at once is likely to be trapped again within
+ * microseconds (a condition that is false in a loop). To return here through the loop takes some 15
+ * system calls, sigtimedwait(2) takes one.
  *
- * SIGCHLD is blocked meanwhile, and raised at the end for the loop to take all
- * other statuses. A pending SIGCHLD hides the next one, so if traps of several
- * threads are expected, all threads are asked.
+ * SIGCHLD is blocked meanwhile, and raised at the end, so that the loop takes all other statuses. A
+ * pending SIGCHLD hides the next one, so if traps of several threads are expected, the statuses of
+ * all threads are taken.
  */
 
 void waits_expect(struct waits *waits, pid_t tid)
@@ -376,13 +389,18 @@ void waits_expect(struct waits *waits, pid_t tid)
 	waits->is_expecting = true;
 }
 
-/* Whether the status is a stop by SIGTRAP; others are reported when SIGCHLD is not blocked. */
+/*
+ * True if the status is a stop by SIGTRAP. Other statuses are reported when SIGCHLD is not blocked.
+ */
 static bool is_trap(int status)
 {
 	return WIFSTOPPED(status) && status >> 8 == SIGTRAP;
 }
 
-/* Reports the traps among the taken statuses; false: there are others, left to the loop. */
+/*
+ * Reports the traps among the taken statuses. Returns false if there are other statuses, which are
+ * left to the loop.
+ */
 static bool tell_traps(struct waits *waits)
 {
 	size_t left = waits->count - waits->first;
@@ -409,7 +427,7 @@ static void block_child(sigset_t *child, sigset_t *before)
 	pthread_sigmask(SIG_BLOCK, child, before);
 }
 
-/* Waits for SIGCHLD; returns its si_pid, 0: none within this time. */
+/* Waits for SIGCHLD. Returns its si_pid; 0: none within this time. */
 static pid_t wait_for_child(const sigset_t *child, uint64_t nanoseconds)
 {
 	const struct timespec limit = { .tv_nsec = (long)nanoseconds };
@@ -418,7 +436,7 @@ static pid_t wait_for_child(const sigset_t *child, uint64_t nanoseconds)
 	return sigtimedwait(child, &info, &limit) == SIGCHLD ? info.si_pid : 0;
 }
 
-/* Reports the trap of tid, or those of all threads. False: end the stay. */
+/* Reports the trap of tid, or the traps of all threads. Returns false if the stay must end. */
 static bool take_traps(struct waits *waits, pid_t tid, uint64_t now)
 {
 	size_t strangers = waits->stranger_count;
@@ -471,7 +489,7 @@ static void take_and_stay(struct waits *waits)
 		waits_take(waits);
 }
 
-/* A status in the queue comes before a new one. */
+/* Takes the next status of tid: a status in the queue precedes a new one. */
 static bool waits_look_once(struct waits *waits, pid_t tid, int *status)
 {
 	for (size_t i = waits->first; i < waits->count; i++) {
