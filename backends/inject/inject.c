@@ -16,12 +16,14 @@
 #include "base/error.h"
 #include "base/loop.h"
 
-#define ATTACHES 1000	     /* maximum number of tries; a program that loops over dlopen() needs
+#define ATTACHES                                                                                   \
+	1000		     /* maximum number of tries; a program that loops over dlopen() needs  \
 			      * some hundred */
 #define ATTACH_SECONDS 0.001 /* time between two tries */
 #define LOOK_SECONDS 0.002
-#define LOOKS_ASLEEP 5 /* number of checks in a row that must find the thread asleep, to ignore a
-		        * short file access */
+#define LOOKS_ASLEEP                                                                               \
+	5 /* number of checks in a row that must find the thread asleep, to ignore a               \
+	   * short file access */
 #define TEXT_BYTES (INJECT_PATH_MAXIMUM + 512)
 
 struct inject {

@@ -22,8 +22,9 @@
 
 #define SECONDS_DEFAULT 4.0
 #define LOOK_SECONDS 0.01
-#define OF_REST 0.75 /* share of the remaining time for the injection; the agent needs the rest to
-		      * start */
+#define OF_REST                                                                                    \
+	0.75 /* share of the remaining time for the injection; the agent needs the rest to         \
+	      * start */
 #define ANSWER "answer"
 #define ANSWER_MAXIMUM 8192
 

@@ -76,7 +76,7 @@ struct inspector {
 	char nonce[NONCE_MAXIMUM];
 	size_t form;
 	int refusals, tries, installs; /* numbers of refusals, tries and installations for the
-				        * current question */
+					* current question */
 	struct buffer line;
 };
 

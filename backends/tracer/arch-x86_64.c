@@ -28,8 +28,9 @@
 /* The kernel's layout of saved floating-point registers (XSAVE). */
 #define LEGACY_BYTES 576 /* bytes of the legacy area and the XSAVE header */
 #define SOFTWARE_OFFSET 464
-#define FEATURES_OFFSET 512 /* offset of the bits of the features that are not in their initial
-			     * state */
+#define FEATURES_OFFSET                                                                            \
+	512 /* offset of the bits of the features that are not in their initial                    \
+	     * state */
 #define XSAVE_LEAF 0x0d
 #define FEATURE_COUNT 63
 #define FEATURES_ON_DEMAND (UINT64_C(3) << 17) /* AMX */
