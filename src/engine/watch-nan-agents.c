@@ -117,6 +117,7 @@ void watch_nan_note_armed(struct engine *engine)
 		if (found && is_set_in(found, watch->breakpoint))
 			rankset_add(&watch->exact, rank);
 	}
+	rankset_intersect(&watch->settled, &watch->exact);
 }
 
 bool watch_nan_is_armed(const struct engine *engine)

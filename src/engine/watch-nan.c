@@ -36,6 +36,8 @@
 #define LIST_SECONDS 20.0
 #define PAUSE_MINIMUM 0.02
 #define PAUSE_MAXIMUM 5.0
+/* Between the two looks that find the same NaN in a rank with an agent (defer_to_agent()). */
+#define SUSPECT_SECONDS 1.0
 
 /* Variables that may hold the step's number, the likeliest first. */
 static const char *const step_names[WATCH_NAN_STEPS] = {
@@ -77,9 +79,10 @@ void watch_nan_clear(struct engine *engine)
 	free(watch->failure);
 	rankset_clear(&watch->ranks);
 	rankset_clear(&watch->exact);
+	rankset_clear(&watch->settled);
 	rankset_clear(&watch->listed);
 	clear_find(&watch->found);
-	*watch = (struct watch_nan){ .found = { .rank = -1, .first = -1 } };
+	*watch = (struct watch_nan){ .found = { .rank = -1, .first = -1 }, .suspect = -1 };
 }
 
 /*
@@ -106,17 +109,23 @@ static bool watch_nan_is_there(const struct rank *rank)
 	       rank->process.state != PROCESS_UNREADABLE;
 }
 
-/* Returns the next living rank after watch->rank that no agent watches; NULL if there is none. */
+/*
+ * Returns the suspect, else the next living rank after watch->rank that is not settled; NULL if
+ * there is none.
+ */
 static const struct rank *watch_nan_next_rank(const struct watch_nan *watch,
 					      const struct session *session)
 {
 	int first = -1;
 	int rank = -1;
 
+	if (watch->suspect >= 0 && watch_nan_is_there(session_find_rank(session, watch->suspect)))
+		return session_find_rank(session, watch->suspect);
 	while ((rank = rankset_next(&watch->ranks, rank)) >= 0) {
 		const struct rank *found = session_find_rank(session, rank);
 
-		if (!watch_nan_is_there(found) || rankset_contains(&watch->exact, rank))
+		if (!watch_nan_is_there(found) || (rankset_contains(&watch->exact, rank) &&
+						   rankset_contains(&watch->settled, rank)))
 			continue;
 		if (rank > watch->rank)
 			return found;
@@ -161,12 +170,13 @@ static void watch_nan_look(struct engine *engine)
 		.timeout = LOOK_SECONDS,
 	};
 
-	/* All living ranks have agents: look again later, as an agent may end. */
+	/* All living ranks are settled: look again later, as an agent may end. */
 	if (!rank) {
 		watch_nan_look_in(engine, PAUSE_MAXIMUM);
 		return;
 	}
 	watch->rank = rank->process.rank;
+	watch->is_armed_look = rankset_contains(&watch->exact, watch->rank);
 	watch->asked_at = loop_now();
 	if (watch->is_of_gradients || rankset_contains(&watch->listed, watch->rank)) {
 		watch->start = 0;
@@ -377,21 +387,34 @@ static int watch_nan_read_answer(const json_t *body, const char *failure,
 		       : tensor_answer_from_json(answer, body, error);
 }
 
+/*
+ * Returns the result of the look (see end_look()). Where the rank's agent has the breakpoint, a NaN
+ * counts only if the next look finds it, too: until then the agent can report it with its line.
+ */
+static int defer_to_agent(struct watch_nan *watch, int result)
+{
+	bool is_exact = rankset_contains(&watch->exact, watch->rank);
+	bool was_suspect = watch->suspect == watch->rank;
+
+	watch->suspect = -1;
+	if (is_exact && watch->is_armed_look && result <= 0)
+		rankset_add(&watch->settled, watch->rank);
+	if (!is_exact || result <= 0 || was_suspect)
+		return result;
+	clear_find(&watch->found);
+	watch->suspect = watch->rank;
+	return 0;
+}
+
 /* Handles the result of a look; result is a return value of watch_nan_judge(). */
 static void end_look(struct engine *engine, int result, const struct error *error)
 {
 	struct watch_nan *watch = &engine->watch_nan;
 	double took = loop_now() - watch->asked_at;
+	double pause;
 
 	watch_nan_note_armed(engine);
-	/*
-	 * The rank's agent has set the breakpoint in the meantime, and will report the NaN with its
-	 * line.
-	 */
-	if (result > 0 && rankset_contains(&watch->exact, watch->rank)) {
-		clear_find(&watch->found);
-		result = 0;
-	}
+	result = defer_to_agent(watch, result);
 	if (result < 0)
 		take_failure(watch, error);
 	else
@@ -400,8 +423,8 @@ static void end_look(struct engine *engine, int result, const struct error *erro
 		watch->found.rank = watch->rank;
 		begin_found(engine);
 	} else {
-		watch_nan_look_in(engine,
-				  fmax(PAUSE_MINIMUM, fmin(took / WATCH_NAN_SHARE, PAUSE_MAXIMUM)));
+		pause = fmax(PAUSE_MINIMUM, fmin(took / WATCH_NAN_SHARE, PAUSE_MAXIMUM));
+		watch_nan_look_in(engine, watch->suspect >= 0 ? SUSPECT_SECONDS : pause);
 	}
 }
 

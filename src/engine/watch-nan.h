@@ -64,14 +64,22 @@ enum watch_nan_state {
 struct watch_nan {
 	enum watch_nan_state state;
 	char *expression;
-	bool is_of_gradients;	     /* gradients of the tensors are watched */
-	bool stops;		     /* pause all ranks when a NaN is found */
-	struct rankset ranks;	     /* watched ranks */
-	struct rankset listed;	     /* watched ranks whose value is a container of tensors */
-	struct request *ways;	     /* `diagnose`, which finds agents; NULL: no open request */
-	struct rankset exact;	     /* watched ranks whose agents have the breakpoint */
-	int breakpoint;		     /* id of the agents' breakpoint; 0: none */
-	uint64_t stops_seen;	     /* number of the session's stops handled so far */
+	bool is_of_gradients;  /* gradients of the tensors are watched */
+	bool stops;	       /* pause all ranks when a NaN is found */
+	struct rankset ranks;  /* watched ranks */
+	struct rankset listed; /* watched ranks whose value is a container of tensors */
+	struct request *ways;  /* `diagnose`, which finds agents; NULL: no open request */
+	struct rankset exact;  /* watched ranks whose agents have the breakpoint */
+	/*
+	 * Ranks of exact that a look has read after their agents had set the breakpoint. A NaN that
+	 * is older is found by that look alone: an agent reports at the next line, which a blocked
+	 * thread may never reach.
+	 */
+	struct rankset settled;
+	int suspect;	     /* rank of exact in which the last look has found a NaN; -1: none */
+	bool is_armed_look;  /* the rank of the present look was in exact when the look began */
+	int breakpoint;	     /* id of the agents' breakpoint; 0: none */
+	uint64_t stops_seen; /* number of the session's stops handled so far */
 	struct loop_timer *timer;    /* expires at the next look; NULL: a look is running */
 	struct request *look;	     /* open request of a look; NULL: none */
 	int rank;		     /* rank of the present look, or of the last one */

@@ -176,6 +176,17 @@ class WatchNanTest(Case):
         self.assertEqual([found[key] for key in ("rank", "value", "exact")],
                          [0, "nan, since line %d" % NAN, True])
 
+    def test_one_from_before_an_agent_watches(self):
+        """The thread reads standard input, so no line comes at which the agent
+        could report the value."""
+        self.start(1, PROBETUI="1",
+                   PYTHONPATH=os.path.join(jobs.SOURCE, "agent"))
+        self.ranks[0].tell("nan")
+        run = self.begin("losses[0]")
+        found = json.loads(run.communicate(timeout=jobs.LIMIT)[0])
+        self.assertEqual([found[key] for key in ("rank", "value", "exact")],
+                         [0, "nan", False])
+
     def test_an_agent_tells_at_its_line(self):
         self.start(2, PROBETUI="1", PYTHONPATH=os.path.join(jobs.SOURCE,
                                                             "agent"))
