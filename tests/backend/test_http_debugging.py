@@ -208,7 +208,7 @@ class TestStops(DebuggingCase):
             [(one.get("number", 0), one.get("refused", False),
               one.get("message"))
              for one in bound],
-            [(1, False, None), (0, True, "there is no self there")])
+            [(1, False, None), (0, True, "self is not defined in the frame")])
         self.ask("continue")
         told, _ = self.stopped()
         self.assertEqual((told["reason"], told["hit"], told["description"]),
