@@ -94,8 +94,8 @@ def _parameters(call: Call) -> Dict[str, Any]:
     def do() -> Dict[str, Any]:
         every = parameters.find(found.value, found.text, wants_values)
         if every is None:
-            raise Failure("%s is not a module, optimizer, tensor or "
-                          "DataFrame, nor a list, tuple or dict of these"
+            raise Failure("%s is not a module, optimizer, tensor or DataFrame, "
+                          "nor a list, tuple or dict of these"
                           % ascii(found.text)[:200])
         page = every[start:start + parameters.PAGE_MAXIMUM]
         return {"parameters": [parameters.tell(each, of_gradient, one)
