@@ -264,8 +264,7 @@ def work(until: float) -> None:
         finder = Finder(read(HERE + "/package"))
         name = acquire(until)
         if name is not None:
-            problem = "a thread of the program has been importing %s all " \
-                "the time" % name
+            problem = "a thread of the program is still importing %s" % name
         else:
             try:
                 # Raises FileNotFoundError if probetui has given up and removed

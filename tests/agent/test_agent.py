@@ -640,7 +640,7 @@ os.waitpid(pid, 0)
         path = os.path.join(self.place.path, "lock")
         status, output, errors = self.place.run(script, path)
         self.assertEqual((status, errors), (0, ""))
-        self.assertEqual(output, "another process keeps %s\n" % path)
+        self.assertEqual(output, "another process holds the lock %s\n" % path)
 
     def test_name_that_is_not_locked_yet(self):
         """Nobody takes a rank that begins for one that has died."""

@@ -195,7 +195,8 @@ class DapCase(unittest.TestCase):
             "[0] cannot be set: its container cannot be changed")
         self.assertEqual(self.viewer.message(
             "setVariable", name="nowhere", value="1",
-            variablesReference=names), "no child is named 'nowhere'")
+            variablesReference=names),
+            "no variable or item is named 'nowhere'")
         self.assertRegex(self.viewer.message(
             "setExpression", expression="1 + 1", value="1"),
             "cannot assign to 1")

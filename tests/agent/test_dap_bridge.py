@@ -674,7 +674,7 @@ class TestTarget(OneCase):
         for sentence, arguments in [
                 ("names no process", {}),
                 ("'x' is not a PID", {"processId": "x"}),
-                ("has no agent that answers", {"processId": process.pid})]:
+                ("has no agent that can be reached", {"processId": process.pid})]:
             bridge = bridges.Bridge()
             bridge.ask("initialize")
             answer = bridge.answer(bridge.send("attach", **arguments))

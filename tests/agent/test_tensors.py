@@ -633,7 +633,7 @@ class TorchCase(Case):
         self.target.run("from arrays_target import *")
         different, sentence = self.target.ask("by_device()")
         self.assertEqual(different, [])
-        self.assertIn("did not answer in 0.1 s", sentence)
+        self.assertIn("did not answer within 0.1 s", sentence)
 
     def test_parameters(self):
         told = self.names("net", hash=True)

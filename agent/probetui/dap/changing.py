@@ -213,7 +213,7 @@ def _make(call: Call, fields: Arguments, before: List[_Set]) -> _Set:
                     "accessType must be write")
     if spec.log or spec.temporary or spec.disabled:
         return _Set(None, None, "data breakpoints do not support logMessage, "
-                    "temporary and disabled")
+                    "temporary or disabled")
     key = (name, spec.id, spec.condition, spec.ignore)
     for each in before:
         if each.key == key and each.change.frame is not None:

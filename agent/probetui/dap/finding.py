@@ -186,8 +186,9 @@ class Found:
         if self._call.debugger.is_read_only:
             raise Failure(
                 "%s does not exist, or cannot be read without running code: "
-                "the agent is read-only (read_only=True), and reads only names, "
-                "attributes and elements that are stored" % ascii(self.text)[:200])
+                "the agent is read-only (read_only=True), and reads only "
+                "names, attributes and elements that are stored"
+                % ascii(self.text)[:200])
         return self._evaluate(spaces)
 
     def _evaluate(self, spaces: List[Dict[str, Any]]) -> Any:

@@ -145,7 +145,7 @@ def _renew(debugger: Debugger, lease: float) -> None:
 def _catch(call: Call) -> Dict[str, Any]:
     arguments = call.arguments
     if not arguments.has("on"):
-        raise Failure("on is missing (expected true or false)")
+        raise Failure("arguments.on is missing (expected true or false)")
     is_on = arguments.flag("on")
     lease = seconds_of(call, "lease", 0.001) if arguments.has("lease") \
         else None
@@ -183,7 +183,7 @@ class _Raised(Kept):
 def _watchdog(call: Call) -> Dict[str, Any]:
     arguments = call.arguments
     if not arguments.has("raise"):
-        raise Failure("raise is missing (expected true or false)")
+        raise Failure("arguments.raise is missing (expected true or false)")
     wants = arguments.flag("raise")
     why = arguments.text("for", "", 200)
     seconds = seconds_of(call, "seconds", DAY_SECONDS)

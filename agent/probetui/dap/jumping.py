@@ -53,8 +53,8 @@ def _goto(call: Call) -> None:
     frame = stop.frames[0][0]
     if os.path.abspath(frame.f_code.co_filename) != \
             os.path.abspath(target.path):
-        raise Failure("the innermost frame is in %s: a jump cannot leave its "
-                      "function" % frame.f_code.co_filename)
+        raise Failure("a jump cannot leave the innermost function, which is "
+                      "in %s" % frame.f_code.co_filename)
 
     def jump() -> Any:
         try:

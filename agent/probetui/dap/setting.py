@@ -30,7 +30,7 @@ def find_child(opened: Opened, name: str) -> Any:
     for child in found:
         if child.name == name:
             return child
-    raise Failure("no child is named %s" % ascii(name)[:200])
+    raise Failure("no variable or item is named %s" % ascii(name)[:200])
 
 
 def _assign(opened: Opened, key: Any, value: Any) -> None:

@@ -138,7 +138,7 @@ class Stop:
         until): an outer frame of this stop, as in pdb after `up`; `line`: for
         until. Raises StopIsOver, or EngineError if the thread cannot step."""
         if command not in COMMANDS:
-            raise EngineError("%s is not one of %s" % (
+            raise EngineError("unknown command %s (known: %s)" % (
                 ascii(command), ", ".join(COMMANDS)))
         if command != "continue":
             if self.no_steps:

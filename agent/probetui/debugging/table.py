@@ -37,7 +37,7 @@ class Table:
 
     def set(self, owner: str, specs: List[Spec]) -> List[Breakpoint]:
         if len(specs) > BREAKPOINTS_MAXIMUM:
-            raise EngineError("%d breakpoints are too many: at most %d"
+            raise EngineError("too many breakpoints: %d (at most %d)"
                               % (len(specs), BREAKPOINTS_MAXIMUM))
         before = {each.spec.key(): each
                   for each in self._owners.get(owner, [])}
