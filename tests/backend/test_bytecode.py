@@ -33,7 +33,7 @@ if "PROBETUI_SOAK" in os.environ:
         "pdb", "pickle", "pickletools", "platform", "plistlib", "pprint",
         "random", "shutil", "socket", "statistics", "subprocess", "tarfile",
         "tempfile", "textwrap", "threading", "tokenize", "traceback",
-        "turtle", "typing", "unittest.mock", "urllib.request", "uuid",
+        "typing", "unittest.mock", "urllib.request", "uuid",
         "warnings", "xml.etree.ElementTree", "zipfile"]
 Step = collections.namedtuple("Step", "start end is_raised ran lines")
 Unit = collections.namedtuple(

@@ -294,7 +294,7 @@ class TestCommand(CommandCase):
         target = self.start("greenlets")
         run = self.run_inject(target)
         self.assertEqual(run.returncode, 3, run.stdout)
-        self.assertIn("gevent has replaced threading, socket: ",
+        self.assertIn("gevent has replaced threading, socket, so threads",
                       " ".join(run.stderr.split()))
         self.assertEqual(target.finish(), [])
 
@@ -316,7 +316,7 @@ class TestCommand(CommandCase):
         run = self.run_inject(target)
         self.assertEqual(run.returncode, 3, run.stdout)
         self.assertRegex(" ".join(run.stderr.split()), package + " has "
-                         "replaced .*(socket|thread).*: the agent's threads")
+                         "replaced .*(socket|thread).*, so threads of the agent")
         self.assertEqual(target.finish(), [])
 
     def test_gevent_patched(self):
