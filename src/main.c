@@ -426,8 +426,8 @@ static int check_command(struct settings *settings, struct error *error)
 	main_take_pid(settings);
 	if (settings->program_count > 0 && settings->command_count == 0 && !settings->script &&
 	    !is_for_screen(settings))
-		return error_set(error, "starting a job needs a terminal for the screen, or a "
-					"script: probetui -x FILE -- PROGRAM");
+		return error_set(error, "cannot start a job without a terminal for the screen: use "
+					"a script (`probetui -x FILE -- PROGRAM`)");
 	if (settings_check_program(settings, error) < 0 ||
 	    settings_check_script(settings, error) < 0 || check_theme(settings, error) < 0 ||
 	    main_check_keys(settings, error) < 0)

@@ -373,7 +373,7 @@ static void app_on_child(int number, void *data)
 int app_edit(struct app *app, const char *path, int line, struct error *error)
 {
 	if (app->screen == NULL)
-		return error_set(error, "no terminal for the editor");
+		return error_set(error, "cannot start the editor: probetui has no terminal");
 	app->away.ended = loop_signal(app->engine->loop, SIGCHLD, app_on_child, app);
 	stop_listening(app);
 	screen_leave(app->screen);

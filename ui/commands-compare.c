@@ -38,10 +38,10 @@ static int commands_compare_ask_again(struct command_context *context, struct er
 	int result = -1;
 
 	if (question == NULL)
-		error_set(error, "compare needs an expression (try compare loss.item())");
+		error_set(error, "compare needs a Python expression: use `:compare loss.item()`");
 	else if (answers->kind == ANSWERS_BROADCAST)
-		error_set(error, "the last broadcast is not repeated automatically: send the line "
-				 "again with broadcast LINE");
+		error_set(error, "the last broadcast is not repeated automatically: use "
+				 "`:broadcast LINE` to send the line again");
 	else
 		result = rank_query_begin(context, "compare", question, answers->kind, error);
 	free(question);
@@ -76,7 +76,7 @@ static const struct answer_class *class_under(const struct app *app, const struc
 	if (cursor >= 0)
 		class = answer_rows_class(rows, (size_t)cursor);
 	if (class == NULL)
-		error_set(error, "no rank has answered yet");
+		error_set(error, "no rank has answered yet: try again");
 	return class;
 }
 
@@ -137,7 +137,8 @@ static int visit_run(struct command_context *context, const struct arguments *ar
 	int cursor;
 
 	if (app->view.kind != VIEW_COMPARE)
-		return error_set(error, "visit works only in a comparison (open one with =)");
+		return error_set(error,
+				 "the command visit works only in a comparison: open one (=)");
 	answer_rows_make(&rows, session);
 	cursor = answer_rows_cursor(&rows, &app->view);
 	if (cursor >= 0) {
@@ -154,7 +155,8 @@ static int visit_run(struct command_context *context, const struct arguments *ar
 const struct command command_visit = {
 	.name = "visit",
 	.synopsis = "[tensor]",
-	.help = "select the first rank of the comparison's row, or show its tensor",
+	.help = "in a comparison: select the first rank of the row under the cursor; tensor: also "
+		"show the rank's tensor",
 	.takes = "nothing, or tensor",
 	.flags = COMMAND_SCREEN,
 	.run = visit_run,
@@ -264,7 +266,7 @@ int open_difference(struct app *app, const struct answer_classes *classes,
 
 	if (class == other)
 		return error_set(error, "the selected row is the reference: press Enter on another "
-					"row to see its difference");
+					"row to compare that row with the reference");
 	known = difference_of(answers, class, other);
 	if (known == NULL || known->state == DIFFERENCE_FAILED)
 		return commands_difference_begin(app, rankset_first(&class->ranks),
@@ -282,7 +284,8 @@ static int difference_run(struct command_context *context, const struct argument
 	if (app->view.kind == VIEW_COMPARE)
 		return open_answer(context, error);
 	if (app->view.kind != VIEW_DIFFERENCE)
-		return error_set(error, "difference works only in a comparison (open one with =)");
+		return error_set(error,
+				 "the command difference works only in a comparison: open one (=)");
 	return commands_difference_begin(app, app->view.difference.rank,
 					 app->view.difference.against, error);
 }
@@ -290,7 +293,8 @@ static int difference_run(struct command_context *context, const struct argument
 const struct command command_difference = {
 	.name = "difference",
 	.synopsis = "",
-	.help = "show the difference of the row's tensor element by element, or refresh it",
+	.help = "in a comparison: compare the row's tensor element by element; in a difference: "
+		"refresh the difference",
 	.flags = COMMAND_SCREEN,
 	.run = difference_run,
 };
@@ -332,7 +336,7 @@ static int follow_run(struct command_context *context, const struct arguments *a
 
 	(void)arguments;
 	if (answers->question == NULL || answers->kind != ANSWERS_COMPARE)
-		return error_set(error, "no comparison to follow (compare an expression with =)");
+		return error_set(error, "no comparison to follow: compare an expression (=)");
 	answer_classes_make(&classes, answers);
 	line = xasprintf(comparetable_is_wanted(&classes) ? "watch-nan %s" : "display %s",
 			 answers->question);
@@ -345,7 +349,8 @@ static int follow_run(struct command_context *context, const struct arguments *a
 const struct command command_follow = {
 	.name = "follow",
 	.synopsis = "",
-	.help = "refresh the comparison at each stop, or watch its tensor for NaN",
+	.help = "in a comparison of tensors: watch the tensors for NaN; of other values: show the "
+		"value at each stop",
 	.flags = COMMAND_SCREEN,
 	.run = follow_run,
 };

@@ -37,7 +37,7 @@ static int console_run(struct command_context *context, const struct arguments *
 const struct command command_console = {
 	.name = "console",
 	.synopsis = "",
-	.help = "open the debugger's console (^] closes it)",
+	.help = "open the console of the selected rank's debugger (^] closes it)",
 	.flags = COMMAND_SCREEN,
 	.run = console_run,
 };
@@ -71,7 +71,7 @@ static bool refuses(struct app *app, const char *key)
 	if (line == NULL || is_harmless(line))
 		return false;
 	view_say(&app->view, false,
-		 "no debugger is connected to the rank (Esc closes the console)");
+		 "probetui is not connected to a debugger of the rank (Esc closes the console)");
 	return true;
 }
 
@@ -293,7 +293,7 @@ static void answer_itself(struct app *app)
 	if (app->view.message.choices == NULL)
 		return;
 	launching_append(&text, &app->engine->session);
-	buffer_append_string(&text, "; press q to quit");
+	buffer_append_string(&text, " (q quits probetui)");
 	view_say(&app->view, false, text.data);
 	buffer_clear(&text);
 }

@@ -87,7 +87,7 @@ static int commands_find_find(struct app *app, int direction, struct error *erro
 	char *said;
 
 	if (needle == NULL || *needle == '\0')
-		return error_set(error, "no previous search (search with /)");
+		return error_set(error, "no previous search: search for a text (/)");
 	found = commands_find_look_for(app, needle, direction);
 	if (found.line < 0 && landmark != NULL)
 		return error_set(error, "%s", landmark->none);
@@ -181,7 +181,7 @@ static int search_run(struct command_context *context, const struct arguments *a
 const struct command command_search = {
 	.name = "search",
 	.synopsis = "[TEXT]",
-	.help = "search for TEXT in the pane; alone: search again",
+	.help = "search for TEXT in the pane; without TEXT: search for the last text again",
 	.flags = COMMAND_REST | COMMAND_SCREEN,
 	.run = search_run,
 };

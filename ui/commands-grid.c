@@ -196,7 +196,7 @@ static int group_run(struct command_context *context, const struct arguments *ar
 const struct command command_group = {
 	.name = "group",
 	.synopsis = "[class | host | none]",
-	.help = "group ranks by class, by host, or not",
+	.help = "group ranks by class or by host; none: do not group",
 	.flags = COMMAND_SCREEN,
 	.run = group_run,
 };
@@ -232,7 +232,7 @@ static int filter_run(struct command_context *context, const struct arguments *a
 const struct command command_filter = {
 	.name = "filter",
 	.synopsis = "[TEXT]",
-	.help = "show only ranks with TEXT in their row",
+	.help = "show only ranks with TEXT in their row; without TEXT: show all ranks",
 	.flags = COMMAND_REST | COMMAND_SCREEN,
 	.run = filter_run,
 };

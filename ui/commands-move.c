@@ -152,7 +152,7 @@ static int pane_run(struct command_context *context, const struct arguments *arg
 const struct command command_pane = {
 	.name = "pane",
 	.synopsis = "next | previous",
-	.help = "select another pane",
+	.help = "select the next or previous pane",
 	.flags = COMMAND_SCREEN,
 	.run = pane_run,
 };

@@ -63,14 +63,15 @@ static const char *name_to_assign(const struct locals_row *row, const struct ran
 				  struct error *error)
 {
 	if (row == NULL || row->kind != LOCALS_VARIABLE || row->indent > 0) {
-		error_set(error, "no variable of the frame under the cursor of the locals "
-				 "(:assign NAME = VALUE sets any variable)");
+		error_set(error, "no variable of the frame under the cursor of the locals: use "
+				 "`:assign NAME = VALUE`");
 		return NULL;
 	}
 	if (debug_state_is_stopped(rank))
 		return row->variable->name;
 	error_set(error,
-		  "rank %d is running: pause it (p) to set locals; :eval sets names of __main__",
+		  "rank %d is running: pause the rank (p) to set locals, or set a name of __main__ "
+		  "with `:eval NAME = VALUE`",
 		  rank->process.rank);
 	return NULL;
 }
@@ -241,7 +242,9 @@ static int job_run(struct command_context *context, const struct arguments *argu
 
 	index = job_find(&app->engine->session, arguments->words[0]);
 	if (index < 0)
-		return error_set(error, "port or launcher pid '%.40s' does not identify one job",
+		return error_set(error,
+				 "'%.40s' is not the port or launcher pid of exactly one job: list "
+				 "the jobs (J)",
 				 arguments->words[0]);
 	choose_job(app, (size_t)index);
 	return 0;
@@ -250,7 +253,7 @@ static int job_run(struct command_context *context, const struct arguments *argu
 const struct command command_job = {
 	.name = "job",
 	.synopsis = "PORT | PID",
-	.help = "select another job by its port or launcher pid",
+	.help = "select the job with this port or launcher pid",
 	.takes = "a port or a launcher's pid",
 	.flags = COMMAND_SCREEN,
 	.run = job_run,

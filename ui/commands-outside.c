@@ -134,7 +134,8 @@ static int copy_run(struct command_context *context, const struct arguments *arg
 const struct command command_copy = {
 	.name = "copy",
 	.synopsis = "",
-	.help = "copy the verdict, or the text of the view",
+	.help = "in the home view: copy the verdict to the clipboard; in other views: copy the "
+		"text of the view",
 	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = copy_run,
 };

@@ -97,10 +97,13 @@ static int commands_stop_refuse_line(const struct source *source, int line, stru
 	while (source_line(source, next) != NULL && !has_code(source, next))
 		next++;
 	if (source_line(source, next) == NULL)
-		return error_set(error, "cannot run to line %d: no code in this line or after it",
-				 line);
-	return error_set(error, "cannot run to line %d: no code (next line with code: %d)", line,
-			 next);
+		return error_set(
+			error, "cannot run to line %d: neither the line nor a later line has code",
+			line);
+	return error_set(
+		error,
+		"cannot run to line %d: the line has no code (the next line with code is %d)", line,
+		next);
 }
 
 static void run_to(struct app *app, const char *file, int line)
@@ -167,8 +170,9 @@ static int here_run(struct command_context *context, const struct arguments *arg
 	bool is_break = arguments_is(arguments, "break");
 
 	if (app->view.kind != VIEW_HOME)
-		return error_set(error,
-				 "no source cursor in the open view (Esc goes to the home view)");
+		return error_set(
+			error,
+			"the open view has no source cursor: go back to the home view (Esc)");
 	if (frame == NULL || selected_source(&app->engine->session) == NULL)
 		return error_set(error, "no source line is selected");
 	return is_break ? break_here(app, frame, error) : run_here(app, frame, error);
@@ -196,7 +200,7 @@ static int breakpoints_run(struct command_context *context, const struct argumen
 const struct command command_breakpoints = {
 	.name = "breakpoints",
 	.synopsis = "",
-	.help = "list the breakpoints",
+	.help = "open the list of breakpoints",
 	.flags = COMMAND_SCREEN,
 	.run = breakpoints_run,
 };
@@ -228,7 +232,7 @@ static int with_cursor(struct app *app,
 	breakpoint_list_make(&list, &app->engine->session);
 	cursor = breakpoint_list_cursor(&list, &app->view);
 	if (cursor < 0)
-		result = error_set(error, "no breakpoint is set");
+		result = error_set(error, "no breakpoint is set: set one at the source cursor (b)");
 	else
 		result = act(app, &list.items[cursor], error);
 	breakpoint_list_clear(&list);
@@ -272,9 +276,10 @@ static int commands_stop_show(struct app *app, const struct breakpoint_summary *
 	int depth;
 
 	if (breakpoint->watch != NULL)
-		return error_set(error, "a watchpoint has no source line");
+		return error_set(error, "cannot show a source line: the watchpoint has none");
 	if (breakpoint->path == NULL || breakpoint->line <= 0)
-		return error_set(error, "the breakpoint has no line yet: no debugger has set it");
+		return error_set(error, "cannot show the line of the breakpoint: no debugger has "
+					"set the breakpoint yet");
 	depth = find_depth(session, breakpoint->path);
 	if (depth < 0)
 		return error_set(error,
@@ -300,7 +305,7 @@ static int remove_run(struct command_context *context, const struct arguments *a
 
 	(void)arguments;
 	if (!is_on_breakpoints(app))
-		return error_set(error, "no breakpoint under the cursor (B lists breakpoints)");
+		return error_set(error, "no breakpoint under the cursor: list the breakpoints (B)");
 	return with_cursor(app, commands_stop_clear, error);
 }
 

@@ -29,7 +29,7 @@ static int need_tensor(const struct app *app, struct error *error)
 {
 	if (commands_tensor_known_of(app)->has_tensor)
 		return 0;
-	return error_set(error, "no tensor is shown (show one with tensor EXPR)");
+	return error_set(error, "no tensor is shown: use `:tensor EXPR`");
 }
 
 /*
@@ -124,8 +124,8 @@ static int tensor_on_screen(struct command_context *context, const struct argume
 	else if (commands_tensor_known_of(app)->expression != NULL)
 		view_open(&app->view, VIEW_TENSOR);
 	else
-		result =
-			error_set(error, "tensor needs an expression (try tensor model.fc.weight)");
+		result = error_set(
+			error, "tensor needs a Python expression: use `:tensor model.fc.weight`");
 	free(expression);
 	return result;
 }
@@ -153,7 +153,8 @@ static int tensor_view_run(struct command_context *context, const struct argumen
 const struct command command_tensor_view = {
 	.name = "tensor-view",
 	.synopsis = "[numbers | heat | histogram]",
-	.help = "show the tensor as numbers, heat map or histogram; alone: the next form",
+	.help = "show the tensor as numbers, heat map or histogram; without an argument: switch to "
+		"the next of the three",
 	.flags = COMMAND_SCREEN,
 	.run = tensor_view_run,
 };
@@ -182,7 +183,7 @@ static int tensor_digits_run(struct command_context *context, const struct argum
 const struct command command_tensor_digits = {
 	.name = "tensor-digits",
 	.synopsis = "[automatic | fixed | scientific | hex | more | fewer]",
-	.help = "format the tensor's numbers; alone: the next format",
+	.help = "format the tensor's numbers; without an argument: switch to the next format",
 	.flags = COMMAND_SCREEN,
 	.run = tensor_digits_run,
 };
@@ -203,7 +204,8 @@ static int tensor_scale_run(struct command_context *context, const struct argume
 const struct command command_tensor_scale = {
 	.name = "tensor-scale",
 	.synopsis = "[linear | log]",
-	.help = "linear or logarithmic bars of the histogram; alone: toggle",
+	.help = "draw the histogram's bars linear or logarithmic; without an argument: switch to "
+		"the other",
 	.flags = COMMAND_SCREEN,
 	.run = tensor_scale_run,
 };
@@ -227,7 +229,7 @@ static int step_plane(struct app *app, int by, struct error *error)
 	tensor_settle(app);
 	if (tensor_plane_step(&app->view.tensor.plane, &commands_tensor_known_of(app)->tensor, by))
 		return 0;
-	return error_set(error, "the tensor has no other dimensions to show");
+	return error_set(error, "the tensor has only the dimensions that are shown");
 }
 
 static int tensor_index_run(struct command_context *context, const struct arguments *arguments,
@@ -259,7 +261,8 @@ static int tensor_index_run(struct command_context *context, const struct argume
 const struct command command_tensor_index = {
 	.name = "tensor-index",
 	.synopsis = "[SLICE | next | previous]",
-	.help = "select the two shown dimensions of the tensor and the other indices: [2, :, :]",
+	.help = "select which slice of the tensor is shown: two dimensions (:), an index in the "
+		"others: [2, :, :]",
 	.flags = COMMAND_REST | COMMAND_SCREEN,
 	.run = tensor_index_run,
 };
@@ -289,7 +292,7 @@ static int tensor_find_run(struct command_context *context, const struct argumen
 const struct command command_tensor_find = {
 	.name = "tensor-find",
 	.synopsis = "min | max | nan",
-	.help = "go to the tensor's minimum, maximum, next NaN or infinity",
+	.help = "go to the tensor's minimum or maximum; nan: go to the next NaN or infinity",
 	.flags = COMMAND_SCREEN,
 	.run = tensor_find_run,
 };
@@ -302,7 +305,7 @@ static const char *why_not_found(const struct tensor *tensor)
 	if (tensor->has_statistics && tensor->statistics.nan_count == 0 &&
 	    tensor->statistics.infinity_count == 0)
 		return "the tensor has no NaN and no infinity";
-	return "no such element in the tensor";
+	return "the tensor has no element of the requested kind";
 }
 
 void tensor_refresh(struct app *app, bool is_open)
@@ -363,7 +366,8 @@ static int tensor_export_run(struct command_context *context, const struct argum
 const struct command command_tensor_export = {
 	.name = "tensor-export",
 	.synopsis = "[FILE]",
-	.help = "export all elements to a new .npy file; alone: ask for the name",
+	.help = "export all elements to a new .npy file; without FILE: ask for the name of the "
+		"file",
 	.takes = "one file",
 	.flags = COMMAND_SCREEN,
 	.run = tensor_export_run,

@@ -159,8 +159,8 @@ static int time_run(struct command_context *context, const struct arguments *arg
 	double time;
 
 	if (app->engine->replay == NULL)
-		return error_set(error,
-				 "time works only in a recording (open one with --replay FILE)");
+		return error_set(error, "the command time works only in a recording: open one with "
+					"`probetui --replay FILE`");
 	if (arguments_direction(arguments) != 0)
 		return go_to_change(app, arguments, error);
 	if (arguments->count != 1)
@@ -205,7 +205,8 @@ static int hold_run(struct command_context *context, const struct arguments *arg
 const struct command command_hold = {
 	.name = "hold",
 	.synopsis = "",
-	.help = "freeze or resume the display or the recording",
+	.help = "freeze the display (stop sampling) or resume it; in a recording: freeze or resume "
+		"the replay",
 	.flags = COMMAND_SCREEN,
 	.run = hold_run,
 };
@@ -218,7 +219,7 @@ static int record_run(struct command_context *context, const struct arguments *a
 	struct buffer text = BUFFER_INIT;
 
 	if (arguments->count == 0 && path == NULL)
-		return error_set(error, "not recording (start with record FILE)");
+		return error_set(error, "probetui is not recording: use `:record FILE`");
 	if (arguments->count == 1 && engine_record(app->engine, arguments->words[0], error) < 0)
 		return -1;
 	buffer_append_string(&text, arguments->count == 1 ? "recording to "
@@ -235,7 +236,7 @@ static int record_run(struct command_context *context, const struct arguments *a
 const struct command command_record = {
 	.name = "record",
 	.synopsis = "[FILE]",
-	.help = "record to a new file; without FILE: stop recording",
+	.help = "record the job to a new file; without FILE: stop recording",
 	.takes = "a file, or nothing to stop recording",
 	.flags = COMMAND_SCREEN,
 	.run = record_run,

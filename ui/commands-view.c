@@ -42,7 +42,7 @@ static int zoom_run(struct command_context *context, const struct arguments *arg
 const struct command command_zoom = {
 	.name = "zoom",
 	.synopsis = "",
-	.help = "zoom the pane, or restore it",
+	.help = "enlarge the selected pane to the whole screen, or restore its size",
 	.flags = COMMAND_SCREEN,
 	.run = zoom_run,
 };
@@ -56,7 +56,8 @@ static int grid_run(struct command_context *context, const struct arguments *arg
 	int mode;
 
 	if (app->view.kind != VIEW_HOME)
-		return error_set(error, "grid works only in the home view (Esc goes there)");
+		return error_set(error,
+				 "the command grid works only in the home view: go back (Esc)");
 	if (arguments->count > 0) {
 		mode = arguments_choice(arguments, names, ARRAY_LENGTH(names));
 		app->view.grid = (enum grid_mode)(GRID_CARDS + mode);
@@ -134,8 +135,9 @@ static int granularity_run(struct command_context *context, const struct argumen
 	if (arguments->count > 0) {
 		granularity = arguments_choice(arguments, names, ARRAY_LENGTH(names));
 	} else if (view->kind != VIEW_MERGED) {
-		return error_set(error,
-				 "granularity works only in the merged stacks (open them with M)");
+		return error_set(
+			error,
+			"the command granularity works only in the merged stacks: open them (M)");
 	}
 	view->merged.granularity = (enum stacktree_granularity)granularity;
 	view->cursors[VIEW_MERGED] = -1;
@@ -227,7 +229,9 @@ static int against_run(struct command_context *context, const struct arguments *
 
 	(void)arguments;
 	if (view->kind != VIEW_DIFF)
-		return error_set(error, "against works only in the stack diff (open it with D)");
+		return error_set(
+			error,
+			"the command against works only in the stack diff: open the diff (D)");
 	view->diff.against = (enum diff_against)(((int)view->diff.against + 1) % 3);
 	view->cursors[VIEW_DIFF] = 0;
 	if (view->diff.against == DIFF_AGAINST_RANK)
@@ -238,7 +242,8 @@ static int against_run(struct command_context *context, const struct arguments *
 const struct command command_against = {
 	.name = "against",
 	.synopsis = "",
-	.help = "compare the diff with the majority, a rank or an earlier time",
+	.help = "in the diff: compare with the next of: the majority, another rank, an earlier "
+		"time",
 	.flags = COMMAND_SCREEN,
 	.run = against_run,
 };
@@ -294,7 +299,7 @@ static int theme_run(struct command_context *context, const struct arguments *ar
 const struct command command_theme = {
 	.name = "theme",
 	.synopsis = "[THEME]",
-	.help = "choose a theme; alone: list the themes",
+	.help = "choose a theme; without THEME: list the themes",
 	.takes = "one name",
 	.flags = COMMAND_SCREEN,
 	.run = theme_run,
@@ -329,7 +334,7 @@ static int bind_run(struct command_context *context, const struct arguments *arg
 const struct command command_bind = {
 	.name = "bind",
 	.synopsis = "KEY [COMMAND LINE]",
-	.help = "bind a key to a command line",
+	.help = "bind a key to a command line; without COMMAND LINE: unbind the key",
 	.takes = "KEY and a command line",
 	.flags = COMMAND_REST | COMMAND_SCREEN,
 	.run = bind_run,
@@ -372,7 +377,7 @@ static int prompt_run(struct command_context *context, const struct arguments *a
 const struct command command_prompt = {
 	.name = "prompt",
 	.synopsis = "[rank DIGIT | search | filter | focus | compare | watch | tensor | tolerance]",
-	.help = "open the command line",
+	.help = "open the command line, or the prompt of the named kind",
 	.takes = "nothing, rank DIGIT, search, filter, focus, compare, watch, tensor or tolerance",
 	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = prompt_run,
@@ -537,7 +542,7 @@ static int back_run(struct command_context *context, const struct arguments *arg
 const struct command command_back = {
 	.name = "back",
 	.synopsis = "",
-	.help = "close the open view; never quits",
+	.help = "close the open view (never quits probetui)",
 	.flags = COMMAND_MOVES | COMMAND_SCREEN,
 	.run = back_run,
 };

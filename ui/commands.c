@@ -109,8 +109,8 @@ static void commands_explain(const char *name, struct error *error)
 	const struct command *command = command_lookup(&shell_commands, name, NULL);
 
 	if (command != NULL)
-		error_set(error, "%s works only in a shell: probetui %s", command->name,
-			  command->name);
+		error_set(error, "the command %s works only in a shell: use `probetui %s`",
+			  command->name, command->name);
 }
 
 /* True if the line is this command without arguments. */

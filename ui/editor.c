@@ -36,8 +36,9 @@ const char *editor_command(void)
 static int check_read(const struct source *source, struct error *error)
 {
 	if (source == NULL)
-		return error_set(error,
-				 "the file is not read yet: try again when its source is shown");
+		return error_set(
+			error,
+			"probetui has not read the file yet: try again when the source is shown");
 	if (source->content == NULL)
 		return error_set(error, "%s", source->error != NULL ? source->error : "no source");
 	return 0;
@@ -47,7 +48,8 @@ static int check_read(const struct source *source, struct error *error)
 static int editor_check_file(const char *path, struct stat *about, struct error *error)
 {
 	if (path[0] != '/')
-		return error_set(error, "cannot locate %s: the path is relative", path);
+		return error_set(error, "cannot open %s: the path is relative to an unknown folder",
+				 path);
 	if (stat(path, about) < 0)
 		return error_set_errno(error, errno, "%s is not accessible on this host", path);
 	if (!S_ISREG(about->st_mode))
@@ -67,8 +69,8 @@ char *editor_find(const char *path, const struct source *source, struct error *e
 		return NULL;
 	if ((int64_t)about.st_dev != source->device || (int64_t)about.st_ino != source->inode) {
 		error_set(error,
-			  "%s on this host is not the file of the rank (which may run in a "
-			  "container): not opened",
+			  "cannot open %s: the file on this host is not the file of the rank, "
+			  "which may run in a container",
 			  path);
 		return NULL;
 	}
@@ -195,7 +197,8 @@ char *scratch_write(const char *name, const struct source *source, struct error 
 	char *path;
 
 	if (source == NULL || source->content == NULL) {
-		error_set(error, "the source of %.200s was not recorded", place_file_name(name));
+		error_set(error, "cannot open %.200s: the recording does not contain the source",
+			  place_file_name(name));
 		return NULL;
 	}
 	folder = scratch_make_folder();

@@ -114,8 +114,8 @@ static int history_read_file(int folder, const char *name, struct buffer *out, s
 		return error_set_errno(error, errno, "cannot read the command history");
 	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode) || about.st_uid != geteuid()) {
 		close(fd);
-		return error_set(
-			error, "the command history is not a regular file of this user: not saved");
+		return error_set(error, "the command history is not saved: its file is not a "
+					"regular file of this user");
 	}
 	read_end(fd, about.st_size, out);
 	close(fd);

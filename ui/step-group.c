@@ -269,16 +269,18 @@ static bool are_of_agents(const struct rankset *ranks, const struct session *ses
 	return true;
 }
 
-/* Appends where pending pauses of agents will stop. */
+/* Appends where pending pauses of agents will stop, after joint (" and", or ""). */
 static void step_group_append_where(struct buffer *out, const struct step_group *motion,
-				    const struct tally *tally, const struct session *session)
+				    const struct tally *tally, const struct session *session,
+				    const char *joint)
 {
 	if (!step_group_form_of(motion->command)->is_summed ||
 	    !are_of_agents(&tally->running, session))
 		return;
+	buffer_append_string(out, joint);
 	buffer_append_string(out, rankset_count(&tally->running) == 1
-					  ? ", stops at the next Python line"
-					  : ", stop at the next Python line");
+					  ? " will stop at its next Python line"
+					  : " will stop at their next Python line");
 }
 
 static void append_one(struct buffer *out, const struct step_group *motion,
@@ -293,7 +295,7 @@ static void append_one(struct buffer *out, const struct step_group *motion,
 	}
 	buffer_append_string(out, " waits in ");
 	text_escape(out, wait, strlen(wait));
-	step_group_append_where(out, motion, tally, session);
+	step_group_append_where(out, motion, tally, session, " and");
 }
 
 static void append_tally(struct buffer *out, const struct tally *tally,
@@ -310,7 +312,7 @@ static void append_tally(struct buffer *out, const struct tally *tally,
 		text_count(out, motion->count);
 		buffer_append_string(out, " stopped; ");
 		append_running(out, tally, session);
-		step_group_append_where(out, motion, tally, session);
+		step_group_append_where(out, motion, tally, session, "");
 		step_group_append_count(out, tally->left, " will not stop", " will not stop");
 		step_group_append_count(out, tally->ended, " exited", " exited");
 	}

@@ -273,9 +273,8 @@ static int run_raised(struct command_context *context, const struct arguments *a
 	int result;
 
 	if (arguments->count < 2)
-		return error_set(
-			error,
-			"catch raised needs exception names or off: catch raised ValueError");
+		return error_set(error, "catch raised needs exception names, or off to stop at "
+					"none: use `catch raised ValueError`");
 	filters = json_array();
 	if (!is_off)
 		json_array_append_new(filters, json_string("raised"));
@@ -360,7 +359,8 @@ const struct command command_catch = {
 	.name = "catch",
 	.synopsis = "[PID] [on | off] [lease TIME] [types TYPE...] | raised TYPE... | raised off "
 		    "[ranks SET]",
-	.help = "stop ranks on uncaught exceptions, or when an exception is raised",
+	.help = "stop ranks on uncaught exceptions; with raised: wherever an exception of TYPE is "
+		"raised",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_PID,
 	.run = catch_run,
 };
@@ -397,7 +397,8 @@ static int execute_run(struct command_context *context, const struct arguments *
 	int result;
 
 	if (code[0] == '\0')
-		result = error_set(error, "execute needs a file or code: execute probe.py");
+		result = error_set(error,
+				   "execute needs a file or Python code: use `execute probe.py`");
 	else if (!path && arguments->count == 1 && command_agent_is_path(arguments->words[0]))
 		result = error_set(error, "file %s does not exist", arguments->words[0]);
 	else
@@ -441,10 +442,11 @@ static int check_flags(const struct arguments *arguments, struct error *error)
 				"%s %s needs a profiler, which probetui does not have: omit %s",
 				arguments->name, word, word);
 		if (strcmp(word, "-a") == 0 || strchr(word, ':'))
-			return error_set(error,
-					 "%s opens a Unix socket, not a TCP port: omit %.80s, "
-					 "or start the program with PROBETUI_ADDRESS and a token",
-					 arguments->name, word);
+			return error_set(
+				error,
+				"%s opens a Unix socket, not a TCP port: omit %.80s; to open a "
+				"port, start the program with PROBETUI_ADDRESS and a token",
+				arguments->name, word);
 	}
 	return 0;
 }

@@ -60,10 +60,9 @@ static int command_break_list(struct command_context *context, bool is_of_watche
 		format_document(context->out, json_pack("{s:o}", "breakpoints", json));
 	else if (count == 0)
 		buffer_append_string(context->out,
-				     is_of_watches
-					     ? "no watchpoints; set one with watch EXPR\n"
-					     : "no breakpoints; set one with break FILE:LINE or "
-					       "break FUNCTION\n");
+				     is_of_watches ? "no watchpoints: set one with `watch EXPR`\n"
+						   : "no breakpoints: set one with `break "
+						     "FILE:LINE` or `break FUNCTION`\n");
 	return 0;
 }
 
@@ -219,8 +218,8 @@ const struct command command_break = {
 	.name = "break",
 	.alias = "b",
 	.synopsis = "[FILE:LINE | LINE | FUNCTION] [if CONDITION] [log TEXT] [ranks SET]",
-	.help = "set a breakpoint, or a logpoint that prints TEXT with the values of {EXPR}; "
-		"without arguments: list",
+	.help = "set a breakpoint; with log: print TEXT and each {EXPR}, do not stop; without "
+		"arguments: list breakpoints",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = break_run,
 };
@@ -229,15 +228,16 @@ static int tbreak_run(struct command_context *context, const struct arguments *a
 		      struct error *error)
 {
 	if (arguments->count == 0)
-		return error_set(error,
-				 "tbreak needs a location: tbreak FILE:LINE or tbreak FUNCTION");
+		return error_set(
+			error,
+			"tbreak needs a location: use `tbreak FILE:LINE` or `tbreak FUNCTION`");
 	return set_breakpoint(context, arguments, true, error);
 }
 
 const struct command command_tbreak = {
 	.name = "tbreak",
 	.synopsis = "FILE:LINE | LINE | FUNCTION [if CONDITION] [ranks SET]",
-	.help = "set a temporary breakpoint, which stops once",
+	.help = "set a breakpoint that is removed at its first stop",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = tbreak_run,
 };
@@ -299,8 +299,8 @@ static int command_break_watch_run(struct command_context *context,
 const struct command command_watch = {
 	.name = "watch",
 	.synopsis = "[EXPR | *ADDRESS:BYTES] [ranks SET]",
-	.help = "set a watchpoint: stop when EXPR changes in the selected frame (stopped ranks); "
-		"without arguments: list",
+	.help = "set a watchpoint in stopped ranks: stop when EXPR of the frame changes; without "
+		"arguments: list watchpoints",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = command_break_watch_run,
 };
@@ -315,15 +315,18 @@ static struct session_breakpoint *named(struct command_context *context,
 	if (command_check_job(context->engine, "break", error) < 0)
 		return NULL;
 	if (arguments->count == 0) {
-		error_set(error, "%s needs the number of a breakpoint; break lists the breakpoints",
-			  arguments->name);
+		error_set(
+			error,
+			"%s needs the number of a breakpoint: use `break` to list the breakpoints",
+			arguments->name);
 		return NULL;
 	}
 	if (arguments_integer(arguments->words[0], "breakpoint", 1, INT_MAX, &id, error) < 0)
 		return NULL;
 	found = breakpoints_find(list_of(context), id);
 	if (!found)
-		error_set(error, "breakpoint %d does not exist; break lists the breakpoints", id);
+		error_set(error,
+			  "breakpoint %d does not exist: use `break` to list the breakpoints", id);
 	return found;
 }
 
@@ -403,7 +406,7 @@ static int enable_run(struct command_context *context, const struct arguments *a
 const struct command command_enable = {
 	.name = "enable",
 	.synopsis = "ID",
-	.help = "enable a breakpoint",
+	.help = "enable breakpoint ID",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = enable_run,
 };
@@ -417,7 +420,7 @@ static int disable_run(struct command_context *context, const struct arguments *
 const struct command command_disable = {
 	.name = "disable",
 	.synopsis = "ID",
-	.help = "disable a breakpoint",
+	.help = "disable breakpoint ID",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = disable_run,
 };
@@ -437,7 +440,7 @@ static int ignore_run(struct command_context *context, const struct arguments *a
 const struct command command_ignore = {
 	.name = "ignore",
 	.synopsis = "ID N",
-	.help = "skip the next N hits of a breakpoint",
+	.help = "skip the next N hits of breakpoint ID",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = ignore_run,
 };
@@ -560,15 +563,15 @@ int break_place_read(struct breakpoint *breakpoint, const struct session *sessio
 
 	if (!break_place_is_number(digits)) {
 		if (colon)
-			return error_set(error, "'%.80s' has no line number: break FILE:LINE",
+			return error_set(error, "'%.80s' has no line number: use `break FILE:LINE`",
 					 text);
 		if (break_place_is_file(text))
-			return error_set(error, "'%.80s' has no line number: break FILE:LINE",
+			return error_set(error, "'%.80s' has no line number: use `break FILE:LINE`",
 					 text);
 		if (text[0] == '-')
 			return error_set(error,
-					 "break has no option '%.80s': use break FILE:LINE, LINE "
-					 "or FUNCTION",
+					 "break has no option '%.80s': use `break FILE:LINE`, "
+					 "`break LINE` or `break FUNCTION`",
 					 text);
 		breakpoint->function = xstrdup(text);
 		return 0;
@@ -578,8 +581,8 @@ int break_place_read(struct breakpoint *breakpoint, const struct session *sessio
 	if (!colon) {
 		file = looked_at_file(session);
 		if (!file)
-			return error_set(error,
-					 "no frame is selected: name the file, break FILE:LINE");
+			return error_set(error, "no frame is selected, so the file of the line is "
+						"unknown: use `break FILE:LINE`");
 		breakpoint->path = xstrdup(file);
 		return 0;
 	}

@@ -150,14 +150,15 @@ static int command_compare_check_words(const struct arguments *arguments, struct
 	const char *first = arguments_word(arguments, 0);
 
 	if (strncmp(first, "--", 2) == 0)
-		return error_set(error, "compare has no option '%.40s': compare %s", first,
+		return error_set(error, "compare has no option '%.40s'; usage: compare %s", first,
 				 command_compare.synopsis);
 	for (size_t i = 1; i < arguments->count; i++)
 		for (size_t j = 0; j < ARRAY_LENGTH(names); j++)
 			if (strcmp(arguments->words[i], names[j]) == 0)
-				return error_set(error,
-						 "%s must come before the expression: compare %s",
-						 names[j], command_compare.synopsis);
+				return error_set(
+					error,
+					"%s must come before the expression; usage: compare %s",
+					names[j], command_compare.synopsis);
 	return 0;
 }
 
@@ -184,11 +185,11 @@ static int compare_run(struct command_context *context, const struct arguments *
 		return -1;
 	engine->rank_query.wants_sample = arguments_has(arguments, "--sample");
 	question = arguments_text(arguments, 0, arguments->count);
-	result =
-		question[0] == '\0'
-			? error_set(error, "compare needs a Python expression: compare loss.item()")
-			: rank_query_begin(context, arguments->name, question, ANSWERS_COMPARE,
-					   error);
+	result = question[0] == '\0'
+			 ? error_set(error,
+				     "compare needs a Python expression: use `compare loss.item()`")
+			 : rank_query_begin(context, arguments->name, question, ANSWERS_COMPARE,
+					    error);
 	free(question);
 	if (result < 0)
 		return -1;
@@ -200,10 +201,11 @@ static int compare_run(struct command_context *context, const struct arguments *
 const struct command command_compare = {
 	.name = "compare",
 	.synopsis = "[--tolerance X] [--difference] [--sample] EXPR [ranks SET]",
-	.help = "compare EXPR across the ranks, running or stopped; one row per value; "
-		"exit status 1 if values differ",
+	.help = "compare EXPR across running or stopped ranks and print one row per value; exit "
+		"status 1 if values differ",
 	.screen_synopsis = "[EXPR [ranks SET]]",
-	.screen_help = "compare EXPR across the stopped ranks; without EXPR: refresh",
+	.screen_help =
+		"compare EXPR across the stopped ranks; without EXPR: refresh the comparison",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = compare_run,
 	.answer = command_compare_answer,
@@ -216,9 +218,8 @@ static int broadcast_run(struct command_context *context, const struct arguments
 	int result;
 
 	if (line[0] == '\0')
-		result = error_set(
-			error,
-			"broadcast needs a command for the debuggers' prompts: broadcast pp batch");
+		result = error_set(error, "broadcast needs a debugger command to send to the "
+					  "ranks: use `broadcast pp batch`");
 	else
 		result = command_compare_confirm(context, arguments->name, line, error);
 	if (result > 0)
@@ -230,7 +231,7 @@ static int broadcast_run(struct command_context *context, const struct arguments
 const struct command command_broadcast = {
 	.name = "broadcast",
 	.synopsis = "[--yes] LINE [ranks SET]",
-	.help = "send LINE to the debugger prompt of each stopped rank; one row per answer",
+	.help = "send LINE to the debugger prompt of each stopped rank and show one row per answer",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = broadcast_run,
 	.answer = command_compare_answer,

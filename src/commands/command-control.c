@@ -306,7 +306,7 @@ const struct command command_jump = {
 	.name = "jump",
 	.alias = "j",
 	.synopsis = "LINE [ranks SET]",
-	.help = "set the next line to run; the lines between are skipped",
+	.help = "run LINE next and skip the lines between",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = jump_run,
 };
@@ -384,8 +384,9 @@ static int release_run(struct command_context *context, const struct arguments *
 	if (!context->ranks_text)
 		context->ranks_text = "all";
 	if (!is_any_on_its_way(&context->engine->session))
-		return error_set(error, "release: no step waits for stopped ranks; use continue "
-					"to resume ranks");
+		return error_set(
+			error,
+			"release: no step waits for stopped ranks; use `continue` to resume ranks");
 	return command_control_move(context, "release", &motion, error);
 }
 
@@ -416,7 +417,7 @@ static int terminate_run(struct command_context *context, const struct arguments
 const struct command command_terminate = {
 	.name = "terminate",
 	.synopsis = "[--yes] [ranks SET]",
-	.help = "quit the ranks' debuggers: bdb.BdbQuit is raised in the program",
+	.help = "quit the debuggers of ranks, which raises bdb.BdbQuit in their programs",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS,
 	.run = terminate_run,
 };
@@ -524,8 +525,8 @@ static int connect_run(struct command_context *context, const struct arguments *
 const struct command command_connect = {
 	.name = "connect",
 	.synopsis = "TARGET | [--yes] [ranks SET]",
-	.help = "connect to agent:PID, http://HOST:PORT, pdb:unix:PATH, pdb:tcp:HOST:PORT; "
-		"no TARGET: all waiting debuggers",
+	.help = "connect to agent:PID, http://HOST:PORT, pdb:unix:PATH, pdb:tcp:HOST:PORT; no "
+		"TARGET: to all waiting debuggers",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_ASKS | COMMAND_JOB,
 	.run = connect_run,
 	.answer = connect_answer,

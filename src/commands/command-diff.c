@@ -160,7 +160,8 @@ const struct command command_diff = {
 	.synopsis = "A B",
 	.help = "diff the stacks of A and B (each a rank, a set of ranks or majority)",
 	.screen_synopsis = "[majority | RANK [RANK] | Ts]",
-	.screen_help = "diff the selected rank's stack with the majority, RANK, or T seconds ago",
+	.screen_help = "diff the selected rank's stack with that of the majority, of RANK, or of "
+		       "the same rank T seconds ago",
 	.takes = "one or two ranks",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = diff_run,

@@ -222,9 +222,9 @@ static int show_on_screen(struct command_context *context, struct error *error)
 	document = answer_to_json(&engine->session, answer, &is_finding);
 	command_doctor_append_text(context->out, document);
 	if (context->out->length == 0 && engine->replay)
-		error_set(error, "the recording has no doctor results");
+		error_set(error, "the recording has no results of the command doctor");
 	else if (context->out->length == 0)
-		buffer_append_string(context->out, "waiting for the results of the nodes\n");
+		buffer_append_string(context->out, "waiting for the results of probetui-node\n");
 	json_decref(document);
 	json_decref(answer);
 	return context->out->length > 0 ? 0 : -1;
@@ -267,7 +267,7 @@ static int doctor_run(struct command_context *context, const struct arguments *a
 const struct command command_doctor = {
 	.name = "doctor",
 	.synopsis = "",
-	.help = "check which ways to read and debug each rank work, and why others do not",
+	.help = "check which ways to read and debug each rank work, and why the other ways do not",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE,
 	.run = doctor_run,
 };

@@ -84,7 +84,7 @@ static int eval_run(struct command_context *context, const struct arguments *arg
 	int result;
 
 	if (code[0] == '\0')
-		result = error_set(error, "eval needs Python code: eval len(batch)");
+		result = error_set(error, "eval needs Python code: use `eval len(batch)`");
 	else
 		result = rank_query_begin(context, "eval", code, ANSWERS_EVAL, error);
 	free(code);
@@ -94,7 +94,7 @@ static int eval_run(struct command_context *context, const struct arguments *arg
 const struct command command_eval = {
 	.name = "eval",
 	.synopsis = "CODE [ranks SET]",
-	.help = "run CODE in each rank, running or stopped; one row per answer",
+	.help = "run Python code in each running or stopped rank and show one row per answer",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = eval_run,
 	.answer = command_answer_evaluated,

@@ -34,7 +34,7 @@ static int help_run(struct command_context *context, const struct arguments *arg
 const struct command command_help = {
 	.name = "help",
 	.synopsis = "[COMMAND]",
-	.help = "list the commands",
+	.help = "list all commands, or describe COMMAND",
 	.screen_synopsis = "",
 	.screen_help = "show keys and commands",
 	.flags = COMMAND_MOVES | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_TEXT | COMMAND_ALONE,
@@ -61,9 +61,8 @@ static int pprof_run(struct command_context *context, const struct arguments *ar
 {
 	(void)context;
 	(void)arguments;
-	return error_set(error,
-			 "probetui has no profiler: use stacks (where the ranks are) or verdict "
-			 "(which rank is the outlier)");
+	return error_set(error, "probetui has no profiler: use `stacks` to see where the ranks "
+				"are, or `verdict` to find the outlier");
 }
 
 const struct command command_pprof = {
@@ -80,9 +79,8 @@ static int query_run(struct command_context *context, const struct arguments *ar
 {
 	(void)context;
 	(void)arguments;
-	return error_set(error,
-			 "probetui has no tables to query: use ranks --json, stacks --json or "
-			 "eval CODE");
+	return error_set(error, "probetui has no tables to query: use `ranks --json` or `stacks "
+				"--json` for the state of the ranks, or `eval CODE` for a value");
 }
 
 const struct command command_query = {

@@ -41,7 +41,8 @@ static int command_locals_choose_rank(struct command_context *context, struct sp
 	int number = -1;
 
 	if (!text && !context->engine->settings.script && session->rank_count > 1)
-		return error_set(error, "locals needs a rank: locals %s", command_locals.synopsis);
+		return error_set(error, "locals needs a rank; usage: locals %s",
+				 command_locals.synopsis);
 	if (text && arguments_integer(text, "rank", 0, RANKSET_MAXIMUM, &number, error) < 0)
 		return -1;
 	spot->rank = text ? session_find_rank(session, number) : session_selected(session);
@@ -84,7 +85,7 @@ static int command_locals_choose_frame(struct spot *spot, const char *text, stru
 
 	spot->depth = spot->selection.depth;
 	if (text)
-		return arguments_integer(text, "frame of this stack", 0,
+		return arguments_integer(text, "frame of the stack", 0,
 					 (long)stack->frame_count - 1, &spot->depth, error);
 	if (spot->depth < 0 || (size_t)spot->depth >= stack->frame_count)
 		spot->depth = (int)place_user_frame(&spot->rank->process, stack);
@@ -151,7 +152,8 @@ static int locals_run(struct command_context *context, const struct arguments *a
 	};
 
 	if (command_locals_is_number(arguments_word(arguments, 0)))
-		return error_set(error, "name the rank with --rank: locals --rank %.20s",
+		return error_set(error,
+				 "locals takes the rank after --rank: use `locals --rank %.20s`",
 				 arguments->words[0]);
 	if (arguments_refuse_any(arguments, error) < 0)
 		return -1;

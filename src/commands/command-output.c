@@ -178,7 +178,7 @@ static int output_run(struct command_context *context, const struct arguments *a
 const struct command command_output = {
 	.name = "output",
 	.synopsis = "[--lines N] [ranks SET]",
-	.help = "print the last lines of ranks whose output goes to files",
+	.help = "print the last lines of output of ranks that write their output to files",
 	.flags = COMMAND_SHELL | COMMAND_RANKS,
 	.run = output_run,
 };

@@ -92,8 +92,8 @@ const struct command command_diff_params = {
 	.help = "compare all parameters and buffers of EXPR (default: model) across the ranks; "
 		"exit status 1 if any differ",
 	.screen_synopsis = "[[--gradients] EXPR [ranks SET]]",
-	.screen_help = "compare all parameters of EXPR (default: model) across the ranks; "
-		       "without EXPR: refresh",
+	.screen_help = "compare all parameters of EXPR (such as model) across the ranks; without "
+		       "EXPR: refresh the comparison",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = diff_params_run,
 	.answer = command_params_answer,

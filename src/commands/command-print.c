@@ -179,7 +179,8 @@ static int print_run(struct command_context *context, const struct arguments *ar
 	int result;
 
 	if (expression[0] == '\0')
-		result = error_set(error, "print needs a Python expression: print len(batch)");
+		result =
+			error_set(error, "print needs a Python expression: use `print len(batch)`");
 	else
 		result = evaluate(context, &evaluation, error);
 	control_clear(&evaluation.control);
@@ -264,7 +265,8 @@ static int assign_run(struct command_context *context, const struct arguments *a
 		mean_looked_at(context);
 		result = evaluate(context, &evaluation, error);
 	} else {
-		error_set(error, "assign needs a variable and an expression: assign rate = 0.1");
+		error_set(error,
+			  "assign needs a variable and an expression: use `assign rate = 0.1`");
 	}
 	control_clear(&evaluation.control);
 	free(text);
@@ -276,9 +278,8 @@ const struct command command_assign = {
 	.synopsis = "NAME = VALUE [ranks SET]",
 	.help = "set a variable of the selected frame of the selected rank",
 	.screen_synopsis = "[NAME = VALUE [ranks SET]]",
-	.screen_help =
-		"set a variable of the selected frame; without arguments: the variable under "
-		"the cursor",
+	.screen_help = "set a variable of the selected frame; without arguments: ask for the value "
+		       "of the variable under the cursor",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS,
 	.run = assign_run,
 };
@@ -336,7 +337,7 @@ static void command_print_list(struct command_context *context)
 		format_document(context->out, json_pack("{s:o}", "displays", json));
 	else if (displays->count == 0)
 		buffer_append_string(context->out,
-				     "no display expressions; add one with display EXPR\n");
+				     "no display expressions: add one with `display EXPR`\n");
 }
 
 void command_display_stop(struct command_context *context)
@@ -384,7 +385,7 @@ static int display_run(struct command_context *context, const struct arguments *
 const struct command command_display = {
 	.name = "display",
 	.synopsis = "[EXPR]",
-	.help = "evaluate EXPR at each stop of the selected rank; without EXPR: list all displays",
+	.help = "evaluate EXPR at each stop of the selected rank; without EXPR: list the displays",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN,
 	.run = display_run,
 };
@@ -399,8 +400,7 @@ static int undisplay_run(struct command_context *context, const struct arguments
 		return -1;
 	if (!displays_remove(&session->choice.displays, id))
 		return error_set(
-			error, "display %d does not exist; display without EXPR lists all displays",
-			id);
+			error, "display %d does not exist: use `display` to list the displays", id);
 	session->revision++;
 	return 0;
 }

@@ -38,7 +38,7 @@ static int quit_run(struct command_context *context, const struct arguments *arg
 	bool is_end = arguments->count == 1 && arguments_is(arguments, "end");
 
 	if (arguments->count == 1 && !is_end && !arguments_is(arguments, "detach"))
-		return error_set(error, "quit takes no argument, detach or end");
+		return error_set(error, "quit takes detach, end or no argument");
 	context->wants_quit = true;
 	/* A script just ends; a shell prints one JSON value for each command. */
 	if (context->is_json && !context->engine->settings.script)
@@ -50,9 +50,11 @@ const struct command command_quit = {
 	.name = "quit",
 	.alias = "q",
 	.synopsis = "[detach | end]",
-	.help = "end the script; a started job is detached or killed",
-	.screen_help = "close the view; at home: quit; a started job is detached or killed",
-	.takes = "no argument, detach or end (for the started job)",
+	.help = "end the script; with end: kill the job that probetui started; else: the job keeps "
+		"running",
+	.screen_help = "close the view; in the home view: quit; with detach or end: quit and keep "
+		       "or kill the started job",
+	.takes = "detach or end (for the started job), or no argument",
 	.flags = COMMAND_MOVES | COMMAND_SHELL | COMMAND_SCREEN,
 	.run = quit_run,
 };

@@ -53,7 +53,7 @@ static int ranks_run(struct command_context *context, const struct arguments *ar
 const struct command command_ranks = {
 	.name = "ranks",
 	.synopsis = "[ranks SET]",
-	.help = "list the ranks with state, class and location",
+	.help = "list the ranks with state, class (ranks with equal stacks) and location",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE | COMMAND_RANKS,
 	.run = ranks_run,
 };
@@ -83,7 +83,7 @@ static int verdict_run(struct command_context *context, const struct arguments *
 const struct command command_verdict = {
 	.name = "verdict",
 	.synopsis = "[--for SECONDS]",
-	.help = "print the verdict: which rank is the outlier, and where",
+	.help = "print the verdict on the job: which rank is the outlier, and where it is",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE,
 	.run = verdict_run,
 };
@@ -232,7 +232,8 @@ const struct command command_stacks = {
 	.name = "stacks",
 	.alias = "dump backtrace",
 	.synopsis = "[--merge] [--native] [--locals [--secrets]] [PID | ranks SET]",
-	.help = "print the stacks of all threads, or the merged tree",
+	.help = "print the stacks of all threads; with --merge: one tree of the stacks of all "
+		"ranks",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE | COMMAND_RANKS | COMMAND_PID,
 	.run = stacks_run,
 };

@@ -116,7 +116,7 @@ const struct command command_rank = {
 	.synopsis = "N",
 	.help = "select rank N",
 	.screen_synopsis = "next | previous | N",
-	.screen_help = "select another rank",
+	.screen_help = "select the next or previous rank, or rank N",
 	.takes = "next, previous or N",
 	.flags = COMMAND_MOVES | COMMAND_SHELL | COMMAND_SCREEN,
 	.run = rank_run,
@@ -148,7 +148,7 @@ static int thread_run(struct command_context *context, const struct arguments *a
 const struct command command_thread = {
 	.name = "thread",
 	.synopsis = "TID",
-	.help = "select another thread of the rank",
+	.help = "select thread TID of the selected rank",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN,
 	.run = thread_run,
 	.answer = command_select_answer,
@@ -320,7 +320,7 @@ static void command_select_append_names(struct command_context *context)
 		format_document(context->out, json_pack("{s:o}", "names", json));
 	else if (session->choice.name_count == 0)
 		buffer_append_string(context->out,
-				     "no named sets of ranks; add one with name NAME SET\n");
+				     "no named sets of ranks: add one with `name NAME SET`\n");
 }
 
 static int name_run(struct command_context *context, const struct arguments *arguments,
@@ -337,8 +337,8 @@ static int name_run(struct command_context *context, const struct arguments *arg
 	}
 	if (arguments->count == 1)
 		return error_set(error,
-				 "name %.40s needs a set of ranks, such as 0-7,16 or outlier; name "
-				 "without arguments lists the names",
+				 "name %.40s needs a set of ranks, such as 0-7,16 or outlier; use "
+				 "`name` to list the named sets",
 				 arguments->words[0]);
 	text = arguments_join(arguments, 1, arguments->count);
 	result = command_select_look_for(context, collect_seconds(text), error);

@@ -99,8 +99,9 @@ static int command_tensor_look(struct looking *looking, struct error *error)
 	if (value->type && strncmp(value->type, "pandas.", 7) == 0 &&
 	    strcmp(strrchr(value->type, '.'), ".DataFrame") == 0)
 		return error_set(error,
-				 "rank %d: the value is a DataFrame, not a tensor: read a column "
-				 "(%.100s['NAME']), or compare all columns (diff-params %.100s)",
+				 "rank %d: the value is a DataFrame, not a tensor; use `tensor "
+				 "%.100s['NAME']` to read one column, or `diff-params %.100s` to "
+				 "compare all columns",
 				 looking->rank, looking->expression, looking->expression);
 	return error_set(error, "rank %d: the value is not a tensor but %.100s: %.200s",
 			 looking->rank, value->type ? value->type : "another type", value->value);
@@ -239,12 +240,11 @@ static bool is_opaque(const struct tensor *tensor)
 
 static void append_no_numbers(struct buffer *out, const struct tensor *tensor)
 {
-	buffer_append_string(out, "elements of ");
+	buffer_append_string(out, "no statistics: elements of ");
 	format_text(out, tensor->dtype ? tensor->dtype : "?");
-	buffer_append_string(
-		out, is_opaque(tensor)
-			     ? " are not decoded: only their bytes are compared, by the hash"
-			     : " are not numbers");
+	buffer_append_string(out, is_opaque(tensor) ? " cannot be decoded; the command compare can "
+						      "only tell whether their bytes are equal"
+						    : " are not numbers");
 }
 
 static void command_tensor_append_text(const struct looking *looking)
@@ -316,10 +316,10 @@ static void command_tensor_judge(struct looking *looking)
 	collect_finding(context, tensor_nan_count(tensor) > 0 || tensor_infinity_count(tensor) > 0);
 	if (!context->notes || !(tensor->is_torn || looking->is_torn))
 		return;
-	buffer_printf(
-		context->notes,
-		"rank %d: the tensor changed while it was read: old and new elements are mixed\n",
-		looking->rank);
+	buffer_printf(context->notes,
+		      "rank %d: the tensor changed while it was read, so old and new elements are "
+		      "mixed\n",
+		      looking->rank);
 }
 
 static int command_tensor_choose_rank(struct looking *looking, const char *text,
@@ -332,7 +332,8 @@ static int command_tensor_choose_rank(struct looking *looking, const char *text,
 
 	looking->context->status = STATUS_USAGE;
 	if (!text && !engine->settings.script && session->rank_count > 1)
-		return error_set(error, "tensor needs a rank: tensor %s", command_tensor.synopsis);
+		return error_set(error, "tensor needs a rank; usage: tensor %s",
+				 command_tensor.synopsis);
 	if (text && arguments_integer(text, "rank", 0, RANKSET_MAXIMUM, &number, error) < 0)
 		return -1;
 	rank = text ? session_find_rank(session, number) : session_selected(session);
@@ -383,10 +384,11 @@ static int tensor_run(struct command_context *context, const struct arguments *a
 const struct command command_tensor = {
 	.name = "tensor",
 	.synopsis = "EXPR [--rank R] [--sample] [--slice SLICE] [--npy FILE]",
-	.help = "show a tensor of one rank: statistics, a slice ([0:8, 3]), or export all "
-		"elements as .npy",
+	.help = "show statistics of a tensor of one rank; --slice [0:8, 3]: show elements; --npy: "
+		"write all elements to FILE",
 	.screen_synopsis = "[EXPR]",
-	.screen_help = "show a tensor of the selected rank; without EXPR: the last tensor shown",
+	.screen_help =
+		"show a tensor of the selected rank; without EXPR: show the last tensor again",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_JOB,
 	.run = tensor_run,
 };

@@ -209,7 +209,7 @@ static int wait_verdict(struct wait *wait, struct error *error)
 		return 0;
 	}
 	sentence = engine->session.verdict.sentence;
-	error_set(error, "the verdict does not contain '%.80s': %.200s", wait->text,
+	error_set(error, "the verdict on the job does not contain '%.80s': %.200s", wait->text,
 		  sentence ? sentence : "no verdict");
 	return say_how_long(wait, error);
 }
@@ -307,9 +307,8 @@ static int wait_stopped(struct wait *wait, struct error *error)
 	if (rankset_count(&wait->ranks) == 0)
 		add_stoppable(&wait->ranks, &engine->session);
 	if (rankset_count(&wait->ranks) == 0)
-		return error_set(error,
-				 "wait stopped: nothing will stop a rank: pause a rank, set a "
-				 "breakpoint or connect to a debugger first");
+		return error_set(error, "wait stopped: nothing will stop a rank; pause a rank, set "
+					"a breakpoint or connect to a debugger first");
 	if (wait_until(wait, command_wait_has_stopped) == 0)
 		return 0;
 	say_not_stopped(wait, error);
@@ -344,7 +343,8 @@ static int run_verdict(struct wait *wait, const struct arguments *arguments, str
 	char *text;
 
 	if (arguments->count < 2)
-		return error_set(error, "wait verdict needs a text: wait verdict TEXT [timeout S]");
+		return error_set(error,
+				 "wait verdict needs a text; usage: wait verdict TEXT [timeout S]");
 	if (take_pairs(wait, arguments, 2, &end, error) < 0 ||
 	    collect_ranks(wait->context, error) < 0)
 		return -1;
@@ -394,7 +394,7 @@ static int run_nan(struct wait *wait, const struct arguments *arguments, struct 
 				 arguments->words[1]);
 	if (engine->watch_nan.state == WATCH_NAN_NONE)
 		return error_set(error,
-				 "wait nan: no expression is watched: run watch-nan EXPR first");
+				 "wait nan: no expression is watched; use `watch-nan EXPR` first");
 	return watch_nan_wait(wait->context, wait->seconds, error);
 }
 
@@ -416,8 +416,8 @@ static int run_watch(struct command_context *context, const struct arguments *ar
 	if (arguments_refuse_any(arguments, error) < 0)
 		return -1;
 	if (!stuck)
-		return error_set(error,
-				 "wait --report needs --stuck: wait --stuck 60s --report DIR");
+		return error_set(
+			error, "wait --report needs --stuck: use `wait --stuck 60s --report DIR`");
 	if (arguments_duration(stuck, "--stuck", &options.stuck, error) < 0)
 		return -1;
 	return watch_run(context, &options, error);
@@ -456,8 +456,8 @@ const struct command command_wait = {
 	.name = "wait",
 	.synopsis = "--stuck SECONDS [--report DIR] | verdict TEXT | stopped [ranks SET] | nan | "
 		    "exited [ranks SET] [timeout S]",
-	.help = "wait until the job hangs or fails (exit status 1, with a report), or until ranks "
-		"reach a state",
+	.help = "wait until ranks reach a state; --stuck: until the job hangs or fails (status 1; "
+		"--report: write a report)",
 	.flags = COMMAND_REST | COMMAND_SHELL,
 	.run = wait_run,
 };

@@ -143,8 +143,8 @@ static int command_watchnan_tell(struct command_context *context, struct error *
 	struct buffer out = BUFFER_INIT;
 
 	if (watch->state == WATCH_NAN_NONE)
-		return error_set(error, "watch-nan needs a Python expression: watch-nan "
-					"loss, watch-nan model.fc.weight.grad stop");
+		return error_set(error, "watch-nan needs a Python expression: use `watch-nan "
+					"loss`, or `watch-nan loss stop` to also pause the ranks");
 	if (watch->state == WATCH_NAN_FOUND)
 		watch_nan_append(&out, watch);
 	else
@@ -214,8 +214,8 @@ static int watch_nan_run(struct command_context *context, const struct arguments
 const struct command command_watch_nan = {
 	.name = "watch-nan",
 	.synopsis = "[[--gradients] EXPR [stop] | off] [ranks SET]",
-	.help = "report the first NaN or infinity in EXPR; stop: also pause the ranks; in a shell: "
-		"wait until one is found",
+	.help = "report the first NaN or infinity in EXPR; with stop: also pause the ranks; in a "
+		"shell: wait until it is found",
 	.flags = COMMAND_REST | COMMAND_SHELL | COMMAND_SCREEN | COMMAND_RANKS | COMMAND_JOB,
 	.run = watch_nan_run,
 };

@@ -82,7 +82,7 @@ static int apply_bind(struct config *config, const struct arguments *arguments, 
 	struct settings *settings = config->settings;
 
 	if (arguments->count < 2)
-		return error_set(error, "bind needs a key and a command: bind KEY COMMAND");
+		return error_set(error, "bind needs a key and a command: use `bind KEY COMMAND`");
 	ARRAY_GROW(settings->binds, settings->bind_count, settings->bind_capacity);
 	settings->binds[settings->bind_count++] = (struct config_line){
 		xstrdup(arguments->line),
@@ -103,17 +103,17 @@ static int apply_words(struct config *config, const struct arguments *arguments,
 	if (strcmp(arguments->name, "bind") == 0)
 		return apply_bind(config, arguments, error);
 	if (arguments->count < at)
-		return error_set(error, "set needs a name and a value: set NAME VALUE");
+		return error_set(error, "set needs a name and a value: use `set NAME VALUE`");
 	if (!is_set && !setting_find(name, NULL))
-		return error_set(
-			error,
-			"unknown setting '%.40s': use set NAME VALUE, theme NAME or bind KEY "
-			"COMMAND",
-			name);
+		return error_set(error,
+				 "unknown setting '%.40s': use `set NAME VALUE`, `theme NAME` or "
+				 "`bind KEY COMMAND`",
+				 name);
 	if (arguments->count > at + 1)
 		return error_set(error, "unexpected word '%.40s'", arguments->words[at + 1]);
 	if (is_set && arguments->count == at)
-		return error_set(error, "set %.40s needs a value: set %.40s VALUE", name, name);
+		return error_set(error, "set %.40s needs a value: use `set %.40s VALUE`", name,
+				 name);
 	/* A setting without a value is switched on. */
 	return apply_set(config, name, arguments->count > at ? arguments->words[at] : "on", error);
 }
@@ -282,9 +282,9 @@ static void show_threads(const struct settings *settings, struct buffer *out)
  */
 static const char *warn_of_threads(const struct settings *settings)
 {
-	return settings->stops_one_thread
-		       ? "other threads of a stopped rank run C code without the GIL (I/O, BLAS)"
-		       : NULL;
+	return settings->stops_one_thread ? "while a rank is stopped, its other threads can still "
+					    "run C code that needs no GIL (I/O, BLAS)"
+					  : NULL;
 }
 
 static int set_stop_on_signal(struct settings *settings, const char *value, struct error *error)
@@ -299,8 +299,8 @@ static void show_stop_on_signal(const struct settings *settings, struct buffer *
 
 static const char *warn_of_signals(const struct settings *settings)
 {
-	return settings->stops_on_signal ? "a scheduler that ends the job kills stopped ranks: "
-					   "these write no checkpoint"
+	return settings->stops_on_signal ? "a scheduler that ends the job kills stopped ranks "
+					   "before they can write a checkpoint"
 					 : NULL;
 }
 
@@ -377,27 +377,31 @@ static void show_read_only(const struct settings *settings, struct buffer *out)
 }
 
 const struct setting setting_rows[] = {
-	{ "theme", "THEME", "colours of the screen", true, setting_set_theme, show_theme, NULL },
+	{ "theme", "THEME", "set the colours of the screen", true, setting_set_theme, show_theme,
+	  NULL },
 	{ "mouse", "on | off", "use the mouse in the screen", true, set_mouse, show_mouse, NULL },
 	{ "ascii", "on | off", "draw with ASCII characters only", true, setting_set_ascii,
 	  show_ascii, NULL },
-	{ "period", "automatic | SECONDS", "time between two samples", true, set_period,
+	{ "period", "automatic | SECONDS", "set the time between two samples", true, set_period,
 	  show_period, NULL },
-	{ "timeout", "SECONDS", "time limit for an answer", true, setting_set_timeout, show_timeout,
-	  NULL },
-	{ "step-timeout", "SECONDS", "time after which a step offers to resume stopped ranks", true,
-	  set_step_timeout, show_step_timeout, NULL },
-	{ "tolerance", "NUMBER", "difference that compare treats as equal; 0: bitwise", true,
-	  set_tolerance, show_tolerance, NULL },
+	{ "timeout", "SECONDS", "set the longest time to wait for an answer", true,
+	  setting_set_timeout, show_timeout, NULL },
+	{ "step-timeout", "SECONDS",
+	  "set the time after which a step offers to resume stopped ranks", true, set_step_timeout,
+	  show_step_timeout, NULL },
+	{ "tolerance", "NUMBER",
+	  "set the difference up to which numbers compare as equal; 0: all bits must be equal",
+	  true, set_tolerance, show_tolerance, NULL },
 	{ "threads", "all | one",
-	  "stop all threads of a rank, or one (others may run C code without the GIL)", true,
-	  set_threads, show_threads, warn_of_threads },
+	  "stop all threads of a rank, or one (the others can still run C code that needs no GIL)",
+	  true, set_threads, show_threads, warn_of_threads },
 	{ "stop-on-signal", "on | off", "keep a stopped rank stopped when a signal arrives", true,
 	  set_stop_on_signal, show_stop_on_signal, warn_of_signals },
-	{ "hold", "automatic | stay", "resume stopped ranks before collectives time out, or never",
-	  true, set_hold, show_hold, warn_of_hold },
-	{ "read-only", "on | off", "refuse to stop ranks, write or run code", false,
-	  setting_set_read_only, show_read_only, NULL },
+	{ "hold", "automatic | stay",
+	  "resume stopped ranks before collectives time out; stay: never resume them", true,
+	  set_hold, show_hold, warn_of_hold },
+	{ "read-only", "on | off", "refuse to stop ranks, change their data or run code in them",
+	  false, setting_set_read_only, show_read_only, NULL },
 };
 const size_t setting_row_count = ARRAY_LENGTH(setting_rows);
 

@@ -56,7 +56,7 @@ class TestDocuments(unittest.TestCase):
         self.assertEqual(page.stderr, "")
         text = re.sub(r"\s+", " ", page.stdout)
         for word in ("verdict [--for SECONDS]", "--replay FILE",
-                     "EXIT STATUS", "Previous, next rank"):
+                     "EXIT STATUS", "Select the previous, next rank"):
             self.assertIn(word, text)
 
     def test_manual_has_an_example_of_every_command(self):

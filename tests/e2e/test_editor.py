@@ -71,7 +71,7 @@ class TestEditor(unittest.TestCase):
         self.terminal.wait_for(b"\x1b[?1049h")
         self.terminal.wait_for(b"\x1b[30;")
         self.terminal.press(b"?")
-        self.terminal.wait_for(b"Previous, next rank")
+        self.terminal.wait_for(b"Select the previous, next rank")
         self.leave()
 
     def replay(self, lacking=None):
@@ -111,7 +111,7 @@ class TestEditor(unittest.TestCase):
     def test_a_recording_without_its_source(self):
         self.replay(lacking='"command":"source"')
         self.terminal.press(b"E")
-        self.terminal.wait_for(b"the source of train.py was not recorded")
+        self.terminal.wait_for(b"cannot open train.py: the recording does not contain the source")
         self.leave()
         self.assertEqual(os.listdir(self.copies), [])
 

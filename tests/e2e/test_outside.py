@@ -321,8 +321,8 @@ class TestScript(ScriptCase):
         self.assertEqual(run.returncode, 1)
         errors = [one for one in told if one.get("event") == "error"]
         self.assertEqual([one["error"] for one in errors[:3]], [
-            "line 2: 'nosuch.py' has no line number: break FILE:LINE",
-            "line 3: 'train.py' has no line number: break FILE:LINE",
+            "line 2: 'nosuch.py' has no line number: use `break FILE:LINE`",
+            "line 3: 'train.py' has no line number: use `break FILE:LINE`",
             "line 4: '0' is not a line (1 or more)"])
         lists = [one["breakpoints"] for one in told if "breakpoints" in one]
         self.assertEqual([one["id"] for one in told if "id" in one], [1, 2], told)

@@ -129,7 +129,7 @@ static void without_a_debugger_it_says_what_to_do(void **state)
 	stage_check_shows(stage, "rank 3: The socket belongs to eve.");
 	/* Keys that move do what they do everywhere; others do nothing. */
 	stage_keys(stage, "n");
-	stage_check_shows(stage, "no debugger is connected to the rank");
+	stage_check_shows(stage, "probetui is not connected to a debugger of the rank");
 	stage_keys(stage, "]");
 	stage_check_shows(stage, "rank 4: no debugger");
 	stage_keys(stage, "q");

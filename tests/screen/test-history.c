@@ -238,7 +238,7 @@ static void only_a_file_of_our_own_is_used(void **state)
 	error = (struct error)ERROR_INIT;
 	assert_int_equal(history_open(&history, HISTORY_COMMANDS, &error), -1);
 	assert_string_equal(error.message,
-			    "the command history is not a regular file of this user: not saved");
+			    "the command history is not saved: its file is not a regular file of this user");
 	history_clear(&history);
 	free(file);
 }

@@ -87,7 +87,7 @@ static void its_terminal_is_shown(void **state)
 static void without_a_job_there_is_none(void **state)
 {
 	stage_keys(*state, "!");
-	stage_check_shows(*state, "no job started by probetui");
+	stage_check_shows(*state, "probetui has started no job");
 }
 
 static void its_end_is_in_the_title(void **state)

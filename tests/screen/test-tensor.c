@@ -364,7 +364,7 @@ static void what_was_found_is_shown(void **state)
 	stage_check_shows(stage, "[3, 8] nan");
 	known->has_found = true;
 	known->found = -1;
-	stage_check_shows(stage, "no such element in the tensor");
+	stage_check_shows(stage, "the tensor has no element of the requested kind");
 	known->tensor.statistics.nan_count = 0;
 	known->tensor.statistics.infinity_count = 0;
 	known->has_found = true;
@@ -438,7 +438,7 @@ static void it_is_opened_and_left(void **state)
 	struct stage *stage = *state;
 
 	stage_keys(stage, ": t e n s o r Enter");
-	stage_check_shows(stage, "tensor needs an expression");
+	stage_check_shows(stage, "tensor needs a Python expression");
 	stage_keys(stage, "T x . g r a d Enter");
 	assert_int_equal(stage->app.view.kind, VIEW_TENSOR);
 	stage_check_shows(stage, "Tensor \u00b7 x.grad");

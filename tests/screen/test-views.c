@@ -232,7 +232,7 @@ static void a_node_that_is_gone_is_named(void **state)
 	stage_check_shows(stage, "not read: connection to");
 	stage_check_shows(
 		stage,
-		"connection to probetui-node lost; the job keeps running: quit (q) and restart");
+		"probetui-node lost; the job keeps running: quit (q) and start probetui again");
 	stage_keys(stage, "R");
 	stage_check_shows(stage, "cannot sample: connection to probetui-node lost;");
 }
@@ -467,7 +467,7 @@ static void other_users_are_counted(void **state)
 		      "\"success\":true,\"body\":{\"looked_at\":2,\"uid\":1000,\"others\":1234,"
 		      "\"bystanders\":[]}}");
 	stage_check_shows(&stage,
-			  "1,234 Python processes belong to other users: run sudo probetui");
+			  "1,234 Python processes belong to other users: run `sudo probetui`");
 	stage_close(&stage);
 }
 
@@ -543,7 +543,7 @@ static void a_shell_command_says_where_it_works(void **state)
 	log_set_quiet(1);
 	for (size_t i = 0; i < ARRAY_LENGTH(lines); i++) {
 		commands_run(&stage->app, lines[i]);
-		stage_check_shows(stage, " works only in a shell: probetui ");
+		stage_check_shows(stage, " works only in a shell: use `probetui ");
 	}
 	log_set_quiet(0);
 }
@@ -570,7 +570,7 @@ static void a_shell_command_shows_what_is_known(void **state)
 	log_set_quiet(1);
 	commands_run(&stage->app, "doctor");
 	log_set_quiet(0);
-	stage_check_shows(stage, "the recording has no doctor results");
+	stage_check_shows(stage, "the recording has no results of the command doctor");
 }
 
 static void a_long_error_is_not_cut(void **state)

@@ -413,8 +413,8 @@ void pane_breakpoints(struct window window, const struct session *session, const
 	pane_breakpoints_make_rows(&rows, &list, session, has_reasons);
 	if (list.count == 0)
 		window_put_paragraph(window, 0, 1, window.row_count, STYLE_DIM,
-				     "no breakpoints: set one with b at the source cursor, or with "
-				     ":break FILE:LINE");
+				     "no breakpoints: set one at the source cursor (b), or with "
+				     "`:break FILE:LINE`");
 	pane_breakpoints_put_rows(put_slots(window, session, rows.count), &rows, &list,
 				  breakpoint_list_cursor(&list, view), has_cursor);
 	for (size_t i = 0; i < rows.count; i++)

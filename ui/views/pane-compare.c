@@ -337,7 +337,7 @@ static void append_summary(struct buffer *out, const struct session *session,
 		pane_compare_append_question(out, answers);
 		answer_classes_append_summary(out, classes, answers);
 		if (answers->parts && !answers->parts->is_over)
-			buffer_append_string(out, "; comparing their contents");
+			buffer_append_string(out, "; comparing the contents of the values");
 	}
 	if (age >= FRESH_SECONDS) {
 		buffer_append_string(out, "; evaluated ");
@@ -431,7 +431,7 @@ static int pane_compare_toggle(struct app *app, struct error *error)
 	if (cursor >= 0)
 		focus_these(session, answer_rows_ranks(&rows, (size_t)cursor));
 	answer_rows_clear(&rows);
-	return cursor < 0 ? error_set(error, "no rank has answered yet") : 0;
+	return cursor < 0 ? error_set(error, "no rank has answered yet: try again") : 0;
 }
 
 static const struct hint hints[] = {

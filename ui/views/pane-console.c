@@ -31,13 +31,13 @@ struct lack {
 
 static const struct lack lacks[] = {
 	{ DEBUGGER_NONE, "no debugger found",
-	  "call probetui.set_trace() in the program, or connect to a pdb socket with "
-	  ":connect pdb:unix:PATH or :connect pdb:tcp:HOST:PORT" },
+	  "call probetui.set_trace() in the program, or connect to a pdb socket with `:connect "
+	  "pdb:unix:PATH` or `:connect pdb:tcp:HOST:PORT`" },
 	{ DEBUGGER_WAITING, "the debugger waits for a client", "press Enter to connect" },
 	{ DEBUGGER_STALE, "no process listens on the debugger's socket",
 	  "a new debugger is found when the program stops again" },
 	{ DEBUGGER_REFUSED, "cannot connect to the debugger", "" },
-	{ DEBUGGER_LOST, "the connection to the debugger is lost", "reconnect with :connect" },
+	{ DEBUGGER_LOST, "the connection to the debugger is lost", "reconnect with `:connect`" },
 };
 
 static const struct lack *pane_console_lack_of(enum debugger_state state)

@@ -57,7 +57,7 @@ static void append_facts(struct buffer *out, const struct tensordiff *found, dou
 			      tensordiff_is_within(found, tolerance) ? "within" : "not within",
 			      tolerance);
 	if (found->is_torn)
-		buffer_append_string(out, "\nthe tensor changed while it was read");
+		buffer_append_string(out, "\na tensor changed while it was read");
 	if (!tensordiff_is_partial(found))
 		return;
 	buffer_append_string(out, "\nonly ");

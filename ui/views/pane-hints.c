@@ -334,8 +334,8 @@ void pane_hints(struct window window, const struct session *session, const struc
 		put_message(window, view);
 	else if (session->node_count > 0 && session_gone_count(session) == session->node_count)
 		window_put(window, 0, 1, window.column_count - 1, STYLE_ERROR,
-			   "connection to probetui-node lost; the job keeps running: quit (q) and "
-			   "restart");
+			   "probetui-node lost; the job keeps running: quit (q) and start probetui "
+			   "again");
 	else if (pane_hints_is_typed_to(session, type))
 		put_typing_hints(window, type->typing_hints);
 	else if (!put_motion(window, session, view, &keys))

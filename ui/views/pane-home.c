@@ -85,7 +85,7 @@ static void title_source(const struct session *session, struct buffer *left, str
 	if (rank_append_change(right, rank))
 		return;
 	if (source != NULL && source->is_changed)
-		buffer_append_string(right, "file changed since start");
+		buffer_append_string(right, "file changed since the process started");
 }
 
 /*
@@ -460,7 +460,7 @@ static int put_other_users(struct window window, int row, const struct session *
 	buffer_append_string(&text, session->other_users == 1
 					    ? " Python process belongs to another user"
 					    : " Python processes belong to other users");
-	buffer_append_string(&text, ": run sudo probetui to include them");
+	buffer_append_string(&text, ": run `sudo probetui` to include them");
 	row += window_put_paragraph(window, row, 3, 3, STYLE_TEXT, text.data);
 	buffer_clear(&text);
 	return row + 1;
@@ -548,7 +548,7 @@ void pane_nothing(struct window window, const struct session *session)
 	if (session->bystander_count > 0) {
 		row = put_bystanders(window, row, session) + 1;
 		buffer_printf(&text, "probetui --pid %d", (int)session->bystanders[0].pid);
-		put_example(window, row, "Inspect it with:", text.data);
+		put_example(window, row, "Inspect a process:", text.data);
 		buffer_clear(&text);
 		row += 2;
 	}

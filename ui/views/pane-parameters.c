@@ -366,7 +366,8 @@ static void append_progress(struct buffer *out, const struct paramdiff *diff)
 	buffer_append_string(out, " parameters, ");
 	rankset_append_named(out, &ranks);
 	if (diff->has_difference)
-		buffer_append_string(out, "; comparing the elements of the first difference");
+		buffer_append_string(out,
+				     "; comparing the elements of the first tensor that differs");
 	buffer_append_string(out, " (Esc cancels)");
 	rankset_clear(&ranks);
 }
@@ -377,7 +378,7 @@ static void append_top(struct buffer *out, const struct session *session)
 
 	if (diff->expression == NULL)
 		buffer_append_string(out,
-				     "no comparison yet (compare parameters with :diff-params)");
+				     "no comparison yet: compare parameters with `:diff-params`");
 	else if (diff->is_over)
 		paramdiff_append_sentence(out, diff);
 	else

@@ -18,7 +18,8 @@
 static const char *const helps[] = {
 	"Python code runs in all focused ranks: in the selected frame of a stopped rank, in "
 	"__main__ of a running rank",
-	"A running rank needs an agent: inject one with :inject, or start the job with PROBETUI=1",
+	"A running rank needs an agent: inject one with `:inject`, or start the job with "
+	"PROBETUI=1",
 	"Tab completes names; an empty line ends a block",
 };
 

@@ -153,7 +153,7 @@ static void append_problem(struct buffer *out, const struct session *session)
 			      known->value.value != NULL ? known->value.value : "?",
 			      known->value.type != NULL ? known->value.type : "?");
 	} else if (known->expression == NULL) {
-		buffer_append_string(out, "no tensor is shown (press T and enter an expression)");
+		buffer_append_string(out, "no tensor is shown: enter an expression (T)");
 	} else {
 		buffer_append_string(out, reason != NULL ? reason : "reading the tensor");
 	}

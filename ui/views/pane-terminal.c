@@ -16,7 +16,7 @@ static const char *pane_terminal_lack_of(const struct session *session)
 	const char *lack;
 
 	if (session->launching.job.state == LAUNCHED_NONE)
-		return "no job started by probetui (start one with probetui -- PROGRAM ARGS...)";
+		return "probetui has started no job: start one with `probetui -- PROGRAM ARGS...`";
 	if (session->launching.transcript.bytes.length > 0)
 		return NULL;
 	lack = recording_lack(session, "job output not recorded (record with --record-output)");
