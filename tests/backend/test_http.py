@@ -369,7 +369,7 @@ class TestTrust(HttpCase):
                 self.take_path(squatter)
             message = self.refuse("x")
         self.assertEqual(message, "the agent cannot be reached: "
-                         "no process listens at the socket")
+                         "no process listens on the socket")
 
     def test_another_process_at_its_socket(self):
         with socket.socket(socket.AF_UNIX) as squatter:
