@@ -57,7 +57,7 @@ x[7] :: out of range
 x[0, 0, 0] :: too many indices
 x[::-1] :: negative step
 x[::0] :: cannot be zero
-x.mean :: reading attribute 'mean' of
+x.mean :: cannot read attribute 'mean' of
 model.fc.nothing :: its __getattr__ would run in the process
 default["three"] :: key not found
 model.seq[9] :: out of range

@@ -819,8 +819,8 @@ class OneCase(ControlCase):
             self.assertLess(time.monotonic(), deadline, "it runs")
         rank.ask("pause", tid=tid)
         body = self.node.event("stopped", rank.pid)
-        self.assertIn("not stopped yet: thread %d; in uninterruptible sleep "
-                      "(state D): thread %d" % (tid, tid),
+        self.assertIn("not stopped yet: thread %d (in uninterruptible sleep, "
+                      "state D: thread %d)" % (tid, tid),
                       body["why"])
         self.assertEqual((body.get("stopped_at"), body.get("held")),
                          (None, None))

@@ -667,7 +667,7 @@ class TestLiars(TcpCase):
         self.assertIn("is not JSON", self.told(http_answer(b"[" * 100000)))
 
     def test_an_agent_of_another_version(self):
-        self.assertIn("incompatible version", self.told(http_answer(
+        self.assertIn("does not match this probetui", self.told(http_answer(
             b'{"name": "probetui", "can": ["POST /eval"]}')))
 
     def test_an_answer_without_end(self):

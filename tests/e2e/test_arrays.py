@@ -172,7 +172,7 @@ class TestPandas(Arrays):
                 ("df['n'][0]", "cannot read an item of"),
                 ("df['missing'].values", "an array of pandas"),
                 ("own['a']", "cannot read an item of"),
-                ("df.size", "would run code")):
+                ("df.size", "code would run in the process")):
             self.refused(expression, why)
         self.refused("df", "read a column (df['NAME'])", 1)
 
@@ -232,8 +232,8 @@ class TestJax(Arrays):
     code = JAX
 
     def test_what_only_the_library_knows_says_so(self):
-        self.unread("x", "numpy.asarray() of it")
-        self.unread("tree['w']", "numpy.asarray() of it")
+        self.unread("x", "numpy.asarray() of the array")
+        self.unread("tree['w']", "numpy.asarray() of the array")
         self.unread("tracer", "a tracer of jax")
         found = self.run_json("tensor", "x", "--rank", "0")[1]
         self.assertEqual((found["dtype"], found["shape"]),
