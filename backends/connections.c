@@ -123,8 +123,8 @@ static void open_by_process(struct connections *connections, struct slot *slot,
 {
 	slot->was_opened = true;
 	if (process->pid >= PROCESS_FIRST_STANDIN) {
-		error_set(&slot->error,
-			  "the process is on another machine: only its debugger answers requests");
+		error_set(&slot->error, "the process is on another machine: only a debugger that "
+					"is connected to it can answer requests");
 		return;
 	}
 	for (size_t i = 0; i < ROW_COUNT; i++) {
@@ -197,7 +197,8 @@ struct connection *connections_connect(struct connections *connections,
 		*connection = rows[i].backend->open(connections->node, process, target, error);
 		return *connection;
 	}
-	error_set(error, "no backend connects to %s", target->text);
+	error_set(error, "probetui cannot connect to %s: not the address of a debugger or agent",
+		  target->text);
 	return NULL;
 }
 

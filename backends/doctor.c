@@ -136,7 +136,7 @@ static const char *doctor_address_of(const char *target)
 static void explain_debugger(const struct debugger *debugger, struct reason *reason)
 {
 	if (debugger->state == DEBUGGER_WAITING)
-		snprintf(reason->why, sizeof(reason->why), "pdb listens at %s%s%s",
+		snprintf(reason->why, sizeof(reason->why), "pdb listens on %s%s%s",
 			 doctor_address_of(debugger->target), debugger->leaving ? "; " : "",
 			 debugger->leaving ? debugger->leaving : "");
 	else
@@ -179,7 +179,7 @@ static bool try_agent(struct node *node, pid_t pid, struct reason *reason)
 	if (!known)
 		procfs_owner(node_procfs(node), pid, &process.uid);
 	if (agent_endpoint_look(&found, pid, known ? known->uid : process.uid, &error) == 0) {
-		snprintf(reason->why, sizeof(reason->why), "the agent listens at %s", found.path);
+		snprintf(reason->why, sizeof(reason->why), "the agent listens on %s", found.path);
 		return true;
 	}
 	doctor_set_reason(reason, found.is_there ? error.message : "not injected",
@@ -292,7 +292,8 @@ static bool try_elsewhere(struct node *node, pid_t pid, const struct row *row,
 {
 	const struct debugger *debugger = connections_debugger(node_connections(node), pid);
 
-	doctor_set_reason(reason, "the process is on another machine", "run probetui there");
+	doctor_set_reason(reason, "the process is on another machine",
+			  "run probetui on that machine");
 	if (!debugger || !row->backend || strcmp(row->backend, debugger->backend) != 0)
 		return false;
 	doctor_set_reason(reason, debugger->why ? debugger->why : "", "");

@@ -513,7 +513,7 @@ static int detach(struct node *node, pid_t pid, bool is_forced, struct error *er
 	if (!debugger || !debugger_is_ours(debugger))
 		return error_set(error, "no debugger is connected to process %d", (int)pid);
 	if (debugger->leaving && !is_forced)
-		return error_set(error, "not detached (\"force\" detaches anyway): %s",
+		return error_set(error, "not detached (use `detach --yes` to detach anyway): %s",
 				 debugger->leaving);
 	connections_disconnect(connections, connections_find_debugger(connections, pid));
 	debugger_init(&none);

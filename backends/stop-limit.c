@@ -294,10 +294,10 @@ static char *stop_limit_explain(const struct stop_limit *limit, const struct sto
 		buffer_printf(&text, "rank %d waits in a collective that times out in %.1f s: ",
 			      waiting ? waiting->rank : -1, left);
 	}
-	buffer_printf(
-		&text,
-		"rank %d is resumed so that the job continues (set hold stay keeps it stopped)",
-		resumed->rank);
+	buffer_printf(&text,
+		      "rank %d is resumed so that the job continues (use `set hold stay` to keep "
+		      "the rank stopped)",
+		      resumed->rank);
 	return buffer_take(&text);
 }
 
@@ -560,8 +560,8 @@ void stop_limit_announce(struct stop_limit *limit, pid_t pid)
 			&text,
 			limit->stays
 				? ": a collective that waits for a stopped rank may end the job"
-				: ": stopped ranks resume before a collective times out (set hold "
-				  "stay keeps them stopped)");
+				: ": stopped ranks resume before a collective times out (use `set "
+				  "hold stay` to keep them stopped)");
 		node_say(limit->node, text.data);
 	}
 	rankset_clear(&unhelped);

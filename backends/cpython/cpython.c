@@ -221,10 +221,11 @@ static int read_own_offsets(struct cpython *python, struct memory *memory, struc
 				 "read; builds with a GIL, 3.8 to 3.14, work",
 				 (int)pid, python->minor);
 	if (offsets_override(&python->offsets, python->minor, memory, python->runtime) < 0)
-		return error_set(error,
-				 "pid %d runs CPython 3.%d with invalid debug offsets; the process "
-				 "may still be starting",
-				 (int)pid, python->minor);
+		return error_set(
+			error,
+			"pid %d runs CPython 3.%d with invalid debug offsets, so its stacks cannot "
+			"be read; the process may still be starting: try again",
+			(int)pid, python->minor);
 	return 0;
 }
 
@@ -256,7 +257,7 @@ static int validate(const struct cpython *python, struct memory *memory, struct 
 	}
 	return error_set(error,
 			 "pid %d runs CPython 3.%d, but no Python thread was found; the process "
-			 "may be starting or exiting",
+			 "may be exiting, or starting: try again",
 			 (int)memory_pid(memory), python->minor);
 }
 

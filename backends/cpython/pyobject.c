@@ -202,7 +202,8 @@ int pyobject_children(struct pyreader *reader, uint64_t address, int64_t start, 
 
 	if (pytype_of(reader, address, &type))
 		return error_set(error,
-				 "no Python object at 0x%" PRIx64 " any more: refresh the list",
+				 "the Python object at 0x%" PRIx64
+				 " no longer exists: refresh the list",
 				 address);
 	count_children(reader, address, &type, &children);
 	list->total = children_total(&children);

@@ -371,7 +371,8 @@ int pyobject_locals(struct pyreader *reader, const struct pyobject_frame *frame,
 	if (!scope.is_function)
 		result = add_mapping(&page, &scope);
 	if (result)
-		error_set(error, "the names of the frame are not in a readable dict");
+		error_set(error, "the variables of the frame cannot be read: its namespace is not "
+				 "a readable dict");
 	list->total = page.number;
 out:
 	pyscope_clear(&scope);

@@ -210,8 +210,9 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 	    pytask->native.python == thread->stack)
 		thread->native = pytask->native.stack;
 	if (pytask->is_broken)
-		thread->error = xasprintf("the chain of frames is broken after %zu frames",
-					  pytask->walk->count);
+		thread->error = xasprintf(
+			"the stack is incomplete: the chain of frames is broken after %zu frames",
+			pytask->walk->count);
 }
 
 /*
@@ -239,9 +240,9 @@ static void fill_task(struct pystack *pystack, const struct pyasyncio_task *task
 	if (!is_known)
 		thread->exactness = TORN;
 	if (task->is_broken && !task->is_running)
-		thread->error =
-			xasprintf("the chain of awaited coroutines is broken after %zu coroutines",
-				  walk.count);
+		thread->error = xasprintf("the stack is incomplete: the chain of awaited "
+					  "coroutines is broken after %zu coroutines",
+					  walk.count);
 }
 
 static void fill_tasks(struct pystack *pystack, struct process_sample *sample)

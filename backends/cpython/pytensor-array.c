@@ -75,8 +75,8 @@ static int name_added(struct pyreader *reader, struct pytensor *tensor, const st
 	}
 	tensor->item_size = find_size(is);
 	if (!dtype || dtype->size != tensor->item_size)
-		tensor->unread =
-			"the dtype of the elements comes from another library and is not supported";
+		tensor->unread = "the dtype is not supported: it is of a library other than numpy "
+				 "and ml_dtypes";
 	snprintf(tensor->dtype_text, sizeof(tensor->dtype_text), "%s%s",
 		 dtype && is->byte_order == '>' ? ">" : "", text ? text : "?");
 	buffer_clear(&name);
@@ -207,13 +207,13 @@ const char *pytensor_set_mask(struct pyreader *reader, uint64_t object, struct p
 
 	if (!pytensor_is_alive(reader, object) || !pytensor_numpy_is_array(reader, object) ||
 	    read_array(reader, object, &mask))
-		return "the mask is not an array";
+		return "the mask of the array is not a numpy array";
 	if (strcmp(mask.dtype_text, "bool") != 0)
-		return "the mask is not of bool: a mask with a field for each field of the "
-		       "elements is not supported";
+		return "the mask of the array is not of dtype bool: masks of structured arrays are "
+		       "not supported";
 	if (mask.dimension_count != tensor->dimension_count ||
 	    memcmp(mask.shape, tensor->shape, bytes) != 0)
-		return "the mask has another shape than the elements";
+		return "the mask does not have the shape of the array";
 	tensor->has_mask = true;
 	tensor->mask_object = object;
 	tensor->mask = mask.data;
@@ -239,10 +239,11 @@ static const char *read_mask(struct pyreader *reader, uint64_t object, struct py
 	has_mask = !pyobject_attribute(reader, object, "_mask", &mask);
 	if (!is_numpy)
 		return has_mask && pytensor_numpy_is_array(reader, mask)
-			       ? "the class has a mask of its own, which is not supported"
+			       ? "the class of the array has a mask, which is supported only in "
+				 "numpy.ma.MaskedArray"
 			       : NULL;
 	if (!has_mask)
-		return "the mask cannot be read";
+		return "the mask of the array cannot be read";
 	if (!read_scalar(reader, mask, &value))
 		return pytensor_set_mask(reader, mask, tensor);
 	if (!value)
@@ -466,9 +467,10 @@ int pytensor_read_memoryview(struct pyreader *reader, uint64_t object, struct py
 
 static const char *const arrays[] = { "jaxlib._jax.ArrayImpl", "jaxlib.xla_extension.ArrayImpl" };
 
-static const char ARRAY[] = "only jax knows the buffer of a jax array: inject an agent, or read a "
-			    "variable set to numpy.asarray() of it";
-static const char TRACER[] = "jax traces a function: the tracer has no elements";
+static const char ARRAY[] =
+	"the buffer of a jax array cannot be found in memory: inject an agent, or read a variable "
+	"that the program has set to numpy.asarray() of the array";
+static const char TRACER[] = "the value is a tracer of jax, which has no elements";
 
 static bool is_tracer(struct pyreader *reader, const struct pytype *type)
 {

@@ -137,15 +137,16 @@ static const struct {
 	const char *name;
 	const char *unread;
 } unread[] = {
-	{ "Categorical", "the values are categories, stored as codes" },
-	{ "PeriodArray", "the values are periods, stored as ordinals" },
+	{ "Categorical", "the values are categories (stored as codes), which are not supported" },
+	{ "PeriodArray", "the values are periods (stored as ordinals), which are not supported" },
 	{ "StringArray", PYTENSOR_OBJECTS },
 	{ "StringArrayNumpySemantics", PYTENSOR_OBJECTS },
-	{ "ArrowStringArray", "the values are text in memory of Arrow" },
-	{ "ArrowStringArrayNumpySemantics", "the values are text in memory of Arrow" },
-	{ "ArrowExtensionArray", "the values are in memory of Arrow" },
-	{ "SparseArray", "the array is sparse: read sp_values and sp_index" },
-	{ "IntervalArray", "the values are intervals: read left and right of the array" },
+	{ "ArrowStringArray", "the values are text in memory of Arrow, which is not supported" },
+	{ "ArrowStringArrayNumpySemantics",
+	  "the values are text in memory of Arrow, which is not supported" },
+	{ "ArrowExtensionArray", "the values are in memory of Arrow, which is not supported" },
+	{ "SparseArray", "the array is sparse: read its sp_values and sp_index" },
+	{ "IntervalArray", "the array has intervals: read its left and right" },
 };
 
 static const char ANY[] = "the values are in a pandas extension array of an unsupported type";
@@ -533,7 +534,8 @@ int pandas_find_column(struct pyreader *reader, uint64_t frame, const char *text
 		if (!pytensor_pandas_is_name(reader, &names, i, text, number))
 			continue;
 		if (*column >= 0)
-			return error_set(error, "several columns have this name");
+			return error_set(
+				error, "several columns of the DataFrame have the requested name");
 		*column = i;
 	}
 	if (reader->budget == 0)

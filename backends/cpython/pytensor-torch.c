@@ -21,25 +21,31 @@
 #define STORAGE_BYTES 96
 
 #define PLAIN_CLASS "N3c1010TensorImplE"
-#define DIRTY "freed (as FSDP does), or being changed"
+#define DIRTY "it was freed (as by FSDP) or is being changed"
 
 static const char WRAPPER[] =
-	"the elements are in other tensors, attributes of the tensor (or were freed)";
+	"the tensor has no memory: its elements are in tensors among its attributes, or were freed";
 static const char NESTED[] = "the tensor is nested: its elements are in its component tensors";
-static const char SYMBOLS[] = "the tensor has symbolic sizes";
+static const char SYMBOLS[] = "the tensor has symbolic sizes (torch.compile), not numbers";
 
 /* Tensors that are not plain, by the C++ class of their implementation. */
 static const struct {
 	const char *part;
 	const char *unread;
 } classes[] = {
-	{ "16SparseTensorImplE", "the tensor is sparse: read its values() and indices()" },
-	{ "19SparseCsrTensorImplE", "the tensor is sparse: read its values() and indices" },
-	{ "11QTensorImplE", "the tensor is quantized: the values depend on a scale" },
+	{ "16SparseTensorImplE",
+	  "the tensor is sparse: with an agent, read its values() and indices()" },
+	{ "19SparseCsrTensorImplE",
+	  "the tensor is sparse: with an agent, read its values() and index tensors" },
+	{ "11QTensorImplE",
+	  "the tensor is quantized, which is not supported: its values depend on a scale" },
 	{ "16NestedTensorImplE", NESTED },
-	{ "17BatchedTensorImplE", "the tensor wraps another tensor, inside vmap" },
-	{ "13TensorWrapperE", "the tensor wraps another tensor, inside a function transform" },
-	{ "23FunctionalTensorWrapperE", "the tensor wraps another tensor, inside functionalize" },
+	{ "17BatchedTensorImplE",
+	  "the tensor is a wrapper made by vmap: its elements are in the wrapped tensor" },
+	{ "13TensorWrapperE", "the tensor is a wrapper made by a function transform: its elements "
+			      "are in the wrapped tensor" },
+	{ "23FunctionalTensorWrapperE",
+	  "the tensor is a wrapper made by functionalize: its elements are in the wrapped tensor" },
 	{ "OpaqueTensorImpl",
 	  "the tensor is opaque: only the library that made it knows its layout" },
 	{ "19UndefinedTensorImplE", "the tensor is undefined" },
@@ -233,11 +239,14 @@ static const char *pytensor_torch_check_keys(const struct torch_object *object,
 	uint64_t keys = pyreader_word(object->bytes, layout->keys);
 
 	if (!object->is_sure && strncmp(tensor->dtype, "complex", 7) == 0)
-		return "the conjugate bit cannot be read in this version of torch";
+		return "complex elements cannot be read without an agent: whether they are "
+		       "conjugated is unknown in the process's version of torch";
 	if (keys & layout->conjugate)
-		return "the tensor is conjugated by a flag only: its memory has other values";
+		return "the tensor is conjugated only by a flag: its memory has the values before "
+		       "conjugation";
 	if (keys & layout->negative)
-		return "the tensor is negated by a flag only: its memory has other values";
+		return "the tensor is negated only by a flag: its memory has the values before "
+		       "negation";
 	if (keys & layout->zero)
 		return "the tensor is a ZeroTensor, which has no memory";
 	return NULL;
@@ -249,7 +258,7 @@ static const char *check_device(const struct pytensor *tensor)
 		return NULL;
 	if (strcmp(tensor->device, "meta") == 0)
 		return "the tensor has no elements: its device is meta";
-	return "the tensor is on a device: only an agent in the process can read it";
+	return "the tensor is not in CPU memory: only an agent in the process can read it";
 }
 
 /* Sets tensor->unread to the first reason why the elements cannot be read. */
@@ -511,7 +520,8 @@ int pytensor_read_this(struct pyreader *reader, uint64_t object, bool is_gradien
 	if (tensor->family != PYTENSOR_TORCH)
 		return error_set(error, "the tensor has no gradient");
 	if (pytensor_gradient(reader, object, &has_gradient, &address))
-		return error_set(error, "the gradient cannot be located");
+		return error_set(error, "gradients cannot be located without an agent in the "
+					"process's version of torch");
 	if (!has_gradient)
 		return error_set(error, "the tensor has no gradient");
 	if (address)

@@ -33,25 +33,34 @@ static const struct family {
 	const char *complaint;
 } families[] = {
 	{ "torch._C.TensorBase", pytensor_read_torch,
-	  "the layout of the tensor is unknown, or changed while it was read" },
+	  "the tensor cannot be read: it changed during the read (try again), or its memory layout "
+	  "is unknown (inject an agent)" },
 	{ "torch._C._TensorBase", pytensor_read_torch,
-	  "the layout of the tensor is unknown, or changed while it was read" },
+	  "the tensor cannot be read: it changed during the read (try again), or its memory layout "
+	  "is unknown (inject an agent)" },
 	{ "numpy.ndarray", pytensor_read_numpy,
-	  "the layout of the array is unknown, or changed while it was read" },
-	{ "bytes", pytensor_read_bytes, "the bytes cannot be read" },
-	{ "bytearray", pytensor_read_bytearray, "the bytearray cannot be read" },
-	{ "array.array", pytensor_read_array, "the array cannot be read" },
+	  "the array cannot be read: it changed during the read (try again), or its memory layout "
+	  "is unknown (inject an agent)" },
+	{ "bytes", pytensor_read_bytes,
+	  "the bytes object cannot be read: it may have been freed during the read (try again)" },
+	{ "bytearray", pytensor_read_bytearray,
+	  "the bytearray cannot be read: it may have changed during the read (try again)" },
+	{ "array.array", pytensor_read_array,
+	  "the array cannot be read: it changed during the read (try again), or its format is not "
+	  "supported" },
 	{ "memoryview", pytensor_read_memoryview,
-	  "the memoryview cannot be read, or changed while it was read" },
+	  "the memoryview cannot be read: it changed during the read (try again), or its format is "
+	  "not supported" },
 };
 
 /* Classes written in Python have no pykind row, so no kind. */
-static const struct family series = {
-	"", pandas_read_series,
-	"the Series is stored in an unknown way, or changed while it was read"
-};
+static const struct family series = { "", pandas_read_series,
+				      "the Series cannot be read: it changed during the read (try "
+				      "again), or is stored in an unknown way (inject an agent)" };
 
-static const struct family jax = { "", pytensor_read_jax, "the jax array cannot be read" };
+static const struct family jax = { "", pytensor_read_jax,
+				   "the jax array cannot be read: it changed during the read (try "
+				   "again), or its dtype is not supported" };
 
 static const struct family *find_family(struct pyreader *reader, uint64_t object,
 					struct pytype *type)

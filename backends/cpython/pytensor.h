@@ -30,7 +30,7 @@ struct tensor_layout;
 #define PYTENSOR_DIMENSIONS 64
 #define PYTENSOR_TEXT 256
 /* The reason in pytensor.unread for arrays of Python objects. */
-#define PYTENSOR_OBJECTS "the elements are references to Python objects"
+#define PYTENSOR_OBJECTS "the elements are references to Python objects, which are not supported"
 
 enum pytensor_family {
 	PYTENSOR_TORCH,

@@ -21,10 +21,10 @@ static int check_item(const struct tensor_layout *layout, struct error *error)
 	const struct dtype *dtype = layout->dtype;
 
 	if (!dtype)
-		return error_set(error, "the type of the elements is unknown");
+		return error_set(error, "the dtype of the elements is unknown");
 	if (dtype->class == DTYPE_PACKED)
 		return error_set(error,
-				 "elements of %s are smaller than a byte: only torch can read them",
+				 "elements of %s are smaller than a byte, which is not supported",
 				 dtype->name);
 	if (dtype->size != 0 && layout->item_size != dtype->size)
 		return error_set(error, "an element of %s has %d bytes, not %" PRId64, dtype->name,

@@ -241,7 +241,9 @@ static void write_value(const struct piece *piece, const struct variable *variab
 			struct buffer *out, struct error *error)
 {
 	if (piece->is_formatted && !piece->is_repr && !logpoint_is_plain(variable)) {
-		error_set(error, "%s may define its own __format__: use !r, as in {x!r}",
+		error_set(error,
+			  "a value of type %s cannot be formatted, as its class may define its own "
+			  "__format__: use !r, as in {x!r}",
 			  variable->type);
 	} else if (piece->is_formatted && piece->is_repr) {
 		number_format_append_repr(out, &piece->format, variable->value, error);

@@ -180,7 +180,8 @@ static const struct computation *pyarithmetic_find(enum pyoperator operator)
 static int refuse_element(struct pyevaluation *evaluation, const struct pyvalue *element)
 {
 	return error_set(evaluation->error,
-			 "arithmetic on %s is not supported without an agent: use .item()",
+			 "arithmetic on an element of a tensor or array (%s) is not supported "
+			 "without an agent: use .item()",
 			 element->element.name);
 }
 

@@ -195,9 +195,10 @@ static int pyattribute_find_hook(struct pyevaluation *evaluation, uint64_t addre
 static int refuse_code(struct pyevaluation *evaluation, const struct pyvalue *object,
 		       const char *name)
 {
-	return error_set(evaluation->error,
-			 "reading attribute '%s' of %s would run code in the process", name,
-			 pyvalue_type_name(evaluation, object));
+	return error_set(
+		evaluation->error,
+		"cannot read attribute '%s' of %s without an agent (code would run in the process)",
+		name, pyvalue_type_name(evaluation, object));
 }
 
 static int refuse_missing(struct pyevaluation *evaluation, const struct pyvalue *object,
@@ -368,8 +369,9 @@ static int ask_getattr(struct pyevaluation *evaluation, const struct pyvalue *ob
 			return result;
 	}
 	return error_set(evaluation->error,
-			 "reading attribute '%s' of %s would run __getattr__ in the process", name,
-			 pyvalue_type_name(evaluation, object));
+			 "cannot read attribute '%s' of %s without an agent (its __getattr__ would "
+			 "run in the process)",
+			 name, pyvalue_type_name(evaluation, object));
 }
 
 /* Returns 0 if the object's attributes are found as the head of this file describes, else -1. */
@@ -389,10 +391,10 @@ static int check_generic(struct pyevaluation *evaluation, const struct pyvalue *
 	if (pytype_read(reader, object->type, &type) || !(type.flags & PYTYPE_HEAP) ||
 	    pyattribute_find_hook(evaluation, object->type, "__getattribute__", &hook) ||
 	    hook.has != CLASS_NOTHING)
-		return error_set(
-			evaluation->error,
-			"reading an attribute of %s would run code of its class in the process",
-			pyvalue_type_name(evaluation, object));
+		return error_set(evaluation->error,
+				 "cannot read attributes of %s without an agent (code of the class "
+				 "would run in the process)",
+				 pyvalue_type_name(evaluation, object));
 	return 0;
 }
 
@@ -430,7 +432,8 @@ static int get_of_module(struct pyevaluation *evaluation, const struct pyvalue *
 		return 0;
 	if (find_in_instance(evaluation->reader, object, "__getattr__", &hook))
 		return error_set(evaluation->error,
-				 "reading '%s' would run __getattr__ of the module in the process",
+				 "cannot read attribute '%s' of the module without an agent "
+				 "(__getattr__ of the module would run in the process)",
 				 name);
 	return error_set(evaluation->error, "the module has no attribute '%s'", name);
 }

@@ -85,8 +85,8 @@ static bool pycompare_is_known(struct pyevaluation *evaluation, const struct pyv
 static int pycompare_refuse_own(struct pyevaluation *evaluation, const struct pyvalue *value)
 {
 	return error_set(evaluation->error,
-			 "comparing %s would run code of its class in the process (\"is\" compares "
-			 "identity)",
+			 "cannot compare %s without an agent (code of the class would run in the "
+			 "process; \"is\" compares only identity)",
 			 pyvalue_type_name(evaluation, value));
 }
 
@@ -321,8 +321,8 @@ static int compare_identity(struct pyevaluation *evaluation, const struct pyvalu
 		return left->kind == right->kind &&
 		       pybig_compare(&left->integer, &right->integer) == 0;
 	return error_set(evaluation->error,
-			 "\"is\" compares identity, and %s is not an object of the process: use == "
-			 "to compare values",
+			 "\"is\" compares identity, and %s is a computed value, not an object of "
+			 "the process: use == to compare values",
 			 left->address ? "the right side" : "the left side");
 }
 
@@ -456,9 +456,10 @@ static int contains(struct pyevaluation *evaluation, const struct pyvalue *conta
 	case PYVALUE_ELEMENT:
 		break;
 	}
-	return error_set(evaluation->error,
-			 "searching an object of %s would run code in the process",
-			 pyvalue_type_name(evaluation, container));
+	return error_set(
+		evaluation->error,
+		"cannot search an object of %s without an agent (code would run in the process)",
+		pyvalue_type_name(evaluation, container));
 }
 
 int pyvalue_contains(struct pyevaluation *evaluation, const struct pyvalue *container,
@@ -467,7 +468,8 @@ int pyvalue_contains(struct pyevaluation *evaluation, const struct pyvalue *cont
 	if (container->address && container->kind != PYVALUE_OBJECT &&
 	    !pyslot_is_kept(evaluation->reader, container->type, container->base, PYSLOT_CONTAINS))
 		return error_set(evaluation->error,
-				 "searching %s would run its __contains__ in the process",
+				 "cannot search %s without an agent (its __contains__ would run in "
+				 "the process)",
 				 pyvalue_type_name(evaluation, container));
 	return contains(evaluation, container, item);
 }

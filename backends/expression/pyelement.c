@@ -321,8 +321,8 @@ int pyelement_compare(struct pyevaluation *evaluation, const struct pyvalue *ele
 	}
 	if (!is_known)
 		return error_set(evaluation->error,
-				 "comparing %s with this number is inexact (the library rounds it "
-				 "first): compare .item()",
+				 "comparing an element of type %s with the number is inexact (the "
+				 "library rounds the number first): compare .item()",
 				 element->element.name);
 	pyelement_make_plain(&left);
 	*order = pynumber_order(&left, &right);
@@ -373,12 +373,14 @@ int pyelement_open(struct pyevaluation *evaluation, const struct pyvalue *value,
 	}
 	if (!value->address || !pyelement_is_plain(evaluation->reader, value))
 		return error_set(evaluation->error,
-				 "%s is a subclass of a tensor or array: its code would have to "
-				 "run in the process",
+				 "cannot read %s, a subclass of a tensor or array, without an "
+				 "agent (code of the subclass would run in the process)",
 				 pyvalue_type_name(evaluation, value));
 	if (pytensor_read(evaluation->reader, value->address, tensor, NULL))
-		return error_set(evaluation->error, "the layout of the %s is unknown",
-				 pyvalue_type_name(evaluation, value));
+		return error_set(
+			evaluation->error,
+			"the %s cannot be read without an agent: its memory layout is unknown",
+			pyvalue_type_name(evaluation, value));
 	return 0;
 }
 
@@ -406,8 +408,8 @@ static int find_element(struct pyevaluation *evaluation, const struct pytensor *
 			"the tensor is on device %s: its elements cannot be read without an agent",
 			tensor->device);
 	if (!tensor->data)
-		return error_set(evaluation->error,
-				 "elements of tensors cannot be located in this version of torch");
+		return error_set(evaluation->error, "elements of tensors cannot be located without "
+						    "an agent in the process's version of torch");
 	return 0;
 }
 
@@ -548,8 +550,8 @@ static int get_gradient(struct pyevaluation *evaluation, uint64_t object, struct
 	uint64_t gradient;
 
 	if (pytensor_gradient(evaluation->reader, object, &has_gradient, &gradient))
-		return error_set(evaluation->error,
-				 "gradients cannot be located in this version of torch");
+		return error_set(evaluation->error, "gradients cannot be located without an agent "
+						    "in the process's version of torch");
 	*value = (struct pyvalue){ .kind = PYVALUE_NONE };
 	if (!has_gradient)
 		return 1;

@@ -105,8 +105,9 @@ static int check_len(struct pyevaluation *evaluation)
 		return -1;
 	if (pyevaluation_module(evaluation, "builtins", "len", &builtin) || !result ||
 	    found.value != builtin)
-		return error_set(evaluation->error, "len is not the builtin in this frame: calling "
-						    "len would run code in the process");
+		return error_set(evaluation->error,
+				 "cannot call len without an agent (in this frame, len is not the "
+				 "builtin, and its code would run in the process)");
 	return 0;
 }
 

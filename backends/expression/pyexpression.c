@@ -97,10 +97,10 @@ static int set_name_place(struct pyevaluation *evaluation, const char *name,
 	bool is_in_dict = found->owner && pytype_has(evaluation->reader, found->owner, PYTYPE_DICT);
 
 	if (!found->place && found->owner)
-		return error_set(
-			evaluation->error,
-			"'%s' cannot be located: the interpreter hashes str in an unknown way",
-			name);
+		return error_set(evaluation->error,
+				 "'%s' cannot be watched: its place in the dict is unknown "
+				 "(unknown hash function of str in the interpreter)",
+				 name);
 	if (!found->place)
 		return error_set(evaluation->error,
 				 "'%s' is a builtin of Python, which cannot be watched", name);

@@ -25,8 +25,10 @@
 
 static int refuse_container(struct pyevaluation *evaluation, const struct pyvalue *container)
 {
-	return error_set(evaluation->error, "reading an item of %s would run code in the process",
-			 pyvalue_type_name(evaluation, container));
+	return error_set(
+		evaluation->error,
+		"cannot read an item of %s without an agent (code would run in the process)",
+		pyvalue_type_name(evaluation, container));
 }
 
 /* Converts an index to a number from 0 to count - 1; -1: evaluation->error is set. */
@@ -211,7 +213,8 @@ int pyindex_get(struct pyevaluation *evaluation, const struct pyvalue *container
 	}
 	if (container->kind != PYVALUE_OBJECT && !pyindex_is_as_base(evaluation, container))
 		return error_set(evaluation->error,
-				 "indexing %s would run its __getitem__ in the process",
+				 "cannot index %s without an agent (its __getitem__ would run in "
+				 "the process)",
 				 pyvalue_type_name(evaluation, container));
 	switch (container->kind) {
 	case PYVALUE_DICT:
@@ -425,7 +428,8 @@ int pyslice_get(struct pyevaluation *evaluation, const struct pyvalue *container
 	if (container->address &&
 	    !pyslot_is_kept(evaluation->reader, container->type, container->base, PYSLOT_SUBSCRIPT))
 		return error_set(evaluation->error,
-				 "slicing %s would run its __getitem__ in the process",
+				 "cannot slice %s without an agent (its __getitem__ would run in "
+				 "the process)",
 				 pyvalue_type_name(evaluation, container));
 	length = pyvalue_length(evaluation, container);
 	if (length < 0 || pyslice_read_slice(evaluation, slice, length, &part))
@@ -576,8 +580,9 @@ static int pymodule_get_item(struct pyevaluation *evaluation, const struct pyval
 	if (way == WAY_TEXT)
 		return pymodule_get_text(evaluation, object, index, value);
 	if (way != WAY_KEY && (index->kind != PYVALUE_INTEGER || pybig_get(&index->integer, &at)))
-		return error_set(evaluation->error, "a module list is indexed by integers: other "
-						    "indices would run code in the process");
+		return error_set(evaluation->error,
+				 "without an agent, the index of a module list must be an integer "
+				 "(other indices would run code in the process)");
 	if (way == WAY_NAME)
 		return get_name(evaluation, object, at, value);
 	if (pyattribute_get(evaluation, object, "_modules", &modules, NULL))

@@ -69,8 +69,9 @@ static int hash_characters(struct pyevaluation *evaluation, const struct pyvalue
 	for (size_t i = 0; i < count; i++)
 		memcpy(bytes + i * width, &characters[i], width);
 	if (pyhash_bytes(evaluation->reader, bytes, count * width, hash))
-		return error_set(evaluation->error, "the hash secret of the process cannot be "
-						    "read, so str keys cannot be looked up");
+		return error_set(evaluation->error,
+				 "str keys cannot be looked up without an agent: the hash secret "
+				 "of the process cannot be read");
 	return 0;
 }
 
@@ -81,8 +82,8 @@ static int hash_tuple(struct pyevaluation *evaluation, const struct pyvalue *val
 	uint64_t sum = XX_PRIME_5;
 
 	if (count > TUPLE_ITEMS || depth >= TUPLE_DEPTH)
-		return error_set(evaluation->error,
-				 "the tuple is too large to be looked up as a key");
+		return error_set(evaluation->error, "the tuple is too large or too deeply nested "
+						    "to be looked up as a key without an agent");
 	for (int64_t i = 0; i < count; i++) {
 		struct pyvalue item;
 		uint64_t lane;
@@ -112,7 +113,9 @@ static int hash_none(struct pyevaluation *evaluation, uint64_t *hash)
 	if (evaluation->reader->python->minor >= 12)
 		return 0;
 	if (pyevaluation_module(evaluation, "builtins", "None", &address))
-		return error_set(evaluation->error, "the object None was not found in the process");
+		return error_set(evaluation->error,
+				 "the key None cannot be looked up without an agent: the object "
+				 "None was not found in the process");
 	*hash = hash_address(address);
 	return 0;
 }
@@ -125,7 +128,7 @@ static int hash_object(struct pyevaluation *evaluation, const struct pyvalue *va
 			    pyslot_root(evaluation->reader, value->type), PYSLOT_HASH))
 		return error_set(evaluation->error,
 				 "a key of type %s cannot be looked up without an agent: the hash "
-				 "is unknown",
+				 "of the key is unknown",
 				 pyvalue_type_name(evaluation, value));
 	*hash = hash_address(value->address);
 	return 0;
@@ -143,7 +146,8 @@ static int hash_value(struct pyevaluation *evaluation, const struct pyvalue *val
 	if (value->address && value->kind != PYVALUE_OBJECT &&
 	    !pyslot_is_kept(evaluation->reader, value->type, value->base, PYSLOT_HASH))
 		return error_set(evaluation->error,
-				 "looking up a key of %s would run its __hash__ in the process",
+				 "cannot look up a key of %s without an agent (its __hash__ would "
+				 "run in the process)",
 				 pyvalue_type_name(evaluation, value));
 	if (pyvalue_is_integer(value)) {
 		*hash = pybig_hash(&value->integer);
@@ -248,8 +252,9 @@ int pykey_find(struct pyevaluation *evaluation, const struct pyvalue *dict,
 		return !pyreader_pointer(evaluation->reader, *place, &value) && value;
 	}
 	if (is_hashed_text(key) && !is_our_hash(evaluation, &table))
-		return error_set(evaluation->error, "the interpreter hashes str in an unknown way, "
-						    "so str keys cannot be looked up");
+		return error_set(evaluation->error,
+				 "str keys cannot be looked up without an agent: the hash function "
+				 "of str in the interpreter is unknown");
 	return 0;
 }
 

@@ -442,7 +442,8 @@ int parser_refuse_token(struct parser *parser)
 	} reasons[] = {
 		{ "=", "an assignment would change the process: use == to compare" },
 		{ ":=", "an assignment would change the process: use == to compare" },
-		{ "for", "a comprehension would run code in the process" },
+		{ "for",
+		  "a comprehension would run code in the process: not supported without an agent" },
 		{ "@", "matrix multiplication is not supported without an agent" },
 		{ ":", "a slice is allowed only in an index, as in x[1:3]" },
 	};

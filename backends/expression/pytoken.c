@@ -349,7 +349,8 @@ static int pytoken_take_string(struct pytokens *tokens, int prefix, struct error
 		quoted.is_bytes |= letter == 'b';
 		if (letter == 'f' || letter == 't')
 			return pytokens_refuse(tokens, token->start, error,
-					       "a formatted string would run code in the process");
+					       "a formatted string would run code in the process: "
+					       "not supported without an agent");
 	}
 	if (quoted.at[0] == quoted.quote && quoted.at[1] == quoted.quote)
 		return pytokens_refuse(tokens, token->start, error,

@@ -229,8 +229,9 @@ const char *pyvalue_base_name(struct pyevaluation *evaluation, const struct pyva
 static int pyvalue_refuse_own(struct pyevaluation *evaluation, const struct pyvalue *value,
 			      const char *method)
 {
-	return error_set(evaluation->error, "the %s of %s would have to run in the process", method,
-			 pyvalue_type_name(evaluation, value));
+	return error_set(evaluation->error,
+			 "not supported without an agent: the %s of %s would run in the process",
+			 method, pyvalue_type_name(evaluation, value));
 }
 
 static bool pyvalue_is_as_base(struct pyevaluation *evaluation, const struct pyvalue *value,

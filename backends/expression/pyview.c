@@ -34,8 +34,9 @@ struct view {
 
 static int refuse_index(struct pyevaluation *evaluation)
 {
-	return error_set(evaluation->error, "a tensor index must be an integer, a slice, ... or "
-					    "None: other indices would run code in the process");
+	return error_set(evaluation->error,
+			 "without an agent, a tensor index must be an integer, a slice, ... or "
+			 "None (other indices would run code in the process)");
 }
 
 static int refuse_strides(struct pyevaluation *evaluation)
@@ -390,7 +391,7 @@ static int pyview_get_number(struct pyevaluation *evaluation, const struct pyten
 			return 0;
 		if (tensor->requires_grad < 0)
 			return error_set(evaluation->error,
-					 "requires_grad of the tensor is unknown");
+					 "requires_grad of the tensor cannot be read");
 		pyvalue_set_boolean(evaluation, value, tensor->requires_grad);
 		return 1;
 	}
@@ -499,9 +500,9 @@ static int get_column(struct pyevaluation *evaluation, const struct pyvalue *fra
 			       evaluation->error))
 		return -1;
 	if (pandas_read_column(evaluation->reader, frame->address, column, view))
-		return error_set(
-			evaluation->error,
-			"the column is stored in an unknown way, or changed while it was read");
+		return error_set(evaluation->error,
+				 "the column cannot be read: it changed during the read (try "
+				 "again), or is stored in an unknown way (inject an agent)");
 	*value = (struct pyvalue){
 		.kind = PYVALUE_SERIES,
 		.view = view,
@@ -536,8 +537,9 @@ int pyseries_index(struct pyevaluation *evaluation, const struct pyvalue *object
 	if (index->kind == PYVALUE_INTEGER && !pybig_get(&index->integer, &number))
 		return get_column(evaluation, object, NULL, number, value);
 	if (index->kind != PYVALUE_STRING)
-		return error_set(evaluation->error, "a column name must be a str or an integer: "
-						    "other keys would run code in the process");
+		return error_set(evaluation->error,
+				 "without an agent, a column name must be a str or an integer "
+				 "(other keys would run code in the process)");
 	result = pyseries_append_text(evaluation, index, &name);
 	if (!result && name.data && strlen(name.data) != name.length)
 		result = error_set(
@@ -559,9 +561,9 @@ static int get_values(struct pyevaluation *evaluation, const struct pyvalue *ser
 	if (series->view)
 		*view = *series->view;
 	else if (pandas_read_series(evaluation->reader, series->address, view))
-		return error_set(
-			evaluation->error,
-			"the Series is stored in an unknown way, or changed while it was read");
+		return error_set(evaluation->error,
+				 "the Series cannot be read: it changed during the read (try "
+				 "again), or is stored in an unknown way (inject an agent)");
 	if (pyvalue_load(evaluation, view->local, &array))
 		return -1;
 	if (array.kind != PYVALUE_ARRAY)

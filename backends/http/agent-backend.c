@@ -122,10 +122,14 @@ static bool agent_backend_is_free(const struct agent *agent, enum capability cap
 	if (agent->is_debugger || !other || !debugger_is_ours(other))
 		return true;
 	if (other->state == DEBUGGER_STOPPED)
-		return reason_set(reason, "another debugger of probetui has stopped the process",
-				  "");
+		return reason_set(
+			reason,
+			"a debugger other than the agent (pdb or ptrace) has stopped the process",
+			"");
 	if (capability >= CAPABILITY_DEBUGGING)
-		return reason_set(reason, "another debugger is already connected to the process",
+		return reason_set(reason,
+				  "a debugger other than the agent (pdb or ptrace) is connected to "
+				  "the process",
 				  "detach that debugger first");
 	return true;
 }

@@ -227,7 +227,9 @@ int agent_endpoint_check_peer(struct agent_endpoint *way, int fd)
 
 	error->message[0] = '\0';
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == (uid_t)-1)
-		return error_set(error, "the agent accepts no more clients now");
+		return error_set(
+			error,
+			"the agent accepts no more clients: others wait to connect (try again)");
 	if (pdb_finder_check_peer(fd, way->uid, way->pid, error) < 0)
 		return -1;
 	if (peer.pid != 0 && peer.pid != way->pid)
@@ -338,9 +340,8 @@ int agent_endpoint_init(struct agent_endpoint *way, const struct process *proces
 		return init_address(way, target, error);
 	}
 	if (!is_here)
-		return error_set(
-			error,
-			"the process is on another machine: only its debugger answers requests");
+		return error_set(error, "the process is on another machine: only a debugger that "
+					"is connected to it can answer requests");
 	way->target = xasprintf("agent:%d", (int)process->pid);
 	way->base = xstrdup("http://localhost");
 	return agent_endpoint_find(way, error);

@@ -186,11 +186,11 @@ static void read_refusal(struct agent_message *reply, int status, const json_t *
 	reply->kind = agent_messages_kind_of(status);
 	reply->body = json_object();
 	if (status == 401)
-		error_set(error, "the token was refused: set PROBETUI_TOKEN_FILE or PROBETUI_TOKEN "
-				 "to the program's token");
+		error_set(error, "the token was refused: set PROBETUI_TOKEN to the token of the "
+				 "program, or PROBETUI_TOKEN_FILE to a file with it");
 	else if (status == 409)
 		error_set(error, "the connection to the agent was closed before the answer; the "
-				 "agent has carried out the request, or is still working on it");
+				 "request may have been carried out, or may still be in progress");
 	else
 		agent_messages_quote(error, "the agent refused the request: ", message);
 }

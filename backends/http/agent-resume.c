@@ -230,8 +230,8 @@ static void agent_resume_on_late(void *data)
 	agent->pausing = NULL;
 	if (!agent_is_open(agent) || stopped_threads_shown(agent) || !agent->paused)
 		return;
-	agent_say_why(agent, "pause pending: the process runs no Python code now, and stops at its "
-			     "next Python line");
+	agent_say_why(agent, "pause pending: the process runs no Python code at the moment, and "
+			     "stops at the next Python line that it runs");
 	node_flush(agent->base.node);
 }
 

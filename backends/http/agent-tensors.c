@@ -52,7 +52,9 @@ static int agent_tensors_send(struct agent *agent, const struct message *request
 	json_t *arguments;
 
 	if (!json_get_string(request->body, "expression", NULL))
-		return error_set(error, "the agent reads an \"expression\", not an address");
+		return error_set(
+			error,
+			"the agent cannot read an object by its address: give an \"expression\"");
 	/* The main thread's number (threadId) may not be known yet, and can be omitted. */
 	if (tid != 0 && tid != agent->base.pid) {
 		thread = agent_resume_thread(agent, request);
@@ -138,7 +140,7 @@ static int agent_tensors_add_elements(json_t *body, const json_t *told, struct e
 			    json_is_integer(found) ? json_integer(json_integer_value(found))
 						   : json_null());
 	if (data && strlen(data) > DATA_LENGTH_MAXIMUM)
-		return error_set(error, "tensor: too much data");
+		return error_set(error, "tensor: the agent's answer has too much data");
 	if (data)
 		json_set_text(body, "data", data);
 	if (!json_is_object(slice))

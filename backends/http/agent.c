@@ -70,9 +70,10 @@ void agent_note_silence(struct agent *agent, bool is_silent)
 	if (agent->state == state || !agent_is_open(agent))
 		return;
 	agent_enter(agent, state);
-	xreplace(&agent->debugger.why, is_silent ? "the agent does not answer: another thread may "
-						   "hold the GIL, or the process may be stopped"
-						 : NULL);
+	xreplace(&agent->debugger.why,
+		 is_silent ? "the agent does not answer: a thread of the program may hold the GIL, "
+			     "or the process may be stopped"
+			   : NULL);
 	agent_tell_again(agent);
 }
 
@@ -266,8 +267,8 @@ static void on_identity(struct agent_request *query, json_t *body, const struct 
 		return;
 	}
 	if (!can_debug(body)) {
-		agent_end(agent, "the agent is of an incompatible version of probetui: restart the "
-				 "program with this version's agent");
+		agent_end(agent, "the agent is of a version that does not match this probetui: "
+				 "restart the program with the agent of this probetui");
 		return;
 	}
 	agent->inner_pid = json_get_integer(body, "pid", 0);

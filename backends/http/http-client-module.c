@@ -210,7 +210,7 @@ static const char *http_client_module_explain(struct http_transfer *transfer, CU
 		return "the connection was closed before the answer";
 	/* libcurl's message names a host and a port, which a Unix socket does not have. */
 	if (transfer->path && code == CURLE_COULDNT_CONNECT)
-		return "no process listens at the socket";
+		return "no process listens on the socket";
 	return transfer->why[0] ? transfer->why : curl_easy_strerror(code);
 }
 

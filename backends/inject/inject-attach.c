@@ -83,8 +83,8 @@ static bool inject_attach_holds_gil(const struct inject_attach *attach)
 static void refuse_holder(pid_t pid, struct error *error)
 {
 	error_set(error,
-		  "the main thread of pid %d waits in C and holds the GIL, so no Python code can "
-		  "run: stacks can be read without an agent",
+		  "no agent can be injected: the main thread of pid %d waits in C and holds the "
+		  "GIL, so no Python code can run (stacks can be read without an agent)",
 		  (int)pid);
 }
 
@@ -100,7 +100,8 @@ static enum inject_way inject_attach_choose(const struct inject_attach *attach, 
 
 	if (is_linker(maps_find(&attach->maps, arch_instruction(dump)))) {
 		error_set(error,
-			  "the main thread of pid %d was in the dynamic linker at each attempt",
+			  "no agent was injected, as the main thread of pid %d was in the dynamic "
+			  "linker at each attempt: try again",
 			  (int)pid);
 		return INJECT_NONE;
 	}

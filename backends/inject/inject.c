@@ -229,10 +229,12 @@ static bool inject_is_stopped(pid_t pid, struct reason *reason)
 	task_clear(&task);
 	if (letter != 'T' && letter != 't')
 		return false;
-	inject_refuse(reason, "the process is stopped, so no Python code can run");
+	inject_refuse(
+		reason,
+		"no agent can be injected while the process is stopped, as no Python code can run");
 	snprintf(reason->fix, sizeof(reason->fix), "%s",
 		 letter == 'T' ? "resume the process (kill -CONT)"
-			       : "resume the process, and detach its debugger");
+			       : "resume the process, and detach the debugger of the process");
 	return true;
 }
 
@@ -244,7 +246,9 @@ static bool inject_is_ours(pid_t pid, struct reason *reason)
 {
 	if (!attachable_is_ours(pid))
 		return false;
-	inject_refuse(reason, "probetui is attached to the process by ptrace");
+	inject_refuse(
+		reason,
+		"no agent can be injected while probetui is attached to the process by ptrace");
 	snprintf(reason->fix, sizeof(reason->fix), "detach first");
 	return true;
 }

@@ -193,8 +193,8 @@ static void explain_main(struct error *error)
 	struct error why = *error;
 
 	error_set(error,
-		  "the main thread has to import threading first: %s; inject again later, wait "
-		  "longer (--timeout), or import threading in the program",
+		  "no agent was injected, as the main thread has to import threading first (%s): "
+		  "inject again later, wait longer (--timeout), or import threading in the program",
 		  why.message);
 }
 

@@ -579,14 +579,15 @@ static bool check_job(struct launch *launch, const struct message *request)
 	if (launch->socket >= 0)
 		return true;
 	node_respond(launch->node, request, NULL,
-		     launch->supervisor > 0 ? "the job has exited" : "no job was started here");
+		     launch->supervisor > 0 ? "the job has exited" : "probetui has started no job");
 	return false;
 }
 
 static void launch_respond(struct launch *launch, const struct message *request, int result)
 {
 	node_respond(launch->node, request, NULL,
-		     result < 0 ? "probetui's job supervisor accepts no requests now" : NULL);
+		     result < 0 ? "probetui's job supervisor accepts no more requests: try again"
+				: NULL);
 }
 
 /* Accepts all of the input, or refuses all of it. */

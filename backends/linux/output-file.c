@@ -104,8 +104,7 @@ static pid_t find_reader(struct procfs *procfs, pid_t pid, const char *link)
 static const char *advice_for(const struct process *process)
 {
 	if (process->launcher && strstr(process->launcher, "torchrun"))
-		return "; torchrun --log-dir DIR --redirects 3 writes to files, which are shown "
-		       "here";
+		return "; to see the output here, start torchrun with --log-dir DIR --redirects 3";
 	return "; only output to a file is shown here";
 }
 
@@ -253,7 +252,8 @@ void output_file_open_noted(struct output_file *stream, const struct output_file
 			xasprintf("the process has exited, and its %s (%s) cannot be read any more",
 				  names[noted->number - 1], noted->path);
 	else
-		stream->why = xasprintf("the process has exited, and its %s was not a file",
+		stream->why = xasprintf("the process has exited, and its %s was not a file, so the "
+					"output was not kept",
 					names[noted->number - 1]);
 }
 

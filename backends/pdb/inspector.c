@@ -309,8 +309,8 @@ static enum inspector_result inspector_go_on(struct inspector *inspector, struct
 	}
 	if (inspector->installs++ > 0)
 		return inspector_fail(inspector, error,
-				      "the debugger does not keep probetui's functions: its class "
-				      "may not allow new attributes");
+				      "probetui cannot query the debugger: the class of the "
+				      "debugger may not allow new attributes");
 	inspector_begin(inspector, PHASE_INSTALL);
 	return INSPECTOR_SEND;
 }
@@ -400,8 +400,9 @@ enum inspector_result inspector_refused(struct inspector *inspector, struct erro
 		return INSPECTOR_WAIT;
 	inspector->form = (inspector->form + 1) % ARRAY_LENGTH(forms);
 	if (inspector->refusals++ == (int)ARRAY_LENGTH(forms))
-		return inspector_fail(inspector, error,
-				      "the debugger evaluates no expressions at its prompt");
+		return inspector_fail(
+			inspector, error,
+			"probetui cannot query the debugger: its prompt evaluates no expressions");
 	inspector_begin(inspector, PHASE_QUESTION);
 	return INSPECTOR_SEND;
 }

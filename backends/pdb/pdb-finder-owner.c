@@ -234,7 +234,7 @@ static int read_listeners(struct search *search, struct error *error)
 		result = listening_sockets_add_tcp(&search->listeners, procfs, pid);
 	if (result < 0)
 		return error_set_errno(error, errno,
-				       "the process that listens at %s cannot be found",
+				       "the process that listens on %s cannot be found",
 				       search->target->text);
 	return 0;
 }
@@ -250,7 +250,7 @@ static int explain_hidden(const struct search *search, struct error *error)
 
 	if (!named)
 		return error_set(error,
-				 "no process listens at %s: the program has exited, or has not "
+				 "no process listens on %s: the program has exited, or has not "
 				 "opened the socket yet",
 				 search->target->text);
 	uid = search->file.st_ino ? search->file.st_uid : named->uid;
@@ -258,7 +258,7 @@ static int explain_hidden(const struct search *search, struct error *error)
 		return 0;
 	if (uid == geteuid() || uid == (uid_t)-1)
 		return error_set(error,
-				 "the process that listens at %s is not visible: it may be in "
+				 "the process that listens on %s is not visible: it may be in "
 				 "another container",
 				 search->target->text);
 	return error_set(

@@ -116,7 +116,8 @@ static char *pdb_listener_distrust(const char *path, const char *shown,
  * Returns a sentence if another process listens at the same path; NULL: the path leads to this
  * socket.
  */
-static char *explain_twin(const struct pdb_listener *found, const char *path, const char *shown)
+static char *explain_twin(const struct pdb_listener *found, const char *path, const char *shown,
+			  pid_t pid)
 {
 	char name[32] = "another process";
 	struct stat about;
@@ -130,12 +131,12 @@ static char *explain_twin(const struct pdb_listener *found, const char *path, co
 	if (found->twin_pid > 0)
 		snprintf(name, sizeof(name), "process %d", (int)found->twin_pid);
 	if (is_bound == 0)
-		return xasprintf("%s has taken over %s, where this process listens, too: no client "
-				 "can connect to this process any more",
-				 name, shown);
+		return xasprintf("%s has taken over %s from process %d: no client can connect to "
+				 "process %d any more",
+				 name, shown, (int)pid, (int)pid);
 	return xasprintf(
-		"%s listens at %s, too: which of the two processes would answer is unknown", name,
-		shown);
+		"process %d and %s both listen on %s: which of them would answer is unknown",
+		(int)pid, name, shown);
 }
 
 /* Returns why probetui must not connect to the socket; NULL: it may. */
@@ -145,18 +146,18 @@ static char *find_fault(const struct pdb_listener *found, struct pdb_scan_state 
 	char *why;
 
 	if (path[0] == '@' && state->network != 0)
-		return xasprintf("pdb listens at %s in another network namespace (a container): "
+		return xasprintf("pdb listens on %s in another network namespace (a container): "
 				 "run probetui in that container",
 				 shown);
 	if (strlen(path) >= PATH_SIZE || !text_is_utf8(path, strlen(path)))
-		return xasprintf("pdb listens at %s, a name that is too long or not text: probetui "
+		return xasprintf("pdb listens on %s, a name that is too long or not text: probetui "
 				 "cannot connect to it",
 				 shown);
 	if (path[0] == '@')
 		return NULL;
 	why = pdb_listener_distrust(path, shown, state, procfs);
 	if (!why && found->has_twin)
-		why = explain_twin(found, path, shown);
+		why = explain_twin(found, path, shown, state->pid);
 	return why;
 }
 
@@ -210,7 +211,8 @@ static void say_waiting(const struct pdb_listener *found, const struct pdb_scan_
 	debugger->leaving = xstrdup_or_null(pdb_programs_leaving(server));
 	/* Not said of the agent, which always listens at two paths. */
 	if (found->more > 0 && (!server || server->takes_one))
-		debugger->why = xasprintf("pdb listens at %zu more sockets", found->more);
+		debugger->why = xasprintf("pdb also listens on %zu other socket%s of the process",
+					  found->more, found->more == 1 ? "" : "s");
 }
 
 static void describe_port(const struct pdb_listener *found, const struct pdb_scan_state *state,
@@ -226,7 +228,7 @@ static void describe_port(const struct pdb_listener *found, const struct pdb_sca
 		return;
 	}
 	debugger->state = DEBUGGER_REFUSED;
-	debugger->why = xasprintf("pdb listens at port %d in another network namespace (a "
+	debugger->why = xasprintf("pdb listens on port %d in another network namespace (a "
 				  "container): run probetui in that container",
 				  listener->port);
 }
@@ -335,7 +337,7 @@ bool pdb_listener_describe_file(const char *path, bool is_served, struct pdb_sca
 		debugger->backend = xstrdup("pdb");
 		debugger->target = xasprintf("pdb:unix:%s", path);
 		debugger->why = why ? why
-				    : xasprintf("no process listens at %s: the program that opened "
+				    : xasprintf("no process listens on %s: the program that opened "
 						"the socket has exited",
 						shown);
 	}
@@ -382,9 +384,9 @@ static const struct pdb_programs servers[] = {
 		.takes_one = true,
 		.has_port = true,
 		.is_relay = true,
-		.leaving = "the server accepts only one client, ever: when that client "
-			   "disconnects, the program waits forever at its prompt, which no client "
-			   "can reach any more",
+		.leaving =
+			"the server accepts a client only once: when that client disconnects, the "
+			"program waits forever at its prompt, which no client can reach any more",
 		.after =
 			"the server keeps the program's output: after its client has disconnected, "
 			"the program waits forever once it has printed some kilobytes",

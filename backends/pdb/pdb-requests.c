@@ -469,9 +469,10 @@ static const struct words no_prompt[] = {
 	[DEBUGGER_RUNNING] = { "the program is running or evaluating: its debugger answers only "
 			       "while the program is stopped",
 			       "" },
-	[DEBUGGER_NESTED] = { "the debugger is at another prompt",
+	[DEBUGGER_NESTED] = { "the program is at a prompt other than pdb's",
 			      "leave that prompt in the console" },
-	[DEBUGGER_FOREIGN] = { "the program at the socket is not pdb", "use the console" },
+	[DEBUGGER_FOREIGN] = { "the program that listens on the socket is not pdb",
+			       "use the console" },
 	[DEBUGGER_LOST] = { "the debugger is no longer connected",
 			    "connect again when the debugger listens again" },
 };
@@ -495,10 +496,12 @@ static bool can_look(const struct pdb_session *session, const struct message *re
 
 	if (address && !map_find(session->addresses, address))
 		return reason_set(reason,
-				  "the debugger has not reported this object since its stop",
+				  "the debugger has not reported the object since its last stop",
 				  "read the frame's variables again");
 	if (!address && tid != session->debugger.tid)
-		return reason_set(reason, "the debugger has stopped another thread", "");
+		return reason_set(reason,
+				  "only the thread that the debugger has stopped can be inspected",
+				  "");
 	return true;
 }
 

@@ -62,7 +62,7 @@ static void enter_nested(struct pdb_session *session)
 	session_drop_held(session);
 	session_enter(session, PDB_SESSION_RUNNING, 0);
 	pdb_session_tell_state(session, DEBUGGER_NESTED,
-			       "the program shows a prompt other than the debugger's");
+			       "the program is at a prompt other than pdb's");
 	session_type_all(session);
 }
 
@@ -120,7 +120,7 @@ static void look_at_line(struct pdb_session *session, bool is_quiet)
 }
 
 static const char late[] = "the debugger has not returned to its prompt: the program is running, "
-			   "or the line takes long";
+			   "or the line that was entered takes long";
 
 /*
  * Called when a typed line has not returned to the prompt in time: the program counts as running.

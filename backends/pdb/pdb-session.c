@@ -87,7 +87,8 @@ static const char *find_leaving(const struct pdb_session *session)
 			       "exception in the program when the step ends";
 		return pdb_bindings_count(debugger) > 0
 			       ? "the program is running, so its breakpoints cannot be removed: "
-				 "without a client, the next one raises an exception in the program"
+				 "without a client, the next breakpoint that is hit raises an "
+				 "exception in the program"
 			       : find_after(session);
 	case DEBUGGER_CONNECTING:
 	case DEBUGGER_FOREIGN:
@@ -241,8 +242,8 @@ static size_t hear_token(struct pdb_session *session, const char *bytes, size_t 
 		give_token(session);
 		return used;
 	case SOCKET_TOKEN_REFUSED:
-		pdb_session_lose(session, "the token was refused: set IPDB_TOKEN_FILE or "
-					  "IPDB_TOKEN to the program's token");
+		pdb_session_lose(session, "the token was refused: set IPDB_TOKEN to the token of "
+					  "the program, or IPDB_TOKEN_FILE to a file with it");
 		return used;
 	}
 	return 0;

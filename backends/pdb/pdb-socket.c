@@ -245,13 +245,13 @@ static int pdb_socket_explain(const struct pdb_socket *wire, int number, struct 
 	if (number == ENOENT)
 		return error_set(error, "%s does not exist", wire->name);
 	if (number == ECONNREFUSED)
-		return error_set(error, "%s is stale: no process listens at the socket",
+		return error_set(error, "%s is stale: no process listens on the socket",
 				 wire->name);
 	if (number == EAGAIN)
-		return error_set(
-			error,
-			"%s accepts no more clients: one is connected, and others are waiting",
-			wire->name);
+		return error_set(error,
+				 "%s accepts no more clients: one client is connected, and more "
+				 "clients wait",
+				 wire->name);
 	return error_set_errno(error, number, "cannot connect to %s", wire->name);
 }
 
@@ -441,8 +441,8 @@ char *socket_token_line(struct error *error)
 	}
 	if (token && *token && !strchr(token, '\n'))
 		return xasprintf("%s\n", token);
-	error_set(error, "the program asks for a token: set IPDB_TOKEN_FILE or IPDB_TOKEN to the "
-			 "program's token");
+	error_set(error, "the program asks for a token: set IPDB_TOKEN to the token of the "
+			 "program, or IPDB_TOKEN_FILE to a file with it");
 	return NULL;
 }
 

@@ -349,8 +349,9 @@ static void enter_debug(struct pdb_session *session, struct pdb_stop *owned_stop
 		session->stop = owned_stop;
 	session_drop_held(session);
 	session->resumed_by = RESUMED_BY_NOBODY;
-	pdb_session_tell_state(session, DEBUGGER_NESTED,
-			       "the program is in a nested debugger (\"debug\", which q quits)");
+	pdb_session_tell_state(
+		session, DEBUGGER_NESTED,
+		"the program is in a nested debugger (pdb's command debug; q quits it)");
 }
 
 static void enter_stop(struct pdb_session *session, const json_t *answer,

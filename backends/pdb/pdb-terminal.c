@@ -395,7 +395,8 @@ int pdb_session_add(struct pdb_session *session, struct order *owned_order, stru
 
 	if (session->order_count >= ORDERS_MAXIMUM) {
 		order_free(owned_order);
-		return error_set(error, "the debugger has %d unanswered requests already",
+		return error_set(error,
+				 "the debugger has %d unanswered requests already: try again",
 				 ORDERS_MAXIMUM);
 	}
 	while (*last)

@@ -309,7 +309,7 @@ static char *remark(const struct breaks *breaks, const struct break_entry *entry
 		if (!strcmp(first, code->file))
 			continue;
 		buffer_printf(&text,
-			      "several files have this name: the breakpoint is set in %s and in %s",
+			      "several files match the name: the breakpoint is set in %s and in %s",
 			      first, code->file);
 		return buffer_take(&text);
 	}

@@ -465,7 +465,7 @@ static void breakpoint_report_append_reason(struct buffer *out, const struct bre
 				     "the step; the breakpoint is set again when the step ends");
 		return;
 	}
-	buffer_printf(out, "%s; disable one of them, or use the agent",
+	buffer_printf(out, "%s; disable a breakpoint, or inject an agent",
 		      has_step ? " and the step" : "");
 }
 

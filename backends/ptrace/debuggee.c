@@ -79,10 +79,10 @@ static void tell_another(struct debuggee_thread *thread)
 	thread->is_wanted = true;
 	debugger_init(&stop);
 	stop_place_describe(thread->place, &stop);
-	text = xasprintf(
-		"thread %d has stopped as well (%s); its stop is shown when the process is resumed",
-		(int)thread->tid,
-		stop.description ? stop.description : stop_reason_name(stop.reason));
+	text = xasprintf("thread %d has also stopped (%s): the next continue shows the stop of "
+			 "that thread first",
+			 (int)thread->tid,
+			 stop.description ? stop.description : stop_reason_name(stop.reason));
 	debuggee_say(thread->control, 0, text);
 	free(text);
 	debugger_clear(&stop);

@@ -49,8 +49,8 @@ static struct connection *control_open(struct node *node, const struct process *
 	struct debuggee *control;
 
 	if (process->pid >= PROCESS_FIRST_STANDIN) {
-		error_set(error,
-			  "the process is on another machine: only its debugger answers requests");
+		error_set(error, "the process is on another machine: only a debugger that is "
+				 "connected to it can answer requests");
 		return NULL;
 	}
 	control = debuggee_new(node, process, target != NULL, error);
@@ -481,13 +481,14 @@ static bool can_follow(struct node *node, struct memory *memory, const struct cp
 	if (unsupported_has_agent(node, memory_pid(memory)))
 		return reason_set(
 			reason,
-			"the agent traces the process (sys.settrace) while the agent has "
-			"breakpoints or a thread is stopped",
+			"ptrace cannot step while the agent traces the process (sys.settrace), "
+			"which the agent does while it has breakpoints or a stopped thread",
 			"step with the agent, or delete the agent's breakpoints to step by ptrace");
 	return reason_set(reason,
-			  "the process has a trace function (sys.settrace), for example of pdb or "
-			  "a coverage tool",
-			  "connect to its pdb, or start the program without the trace function");
+			  "ptrace cannot step a process that has a trace function (sys.settrace), "
+			  "for example of pdb or a coverage tool",
+			  "connect to the pdb of the process, or start the program without the "
+			  "trace function");
 }
 
 bool debuggee_can_step(const struct debuggee *control, struct reason *reason)

@@ -187,8 +187,10 @@ static int find_about(struct stepper *stepper, uint64_t frame, struct about *abo
 	if (pyframes_read(&stepper->frames, stepper->here.frame, &now) < 0)
 		return error_set(error, "the thread's frames cannot be read");
 	if (now.is_traced)
-		return error_set(error, "the thread has a trace function (sys.settrace) of another "
-					"debugger or a coverage tool: step with that debugger");
+		return error_set(
+			error,
+			"ptrace cannot step a thread that has a trace function (sys.settrace) of a "
+			"debugger or coverage tool: step with that debugger");
 	about->frame = now.frame;
 	if (frame && frame != now.frame.address &&
 	    pyframes_frame(&stepper->frames, frame, &about->frame) < 0)

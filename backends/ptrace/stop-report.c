@@ -80,9 +80,8 @@ int debuggee_pause(struct debuggee *control, pid_t tid, struct error *error)
 	debuggee_look_at_threads(control);
 	control->shown = choose_shown(control, tid);
 	if (control->shown == 0)
-		return error_set(
-			error,
-			"the process runs no Python code now: its threads are starting or exiting");
+		return error_set(error, "the process cannot be paused: no thread runs Python code "
+					"(the threads are starting or exiting)");
 	begin_stopping(control);
 	return 0;
 }
@@ -144,7 +143,7 @@ static char *stop_report_explain_missing(const struct debuggee *control)
 			stop_report_append_thread(&asleep, thread->tid);
 	}
 	if (asleep.length > 0)
-		text = xasprintf("not stopped yet: %s; in uninterruptible sleep (state D): %s",
+		text = xasprintf("not stopped yet: %s (in uninterruptible sleep, state D: %s)",
 				 missing.data, asleep.data);
 	else if (missing.length > 0)
 		text = xasprintf("not stopped yet: %s", missing.data);

@@ -151,7 +151,7 @@ static int watchpoint_hit_find_place(struct watched *watched, struct watched_ent
 	if (!result && !is_aligned(place))
 		result = error_set(error,
 				   "the value at 0x%" PRIx64
-				   " is not aligned to %d bytes, as hardware watchpoints require",
+				   " cannot be watched: it is not aligned to %d bytes",
 				   place->address, place->length);
 	return result;
 }

@@ -172,7 +172,8 @@ static int parameter_list_read_item(const struct listing_ask *ask, struct pyread
 	if (ask->has_gradients)
 		return error_set(error, "the DataFrame column has no gradient");
 	return pandas_read_column(reader, item->object, item->column, raw)
-		       ? error_set(error, "the DataFrame column is stored in an unknown way")
+		       ? error_set(error, "the DataFrame column is stored in an unknown way: "
+					  "inject an agent")
 		       : 0;
 }
 

@@ -71,7 +71,7 @@ struct walker {
 static int parameter_walk_refuse(struct walker *walker)
 {
 	return error_set(walker->error,
-			 "the parameters cannot be read, or changed while they were read");
+			 "the parameters cannot be read, or changed during the read: try again");
 }
 
 static int parameter_walk_refuse_size(struct walker *walker)

@@ -130,9 +130,10 @@ int freezer_begin(struct freezer *holds, pid_t pid, pid_t tid, struct error *err
 		return hold_traced(holds, tracee, tid, error);
 	freezer_settle(holds);
 	if (freezer_has_late(holds, pid))
-		return error_set(error,
-				 "pid %d: a thread that is being stopped has not stopped yet",
-				 (int)pid);
+		return error_set(
+			error,
+			"pid %d: a thread that is being stopped has not stopped yet (try again)",
+			(int)pid);
 	result = freeze_begin(&holds->now, pid, tid, error);
 	if (result < 0)
 		freezer_keep(holds, &holds->now);

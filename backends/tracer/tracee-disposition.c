@@ -292,7 +292,8 @@ static int stop_any(struct tracee *tracee, struct thread *preferred, struct erro
 	struct thread *thread;
 
 	if (is_hopeless(tracee))
-		return error_set(error, "no thread of pid %d can be stopped just now",
+		return error_set(error,
+				 "no thread of pid %d can be stopped at the moment: try again",
 				 (int)tracee->pid);
 	thread = find_runner(tracee, preferred);
 	if (thread)

@@ -561,7 +561,7 @@ tree = {"w": x, "b": [half]}
     def test_what_cannot_be_read(self):
         for expression, why in (
                 ("gone", "the jax array was deleted"), ("small", "packed"), ("sharded", "over 2 devices"),
-                ("traced[0]", "jax traces a function")):
+                ("traced[0]", "a tracer of jax")):
             told = self.tensor(expression, hash=True)
             self.assertIn(why, told["unread"])
             self.assertNotIn("hash", told)

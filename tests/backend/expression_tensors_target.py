@@ -33,14 +33,14 @@ reals[1.0] :: must be an integer
 reals[3] :: out of range
 objects_[0] == 1 :: is not supported without an agent: compare .item()
 swapped[0] == 1 :: is not supported without an agent: compare .item()
-sub[0] == 1 :: is a subclass of a tensor or array
+sub[0] == 1 :: a subclass of a tensor or array, without an agent
 len(point) :: cannot be read
 grid.T :: truth value of a whole
-1 in reals :: searching an object of
+1 in reals :: cannot search an object of
 huge[0] > 5.5 :: compare .item()
 scalar + 0 == 3 :: is not supported without an agent: use .item()
 -scalar == -3 :: is not supported without an agent: use .item()
-reals.dtype == dtype_real :: would run code of its class
+reals.dtype == dtype_real :: code of the class would run in the process
 """
 
 TORCH = """
@@ -70,11 +70,11 @@ brain[1] == 0.1 :: compare .item()
 grid[0] == 1 :: is not supported without an agent: compare .item()
 complexes[0] == 1 :: is not supported without an agent: compare .item()
 meta[0] == 1 :: is on device meta
-net.nothing :: would run __getattr__ in the process
+net.nothing :: its __getattr__ would run in the process
 net(1) :: a call would run code
 grid.mean().item() :: a call would run code
 grid.T :: truth value of a whole
-sub[0] == 1 :: is a subclass of a tensor or array
+sub[0] == 1 :: a subclass of a tensor or array, without an agent
 nested.item() == 1 :: supported only on tensors
 """
 

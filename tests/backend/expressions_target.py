@@ -244,26 +244,26 @@ SAID = """
 """
 
 REFUSED = """
-owned == 5 :: would run code of its class
-5 == owned :: would run code of its class
-owned in [1, 2] :: would run code of its class
-[owned] == [1] :: would run code of its class
-ordered == 5 :: would run code of its class
+owned == 5 :: code of the class would run in the process
+5 == owned :: code of the class would run in the process
+owned in [1, 2] :: code of the class would run in the process
+[owned] == [1] :: code of the class would run in the process
+ordered == 5 :: code of the class would run in the process
 sized :: the __len__ of
 len(sized) :: the __len__ of
 not truthy :: the __bool__ of
 truthy and 1 :: the __bool__ of
-1 in holder :: searching an object of __main__.
-1 in list_holder :: would run its __contains__
-holder[0] :: would run code in the process
-list_getter[0] :: would run its __getitem__
-hashed_key in table :: would run its __hash__
-net.area :: reading attribute 'area' of
-net.method :: reading attribute 'method' of
-net.cached :: reading attribute 'cached' of
-net.static :: reading attribute 'static' of
-hooked.other :: would run __getattr__ in the process
-total.anything :: would run code of its class
+1 in holder :: cannot search an object of __main__.
+1 in list_holder :: its __contains__ would run in the process
+holder[0] :: cannot read an item of __main__.
+list_getter[0] :: its __getitem__ would run in the process
+hashed_key in table :: its __hash__ would run in the process
+net.area :: cannot read attribute 'area' of
+net.method :: cannot read attribute 'method' of
+net.cached :: cannot read attribute 'cached' of
+net.static :: cannot read attribute 'static' of
+hooked.other :: its __getattr__ would run in the process
+total.anything :: code of the class would run in the process
 int_added + 1 :: only numbers, two str or two bytes
 [1] + [2] :: only numbers, two str or two bytes
 added_text + 'a' :: only numbers, two str or two bytes
@@ -271,8 +271,8 @@ added_text + 'a' :: only numbers, two str or two bytes
 'a' * 3 :: only numbers are supported
 raised ** 2 :: only numbers are supported
 2 ** raised :: only numbers are supported
-list_getter[0:1] :: would run its __getitem__
-list_getter[:] :: would run its __getitem__
+list_getter[0:1] :: its __getitem__ would run in the process
+list_getter[:] :: its __getitem__ would run in the process
 table[1:2] :: slices of dict are not supported without an agent
 holder[1:2] :: slices of __main__.Holder are not supported
 x[:owned] :: slices of int
@@ -360,7 +360,7 @@ None < 5 :: is not supported between NoneType and int
 net < net :: is not supported between
 5 in 'text' :: a str can contain only str
 table['nope'] :: key not found
-net[1] :: would run code in the process
+net[1] :: code would run in the process
 net.nope :: has no attribute 'nope'
 sys.nope :: the module has no attribute 'nope'
 'abc'[7] :: out of range

@@ -128,16 +128,16 @@ def add_masked():
                  mask=numpy.arange(200000) % 7 == 3), "many masked")
     pairs = ma.array([(1, 2.0), (3, 4.0)], mask=[(0, 1), (1, 0)],
                      dtype=[("a", "i4"), ("b", "f8")])
-    add_unread(pairs, "structured mask", "with a field for each")
+    add_unread(pairs, "structured mask", "masks of structured arrays")
     other = ma.array(some)
     other._mask = numpy.zeros(24, bool)
-    add_unread(other, "a mask of another shape", "another shape")
+    add_unread(other, "a mask of another shape", "not have the shape of the array")
     other = ma.array(some)
     other._mask = None
-    add_unread(other, "a mask that is none", "mask is not an array")
+    add_unread(other, "a mask that is none", "is not a numpy array")
     other = some.view(Sub)
     other._mask = odd
-    add_unread(other, "a class with masks of its own", "a mask of its own")
+    add_unread(other, "a class with masks of its own", "only in numpy.ma.MaskedArray")
 
 
 def add_ml_dtypes():

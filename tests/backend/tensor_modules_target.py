@@ -51,14 +51,14 @@ flags
 REFUSED = """
 model(x) :: would run code
 x.sum() :: would run code
-x[[0, 1]] :: would run code
-x[x] :: would run code
+x[[0, 1]] :: indices would run code
+x[x] :: indices would run code
 x[7] :: out of range
 x[0, 0, 0] :: too many indices
 x[::-1] :: negative step
 x[::0] :: cannot be zero
-x.mean :: reading attribute 'mean' of
-model.fc.nothing :: would run __getattr__ in the process
+x.mean :: cannot read attribute 'mean' of
+model.fc.nothing :: its __getattr__ would run in the process
 default["three"] :: key not found
 model.seq[9] :: out of range
 turning[0].nothing :: nested compiled modules

@@ -258,7 +258,7 @@ class TestToken(Case):
         os.chmod(path, 0o644)
         for variables, why in (
                 ({"IPDB_TOKEN": "another token"}, "the token was refused"),
-                ({}, "the program asks for a token: set IPDB_TOKEN_FILE"),
+                ({}, "the program asks for a token: set IPDB_TOKEN to"),
                 ({"IPDB_TOKEN_FILE": path}, "chmod 600"),
                 ({"IPDB_TOKEN_FILE": path + "s"}, "cannot be read: No such")):
             self.assertIn(why, self.lost(self.token_node(**variables), target))

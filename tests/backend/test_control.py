@@ -569,8 +569,8 @@ class OneCase(ControlCase):
         rank.stopped()
         rank.set_breakpoints(self.WORK)
         said = self.node.event("output", rank.pid)["output"]
-        self.assertEqual(said, "thread %d has stopped as well (breakpoint 1); "
-                         "its stop is shown when the process is resumed"
+        self.assertEqual(said, "thread %d has also stopped (breakpoint 1): the "
+                         "next continue shows the stop of that thread first"
                          % rank.pid)
         rank.ask("sample", pids=[rank.pid])
         body = self.node.event("sampled", rank.pid)
@@ -819,8 +819,8 @@ class OneCase(ControlCase):
             self.assertLess(time.monotonic(), deadline, "it runs")
         rank.ask("pause", tid=tid)
         body = self.node.event("stopped", rank.pid)
-        self.assertIn("not stopped yet: thread %d; in uninterruptible sleep "
-                      "(state D): thread %d" % (tid, tid),
+        self.assertIn("not stopped yet: thread %d (in uninterruptible sleep, "
+                      "state D: thread %d)" % (tid, tid),
                       body["why"])
         self.assertEqual((body.get("stopped_at"), body.get("held")),
                          (None, None))
@@ -922,7 +922,7 @@ class OneCase(ControlCase):
                 rank.ask("pause", tid=idle[-1], threads="one")
                 self.assertNotEqual(rank.stopped()["tid"], rank.pid)
                 rank.set_breakpoints(self.WORK)
-                self.assertIn("has stopped as well",
+                self.assertIn("has also stopped",
                               self.node.event("output", rank.pid)["output"])
                 if cleared:
                     rank.set_breakpoints()

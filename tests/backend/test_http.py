@@ -369,7 +369,7 @@ class TestTrust(HttpCase):
                 self.take_path(squatter)
             message = self.refuse("x")
         self.assertEqual(message, "the agent cannot be reached: "
-                         "no process listens at the socket")
+                         "no process listens on the socket")
 
     def test_another_process_at_its_socket(self):
         with socket.socket(socket.AF_UNIX) as squatter:
@@ -667,7 +667,7 @@ class TestLiars(TcpCase):
         self.assertIn("is not JSON", self.told(http_answer(b"[" * 100000)))
 
     def test_an_agent_of_another_version(self):
-        self.assertIn("incompatible version", self.told(http_answer(
+        self.assertIn("does not match this probetui", self.told(http_answer(
             b'{"name": "probetui", "can": ["POST /eval"]}')))
 
     def test_an_answer_without_end(self):

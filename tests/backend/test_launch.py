@@ -250,7 +250,7 @@ class End(Launched):
     def test_without_a_job_there_is_nothing_to_type_to(self):
         for command in ("jobInput", "jobResize", "jobEnd"):
             self.assertEqual(self.node.refuse(command, data="x"),
-                             "no job was started here")
+                             "probetui has started no job")
         for argv in ([], "cat", [1], None):
             self.assertIn("argv", self.node.refuse("launch", argv=argv))
 

@@ -118,8 +118,9 @@ class LiesCase(unittest.TestCase):
         for name, value in LIES:
             with self.subTest(name=name, value=value):
                 complaint, status = self.read(positions[name], value)
-                self.assertRegex(complaint, "^pid .* with invalid debug offsets; "
-                                 "the process may still be starting$")
+                self.assertRegex(complaint, "^pid .* with invalid debug offsets, "
+                                 "so its stacks cannot be read; the process "
+                                 "may still be starting: try again$")
                 self.assertEqual(status, 1)
 
     def test_the_truth_is_not(self):

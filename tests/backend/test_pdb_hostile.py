@@ -162,8 +162,8 @@ class HostileCase(unittest.TestCase):
                    "    say(b'\\xff\\x1b]0;{probetui:1:5:00000000:!!}\\n"
                    "(Pdb) ')\n")
         body = self.state("foreign")
-        self.assertEqual(body["why"], "the debugger evaluates no expressions "
-                         "at its prompt")
+        self.assertEqual(body["why"], "probetui cannot query the debugger: "
+                         "its prompt evaluates no expressions")
         self.responds()
         self.assertIn("console", self.node.refuse("next", pid=self.rank.pid))
 

@@ -166,13 +166,13 @@ class TestPandas(Arrays):
     def test_what_cannot_be_told_is_refused(self):
         for expression, why in (
                 ("df['nope']", "no such column in the DataFrame"),
-                ("twice['a']", "several columns have this name"),
+                ("twice['a']", "several columns of the DataFrame"),
                 ("levels['x']", "column names cannot be read"),
                 ("df[['n']]", "would run code"),
-                ("df['n'][0]", "reading an item of"),
+                ("df['n'][0]", "cannot read an item of"),
                 ("df['missing'].values", "an array of pandas"),
-                ("own['a']", "reading an item of"),
-                ("df.size", "would run code")):
+                ("own['a']", "cannot read an item of"),
+                ("df.size", "code would run in the process")):
             self.refused(expression, why)
         self.refused("df", "read a column (df['NAME'])", 1)
 
@@ -232,9 +232,9 @@ class TestJax(Arrays):
     code = JAX
 
     def test_what_only_the_library_knows_says_so(self):
-        self.unread("x", "numpy.asarray() of it")
-        self.unread("tree['w']", "numpy.asarray() of it")
-        self.unread("tracer", "jax traces a function")
+        self.unread("x", "numpy.asarray() of the array")
+        self.unread("tree['w']", "numpy.asarray() of the array")
+        self.unread("tracer", "a tracer of jax")
         found = self.run_json("tensor", "x", "--rank", "0")[1]
         self.assertEqual((found["dtype"], found["shape"]),
                          ("float32", [3, 4]))

@@ -284,8 +284,8 @@ class OneCase(BreaksCase):
         self.assertEqual(
             [one["message"] for one in shell.breakpoints],
             [None] * 4 + ["no free debug register: a thread has 4, used by "
-                          "breakpoints 1, 2, 3, 4; disable one of them, or "
-                          "use the agent"])
+                          "breakpoints 1, 2, 3, 4; disable a breakpoint, or "
+                          "inject an agent"])
         shell.do("disable 1")
         self.assertEqual([one["message"] for one in shell.breakpoints],
                          [None] * 5)

@@ -473,7 +473,8 @@ class TestModules(Ranks):
     def test_what_cannot_be_read_says_why(self):
         for name, why in (
                 ("nested", "the tensor is nested"),
-                ("wrapper", "the elements are in other tensors")):
+                ("wrapper", "the tensor has no memory: its elements are in "
+                 "tensors among its attributes")):
             with self.subTest(name):
                 status, out, _ = self.run_text("tensor", name, "--rank", "0")
                 self.assertEqual(status, 4)

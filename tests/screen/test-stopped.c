@@ -1084,10 +1084,10 @@ static void a_long_reason_has_several_lines(void **state)
 	free(debugger->bindings[0].message);
 	debugger->bindings[0].message =
 		xstrdup("no free debug register: a thread has 4, used by breakpoints 1, 2, 3, 4; "
-			"disable one of them, or use the agent");
+			"disable a breakpoint, or inject an agent");
 	stage_keys(stage, "B");
 	stage_check_shows(stage, "3: no free debug register: a thread has 4,");
-	stage_check_shows(stage, "or use the agent");
+	stage_check_shows(stage, "or inject an agent");
 }
 
 /* Its rank goes on without a debugger then. */

@@ -425,12 +425,12 @@ static void what_cannot_be_read_says_why(void **state)
 	tensorview_fail(known, "the name loss is not known here");
 	stage_check_shows(stage, "the name loss is not known here");
 	show_numbers(stage);
-	known->tensor.unread = xstrdup("the tensor is on a device: an agent can read it");
+	known->tensor.unread = xstrdup("the tensor is not in CPU memory: an agent can read it");
 	free(known->tensor.device);
 	known->tensor.device = xstrdup("cuda:0");
-	stage_check_shows(stage, "the tensor is on a device: an agent can read it (:inject)");
+	stage_check_shows(stage, "the tensor is not in CPU memory: an agent can read it (:inject)");
 	stage_keys(stage, "N");
-	stage_check_shows(stage, "\n the tensor is on a device");
+	stage_check_shows(stage, "\n the tensor is not in CPU memory");
 }
 
 static void it_is_opened_and_left(void **state)

@@ -854,7 +854,7 @@ static void test_files_of_one_name(void **state)
 	set(world, "[{'id': 1, 'path': 'train.py', 'line': 6}, {'id': 2, 'path': '/job/train.py', "
 		   "'line': 6}]");
 	expect(world, 0, 1, 0,
-	       "several files have this name: the breakpoint is set in /job/train.py and in "
+	       "several files match the name: the breakpoint is set in /job/train.py and in "
 	       "/other/train.py");
 	expect(world, 1, 2, 0, NULL);
 	assert_int_equal(at(world, 1, 6, NULL), 2);
@@ -873,18 +873,18 @@ static void test_short(void **state)
 	breakpoint_table_short(world->breaks, 1, NULL);
 	expect(world, 2, 3, 0, NULL);
 	expect(world, 3, 0, 0,
-	       "no free debug register: a thread has 4, used by breakpoints 1, 2, 3; disable one "
-	       "of them, or use the agent");
+	       "no free debug register: a thread has 4, used by breakpoints 1, 2, 3; disable a "
+	       "breakpoint, or inject an agent");
 	/* A step has two of them. */
 	breakpoint_table_short(world->breaks, 3, NULL);
 	expect(world, 0, 1, 0, NULL);
 	expect(world, 1, 2, 0,
 	       "the breakpoint is set at 1 of 2 places: no free debug register: a thread has 4, "
-	       "used by breakpoints 1, 2 and the step; disable one of them, or use the agent");
+	       "used by breakpoints 1, 2 and the step; disable a breakpoint, or inject an agent");
 	breakpoint_table_short(world->breaks, 4, NULL);
 	expect(world, 1, 0, 0,
 	       "no free debug register: a thread has 4, used by breakpoint 1 and the step; disable "
-	       "one of them, or use the agent");
+	       "a breakpoint, or inject an agent");
 	breakpoint_table_short(world->breaks, 5, NULL);
 	expect(world, 1, 0, 0,
 	       "no free debug register: a thread has 4, used by the step; the breakpoint is set "

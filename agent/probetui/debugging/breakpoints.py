@@ -140,8 +140,8 @@ class Breakpoint:
         bound.message = None
         others = [sign[0] for sign in self.places if sign[0] != bound.path]
         if others:
-            bound.message = "several files have this name: the breakpoint " \
-                "is set in %s and in %s" % (bound.path, others[0])
+            bound.message = "several files match the name: the " \
+                "breakpoint is set in %s and in %s" % (bound.path, others[0])
 
     def miss(self, found: List[codes.Code], lines_of: Any) -> None:
         """Marks the breakpoint as pending or refused, with the reason."""

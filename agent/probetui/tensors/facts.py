@@ -34,8 +34,9 @@ def _known(value: Any, name: str, shape: Tuple[int, ...],
                 item)
     dtype = dtypes.find(name)
     if dtype is None or dtype.kind == dtypes.OBJECT:
-        told["unread"] = "the elements are references to Python objects" \
-            if dtype else "the type of the elements is unknown"
+        told["unread"] = "the elements are references to Python objects, " \
+            "which are not supported" if dtype else \
+            "the dtype of the elements is unknown"
         return Known(told, (), None)
     layout = Layout(dtype, item, shape, strides, address, is_swapped)
     return Known(told, layout[1:5], layout, None, plain)
@@ -121,9 +122,10 @@ def _masked(value: Any, known: Known) -> Known:
     is_array = numpy.ndarray in ancestors(type(mask))
     if loaded("numpy.ma", "MaskedArray") not in kinds:
         return known if not is_array else _refuse(
-            known, "the class has a mask of its own, which is not supported")
+            known, "the class of the array has a mask, which is supported "
+            "only in numpy.ma.MaskedArray")
     if type(mask) is not numpy.bool_ and not is_array:
-        return _refuse(known, "the mask is not an array")
+        return _refuse(known, "the mask of the array is not a numpy array")
     mask = mask_of(value)
     return known if mask is None else mask_by(known, mask)
 
@@ -152,10 +154,10 @@ def mask_by(known: Known, mask: Any) -> Known:
     dtype = names["dtype"].__get__(mask)
     shape = names["shape"].__get__(mask)
     if dtype.kind != "b" or dtype.itemsize != 1:
-        return _refuse(known, "the mask is not of bool: a mask with a field "
-                       "for each field of the elements is not supported")
+        return _refuse(known, "the mask of the array is not of dtype bool: "
+                       "masks of structured arrays are not supported")
     if list(shape) != known.told["shape"]:
-        return _refuse(known, "the mask has another shape than the elements")
+        return _refuse(known, "the mask does not have the shape of the array")
     if known.told["itemsize"] > MASKED_ITEM:
         return _refuse(known, "a masked element can have at most %d bytes"
                        % MASKED_ITEM)

@@ -34,7 +34,7 @@ def _is_in_order(value: Any) -> bool:
 def place(value: Any) -> Tuple[int, str]:
     """Returns (address, ""), or (0, reason)."""
     if is_tracer(value):
-        return 0, "jax traces a function: the tracer has no elements"
+        return 0, "the value is a tracer of jax, which has no elements"
     if value.is_deleted():
         return 0, "the jax array was deleted, or donated (donate_argnums)"
     if len(value.sharding.device_set) != 1:

@@ -10,17 +10,20 @@ from ..dap.children import instance_names
 from ..objects import loaded
 from ..values import ancestors, describe, type_name
 
-_OBJECTS = "the elements are references to Python objects"
-_ARROW = "the values are text in memory of Arrow"
+_OBJECTS = "the elements are references to Python objects, which are not " \
+    "supported"
+_ARROW = "the values are text in memory of Arrow, which is not supported"
 _UNREAD = {
-    "Categorical": "the values are categories, stored as codes",
-    "PeriodArray": "the values are periods, stored as ordinals",
+    "Categorical": "the values are categories (stored as codes), which are "
+    "not supported",
+    "PeriodArray": "the values are periods (stored as ordinals), which are "
+    "not supported",
     "StringArray": _OBJECTS, "StringArrayNumpySemantics": _OBJECTS,
     "ArrowStringArray": _ARROW, "ArrowStringArrayNumpySemantics": _ARROW,
-    "ArrowExtensionArray": "the values are in memory of Arrow",
-    "SparseArray": "the array is sparse: read sp_values and sp_index",
-    "IntervalArray": "the values are intervals: read left and right of the "
-    "array",
+    "ArrowExtensionArray": "the values are in memory of Arrow, which is not "
+    "supported",
+    "SparseArray": "the array is sparse: read its sp_values and sp_index",
+    "IntervalArray": "the array has intervals: read its left and right",
 }
 _BACKED = ("DatetimeArray", "TimedeltaArray", "NumpyExtensionArray",
            "PandasArray")

@@ -192,7 +192,8 @@ def _refusal(reader: _Reader, dtype: Any) -> Optional[str]:
     if layout not in _LAYOUTS:
         return "the tensor has layout %s, which is not supported" % layout
     if reader.has("is_quantized"):
-        return "the tensor is quantized: the values depend on a scale"
+        return "the tensor is quantized, which is not supported: its " \
+            "values depend on a scale"
     if reader.has("is_meta"):
         return "the tensor has no elements: its device is meta"
     if dtype is None or dtype.kind == dtypes.PACKED:
@@ -260,7 +261,8 @@ def find(tensor: Any) -> Known:
         if any(type(size) is not int for size in shape):
             # A symbolic size (torch.compile): int() of it would specialize the
             # compiled code to its value.
-            raise TypeError("the tensor has symbolic sizes")
+            raise TypeError("the tensor has symbolic sizes "
+                            "(torch.compile), not numbers")
         strides = _strides(reader, shape)
         told = _describe(tensor, reader, name, shape, strides)
         if local is not tensor:
