@@ -82,7 +82,7 @@ static int apply_bind(struct config *config, const struct arguments *arguments, 
 	struct settings *settings = config->settings;
 
 	if (arguments->count < 2)
-		return error_set(error, "bind needs a key and a command: bind KEY COMMAND");
+		return error_set(error, "bind needs a key and a command: use `bind KEY COMMAND`");
 	ARRAY_GROW(settings->binds, settings->bind_count, settings->bind_capacity);
 	settings->binds[settings->bind_count++] = (struct config_line){
 		xstrdup(arguments->line),
@@ -103,17 +103,18 @@ static int apply_words(struct config *config, const struct arguments *arguments,
 	if (strcmp(arguments->name, "bind") == 0)
 		return apply_bind(config, arguments, error);
 	if (arguments->count < at)
-		return error_set(error, "set needs a name and a value: set NAME VALUE");
+		return error_set(error, "set needs a name and a value: use `set NAME VALUE`");
 	if (!is_set && !setting_find(name, NULL))
 		return error_set(
 			error,
-			"unknown setting '%.40s': use set NAME VALUE, theme NAME or bind KEY "
-			"COMMAND",
+			"unknown setting '%.40s': use `set NAME VALUE`, `theme NAME` or `bind KEY "
+			"COMMAND`",
 			name);
 	if (arguments->count > at + 1)
 		return error_set(error, "unexpected word '%.40s'", arguments->words[at + 1]);
 	if (is_set && arguments->count == at)
-		return error_set(error, "set %.40s needs a value: set %.40s VALUE", name, name);
+		return error_set(error, "set %.40s needs a value: use `set %.40s VALUE`", name,
+				 name);
 	/* A setting without a value is switched on. */
 	return apply_set(config, name, arguments->count > at ? arguments->words[at] : "on", error);
 }
@@ -173,7 +174,7 @@ int configfile_apply(struct settings *settings, struct error *error)
 	 * No error: the default config file is missing, or no home directory is readable (errno 0:
 	 * the file exists, but must not be used).
 	 */
-	if (file_read_own(path, "the config", &text, &problem) == 0)
+	if (file_read_own(path, "the config file", &text, &problem) == 0)
 		result = apply_text(settings, text.data, path, error);
 	else if (settings->config || errno == 0)
 		result = error_set(error, "%s", problem.message);
@@ -283,7 +284,8 @@ static void show_threads(const struct settings *settings, struct buffer *out)
 static const char *warn_of_threads(const struct settings *settings)
 {
 	return settings->stops_one_thread
-		       ? "other threads of a stopped rank run C code without the GIL (I/O, BLAS)"
+		       ? "while one thread is stopped, other threads of the rank may run C code "
+			 "without the GIL (I/O, BLAS)"
 		       : NULL;
 }
 
@@ -299,8 +301,8 @@ static void show_stop_on_signal(const struct settings *settings, struct buffer *
 
 static const char *warn_of_signals(const struct settings *settings)
 {
-	return settings->stops_on_signal ? "a scheduler that ends the job kills stopped ranks: "
-					   "these write no checkpoint"
+	return settings->stops_on_signal ? "if a scheduler ends the job, stopped ranks are "
+					   "killed and write no checkpoint"
 					 : NULL;
 }
 

@@ -198,9 +198,14 @@ static void say_unreadable(struct buffer *out, const struct session *session,
 	const char *error = wait_groups->items[0].first->error;
 
 	(void)is_still;
-	buffer_append_string(out, "None of ");
-	phrase_append_total(out, session);
-	buffer_append_string(out, " can be read: ");
+	if (session->rank_count == 1) {
+		phrase_append_all(out, session);
+		buffer_append_string(out, " cannot be read: ");
+	} else {
+		buffer_append_string(out, "None of the ");
+		phrase_append_total(out, session);
+		buffer_append_string(out, " can be read: ");
+	}
 	phrase_append_error(out, error);
 }
 
@@ -347,7 +352,7 @@ static void say_unsettled(struct buffer *out, const struct session *session,
 	(void)is_still;
 	append_wait_groups(out, wait_groups);
 	buffer_append_string(
-		out, ". One sample does not show which ranks wait for the others (--for 1).");
+		out, ". One sample does not show which ranks wait for the others (try --for 1).");
 }
 
 /* True if the cause may be below Python; sleeps, locks and files are the job's own code. */
@@ -384,7 +389,7 @@ static void say_still(struct buffer *out, const struct session *session,
 		out,
 		is_complete
 			? "network, or a rank's C++ or GPU work."
-			: "network, a rank's C++ or GPU work, or a peer that is not in this set.");
+			: "network, a rank's C++ or GPU work, or a rank that is not among these.");
 }
 
 static void say_together(struct buffer *out, const struct session *session,

@@ -70,7 +70,7 @@ class TestSets(unittest.TestCase):
             (["--ranks", "0-7,late", "ranks"],
              "--ranks: column 5: 'late' is not a set of ranks"),
             (["--ranks", "class=7", "ranks"],
-             "--ranks: column 1: no class 7"),
+             "--ranks: column 1: class 7 does not exist"),
             (["ranks", "ranks", "host=gpu[1"],
              "column 9: missing closing bracket"),
             (["stacks", "ranks", "@slow"],

@@ -237,7 +237,7 @@ static void a_config_of_others_is_refused(void **state)
 	unlink(path);
 	parsed = PARSE("--config", path);
 	assert_int_equal(parsed.result, -1);
-	assert_non_null(strstr(parsed.error.message, "cannot open the config"));
+	assert_non_null(strstr(parsed.error.message, "cannot open the config file"));
 	settings_clear(&parsed.settings);
 	parsed = PARSE("--config", "/");
 	assert_non_null(strstr(parsed.error.message, "is not a regular file"));
