@@ -63,7 +63,7 @@ static void append_counts(struct buffer *out, const struct wait_group_list *wait
 
 /*
  * Appends the state of ranks that are not outliers: "7 of 8 ranks wait in all_reduce
- * (train.py:17).", or "The 7 others …" if is_behind (behind the outliers' sentence).
+ * (train.py:17).", or "The other 7 ranks …" if is_behind (behind the outliers' sentence).
  */
 static void append_company(struct buffer *out, const struct session *session,
 			   const struct wait_group_list *wait_groups, bool is_behind)
@@ -84,9 +84,9 @@ static void append_company(struct buffer *out, const struct session *session,
 	if (is_behind && count == 1) {
 		buffer_append_string(out, " The other rank");
 	} else if (is_behind) {
-		buffer_append_string(out, " The ");
+		buffer_append_string(out, " The other ");
 		text_count(out, count);
-		buffer_append_string(out, " others");
+		buffer_append_string(out, " ranks");
 	} else {
 		text_count(out, count);
 		buffer_append_string(out, " of ");

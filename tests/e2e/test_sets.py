@@ -75,7 +75,7 @@ class TestSets(unittest.TestCase):
              "column 9: missing closing bracket"),
             (["stacks", "ranks", "@slow"],
              "column 1: unknown set 'slow'"),
-            (["diff", "0-4294967295", "3"], "4294967295 is not a rank"),
+            (["diff", "0-4294967295", "3"], "4294967295 is too large"),
             (["ranks", "ranks", "state=stopped"],
              "no rank matches 'state=stopped'"))
         for arguments, says in cases:

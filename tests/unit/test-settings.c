@@ -232,7 +232,7 @@ static void a_config_of_others_is_refused(void **state)
 	write_config(path, "theme mono\n", 0666);
 	parsed = PARSE("--config", path);
 	assert_int_equal(parsed.result, -1);
-	assert_non_null(strstr(parsed.error.message, "written by other users"));
+	assert_non_null(strstr(parsed.error.message, "as other users can write to the file"));
 	settings_clear(&parsed.settings);
 	unlink(path);
 	parsed = PARSE("--config", path);
@@ -309,7 +309,7 @@ static void a_mistake_in_a_config_is_a_sentence(void **state)
 		  "line 3: unknown setting 'tiemout'; did you mean timeout?" },
 		{ "set xyzzyxyzzy 3\n", "settings are theme, mouse, ascii" },
 		{ "set\n", "set needs a name and a value" },
-		{ "record f\n", "unknown setting 'record': use set NAME VALUE" },
+		{ "record f\n", "unknown setting 'record': use `set NAME VALUE" },
 		{ "theme light dark\n", "unexpected word 'dark'" },
 		{ "theme 'light\n", "line 1: missing closing quote '" },
 		{ "bind M\n", "line 1: bind needs a key and a command" },
