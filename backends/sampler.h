@@ -30,8 +30,8 @@ void sampler_request(struct sampler *sampler, const struct message *request);
 void sampler_take(struct sampler *sampler, pid_t pid);
 
 /*
- * stack_files: the paths of the source files in the stacks of one process. For the user, a node
- * reads no other source files.
+ * stack_files: the paths of the source files in the stacks of one process. The request `source`
+ * reads only these files, so that a client cannot read other files of the machine.
  */
 
 struct stack_files *stack_files_new(void);

@@ -365,7 +365,10 @@ static bool is_any_told(const struct session *session, const struct rankset *ran
 	return false;
 }
 
-/* Asks before pausing ranks that run without a connected debugger: C-c may be pressed by habit. */
+/*
+ * Asks before pausing ranks, unless probetui is connected to the debugger of one of the ranks: C-c
+ * may be pressed by habit.
+ */
 static int confirm_pause(const struct control *control, struct command_context *context,
 			 struct error *error)
 {
@@ -379,8 +382,10 @@ static int confirm_pause(const struct control *control, struct command_context *
 	return control_confirm(control, context, buffer_take(&question), error);
 }
 
-/* Closes the open view like Esc; at home, pauses the focused ranks, after a question if no
- * connected debugger has resumed them. */
+/*
+ * Closes the open view like Esc; in the home view, pauses the focused ranks, after a question if
+ * probetui is not connected to a debugger of one of these ranks.
+ */
 static int interrupt_run(struct command_context *context, const struct arguments *arguments,
 			 struct error *error)
 {

@@ -259,8 +259,9 @@ static void ranklist_add_row(struct ranklist *list, size_t *capacity,
 }
 
 /*
- * Adds the rows of one rank. Odd threads and outlier children are always shown; if only children
- * match the filter, the matching children are shown, too.
+ * Adds the rows of one rank. Threads and children that differ from others of their kind (is_odd and
+ * is_outlier, set by outlier_mark()) are always shown; if only children match the filter, the
+ * matching children are shown, too.
  */
 static void add_rank_rows(struct ranklist *list, size_t *capacity, size_t at,
 			  const struct session *session, const struct view *view)

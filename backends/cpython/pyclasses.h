@@ -49,7 +49,9 @@ struct pyclass_lookup {
 	int (*items)(struct pypage *page, uint64_t object, const struct pytype *type);
 };
 
-/* The rows that a reader has found last; type 0: a free item. */
+/*
+ * Cache of the newest results of pyclass_lookup_find(), by type address; type 0: a free item.
+ */
 #define PYCLASS_LOOKUP_CACHE 32
 struct pyclass_lookup_cache {
 	struct {

@@ -37,7 +37,7 @@ struct link {
 	struct pyframe frame;
 	uint64_t previous;
 	bool is_shim;
-	bool was_shim; /* true: the frame before was a shim */
+	bool was_shim; /* true: the frame read just before, the callee, was a shim */
 };
 
 static int read_link(struct link *link, struct memory *memory, const struct cpython *python)

@@ -307,7 +307,10 @@ static int shift_big(struct pyevaluation *evaluation, enum pyoperator operator,
 	if (right->is_negative)
 		return error_set(evaluation->error, "negative shift count");
 	if (operator== PYOPERATOR_RIGHT) {
-		/* A larger shift to the right has the same result as this one. */
+		/*
+		 * A right shift by more than BITS_MAXIMUM bits gives the same result as one by
+		 * BITS_MAXIMUM bits.
+		 */
 		if (is_large || bits > BITS_MAXIMUM)
 			bits = BITS_MAXIMUM;
 		pybig_shift_right(result, allocate_digits(evaluation, left->count + 1), left,

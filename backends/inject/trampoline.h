@@ -12,7 +12,7 @@
 struct callees;
 
 #define TRAMPOLINE_BYTES 4096 /* a page */
-#define TRAMPOLINE_TEXT 256   /* offset of the script's text */
+#define TRAMPOLINE_TEXT 256   /* offset of the text that the page runs */
 
 /*
  * Fills the page, which will be mapped at the given address, with a function of one argument that

@@ -25,8 +25,8 @@
 /* Raise this number when names are made differently, or when the file's layout changes. */
 #define FORMAT 1
 /*
- * A file that is older than this has a unique modification time: file times are as exact as kernel
- * ticks, at most 10 ms.
+ * If the last change of a file is older than this, any later change gets another time: file times
+ * are as exact as kernel ticks, at most 10 ms.
  */
 #define SETTLED_NANOSECONDS UINT64_C(2000000000)
 #define TEXT_MAXIMUM 4096 /* maximum bytes of one name or path */

@@ -28,8 +28,11 @@ struct error;
 struct memory;
 struct stepper;
 
-/* The purpose of a watch. The stepper itself chooses the watches for PLAN_ENTRY and for all
- * purposes listed before PLAN_BREAKPOINT. */
+/*
+ * The purpose of a watch. The stepper itself chooses the watches for PLAN_ENTRY and for all
+ * purposes listed before PLAN_BREAKPOINT. The letters name the watches in comments: A to E watch
+ * the interpreter's data, R (read) watches a code unit, which the interpreter reads to run it.
+ */
 enum plan_kind {
 	PLAN_POSITION,	 /* A: the frame's instruction pointer */
 	PLAN_LEAVING,	 /* B: a word that is written when the frame is left */

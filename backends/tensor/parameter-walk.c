@@ -251,8 +251,8 @@ static int parameter_walk_add(struct walker *walker, uint64_t object, bool is_bu
 	struct tensor_walk_item *item;
 
 	/*
-	 * With values, a tensor outside modules and optimizers is listed under each of its
-	 * names.
+	 * If walker->wants_values, a tensor outside modules and optimizers is listed under each of
+	 * its names.
 	 */
 	if (!is_first && (!walker->wants_values || walker->owners > 0))
 		return 0;

@@ -93,8 +93,8 @@ static double squares_about_mean(const struct kernel_sums *sums)
 }
 
 /*
- * True if the center is so far from the mean that fewer than fourteen of the sixteen digits of the
- * squares remain.
+ * True if the center is so far from the mean that the subtraction in squares_about_mean() cancels
+ * more than 6 of the 53 bits of the squares.
  */
 static bool is_far(const struct kernel_sums *sums)
 {

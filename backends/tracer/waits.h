@@ -47,8 +47,9 @@ void waits_each(const struct waits *waits, void (*changed)(pid_t tid, int status
 		void (*each)(void *entry, void *data), void *data);
 /*
  * To be called by changed() if the thread was trapped and resumed, and its next trap is likely to
- * come at once: waits for that trap without returning to the loop, for 8 ms in all at most.
- * Statuses other than stops by SIGTRAP are left to the loop.
+ * come at once: waits for that trap, and for the traps that changed() expects after that trap,
+ * without returning to the loop, for at most 8 ms from the first wait on. Statuses other than stops
+ * by SIGTRAP are left to the loop.
  */
 void waits_expect(struct waits *waits, pid_t tid);
 /* Takes and reports the available statuses; returns how many were reported. */

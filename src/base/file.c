@@ -164,7 +164,9 @@ static int file_check_owner(const struct stat *status, const char *path, const c
 		return error_set(error, "%s %s belongs to another user and was not read", called,
 				 path);
 	if (status->st_mode & (S_IWGRP | S_IWOTH))
-		return error_set(error, "%s %s can be written by other users: run chmod go-w",
+		return error_set(error,
+				 "%s %s was not read, as other users can write to the file: run "
+				 "chmod go-w on the file",
 				 called, path);
 	return 0;
 }

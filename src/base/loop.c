@@ -259,9 +259,9 @@ struct loop_watch *loop_watch(struct loop *loop, int fd, int events,
 		loop_check(uv_idle_start(&watch->idle, on_idle), "idle");
 		return watch;
 	}
-	loop_check(result, "cannot watch a descriptor");
+	loop_check(result, "cannot wait for a file descriptor");
 	loop_check(uv_poll_start(&watch->poll, to_uv_events(events), on_poll),
-		   "cannot watch a descriptor");
+		   "cannot wait for a file descriptor");
 	return watch;
 }
 
@@ -318,7 +318,7 @@ struct loop_signal *loop_signal(struct loop *loop, int number,
 
 	signal->caught = caught;
 	signal->data = data;
-	loop_check(uv_signal_init(&loop->uv, &signal->signal), "cannot create a signal watcher");
+	loop_check(uv_signal_init(&loop->uv, &signal->signal), "cannot create a signal handle");
 	loop_check(uv_signal_start(&signal->signal, loop_on_signal, number),
 		   "cannot catch a signal");
 	return signal;
@@ -362,6 +362,6 @@ void loop_work(struct loop *loop, void (*work)(void *data), void (*done)(void *d
 	sigaddset(&child, SIGCHLD);
 	pthread_sigmask(SIG_BLOCK, &child, &before);
 	loop_check(uv_queue_work(&loop->uv, &kept->work, on_work, on_worked),
-		   "cannot start background work");
+		   "cannot start a background task");
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

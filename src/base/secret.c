@@ -209,7 +209,8 @@ enum state {
 	STATE_ANNOTATED, /* behind an annotation: password: str */
 	STATE_COMPARED,	 /* behind a comparison: password == */
 	STATE_ASSIGNED,	 /* behind an assignment: password =, "password": */
-	STATE_UNPACKED,	 /* behind a tuple's assignment, to the statement's end: user, password = */
+	/* behind an assignment to a tuple, up to the end of the statement: user, password = */
+	STATE_UNPACKED,
 };
 
 struct level {

@@ -228,7 +228,7 @@ static const char *why_not(const struct rank *rank)
 	case RANK_EXITED:
 		return "the process has exited";
 	case RANK_NOT_FOUND:
-		return "no process with this rank number found";
+		return "no process of the rank was found";
 	case RANK_RUNNING:
 	case RANK_WAITING:
 	case RANK_SLEEPING:
@@ -314,12 +314,12 @@ static int no_rank_of_jobs(const struct session *session, struct error *error)
 	if (session->job >= 0)
 		return no_rank_of_job(session, plural, error);
 	if (session->choice.wanted_job)
-		return error_set(
-			error, "%s port or launcher pid '%.80s':",
-			job_count_named(session, session->choice.wanted_job) > 1
-				? "select a job by its launcher's pid, as several jobs have"
-				: "none of these jobs has",
-			session->choice.wanted_job);
+		return error_set(error,
+				 job_count_named(session, session->choice.wanted_job) > 1
+					 ? "several jobs match '%.80s'; select one by its "
+					   "launcher's pid:"
+					 : "no job has port or launcher pid '%.80s'; found:",
+				 session->choice.wanted_job);
 	if (session->job_count == 1)
 		return error_set(error, "no rank of this job found:");
 	return error_set(error,
@@ -370,9 +370,10 @@ static int no_rank(struct command_context *context, struct error *error)
 	if (session->other_users > 0)
 		return error_set(error,
 				 "no rank found among the processes of this user; %zu Python "
-				 "process%s to other users: run probetui as that user or as root",
+				 "process%s: run probetui as the user of the job or as root",
 				 session->other_users,
-				 session->other_users == 1 ? " belongs" : "es belong");
+				 session->other_users == 1 ? " belongs to another user"
+							   : "es belong to other users");
 	return error_set(
 		error,
 		"no rank found: searched the environment of %zu processes for RANK, "
@@ -613,7 +614,8 @@ void collect_undone(struct command_context *context, const char *what, const cha
 		return;
 	buffer_printf(
 		context->notes,
-		"probetui: %s when this command exits; use the screen (%s) or -x to keep %s\n",
+		"probetui: %s when this command exits; use the screen (%s) or a script (-x) to "
+		"keep %s\n",
 		what, key, kept);
 	if (context->status == STATUS_DONE)
 		context->status = STATUS_PARTIAL;

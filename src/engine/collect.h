@@ -65,7 +65,7 @@ bool collect_is_none_reachable(const struct command_context *context);
 void collect_finding(struct command_context *context, bool is_finding);
 /*
  * For a command whose effect ends when probetui exits. If a shell ran the command alone, adds the
- * note "WHAT when this command exits; use the screen (KEY) or -x to keep KEPT" and sets
+ * note "WHAT when this command exits; use the screen (KEY) or a script (-x) to keep KEPT" and sets
  * STATUS_PARTIAL; does nothing on the screen and in scripts.
  */
 void collect_undone(struct command_context *context, const char *what, const char *key,

@@ -173,7 +173,7 @@ int configfile_apply(struct settings *settings, struct error *error)
 	 * No error: the default config file is missing, or no home directory is readable (errno 0:
 	 * the file exists, but must not be used).
 	 */
-	if (file_read_own(path, "the config", &text, &problem) == 0)
+	if (file_read_own(path, "the config file", &text, &problem) == 0)
 		result = apply_text(settings, text.data, path, error);
 	else if (settings->config || errno == 0)
 		result = error_set(error, "%s", problem.message);
@@ -282,9 +282,10 @@ static void show_threads(const struct settings *settings, struct buffer *out)
  */
 static const char *warn_of_threads(const struct settings *settings)
 {
-	return settings->stops_one_thread ? "while a rank is stopped, its other threads can still "
-					    "run C code that needs no GIL (I/O, BLAS)"
-					  : NULL;
+	return settings->stops_one_thread
+		       ? "while one thread is stopped, other threads of the rank may run C code "
+			 "without the GIL (I/O, BLAS)"
+		       : NULL;
 }
 
 static int set_stop_on_signal(struct settings *settings, const char *value, struct error *error)

@@ -16,7 +16,7 @@
 #include "model/debug-state.h"
 #include "model/wait-group.h"
 
-/* Appends "; 7 others wait in all_reduce". */
+/* Appends "; 7 other ranks wait in all_reduce". */
 static void append_peers(struct buffer *out, const struct session *session,
 			 const struct rankset *ranks)
 {
@@ -38,7 +38,7 @@ static void append_peers(struct buffer *out, const struct session *session,
 		return;
 	buffer_append_string(out, "; ");
 	text_count(out, count);
-	buffer_append_string(out, count == 1 ? " other waits" : " others wait");
+	buffer_append_string(out, count == 1 ? " other rank waits" : " other ranks wait");
 	if (where[0] != '\0') {
 		buffer_append_string(out, " in ");
 		format_text(out, where);
@@ -238,7 +238,8 @@ static enum fate fate_of(const struct rank *rank)
 
 static const char *const fate_words[FATE_COUNT][2] = {
 	[FATE_GOES_ON] = { "will resume", "will resume" },
-	[FATE_WAITS] = { "waits for the next client", "wait for the next client" },
+	[FATE_WAITS] = { "stays stopped until a client connects",
+			 "stay stopped until a client connects" },
 	[FATE_HELD] = { "stays stopped by its agent until the lease ends",
 			"stay stopped by their agents until the leases end" },
 };

@@ -63,10 +63,21 @@ static const char *const state_reasons[] = {
 	[DEBUGGER_CONNECTING] = "has a debugger that has not answered yet",
 	[DEBUGGER_RUNNING] = "is running: pause it first",
 	[DEBUGGER_STOPPED] = "is stopped and already connected",
-	[DEBUGGER_NESTED] = "is at a prompt other than pdb's: use the command console",
+	[DEBUGGER_NESTED] = "is at a prompt that is not pdb's: use the command console",
 	[DEBUGGER_FOREIGN] = "has a debugger that is not pdb: use the command console",
 	[DEBUGGER_LOST] = "has lost the connection to its debugger",
 };
+
+/* Sets the error "REASON: WHY", or "REASON (WHY): REMEDY" if reason has a remedy. */
+static void append_why(struct error *error, const char *reason, const char *why)
+{
+	const char *remedy = strstr(reason, ": ");
+
+	if (remedy)
+		error_set(error, "%.*s (%.300s)%s", (int)(remedy - reason), reason, why, remedy);
+	else
+		error_set(error, "%s: %.300s", reason, why);
+}
 
 void control_reason(const struct rank *rank, enum control_need need, struct error *error)
 {
@@ -95,7 +106,7 @@ void control_reason(const struct rank *rank, enum control_need need, struct erro
 		reason = "has a debugger with another client connected";
 	error_set(error, "%s", reason);
 	if (debugger->why && debugger->state != DEBUGGER_WAITING && !rank_is_gone(rank))
-		error_set(error, "%s: %.300s", reason, debugger->why);
+		append_why(error, reason, debugger->why);
 }
 
 static void explain_one(const struct rank *rank, enum control_need need, struct error *error)
@@ -143,9 +154,10 @@ static void control_append_waiting(struct buffer *out, const struct session *ses
 
 		buffer_append_string(out, is_one ? "; rank " : "; ranks ");
 		rankset_append(out, &waiting);
-		buffer_append_string(out, is_one ? " waits in a debugger: connect ranks "
-						 : " wait in debuggers: connect ranks ");
+		buffer_append_string(out, is_one ? " waits in a debugger: use `connect ranks "
+						 : " wait in debuggers: use `connect ranks ");
 		rankset_append(out, &waiting);
+		buffer_append_char(out, '`');
 	}
 	rankset_clear(&waiting);
 }
@@ -306,17 +318,18 @@ void control_append(struct buffer *out, const struct control *control)
 
 	rankset_append_named(out, &control->chosen);
 	if (control->elsewhere.range_count > 0) {
-		buffer_append_string(out, "; in the innermost frame ");
+		buffer_append_string(out, "; ");
 		rankset_append_named(out, &control->elsewhere);
-		buffer_append_string(out, rankset_count(&control->elsewhere) == 1
-						  ? ", which lacks the selected frame"
-						  : ", which lack the selected frame");
+		buffer_append_string(out,
+				     rankset_count(&control->elsewhere) == 1
+					     ? " lacks the selected frame: innermost frame used"
+					     : " lack the selected frame: innermost frames used");
 	}
 	if (others == 0)
 		return;
 	buffer_append_string(out, "; ");
 	text_count(out, others);
-	buffer_printf(out, others == 1 ? " other is not %s" : " others are not %s",
+	buffer_printf(out, others == 1 ? " other rank is not %s" : " other ranks are not %s",
 		      need_words[control->need]);
 }
 

@@ -49,7 +49,7 @@ int control_confirm(const struct control *control, struct command_context *conte
 		    char *owned_question, struct error *error);
 /*
  * Like command_confirm(), before the debuggers of the chosen ranks quit: "Rank 1 will raise
- * BdbQuit; 7 others wait in all_reduce. Quit its debugger?"
+ * BdbQuit; 7 other ranks wait in all_reduce. Quit its debugger?"
  */
 int control_confirm_quit(const struct control *control, struct command_context *context,
 			 struct error *error);
@@ -92,13 +92,13 @@ int control_print_depth(const struct session *session, const struct rank *rank);
 int control_step_depth(struct control *control, const struct session *session,
 		       const struct rank *rank);
 /*
- * In a shell: waits for the answers, writes which ranks acted ("next: rank 1; 3 others are not
+ * In a shell: waits for the answers, writes which ranks acted ("next: rank 1; 3 other ranks are not
  * stopped") and each failure; -1 and *error if all failed. On a screen: reports the ranks; the
  * engine takes the answers later.
  */
 int control_finish(const struct control *control, struct command_context *context,
 		   struct rank_answers *owned_pending, struct error *error);
-/* Appends "rank 1; 3 others are not stopped". */
+/* Appends "rank 1; 3 other ranks are not stopped". */
 void control_append(struct buffer *out, const struct control *control);
 
 /*

@@ -131,9 +131,9 @@ static const char *why_silent(const struct debugger *debugger)
 {
 	if (debugger->why)
 		return debugger->why;
-	return debugger_is_of(debugger, "pdb")
-		       ? "connected, but the debugger has not answered: another client may use it"
-		       : "connected, but the debugger has not answered";
+	return debugger_is_of(debugger, "pdb") ? "connected, but the debugger has not answered: "
+						 "another client may be using it"
+					       : "connected, but the debugger has not answered";
 }
 
 bool debuggers_append_silent(struct buffer *out, const struct engine *engine)
@@ -347,7 +347,8 @@ static void say_resumes(struct engine *engine)
 	if (count == 1)
 		engine_say(engine, false, "%s", last->description);
 	else if (count > 1)
-		engine_say(engine, false, "%s (key L: %zu more)", last->description, count - 1);
+		engine_say(engine, false, "%s; %zu more in the log (L)", last->description,
+			   count - 1);
 }
 
 void debuggers_follow(struct engine *engine)

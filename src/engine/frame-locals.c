@@ -82,7 +82,8 @@ static int read_recorded(const struct engine *engine, size_t node, pid_t pid, pi
 	int result;
 
 	if (!known)
-		return error_set(error, "the recording has no variables of this frame");
+		return error_set(error, "the recording has no variables of the frame: record with "
+					"--record-locals");
 	if (known->error)
 		return error_set(error, "%s", known->error);
 	json = variable_list_to_json(&known->list);

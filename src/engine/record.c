@@ -503,7 +503,8 @@ static void recorder_begin(struct engine *engine)
 int engine_record(struct engine *engine, const char *path, struct error *error)
 {
 	if (engine_record_path(engine))
-		return error_set(error, "already recording to %s: stop with record without a file",
+		return error_set(error,
+				 "already recording to %s: use `record` without a file to stop",
 				 engine_record_path(engine));
 	if (engine->replay)
 		return error_set(error, "a replay cannot be recorded");

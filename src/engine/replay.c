@@ -387,7 +387,8 @@ static void warn_of_twice(const struct engine *engine)
 	}
 	rankset_append(&text, &twice);
 	if (text.length > 0)
-		log_write(LOG_WARNING, "more than one recording has rank%s %s; one is shown",
+		log_write(LOG_WARNING,
+			  "several recordings have rank%s %s: only one of them is shown",
 			  rankset_count(&twice) == 1 ? "" : "s", text.data);
 	buffer_clear(&text);
 	rankset_clear(&twice);
@@ -625,7 +626,7 @@ json_t *replay_answers_find(const struct engine *engine, const struct rank *rank
 	};
 
 	if (replay_each(engine->replay, &search, error) == 0 && !finding.body)
-		error_set(error, "the recording does not contain this value; --record-locals "
-				 "records values");
+		error_set(error, "the recording does not contain the value: record with "
+				 "--record-locals");
 	return finding.body;
 }

@@ -169,7 +169,7 @@ static void append_event(const struct page *page)
 		buffer_printf(page->out, "  Rank %d failed first.\n", first->process.rank);
 	append_ends(page);
 	if (page->report->before && first)
-		report_text_append_line(page->out, "  Before that: ", page->report->before);
+		report_text_append_line(page->out, "  Before the failure: ", page->report->before);
 }
 
 static void append_indented(struct buffer *out, const char *text, const char *indent,

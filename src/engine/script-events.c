@@ -40,11 +40,13 @@ static void script_events_append_exit(struct command_context *context,
 	json_t *json;
 
 	if (!context->is_json) {
-		buffer_printf(context->out, "rank %d exited", process->rank);
+		buffer_printf(context->out, "rank %d ", process->rank);
 		if (signal)
-			buffer_printf(context->out, " by SIG%s", signal);
+			buffer_printf(context->out, "was killed by SIG%s", signal);
 		else if (process->exit_code >= 0)
-			buffer_printf(context->out, " with code %d", process->exit_code);
+			buffer_printf(context->out, "exited with code %d", process->exit_code);
+		else
+			buffer_append_string(context->out, "exited");
 		buffer_append_char(context->out, '\n');
 		return;
 	}

@@ -235,9 +235,10 @@ static const struct setting_option *option_of(const char *word, const char **val
 }
 
 /*
- * Also accepts the target forms of other tools: -t PID|HOST:PORT (Probing), and a PID before the
- * command (Probe). Returns 1 and sets *option and *value if word is a target; returns 0 if it is
- * not, or -1 and sets the error if the value of -t is missing.
+ * Accepts, besides probetui's own options, how the tools Probing and Probe name a target: Probing
+ * with -t PID|HOST:PORT, Probe with a PID before the command. Returns 1 and sets *option and *value
+ * if word is a target; returns 0 if it is not, or -1 and sets the error if the value of -t is
+ * missing.
  */
 static int take_target(const struct settings *settings, struct words *words, const char *word,
 		       const char **option, const char **value, char **owned, struct error *error)
@@ -322,8 +323,9 @@ static bool is_utf8_locale(void)
 int settings_check_script(const struct settings *settings, struct error *error)
 {
 	if (settings->script && settings->command_count > 0)
-		return error_set(error, "-x FILE runs a script: put '%s' into the script",
-				 settings->command[0]);
+		return error_set(
+			error, "-x FILE and a command cannot be combined: put '%s' into the script",
+			settings->command[0]);
 	return 0;
 }
 
@@ -381,7 +383,7 @@ static int check_alone(const struct settings *settings, struct error *error)
 		option = "--connect";
 	if (!option)
 		return 0;
-	return error_set(error, "-- PROGRAM starts the job to debug: leave out %s", option);
+	return error_set(error, "-- PROGRAM and %s cannot be combined: leave one out", option);
 }
 
 int settings_check_program(const struct settings *settings, struct error *error)
@@ -391,7 +393,7 @@ int settings_check_program(const struct settings *settings, struct error *error)
 	if (settings->program_count == 0 && settings->break_count > 0)
 		return error_set(error,
 				 "--break needs a job to start (--break train.py:42 -- torchrun "
-				 "train.py); for a running job use the command break");
+				 "train.py); for a running job, use the command break");
 	if (settings->program_count == 0)
 		return 0;
 	if (settings->command_count > 0)
@@ -400,7 +402,8 @@ int settings_check_program(const struct settings *settings, struct error *error)
 				 "script, probetui -x FILE -- PROGRAM",
 				 settings->command[0]);
 	if (settings->break_count > 0 && settings->is_read_only)
-		return error_set(error, "--break stops the job, which --read-only refuses");
+		return error_set(error,
+				 "--break and --read-only cannot be combined: leave one out");
 	if (check_alone(settings, error) < 0)
 		return -1;
 	name = settings->program[0];

@@ -161,16 +161,16 @@ static int check_side(struct tensor_compare *comparison, const struct side *side
 	struct error *error = &comparison->error;
 
 	if (!side->told.has_tensor)
-		return error_set(error, "the value of rank %d is not a tensor", side->rank);
+		return error_set(error, CANNOT_COMPARE "the value of rank %d is not a tensor",
+				 side->rank);
 	if (tensor->unread)
-		return error_set(error, "rank %d: %s", side->rank, tensor->unread);
+		return error_set(error, CANNOT_COMPARE "rank %d: %s", side->rank, tensor->unread);
 	if (tensor->has_mask)
-		return error_set(error,
-				 "rank %d: masked tensors are compared by hash, not element by "
-				 "element",
+		return error_set(error, CANNOT_COMPARE "the tensor of rank %d is masked",
 				 side->rank);
 	if (!has_sound_blocks(tensor))
-		return error_set(error, "rank %d sent no hashes of the elements", side->rank);
+		return error_set(error, CANNOT_COMPARE "rank %d sent no valid hashes of elements",
+				 side->rank);
 	return 0;
 }
 
@@ -225,7 +225,9 @@ static int tensor_compare_begin(struct tensor_compare *comparison)
 		return -1;
 	if (a->block_elements != b->block_elements)
 		return error_set(&comparison->error,
-				 "the two ranks sent hashes of different parts");
+				 CANNOT_COMPARE
+				 "ranks %d and %d sent hashes of blocks of different sizes",
+				 comparison->sides[0].rank, comparison->sides[1].rank);
 	comparison->found.is_torn = a->is_torn || b->is_torn;
 	comparison->has_blocks = true;
 	if (a->element_count > 0)
@@ -307,7 +309,9 @@ static int check_part(struct tensor_compare *comparison, const struct side *side
 	if ((int64_t)side->part.data.length == wanted)
 		return 0;
 	return error_set(&comparison->error,
-			 "rank %d sent %zu bytes of elements, not %lld: the tensor has changed",
+			 CANNOT_COMPARE
+			 "the tensor of rank %d changed (%zu bytes read, %lld expected): stop the "
+			 "rank and compare again",
 			 side->rank, side->part.data.length, (long long)wanted);
 }
 
@@ -487,12 +491,12 @@ static int value_difference_check(const struct answers *answers, int rank, struc
 	const struct answer *answer = answers_find(answers, rank);
 
 	if (!answer)
-		return error_set(error, "rank %d was not compared", rank);
+		return error_set(error, CANNOT_COMPARE "rank %d is not part of the comparison",
+				 rank);
 	if (!answer->has_come || answer->error)
-		return error_set(error, "rank %d has not answered", rank);
+		return error_set(error, CANNOT_COMPARE "rank %d has not sent the value", rank);
 	if (!answer->tensor)
-		return error_set(error,
-				 "the value of rank %d is not a tensor: no elements to compare",
+		return error_set(error, CANNOT_COMPARE "the value of rank %d is not a tensor",
 				 rank);
 	return 0;
 }
@@ -504,7 +508,7 @@ int value_difference_begin(struct engine *engine, int rank, int against, struct 
 	int result;
 
 	if (!answers->question)
-		return error_set(error, "no ranks were compared");
+		return error_set(error, CANNOT_COMPARE "no value was compared before");
 	if (value_difference_check(answers, rank, error) < 0 ||
 	    value_difference_check(answers, against, error) < 0)
 		return -1;
@@ -512,8 +516,8 @@ int value_difference_begin(struct engine *engine, int rank, int against, struct 
 				  answers_find(answers, against)->tensor, 0, 0, error);
 	tensordiff_clear(&trial);
 	if (result == 0 && engine->replay)
-		result = error_set(error,
-				   "a recording has only hashes of elements: nothing to compare");
+		result =
+			error_set(error, CANNOT_COMPARE "a recording has no elements, only hashes");
 	if (result < 0)
 		return -1;
 	value_difference_drop(engine, rank, against);
@@ -573,7 +577,7 @@ void value_difference_wait(struct engine *engine)
 			continue;
 		difference->state = DIFFERENCE_FAILED;
 		difference->error =
-			xasprintf("comparison not done within %g s: try a longer --timeout",
+			xasprintf("comparison not finished within %g s: try a longer --timeout",
 				  engine->settings.timeout);
 	}
 	value_difference_clear(engine);

@@ -147,7 +147,8 @@ int tensor_export_add(struct tensor_export *export, const json_t *body, struct e
 	int result = tensor_answer_from_json(&answer, body, error);
 
 	if (result == 0 && !tensor_export_is_same(export, &answer, count))
-		result = error_set(error, "the tensor changed while it was written");
+		result = error_set(error, "the tensor changed during the export: stop the rank and "
+					  "export again");
 	if (result == 0) {
 		npy_append_elements(&out, &export->tensor, (const uint8_t *)answer.data.data,
 				    (size_t)count);

@@ -297,10 +297,11 @@ int tensor_export(struct engine *engine, const char *path, struct error *error)
 	const struct tensorview *view = view_of(engine);
 
 	if (asking->export)
-		return error_set(error, "%s is being written: Esc cancels",
+		return error_set(error,
+				 "already exporting to %s: wait, or cancel that export (Esc)",
 				 tensor_export_path(asking->export));
 	if (!tensor_requests_is_readable(view))
-		return error_set(error, "no elements to write");
+		return error_set(error, "nothing to export: no elements of the tensor were read");
 	if (asking->work == TENSOR_WORK_WHOLE)
 		tensor_requests_drop(engine);
 	asking->export = tensor_export_new(path, &view->tensor, error);
@@ -352,9 +353,9 @@ static void say_written(struct engine *engine)
 	const char *rest = "";
 
 	if (tensor_export_is_torn(export))
-		rest = "; the tensor changed meanwhile";
+		rest = "; the tensor changed during the export";
 	else if (tensor_export_is_live(export))
-		rest = " while the rank was running; the tensor may have changed meanwhile";
+		rest = " while the rank was running; the tensor may have changed during the export";
 	engine_say(engine, false, "%s was written%s", tensor_export_path(export), rest);
 }
 

@@ -32,9 +32,10 @@ struct tensor_asking {
 	double asked_at;      /* session time when request was sent */
 	double look_at;	      /* session time before which nothing is read again */
 	double whole_at;      /* session time before which not all elements are read again */
-	uint64_t epoch;	      /* rank.epoch when reading began */
-	uint64_t stops;	      /* session_find_stop() when reading began */
-	uint64_t touched;     /* session_find_touched() when reading began */
+	/* When reading began; if one of these has changed, the tensor is read again: */
+	uint64_t epoch;	      /* rank.epoch; compared only while the rank is not stopped */
+	uint64_t stops;	      /* number of the rank's stop, from session_find_stop() */
+	uint64_t touched;     /* number of code runs by the user, from session_find_touched() */
 	bool has_ended_whole; /* the person has cancelled reading all elements: not repeated */
 	bool has_whole;	      /* all elements were read since reading began */
 	bool is_old;	      /* the person has requested to read everything again */

@@ -73,7 +73,8 @@ struct watch {
 	struct engine *engine;
 	const struct watch_options *options;
 	double period;
-	double hurry_until; /* session time; 0: samples are not frequent */
+	/* session time until which samples are taken every HURRY_PERIOD; 0: every period */
+	double hurry_until;
 	size_t leaving;	    /* number of ranks in teardown at the last sample */
 	uint64_t revision;  /* session.revision at the last judgement */
 	enum outcome outcome;
@@ -410,7 +411,7 @@ static int watch_await_job(struct watch *watch, struct error *error)
 	engine_follow(engine, LOOK_SECONDS);
 	engine_wait(engine, is_discovered, watch, ANSWER_SECONDS);
 	if (!has_appeared(engine, watch))
-		watch_say(watch, "no rank yet; waiting for one");
+		watch_say(watch, "no rank found yet; waiting for a rank to start");
 	engine_wait(engine, has_appeared, watch, seconds);
 	if (watch->signal != 0)
 		return 0;
@@ -427,7 +428,7 @@ static int watch_job(struct watch *watch, struct error *error)
 		engine_keep(engine, fmax(KEEP_SECONDS, 2 * watch->options->stuck));
 	engine_sample_every(engine, watch->period);
 	watch_await_sample(engine, engine_ask_sample(engine));
-	watch_say(watch, "watching %zu rank%s%s%s; stuck after %g s without progress",
+	watch_say(watch, "watching %zu rank%s%s%s; a hang is reported after %g s without progress",
 		  count_present(session), count_present(session) == 1 ? "" : "s",
 		  session->job >= 0 && session->jobs[session->job].name[0] != '\0' ? " of job "
 										   : "",
@@ -455,7 +456,7 @@ static int run(struct watch *watch, struct error *error)
 	int result;
 
 	if (watch->engine->replay)
-		return error_set(error, "a recording cannot be watched: use report");
+		return error_set(error, "a recording cannot be watched: use the command report");
 	if (folder && folder_check(folder, error) < 0)
 		return -1;
 	result = watch_await_job(watch, error);

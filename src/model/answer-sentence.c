@@ -187,9 +187,9 @@ static void append_likeness(struct buffer *out, const struct telling *telling)
 	const struct answer_classes *classes = telling->classes;
 
 	if (classes->value_count > 1)
-		buffer_append_string(out, "; their elements differ");
+		buffer_append_string(out, "; the elements differ between the ranks");
 	else if (classes->items[0].is_sure)
-		buffer_append_string(out, "; their elements are the same");
+		buffer_append_string(out, "; the elements are the same on these ranks");
 }
 
 /*
@@ -291,8 +291,10 @@ static bool has_numbers(const struct answer_classes *classes)
 }
 
 /*
- * Returns the smallest of 6, 9, 12 and 15 digits with which different numbers, or norms, are
- * printed as different texts. If even 15 are too few: the maximum for numbers, 6 for norms.
+ * Returns how many significant digits of the classes' numbers (of tensors with several elements:
+ * of their norms) to print: the smallest of 6, 9, 12 and 15 with which the texts of all classes
+ * differ. If 15 digits are too few, returns TENSOR_PRECISION_MAXIMUM if a class is a number, else
+ * 6.
  */
 static int answer_sentence_digits_of(const struct answer_classes *classes)
 {
@@ -485,7 +487,7 @@ static void tell_wait_groups(struct buffer *out, const struct telling *telling)
 		const struct answer_class *class = &telling->classes->items[i];
 
 		if (i == 2 && telling->classes->value_count > 3) {
-			buffer_append_string(out, "; and others");
+			buffer_printf(out, "; and %zu more", telling->classes->value_count - i);
 			return;
 		}
 		buffer_append_string(out, i == 0 ? ": " : "; ");
@@ -559,9 +561,8 @@ static void tell_same(struct buffer *out, const struct telling *telling)
 	if (tell_nan(out, telling))
 		return;
 	if (class->tensor && class->tensor->unread && !class->is_sure) {
-		buffer_append_string(out, "not compared: ");
 		answer_sentence_append_question(out, telling);
-		buffer_append_string(out, ": ");
+		buffer_append_string(out, " was not compared: ");
 		text_append_line(out, class->tensor->unread, strcspn(class->tensor->unread, "\n"));
 		return;
 	}
@@ -706,11 +707,12 @@ static bool tell_parts(struct buffer *out, const struct telling *telling)
 		paramdiff_append_sentence(out, parts);
 		return true;
 	}
-	buffer_append_string(out, "not compared: ");
-	if (parts)
+	if (parts) {
 		paramdiff_append_unread(out, parts);
-	else
-		buffer_append_string(out, "the value is only partly shown");
+		return true;
+	}
+	answer_sentence_append_question(out, telling);
+	buffer_append_string(out, " was not compared: only a summary of the value was read");
 	return true;
 }
 

@@ -44,7 +44,7 @@ struct session_breakpoint *breakpoints_add(struct breakpoints *breakpoints, stru
 	struct session_breakpoint *added;
 
 	if (breakpoints->count >= BREAKPOINTS_MAXIMUM) {
-		error_set(error, "too many breakpoints (%d): remove one with clear ID",
+		error_set(error, "too many breakpoints (%d): use `clear ID` to remove one",
 			  BREAKPOINTS_MAXIMUM);
 		return NULL;
 	}
@@ -477,7 +477,7 @@ static void append_backend(struct buffer *out, const struct breakpoint_summary *
 	case BREAKPOINT_BY_PTRACE:
 		buffer_append_string(out, "by hardware breakpoints");
 		if (summary->slots > 0 && summary->slots_free == 0)
-			buffer_printf(out, " (none of %d free)", summary->slots);
+			buffer_printf(out, " (all %d in use)", summary->slots);
 		break;
 	case BREAKPOINT_BY_PDB:
 		buffer_append_string(out, "by pdb");

@@ -147,9 +147,9 @@ bool breakpoint_summary_find(struct breakpoint_summary *summary, const struct se
 /* "http", "ptrace", "pdb": the names in struct debugger. */
 const char *breakpoint_backend_name(enum breakpoint_backend backend);
 /*
- * Appends the mechanisms that stop the ranks: "by its agent", "by hardware breakpoints (none of 4
- * free)"; for several mechanisms "ranks 0-6 by their agents, rank 7 by pdb". Appends nothing if no
- * rank has set the breakpoint.
+ * Appends the mechanisms that stop the ranks: "by its agent", "by hardware breakpoints (all 4
+ * in use)"; for several mechanisms "ranks 0-6 by their agents, rank 7 by pdb". Appends nothing if
+ * no rank has set the breakpoint.
  */
 void breakpoint_append_backends(struct buffer *out, const struct breakpoint_summary *summary);
 /* Appends the hits, summed over all ranks: "hit 3"; with several ranks "hit 3 each" if all have

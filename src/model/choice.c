@@ -29,7 +29,8 @@ int displays_add(struct displays *displays, const char *expression, struct error
 
 	if (displays->count >= DISPLAYS_MAXIMUM)
 		return error_set(
-			error, "too many displayed expressions (%d): remove one with undisplay ID",
+			error,
+			"too many displayed expressions (%d): use `undisplay ID` to remove one",
 			DISPLAYS_MAXIMUM);
 	ARRAY_GROW(displays->items, displays->count, displays->capacity);
 	added = &displays->items[displays->count++];

@@ -131,9 +131,11 @@ int codeblock_check(const struct codeblock *block, struct error *error)
 {
 	if (!block->is_too_long)
 		return 0;
-	return error_set(error,
-			 "code longer than %u KiB was not run: execute runs a file of any length",
-			 CODEBLOCK_MAXIMUM >> 10);
+	return error_set(
+		error,
+		"code longer than %u KiB was not run: put the code into a file and use the "
+		"command execute",
+		CODEBLOCK_MAXIMUM >> 10);
 }
 
 /* True if line continues a compound statement, or is a comment. */

@@ -316,7 +316,7 @@ static void disable_breakpoints(struct session *session)
 		return;
 	breakpoints_changed(list);
 	log_write(LOG_WARNING, "the job was restarted: breakpoints of the previous run are "
-			       "disabled (enable ID sets one again)");
+			       "disabled (use `enable ID` to enable one)");
 }
 
 void job_place(struct session *session, struct rank *owned_rank)

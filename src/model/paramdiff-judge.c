@@ -597,17 +597,15 @@ static void paramdiff_judge_append_rest(struct buffer *out, const struct paramdi
 		append_replicated(out, diff);
 	}
 	if (diff->counts[PARAMDIFF_NONE] > 0)
-		buffer_printf(out, "; %zu without a gradient", diff->counts[PARAMDIFF_NONE]);
+		buffer_printf(out, "; %zu %s no gradient", diff->counts[PARAMDIFF_NONE],
+			      diff->counts[PARAMDIFF_NONE] == 1 ? "has" : "have");
 	if (diff->counts[PARAMDIFF_UNREAD] > 0)
 		buffer_printf(out, "; elements of %zu could not be read",
 			      diff->counts[PARAMDIFF_UNREAD]);
 	if (diff->reordered.range_count == 0)
 		return;
-	buffer_append_string(out, "; ");
+	buffer_append_string(out, "; the order of the tensors differs on ");
 	rankset_append_named(out, &diff->reordered);
-	buffer_append_string(out, rankset_count(&diff->reordered) == 1
-					  ? " has the tensors in another order"
-					  : " have the tensors in another order");
 }
 
 void paramdiff_append_sentence(struct buffer *out, const struct paramdiff *diff)
@@ -656,16 +654,16 @@ static void append_unread_row(struct buffer *out, const struct paramdiff *diff,
 	const char *why = why_unread(row);
 
 	text_append_line(out, row->name, strcspn(row->name, "\n"));
-	buffer_append_string(out, ": ");
+	buffer_append_string(out, more > 0 ? " was not compared (" : " was not compared: ");
 	if (why)
 		text_append_line(out, why, strcspn(why, "\n"));
 	else
 		buffer_append_string(out, "the elements were not read");
 	if (more > 0) {
-		buffer_append_string(out, "; ");
+		buffer_append_string(out, more == 1 ? "), nor was " : "), nor were ");
 		text_count(out, more);
-		buffer_append_string(out, more == 1 ? " other was not compared either"
-						    : " others were not compared either");
+		buffer_append_string(out, more == 1 ? " other part of " : " other parts of ");
+		text_append_line(out, diff->expression, strcspn(diff->expression, "\n"));
 	}
 }
 
@@ -676,6 +674,7 @@ void paramdiff_append_unread(struct buffer *out, const struct paramdiff *diff)
 
 		if (!error)
 			continue;
+		buffer_append_string(out, "not compared: ");
 		text_append_line(out, error, strcspn(error, "\n"));
 		return;
 	}
@@ -685,6 +684,7 @@ void paramdiff_append_unread(struct buffer *out, const struct paramdiff *diff)
 		append_unread_row(out, diff, &diff->rows[i]);
 		return;
 	}
+	buffer_append_string(out, "not compared: ");
 	if (diff->row_count == 0)
 		paramdiff_append_sentence(out, diff);
 }

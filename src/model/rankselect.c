@@ -114,7 +114,9 @@ static int parse_class(struct rankselect_item *item, const char *word, size_t le
 	item->number = classmark_find(word, length);
 	if (item->number >= 0)
 		return 0;
-	return error_set(error, "unknown class '%.*s': give a number or a mark of the screen",
+	return error_set(error,
+			 "unknown class '%.*s': give a number, or the mark of the class on the "
+			 "screen (\u25cf\u25c6\u25b2\u25bc\u2605\u271a, or o*^v+x, or a letter)",
 			 rankselect_shown(length), word);
 }
 
@@ -409,10 +411,10 @@ static int rankselect_check(const struct rankselect_item *item, const struct ses
 	const struct verdict *verdict = &session->verdict;
 
 	if (item->kind == ITEM_NAME && !rankname_find(session, item->text)) {
-		error_set(error, "unknown set '%s': define it with name %s SET (name lists sets)",
+		error_set(error, "unknown set '%s': use `name %s SET` to define the set",
 			  item->text, item->text);
 	} else if (item->kind == ITEM_CLASS && (size_t)item->number >= verdict->class_count) {
-		error_set(error, "no class %d; the last class is %zu", item->number,
+		error_set(error, "class %d does not exist: the last class is %zu", item->number,
 			  verdict->class_count > 0 ? verdict->class_count - 1 : 0);
 	} else if (item->kind == ITEM_MAJORITY && verdict->majority < 0) {
 		error_set(error, "no majority, as no stack is shared by more than half of the "

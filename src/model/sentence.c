@@ -63,7 +63,7 @@ static void append_counts(struct buffer *out, const struct wait_group_list *wait
 
 /*
  * Appends the state of ranks that are not outliers: "7 of 8 ranks wait in all_reduce
- * (train.py:17).", or "The 7 others …" if is_behind (behind the outliers' sentence).
+ * (train.py:17).", or "The other 7 ranks …" if is_behind (behind the outliers' sentence).
  */
 static void append_company(struct buffer *out, const struct session *session,
 			   const struct wait_group_list *wait_groups, bool is_behind)
@@ -84,9 +84,9 @@ static void append_company(struct buffer *out, const struct session *session,
 	if (is_behind && count == 1) {
 		buffer_append_string(out, " The other rank");
 	} else if (is_behind) {
-		buffer_append_string(out, " The ");
+		buffer_append_string(out, " The other ");
 		text_count(out, count);
-		buffer_append_string(out, " others");
+		buffer_append_string(out, " ranks");
 	} else {
 		text_count(out, count);
 		buffer_append_string(out, " of ");
@@ -198,9 +198,14 @@ static void say_unreadable(struct buffer *out, const struct session *session,
 	const char *error = wait_groups->items[0].first->error;
 
 	(void)is_still;
-	buffer_append_string(out, "None of ");
-	phrase_append_total(out, session);
-	buffer_append_string(out, " can be read: ");
+	if (session->rank_count == 1) {
+		phrase_append_all(out, session);
+		buffer_append_string(out, " cannot be read: ");
+	} else {
+		buffer_append_string(out, "None of the ");
+		phrase_append_total(out, session);
+		buffer_append_string(out, " can be read: ");
+	}
 	phrase_append_error(out, error);
 }
 
@@ -347,7 +352,7 @@ static void say_unsettled(struct buffer *out, const struct session *session,
 	(void)is_still;
 	append_wait_groups(out, wait_groups);
 	buffer_append_string(
-		out, ". One sample does not show which ranks wait for the others (--for 1).");
+		out, ". One sample does not show which ranks wait for the others (try --for 1).");
 }
 
 /* True if the cause may be below Python; sleeps, locks and files are the job's own code. */
@@ -384,7 +389,7 @@ static void say_still(struct buffer *out, const struct session *session,
 		out,
 		is_complete
 			? "network, or a rank's C++ or GPU work."
-			: "network, a rank's C++ or GPU work, or a peer that is not in this set.");
+			: "network, a rank's C++ or GPU work, or a rank that is not among these.");
 }
 
 static void say_together(struct buffer *out, const struct session *session,

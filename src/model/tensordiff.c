@@ -73,17 +73,15 @@ int tensordiff_begin(struct tensordiff *diff, const struct tensor *a, const stru
 {
 	tensordiff_clear(diff);
 	if (!a->dtype || !b->dtype)
-		return error_set(error, "the dtype of the elements is unknown");
+		return error_set(error, CANNOT_COMPARE "the dtype is unknown");
 	if (strcmp(skip_order(a->dtype), skip_order(b->dtype)) != 0)
-		return error_set(error,
-				 "the dtypes differ (%.100s and %.100s): elements cannot be "
-				 "compared",
+		return error_set(error, CANNOT_COMPARE "the dtypes differ (%.100s and %.100s)",
 				 a->dtype, b->dtype);
 	if (!tensor_has_same_shape(a, b) || a->item_size != b->item_size)
-		return error_set(error, "the shapes differ: elements cannot be compared");
+		return error_set(error, CANNOT_COMPARE "the shapes differ");
 	if (a->item_size <= 0)
 		return error_set(error,
-				 "elements of dtype %.100s are smaller than a byte: not compared",
+				 CANNOT_COMPARE "elements of dtype %.100s are smaller than a byte",
 				 a->dtype);
 	diff->dtype = xstrdup(skip_order(a->dtype));
 	diff->dimension_count = a->dimension_count;
@@ -291,14 +289,14 @@ void tensordiff_append_place(struct buffer *out, const struct tensordiff *diff,
 static void tensordiff_append_rest(struct buffer *out, const struct tensordiff *diff)
 {
 	if (diff->is_torn)
-		buffer_append_string(out, "; the tensor was written meanwhile");
+		buffer_append_string(out, "; the tensor changed during the comparison");
 	if (!tensordiff_is_partial(diff))
 		return;
 	buffer_append_string(out, "; only ");
 	text_count(out, (size_t)diff->compared);
 	buffer_append_string(out, " of ");
 	text_count(out, (size_t)diff->element_count);
-	buffer_append_string(out, " were compared");
+	buffer_append_string(out, " elements were compared");
 }
 
 void tensordiff_append(struct buffer *out, const struct tensordiff *diff)

@@ -18,6 +18,9 @@ struct answers;
 struct buffer;
 struct error;
 
+/* Beginning of the reasons why two tensors are not compared. */
+#define CANNOT_COMPARE "cannot compare element by element: "
+
 #define TENSORDIFF_ROWS_MAXIMUM 256
 #define TENSORDIFF_COLUMNS_MAXIMUM 1024
 

@@ -91,9 +91,9 @@ static int check_run(const struct tensor *tensor, int dimension, int64_t first, 
 	if (first + count == size && (count > 0 || size == 0))
 		return 0;
 	return error_set(error,
-			 "dimension %d has %" PRId64
-			 " elements and is always shown to the end: write : or, to begin at 3, 3:",
-			 dimension, size);
+			 "cannot end the range before the last of %" PRId64
+			 " elements of dimension %d: write ':' or, to begin at 3, '3:'",
+			 size, dimension);
 }
 
 int tensor_plane_parse(struct tensor_plane *plane, struct tensor_place *place,

@@ -193,7 +193,9 @@ struct breakpoint {
 	 * function.
 	 */
 	char *watch;
-	int depth; /* depth of the frame that evaluates watch when the breakpoint is set */
+	/* depth of the frame in which the expression `watch` is evaluated when the breakpoint is
+	 * set */
+	int depth;
 	/*
 	 * true: watch stops once, when its value becomes NaN or infinite in any frame of the
 	 * function that has the variable; only an agent can do this, set while the process runs

@@ -237,7 +237,7 @@ static int rankset_parse_number(const char **at, struct error *error)
 	}
 	if (number <= RANKSET_MAXIMUM)
 		return number;
-	error_set(error, "%.*s%s is not a rank: the highest rank is %d",
+	error_set(error, "%.*s%s is too large: rank numbers go up to %d",
 		  (int)(*at - start < 20 ? *at - start : 20), start,
 		  *at - start > 20 ? "\u2026" : "", RANKSET_MAXIMUM);
 	*at = start;
@@ -310,7 +310,7 @@ int rankset_parse(struct rankset *set, const char *text, struct error *error)
 		result = rankset_parse_range(&named, &at, error);
 	}
 	if (result == 0 && *at != '\0')
-		result = error_set(error, "expected a comma");
+		result = error_set(error, "expected a comma between rank numbers");
 	if (result < 0)
 		error_prefix(error, "'%.40s', column %d", text, (int)(at - text) + 1);
 	else

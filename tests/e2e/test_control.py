@@ -225,7 +225,7 @@ class TestActs(unittest.TestCase):
             run = node.run(script="next")
             self.assertEqual(run.stderr, "")
             self.assertEqual(run.stdout.splitlines()[0],
-                             "next: ranks 0-1; 1 other is not stopped")
+                             "next: ranks 0-1; 1 other rank is not stopped")
             self.assertEqual(run.returncode, 0)
             self.assertEqual(node.asked("next"),
                              [["next", {"pid": 100, "depth": 0}],
@@ -306,7 +306,8 @@ class TestActs(unittest.TestCase):
                           "command connect", run.stderr)
             run = node.run(script="continue\nnext")
             self.assertIn("next: none of the ranks 0-2 is stopped; rank 2 "
-                          "waits in a debugger: connect ranks 2", run.stderr)
+                          "waits in a debugger: use `connect ranks 2`",
+                          run.stderr)
             self.assertEqual(run.returncode, 1)
 
     def test_a_file_of_its_number_is_no_reason(self):
@@ -405,7 +406,7 @@ class TestCollectives(unittest.TestCase):
                            "release")
             self.assertIn("line 1: release: no step waits for stopped ranks",
                           run.stderr)
-            self.assertIn("release: rank 0; 2 others are not stopped\n",
+            self.assertIn("release: rank 0; 2 other ranks are not stopped\n",
                           run.stdout)
             self.assertEqual(node.asked("continue"),
                              [["continue", {"pid": 101, "depth": 0}],
@@ -517,12 +518,12 @@ class TestOutside(unittest.TestCase):
                            "continue ranks 1\npause")
             self.assertEqual(run.stderr.splitlines(), [
                 "probetui: line 1: pause: none of the ranks 0-2 is running; "
-                "rank 2 waits in a debugger: connect ranks 2",
+                "rank 2 waits in a debugger: use `connect ranks 2`",
                 "probetui: line 2: pause: rank 1 is already stopped",
                 "probetui: line 3: pause: rank 2 waits in a debugger: use "
                 "the command connect"])
-            self.assertIn("pause: rank 1; 2 others are not running (rank 2 "
-                          "waits in a debugger: use the command "
+            self.assertIn("pause: rank 1; 2 other ranks are not running "
+                          "(rank 2 waits in a debugger: use the command "
                           "connect)\n", run.stdout)
             self.assertEqual(node.asked("pause"), [["pause", {"pid": 101}]])
 

@@ -95,7 +95,7 @@ class TestWatch(Evidence):
         text = self.read(document["report"])
         self.assertIn("Rank 2 failed first: it was killed by SIGSEGV.", text)
         self.assertRegex(text, r"1 +2 .*late \(orders.py:\d+\)")
-        self.assertIn("Before that: 3 of 4 ranks wait in all_reduce", text)
+        self.assertIn("Before the failure: 3 of 4 ranks wait in all_reduce", text)
         self.assertEqual(stat.S_IMODE(os.stat(self.reports).st_mode), 0o700)
         self.check_recording(document["recording"])
 
@@ -136,7 +136,7 @@ class TestWatch(Evidence):
         self.assertEqual(os.listdir(self.reports), [])
 
     def test_a_signal_ends_it_and_its_node(self):
-        watcher = self.watch("1", "--stuck", "60s", until="no rank yet")
+        watcher = self.watch("1", "--stuck", "60s", until="no rank found yet")
         nodes = children(watcher.process.pid)
         watcher.process.send_signal(signal.SIGTERM)
         status, document, _ = watcher.finish()

@@ -98,7 +98,7 @@ class TestRecordings(unittest.TestCase):
         verdict, problems = self.verdict("--replay", self.path("a"),
                                          self.path("b"))
         self.assertEqual(verdict["outliers"], [3])
-        self.assertIn("more than one recording has ranks 0-3", problems)
+        self.assertIn("several recordings have ranks 0-3", problems)
 
     def test_at_a_time(self):
         jobs.probetui("--job", self.job.port, "--record", self.path("a"),

@@ -70,12 +70,12 @@ class TestSets(unittest.TestCase):
             (["--ranks", "0-7,late", "ranks"],
              "--ranks: column 5: 'late' is not a set of ranks"),
             (["--ranks", "class=7", "ranks"],
-             "--ranks: column 1: no class 7"),
+             "--ranks: column 1: class 7 does not exist"),
             (["ranks", "ranks", "host=gpu[1"],
              "column 9: missing closing bracket"),
             (["stacks", "ranks", "@slow"],
              "column 1: unknown set 'slow'"),
-            (["diff", "0-4294967295", "3"], "4294967295 is not a rank"),
+            (["diff", "0-4294967295", "3"], "4294967295 is too large"),
             (["ranks", "ranks", "state=stopped"],
              "no rank matches 'state=stopped'"))
         for arguments, says in cases:

@@ -443,10 +443,10 @@ class TestModules(Ranks):
 
     def test_what_has_a_name_only_is_not_compared(self):
         for text, kind in (("add", "function"), ("plain", "__main__.Plain")):
-            self.check(text, 4, "not compared: %s: a %s has no elements to "
+            self.check(text, 4, "%s was not compared: a %s has no elements to "
                        "compare; compare an attribute (%s.NAME)"
                        % (text, kind, text))
-        self.check("with_function", 4, "not compared: ['f']: a function has "
+        self.check("with_function", 4, "['f'] was not compared: a function has "
                    "no elements to compare")
 
     def test_nan_is_a_finding_wherever_tensors_are_counted(self):
@@ -460,9 +460,10 @@ class TestModules(Ranks):
                           found["nan_ranks"]), (4, "a.weight", "0-1"))
         self.assertEqual(len(found["rows"]), 4)
         self.check("nothing.a.bias", 1, "ranks 0-1 have 3 NaN in "
-                   "nothing.a.bias; their elements are the same")
-        self.check("mask", 1, "ranks 0-1 have 1 Inf in mask; their elements "
-                   "are the same")
+                   "nothing.a.bias; the elements are the same "
+                   "on these ranks")
+        self.check("mask", 1, "ranks 0-1 have 1 Inf in mask; the elements "
+                   "are the same on these ranks")
         self.check("number", 1, "number is nan on all 2 ranks")
         for name in ("nothing.a.bias", "mask"):
             self.assertEqual(self.run_text(
@@ -481,7 +482,7 @@ class TestModules(Ranks):
                 self.assertIn(why, out)
                 status, found = self.run_json("compare", name)
                 self.assertEqual(status, 4)
-                self.assertIn("not compared: %s: %s" % (name, why),
+                self.assertIn("%s was not compared: %s" % (name, why),
                               found["sentence"])
         for name in ("small", "records"):
             if name == "small" or self.has("records"):

@@ -333,7 +333,7 @@ static void slices_are_typed(void **state)
 	stage_keys(stage, "i C-u : , : , : Enter");
 	stage_check_shows(stage, "the tensor has only 2 dimensions");
 	stage_keys(stage, "i C-u : , 3 : 5 Enter");
-	stage_check_shows(stage, "is always shown to the end");
+	stage_check_shows(stage, "cannot end the range before the last");
 }
 
 static void numbers_are_written_otherwise(void **state)

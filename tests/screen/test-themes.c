@@ -382,7 +382,7 @@ static void the_users_own_theme_comes_first(void **state)
 	check_problem(&stage.app, "../mono", "is not a theme name");
 	path = xasprintf("%s/probetui/themes/open", folder);
 	assert_int_equal(chmod(path, 0666), 0);
-	check_problem(&stage.app, "open", "can be written by other users");
+	check_problem(&stage.app, "open", "as other users can write to the file");
 	free(path);
 	/* What was chosen stays. */
 	assert_string_equal(stage.engine.settings.theme, "mono");

@@ -496,7 +496,7 @@ static void native_frames_are_given_back_after_a_mistake(void **state)
 	assert_int_equal(engine_wait(engine, is_sampled, NULL, LIMIT_SECONDS), 0);
 	assert_int_equal(
 		command_run_line(&context, &commands, "stacks --native ranks class=7", &error), -1);
-	assert_string_equal(error.message, "column 1: no class 7; the last class is 1");
+	assert_string_equal(error.message, "column 1: class 7 does not exist: the last class is 1");
 	assert_false(engine->session.choice.shows_native);
 	buffer_clear(&out);
 	stage_clear(&stage);
@@ -691,7 +691,7 @@ static void resumes_at_once_share_a_line(void **state)
 			   DISCOVERED STOPPED("0", "10") STOPPED("1", "11") RESUMED("0", "10")
 				   RESUMED("1", "11"));
 	start(&stage, "read hello; read discover; cat first; read more\n");
-	check_said(&stage.engine, SIGNALLED("1") " (key L: 1 more)");
+	check_said(&stage.engine, SIGNALLED("1") "; 1 more in the log (L)");
 	stage_clear(&stage);
 }
 

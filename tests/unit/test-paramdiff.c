@@ -208,8 +208,8 @@ static void another_order_is_told(void **state)
 	add(&page, "fc.weight", 8, 0x11);
 	take(&diff, 1, &page);
 	check(&diff, 0,
-	      "2 parameters and buffers of model are the same on ranks 0-1; rank 1 has the "
-	      "tensors in another order");
+	      "2 parameters and buffers of model are the same on ranks 0-1; the order of "
+	      "the tensors differs on rank 1");
 }
 
 static void shards_differ_by_right(void **state)
@@ -308,7 +308,7 @@ static void a_gradient_beside_none_differs(void **state)
 	}
 	check(&diff, 1,
 	      "fc.weight.grad is None on rank 1, but a tensor, float32 [8] on ranks 0,2; 1 "
-	      "without a gradient");
+	      "has no gradient");
 }
 
 /* As they are before they are reduced. */

@@ -139,11 +139,11 @@ static void the_wrong_part_is_named_with_its_column(void **state)
 		{ "3/2", "column 2: unexpected '/2'" },
 		{ "3 4", "column 3: unexpected '4'" },
 		{ "0x3", "column 2: unexpected 'x3'" },
-		{ "1048576", "column 1: 1048576 is not a rank: the highest rank is 1048575" },
-		{ "0-4294967295", "column 3: 4294967295 is not a rank" },
+		{ "1048576", "column 1: 1048576 is too large: rank numbers go up to 1048575" },
+		{ "0-4294967295", "column 3: 4294967295 is too large" },
 		{ "5,18446744073709551616", "column 3: 18446744073709551616" },
 		{ "99999999999999999999999999",
-		  "column 1: 99999999999999999999\u2026 is not a rank" },
+		  "column 1: 99999999999999999999\u2026 is too large" },
 		{ "0-1048575/2", "column 1: 0-1048575/2 has more than" },
 		{ "state=late", "column 7: unknown state 'late'" },
 		{ "state=", "column 7: unknown state ''" },
@@ -177,7 +177,7 @@ static void what_is_not_there_is_said(void **state)
 {
 	static const char *const rows[][2] = {
 		{ "0,@slow", "column 3: unknown set 'slow'" },
-		{ "class=2", "column 1: no class 2; the last class is 1" },
+		{ "class=2", "column 1: class 2 does not exist: the last class is 1" },
 		{ "77", "rank 77 does not exist" },
 	};
 	struct scene scene;

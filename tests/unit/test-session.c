@@ -407,7 +407,7 @@ static void a_lost_node_makes_ranks_unreadable(void **state)
 	session_judge(&scene.session);
 	assert_int_equal(session_find_rank(&scene.session, 1)->state, RANK_UNREADABLE);
 	assert_string_equal(scene.session.verdict.sentence,
-			    "None of 2 ranks can be read: the node ended.");
+			    "None of the 2 ranks can be read: the node ended.");
 	scene_clear(&scene);
 }
 

@@ -232,12 +232,12 @@ static void a_config_of_others_is_refused(void **state)
 	write_config(path, "theme mono\n", 0666);
 	parsed = PARSE("--config", path);
 	assert_int_equal(parsed.result, -1);
-	assert_non_null(strstr(parsed.error.message, "written by other users"));
+	assert_non_null(strstr(parsed.error.message, "as other users can write to the file"));
 	settings_clear(&parsed.settings);
 	unlink(path);
 	parsed = PARSE("--config", path);
 	assert_int_equal(parsed.result, -1);
-	assert_non_null(strstr(parsed.error.message, "cannot open the config"));
+	assert_non_null(strstr(parsed.error.message, "cannot open the config file"));
 	settings_clear(&parsed.settings);
 	parsed = PARSE("--config", "/");
 	assert_non_null(strstr(parsed.error.message, "is not a regular file"));

@@ -98,7 +98,7 @@ static void what_was_not_read_is_told(void **state)
 	begin(&diff, 2, 2, 0, 0);
 	add(&diff, 0, a, b, 1);
 	assert_false(tensordiff_is_within(&diff, 1));
-	check(&diff, "no element differs; only 1 of 4 were compared");
+	check(&diff, "no element differs; only 1 of 4 elements were compared");
 }
 
 static void a_tolerance_is_that_of_numbers(void **state)
@@ -115,7 +115,7 @@ static void a_tolerance_is_that_of_numbers(void **state)
 	diff.is_torn = true;
 	assert_false(tensordiff_is_within(&diff, 0.5));
 	check(&diff, "1 of 1 element differs, first at [0, 0]: 1 and 1.5; max |difference| 0.5 at "
-		     "[0, 0]; the tensor was written meanwhile");
+		     "[0, 0]; the tensor changed during the comparison");
 }
 
 /* Each cell "0", its largest difference, "x" for NaN, "." for not read. */
@@ -171,7 +171,7 @@ static void others_are_not_compared(void **state)
 	make(&a, 8, 32);
 	make(&b, 8, 31);
 	assert_int_equal(tensordiff_begin(&diff, &a, &b, 0, 0, &error), -1);
-	assert_string_equal(error.message, "the shapes differ: elements cannot be compared");
+	assert_string_equal(error.message, "cannot compare element by element: the shapes differ");
 	free(b.dtype);
 	b.dtype = xstrdup("float64");
 	assert_int_equal(tensordiff_begin(&diff, &a, &b, 0, 0, &error), -1);
