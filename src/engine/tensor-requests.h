@@ -28,10 +28,10 @@ struct tensor_slice;
 struct tensor_asking {
 	struct request *request; /* NULL: no open request */
 	enum tensor_work work;
-	uint64_t reading;     /* tensorview.reading when request was sent */
-	double asked_at;      /* session time when request was sent */
-	double look_at;	      /* session time before which nothing is read again */
-	double whole_at;      /* session time before which not all elements are read again */
+	uint64_t reading; /* tensorview.reading when request was sent */
+	double asked_at;  /* session time when request was sent */
+	double look_at;	  /* session time before which nothing is read again */
+	double whole_at;  /* session time before which not all elements are read again */
 	/* When reading began; if one of these has changed, the tensor is read again: */
 	uint64_t epoch;	      /* rank.epoch; compared only while the rank is not stopped */
 	uint64_t stops;	      /* number of the rank's stop, from session_find_stop() */

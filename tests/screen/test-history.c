@@ -237,8 +237,9 @@ static void only_a_file_of_our_own_is_used(void **state)
 	assert_int_equal(mkfifo(file, 0600), 0);
 	error = (struct error)ERROR_INIT;
 	assert_int_equal(history_open(&history, HISTORY_COMMANDS, &error), -1);
-	assert_string_equal(error.message,
-			    "the command history is not saved: its file is not a regular file of this user");
+	assert_string_equal(
+		error.message,
+		"the command history is not saved: its file is not a regular file of this user");
 	history_clear(&history);
 	free(file);
 }

@@ -838,8 +838,8 @@ static void a_pause_that_has_not_come_is_explained(void **state)
 	step_group_clear(&stage->app.view.motion);
 	begin_motion(stage, &ranks[1], 1);
 	xreplace(&stage->app.view.motion.command, "pause");
-	stage_check_shows(stage,
-			  "pause: rank 1 waits in all_reduce and will stop at its next Python line");
+	stage_check_shows(
+		stage, "pause: rank 1 waits in all_reduce and will stop at its next Python line");
 	/* It has stopped, and the node has resumed it and left. */
 	session_find_rank(session, 1)->is_pausing = false;
 	debugger->state = DEBUGGER_NONE;
@@ -990,7 +990,8 @@ static void a_line_without_code_is_not_run_to(void **state)
 	stage->app.view.pane = PANE_SOURCE;
 	view_point(&stage->app.view, &stage->engine.session, 4);
 	stage_keys(stage, "t");
-	stage_check_shows(stage, "cannot run to line 4: the line has no code (the next line with code is 5)");
+	stage_check_shows(
+		stage, "cannot run to line 4: the line has no code (the next line with code is 5)");
 }
 
 /* They would wait for those that are left standing. */
