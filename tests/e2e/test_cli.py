@@ -255,7 +255,7 @@ class TestUsage(Cli):
          "no Python thread 1"),
         (["--replay", HUNG, "doctor"],
          "doctor needs a running job, not a recording"),
-        (["--", "torchrun", "train.py"], "needs a terminal"),
+        (["--", "torchrun", "train.py"], "without a terminal"),
         (["-x", "/dev/null", "--", "/nosuch"], "cannot be run"),
         (["-x", "/dev/null", "--", "nosuch"], "program 'nosuch' not found"),
         (["-x", "/dev/null", "--", "/"], "is a folder"),
