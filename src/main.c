@@ -105,8 +105,10 @@ static int print_help(void)
 	main_append_options(&out);
 	buffer_append_string(&out, "\nCommands:\n");
 	command_append_help(&out, &shell_commands);
-	buffer_append_string(&out, "\nExit status: 0 no finding, 1 a finding, 2 wrong usage, 3 no "
-				   "rank could be\nreached, 4 some ranks did not answer.\n");
+	buffer_append_string(
+		&out,
+		"\nExit status: 0 no finding, 1 a finding (such as an outlier), 2 wrong usage,\n"
+		"3 no rank could be reached, 4 some ranks did not answer.\n");
 	status = print_answer(out.data);
 	buffer_clear(&out);
 	return status;

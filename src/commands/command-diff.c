@@ -60,11 +60,11 @@ static int choose_set(struct command_context *context, struct side *side, const 
 	keep_largest_class(side, session);
 	side->is_part = !rankset_is_equal(&side->ranks, &named);
 	if (side->is_part && context->notes) {
-		rankset_append_counted(&names, &side->ranks);
-		buffer_printf(context->notes,
-			      "ranks %s have different stacks; the diff uses the stack of "
-			      "ranks %s\n",
-			      text, names.data);
+		rankset_append_named(&names, &side->ranks);
+		buffer_printf(
+			context->notes,
+			"'%s' selects ranks with different stacks; the diff uses the stack of %s\n",
+			text, names.data);
 		buffer_clear(&names);
 	}
 	rankset_clear(&named);

@@ -186,8 +186,12 @@ static int wait_until(struct wait *wait, bool (*done)(const struct engine *engin
  */
 static int say_how_long(const struct wait *wait, struct error *error)
 {
-	if (engine_is_deaf(wait->context->engine))
-		return error_prefix(error, "no more events will come");
+	const struct engine *engine = wait->context->engine;
+
+	if (engine_is_deaf(engine))
+		return error_prefix(error, engine->replay
+						   ? "a recording gets no new samples"
+						   : "the connection to probetui-node is lost");
 	return error_prefix(error, "after %g s", wait->seconds);
 }
 

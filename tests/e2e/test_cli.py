@@ -255,7 +255,7 @@ class TestUsage(Cli):
          "no Python thread 1"),
         (["--replay", HUNG, "doctor"],
          "doctor needs a running job, not a recording"),
-        (["--", "torchrun", "train.py"], "needs a terminal"),
+        (["--", "torchrun", "train.py"], "without a terminal"),
         (["-x", "/dev/null", "--", "/nosuch"], "cannot be run"),
         (["-x", "/dev/null", "--", "nosuch"], "program 'nosuch' not found"),
         (["-x", "/dev/null", "--", "/"], "is a folder"),
@@ -719,7 +719,7 @@ class TestScript(Cli):
         for line in ("wait verdict 'all is well' timeout 60",
                      "wait exited timeout 60"):
             answers = self.script(line, status=1)
-            self.assertIn("no more events will come", answers[0]["error"])
+            self.assertIn("a recording gets no new samples", answers[0]["error"])
 
     def test_quit_ends_it(self):
         self.assertEqual(self.script("focus 0", "quit", "nonsense"),

@@ -59,8 +59,9 @@ class TestConfig(unittest.TestCase):
         self.assertEqual(result.stderr, "probetui: the setting is reset when "
                          "this command exits; use the screen (:set) or -x to "
                          "keep it\n")
-        self.assertEqual(result.stdout, "other threads of a stopped rank run C "
-                         "code without the GIL (I/O, BLAS)\n")
+        self.assertEqual(result.stdout, "while a rank is stopped, its other "
+                         "threads can still run C code that needs no GIL "
+                         "(I/O, BLAS)\n")
         self.assertEqual(self.run_with("", "set", "threads", "all").stdout, "")
 
     def test_a_theme_that_is_not_there_is_not_set(self):

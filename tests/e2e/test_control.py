@@ -465,8 +465,8 @@ class TestBreakpoints(unittest.TestCase):
                 clear 1
                 """)
             self.assertEqual(run.stderr, "probetui: line 9: breakpoint 1 does "
-                                         "not exist; break lists the "
-                                         "breakpoints\n")
+                                         "not exist: use `break` to list "
+                                         "the breakpoints\n")
             sent = [arguments["breakpoints"] for _, arguments in
                     node.asked("setBreakpoints") if arguments["pid"] == 100]
             self.assertEqual(len(sent), 7)
@@ -885,7 +885,7 @@ class TestAgent(unittest.TestCase):
             wait exited
             """)
         self.assertIn("add (train.py:5)", second.stdout, second.stderr)
-        self.assertIn("no breakpoints; set one with", second.stdout)
+        self.assertIn("no breakpoints: set one with", second.stdout)
         self.assertIn("rank 0 exited with code 0", second.stdout, second.stderr)
         self.assertEqual(rank.stdout.read(), b"total 8\n")
 
