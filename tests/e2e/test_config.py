@@ -57,10 +57,11 @@ class TestConfig(unittest.TestCase):
         result = self.run_with("", "set", "threads", "one")
         self.assertEqual(result.returncode, 4)
         self.assertEqual(result.stderr, "probetui: the setting is reset when "
-                         "this command exits; use the screen (:set) or -x to "
-                         "keep it\n")
-        self.assertEqual(result.stdout, "other threads of a stopped rank run C "
-                         "code without the GIL (I/O, BLAS)\n")
+                         "this command exits; use the screen (:set) or a "
+                         "script (-x) to keep it\n")
+        self.assertEqual(result.stdout, "while one thread is stopped, other "
+                         "threads of the rank may run C code without the GIL "
+                         "(I/O, BLAS)\n")
         self.assertEqual(self.run_with("", "set", "threads", "all").stdout, "")
 
     def test_a_theme_that_is_not_there_is_not_set(self):
