@@ -57,8 +57,8 @@ class TestConfig(unittest.TestCase):
         result = self.run_with("", "set", "threads", "one")
         self.assertEqual(result.returncode, 4)
         self.assertEqual(result.stderr, "probetui: the setting is reset when "
-                         "this command exits; use the screen (:set) or -x to "
-                         "keep it\n")
+                         "this command exits; use the screen (:set) or a "
+                         "script (-x) to keep it\n")
         self.assertEqual(result.stdout, "while a rank is stopped, its other "
                          "threads can still run C code that needs no GIL "
                          "(I/O, BLAS)\n")

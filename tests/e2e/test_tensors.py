@@ -443,7 +443,7 @@ class TestModules(Ranks):
 
     def test_what_has_a_name_only_is_not_compared(self):
         for text, kind in (("add", "function"), ("plain", "__main__.Plain")):
-            self.check(text, 4, "%s was not compared: a %s has no elements to "
+            self.check(text, 4, "not compared: %s: a %s has no elements to "
                        "compare; compare an attribute (%s.NAME)"
                        % (text, kind, text))
         self.check("with_function", 4, "['f'] was not compared: a function has "
