@@ -59,8 +59,8 @@ class TestConfig(unittest.TestCase):
         self.assertEqual(result.stderr, "probetui: the setting is reset when "
                          "this command exits; use the screen (:set) or a "
                          "script (-x) to keep it\n")
-        self.assertEqual(result.stdout, "while a rank is stopped, its other "
-                         "threads can still run C code that needs no GIL "
+        self.assertEqual(result.stdout, "while one thread is stopped, other "
+                         "threads of the rank may run C code without the GIL "
                          "(I/O, BLAS)\n")
         self.assertEqual(self.run_with("", "set", "threads", "all").stdout, "")
 
