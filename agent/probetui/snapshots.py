@@ -148,12 +148,12 @@ def _waits(frame: FrameType) -> List[Any]:
 
 
 def _stays(ident: int, newest: FrameType, tracing: Any) -> List[Any]:
-    """Returns the conditions under which the thread has not run since `newest`
-    was read, and is in no trace or profile function. After such a function,
-    CPython writes the copy back and deletes variables that are missing in it.
-    The function may not be recognisable by _may_trace(): it may have deleted
-    its reference to the frame, be running finalizers of its own variables, or
-    be written in C."""
+    """Returns conditions for _clear(), all true if the thread has not run since
+    `newest` was read, and is in no trace or profile function. When such a
+    function returns, CPython writes the copy back to the frame: a cleared copy
+    would delete the variables. _may_trace() does not recognise each such
+    function: it may have deleted its reference to the frame, be running
+    finalizers of its own variables, or be written in C."""
     found = map(dict.get, map(_call, [partial(sys._current_frames)]), [ident])
     return [map(is_, found, [newest]), map(not_, map(_value, [tracing]))]
 

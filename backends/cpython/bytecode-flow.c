@@ -235,7 +235,8 @@ bool bytecode_reaches(const struct cpython *python, const struct bytecode *code,
 }
 
 /*
- * How a unit was found, in the order of the results: units reached only by an exception come last.
+ * How a unit was found. walk_end() writes the units in this order: those reached only by an
+ * exception come last.
  */
 enum found {
 	FOUND_NOT,

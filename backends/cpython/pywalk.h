@@ -1,6 +1,6 @@
 /*
- * pywalk: the chain of frames of one thread state, innermost first, as found in one copy of a
- * snapshot. Code objects are not read.
+ * pywalk: the chain of frames of one thread state, innermost first, as found in one snapshot of the
+ * process's memory. Code objects are not read.
  *
  * The interpreter's own frames (shims, which lie on the C stack, and the trampolines of __init__)
  * are left out, and so is an innermost frame that is just being popped.

@@ -27,8 +27,10 @@ static int check_item(const struct tensor_layout *layout, struct error *error)
 				 "elements of %s are smaller than a byte, which is not supported",
 				 dtype->name);
 	if (dtype->size != 0 && layout->item_size != dtype->size)
-		return error_set(error, "an element of %s has %d bytes, not %" PRId64, dtype->name,
-				 dtype->size, layout->item_size);
+		return error_set(error,
+				 "the tensor has elements of %" PRId64
+				 " bytes, but an element of %s has %d",
+				 layout->item_size, dtype->name, dtype->size);
 	/* An item_size of 0 is valid: numpy has arrays of empty strings. */
 	if (layout->item_size < 0 || layout->item_size > ITEM_MAXIMUM ||
 	    layout->item_size % dtype->swap_size != 0)

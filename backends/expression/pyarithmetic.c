@@ -172,7 +172,7 @@ static const struct computation {
 static const struct computation *pyarithmetic_find(enum pyoperator operator)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(computations); i++)
-		if (computations[i].operator== operator)
+		if (computations[i].operator == operator)
 			return &computations[i];
 	return NULL;
 }
@@ -266,7 +266,7 @@ static int compute_float(struct pyevaluation *evaluation, const struct computati
 		return -1;
 	if (computation->is_division && b == 0)
 		return error_set(evaluation->error, "division by zero");
-	if (computation->operator== PYOPERATOR_POWER && check_power(evaluation, a, b))
+	if (computation->operator == PYOPERATOR_POWER && check_power(evaluation, a, b))
 		return -1;
 	pyvalue_set_float(result, computation->real(a, b));
 	return 0;
@@ -306,7 +306,7 @@ static int shift_big(struct pyevaluation *evaluation, enum pyoperator operator,
 
 	if (right->is_negative)
 		return error_set(evaluation->error, "negative shift count");
-	if (operator== PYOPERATOR_RIGHT) {
+	if (operator == PYOPERATOR_RIGHT) {
 		/*
 		 * A right shift by more than BITS_MAXIMUM bits gives the same result as one by
 		 * BITS_MAXIMUM bits.
@@ -372,7 +372,7 @@ static void divide_big(struct pyevaluation *evaluation, enum pyoperator operator
 		       const struct pybig * left, const struct pybig *right, struct pybig *result)
 {
 	size_t room = left->count + right->count + 1;
-	bool is_modulo = operator== PYOPERATOR_MODULO;
+	bool is_modulo = operator == PYOPERATOR_MODULO;
 	struct pybig other;
 
 	pybig_divide(is_modulo ? &other : result, allocate_digits(evaluation, room),
@@ -425,9 +425,9 @@ static int compute_integer(struct pyevaluation *evaluation, const struct computa
 		return refuse_large(evaluation, name);
 	if (computation->is_division && !right->integer.count)
 		return error_set(evaluation->error, "division by zero");
-	if (computation->operator== PYOPERATOR_DIVIDE)
+	if (computation->operator == PYOPERATOR_DIVIDE)
 		return divide_integers(evaluation, &left->integer, &right->integer, result);
-	if (computation->operator== PYOPERATOR_POWER && right->integer.is_negative)
+	if (computation->operator == PYOPERATOR_POWER && right->integer.is_negative)
 		return compute_float(evaluation, computation, left, right, result);
 	if (computation->whole && !pybig_get(&left->integer, &a) &&
 	    !pybig_get(&right->integer, &b) && !computation->whole(a, b, &number)) {
@@ -488,7 +488,7 @@ int pyvalue_compute(struct pyevaluation *evaluation, enum pyoperator operator,
 {
 	const struct computation *computation = pyarithmetic_find(operator);
 
-	if (operator== PYOPERATOR_ADD && left->kind == right->kind &&
+	if (operator == PYOPERATOR_ADD && left->kind == right->kind &&
 	    pyarithmetic_is_text(evaluation, left) &&
 	    pyarithmetic_is_text(evaluation, right))
 		return pyarithmetic_join(evaluation, left, right, result);
@@ -503,34 +503,35 @@ int pyvalue_compute(struct pyevaluation *evaluation, enum pyoperator operator,
 }
 
 int pyvalue_negate(struct pyevaluation *evaluation, enum pyoperator operator,
-		   const struct pyvalue * operand, struct pyvalue *result)
+		   const struct pyvalue *operand, struct pyvalue *result)
 {
 	enum pyslot slot = PYSLOT_INVERT;
 	struct pyvalue one;
 
-	if (operator== PYOPERATOR_SUBTRACT)
+	if (operator == PYOPERATOR_SUBTRACT)
 		slot = PYSLOT_NEGATIVE;
-	else if (operator== PYOPERATOR_ADD)
+	else if (operator == PYOPERATOR_ADD)
 		slot = PYSLOT_POSITIVE;
 	if (operand->kind == PYVALUE_ELEMENT)
 		return refuse_element(evaluation, operand);
 	if (!pyarithmetic_is_plain(evaluation, operand, slot) ||
-	    (operator== PYOPERATOR_INVERT && !pyvalue_is_integer(operand)))
+	    (operator == PYOPERATOR_INVERT && !pyvalue_is_integer(operand)))
 		return error_set(evaluation->error,
-				 "\"%s\" of %s is not supported without an agent: only numbers are "
-				 "supported",
-				 pyoperator_name(operator), pyvalue_type_name(evaluation, operand));
+				 "\"%s\" of %s is not supported without an agent: only plain %s "
+				 "are supported",
+				 pyoperator_name(operator), pyvalue_type_name(evaluation, operand),
+				 slot == PYSLOT_INVERT ? "integers" : "integers and floats");
 	*result = *operand;
 	result->address = 0;
 	if (operand->kind == PYVALUE_FLOAT) {
-		if (operator== PYOPERATOR_SUBTRACT)
+		if (operator == PYOPERATOR_SUBTRACT)
 			result->number = -operand->number;
 		return 0;
 	}
 	result->kind = PYVALUE_INTEGER;
-	if (operator== PYOPERATOR_ADD)
+	if (operator == PYOPERATOR_ADD)
 		return 0;
-	if (operator== PYOPERATOR_SUBTRACT) {
+	if (operator == PYOPERATOR_SUBTRACT) {
 		result->integer.is_negative =
 			operand->integer.count && !operand->integer.is_negative;
 		return 0;

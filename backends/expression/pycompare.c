@@ -60,7 +60,7 @@ static bool is_true_of(enum pyoperator operator, int order)
 	int column = order == PYNUMBER_UNORDERED ? 3 : (order > 0) - (order < 0) + 1;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(orders); i++)
-		if (orders[i].operator== operator)
+		if (orders[i].operator == operator)
 			return orders[i].is_true[column];
 	return false;
 }
@@ -136,7 +136,7 @@ static int refuse_order(struct pyevaluation *evaluation, enum pyoperator operato
 
 static bool is_equality(enum pyoperator operator)
 {
-	return operator== PYOPERATOR_EQUAL || operator== PYOPERATOR_NOT_EQUAL;
+	return operator == PYOPERATOR_EQUAL || operator == PYOPERATOR_NOT_EQUAL;
 }
 
 /* Like list_richcompare: the first pair of different items decides. */
@@ -149,7 +149,7 @@ static int compare_sequences(struct pyevaluation *evaluation, enum pyoperator op
 	if (count < 0)
 		return -1;
 	if (counts[0] != counts[1] && is_equality(operator))
-		return operator== PYOPERATOR_NOT_EQUAL;
+		return operator == PYOPERATOR_NOT_EQUAL;
 	if (count > ITEMS_MAXIMUM)
 		return error_set(evaluation->error,
 				 "a sequence of %" PRId64
@@ -167,7 +167,7 @@ static int compare_sequences(struct pyevaluation *evaluation, enum pyoperator op
 		if (is_same)
 			continue;
 		if (is_equality(operator))
-			return operator== PYOPERATOR_NOT_EQUAL;
+			return operator == PYOPERATOR_NOT_EQUAL;
 		return pyvalue_compare(evaluation, operator, & a, &b);
 	}
 	return is_true_of(operator,(counts[0] > counts[1]) - (counts[0] < counts[1]));
@@ -195,10 +195,10 @@ static int compare_sets(struct pyevaluation *evaluation, enum pyoperator operato
 			is_again = pyvalue_is_same_or_equal(evaluation, &written->items[at],
 							    &written->items[i]) > 0;
 		if (is_in <= 0)
-			return is_in < 0 ? -1 : operator== PYOPERATOR_NOT_EQUAL;
+			return is_in < 0 ? -1 : operator == PYOPERATOR_NOT_EQUAL;
 		count += !is_again;
 	}
-	return (pyvalue_length(evaluation, other) == count) == (operator== PYOPERATOR_EQUAL);
+	return (pyvalue_length(evaluation, other) == count) == (operator == PYOPERATOR_EQUAL);
 }
 
 static int pycompare_compare_elements(struct pyevaluation *evaluation, enum pyoperator operator,
@@ -230,7 +230,7 @@ static int compare_kind(struct pyevaluation *evaluation, enum pyoperator operato
 	if (left->kind == PYVALUE_SET)
 		return compare_sets(evaluation, operator, left, right);
 	if (left->kind == PYVALUE_NONE && is_equality(operator))
-		return operator== PYOPERATOR_EQUAL;
+		return operator == PYOPERATOR_EQUAL;
 	if (left->kind == PYVALUE_NONE)
 		return refuse_order(evaluation, operator, left, right);
 	return error_set(
@@ -261,11 +261,11 @@ static int compare_known(struct pyevaluation *evaluation, enum pyoperator operat
 		return refuse_order(evaluation, operator, left, right);
 	/* Only floats can differ from themselves, and numbers were compared above. */
 	if (is_identical(left, right) && is_equality(operator))
-		return operator== PYOPERATOR_EQUAL;
+		return operator == PYOPERATOR_EQUAL;
 	if (left->kind == right->kind && left->kind != PYVALUE_OBJECT)
 		return compare_kind(evaluation, operator, left, right);
 	if (is_equality(operator))
-		return operator== PYOPERATOR_NOT_EQUAL;
+		return operator == PYOPERATOR_NOT_EQUAL;
 	return refuse_order(evaluation, operator, left, right);
 }
 
@@ -477,12 +477,12 @@ int pyvalue_contains(struct pyevaluation *evaluation, const struct pyvalue *cont
 int pyvalue_compare(struct pyevaluation *evaluation, enum pyoperator operator,
 		    const struct pyvalue * left, const struct pyvalue *right)
 {
-	bool is_negated = operator== PYOPERATOR_IS_NOT || operator== PYOPERATOR_NOT_IN;
+	bool is_negated = operator == PYOPERATOR_IS_NOT || operator == PYOPERATOR_NOT_IN;
 	int result;
 
-	if (operator== PYOPERATOR_IS || operator== PYOPERATOR_IS_NOT)
+	if (operator == PYOPERATOR_IS || operator == PYOPERATOR_IS_NOT)
 		result = compare_identity(evaluation, left, right);
-	else if (operator== PYOPERATOR_IN || operator== PYOPERATOR_NOT_IN)
+	else if (operator == PYOPERATOR_IN || operator == PYOPERATOR_NOT_IN)
 		result = pyvalue_contains(evaluation, right, left);
 	else
 		return pycompare_compare(evaluation, operator, left, right);

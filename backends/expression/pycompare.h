@@ -49,7 +49,7 @@ int pyvalue_compute(struct pyevaluation *evaluation, enum pyoperator operator,
 		    const struct pyvalue * left, const struct pyvalue *right,
 		    struct pyvalue *result);
 int pyvalue_negate(struct pyevaluation *evaluation, enum pyoperator operator,
-		   const struct pyvalue * operand, struct pyvalue *result);
+		   const struct pyvalue *operand, struct pyvalue *result);
 
 /* Compute in int64_t. Return 0, or -1 on overflow. */
 int pychecked_add(int64_t left, int64_t right, int64_t *sum);

@@ -282,7 +282,8 @@ int pykey_is_in_set(struct pyevaluation *evaluation, const struct pyvalue *set,
 	if (pyset_each(evaluation->reader, set->address, pykey_take_key, &search))
 		return error_set(evaluation->error,
 				 "the set at 0x%" PRIx64
-				 " cannot be read, or is too large for one comparison",
+				 " cannot be read, or has too many items to search without an "
+				 "agent",
 				 set->address);
 	return search.search.result;
 }

@@ -53,7 +53,7 @@ static const struct {
 const char *pyoperator_name(enum pyoperator operator)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(operators); i++)
-		if (operators[i].operator== operator)
+		if (operators[i].operator == operator)
 			return operators[i].text;
 	return "?";
 }
@@ -84,7 +84,7 @@ static struct pysyntax *parse_power(struct parser *parser)
 	node = parser_wrap(parser, PYSYNTAX_BINARY, node);
 	if (!node)
 		return NULL;
-	node->operator= PYOPERATOR_POWER;
+	node->operator = PYOPERATOR_POWER;
 	if (!parser_advance(parser) && !parser_add(parser, node, parse_unary(parser)))
 		return node;
 	pysyntax_free(node);
@@ -105,7 +105,7 @@ static struct pysyntax *parse_unary(struct parser *parser)
 		if (!parser_is_at(parser, signs[i].text))
 			continue;
 		node = parser_node(parser, PYSYNTAX_UNARY);
-		node->operator= signs[i].operator;
+		node->operator = signs[i].operator;
 		break;
 	}
 	if (parser_enter(parser))
@@ -142,7 +142,7 @@ static struct pysyntax *parse_binary(struct parser *parser, int level)
 		left = parser_wrap(parser, PYSYNTAX_BINARY, left);
 		if (!left)
 			return NULL;
-		left->operator= operators[i].operator;
+		left->operator = operators[i].operator;
 		if (parser_advance(parser) ||
 		    parser_add(parser, left, parse_binary(parser, operators[i].level + 1))) {
 			pysyntax_free(left);
@@ -159,20 +159,20 @@ static int pysyntax_take_comparison(struct parser *parser, enum pyoperator *oper
 	int i = next_operator(parser, 0);
 
 	if (parser_is_at(parser, "not")) {
-		*operator= PYOPERATOR_NOT_IN;
+		*operator = PYOPERATOR_NOT_IN;
 		if (parser_advance(parser) || parser_expect(parser, "in"))
 			return -1;
 		return 1;
 	}
 	if (i < 0 || operators[i].level != 0)
 		return 0;
-	*operator= operators[i].operator;
+	*operator = operators[i].operator;
 	if (parser_advance(parser))
 		return -1;
-	if (*operator== PYOPERATOR_IS && parser_accept(parser, "not", &is_negated))
+	if (*operator == PYOPERATOR_IS && parser_accept(parser, "not", &is_negated))
 		return -1;
 	if (is_negated)
-		*operator= PYOPERATOR_IS_NOT;
+		*operator = PYOPERATOR_IS_NOT;
 	return 1;
 }
 

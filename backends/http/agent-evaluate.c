@@ -298,8 +298,8 @@ static void agent_evaluate_append_part(struct buffer *out, const char *text)
 {
 	if (!text)
 		return;
-	buffer_append_string(out,
-			     out->length > 0 ? "; " : "agent removed, but left in the process: ");
+	buffer_append_string(
+		out, out->length > 0 ? "; " : "agent removed; these parts stay in the process: ");
 	buffer_append_string(out, text);
 }
 

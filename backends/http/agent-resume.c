@@ -13,7 +13,7 @@
 #include "base/loop.h"
 #include "protocol/message.h"
 
-/* Seconds after a pause within which a thread that runs Python code stops. */
+/* A thread that runs Python code stops within this many seconds after a pause request. */
 #define STAND_SECONDS 0.25
 
 static struct stopped_thread *find_halt(const struct agent *agent, const struct message *request,

@@ -223,8 +223,9 @@ static void stopped_threads_read_hits(struct stopped_thread *stopped, const json
 }
 
 /*
- * Returns a short description of the stop. The agent's text contains the changed value or the
- * failed condition; the number of the breakpoint is that of probetui.
+ * Returns a short description of the stop: the agent's text for a changed value; for a breakpoint,
+ * probetui's number of the breakpoint and the failed condition, which the agent's text has after
+ * ": ".
  */
 static char *find_description(const struct stopped_thread *stopped, const json_t *body)
 {

@@ -3,8 +3,8 @@
  *
  * Output is added to a scrollback, and copied from there to the node or to a file. When the node
  * exits, the whole scrollback is written to the file, so that output that the node has not sent yet
- * is not lost. If `waits` is set, the terminal is not read while the scrollback is full of output
- * that the user's reader has not taken.
+ * is not lost. If struct supervisor's `waits` is set, the terminal is not read while the scrollback
+ * is full of output that the reader (what probetui's standard output goes to) has not taken.
  *
  * When the job's process exits, the supervisor reports that, but reaps the process only after the
  * node has acknowledged the exit or has exited itself: until then the node can read the exit status

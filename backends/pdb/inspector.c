@@ -309,8 +309,8 @@ static enum inspector_result inspector_go_on(struct inspector *inspector, struct
 	}
 	if (inspector->installs++ > 0)
 		return inspector_fail(inspector, error,
-				      "probetui cannot query the debugger: the class of the "
-				      "debugger may not allow new attributes");
+				      "probetui cannot query the pdb of the program: perhaps the "
+				      "class of the pdb forbids new attributes (__slots__)");
 	inspector_begin(inspector, PHASE_INSTALL);
 	return INSPECTOR_SEND;
 }

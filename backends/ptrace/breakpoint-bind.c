@@ -282,8 +282,8 @@ static char *breakpoint_bind_refuse_line(const struct break_entry *entry,
 				 "with code is %d",
 				 line, file, around->next);
 	if (!is_final(around))
-		return xasprintf("pending: no code of line %d of %s is loaded yet; the last line "
-				 "with code is %d",
+		return xasprintf("pending: no code of line %d of %s is loaded yet; the code loaded "
+				 "so far ends at line %d",
 				 line, file, around->last);
 	if (!around->next)
 		return xasprintf("line %d of %s is after the last line with code (%d)", line, file,

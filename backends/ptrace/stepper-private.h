@@ -57,7 +57,8 @@ struct follow {
 	uint64_t frame; /* 0: none */
 	const struct bytecode *code;
 	uint64_t previous; /* address of the caller's frame, or of a shim (pyframes.h) */
-	uint64_t handled;  /* pythread_now.handled when the frame ran; 0: unknown */
+	uint64_t handled;  /* address of the handled exception's _PyErr_StackItem at the last trap
+			    * in the frame (pythread_now.handled); 0: unknown */
 	bool is_in_generator;
 	int at; /* code unit of the instruction dispatched last; -1: none yet */
 	/* Units for which one of two watches has fired and the other is still to fire; -1: none. */

@@ -51,7 +51,8 @@ static bool take_over(struct tracee *tracee, struct thread *thread)
 	}
 	thread_move(thread, tracee);
 	thread->is_stop_due = false;
-	/* The event-stop of the thread is not reported when it occurs. */
+	/* PTRACE_INTERRUPT of the old tracee may still stop the thread: TRACEE_RUNNING makes that
+	 * stop one which is not reported. */
 	if (thread->state == TRACEE_INTERRUPTED)
 		thread->state = TRACEE_RUNNING;
 	if (old->thread_count == 0 && old->child_count == 0)
@@ -220,7 +221,8 @@ struct tracee *tracee_adopt(struct tracee *tracee, pid_t child, const struct tra
  * Stopping all threads
  */
 
-/* True for a spared thread: once detaching has begun, only spared threads are not interrupted. */
+/* True for a spared thread: once detaching has begun, all other threads have been interrupted, so
+ * that their stop is due. */
 static bool is_spared(const struct thread *thread)
 {
 	return thread->tracee->detaching == DETACHING_BEGUN && !thread->is_child &&

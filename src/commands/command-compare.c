@@ -219,7 +219,7 @@ static int broadcast_run(struct command_context *context, const struct arguments
 
 	if (line[0] == '\0')
 		result = error_set(error, "broadcast needs a debugger command to send to the "
-					  "ranks: use `broadcast pp batch`");
+					  "ranks, for example `broadcast pp batch`");
 	else
 		result = command_compare_confirm(context, arguments->name, line, error);
 	if (result > 0)

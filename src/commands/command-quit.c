@@ -50,7 +50,8 @@ const struct command command_quit = {
 	.name = "quit",
 	.alias = "q",
 	.synopsis = "[detach | end]",
-	.help = "end the script; with end: kill the job that probetui started; else: the job keeps "
+	.help = "end the script; `quit end` also kills the job that probetui started, `quit` keeps "
+		"it "
 		"running",
 	.screen_help = "close the view; in the home view: quit; with detach or end: quit and keep "
 		       "or kill the started job",

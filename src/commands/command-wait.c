@@ -190,7 +190,7 @@ static int say_how_long(const struct wait *wait, struct error *error)
 
 	if (engine_is_deaf(engine))
 		return error_prefix(error, engine->replay
-						   ? "a recording gets no new samples"
+						   ? "until the end of the recording"
 						   : "the connection to probetui-node is lost");
 	return error_prefix(error, "after %g s", wait->seconds);
 }

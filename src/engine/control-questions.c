@@ -240,8 +240,8 @@ static const char *const fate_words[FATE_COUNT][2] = {
 	[FATE_GOES_ON] = { "will resume", "will resume" },
 	[FATE_WAITS] = { "stays stopped until a client connects",
 			 "stay stopped until a client connects" },
-	[FATE_HELD] = { "stays stopped by its agent until the lease ends",
-			"stay stopped by their agents until the leases end" },
+	[FATE_HELD] = { "stays stopped by its agent until the time limit (lease)",
+			"stay stopped by their agents until the time limits (leases)" },
 };
 
 /* Appends "2 ranks are stopped, and will resume", or a count for each fate. */

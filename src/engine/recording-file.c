@@ -1,7 +1,7 @@
 /*
- * recording-file: opens a recording. Lengths and positions that segments' notes contain are not
- * trusted: they are checked against the file's length here, and against the text when a segment is
- * read.
+ * recording-file: opens a recording. Each segment of a packed recording begins with a note of its
+ * lengths, positions and times (base/pack.h). These are not trusted: they are checked against the
+ * file's length when the recording is opened, and against the unpacked text when a segment is read.
  */
 #include "engine/recording-file.h"
 

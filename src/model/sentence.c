@@ -351,8 +351,8 @@ static void say_unsettled(struct buffer *out, const struct session *session,
 	(void)session;
 	(void)is_still;
 	append_wait_groups(out, wait_groups);
-	buffer_append_string(
-		out, ". One sample does not show which ranks wait for the others (try --for 1).");
+	buffer_append_string(out, ". One sample does not show which ranks wait for the others: "
+				  "sample for 1 s (--for 1).");
 }
 
 /* True if the cause may be below Python; sleeps, locks and files are the job's own code. */

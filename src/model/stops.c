@@ -115,7 +115,8 @@ const struct stop *stops_find(const struct stops *stops, uint64_t n)
 
 #define PAGES_MAXIMUM 128
 
-/* Identifies a page of variables: of a frame, whatever functions it calls, or of an object. */
+/* Identifies a page of the variables of a frame or of an object. The key of a frame stays the same
+ * while the frame calls functions, as `height` counts from the outermost frame. */
 struct page_key {
 	size_t node;
 	pid_t pid;

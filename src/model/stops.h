@@ -1,8 +1,8 @@
 /*
- * stops: the stops of all ranks in the order in which they happened, with the output of log points
- * and with resumes without a request. A script prints each entry exactly once, so an entry has
- * copies of all printed data: before it is printed, the rank may resume or end. The last STOPS_KEPT
- * entries are kept.
+ * stops: one list of three kinds of events of all ranks, in the order in which they happened:
+ * stops, output of log points, and resumes that no client requested. A script prints each entry
+ * exactly once, so an entry has copies of all printed data: before it is printed, the rank may
+ * resume or end. The last STOPS_KEPT entries are kept.
  */
 #ifndef MODEL_STOPS_H
 #define MODEL_STOPS_H

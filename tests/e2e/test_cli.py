@@ -720,7 +720,7 @@ class TestScript(Cli):
         for line in ("wait verdict 'all is well' timeout 60",
                      "wait exited timeout 60"):
             answers = self.script(line, status=1)
-            self.assertIn("a recording gets no new samples", answers[0]["error"])
+            self.assertIn("until the end of the recording", answers[0]["error"])
 
     def test_quit_ends_it(self):
         self.assertEqual(self.script("focus 0", "quit", "nonsense"),

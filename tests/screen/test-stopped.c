@@ -505,10 +505,10 @@ static void who_raised_stays_held_when_we_leave(void **state)
 	check_end_question(stage, "2 ranks are stopped, and will resume. Quit?");
 	hold_by_agent(stage, 3);
 	check_end_question(stage, "2 ranks are stopped: 1 will resume, 1 stays stopped by its "
-				  "agent until the lease ends. Quit?");
+				  "agent until the time limit (lease). Quit?");
 	hold_by_agent(stage, 0);
 	check_end_question(stage, "2 ranks are stopped, and stay stopped by their agents until the "
-				  "leases end. Quit?");
+				  "time limits (leases). Quit?");
 	stage_keys(stage, "q");
 	stage_check_shows(stage, "2 ranks are stopped, and stay stopped by their agents");
 }

@@ -577,7 +577,7 @@ static const struct {
 	{ "float32", 4096, 4, 1, { -1 }, { 4 }, "dimension 0 has an invalid size: -1" },
 	{ "float32", 4096, 4, 65, { 0 }, { 0 }, "65 dimensions" },
 	{ "float32", 4096, 4, -1, { 0 }, { 0 }, "-1 dimensions" },
-	{ "float32", 4096, 8, 0, { 0 }, { 0 }, "has 4 bytes, not 8" },
+	{ "float32", 4096, 8, 0, { 0 }, { 0 }, "elements of 8 bytes, but an element of float32 has 4" },
 	{ "float32", 4096, 4, 2, { 2, 2 }, { INT64_MAX, INT64_MAX }, "strides" },
 	{ "float32", 4096, 4, 1, { 2 }, { INT64_MIN }, "strides" },
 	{ "float32", 4096, 4, 2, { 3, 2 }, { -4096, 4 }, "outside the address space" },

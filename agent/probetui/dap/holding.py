@@ -1,5 +1,6 @@
-"""Long stops: leases of uncaught exceptions, and collective timeouts, which
-must not end the job meanwhile."""
+"""Long stops. An uncaught exception stops its thread for a limited time (the
+lease). While a thread is stopped, collective timeouts are extended, so that
+they do not end the job."""
 from __future__ import annotations
 
 import contextlib
