@@ -179,7 +179,7 @@ class WaitingTest(FinderCase):
         told = self.find(target, "waiting")
         self.assertEqual(told["target"],
                          "pdb:unix:" + self.path("pdb.sock.2"))
-        self.assertIn("2 more", told["why"])
+        self.assertIn("also listens on 2 other sockets", told["why"])
         self.assert_quiet(target)
 
     def test_odd_names(self):
