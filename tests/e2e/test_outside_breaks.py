@@ -384,8 +384,8 @@ class OneCase(BreaksCase):
         self.assertEqual(program.answer(), "1")
         shell.do("break late.py:6")
         self.assertEqual(shell.breakpoints[0]["message"], "pending: no code "
-                         "of line 6 of late.py is loaded yet; the last line "
-                         "with code is 3")
+                         "of line 6 of late.py is loaded yet; the code "
+                         "loaded so far ends at line 3")
 
     def test_a_condition_that_fails(self):
         """It is said once, and stops nobody."""

@@ -48,10 +48,12 @@ class Neighbours:
     def sentence(self, line: int, path: str) -> str:
         name = path.rpartition("/")[2]
         if not self.is_final:
-            return "pending: no code of line %d of %s is loaded yet; the %s " \
-                "line with code is %d" % (line, name,
-                                          "next" if self.next else "last",
-                                          self.next or self.last)
+            pending = "pending: no code of line %d of %s is loaded yet; " % (
+                line, name)
+            if self.next:
+                return pending + "the next line with code is %d" % self.next
+            return pending + "the code loaded so far ends at line %d" \
+                % self.last
         if not self.next:
             return "line %d of %s is after the last line with code (%d)" % (
                 line, name, self.last)
