@@ -704,8 +704,8 @@ static void resumes_at_once_share_a_line(void **state)
 	"\"pid\":10,\"rank\":0,\"backend\":\"http\",\"target\":\"agent:10\","                      \
 	"\"dialect\":\"agent\",\"state\":\"running\",\"at\":\"unknown\","                          \
 	"\"breakpoints\":[{\"id\":1,\"number\":1,\"watch\":\"loss\"}]}}\n"
-#define READ                                                                                       \
-	"{\"seq\":6,\"type\":\"response\",\"request_seq\":4,\"success\":true,"                     \
+#define READ(seq, request)                                                                         \
+	"{\"seq\":" seq ",\"type\":\"response\",\"request_seq\":" request ",\"success\":true,"     \
 	"\"command\":\"tensor\",\"body\":{\"value\":{\"name\":\"loss\","                           \
 	"\"value\":\"nan\",\"type\":\"float\"}}}\n"
 
@@ -729,7 +729,7 @@ static void a_nan_is_left_to_the_agent(void **state)
 	write_file(&stage, "first",
 		   RANK("rankAdded", "0", "10", LIVE) RANK("rankAdded", "1", "11", LIVE)
 			   DISCOVERED);
-	write_file(&stage, "second", AGENT_ANSWERS SET READ);
+	write_file(&stage, "second", AGENT_ANSWERS SET READ("6", "4"));
 	start(&stage, "read hello; read discover; cat first\n"
 		      "read diagnose; read tensor; sed -n 1p second\n"
 		      "read breaks; sed 1d second; read more\n");
@@ -743,10 +743,42 @@ static void a_nan_is_left_to_the_agent(void **state)
 	stage_clear(&stage);
 }
 
+static bool has_found(const struct engine *engine, void *data)
+{
+	(void)data;
+	return engine->watch_nan.state == WATCH_NAN_FOUND;
+}
+
+/* An agent reports a value at a line: one that the thread never reaches is found by the next look.
+ */
+static void a_nan_that_no_agent_reports_is_found(void **state)
+{
+	struct stage stage;
+	struct engine *engine = &stage.engine;
+	struct rankset ranks = RANKSET_INIT;
+	struct error error = ERROR_INIT;
+
+	(void)state;
+	stage_init(&stage);
+	write_file(&stage, "first", RANK("rankAdded", "0", "10", LIVE) DISCOVERED);
+	write_file(&stage, "second", AGENT_ANSWERS SET READ("6", "4") READ("7", "6"));
+	start(&stage, "read hello; read discover; cat first\n"
+		      "read diagnose; read tensor; sed -n 1p second\n"
+		      "read breaks; sed -n 2,3p second; read tensor; sed 1,3d second; read more\n");
+	assert_int_equal(engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
+	rankset_add(&ranks, 0);
+	assert_int_equal(watch_nan_begin(engine, "loss", false, false, &ranks, &error), 0);
+	assert_int_equal(engine_wait(engine, has_found, NULL, LIMIT_SECONDS), 0);
+	assert_false(engine->watch_nan.found.is_exact);
+	rankset_clear(&ranks);
+	stage_clear(&stage);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_nan_is_left_to_the_agent),
+		cmocka_unit_test(a_nan_that_no_agent_reports_is_found),
 		cmocka_unit_test(a_resume_without_a_request_is_said),
 		cmocka_unit_test(resumes_at_once_share_a_line),
 		cmocka_unit_test(continue_withdraws_a_pause_that_has_not_come),
