@@ -58,7 +58,10 @@ struct job {
 	double held_last; /* time of the last pass with is_held */
 	double announced; /* time of the last stop_limit_announce(); 0: none */
 	double told;	  /* last reported time of the next resume; INFINITY: none */
-	bool stays;	  /* the ranks that are stopped now are not resumed ("stay": "once") */
+	/* Last reported seconds until the first collective times out, while the user keeps ranks
+	 * stopped; -1: none. */
+	double told_end;
+	bool stays; /* the ranks that are stopped now are not resumed ("stay": "once") */
 };
 
 struct stop_limit {
@@ -135,7 +138,7 @@ static struct job *take_job(struct stop_limit *limit, const char *name)
 		return job;
 	ARRAY_GROW(limit->jobs, limit->job_count, limit->job_capacity);
 	job = &limit->jobs[limit->job_count++];
-	*job = (struct job){ .name = xstrdup(name), .told = INFINITY };
+	*job = (struct job){ .name = xstrdup(name), .told = INFINITY, .told_end = -1 };
 	return job;
 }
 
@@ -386,8 +389,22 @@ static double due_of(const struct stop_limit *limit, const struct job *job)
 	return first && !limit->stays && !job->stays ? hold_wait_due(first) : INFINITY;
 }
 
-static bool is_to_tell(const struct job *job, double due, double now)
+/*
+ * While the user keeps ranks stopped: the seconds until the first collective times out, counted
+ * from when the node first saw it wait; -1: unknown, or the ranks are to be resumed.
+ */
+static double end_of(const struct stop_limit *limit, const struct job *job)
 {
+	const struct stop_clock_wait *first = stop_clock_first(&job->clock);
+
+	return first && (limit->stays || job->stays) ? first->deadline - first->seen : -1;
+}
+
+static bool is_to_tell(const struct job *job, double due, double end, double now)
+{
+	/* The other ranks begin to wait after the user has said that ranks are to stay stopped. */
+	if (fabs(end - job->told_end) > CHANGE_SECONDS)
+		return true;
 	if (isinf(due) || due - now > TOLD_SECONDS)
 		return !isinf(job->told);
 	return isinf(job->told) || fabs(job->told - due) > CHANGE_SECONDS;
@@ -412,7 +429,8 @@ static double stop_limit_look_at_job(struct stop_limit *limit, struct job *job,
 		resume_job(limit, job, pids, now);
 		return INFINITY;
 	}
-	if (is_to_tell(job, due, now)) {
+	if (is_to_tell(job, due, end_of(limit, job), now)) {
+		job->told_end = end_of(limit, job);
 		job->told = due - now > TOLD_SECONDS ? INFINITY : due;
 		tell_ranks(limit, job, pids);
 	}
@@ -640,10 +658,10 @@ void stop_limit_hear(struct stop_limit *limit, pid_t pid, const struct debugger 
 static void stop_limit_tell_end(const struct stop_limit *limit, const struct job *job,
 				const struct debugger *debugger, json_t *body)
 {
-	const struct stop_clock_wait *first = stop_clock_first(&job->clock);
+	double end = end_of(limit, job);
 
-	if (first && (limit->stays || job->stays) && debugger->lease < 0)
-		json_object_set_new(body, "watchdog", json_real(first->deadline - first->seen));
+	if (end >= 0 && debugger->lease < 0)
+		json_object_set_new(body, "watchdog", json_real(end));
 }
 
 void stop_limit_amend(struct stop_limit *limit, pid_t pid, const struct debugger *debugger,

@@ -165,6 +165,18 @@ class TestOutside(HoldCase):
             and message["body"]["state"] == "stopped"
             and message["body"].get("limited", False) == is_so)["body"]
 
+    def test_the_end_is_told_when_a_rank_begins_to_wait(self):
+        """After the user has said that ranks are to stay stopped."""
+        self.start(2, seconds=4 * SECONDS)
+        for rank in (0, 1):
+            self.stop(rank)
+        self.node.ask("set", stay="once")
+        self.let_go(1)
+        while self.limited(0, False)["watchdog"] > 4 * SECONDS:
+            pass
+        self.let_go(0)
+        self.check_result()
+
     def test_one_hold_stays(self):
         """The next does not."""
         self.start(2, seconds=4 * SECONDS)
