@@ -457,7 +457,7 @@ class TestHeld(unittest.TestCase):
 
     def test_it_is_seen_by_who_comes_later(self):
         pid = str(self.process.pid)
-        told = self.command("catch", pid, "lease", "20m")
+        told = self.command("--timeout", str(jobs.LIMIT), "catch", pid, "lease", "20m")
         self.assertIn("stops the process for at most 20 min", told.stdout,
                       told.stderr)
         self.process.stdin.write("\n")
