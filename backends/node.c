@@ -491,6 +491,9 @@ static void tell_debugger(struct node *node, enum event_kind event, pid_t pid,
 	double seconds = timeout_extension_seconds(node->timeout_extension, pid);
 
 	json_object_set_new(body, "pid", json_integer(pid));
+	/* Not from debugger->held: the state may be told long after its connection described it. */
+	if (debugger->state == DEBUGGER_STOPPED && debugger->stopped_at >= 0)
+		json_object_set_new(body, "held", json_real(loop_now() - debugger->stopped_at));
 	/*
 	 * If the agents of the other ranks have reported time-outs, the shortest one replaces the
 	 * value of this debugger.

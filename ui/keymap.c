@@ -161,7 +161,7 @@ static const struct key_help helps[] = {
 	  NULL,
 	  "Sort ranks by the next column; reverse the order" },
 	{ { "group" }, NULL, "Group ranks by class, by host, or not at all" },
-	{ { "prompt filter" }, NULL, "Show only ranks with a text in their row" },
+	{ { "prompt filter" }, NULL, "Show only ranks whose row has a text" },
 	{ { "expand" }, NULL, "Expand or collapse the item under the cursor" },
 	{ { "open" }, NULL, "Open the item under the cursor" },
 	{ { "zoom" }, NULL, "Zoom the pane, or restore it" },

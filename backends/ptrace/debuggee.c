@@ -344,9 +344,6 @@ void debuggee_refresh(struct debuggee *control)
 		breakpoint_table_describe(control->breaks, debugger);
 		watchpoints_describe(control->watched, debugger);
 	}
-	debugger->held = -1;
-	if (debugger->state == DEBUGGER_STOPPED && debugger->stopped_at >= 0)
-		debugger->held = loop_now() - debugger->stopped_at;
 }
 
 void debuggee_tell_again(struct debuggee *control)

@@ -35,9 +35,8 @@
 
 #define AHEAD_MAXIMUM 64 /* maximum number of units ahead; more than there are watches */
 #define WALK_LIMIT_MAXIMUM 100000
-#define WALK_CALLED                                                                                \
-	500 /* positions; after these, the slot for the entry of the called function is            \
-	     * given to other watches */
+/* Positions after which the slot for the entry of the called function is given to other watches. */
+#define WALK_CALLED 500
 
 struct draft {
 	struct planned items[HARDWARE_WATCH_SLOTS];

@@ -210,9 +210,8 @@ struct tracee *tracee_adopt(struct tracee *tracee, pid_t child, const struct tra
 
 #define LEAVE_NS 1000000000u
 #define DRAIN_NS 200000000u
-#define STUCK_NS                                                                                   \
-	20000000u /* time without a status, after which it is checked whether any thread           \
-		   * can stop */
+/* Time without a status after which it is checked whether any thread can stop. */
+#define STUCK_NS 20000000u
 #define DRAIN_ROUNDS 8
 #define PEEKED 16
 #define SPARED_SECONDS 0.5 /* time between checks whether the call of a spared thread has ended */

@@ -168,12 +168,15 @@ class TestOutside(HoldCase):
     def test_the_end_is_told_when_a_rank_begins_to_wait(self):
         """After the user has said that ranks are to stay stopped."""
         self.start(2, seconds=4 * SECONDS)
-        for rank in (0, 1):
-            self.stop(rank)
+        told = [self.stop(0)]
+        self.stop(1)
         self.node.ask("set", stay="once")
         self.let_go(1)
-        while self.limited(0, False)["watchdog"] > 4 * SECONDS:
-            pass
+        while told[-1]["watchdog"] > 4 * SECONDS:
+            told.append(self.limited(0, False))
+        # Each says for how long the rank has been stopped by then.
+        held = [body["held"] for body in told]
+        self.assertEqual(held, sorted(set(held)))
         self.let_go(0)
         self.check_result()
 

@@ -715,31 +715,40 @@ static bool has_looked(const struct engine *engine, void *data)
 	return engine->watch_nan.looks > 0;
 }
 
-/* What a read finds that was under way when its agent was told to look is left
- * to the agent, which knows the line. */
+/* Watches loss in rank 0 of two, whose agent is found; the node goes on with script. */
+static void begin_watch_nan(struct stage *stage, const char *script)
+{
+	struct rankset ranks = RANKSET_INIT;
+	struct error error = ERROR_INIT;
+
+	stage_init(stage);
+	write_file(stage, "first",
+		   RANK("rankAdded", "0", "10", LIVE) RANK("rankAdded", "1", "11", LIVE)
+			   DISCOVERED);
+	write_file(stage, "second", AGENT_ANSWERS SET READ("6", "4") READ("7", "6"));
+	start(stage, script);
+	assert_int_equal(engine_wait(&stage->engine, is_first_found, NULL, LIMIT_SECONDS), 0);
+	rankset_add(&ranks, 0);
+	assert_int_equal(watch_nan_begin(&stage->engine, "loss", false, false, &ranks, &error), 0);
+	rankset_clear(&ranks);
+}
+
+#define BEGIN                                                                                      \
+	"read hello; read discover; cat first\n"                                                   \
+	"read diagnose; read tensor; sed -n 1p second\n"
+
+/* A look that found a NaN while the rank's agent was setting its breakpoint leaves the NaN to the
+ * agent, which knows the line. */
 static void a_nan_is_left_to_the_agent(void **state)
 {
 	struct stage stage;
 	struct engine *engine = &stage.engine;
-	struct rankset ranks = RANKSET_INIT;
-	struct error error = ERROR_INIT;
 
 	(void)state;
-	stage_init(&stage);
-	write_file(&stage, "first",
-		   RANK("rankAdded", "0", "10", LIVE) RANK("rankAdded", "1", "11", LIVE)
-			   DISCOVERED);
-	write_file(&stage, "second", AGENT_ANSWERS SET READ("6", "4"));
-	start(&stage, "read hello; read discover; cat first\n"
-		      "read diagnose; read tensor; sed -n 1p second\n"
-		      "read breaks; sed 1d second; read more\n");
-	assert_int_equal(engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
-	rankset_add(&ranks, 0);
-	assert_int_equal(watch_nan_begin(engine, "loss", false, false, &ranks, &error), 0);
+	begin_watch_nan(&stage, BEGIN "read breaks; sed -n 2,3p second; read more\n");
 	assert_int_equal(engine_wait(engine, has_looked, NULL, LIMIT_SECONDS), 0);
 	assert_int_equal(engine->watch_nan.state, WATCH_NAN_LOOKING);
 	assert_true(rankset_contains(&engine->watch_nan.exact, 0));
-	rankset_clear(&ranks);
 	stage_clear(&stage);
 }
 
@@ -754,23 +763,12 @@ static bool has_found(const struct engine *engine, void *data)
 static void a_nan_that_no_agent_reports_is_found(void **state)
 {
 	struct stage stage;
-	struct engine *engine = &stage.engine;
-	struct rankset ranks = RANKSET_INIT;
-	struct error error = ERROR_INIT;
 
 	(void)state;
-	stage_init(&stage);
-	write_file(&stage, "first", RANK("rankAdded", "0", "10", LIVE) DISCOVERED);
-	write_file(&stage, "second", AGENT_ANSWERS SET READ("6", "4") READ("7", "6"));
-	start(&stage, "read hello; read discover; cat first\n"
-		      "read diagnose; read tensor; sed -n 1p second\n"
-		      "read breaks; sed -n 2,3p second; read tensor; sed 1,3d second; read more\n");
-	assert_int_equal(engine_wait(engine, is_first_found, NULL, LIMIT_SECONDS), 0);
-	rankset_add(&ranks, 0);
-	assert_int_equal(watch_nan_begin(engine, "loss", false, false, &ranks, &error), 0);
-	assert_int_equal(engine_wait(engine, has_found, NULL, LIMIT_SECONDS), 0);
-	assert_false(engine->watch_nan.found.is_exact);
-	rankset_clear(&ranks);
+	begin_watch_nan(&stage, BEGIN "read breaks; sed -n 2,3p second; read tensor\n"
+				      "sed 1,3d second; read more\n");
+	assert_int_equal(engine_wait(&stage.engine, has_found, NULL, LIMIT_SECONDS), 0);
+	assert_false(stage.engine.watch_nan.found.is_exact);
 	stage_clear(&stage);
 }
 
