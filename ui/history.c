@@ -114,8 +114,10 @@ static int history_read_file(int folder, const char *name, struct buffer *out, s
 		return error_set_errno(error, errno, "cannot read the command history");
 	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode) || about.st_uid != geteuid()) {
 		close(fd);
-		return error_set(error, "the command history is not saved: its file is not a "
-					"regular file of this user");
+		return error_set(error,
+				 "the history is not saved: %s in the state folder of probetui is "
+				 "not a regular file of this user: move it away",
+				 name);
 	}
 	read_end(fd, about.st_size, out);
 	close(fd);

@@ -152,7 +152,10 @@ static const struct {
 static const char ANY[] = "the values are in a pandas extension array of an unsupported type";
 static const char ZONE[] = "the times have a time zone, which is not supported";
 
-/* Makes a tensor without elements and without a known shape. */
+/*
+ * Makes a tensor whose shape is unknown and whose elements cannot be read. name: its dtype; why: the
+ * reason.
+ */
 static void pytensor_pandas_refuse(struct pytensor *tensor, const char *name, const char *why)
 {
 	*tensor = (struct pytensor){ .family = PYTENSOR_NUMPY,

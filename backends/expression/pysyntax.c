@@ -422,10 +422,11 @@ struct pysyntax *parser_wrap(struct parser *parser, enum pysyntax_kind kind,
 	return NULL;
 }
 
-/* True if the token is an augmented assignment ("+="), not "==" or "<=". */
+/* True if the token is an augmented assignment ("+=", "<<="), not a comparison ("==", "<="). */
 static bool is_assignment(const struct pytoken *is)
 {
-	return is->kind == PYTOKEN_SYMBOL && is->length > 1 && !strchr("=!<>", is->start[0]) &&
+	return is->kind == PYTOKEN_SYMBOL && is->length > 1 &&
+	       (is->length > 2 || !strchr("=!<>", is->start[0])) &&
 	       is->start[is->length - 1] == '=';
 }
 

@@ -159,7 +159,8 @@ static int inject_attach_fill_page(const struct inject_attach *attach, enum inje
 
 	if (trampoline_make(page, attach->page, &attach->callees, attach->text,
 			    way == INJECT_BY_THREAD) < 0)
-		return error_set(error, "the script's name is too long");
+		return error_set(error, "no agent can be injected: the path of the agent's "
+					"script is too long");
 	if (inject_attach_put(attach, attach->page, page, sizeof(page)) == 0)
 		return 0;
 	return error_set_errno(error, errno, "pid %d: the memory cannot be written",

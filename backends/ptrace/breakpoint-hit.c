@@ -74,7 +74,8 @@ static void breakpoint_hit_say_failure(struct break_hit *hit, struct break_entry
 	entry->failure = xasprintf("condition failed: %s", error->message);
 	if (had_failed)
 		return;
-	buffer_printf(&text, "the condition %s failed, so the breakpoint does not stop: %s",
+	buffer_printf(&text, "the condition %s cannot be evaluated, so the breakpoint does not stop "
+		      "the process: %s",
 		      entry->wanted.condition, error->message);
 	breakpoint_hit_say(hit, entry, &text);
 }

@@ -271,7 +271,10 @@ void event_synthesis_pointer(struct stepper *stepper, struct follow *follow, int
 		return;
 	if (is_passed(stepper, follow, unit) || is_sent_back(stepper, follow, unit))
 		return;
-	/* gcc may load units up to two instructions ahead. */
+	/*
+	 * An interpreter built with gcc may fetch a unit before it stores the pointer of the
+	 * instruction before: the store for the fetched unit, store_due, is then still to come.
+	 */
 	if (follow->store_due >= 0 &&
 	    (unit == follow->store_due ||
 	     !bytecode_follows(stepper->python, follow->code, unit, follow->store_due)))

@@ -202,8 +202,8 @@ static int settle_thread(struct peek *reading, struct error *error)
 			continue;
 		if (found >= 0)
 			return error_set(error,
-					 "thread %d runs Python in several interpreters, and the "
-					 "request names none of them",
+					 "thread %d runs Python in several interpreters, and this "
+					 "frame may be of any of them",
 					 (int)reading->tid);
 		found = sample->threads[i].interpreter;
 	}

@@ -279,7 +279,8 @@ static bool watchpoint_hit_is_wanted(struct watched *watched, struct watched_ent
 	message = xasprintf("condition failed: %s", error.message);
 	set_message(entry, message);
 	free(message);
-	entry->failure = xasprintf("the condition %s failed, so the breakpoint does not stop: %s",
+	entry->failure = xasprintf("the condition %s cannot be evaluated, so the watchpoint does "
+				   "not stop the process: %s",
 				   entry->wanted.condition, error.message);
 	entry->has_failed = true;
 	watched->revision++;

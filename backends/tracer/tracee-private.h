@@ -108,8 +108,11 @@ struct thread {
 	bool was_reported;	 /* child: forked() was called */
 	bool is_stop_due;	 /* stopped() is to be called */
 	bool is_exec_due;	 /* execed() is to be called */
-	int forced;		 /* after DEBUG_REGISTERS_FORCED: the slot or FORCED_UNKNOWN;
-				  * else FORCED_NOT */
+	/*
+	 * After a debug exception that names no watch (DEBUG_REGISTERS_FORCED): slot of the only
+	 * possible watch, or FORCED_UNKNOWN; else FORCED_NOT.
+	 */
+	int forced;
 	siginfo_t *own_trap;	 /* the program's own SIGTRAP, to be sent again; NULL: none */
 	bool is_in_group_stop;	 /* the last event-stop was a group-stop */
 	double since;		 /* loop_now() of the thread's stop */

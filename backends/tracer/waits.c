@@ -260,7 +260,10 @@ static void waits_on_look(void *data)
 		if (!waits_settle(waits, &waits->strangers[i], &is_one_taken))
 			waits->strangers[kept++] = waits->strangers[i];
 	waits->stranger_count = kept;
-	/* waitid() returns only the first thread: for the threads after it, no SIGCHLD arrives. */
+	/*
+	 * waits_peek() finds only the first thread that has a status: a stranger that was taken
+	 * above may have hidden other threads, whose SIGCHLD has come already.
+	 */
 	if (is_one_taken)
 		waits_take(waits);
 	if (waits->stranger_count == 0) {

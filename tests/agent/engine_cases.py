@@ -405,8 +405,8 @@ class TestBreakpoints(EngineCase):
                             {"path": "program.py", "line": L["loop"]})
         thread = self.begin(self.module.loop, 1)
         self.stop().go()
-        self.assertIn("the condition a.nothing failed, so the breakpoint does "
-                      "not stop: AttributeError", self.next("output")["text"])
+        self.assertIn("the condition a.nothing cannot be evaluated, so the "
+                      "breakpoint does not stop the process: AttributeError", self.next("output")["text"])
         thread.end()
         self.assertIn("condition failed: AttributeError", bound.message)
         self.assertEqual(bound.hits, 0)

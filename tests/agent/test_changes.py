@@ -177,7 +177,8 @@ class TestChanges(ChangeCase):
         self.go()
         self.assertEqual(
             self.viewer.event("output")["output"],
-            "the condition no > 1 failed, so the breakpoint does not stop: "
+            "the condition no > 1 cannot be evaluated, so the breakpoint "
+            "does not stop the process: "
             "NameError: name 'no' is not defined\n")
         self.assertEqual(self.target.said(), 5)
         self.assertEqual(self.viewer.ask("state")["stops"], [])

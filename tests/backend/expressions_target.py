@@ -307,6 +307,7 @@ loss.item(1) :: item() with arguments
 5 .item() :: supported only on tensors
 x = 5 :: column 3: an assignment would change the process: use == to compare
 x += 5 :: column 3: an assignment
+x <<= 5 :: column 3: an assignment
 (x := 5) :: column 4: an assignment
 import os :: column 1: "import" is not supported here
 lambda: 1 :: "lambda" is not supported here

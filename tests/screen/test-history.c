@@ -239,7 +239,8 @@ static void only_a_file_of_our_own_is_used(void **state)
 	assert_int_equal(history_open(&history, HISTORY_COMMANDS, &error), -1);
 	assert_string_equal(
 		error.message,
-		"the command history is not saved: its file is not a regular file of this user");
+		"the history is not saved: history in the state folder of probetui is not a "
+		"regular file of this user: move it away");
 	history_clear(&history);
 	free(file);
 }

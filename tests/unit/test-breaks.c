@@ -457,7 +457,8 @@ static void test_condition(void **state)
 	assert_int_equal(hit.said[0].id, 1);
 	assert_string_equal(
 		hit.said[0].text,
-		"the condition x == 1 failed, so the breakpoint does not stop: x == 1 has an "
+		"the condition x == 1 cannot be evaluated, so the breakpoint does not stop the "
+		"process: x == 1 has an "
 		"__eq__.");
 	break_hit_clear(&hit);
 	assert_int_equal(at(world, 1, 6, &hit), 0);

@@ -412,7 +412,7 @@ static void put_bar(struct window window, int row, int column, int width, double
 }
 
 struct table {
-	int label_width; /* columns of one end of a range */
+	int label_width; /* columns of each number in a bar's label "LOW … HIGH" */
 	int count_width;
 	int64_t most;
 	bool is_logarithmic;

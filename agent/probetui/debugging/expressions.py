@@ -64,8 +64,9 @@ class Condition(Expression):
         if self._has_failed:
             return None
         self._has_failed = True
-        said.append("the condition %s failed, so the breakpoint does not "
-                    "stop: %s" % (self.text, error))
+        said.append("the condition %s cannot be evaluated, so the "
+                    "breakpoint does not stop the process: %s"
+                    % (self.text, error))
         return "condition failed: %s" % error
 
 
