@@ -27,9 +27,15 @@ def _filters() -> List[Any]:
                    _warnings.filters)  # type: ignore[attr-defined]
 
 
+class _NoWarning(Warning):
+    """A class of which no warning is."""
+
+
 class _Filter:
     def __init__(self, category: type) -> None:
         self._entry = ("ignore", self, category, None, 0)
+        # An entry that matches no warning, without a call of Python code.
+        self._neutral = ("ignore", "", _NoWarning, None, 0)
         # One item for each thread that is in match().
         self._asking: List[None] = []
 
@@ -54,25 +60,38 @@ class _Filter:
 
     def remove(self) -> None:
         filters = _filters()
-        while any(entry is self._entry for entry in list(filters)):
+        while any(entry is self._entry or entry is self._neutral
+                  for entry in list(filters)):
             for position in range(len(filters)):
                 self._remove(filters, position)
 
     def _remove(self, filters: List[Any], position: int) -> None:
         """Removes the entry when no thread is in its match(): such a thread
         has its index in the list, and would skip the following entry, which
-        moves to that index."""
+        moves to that index. The neutral entry takes the place of the entry
+        first, so that no further thread enters match()."""
         try:
-            while filters[position] is self._entry:
-                # No instruction between the check and the deletion releases
-                # the GIL.
-                if not self._asking:
-                    del filters[position]
-                    return
+            # No instruction between a check and the change of the list
+            # releases the GIL.
+            if filters[position] is self._entry:
+                filters[position] = self._neutral
+            if filters[position] is not self._neutral:
+                return
+            while self._is_entered() or self._asking:
                 time.sleep(LOOK_SECONDS)
+            if filters[position] is self._neutral:
+                del filters[position]
         except IndexError:
             # The program has changed the list meanwhile.
             pass
+
+    def _is_entered(self) -> bool:
+        """Whether a thread is at the start of a match(), before it notes
+        itself, or at its end."""
+        codes = [getattr(type(self), name).__code__
+                 for name in ("match", "applies")]
+        return any(frame.f_code in codes
+                   for frame in sys._current_frames().values())
 
     def forget(self) -> None:
         """Called in a forked child, which has none of the threads in match():

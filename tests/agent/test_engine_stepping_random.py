@@ -26,11 +26,22 @@ class RandomCase(test_engine_stepping.Case):
         self.pdb.tell(order)
         return self.pdb.hear()
 
+    def is_known(self, order, stop):
+        """bdb still traces a suspended generator that was entered while its
+        file had a breakpoint which has been cleared: there a StopIteration
+        that ends a `for` stops bdb alone (docs/stepping.md, From inside)."""
+        return self.python.version < (3, 10) and \
+            any(word.startswith("cl:") for word in order["script"]) and \
+            (stop or "").startswith("exception ")
+
     def differs(self, order):
         """None, or the first stop that differs."""
         wanted, got = self.stops(order)
         for number in range(max(len(wanted), len(got))):
             if wanted[number:number + 1] != got[number:number + 1]:
+                if self.is_known(order, wanted[number]
+                                 if number < len(wanted) else None):
+                    return None
                 return "stop %d of %d: bdb %s, here %s, after %s" % (
                     number, len(wanted), wanted[number:number + 1] or "none",
                     got[number:number + 1] or "none", got[:number][-3:])

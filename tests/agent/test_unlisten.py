@@ -332,7 +332,8 @@ import types, warnings
 from probetui import quiet
 removes = threading.Event()
 def is_there():
-    return any(entry[1] is slow for entry in warnings.filters)
+    return any(entry in (slow._entry, slow._neutral)
+               for entry in warnings.filters)
 class Slow(quiet._Filter):
     def applies(self, text):
         remover.start()
@@ -354,6 +355,44 @@ say(is_there())
 """, IPDB_DEBUG=None)
         self.addCleanup(target.kill)
         self.assertFalse(target.first)
+        self.assertEqual(target.close(), (0, ""))
+
+
+    def test_removed_while_a_thread_begins_to_ask_it(self):
+        """Nor does it at the instant before it notes that it asks: then the
+        filter \"error\" would be the next."""
+        place = Place(self.python.argv)
+        self.addCleanup(place.close)
+        target = Target(place, """
+import warnings
+from probetui import quiet
+sys.setswitchinterval(1e-6)
+class Other(quiet._Filter):
+    def applies(self, text):
+        return False
+warnings.filters[:] = []
+warnings.simplefilter("error", UserWarning)
+warnings.simplefilter("ignore", UserWarning)
+other, has_ended, raised = Other(UserWarning), threading.Event(), []
+def warn():
+    while not has_ended.is_set():
+        try:
+            warnings.warn("it is ignored", UserWarning)
+        except UserWarning as error:
+            raised.append(str(error))
+threads = [threading.Thread(target=warn) for _ in range(2)]
+for thread in threads:
+    thread.start()
+for _ in range(3000):
+    other.add()
+    other.remove()
+has_ended.set()
+for thread in threads:
+    thread.join()
+say([raised, [entry[0] for entry in warnings.filters]])
+""", IPDB_DEBUG=None)
+        self.addCleanup(target.kill)
+        self.assertEqual(target.first, [[], ["ignore", "error"]])
         self.assertEqual(target.close(), (0, ""))
 
 

@@ -121,8 +121,8 @@ class TestDivergence(unittest.TestCase):
 
     def test_a_shape(self):
         self.start("shape")
-        self.differs(r"^rank 1's words\.weight has shape \[101, 8\], the "
-                     r"others' \[100, 8\]", first="words.weight",
+        self.differs(r"^words\.weight has shape \[101, 8\] on rank 1, but "
+                     r"\[100, 8\] on ranks 0,2-3", first="words.weight",
                      differing=1, classes=["0,2-3", "1"])
 
     def test_replicas_that_are_the_same(self):

@@ -266,17 +266,24 @@ class TestSurvival(SurvivalCase):
 
 
 class TestArrays(SurvivalCase):
-    def test_with_arrays(self):
-        """The same in a program that is busy in libraries of C."""
+    """The same in a program that is busy in libraries of C."""
+
+    def busy_in(self, library):
         if not SOAK:
             self.skipTest("it takes minutes: PROBETUI_SOAK=1")
-        python = jobs.find_torch()
-        if not python:
-            self.skipTest("there is no torch here; PROBETUI_TORCH_PYTHON may "
-                          "name a Python with it")
-        for kind in "numpy", "torch":
-            self.rounds([(victim, number, 10)
-                         for victim, number, _ in DEATHS], [[python]], kind)
+        found = pythons.find_library(library)
+        if not found:
+            self.skipTest(pythons.why_no_library(library))
+        python, environment = found
+        argv = ["env"] + ["%s=%s" % each for each in environment.items()]
+        self.rounds([(victim, number, 10) for victim, number, _ in DEATHS],
+                    [argv + [python]], library)
+
+    def test_in_numpy(self):
+        self.busy_in("numpy")
+
+    def test_in_torch(self):
+        self.busy_in("torch")
 
 
 class TestCycles(SurvivalCase):
