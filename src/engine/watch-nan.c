@@ -37,7 +37,7 @@
 #define PAUSE_MINIMUM 0.02
 #define PAUSE_MAXIMUM 5.0
 /* Between the two looks that find the same NaN in a rank with an agent (defer_to_agent()). */
-#define SUSPECT_SECONDS 1.0
+#define SUSPECT_SECONDS 3.0
 
 /* Variables that may hold the step's number, the likeliest first. */
 static const char *const step_names[WATCH_NAN_STEPS] = {

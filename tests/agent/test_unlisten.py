@@ -1,6 +1,7 @@
 """The agent leaves a process that goes on: what was there before is there
 after, and nothing else. On every CPython found."""
 import os
+import statistics
 import sys
 import unittest
 
@@ -167,11 +168,15 @@ say(put_in())""")
             with target.client() as client:
                 self.assertEqual(client.post("/eject"), {"left": []})
             measured.append(target.ask("measure()"))
-        print("# KB after the first, the second, the last: %s" % ", ".join(
-            str(measured[i][-1]) for i in (0, 1, -1)))
+        # Memory goes up and down by a megabyte from one time to the next.
+        some = len(measured) // 4
+        before, after = (
+            statistics.median(each[-1] for each in chosen)
+            for chosen in (measured[some:2 * some], measured[-some:]))
+        print("# KB in the second quarter, in the last: %d, %d" % (before, after))
         self.assertEqual(measured[-1][:2], measured[0][:2])
         self.assertLess(measured[-1][2], measured[1][2] + 100)
-        self.assertLess(measured[-1][3], measured[0][3] + 2048)
+        self.assertLess(after, before + 2048)
 
     def test_injected_by_one_who_has_gone(self):
         """Nobody waits for it, and its folder was taken away: it does not

@@ -77,9 +77,9 @@ class ForksCase(unittest.TestCase):
         program = Program(argv, way)
         try:
             time.sleep(chance.uniform(0, 0.05))
-            self.assertEqual(program.command("inject")[0], 0)
-            self.assertEqual(program.command("eject")[0], 0)
-            self.assertEqual(program.command("inject")[0], 0)
+            for name in "inject", "eject", "inject":
+                status, said = program.command(name)
+                self.assertEqual(status, 0, said)
             self.assertEqual(program.end(), (0, [], ""))
         finally:
             program.close()

@@ -137,7 +137,7 @@ class TestQuestions(Job):
         terminal.press(b":broadcast loss = 700 + 72\r\x1b")
         terminal.see(b"772")
         terminal.press(b"C")
-        terminal.see(b"(Pdb) ")
+        terminal.see(b"(Pdb)")
         terminal.press(b"loss = 700 + 73\r" + LEAVE)
         terminal.see(b"773")
 
@@ -149,7 +149,7 @@ class TestConsole(Job):
         terminal = self.screen(0, 1)
         terminal.see(b"Ranks 0 and 1 stopped")
         terminal.press(b"0\rC")
-        terminal.see(b"(Pdb) ")
+        terminal.see(b"(Pdb)")
         terminal.press(b"p rank, step * 1001x\x7f\r")
         terminal.see(b"(0, 4004)")
         terminal.press(LEAVE + b"]C")

@@ -232,7 +232,8 @@ class TestKeys(OutsideCase):
         self.press(b"", b"Locals \xc2\xb7 ")
         self.says(b"\x03", b"Pause ranks 0-1 (running)? [y/N]")
         self.terminal.press(b"n")
-        self.press(b":break add if b == 7\r", b"hw breakpoints on rank 0")
+        # The answer, which would take the place of what the next key says.
+        self.says(b":break add if b == 7\r", b"by hardware breakpoints")
         self.says(b"\x03", b"within")
         self.says(b"c", b" of 2 stopped; ")
         self.says(b"\x03", b"within")

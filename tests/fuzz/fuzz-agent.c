@@ -183,12 +183,19 @@ static void hear(struct talk *talk)
 	buffer_clear(&talk->out);
 }
 
+/* Only these are sent to a connection; the node answers the others. */
+static const bool is_of_connection[REQUEST_KIND_COUNT] = {
+#define REQUEST(name, ...) [REQUEST_##name] = true,
+#include "protocol/requests.def"
+};
+
 static enum request_kind find_kind(const char *name, size_t length)
 {
 	for (int i = 0; i < REQUEST_KIND_COUNT; i++) {
 		const char *known = request_kind_name((enum request_kind)i);
 
-		if (strlen(known) == length && !strncmp(known, name, length))
+		if (is_of_connection[i] && strlen(known) == length &&
+		    !strncmp(known, name, length))
 			return (enum request_kind)i;
 	}
 	return REQUEST_KIND_COUNT;
