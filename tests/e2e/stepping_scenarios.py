@@ -50,6 +50,7 @@ def matches(add):
 
 SCENARIOS = [line.split(": ") for line in """
 walk: loop comprehensions: b:loop c n unt*4 s*3 n b:add c r up down n*7
+set_at_stop: loop: b:loop_for c n b:loop_call c*4
 walk_clear: loop: b:loop_for c cl:loop_for unt*2 s*2 b:add c cl:add r n*5
 up_next: loop: b:add c up n n n
 up_until: loop: b:add c up up unt n n

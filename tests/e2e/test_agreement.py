@@ -63,7 +63,7 @@ class Agreement:
     """start(how) starts the job."""
 
     def ask(self, *arguments, status=1):
-        run = jobs.probetui("--json", *arguments)
+        run = jobs.probetui("--json", "--timeout", str(jobs.LIMIT), *arguments)
         self.assertEqual(run.returncode, status, run.stderr + run.stdout)
         return json.loads(run.stdout)
 

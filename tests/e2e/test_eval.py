@@ -465,7 +465,8 @@ class TestHeld(unittest.TestCase):
         self.assertIn("and is stopped", self.process.stderr.readline())
         # The thread says so just before it stops.
         jobs.wait_for(lambda: "Rank 0 raised ValueError: no such sample: 7"
-                      in self.command("--pid", pid, "verdict").stdout,
+                      in self.command("--timeout", str(jobs.LIMIT), "--pid",
+                                      pid, "verdict").stdout,
                       "the verdict that names the error")
         told = self.command("--pid", pid, "locals", "--rank", "0")
         self.assertEqual(told.stdout.split()[2], "load", told.stdout)

@@ -219,8 +219,10 @@ class Monitoring(Armer):
 
     def stepped_on(self, state: Any, frame: FrameType) -> None:
         """If the line has a LINE event of its own, that event follows; it must
-        not stop the thread a second time."""
+        not stop the thread a second time. The event follows, too, if the
+        breakpoint was set during the stop."""
         lines = self.engine.table.files.get(frame.f_code.co_filename)
+        state.stepped_on = None
         if id(frame.f_code) in self.engine.watchers or \
                 lines is not None and frame.f_lineno in lines:
             state.stepped_on = (frame, frame.f_lasti)

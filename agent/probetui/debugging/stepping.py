@@ -170,6 +170,8 @@ class Stepper(bdb.Bdb):
         if error is not None:
             self._raised = error
             raise error
+        if at == "line":
+            self.engine.armer.stepped_on(self._state, frame)
         self._obey(order, frame)
 
     def user_call(self, frame: FrameType, argument_list: Any) -> None:
@@ -178,7 +180,6 @@ class Stepper(bdb.Bdb):
 
     def user_line(self, frame: FrameType) -> None:
         hits, self._hits = self._hits, None
-        self.engine.armer.stepped_on(self._state, frame)
         if hits is not None:
             self._stand(frame, hits.reason, "line", hits=hits.ids,
                         description=hits.description)
