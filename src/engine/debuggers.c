@@ -250,13 +250,19 @@ static bool debuggers_is_caught(const struct rank *rank)
 	return !rank_is_gone(rank) && thread && strcmp(thread->activity.name, ACTIVITY_CAUGHT) == 0;
 }
 
+/* True if the rank has no debugger; a socket that a program has left behind is none. */
+static bool has_no_debugger(const struct rank *rank)
+{
+	return rank->debugger.state == DEBUGGER_NONE || rank->debugger.state == DEBUGGER_STALE;
+}
+
 /*
  * True if the rank's agent has stopped the rank at an exception and probetui is not connected to
  * the agent.
  */
 static bool is_held_unseen(const struct rank *rank)
 {
-	return debuggers_is_caught(rank) && rank->debugger.state == DEBUGGER_NONE;
+	return debuggers_is_caught(rank) && has_no_debugger(rank);
 }
 
 /*
@@ -268,7 +274,7 @@ static bool is_held_untold(const struct rank *rank)
 	enum debugger_state state = rank->debugger.state;
 
 	return debuggers_is_caught(rank) &&
-	       (state == DEBUGGER_NONE || state == DEBUGGER_CONNECTING ||
+	       (has_no_debugger(rank) || state == DEBUGGER_CONNECTING ||
 		state == DEBUGGER_RUNNING);
 }
 

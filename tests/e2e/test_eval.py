@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -406,23 +407,31 @@ load(step=7)
 """
 
 
+# Of no other job on this machine.
+RANK = 91723
+
+
 class TestHeld(unittest.TestCase):
     """A rank raises what nobody catches, and is held by its agent."""
 
     def setUp(self):
+        self.process = self.start()
+
+    def start(self, **more):
         agent = os.path.join(jobs.SOURCE, "agent")
         script = tempfile.NamedTemporaryFile("w", suffix=".py")
         self.addCleanup(script.close)
         script.write(RAISES)
         script.flush()
-        self.process = subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, script.name], universal_newlines=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=dict(os.environ, PYTHONPATH=agent, PROBETUI="1"))
-        self.addCleanup(self.process.communicate)
-        self.addCleanup(self.process.kill)
-        self.assertEqual(self.process.stdout.readline(), "runs\n")
+            env=dict(os.environ, PYTHONPATH=agent, PROBETUI="1", **more))
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "runs\n")
+        return process
 
     def command(self, *words):
         return subprocess.run(
@@ -454,6 +463,24 @@ class TestHeld(unittest.TestCase):
                           for each in told[1]["variables"]], [("step", "7")])
         self.assertEqual(told[-1]["event"], "exited")
         self.assertEqual(told[-1]["code"], 1)
+
+    def test_it_is_seen_beside_a_socket_that_was_left_behind(self):
+        """By a job of before whose ranks had their pdbs at /tmp/pdb.sock.N."""
+        path = "/tmp/pdb.sock.%d" % RANK
+        with socket.socket(socket.AF_UNIX) as left:
+            left.bind(path)
+        self.addCleanup(os.unlink, path)
+        process = self.start(RANK=str(RANK), WORLD_SIZE=str(RANK + 1))
+        self.process = process
+        pid = str(process.pid)
+        self.command("--timeout", str(jobs.LIMIT), "catch", pid, "lease", "20m")
+        process.stdin.write("\n")
+        process.stdin.flush()
+        self.assertIn("and is stopped", process.stderr.readline())
+        jobs.wait_for(lambda: "Rank %d raised ValueError: no such sample: 7"
+                      % RANK in self.command("--timeout", str(jobs.LIMIT),
+                                             "--pid", pid, "verdict").stdout,
+                      "the verdict that names the error")
 
     def test_it_is_seen_by_who_comes_later(self):
         pid = str(self.process.pid)
