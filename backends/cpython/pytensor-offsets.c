@@ -21,8 +21,8 @@ static const struct torch_layout layouts[] = {
 #include "backends/cpython/pytensor-torch.inc"
 };
 
-/* "2.13.0+cpu" becomes 2013; -1: not a version. */
-static int pytensor_offsets_parse_version(const char *text)
+
+int torch_version_parse(const char *text)
 {
 	char *end;
 	long major = strtol(text, &end, 10);
@@ -50,7 +50,7 @@ static int read_version(struct pyreader *reader)
 	    pymodule_find(reader, interpreter, "torch.version", "__version__", &value))
 		return -1;
 	if (!pyobject_string(reader, value, VERSION_MAXIMUM, &text))
-		version = pytensor_offsets_parse_version(text.data);
+		version = torch_version_parse(text.data);
 	buffer_clear(&text);
 	return version;
 }

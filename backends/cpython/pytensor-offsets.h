@@ -51,6 +51,9 @@ struct pytensor_cache {
 	unsigned next; /* index of the item to replace next */
 };
 
+/* Returns the number of a version: 2013 for "2.13.0+cpu"; -1: not a version. */
+int torch_version_parse(const char *text);
+
 #define TORCH_IMPL_BYTES 208
 
 /* A tensor and the layout that fits it. */

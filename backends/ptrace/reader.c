@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "backends/backend.h"
+#include "backends/c10d/c10d.h"
 #include "backends/cpython/pyobject.h"
 #include "backends/cpython/pystack.h"
 #include "backends/cpython/sys-modules.h"
@@ -20,6 +21,8 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/json.h"
+#include "protocol/collectives.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
 
@@ -36,6 +39,7 @@ static void ptrace_close(struct connection *base)
 
 	ptrace_sampling_end(connection);
 	process_sample_clear(&connection->newest);
+	c10d_free(connection->c10d);
 	pystack_free(connection->pystack);
 	memory_free(connection->looking);
 	memory_free(connection->memory);
@@ -107,21 +111,6 @@ static int respond_none(struct ptrace_connection *connection, const struct messa
 	return 0;
 }
 
-static int ptrace_send(struct connection *base, enum request_kind kind,
-		       const struct message *request, struct error *error)
-{
-	struct ptrace_connection *connection = to_ptrace(base);
-
-	if (kind == REQUEST_SAMPLE || kind == REQUEST_SAMPLE_EXACT)
-		return ptrace_sample(connection, kind == REQUEST_SAMPLE_EXACT, request, error);
-	if (kind == REQUEST_VARIABLES)
-		return ptrace_variables(connection, request, error);
-	if (kind == REQUEST_SET_BREAKPOINTS)
-		return respond_none(connection, request);
-	return error_set(error, "the backend ptrace has no request \"%s\"",
-			 request_kind_name(kind));
-}
-
 /*
  * Returns the address of the main interpreter, from the first sample or, before that, from
  * _PyRuntime; 0: unknown.
@@ -136,6 +125,54 @@ static uint64_t main_interpreter(const struct ptrace_connection *connection)
 			     python->runtime + (uint64_t)python->offsets.rt_interp_main,
 			     &interpreter, sizeof(interpreter));
 	return interpreter;
+}
+
+/* Number of entries in an answer, unless the request says another. */
+#define COLLECTIVES_DEFAULT 64
+
+static int ptrace_collectives(struct ptrace_connection *connection, const struct message *request,
+			      struct error *error)
+{
+	struct node *node = connection->base.node;
+	struct collectives collectives = COLLECTIVES_INIT;
+	int64_t count = json_get_integer(request->body, "count", COLLECTIVES_DEFAULT);
+	json_t *body;
+	uint64_t calls;
+	int result;
+
+	if (!connection->c10d)
+		connection->c10d = c10d_new(connection->base.pid, &connection->python,
+					    node_elf_cache(node));
+	calls = c10d_calls(connection->c10d);
+	result = c10d_read(connection->c10d, main_interpreter(connection), (size_t)count,
+			   &collectives, error);
+	if (result == 0) {
+		body = collectives_to_json(&collectives);
+		json_object_set_new(body, "pid", json_integer(connection->base.pid));
+		json_object_set_new(
+			body, "syscalls",
+			json_integer((json_int_t)(c10d_calls(connection->c10d) - calls)));
+		node_respond(node, request, body, NULL);
+	}
+	collectives_clear(&collectives);
+	return result;
+}
+
+static int ptrace_send(struct connection *base, enum request_kind kind,
+		       const struct message *request, struct error *error)
+{
+	struct ptrace_connection *connection = to_ptrace(base);
+
+	if (kind == REQUEST_SAMPLE || kind == REQUEST_SAMPLE_EXACT)
+		return ptrace_sample(connection, kind == REQUEST_SAMPLE_EXACT, request, error);
+	if (kind == REQUEST_VARIABLES)
+		return ptrace_variables(connection, request, error);
+	if (kind == REQUEST_COLLECTIVES)
+		return ptrace_collectives(connection, request, error);
+	if (kind == REQUEST_SET_BREAKPOINTS)
+		return respond_none(connection, request);
+	return error_set(error, "the backend ptrace has no request \"%s\"",
+			 request_kind_name(kind));
 }
 
 static void ptrace_environment(struct connection *base, const char *const *names,

@@ -10,6 +10,7 @@
 #include "backends/cpython/cpython.h"
 #include "protocol/sample.h"
 
+struct c10d;
 struct error;
 struct memory;
 struct message;
@@ -23,6 +24,7 @@ struct ptrace_connection {
 	struct memory *looking; /* used during one read of a thread (peek.h) */
 	struct cpython python;
 	struct pystack *pystack;
+	struct c10d *c10d;	       /* NULL: collectives were not asked for yet */
 	struct process_sample newest;  /* newest sample that was sent */
 	struct native_process *native; /* NULL: no native frames yet */
 	struct waiting *waiting;       /* request of stacks.c that is not answered yet; NULL:

@@ -36,6 +36,7 @@ SHAPES = {
     "variables": ["pid", "tid", "depth", "address", "epoch", "start",
                   "exactness", "variables", "total"],
     "tensor": ["pid", "tid", "value", "tensor", "frame", "found"],
+    "collectives": ["pid", "groups", "stacks", "entries", "syscalls"],
     "parameters": ["pid", "parameters", "total", "frame"],
     "source": ["pid", "path", "content", "changed"],
     "output": ["pid", "streams"],

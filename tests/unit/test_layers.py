@@ -51,7 +51,7 @@ LAYERS = {
 # The folders of backends/ in their order: each includes only those before it.
 # "" stands for the headers of backends/ itself; its .c files are the node, which
 # puts all folders together.
-BACKEND_FOLDERS = ["linux", "native", "tracer", "discover", "cpython", "expression", "",
+BACKEND_FOLDERS = ["linux", "native", "tracer", "discover", "cpython", "c10d", "expression", "",
                    "pdb", "http", "ptrace", "tensor", "inject", "launch"]
 
 

@@ -1,0 +1,172 @@
+#include "backends/c10d/c10d.h"
+
+#include <stdlib.h>
+
+#include "backends/c10d/c10d-layout.h"
+#include "backends/c10d/c10d-private.h"
+#include "backends/cpython/cpython.h"
+#include "backends/cpython/pycode.h"
+#include "backends/linux/memory.h"
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "protocol/collectives.h"
+#include "protocol/stack.h"
+
+#define VERSION_MAXIMUM 64
+#define MISSING_MAXIMUM 4096
+#define STACKS_MAXIMUM 10000 /* of one process, before its table is made anew */
+
+struct c10d {
+	struct memory *memory;
+	const struct cpython *python;
+	struct loaded_elf_cache *cache;
+	/* Not read again, once torch has been found. */
+	struct c10d_libraries libraries;
+	char *version;			  /* of torch; NULL: not imported yet */
+	const struct c10d_layout *layout; /* NULL: of no known version */
+	struct stack_table *stacks;
+	struct pycode_cache *codes;
+};
+
+struct c10d *c10d_new(pid_t pid, const struct cpython *python, struct loaded_elf_cache *cache)
+{
+	struct c10d *c10d = xcalloc(1, sizeof(*c10d));
+
+	c10d->memory = memory_new(pid);
+	c10d->python = python;
+	c10d->cache = cache;
+	c10d->stacks = stack_table_new();
+	c10d->codes = pycode_cache_new(c10d->memory, python, c10d->stacks);
+	return c10d;
+}
+
+void c10d_free(struct c10d *c10d)
+{
+	if (!c10d)
+		return;
+	pycode_cache_free(c10d->codes);
+	stack_table_free(c10d->stacks);
+	memory_free(c10d->memory);
+	free(c10d->version);
+	free(c10d);
+}
+
+uint64_t c10d_calls(const struct c10d *c10d)
+{
+	return memory_calls(c10d->memory);
+}
+
+static void renew_stacks(struct c10d *c10d)
+{
+	if (!stack_table_is_full(c10d->stacks, STACKS_MAXIMUM))
+		return;
+	pycode_cache_free(c10d->codes);
+	stack_table_free(c10d->stacks);
+	c10d->stacks = stack_table_new();
+	c10d->codes = pycode_cache_new(c10d->memory, c10d->python, c10d->stacks);
+}
+
+/* Finds torch's version, layout and libraries. Returns -1 if the process has not imported torch. */
+static int find_torch(struct c10d *c10d, struct c10d_reading *reading)
+{
+	struct buffer text = BUFFER_INIT;
+	uint64_t value;
+
+	memory_begin(c10d->memory, false);
+	if (pymodule_find(&reading->reader, reading->interpreter, "torch.version", "__version__",
+			  &value) == 0 &&
+	    pyobject_string(&reading->reader, value, VERSION_MAXIMUM, &text) == 0)
+		c10d->version = xstrdup(text.data);
+	buffer_clear(&text);
+	if (!c10d->version)
+		return -1;
+	c10d_libraries_find(&c10d->libraries, c10d->memory, c10d->cache);
+	c10d->layout = c10d_layout_find(torch_version_parse(c10d->version),
+					c10d->libraries.has_old_strings);
+	return 0;
+}
+
+static void say_unknown(struct c10d_reading *reading)
+{
+	struct buffer known = BUFFER_INIT;
+
+	c10d_layout_append_versions(&known);
+	c10d_miss(reading, "the layout of torch %s is unknown (known: %s)", reading->out->version,
+		  known.data);
+	buffer_clear(&known);
+}
+
+/* Fetches the ring of one library's Flight Recorder. Returns false if there is nothing to read. */
+static bool fetch_ring(struct ring_copy *ring, struct c10d_reading *reading, uint64_t pointer,
+		       size_t count)
+{
+	int result;
+
+	*ring = (struct ring_copy){ .pointer = 0 };
+	if (!reading->layout || pointer == 0)
+		return false;
+	result = ring_fetch(ring, reading, pointer, count);
+	if (result < 0)
+		c10d_miss(reading, "the Flight Recorder is not as torch %s has it",
+			  reading->out->version);
+	return result == 0;
+}
+
+static void read_rings(struct c10d_reading *reading, struct memory *memory, size_t count)
+{
+	struct ring_copy gloo, nccl;
+	bool has_gloo, has_nccl;
+
+	if (!reading->layout)
+		say_unknown(reading);
+	has_gloo = fetch_ring(&gloo, reading, reading->libraries->gloo.recorder, count);
+	has_nccl = fetch_ring(&nccl, reading, reading->libraries->nccl.recorder, count);
+
+	memory_begin(memory, true);
+	process_groups_read(reading);
+	if (has_gloo)
+		ring_read(&gloo, reading);
+	if (has_nccl)
+		ring_read(&nccl, reading);
+	ring_clear(&gloo);
+	ring_clear(&nccl);
+	if (!has_gloo && !has_nccl && reading->missing.length == 0 && reading->out->group_count > 0)
+		c10d_miss(reading, "the Flight Recorder is off: set TORCH_FR_BUFFER_SIZE=2000 "
+				   "(before torch 2.13: TORCH_NCCL_TRACE_BUFFER_SIZE) to see the "
+				   "calls");
+}
+
+int c10d_read(struct c10d *c10d, uint64_t interpreter, size_t count,
+	      struct collectives *collectives, struct error *error)
+{
+	struct c10d_reading reading = {
+		.interpreter = interpreter,
+		.libraries = &c10d->libraries,
+		.out = collectives,
+	};
+	int number;
+
+	collectives_clear(collectives);
+	collectives->stacks = stack_table_new();
+	renew_stacks(c10d);
+	reading.codes = c10d->codes;
+	reading.stacks = c10d->stacks;
+	memory_take_failure(c10d->memory);
+	pyreader_init(&reading.reader, c10d->memory, c10d->python);
+	if (c10d->version || find_torch(c10d, &reading) == 0) {
+		collectives->version = xstrdup(c10d->version);
+		reading.layout = c10d->layout;
+		buffer_init(&reading.missing, MISSING_MAXIMUM);
+		read_rings(&reading, c10d->memory, count);
+	}
+	if (reading.missing.length > 0)
+		collectives->missing = xstrdup(reading.missing.data);
+	buffer_clear(&reading.missing);
+	free(reading.group_ids);
+	number = memory_take_failure(c10d->memory);
+	if (number && !collectives->version)
+		return error_set_errno(error, number, "the memory cannot be read");
+	return 0;
+}

@@ -1,0 +1,228 @@
+"""The process groups and collectives that are read from the memory of ranks,
+against what torch says of them in the ranks.
+
+PROBETUI_TORCH_PYTHON names a Python with torch, PROBETUI_TORCH_PYTHONS more.
+"""
+import json
+import os
+import socket
+import subprocess
+import sys
+import unittest
+
+import pythons
+from nodes import LIMIT, Node, environment
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PYTHON = os.environ.get("PROBETUI_TORCH_PYTHON")
+WHY_NOT = pythons.why_no_torch_2(PYTHON)
+# After the first look, of one that finds the same entries.
+CALLS_MAXIMUM = 60
+
+
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+class Ranks:
+    def __init__(self, what, count, **more):
+        port = str(free_port())
+        self.all = [subprocess.Popen(
+            [PYTHON, os.path.join(HERE, "collectives_target.py"), what],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            universal_newlines=True,
+            env=dict(environment(), MASTER_ADDR="127.0.0.1", MASTER_PORT=port,
+                     RANK=str(rank), WORLD_SIZE=str(count), **more))
+            for rank in range(count)]
+
+    def wait(self):
+        for rank in self.all:
+            if rank.stdout.readline() != "ready\n":
+                raise AssertionError("a rank has ended")
+
+    def truth(self, rank):
+        process = self.all[rank]
+        process.stdin.write("\n")
+        process.stdin.flush()
+        return json.loads(process.stdout.readline())
+
+    def close(self):
+        for rank in self.all:
+            rank.kill()
+            rank.communicate()
+
+
+def without_none(values):
+    return {key: value for key, value in values.items() if value is not None}
+
+
+class CollectivesCase(unittest.TestCase):
+    maxDiff = None
+
+    def start(self, what, count=2, **more):
+        self.ranks = Ranks(what, count, **more)
+        self.addCleanup(self.ranks.close)
+        self.ranks.wait()
+        self.node = Node()
+        self.addCleanup(self.node.close)
+        self.node.ask("initialize", protocol=1)
+        self.node.discover(pids=[rank.pid for rank in self.ranks.all])
+
+    def read(self, rank, count=4096):
+        told = self.node.ask("collectives", pid=self.ranks.all[rank].pid,
+                             count=count)
+        self.calls = told.pop("syscalls")
+        return told
+
+    def group_of(self, told, entry):
+        """As torch names it: (name, description)."""
+        group = told["groups"][entry["group"]]
+        return [group["name"], group["description"]]
+
+    def frames_of(self, told, entry):
+        codes = {code[0]: code for stack in told["stacks"]
+                 for code in stack["codes"]}
+        stack, = [one for one in told["stacks"] if one["id"] == entry["stack"]]
+        return [{"name": codes[code][1], "filename": codes[code][3],
+                 "line": line} for code, line in stack["frames"]]
+
+    def check_entry(self, told, entry, truth, has_names):
+        self.assertEqual(without_none({
+            "record_id": entry["id"], "collective_seq_id": entry["seq"],
+            "p2p_seq_id": entry["p2p_seq"], "op_id": entry["op_id"],
+            "profiling_name": entry["operation"],
+            "is_p2p": entry.get("is_p2p", False),
+            "retired": entry.get("is_retired", False),
+            "time_created_ns": entry["called"],
+            "time_discovered_started_ns": entry.get("started"),
+            "time_discovered_completed_ns": entry.get("completed"),
+            "timeout_ms": entry["timeout"],
+            "input_sizes": entry["input_sizes"],
+            "input_dtypes": entry["input_dtypes"],
+            "output_sizes": entry["output_sizes"],
+            "output_dtypes": entry["output_dtypes"],
+            "thread_name": entry["thread_name"],
+            "thread_id": str(int(entry["thread"], 16)),
+            "process_group": self.group_of(told, entry) if has_names
+            else list(truth["process_group"]),
+            "frames": self.frames_of(told, entry),
+            "state": truth["state"], "pg_id": truth["pg_id"],
+        }), without_none(dict(truth, process_group=list(
+            truth["process_group"]))))
+
+    def check_rank(self, rank, has_names=True):
+        truth, told = self.ranks.truth(rank), self.read(rank)
+        self.assertEqual(told["version"], truth["version"])
+        self.assertNotIn("missing", told)
+        for group, true in zip(told["groups"], truth["groups"]):
+            self.assertEqual(
+                dict({key: group.get(key, False) for key in true}), true)
+        self.assertEqual(len(told["groups"]), len(truth["groups"]))
+        self.assertEqual(len(told["entries"]), len(truth["entries"]))
+        for entry, true in zip(told["entries"], truth["entries"]):
+            self.check_entry(told, entry, true, has_names)
+        return told
+
+    def check(self, what, count=2, has_names=True, **more):
+        self.start(what, count, **more)
+        return [self.check_rank(rank, has_names) for rank in range(count)]
+
+    def test_groups_of_all_and_of_some(self):
+        told = self.check("some", 3)
+        self.assertEqual([group["description"] for group in
+                          told[2]["groups"]], ["default_pg", "everybody"])
+
+    def test_objects(self):
+        if subprocess.run([PYTHON, "-c", "import numpy"],
+                          stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("torch sends objects by numpy, which %s has not"
+                          % PYTHON)
+        self.check("objects")
+
+    def test_what_is_not_waited_for_at_once(self):
+        self.check("unwaited")
+
+    def test_the_ring_is_overwritten(self):
+        for one in self.check("many", TORCH_FR_BUFFER_SIZE="10"):
+            self.assertEqual(len(one["entries"]), 10)
+            self.assertGreater(one["recorded"], 30)
+
+    def test_the_last_ones_of_many(self):
+        self.start("many", TORCH_FR_BUFFER_SIZE="16")
+        every = self.read(0)["entries"]
+        few = self.read(0, count=3)["entries"]
+        self.assertEqual([one["id"] for one in few],
+                         [one["id"] for one in every[-3:]])
+
+    def test_detail(self):
+        """Each group has a wrapper then, and a group of the wrapper's."""
+        self.check("some", 3, has_names=False,
+                   TORCH_DISTRIBUTED_DEBUG="DETAIL")
+
+    def test_one_rank_is_behind(self):
+        told = self.check("behind")
+        first = [one["groups"][0] for one in told]
+        self.assertEqual([one["called"] for one in first], [2, 1])
+        self.assertEqual([one["unfinished"] for one in first], [1, 0])
+        self.assertEqual(first[0]["operation"], "ALLREDUCE")
+        self.assertEqual((first[0]["enqueued"], first[0]["completed"]), (2, 1))
+        last = told[0]["entries"][-1]
+        self.assertFalse(last.get("is_retired"))
+        self.assertEqual(self.frames_of(told[0], last)[-3]["name"], "behind")
+
+    def test_the_recorder_is_off(self):
+        self.start("behind", TORCH_FR_BUFFER_SIZE="0")
+        told = self.read(0)
+        self.assertEqual(told["entries"], [])
+        self.assertIn("Flight Recorder is off", told["missing"])
+        self.assertEqual(told["groups"][0]["called"], 2)
+        self.assertEqual(told["groups"][0]["operation"], "ALLREDUCE")
+
+    def test_a_stopped_rank_is_read(self):
+        self.start("behind")
+        before = self.read(0)
+        self.node.ask("pause", pid=self.ranks.all[0].pid)
+        self.node.event("stopped", self.ranks.all[0].pid)
+        self.assertEqual(self.read(0), before)
+
+    def test_how_often_memory_is_read(self):
+        self.start("some", 3)
+        first = self.read(0, count=64)
+        again = self.read(0, count=64)
+        print("# %d system calls" % self.calls)
+        self.assertLessEqual(self.calls, CALLS_MAXIMUM)
+        self.assertEqual(again, first)
+
+
+@unittest.skipUnless(PYTHON and not WHY_NOT, WHY_NOT)
+class TestCollectives(CollectivesCase):
+    pass
+
+
+class TestNone(unittest.TestCase):
+    def test_without_torch(self):
+        target = subprocess.Popen(
+            [sys.executable, "-c", "print('ready', flush=True); input()"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(target.communicate)
+        self.addCleanup(target.kill)
+        target.stdout.readline()
+        node = Node()
+        self.addCleanup(node.close)
+        node.ask("initialize", protocol=1)
+        node.discover(pids=[target.pid])
+        told = node.ask("collectives", pid=target.pid)
+        self.assertEqual((told["groups"], told["entries"]), ([], []))
+        self.assertNotIn("version", told)
+
+
+def load_tests(loader, _tests, _pattern):
+    return unittest.TestSuite(
+        loader.loadTestsFromTestCase(case) for case in (TestCollectives,
+                                                        TestNone))
+
+
+if __name__ == "__main__":
+    unittest.main()
