@@ -98,6 +98,21 @@ static void say_unknown(struct c10d_reading *reading)
 	buffer_clear(&known);
 }
 
+/* Says why there are no entries, and what helps. */
+static void say_off(struct c10d_reading *reading)
+{
+	const struct c10d_libraries *libraries = reading->libraries;
+
+	if (libraries->gloo.recorder == 0 && libraries->nccl.recorder == 0)
+		c10d_miss(reading, "torch %s records no calls on gloo", reading->out->version);
+	else
+		c10d_miss(reading,
+			  "the Flight Recorder is off, or torch %s records no calls on gloo: start "
+			  "the job with TORCH_FR_BUFFER_SIZE=2000 and "
+			  "TORCH_NCCL_TRACE_BUFFER_SIZE=2000",
+			  reading->out->version);
+}
+
 /* Fetches the ring of one library's Flight Recorder. Returns false if there is nothing to read. */
 static bool fetch_ring(struct ring_copy *ring, struct c10d_reading *reading, uint64_t pointer,
 		       size_t count)
@@ -133,9 +148,7 @@ static void read_rings(struct c10d_reading *reading, struct memory *memory, size
 	ring_clear(&gloo);
 	ring_clear(&nccl);
 	if (!has_gloo && !has_nccl && reading->missing.length == 0 && reading->out->group_count > 0)
-		c10d_miss(reading, "the Flight Recorder is off: set TORCH_FR_BUFFER_SIZE=2000 "
-				   "(before torch 2.13: TORCH_NCCL_TRACE_BUFFER_SIZE) to see the "
-				   "calls");
+		say_off(reading);
 }
 
 int c10d_read(struct c10d *c10d, uint64_t interpreter, size_t count,

@@ -111,8 +111,8 @@ static int check_recorder(struct ring_copy *ring, const struct c10d_layout *layo
 	    ring->slot_count > maximum || ring->next > ring->slot_count ||
 	    ring->recorded < ring->slot_count)
 		return -1;
-	/* Until the array is full, entries are appended, and next counts them. */
-	if (ring->slot_count < maximum && ring->next != ring->slot_count)
+	/* Until the array is full, entries are appended, and next counts them, or (2.9) stays 0. */
+	if (ring->slot_count < maximum && ring->next != ring->slot_count && ring->next != 0)
 		return -1;
 	if (ring->next == ring->slot_count)
 		ring->next = 0;
