@@ -27,12 +27,12 @@ struct c10d_layout {
 		entry_input_dtypes, entry_output_dims, entry_output_dtypes, entry_sizes,
 		entry_thread, entry_thread_name, entry_retired;
 	int traceback_frames; /* in a CapturedTraceback: vector of {PyCodeObject *, int lasti} */
-	int status_enqueued, status_started, status_completed; /* in a ProcessGroupStatus */
+	int status_enqueued, status_started, status_completed;	       /* in a ProcessGroupStatus */
 	int group_rank, group_size, group_description, group_backends; /* in a ProcessGroup */
 	int wrapper_backend; /* in a ProcessGroupWrapper: the backend that it checks */
 	int gloo_queue, gloo_running, gloo_seq, gloo_id; /* in a ProcessGroupGloo */
-	int work_operation; /* in a Work: OpType */
-	int work_seq;	    /* in a ProcessGroupGloo::AsyncWork */
+	int work_operation;				 /* in a Work: OpType */
+	int work_seq;					 /* in a ProcessGroupGloo::AsyncWork */
 };
 
 #define C10D_ENTRY_BYTES 512	/* the largest entry_size */

@@ -6,9 +6,9 @@
 #include "backends/native/loaded-elf.h"
 #include "banned.h"
 
-#define CODE_BYTES 256	 /* bytes of a function that are searched */
-#define CALLS_MAXIMUM 4	 /* calls of a function that are followed */
-#define NEAR_BYTES 96	 /* the pointer is loaded within these bytes behind the guard's test */
+#define CODE_BYTES 256	/* bytes of a function that are searched */
+#define CALLS_MAXIMUM 4 /* calls of a function that are followed */
+#define NEAR_BYTES 96	/* the pointer is loaded within these bytes behind the guard's test */
 #define OFFSET_MAXIMUM 8192
 
 /* Exported functions, with the ABI of C++11 and the one before it. */

@@ -5,8 +5,8 @@
  * Both are read from exported functions, which stripped libraries have, too. The pointer is a
  * variable of FlightRecorder::get(), which c10d::dump_fr_trace_json() contains, or calls: the code
  * tests the variable's guard and then loads the variable, the word behind the guard.
- * getSequenceNumberForGroup() only loads the number. x86-64, as compiled by gcc. libtorch_cpu.so and
- * libtorch_cuda.so have one Flight Recorder each: for gloo, and for NCCL.
+ * getSequenceNumberForGroup() only loads the number. x86-64, as compiled by gcc. libtorch_cpu.so
+ * and libtorch_cuda.so have one Flight Recorder each: for gloo, and for NCCL.
  */
 #ifndef BACKENDS_C10D_C10D_LIBRARY_H
 #define BACKENDS_C10D_C10D_LIBRARY_H

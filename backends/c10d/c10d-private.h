@@ -26,7 +26,8 @@ struct c10d_reading {
 	struct pycode_cache *codes;
 	struct stack_table *stacks; /* of codes */
 	struct collectives *out;
-	/* For each group of out: the number by which entries name it, Entry::pg_id_; -1: unknown. */
+	/* For each group of out: the number by which entries name it, Entry::pg_id_; -1: unknown.
+	 */
 	int64_t *group_ids;
 	size_t group_id_capacity;
 	struct buffer missing; /* sentences for out->missing */
@@ -46,8 +47,8 @@ int process_groups_find(const struct c10d_reading *reading, int64_t id, const ch
 
 /* The bytes of the last entries of one Flight Recorder, as fetched at one time. */
 struct ring_copy {
-	uint64_t pointer; /* address of the variable that points to the recorder */
-	uint64_t address; /* of the recorder */
+	uint64_t pointer;  /* address of the variable that points to the recorder */
+	uint64_t address;  /* of the recorder */
 	uint64_t recorded; /* number of entries ever recorded */
 	uint64_t entries;  /* address of the array of entries */
 	size_t slot_count; /* entries in the array */
@@ -58,14 +59,15 @@ struct ring_copy {
 
 /*
  * Fetches the last `count` entries of the recorder to which the variable at pointer points. Returns
- * 0; 1: the program has not made the recorder, or has turned it off; -1: no recorder of this layout.
+ * 0; 1: the program has not made the recorder, or has turned it off; -1: no recorder of this
+ * layout.
  */
 int ring_fetch(struct ring_copy *ring, struct c10d_reading *reading, uint64_t pointer,
 	       size_t count);
 void ring_clear(struct ring_copy *ring);
 /*
- * Adds the fetched entries to reading->out, and what the recorder says of each group. If entries are
- * overwritten meanwhile, fetches and reads again, a limited number of times. To be called after
+ * Adds the fetched entries to reading->out, and what the recorder says of each group. If entries
+ * are overwritten meanwhile, fetches and reads again, a limited number of times. To be called after
  * process_groups_read(), within a snapshot of memory that was begun after ring_fetch().
  */
 void ring_read(struct ring_copy *ring, struct c10d_reading *reading);

@@ -16,8 +16,8 @@ struct cpython;
 struct error;
 struct loaded_elf_cache;
 
-/* What one process's reads share: code objects, the places found in its libraries. Both pointers are
- * borrowed until c10d_free(). */
+/* What one process's reads share: code objects, the places found in its libraries. Both pointers
+ * are borrowed until c10d_free(). */
 struct c10d *c10d_new(pid_t pid, const struct cpython *python, struct loaded_elf_cache *cache);
 void c10d_free(struct c10d *c10d);
 /*

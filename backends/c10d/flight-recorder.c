@@ -24,7 +24,7 @@
 #include "protocol/stack.h"
 
 #define SLOTS_MAXIMUM ((size_t)1 << 20) /* TORCH_FR_BUFFER_SIZE */
-#define ROUNDS_MAXIMUM 4		 /* reads of an entry that changes meanwhile */
+#define ROUNDS_MAXIMUM 4		/* reads of an entry that changes meanwhile */
 #define TENSORS_MAXIMUM 1024
 #define SIZES_MAXIMUM 8192
 #define FRAMES_MAXIMUM 512
@@ -42,12 +42,36 @@ struct ring_entry {
 
 /* Names of c10::ScalarType by number (c10/core/ScalarType.h). */
 static const char *const dtype_names[] = {
-	"Byte",		 "Char",	  "Short",	   "Int",	  "Long",
-	"Half",		 "Float",	  "Double",	   "ComplexHalf", "ComplexFloat",
-	"ComplexDouble", "Bool",	  "QInt8",	   "QUInt8",	  "QInt32",
-	"BFloat16",	 "QUInt4x2",	  "QUInt2x4",	   "Bits1x8",	  "Bits2x4",
-	"Bits4x2",	 "Bits8",	  "Bits16",	   "Float8_e5m2", "Float8_e4m3fn",
-	"Float8_e5m2fnuz", "Float8_e4m3fnuz", "UInt16",	   "UInt32",	  "UInt64",
+	"Byte",
+	"Char",
+	"Short",
+	"Int",
+	"Long",
+	"Half",
+	"Float",
+	"Double",
+	"ComplexHalf",
+	"ComplexFloat",
+	"ComplexDouble",
+	"Bool",
+	"QInt8",
+	"QUInt8",
+	"QInt32",
+	"BFloat16",
+	"QUInt4x2",
+	"QUInt2x4",
+	"Bits1x8",
+	"Bits2x4",
+	"Bits4x2",
+	"Bits8",
+	"Bits16",
+	"Float8_e5m2",
+	"Float8_e4m3fn",
+	"Float8_e5m2fnuz",
+	"Float8_e4m3fnuz",
+	"UInt16",
+	"UInt32",
+	"UInt64",
 };
 
 static int64_t signed_word(const struct ring_entry *entry, int offset)
@@ -141,8 +165,7 @@ static bool is_locked(const struct c10d_layout *layout, const uint8_t *recorder)
 	return lock != 0;
 }
 
-int ring_fetch(struct ring_copy *ring, struct c10d_reading *reading, uint64_t pointer,
-	       size_t count)
+int ring_fetch(struct ring_copy *ring, struct c10d_reading *reading, uint64_t pointer, size_t count)
 {
 	const struct c10d_layout *layout = reading->layout;
 	struct memory *memory = reading->reader.memory;
@@ -155,8 +178,8 @@ int ring_fetch(struct ring_copy *ring, struct c10d_reading *reading, uint64_t po
 	if (ring->address == 0)
 		return 1;
 	do
-		if (memory_fetch(memory, ring->address, recorder,
-				 (size_t)layout->recorder_size) < 0)
+		if (memory_fetch(memory, ring->address, recorder, (size_t)layout->recorder_size) <
+		    0)
 			return -1;
 	while (is_locked(layout, recorder) && ++tries < LOCKS_MAXIMUM);
 	if (recorder[layout->recorder_enabled] == 0)
@@ -181,9 +204,9 @@ static char *read_string(const struct ring_entry *entry, int offset)
 	struct buffer text = BUFFER_INIT;
 	char *copy = NULL;
 
-	if (offset >= 0 && c10d_string(&entry->reading->reader, entry->layout,
-				       entry->bytes + offset, entry->address + (uint64_t)offset,
-				       &text) == 0)
+	if (offset >= 0 &&
+	    c10d_string(&entry->reading->reader, entry->layout, entry->bytes + offset,
+			entry->address + (uint64_t)offset, &text) == 0)
 		copy = xstrdup(text.length > 0 ? text.data : "");
 	buffer_clear(&text);
 	return copy;
@@ -368,8 +391,8 @@ static const struct stack *name_stack(struct c10d_reading *reading, struct pywal
 		const struct pycode *code = pycode_find(reading->codes, frame->code);
 
 		if (code)
-			frame->position = position_of(reading->reader.python, code,
-						      (int32_t)frame->position);
+			frame->position =
+				position_of(reading->reader.python, code, (int32_t)frame->position);
 	}
 	stack = pycode_stack(reading->codes, reading->reader.python, walk, reading->stacks,
 			     &is_known);

@@ -26,11 +26,25 @@
 
 /* Names of c10d::OpType by number (c10d/Work.hpp). */
 static const char *const operation_names[] = {
-	"BROADCAST",	   "ALLREDUCE",	  "ALLREDUCE_COALESCED", "REDUCE",
-	"ALLGATHER",	   "_ALLGATHER_BASE", "ALLGATHER_COALESCED", "GATHER",
-	"SCATTER",	   "REDUCE_SCATTER", "ALLTOALL_BASE",	 "ALLTOALL",
-	"SEND",		   "RECV",	  "RECVANYSOURCE",	 "BARRIER",
-	"_REDUCE_SCATTER_BASE", "COALESCED",	  "_ALLREDUCE_SPARSE",
+	"BROADCAST",
+	"ALLREDUCE",
+	"ALLREDUCE_COALESCED",
+	"REDUCE",
+	"ALLGATHER",
+	"_ALLGATHER_BASE",
+	"ALLGATHER_COALESCED",
+	"GATHER",
+	"SCATTER",
+	"REDUCE_SCATTER",
+	"ALLTOALL_BASE",
+	"ALLTOALL",
+	"SEND",
+	"RECV",
+	"RECVANYSOURCE",
+	"BARRIER",
+	"_REDUCE_SCATTER_BASE",
+	"COALESCED",
+	"_ALLREDUCE_SPARSE",
 };
 
 /* One group that is being read. */
@@ -187,8 +201,7 @@ static void take_work(struct group_reading *group, uint64_t work, uint64_t *lowe
 	    !is_class(group->reading, work, "Work"))
 		return;
 	if (read_cxx(group->reading, work, layout->work_seq, &seq, sizeof(seq)) ||
-	    read_cxx(group->reading, work, layout->work_operation, &operation, 1) ||
-	    seq >= *lowest)
+	    read_cxx(group->reading, work, layout->work_operation, &operation, 1) || seq >= *lowest)
 		return;
 	*lowest = seq;
 	free(group->out->operation);
@@ -303,13 +316,12 @@ static void read_object(struct group_reading *group)
 	int numbers[2];
 
 	if (!layout ||
-	    pyreader_pointer(&group->reading->reader, group->key + PYREADER_HEAD,
-			     &group->object) ||
+	    pyreader_pointer(&group->reading->reader, group->key + PYREADER_HEAD, &group->object) ||
 	    !is_class(group->reading, group->object, "12ProcessGroupE"))
 		return;
 	if (layout->group_size == layout->group_rank + 4 &&
-	    read_cxx(group->reading, group->object, layout->group_rank, numbers,
-		     sizeof(numbers)) == 0 &&
+	    read_cxx(group->reading, group->object, layout->group_rank, numbers, sizeof(numbers)) ==
+		    0 &&
 	    numbers[0] >= 0 && numbers[0] < numbers[1]) {
 		group->out->rank = numbers[0];
 		group->out->size = numbers[1];

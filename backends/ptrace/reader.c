@@ -141,8 +141,8 @@ static int ptrace_collectives(struct ptrace_connection *connection, const struct
 	int result;
 
 	if (!connection->c10d)
-		connection->c10d = c10d_new(connection->base.pid, &connection->python,
-					    node_elf_cache(node));
+		connection->c10d =
+			c10d_new(connection->base.pid, &connection->python, node_elf_cache(node));
 	calls = c10d_calls(connection->c10d);
 	result = c10d_read(connection->c10d, main_interpreter(connection), (size_t)count,
 			   &collectives, error);

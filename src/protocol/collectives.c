@@ -176,8 +176,8 @@ json_t *collectives_to_json(const struct collectives *collectives)
 		json_array_append_new(groups, group_to_json(&collectives->groups[i]));
 	for (size_t i = 0; i < collectives->entry_count; i++) {
 		const struct collective_entry *entry = &collectives->entries[i];
-		json_t *stack = entry->stack ? stack_table_send(collectives->stacks, entry->stack)
-					     : NULL;
+		json_t *stack =
+			entry->stack ? stack_table_send(collectives->stacks, entry->stack) : NULL;
 
 		if (stack)
 			json_array_append_new(stacks, stack);
@@ -199,8 +199,9 @@ static int collectives_get_array(const json_t *json, const char *key, size_t max
 	if (!value || json_is_null(value))
 		return 0;
 	if (!json_is_array(value) || json_array_size(value) > maximum)
-		return error_set(error, "collectives: \"%s\" is not an array of at most %zu elements",
-				 key, maximum);
+		return error_set(error,
+				 "collectives: \"%s\" is not an array of at most %zu elements", key,
+				 maximum);
 	*array = value;
 	return 0;
 }
@@ -227,9 +228,7 @@ static bool is_shape(const json_t *shape)
 
 	if (!json_is_array(shape) || json_array_size(shape) > DIMENSIONS_MAXIMUM)
 		return false;
-	json_array_foreach(shape, i, length)
-		if (!json_is_integer(length))
-			return false;
+	json_array_foreach(shape, i, length) if (!json_is_integer(length)) return false;
 	return true;
 }
 
@@ -247,10 +246,8 @@ static int read_list(json_t **list, const json_t *json, const char *key,
 
 	if (collectives_get_array(json, key, TENSORS_MAXIMUM, &array, error) < 0)
 		return -1;
-	json_array_foreach(array, i, element)
-		if (!is_element(element))
-			return error_set(error, "collective: element %zu of \"%s\" is invalid", i,
-					 key);
+	json_array_foreach(array, i, element) if (!is_element(element)) return error_set(
+		error, "collective: element %zu of \"%s\" is invalid", i, key);
 	*list = array ? json_deep_copy(array) : NULL;
 	return 0;
 }
@@ -305,14 +302,11 @@ int collectives_from_json(struct collectives *collectives, const json_t *json, s
 	    collectives_get_array(json, "entries", COLLECTIVE_ENTRIES_MAXIMUM, &entries, error) < 0)
 		return -1;
 	collectives->stacks = stack_table_new();
-	json_array_foreach(groups, i, one)
-		if (group_from_json(collectives, one, error) < 0)
-			return -1;
-	json_array_foreach(stacks, i, one)
-		if (stack_table_receive(collectives->stacks, one, error) < 0)
-			return -1;
-	json_array_foreach(entries, i, one)
-		if (entry_from_json(collectives, one, error) < 0)
-			return -1;
+	json_array_foreach(groups, i,
+			   one) if (group_from_json(collectives, one, error) < 0) return -1;
+	json_array_foreach(stacks, i, one) if (stack_table_receive(collectives->stacks, one,
+								   error) < 0) return -1;
+	json_array_foreach(entries, i,
+			   one) if (entry_from_json(collectives, one, error) < 0) return -1;
 	return 0;
 }

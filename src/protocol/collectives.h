@@ -57,17 +57,17 @@ struct collective_entry {
 			  * collective */
 	char *operation; /* "gloo:all_reduce" */
 	bool is_p2p;
-	bool is_retired;   /* torch no longer tracks the call: it has ended */
-	int64_t called;	   /* nanoseconds since 1970 */
-	int64_t started;   /* nanoseconds since 1970; -1: unknown, always so for gloo */
-	int64_t completed; /* nanoseconds since 1970; -1: unknown, always so for gloo */
-	int64_t timeout;   /* milliseconds */
-	json_t *input_sizes;   /* shapes of the tensors: [[128, 3]]; NULL: unknown */
-	json_t *input_dtypes;  /* "Float" (c10::ScalarType) for each tensor; NULL: unknown */
-	json_t *output_sizes;  /* like input_sizes */
-	json_t *output_dtypes; /* like input_dtypes */
-	uint64_t thread;       /* pthread_t of the calling thread; 0: unknown */
-	char *thread_name;     /* NULL: unknown */
+	bool is_retired;	   /* torch no longer tracks the call: it has ended */
+	int64_t called;		   /* nanoseconds since 1970 */
+	int64_t started;	   /* nanoseconds since 1970; -1: unknown, always so for gloo */
+	int64_t completed;	   /* nanoseconds since 1970; -1: unknown, always so for gloo */
+	int64_t timeout;	   /* milliseconds */
+	json_t *input_sizes;	   /* shapes of the tensors: [[128, 3]]; NULL: unknown */
+	json_t *input_dtypes;	   /* "Float" (c10::ScalarType) for each tensor; NULL: unknown */
+	json_t *output_sizes;	   /* like input_sizes */
+	json_t *output_dtypes;	   /* like input_dtypes */
+	uint64_t thread;	   /* pthread_t of the calling thread; 0: unknown */
+	char *thread_name;	   /* NULL: unknown */
 	const struct stack *stack; /* Python stack of the call, owned by stacks; NULL: unknown */
 };
 
@@ -98,7 +98,6 @@ const struct process_group *collectives_default_group(const struct collectives *
 /* Returns a new reference. The stacks of all entries are in the answer. */
 json_t *collectives_to_json(const struct collectives *collectives);
 /* Reads json into *collectives, which is cleared first. Returns 0; -1 and *error. */
-int collectives_from_json(struct collectives *collectives, const json_t *json,
-			  struct error *error);
+int collectives_from_json(struct collectives *collectives, const json_t *json, struct error *error);
 
 #endif
