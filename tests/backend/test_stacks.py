@@ -275,7 +275,12 @@ class Refusals(unittest.TestCase):
         return str(caught.exception)
 
     def test_not_python(self):
-        with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as process:
+            # Its libraries are loaded once it has answered.
+            process.stdin.write(b"started\n")
+            process.stdin.flush()
+            process.stdout.readline()
             self.assertEqual(self.refusal(process.pid),
                              "pid %d (cat) is not Python" % process.pid)
             process.kill()

@@ -362,9 +362,9 @@ class TestBreakpoints(Folder):
         sentence = "is after the last line with code (7)"
         for more in ((), ("--break", "main.py:7")):
             _status, events, printed = self.run_script(
-                ["wait stopped timeout 20", "break", "clear", "continue",
-                 "wait exited"] if more else
-                ["wait exited timeout 20", "break"],
+                ["wait stopped timeout 100", "break", "clear", "continue",
+                 "wait exited timeout 100"] if more else
+                ["wait exited timeout 100", "break"],
                 "--break", "main.py:99", *more)
             listed = [answer["breakpoints"] for answer in events
                       if "breakpoints" in answer][0]
