@@ -368,6 +368,8 @@ class TestBreakpoints(Folder):
                 "--break", "main.py:99", *more)
             listed = [answer["breakpoints"] for answer in events
                       if "breakpoints" in answer][0]
+            if not more and "is loaded yet" in listed[0]["message"]:
+                continue    # it has ended before anybody looked
             self.assertIn(sentence, listed[0]["message"])
             notes = [event["error"] for event in events
                      if "error" in event and sentence in str(event)]
