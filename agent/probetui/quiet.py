@@ -86,11 +86,10 @@ class _Filter:
             pass
 
     def _is_entered(self) -> bool:
-        """Whether a thread is at the start of a match(), before it notes
-        itself, or at its end."""
-        codes = [getattr(type(self), name).__code__
-                 for name in ("match", "applies")]
-        return any(frame.f_code in codes
+        """Whether a thread is in match() itself: perhaps at its start, where
+        it has not noted itself yet."""
+        code = type(self).match.__code__
+        return any(frame.f_code is code
                    for frame in sys._current_frames().values())
 
     def forget(self) -> None:

@@ -14,11 +14,11 @@ which the objects only have pointers.
 """
 import os
 import re
-import struct
-import subprocess
 import sys
-import tempfile
-import zipfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                "..", "cpython"))
+import torch_wheel  # noqa: E402
 
 # Members of struct c10d_layout, in order, and their C++ expressions.
 MEMBERS = (
@@ -41,7 +41,7 @@ MEMBERS = (
     ("entry_op_id", "offsetof(Entry, op_id_)"),
     ("entry_operation", "offsetof(Entry, profiling_name_)"),
     ("entry_traceback", "offsetof(Entry, traceback_)"),
-    ("entry_called", "offsetof(Entry, time_created_)"),
+    ("entry_created", "offsetof(Entry, time_created_)"),
     ("entry_timeout", "offsetof(Entry, timeout_ms_)"),
     ("entry_is_p2p", "offsetof(Entry, isP2P_)"),
     ("entry_started", "offsetof(Entry, time_discovered_started_)"),
@@ -165,60 +165,13 @@ def make_source(include):
                                   else "c10d::FlightRecorder")
 
 
-def measure(include, python, abi):
-    """Returns the offsets, as compiled."""
-    with tempfile.TemporaryDirectory() as folder:
-        for path, text in STAND_INS.items():
-            os.makedirs(os.path.join(folder, os.path.dirname(path)), exist_ok=True)
-            with open(os.path.join(folder, path), "w") as file:
-                file.write(text)
-        source = os.path.join(folder, "row.cpp")
-        with open(source, "w") as file:
-            file.write(make_source(include))
-        made = os.path.join(folder, "row.o")
-        subprocess.run(
-            ["g++", "-std=c++20", "-w", "-fno-access-control", "-c",
-             "-D_GLIBCXX_USE_CXX11_ABI=%d" % abi, "-I" + folder, "-I" + include,
-             "-I" + os.path.join(include, "torch/csrc/api/include"),
-             "-I" + python, source, "-o", made], check=True)
-        out = os.path.join(folder, "row.bin")
-        subprocess.run(["objcopy", "-O", "binary", "-j", "probetui", made, out], check=True)
-        with open(out, "rb") as file:
-            return struct.unpack("<%dq" % len(MEMBERS), file.read())
-
-
-def measure_wheel(wheel, python):
-    """Returns the version of the wheel, as (2, 13), and its rows for the new
-    and the old ABI."""
-    match = re.match(r"torch-(\d+)\.(\d+)", os.path.basename(wheel))
-    if not match:
-        sys.exit("%s: this is no wheel of torch" % wheel)
-    with tempfile.TemporaryDirectory() as folder:
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(folder, [
-                name for name in archive.namelist()
-                if name.startswith("torch/include/")])
-        include = os.path.join(folder, "torch/include")
-        rows = [measure(include, python, abi) for abi in (1, 0)]
-    return (int(match.group(1)), int(match.group(2))), rows
-
-
 def main():
     python = sys.argv[1]
-    found = sorted(measure_wheel(wheel, python) for wheel in sys.argv[2:])
-    groups = []
-    for version, rows in found:
-        if groups and groups[-1][2] == rows:
-            groups[-1][1] = version
-        else:
-            groups.append([version, version, rows])
-    print("/* Made by c10d-gen.py of torch's wheels; not to be edited. */")
-    print("/* first, last version, %s */" % ", ".join(name for name, _ in MEMBERS))
-    for first, last, rows in groups:
-        for row in rows if rows[0] != rows[1] else rows[:1]:
-            print("{ %d, %d, %s }," % (
-                first[0] * 1000 + first[1], last[0] * 1000 + last[1],
-                ", ".join(str(number) for number in row)))
+
+    def measure(include, abi):
+        return torch_wheel.compile_row(make_source(include), len(MEMBERS), include,
+                                       python, abi, STAND_INS)
+    torch_wheel.print_table([name for name, _ in MEMBERS], sys.argv[2:], measure)
 
 
 main()

@@ -22,7 +22,7 @@ struct c10d_layout {
 		recorder_next, recorder_id, recorder_statuses;
 	/* In a FlightRecorder::Entry. */
 	int entry_size, entry_id, entry_group_id, entry_group_name, entry_description, entry_seq,
-		entry_p2p_seq, entry_op_id, entry_operation, entry_traceback, entry_called,
+		entry_p2p_seq, entry_op_id, entry_operation, entry_traceback, entry_created,
 		entry_timeout, entry_is_p2p, entry_started, entry_completed, entry_input_dims,
 		entry_input_dtypes, entry_output_dims, entry_output_dtypes, entry_sizes,
 		entry_thread, entry_thread_name, entry_retired;

@@ -30,6 +30,18 @@ struct c10d {
 	struct pycode_cache *codes;
 };
 
+static void make_caches(struct c10d *c10d)
+{
+	c10d->stacks = stack_table_new();
+	c10d->codes = pycode_cache_new(c10d->memory, c10d->python, c10d->stacks);
+}
+
+static void free_caches(struct c10d *c10d)
+{
+	pycode_cache_free(c10d->codes);
+	stack_table_free(c10d->stacks);
+}
+
 struct c10d *c10d_new(pid_t pid, const struct cpython *python, struct loaded_elf_cache *cache)
 {
 	struct c10d *c10d = xcalloc(1, sizeof(*c10d));
@@ -37,8 +49,7 @@ struct c10d *c10d_new(pid_t pid, const struct cpython *python, struct loaded_elf
 	c10d->memory = memory_new(pid);
 	c10d->python = python;
 	c10d->cache = cache;
-	c10d->stacks = stack_table_new();
-	c10d->codes = pycode_cache_new(c10d->memory, python, c10d->stacks);
+	make_caches(c10d);
 	return c10d;
 }
 
@@ -46,8 +57,7 @@ void c10d_free(struct c10d *c10d)
 {
 	if (!c10d)
 		return;
-	pycode_cache_free(c10d->codes);
-	stack_table_free(c10d->stacks);
+	free_caches(c10d);
 	memory_free(c10d->memory);
 	free(c10d->version);
 	free(c10d);
@@ -58,14 +68,13 @@ uint64_t c10d_calls(const struct c10d *c10d)
 	return memory_calls(c10d->memory);
 }
 
-static void renew_stacks(struct c10d *c10d)
+/* Empties the table of stacks before it grows without end. */
+static void limit_stacks(struct c10d *c10d)
 {
 	if (!stack_table_is_full(c10d->stacks, STACKS_MAXIMUM))
 		return;
-	pycode_cache_free(c10d->codes);
-	stack_table_free(c10d->stacks);
-	c10d->stacks = stack_table_new();
-	c10d->codes = pycode_cache_new(c10d->memory, c10d->python, c10d->stacks);
+	free_caches(c10d);
+	make_caches(c10d);
 }
 
 /* Finds torch's version, layout and libraries. Returns -1 if the process has not imported torch. */
@@ -163,7 +172,7 @@ int c10d_read(struct c10d *c10d, uint64_t interpreter, size_t count,
 
 	collectives_clear(collectives);
 	collectives->stacks = stack_table_new();
-	renew_stacks(c10d);
+	limit_stacks(c10d);
 	reading.codes = c10d->codes;
 	reading.stacks = c10d->stacks;
 	memory_take_failure(c10d->memory);

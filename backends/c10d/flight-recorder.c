@@ -207,7 +207,7 @@ static char *read_string(const struct ring_entry *entry, int offset)
 	if (offset >= 0 &&
 	    c10d_string(&entry->reading->reader, entry->layout, entry->bytes + offset,
 			entry->address + (uint64_t)offset, &text) == 0)
-		copy = xstrdup(text.length > 0 ? text.data : "");
+		copy = xstrdup(text.data);
 	buffer_clear(&text);
 	return copy;
 }
@@ -325,7 +325,7 @@ static void read_entry(struct ring_entry *entry)
 	out->operation = read_string(entry, layout->entry_operation);
 	out->is_p2p = entry->bytes[layout->entry_is_p2p] == 1;
 	out->is_retired = entry->bytes[layout->entry_retired] == 1;
-	out->called = signed_word(entry, layout->entry_called);
+	out->created = signed_word(entry, layout->entry_created);
 	out->started = read_optional(entry, layout->entry_started);
 	out->completed = read_optional(entry, layout->entry_completed);
 	out->timeout = signed_word(entry, layout->entry_timeout);
@@ -452,7 +452,7 @@ static bool is_overwritten(const struct c10d_layout *layout, const uint8_t *befo
 			   const uint8_t *after)
 {
 	return differs(before, after, 0, layout->entry_traceback + 16) ||
-	       differs(before, after, layout->entry_called, layout->entry_is_p2p + 1) ||
+	       differs(before, after, layout->entry_created, layout->entry_is_p2p + 1) ||
 	       differs(before, after, layout->entry_input_dims, layout->entry_retired);
 }
 

@@ -22,7 +22,6 @@
 #define NAME_MAXIMUM 256
 #define BACKENDS_MAXIMUM 8
 #define WORKS_MAXIMUM 4096
-#define BACKEND_HEAD 600 /* bytes that are read of a backend */
 
 /* Names of c10d::OpType by number (c10d/Work.hpp). */
 static const char *const operation_names[] = {
@@ -89,7 +88,7 @@ static char *read_text(struct pyreader *reader, uint64_t object)
 	char *copy = NULL;
 
 	if (pyobject_string(reader, object, NAME_MAXIMUM, &text) == 0)
-		copy = xstrdup(text.length > 0 ? text.data : "");
+		copy = xstrdup(text.data);
 	buffer_clear(&text);
 	return copy;
 }
@@ -181,7 +180,7 @@ static void read_description(struct group_reading *group)
 	if (pyreader_read(&group->reading->reader, address, bytes, (size_t)layout->string_size))
 		return;
 	if (c10d_string(&group->reading->reader, layout, bytes, address, &text) == 0)
-		group->out->description = xstrdup(text.length > 0 ? text.data : "");
+		group->out->description = xstrdup(text.data);
 	buffer_clear(&text);
 }
 
@@ -197,10 +196,8 @@ static void take_work(struct group_reading *group, uint64_t work, uint64_t *lowe
 	uint8_t operation;
 	uint64_t seq;
 
-	if (!is_class(group->reading, work, "ProcessGroupGloo") &&
-	    !is_class(group->reading, work, "Work"))
-		return;
-	if (read_cxx(group->reading, work, layout->work_seq, &seq, sizeof(seq)) ||
+	if (!is_class(group->reading, work, "Work") ||
+	    read_cxx(group->reading, work, layout->work_seq, &seq, sizeof(seq)) ||
 	    read_cxx(group->reading, work, layout->work_operation, &operation, 1) || seq >= *lowest)
 		return;
 	*lowest = seq;
@@ -246,7 +243,7 @@ static void read_gloo(struct group_reading *group, uint64_t backend)
 	group->out->backend = xstrdup("gloo");
 	if (read_cxx(group->reading, backend, layout->gloo_seq, &number, sizeof(number)) == 0 &&
 	    group->reading->libraries->gloo.sequence == layout->gloo_seq)
-		group->out->called = (int64_t)number;
+		group->out->seq = (int64_t)number;
 	if (layout->gloo_id >= 0 &&
 	    read_cxx(group->reading, backend, layout->gloo_id, &number, sizeof(number)) == 0)
 		group->id = (int64_t)number;
@@ -261,7 +258,7 @@ static void read_nccl(struct group_reading *group, uint64_t backend)
 	group->out->backend = xstrdup("nccl");
 	if (sequence >= 0 &&
 	    read_cxx(group->reading, backend, sequence, &number, sizeof(number)) == 0)
-		group->out->called = (int64_t)number;
+		group->out->seq = (int64_t)number;
 }
 
 /* Reads a backend by its class. Returns false if the class is not known. */

@@ -11,11 +11,9 @@ whose layout is the same. To get the wheels:
 """
 import os
 import re
-import struct
-import subprocess
 import sys
-import tempfile
-import zipfile
+
+import torch_wheel
 
 # Members of struct torch_layout, in order, and their C++ expressions.
 MEMBERS = (
@@ -84,8 +82,8 @@ def has(include, path, text):
         return re.search(text, file.read()) is not None
 
 
-def measure(include, python, abi):
-    """Returns the offsets, as compiled."""
+def make_source(include):
+    """Returns the text of the program whose only data is the row."""
     counts = "combined_refcount_" if has(
         include, "c10/util/intrusive_ptr.h", r"\bcombined_refcount_\b") \
         else "refcount_"
@@ -105,56 +103,16 @@ def measure(include, python, abi):
         row = row.replace("SLOT", "offsetof(c10::impl::PyObjectSlot, pyobj_)")
     else:
         row = row.replace("pyobj_slot_", "pyobj_").replace("SLOT", "0")
-    with tempfile.TemporaryDirectory() as folder:
-        source = os.path.join(folder, "row.cpp")
-        with open(source, "w") as file:
-            file.write(SOURCE % row)
-        made = os.path.join(folder, "row.o")
-        subprocess.run(
-            ["g++", "-std=c++20", "-w", "-fno-access-control", "-c",
-             "-D_GLIBCXX_USE_CXX11_ABI=%d" % abi, "-I" + include,
-             "-I" + os.path.join(include, "torch/csrc/api/include"),
-             "-I" + python, source, "-o", made], check=True)
-        out = os.path.join(folder, "row.bin")
-        subprocess.run(["objcopy", "-O", "binary", "-j", "probetui", made,
-                        out], check=True)
-        with open(out, "rb") as file:
-            return struct.unpack("<%dq" % len(MEMBERS), file.read())
-
-
-def measure_wheel(wheel, python):
-    """Returns the version of the wheel, as (2, 13), and its rows for the new
-    and the old ABI."""
-    match = re.match(r"torch-(\d+)\.(\d+)", os.path.basename(wheel))
-    if not match:
-        sys.exit("%s: this is no wheel of torch" % wheel)
-    with tempfile.TemporaryDirectory() as folder:
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(folder, [
-                name for name in archive.namelist()
-                if name.startswith("torch/include/")])
-        include = os.path.join(folder, "torch/include")
-        rows = [measure(include, python, abi) for abi in (1, 0)]
-    return (int(match.group(1)), int(match.group(2))), rows
+    return SOURCE % row
 
 
 def main():
     python = sys.argv[1]
-    found = sorted(measure_wheel(wheel, python) for wheel in sys.argv[2:])
-    groups = []
-    for version, rows in found:
-        if groups and groups[-1][2] == rows:
-            groups[-1][1] = version
-        else:
-            groups.append([version, version, rows])
-    print("/* Made by pytensor-gen.py of torch's wheels; not to be edited. */")
-    print("/* first, last version, %s */" % ", ".join(
-        name for name, _ in MEMBERS))
-    for first, last, rows in groups:
-        for row in rows if rows[0] != rows[1] else rows[:1]:
-            print("{ %d, %d, %s }," % (
-                first[0] * 1000 + first[1], last[0] * 1000 + last[1],
-                ", ".join(str(number) for number in row)))
+
+    def measure(include, abi):
+        return torch_wheel.compile_row(make_source(include), len(MEMBERS), include,
+                                       python, abi)
+    torch_wheel.print_table([name for name, _ in MEMBERS], sys.argv[2:], measure)
 
 
 main()

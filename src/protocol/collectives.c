@@ -26,7 +26,7 @@ static const struct field group_fields[] = {
 	{ "rank", FIELD_INT, AT(rank), -1, 0, INT_MAX, NULL },
 	{ "size", FIELD_INT, AT(size), 0, 0, INT_MAX, NULL },
 	{ "is_default", FIELD_BOOL, AT(is_default), 0, 0, 1, NULL },
-	{ "called", FIELD_INT64, AT(called), -1, 0, INT64_MAX, NULL },
+	{ "seq", FIELD_INT64, AT(seq), -1, 0, INT64_MAX, NULL },
 	{ "enqueued", FIELD_INT64, AT(enqueued), -1, 0, INT64_MAX, NULL },
 	{ "started", FIELD_INT64, AT(started), -1, 0, INT64_MAX, NULL },
 	{ "completed", FIELD_INT64, AT(completed), -1, 0, INT64_MAX, NULL },
@@ -45,7 +45,7 @@ static const struct field entry_fields[] = {
 	{ "operation", FIELD_TEXT, AT(operation), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "is_p2p", FIELD_BOOL, AT(is_p2p), 0, 0, 1, NULL },
 	{ "is_retired", FIELD_BOOL, AT(is_retired), 0, 0, 1, NULL },
-	{ "called", FIELD_INT64, AT(called), -1, 0, INT64_MAX, NULL },
+	{ "created", FIELD_INT64, AT(created), -1, 0, INT64_MAX, NULL },
 	{ "started", FIELD_INT64, AT(started), -1, 0, INT64_MAX, NULL },
 	{ "completed", FIELD_INT64, AT(completed), -1, 0, INT64_MAX, NULL },
 	{ "timeout", FIELD_INT64, AT(timeout), -1, 0, INT64_MAX, NULL },
@@ -228,7 +228,11 @@ static bool is_shape(const json_t *shape)
 
 	if (!json_is_array(shape) || json_array_size(shape) > DIMENSIONS_MAXIMUM)
 		return false;
-	json_array_foreach(shape, i, length) if (!json_is_integer(length)) return false;
+	json_array_foreach(shape, i, length)
+	{
+		if (!json_is_integer(length))
+			return false;
+	}
 	return true;
 }
 
@@ -246,8 +250,12 @@ static int read_list(json_t **list, const json_t *json, const char *key,
 
 	if (collectives_get_array(json, key, TENSORS_MAXIMUM, &array, error) < 0)
 		return -1;
-	json_array_foreach(array, i, element) if (!is_element(element)) return error_set(
-		error, "collective: element %zu of \"%s\" is invalid", i, key);
+	json_array_foreach(array, i, element)
+	{
+		if (!is_element(element))
+			return error_set(error, "collective: element %zu of \"%s\" is invalid", i,
+					 key);
+	}
 	*list = array ? json_deep_copy(array) : NULL;
 	return 0;
 }
@@ -302,11 +310,20 @@ int collectives_from_json(struct collectives *collectives, const json_t *json, s
 	    collectives_get_array(json, "entries", COLLECTIVE_ENTRIES_MAXIMUM, &entries, error) < 0)
 		return -1;
 	collectives->stacks = stack_table_new();
-	json_array_foreach(groups, i,
-			   one) if (group_from_json(collectives, one, error) < 0) return -1;
-	json_array_foreach(stacks, i, one) if (stack_table_receive(collectives->stacks, one,
-								   error) < 0) return -1;
-	json_array_foreach(entries, i,
-			   one) if (entry_from_json(collectives, one, error) < 0) return -1;
+	json_array_foreach(groups, i, one)
+	{
+		if (group_from_json(collectives, one, error) < 0)
+			return -1;
+	}
+	json_array_foreach(stacks, i, one)
+	{
+		if (stack_table_receive(collectives->stacks, one, error) < 0)
+			return -1;
+	}
+	json_array_foreach(entries, i, one)
+	{
+		if (entry_from_json(collectives, one, error) < 0)
+			return -1;
+	}
 	return 0;
 }

@@ -34,10 +34,10 @@ struct process_group {
 	int size;	 /* number of members; 0: unknown */
 	bool is_default; /* the group of all ranks, made by init_process_group() */
 	/*
-	 * Number of collectives that this process has called on the group, as the group's backend
-	 * counts them; -1: unknown. Point-to-point calls may count, too.
+	 * Sequence number of the backend: the number of collectives that this process has called
+	 * on the group; -1: unknown. Point-to-point calls may count, too.
 	 */
-	int64_t called;
+	int64_t seq;
 	/* Number of the newest collective that was called, has started, has ended; -1: unknown. */
 	int64_t enqueued;
 	int64_t started;
@@ -58,7 +58,7 @@ struct collective_entry {
 	char *operation; /* "gloo:all_reduce" */
 	bool is_p2p;
 	bool is_retired;	   /* torch no longer tracks the call: it has ended */
-	int64_t called;		   /* nanoseconds since 1970 */
+	int64_t created;	   /* time of the call, nanoseconds since 1970 */
 	int64_t started;	   /* nanoseconds since 1970; -1: unknown, always so for gloo */
 	int64_t completed;	   /* nanoseconds since 1970; -1: unknown, always so for gloo */
 	int64_t timeout;	   /* milliseconds */
@@ -72,7 +72,7 @@ struct collective_entry {
 };
 
 struct collectives {
-	char *version; /* of torch; NULL: torch.distributed is not imported */
+	char *version; /* of torch; NULL: torch is not imported */
 	struct process_group *groups;
 	size_t group_count;
 	size_t group_capacity;

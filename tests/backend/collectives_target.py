@@ -69,7 +69,7 @@ def groups():
             "name": name, "size": group.size(), "rank": group.rank(),
             "ranks": sorted(ranks, key=ranks.get),
             "description": group.group_desc,
-            "called": group._get_sequence_number_for_group(),
+            "seq": group._get_sequence_number_for_group(),
             "is_default": group is dist.group.WORLD})
     return found
 

@@ -7,7 +7,7 @@ import unittest
 
 from test_stop_limit import LIMIT, PYTHON, WHY_NOT, HoldCase
 
-# Seconds, how a rank is stopped, who has an agent.
+# Seconds, how a rank is stopped, which ranks have an agent.
 LIMITS = [int(word) for word in
           os.environ.get("PROBETUI_LIMITS", "10 60").split()]
 STOPS = ("pause", "break", "catch", "step")

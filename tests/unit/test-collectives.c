@@ -19,13 +19,13 @@
 
 static const char *const whole =
 	"{\"version\":\"2.13.0\",\"recorded\":11,\"groups\":[{\"name\":\"0\",\"description\":"
-	"\"default_pg\",\"backend\":\"gloo\",\"rank\":1,\"size\":2,\"is_default\":true,\"called\":"
+	"\"default_pg\",\"backend\":\"gloo\",\"rank\":1,\"size\":2,\"is_default\":true,\"seq\":"
 	"10,"
 	"\"unfinished\":1,\"operation\":\"ALLREDUCE\",\"ranks\":[4,5]}],\"stacks\":[{\"id\":1,"
 	"\"codes\":[[1,\"step\",\"step\",\"/train.py\",3,0]],\"frames\":[[1,7]]}],\"entries\":[{"
 	"\"id\":9,\"group\":0,\"seq\":10,\"p2p_seq\":0,\"op_id\":10,\"operation\":\"gloo:all_"
 	"reduce\","
-	"\"called\":1795746101211072544,\"timeout\":1800000,\"thread\":\"0x7f13\","
+	"\"created\":1795746101211072544,\"timeout\":1800000,\"thread\":\"0x7f13\","
 	"\"input_sizes\":[[128,3],[]],\"input_dtypes\":[\"Float\",\"Long\"],\"output_sizes\":[],"
 	"\"output_dtypes\":[],\"stack\":1}]}";
 
@@ -59,7 +59,7 @@ static void they_come_back_as_they_were(void **state)
 	json = collectives_to_json(&collectives);
 	json_append(&out, json);
 	assert_non_null(strstr(out.data, "\"input_sizes\":[[128,3],[]]"));
-	assert_non_null(strstr(out.data, "\"called\":1795746101211072544"));
+	assert_non_null(strstr(out.data, "\"created\":1795746101211072544"));
 	json_decref(json);
 	buffer_clear(&out);
 	collectives_clear(&collectives);

@@ -715,7 +715,7 @@ static bool has_looked(const struct engine *engine, void *data)
 	return engine->watch_nan.looks > 0;
 }
 
-/* Watches loss in rank 0 of two, whose agent is found; the node goes on with script. */
+/* Watches loss in rank 0 of two, whose agent is found; then the node is `script`. */
 static void begin_watch_nan(struct stage *stage, const char *script)
 {
 	struct rankset ranks = RANKSET_INIT;
