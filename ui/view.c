@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "engine/collective-query.h"
 #include "engine/engine.h"
 #include "model/session.h"
 #include "protocol/stack.h"
@@ -414,6 +415,7 @@ void app_want(struct app *app)
 	want_output(app);
 	want_names(app);
 	want_evidence(app);
+	collectives_follow(app->engine);
 	for (int kind = 0; kind < VIEW_KIND_COUNT; kind++) {
 		const struct view_type *type = view_type_of((enum view_kind)kind);
 

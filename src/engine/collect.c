@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/loop.h"
 #include "base/text.h"
+#include "engine/collective-query.h"
 #include "engine/command.h"
 #include "engine/debuggers.h"
 #include "engine/engine.h"
@@ -31,6 +32,9 @@
  * once.
  */
 #define HOLD_SECONDS 1.0
+
+/* A command that samples for so long asks for the ranks' collectives at the beginning, too. */
+#define MOVEMENT_SECONDS 1.0
 
 static bool is_never(const struct engine *engine, void *data)
 {
@@ -184,8 +188,13 @@ static int take_samples(struct command_context *context, double seconds, struct 
 	if (!sample)
 		sample = engine_ask_sample(engine);
 	collect_await_sample(engine, sample);
+	/* Two answers show calls that samples of equal stacks do not. */
+	if (seconds >= MOVEMENT_SECONDS)
+		collectives_await(engine);
 	if (engine->session.rank_count > 0)
 		sample_over(engine, seconds);
+	if (seconds > 0)
+		collectives_await(engine);
 	engine_record_sources(engine);
 	record_locals(engine);
 	record_output(engine);

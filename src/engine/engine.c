@@ -65,6 +65,7 @@ void engine_clear(struct engine *engine)
 	tensor_asking_clear(engine);
 	rankset_clear(&engine->holds);
 	rank_answers_free(engine->connecting);
+	request_group_free(engine->following);
 	request_cancel(engine, engine->discovery);
 	requests_clear(engine);
 	free(engine->notice.text);

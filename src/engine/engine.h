@@ -129,6 +129,8 @@ struct engine {
 	bool skips_names;	  /* samples need no thread names */
 	double sampling_period;	  /* seconds; 0: no periodic sampling */
 	json_t *sampled;	  /* pids named in the last sample request; NULL: all */
+	struct request_group *following; /* requests of collectives_follow(); NULL: none */
+	double followed_at;		 /* session time of the last of them */
 	struct evidence evidence; /* newest answers to `evidence` and `diagnose` */
 	struct watch_nan watch_nan;
 	struct users users;

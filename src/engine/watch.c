@@ -25,6 +25,7 @@
 #include "base/loop.h"
 #include "base/text.h"
 #include "engine/collect.h"
+#include "engine/collective-query.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format.h"
@@ -223,6 +224,7 @@ static bool watch_is_over(const struct engine *engine, void *data)
 	engine_judge(watch->engine);
 	watch->revision = engine->session.revision;
 	evidence_follow(watch->engine);
+	collectives_follow(watch->engine);
 	watch_hurry(watch);
 	watch->outcome = watch_judge(watch);
 	watch_remember(watch);

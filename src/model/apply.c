@@ -17,6 +17,7 @@
 #include "model/snapshot.h"
 #include "model/source.h"
 #include "model/stops.h"
+#include "protocol/collectives.h"
 #include "protocol/message.h"
 #include "protocol/sample.h"
 
@@ -301,6 +302,28 @@ static int apply_streams(const struct apply *apply, struct error *error)
 	return session_apply_streams(apply->session, apply->node, apply->message->body, error);
 }
 
+static int apply_collectives(const struct apply *apply, struct error *error)
+{
+	const json_t *body = apply->message->body;
+	int64_t pid = json_get_integer(body, "pid", 0);
+	struct collectives *collectives;
+	struct rank *rank = NULL;
+
+	if (pid > 0 && pid <= INT_MAX)
+		rank = session_find_pid(apply->session, apply->node, (pid_t)pid);
+	if (!rank)
+		return 0;
+	collectives = xmalloc(sizeof(*collectives));
+	*collectives = (struct collectives)COLLECTIVES_INIT;
+	if (collectives_from_json(collectives, body, error) < 0) {
+		collectives_clear(collectives);
+		free(collectives);
+		return -1;
+	}
+	rank_take_collectives(rank, collectives, apply->now);
+	return 0;
+}
+
 static int apply_initialize(const struct apply *apply, struct error *error)
 {
 	struct session_node *node = &apply->session->nodes[apply->node];
@@ -492,7 +515,7 @@ static apply_function *const event_functions[EVENT_KIND_COUNT] = {
 static apply_function *const response_functions[REQUEST_KIND_COUNT] = {
 	[REQUEST_INITIALIZE] = apply_initialize, [REQUEST_DISCOVER] = apply_discover,
 	[REQUEST_VARIABLES] = apply_variables,	 [REQUEST_SOURCE] = apply_apply_source,
-	[REQUEST_OUTPUT] = apply_streams,
+	[REQUEST_OUTPUT] = apply_streams,	 [REQUEST_COLLECTIVES] = apply_collectives,
 };
 
 /*

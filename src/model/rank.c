@@ -7,6 +7,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "model/place.h"
+#include "protocol/collectives.h"
 #include "protocol/stack.h"
 
 static const char *const state_names[] = {
@@ -51,6 +52,13 @@ static void free_threads(struct thread **threads, size_t *count)
 	*count = 0;
 }
 
+static void free_collectives(struct collectives *collectives)
+{
+	if (collectives)
+		collectives_clear(collectives);
+	free(collectives);
+}
+
 void rank_free(struct rank *rank)
 {
 	if (!rank)
@@ -69,7 +77,25 @@ void rank_free(struct rank *rank)
 	free(rank->unseen);
 	free(rank->error);
 	process_clear(&rank->process);
+	free_collectives(rank->collectives);
 	free(rank);
+}
+
+void rank_take_collectives(struct rank *rank, struct collectives *owned_collectives, double now)
+{
+	struct thread *threads = rank->threads;
+
+	if (rank->collectives && rank->collectives->recorded != owned_collectives->recorded) {
+		rank->last_moved_at = now;
+		rank->last_changed_at = now;
+		for (size_t i = 0; i < rank->thread_count; i++) {
+			if (threads[i].sample.is_main)
+				threads[i].since = now;
+		}
+	}
+	free_collectives(rank->collectives);
+	rank->collectives = owned_collectives;
+	rank->collectives_at = now;
 }
 
 void rank_apply_process(struct rank *rank, const struct process *process)

@@ -15,6 +15,7 @@
 #include "protocol/debugger.h"
 #include "protocol/process.h"
 
+struct collectives;
 struct stack;
 struct stack_table;
 
@@ -89,7 +90,10 @@ struct rank {
 	struct thread *seen; /* threads of the last sample with frames of the program; kept while
 			      * the interpreter shuts down */
 	size_t seen_count;
-	struct rank *parent;	/* NULL: this is a rank, not a child */
+	struct collectives *collectives; /* newest answer about the rank's calls of torch.distributed;
+					  * NULL: none */
+	double collectives_at; /* session time of that answer */
+	struct rank *parent;   /* NULL: this is a rank, not a child */
 	struct rank **children; /* sorted by pid */
 	size_t child_count;
 	int class_index;			  /* index into verdict.classes; -1: in none */
@@ -102,6 +106,11 @@ struct rank *rank_new(const struct process *process);
 void rank_free(struct rank *rank);
 /* Replaces the process data. */
 void rank_apply_process(struct rank *rank, const struct process *process);
+/*
+ * Replaces rank->collectives. If the rank has called a collective since the answer before, it moves:
+ * its main thread counts as changed now, although each sample may show it at the same place.
+ */
+void rank_take_collectives(struct rank *rank, struct collectives *owned_collectives, double now);
 /* Adds a child, which the rank then owns. */
 void rank_add_child(struct rank *rank, struct rank *owned_child);
 /* Removes the child and frees it. */

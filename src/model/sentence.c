@@ -11,6 +11,7 @@
 #include "model/debug-state.h"
 #include "model/phrase.h"
 #include "model/session.h"
+#include "model/wait-graph.h"
 #include "model/wait-group.h"
 
 /* Number of wait groups that a sentence lists; further wait groups are only counted. */
@@ -295,6 +296,16 @@ static void say_late(struct buffer *out, const struct session *session,
 	append_outliers(out, wait_groups);
 }
 
+static void say_graph(struct buffer *out, const struct session *session,
+		      const struct wait_group_list *wait_groups, bool is_still)
+{
+	(void)session;
+	(void)is_still;
+	wait_sentence_append(out, wait_groups->graph);
+	/* Where absent ranks are instead. */
+	append_outliers(out, wait_groups);
+}
+
 static const char *sentence_count_word(size_t count)
 {
 	static const char *const words[] = { "no",   "one", "two",   "three", "four",
@@ -535,6 +546,7 @@ static void (*const sentences[FINDINGS])(struct buffer *out, const struct sessio
 	[FINDING_MAJORITY] = say_late,
 	[FINDING_WAIT_GROUPS] = say_wait_groups,
 	[FINDING_TOGETHER] = say_together,
+	[FINDING_GRAPH] = say_graph,
 	[FINDING_MOVING] = say_moving,
 };
 

@@ -26,6 +26,7 @@ enum finding {
 	FINDING_MAJORITY,    /* rule 3: most ranks are at one place, the other ranks are outliers */
 	FINDING_WAIT_GROUPS, /* several wait groups, no majority */
 	FINDING_TOGETHER,    /* all ranks at one place */
+	FINDING_GRAPH,	     /* the graph of who waits for whom names the cause (wait-graph.h) */
 	FINDING_MOVING,	     /* ranks change: the job makes progress */
 	FINDINGS,	     /* number of findings */
 };

@@ -11,6 +11,7 @@
 #include "model/debug-state.h"
 #include "model/sentence.h"
 #include "model/session.h"
+#include "model/wait-graph.h"
 #include "model/wait-group.h"
 
 /*
@@ -54,6 +55,19 @@ bool verdict_is_finding(const struct verdict *verdict)
 {
 	return verdict->outliers.range_count > 0 || verdict->state == VERDICT_HUNG ||
 	       verdict->state == VERDICT_CRASHED;
+}
+
+/* True if all members of a nonempty set are in the other. */
+static bool is_subset(const struct rankset *ranks, const struct rankset *all)
+{
+	struct rankset rest = RANKSET_INIT;
+	bool is_within;
+
+	rankset_copy(&rest, ranks);
+	rankset_subtract(&rest, all);
+	is_within = ranks->range_count > 0 && rest.range_count == 0;
+	rankset_clear(&rest);
+	return is_within;
 }
 
 static bool verdict_is_live(const struct wait_group *wait_group)
@@ -420,10 +434,80 @@ static enum verdict_state verdict_state_of(const struct session *session,
 		return are_quiet_long(wait_groups)
 			       ? without_unread(wait_groups, state_of_living(wait_groups))
 			       : VERDICT_UNKNOWN;
+	case FINDING_GRAPH:
+		if (wait_groups->role_counts[WAIT_GROUP_ELSEWHERE] > 0)
+			break;
+		return are_quiet_long(wait_groups)
+			       ? without_unread(wait_groups, state_of_living(wait_groups))
+			       : VERDICT_UNKNOWN;
 	case FINDING_LATE:
 		break;
 	}
 	return state_of_late(wait_groups);
+}
+
+/* The ranks of the wait groups that are outliers; clear the result. */
+static struct rankset find_outliers(const struct wait_group_list *wait_groups)
+{
+	struct rankset outliers = RANKSET_INIT;
+
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		if (wait_groups->items[i].is_outlier)
+			rankset_unite(&outliers, &wait_groups->items[i].ranks);
+	}
+	return outliers;
+}
+
+/* True if the stacks alone name the ranks that the graph names. */
+static bool do_stacks_tell(const struct wait_group_list *wait_groups, enum finding finding)
+{
+	struct rankset outliers = find_outliers(wait_groups);
+	bool are_equal = rankset_is_equal(&outliers, &wait_groups->graph->ranks);
+
+	rankset_clear(&outliers);
+	return finding == FINDING_LATE && are_equal &&
+	       wait_groups->graph->cause == WAIT_CAUSE_ABSENT;
+}
+
+/* The finding once the graph was asked: ranks that are alive, and do not all move. */
+static enum finding verdict_find_in_graph(const struct wait_group_list *wait_groups,
+					  enum finding finding)
+{
+	if (wait_groups->graph->cause == WAIT_CAUSE_NONE || do_stacks_tell(wait_groups, finding))
+		return finding;
+	switch (finding) {
+	case FINDING_LATE:
+	case FINDING_UNSETTLED:
+	case FINDING_MAJORITY:
+	case FINDING_WAIT_GROUPS:
+	case FINDING_TOGETHER:
+		return FINDING_GRAPH;
+	case FINDING_NO_RANKS:
+	case FINDING_UNREAD:
+	case FINDING_UNREADABLE:
+	case FINDING_ALL_GONE:
+	case FINDING_GONE:
+	case FINDING_HELD:
+	case FINDING_STOPPED:
+	case FINDING_HOLDING:
+	case FINDING_GRAPH:
+	case FINDING_MOVING:
+	case FINDINGS:
+		break;
+	}
+	return finding;
+}
+
+/* The graph's causes are the outliers; of a wait group only if all of its ranks are. */
+static void mark_causes(struct wait_group_list *wait_groups)
+{
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		struct wait_group *wait_group = &wait_groups->items[i];
+
+		wait_group->is_outlier =
+			wait_groups->graph->cause == WAIT_CAUSE_ABSENT &&
+			is_subset(&wait_group->ranks, &wait_groups->graph->ranks);
+	}
 }
 
 /*
@@ -453,22 +537,33 @@ static void mark_classes(struct verdict *verdict)
 	}
 }
 
-static void note_ranks(struct verdict *verdict, struct session *session,
-		       const struct wait_group_list *wait_groups, const size_t *class_wait_groups)
+/*
+ * Sets the outliers: the ranks of wait groups that are, or the causes that the graph names, if
+ * these are not all ranks.
+ */
+static void note_outliers(struct verdict *verdict, const struct session *session,
+			  const struct wait_group_list *wait_groups, enum finding finding)
+{
+	verdict->outliers = finding == FINDING_GRAPH ? (struct rankset)RANKSET_INIT
+						     : find_outliers(wait_groups);
+	if (finding == FINDING_GRAPH &&
+	    rankset_count(&wait_groups->graph->ranks) < session->rank_count)
+		rankset_copy(&verdict->outliers, &wait_groups->graph->ranks);
+}
+
+static void note_ranks(struct verdict *verdict, struct session *session)
 {
 	for (size_t i = 0; i < verdict->class_count; i++) {
 		struct rank_class *class = &verdict->classes[i];
 
-		class->is_outlier = wait_groups->items[class_wait_groups[i]].is_outlier;
+		class->is_outlier = is_subset(&class->ranks, &verdict->outliers);
 		if (rankset_count(&class->ranks) * 2 > session->rank_count)
 			verdict->majority = (int)i;
 	}
 	for (size_t i = 0; i < session->rank_count; i++) {
 		struct rank *rank = session->ranks[i];
 
-		rank->is_outlier = verdict->classes[rank->class_index].is_outlier;
-		if (rank->is_outlier)
-			rankset_add(&verdict->outliers, rank->process.rank);
+		rank->is_outlier = rankset_contains(&verdict->outliers, rank->process.rank);
 		if (!rank_is_gone(rank))
 			verdict->ranks_found++;
 		if (rank->process.world_size > verdict->world_size)
@@ -477,23 +572,42 @@ static void note_ranks(struct verdict *verdict, struct session *session,
 	mark_classes(verdict);
 }
 
+/* Fills *graph if the calls of a rank were read; wait_groups then borrow it. */
+static void ask_graph(struct wait_graph *graph, struct wait_group_list *wait_groups,
+		      const struct session *session)
+{
+	*graph = (struct wait_graph){ .nodes = NULL };
+	for (size_t i = 0; i < session->rank_count && !wait_groups->graph; i++) {
+		if (session->ranks[i]->collectives)
+			wait_groups->graph = graph;
+	}
+	if (wait_groups->graph)
+		wait_graph_make(graph, session);
+}
+
 void verdict_make(struct verdict *verdict, struct session *session)
 {
 	struct buffer sentence = BUFFER_INIT;
 	struct wait_group_list wait_groups;
-	size_t *class_wait_groups;
+	struct wait_graph graph;
 	enum finding finding;
 
 	verdict_clear(verdict);
-	class_wait_groups = wait_groups_make(&wait_groups, verdict, session);
+	wait_groups_make(&wait_groups, verdict, session);
 	finding = verdict_find(&wait_groups, session->rank_count);
 	mark_outliers(&wait_groups, finding);
+	ask_graph(&graph, &wait_groups, session);
+	if (wait_groups.graph)
+		finding = verdict_find_in_graph(&wait_groups, finding);
+	if (finding == FINDING_GRAPH)
+		mark_causes(&wait_groups);
 	verdict->state = verdict_state_of(session, &wait_groups, finding);
-	note_ranks(verdict, session, &wait_groups, class_wait_groups);
+	note_outliers(verdict, session, &wait_groups, finding);
+	note_ranks(verdict, session);
 	sentence_append(&sentence, session, &wait_groups, finding, verdict->state == VERDICT_HUNG);
 	verdict->sentence = buffer_take(&sentence);
 	verdict->job = xstrdup(session->job >= 0 ? session->jobs[session->job].name : "");
-	free(class_wait_groups);
+	wait_graph_clear(&graph);
 	wait_groups_clear(&wait_groups);
 }
 

@@ -291,62 +291,47 @@ static int compare_wait_groups(const void *left, const void *right)
 	return a->first->process.rank - b->first->process.rank;
 }
 
-/*
- * Joins the drafts into wait groups; returns an array with the index of each draft's wait group.
- * The sort changes the indices, so they are found again by key.
- */
-static size_t *gather(struct wait_group_list *wait_groups, const struct drafts *drafts,
-		      const struct session *session)
+/* Joins the drafts into wait groups. */
+static void gather(struct wait_group_list *wait_groups, const struct drafts *drafts,
+		   const struct session *session)
 {
 	struct map *by_key = map_new(NULL);
-	size_t *class_wait_groups = xcalloc(drafts->count + 1, sizeof(size_t));
-	uint64_t *keys = xcalloc(drafts->count + 1, sizeof(*keys));
+	size_t *places = xcalloc(drafts->count + 1, sizeof(*places));
 
 	wait_groups->items = xcalloc(drafts->count + 1, sizeof(*wait_groups->items));
 	wait_groups->is_sampled_twice = true;
-	for (size_t i = 0; i < drafts->count; i++) {
-		struct wait_group *wait_group =
-			wait_group_find_or_add(wait_groups, by_key, &drafts->items[i]);
-
-		class_wait_groups[i] = (size_t)(wait_group - wait_groups->items);
-		keys[i] = wait_group->key;
-	}
+	for (size_t i = 0; i < drafts->count; i++)
+		places[i] = (size_t)(wait_group_find_or_add(wait_groups, by_key,
+							    &drafts->items[i]) -
+				     wait_groups->items);
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		count_rank(wait_groups, &wait_groups->items[class_wait_groups[rank->class_index]],
-			   rank);
+		count_rank(wait_groups, &wait_groups->items[places[rank->class_index]], rank);
 	}
 	if (wait_groups->count > 1)
 		qsort(wait_groups->items, wait_groups->count, sizeof(*wait_groups->items),
 		      compare_wait_groups);
-	for (size_t i = 0; i < wait_groups->count; i++)
-		map_put(by_key, wait_groups->items[i].key, (void *)(uintptr_t)(i + 1));
-	for (size_t i = 0; i < drafts->count; i++)
-		class_wait_groups[i] = (size_t)(uintptr_t)map_find(by_key, keys[i]) - 1;
-	free(keys);
+	free(places);
 	map_free(by_key);
-	return class_wait_groups;
 }
 
-size_t *wait_groups_make(struct wait_group_list *wait_groups, struct verdict *verdict,
-			 struct session *session)
+void wait_groups_make(struct wait_group_list *wait_groups, struct verdict *verdict,
+		      struct session *session)
 {
 	struct drafts drafts = { .by_key = map_new(NULL) };
-	size_t *class_wait_groups;
 
 	*wait_groups = (struct wait_group_list){ .items = NULL };
 	for (size_t i = 0; i < session->rank_count; i++)
 		draft_rank(&drafts, session, session->ranks[i]);
 	sort_drafts(&drafts, session);
-	class_wait_groups = gather(wait_groups, &drafts, session);
+	gather(wait_groups, &drafts, session);
 	verdict->classes = xcalloc(drafts.count + 1, sizeof(struct rank_class));
 	verdict->class_count = drafts.count;
 	for (size_t i = 0; i < drafts.count; i++)
 		verdict->classes[i] = drafts.items[i].class;
 	map_free(drafts.by_key);
 	free(drafts.items);
-	return class_wait_groups;
 }
 
 void wait_groups_clear(struct wait_group_list *wait_groups)

@@ -21,6 +21,7 @@ struct rank;
 struct session;
 struct thread;
 struct verdict;
+struct wait_graph;
 struct wait_group;
 struct wait_group_list;
 
@@ -60,6 +61,8 @@ struct wait_group_list {
 	struct wait_group *items; /* most ranks first */
 	size_t count;
 	size_t role_counts[WAIT_GROUP_ROLES]; /* number of ranks by role */
+	const struct wait_graph *graph; /* borrowed; NULL: no rank's calls of torch.distributed were
+					 * read */
 	bool is_sampled_twice;		      /* all readable ranks have at least two samples */
 };
 
@@ -67,10 +70,9 @@ struct wait_group_list {
 enum wait_group_role wait_group_role_of(const struct rank *rank);
 /*
  * Fills verdict->classes (most ranks first), class_index of the session's ranks, and the
- * wait groups. Returns an array with the index of the wait group of each class; free()
- * it.
+ * wait groups.
  */
-size_t *wait_groups_make(struct wait_group_list *wait_groups, struct verdict *verdict,
+void wait_groups_make(struct wait_group_list *wait_groups, struct verdict *verdict,
 			 struct session *session);
 void wait_groups_clear(struct wait_group_list *wait_groups);
 

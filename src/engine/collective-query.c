@@ -1,0 +1,89 @@
+#include "engine/collective-query.h"
+
+#include <jansson.h>
+
+#include "banned.h"
+#include "engine/engine.h"
+#include "engine/request.h"
+#include "model/wait-group.h"
+
+/* Seconds after which an answer about a rank that has not moved is asked for again. */
+#define AGE_SECONDS 5.0
+/* Seconds between two rounds of requests. */
+#define ROUND_SECONDS 1.0
+
+static bool is_asked(const struct rank *rank)
+{
+	return rank->process.pid > 0 && !rank_is_gone(rank) && rank->state != RANK_UNREADABLE;
+}
+
+static void ask_rank(const struct rank *rank, size_t count, struct request_group *group)
+{
+	request_group_add(group, rank->process.rank, "collectives",
+			  json_pack("{s:i, s:I}", "pid", (int)rank->process.pid, "count",
+				    (json_int_t)count),
+			  NULL);
+}
+
+void collectives_ask(struct engine *engine, size_t count, struct request_group *group)
+{
+	const struct session *session = &engine->session;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (is_asked(session->ranks[i]))
+			ask_rank(session->ranks[i], count, group);
+	}
+}
+
+bool collectives_are_wanted(const struct engine *engine)
+{
+	const struct session *session = &engine->session;
+
+	if (engine->replay || session->rank_count == 0)
+		return false;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (wait_group_role_of(session->ranks[i]) == WAIT_GROUP_WAITS)
+			return true;
+	}
+	return false;
+}
+
+void collectives_await(struct engine *engine)
+{
+	struct request_group *group;
+
+	if (!collectives_are_wanted(engine))
+		return;
+	group = request_group_new(engine, NULL, NULL, NULL);
+	collectives_ask(engine, COLLECTIVES_FOR_VERDICT, group);
+	request_group_wait(group, engine->settings.timeout);
+	request_group_free(group);
+}
+
+static bool is_outdated(const struct rank *rank, double now)
+{
+	return !rank->collectives || rank->collectives_at < rank->last_changed_at ||
+	       now - rank->collectives_at > AGE_SECONDS;
+}
+
+void collectives_follow(struct engine *engine)
+{
+	const struct session *session = &engine->session;
+	double now = engine_now(engine);
+
+	if (engine->following) {
+		if (request_group_open_count(engine->following) > 0)
+			return;
+		request_group_free(engine->following);
+		engine->following = NULL;
+	}
+	if (now < engine->followed_at + ROUND_SECONDS ||
+	    session->verdict.state == VERDICT_PROGRESSING || !collectives_are_wanted(engine))
+		return;
+	engine->followed_at = now;
+	engine->following = request_group_new(engine, NULL, NULL, NULL);
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (is_asked(session->ranks[i]) && is_outdated(session->ranks[i], now))
+			ask_rank(session->ranks[i], COLLECTIVES_FOR_VERDICT, engine->following);
+	}
+}

@@ -1,0 +1,386 @@
+#include "model/group-table.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/map.h"
+#include "base/text.h"
+#include "model/rank.h"
+#include "model/session.h"
+#include "protocol/collectives.h"
+
+/* Number of tensors of a call that are shown; further ones are counted. */
+#define TENSORS_SHOWN 2
+
+/* Equal for the parts of one group in several processes. */
+static uint64_t group_key(const struct process_group *group)
+{
+	uint64_t hash = hash_text(HASH_START, group->name);
+
+	for (size_t i = 0; i < group->rank_count; i++)
+		hash = hash_number(hash, (uint64_t)group->ranks[i]);
+	return hash;
+}
+
+static void start_row(struct group_row *row, const struct process_group *group)
+{
+	*row = (struct group_row){ .group = group, .newest = -1, .oldest = -1 };
+	for (size_t i = 0; i < group->rank_count; i++) {
+		if (group->ranks[i] >= 0 && group->ranks[i] <= RANKSET_MAXIMUM)
+			rankset_add(&row->ranks, (int)group->ranks[i]);
+	}
+}
+
+static void add_member(struct group_row *row, const struct rank *rank,
+		       const struct process_group *group)
+{
+	int64_t newest = group->enqueued;
+
+	/* The sequence number of a group of gloo counts calls between two ranks, too. */
+	if (newest < 0 && (group->seq == 0 || !group->backend || strcmp(group->backend, "gloo") != 0))
+		newest = group->seq;
+	ARRAY_GROW(row->members, row->count, row->capacity);
+	row->members[row->count++] = (struct group_member){ rank, group, newest };
+	if (newest > row->newest)
+		row->newest = newest;
+	if (newest >= 0 && (row->oldest < 0 || newest < row->oldest))
+		row->oldest = newest;
+}
+
+static void group_table_add(struct group_table *table, struct map *by_key, const struct rank *rank)
+{
+	const struct collectives *collectives = rank->collectives;
+
+	for (size_t i = 0; i < collectives->group_count; i++) {
+		const struct process_group *group = &collectives->groups[i];
+		uint64_t key = group_key(group);
+		size_t index = (size_t)(uintptr_t)map_find(by_key, key);
+
+		if (index == 0) {
+			ARRAY_GROW(table->rows, table->count, table->capacity);
+			start_row(&table->rows[table->count], group);
+			index = ++table->count;
+			map_put(by_key, key, (void *)(uintptr_t)index);
+		}
+		add_member(&table->rows[index - 1], rank, group);
+	}
+}
+
+/* Orders names like "2" and "10" by their numbers. */
+static int compare_rows(const void *left, const void *right)
+{
+	const struct group_row *a = left;
+	const struct group_row *b = right;
+	size_t a_length = strlen(a->group->name);
+	size_t b_length = strlen(b->group->name);
+	int order;
+
+	if (a->group->is_default != b->group->is_default)
+		return a->group->is_default ? -1 : 1;
+	if (a_length != b_length)
+		return a_length < b_length ? -1 : 1;
+	order = strcmp(a->group->name, b->group->name);
+	return order != 0 ? order : rankset_first(&a->ranks) - rankset_first(&b->ranks);
+}
+
+void group_table_make(struct group_table *table, const struct session *session)
+{
+	struct map *by_key = map_new(NULL);
+
+	*table = (struct group_table){ .rows = NULL };
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (session->ranks[i]->collectives)
+			group_table_add(table, by_key, session->ranks[i]);
+	}
+	if (table->count > 1)
+		qsort(table->rows, table->count, sizeof(*table->rows), compare_rows);
+	map_free(by_key);
+}
+
+void group_table_clear(struct group_table *table)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		free(table->rows[i].members);
+		rankset_clear(&table->rows[i].ranks);
+	}
+	free(table->rows);
+	*table = (struct group_table){ .rows = NULL };
+}
+
+const struct group_row *group_table_find(const struct group_table *table, const char *name,
+					 size_t from)
+{
+	for (size_t i = from; i < table->count; i++) {
+		const struct process_group *group = table->rows[i].group;
+
+		if (strcmp(group->name, name) == 0 ||
+		    (group->description && strcmp(group->description, name) == 0))
+			return &table->rows[i];
+	}
+	return NULL;
+}
+
+const struct group_row *group_table_row(const struct group_table *table,
+					const struct process_group *group)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct group_row *row = &table->rows[i];
+
+		if (strcmp(row->group->name, group->name) == 0 &&
+		    group_key(row->group) == group_key(group))
+			return row;
+	}
+	return NULL;
+}
+
+/* True if the entry is a collective on the member's group. */
+static bool is_of_member(const struct group_member *member, const struct collective_entry *entry)
+{
+	const struct collectives *collectives = member->rank->collectives;
+
+	return entry->group >= 0 && !entry->is_p2p &&
+	       &collectives->groups[entry->group] == member->group;
+}
+
+const struct collective_entry *group_member_entry(const struct group_member *member, int64_t seq)
+{
+	const struct collectives *collectives = member->rank->collectives;
+
+	for (size_t i = 0; i < collectives->entry_count; i++) {
+		const struct collective_entry *entry = &collectives->entries[i];
+
+		if (entry->seq == seq && is_of_member(member, entry))
+			return entry;
+	}
+	return NULL;
+}
+
+const struct collective_entry *group_member_open(const struct group_member *member)
+{
+	const struct collectives *collectives = member->rank->collectives;
+
+	for (size_t i = 0; i < collectives->entry_count; i++) {
+		const struct collective_entry *entry = &collectives->entries[i];
+
+		if (is_of_member(member, entry) && !entry->is_retired && entry->completed < 0)
+			return entry;
+	}
+	return NULL;
+}
+
+struct rankset group_row_behind(const struct group_row *row)
+{
+	struct rankset behind = RANKSET_INIT;
+
+	for (size_t i = 0; i < row->count; i++) {
+		const struct group_member *member = &row->members[i];
+
+		if (member->newest >= 0 && member->newest < row->newest)
+			rankset_add(&behind, member->rank->process.rank);
+	}
+	return behind;
+}
+
+static struct call_class *find_call_class(struct call_classes *classes,
+					  const struct collective_entry *call)
+{
+	for (size_t i = 0; i < classes->count; i++) {
+		if (collective_calls_match(classes->items[i].call, call))
+			return &classes->items[i];
+	}
+	ARRAY_GROW(classes->items, classes->count, classes->capacity);
+	classes->items[classes->count] = (struct call_class){ .call = call };
+	return &classes->items[classes->count++];
+}
+
+static int compare_call_classes(const void *left, const void *right)
+{
+	const struct call_class *a = left;
+	const struct call_class *b = right;
+	size_t a_count = rankset_count(&a->ranks);
+	size_t b_count = rankset_count(&b->ranks);
+
+	if (a_count != b_count)
+		return a_count > b_count ? -1 : 1;
+	return rankset_first(&a->ranks) - rankset_first(&b->ranks);
+}
+
+void call_classes_make(struct call_classes *classes, const struct group_row *row, int64_t seq)
+{
+	size_t total = 0;
+
+	*classes = (struct call_classes){ .items = NULL };
+	for (size_t i = 0; i < row->count; i++) {
+		const struct collective_entry *call = group_member_entry(&row->members[i], seq);
+
+		if (!call)
+			continue;
+		rankset_add(&find_call_class(classes, call)->ranks,
+			    row->members[i].rank->process.rank);
+		total++;
+	}
+	if (classes->count > 1)
+		qsort(classes->items, classes->count, sizeof(*classes->items),
+		      compare_call_classes);
+	classes->has_majority =
+		classes->count > 0 && rankset_count(&classes->items[0].ranks) * 2 > total;
+}
+
+void call_classes_clear(struct call_classes *classes)
+{
+	for (size_t i = 0; i < classes->count; i++)
+		rankset_clear(&classes->items[i].ranks);
+	free(classes->items);
+	*classes = (struct call_classes){ .items = NULL };
+}
+
+/* The smallest number of an entry of the member after `seq`; -1: there is none. */
+static int64_t next_seq(const struct group_member *member, int64_t seq)
+{
+	const struct collectives *collectives = member->rank->collectives;
+	int64_t next = -1;
+
+	for (size_t i = 0; i < collectives->entry_count; i++) {
+		const struct collective_entry *entry = &collectives->entries[i];
+
+		if (entry->seq > seq && is_of_member(member, entry) &&
+		    (next < 0 || entry->seq < next))
+			next = entry->seq;
+	}
+	return next;
+}
+
+int64_t group_row_mismatch(const struct group_row *row)
+{
+	int64_t seq = -1;
+
+	if (row->count == 0)
+		return -1;
+	while ((seq = next_seq(&row->members[0], seq)) >= 0) {
+		struct call_classes classes;
+		bool is_mismatch;
+
+		call_classes_make(&classes, row, seq);
+		is_mismatch = classes.count > 1;
+		call_classes_clear(&classes);
+		if (is_mismatch)
+			return seq;
+	}
+	return -1;
+}
+
+const char *collective_call_name(const struct collective_entry *entry)
+{
+	const char *colon;
+
+	if (!entry->operation)
+		return "an unknown operation";
+	colon = strchr(entry->operation, ':');
+	return colon ? colon + 1 : entry->operation;
+}
+
+/* Operations whose members must pass as many elements, of the same type, as all the others. */
+static bool is_uniform(const char *name)
+{
+	static const char *const names[] = {
+		"all_reduce",
+		"broadcast",
+		"reduce",
+		"_allgather_base",
+		"_all_gather_base",
+		"_reduce_scatter_base",
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+		if (strcmp(names[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The number of elements of a tensor with these lengths. */
+static uint64_t elements_of(const json_t *shape)
+{
+	uint64_t count = 1;
+	const json_t *length;
+	size_t i;
+
+	json_array_foreach(shape, i, length)
+	{
+		count *= (uint64_t)json_integer_value(length);
+	}
+	return count;
+}
+
+static bool are_as_large(const json_t *a, const json_t *b)
+{
+	if (!a || !b)
+		return true;
+	if (json_array_size(a) != json_array_size(b))
+		return false;
+	for (size_t i = 0; i < json_array_size(a); i++) {
+		if (elements_of(json_array_get(a, i)) != elements_of(json_array_get(b, i)))
+			return false;
+	}
+	return true;
+}
+
+bool collective_calls_match(const struct collective_entry *a, const struct collective_entry *b)
+{
+	if (!a->operation || !b->operation)
+		return true;
+	if (strcmp(collective_call_name(a), collective_call_name(b)) != 0)
+		return false;
+	if (!is_uniform(collective_call_name(a)))
+		return true;
+	if (a->input_dtypes && b->input_dtypes && !json_equal(a->input_dtypes, b->input_dtypes))
+		return false;
+	return are_as_large(a->input_sizes, b->input_sizes);
+}
+
+static void append_tensor(struct buffer *out, const json_t *shape, const json_t *dtype)
+{
+	const json_t *length;
+	size_t i;
+
+	buffer_append_string(out, " [");
+	json_array_foreach(shape, i, length)
+	{
+		buffer_printf(out, i == 0 ? "%" JSON_INTEGER_FORMAT : ", %" JSON_INTEGER_FORMAT,
+			      json_integer_value(length));
+	}
+	buffer_append_char(out, ']');
+	if (!json_is_string(dtype))
+		return;
+	buffer_append_char(out, ' ');
+	text_escape(out, json_string_value(dtype), json_string_length(dtype));
+}
+
+void collective_call_append(struct buffer *out, const struct collective_entry *entry)
+{
+	const char *name = collective_call_name(entry);
+	size_t count = json_array_size(entry->input_sizes);
+
+	text_escape(out, name, strlen(name));
+	for (size_t i = 0; i < count && i < TENSORS_SHOWN; i++)
+		append_tensor(out, json_array_get(entry->input_sizes, i),
+			      json_array_get(entry->input_dtypes, i));
+	if (count > TENSORS_SHOWN)
+		buffer_printf(out, " and %zu more tensors", count - TENSORS_SHOWN);
+}
+
+void group_append_name(struct buffer *out, const struct process_group *group)
+{
+	const char *name = group->description ? group->description : group->name;
+
+	if (!group->description || strcmp(group->description, "undefined") == 0) {
+		buffer_append_string(out, "group ");
+		name = group->name;
+	}
+	text_escape(out, name, strlen(name));
+}

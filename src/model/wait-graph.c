@@ -1,0 +1,496 @@
+#include "model/wait-graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/map.h"
+#include "model/place.h"
+#include "model/session.h"
+#include "model/wait-group.h"
+#include "protocol/collectives.h"
+#include "protocol/stack.h"
+
+#define NONE SIZE_MAX
+
+static size_t add_node(struct wait_graph *graph, const struct wait_node *node)
+{
+	ARRAY_GROW(graph->nodes, graph->node_count, graph->node_capacity);
+	graph->nodes[graph->node_count] = *node;
+	return graph->node_count++;
+}
+
+void wait_graph_start(struct wait_graph *graph, size_t rank_count)
+{
+	*graph = (struct wait_graph){ .rank_count = rank_count };
+	for (size_t i = 0; i < rank_count; i++)
+		add_node(graph,
+			 &(struct wait_node){ .kind = WAIT_NODE_RANK, .number = (int)i });
+}
+
+size_t wait_graph_add_collective(struct wait_graph *graph, const struct group_row *row, int64_t seq,
+				 const struct collective_entry *call)
+{
+	return add_node(graph, &(struct wait_node){ .kind = WAIT_NODE_COLLECTIVE,
+						    .number = -1,
+						    .row = row,
+						    .seq = seq,
+						    .call = call });
+}
+
+void wait_graph_add_edge(struct wait_graph *graph, const struct wait_edge *edge)
+{
+	ARRAY_GROW(graph->edges, graph->edge_count, graph->edge_capacity);
+	graph->edges[graph->edge_count++] = *edge;
+}
+
+void wait_graph_clear(struct wait_graph *graph)
+{
+	group_table_clear(&graph->table);
+	free(graph->nodes);
+	free(graph->edges);
+	free(graph->path);
+	rankset_clear(&graph->ranks);
+	*graph = (struct wait_graph){ .nodes = NULL };
+}
+
+/* From here on: facts. */
+
+/* True if the rank's calls were read since it has moved last. */
+static bool is_known(const struct rank *rank)
+{
+	return rank->collectives && rank->collectives_at >= rank->last_changed_at &&
+	       !rank_is_gone(rank);
+}
+
+/*
+ * True if the thread is still in the call: the recorded stack and the thread's have the same
+ * frames, from the outermost to the user's code that calls torch.
+ */
+static bool is_in_call(const struct rank *rank, const struct collective_entry *entry)
+{
+	const struct thread *thread = rank_main_thread(rank);
+	const struct stack *now = thread ? thread->sample.stack : NULL;
+	const struct stack *call = entry->stack;
+	size_t user;
+
+	if (!now || !call || call->frame_count == 0)
+		return false;
+	user = place_user_frame(&rank->process, call);
+	if (call->frame_count - user > now->frame_count)
+		return false;
+	for (size_t i = 1; i <= call->frame_count - user; i++) {
+		const struct frame *a = &call->frames[call->frame_count - i];
+		const struct frame *b = &now->frames[now->frame_count - i];
+
+		if (a->lineno != b->lineno || strcmp(a->code->func, b->code->func) != 0 ||
+		    strcmp(a->code->file, b->code->file) != 0)
+			return false;
+	}
+	return true;
+}
+
+static bool is_open(const struct collective_entry *entry)
+{
+	return !entry->is_p2p && !entry->is_retired && entry->completed < 0 && entry->group >= 0;
+}
+
+/*
+ * The collective in which the rank's main thread waits: the open call that it is still in, else the
+ * oldest open one, if all are on one group. NULL: not known.
+ */
+static const struct collective_entry *find_waited(const struct rank *rank)
+{
+	const struct collectives *collectives = rank->collectives;
+	const struct collective_entry *oldest = NULL;
+	bool is_one_group = true;
+
+	for (size_t i = 0; i < collectives->entry_count; i++) {
+		const struct collective_entry *entry = &collectives->entries[i];
+
+		if (!is_open(entry))
+			continue;
+		if (is_in_call(rank, entry))
+			return entry;
+		if (!oldest)
+			oldest = entry;
+		is_one_group = is_one_group && entry->group == oldest->group;
+	}
+	return is_one_group ? oldest : NULL;
+}
+
+/* The node for the call of a collective; a new one if no equal call is there yet. */
+static size_t find_collective(struct wait_graph *graph, const struct group_row *row,
+			      const struct collective_entry *call)
+{
+	for (size_t i = graph->rank_count; i < graph->node_count; i++) {
+		const struct wait_node *node = &graph->nodes[i];
+
+		if (node->row == row && node->seq == call->seq &&
+		    collective_calls_match(node->call, call))
+			return i;
+	}
+	return wait_graph_add_collective(graph, row, call->seq, call);
+}
+
+static void add_waiting(struct wait_graph *graph, size_t at)
+{
+	const struct rank *rank = graph->nodes[at].rank;
+	const struct collective_entry *call;
+	const struct group_row *row;
+
+	if (!is_known(rank) || wait_group_role_of(rank) != WAIT_GROUP_WAITS)
+		return;
+	call = find_waited(rank);
+	row = call ? group_table_row(&graph->table, &rank->collectives->groups[call->group]) : NULL;
+	if (!row)
+		return;
+	wait_graph_add_edge(graph, &(struct wait_edge){ at, find_collective(graph, row, call),
+							WAIT_REASON_IN, call });
+}
+
+/* The edge from a collective to a member; false if the member is not missing, or not known. */
+static bool find_missing(const struct wait_node *node, const struct group_member *member,
+			 struct wait_edge *edge)
+{
+	const struct collective_entry *call;
+
+	if (!is_known(member->rank) || member->newest < 0)
+		return false;
+	if (member->newest < node->seq) {
+		edge->reason = WAIT_REASON_ABSENT;
+		edge->call = group_member_entry(member, member->newest);
+		return true;
+	}
+	call = group_member_entry(member, node->seq);
+	edge->reason = WAIT_REASON_OTHER;
+	edge->call = call;
+	return call && !collective_calls_match(call, node->call);
+}
+
+static void add_missing(struct wait_graph *graph, size_t at, struct map *by_rank)
+{
+	const struct group_row *row = graph->nodes[at].row;
+
+	for (size_t i = 0; i < row->count; i++) {
+		struct wait_edge edge = { .from = at };
+		void *index = map_find(by_rank, (uint64_t)row->members[i].rank->process.rank);
+
+		if (!index || !find_missing(&graph->nodes[at], &row->members[i], &edge))
+			continue;
+		edge.to = (size_t)(uintptr_t)index - 1;
+		wait_graph_add_edge(graph, &edge);
+	}
+}
+
+void wait_graph_make(struct wait_graph *graph, const struct session *session)
+{
+	struct map *by_rank = map_new(NULL);
+
+	wait_graph_start(graph, session->rank_count);
+	group_table_make(&graph->table, session);
+	for (size_t i = 0; i < session->rank_count; i++) {
+		graph->nodes[i].rank = session->ranks[i];
+		graph->nodes[i].number = session->ranks[i]->process.rank;
+		map_put(by_rank, (uint64_t)graph->nodes[i].number, (void *)(uintptr_t)(i + 1));
+	}
+	for (size_t i = 0; graph->table.count > 0 && i < session->rank_count; i++)
+		add_waiting(graph, i);
+	for (size_t i = graph->rank_count; i < graph->node_count; i++)
+		add_missing(graph, i, by_rank);
+	map_free(by_rank);
+	wait_graph_judge(graph);
+}
+
+/* From here on: the judgement. */
+
+static int compare_edges(const void *left, const void *right)
+{
+	const struct wait_edge *a = left;
+	const struct wait_edge *b = right;
+
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return a->to < b->to ? -1 : a->to > b->to;
+}
+
+static void index_edges(struct wait_graph *graph)
+{
+	if (graph->edge_count > 1)
+		qsort(graph->edges, graph->edge_count, sizeof(*graph->edges), compare_edges);
+	for (size_t i = graph->edge_count; i-- > 0;) {
+		graph->nodes[graph->edges[i].from].first_edge = i;
+		graph->nodes[graph->edges[i].from].out_count++;
+		graph->nodes[graph->edges[i].to].in_count++;
+	}
+}
+
+/* State of Tarjan's search for strongly connected components (SIAM J. Comput. 1, 1972). */
+struct search {
+	struct wait_graph *graph;
+	size_t *order;	 /* of each node: when it was reached, from 1; 0: not yet */
+	size_t *low;	 /* the smallest order that is reachable */
+	size_t *next;	 /* number of edges that were followed */
+	size_t *path;	 /* nodes on the way to the current one */
+	size_t *pending; /* nodes without a component yet */
+	size_t path_count, pending_count, reached, components;
+};
+
+static void enter(struct search *search, size_t node)
+{
+	search->order[node] = search->low[node] = ++search->reached;
+	search->path[search->path_count++] = node;
+	search->pending[search->pending_count++] = node;
+	search->graph->nodes[node].component = NONE;
+}
+
+static void leave(struct search *search)
+{
+	struct wait_node *nodes = search->graph->nodes;
+	size_t node = search->path[--search->path_count];
+	size_t before = search->path_count > 0 ? search->path[search->path_count - 1] : NONE;
+	size_t other;
+
+	if (before != NONE && search->low[node] < search->low[before])
+		search->low[before] = search->low[node];
+	if (search->low[node] != search->order[node])
+		return;
+	do {
+		other = search->pending[--search->pending_count];
+		nodes[other].component = search->components;
+	} while (other != node);
+	search->components++;
+}
+
+static void advance(struct search *search)
+{
+	const struct wait_graph *graph = search->graph;
+	size_t node = search->path[search->path_count - 1];
+	const struct wait_node *from = &graph->nodes[node];
+	size_t to;
+
+	if (search->next[node] == from->out_count) {
+		leave(search);
+		return;
+	}
+	to = graph->edges[from->first_edge + search->next[node]++].to;
+	if (search->order[to] == 0)
+		enter(search, to);
+	else if (graph->nodes[to].component == NONE && search->order[to] < search->low[node])
+		search->low[node] = search->order[to];
+}
+
+/* Sets node->component; returns the number of components. */
+static size_t find_components(struct wait_graph *graph)
+{
+	size_t *memory = xcalloc(5 * (graph->node_count + 1), sizeof(*memory));
+	size_t stride = graph->node_count + 1;
+	struct search search = {
+		.graph = graph,
+		.order = memory,
+		.low = memory + stride,
+		.next = memory + 2 * stride,
+		.path = memory + 3 * stride,
+		.pending = memory + 4 * stride,
+	};
+
+	for (size_t i = 0; i < graph->node_count; i++) {
+		if (search.order[i] == 0)
+			enter(&search, i);
+		while (search.path_count > 0)
+			advance(&search);
+	}
+	free(memory);
+	return search.components;
+}
+
+static void add_to_path(struct wait_graph *graph, size_t collective)
+{
+	ARRAY_GROW(graph->path, graph->path_count, graph->path_capacity);
+	graph->path[graph->path_count++] = collective;
+}
+
+static bool is_sink(const struct wait_node *node)
+{
+	return node->kind == WAIT_NODE_RANK && node->in_count > 0 && node->out_count == 0;
+}
+
+/* The collective that most ranks wait in, of those that a sink outside *told is absent from. */
+static size_t find_most_waited(const struct wait_graph *graph, const struct rankset *told)
+{
+	size_t most = NONE;
+
+	for (size_t i = 0; i < graph->edge_count; i++) {
+		const struct wait_node *to = &graph->nodes[graph->edges[i].to];
+		size_t from = graph->edges[i].from;
+
+		if (is_sink(to) && !rankset_contains(told, to->number) &&
+		    (most == NONE || graph->nodes[from].in_count > graph->nodes[most].in_count))
+			most = from;
+	}
+	return most;
+}
+
+/* Ranks that are waited for and wait for nobody, and the collectives they are absent from. */
+static void find_sinks(struct wait_graph *graph)
+{
+	size_t collective;
+
+	while ((collective = find_most_waited(graph, &graph->ranks)) != NONE) {
+		const struct wait_node *node = &graph->nodes[collective];
+
+		graph->cause = WAIT_CAUSE_ABSENT;
+		add_to_path(graph, collective);
+		for (size_t i = 0; i < node->out_count; i++) {
+			const struct wait_edge *edge = &graph->edges[node->first_edge + i];
+
+			if (is_sink(&graph->nodes[edge->to]))
+				rankset_add(&graph->ranks, graph->nodes[edge->to].number);
+		}
+	}
+}
+
+/* True for each component that an edge leaves; free() the result. */
+static bool *find_left(const struct wait_graph *graph, size_t component_count)
+{
+	bool *is_left = xcalloc(component_count + 1, sizeof(*is_left));
+
+	for (size_t i = 0; i < graph->edge_count; i++) {
+		size_t from = graph->nodes[graph->edges[i].from].component;
+
+		is_left[from] = is_left[from] ||
+				from != graph->nodes[graph->edges[i].to].component;
+	}
+	return is_left;
+}
+
+/* The first collective of a circle that no edge leaves; NONE: there is no circle. */
+static size_t find_circle(const struct wait_graph *graph, size_t component_count)
+{
+	bool *is_left = find_left(graph, component_count);
+	size_t found = NONE;
+
+	for (size_t i = graph->rank_count; i < graph->node_count && found == NONE; i++) {
+		if (graph->nodes[i].out_count > 0 && !is_left[graph->nodes[i].component])
+			found = i;
+	}
+	free(is_left);
+	return found;
+}
+
+/*
+ * In the component of `start`: the collective with the smallest number as which different
+ * operations were called; NONE: there is none.
+ */
+static size_t find_other(const struct wait_graph *graph, size_t start)
+{
+	size_t found = NONE;
+
+	for (size_t i = 0; i < graph->edge_count; i++) {
+		size_t from = graph->edges[i].from;
+
+		if (graph->edges[i].reason == WAIT_REASON_OTHER &&
+		    graph->nodes[from].component == graph->nodes[start].component &&
+		    (found == NONE || graph->nodes[from].seq < graph->nodes[found].seq))
+			found = from;
+	}
+	return found;
+}
+
+/* Names the ranks whose call is not that of more than half of the group's members. */
+static void name_others(struct wait_graph *graph, size_t collective)
+{
+	const struct wait_node *node = &graph->nodes[collective];
+	struct call_classes classes;
+
+	graph->cause = WAIT_CAUSE_OTHER;
+	add_to_path(graph, collective);
+	if (!node->row)
+		return;
+	call_classes_make(&classes, node->row, node->seq);
+	for (size_t i = 1; classes.has_majority && i < classes.count; i++)
+		rankset_unite(&graph->ranks, &classes.items[i].ranks);
+	call_classes_clear(&classes);
+}
+
+/* Fills before[] with the node from which each node was reached first, breadth first from start;
+ * returns the node from which an edge leads back to start. */
+static size_t find_way_back(const struct wait_graph *graph, size_t start, size_t *before)
+{
+	size_t *queue = xcalloc(graph->node_count + 1, sizeof(*queue));
+	size_t head = 0;
+	size_t tail = 0;
+	size_t last = NONE;
+
+	queue[tail++] = start;
+	while (last == NONE && head < tail) {
+		size_t from = queue[head++];
+
+		for (size_t i = 0; i < graph->nodes[from].out_count && last == NONE; i++) {
+			size_t to = graph->edges[graph->nodes[from].first_edge + i].to;
+
+			if (to == start)
+				last = from;
+			if (to == start || before[to] != NONE)
+				continue;
+			before[to] = from;
+			queue[tail++] = to;
+		}
+	}
+	free(queue);
+	return last;
+}
+
+static void add_waiters(struct wait_graph *graph, size_t collective)
+{
+	for (size_t i = 0; i < graph->edge_count; i++) {
+		if (graph->edges[i].to == collective)
+			rankset_add(&graph->ranks, graph->nodes[graph->edges[i].from].number);
+	}
+}
+
+/* The shortest circle through start, and all ranks that wait in its collectives. */
+static void name_circle(struct wait_graph *graph, size_t start)
+{
+	size_t *before = xcalloc(graph->node_count, sizeof(*before));
+
+	for (size_t i = 0; i < graph->node_count; i++)
+		before[i] = NONE;
+	graph->cause = WAIT_CAUSE_CIRCLE;
+	for (size_t at = find_way_back(graph, start, before); at != NONE; at = before[at]) {
+		if (graph->nodes[at].kind == WAIT_NODE_COLLECTIVE)
+			add_to_path(graph, at);
+	}
+	for (size_t i = 0; i < graph->path_count / 2; i++) {
+		size_t other = graph->path[graph->path_count - 1 - i];
+
+		graph->path[graph->path_count - 1 - i] = graph->path[i];
+		graph->path[i] = other;
+	}
+	for (size_t i = 0; i < graph->path_count; i++)
+		add_waiters(graph, graph->path[i]);
+	free(before);
+}
+
+void wait_graph_judge(struct wait_graph *graph)
+{
+	size_t components;
+	size_t circle;
+	size_t other;
+
+	index_edges(graph);
+	components = find_components(graph);
+	find_sinks(graph);
+	if (graph->cause != WAIT_CAUSE_NONE)
+		return;
+	circle = find_circle(graph, components);
+	if (circle == NONE)
+		return;
+	other = find_other(graph, circle);
+	if (other != NONE)
+		name_others(graph, other);
+	else
+		name_circle(graph, circle);
+}

@@ -1,0 +1,116 @@
+/*
+ * wait-graph: who waits for whom. Nodes are ranks, and collectives that ranks wait in; an edge from
+ * a rank to a collective says that the rank waits in it, an edge from a collective to a rank that
+ * the rank is missing there: it has not called the collective, or has called another operation in
+ * its place.
+ *
+ * The causes of a hang are read off the graph. What is waited for and waits for nobody is a cause;
+ * ranks that wait for each other in a circle are one cause together.
+ *
+ * Edges are made of facts that were read while the rank did not move. A rank whose calls were not
+ * read, or that has moved since, has no edges. All pointers are borrowed from the session until it
+ * changes.
+ */
+#ifndef MODEL_WAIT_GRAPH_H
+#define MODEL_WAIT_GRAPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/group-table.h"
+#include "protocol/rankset.h"
+
+struct buffer;
+struct collective_entry;
+struct rank;
+struct session;
+
+enum wait_node_kind {
+	WAIT_NODE_RANK,
+	WAIT_NODE_COLLECTIVE,
+};
+
+struct wait_node {
+	enum wait_node_kind kind;
+	int number;		 /* of a rank: its number */
+	const struct rank *rank; /* of a rank; NULL in tests */
+	/* Of a collective; calls that do not match each other have a node each. */
+	const struct group_row *row;
+	int64_t seq;
+	const struct collective_entry *call; /* of the first rank that waits in it */
+	size_t in_count;		     /* number of edges that lead here */
+	size_t out_count;
+	size_t component; /* equal for nodes that wait for each other */
+	size_t first_edge; /* index of the first of its edges, which follow each other */
+};
+
+enum wait_reason {
+	WAIT_REASON_IN,	    /* the rank waits in the collective */
+	WAIT_REASON_ABSENT, /* the rank has called fewer collectives of the group */
+	WAIT_REASON_OTHER,  /* the rank has called another operation, or with other sizes */
+};
+
+struct wait_edge {
+	size_t from; /* index into nodes */
+	size_t to;
+	enum wait_reason reason;
+	/*
+	 * The call that shows it: the one waited in; what the absent rank has called last (NULL:
+	 * not known); what was called in place of the collective.
+	 */
+	const struct collective_entry *call;
+};
+
+enum wait_cause {
+	WAIT_CAUSE_NONE,   /* no cause can be read off the graph */
+	WAIT_CAUSE_ABSENT, /* ranks have not called what others wait in, and wait for nobody */
+	WAIT_CAUSE_OTHER,  /* ranks have called different operations as one collective */
+	WAIT_CAUSE_CIRCLE, /* ranks wait for each other */
+};
+
+struct wait_graph {
+	struct group_table table;
+	struct wait_node *nodes; /* the session's ranks first, in their order */
+	size_t node_count, node_capacity;
+	size_t rank_count;
+	struct wait_edge *edges; /* sorted by `from` once judged */
+	size_t edge_count, edge_capacity;
+	enum wait_cause cause;
+	/*
+	 * The ranks that are the cause. Empty for WAIT_CAUSE_OTHER if no call is that of more than
+	 * half of the ranks.
+	 */
+	struct rankset ranks;
+	size_t *path; /* collectives that name the cause; of a circle, each waits for the next, the
+		       * last for the first */
+	size_t path_count, path_capacity;
+};
+
+/* Fills *graph (uninitialised); clear it afterwards. */
+void wait_graph_make(struct wait_graph *graph, const struct session *session);
+void wait_graph_clear(struct wait_graph *graph);
+/*
+ * For tests of the judgement alone: empties *graph, which then has rank_count ranks without a
+ * process; add nodes and edges, and judge.
+ */
+void wait_graph_start(struct wait_graph *graph, size_t rank_count);
+/* Returns the new node's index. */
+size_t wait_graph_add_collective(struct wait_graph *graph, const struct group_row *row, int64_t seq,
+				 const struct collective_entry *call);
+void wait_graph_add_edge(struct wait_graph *graph, const struct wait_edge *edge);
+/* Finds components and the cause. */
+void wait_graph_judge(struct wait_graph *graph);
+
+/* wait_sentence: the graph in words. Names of the target are escaped and cut. */
+
+/*
+ * Appends "Rank 2 has not called all_reduce (train.py:17), collective 5 of default_pg, in which
+ * ranks 0-1 wait; it waits in recv (train.py:9)." and the like for the graph's cause; nothing for
+ * WAIT_CAUSE_NONE.
+ */
+void wait_sentence_append(struct buffer *out, const struct wait_graph *graph);
+/* Appends one line for each edge: the chain of facts that the sentence was read off. */
+void wait_sentence_append_edges(struct buffer *out, const struct wait_graph *graph);
+
+#endif
