@@ -12,11 +12,13 @@
 #include "engine/collect.h"
 #include "engine/command.h"
 #include "engine/engine.h"
+#include "engine/format-collectives.h"
 #include "engine/format.h"
 #include "engine/frame-locals.h"
 #include "engine/record.h"
 #include "model/place.h"
 #include "model/stacktree.h"
+#include "model/wait-graph.h"
 #include "protocol/stack.h"
 
 static void append_ranks_json(struct command_context *context)
@@ -58,6 +60,20 @@ const struct command command_ranks = {
 	.run = ranks_run,
 };
 
+/* Prints the facts about collectives that the verdict was read off. */
+static void append_why(struct command_context *context)
+{
+	struct wait_graph graph;
+
+	wait_graph_make(&graph, &context->engine->session);
+	if (graph.edge_count > 0)
+		format_text_waits(context->out, &graph);
+	else
+		buffer_append_string(context->out, "  by the stacks alone: no rank is known to "
+						   "wait in a collective\n");
+	wait_graph_clear(&graph);
+}
+
 static int verdict_run(struct command_context *context, const struct arguments *arguments,
 		       struct error *error)
 {
@@ -75,6 +91,8 @@ static int verdict_run(struct command_context *context, const struct arguments *
 		format_document(context->out, format_json_verdict(session));
 	else if (result == 0)
 		format_text_verdict(context->out, session);
+	if (result == 0 && !context->is_json && arguments_has(arguments, "--why"))
+		append_why(context);
 	if (result == 0)
 		collect_finding(context, verdict_is_finding(&session->verdict));
 	return result;
@@ -82,8 +100,9 @@ static int verdict_run(struct command_context *context, const struct arguments *
 
 const struct command command_verdict = {
 	.name = "verdict",
-	.synopsis = "[--for SECONDS]",
-	.help = "print the verdict on the job: which rank is the outlier, and where it is",
+	.synopsis = "[--for SECONDS] [--why]",
+	.help = "print the verdict on the job: which rank is the outlier, and where it is; with "
+		"--why: who waits for whom",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE,
 	.run = verdict_run,
 };

@@ -19,10 +19,10 @@ static bool is_asked(const struct rank *rank)
 
 static void ask_rank(const struct rank *rank, size_t count, struct request_group *group)
 {
-	request_group_add(group, rank->process.rank, "collectives",
-			  json_pack("{s:i, s:I}", "pid", (int)rank->process.pid, "count",
-				    (json_int_t)count),
-			  NULL);
+	request_group_add(
+		group, rank->process.rank, "collectives",
+		json_pack("{s:i, s:I}", "pid", (int)rank->process.pid, "count", (json_int_t)count),
+		NULL);
 }
 
 void collectives_ask(struct engine *engine, size_t count, struct request_group *group)

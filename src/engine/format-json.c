@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "engine/format-collectives.h"
 #include "engine/format.h"
 #include "model/place.h"
 #include "model/session.h"
@@ -292,6 +293,7 @@ json_t *format_json_verdict(const struct session *session)
 	json_object_set_new(json, "state", json_string(verdict_state_name(verdict->state)));
 	json_object_set_new(json, "outliers", outliers);
 	json_object_set_new(json, "classes", classes);
+	json_object_set_new(json, "waits", format_json_waits(session));
 	return json;
 }
 

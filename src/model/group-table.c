@@ -42,7 +42,8 @@ static void add_member(struct group_row *row, const struct rank *rank,
 	int64_t newest = group->enqueued;
 
 	/* The sequence number of a group of gloo counts calls between two ranks, too. */
-	if (newest < 0 && (group->seq == 0 || !group->backend || strcmp(group->backend, "gloo") != 0))
+	if (newest < 0 &&
+	    (group->seq == 0 || !group->backend || strcmp(group->backend, "gloo") != 0))
 		newest = group->seq;
 	ARRAY_GROW(row->members, row->count, row->capacity);
 	row->members[row->count++] = (struct group_member){ rank, group, newest };
@@ -288,12 +289,8 @@ const char *collective_call_name(const struct collective_entry *entry)
 static bool is_uniform(const char *name)
 {
 	static const char *const names[] = {
-		"all_reduce",
-		"broadcast",
-		"reduce",
-		"_allgather_base",
-		"_all_gather_base",
-		"_reduce_scatter_base",
+		"all_reduce",	   "broadcast",	       "reduce",
+		"_allgather_base", "_all_gather_base", "_reduce_scatter_base",
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {

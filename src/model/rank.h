@@ -90,11 +90,11 @@ struct rank {
 	struct thread *seen; /* threads of the last sample with frames of the program; kept while
 			      * the interpreter shuts down */
 	size_t seen_count;
-	struct collectives *collectives; /* newest answer about the rank's calls of torch.distributed;
-					  * NULL: none */
-	double collectives_at; /* session time of that answer */
-	struct rank *parent;   /* NULL: this is a rank, not a child */
-	struct rank **children; /* sorted by pid */
+	struct collectives *collectives; /* newest answer about the rank's calls of
+					  * torch.distributed; NULL: none */
+	double collectives_at;		 /* session time of that answer */
+	struct rank *parent;		 /* NULL: this is a rank, not a child */
+	struct rank **children;		 /* sorted by pid */
 	size_t child_count;
 	int class_index;			  /* index into verdict.classes; -1: in none */
 	bool is_outlier;			  /* set by verdict.h; for a child by outlier.h */
@@ -107,8 +107,8 @@ void rank_free(struct rank *rank);
 /* Replaces the process data. */
 void rank_apply_process(struct rank *rank, const struct process *process);
 /*
- * Replaces rank->collectives. If the rank has called a collective since the answer before, it moves:
- * its main thread counts as changed now, although each sample may show it at the same place.
+ * Replaces rank->collectives. If the rank has called a collective since the answer before, it
+ * moves: its main thread counts as changed now, although each sample may show it at the same place.
  */
 void rank_take_collectives(struct rank *rank, struct collectives *owned_collectives, double now);
 /* Adds a child, which the rank then owns. */

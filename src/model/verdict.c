@@ -504,9 +504,8 @@ static void mark_causes(struct wait_group_list *wait_groups)
 	for (size_t i = 0; i < wait_groups->count; i++) {
 		struct wait_group *wait_group = &wait_groups->items[i];
 
-		wait_group->is_outlier =
-			wait_groups->graph->cause == WAIT_CAUSE_ABSENT &&
-			is_subset(&wait_group->ranks, &wait_groups->graph->ranks);
+		wait_group->is_outlier = wait_groups->graph->cause == WAIT_CAUSE_ABSENT &&
+					 is_subset(&wait_group->ranks, &wait_groups->graph->ranks);
 	}
 }
 

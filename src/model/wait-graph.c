@@ -26,8 +26,7 @@ void wait_graph_start(struct wait_graph *graph, size_t rank_count)
 {
 	*graph = (struct wait_graph){ .rank_count = rank_count };
 	for (size_t i = 0; i < rank_count; i++)
-		add_node(graph,
-			 &(struct wait_node){ .kind = WAIT_NODE_RANK, .number = (int)i });
+		add_node(graph, &(struct wait_node){ .kind = WAIT_NODE_RANK, .number = (int)i });
 }
 
 size_t wait_graph_add_collective(struct wait_graph *graph, const struct group_row *row, int64_t seq,
@@ -360,8 +359,7 @@ static bool *find_left(const struct wait_graph *graph, size_t component_count)
 	for (size_t i = 0; i < graph->edge_count; i++) {
 		size_t from = graph->nodes[graph->edges[i].from].component;
 
-		is_left[from] = is_left[from] ||
-				from != graph->nodes[graph->edges[i].to].component;
+		is_left[from] = is_left[from] || from != graph->nodes[graph->edges[i].to].component;
 	}
 	return is_left;
 }

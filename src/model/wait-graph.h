@@ -41,7 +41,7 @@ struct wait_node {
 	const struct collective_entry *call; /* of the first rank that waits in it */
 	size_t in_count;		     /* number of edges that lead here */
 	size_t out_count;
-	size_t component; /* equal for nodes that wait for each other */
+	size_t component;  /* equal for nodes that wait for each other */
 	size_t first_edge; /* index of the first of its edges, which follow each other */
 };
 
@@ -110,7 +110,21 @@ void wait_graph_judge(struct wait_graph *graph);
  * WAIT_CAUSE_NONE.
  */
 void wait_sentence_append(struct buffer *out, const struct wait_graph *graph);
-/* Appends one line for each edge: the chain of facts that the sentence was read off. */
-void wait_sentence_append_edges(struct buffer *out, const struct wait_graph *graph);
+
+/* One fact that the sentence was read off: edges from or to one collective that say the same. */
+struct wait_row {
+	char *text;	 /* "rank 2 has not called it: its last is …" */
+	int rank;	 /* the first rank of which it is said */
+	bool is_missing; /* the ranks are missing in the collective of the row before */
+};
+
+struct wait_rows {
+	struct wait_row *items; /* each collective, then the ranks missing in it */
+	size_t count, capacity;
+};
+
+/* Fills *rows (uninitialised); clear it afterwards. */
+void wait_rows_make(struct wait_rows *rows, const struct wait_graph *graph);
+void wait_rows_clear(struct wait_rows *rows);
 
 #endif

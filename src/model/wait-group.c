@@ -301,9 +301,9 @@ static void gather(struct wait_group_list *wait_groups, const struct drafts *dra
 	wait_groups->items = xcalloc(drafts->count + 1, sizeof(*wait_groups->items));
 	wait_groups->is_sampled_twice = true;
 	for (size_t i = 0; i < drafts->count; i++)
-		places[i] = (size_t)(wait_group_find_or_add(wait_groups, by_key,
-							    &drafts->items[i]) -
-				     wait_groups->items);
+		places[i] =
+			(size_t)(wait_group_find_or_add(wait_groups, by_key, &drafts->items[i]) -
+				 wait_groups->items);
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 

@@ -63,7 +63,7 @@ struct wait_group_list {
 	size_t role_counts[WAIT_GROUP_ROLES]; /* number of ranks by role */
 	const struct wait_graph *graph; /* borrowed; NULL: no rank's calls of torch.distributed were
 					 * read */
-	bool is_sampled_twice;		      /* all readable ranks have at least two samples */
+	bool is_sampled_twice;		/* all readable ranks have at least two samples */
 };
 
 /* Returns the role of a rank, by its newest sample. */
@@ -73,7 +73,7 @@ enum wait_group_role wait_group_role_of(const struct rank *rank);
  * wait groups.
  */
 void wait_groups_make(struct wait_group_list *wait_groups, struct verdict *verdict,
-			 struct session *session);
+		      struct session *session);
 void wait_groups_clear(struct wait_group_list *wait_groups);
 
 /*

@@ -1,8 +1,11 @@
 /* wait-sentence: the graph of who waits for whom, in words. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/place.h"
@@ -224,7 +227,7 @@ static void say_circle(struct buffer *out, const struct wait_graph *graph)
 		wait_sentence_append_set(out, &waiting.ranks, false);
 		if (i == 0)
 			buffer_append_string(out, rankset_count(&waiting.ranks) == 1 ? " waits"
-										      : " wait");
+										     : " wait");
 		buffer_append_string(out, " in ");
 		append_call(out, waiting.first, waiting.call, false);
 		buffer_append_string(out, " of ");
@@ -257,42 +260,100 @@ void wait_sentence_append(struct buffer *out, const struct wait_graph *graph)
 	}
 }
 
-static void append_edge(struct buffer *out, const struct wait_graph *graph,
-			const struct wait_edge *edge)
+/* True if the row of edge a says the same as one of b, for another rank. */
+static bool is_same_fact(const struct wait_edge *a, const struct wait_edge *b)
 {
-	const struct wait_node *from = &graph->nodes[edge->from];
-	const struct wait_node *to = &graph->nodes[edge->to];
-	const struct wait_node *collective = edge->reason == WAIT_REASON_IN ? to : from;
-	const struct wait_node *rank = edge->reason == WAIT_REASON_IN ? from : to;
-
-	buffer_printf(out, "rank %d ", rank->number);
-	if (edge->reason == WAIT_REASON_IN) {
-		buffer_append_string(out, "waits in ");
-		append_call(out, rank->rank, edge->call, true);
-		buffer_printf(out, ", collective %" PRIi64 " of ", collective->seq);
-		append_group(out, collective->row);
-		return;
-	}
-	if (edge->reason == WAIT_REASON_OTHER) {
-		buffer_append_string(out, "has called ");
-		append_call(out, rank->rank, edge->call, true);
-		buffer_printf(out, " as collective %" PRIi64 " of ", collective->seq);
-		append_group(out, collective->row);
-		return;
-	}
-	buffer_printf(out, "has not called collective %" PRIi64 " of ", collective->seq);
-	append_group(out, collective->row);
-	if (!edge->call)
-		return;
-	buffer_append_string(out, "; its last is ");
-	append_call(out, rank->rank, edge->call, true);
-	buffer_printf(out, ", collective %" PRIi64, edge->call->seq);
+	if (a->reason != b->reason || !a->call != !b->call)
+		return false;
+	return !a->call ||
+	       (a->call->seq == b->call->seq && collective_calls_match(a->call, b->call));
 }
 
-void wait_sentence_append_edges(struct buffer *out, const struct wait_graph *graph)
+static void append_missing_fact(struct buffer *out, const struct side *side,
+				enum wait_reason reason)
 {
-	for (size_t i = 0; i < graph->edge_count; i++) {
-		append_edge(out, graph, &graph->edges[i]);
-		buffer_append_char(out, '\n');
+	bool is_one = rankset_count(&side->ranks) == 1;
+
+	wait_sentence_append_set(out, &side->ranks, false);
+	buffer_append_string(out, is_one ? " has" : " have");
+	if (reason == WAIT_REASON_OTHER) {
+		buffer_append_string(out, " called ");
+		append_call(out, side->first, side->call, true);
+		buffer_append_string(out, " in its place");
+		return;
 	}
+	buffer_append_string(out, " not called it");
+	if (!side->call)
+		return;
+	buffer_append_string(out, is_one ? "; its last is " : "; their last is ");
+	append_call(out, side->first, side->call, true);
+	buffer_printf(out, ", collective %" PRIi64, side->call->seq);
+}
+
+static void add_row(struct wait_rows *rows, struct buffer *text, const struct side *side,
+		    bool is_missing)
+{
+	ARRAY_GROW(rows->items, rows->count, rows->capacity);
+	rows->items[rows->count++] = (struct wait_row){
+		.text = buffer_take(text),
+		.rank = rankset_first(&side->ranks),
+		.is_missing = is_missing,
+	};
+}
+
+static void add_waiting_row(struct wait_rows *rows, const struct wait_graph *graph,
+			    size_t collective)
+{
+	const struct wait_node *node = &graph->nodes[collective];
+	struct side waiting = find_waiting(graph, collective);
+	struct buffer text = BUFFER_INIT;
+
+	wait_sentence_append_set(&text, &waiting.ranks, false);
+	buffer_append_string(&text,
+			     rankset_count(&waiting.ranks) == 1 ? " waits in " : " wait in ");
+	append_call(&text, waiting.first, waiting.call, true);
+	buffer_printf(&text, ", collective %" PRIi64 " of ", node->seq);
+	append_group(&text, node->row);
+	add_row(rows, &text, &waiting, false);
+	rankset_clear(&waiting.ranks);
+}
+
+/* One row for all ranks that are missing in the way that edge `first` of the collective says. */
+static void add_missing_row(struct wait_rows *rows, const struct wait_graph *graph,
+			    const struct wait_node *node, size_t first)
+{
+	const struct wait_edge *edges = &graph->edges[node->first_edge];
+	struct side side = { .ranks = RANKSET_INIT };
+	struct buffer text = BUFFER_INIT;
+
+	for (size_t i = 0; i < node->out_count; i++) {
+		if (is_same_fact(&edges[first], &edges[i])) {
+			if (i < first)
+				break;
+			add_to_side(&side, &graph->nodes[edges[i].to], edges[i].call);
+		}
+	}
+	if (side.first) {
+		append_missing_fact(&text, &side, edges[first].reason);
+		add_row(rows, &text, &side, true);
+	}
+	rankset_clear(&side.ranks);
+}
+
+void wait_rows_make(struct wait_rows *rows, const struct wait_graph *graph)
+{
+	*rows = (struct wait_rows){ .items = NULL };
+	for (size_t i = graph->rank_count; i < graph->node_count; i++) {
+		add_waiting_row(rows, graph, i);
+		for (size_t j = 0; j < graph->nodes[i].out_count; j++)
+			add_missing_row(rows, graph, &graph->nodes[i], j);
+	}
+}
+
+void wait_rows_clear(struct wait_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		free(rows->items[i].text);
+	free(rows->items);
+	*rows = (struct wait_rows){ .items = NULL };
 }

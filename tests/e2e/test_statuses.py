@@ -20,6 +20,7 @@ from shapes import SHAPES  # noqa: E402
 
 PAGE = os.path.join(jobs.SOURCE, "docs", "probetui.1")
 HUNG = os.path.join(jobs.SOURCE, "tests", "recordings", "hung8.jsonl")
+COLLECTIVES = os.path.join(jobs.SOURCE, "tests", "recordings", "collectives8.jsonl")
 CASES = ("no rank", "refused", "partial", "wrong", "error", "finding")
 
 PROGRAM = """
@@ -68,6 +69,7 @@ FINDING = {
     "ranks": ("--replay", HUNG, "ranks"),
     "verdict": ("--replay", HUNG, "verdict"),
     "stacks": ("--replay", HUNG, "stacks"),
+    "collectives": ("--replay", COLLECTIVES, "collectives"),
     "diff": ("--replay", HUNG, "diff", "3", "majority"),
     "report": ("--replay", HUNG, "report"),
     "doctor": ("--pid", "SLEEP", "doctor"),

@@ -1,0 +1,263 @@
+/*
+ * command-collectives: which collectives of torch.distributed the ranks have called, by process
+ * group: who has called what the others wait in, and who has not.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "commands/commands.h"
+#include "engine/arguments.h"
+#include "engine/collect.h"
+#include "engine/collective-query.h"
+#include "engine/command.h"
+#include "engine/engine.h"
+#include "engine/format-collectives.h"
+#include "engine/format.h"
+#include "engine/request.h"
+#include "model/group-table.h"
+#include "model/wait-graph.h"
+#include "protocol/collectives.h"
+
+/* Calls of each rank that are read to find different ones, unless --last wants more. */
+#define CALLS_READ 64
+#define CALLS_MAXIMUM 2000 /* of the request's argument `count` */
+
+/* What the command was asked for, and found. */
+struct collectives_look {
+	struct command_context *context;
+	const char *group; /* NULL: all groups */
+	int last;	   /* 0: no single calls */
+	bool is_mismatch;
+	struct wait_graph graph;
+	json_t *errors; /* [{"rank", "error"}] */
+};
+
+static void add_error(struct collectives_look *look, int rank, const char *why)
+{
+	json_t *error = json_pack("{s:i}", "rank", rank);
+
+	json_set_text(error, "error", why);
+	json_array_append_new(look->errors, error);
+	look->context->status = STATUS_PARTIAL;
+}
+
+/* Asks all ranks, and waits; the session takes the answers. */
+static void collectives_ask_all(struct collectives_look *look)
+{
+	struct engine *engine = look->context->engine;
+	struct request_group *group;
+	struct group_answer answer;
+
+	if (look->context->screen || engine->replay)
+		return;
+	group = request_group_new(engine, NULL, NULL, NULL);
+	collectives_ask(engine, look->last > CALLS_READ ? (size_t)look->last : CALLS_READ, group);
+	request_group_wait(group, engine->settings.timeout);
+	while (request_group_take(group, &answer)) {
+		if (answer.error)
+			add_error(look, answer.rank, answer.error);
+	}
+	request_group_free(group);
+	engine_judge(engine);
+}
+
+/* Notes why entries of chosen ranks are missing. */
+static void add_missing_errors(struct collectives_look *look)
+{
+	const struct session *session = &look->context->engine->session;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (!format_is_chosen(&look->context->ranks, rank) || !rank->collectives)
+			continue;
+		if (!rank->collectives->version)
+			add_error(look, rank->process.rank, "torch.distributed is not imported");
+		else if (rank->collectives->missing)
+			add_error(look, rank->process.rank, rank->collectives->missing);
+	}
+}
+
+static bool is_shown(const struct collectives_look *look, const struct group_row *row)
+{
+	const struct process_group *group = row->group;
+
+	if (look->is_mismatch && !group_row_is_uneven(row))
+		return false;
+	return !look->group || strcmp(group->name, look->group) == 0 ||
+	       (group->description && strcmp(group->description, look->group) == 0);
+}
+
+/* Prints the calls of each chosen rank on a group; row NULL: on all groups. */
+static void append_calls(const struct collectives_look *look, const struct group_row *row)
+{
+	const struct session *session = &look->context->engine->session;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (!format_is_chosen(&look->context->ranks, rank) || !rank->collectives)
+			continue;
+		buffer_printf(look->context->out, "rank %d\n", rank->process.rank);
+		format_text_calls(look->context->out, rank, row, (size_t)look->last);
+	}
+}
+
+static void append_errors(const struct collectives_look *look)
+{
+	const json_t *error;
+	size_t i;
+
+	json_array_foreach(look->errors, i, error)
+	{
+		buffer_printf(look->context->out,
+			      "rank %d: ", (int)json_get_integer(error, "rank", -1));
+		format_text(look->context->out, json_get_string(error, "error", ""));
+		buffer_append_char(look->context->out, '\n');
+	}
+}
+
+static void collectives_append_text(const struct collectives_look *look)
+{
+	struct buffer *out = look->context->out;
+
+	if (look->graph.cause != WAIT_CAUSE_NONE) {
+		wait_sentence_append(out, &look->graph);
+		buffer_append_char(out, '\n');
+	}
+	for (size_t i = 0; i < look->graph.table.count; i++) {
+		if (is_shown(look, &look->graph.table.rows[i]))
+			format_text_group(out, &look->graph.table.rows[i]);
+	}
+	if (look->last > 0)
+		append_calls(look, look->group
+					   ? group_table_find(&look->graph.table, look->group, 0)
+					   : NULL);
+	append_errors(look);
+}
+
+static json_t *collectives_ranks_to_json(const struct collectives_look *look)
+{
+	const struct session *session = &look->context->engine->session;
+	const struct group_row *row =
+		look->group ? group_table_find(&look->graph.table, look->group, 0) : NULL;
+	json_t *ranks = json_array();
+
+	for (size_t i = 0; look->last > 0 && i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (format_is_chosen(&look->context->ranks, rank) && rank->collectives)
+			json_array_append_new(
+				ranks, json_pack("{s:i, s:o}", "rank", rank->process.rank, "calls",
+						 format_json_calls(rank, row, (size_t)look->last)));
+	}
+	return ranks;
+}
+
+static void collectives_append_json(const struct collectives_look *look)
+{
+	struct buffer sentence = BUFFER_INIT;
+	json_t *document = json_object();
+	json_t *groups = json_array();
+
+	wait_sentence_append(&sentence, &look->graph);
+	for (size_t i = 0; i < look->graph.table.count; i++) {
+		if (is_shown(look, &look->graph.table.rows[i]))
+			json_array_append_new(groups,
+					      format_json_group(&look->graph.table.rows[i]));
+	}
+	json_set_text(document, "sentence", sentence.length > 0 ? sentence.data : NULL);
+	json_object_set_new(document, "groups", groups);
+	json_object_set_new(document, "ranks", collectives_ranks_to_json(look));
+	json_object_set(document, "errors", look->errors);
+	format_document(look->context->out, document);
+	buffer_clear(&sentence);
+}
+
+/* True if a group's members have made different calls, or the graph has a cause and nothing moves.
+ */
+static bool collectives_is_finding(const struct collectives_look *look)
+{
+	const struct session *session = &look->context->engine->session;
+
+	for (size_t i = 0; i < look->graph.table.count; i++) {
+		if (group_row_mismatch(&look->graph.table.rows[i]) >= 0)
+			return true;
+	}
+	return look->graph.cause != WAIT_CAUSE_NONE && session->verdict.state == VERDICT_HUNG;
+}
+
+static int collectives_check(struct collectives_look *look, struct error *error)
+{
+	if (look->group && !group_table_find(&look->graph.table, look->group, 0)) {
+		look->context->status = STATUS_USAGE;
+		return error_set(error,
+				 "no process group '%.80s': `probetui collectives` lists "
+				 "the groups",
+				 look->group);
+	}
+	if (look->graph.table.count > 0)
+		return 0;
+	look->context->status = STATUS_NOTHING;
+	if (json_array_size(look->errors) > 0)
+		return error_set(error, "no process group could be read: rank %d: %.300s",
+				 (int)json_get_integer(json_array_get(look->errors, 0), "rank", -1),
+				 json_get_string(json_array_get(look->errors, 0), "error", ""));
+	return error_set(error, "no rank has made a process group: torch.distributed is not "
+				"initialized");
+}
+
+static int collectives_show(struct collectives_look *look, struct error *error)
+{
+	int result;
+
+	collectives_ask_all(look);
+	add_missing_errors(look);
+	wait_graph_make(&look->graph, &look->context->engine->session);
+	result = collectives_check(look, error);
+	if (result == 0 && look->context->is_json)
+		collectives_append_json(look);
+	else if (result == 0)
+		collectives_append_text(look);
+	if (result == 0)
+		collect_finding(look->context, collectives_is_finding(look));
+	wait_graph_clear(&look->graph);
+	return result;
+}
+
+static int collectives_run(struct command_context *context, const struct arguments *arguments,
+			   struct error *error)
+{
+	const char *last = arguments_value(arguments, "--last");
+	struct collectives_look look = {
+		.context = context,
+		.group = arguments_value(arguments, "--group"),
+		.is_mismatch = arguments_has(arguments, "--mismatch"),
+	};
+	int result;
+
+	if (last &&
+	    arguments_integer(last, "number of calls", 1, CALLS_MAXIMUM, &look.last, error) < 0)
+		return -1;
+	if (collect_samples(context, VERDICT_SECONDS, error) < 0 ||
+	    collect_named(context, error) < 0)
+		return -1;
+	look.errors = json_array();
+	result = collectives_show(&look, error);
+	json_decref(look.errors);
+	return result;
+}
+
+const struct command command_collectives = {
+	.name = "collectives",
+	.synopsis = "[--group NAME] [--last N] [--mismatch] [ranks SET]",
+	.help = "print, by process group of torch.distributed, which collectives the ranks have "
+		"called",
+	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE | COMMAND_RANKS,
+	.run = collectives_run,
+};
