@@ -102,6 +102,35 @@ const struct command command_merged = {
 	.run = merged_run,
 };
 
+static int why_run(struct command_context *context, const struct arguments *arguments,
+		   struct error *error)
+{
+	(void)arguments;
+	(void)error;
+	return toggle_view(context, VIEW_WHY);
+}
+
+const struct command command_why = {
+	.name = "why",
+	.synopsis = "",
+	.help = "show who waits for whom in which collective",
+	.flags = COMMAND_SCREEN,
+	.run = why_run,
+};
+
+static int collectives_on_screen(struct command_context *context, const struct arguments *arguments,
+				 struct error *error)
+{
+	(void)arguments;
+	(void)error;
+	return toggle_view(context, VIEW_COLLECTIVES);
+}
+
+const struct command_hook screen_collectives = {
+	.command = &command_collectives,
+	.run = collectives_on_screen,
+};
+
 static int native_run(struct command_context *context, const struct arguments *arguments,
 		      struct error *error)
 {

@@ -81,7 +81,7 @@ void started_terminal_size(int row_count, int column_count, int *rows, int *colu
 #define SCREEN_COMMANDS(X) \
 	X(job) X(jobs) X(rank) X(outlier) X(up) X(down) X(pane) X(cursor) X(click) X(wheel) \
 	X(open) X(expand) X(zoom) X(grid) X(toggle) X(sort) X(group) X(filter) X(merged) \
-	X(native) X(granularity) X(diff) X(against) X(search) X(find) X(here) X(breakpoints) \
+	X(native) X(granularity) X(why) X(collectives) X(diff) X(against) X(search) X(find) X(here) X(breakpoints) \
 	X(remove) X(stay) X(hold) X(refresh) X(time) X(record) X(theme) X(set) X(bind) \
 	X(prompt) X(keys) X(help) X(log) X(compare) X(visit) X(tensor) X(tensor_view) \
 	X(tensor_index) X(tensor_find) X(tensor_digits) X(tensor_export) X(tensor_scale) \
@@ -90,7 +90,7 @@ void started_terminal_size(int row_count, int column_count, int *rows, int *colu
 	X(back) X(quit)
 
 #define SCREEN_HOOKS(X) \
-	X(jobs) X(rank) X(up) X(down) X(diff) X(set) X(help) X(compare) X(tensor) \
+	X(jobs) X(rank) X(up) X(down) X(collectives) X(diff) X(set) X(help) X(compare) X(tensor) \
 	X(diff_params) X(broadcast) X(eval) X(assign) X(execute) X(quit)
 /* clang-format on */
 

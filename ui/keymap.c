@@ -40,6 +40,8 @@ const char keymap_default[] = "bind [ rank previous\n"
 			      "bind d down\n"
 			      "bind M merged\n"
 			      "bind D diff\n"
+			      "bind W why\n"
+			      "bind K collectives\n"
 			      "bind v against\n"
 			      "bind G grid\n"
 			      "bind g granularity\n"
@@ -153,6 +155,8 @@ static const struct key_help helps[] = {
 	{ { "remove" }, NULL, "Remove the breakpoint under the cursor" },
 	{ { "merged" }, NULL, "Show the merged stacks of all ranks" },
 	{ { "diff" }, NULL, "Diff the selected rank's stack with the majority's" },
+	{ { "why" }, NULL, "Show who waits for whom: the facts behind the verdict" },
+	{ { "collectives" }, NULL, "Show which collectives the ranks have called, by group" },
 	{ { "against" }, NULL, "In the diff: switch to majority, a rank, 10 s ago" },
 	{ { "native" }, NULL, "Show or hide native frames" },
 	{ { "granularity" }, NULL, "Merge stacks by line, by function or by file" },

@@ -415,11 +415,11 @@ void app_want(struct app *app)
 	want_output(app);
 	want_names(app);
 	want_evidence(app);
-	collectives_follow(app->engine);
 	for (int kind = 0; kind < VIEW_KIND_COUNT; kind++) {
 		const struct view_type *type = view_type_of((enum view_kind)kind);
 
 		if (type->want != NULL)
 			type->want(app, app->view.kind == (enum view_kind)kind);
 	}
+	collectives_follow(app->engine, false);
 }

@@ -23,8 +23,6 @@
 #include "model/wait-graph.h"
 #include "protocol/collectives.h"
 
-/* Calls of each rank that are read to find different ones, unless --last wants more. */
-#define CALLS_READ 64
 #define CALLS_MAXIMUM 2000 /* of the request's argument `count` */
 
 /* What the command was asked for, and found. */
@@ -56,7 +54,9 @@ static void collectives_ask_all(struct collectives_look *look)
 	if (look->context->screen || engine->replay)
 		return;
 	group = request_group_new(engine, NULL, NULL, NULL);
-	collectives_ask(engine, look->last > CALLS_READ ? (size_t)look->last : CALLS_READ, group);
+	collectives_ask(engine,
+			look->last > COLLECTIVES_SHOWN ? (size_t)look->last : COLLECTIVES_SHOWN,
+			group);
 	request_group_wait(group, engine->settings.timeout);
 	while (request_group_take(group, &answer)) {
 		if (answer.error)
@@ -212,14 +212,29 @@ static int collectives_check(struct collectives_look *look, struct error *error)
 				"initialized");
 }
 
+/* Asks the ranks; again after a while if they wait for each other, as ranks of a healthy job do. */
+static int collectives_look_at_all(struct collectives_look *look, struct error *error)
+{
+	collectives_ask_all(look);
+	wait_graph_make(&look->graph, &look->context->engine->session);
+	if (look->graph.cause == WAIT_CAUSE_NONE)
+		return 0;
+	if (collect_more(look->context, VERDICT_STILL_SECONDS, error) < 0)
+		return -1;
+	wait_graph_clear(&look->graph);
+	json_array_clear(look->errors);
+	collectives_ask_all(look);
+	wait_graph_make(&look->graph, &look->context->engine->session);
+	return 0;
+}
+
 static int collectives_show(struct collectives_look *look, struct error *error)
 {
-	int result;
+	int result = collectives_look_at_all(look, error);
 
-	collectives_ask_all(look);
 	add_missing_errors(look);
-	wait_graph_make(&look->graph, &look->context->engine->session);
-	result = collectives_check(look, error);
+	if (result == 0)
+		result = collectives_check(look, error);
 	if (result == 0 && look->context->is_json)
 		collectives_append_json(look);
 	else if (result == 0)
@@ -256,6 +271,8 @@ static int collectives_run(struct command_context *context, const struct argumen
 const struct command command_collectives = {
 	.name = "collectives",
 	.synopsis = "[--group NAME] [--last N] [--mismatch] [ranks SET]",
+	.screen_synopsis = "",
+	.screen_help = "show, by process group, which collectives the ranks have called",
 	.help = "print, by process group of torch.distributed, which collectives the ranks have "
 		"called",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE | COMMAND_RANKS,

@@ -488,14 +488,21 @@ int collect_samples(struct command_context *context, double seconds, struct erro
 	return weigh(context, error);
 }
 
-int collect_settled(struct command_context *context, struct error *error)
+int collect_more(struct command_context *context, double seconds, struct error *error)
 {
-	if (!collect_is_live(context) || !verdict_is_finding(&context->engine->session.verdict))
+	if (!collect_is_live(context))
 		return 0;
-	if (take_samples(context, VERDICT_SECONDS, error) < 0)
+	if (take_samples(context, seconds, error) < 0)
 		return -1;
 	engine_judge(context->engine);
 	return 0;
+}
+
+int collect_settled(struct command_context *context, struct error *error)
+{
+	if (!verdict_is_finding(&context->engine->session.verdict))
+		return 0;
+	return collect_more(context, VERDICT_SECONDS, error);
 }
 
 /* Ranks of a job that was just started may be named by number before they exist. */

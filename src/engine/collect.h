@@ -47,6 +47,11 @@ int collect_named(struct command_context *context, struct error *error);
  */
 int collect_settled(struct command_context *context, struct error *error);
 /*
+ * Call after collect_samples(): samples for `seconds` seconds more, and computes the verdict again.
+ * Does nothing on a screen and in a replay.
+ */
+int collect_more(struct command_context *context, double seconds, struct error *error);
+/*
  * Like collect_samples(), but only waits until the ranks are known; samples only if --ranks or
  * `ranks SET` needs the verdict. Does nothing on a screen, where the ranks are known.
  */

@@ -60,13 +60,19 @@ void collectives_await(struct engine *engine)
 	request_group_free(group);
 }
 
-static bool is_outdated(const struct rank *rank, double now)
+static bool is_outdated(const struct rank *rank, double now, double age)
 {
-	return !rank->collectives || rank->collectives_at < rank->last_changed_at ||
-	       now - rank->collectives_at > AGE_SECONDS;
+	return !rank->collectives || rank->collectives_at <= rank->last_changed_at ||
+	       now - rank->collectives_at > age;
 }
 
-void collectives_follow(struct engine *engine)
+static bool is_followed(const struct engine *engine)
+{
+	return engine->session.verdict.state != VERDICT_PROGRESSING &&
+	       collectives_are_wanted(engine);
+}
+
+void collectives_follow(struct engine *engine, bool is_shown)
 {
 	const struct session *session = &engine->session;
 	double now = engine_now(engine);
@@ -77,13 +83,16 @@ void collectives_follow(struct engine *engine)
 		request_group_free(engine->following);
 		engine->following = NULL;
 	}
-	if (now < engine->followed_at + ROUND_SECONDS ||
-	    session->verdict.state == VERDICT_PROGRESSING || !collectives_are_wanted(engine))
+	if (engine->replay || now < engine->followed_at + ROUND_SECONDS ||
+	    (!is_shown && !is_followed(engine)))
 		return;
 	engine->followed_at = now;
 	engine->following = request_group_new(engine, NULL, NULL, NULL);
 	for (size_t i = 0; i < session->rank_count; i++) {
-		if (is_asked(session->ranks[i]) && is_outdated(session->ranks[i], now))
-			ask_rank(session->ranks[i], COLLECTIVES_FOR_VERDICT, engine->following);
+		if (is_asked(session->ranks[i]) &&
+		    is_outdated(session->ranks[i], now, is_shown ? ROUND_SECONDS : AGE_SECONDS))
+			ask_rank(session->ranks[i],
+				 is_shown ? COLLECTIVES_SHOWN : COLLECTIVES_FOR_VERDICT,
+				 engine->following);
 	}
 }

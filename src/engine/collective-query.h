@@ -14,6 +14,8 @@ struct request_group;
 
 /* Number of newest calls of each rank that a verdict needs. */
 #define COLLECTIVES_FOR_VERDICT 16
+/* Number of newest calls that are read to show them, and to find different ones. */
+#define COLLECTIVES_SHOWN 64
 
 /* Sends the request for each live rank; a shell can wait for the answers with group. */
 void collectives_ask(struct engine *engine, size_t count, struct request_group *group);
@@ -23,8 +25,9 @@ bool collectives_are_wanted(const struct engine *engine);
 void collectives_await(struct engine *engine);
 /*
  * On a screen, and while a command watches the job: asks ranks whose last answer is older than
- * their last movement, or a few seconds old, unless the job makes progress. Does not wait.
+ * their last movement, or a few seconds old, if collectives_are_wanted() and the job does not make
+ * progress, or if a view shows the answers. Does not wait.
  */
-void collectives_follow(struct engine *engine);
+void collectives_follow(struct engine *engine, bool is_shown);
 
 #endif

@@ -125,12 +125,27 @@ static void clear_last_calls(struct last_calls *calls)
 	free(calls->items);
 }
 
+void call_lines_clear(struct call_lines *lines)
+{
+	for (size_t i = 0; i < lines->count; i++)
+		free(lines->items[i].text);
+	free(lines->items);
+	*lines = (struct call_lines)CALL_LINES_INIT;
+}
+
+static void add_line(struct call_lines *lines, struct buffer *text, const struct call_line *line)
+{
+	ARRAY_GROW(lines->items, lines->count, lines->capacity);
+	lines->items[lines->count] = *line;
+	lines->items[lines->count++].text = buffer_take(text);
+}
+
 static void append_last_call(struct buffer *out, const struct last_call *last)
 {
 	if (last->newest >= 0)
-		buffer_printf(out, "  %8" PRIi64 "  ", last->newest);
+		buffer_printf(out, "  %4" PRIi64 "  ", last->newest);
 	else
-		buffer_append_string(out, "         ?  ");
+		buffer_append_string(out, "     ?  ");
 	rankset_append_named(out, &last->ranks);
 	buffer_append_string(out, "  ");
 	if (last->call)
@@ -142,7 +157,6 @@ static void append_last_call(struct buffer *out, const struct last_call *last)
 			      last->group->seq);
 	else
 		buffer_append_string(out, "the call is not in the Flight Recorder");
-	buffer_append_char(out, '\n');
 }
 
 /* The members that were not read; clear the result. */
@@ -156,54 +170,88 @@ static struct rankset find_unread(const struct group_row *row)
 	return unread;
 }
 
-/* Appends the different calls that members have made as one collective. */
-static void append_mismatch(struct buffer *out, const struct group_row *row)
+static const struct rank *first_of_class(const struct group_row *row,
+					 const struct call_class *class)
+{
+	size_t first = 0;
+
+	while (row->members[first].rank->process.rank != rankset_first(&class->ranks))
+		first++;
+	return row->members[first].rank;
+}
+
+/* Adds the different calls that members have made as one collective. */
+static void add_mismatch(struct call_lines *lines, const struct group_row *row)
 {
 	int64_t seq = group_row_mismatch(row);
+	struct buffer text = BUFFER_INIT;
 	struct call_classes classes;
 
-	/* Where it is all members' last, they stand above. */
+	/* Where it is all members' last, the calls stand above. */
 	if (seq < 0 || (row->oldest == seq && row->newest == seq))
 		return;
-	buffer_printf(out, "  different calls as collective %" PRIi64 ":\n", seq);
+	buffer_printf(&text, "  different calls as collective %" PRIi64 ":", seq);
+	add_line(lines, &text, &(struct call_line){ .rank = -1, .is_odd = true });
 	call_classes_make(&classes, row, seq);
 	for (size_t i = 0; i < classes.count; i++) {
 		const struct call_class *class = &classes.items[i];
-		size_t first = 0;
+		const struct rank *first = first_of_class(row, class);
 
-		while (row->members[first].rank->process.rank != rankset_first(&class->ranks))
-			first++;
-		buffer_append_string(out, "            ");
-		rankset_append_named(out, &class->ranks);
-		buffer_append_string(out, "  ");
-		format_collectives_append_call(out, row->members[first].rank, class->call);
-		buffer_append_char(out, '\n');
+		buffer_append_string(&text, "        ");
+		rankset_append_named(&text, &class->ranks);
+		buffer_append_string(&text, "  ");
+		format_collectives_append_call(&text, first, class->call);
+		add_line(lines, &text,
+			 &(struct call_line){ .rank = first->process.rank,
+					      .is_odd = i > 0 || !classes.has_majority });
 	}
 	call_classes_clear(&classes);
 }
 
-void format_text_group(struct buffer *out, const struct group_row *row)
+static void add_heading(struct call_lines *lines, const struct group_row *row)
+{
+	struct buffer text = BUFFER_INIT;
+
+	group_append_name(&text, row->group);
+	buffer_append_string(&text, "  ");
+	format_text(&text, row->group->backend);
+	buffer_append_string(&text, "  ");
+	rankset_append_named(&text, &row->ranks);
+	add_line(lines, &text, &(struct call_line){ .rank = -1, .is_heading = true });
+}
+
+void call_lines_add_group(struct call_lines *lines, const struct group_row *row)
 {
 	struct rankset unread = find_unread(row);
+	struct buffer text = BUFFER_INIT;
 	struct last_calls calls;
 
-	group_append_name(out, row->group);
-	buffer_append_string(out, "  ");
-	format_text(out, row->group->backend);
-	buffer_append_string(out, "  ");
-	rankset_append_named(out, &row->ranks);
-	buffer_append_char(out, '\n');
+	add_heading(lines, row);
 	find_last_calls(&calls, row);
-	for (size_t i = 0; i < calls.count; i++)
-		append_last_call(out, &calls.items[i]);
+	for (size_t i = 0; i < calls.count; i++) {
+		append_last_call(&text, &calls.items[i]);
+		add_line(lines, &text,
+			 &(struct call_line){ .rank = calls.items[i].first->process.rank,
+					      .is_odd = calls.items[i].newest < row->newest });
+	}
 	clear_last_calls(&calls);
-	append_mismatch(out, row);
+	add_mismatch(lines, row);
 	if (unread.range_count > 0) {
-		buffer_append_string(out, "            not read: ");
-		rankset_append_named(out, &unread);
-		buffer_append_char(out, '\n');
+		buffer_append_string(&text, "        not read: ");
+		rankset_append_named(&text, &unread);
+		add_line(lines, &text, &(struct call_line){ .rank = rankset_first(&unread) });
 	}
 	rankset_clear(&unread);
+}
+
+void format_text_group(struct buffer *out, const struct group_row *row)
+{
+	struct call_lines lines = CALL_LINES_INIT;
+
+	call_lines_add_group(&lines, row);
+	for (size_t i = 0; i < lines.count; i++)
+		buffer_printf(out, "%s\n", lines.items[i].text);
+	call_lines_clear(&lines);
 }
 
 /* True if the call is of the group; row NULL: of any group. */
@@ -253,7 +301,7 @@ void format_text_calls(struct buffer *out, const struct rank *rank, const struct
 
 		if (!is_of_group(rank, row, call))
 			continue;
-		buffer_printf(out, "  %8" PRIi64 "  ", call->is_p2p ? call->p2p_seq : call->seq);
+		buffer_printf(out, "  %4" PRIi64 "  ", call->is_p2p ? call->p2p_seq : call->seq);
 		append_clock(out, call->created);
 		buffer_append_string(out, "  ");
 		if (call->group >= 0)
@@ -263,6 +311,49 @@ void format_text_calls(struct buffer *out, const struct rank *rank, const struct
 		buffer_append_string(out, "  ");
 		format_collectives_append_call(out, rank, call);
 		buffer_append_char(out, '\n');
+	}
+}
+
+/* Appends "; ranks 0-4,6-7: broadcast [1] Float …" if the majority's call is another one. */
+static bool append_majority(struct buffer *out, const struct group_row *row,
+			    const struct collective_entry *call)
+{
+	struct call_classes classes;
+	bool is_other;
+
+	call_classes_make(&classes, row, call->seq);
+	is_other = classes.has_majority && !collective_calls_match(classes.items[0].call, call);
+	if (is_other) {
+		buffer_append_string(out, "; ");
+		rankset_append_named(out, &classes.items[0].ranks);
+		buffer_append_string(out, ": ");
+		format_collectives_append_call(out, first_of_class(row, &classes.items[0]),
+					       classes.items[0].call);
+	}
+	call_classes_clear(&classes);
+	return is_other;
+}
+
+void call_lines_add_beside(struct call_lines *lines, const struct rank *rank,
+			   const struct group_row *row, size_t last)
+{
+	const struct collectives *collectives = rank->collectives;
+	struct buffer text = BUFFER_INIT;
+
+	buffer_printf(&text, "rank %d on ", rank->process.rank);
+	group_append_name(&text, row->group);
+	buffer_append_string(&text, ", beside the majority");
+	add_line(lines, &text, &(struct call_line){ .rank = -1, .is_heading = true });
+	for (size_t i = find_first(rank, row, last); i < collectives->entry_count; i++) {
+		const struct collective_entry *call = &collectives->entries[i];
+		struct call_line line = { .rank = rank->process.rank };
+
+		if (call->is_p2p || !is_of_group(rank, row, call))
+			continue;
+		buffer_printf(&text, "  %4" PRIi64 "  ", call->seq);
+		format_collectives_append_call(&text, rank, call);
+		line.is_odd = append_majority(&text, row, call);
+		add_line(lines, &text, &line);
 	}
 }
 
@@ -315,12 +406,8 @@ static json_t *mismatch_to_json(const struct group_row *row)
 	call_classes_make(&classes, row, seq);
 	for (size_t i = 0; i < classes.count; i++) {
 		const struct call_class *class = &classes.items[i];
-		json_t *json;
-		size_t first = 0;
+		json_t *json = call_to_json(first_of_class(row, class), class->call);
 
-		while (row->members[first].rank->process.rank != rankset_first(&class->ranks))
-			first++;
-		json = call_to_json(row->members[first].rank, class->call);
 		json_object_set_new(json, "ranks", format_json_set(&class->ranks));
 		json_array_append_new(calls, json);
 	}

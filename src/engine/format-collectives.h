@@ -19,10 +19,34 @@ struct wait_graph;
 
 /* True if a member is behind, or if members have made different calls as one collective. */
 bool group_row_is_uneven(const struct group_row *row);
+/* A line about a group, or about the calls of one rank. */
+struct call_line {
+	char *text;
+	int rank;	 /* the first rank that it is about; -1: none */
+	bool is_heading; /* names the group or the rank; the lines below belong to it */
+	bool is_odd;	 /* members that are behind, or whose call differs from the majority's */
+};
+
+struct call_lines {
+	struct call_line *items;
+	size_t count, capacity;
+};
+
+#define CALL_LINES_INIT { .items = NULL }
+
+void call_lines_clear(struct call_lines *lines);
 /*
- * Appends a line for the group, and one for each set of members that have called the same
- * collective last, the newest first.
+ * Adds a line for the group, and one for each set of members that have called the same collective
+ * last, the newest first.
  */
+void call_lines_add_group(struct call_lines *lines, const struct group_row *row);
+/*
+ * Adds a line for each of the rank's newest `last` calls on the group; behind a call that is not
+ * the majority's the majority's.
+ */
+void call_lines_add_beside(struct call_lines *lines, const struct rank *rank,
+			   const struct group_row *row, size_t last);
+/* Appends the lines of a group as text. */
 void format_text_group(struct buffer *out, const struct group_row *row);
 /* Appends the rank's newest `last` calls on the group (NULL: on all groups), a line each. */
 void format_text_calls(struct buffer *out, const struct rank *rank, const struct group_row *row,

@@ -224,7 +224,7 @@ static bool watch_is_over(const struct engine *engine, void *data)
 	engine_judge(watch->engine);
 	watch->revision = engine->session.revision;
 	evidence_follow(watch->engine);
-	collectives_follow(watch->engine);
+	collectives_follow(watch->engine, false);
 	watch_hurry(watch);
 	watch->outcome = watch_judge(watch);
 	watch_remember(watch);

@@ -60,7 +60,7 @@ void wait_graph_clear(struct wait_graph *graph)
 /* True if the rank's calls were read since it has moved last. */
 static bool is_known(const struct rank *rank)
 {
-	return rank->collectives && rank->collectives_at >= rank->last_changed_at &&
+	return rank->collectives && rank->collectives_at > rank->last_changed_at &&
 	       !rank_is_gone(rank);
 }
 
@@ -441,15 +441,19 @@ static size_t find_way_back(const struct wait_graph *graph, size_t start, size_t
 	return last;
 }
 
+/* Adds the ranks that wait in the collective and are waited for in its circle. */
 static void add_waiters(struct wait_graph *graph, size_t collective)
 {
 	for (size_t i = 0; i < graph->edge_count; i++) {
-		if (graph->edges[i].to == collective)
-			rankset_add(&graph->ranks, graph->nodes[graph->edges[i].from].number);
+		const struct wait_node *from = &graph->nodes[graph->edges[i].from];
+
+		if (graph->edges[i].to == collective &&
+		    from->component == graph->nodes[collective].component)
+			rankset_add(&graph->ranks, from->number);
 	}
 }
 
-/* The shortest circle through start, and all ranks that wait in its collectives. */
+/* The shortest circle through start. */
 static void name_circle(struct wait_graph *graph, size_t start)
 {
 	size_t *before = xcalloc(graph->node_count, sizeof(*before));

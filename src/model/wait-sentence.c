@@ -285,9 +285,8 @@ static void append_missing_fact(struct buffer *out, const struct side *side,
 	buffer_append_string(out, " not called it");
 	if (!side->call)
 		return;
-	buffer_append_string(out, is_one ? "; its last is " : "; their last is ");
+	buffer_printf(out, "; %s last is %" PRIi64 ": ", is_one ? "its" : "their", side->call->seq);
 	append_call(out, side->first, side->call, true);
-	buffer_printf(out, ", collective %" PRIi64, side->call->seq);
 }
 
 static void add_row(struct wait_rows *rows, struct buffer *text, const struct side *side,
@@ -309,11 +308,11 @@ static void add_waiting_row(struct wait_rows *rows, const struct wait_graph *gra
 	struct buffer text = BUFFER_INIT;
 
 	wait_sentence_append_set(&text, &waiting.ranks, false);
-	buffer_append_string(&text,
-			     rankset_count(&waiting.ranks) == 1 ? " waits in " : " wait in ");
-	append_call(&text, waiting.first, waiting.call, true);
-	buffer_printf(&text, ", collective %" PRIi64 " of ", node->seq);
+	buffer_printf(&text, " %s in collective %" PRIi64 " of ",
+		      rankset_count(&waiting.ranks) == 1 ? "waits" : "wait", node->seq);
 	append_group(&text, node->row);
+	buffer_append_string(&text, ": ");
+	append_call(&text, waiting.first, waiting.call, true);
 	add_row(rows, &text, &waiting, false);
 	rankset_clear(&waiting.ranks);
 }

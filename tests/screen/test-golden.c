@@ -81,6 +81,13 @@ static const struct stage_picture pictures[] = {
 	{ "jobs-again-80x24", "jobs.jsonl", 24, 80, "Down Enter q", false },
 	{ "jobs-opened-80x24", "jobs.jsonl", 24, 80, "Down Enter", false },
 	{ "nothing-40x10", "nothing.jsonl", 10, 40, "", false },
+	{ "waits-80x24", "collectives8.jsonl", 24, 80, "", false },
+	{ "why-80x24", "collectives8.jsonl", 24, 80, "W", false },
+	{ "why-40x10", "collectives8.jsonl", 10, 40, "W", false },
+	{ "why-200x50", "collectives8.jsonl", 50, 200, "W Down", false },
+	{ "collectives-80x24", "collectives8.jsonl", 24, 80, "K", false },
+	{ "collectives-40x10", "collectives8.jsonl", 10, 40, "K Down", false },
+	{ "collectives-200x50", "collectives8.jsonl", 50, 200, "K Down Down Down Enter", false },
 };
 
 /* The same where it is seen that they are recordings. */

@@ -435,6 +435,127 @@ static int step_ranks(struct stage *stage, const char *at, struct error *error)
 	return error_is_set(error) ? -1 : 0;
 }
 
+/* Takes a word, up to a blank or ";"; an empty word is none. */
+static bool line_take_word(const char **at, char *word, size_t size)
+{
+	size_t length = strcspn(*at, " ;");
+
+	if (length == 0 || length >= size)
+		return false;
+	memcpy(word, *at, length);
+	word[length] = '\0';
+	*at += length;
+	return true;
+}
+
+/* Takes " [128, 3]" as a list of one shape; NULL: there is none. */
+static json_t *line_take_shape(const char **at)
+{
+	const char *end = strchr(*at, ']');
+	json_t *shape;
+
+	if (strncmp(*at, " [", 2) != 0 || !end)
+		return NULL;
+	shape = json_loadb(*at + 1, (size_t)(end - *at), 0, NULL);
+	*at = end + 1;
+	return json_pack("[o]", shape);
+}
+
+/* The call's stack: train() called it at this line. */
+static json_t *call_stack(int id, double line)
+{
+	return json_pack("{s:i, s:[[i, s, s, s, i, i], [i, s, s, s, i, i]], s:[[i, i], [i, i]]}",
+			 "id", id, "codes", 2 * id, "train", "train", "/job/train.py", 1, 0,
+			 2 * id + 1, "<module>", "<module>", "/job/train.py", 1, 0, "frames",
+			 2 * id, (int)line, 2 * id + 1, 19);
+}
+
+/* Takes one call of a group: "4 all_reduce [128, 3] :17 done". */
+static bool line_take_call(const char **at, json_t *body, int group)
+{
+	json_t *entries = json_object_get(body, "entries");
+	int id = (int)json_array_size(entries) + 1;
+	char operation[64];
+	json_t *shape;
+	double seq;
+	double line;
+
+	if (!line_take_number(at, &seq) || !line_take(at, " ") ||
+	    !line_take_word(at, operation, sizeof(operation)))
+		return false;
+	shape = line_take_shape(at);
+	if (!line_take(at, " :") || !line_take_number(at, &line)) {
+		json_decref(shape);
+		return false;
+	}
+	json_array_append_new(json_object_get(body, "stacks"), call_stack(id, line));
+	json_array_append_new(entries,
+			      json_pack("{s:i, s:i, s:i, s:s, s:i, s:b, s:o*, s:i}", "id", id,
+					"group", group, "seq", (int)seq, "operation", operation,
+					"created", id, "is_retired", line_take(at, " done"),
+					"input_sizes", shape, "stack", id));
+	return true;
+}
+
+/* Takes "default_pg of 0-2: CALL; CALL", a group with all of the rank's calls. */
+static bool line_take_group(const char **at, json_t *body)
+{
+	json_t *groups = json_object_get(body, "groups");
+	json_t *entries = json_object_get(body, "entries");
+	int group = (int)json_array_size(groups);
+	struct rankset set = RANKSET_INIT;
+	json_t *ranks = json_array();
+	json_t *last;
+	char name[64];
+	bool is_right;
+
+	is_right = line_take_word(at, name, sizeof(name)) && line_take(at, " of ") &&
+		   line_take_set(at, &set) && line_take(at, ":");
+	for (int rank = rankset_first(&set); rank >= 0; rank = rankset_next(&set, rank))
+		json_array_append_new(ranks, json_integer(rank));
+	rankset_clear(&set);
+	while (is_right && (line_take(at, " ") || line_take(at, "; "))) {
+		if (strncmp(*at, "|", 1) == 0)
+			break;
+		is_right = line_take_call(at, body, group);
+	}
+	last = json_array_get(entries, json_array_size(entries) - 1);
+	if (json_integer_value(json_object_get(last, "group")) != group)
+		last = NULL;
+	json_array_append_new(
+		groups, json_pack("{s:s, s:s, s:s, s:o, s:b, s:I, s:I}", "name", name,
+				  "description", name, "backend", "gloo", "ranks", ranks,
+				  "is_default", strcmp(name, "default_pg") == 0, "seq",
+				  json_integer_value(json_object_get(last, "seq")), "enqueued",
+				  json_integer_value(json_object_get(last, "seq"))));
+	return is_right;
+}
+
+static int step_calls(struct stage *stage, const char *at, struct error *error)
+{
+	struct rankset set = RANKSET_INIT;
+	json_t *body = json_pack("{s:s, s:i, s:[], s:[], s:[]}", "version", "2.13.0", "recorded", 1,
+				 "groups", "entries", "stacks");
+	bool is_right = line_take(&at, " ") && line_take_set(&at, &set) && line_take(&at, " on ");
+
+	while (is_right && (is_right = line_take_group(&at, body)) && line_take(&at, "| "))
+		;
+	for (int rank = rankset_first(&set); is_right && rank >= 0;
+	     rank = rankset_next(&set, rank)) {
+		json_object_set_new(body, "pid", json_integer(FIRST_PID + rank));
+		json_object_set_new(body, "recorded",
+				    json_integer((json_int_t)json_array_size(
+					    json_object_get(body, "entries"))));
+		if (scene_response(&stage->scene, "collectives", json_deep_copy(body)) < 0) {
+			error_set(error, "%s", stage->scene.error.message);
+			is_right = false;
+		}
+	}
+	rankset_clear(&set);
+	json_decref(body);
+	return is_right && !*at ? 0 : -1;
+}
+
 static int step_select(struct stage *stage, const char *at, struct error *error)
 {
 	struct session *session = &stage->scene.session;
@@ -482,6 +603,9 @@ static const struct {
 	{ "ranks", step_ranks, "ranks COUNT[: LOOKS] (the ranks of one job, and all there is)" },
 	{ "add", step_add, "add RANKS of WORLD-SIZE [pid OF-RANK-0][: FIELDS]" },
 	{ "child", step_child, "child PID of RANK[: FIELDS]" },
+	{ "calls", step_calls,
+	  "calls RANKS on GROUP of RANKS: SEQ OPERATION [SHAPE] :LINE done; … | GROUP … (their "
+	  "collectives, called by train() of train.py)" },
 	{ "discovered", step_discovered, "discovered (all were added)" },
 	{ "look", step_look,
 	  "look, look COUNT every SECONDS[: each|never STATE], look [COUNT] after SECONDS" },
@@ -622,8 +746,9 @@ static int run_scenario_file(const char *name)
 
 int main(void)
 {
-	static const char *const names[] = { "verdict", "verdict-time", "debug-state",
-					     "stall",	"outlier",	"joblist" };
+	static const char *const names[] = { "verdict",	    "verdict-graph", "verdict-time",
+					     "debug-state", "stall",	     "outlier",
+					     "joblist" };
 	int failed = 0;
 
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++)

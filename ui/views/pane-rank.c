@@ -36,6 +36,9 @@ static const struct state_form state_forms[] = {
 	[RANK_UNKNOWN] = { '?', STYLE_STATE_UNKNOWN, "…" },
 };
 
+/* Mark of the first class of outliers (struct rank_class). */
+#define OUTLIER_MARK 1
+
 int32_t mark_of_class(const struct session *session, const struct rank_class *class,
 		      enum style *style)
 {
@@ -83,6 +86,11 @@ int32_t mark_of_rank(const struct session *session, const struct rank *rank, enu
 	if (form->mark == 0 && rank->class_index >= 0 &&
 	    (size_t)rank->class_index < verdict->class_count)
 		mark = mark_of_class(session, &verdict->classes[rank->class_index], style);
+	/* An outlier among ranks with the same stack, which has called another collective. */
+	if (rank->is_outlier && !is_held && form->mark == 0) {
+		mark = classmark(OUTLIER_MARK);
+		*style = STYLE_OUTLIER;
+	}
 	return session_is_focused(session, rank) ? mark : unfocus(mark, style);
 }
 

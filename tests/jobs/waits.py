@@ -1,0 +1,55 @@
+"""A rank of gloo that stops for ever in a wait that its argument names; it
+says "ready" before its last call. The ranks are three, or four."""
+import os
+import sys
+
+import torch
+import torch.distributed as dist
+
+
+def reduce(group=None, count=128):
+    dist.all_reduce(torch.ones(count, 3), group=group)
+
+
+def skipped(rank):
+    """Rank 2 has left out a broadcast: its reduce is taken for it."""
+    for step in range(6):
+        if step == 3:
+            os.write(1, b"ready\n")
+        if step == 3 and rank != 2:
+            dist.broadcast(torch.ones(4), 0)
+        reduce()
+
+
+def other(rank):
+    reduce()
+    os.write(1, b"ready\n")
+    if rank == 1:
+        dist.broadcast(torch.ones(4), 0)
+    reduce()
+
+
+def absent(rank):
+    """Rank 1 receives what nobody sends, the others wait for it."""
+    reduce()
+    os.write(1, b"ready\n")
+    if rank == 1:
+        dist.recv(torch.ones(3), 0)
+    reduce()
+
+
+def circle(rank):
+    """Each waits in a group of two for the one that waits in the next."""
+    pairs = [dist.new_group(ranks, group_desc=name) for name, ranks in
+             (("a", [0, 1]), ("b", [1, 2]), ("c", [0, 2]))]
+    reduce()
+    os.write(1, b"ready\n")
+    reduce(pairs[rank])
+
+
+def main():
+    dist.init_process_group("gloo")
+    globals()[sys.argv[1]](dist.get_rank())
+
+
+main()
