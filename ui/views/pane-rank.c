@@ -84,12 +84,15 @@ int32_t mark_of_rank(const struct session *session, const struct rank *rank, enu
 
 	*style = rank->is_outlier && !is_held ? STYLE_OUTLIER : form->style;
 	if (form->mark == 0 && rank->class_index >= 0 &&
-	    (size_t)rank->class_index < verdict->class_count)
-		mark = mark_of_class(session, &verdict->classes[rank->class_index], style);
-	/* An outlier among ranks with the same stack, which has called another collective. */
-	if (rank->is_outlier && !is_held && form->mark == 0) {
-		mark = classmark(OUTLIER_MARK);
-		*style = STYLE_OUTLIER;
+	    (size_t)rank->class_index < verdict->class_count) {
+		const struct rank_class *class = &verdict->classes[rank->class_index];
+
+		mark = mark_of_class(session, class, style);
+		/* Among ranks with one stack the rank has called another collective. */
+		if (rank->is_outlier && !class->is_outlier) {
+			mark = classmark(OUTLIER_MARK);
+			*style = STYLE_OUTLIER;
+		}
 	}
 	return session_is_focused(session, rank) ? mark : unfocus(mark, style);
 }
