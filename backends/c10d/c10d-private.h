@@ -26,10 +26,13 @@ struct c10d_reading {
 	struct pycode_cache *codes;
 	struct stack_table *stacks; /* of codes */
 	struct collectives *out;
-	/* For each group of out: the number by which entries name it, Entry::pg_id_; -1: unknown.
+	/*
+	 * For each group of out: the number by which entries of the ring of its backend name it,
+	 * Entry::pg_id_; -1: unknown. NCCL and gloo number their groups on their own.
 	 */
 	int64_t *group_ids;
 	size_t group_id_capacity;
+	const char *backend;   /* of the ring that is read: "gloo", "nccl" */
 	struct buffer missing; /* sentences for out->missing */
 };
 
@@ -42,7 +45,10 @@ __attribute__((format(printf, 2, 3))) void c10d_miss(struct c10d_reading *readin
  * Groups that have been destroyed are not registered.
  */
 void process_groups_read(struct c10d_reading *reading);
-/* Returns the index of the group with the number id or, if id is unknown, the name; -1: none. */
+/*
+ * Returns the index of the group with the number id in reading->backend or, if the group's number
+ * is unknown, the name; -1: none.
+ */
 int process_groups_find(const struct c10d_reading *reading, int64_t id, const char *name);
 
 /* The bytes of the last entries of one Flight Recorder, as fetched at one time. */

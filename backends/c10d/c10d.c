@@ -138,6 +138,23 @@ static bool fetch_ring(struct ring_copy *ring, struct c10d_reading *reading, uin
 	return result == 0;
 }
 
+static int compare_created(const void *left, const void *right)
+{
+	const struct collective_entry *a = left;
+	const struct collective_entry *b = right;
+
+	if (a->created != b->created)
+		return a->created < b->created ? -1 : 1;
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Entries of two rings, oldest first. */
+static void sort_by_time(struct collectives *out)
+{
+	if (out->entry_count > 1)
+		qsort(out->entries, out->entry_count, sizeof(*out->entries), compare_created);
+}
+
 static void read_rings(struct c10d_reading *reading, struct memory *memory, size_t count)
 {
 	struct ring_copy gloo, nccl;
@@ -150,10 +167,14 @@ static void read_rings(struct c10d_reading *reading, struct memory *memory, size
 
 	memory_begin(memory, true);
 	process_groups_read(reading);
+	reading->backend = "gloo";
 	if (has_gloo)
 		ring_read(&gloo, reading);
+	reading->backend = "nccl";
 	if (has_nccl)
 		ring_read(&nccl, reading);
+	if (has_gloo && has_nccl)
+		sort_by_time(reading->out);
 	ring_clear(&gloo);
 	ring_clear(&nccl);
 	if (!has_gloo && !has_nccl && reading->missing.length == 0 && reading->out->group_count > 0)

@@ -309,6 +309,18 @@ static int64_t read_optional(const struct ring_entry *entry, int offset)
 	return entry->bytes[offset + 8] == 1 ? signed_word(entry, offset) : -1;
 }
 
+/* An entry that names its group shows the number of the group in the ring's backend. */
+static void learn_id(const struct ring_entry *entry)
+{
+	const struct c10d_reading *reading = entry->reading;
+	const char *backend =
+		entry->out->group >= 0 ? reading->out->groups[entry->out->group].backend : NULL;
+
+	if (backend && reading->backend && strcmp(backend, reading->backend) == 0)
+		reading->group_ids[entry->out->group] =
+			signed_word(entry, entry->layout->entry_group_id);
+}
+
 static void read_entry(struct ring_entry *entry)
 {
 	const struct c10d_layout *layout = entry->layout;
@@ -318,6 +330,7 @@ static void read_entry(struct ring_entry *entry)
 	out->id = pyreader_word(entry->bytes, layout->entry_id);
 	out->group = process_groups_find(entry->reading, signed_word(entry, layout->entry_group_id),
 					 name);
+	learn_id(entry);
 	free(name);
 	out->seq = signed_word(entry, layout->entry_seq);
 	out->p2p_seq = signed_word(entry, layout->entry_p2p_seq);

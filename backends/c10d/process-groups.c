@@ -69,10 +69,12 @@ void c10d_miss(struct c10d_reading *reading, const char *format, ...)
 int process_groups_find(const struct c10d_reading *reading, int64_t id, const char *name)
 {
 	for (size_t i = 0; i < reading->out->group_count; i++) {
-		const char *known = reading->out->groups[i].name;
+		const struct process_group *group = &reading->out->groups[i];
+		bool has_id = reading->group_ids[i] >= 0 && group->backend && reading->backend &&
+			      strcmp(group->backend, reading->backend) == 0;
 
-		if (reading->group_ids[i] >= 0 ? reading->group_ids[i] == id
-					       : name && known && strcmp(known, name) == 0)
+		if (has_id ? reading->group_ids[i] == id
+			   : name && group->name && strcmp(group->name, name) == 0)
 			return (int)i;
 	}
 	return -1;

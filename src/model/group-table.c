@@ -139,13 +139,26 @@ const struct group_row *group_table_row(const struct group_table *table,
 	return NULL;
 }
 
+bool collective_is_counted(const struct collectives *collectives,
+			   const struct collective_entry *entry)
+{
+	const char *backend = entry->group >= 0 ? collectives->groups[entry->group].backend : NULL;
+	size_t length = backend ? strlen(backend) : 0;
+
+	if (entry->group < 0 || entry->is_p2p)
+		return false;
+	/* "nccl:all_reduce", "gloo:barrier" */
+	return !backend || !entry->operation || !strchr(entry->operation, ':') ||
+	       (strncmp(entry->operation, backend, length) == 0 && entry->operation[length] == ':');
+}
+
 /* True if the entry is a collective on the member's group. */
 static bool is_of_member(const struct group_member *member, const struct collective_entry *entry)
 {
 	const struct collectives *collectives = member->rank->collectives;
 
-	return entry->group >= 0 && !entry->is_p2p &&
-	       &collectives->groups[entry->group] == member->group;
+	return entry->group >= 0 && &collectives->groups[entry->group] == member->group &&
+	       collective_is_counted(collectives, entry);
 }
 
 const struct collective_entry *group_member_entry(const struct group_member *member, int64_t seq)

@@ -18,6 +18,7 @@
 
 struct buffer;
 struct collective_entry;
+struct collectives;
 struct process_group;
 struct rank;
 struct session;
@@ -92,6 +93,13 @@ void call_classes_clear(struct call_classes *classes);
  * that are still in the answers; -1: there is none.
  */
 int64_t group_row_mismatch(const struct group_row *row);
+
+/*
+ * True if the group's sequence number counts the call: a collective of the backend that the group
+ * names. A group for CPU and GPU tensors has two backends, which count on their own.
+ */
+bool collective_is_counted(const struct collectives *collectives,
+			   const struct collective_entry *entry);
 
 /* collective_call: what one collective is called with, for people and for comparison. */
 

@@ -91,9 +91,10 @@ static bool is_in_call(const struct rank *rank, const struct collective_entry *e
 	return true;
 }
 
-static bool is_open(const struct collective_entry *entry)
+static bool is_open(const struct collectives *collectives, const struct collective_entry *entry)
 {
-	return !entry->is_p2p && !entry->is_retired && entry->completed < 0 && entry->group >= 0;
+	return collective_is_counted(collectives, entry) && !entry->is_retired &&
+	       entry->completed < 0;
 }
 
 /*
@@ -109,7 +110,7 @@ static const struct collective_entry *find_waited(const struct rank *rank)
 	for (size_t i = 0; i < collectives->entry_count; i++) {
 		const struct collective_entry *entry = &collectives->entries[i];
 
-		if (!is_open(entry))
+		if (!is_open(collectives, entry))
 			continue;
 		if (is_in_call(rank, entry))
 			return entry;
