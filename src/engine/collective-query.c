@@ -17,12 +17,30 @@ static bool is_asked(const struct rank *rank)
 	return rank->process.pid > 0 && !rank_is_gone(rank) && rank->state != RANK_UNREADABLE;
 }
 
+/*
+ * Asks for the variables of the frame in which the rank waits to send or receive: they name the
+ * peer.
+ */
+static void ask_peer(const struct rank *rank, struct request_group *group)
+{
+	const struct thread *thread = rank_main_thread(rank);
+
+	if (!thread || !activity_is_point_to_point(&thread->activity))
+		return;
+	request_group_add(group, rank->process.rank, "variables",
+			  json_pack("{s:i, s:i, s:i, s:i}", "pid", (int)rank->process.pid, "tid",
+				    (int)thread->sample.tid, "depth",
+				    (int)thread->activity.frame_index, "start", 0),
+			  NULL);
+}
+
 static void ask_rank(const struct rank *rank, size_t count, struct request_group *group)
 {
 	request_group_add(
 		group, rank->process.rank, "collectives",
 		json_pack("{s:i, s:I}", "pid", (int)rank->process.pid, "count", (json_int_t)count),
 		NULL);
+	ask_peer(rank, group);
 }
 
 void collectives_ask(struct engine *engine, size_t count, struct request_group *group)

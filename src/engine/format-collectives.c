@@ -493,6 +493,11 @@ static json_t *node_to_json(const struct wait_node *node, size_t id)
 		json_object_set_new(json, "rank", json_integer(node->number));
 		return json;
 	}
+	if (node->kind == WAIT_NODE_MESSAGE) {
+		json_set_text(json, "kind", "message");
+		json_set_text(json, "operation", rank_main_thread(node->rank)->activity.name);
+		return json;
+	}
 	json_set_text(json, "kind", "collective");
 	json_set_text(json, "group", node->row->group->name);
 	json_set_text(json, "description", node->row->group->description);
@@ -506,6 +511,7 @@ static json_t *edge_to_json(const struct wait_graph *graph, const struct wait_ed
 	static const char *const reasons[] = {
 		[WAIT_REASON_IN] = "waits in",
 		[WAIT_REASON_ABSENT] = "not called",
+		[WAIT_REASON_PEER] = "peer",
 		[WAIT_REASON_OTHER] = "other call",
 	};
 	size_t rank = edge->reason == WAIT_REASON_IN ? edge->from : edge->to;

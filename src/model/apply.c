@@ -464,6 +464,7 @@ static int apply_variables(const struct apply *apply, struct error *error)
 {
 	const json_t *body = apply->message->body;
 	struct variables *variables;
+	struct rank *rank;
 	pid_t pid = 0;
 
 	if (apply_read_pid(body, "variables", &pid, error) < 0)
@@ -489,6 +490,9 @@ static int apply_variables(const struct apply *apply, struct error *error)
 	variables->exactness = xstrdup(json_get_string(body, "exactness", "consistent"));
 	variables->error = xstrdup_or_null(apply->message->error);
 	variables->time = apply->now;
+	rank = session_find_pid(apply->session, apply->node, pid);
+	if (rank)
+		rank_take_peer(rank, variables, apply->now);
 	session_add_variables(apply->session, variables);
 	return 0;
 }

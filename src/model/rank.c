@@ -7,6 +7,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "model/place.h"
+#include "model/session.h"
 #include "protocol/collectives.h"
 #include "protocol/stack.h"
 
@@ -35,6 +36,7 @@ struct rank *rank_new(const struct process *process)
 	rank->last_helped_at = -1;
 	rank->last_woken_at = -1;
 	rank->class_index = -1;
+	rank->peer = -1;
 	rank->cpu_share = -1;
 	rank_update_state(rank);
 	return rank;
@@ -102,6 +104,41 @@ void rank_apply_process(struct rank *rank, const struct process *process)
 {
 	process_copy(&rank->process, process);
 	rank_update_state(rank);
+}
+
+/* The parameter of torch.distributed's function that names the peer by its global rank. */
+static const char *peer_parameter(const char *function)
+{
+	return strstr(function, "recv") ? "src" : "dst";
+}
+
+/* The value of an int variable as the number of a rank; -1: it is none. */
+static int number_of_peer(const struct variable *variable)
+{
+	char *end;
+	long number = strtol(variable->value, &end, 10);
+
+	if (end == variable->value || *end != '\0' || number < 0 || number > RANKSET_MAXIMUM)
+		return -1;
+	return (int)number;
+}
+
+void rank_take_peer(struct rank *rank, const struct variables *variables, double now)
+{
+	const struct thread *thread = rank_main_thread(rank);
+	const char *parameter;
+
+	if (!thread || thread->sample.tid != variables->tid || variables->start > 0 ||
+	    !activity_is_point_to_point(&thread->activity) ||
+	    variables->depth != (int)thread->activity.frame_index)
+		return;
+	rank->peer = -1;
+	rank->peer_at = now;
+	parameter = peer_parameter(thread->activity.name);
+	for (size_t i = 0; i < variables->list.count; i++) {
+		if (strcmp(variables->list.items[i].name, parameter) == 0)
+			rank->peer = number_of_peer(&variables->list.items[i]);
+	}
 }
 
 /*

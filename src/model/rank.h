@@ -18,6 +18,7 @@
 struct collectives;
 struct stack;
 struct stack_table;
+struct variables;
 
 enum rank_state {
 	RANK_RUNNING, /* the main thread computes */
@@ -93,8 +94,10 @@ struct rank {
 	struct collectives *collectives; /* newest answer about the rank's calls of
 					  * torch.distributed; NULL: none */
 	double collectives_at;		 /* session time of that answer */
-	struct rank *parent;		 /* NULL: this is a rank, not a child */
-	struct rank **children;		 /* sorted by pid */
+	int peer;	     /* the rank that the main thread's send() or recv() names; -1: none */
+	double peer_at;	     /* session time at which that was read */
+	struct rank *parent; /* NULL: this is a rank, not a child */
+	struct rank **children; /* sorted by pid */
 	size_t child_count;
 	int class_index;			  /* index into verdict.classes; -1: in none */
 	bool is_outlier;			  /* set by verdict.h; for a child by outlier.h */
@@ -111,6 +114,11 @@ void rank_apply_process(struct rank *rank, const struct process *process);
  * moves: its main thread counts as changed now, although each sample may show it at the same place.
  */
 void rank_take_collectives(struct rank *rank, struct collectives *owned_collectives, double now);
+/*
+ * Takes the variables of a frame of the rank: if it is that in which the main thread waits to send
+ * or to receive, sets rank->peer.
+ */
+void rank_take_peer(struct rank *rank, const struct variables *variables, double now);
 /* Adds a child, which the rank then owns. */
 void rank_add_child(struct rank *rank, struct rank *owned_child);
 /* Removes the child and frees it. */

@@ -571,13 +571,13 @@ static void note_ranks(struct verdict *verdict, struct session *session)
 	mark_classes(verdict);
 }
 
-/* Fills *graph if the calls of a rank were read; wait_groups then borrow it. */
+/* Fills *graph if anything is known of the calls of a rank; wait_groups then borrow it. */
 static void ask_graph(struct wait_graph *graph, struct wait_group_list *wait_groups,
 		      const struct session *session)
 {
 	*graph = (struct wait_graph){ .nodes = NULL };
 	for (size_t i = 0; i < session->rank_count && !wait_groups->graph; i++) {
-		if (session->ranks[i]->collectives)
+		if (session->ranks[i]->collectives || session->ranks[i]->peer >= 0)
 			wait_groups->graph = graph;
 	}
 	if (wait_groups->graph)

@@ -135,13 +135,34 @@ static size_t find_collective(struct wait_graph *graph, const struct group_row *
 	return wait_graph_add_collective(graph, row, call->seq, call);
 }
 
+/* A rank that waits in send() or recv() of a peer that was read since the rank has moved last. */
+static void add_message(struct wait_graph *graph, size_t at, struct map *by_rank)
+{
+	const struct rank *rank = graph->nodes[at].rank;
+	void *peer;
+	size_t message;
+
+	if (rank->peer < 0 || rank->peer_at <= rank->last_changed_at || rank_is_gone(rank) ||
+	    wait_group_role_of(rank) != WAIT_GROUP_WAITS)
+		return;
+	peer = map_find(by_rank, (uint64_t)rank->peer);
+	if (!peer || rank->peer == rank->process.rank)
+		return;
+	message = add_node(graph, &(struct wait_node){
+					  .kind = WAIT_NODE_MESSAGE, .number = -1, .rank = rank });
+	wait_graph_add_edge(graph, &(struct wait_edge){ at, message, WAIT_REASON_IN, NULL });
+	wait_graph_add_edge(graph, &(struct wait_edge){ message, (size_t)(uintptr_t)peer - 1,
+							WAIT_REASON_PEER, NULL });
+}
+
 static void add_waiting(struct wait_graph *graph, size_t at)
 {
 	const struct rank *rank = graph->nodes[at].rank;
 	const struct collective_entry *call;
 	const struct group_row *row;
 
-	if (!is_known(rank) || wait_group_role_of(rank) != WAIT_GROUP_WAITS)
+	if (!is_known(rank) || wait_group_role_of(rank) != WAIT_GROUP_WAITS ||
+	    activity_is_point_to_point(&rank_main_thread(rank)->activity))
 		return;
 	call = find_waited(rank);
 	row = call ? group_table_row(&graph->table, &rank->collectives->groups[call->group]) : NULL;
@@ -200,6 +221,8 @@ void wait_graph_make(struct wait_graph *graph, const struct session *session)
 		add_waiting(graph, i);
 	for (size_t i = graph->rank_count; i < graph->node_count; i++)
 		add_missing(graph, i, by_rank);
+	for (size_t i = 0; i < session->rank_count; i++)
+		add_message(graph, i, by_rank);
 	map_free(by_rank);
 	wait_graph_judge(graph);
 }
@@ -463,7 +486,7 @@ static void name_circle(struct wait_graph *graph, size_t start)
 		before[i] = NONE;
 	graph->cause = WAIT_CAUSE_CIRCLE;
 	for (size_t at = find_way_back(graph, start, before); at != NONE; at = before[at]) {
-		if (graph->nodes[at].kind == WAIT_NODE_COLLECTIVE)
+		if (graph->nodes[at].kind != WAIT_NODE_RANK)
 			add_to_path(graph, at);
 	}
 	for (size_t i = 0; i < graph->path_count / 2; i++) {

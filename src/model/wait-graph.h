@@ -1,8 +1,9 @@
 /*
- * wait-graph: who waits for whom. Nodes are ranks, and collectives that ranks wait in; an edge from
- * a rank to a collective says that the rank waits in it, an edge from a collective to a rank that
- * the rank is missing there: it has not called the collective, or has called another operation in
- * its place.
+ * wait-graph: who waits for whom. Nodes are ranks, and what they wait in: collectives, and messages
+ * of send() and recv(). An edge from a rank leads to what it waits in. An edge from a collective
+ * leads to a rank that is missing there: it has not called the collective, or has called another
+ * operation in its place. An edge from a message leads to the rank that it is to come from or go
+ * to.
  *
  * The causes of a hang are read off the graph. What is waited for and waits for nobody is a cause;
  * ranks that wait for each other in a circle are one cause together.
@@ -29,12 +30,13 @@ struct session;
 enum wait_node_kind {
 	WAIT_NODE_RANK,
 	WAIT_NODE_COLLECTIVE,
+	WAIT_NODE_MESSAGE,
 };
 
 struct wait_node {
 	enum wait_node_kind kind;
 	int number;		 /* of a rank: its number */
-	const struct rank *rank; /* of a rank; NULL in tests */
+	const struct rank *rank; /* of a rank, of a message the one that waits; NULL in tests */
 	/* Of a collective; calls that do not match each other have a node each. */
 	const struct group_row *row;
 	int64_t seq;
@@ -46,8 +48,9 @@ struct wait_node {
 };
 
 enum wait_reason {
-	WAIT_REASON_IN,	    /* the rank waits in the collective */
+	WAIT_REASON_IN,	    /* the rank waits in the collective, or for the message */
 	WAIT_REASON_ABSENT, /* the rank has called fewer collectives of the group */
+	WAIT_REASON_PEER,   /* the rank is the message's other end */
 	WAIT_REASON_OTHER,  /* the rank has called another operation, or with other sizes */
 };
 
@@ -56,15 +59,15 @@ struct wait_edge {
 	size_t to;
 	enum wait_reason reason;
 	/*
-	 * The call that shows it: the one waited in; what the absent rank has called last (NULL:
-	 * not known); what was called in place of the collective.
+	 * The call that shows it (NULL for a message): the one waited in; what the absent rank has
+	 * called last (NULL: not known); what was called in place of the collective.
 	 */
 	const struct collective_entry *call;
 };
 
 enum wait_cause {
 	WAIT_CAUSE_NONE,   /* no cause can be read off the graph */
-	WAIT_CAUSE_ABSENT, /* ranks have not called what others wait in, and wait for nobody */
+	WAIT_CAUSE_ABSENT, /* ranks that others wait for wait for nobody */
 	WAIT_CAUSE_OTHER,  /* ranks have called different operations as one collective */
 	WAIT_CAUSE_CIRCLE, /* ranks wait for each other */
 };
@@ -82,8 +85,8 @@ struct wait_graph {
 	 * half of the ranks.
 	 */
 	struct rankset ranks;
-	size_t *path; /* collectives that name the cause; of a circle, each waits for the next, the
-		       * last for the first */
+	size_t *path; /* collectives and messages that name the cause; of a circle, each waits for
+		       * the next, the last for the first */
 	size_t path_count, path_capacity;
 };
 

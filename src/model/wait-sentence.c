@@ -16,6 +16,8 @@
 
 /* Number of collectives, or of different calls, that a sentence names. */
 #define LISTED 4
+/* Number of ranks of a ring that a sentence names. */
+#define RING_LISTED 16
 #define NAME_COLUMNS 60
 
 static void append_group(struct buffer *out, const struct group_row *row)
@@ -118,6 +120,36 @@ static struct side find_missing(const struct wait_graph *graph, size_t collectiv
 	return side;
 }
 
+/* Appends "recv (train.py:9)": where the message's rank waits. */
+static void append_message(struct buffer *out, const struct wait_node *message)
+{
+	const struct thread *thread = rank_main_thread(message->rank);
+	const struct frame *frame = place_find(&message->rank->process, thread->sample.stack);
+	struct buffer line = BUFFER_INIT;
+
+	text_cut(out, thread->activity.name, NAME_COLUMNS);
+	if (!frame)
+		return;
+	place_append(&line, frame);
+	buffer_append_string(out, " (");
+	text_cut_path(out, line.data, NAME_COLUMNS);
+	buffer_append_char(out, ')');
+	buffer_clear(&line);
+}
+
+/* Appends what is waited in: "all_reduce (train.py:17) of tp" or "recv (train.py:9)". */
+static void append_waited(struct buffer *out, const struct wait_node *node,
+			  const struct side *waiting)
+{
+	if (node->kind == WAIT_NODE_MESSAGE) {
+		append_message(out, node);
+		return;
+	}
+	append_call(out, waiting->first, waiting->call, false);
+	buffer_append_string(out, " of ");
+	append_group(out, node->row);
+}
+
 /* Appends "; its last is broadcast (train.py:12), number 4" if one rank is absent. */
 static void append_last(struct buffer *out, const struct side *absent)
 {
@@ -126,6 +158,22 @@ static void append_last(struct buffer *out, const struct side *absent)
 	buffer_append_string(out, "; its last is ");
 	append_call(out, absent->first, absent->call, false);
 	buffer_printf(out, ", collective %" PRIi64, absent->call->seq);
+}
+
+/* Appends "Rank 0 waits in recv (train.py:9) for rank 2." */
+static void append_awaited(struct buffer *out, const struct wait_graph *graph, size_t message)
+{
+	struct side waiting = find_waiting(graph, message);
+	struct side awaited = find_missing(graph, message);
+
+	wait_sentence_append_set(out, &waiting.ranks, true);
+	buffer_append_string(out, " waits in ");
+	append_waited(out, &graph->nodes[message], &waiting);
+	buffer_append_string(out, " for ");
+	wait_sentence_append_set(out, &awaited.ranks, false);
+	buffer_append_char(out, '.');
+	rankset_clear(&waiting.ranks);
+	rankset_clear(&awaited.ranks);
 }
 
 static void append_absent(struct buffer *out, const struct wait_graph *graph, size_t collective)
@@ -154,11 +202,13 @@ static void say_absent(struct buffer *out, const struct wait_graph *graph)
 	for (size_t i = 0; i < graph->path_count && i < LISTED; i++) {
 		if (i > 0)
 			buffer_append_char(out, ' ');
-		append_absent(out, graph, graph->path[i]);
+		if (graph->nodes[graph->path[i]].kind == WAIT_NODE_MESSAGE)
+			append_awaited(out, graph, graph->path[i]);
+		else
+			append_absent(out, graph, graph->path[i]);
 	}
 	if (graph->path_count > LISTED)
-		buffer_printf(out, " %zu more collectives have ranks missing.",
-			      graph->path_count - LISTED);
+		buffer_printf(out, " %zu more ranks are waited for.", graph->path_count - LISTED);
 }
 
 static const struct rank *find_member(const struct group_row *row, int number)
@@ -215,30 +265,71 @@ static void say_other(struct buffer *out, const struct wait_graph *graph)
 	call_classes_clear(&classes);
 }
 
+static void append_link(struct buffer *out, const struct wait_graph *graph, size_t at,
+			bool is_first)
+{
+	struct side waiting = find_waiting(graph, at);
+	struct side missing = find_missing(graph, at);
+
+	wait_sentence_append_set(out, &waiting.ranks, false);
+	if (is_first)
+		buffer_append_string(out, rankset_count(&waiting.ranks) == 1 ? " waits" : " wait");
+	buffer_append_string(out, " in ");
+	append_waited(out, &graph->nodes[at], &waiting);
+	buffer_append_string(out, " for ");
+	wait_sentence_append_set(out, &missing.ranks, false);
+	rankset_clear(&waiting.ranks);
+	rankset_clear(&missing.ranks);
+}
+
+/* True if all links of the circle are messages that are waited for at one place. */
+static bool is_ring(const struct wait_graph *graph)
+{
+	struct buffer first = BUFFER_INIT;
+	struct buffer other = BUFFER_INIT;
+	bool is_equal = true;
+
+	for (size_t i = 0; is_equal && i < graph->path_count; i++) {
+		const struct wait_node *node = &graph->nodes[graph->path[i]];
+
+		buffer_reset(&other);
+		is_equal = node->kind == WAIT_NODE_MESSAGE;
+		if (is_equal)
+			append_message(i == 0 ? &first : &other, node);
+		is_equal = is_equal && (i == 0 || strcmp(first.data, other.data) == 0);
+	}
+	buffer_clear(&first);
+	buffer_clear(&other);
+	return is_equal;
+}
+
+/* Appends "ranks 0 → 1 → 2 → 0 each wait in recv (train.py:9) for the next". */
+static void append_ring(struct buffer *out, const struct wait_graph *graph)
+{
+	buffer_append_string(out, "ranks ");
+	for (size_t i = 0; i < graph->path_count && i < RING_LISTED; i++)
+		buffer_printf(out, "%d \u2192 ", graph->nodes[graph->path[i]].rank->process.rank);
+	if (graph->path_count > RING_LISTED)
+		buffer_printf(out, "(%zu more) \u2192 ", graph->path_count - RING_LISTED);
+	buffer_printf(out, "%d each wait in ", graph->nodes[graph->path[0]].rank->process.rank);
+	append_message(out, &graph->nodes[graph->path[0]]);
+	buffer_append_string(out, " for the next");
+}
+
 static void say_circle(struct buffer *out, const struct wait_graph *graph)
 {
 	buffer_append_string(out, "Deadlock: ");
+	if (is_ring(graph)) {
+		append_ring(out, graph);
+		buffer_append_char(out, '.');
+		return;
+	}
 	for (size_t i = 0; i < graph->path_count && i < LISTED; i++) {
-		const struct wait_node *node = &graph->nodes[graph->path[i]];
-		struct side waiting = find_waiting(graph, graph->path[i]);
-		struct side missing = find_missing(graph, graph->path[i]);
-
 		buffer_append_string(out, i > 0 ? ", " : "");
-		wait_sentence_append_set(out, &waiting.ranks, false);
-		if (i == 0)
-			buffer_append_string(out, rankset_count(&waiting.ranks) == 1 ? " waits"
-										     : " wait");
-		buffer_append_string(out, " in ");
-		append_call(out, waiting.first, waiting.call, false);
-		buffer_append_string(out, " of ");
-		append_group(out, node->row);
-		buffer_append_string(out, " for ");
-		wait_sentence_append_set(out, &missing.ranks, false);
-		rankset_clear(&waiting.ranks);
-		rankset_clear(&missing.ranks);
+		append_link(out, graph, graph->path[i], i == 0);
 	}
 	if (graph->path_count > LISTED)
-		buffer_printf(out, ", and so on through %zu more collectives",
+		buffer_printf(out, ", and so on through %zu more calls",
 			      graph->path_count - LISTED);
 	buffer_append_char(out, '.');
 }
@@ -274,6 +365,12 @@ static void append_missing_fact(struct buffer *out, const struct side *side,
 {
 	bool is_one = rankset_count(&side->ranks) == 1;
 
+	if (reason == WAIT_REASON_PEER) {
+		buffer_append_string(out, "for ");
+		wait_sentence_append_set(out, &side->ranks, false);
+		buffer_append_string(out, ", which the call's arguments name");
+		return;
+	}
 	wait_sentence_append_set(out, &side->ranks, false);
 	buffer_append_string(out, is_one ? " has" : " have");
 	if (reason == WAIT_REASON_OTHER) {
@@ -308,11 +405,16 @@ static void add_waiting_row(struct wait_rows *rows, const struct wait_graph *gra
 	struct buffer text = BUFFER_INIT;
 
 	wait_sentence_append_set(&text, &waiting.ranks, false);
-	buffer_printf(&text, " %s in collective %" PRIi64 " of ",
-		      rankset_count(&waiting.ranks) == 1 ? "waits" : "wait", node->seq);
-	append_group(&text, node->row);
-	buffer_append_string(&text, ": ");
-	append_call(&text, waiting.first, waiting.call, true);
+	buffer_append_string(&text,
+			     rankset_count(&waiting.ranks) == 1 ? " waits in " : " wait in ");
+	if (node->kind == WAIT_NODE_MESSAGE) {
+		append_message(&text, node);
+	} else {
+		buffer_printf(&text, "collective %" PRIi64 " of ", node->seq);
+		append_group(&text, node->row);
+		buffer_append_string(&text, ": ");
+		append_call(&text, waiting.first, waiting.call, true);
+	}
 	add_row(rows, &text, &waiting, false);
 	rankset_clear(&waiting.ranks);
 }

@@ -74,13 +74,21 @@ class TestWaits(unittest.TestCase):
 
     def facts(self, verdict):
         """The graph as sets of (rank, group, seq): waits, has not called, has
-        called something else."""
+        called something else; and of messages (rank, peer)."""
         nodes = {node["id"]: node for node in verdict["waits"]["nodes"]}
         facts = {"waits in": set(), "not called": set(), "other call": set()}
+        waiting = {}
         for edge in verdict["waits"]["edges"]:
             ends = [nodes[edge["from"]], nodes[edge["to"]]]
             if edge["reason"] != "waits in":
                 ends.reverse()
+            if ends[1]["kind"] == "message":
+                if edge["reason"] == "waits in":
+                    waiting[ends[1]["id"]] = ends[0]["rank"]
+                else:
+                    facts.setdefault("peer", set()).add(
+                        (waiting[ends[1]["id"]], ends[0]["rank"]))
+                continue
             facts[edge["reason"]].add((ends[0]["rank"], ends[1]["description"],
                                        ends[1]["seq"]))
         return facts
@@ -111,6 +119,23 @@ class TestWaits(unittest.TestCase):
         self.assertEqual(self.facts(verdict), {
             "waits in": {(0, "default_pg", 2), (2, "default_pg", 2)},
             "not called": {(1, "default_pg", 2)}, "other call": set()})
+
+    def test_a_message_and_a_collective(self):
+        verdict = self.verdict("mixed")
+        self.assertEqual(verdict["outliers"], [0, 1])
+        self.assertEqual(self.facts(verdict), {
+            "waits in": {(0, "default_pg", 2), (2, "default_pg", 2)},
+            "not called": {(1, "default_pg", 2)}, "other call": set(),
+            "peer": {(1, 0)}})
+
+    def test_a_ring(self):
+        verdict = self.verdict("ring", 4)
+        self.assertEqual(self.facts(verdict)["peer"],
+                         {(0, 1), (1, 2), (2, 3), (3, 0)})
+        self.assertEqual(
+            verdict["verdict"],
+            "Deadlock: ranks 0 \u2192 1 \u2192 2 \u2192 3 \u2192 0 each wait in recv "
+            "(waits.py:%d) for the next." % line_of("dist.recv(", 2))
 
     def test_a_circle(self):
         verdict = self.verdict("circle")

@@ -30,12 +30,30 @@ def other(rank):
 
 
 def absent(rank):
-    """Rank 1 receives what nobody sends, the others wait for it."""
+    """Rank 1 receives what anybody may send, the others wait for it."""
+    reduce()
+    os.write(1, b"ready\n")
+    if rank == 1:
+        dist.recv(torch.ones(3))
+    reduce()
+
+
+def mixed(rank):
+    """Rank 1 waits for rank 0, which waits for rank 1."""
     reduce()
     os.write(1, b"ready\n")
     if rank == 1:
         dist.recv(torch.ones(3), 0)
     reduce()
+
+
+def ring(rank):
+    """Each receives before it sends."""
+    count = dist.get_world_size()
+    reduce()
+    os.write(1, b"ready\n")
+    dist.recv(torch.ones(3), (rank + 1) % count)
+    dist.send(torch.ones(3), (rank - 1) % count)
 
 
 def circle(rank):

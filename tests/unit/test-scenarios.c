@@ -556,6 +556,26 @@ static int step_calls(struct stage *stage, const char *at, struct error *error)
 	return is_right && !*at ? 0 : -1;
 }
 
+/* The frame of recv() or send(), the innermost, names the peer. */
+static int step_peer(struct stage *stage, const char *at, struct error *error)
+{
+	char name[64];
+	char value[64];
+	double rank;
+
+	if (!line_take(&at, " of ") || !line_take_number(&at, &rank) || !line_take(&at, ": ") ||
+	    !line_take_word(&at, name, sizeof(name)) || !line_take(&at, " ") ||
+	    !line_take_word(&at, value, sizeof(value)) || *at)
+		return -1;
+	if (scene_response(&stage->scene, "variables",
+			   json_pack("{s:i, s:i, s:i, s:[{s:s, s:s, s:s, s:s}]}", "pid",
+				     FIRST_PID + (int)rank, "tid", FIRST_PID + (int)rank, "depth",
+				     0, "variables", "name", name, "kind", "local", "type", "int",
+				     "value", value)) < 0)
+		return error_set(error, "%s", stage->scene.error.message);
+	return 0;
+}
+
 static int step_select(struct stage *stage, const char *at, struct error *error)
 {
 	struct session *session = &stage->scene.session;
@@ -606,6 +626,7 @@ static const struct {
 	{ "calls", step_calls,
 	  "calls RANKS on GROUP of RANKS: SEQ OPERATION [SHAPE] :LINE done; … | GROUP … (their "
 	  "collectives, called by train() of train.py)" },
+	{ "peer", step_peer, "peer of RANK: NAME VALUE (an argument of its send() or recv())" },
 	{ "discovered", step_discovered, "discovered (all were added)" },
 	{ "look", step_look,
 	  "look, look COUNT every SECONDS[: each|never STATE], look [COUNT] after SECONDS" },
