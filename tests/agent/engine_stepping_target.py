@@ -3,7 +3,8 @@
     engine_stepping_target.py pdb|engine FOLDER
 
 As stepping_target.py, which lies in FOLDER: takes a line of JSON for each
-scenario, says the stops as a list of "EVENT FILE:LINE FUNCTION".
+scenario, says the stops as a list of "EVENT FILE:LINE FUNCTION"; EVENT of an
+exception is "exception TYPE".
 """
 import json
 import os
@@ -41,6 +42,9 @@ class Plain(Untouched):
                 step.f_trace = self.trace_dispatch
                 step = step.f_back
         super().stop(event, frame, value)
+
+    def user_exception(self, frame, exc_info):
+        self.stop("exception " + exc_info[0].__name__, frame)
 
 
 class Follower:
@@ -111,8 +115,10 @@ class Follower:
             self.stops.append("outside")
             self.end(stop)
             return
+        at = stop.at if stop.exception is None else "%s %s" % (
+            stop.at, type(stop.exception).__name__)
         self.stops.append("%s %s:%d %s" % (
-            stop.at, os.path.basename(name), line, frame.f_code.co_name))
+            at, os.path.basename(name), line, frame.f_code.co_name))
         del frame
         self.act(stop)
 
