@@ -225,16 +225,29 @@ bool pyframes_is_in_generator(const struct pyframes *frames, const struct pyfram
 	return frames->python->minor >= 11 && frame->owner == OWNER_GENERATOR;
 }
 
-bool pyframes_is_finished(const struct pyframes *frames, uint64_t frame)
+/* Reads the state of the generator object that contains the frame. Returns -1 if that fails. */
+static int read_generator_state(const struct pyframes *frames, uint64_t frame, int8_t *state)
 {
 	const struct offsets *offsets = &frames->python->offsets;
-	int8_t state;
 
 	return memory_fetch(frames->memory,
 			    frame - (uint64_t)offsets->gen_frame +
 				    (uint64_t)offsets->gen_frame_state,
-			    &state, sizeof(state)) == 0 &&
-	       state > STATE_EXECUTING;
+			    state, sizeof(*state));
+}
+
+bool pyframes_is_finished(const struct pyframes *frames, uint64_t frame)
+{
+	int8_t state;
+
+	return read_generator_state(frames, frame, &state) == 0 && state > STATE_EXECUTING;
+}
+
+bool pyframes_is_suspended(const struct pyframes *frames, uint64_t frame)
+{
+	int8_t state;
+
+	return read_generator_state(frames, frame, &state) == 0 && state < STATE_EXECUTING;
 }
 
 bool pyframes_is_raising(const struct pyframes *frames, const struct pyframe_now *frame)

@@ -85,6 +85,8 @@ bool pyframes_is_in_generator(const struct pyframes *frames, const struct pyfram
  * closed, perhaps without ever running.
  */
 bool pyframes_is_finished(const struct pyframes *frames, uint64_t frame);
+/* The same: returns true if the generator has yielded, or has not begun. */
+bool pyframes_is_suspended(const struct pyframes *frames, uint64_t frame);
 /* Returns true while the interpreter searches for a handler (3.10: FRAME_UNWINDING); always false
  * for other versions. */
 bool pyframes_is_raising(const struct pyframes *frames, const struct pyframe_now *frame);

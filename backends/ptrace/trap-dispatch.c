@@ -200,11 +200,23 @@ static void return_missed(struct stepper *stepper)
 		stepper->bdb.return_frame = 0;
 }
 
+/*
+ * True if the frame is no longer on the stack. A generator that yields may clear its link to its
+ * caller first (3.12), so its state is read.
+ */
+static bool is_left(const struct stepper *stepper, const struct trap *trap)
+{
+	const struct follow *here = &stepper->here;
+
+	return trap->now.newest == here->previous ||
+	       (here->is_in_generator && pyframes_is_suspended(&stepper->frames, here->frame));
+}
+
 static void newest_fired(struct stepper *stepper, const struct trap *trap)
 {
 	stepper->is_loop_new = false;
 	if (stepper->aim == AIM_RETURN) {
-		if (trap->now.newest == stepper->here.previous)
+		if (is_left(stepper, trap))
 			return_missed(stepper);
 		return;
 	}

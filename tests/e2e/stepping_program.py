@@ -726,3 +726,18 @@ def leaves_of(tree):
 
 def trees():
     return [leaf for leaf in leaves_of([1, [2, [3]], []])]
+
+
+def chooses(n):
+    if n:
+        for i in gen(n):
+            yield from gen(i)
+    else:
+        yield 0
+
+
+def use_chooses():
+    for v in chooses(2):                # L:use_chooses
+        add(v, v)
+    for v in chooses(0):
+        add(v, v)

@@ -217,7 +217,8 @@ class Commands:
         for code in self.codes:
             places = [code["places"].get(str(line), 0) for line in lines]
             alone += sum(places)
-            while_next += sum(places) if code["is_generator"] else any(places)
+            while_next += sum(places) if code["is_generator"] or \
+                code["calls_generators"] else any(places)
         return while_next <= WATCHES - 2 and alone <= WATCHES
 
     def choose_break(self):

@@ -74,6 +74,7 @@ gen_in: use_gen: b:gen c n*11
 gen_in_once: use_gen: b:gen c cl:gen n*11
 gen_until: use_gen: b:gen_yield c cl:gen_yield unt n*5
 gen_return: use_gen: b:gen_yield c cl:gen_yield r n*3
+gen_return_for: use_chooses: b:use_chooses c s*2 r*2 n n
 catch_next: catch raising: b:catch c n*10
 catch_step: catch raising: b:catch c s*30
 mid_next: catch raising: b:mid c n*8
@@ -167,6 +168,7 @@ multiplex_until: catch raising: b:catch c b:catch_handler b:catch_finally b:boom
 multiplex_inner: nested: b:nested c b:inner b:nested_for b:nested_end unt:nested_end n*20
 multiplex_three: catch: b:catch c b:catch_finally b:mid b:boom n*6
 multiplex_gen: use_gen: b:use_gen c b:gen_done b:gen_yield b:gen n*3
+multiplex_caller: use_gen: b:use_gen b:use_gen_for b:use_gen_list c*2 s r c
 multiplex_mixed: callee: b:callee b:twice b:twice_end c n*8
 returning: finals: b:returning_return c n*6 r
 deep_return: deeper: b:deep_end c r*8

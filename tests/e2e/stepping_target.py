@@ -27,6 +27,9 @@ import types
 
 FILES = ("stepping_program.py", "stepping_second.py", "stepping_wide.py",
          "stepping_match.py")
+# At these no line begins from 3.12 on, though they may be jumped to.
+NO_LINE = ("END_FOR", "END_SEND", "END_ASYNC_FOR", "RESUME") \
+    if sys.version_info >= (3, 12) else ()
 
 
 class Recorder(bdb.Bdb):
@@ -264,19 +267,30 @@ def places_of(code):
     lines, handlers = line_at(code), handlers_of(code)
     for each in dis.get_instructions(code):
         line = lines.get(each.offset)
-        if line is not None and (line != before or each.is_jump_target or
-                                 each.offset in handlers):
+        if line is not None and each.opname not in NO_LINE and (
+                line != before or each.is_jump_target or
+                each.offset in handlers):
             counts[line] = counts.get(line, 0) + 1
         before = line
     return counts
 
 
+def is_generator(code):
+    return bool(code.co_flags & bdb.GENERATOR_AND_COROUTINE_FLAGS)
+
+
 def run_lines(run, functions, path, code):
     """Of the code objects of a file: {"name", "lines" that a trace function
-    sees of it, "places", "is_generator"}."""
-    lines = {}
+    sees of it, "places", "is_generator", "calls_generators": whether it was on
+    the stack while one ran}."""
+    lines, callers = {}, set()
 
     def trace(frame, event, _arg):
+        if event == "call" and is_generator(frame.f_code):
+            caller = frame.f_back
+            while caller is not None:
+                callers.add(caller.f_code)
+                caller = caller.f_back
         if frame.f_code.co_filename != path:
             return None
         if event == "line":
@@ -287,8 +301,8 @@ def run_lines(run, functions, path, code):
     run(functions)
     sys.settrace(None)
     return [{"name": each.co_name, "lines": sorted(lines.get(each, ())),
-             "places": places_of(each), "is_generator": bool(
-                 each.co_flags & bdb.GENERATOR_AND_COROUTINE_FLAGS)}
+             "places": places_of(each), "is_generator": is_generator(each),
+             "calls_generators": each in callers}
             for each in codes_of(code)]
 
 

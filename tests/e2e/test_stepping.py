@@ -42,6 +42,7 @@ DIFFERENT = {
     "deleg_step": (14, 14, 4),
     "multiplex_three": (8, 14, 6),
     "multiplex_gen": (8, 14, 6),
+    "multiplex_caller": (8, 14, 6),
     "drops_step": (14, 14, 4),
     "dropped_next": (14, 14, 4),
     "some_next": (14, 14, 4),
