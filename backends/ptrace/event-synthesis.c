@@ -159,12 +159,12 @@ void event_synthesis_position(struct stepper *stepper, struct follow *follow, in
 }
 
 /*
- * Returns the unit that follows the instruction at follow->at, which a superinstruction would also
- * run; -1: none.
+ * Returns the unit that follows the instruction at `unit`, which a superinstruction would also run;
+ * -1: none.
  */
-static int joined_unit(const struct follow *follow)
+static int joined_unit(const struct follow *follow, int unit)
 {
-	return follow->at < 0 ? -1 : follow->at + unit_at(follow, follow->at)->length;
+	return unit < 0 ? -1 : unit + unit_at(follow, unit)->length;
 }
 
 /*
@@ -174,7 +174,7 @@ static int joined_unit(const struct follow *follow)
  */
 static void pass_joined(struct stepper *stepper, struct follow *follow, int unit)
 {
-	int joined = joined_unit(follow);
+	int joined = joined_unit(follow, follow->at);
 
 	if (joined >= 0 && joined != unit &&
 	    bytecode_follows(stepper->python, follow->code, follow->at, joined) &&
@@ -189,7 +189,7 @@ static void pass_joined(struct stepper *stepper, struct follow *follow, int unit
  */
 static void pass_raising(struct stepper *stepper, struct follow *follow)
 {
-	int joined = joined_unit(follow);
+	int joined = joined_unit(follow, follow->at);
 
 	if (joined >= 0 && follow->raised_at < 0 && follow->pointer_due != follow->at &&
 	    bytecode_is_line(stepper->python, follow->code, follow->at, joined, false) &&
@@ -235,6 +235,20 @@ static bool is_yield_from(const struct stepper *stepper, const struct follow *fo
 }
 
 /*
+ * True if `unit` comes right after the instruction at which the pointer was at the last fetch, or
+ * after the second half of a superinstruction there.
+ */
+static bool follows_due_from(const struct stepper *stepper, const struct follow *follow, int unit)
+{
+	int joined = joined_unit(follow, follow->due_from);
+
+	return bytecode_follows(stepper->python, follow->code, follow->due_from, unit) ||
+	       (joined >= 0 &&
+		bytecode_follows(stepper->python, follow->code, follow->due_from, joined) &&
+		bytecode_follows(stepper->python, follow->code, joined, unit));
+}
+
+/*
  * True if the stored pointer is out of date: an instruction may fetch the next instruction before
  * it stores its own pointer (gcc moves loads up; NOP of 3.11), so that the watch of the next
  * instruction has triggered before.
@@ -242,8 +256,7 @@ static bool is_yield_from(const struct stepper *stepper, const struct follow *fo
 static bool is_passed(const struct stepper *stepper, const struct follow *follow, int unit)
 {
 	return follow->pointer_due >= 0 && follow->pointer_due == follow->at &&
-	       unit != follow->at &&
-	       bytecode_follows(stepper->python, follow->code, follow->due_from, unit) &&
+	       unit != follow->at && follows_due_from(stepper, follow, unit) &&
 	       bytecode_follows(stepper->python, follow->code, unit, follow->at);
 }
 

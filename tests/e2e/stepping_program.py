@@ -741,3 +741,14 @@ def use_chooses():
         add(v, v)
     for v in chooses(0):
         add(v, v)
+
+
+def tried_first(x=1):
+    i = s = 0
+    try:
+        s = x; x = s + 1                # L:tried_first
+        if x > 2:
+            pass
+    except ValueError:
+        i += 1
+    return i + s

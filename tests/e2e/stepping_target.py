@@ -28,7 +28,7 @@ import types
 FILES = ("stepping_program.py", "stepping_second.py", "stepping_wide.py",
          "stepping_match.py")
 # At these no line begins from 3.12 on, though they may be jumped to.
-NO_LINE = ("END_FOR", "END_SEND", "END_ASYNC_FOR", "RESUME") \
+NO_LINE = ("END_FOR", "END_SEND", "END_ASYNC_FOR") \
     if sys.version_info >= (3, 12) else ()
 
 

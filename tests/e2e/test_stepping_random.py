@@ -11,6 +11,7 @@ PROBETUI_SOAK it does many on all, from a seed that it prints.
 """
 import json
 import os
+import re
 import select
 import sys
 import unittest
@@ -96,11 +97,22 @@ class Runner:
         return wanted, got, error
 
 
+def is_known(python, wanted, got):
+    """Up to 3.9 the line of a return may be another (docs/stepping.md, 8);
+    take() then leaves the value out."""
+    place = re.compile(r"return (\S+):(\d+) (\S+)")
+    both = [place.match(stop) for stop in (wanted, got)]
+    return python.version < (3, 10) and all(both) and \
+        both[0].group(1, 3) == both[1].group(1, 3) and \
+        both[0].group(2) != both[1].group(2)
+
+
 def differs(runner, order):
     """None, or the first stop that differs."""
     wanted, got, error = runner.run(order)
     for number, each in enumerate(wanted):
-        if got[number:number + 1] != [each]:
+        if number >= len(got) or each != got[number] and \
+                not is_known(runner.python, each, got[number]):
             return "stop %d of %d: bdb %s, here %s (%s), after %s" % (
                 number, len(wanted), each, got[number:number + 1] or "none",
                 error, got[:number][-3:])
