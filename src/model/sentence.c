@@ -375,32 +375,46 @@ static bool is_below_python(const struct wait_group *wait_group)
 	       kind == ACTIVITY_TRAIN || kind == ACTIVITY_UNKNOWN;
 }
 
+/* Appends why the cause is below Python, and where to look there. */
+static void append_below_python(struct buffer *out, const struct session *session,
+				const struct wait_group_list *wait_groups)
+{
+	const struct wait_node *meeting =
+		wait_groups->graph ? wait_graph_meeting(wait_groups->graph) : NULL;
+	bool is_complete = session->verdict.world_size > 0 &&
+			   session->rank_count >= (size_t)session->verdict.world_size;
+
+	if (meeting) {
+		buffer_append_string(out, "; all have called ");
+		wait_sentence_append_collective(out, meeting);
+		buffer_append_string(out, " alike, so look below Python: ");
+	} else {
+		buffer_append_string(out, "; the stacks agree, so look below Python: ");
+	}
+	buffer_append_string(
+		out,
+		is_complete
+			? "network, or a rank's C++ or GPU work."
+			: "network, a rank's C++ or GPU work, or a rank that is not among these.");
+}
+
 static void say_still(struct buffer *out, const struct session *session,
+		      const struct wait_group_list *wait_groups,
 		      const struct wait_group *wait_group)
 {
 	size_t length;
-	bool is_complete = session->verdict.world_size > 0 &&
-			   session->rank_count >= (size_t)session->verdict.world_size;
 
 	buffer_append_string(out, " and did not move");
 	length = out->length;
 	phrase_append_duration(out, " for ", wait_group->unchanged);
 	if (out->length == length)
 		buffer_append_string(out, " between two samples");
-	if (wait_group->count == 1) {
+	if (wait_group->count == 1)
 		buffer_append_string(out, "; no other rank to compare with.");
-		return;
-	}
-	if (!is_below_python(wait_group)) {
+	else if (!is_below_python(wait_group))
 		buffer_append_string(out, "; none of them is an outlier.");
-		return;
-	}
-	buffer_append_string(out, "; the stacks agree, so look below Python: ");
-	buffer_append_string(
-		out,
-		is_complete
-			? "network, or a rank's C++ or GPU work."
-			: "network, a rank's C++ or GPU work, or a rank that is not among these.");
+	else
+		append_below_python(out, session, wait_groups);
 }
 
 static void say_together(struct buffer *out, const struct session *session,
@@ -420,7 +434,7 @@ static void say_together(struct buffer *out, const struct session *session,
 	buffer_append_char(out, ' ');
 	phrase_append_doing(out, wait_group, wait_group->count != 1);
 	if (is_still)
-		say_still(out, session, wait_group);
+		say_still(out, session, wait_groups, wait_group);
 	else if (wait_group->waking_count > 0)
 		buffer_append_string(out, wait_group->count == 1
 						  ? "; too few samples to see progress."

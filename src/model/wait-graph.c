@@ -55,6 +55,17 @@ void wait_graph_clear(struct wait_graph *graph)
 	*graph = (struct wait_graph){ .nodes = NULL };
 }
 
+const struct wait_node *wait_graph_meeting(const struct wait_graph *graph)
+{
+	const struct wait_node *node = &graph->nodes[graph->rank_count];
+
+	if (graph->node_count != graph->rank_count + 1 || node->kind != WAIT_NODE_COLLECTIVE ||
+	    node->in_count < graph->rank_count || node->out_count > 0 ||
+	    rankset_count(&node->row->ranks) != graph->rank_count)
+		return NULL;
+	return node;
+}
+
 /* From here on: facts. */
 
 /* True if the rank's calls were read since it has moved last. */

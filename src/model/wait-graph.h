@@ -94,6 +94,11 @@ struct wait_graph {
 void wait_graph_make(struct wait_graph *graph, const struct session *session);
 void wait_graph_clear(struct wait_graph *graph);
 /*
+ * Returns the collective, borrowed, that all ranks of the session have called alike and wait in, so
+ * that the cause is not among them; NULL: there is none.
+ */
+const struct wait_node *wait_graph_meeting(const struct wait_graph *graph);
+/*
  * For tests of the judgement alone: empties *graph, which then has rank_count ranks without a
  * process; add nodes and edges, and judge.
  */
@@ -113,6 +118,9 @@ void wait_graph_judge(struct wait_graph *graph);
  * WAIT_CAUSE_NONE.
  */
 void wait_sentence_append(struct buffer *out, const struct wait_graph *graph);
+
+/* Appends "collective 5 of default_pg". */
+void wait_sentence_append_collective(struct buffer *out, const struct wait_node *node);
 
 /* One fact that the sentence was read off: edges from or to one collective that say the same. */
 struct wait_row {

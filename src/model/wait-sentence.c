@@ -29,6 +29,12 @@ static void append_group(struct buffer *out, const struct group_row *row)
 	buffer_clear(&name);
 }
 
+void wait_sentence_append_collective(struct buffer *out, const struct wait_node *node)
+{
+	buffer_printf(out, "collective %" PRIi64 " of ", node->seq);
+	append_group(out, node->row);
+}
+
 /* Appends " (train.py:17)", the user's line of the call; nothing if it is not known. */
 static void append_call_place(struct buffer *out, const struct rank *rank,
 			      const struct collective_entry *call)
@@ -186,8 +192,8 @@ static void append_absent(struct buffer *out, const struct wait_graph *graph, si
 	buffer_append_string(out, rankset_count(&absent.ranks) == 1 ? " has" : " have");
 	buffer_append_string(out, " not called ");
 	append_call(out, waiting.first, waiting.call, false);
-	buffer_printf(out, ", collective %" PRIi64 " of ", node->seq);
-	append_group(out, node->row);
+	buffer_append_string(out, ", ");
+	wait_sentence_append_collective(out, node);
 	buffer_append_string(out, ", in which ");
 	wait_sentence_append_set(out, &waiting.ranks, false);
 	buffer_append_string(out, rankset_count(&waiting.ranks) == 1 ? " waits" : " wait");
@@ -256,8 +262,8 @@ static void say_other(struct buffer *out, const struct wait_graph *graph)
 			    has_equal_names(&classes));
 		if (told > 0)
 			continue;
-		buffer_printf(out, " as collective %" PRIi64 " of ", node->seq);
-		append_group(out, node->row);
+		buffer_append_string(out, " as ");
+		wait_sentence_append_collective(out, node);
 	}
 	if (classes.count > LISTED)
 		buffer_printf(out, ", and %zu more different calls", classes.count - LISTED);
@@ -410,8 +416,7 @@ static void add_waiting_row(struct wait_rows *rows, const struct wait_graph *gra
 	if (node->kind == WAIT_NODE_MESSAGE) {
 		append_message(&text, node);
 	} else {
-		buffer_printf(&text, "collective %" PRIi64 " of ", node->seq);
-		append_group(&text, node->row);
+		wait_sentence_append_collective(&text, node);
 		buffer_append_string(&text, ": ");
 		append_call(&text, waiting.first, waiting.call, true);
 	}
