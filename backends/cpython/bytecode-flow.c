@@ -389,6 +389,29 @@ int bytecode_first_line(const struct cpython *python, const struct bytecode *cod
 	return walk.first_line;
 }
 
+static void look_quietly(int from, int to, bool is_raised, void *data)
+{
+	struct walk *walk = data;
+
+	if (!is_raised && !bytecode_is_line(walk->python, walk->code, from, to, false))
+		walk_visit(walk, to);
+}
+
+bool bytecode_reaches_quietly(const struct cpython *python, const struct bytecode *code, int from,
+			      int unit)
+{
+	struct walk walk;
+	bool is_reached;
+
+	if (!bytecode_flow_is_instruction(code, from) || !bytecode_flow_is_instruction(code, unit))
+		return false;
+	walk_begin(&walk, python, code);
+	walk_run(&walk, from, look_quietly);
+	is_reached = walk.is_seen[unit];
+	walk_end(&walk, NULL, 0);
+	return is_reached;
+}
+
 /*
  * Ends each path at the first unit that bytecode_frontier() reports; units behind that unit are not
  * visited.

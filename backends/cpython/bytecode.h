@@ -166,6 +166,9 @@ bool bytecode_has_line(const struct cpython *python, const struct bytecode *code
  */
 int bytecode_traced_line(const struct cpython *python, const struct bytecode *code, int before,
 			 int before_line, int unit);
+/* Returns true if a frame at unit `from` can come to `unit` without a `line` event on the way. */
+bool bytecode_reaches_quietly(const struct cpython *python, const struct bytecode *code, int from,
+			      int unit);
 /*
  * For each path that a frame at unit `from` can take, writes the first unit that is one of: a unit
  * with a `line` event of `line` or a greater line, a handler, a return, a unit u with wanted[u]

@@ -139,6 +139,19 @@ static bool is_fallen_into(const struct stepper *stepper, int unit)
 	       bytecode_follows(stepper->python, code, bytecode_instruction(code, unit - 1), unit);
 }
 
+/*
+ * True if the frame's positions must be followed to know whether `unit` begins a line. Up to 3.10
+ * the pointer is stored before the unit is fetched, so a watch of the unit does not tell the
+ * instruction before: the end of `x = (a if b` and `else f())` begins a line only after the `else`.
+ */
+static bool is_joined_by_line(const struct stepper *stepper, int unit)
+{
+	const struct follow *here = &stepper->here;
+
+	return stepper->python->minor <= 10 && unit != here->at &&
+	       bytecode_reaches_quietly(stepper->python, here->code, here->at, unit);
+}
+
 static void add_ahead(const struct stepper *stepper, struct ahead *ahead, int from, int unit)
 {
 	const struct bytecode *code = stepper->here.code;
@@ -156,7 +169,8 @@ static void add_ahead(const struct stepper *stepper, struct ahead *ahead, int fr
 		    !slot_assignment_is_wanted(stepper, ahead, unit))
 			return;
 	}
-	if (from == stepper->here.at && bytecode_reaches(stepper->python, code, from, unit))
+	if (from == stepper->here.at && (bytecode_reaches(stepper->python, code, from, unit) ||
+					 is_joined_by_line(stepper, unit)))
 		ahead->is_near = true;
 	if (ahead->count < AHEAD_MAXIMUM &&
 	    (to->kind != UNIT_RETURN || slot_assignment_is_wanted(stepper, ahead, unit)))
@@ -234,9 +248,10 @@ static bool is_planned(const struct plan *plan, const struct hardware_watch *wat
 }
 
 /*
- * True if a unit that is watched from now on could be missed, because it runs right after the
- * current instruction. Up to 3.10, where the pointer is stored before the unit is fetched, it could
- * also be missed because it is the current instruction.
+ * True if positions must be followed before a watch of the unit is enough. The unit could be
+ * missed, because it runs right after the current instruction. Up to 3.10, where the pointer is
+ * stored before the unit is fetched, it could also be missed because it is the current instruction,
+ * or be taken for the beginning of a line (is_joined_by_line()).
  */
 static bool is_near(const struct stepper *stepper, const struct hardware_watch *watch)
 {
@@ -246,6 +261,8 @@ static bool is_near(const struct stepper *stepper, const struct hardware_watch *
 	if (unit < 0)
 		return false;
 	if (here->fetch_due == unit)
+		return true;
+	if (is_joined_by_line(stepper, unit))
 		return true;
 	/* A handler cannot be missed, because it is searched for when the exception is raised. */
 	if (here->code->units[unit].is_handler && !is_fallen_into(stepper, unit))

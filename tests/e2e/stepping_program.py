@@ -752,3 +752,11 @@ def tried_first(x=1):
     except ValueError:
         i += 1
     return i + s
+
+
+def ternary(x=1):
+    for i in (1, 0, 1):
+        x = (x if i                     # L:ternary
+             else add(x, 3))
+        x += 1
+    return x

@@ -221,6 +221,9 @@ class Commands:
                 code["calls_generators"] else any(places)
         return while_next <= WATCHES - 2 and alone <= WATCHES
 
+    def has_joins(self):
+        return any(set(self.set) & set(code["joins"]) for code in self.codes)
+
     def choose_break(self):
         chosen = [code for code in self.run
                   if set(self.set) & set(code["lines"])]
@@ -247,7 +250,7 @@ class Commands:
             return "unt:%d" % self.random.choice(
                 self.random.choice(self.run)["lines"])
         if chance < 0.17:
-            return "up"
+            return None if self.has_joins() else "up"
         return self.random.choice("ccccnnnnnsssssrr") \
             if chance < 0.95 else "unt"
 

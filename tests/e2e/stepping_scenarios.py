@@ -90,6 +90,8 @@ comp_step: comprehensions whiles: b:comp c s*80
 comp_until: comprehensions: b:comp c unt*12
 while_next: whiles: b:while c n*40
 while_until: whiles: b:while_test c cl:while_test unt*9 n
+ternary: ternary: b:ternary c r*5
+ternary_until: ternary: b:ternary c cl:ternary unt:ternary*5
 tried_first: tried_first: b:tried_first c n*3
 spread_next: spread use_deleg: b:spread c n*25
 spread_step: spread use_deleg: b:spread c s*60

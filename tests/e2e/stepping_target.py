@@ -16,6 +16,7 @@ at the Unix socket "pdb.sock" of FOLDER, says "done".
 """
 import bdb
 import dis
+import gc
 import json
 import opcode
 import os
@@ -119,12 +120,17 @@ class Recorder(bdb.Bdb):
         # that ends a `for`, of which nothing is to be seen from outside.
         if not self.stop_here(frame):
             return self.trace_dispatch
-        code = frame.f_code.co_code
-        if arg[0] is StopIteration and \
-                opcode.opname[code[frame.f_lasti]] == "FOR_ITER":
+        if arg[0] is StopIteration and self.is_at_for(frame):
             return self.trace_dispatch
         self.raised = frame
         return super().dispatch_exception(frame, arg)
+
+    def is_at_for(self, frame):
+        """Whether it runs a FOR_ITER, perhaps with a wide argument."""
+        code, at = frame.f_code.co_code, frame.f_lasti
+        while opcode.opname[code[at]] == "EXTENDED_ARG":
+            at += 2
+        return opcode.opname[code[at]] == "FOR_ITER"
 
     def dispatch_return(self, frame, arg):
         # The last return of a generator is like a function's; bdb passes it
@@ -220,7 +226,10 @@ def listen(folder):
 
 
 def load(folder, program=FILES[0]):
-    """The program, its code objects new."""
+    """The program, its code objects new. What an earlier one left is no call
+    in it: no garbage is collected while a program runs."""
+    gc.disable()
+    gc.collect()
     for name in FILES[1:]:
         sys.modules.pop(os.path.splitext(name)[0], None)
     path = os.path.join(folder, program)
@@ -263,16 +272,24 @@ def handlers_of(code):
 
 def places_of(code):
     """{line: at how many places it may begin, or more}."""
-    counts, before = {}, None
+    counts, before, is_returned_to = {}, None, False
     lines, handlers = line_at(code), handlers_of(code)
     for each in dis.get_instructions(code):
         line = lines.get(each.offset)
         if line is not None and each.opname not in NO_LINE and (
-                line != before or each.is_jump_target or
+                line != before or each.is_jump_target or is_returned_to or
                 each.offset in handlers):
             counts[line] = counts.get(line, 0) + 1
         before = line
+        is_returned_to = each.opname == "CALL_FINALLY"  # of 3.8
     return counts
+
+
+def joins_of(code):
+    """Up to 3.10, where an instruction that begins a line may also be reached
+    from another of that line (docs/stepping.md, 7); perhaps more."""
+    return [line for line, count in places_of(code).items()
+            if count > 1 and sys.version_info < (3, 11)]
 
 
 def is_generator(code):
@@ -281,8 +298,9 @@ def is_generator(code):
 
 def run_lines(run, functions, path, code):
     """Of the code objects of a file: {"name", "lines" that a trace function
-    sees of it, "places", "is_generator", "calls_generators": whether it was on
-    the stack while one ran}."""
+    sees of it, "places", "joins": lines that a frame may come back to without
+    a line event, "is_generator", "calls_generators": whether it was on the
+    stack while one ran}."""
     lines, callers = {}, set()
 
     def trace(frame, event, _arg):
@@ -301,7 +319,7 @@ def run_lines(run, functions, path, code):
     run(functions)
     sys.settrace(None)
     return [{"name": each.co_name, "lines": sorted(lines.get(each, ())),
-             "places": places_of(each), "is_generator": is_generator(each),
+             "places": places_of(each), "joins": joins_of(each), "is_generator": is_generator(each),
              "calls_generators": each in callers}
             for each in codes_of(code)]
 

@@ -107,10 +107,19 @@ def is_known(python, wanted, got):
         both[0].group(2) != both[1].group(2)
 
 
+def is_late(wanted, got):
+    """Under bdb, which keeps the frame of its command, a __del__ may run later
+    (docs/stepping.md); what follows cannot be compared."""
+    return wanted != got and got.startswith("call ") and \
+        got.endswith(" __del__")
+
+
 def differs(runner, order):
     """None, or the first stop that differs."""
     wanted, got, error = runner.run(order)
     for number, each in enumerate(wanted):
+        if number < len(got) and is_late(each, got[number]):
+            return None
         if number >= len(got) or each != got[number] and \
                 not is_known(runner.python, each, got[number]):
             return "stop %d of %d: bdb %s, here %s (%s), after %s" % (
