@@ -260,6 +260,17 @@ static int read_list(json_t **list, const json_t *json, const char *key,
 	return 0;
 }
 
+int collective_entry_read_tensors(struct collective_entry *entry, const json_t *json,
+				  struct error *error)
+{
+	if (read_list(&entry->input_sizes, json, "input_sizes", is_shape, error) < 0 ||
+	    read_list(&entry->input_dtypes, json, "input_dtypes", is_text, error) < 0 ||
+	    read_list(&entry->output_sizes, json, "output_sizes", is_shape, error) < 0 ||
+	    read_list(&entry->output_dtypes, json, "output_dtypes", is_text, error) < 0)
+		return -1;
+	return 0;
+}
+
 static int read_stack(struct collective_entry *entry, const struct stack_table *stacks,
 		      const json_t *json, struct error *error)
 {
@@ -278,10 +289,7 @@ static int entry_from_json(struct collectives *collectives, const json_t *json, 
 	struct collective_entry *entry = collectives_add_entry(collectives);
 
 	if (field_read(&entry_table, entry, json, error) < 0 ||
-	    read_list(&entry->input_sizes, json, "input_sizes", is_shape, error) < 0 ||
-	    read_list(&entry->input_dtypes, json, "input_dtypes", is_text, error) < 0 ||
-	    read_list(&entry->output_sizes, json, "output_sizes", is_shape, error) < 0 ||
-	    read_list(&entry->output_dtypes, json, "output_dtypes", is_text, error) < 0 ||
+	    collective_entry_read_tensors(entry, json, error) < 0 ||
 	    read_stack(entry, collectives->stacks, json, error) < 0)
 		return -1;
 	if (entry->group >= (int)collectives->group_count)

@@ -72,7 +72,7 @@ struct collective_entry {
 };
 
 struct collectives {
-	char *version; /* of torch; NULL: torch is not imported */
+	char *version; /* of torch; NULL: torch is not imported, or (a dump) unknown */
 	struct process_group *groups;
 	size_t group_count;
 	size_t group_capacity;
@@ -93,6 +93,12 @@ struct process_group *collectives_add_group(struct collectives *collectives);
 struct collective_entry *collectives_add_entry(struct collectives *collectives);
 /* Removes the last entry. */
 void collectives_drop_entry(struct collectives *collectives);
+/*
+ * Sets the shapes and types of an entry's tensors, all NULL before, from the members "input_sizes"
+ * to "output_dtypes" of json: messages and torch's dumps have the same. Returns 0; -1 and *error.
+ */
+int collective_entry_read_tensors(struct collective_entry *entry, const json_t *json,
+				  struct error *error);
 /* Returns the default group; NULL: none. */
 const struct process_group *collectives_default_group(const struct collectives *collectives);
 /* Returns a new reference. The stacks of all entries are in the answer. */
