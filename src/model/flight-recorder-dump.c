@@ -429,19 +429,27 @@ int flight_recorder_dump_parse(struct flight_recorder_dump *dump, const void *by
 	return result;
 }
 
-/* Returns the number at the end of a file's name, in front of a suffix, if any; -1: none. */
+/* Returns the end of a file's name without a suffix of letters, such as ".json". */
+static const char *end_of_stem(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	const char *at = dot ? dot + 1 : name;
+
+	while (isalpha((unsigned char)*at))
+		at++;
+	return dot && *at == '\0' ? dot : name + strlen(name);
+}
+
+/* Returns the number at the end of a file's name, without the suffix; -1: there is none. */
 static int rank_of_path(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
-	const char *end = name + strlen(name);
-	const char *dot = strrchr(name, '.');
-	const char *start;
+	const char *end = end_of_stem(name);
+	const char *start = end;
 	int64_t rank;
 
-	if (dot && !isdigit((unsigned char)end[-1]))
-		end = dot;
-	for (start = end; start > name && isdigit((unsigned char)start[-1]);)
+	while (start > name && isdigit((unsigned char)start[-1]))
 		start--;
 	rank = parse_number(start, &end);
 	return rank <= INT_MAX ? (int)rank : -1;
