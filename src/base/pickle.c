@@ -2,13 +2,14 @@
  * pickle: the stack machine that pickletools.py of CPython describes, without the opcodes that name
  * or call Python objects.
  *
- * A list or dict is pushed empty, and grows as long as its item lies on the stack. The memo gives
- * it out only after it has become part of another value, when nothing can add to it any more. So no
- * value contains itself, and the size and depth of what the memo gives out are final.
+ * A list or dict is pushed empty, and grows as long as its item lies on the stack. Once it has
+ * become part of another value, or the memo has given it out, nothing can add to it any more. So no
+ * value contains itself, and the weight and depth of what the memo gives out are final.
  *
- * The size of a value counts a shared part each time. Every push adds the size of what is pushed to
- * one sum, and the sum has a maximum: it bounds the memory, the number of steps, and the size of
- * the value when it is copied or written out as a tree.
+ * Two sums are bounded. `memory` is the bytes of all values made, each once. `weight` counts a
+ * shared value as often as it is shared: every push adds the weight of the pushed value. That
+ * bounds the number of steps, and the size of the result when it is walked or written out as a
+ * tree.
  */
 #include "base/pickle.h"
 
@@ -29,26 +30,33 @@
 #define STRING_MAXIMUM ((size_t)1 << 20)
 
 /* Bytes that jansson needs for a value, its place in an array or an object included. */
-#define CONSTANT_SIZE 16
+#define PLACE_SIZE 16
 #define NUMBER_SIZE 48
 #define STRING_SIZE 80 /* without the characters */
 #define LIST_SIZE 160
 #define DICT_SIZE 240
+#define KEY_SIZE 96 /* a dict's copy of a key, without the characters */
+
+#define WEIGHT_MAXIMUM (UINT64_C(32) << 20)
+#define WEIGHT_CHARACTERS 16 /* so many characters of a string weigh as much as one value */
 
 struct pickle_item {
-	json_t *value; /* owned; NULL: a mark */
-	uint64_t size; /* bytes of the value and of all its parts */
-	int depth;     /* levels of lists and dicts in the value */
-	bool is_open;  /* a list or dict that may still grow */
-	long memo;     /* the memo's entry of an open list or dict; -1: none */
+	json_t *value;	 /* owned; NULL: a mark */
+	uint64_t weight; /* number of values in the value, itself included */
+	int depth;	 /* levels of lists and dicts in the value */
+	bool is_open;	 /* a list or dict that may still grow */
+	/* For an open list or dict its entry of the memo, and in the memo its index on the stack;
+	 * -1: none. */
+	long partner;
 };
 
 struct pickle_reader {
 	const uint8_t *bytes;
 	size_t length;
-	size_t at;     /* of the next byte */
-	size_t opcode; /* byte at which the current opcode stands */
-	uint64_t size; /* sum of the sizes pushed so far */
+	size_t at;	 /* of the next byte */
+	size_t opcode;	 /* byte at which the current opcode stands */
+	uint64_t memory; /* bytes of the values made so far */
+	uint64_t weight; /* of the values pushed so far */
 	bool is_stopped;
 	struct pickle_item *items; /* the stack */
 	size_t count;
@@ -87,11 +95,12 @@ static uint64_t little_endian(const uint8_t *bytes, size_t length)
  * The stack
  */
 
-/* Adds to the sum of sizes. */
-static int charge(struct pickle_reader *reader, uint64_t size)
+/* Adds to both sums. */
+static int charge(struct pickle_reader *reader, uint64_t memory, uint64_t weight)
 {
-	reader->size += size;
-	if (reader->size <= PICKLE_SIZE_MAXIMUM)
+	reader->memory += memory;
+	reader->weight += weight;
+	if (reader->memory <= PICKLE_MEMORY_MAXIMUM && reader->weight <= WEIGHT_MAXIMUM)
 		return 0;
 	return pickle_fail(reader, "the values need too much memory");
 }
@@ -108,20 +117,24 @@ static int push_item(struct pickle_reader *reader, struct pickle_item item)
 	return 0;
 }
 
-/* Pushes a value without parts. */
-static int push_value(struct pickle_reader *reader, json_t *owned_value, uint64_t size)
+/* Pushes a new value without parts, of so many bytes. */
+static int push_value(struct pickle_reader *reader, json_t *owned_value, uint64_t memory)
 {
-	struct pickle_item item = { .value = owned_value, .size = size, .memo = -1 };
+	struct pickle_item item = {
+		.value = owned_value,
+		.weight = 1 + json_string_length(owned_value) / WEIGHT_CHARACTERS,
+		.partner = -1,
+	};
 
 	if (push_item(reader, item) < 0)
 		return -1;
-	return charge(reader, size);
+	return charge(reader, memory, item.weight);
 }
 
 /* Pushes an empty list or dict. */
-static int push_container(struct pickle_reader *reader, json_t *owned_value, uint64_t size)
+static int push_container(struct pickle_reader *reader, json_t *owned_value, uint64_t memory)
 {
-	if (push_value(reader, owned_value, size) < 0)
+	if (push_value(reader, owned_value, memory) < 0)
 		return -1;
 	reader->items[reader->count - 1].is_open = true;
 	reader->items[reader->count - 1].depth = 1;
@@ -152,20 +165,31 @@ static int find_values(struct pickle_reader *reader, size_t count, size_t *first
 	return 0;
 }
 
+/* From now on the list or dict cannot grow, and its entry of the memo, if any, is complete. */
+static void close_item(struct pickle_reader *reader, struct pickle_item *item)
+{
+	struct pickle_item *entry = item->partner >= 0 ? &reader->memo[item->partner] : NULL;
+
+	item->is_open = false;
+	item->partner = -1;
+	if (!entry)
+		return;
+	entry->weight = item->weight;
+	entry->depth = item->depth;
+	entry->is_open = false;
+	entry->partner = -1;
+}
+
 /* The item becomes part of the container: the item is closed, and the caller moves its value. */
 static int adopt(struct pickle_reader *reader, struct pickle_item *container,
 		 struct pickle_item *item)
 {
-	container->size += item->size;
+	container->weight += item->weight;
 	if (item->depth >= container->depth)
 		container->depth = item->depth + 1;
 	if (container->depth > DEPTH_MAXIMUM)
 		return pickle_fail(reader, "the values are nested too deeply");
-	if (item->memo >= 0) {
-		reader->memo[item->memo].size = item->size;
-		reader->memo[item->memo].depth = item->depth;
-		reader->memo[item->memo].is_open = false;
-	}
+	close_item(reader, item);
 	return 0;
 }
 
@@ -198,7 +222,8 @@ static int move_to_dict(struct pickle_reader *reader, struct pickle_item *dict, 
 
 		if (!key)
 			return pickle_fail(reader, "a key is not a string");
-		if (adopt(reader, dict, &reader->items[i]) < 0 ||
+		if (charge(reader, KEY_SIZE + strlen(key), 0) < 0 ||
+		    adopt(reader, dict, &reader->items[i]) < 0 ||
 		    adopt(reader, dict, &reader->items[i + 1]) < 0)
 			return -1;
 		json_object_set_new_nocheck(dict->value, key, take_value(&reader->items[i + 1]));
@@ -219,8 +244,10 @@ static int fill(struct pickle_reader *reader, size_t container, size_t first, bo
 	struct pickle_item *item = &reader->items[container];
 	int result;
 
-	if (!item->is_open || json_is_object(item->value) != is_dict)
+	if (is_dict ? !json_is_object(item->value) : !json_is_array(item->value))
 		return pickle_fail(reader, is_dict ? "no dict to add to" : "no list to add to");
+	if (!item->is_open)
+		return pickle_fail(reader, "a tuple grows, or a value that contains itself");
 	result = is_dict ? move_to_dict(reader, item, first) : move_to_list(reader, item, first);
 	drop_items(reader, container + 1);
 	return result;
@@ -243,12 +270,12 @@ static int make_tuple(struct pickle_reader *reader, size_t from, size_t first)
 {
 	struct pickle_item tuple = {
 		.value = json_array(),
-		.size = LIST_SIZE,
+		.weight = 1,
 		.depth = 1,
-		.memo = -1,
+		.partner = -1,
 	};
 
-	if (charge(reader, LIST_SIZE) < 0 || move_to_list(reader, &tuple, first) < 0) {
+	if (charge(reader, LIST_SIZE, 1) < 0 || move_to_list(reader, &tuple, first) < 0) {
 		json_decref(tuple.value);
 		return -1;
 	}
@@ -289,22 +316,22 @@ static int run_stop(struct pickle_reader *reader)
 
 static int run_mark(struct pickle_reader *reader)
 {
-	return push_item(reader, (struct pickle_item){ .memo = -1 });
+	return push_item(reader, (struct pickle_item){ .partner = -1 });
 }
 
 static int run_none(struct pickle_reader *reader)
 {
-	return push_value(reader, json_null(), CONSTANT_SIZE);
+	return push_value(reader, json_null(), PLACE_SIZE);
 }
 
 static int run_newtrue(struct pickle_reader *reader)
 {
-	return push_value(reader, json_true(), CONSTANT_SIZE);
+	return push_value(reader, json_true(), PLACE_SIZE);
 }
 
 static int run_newfalse(struct pickle_reader *reader)
 {
-	return push_value(reader, json_false(), CONSTANT_SIZE);
+	return push_value(reader, json_false(), PLACE_SIZE);
 }
 
 /* BININT1, BININT2: without a sign. */
@@ -428,11 +455,15 @@ static int run_put(struct pickle_reader *reader)
 	if (number != reader->memo_count || number == MEMO_MAXIMUM)
 		return pickle_fail(reader, "the memo has no such entry");
 	item = &reader->items[first];
+	if (item->partner >= 0)
+		return pickle_fail(reader, "a value has two entries in the memo");
 	ARRAY_GROW(reader->memo, reader->memo_count, reader->memo_capacity);
 	reader->memo[reader->memo_count] = *item;
 	json_incref(item->value);
-	if (item->is_open)
-		item->memo = (long)reader->memo_count;
+	if (item->is_open) {
+		item->partner = (long)reader->memo_count;
+		reader->memo[reader->memo_count].partner = (long)first;
+	}
 	reader->memo_count++;
 	return 0;
 }
@@ -445,14 +476,13 @@ static int run_get(struct pickle_reader *reader)
 
 	if (number >= reader->memo_count)
 		return pickle_fail(reader, "the memo has no such entry");
+	if (reader->memo[number].is_open)
+		close_item(reader, &reader->items[reader->memo[number].partner]);
 	item = reader->memo[number];
-	if (item.is_open)
-		return pickle_fail(reader, "a value contains itself");
-	item.memo = -1;
 	json_incref(item.value);
 	if (push_item(reader, item) < 0)
 		return -1;
-	return charge(reader, item.size);
+	return charge(reader, PLACE_SIZE, item.weight);
 }
 
 /* By their bytes; rows of other bytes have no name. */

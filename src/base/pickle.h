@@ -16,8 +16,8 @@
 
 struct error;
 
-/* Maximum size of a value as estimated by the functions below, shared parts counted each time. */
-#define PICKLE_SIZE_MAXIMUM (UINT64_C(512) << 20)
+/* Maximum memory of a value, in bytes. */
+#define PICKLE_MEMORY_MAXIMUM (UINT64_C(512) << 20)
 
 /*
  * Returns a new value; NULL and *error: the bytes are no pickle, or a pickle of other things than

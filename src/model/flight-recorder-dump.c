@@ -373,7 +373,7 @@ static int check_json_size(const char *bytes, size_t length, struct error *error
 			size += 240;
 		else if (bytes[i] == ',' || bytes[i] == ':')
 			size += 80;
-	if (size <= PICKLE_SIZE_MAXIMUM)
+	if (size <= PICKLE_MEMORY_MAXIMUM)
 		return 0;
 	return error_set(error, "the values need too much memory");
 }

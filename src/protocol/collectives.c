@@ -191,9 +191,9 @@ json_t *collectives_to_json(const struct collectives *collectives)
 
 /* Sets *array to the array at key; NULL: missing. Returns -1 and *error if it is no such array. */
 static int collectives_get_array(const json_t *json, const char *key, size_t maximum,
-				 const json_t **array, struct error *error)
+				 json_t **array, struct error *error)
 {
-	const json_t *value = json_object_get(json, key);
+	json_t *value = json_object_get(json, key);
 
 	*array = NULL;
 	if (!value || json_is_null(value))
@@ -208,7 +208,7 @@ static int collectives_get_array(const json_t *json, const char *key, size_t max
 
 static int read_ranks(struct process_group *group, const json_t *json, struct error *error)
 {
-	const json_t *ranks;
+	json_t *ranks;
 
 	if (collectives_get_array(json, "ranks", COLLECTIVE_GROUP_RANKS_MAXIMUM, &ranks, error) < 0)
 		return -1;
@@ -244,8 +244,8 @@ static bool is_text(const json_t *text)
 static int read_list(json_t **list, const json_t *json, const char *key,
 		     bool (*is_element)(const json_t *element), struct error *error)
 {
-	const json_t *array;
 	const json_t *element;
+	json_t *array;
 	size_t i;
 
 	if (collectives_get_array(json, key, TENSORS_MAXIMUM, &array, error) < 0)
@@ -256,7 +256,7 @@ static int read_list(json_t **list, const json_t *json, const char *key,
 			return error_set(error, "collective: element %zu of \"%s\" is invalid", i,
 					 key);
 	}
-	*list = array ? json_deep_copy(array) : NULL;
+	*list = json_incref(array);
 	return 0;
 }
 
@@ -308,7 +308,8 @@ static int group_from_json(struct collectives *collectives, const json_t *json, 
 
 int collectives_from_json(struct collectives *collectives, const json_t *json, struct error *error)
 {
-	const json_t *groups, *stacks, *entries, *one;
+	json_t *groups, *stacks, *entries;
+	const json_t *one;
 	size_t i;
 
 	collectives_clear(collectives);

@@ -95,7 +95,8 @@ struct collective_entry *collectives_add_entry(struct collectives *collectives);
 void collectives_drop_entry(struct collectives *collectives);
 /*
  * Sets the shapes and types of an entry's tensors, all NULL before, from the members "input_sizes"
- * to "output_dtypes" of json: messages and torch's dumps have the same. Returns 0; -1 and *error.
+ * to "output_dtypes" of json: messages and torch's dumps have the same. The entry shares
+ * these arrays with json. Returns 0; -1 and *error.
  */
 int collective_entry_read_tensors(struct collective_entry *entry, const json_t *json,
 				  struct error *error);

@@ -1,5 +1,6 @@
 """A rank of gloo that calls collectives, as its argument says, and then tells
-what torch itself says of them, once for each line that comes in."""
+what torch itself says of them, once for each line that comes in. A line with
+the path of a folder has dumps written there first."""
 import json
 import os
 import pickle
@@ -54,6 +55,14 @@ def many(world):
     dist.all_reduce_coalesced([torch.ones(n, 1, 3) for n in range(1, 9)])
 
 
+def recursive(world, depth=3):
+    """One frame stands more than once in a stack."""
+    if depth > 0:
+        recursive(world, depth - 1)
+    else:
+        reduce_ones()
+
+
 def behind(world):
     """Rank 1 does not call what rank 0 waits in."""
     reduce_ones()
@@ -81,12 +90,28 @@ def entries():
     return told["entries"]
 
 
+def write_dumps(folder):
+    """The dumps of the Flight Recorders: fr_RANK and nccl_RANK, pickles, and
+    the same with .json."""
+    for name in ("fr", "nccl"):
+        if not hasattr(c10d, "_dump_%s_trace" % name):
+            continue
+        path = os.path.join(folder, "%s_%d" % (name, dist.get_rank()))
+        with open(path, "wb") as file:
+            file.write(getattr(c10d, "_dump_%s_trace" % name)())
+        with open(path + ".json", "wb") as file:
+            said = getattr(c10d, "_dump_%s_trace_json" % name)()
+            file.write(said if isinstance(said, bytes) else said.encode())
+
+
 def main():
     dist.init_process_group("gloo")
     if sys.argv[1] != "nothing":
         globals()[sys.argv[1]](dist.get_world_size())
     os.write(1, b"ready\n")
-    for _ in sys.stdin:
+    for line in sys.stdin:
+        if line.strip():
+            write_dumps(line.strip())
         said = {"groups": groups(), "entries": entries(),
                 "version": torch.__version__}
         os.write(1, json.dumps(said).encode() + b"\n")
