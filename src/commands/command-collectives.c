@@ -19,6 +19,7 @@
 #include "engine/format-collectives.h"
 #include "engine/format.h"
 #include "engine/request.h"
+#include "model/flight-recorder-dump.h"
 #include "model/group-table.h"
 #include "model/wait-graph.h"
 #include "protocol/collectives.h"
@@ -28,12 +29,18 @@
 /* What the command was asked for, and found. */
 struct collectives_look {
 	struct command_context *context;
-	const char *group; /* NULL: all groups */
-	int last;	   /* 0: no single calls */
+	const struct session *session; /* the engine's, or that of dumps */
+	const char *group;	       /* NULL: all groups */
+	int last;		       /* 0: no single calls */
 	bool is_mismatch;
 	struct wait_graph graph;
 	json_t *errors; /* [{"rank", "error"}] */
 };
+
+static bool is_of_dumps(const struct collectives_look *look)
+{
+	return look->session != &look->context->engine->session;
+}
 
 static void add_error(struct collectives_look *look, int rank, const char *why)
 {
@@ -69,14 +76,14 @@ static void collectives_ask_all(struct collectives_look *look)
 /* Notes why entries of chosen ranks are missing. */
 static void add_missing_errors(struct collectives_look *look)
 {
-	const struct session *session = &look->context->engine->session;
+	const struct session *session = look->session;
 
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
 		if (!format_is_chosen(&look->context->ranks, rank) || !rank->collectives)
 			continue;
-		if (!rank->collectives->version)
+		if (!rank->collectives->version && !rank->is_of_dump)
 			add_error(look, rank->process.rank, "torch.distributed is not imported");
 		else if (rank->collectives->missing)
 			add_error(look, rank->process.rank, rank->collectives->missing);
@@ -96,7 +103,7 @@ static bool is_shown(const struct collectives_look *look, const struct group_row
 /* Prints the calls of each chosen rank on a group; row NULL: on all groups. */
 static void append_calls(const struct collectives_look *look, const struct group_row *row)
 {
-	const struct session *session = &look->context->engine->session;
+	const struct session *session = look->session;
 
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
@@ -143,7 +150,7 @@ static void collectives_append_text(const struct collectives_look *look)
 
 static json_t *collectives_ranks_to_json(const struct collectives_look *look)
 {
-	const struct session *session = &look->context->engine->session;
+	const struct session *session = look->session;
 	const struct group_row *row =
 		look->group ? group_table_find(&look->graph.table, look->group, 0) : NULL;
 	json_t *ranks = json_array();
@@ -183,13 +190,14 @@ static void collectives_append_json(const struct collectives_look *look)
  */
 static bool collectives_is_finding(const struct collectives_look *look)
 {
-	const struct session *session = &look->context->engine->session;
+	const struct session *session = look->session;
 
 	for (size_t i = 0; i < look->graph.table.count; i++) {
 		if (group_row_mismatch(&look->graph.table.rows[i]) >= 0)
 			return true;
 	}
-	return look->graph.cause != WAIT_CAUSE_NONE && session->verdict.state == VERDICT_HUNG;
+	return look->graph.cause != WAIT_CAUSE_NONE &&
+	       (is_of_dumps(look) || session->verdict.state == VERDICT_HUNG);
 }
 
 static int collectives_check(struct collectives_look *look, struct error *error)
@@ -216,7 +224,7 @@ static int collectives_check(struct collectives_look *look, struct error *error)
 static int collectives_look_at_all(struct collectives_look *look, struct error *error)
 {
 	collectives_ask_all(look);
-	wait_graph_make(&look->graph, &look->context->engine->session);
+	wait_graph_make(&look->graph, look->session);
 	if (look->graph.cause == WAIT_CAUSE_NONE)
 		return 0;
 	if (collect_more(look->context, VERDICT_STILL_SECONDS, error) < 0)
@@ -224,24 +232,57 @@ static int collectives_look_at_all(struct collectives_look *look, struct error *
 	wait_graph_clear(&look->graph);
 	json_array_clear(look->errors);
 	collectives_ask_all(look);
-	wait_graph_make(&look->graph, &look->context->engine->session);
+	wait_graph_make(&look->graph, look->session);
 	return 0;
 }
 
+static int collectives_print(struct collectives_look *look, struct error *error)
+{
+	add_missing_errors(look);
+	if (collectives_check(look, error) < 0)
+		return -1;
+	if (look->context->is_json)
+		collectives_append_json(look);
+	else
+		collectives_append_text(look);
+	collect_finding(look->context, collectives_is_finding(look));
+	return 0;
+}
+
+/* Prints what the ranks of the job have called. */
 static int collectives_show(struct collectives_look *look, struct error *error)
 {
-	int result = collectives_look_at_all(look, error);
+	struct command_context *context = look->context;
+	int result;
 
-	add_missing_errors(look);
+	if (collect_samples(context, VERDICT_SECONDS, error) < 0 ||
+	    collect_named(context, error) < 0)
+		return -1;
+	result = collectives_look_at_all(look, error);
 	if (result == 0)
-		result = collectives_check(look, error);
-	if (result == 0 && look->context->is_json)
-		collectives_append_json(look);
-	else if (result == 0)
-		collectives_append_text(look);
-	if (result == 0)
-		collect_finding(look->context, collectives_is_finding(look));
+		result = collectives_print(look, error);
 	wait_graph_clear(&look->graph);
+	return result;
+}
+
+/* Prints what is in dumps of Flight Recorders, a file for each rank. */
+static int collectives_show_dumps(struct collectives_look *look, const struct arguments *arguments,
+				  struct error *error)
+{
+	struct session session;
+	int result = 0;
+
+	session_init(&session);
+	look->session = &session;
+	for (size_t i = 0; result == 0 && i < arguments->count; i++)
+		result = flight_recorder_dump_add(&session, arguments->words[i], error);
+	if (result < 0)
+		look->context->status = STATUS_NOTHING;
+	wait_graph_make(&look->graph, &session);
+	if (result == 0)
+		result = collectives_print(look, error);
+	wait_graph_clear(&look->graph);
+	session_clear(&session);
 	return result;
 }
 
@@ -251,6 +292,7 @@ static int collectives_run(struct command_context *context, const struct argumen
 	const char *last = arguments_value(arguments, "--last");
 	struct collectives_look look = {
 		.context = context,
+		.session = &context->engine->session,
 		.group = arguments_value(arguments, "--group"),
 		.is_mismatch = arguments_has(arguments, "--mismatch"),
 	};
@@ -259,22 +301,21 @@ static int collectives_run(struct command_context *context, const struct argumen
 	if (last &&
 	    arguments_integer(last, "number of calls", 1, CALLS_MAXIMUM, &look.last, error) < 0)
 		return -1;
-	if (collect_samples(context, VERDICT_SECONDS, error) < 0 ||
-	    collect_named(context, error) < 0)
-		return -1;
 	look.errors = json_array();
-	result = collectives_show(&look, error);
+	result = arguments->count > 0 ? collectives_show_dumps(&look, arguments, error)
+				      : collectives_show(&look, error);
 	json_decref(look.errors);
 	return result;
 }
 
 const struct command command_collectives = {
 	.name = "collectives",
-	.synopsis = "[--group NAME] [--last N] [--mismatch] [ranks SET]",
+	.synopsis = "[--group NAME] [--last N] [--mismatch] [FILE...] [ranks SET]",
 	.screen_synopsis = "",
-	.screen_help = "show, by process group, which collectives the ranks have called",
-	.help = "print, by process group of torch.distributed, which collectives the ranks have "
-		"called",
+	.screen_help = "show which collectives the ranks have called, by process group",
+	.help = "print which collectives the ranks have called, by process group; of FILE: a "
+		"Flight "
+		"Recorder's dump",
 	.flags = COMMAND_SHELL | COMMAND_SCREEN | COMMAND_LIVE | COMMAND_RANKS,
 	.run = collectives_run,
 };

@@ -216,7 +216,10 @@ static void add_heading(struct call_lines *lines, const struct group_row *row)
 	buffer_append_string(&text, "  ");
 	format_text(&text, row->group->backend);
 	buffer_append_string(&text, "  ");
-	rankset_append_named(&text, &row->ranks);
+	if (row->ranks.range_count > 0)
+		rankset_append_named(&text, &row->ranks);
+	else
+		buffer_append_string(&text, "members unknown");
 	add_line(lines, &text, &(struct call_line){ .rank = -1, .is_heading = true });
 }
 

@@ -128,6 +128,9 @@ static void count_alternatives(const char **at, struct synopsis_count *count)
 
 			one.minimum += is_counted;
 			one.maximum += is_counted;
+			/* "FILE...": any number of words */
+			if (is_counted && strncmp(*at - 3, "...", 3) == 0)
+				one.maximum += SYNOPSIS_WORDS_MANY;
 		} else {
 			if (is_first || one.minimum < count->minimum)
 				count->minimum = one.minimum;

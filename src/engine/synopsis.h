@@ -40,6 +40,9 @@ size_t synopsis_split(const char *arguments, struct synopsis_part parts[SYNOPSIS
 bool synopsis_fits(const struct synopsis_part *parts, size_t count, size_t part,
 		   const char *previous);
 
+/* Added to the maximum for a placeholder like "FILE...". */
+#define SYNOPSIS_WORDS_MANY 1000000
+
 /* Number of words that may follow the command, not counting options and `ranks SET`. */
 struct synopsis_count {
 	size_t minimum;

@@ -25,6 +25,8 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/pickle.h"
+#include "model/job.h"
+#include "model/session.h"
 #include "protocol/field.h"
 #include "protocol/stack.h"
 
@@ -477,4 +479,29 @@ void flight_recorder_dump_clear(struct flight_recorder_dump *dump)
 {
 	collectives_clear(&dump->collectives);
 	dump->rank = -1;
+}
+
+int flight_recorder_dump_add(struct session *session, const char *path, struct error *error)
+{
+	struct flight_recorder_dump dump = FLIGHT_RECORDER_DUMP_INIT;
+	struct process process = { .pid = 0 };
+	struct rank *rank;
+
+	if (flight_recorder_dump_read(&dump, path, error) < 0)
+		return -1;
+	process.rank = dump.rank;
+	if (dump.rank < 0 || session_find_rank(session, dump.rank)) {
+		error_set(error,
+			  dump.rank < 0 ? "%s: a dump is named by its rank: nccl_trace_rank_3"
+					: "%s: another file is of this rank, too",
+			  path);
+		flight_recorder_dump_clear(&dump);
+		return -1;
+	}
+	rank = rank_new(&process);
+	rank->is_of_dump = true;
+	rank->collectives = xmalloc(sizeof(*rank->collectives));
+	*rank->collectives = dump.collectives;
+	job_insert(session, rank);
+	return 0;
 }

@@ -16,6 +16,7 @@
 #include "protocol/collectives.h"
 
 struct error;
+struct session;
 
 struct flight_recorder_dump {
 	/*
@@ -38,6 +39,11 @@ int flight_recorder_dump_read(struct flight_recorder_dump *dump, const char *pat
 /* flight_recorder_dump_read() for the bytes of a file; dump->rank is kept. */
 int flight_recorder_dump_parse(struct flight_recorder_dump *dump, const void *bytes, size_t length,
 			       struct error *error);
+/*
+ * Adds the dump at path to the session as a rank of which nothing else is known. Its number is that
+ * at the end of the file's name. Returns 0; -1 and *error.
+ */
+int flight_recorder_dump_add(struct session *session, const char *path, struct error *error);
 /* Frees the members; the dump is then empty and usable. */
 void flight_recorder_dump_clear(struct flight_recorder_dump *dump);
 

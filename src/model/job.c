@@ -197,7 +197,7 @@ static void job_add_other(struct session *session, struct rank *owned_rank)
 	session->others[session->other_count++] = owned_rank;
 }
 
-static void job_insert(struct session *session, struct rank *owned_rank)
+void job_insert(struct session *session, struct rank *owned_rank)
 {
 	int number = owned_rank->process.rank;
 	size_t at = lower_bound(session, number);

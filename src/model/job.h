@@ -44,4 +44,7 @@ bool job_has(const struct session *session, const struct job *job, const struct 
 void job_fill(struct session *session);
 void job_clear_all(struct session *session);
 
+/* Adds a rank to the chosen job, in the order of numbers. */
+void job_insert(struct session *session, struct rank *owned_rank);
+
 #endif

@@ -94,6 +94,8 @@ struct rank {
 	struct collectives *collectives; /* newest answer about the rank's calls of
 					  * torch.distributed; NULL: none */
 	double collectives_at;		 /* session time of that answer */
+	bool is_of_dump;		 /* nothing is known of the process but a dump of its
+					  * Flight Recorder */
 	int peer;	     /* the rank that the main thread's send() or recv() names; -1: none */
 	double peer_at;	     /* session time at which that was read */
 	struct rank *parent; /* NULL: this is a rank, not a child */

@@ -71,6 +71,8 @@ const struct wait_node *wait_graph_meeting(const struct wait_graph *graph)
 /* True if the rank's calls were read since it has moved last. */
 static bool is_known(const struct rank *rank)
 {
+	if (rank->is_of_dump)
+		return true;
 	return rank->collectives && rank->collectives_at > rank->last_changed_at &&
 	       !rank_is_gone(rank);
 }
@@ -110,7 +112,7 @@ static bool is_open(const struct collectives *collectives, const struct collecti
 
 /*
  * The collective in which the rank's main thread waits: the open call that it is still in, else the
- * oldest open one, if all are on one group. NULL: not known.
+ * oldest open one, if all are on one group, or if only a dump is known. NULL: not known.
  */
 static const struct collective_entry *find_waited(const struct rank *rank)
 {
@@ -129,7 +131,16 @@ static const struct collective_entry *find_waited(const struct rank *rank)
 			oldest = entry;
 		is_one_group = is_one_group && entry->group == oldest->group;
 	}
-	return is_one_group ? oldest : NULL;
+	return is_one_group || rank->is_of_dump ? oldest : NULL;
+}
+
+/* True if the rank waits for its peers in a collective. */
+static bool is_in_collective(const struct rank *rank)
+{
+	if (!is_known(rank))
+		return false;
+	return rank->is_of_dump || (wait_group_role_of(rank) == WAIT_GROUP_WAITS &&
+				    !activity_is_point_to_point(&rank_main_thread(rank)->activity));
 }
 
 /* The node for the call of a collective; a new one if no equal call is there yet. */
@@ -172,8 +183,7 @@ static void add_waiting(struct wait_graph *graph, size_t at)
 	const struct collective_entry *call;
 	const struct group_row *row;
 
-	if (!is_known(rank) || wait_group_role_of(rank) != WAIT_GROUP_WAITS ||
-	    activity_is_point_to_point(&rank_main_thread(rank)->activity))
+	if (!is_in_collective(rank))
 		return;
 	call = find_waited(rank);
 	row = call ? group_table_row(&graph->table, &rank->collectives->groups[call->group]) : NULL;
@@ -414,10 +424,12 @@ static size_t find_circle(const struct wait_graph *graph, size_t component_count
 }
 
 /*
- * In the component of `start`: the collective with the smallest number as which different
- * operations were called; NONE: there is none.
+ * Among the collectives for which is_meant() is true: that with the smallest number as which
+ * different operations were called; NONE: there is none.
  */
-static size_t find_other(const struct wait_graph *graph, size_t start)
+static size_t find_other(const struct wait_graph *graph, size_t start,
+			 bool (*is_meant)(const struct wait_graph *graph,
+					  const struct wait_edge *edge, size_t start))
 {
 	size_t found = NONE;
 
@@ -425,11 +437,24 @@ static size_t find_other(const struct wait_graph *graph, size_t start)
 		size_t from = graph->edges[i].from;
 
 		if (graph->edges[i].reason == WAIT_REASON_OTHER &&
-		    graph->nodes[from].component == graph->nodes[start].component &&
+		    is_meant(graph, &graph->edges[i], start) &&
 		    (found == NONE || graph->nodes[from].seq < graph->nodes[found].seq))
 			found = from;
 	}
 	return found;
+}
+
+static bool is_in_component(const struct wait_graph *graph, const struct wait_edge *edge,
+			    size_t start)
+{
+	return graph->nodes[edge->from].component == graph->nodes[start].component;
+}
+
+/* True if the rank that has called another operation does not wait itself. */
+static bool is_to_sink(const struct wait_graph *graph, const struct wait_edge *edge, size_t start)
+{
+	(void)start;
+	return is_sink(&graph->nodes[edge->to]);
 }
 
 /* Names the ranks whose call is not that of more than half of the group's members. */
@@ -519,15 +544,16 @@ void wait_graph_judge(struct wait_graph *graph)
 
 	index_edges(graph);
 	components = find_components(graph);
-	find_sinks(graph);
+	circle = find_circle(graph, components);
+	other = find_other(graph, 0, is_to_sink);
+	if (other == NONE)
+		find_sinks(graph);
 	if (graph->cause != WAIT_CAUSE_NONE)
 		return;
-	circle = find_circle(graph, components);
-	if (circle == NONE)
-		return;
-	other = find_other(graph, circle);
+	if (other == NONE && circle != NONE)
+		other = find_other(graph, circle, is_in_component);
 	if (other != NONE)
 		name_others(graph, other);
-	else
+	else if (circle != NONE)
 		name_circle(graph, circle);
 }

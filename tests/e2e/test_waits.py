@@ -6,8 +6,10 @@ PROBETUI_TORCH_PYTHON names a Python with torch 2.
 """
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -36,8 +38,8 @@ class TestWaits(unittest.TestCase):
     def start(self, what, count=3):
         port = str(jobs.free_port())
         self.ranks = [subprocess.Popen(
-            [PYTHON, PROGRAM, what], stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, preexec_fn=jobs.end_with_parent,
+            [PYTHON, PROGRAM, what], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, preexec_fn=jobs.end_with_parent,
             env=dict(os.environ, MASTER_ADDR="127.0.0.1", MASTER_PORT=port,
                      RANK=str(rank), LOCAL_RANK=str(rank),
                      WORLD_SIZE=str(count), OMP_NUM_THREADS="1", **ON))
@@ -168,6 +170,35 @@ class TestWaits(unittest.TestCase):
                          ["b"])
         run = jobs.probetui("--job", self.port, "collectives", "--group", "x")
         self.assertEqual(run.returncode, 2)
+
+    def test_dumps(self):
+        """Of files as the watchdog writes them, of ranks that are gone."""
+        self.verdict("dumped")
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        for rank in self.ranks:
+            rank.stdin.write(folder.encode() + b"\n")
+            rank.stdin.flush()
+        for rank in self.ranks:
+            self.assertEqual(rank.stdout.readline(), b"dumped\n")
+        self.end()
+        for ending in "", ".json":
+            files = [os.path.join(folder, "fr_rank_%d%s" % (rank, ending))
+                     for rank in range(3)]
+            run = jobs.probetui("--json", "collectives", *files)
+            told = json.loads(run.stdout)
+            self.assertEqual(run.returncode, 1, run.stderr)
+            self.assertEqual(
+                [told["groups"][0]["mismatch"]["seq"],
+                 [[call["operation"], call["ranks"]] for call in
+                  told["groups"][0]["mismatch"]["calls"]]],
+                [4, [["broadcast", "0-1"], ["all_reduce", "2"]]])
+            self.assertIn("Rank 2 has called all_reduce", told["sentence"])
+        run = jobs.probetui("collectives", *files[:1] * 2)
+        self.assertEqual(run.returncode, 3)
+        run = jobs.probetui("collectives", PROGRAM)
+        self.assertEqual(run.returncode, 3)
+        self.assertIn("no Flight Recorder dump", run.stderr)
 
     def test_stopped_ranks_are_read(self):
         self.start("circle")

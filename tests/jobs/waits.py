@@ -2,9 +2,11 @@
 says "ready" before its last call. The ranks are three, or four."""
 import os
 import sys
+import threading
 
 import torch
 import torch.distributed as dist
+from torch._C import _distributed_c10d as c10d
 
 
 def reduce(group=None, count=128):
@@ -19,6 +21,23 @@ def skipped(rank):
         if step == 3 and rank != 2:
             dist.broadcast(torch.ones(4), 0)
         reduce()
+
+
+def dump():
+    """Writes what the Flight Recorder has, once it is told where to."""
+    folder = sys.stdin.readline().strip()
+    path = os.path.join(folder, "fr_rank_%d" % dist.get_rank())
+    with open(path, "wb") as file:
+        file.write(c10d._dump_fr_trace(True, True, False))
+    with open(path + ".json", "wb") as file:
+        file.write(c10d._dump_fr_trace_json(True, False))
+    os.write(1, b"dumped\n")
+
+
+def dumped(rank):
+    """Like skipped(), with a thread that writes a dump."""
+    threading.Thread(target=dump).start()
+    skipped(rank)
 
 
 def other(rank):
