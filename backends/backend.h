@@ -17,6 +17,7 @@
 #include "protocol/message.h"
 
 struct debugger;
+struct environment;
 struct error;
 struct message;
 struct node;
@@ -110,14 +111,11 @@ struct backend {
 	 */
 	void (*interrupt)(struct connection *connection);
 	/*
-	 * Calls found() for each name that is set in the process's present os.environ (a rank made
-	 * by multiprocessing sets RANK after its start). names ends with NULL; if the first name is
-	 * not set, the other names are not looked up. NULL function: the backend cannot read
-	 * os.environ.
+	 * Adds to *environment what the program knows of its rank: its process group, and the
+	 * variables of os.environ (a rank made by multiprocessing sets RANK after its start). NULL
+	 * function: the backend cannot read them.
 	 */
-	void (*environment)(struct connection *connection, const char *const *names,
-			    void (*found)(const char *name, const char *value, void *data),
-			    void *data);
+	void (*environment)(struct connection *connection, struct environment *environment);
 	/*
 	 * In a sample that another connection has taken, or in an empty sample: replaces the Python
 	 * stack of the thread that this connection has stopped, and removes that thread's native

@@ -7,6 +7,7 @@
 
 #include "banned.h"
 #include "backends/node.h"
+#include "backends/linux/procfs.h"
 #include "backends/target.h"
 #include "base/alloc.h"
 #include "base/array.h"
@@ -39,11 +40,10 @@ struct slot {
 	bool was_opened;			   /* opening the reader was tried, with or without
 						    * success */
 	uint64_t start_time;			   /* start time of the process; 0: unknown */
-	struct environment environment;		   /* includes the changes that the program has
-						    * made */
-	bool has_rank;				   /* RANK is set in environment */
-	unsigned looks;				   /* number of requests for the environment so far,
-						    * see is_due() */
+	struct environment environment;		   /* includes what the program has set */
+	unsigned environment_looks;		   /* requests for environment, see is_due() */
+	bool has_framework;			   /* a framework was found in /proc/PID/maps */
+	unsigned framework_looks;		   /* requests for has_framework, see is_due() */
 	uint64_t stops;				   /* number of stops of the process so far */
 };
 
@@ -395,8 +395,9 @@ static void forget_slot(uint64_t pid, void *value, void *data)
 		if (rows[i].opens_itself)
 			close_one(&slot->connections[i]);
 	slot->was_opened = false;
-	slot->has_rank = false;
-	slot->looks = 0;
+	slot->environment_looks = 0;
+	slot->has_framework = false;
+	slot->framework_looks = 0;
 }
 
 void connections_forget(struct connections *connections, pid_t pid)
@@ -443,15 +444,16 @@ void connections_tidy(struct connections *connections)
 	free(stale.pids);
 }
 
-static void take_variable(const char *name, const char *value, void *data)
-{
-	environment_set(data, name, value);
-}
-
-/* True if the environment is due to be read: the first 30 times, then every 16th time. */
+/* Looks that are due at first, while a program starts, and the period of later ones. */
 static bool is_due(unsigned look)
 {
 	return look < ASKED_IN_A_ROW || look % ASKED_SELDOM == 0;
+}
+
+/* True if the rank of the process is known from its environment at its start. */
+static bool is_numbered(const struct environment *environment)
+{
+	return environment_family(environment) != FAMILY_NONE;
 }
 
 static void connections_read_environment(void *data, pid_t pid, uint64_t start_time,
@@ -462,23 +464,57 @@ static void connections_read_environment(void *data, pid_t pid, uint64_t start_t
 	struct error error = ERROR_INIT;
 	struct connection *connection = connections_open(connections, &process, &error);
 	struct slot *slot = connections_find_slot(connections, pid);
-	const char *names[ENVIRONMENT_NAMES];
+	bool is_first;
 
 	if (!connection || !connection->backend->environment)
 		return;
-	if (slot->looks == 0)
+	is_first = slot->environment_looks == 0;
+	if (is_first)
 		slot->environment = *environment;
-	if (!slot->has_rank && is_due(slot->looks++)) {
-		environment_names(names);
-		connection->backend->environment(connection, names, take_variable,
-						 &slot->environment);
-		slot->has_rank = environment_family(&slot->environment) == FAMILY_TORCH;
-	}
+	/* A program whose group is known seldom makes another: it is asked like an old one. */
+	if (is_first || is_due(environment_has_group(&slot->environment)
+				       ? slot->environment_looks + ASKED_IN_A_ROW
+				       : slot->environment_looks))
+		connection->backend->environment(connection, &slot->environment);
+	slot->environment_looks++;
+	slot->environment.is_own = !is_numbered(environment) && is_numbered(&slot->environment);
 	*environment = slot->environment;
+}
+
+/* Parts of the paths of libraries that programs of several ranks load. */
+static const char *const frameworks[] = {
+	"/libtorch_cpu.so", "/libtorch.so", "/jaxlib/", "/horovod/",   "/libtensorflow",
+	"/tensorflow/",	    "/libmpi.so",   "/mpi4py/", "/libnccl.so", "/libpaddle.so",
+};
+
+static bool maps_framework(struct procfs *procfs, pid_t pid)
+{
+	char *bytes;
+
+	if (procfs_read(procfs, pid, "maps", &bytes, NULL) <= 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_LENGTH(frameworks); i++)
+		if (strstr(bytes, frameworks[i]))
+			return true;
+	return false;
+}
+
+static bool connections_has_framework(void *data, pid_t pid, uint64_t start_time)
+{
+	struct connections *connections = data;
+	struct process process = { .pid = pid, .start_time = start_time };
+	struct slot *slot = take_slot(connections, &process);
+
+	if (!slot->has_framework && is_due(slot->framework_looks++))
+		slot->has_framework = maps_framework(node_procfs(connections->node), pid);
+	return slot->has_framework;
 }
 
 struct environment_reader connections_environment_reader(struct connections *connections)
 {
-	return (struct environment_reader){ .read = connections_read_environment,
-					    .data = connections };
+	return (struct environment_reader){
+		.has_framework = connections_has_framework,
+		.read = connections_read_environment,
+		.data = connections,
+	};
 }

@@ -91,9 +91,10 @@ void connections_forget_all(struct connections *connections);
  */
 void connections_tidy(struct connections *connections);
 /*
- * Returns an environment reader that reads os.environ through the reader's connections. Until RANK
- * is set, a process is read at each of the first 30 calls and at every 16th call after that; other
- * calls return the last result. Valid as long as `connections`.
+ * Returns an environment reader that reads processes through the reader's connections. While a
+ * process has no process group, the process is read at each of the first 30 calls and at every 16th
+ * call after that; a process with a group at every 16th call. Other calls return the last result.
+ * Frameworks are looked for at the same rate until one is found. Valid as long as `connections`.
  */
 struct environment_reader connections_environment_reader(struct connections *connections);
 

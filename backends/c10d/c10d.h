@@ -15,6 +15,7 @@ struct collectives;
 struct cpython;
 struct error;
 struct loaded_elf_cache;
+struct pyreader;
 
 /* What one process's reads share: code objects, the places found in its libraries. Both pointers
  * are borrowed until c10d_free(). */
@@ -27,6 +28,13 @@ void c10d_free(struct c10d *c10d);
  */
 int c10d_read(struct c10d *c10d, uint64_t interpreter, size_t count,
 	      struct collectives *collectives, struct error *error);
+/*
+ * Gets the process's rank in the default process group, and the group's size. interpreter: address
+ * of the main interpreter. Returns -1 if there is no such group, or torch is too old. Costs a few
+ * reads: no library is searched. The object is trusted if the size is that of the group's table of
+ * ranks.
+ */
+int c10d_default_group(struct pyreader *reader, uint64_t interpreter, int *rank, int *size);
 /* Returns the number of system calls made so far. */
 uint64_t c10d_calls(const struct c10d *c10d);
 

@@ -110,14 +110,14 @@ static bool is_other_key(uint64_t key, uint64_t value, void *data)
 	return false;
 }
 
-/* Finds the value of the group in one of the module's dicts; 0: none. */
-static uint64_t look_up(const struct group_reading *group, const char *name)
+/* Finds the value of the group `key` in one of the module's dicts; 0: none. */
+static uint64_t look_up(struct pyreader *reader, uint64_t interpreter, const char *name,
+			uint64_t key)
 {
-	struct pyreader *reader = &group->reading->reader;
-	struct dict_search search = { .key = group->key };
+	struct dict_search search = { .key = key };
 	uint64_t dict;
 
-	if (pymodule_find(reader, group->reading->interpreter, MODULE, name, &dict) == 0)
+	if (pymodule_find(reader, interpreter, MODULE, name, &dict) == 0)
 		pydict_each(reader, dict, 0, COLLECTIVE_GROUPS_MAXIMUM, is_other_key, &search);
 	return search.value;
 }
@@ -140,7 +140,7 @@ static void read_members(struct group_reading *group)
 {
 	struct pyreader *reader = &group->reading->reader;
 	struct process_group *out = group->out;
-	uint64_t dict = look_up(group, "_pg_group_ranks");
+	uint64_t dict = look_up(reader, group->reading->interpreter, "_pg_group_ranks", group->key);
 	int64_t count = dict ? pydict_each(reader, dict, 0, 0, add_member, group) : -1;
 
 	if (count <= 0 || count > COLLECTIVE_GROUP_RANKS_MAXIMUM)
@@ -362,12 +362,20 @@ static bool add_group(uint64_t key, uint64_t value, void *data)
 	return true;
 }
 
+static int find_default(struct pyreader *reader, uint64_t interpreter, uint64_t *key)
+{
+	uint64_t world;
+
+	if (pymodule_find(reader, interpreter, MODULE, "_world", &world) < 0)
+		return -1;
+	return pyobject_attribute(reader, world, "_default_pg", key);
+}
+
 static void mark_default(struct c10d_reading *reading, const uint64_t *keys)
 {
-	uint64_t world, key;
+	uint64_t key;
 
-	if (pymodule_find(&reading->reader, reading->interpreter, MODULE, "_world", &world) < 0 ||
-	    pyobject_attribute(&reading->reader, world, "_default_pg", &key) < 0)
+	if (find_default(&reading->reader, reading->interpreter, &key) < 0)
 		return;
 	for (size_t i = 0; i < reading->out->group_count; i++)
 		reading->out->groups[i].is_default = keys[i] == key;
@@ -399,4 +407,34 @@ void process_groups_read(struct c10d_reading *reading)
 			    &keys);
 	mark_default(reading, keys.items);
 	free(keys.items);
+}
+
+/*
+ * The default group alone
+ */
+
+/* Offset of rank_ in a c10d::ProcessGroup, followed by size_: in all rows of c10d-layout.inc, and
+ * in torch 2.0 to 2.5. */
+#define RANK_AT 24
+
+int c10d_default_group(struct pyreader *reader, uint64_t interpreter, int *rank, int *size)
+{
+	uint64_t key, object, ranks;
+	const char *name;
+	int numbers[2];
+
+	if (find_default(reader, interpreter, &key) < 0 ||
+	    pyreader_pointer(reader, key + PYREADER_HEAD, &object) < 0)
+		return -1;
+	name = pycxx_class(reader, object);
+	if (!name || !strstr(name, "12ProcessGroupE") ||
+	    pyreader_read(reader, object + RANK_AT, numbers, sizeof(numbers)) < 0)
+		return -1;
+	ranks = look_up(reader, interpreter, "_pg_group_ranks", key);
+	if (!ranks || numbers[0] < 0 || numbers[0] >= numbers[1] ||
+	    pydict_each(reader, ranks, 0, 0, NULL, NULL) != numbers[1])
+		return -1;
+	*rank = numbers[0];
+	*size = numbers[1];
+	return 0;
 }

@@ -222,58 +222,48 @@ uint64_t sys_modules_revision(struct memory *memory, const struct cpython *pytho
 }
 
 #define NAME_MAXIMUM 256
-#define VALUE_MAXIMUM (128 * 1024)
+#define VALUE_MAXIMUM 4096
 #define VARIABLES_MAXIMUM 10000
 
-struct search {
+struct environ_search {
 	struct pyreader *reader;
-	const char *name;
-	uint64_t value;
+	const struct pyenviron_query *query;
 };
 
-static bool compare_name(uint64_t key, uint64_t value, void *data)
-{
-	struct search *search = data;
-	size_t length = strlen(search->name);
-	char bytes[NAME_MAXIMUM];
-	int64_t key_length;
-	uint64_t at;
-
-	if (pybytes_read(search->reader, key, &at, &key_length) || key_length != (int64_t)length ||
-	    pyreader_read(search->reader, at, bytes, length) || memcmp(bytes, search->name, length))
-		return true;
-	search->value = value;
-	return false;
-}
-
-static int pyenviron_append_bytes(struct pyreader *reader, uint64_t address, struct buffer *out)
+/* Reads a bytes object, and ends it with NUL. Returns -1 if it has size bytes or more. */
+static int pyenviron_read_bytes(struct pyreader *reader, uint64_t address, char *out, size_t size)
 {
 	int64_t length;
 	uint64_t at;
-	char *bytes;
-	int result;
 
-	if (pybytes_read(reader, address, &at, &length) || length > VALUE_MAXIMUM)
+	if (pybytes_read(reader, address, &at, &length) || length >= (int64_t)size ||
+	    pyreader_read(reader, at, out, (size_t)length))
 		return -1;
-	bytes = xmalloc((size_t)length + 1);
-	result = pyreader_read(reader, at, bytes, (size_t)length);
-	if (!result)
-		result = buffer_append(out, bytes, (size_t)length);
-	free(bytes);
-	return result;
+	out[length] = '\0';
+	return 0;
 }
 
-int pyenviron_find(struct pyreader *reader, uint64_t interpreter, const char *name,
-		   struct buffer *value)
+static bool take_variable(uint64_t key, uint64_t value, void *data)
 {
-	struct search search = { .reader = reader, .name = name };
+	struct environ_search *search = data;
+	const struct pyenviron_query *query = search->query;
+	char name[NAME_MAXIMUM + 1];
+	char text[VALUE_MAXIMUM + 1];
+
+	if (pyenviron_read_bytes(search->reader, key, name, sizeof(name)) == 0 &&
+	    query->is_wanted(name, query->data) &&
+	    pyenviron_read_bytes(search->reader, value, text, sizeof(text)) == 0)
+		query->found(name, text, query->data);
+	return true;
+}
+
+void pyenviron_each(struct pyreader *reader, uint64_t interpreter,
+		    const struct pyenviron_query *query)
+{
+	struct environ_search search = { .reader = reader, .query = query };
 	uint64_t environ, data;
 
-	if (strlen(name) > NAME_MAXIMUM ||
-	    pymodule_find(reader, interpreter, "os", "environ", &environ) ||
-	    pyobject_attribute(reader, environ, "_data", &data) ||
-	    pydict_each(reader, data, 0, VARIABLES_MAXIMUM, compare_name, &search) < 0 ||
-	    !search.value)
-		return -1;
-	return pyenviron_append_bytes(reader, search.value, value);
+	if (pymodule_find(reader, interpreter, "os", "environ", &environ) == 0 &&
+	    pyobject_attribute(reader, environ, "_data", &data) == 0)
+		pydict_each(reader, data, 0, VARIABLES_MAXIMUM, take_variable, &search);
 }

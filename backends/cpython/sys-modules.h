@@ -5,10 +5,10 @@
 #ifndef BACKENDS_CPYTHON_SYS_MODULES_H
 #define BACKENDS_CPYTHON_SYS_MODULES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct buffer;
 struct cpython;
 struct memory;
 struct pyreader;
@@ -46,11 +46,18 @@ uint64_t sys_modules_revision(struct memory *memory, const struct cpython *pytho
  * multiprocessing sets RANK later.
  */
 
+struct pyenviron_query {
+	/* Whether the value is to be read, and found() to be called. */
+	bool (*is_wanted)(const char *name, void *data);
+	void (*found)(const char *name, const char *value, void *data);
+	void *data;
+};
+
 /*
- * Appends the value of the variable `name`, byte for byte. interpreter: address of the interpreter
- * state. Returns 0, or -1 if there is no such variable or the module os is not imported.
+ * Finds variables; a value of more than 4096 bytes is left out. interpreter: address of the
+ * interpreter state. Finds nothing if the module os is not imported.
  */
-int pyenviron_find(struct pyreader *reader, uint64_t interpreter, const char *name,
-		   struct buffer *value);
+void pyenviron_each(struct pyreader *reader, uint64_t interpreter,
+		    const struct pyenviron_query *query);
 
 #endif

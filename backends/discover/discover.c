@@ -19,8 +19,20 @@ struct role {
 
 static const struct role roles[] = {
 	{ "multiprocessing.resource_tracker", NULL },
-	{ "multiprocessing.forkserver", NULL },
+	{ "loky.backend.resource_tracker", NULL },
+	{ "loky.backend.popen_loky", "joblib" },
 	{ "compile_worker", "compile" },
+};
+
+/* Scripts, modules or code of processes that inherit a rank's variables, or those of a machine. */
+static const struct role helpers[] = {
+	{ "from multiprocessing.resource_tracker import", "helper" },
+	{ "loky.backend.resource_tracker", "helper" },
+	{ "loky.backend.popen_loky", "joblib" },
+	{ "torch/_inductor/compile_worker/", "compile" },
+	{ "torch._inductor.compile_worker", "compile" },
+	{ "/ray/dashboard/", "ray" },
+	{ "/ray/_private/", "ray" },
 };
 
 static enum rank_family family_of(const struct process_scan_entry *entry)
@@ -30,7 +42,8 @@ static enum rank_family family_of(const struct process_scan_entry *entry)
 
 static bool is_candidate(const struct process_scan_entry *entry)
 {
-	return entry->is_python && family_of(entry) != FAMILY_NONE;
+	return entry->is_python && (environment_has_group(&entry->environment) ||
+				    (!entry->is_helper && family_of(entry) != FAMILY_NONE));
 }
 
 static bool is_running(struct process_scan *scan, struct process_scan_entry *entry)
@@ -61,12 +74,76 @@ static bool is_made_by_python(struct process_scan *scan, struct process_scan_ent
 	return true;
 }
 
-/* Adds the environment variables that the program has set after its execve(2). */
-static void ask_program(struct process_scan *scan, const struct environment_reader *reader,
-			struct process_scan_entry *entry)
+/* multiprocessing's server that forks processes, which have the same command line. */
+static bool is_forkserver(struct process_scan *scan, struct process_scan_entry *entry)
 {
-	if (is_made_by_python(scan, entry) && process_scan_stat(scan, entry))
+	struct process_scan_entry *parent;
+
+	if (!process_scan_mentions(scan, entry, "multiprocessing.forkserver"))
+		return false;
+	parent = process_scan_parent(scan, entry);
+	return !parent || !process_scan_mentions(scan, parent, "multiprocessing.forkserver");
+}
+
+/* Returns the role of a process that never is a rank by its variables; NULL: none. */
+static const char *find_helper(struct process_scan *scan, struct process_scan_entry *entry)
+{
+	struct command_line line;
+
+	if (!process_scan_words(scan, entry))
+		return NULL;
+	/* Idle workers of Ray; those that work have other titles. */
+	if (strcmp(entry->words[0], "ray::IDLE") == 0)
+		return "ray";
+	if (is_forkserver(scan, entry))
+		return "helper";
+	command_line_parse(&line, entry->words, entry->word_count);
+	for (size_t i = 0; line.program && i < ARRAY_LENGTH(helpers); i++)
+		if (strstr(line.program, helpers[i].mark))
+			return helpers[i].role;
+	return NULL;
+}
+
+/* True if the process may know more of its rank than /proc/PID/environ does. */
+static bool may_know_rank(struct process_scan *scan, const struct environment_reader *reader,
+			  struct process_scan_entry *entry)
+{
+	return family_of(entry) != FAMILY_NONE || is_made_by_python(scan, entry) ||
+	       reader->has_framework(reader->data, entry->pid, entry->stat.start_time);
+}
+
+static void mark_known_launcher(struct process_scan *scan, struct process_scan_entry *entry)
+{
+	struct command_line line;
+
+	process_scan_words(scan, entry);
+	command_line_parse(&line, entry->words, entry->word_count);
+	if (line.launcher)
+		entry->is_launcher = true;
+}
+
+/* Adds what the program itself knows of its rank, and marks known launchers and helpers. */
+static void examine(struct process_scan *scan, const struct environment_reader *reader,
+		    struct process_scan_entry *entry)
+{
+	if (!entry->is_python || !entry->is_readable || !process_scan_stat(scan, entry))
+		return;
+	if (may_know_rank(scan, reader, entry))
 		reader->read(reader->data, entry->pid, entry->stat.start_time, &entry->environment);
+	if (family_of(entry) == FAMILY_NONE || environment_has_group(&entry->environment))
+		return;
+	entry->is_helper = find_helper(scan, entry) != NULL;
+	mark_known_launcher(scan, entry);
+}
+
+static int rank_of(const struct process_scan_entry *entry)
+{
+	return environment_number(&entry->environment, NUMBER_RANK);
+}
+
+static int world_size_of(const struct process_scan_entry *entry)
+{
+	return environment_number(&entry->environment, NUMBER_SIZE);
 }
 
 /*
@@ -81,16 +158,39 @@ static bool starts_other_job(const struct process_scan_entry *above,
 
 	if (environment_number(&above->environment, NUMBER_LOCAL) < 0)
 		return false;
+	if (environment_has_group(&entry->environment))
+		return world_size_of(above) >= 0 && world_size_of(above) != world_size_of(entry);
 	environment_job(&above->environment, job, sizeof(job));
 	environment_job(&entry->environment, other, sizeof(other));
 	return family_of(above) == family_of(entry) && strcmp(job, other) != 0;
 }
 
+/* True if `above` has given itself a rank of the job before it started entry: Lightning's rank 0
+ * starts the other ranks of its machine. */
+static bool is_first_rank(const struct process_scan_entry *above,
+			  const struct process_scan_entry *entry)
+{
+	return above->environment.is_own && rank_of(above) != rank_of(entry) &&
+	       environment_is_same_job(&above->environment, &entry->environment);
+}
+
 /*
- * Marks the launchers among the ancestors of entry: those whose rank or local rank differs from
- * entry's. Not marked: ancestors of a family with a higher priority than entry's (entry is an MPI
- * helper process of a torch rank).
+ * True if `above`, an ancestor of entry, claims a rank, but entry shows that `above` has started
+ * ranks: entry has a process group and `above` has none, or their variables differ. Not so if
+ * `above` is of a family before entry's (entry is an MPI helper process of a torch rank).
  */
+static bool is_launcher_of(const struct process_scan_entry *above,
+			   const struct process_scan_entry *entry)
+{
+	if (!is_candidate(above) || environment_has_group(&above->environment) ||
+	    family_of(entry) > family_of(above) || starts_other_job(above, entry) ||
+	    is_first_rank(above, entry))
+		return false;
+	return environment_has_group(&entry->environment) ||
+	       !environment_is_same_rank(&entry->environment, &above->environment);
+}
+
+/* Marks the launchers among the ancestors of entry. */
 static void mark_launchers(struct process_scan *scan, struct process_scan_entry *entry)
 {
 	struct process_scan_entry *above = entry;
@@ -99,21 +199,17 @@ static void mark_launchers(struct process_scan *scan, struct process_scan_entry 
 		above = process_scan_parent(scan, above);
 		if (!above)
 			return;
-		if (is_candidate(above) && family_of(entry) <= family_of(above) &&
-		    !environment_is_same_rank(&entry->environment, &above->environment) &&
-		    !starts_other_job(above, entry))
+		if (is_launcher_of(above, entry))
 			above->is_launcher = true;
 	}
 }
 
-static void mark_known_launcher(struct process_scan *scan, struct process_scan_entry *entry)
+/* True if entry is a rank of its own, and not a child of the rank `above`. */
+static bool is_other_rank(const struct process_scan_entry *entry,
+			  const struct process_scan_entry *above)
 {
-	struct command_line line;
-
-	process_scan_words(scan, entry);
-	command_line_parse(&line, entry->words, entry->word_count);
-	if (line.launcher)
-		entry->is_launcher = true;
+	return family_of(entry) <= family_of(above) &&
+	       !environment_is_same_rank(&entry->environment, &above->environment);
 }
 
 /* Returns the outermost rank among entry and its ancestors up to the launcher; NULL: none. */
@@ -129,8 +225,11 @@ static struct process_scan_entry *discover_find_rank(struct process_scan *scan,
 		above = process_scan_parent(scan, above);
 		if (!above || above->is_launcher)
 			break;
-		if (is_candidate(above))
-			rank = above;
+		if (!is_candidate(above))
+			continue;
+		if (rank && is_other_rank(rank, above))
+			break;
+		rank = above;
 	}
 	return rank;
 }
@@ -149,8 +248,8 @@ static struct process *add_process(struct discovery *discovery)
 static bool choose_role(struct process_scan *scan, struct process_scan_entry *entry,
 			const char **role)
 {
-	*role = "child";
-	for (size_t i = 0; i < ARRAY_LENGTH(roles); i++) {
+	*role = is_forkserver(scan, entry) ? NULL : "child";
+	for (size_t i = 0; *role && i < ARRAY_LENGTH(roles); i++) {
 		if (process_scan_mentions(scan, entry, roles[i].mark)) {
 			*role = roles[i].role;
 			break;
@@ -266,15 +365,8 @@ void discover_all(struct discovery *discovery, struct procfs *procfs,
 	 * them count.
 	 */
 	count = scan.count;
-	for (size_t i = 0; i < count; i++) {
-		struct process_scan_entry *entry = scan.list[i];
-
-		if (!entry->is_python || !entry->is_readable)
-			continue;
-		ask_program(&scan, reader, entry);
-		if (is_candidate(entry))
-			mark_known_launcher(&scan, entry);
-	}
+	for (size_t i = 0; i < count; i++)
+		examine(&scan, reader, scan.list[i]);
 	for (size_t i = 0; i < count; i++)
 		if (is_candidate(scan.list[i]))
 			mark_launchers(&scan, scan.list[i]);
@@ -325,8 +417,7 @@ static bool discover_find_named(struct process_scan *scan, const struct environm
 	}
 	if (entry->uid == (uid_t)-1)
 		procfs_owner(scan->procfs, pid, &entry->uid);
-	if (entry->is_readable && entry->is_python)
-		ask_program(scan, reader, entry);
+	examine(scan, reader, entry);
 	process_info_describe(scan, entry, entry, process);
 	if (procfs_has_ended(&entry->stat))
 		discover_refuse(

@@ -1,15 +1,20 @@
 /*
  * discover: finds the processes that are ranks.
  *
- * A rank is a process that runs Python and has a rank number in its environment. An ancestor of a
- * rank whose rank variables differ from the rank's is the rank's launcher. A descendant that has a
- * rank's variables, or none, is a child of that rank.
+ * A rank is a process that runs Python and has a rank number: in its default process group, or else
+ * in its environment (environment.h has the order). An ancestor of a rank whose rank variables
+ * differ from the rank's is the rank's launcher, unless the ancestor has a process group. A
+ * descendant that has a rank's group or variables, or none, is a child of that rank.
  *
  * In a job that this node has launched, Python programs without a number are ranks
  * as well, as long as no process of the job has a number.
  *
- * Ranks made by multiprocessing set their number after their start, so os.environ is read as well:
- * /proc/PID/environ does not have the number.
+ * Many ranks learn their number after their start, so the memory of a process is read, too
+ * (struct environment_reader), if the process has a number, was made by multiprocessing, or has
+ * loaded a framework.
+ *
+ * If two processes of a job claim one number, both are ranks: the one without a group, or else the
+ * younger one, gets a number that no rank of the job can have.
  */
 #ifndef BACKENDS_DISCOVER_DISCOVER_H
 #define BACKENDS_DISCOVER_DISCOVER_H
@@ -56,9 +61,10 @@ struct discovery {
 void discover_all(struct discovery *discovery, struct procfs *procfs,
 		  const struct environment_reader *reader, struct exe_cache *exes, pid_t root);
 /*
- * Makes the processes in pids ranks. A process keeps its own rank number if that is free, and else
- * gets the lowest free number; numbers in `taken` are not free. The entry of a pid that does not
- * exist is PROCESS_UNREADABLE.
+ * Makes entries of the processes in pids. A process keeps its own rank number if that is free, and
+ * else gets the lowest free number; numbers in `taken` are not free. A launcher, a rank's child and
+ * a helper have a role, and no rank number of their own. The entry of a pid that does not exist is
+ * PROCESS_UNREADABLE.
  */
 void discover_pids(struct discovery *discovery, struct procfs *procfs,
 		   const struct environment_reader *reader, const struct pid_list *pids,

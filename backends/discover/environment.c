@@ -28,6 +28,10 @@ static const struct row rows[] = {
 	{ "LOCAL_RANK", KIND_NUMBER, FAMILY_TORCH, NUMBER_LOCAL },
 	{ "WORLD_SIZE", KIND_NUMBER, FAMILY_TORCH, NUMBER_SIZE },
 	{ "GROUP_RANK", KIND_NUMBER, FAMILY_TORCH, NUMBER_GROUP },
+	{ "NODE_RANK", KIND_NUMBER, FAMILY_TORCH, NUMBER_GROUP },
+	{ "HOROVOD_RANK", KIND_NUMBER, FAMILY_HOROVOD, NUMBER_RANK },
+	{ "HOROVOD_LOCAL_RANK", KIND_NUMBER, FAMILY_HOROVOD, NUMBER_LOCAL },
+	{ "HOROVOD_SIZE", KIND_NUMBER, FAMILY_HOROVOD, NUMBER_SIZE },
 	{ "OMPI_COMM_WORLD_RANK", KIND_NUMBER, FAMILY_OMPI, NUMBER_RANK },
 	{ "OMPI_COMM_WORLD_LOCAL_RANK", KIND_NUMBER, FAMILY_OMPI, NUMBER_LOCAL },
 	{ "OMPI_COMM_WORLD_SIZE", KIND_NUMBER, FAMILY_OMPI, NUMBER_SIZE },
@@ -118,23 +122,51 @@ void environment_parse(struct environment *environment, const char *bytes, size_
 	}
 }
 
-_Static_assert(ARRAY_LENGTH(rows) + 1 == ENVIRONMENT_NAMES,
-	       "ENVIRONMENT_NAMES counts the rows and the NULL");
-
-void environment_names(const char *names[ENVIRONMENT_NAMES])
+bool environment_is_known(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++)
-		names[i] = rows[i].name;
-	names[ARRAY_LENGTH(rows)] = NULL;
+	return environment_find_row(name, strlen(name)) != NULL;
+}
+
+void environment_set_group(struct environment *environment, enum rank_family family, int64_t rank,
+			   int64_t size)
+{
+	if (rank < 0 || rank >= size || size > RANKSET_MAXIMUM + 1)
+		return;
+	environment->numbers[family][NUMBER_RANK] = (int)rank;
+	environment->numbers[family][NUMBER_SIZE] = (int)size;
+}
+
+/*
+ * Returns the rank of a family. Lightning's own launcher sets no RANK. On the first machine of the
+ * job a rank is its local rank there; the numbers of ranks on the other machines are not known.
+ */
+static int rank_of(const struct environment *environment, int family)
+{
+	const int *numbers = environment->numbers[family];
+
+	if (family == FAMILY_TORCH && numbers[NUMBER_RANK] < 0 && numbers[NUMBER_GROUP] == 0 &&
+	    numbers[NUMBER_LOCAL] < numbers[NUMBER_SIZE])
+		return numbers[NUMBER_LOCAL];
+	return numbers[NUMBER_RANK];
+}
+
+static enum rank_family find_family(const struct environment *environment, enum rank_family first)
+{
+	int family = (int)first;
+
+	while (family < FAMILY_NONE && rank_of(environment, family) < 0)
+		family++;
+	return (enum rank_family)family;
 }
 
 enum rank_family environment_family(const struct environment *environment)
 {
-	int family = FAMILY_TORCH;
+	return find_family(environment, FAMILY_GROUP);
+}
 
-	while (family < FAMILY_NONE && environment->numbers[family][NUMBER_RANK] < 0)
-		family++;
-	return (enum rank_family)family;
+bool environment_has_group(const struct environment *environment)
+{
+	return environment_family(environment) < FAMILY_TORCH;
 }
 
 int environment_number(const struct environment *environment, enum rank_number number)
@@ -144,29 +176,50 @@ int environment_number(const struct environment *environment, enum rank_number n
 
 	if (family == FAMILY_NONE)
 		return -1;
-	rank = environment->numbers[family][NUMBER_RANK];
+	rank = rank_of(environment, (int)family);
+	if (number == NUMBER_RANK)
+		return rank;
 	/*
-	 * Under srun with PMIx only Slurm's variables contain the size, so other families with the
-	 * same rank are searched, too.
+	 * Under srun with PMIx only Slurm's variables contain the size, and a process group has no
+	 * local rank: other families are searched, too, unless they have another rank.
 	 */
-	for (int i = (int)family; i < FAMILY_NONE; i++)
-		if (environment->numbers[i][NUMBER_RANK] == rank &&
-		    environment->numbers[i][number] >= 0)
+	for (int i = (int)family; i < FAMILY_NONE; i++) {
+		int other = rank_of(environment, i);
+
+		if (environment->numbers[i][number] >= 0 &&
+		    (other == rank || (other < 0 && family < FAMILY_TORCH)))
 			return environment->numbers[i][number];
+	}
 	return -1;
+}
+
+static bool is_same_group(const struct environment *a, const struct environment *b)
+{
+	return environment_family(a) == environment_family(b) &&
+	       environment_number(a, NUMBER_RANK) == environment_number(b, NUMBER_RANK) &&
+	       environment_number(a, NUMBER_SIZE) == environment_number(b, NUMBER_SIZE);
 }
 
 bool environment_is_same_rank(const struct environment *a, const struct environment *b)
 {
-	enum rank_family family = environment_family(a);
+	enum rank_family family = find_family(a, FAMILY_TORCH);
 
-	if (family != environment_family(b))
+	if (environment_has_group(a) && environment_has_group(b))
+		return is_same_group(a, b);
+	if (family != find_family(b, FAMILY_TORCH))
 		return false;
 	if (family == FAMILY_NONE)
-		return true;
+		return !environment_has_group(a) && !environment_has_group(b);
 	/* torchrun itself may have a RANK (of its node), but no LOCAL_RANK. */
-	return a->numbers[family][NUMBER_RANK] == b->numbers[family][NUMBER_RANK] &&
+	return rank_of(a, (int)family) == rank_of(b, (int)family) &&
 	       a->numbers[family][NUMBER_LOCAL] == b->numbers[family][NUMBER_LOCAL];
+}
+
+bool environment_is_same_job(const struct environment *a, const struct environment *b)
+{
+	return a->address[0] && a->port[0] && strcmp(a->address, b->address) == 0 &&
+	       strcmp(a->port, b->port) == 0 &&
+	       environment_number(a, NUMBER_SIZE) == environment_number(b, NUMBER_SIZE);
 }
 
 void environment_job(const struct environment *environment, char *out, size_t size)

@@ -55,8 +55,19 @@ static void name_launcher(struct process_scan *scan, struct process_scan_entry *
 	process_info_set_string(&process->launcher, entry->stat.name);
 }
 
-/* Fills in the rank's launcher: the nearest ancestor that is not the same rank (family, rank and
- * local rank). */
+/* True if `above` belongs to the same rank, or is another rank of the same job: rank 0 of Lightning
+ * starts the others. */
+static bool is_within_job(const struct process_scan_entry *above,
+			  const struct process_scan_entry *rank)
+{
+	if (above->is_launcher)
+		return false;
+	return environment_is_same_rank(&rank->environment, &above->environment) ||
+	       (above->rank == above &&
+		environment_is_same_job(&rank->environment, &above->environment));
+}
+
+/* Fills in the rank's launcher: the nearest ancestor outside the job. */
 static void fill_launcher(struct process_scan *scan, struct process_scan_entry *rank,
 			  struct process *process)
 {
@@ -66,8 +77,7 @@ static void fill_launcher(struct process_scan *scan, struct process_scan_entry *
 		above = process_scan_parent(scan, above);
 		if (!above || above->pid == 1)
 			return;
-		if (!above->is_launcher &&
-		    environment_is_same_rank(&rank->environment, &above->environment))
+		if (is_within_job(above, rank))
 			continue;
 		name_launcher(scan, above, process);
 		return;
@@ -192,6 +202,7 @@ static void take_script(struct command_line *line, const char *path)
 	const char *name = slash ? slash + 1 : path;
 
 	line->path = path;
+	line->program = path;
 	snprintf(line->script, sizeof(line->script), "%s", name);
 	line->launcher = find_launcher(name);
 	if (!line->launcher)
@@ -200,8 +211,15 @@ static void take_script(struct command_line *line, const char *path)
 
 static void take_module(struct command_line *line, const char *module)
 {
+	line->program = module;
 	snprintf(line->script, sizeof(line->script), "-m %s", module);
 	line->launcher = find_launcher(module);
+}
+
+static void take_code(struct command_line *line, const char *code)
+{
+	line->program = code;
+	snprintf(line->script, sizeof(line->script), "-c");
 }
 
 /*
@@ -231,7 +249,7 @@ void command_line_parse(struct command_line *line, const char *const *words, siz
 		if (*option == 'm')
 			take_module(line, value);
 		else if (*option == 'c')
-			snprintf(line->script, sizeof(line->script), "-c");
+			take_code(line, value);
 		if (*option == 'm' || *option == 'c')
 			return;
 	}

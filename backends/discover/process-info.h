@@ -27,6 +27,7 @@ void process_info_describe(struct process_scan *scan, struct process_scan_entry 
 struct command_line {
 	char script[256];     /* "train.py", "-m package", "-c"; "": unknown */
 	const char *path;     /* the script as typed, within words; NULL: none */
+	const char *program;  /* script, module or code as typed, within words; NULL: none */
 	const char *launcher; /* "torchrun" …; static; NULL: no known launcher */
 };
 

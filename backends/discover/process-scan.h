@@ -36,6 +36,7 @@ struct process_scan_entry {
 	size_t word_count;
 	/* Set by discover.c: */
 	bool is_launcher;
+	bool is_helper; /* of a library: never a rank by its variables, which are inherited */
 	struct process_scan_entry *rank; /* the entry itself if it is a rank, or the rank whose
 					  * child it is; NULL: none */
 };

@@ -9,24 +9,18 @@
 
 #include "backends/backend.h"
 #include "backends/c10d/c10d.h"
-#include "backends/cpython/pyobject.h"
 #include "backends/cpython/pystack.h"
-#include "backends/cpython/sys-modules.h"
 #include "backends/linux/access-refusal.h"
 #include "backends/linux/memory.h"
-#include "backends/linux/procfs.h"
 #include "backends/node.h"
 #include "backends/tracer/freezer.h"
 #include "banned.h"
 #include "base/alloc.h"
-#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "protocol/collectives.h"
 #include "protocol/message.h"
 #include "protocol/process.h"
-
-#define ENVIRONMENT_VALUE_MAXIMUM 4096
 
 static struct ptrace_connection *to_ptrace(struct connection *connection)
 {
@@ -111,11 +105,7 @@ static int respond_none(struct ptrace_connection *connection, const struct messa
 	return 0;
 }
 
-/*
- * Returns the address of the main interpreter, from the first sample or, before that, from
- * _PyRuntime; 0: unknown.
- */
-static uint64_t main_interpreter(const struct ptrace_connection *connection)
+uint64_t ptrace_main_interpreter(const struct ptrace_connection *connection)
 {
 	const struct cpython *python = &connection->python;
 	uint64_t interpreter = pystack_interpreter(connection->pystack);
@@ -144,7 +134,7 @@ static int ptrace_collectives(struct ptrace_connection *connection, const struct
 		connection->c10d =
 			c10d_new(connection->base.pid, &connection->python, node_elf_cache(node));
 	calls = c10d_calls(connection->c10d);
-	result = c10d_read(connection->c10d, main_interpreter(connection), (size_t)count,
+	result = c10d_read(connection->c10d, ptrace_main_interpreter(connection), (size_t)count,
 			   &collectives, error);
 	if (result == 0) {
 		body = collectives_to_json(&collectives);
@@ -173,33 +163,6 @@ static int ptrace_send(struct connection *base, enum request_kind kind,
 		return respond_none(connection, request);
 	return error_set(error, "the backend ptrace has no request \"%s\"",
 			 request_kind_name(kind));
-}
-
-static void ptrace_environment(struct connection *base, const char *const *names,
-			       void (*found)(const char *name, const char *value, void *data),
-			       void *data)
-{
-	struct ptrace_connection *connection = to_ptrace(base);
-	uint64_t interpreter = main_interpreter(connection);
-	struct buffer value = BUFFER_INIT;
-	struct pyreader reader;
-
-	memory_take_failure(connection->memory);
-	if (interpreter == 0)
-		return;
-	/* One snapshot serves all names, which are in the same pages. */
-	memory_begin(connection->memory, false);
-	value.maximum = ENVIRONMENT_VALUE_MAXIMUM;
-	for (size_t i = 0; names[i]; i++) {
-		buffer_reset(&value);
-		pyreader_init(&reader, connection->memory, &connection->python);
-		if (pyenviron_find(&reader, interpreter, names[i], &value) == 0)
-			found(names[i], value.data, data);
-		else if (i == 0)
-			break;
-	}
-	procfs_note(node_procfs(connection->base.node), memory_take_failure(connection->memory));
-	buffer_clear(&value);
 }
 
 const struct backend ptrace_backend = {

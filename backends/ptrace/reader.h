@@ -11,6 +11,7 @@
 #include "protocol/sample.h"
 
 struct c10d;
+struct environment;
 struct error;
 struct memory;
 struct message;
@@ -44,5 +45,14 @@ void ptrace_sampling_end(struct ptrace_connection *connection);
  * caller answers. */
 int ptrace_variables(struct ptrace_connection *connection, const struct message *request,
 		     struct error *error);
+
+/*
+ * Returns the address of the main interpreter, from the first sample or, before that, from
+ * _PyRuntime; 0: unknown.
+ */
+uint64_t ptrace_main_interpreter(const struct ptrace_connection *connection);
+
+/* Adds what the program knows of its rank (program-environment.c). */
+void ptrace_environment(struct connection *connection, struct environment *environment);
 
 #endif

@@ -161,15 +161,38 @@ static uint64_t find_interpreter(struct probe *probe)
 	return interpreter;
 }
 
+/* A variable that is looked for. */
+struct variable_search {
+	const char *name;
+	json_t *value;
+};
+
+static bool is_searched(const char *name, void *data)
+{
+	const struct variable_search *search = data;
+
+	return strcmp(name, search->name) == 0;
+}
+
+static void take_value(const char *name, const char *value, void *data)
+{
+	struct variable_search *search = data;
+
+	(void)name;
+	search->value = json_text(value);
+}
+
 static json_t *answer_environ(struct probe *probe, const struct words *words)
 {
-	struct buffer value = BUFFER_INIT;
-	json_t *answer = json_null();
+	struct variable_search search = { .name = words->items[0], .value = NULL };
+	struct pyenviron_query query = {
+		.is_wanted = is_searched,
+		.found = take_value,
+		.data = &search,
+	};
 
-	if (!pyenviron_find(&probe->reader, find_interpreter(probe), words->items[0], &value))
-		answer = json_text(value.data);
-	buffer_clear(&value);
-	return answer;
+	pyenviron_each(&probe->reader, find_interpreter(probe), &query);
+	return search.value ? search.value : json_null();
 }
 
 static void add_thread(uint64_t ident, const char *name, void *data)
