@@ -457,29 +457,44 @@ static void note_number(uint64_t pid, void *value, void *data)
 		rankset_add(data, member->process.rank);
 }
 
-/* Returns the rank's number from an earlier scan; -1: the process is new. */
-static int known_number(const struct process_table *process_table, const struct process *found)
+/* Returns the rank's number from an earlier scan, unless taken now; -1: the process is new. */
+static int known_number(const struct process_table *process_table, const struct process *found,
+			const struct rankset *taken)
 {
 	const struct member *member = find(process_table, found->pid);
 
-	return member && member->process.start_time == found->start_time &&
-			       member->process.parent_pid == 0
-		       ? member->process.rank
-		       : -1;
+	if (!member || member->process.start_time != found->start_time ||
+	    member->process.parent_pid != 0 || rankset_contains(taken, member->process.rank))
+		return -1;
+	return member->process.rank;
 }
 
-static int free_number(const struct discovery *discovery)
+/* Returns a free number that no rank of the world has, if the number of ranks is known. */
+static int free_number(const struct process *process, const struct rankset *taken)
 {
-	struct rankset taken = RANKSET_INIT;
-	int number = 0;
+	int number = process->world_size > 0 ? process->world_size : 0;
 
-	for (size_t i = 0; i < discovery->count; i++)
-		if (discovery->processes[i].rank >= 0)
-			rankset_add(&taken, discovery->processes[i].rank);
-	while (rankset_contains(&taken, number))
+	while (rankset_contains(taken, number))
 		number++;
-	rankset_clear(&taken);
-	return number;
+	return number <= RANKSET_MAXIMUM ? number : 0;
+}
+
+/* Gives a number to the ranks without one: to all that have one of an earlier scan, or to new
+ * ones. */
+static void number_ranks(struct process_table *process_table, struct rankset *taken, bool is_new)
+{
+	struct discovery *discovery = &process_table->discovery;
+
+	for (size_t i = 0; i < discovery->count; i++) {
+		struct process *process = &discovery->processes[i];
+
+		if (process->rank >= 0 || process->parent_pid != 0)
+			continue;
+		process->rank = is_new ? free_number(process, taken)
+				       : known_number(process_table, process, taken);
+		if (process->rank >= 0)
+			rankset_add(taken, process->rank);
+	}
 }
 
 static int process_table_number_of(const struct discovery *discovery, pid_t pid)
@@ -492,22 +507,22 @@ static int process_table_number_of(const struct discovery *discovery, pid_t pid)
 
 /*
  * Gives a number to each rank without one: such ranks are processes of a job that this node has
- * launched. Children get the number of their rank.
+ * launched, or another rank of their job has their number. Children get the number of their rank.
  */
 static void number_all(struct process_table *process_table)
 {
 	struct discovery *discovery = &process_table->discovery;
 	struct process *processes = discovery->processes;
-	size_t count = discovery->count;
+	struct rankset taken = RANKSET_INIT;
 
-	for (size_t i = 0; i < count; i++)
-		if (processes[i].rank < 0 && processes[i].parent_pid == 0)
-			processes[i].rank = known_number(process_table, &processes[i]);
-	for (size_t i = 0; i < count; i++)
-		if (processes[i].rank < 0 && processes[i].parent_pid == 0)
-			processes[i].rank = free_number(discovery);
-	for (size_t i = 0; i < count; i++)
-		if (processes[i].rank < 0)
+	for (size_t i = 0; i < discovery->count; i++)
+		if (processes[i].rank >= 0)
+			rankset_add(&taken, processes[i].rank);
+	number_ranks(process_table, &taken, false);
+	number_ranks(process_table, &taken, true);
+	rankset_clear(&taken);
+	for (size_t i = 0; i < discovery->count; i++)
+		if (processes[i].parent_pid != 0)
 			processes[i].rank =
 				process_table_number_of(discovery, processes[i].parent_pid);
 }

@@ -33,6 +33,7 @@ static const struct role helpers[] = {
 	{ "torch._inductor.compile_worker", "compile" },
 	{ "/ray/dashboard/", "ray" },
 	{ "/ray/_private/", "ray" },
+	{ "/ray/autoscaler/", "ray" },
 };
 
 static enum rank_family family_of(const struct process_scan_entry *entry)
@@ -85,6 +86,12 @@ static bool is_forkserver(struct process_scan *scan, struct process_scan_entry *
 	return !parent || !process_scan_mentions(scan, parent, "multiprocessing.forkserver");
 }
 
+/* True if the process is a worker of Ray, by its title. */
+static bool is_of_ray(struct process_scan *scan, struct process_scan_entry *entry)
+{
+	return process_scan_words(scan, entry) && strncmp(entry->words[0], "ray::", 5) == 0;
+}
+
 /* Returns the role of a process that never is a rank by its variables; NULL: none. */
 static const char *find_helper(struct process_scan *scan, struct process_scan_entry *entry)
 {
@@ -130,6 +137,8 @@ static void examine(struct process_scan *scan, const struct environment_reader *
 		return;
 	if (may_know_rank(scan, reader, entry))
 		reader->read(reader->data, entry->pid, entry->stat.start_time, &entry->environment);
+	if (is_of_ray(scan, entry))
+		environment_forget_machine(&entry->environment);
 	if (family_of(entry) == FAMILY_NONE || environment_has_group(&entry->environment))
 		return;
 	entry->is_helper = find_helper(scan, entry) != NULL;
@@ -296,6 +305,52 @@ static void discover_add_found(struct process_scan *scan, struct discovery *disc
 	}
 }
 
+static bool is_same_claim(const struct process *a, const struct process *b)
+{
+	return a->rank == b->rank && a->launcher_pid == b->launcher_pid && a->uid == b->uid &&
+	       strcmp(a->job, b->job) == 0;
+}
+
+static bool has_group(struct process_scan *scan, const struct process *process)
+{
+	const struct process_scan_entry *entry = process_scan_find(scan, process->pid);
+
+	return entry && environment_has_group(&entry->environment);
+}
+
+/* True if a, rather than b, keeps a number that both claim: the one with a process group, or else
+ * the older one. */
+static bool is_stronger(struct process_scan *scan, const struct process *a, const struct process *b)
+{
+	bool has_a = has_group(scan, a);
+
+	if (has_a != has_group(scan, b))
+		return has_a;
+	if (a->start_time != b->start_time)
+		return a->start_time < b->start_time;
+	return a->pid < b->pid;
+}
+
+/* Sets the number of each rank to -1 that another rank of its job has a stronger claim to. */
+static void drop_weaker_claims(struct process_scan *scan, struct discovery *discovery)
+{
+	struct process *processes = discovery->processes;
+	size_t count = discovery->count;
+	bool *is_weaker = xcalloc(count + 1, sizeof(*is_weaker));
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < i; j++) {
+			if (processes[i].rank < 0 || is_weaker[j] ||
+			    !is_same_claim(&processes[i], &processes[j]))
+				continue;
+			is_weaker[is_stronger(scan, &processes[i], &processes[j]) ? j : i] = true;
+		}
+	for (size_t i = 0; i < count; i++)
+		if (is_weaker[i])
+			processes[i].rank = -1;
+	free(is_weaker);
+}
+
 static bool are_candidates(const struct process_scan *scan, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -381,6 +436,7 @@ void discover_all(struct discovery *discovery, struct procfs *procfs,
 	if (root > 0)
 		add_unnumbered(&scan, count, discovery);
 	discover_add_found(&scan, discovery, false);
+	drop_weaker_claims(&scan, discovery);
 	discover_add_found(&scan, discovery, true);
 	for (size_t i = 0; i < count; i++)
 		if (scan.list[i]->is_python && !scan.list[i]->rank)
@@ -404,11 +460,49 @@ static char *discover_explain_missing(pid_t pid, int number)
 	return xasprintf("process %d cannot be accessed: %s", (int)pid, strerror(number));
 }
 
+/* Finds out whether entry is a launcher, a helper, or the child of a rank, by its ancestors. */
+static void examine_family(struct process_scan *scan, const struct environment_reader *reader,
+			   struct process_scan_entry *entry)
+{
+	struct process_scan_entry *above = entry;
+
+	for (int i = 0; i < PROCESS_SCAN_ANCESTORS_MAXIMUM && above; i++) {
+		examine(scan, reader, above);
+		above = process_scan_parent(scan, above);
+	}
+	if (!environment_has_group(&entry->environment))
+		mark_known_launcher(scan, entry);
+	mark_launchers(scan, entry);
+	entry->rank = discover_find_rank(scan, entry);
+}
+
+/* Returns the role of a process that the user has named; NULL: the process is, or may be, a rank.
+ */
+static const char *role_of_named(struct process_scan *scan, struct process_scan_entry *entry)
+{
+	const char *helper = find_helper(scan, entry);
+
+	if (helper && !environment_has_group(&entry->environment))
+		return helper;
+	if (entry->is_launcher)
+		return "launcher";
+	return entry->rank && entry->rank != entry ? "child" : NULL;
+}
+
+/* A process with a role has inherited the numbers of a rank, or of a machine. */
+static void take_role(struct process *process, const char *role)
+{
+	process->role = xstrdup(role);
+	process->rank = process->local_rank = process->group_rank = process->world_size = -1;
+	process->job[0] = '\0';
+}
+
 /* Fills *process. Returns false if the process does not exist or does not run Python. */
 static bool discover_find_named(struct process_scan *scan, const struct environment_reader *reader,
 				pid_t pid, struct process *process)
 {
 	struct process_scan_entry *entry = process_scan_find(scan, pid);
+	const char *role = NULL;
 
 	process->pid = pid;
 	if (!entry) {
@@ -417,8 +511,13 @@ static bool discover_find_named(struct process_scan *scan, const struct environm
 	}
 	if (entry->uid == (uid_t)-1)
 		procfs_owner(scan->procfs, pid, &entry->uid);
-	examine(scan, reader, entry);
+	if (entry->is_python && entry->is_readable) {
+		examine_family(scan, reader, entry);
+		role = role_of_named(scan, entry);
+	}
 	process_info_describe(scan, entry, entry, process);
+	if (role)
+		take_role(process, role);
 	if (procfs_has_ended(&entry->stat))
 		discover_refuse(
 			process,

@@ -136,6 +136,12 @@ void environment_set_group(struct environment *environment, enum rank_family fam
 	environment->numbers[family][NUMBER_SIZE] = (int)size;
 }
 
+void environment_forget_machine(struct environment *environment)
+{
+	for (int i = FAMILY_OMPI; i <= FAMILY_SLURM; i++)
+		environment->numbers[i][NUMBER_RANK] = -1;
+}
+
 /*
  * Returns the rank of a family. Lightning's own launcher sets no RANK. On the first machine of the
  * job a rank is its local rank there; the numbers of ranks on the other machines are not known.

@@ -68,6 +68,10 @@ bool environment_is_known(const char *name);
 void environment_set_group(struct environment *environment, enum rank_family family, int64_t rank,
 			   int64_t size);
 
+/* Removes the numbers of MPI and Slurm: of the machine's daemon, where a daemon starts the ranks.
+ */
+void environment_forget_machine(struct environment *environment);
+
 /* Returns the first family that has a rank; FAMILY_NONE: no rank. */
 enum rank_family environment_family(const struct environment *environment);
 /* Returns a number of the process's rank; -1: unknown. */

@@ -21,9 +21,11 @@ struct daemon {
 };
 
 static const struct daemon daemons[] = {
-	{ "slurmstepd", "srun" },	 { "srun", "srun" },	  { "orted", "mpirun" },
-	{ "prted", "mpirun" },		 { "orterun", "mpirun" }, { "prterun", "mpirun" },
-	{ "mpirun", "mpirun" },		 { "mpiexec", "mpirun" }, { "hydra_pmi", "mpirun" },
+	{ "slurmstepd", "srun" },	 { "srun", "srun" },
+	{ "orted", "mpirun" },		 { "prted", "mpirun" },
+	{ "orterun", "mpirun" },	 { "prterun", "mpirun" },
+	{ "mpirun", "mpirun" },		 { "mpiexec", "mpirun" },
+	{ "hydra_pmi", "mpirun" },	 { "raylet", "ray" },
 	{ "probetui-node", "probetui" },
 };
 
@@ -164,6 +166,8 @@ static const struct launcher launchers[] = {
 	{ "deepspeed.launcher.launch", "deepspeed" },
 	{ "deepspeed.launcher.runner", "deepspeed" },
 	{ "horovodrun", "horovodrun" },
+	{ "ray", "ray" },
+	{ "ray.scripts.scripts", "ray" },
 };
 
 /*
@@ -229,6 +233,9 @@ static void take_code(struct command_line *line, const char *code)
 void command_line_parse(struct command_line *line, const char *const *words, size_t count)
 {
 	*line = (struct command_line){ .script = "" };
+	/* Ray's title of a worker replaces the command line. */
+	if (count == 1 && strncmp(words[0], "ray::", strlen("ray::")) == 0)
+		snprintf(line->script, sizeof(line->script), "%s", words[0]);
 	for (size_t i = 1; i < count; i++) {
 		const char *word = words[i];
 		const char *option;

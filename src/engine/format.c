@@ -221,7 +221,7 @@ void format_text_verdict(struct buffer *out, const struct session *session)
 void format_text_rank(struct buffer *out, const struct rank *rank)
 {
 	if (rank->process.role) {
-		buffer_append_string(out, "  child ");
+		buffer_append_string(out, rank->parent ? "  child " : "process ");
 		format_text(out, rank->process.role);
 	} else {
 		buffer_printf(out, "rank %d", rank->process.rank);

@@ -20,8 +20,8 @@ ELSEWHERE = "127.1"
 # A program that tells when it is there and stays until its input ends.
 WAIT = "import sys; print('ready', flush=True); sys.stdin.read()"
 RANK_NAMES = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR",
-              "MASTER_PORT", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
-              "SLURM_PROCID")
+              "MASTER_PORT", "NODE_RANK", "HOROVOD_RANK", "OMPI_COMM_WORLD_RANK",
+              "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
 
 
 def environment(**variables):

@@ -127,6 +127,19 @@ def why_no_library(library):
         % (library, *sys.version_info[:2]))
 
 
+@functools.lru_cache(maxsize=None)
+def find_framework(library):
+    """A Python that has both torch and the library (importing some would take seconds); None."""
+    code = ("import importlib.util, sys;"
+            "sys.exit(not all(map(importlib.util.find_spec, %r)))"
+            % (("torch", library),))
+    for python in (os.environ.get("PROBETUI_FRAMEWORKS_PYTHON"),
+                   os.environ.get("PROBETUI_TORCH_PYTHON")):
+        if python and subprocess.run([python, "-c", code]).returncode == 0:
+            return python
+    return None
+
+
 NO_TORCHRUN = "torchrun of this torch starts no ranks on this Python"
 
 

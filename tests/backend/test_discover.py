@@ -103,8 +103,8 @@ class DiscoverTest(unittest.TestCase):
             pids.append(int(launcher.line()[0]))
         return launcher, pids
 
-    def one(self, **variables):
-        target = self.target(**variables)
+    def one(self, *args, **variables):
+        target = self.target(*args, **variables)
         found, _ = self.node().discover([target.pid])
         return found.get(target.pid)
 
@@ -134,6 +134,21 @@ class TestEnvironments(DiscoverTest):
                             SLURM_LOCALID="1"),
                    rank=5, world_size=8, local_rank=1)
 
+    def test_horovod(self):
+        self.check(self.one(HOROVOD_RANK="3", HOROVOD_SIZE="4",
+                            HOROVOD_LOCAL_RANK="1", OMPI_COMM_WORLD_RANK="0"),
+                   rank=3, world_size=4, local_rank=1)
+
+    def test_lightning_on_the_first_machine(self):
+        self.check(self.one(NODE_RANK="0", LOCAL_RANK="1", WORLD_SIZE="4",
+                            MASTER_ADDR="h", MASTER_PORT="1"),
+                   rank=1, world_size=4, local_rank=1, group_rank=0, job="h:1")
+
+    def test_lightning_on_another_machine(self):
+        """How many ranks the machines before have is not known."""
+        self.assertIsNone(self.one(NODE_RANK="1", LOCAL_RANK="1",
+                                   WORLD_SIZE="4"))
+
     def test_slurm(self):
         self.check(self.one(SLURM_PROCID="6", SLURM_NTASKS="8",
                             SLURM_LOCALID="2"),
@@ -142,6 +157,23 @@ class TestEnvironments(DiscoverTest):
     def test_torchrun_wins_over_slurm(self):
         self.check(self.one(RANK="3", WORLD_SIZE="4", SLURM_PROCID="0"),
                    rank=3, world_size=4)
+
+    def test_a_process_group_that_is_none(self):
+        """Modules of torch's names, without what torch has in them."""
+        for group in ("None", "1", "b'x' * 64", "(1, 2)", "object()"):
+            with self.subTest(group=group):
+                code = ("import sys, types\n"
+                        "m = types.ModuleType('torch.distributed.distributed_c10d')\n"
+                        "m._world = types.SimpleNamespace(_default_pg=%s)\n"
+                        "m._pg_group_ranks = {m._world._default_pg: {0: 0, 1: 1}}\n"
+                        "j = types.ModuleType('jax._src.distributed')\n"
+                        "j.global_state = types.SimpleNamespace(process_id=9,\n"
+                        "    num_processes=2 ** 70, coordinator_address=7)\n"
+                        "sys.modules[m.__name__] = m\n"
+                        "sys.modules[j.__name__] = j\n" % group) + WAIT
+                self.check(self.one(code, RANK="1", WORLD_SIZE="4",
+                                    MASTER_ADDR="h", MASTER_PORT=group),
+                           rank=1, world_size=4, job="h:" + group)
 
     def test_no_rank_at_all(self):
         for value in ("", "x", "-1", "1x", "99999999999999999999"):
