@@ -43,7 +43,8 @@ struct slot {
 	struct environment environment;		   /* includes what the program has set */
 	unsigned environment_looks;		   /* requests for environment, see is_due() */
 	bool has_framework;			   /* a framework was found in /proc/PID/maps */
-	unsigned framework_looks;		   /* requests for has_framework, see is_due() */
+	unsigned framework_looks;		   /* requests for has_framework, see
+						    * is_rarely_due() */
 	uint64_t stops;				   /* number of stops of the process so far */
 };
 
@@ -450,7 +451,6 @@ static bool is_due(unsigned look)
 	return look < ASKED_IN_A_ROW || look % ASKED_SELDOM == 0;
 }
 
-/* True if the rank of the process is known from its environment at its start. */
 static bool is_numbered(const struct environment *environment)
 {
 	return environment_family(environment) != FAMILY_NONE;
@@ -499,13 +499,19 @@ static bool maps_framework(struct procfs *procfs, pid_t pid)
 	return false;
 }
 
+/* /proc/PID/maps of a large program takes a millisecond: at first at growing intervals. */
+static bool is_rarely_due(unsigned look)
+{
+	return look < ASKED_SELDOM ? (look & (look - 1)) == 0 : look % ASKED_SELDOM == 0;
+}
+
 static bool connections_has_framework(void *data, pid_t pid, uint64_t start_time)
 {
 	struct connections *connections = data;
 	struct process process = { .pid = pid, .start_time = start_time };
 	struct slot *slot = take_slot(connections, &process);
 
-	if (!slot->has_framework && is_due(slot->framework_looks++))
+	if (!slot->has_framework && is_rarely_due(slot->framework_looks++))
 		slot->has_framework = maps_framework(node_procfs(connections->node), pid);
 	return slot->has_framework;
 }

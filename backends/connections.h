@@ -94,7 +94,8 @@ void connections_tidy(struct connections *connections);
  * Returns an environment reader that reads processes through the reader's connections. While a
  * process has no process group, the process is read at each of the first 30 calls and at every 16th
  * call after that; a process with a group at every 16th call. Other calls return the last result.
- * Frameworks are looked for at the same rate until one is found. Valid as long as `connections`.
+ * Frameworks are looked for, until one is found, at the first calls and then at every 16th. Valid
+ * as long as `connections`.
  */
 struct environment_reader connections_environment_reader(struct connections *connections);
 

@@ -92,18 +92,19 @@ static void read_jax(struct pyreader *reader, uint64_t interpreter, struct envir
 void ptrace_environment(struct connection *base, struct environment *environment)
 {
 	struct ptrace_connection *connection = (struct ptrace_connection *)base;
+	struct memory *memory = connection->environment;
 	uint64_t interpreter = ptrace_main_interpreter(connection);
 	struct pyreader reader;
 
-	memory_take_failure(connection->memory);
+	memory_take_failure(memory);
 	if (interpreter == 0)
 		return;
-	/* One snapshot serves all variables, which are in the same pages. */
-	memory_begin(connection->memory, false);
-	pyreader_init(&reader, connection->memory, &connection->python);
+	/* Prefetched: some hundred blocks, of which few have changed since the last look. */
+	memory_begin(memory, true);
+	pyreader_init(&reader, memory, &connection->python);
 	read_variables(&reader, interpreter, environment);
-	pyreader_init(&reader, connection->memory, &connection->python);
+	pyreader_init(&reader, memory, &connection->python);
 	read_group(&reader, interpreter, environment);
 	read_jax(&reader, interpreter, environment);
-	procfs_note(node_procfs(connection->base.node), memory_take_failure(connection->memory));
+	procfs_note(node_procfs(connection->base.node), memory_take_failure(memory));
 }

@@ -35,6 +35,7 @@ static void ptrace_close(struct connection *base)
 	process_sample_clear(&connection->newest);
 	c10d_free(connection->c10d);
 	pystack_free(connection->pystack);
+	memory_free(connection->environment);
 	memory_free(connection->looking);
 	memory_free(connection->memory);
 	free(connection);
@@ -53,6 +54,7 @@ static struct connection *ptrace_open(struct node *node, const struct process *p
 	};
 	connection->memory = memory_new(process->pid);
 	connection->looking = memory_new(process->pid);
+	connection->environment = memory_new(process->pid);
 	if (cpython_locate(&connection->python, connection->memory, node_elf_cache(node), error) <
 	    0) {
 		ptrace_close(&connection->base);

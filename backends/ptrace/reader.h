@@ -22,7 +22,8 @@ struct waiting;
 struct ptrace_connection {
 	struct connection base;
 	struct memory *memory;
-	struct memory *looking; /* used during one read of a thread (peek.h) */
+	struct memory *looking;	    /* used during one read of a thread (peek.h) */
+	struct memory *environment; /* of program-environment.c, whose snapshot has other blocks */
 	struct cpython python;
 	struct pystack *pystack;
 	struct c10d *c10d;	       /* NULL: collectives were not asked for yet */

@@ -385,9 +385,9 @@ static int no_rank(struct command_context *context, struct error *error)
 							   : "es belong to other users");
 	return error_set(
 		error,
-		"no rank found: searched the environment of %zu processes for RANK, "
-		"OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK and SLURM_PROCID; select a process "
-		"with --pid PID",
+		"no rank found: searched %zu processes for a process group of torch.distributed, "
+		"RANK, HOROVOD_RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK and SLURM_PROCID; "
+		"select a process with --pid PID",
 		session->looked_at);
 }
 

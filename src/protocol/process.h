@@ -1,6 +1,6 @@
 /*
- * process: data about the process of a rank, or of a child of a rank, that is known without reading
- * the process's memory. struct process is the body of the events `rankAdded`, `rankChanged` and
+ * process: data about the process of a rank, or of a child of a rank, that does not change from
+ * sample to sample. struct process is the body of the events `rankAdded`, `rankChanged` and
  * `rankRemoved`.
  *
  * A process is identified by its pid on its node. If the kernel has reused a pid, as start_time
@@ -45,7 +45,12 @@ struct process {
 	char *script;	    /* "train.py", "-c", "-m package"; "": unknown */
 	char *script_path;  /* absolute path of the script; "": unknown */
 	char *cwd;
-	char *role;   /* "dataloader", "checkpoint", "compile", "child"; NULL: a rank */
+	/*
+	 * NULL: a rank. Of a rank's child: "dataloader", "checkpoint", "compile", "joblib" or
+	 * "child". Without a parent_pid: a process that the user has named, and that is no rank;
+	 * "launcher", "helper" or "ray", too.
+	 */
+	char *role;
 	char *python; /* version, "3.11.7"; "": unknown */
 	enum process_state state;
 	int exit_code;	 /* -1: unknown */

@@ -440,11 +440,12 @@ static int put_looked_at(struct window window, int row, const struct session *se
 {
 	struct buffer text = BUFFER_INIT;
 
-	buffer_append_string(&text, "Searched the environment of ");
+	buffer_append_string(&text, "Searched ");
 	text_count(&text, session->looked_at);
 	buffer_append_string(&text, session->looked_at == 1 ? " process" : " processes");
-	buffer_append_string(&text, " for RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK or "
-				    "SLURM_PROCID");
+	buffer_append_string(
+		&text, " for a process group of torch.distributed, RANK, "
+		       "HOROVOD_RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, PMIX_RANK or SLURM_PROCID");
 	row += window_put_paragraph(window, row, 3, 4, STYLE_TEXT, text.data);
 	buffer_clear(&text);
 	return row;
