@@ -479,21 +479,33 @@ static int free_number(const struct process *process, const struct rankset *take
 	return number <= RANKSET_MAXIMUM ? number : 0;
 }
 
-/* Gives a number to the ranks without one: to all that have one of an earlier scan, or to new
- * ones. */
-static void number_ranks(struct process_table *process_table, struct rankset *taken, bool is_new)
+/* Adds the numbers of the ranks of the process's job. */
+static void add_taken(const struct discovery *discovery, const struct process *process,
+		      struct rankset *taken)
+{
+	for (size_t i = 0; i < discovery->count; i++) {
+		const struct process *other = &discovery->processes[i];
+
+		if (other->rank >= 0 && process_is_same_job(other, process))
+			rankset_add(taken, other->rank);
+	}
+}
+
+/* Gives a number to each rank without one: is_new: a free one; else that of an earlier scan. */
+static void number_ranks(struct process_table *process_table, bool is_new)
 {
 	struct discovery *discovery = &process_table->discovery;
 
 	for (size_t i = 0; i < discovery->count; i++) {
 		struct process *process = &discovery->processes[i];
+		struct rankset taken = RANKSET_INIT;
 
 		if (process->rank >= 0 || process->parent_pid != 0)
 			continue;
-		process->rank = is_new ? free_number(process, taken)
-				       : known_number(process_table, process, taken);
-		if (process->rank >= 0)
-			rankset_add(taken, process->rank);
+		add_taken(discovery, process, &taken);
+		process->rank = is_new ? free_number(process, &taken)
+				       : known_number(process_table, process, &taken);
+		rankset_clear(&taken);
 	}
 }
 
@@ -513,14 +525,9 @@ static void number_all(struct process_table *process_table)
 {
 	struct discovery *discovery = &process_table->discovery;
 	struct process *processes = discovery->processes;
-	struct rankset taken = RANKSET_INIT;
 
-	for (size_t i = 0; i < discovery->count; i++)
-		if (processes[i].rank >= 0)
-			rankset_add(&taken, processes[i].rank);
-	number_ranks(process_table, &taken, false);
-	number_ranks(process_table, &taken, true);
-	rankset_clear(&taken);
+	number_ranks(process_table, false);
+	number_ranks(process_table, true);
 	for (size_t i = 0; i < discovery->count; i++)
 		if (processes[i].parent_pid != 0)
 			processes[i].rank =

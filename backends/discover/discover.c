@@ -305,12 +305,6 @@ static void discover_add_found(struct process_scan *scan, struct discovery *disc
 	}
 }
 
-static bool is_same_claim(const struct process *a, const struct process *b)
-{
-	return a->rank == b->rank && a->launcher_pid == b->launcher_pid && a->uid == b->uid &&
-	       strcmp(a->job, b->job) == 0;
-}
-
 static bool has_group(struct process_scan *scan, const struct process *process)
 {
 	const struct process_scan_entry *entry = process_scan_find(scan, process->pid);
@@ -341,7 +335,8 @@ static void drop_weaker_claims(struct process_scan *scan, struct discovery *disc
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < i; j++) {
 			if (processes[i].rank < 0 || is_weaker[j] ||
-			    !is_same_claim(&processes[i], &processes[j]))
+			    processes[i].rank != processes[j].rank ||
+			    !process_is_same_job(&processes[i], &processes[j]))
 				continue;
 			is_weaker[is_stronger(scan, &processes[i], &processes[j]) ? j : i] = true;
 		}

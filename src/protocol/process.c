@@ -77,6 +77,12 @@ void process_copy(struct process *to, const struct process *from)
 	field_copy(&process_table, to, from);
 }
 
+bool process_is_same_job(const struct process *a, const struct process *b)
+{
+	return a->launcher_pid == b->launcher_pid && a->uid == b->uid &&
+	       strcmp(a->job, b->job) == 0;
+}
+
 pid_t process_shown_pid(const struct process *process)
 {
 	return process->pid < PROCESS_FIRST_STANDIN ? process->pid : 0;

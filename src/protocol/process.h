@@ -67,6 +67,9 @@ void process_init(struct process *process);
 void process_clear(struct process *process);
 /* Replaces the contents of *to (after process_init() or process_clear()). */
 void process_copy(struct process *to, const struct process *from);
+/* Returns true if both are known by the same address, launcher and user: ranks of one job, on one
+ * node. */
+bool process_is_same_job(const struct process *a, const struct process *b);
 /* Returns the pid to show to a person; 0: no process, or a stand-in for one on another machine. */
 pid_t process_shown_pid(const struct process *process);
 json_t *process_to_json(const struct process *process);

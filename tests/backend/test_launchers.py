@@ -20,6 +20,15 @@ PYTHON = os.environ.get("PROBETUI_TORCH_PYTHON")
 NO_TORCH = pythons.why_no_torch_2(PYTHON)
 
 
+def read_lines(path):
+    """(name, pid) of each whole line."""
+    if not os.path.exists(path):
+        return []
+    with open(path) as file:
+        return [(name, int(pid)) for name, pid in
+                (line.split() for line in file if line.endswith("\n"))]
+
+
 class FrameworkJob:
     """frameworks.py KIND, and the lines that its processes write."""
 
@@ -32,22 +41,15 @@ class FrameworkJob:
             stderr=self.log, start_new_session=True, preexec_fn=jobs.end_with_parent,
             env=environment(OMP_NUM_THREADS="1", **variables))
 
-    def lines(self):
-        if not os.path.exists(self.path):
-            return []
-        with open(self.path) as file:
-            return [(name, int(pid)) for name, pid in
-                    (line.split() for line in file if line.endswith("\n"))]
-
     def wait_for(self, count):
         """The lines, once there are so many; the ranks by their numbers."""
         def is_there():
             if self.process.poll() is not None:
                 self.log.seek(0)
                 raise AssertionError("the job has ended: " + self.log.read())
-            return len(self.lines()) >= count
+            return len(read_lines(self.path)) >= count
         jobs.wait_for(is_there, "%d lines of the job" % count)
-        return self.lines()
+        return read_lines(self.path)
 
     def close(self):
         pids = jobs.descendants(self.process.pid) + [self.process.pid]
@@ -137,6 +139,24 @@ class TestTorch(LauncherTest):
         job = self.start("spawn")
         for number, pid in job.wait_for(2):
             body = node.event("rankAdded", pid)
+            self.assertEqual((body["rank"], body["world_size"]), (int(number), 2))
+
+    def test_a_job_that_the_node_starts(self):
+        """Its first process is taken for rank 0 until there are ranks with numbers."""
+        folder = tempfile.TemporaryDirectory(prefix="probetui-frameworks-")
+        self.addCleanup(folder.cleanup)
+        path = os.path.join(folder.name, "lines")
+        node = self.node()
+        node.discover(follow=True)
+        job = node.ask("launch", argv=[PYTHON, SCRIPT, "spawn", path])
+        self.addCleanup(os.killpg, job["pid"], 9)
+        removed = node.event("rankRemoved", job["pid"])
+        self.assertEqual((removed["rank"], removed["state"]), (0, "live"))
+        jobs.wait_for(lambda: len(read_lines(path)) == 2, "both ranks")
+        for number, pid in read_lines(path):
+            body = node.wait_for(lambda m: m.get("event") in ("rankAdded", "rankChanged")
+                                 and m["body"]["pid"] == pid
+                                 and "parent_pid" not in m["body"])["body"]
             self.assertEqual((body["rank"], body["world_size"]), (int(number), 2))
 
     def test_a_number_that_two_claim(self):
