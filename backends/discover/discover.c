@@ -395,6 +395,23 @@ static void add_unnumbered(const struct process_scan *scan, size_t count,
 			pid_list_add(&discovery->launchers, scan->list[i]->pid);
 }
 
+/* Sets the rank of each of the first count entries, which is the entry itself or an ancestor. */
+static void find_numbered(struct process_scan *scan, const struct environment_reader *reader,
+			  size_t count, struct discovery *discovery)
+{
+	for (size_t i = 0; i < count; i++)
+		examine(scan, reader, scan->list[i]);
+	for (size_t i = 0; i < count; i++)
+		if (is_candidate(scan->list[i]))
+			mark_launchers(scan, scan->list[i]);
+	for (size_t i = 0; i < count; i++)
+		if (is_candidate(scan->list[i]) && scan->list[i]->is_launcher)
+			pid_list_add(&discovery->launchers, scan->list[i]->pid);
+	for (size_t i = 0; i < count; i++)
+		if (scan->list[i]->is_python)
+			scan->list[i]->rank = discover_find_rank(scan, scan->list[i]);
+}
+
 void discover_all(struct discovery *discovery, struct procfs *procfs,
 		  const struct environment_reader *reader, struct exe_cache *exes, pid_t root)
 {
@@ -415,17 +432,7 @@ void discover_all(struct discovery *discovery, struct procfs *procfs,
 	 * them count.
 	 */
 	count = scan.count;
-	for (size_t i = 0; i < count; i++)
-		examine(&scan, reader, scan.list[i]);
-	for (size_t i = 0; i < count; i++)
-		if (is_candidate(scan.list[i]))
-			mark_launchers(&scan, scan.list[i]);
-	for (size_t i = 0; i < count; i++)
-		if (is_candidate(scan.list[i]) && scan.list[i]->is_launcher)
-			pid_list_add(&discovery->launchers, scan.list[i]->pid);
-	for (size_t i = 0; i < count; i++)
-		if (scan.list[i]->is_python)
-			scan.list[i]->rank = discover_find_rank(&scan, scan.list[i]);
+	find_numbered(&scan, reader, count, discovery);
 	if (root > 0 && !are_candidates(&scan, count))
 		find_unnumbered(&scan, count, root);
 	if (root > 0)
