@@ -36,10 +36,44 @@ static void start_row(struct group_row *row, const struct process_group *group)
 	}
 }
 
+/* True unless the call ("gloo:barrier") is of another backend than the group names. */
+static bool is_of_backend(const struct process_group *group, const struct collective_entry *entry)
+{
+	size_t length = group->backend ? strlen(group->backend) : 0;
+
+	if (!group->backend || !entry->operation || !strchr(entry->operation, ':'))
+		return true;
+	return strncmp(entry->operation, group->backend, length) == 0 &&
+	       entry->operation[length] == ':';
+}
+
+/*
+ * The number of the newest collective by the entries: that of a call between two ranks is the
+ * number of the collective before it. -1: the group has no entries.
+ */
+static int64_t newest_entry(const struct collectives *collectives,
+			    const struct process_group *group)
+{
+	int64_t newest = -1;
+
+	for (size_t i = 0; i < collectives->entry_count; i++) {
+		const struct collective_entry *entry = &collectives->entries[i];
+
+		if (entry->group >= 0 && &collectives->groups[entry->group] == group &&
+		    is_of_backend(group, entry) && entry->seq > newest)
+			newest = entry->seq;
+	}
+	return newest;
+}
+
 static void add_member(struct group_row *row, const struct rank *rank,
 		       const struct process_group *group)
 {
-	int64_t newest = group->enqueued;
+	int64_t newest = newest_entry(rank->collectives, group);
+
+	/* The status of a group of NCCL counts calls between two ranks, too. */
+	if (newest < 0)
+		newest = group->enqueued;
 
 	/* The sequence number of a group of gloo counts calls between two ranks, too. */
 	if (newest < 0 &&
@@ -142,14 +176,8 @@ const struct group_row *group_table_row(const struct group_table *table,
 bool collective_is_counted(const struct collectives *collectives,
 			   const struct collective_entry *entry)
 {
-	const char *backend = entry->group >= 0 ? collectives->groups[entry->group].backend : NULL;
-	size_t length = backend ? strlen(backend) : 0;
-
-	if (entry->group < 0 || entry->is_p2p)
-		return false;
-	/* "nccl:all_reduce", "gloo:barrier" */
-	return !backend || !entry->operation || !strchr(entry->operation, ':') ||
-	       (strncmp(entry->operation, backend, length) == 0 && entry->operation[length] == ':');
+	return entry->group >= 0 && !entry->is_p2p &&
+	       is_of_backend(&collectives->groups[entry->group], entry);
 }
 
 /* True if the entry is a collective on the member's group. */

@@ -536,18 +536,12 @@ static void mark_classes(struct verdict *verdict)
 	}
 }
 
-/*
- * Sets the outliers: the ranks of wait groups that are, or the causes that the graph names, if
- * these are not all ranks.
- */
-static void note_outliers(struct verdict *verdict, const struct session *session,
-			  const struct wait_group_list *wait_groups, enum finding finding)
+/* Sets the outliers: the ranks of wait groups that are, or those that the graph names. */
+static void note_outliers(struct verdict *verdict, const struct wait_group_list *wait_groups,
+			  enum finding finding)
 {
-	verdict->outliers = finding == FINDING_GRAPH ? (struct rankset)RANKSET_INIT
+	verdict->outliers = finding == FINDING_GRAPH ? wait_graph_outliers(wait_groups->graph)
 						     : find_outliers(wait_groups);
-	if (finding == FINDING_GRAPH &&
-	    rankset_count(&wait_groups->graph->ranks) < session->rank_count)
-		rankset_copy(&verdict->outliers, &wait_groups->graph->ranks);
 }
 
 static void note_ranks(struct verdict *verdict, struct session *session)
@@ -601,7 +595,7 @@ void verdict_make(struct verdict *verdict, struct session *session)
 	if (finding == FINDING_GRAPH)
 		mark_causes(&wait_groups);
 	verdict->state = verdict_state_of(session, &wait_groups, finding);
-	note_outliers(verdict, session, &wait_groups, finding);
+	note_outliers(verdict, &wait_groups, finding);
 	note_ranks(verdict, session);
 	sentence_append(&sentence, session, &wait_groups, finding, verdict->state == VERDICT_HUNG);
 	verdict->sentence = buffer_take(&sentence);

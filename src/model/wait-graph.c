@@ -66,6 +66,35 @@ const struct wait_node *wait_graph_meeting(const struct wait_graph *graph)
 	return node;
 }
 
+/* The ranks that wait in a collective or for a message; clear the result. */
+static struct rankset find_waiters(const struct wait_graph *graph, size_t node)
+{
+	struct rankset waiters = RANKSET_INIT;
+
+	for (size_t i = 0; i < graph->edge_count; i++) {
+		if (graph->edges[i].to == node)
+			rankset_add(&waiters, graph->nodes[graph->edges[i].from].number);
+	}
+	return waiters;
+}
+
+struct rankset wait_graph_outliers(const struct wait_graph *graph)
+{
+	struct rankset outliers = RANKSET_INIT;
+
+	rankset_copy(&outliers, &graph->ranks);
+	for (size_t i = 0; graph->cause == WAIT_CAUSE_CIRCLE && i < graph->path_count; i++) {
+		struct rankset waiters = find_waiters(graph, graph->path[i]);
+
+		if (rankset_count(&waiters) * 2 > graph->rank_count)
+			rankset_subtract(&outliers, &waiters);
+		rankset_clear(&waiters);
+	}
+	if (rankset_count(&outliers) == graph->rank_count)
+		rankset_clear(&outliers);
+	return outliers;
+}
+
 /* From here on: facts. */
 
 /* True if the rank's calls were read since it has moved last. */

@@ -99,6 +99,12 @@ void wait_graph_clear(struct wait_graph *graph);
  */
 const struct wait_node *wait_graph_meeting(const struct wait_graph *graph);
 /*
+ * The ranks to name as outliers: the cause; of a circle in which more than half of the job's ranks
+ * wait at one place, those that wait elsewhere in it; none if the cause is all ranks. Clear the
+ * result.
+ */
+struct rankset wait_graph_outliers(const struct wait_graph *graph);
+/*
  * For tests of the judgement alone: empties *graph, which then has rank_count ranks without a
  * process; add nodes and edges, and judge.
  */

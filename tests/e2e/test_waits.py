@@ -124,7 +124,7 @@ class TestWaits(unittest.TestCase):
 
     def test_a_message_and_a_collective(self):
         verdict = self.verdict("mixed")
-        self.assertEqual(verdict["outliers"], [0, 1])
+        self.assertEqual(verdict["outliers"], [1])
         self.assertEqual(self.facts(verdict), {
             "waits in": {(0, "default_pg", 2), (2, "default_pg", 2)},
             "not called": {(1, "default_pg", 2)}, "other call": set(),
