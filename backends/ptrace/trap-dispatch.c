@@ -360,17 +360,18 @@ static void unit_fired(struct stepper *stepper, const struct trap *trap)
 		dispatch(stepper, &stepper->other, from, unit);
 }
 
-/* True if the newest frame is that of the call that has begun at the watched unit. */
+/*
+ * True if the newest frame is that of the call that has begun at the watched unit. Its code need
+ * not be the watched one: in 3.10 functions with equal bytecode share it.
+ */
 static bool is_linked(struct stepper *stepper, const struct trap *trap)
 {
 	const struct pyframe_now *frame = &trap->now.frame;
-	const struct bytecode *code;
+	const struct bytecode *code =
+		frame->address ? bytecode_meet(stepper->codes, frame->code) : NULL;
+	int unit = code ? bytecode_unit_at(code, trap->fired->watch.address) : -1;
 
-	if (frame->code != trap->fired->code)
-		return false;
-	code = bytecode_meet(stepper->codes, frame->code);
-	return code &&
-	       unit_now(stepper, trap, code) <= bytecode_unit_at(code, trap->fired->watch.address);
+	return unit >= 0 && unit_now(stepper, trap, code) <= unit;
 }
 
 /*

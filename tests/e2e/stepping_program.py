@@ -760,3 +760,16 @@ def ternary(x=1):
              else add(x, 3))
         x += 1
     return x
+
+
+def class_twice(x=1):
+    class Inner:
+        z = x
+        for w in range(2):              # L:class_for
+            z += w
+    x += 1                              # L:class_twice
+    class Inner:
+        z = x
+        for w in range(2):
+            z += w                      # L:class_again
+    return x

@@ -172,6 +172,7 @@ multiplex_inner: nested: b:nested c b:inner b:nested_for b:nested_end unt:nested
 multiplex_three: catch: b:catch c b:catch_finally b:mid b:boom n*6
 multiplex_gen: use_gen: b:use_gen c b:gen_done b:gen_yield b:gen n*3
 multiplex_caller: use_gen: b:use_gen b:use_gen_for b:use_gen_list c*2 s r c
+multiplex_equal: class_twice: b:class_twice c cl:class_twice b:class_for b:class_again n*5
 multiplex_mixed: callee: b:callee b:twice b:twice_end c n*8
 returning: finals: b:returning_return c n*6 r
 deep_return: deeper: b:deep_end c r*8
