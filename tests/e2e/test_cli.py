@@ -113,7 +113,9 @@ VERDICT = Shape(job=Null(str), world_size=Null(int), ranks_found=int,
                             "unknown"),
                 outliers=[int],
                 classes=[Shape(ranks=SET, count=int, activity=Null(str),
-                               frames=[FRAME])])
+                               frames=[FRAME])],
+                # What is in it: tests/e2e/test_waits.py, and the manual page.
+                waits=Shape(nodes=[dict], edges=[dict]))
 TREE = Shape(frames=[FRAME], ranks=SET, count=int, is_outlier=bool,
              children=[])
 TREE["children"] = [TREE]
