@@ -83,11 +83,48 @@ void rank_free(struct rank *rank)
 	free(rank);
 }
 
+bool rank_is_in_call(const struct rank *rank, const struct collective_entry *entry)
+{
+	const struct thread *thread = rank_main_thread(rank);
+	const struct stack *now = thread ? thread->sample.stack : NULL;
+	const struct stack *call = entry->stack;
+	size_t user;
+
+	if (!now || !call || call->frame_count == 0)
+		return false;
+	user = place_user_frame(&rank->process, call);
+	if (call->frame_count - user > now->frame_count)
+		return false;
+	for (size_t i = 1; i <= call->frame_count - user; i++) {
+		const struct frame *a = &call->frames[call->frame_count - i];
+		const struct frame *b = &now->frames[now->frame_count - i];
+
+		if (a->lineno != b->lineno || strcmp(a->code->func, b->code->func) != 0 ||
+		    strcmp(a->code->file, b->code->file) != 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * True if the main thread is in a call that was made since the answer before: then it has returned
+ * from earlier ones. Calls of other threads say nothing about it.
+ */
+static bool has_called_again(const struct rank *rank, const struct collectives *newer)
+{
+	for (size_t i = 0; rank->collectives && i < newer->entry_count; i++) {
+		if (newer->entries[i].id >= rank->collectives->recorded &&
+		    rank_is_in_call(rank, &newer->entries[i]))
+			return true;
+	}
+	return false;
+}
+
 void rank_take_collectives(struct rank *rank, struct collectives *owned_collectives, double now)
 {
 	struct thread *threads = rank->threads;
 
-	if (rank->collectives && rank->collectives->recorded != owned_collectives->recorded) {
+	if (has_called_again(rank, owned_collectives)) {
 		rank->last_moved_at = now;
 		rank->last_changed_at = now;
 		for (size_t i = 0; i < rank->thread_count; i++) {

@@ -15,6 +15,7 @@
 #include "protocol/debugger.h"
 #include "protocol/process.h"
 
+struct collective_entry;
 struct collectives;
 struct stack;
 struct stack_table;
@@ -112,8 +113,13 @@ void rank_free(struct rank *rank);
 /* Replaces the process data. */
 void rank_apply_process(struct rank *rank, const struct process *process);
 /*
- * Replaces rank->collectives. If the rank has called a collective since the answer before, it
- * moves: its main thread counts as changed now, although each sample may show it at the same place.
+ * True if the main thread is still in the call: the recorded stack and the thread's have the same
+ * frames, from the outermost to the user's code that calls torch.
+ */
+bool rank_is_in_call(const struct rank *rank, const struct collective_entry *entry);
+/*
+ * Replaces rank->collectives. If the main thread is in a call that it has made since the answer
+ * before, it moves: it counts as changed now, although each sample may show it at the same place.
  */
 void rank_take_collectives(struct rank *rank, struct collectives *owned_collectives, double now);
 /*

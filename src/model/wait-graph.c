@@ -106,33 +106,6 @@ static bool is_known(const struct rank *rank)
 	       !rank_is_gone(rank);
 }
 
-/*
- * True if the thread is still in the call: the recorded stack and the thread's have the same
- * frames, from the outermost to the user's code that calls torch.
- */
-static bool is_in_call(const struct rank *rank, const struct collective_entry *entry)
-{
-	const struct thread *thread = rank_main_thread(rank);
-	const struct stack *now = thread ? thread->sample.stack : NULL;
-	const struct stack *call = entry->stack;
-	size_t user;
-
-	if (!now || !call || call->frame_count == 0)
-		return false;
-	user = place_user_frame(&rank->process, call);
-	if (call->frame_count - user > now->frame_count)
-		return false;
-	for (size_t i = 1; i <= call->frame_count - user; i++) {
-		const struct frame *a = &call->frames[call->frame_count - i];
-		const struct frame *b = &now->frames[now->frame_count - i];
-
-		if (a->lineno != b->lineno || strcmp(a->code->func, b->code->func) != 0 ||
-		    strcmp(a->code->file, b->code->file) != 0)
-			return false;
-	}
-	return true;
-}
-
 static bool is_open(const struct collectives *collectives, const struct collective_entry *entry)
 {
 	return collective_is_counted(collectives, entry) && !entry->is_retired &&
@@ -154,7 +127,7 @@ static const struct collective_entry *find_waited(const struct rank *rank)
 
 		if (!is_open(collectives, entry))
 			continue;
-		if (is_in_call(rank, entry))
+		if (rank_is_in_call(rank, entry))
 			return entry;
 		if (!oldest)
 			oldest = entry;

@@ -490,7 +490,7 @@ static bool line_take_call(const char **at, json_t *body, int group)
 	}
 	json_array_append_new(json_object_get(body, "stacks"), call_stack(id, line));
 	json_array_append_new(entries,
-			      json_pack("{s:i, s:i, s:i, s:s, s:i, s:b, s:o*, s:i}", "id", id,
+			      json_pack("{s:i, s:i, s:i, s:s, s:i, s:b, s:o*, s:i}", "id", id - 1,
 					"group", group, "seq", (int)seq, "operation", operation,
 					"created", id, "is_retired", line_take(at, " done"),
 					"input_sizes", shape, "stack", id));
