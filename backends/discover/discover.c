@@ -10,6 +10,7 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/map.h"
 #include "protocol/rankset.h"
 
 struct role {
@@ -111,12 +112,29 @@ static const char *find_helper(struct process_scan *scan, struct process_scan_en
 	return NULL;
 }
 
-/* True if the process may know more of its rank than /proc/PID/environ does. */
+/*
+ * True if the process may know more of its rank than /proc/PID/environ does. A look into a program
+ * takes longer than all else that is done for a process, so where a launcher has given each rank
+ * its number there is none.
+ */
 static bool may_know_rank(struct process_scan *scan, const struct environment_reader *reader,
 			  struct process_scan_entry *entry)
 {
-	return family_of(entry) != FAMILY_NONE || is_made_by_python(scan, entry) ||
+	if (entry->is_claimed || is_made_by_python(scan, entry))
+		return true;
+	return family_of(entry) == FAMILY_NONE &&
 	       reader->has_framework(reader->data, entry->pid, entry->stat.start_time);
+}
+
+/* Adds what the program itself knows of its rank. */
+static void ask_program(struct process_scan *scan, const struct environment_reader *reader,
+			struct process_scan_entry *entry)
+{
+	if (entry->is_asked || !entry->is_python || !entry->is_readable ||
+	    !process_scan_stat(scan, entry))
+		return;
+	entry->is_asked = true;
+	reader->read(reader->data, entry->pid, entry->stat.start_time, &entry->environment);
 }
 
 static void mark_known_launcher(struct process_scan *scan, struct process_scan_entry *entry)
@@ -136,7 +154,7 @@ static void examine(struct process_scan *scan, const struct environment_reader *
 	if (!entry->is_python || !entry->is_readable || !process_scan_stat(scan, entry))
 		return;
 	if (may_know_rank(scan, reader, entry))
-		reader->read(reader->data, entry->pid, entry->stat.start_time, &entry->environment);
+		ask_program(scan, reader, entry);
 	if (is_of_ray(scan, entry))
 		environment_forget_machine(&entry->environment);
 	if (family_of(entry) == FAMILY_NONE || environment_has_group(&entry->environment))
@@ -200,7 +218,8 @@ static bool is_launcher_of(const struct process_scan_entry *above,
 }
 
 /* Marks the launchers among the ancestors of entry. */
-static void mark_launchers(struct process_scan *scan, struct process_scan_entry *entry)
+static void mark_launchers(struct process_scan *scan, const struct environment_reader *reader,
+			   struct process_scan_entry *entry)
 {
 	struct process_scan_entry *above = entry;
 
@@ -208,9 +227,69 @@ static void mark_launchers(struct process_scan *scan, struct process_scan_entry 
 		above = process_scan_parent(scan, above);
 		if (!above)
 			return;
+		/* A rank that has started other ranks has a process group, too. */
+		if (environment_has_group(&entry->environment) && is_candidate(above))
+			ask_program(scan, reader, above);
 		if (is_launcher_of(above, entry))
 			above->is_launcher = true;
 	}
+}
+
+/* Equal for processes that claim the same rank of the same job. */
+static uint64_t claim_key(const struct process_scan_entry *entry)
+{
+	char job[2 * ENVIRONMENT_TEXT + 2];
+
+	environment_job(&entry->environment, job, sizeof(job));
+	return hash_number(hash_number(hash_text(HASH_START, job), (uint64_t)family_of(entry)),
+			   (uint64_t)rank_of(entry));
+}
+
+static bool has_claim(const struct process_scan_entry *entry)
+{
+	return entry->is_python && entry->is_readable && family_of(entry) != FAMILY_NONE;
+}
+
+/* True if an ancestor claims the same rank: entry has inherited the variables. */
+static bool is_inherited(struct process_scan *scan, struct process_scan_entry *entry)
+{
+	struct process_scan_entry *above = entry;
+	uint64_t key = claim_key(entry);
+
+	for (int i = 0; i < PROCESS_SCAN_ANCESTORS_MAXIMUM; i++) {
+		above = process_scan_parent(scan, above);
+		if (!above)
+			return false;
+		if (has_claim(above) && claim_key(above) == key)
+			return true;
+	}
+	return false;
+}
+
+/* Marks the first count entries whose rank may be that of another process. */
+static void mark_claimed(struct process_scan *scan, size_t count)
+{
+	struct map *claims = map_new(NULL);
+
+	for (size_t i = 0; i < count; i++) {
+		struct process_scan_entry *entry = scan->list[i];
+		struct process_scan_entry *other;
+
+		if (!has_claim(entry))
+			continue;
+		if (is_inherited(scan, entry)) {
+			/* Whole machines, or jobs of other kinds, inherit those of MPI and Slurm.
+			 */
+			entry->is_claimed = family_of(entry) > FAMILY_TORCH;
+			continue;
+		}
+		other = map_find(claims, claim_key(entry));
+		if (other)
+			entry->is_claimed = other->is_claimed = true;
+		else
+			map_put(claims, claim_key(entry), entry);
+	}
+	map_free(claims);
 }
 
 /* True if entry is a rank of its own, and not a child of the rank `above`. */
@@ -395,15 +474,34 @@ static void add_unnumbered(const struct process_scan *scan, size_t count,
 			pid_list_add(&discovery->launchers, scan->list[i]->pid);
 }
 
+/* True if an ancestor has a process group: Lightning's rank 0 starts the other ranks. */
+static bool is_below_group(struct process_scan *scan, struct process_scan_entry *entry)
+{
+	struct process_scan_entry *above = entry;
+
+	for (int i = 0; i < PROCESS_SCAN_ANCESTORS_MAXIMUM; i++) {
+		above = process_scan_parent(scan, above);
+		if (!above)
+			return false;
+		if (environment_has_group(&above->environment))
+			return true;
+	}
+	return false;
+}
+
 /* Sets the rank of each of the first count entries, which is the entry itself or an ancestor. */
 static void find_numbered(struct process_scan *scan, const struct environment_reader *reader,
 			  size_t count, struct discovery *discovery)
 {
+	mark_claimed(scan, count);
 	for (size_t i = 0; i < count; i++)
 		examine(scan, reader, scan->list[i]);
 	for (size_t i = 0; i < count; i++)
+		if (has_claim(scan->list[i]) && is_below_group(scan, scan->list[i]))
+			ask_program(scan, reader, scan->list[i]);
+	for (size_t i = 0; i < count; i++)
 		if (is_candidate(scan->list[i]))
-			mark_launchers(scan, scan->list[i]);
+			mark_launchers(scan, reader, scan->list[i]);
 	for (size_t i = 0; i < count; i++)
 		if (is_candidate(scan->list[i]) && scan->list[i]->is_launcher)
 			pid_list_add(&discovery->launchers, scan->list[i]->pid);
@@ -474,7 +572,7 @@ static void examine_family(struct process_scan *scan, const struct environment_r
 	}
 	if (!environment_has_group(&entry->environment))
 		mark_known_launcher(scan, entry);
-	mark_launchers(scan, entry);
+	mark_launchers(scan, reader, entry);
 	entry->rank = discover_find_rank(scan, entry);
 }
 
@@ -563,6 +661,9 @@ void discover_pids(struct discovery *discovery, struct procfs *procfs,
 
 	*discovery = (struct discovery){ .uid = geteuid() };
 	process_scan_init(&scan, procfs);
+	for (size_t i = 0; i < pids->count; i++)
+		process_scan_find(&scan, pids->pids[i]);
+	mark_claimed(&scan, scan.count);
 	for (size_t i = 0; i < pids->count; i++)
 		discover_find_named(&scan, reader, pids->pids[i], add_process(discovery));
 	discovery->looked_at = pids->count;

@@ -36,7 +36,9 @@ struct process_scan_entry {
 	size_t word_count;
 	/* Set by discover.c: */
 	bool is_launcher;
-	bool is_helper; /* of a library: never a rank by its variables, which are inherited */
+	bool is_claimed; /* the rank by its variables may be that of another process */
+	bool is_asked;	 /* the program was asked what it knows of its rank */
+	bool is_helper;	 /* of a library: never a rank by its variables, which are inherited */
 	struct process_scan_entry *rank; /* the entry itself if it is a rank, or the rank whose
 					  * child it is; NULL: none */
 };
