@@ -48,14 +48,18 @@ struct inject {
  * and drops all exceptions. It imports only posix, which Python has imported at its start: a
  * fork(2) during another import would leave the child with a locked import lock. Each of the four
  * calls that release the GIL may take a switch interval. If several threads run this text, only the
- * thread that removes the file executes it.
+ * thread that removes the file executes it. A child that is forked while the text is a pending call
+ * has that pending call, too, and may come to it before its parent: the text leaves the file alone
+ * where the pid is not the process's (argument %d, as the process sees it).
  */
 static const char text_format[] =
 	"try:exec(\"import posix as o\\n"
-	"f=o.open(p,o.O_RDONLY|o.O_CLOEXEC)\\n"
-	"try:o.unlink(p);c=o.read(f,1<<22)\\n"
-	"finally:o.close(f)\\n"
-	"exec(compile(c,p,'exec'),{'__name__':'__probetui__','__file__':p})\",{'p':'%s'})\n"
+	"if o.getpid()==n:\\n"
+	" f=o.open(p,o.O_RDONLY|o.O_CLOEXEC)\\n"
+	" try:o.unlink(p);c=o.read(f,1<<22)\\n"
+	" finally:o.close(f)\\n"
+	" exec(compile(c,p,'exec'),{'__name__':'__probetui__','__file__':p})\","
+	"{'p':'%s','n':%d})\n"
 	"except BaseException:pass\n";
 
 static void inject_refuse(struct reason *reason, const char *sentence)
@@ -203,7 +207,8 @@ static int inject_make_text(struct inject *inject, const char *path, struct erro
 		return error_set(error,
 				 "the script's path is too long, or has unsupported characters");
 	snprintf(inject->path, sizeof(inject->path), "%s", path);
-	snprintf(inject->text, sizeof(inject->text), text_format, path);
+	snprintf(inject->text, sizeof(inject->text), text_format, path,
+		 (int)task_inner(memory_pid(inject->memory)));
 	return 0;
 }
 

@@ -49,6 +49,15 @@ def lazily():
         time.sleep(0.002)
 
 
+def slowly():
+    """Forks, and is at work without bytecode before a fork and, in the parent,
+    behind it: what waits for the main thread at the fork waits for that of the
+    child, too, which comes to it first."""
+    work = (b" " * (4 * 10 ** 7)).isspace
+    os.register_at_fork(before=work, after_in_parent=work)
+    forks()
+
+
 def thread():
     """Another thread forks, and imports, while the main one waits."""
     import threading

@@ -97,6 +97,9 @@ class ForksCase(unittest.TestCase):
     def test_forks_and_sleeps(self):
         self.try_way("lazily")
 
+    def test_a_child_is_first(self):
+        self.try_way("slowly")
+
     def test_a_thread_forks(self):
         self.try_way("thread")
 
