@@ -22,7 +22,9 @@ struct decoding {
 	int count;
 	const struct bytecode_source *source;
 	const struct opcode *opcodes;
-	int *handlers; /* up to 3.10: handler of the SETUP_… at each unit; else -1 */
+	int *handlers;	     /* up to 3.10: handler of the SETUP_… at each unit; else -1 */
+	uint32_t *arguments; /* of the instruction that begins at each unit */
+	int *depths;	     /* from 3.11 on: depth of the value stack at each handler; else -1 */
 };
 
 static int opcode_at(const struct decoding *decoding, int unit)
@@ -88,6 +90,7 @@ static int decode_instruction(struct decoding *decoding, int at)
 	if (!opcode->base || next > decoding->count || next - at > UINT8_MAX ||
 	    target >= decoding->count)
 		return -1;
+	decoding->arguments[at] = argument;
 	unit->opcode = opcode->base;
 	unit->kind = opcode->kind;
 	if (unit->kind == UNIT_RETURN_CONST) {
@@ -112,6 +115,7 @@ static int decode_instructions(struct decoding *decoding)
 		decoding->units[i].handler = -1;
 		decoding->units[i].constant = -1;
 		decoding->handlers[i] = -1;
+		decoding->depths[i] = -1;
 	}
 	for (int i = 0; i < decoding->count;) {
 		i = decode_instruction(decoding, i);
@@ -182,11 +186,13 @@ static int decode_handlers(struct decoding *decoding)
 		int start = bytecode_decode_take_number(source, &at);
 		int length = bytecode_decode_take_number(source, &at);
 		int handler = bytecode_decode_take_number(source, &at);
-		if (start < last || length < 0 || bytecode_decode_take_number(source, &at) < 0 ||
-		    start + length > decoding->count ||
+		int depth = bytecode_decode_take_number(source, &at);
+		if (start < last || length < 0 || depth < 0 || start + length > decoding->count ||
 		    !bytecode_decode_is_instruction(decoding, handler))
 			return -1;
 		decoding->units[handler].is_handler = true;
+		/* Bit 0: the instruction's position is pushed, too, below the exception. */
+		decoding->depths[handler] = (depth >> 1) + (depth & 1) + 1;
 		last = start + length;
 		for (int i = start; i < last; i++)
 			decoding->units[i].handler = handler;
@@ -376,11 +382,24 @@ int bytecode_decode(struct bytecode *code, const struct bytecode_source *source)
 		.source = source,
 		.opcodes = opcodes_find(source->minor),
 		.handlers = xcalloc((size_t)source->count, sizeof(int)),
+		.arguments = xcalloc((size_t)source->count, sizeof(uint32_t)),
+		.depths = xcalloc((size_t)source->count, sizeof(int)),
+	};
+	const struct bytecode_operands operands = {
+		.minor = source->minor,
+		.opcodes = decoding.opcodes,
+		.arguments = decoding.arguments,
+		.handlers = decoding.handlers,
+		.depths = decoding.depths,
 	};
 
 	code->units = decoding.units;
 	code->count = decoding.count;
 	int result = decode_all(&decoding);
+	if (result == 0)
+		bytecode_find_calls(code, &operands);
+	free(decoding.depths);
+	free(decoding.arguments);
 	free(decoding.handlers);
 	return result;
 }

@@ -1,6 +1,7 @@
 /*
  * bytecode-private: the declarations that bytecode-decode.c (makes units from bytes),
- * bytecode-flow.c (finds each unit's successors) and bytecode.c share.
+ * bytecode-flow.c (finds each unit's successors), bytecode-calls.c (finds calls) and bytecode.c
+ * share.
  */
 #ifndef BACKENDS_CPYTHON_BYTECODE_PRIVATE_H
 #define BACKENDS_CPYTHON_BYTECODE_PRIVATE_H
@@ -11,6 +12,7 @@
 
 struct bytecode;
 struct cpython;
+struct opcode;
 
 /* The parts of a code object from which units are made; all pointers are borrowed. */
 struct bytecode_source {
@@ -29,6 +31,18 @@ struct bytecode_source {
  * if the code is malformed; the caller frees code->units in both cases.
  */
 int bytecode_decode(struct bytecode *code, const struct bytecode_source *source);
+
+/* Of each unit, for bytecode_find_calls(); all pointers are borrowed. */
+struct bytecode_operands {
+	int minor;
+	const struct opcode *opcodes;
+	const uint32_t *arguments; /* valid for the first unit of an instruction */
+	const int *handlers;	   /* up to 3.10: handler of a SETUP_…; else -1 */
+	const int *depths; /* from 3.11 on: values on the value stack where a handler begins; else
+			      -1 */
+};
+/* Fills code->calls from code->units. */
+void bytecode_find_calls(struct bytecode *code, const struct bytecode_operands *operands);
 
 /* The units that may run directly after a unit if no exception is raised. */
 #define BYTECODE_EDGES 4

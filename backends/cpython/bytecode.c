@@ -72,6 +72,7 @@ static void bytecode_free_entry(void *memory)
 {
 	struct entry *entry = memory;
 
+	free(entry->code.calls);
 	free(entry->code.returns);
 	free(entry->code.units);
 	free(entry->code.qualname);

@@ -77,6 +77,22 @@ struct unit {
 	int begins;   /* 3.8, 3.9: first unit of this unit's line table entry */
 };
 
+/*
+ * An instruction that calls an object on the value stack, or a method of such an object. In a pair
+ * of slots either the lower one has a method and the upper one the object of the method, or one has
+ * the callable and the other is NULL.
+ */
+struct bytecode_call {
+	int unit;
+	int slot; /* index, on the value stack, of the callable, of its pair, or of method's object
+		   */
+	bool is_pair;
+	const char *method; /* "__enter__" or "__next__", called without being loaded; NULL: none */
+	int name;	    /* index in co_names of the name that the callable was loaded by; -1 */
+	/* Index of the local that is the callable or, if there is a name, its object; -1: none. */
+	int local;
+};
+
 struct bytecode {
 	uint64_t address; /* address of the code object */
 	uint64_t first;	  /* address of unit 0 */
@@ -92,6 +108,9 @@ struct bytecode {
 	int count;
 	int *returns; /* 3.8: units behind each CALL_FINALLY */
 	int return_count;
+	struct bytecode_call *calls; /* in the order of their units */
+	size_t call_count;
+	size_t call_capacity;
 };
 
 #define BYTECODE_GENERATOR 0x2a0 /* generator, coroutine, async generator */
@@ -121,6 +140,8 @@ void bytecode_cache_age(struct bytecode_cache *cache);
 size_t bytecode_cache_sweep(struct bytecode_cache *cache,
 			    bool (*is_lent)(const struct bytecode *code, void *data), void *data);
 
+/* Returns the call of the instruction that begins at `unit`, borrowed from code; NULL: none. */
+const struct bytecode_call *bytecode_call_at(const struct bytecode *code, int unit);
 /* Returns the first unit of the instruction that contains `unit`; -1: `unit` is outside the
  * code. */
 int bytecode_instruction(const struct bytecode *code, int unit);

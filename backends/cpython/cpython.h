@@ -50,7 +50,7 @@ struct offsets {
 	 */
 	long if_leaving, if_leaving_size;
 	long if_frame_object; /* 3.11+: NULL until a frame object is made */
-	long co_exceptiontable, co_code, co_consts;
+	long co_exceptiontable, co_code, co_consts, co_names;
 	/* Arrays of the opcodes that instrumented opcodes have replaced (3.12 on). */
 	long co_monitoring, mo_lines, mo_instructions;
 	long func_code, func_closure, cell_ref, tp_dict;

@@ -310,6 +310,7 @@ static void print_control(void)
 	FIELD(co_code, PyCodeObject, co_code);
 #endif
 	FIELD(co_consts, PyCodeObject, co_consts);
+	FIELD(co_names, PyCodeObject, co_names);
 #if V >= 0x030c0000
 	FIELD(co_monitoring, PyCodeObject, _co_monitoring);
 	FIELD(mo_lines, _PyCoMonitoringData, lines);

@@ -6,7 +6,11 @@
 The script is not installed. A row has the number of an opcode, the number
 that the compiler wrote for it, the number of cache units after it, its kind
 of jump, the kind of the instruction (bytecode.h), and its form (opcodes.h).
+Then comes what the instruction does to the value stack (opcodes.h): its
+effect, the form of the part that the argument adds, what a jump adds, the use
+that calls are found by, and the place of the name or the callable.
 """
+import dis
 import opcode
 import sys
 
@@ -45,6 +49,40 @@ QUICK = {
     "EXTENDED_ARG_QUICK": "EXTENDED_ARG",
     "JUMP_BACKWARD_QUICK": "JUMP_BACKWARD",
     "RESUME_QUICK": "RESUME",
+}
+
+# What the argument adds to the effect on the value stack.
+ADDED = {
+    "NONE": lambda argument: 0,
+    "PLUS": lambda argument: argument,
+    "MINUS": lambda argument: -argument,
+    "MINUS_TWICE": lambda argument: -2 * argument,
+    "PLUS_BIT_0": lambda argument: argument & 1,
+    "MINUS_BIT_0": lambda argument: -(argument & 1),
+    "MINUS_BIT_2": lambda argument: -(argument >> 2 & 1),
+    "MINUS_BITS": lambda argument: -bin(argument & 15).count("1"),
+    "PLUS_PARTS": lambda argument: (argument & 255) + (argument >> 8),
+}
+# Effects at run time where dis.stack_effect() has others: in 3.8 a `finally`
+# that no exception leads to, in 3.11 PRECALL, from 3.11 on a generator, which
+# is resumed with a value.
+EFFECTS = {
+    "BEGIN_FINALLY": 1,
+    "END_FINALLY": -1,
+    "POP_FINALLY": -1,
+    "WITH_CLEANUP_START": 1,
+    "WITH_CLEANUP_FINISH": -2,
+    "PRECALL": 0,
+    "RETURN_GENERATOR": 1,
+}
+SHUFFLED = {"ROT_TWO": 2, "ROT_THREE": 3, "ROT_FOUR": 4, "ROT_N": 0, "SWAP": 0}
+NO_RESULT = {
+    "CACHE", "COPY_FREE_VARS", "END_FOR", "EXTENDED_ARG", "GEN_START",
+    "KW_NAMES", "MAKE_CELL", "NOP", "NOT_TAKEN", "POP_BLOCK", "POP_EXCEPT",
+    "POP_ITER", "POP_TOP", "PRECALL", "RESUME", "DICT_MERGE", "DICT_UPDATE",
+    "LIST_APPEND", "LIST_EXTEND", "MAP_ADD", "SET_ADD", "SET_UPDATE",
+    "LIST_TO_TUPLE", "TO_BOOL", "CHECK_EXC_MATCH", "CHECK_EG_MATCH",
+    "PUSH_NULL",
 }
 
 
@@ -112,6 +150,70 @@ def form_of(name):
     return "PLAIN"
 
 
+def effect_of(name, number):
+    """Returns the effect with argument 0, what an argument adds, and what a
+    jump adds."""
+    if name in EFFECTS:
+        return EFFECTS[name], "NONE", 0
+    if name == "CALL" and sys.version_info[:2] == (3, 11):
+        return -1, "MINUS", 0           # PRECALL takes no part of it
+    has_argument = number in getattr(dis, "hasarg", range(
+        opcode.HAVE_ARGUMENT, 256))
+    effects = {}
+    for argument in list(range(12)) + [0x203] if has_argument else [None]:
+        try:
+            effects[argument or 0] = [
+                dis.stack_effect(number, argument, jump=jumps)
+                for jumps in (False, True)]
+        except ValueError:
+            pass                # no such argument, or never compiled
+    if not effects:
+        return 0, "NONE", 0
+    for form, added in ADDED.items():
+        bases = {(plain - added(argument), jump - plain)
+                 for argument, (plain, jump) in effects.items()}
+        if len(bases) == 1:
+            (effect, jump), = bases
+            return effect, form, jump
+    if name == "BUILD_SLICE":
+        return 1, "MINUS", 0            # of two or three values
+    raise AssertionError(name, effects)
+
+
+def use_of(name, number):
+    """Returns the use of an opcode, and the place: by how much the argument
+    of a name is shifted; how many values from the top of the value stack the
+    callable is, besides the arguments of the call; how many values a
+    shuffle moves, besides its argument."""
+    minor = sys.version_info[1]
+    if name in ("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"):
+        return "LOCAL", 0
+    if name in ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"):
+        return "GLOBAL", int(name == "LOAD_GLOBAL" and minor >= 11)
+    if name in ("LOAD_ATTR", "LOAD_METHOD"):
+        return "ATTRIBUTE", int(name == "LOAD_ATTR" and minor >= 12)
+    if name == "LOAD_SUPER_ATTR":
+        return "ATTRIBUTE", 2
+    if name in ("CALL", "PRECALL", "CALL_METHOD"):
+        return "CALL_PAIR", 2
+    if name == "CALL_KW":
+        return "CALL_PAIR", 3
+    if name in ("CALL_FUNCTION", "CALL_FUNCTION_KW"):
+        return "CALL", 1 + name.endswith("KW")
+    if name == "CALL_FUNCTION_EX":
+        return "CALL_EX", max(2, minor - 10)
+    if name in ("SETUP_WITH", "BEFORE_WITH"):
+        return "ENTER", 1
+    if name == "FOR_ITER":
+        return "NEXT", 1
+    if name in SHUFFLED:
+        return "SHUFFLE", SHUFFLED[name]
+    if name in NO_RESULT or name.startswith(("STORE_", "DELETE_", "SETUP_")) \
+            or jump_of(name, number) != "NONE":
+        return "NO_RESULT", 0
+    return "RESULT", 0
+
+
 def main():
     numbers, bases, caches = read()
     print("{ /* CPython 3.%d */" % sys.version_info[1])
@@ -119,10 +221,11 @@ def main():
         if name == "CACHE":
             continue
         base = base_of(name, numbers, bases)
-        print("OP(%d, %d, %d, %s, %s, %s) /* %s */" % (
-            number, numbers[base], caches.get(base, 0),
-            jump_of(base, numbers[base]), KINDS.get(base, "PLAIN"),
-            form_of(name), name))
+        print("OP(%d, %d, %d, %s, %s, %s, %d, %s, %d, %s, %d) /* %s */" % (
+            (number, numbers[base], caches.get(base, 0),
+             jump_of(base, numbers[base]), KINDS.get(base, "PLAIN"),
+             form_of(name)) + effect_of(base, numbers[base]) +
+            use_of(base, numbers[base]) + (name,)))
     print("},")
 
 

@@ -55,7 +55,7 @@ static bool is_in_tuple(struct judge *judge, uint64_t code, long offset, const c
 /* True if name is in co_names, which follows co_consts in every version (Include/code.h). */
 static bool is_mentioned(struct judge *judge, uint64_t code, const char *name)
 {
-	long offset = judge->breaks->python->offsets.co_consts + 8;
+	long offset = judge->breaks->python->offsets.co_names;
 
 	return is_in_tuple(judge, code, offset, name);
 }
