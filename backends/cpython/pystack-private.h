@@ -14,6 +14,7 @@
 
 struct pyasyncio;
 struct pyasyncio_task;
+struct pycall_cache;
 struct pycode_cache;
 struct pygil;
 struct pytask;
@@ -26,6 +27,7 @@ struct pystack {
 	const struct cpython *python;
 	struct stack_table *table;
 	struct pycode_cache *codes;
+	struct pycall_cache *calls;
 	struct pytstate_list states;
 	struct pytask **tasks; /* main thread first */
 	size_t task_count;

@@ -6,6 +6,7 @@
 
 #include "backends/cpython/cpython.h"
 #include "backends/cpython/pyasyncio.h"
+#include "backends/cpython/pycall.h"
 #include "backends/cpython/pycode.h"
 #include "backends/cpython/pyobject.h"
 #include "backends/cpython/pystack-private.h"
@@ -38,6 +39,7 @@ struct pystack *pystack_new(struct memory *memory, const struct cpython *python,
 	pystack->table = table;
 	pystack->holds = holds;
 	pystack->codes = pycode_cache_new(memory, python, table);
+	pystack->calls = pycall_cache_new(memory, python);
 	pystack->asyncio = pyasyncio_new(memory, python);
 	pystack->statm = -1;
 	inner = task_inner(pystack->pid);
@@ -63,6 +65,7 @@ void pystack_free(struct pystack *pystack)
 		pytask_free(pystack->tasks[i]);
 	free(pystack->tasks);
 	pytstate_list_clear(&pystack->states);
+	pycall_cache_free(pystack->calls);
 	pycode_cache_free(pystack->codes);
 	memory_free(pystack->aside);
 	pyasyncio_free(pystack->asyncio);

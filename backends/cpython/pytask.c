@@ -3,6 +3,7 @@
 #include "banned.h"
 
 #include "backends/cpython/cpython.h"
+#include "backends/cpython/pycall.h"
 #include "backends/cpython/pycode.h"
 #include "backends/cpython/pywalk.h"
 #include "backends/linux/memory.h"
@@ -31,6 +32,7 @@ void pytask_free(struct pytask *pytask)
 	if (!pytask)
 		return;
 	free(pytask->name);
+	free(pytask->call.text);
 	free(pytask->frames);
 	for (size_t i = 0; i < ARRAY_LENGTH(pytask->walks); i++)
 		pywalk_clear(&pytask->walks[i]);
@@ -165,6 +167,34 @@ const struct stack *pytask_resolve(struct pytask *pytask, const struct cpython *
 		pytask->exactness = TORN;
 	}
 	return stack_table_stack(table, pytask->frames, walk->count, walk->dropped_count);
+}
+
+/* True if the thread has not run since its call was read. */
+static bool has_call(const struct pytask *pytask, const struct pyframe *frame)
+{
+	const struct pyframe *before = &pytask->call.frame;
+
+	return pytask->seen.is_blocked && pytask->seen.switches &&
+	       pytask->call.switches == pytask->seen.switches &&
+	       before->address == frame->address && before->code == frame->code &&
+	       before->position == frame->position;
+}
+
+const char *pytask_call(struct pytask *pytask, struct pycall_cache *calls)
+{
+	const struct pyframe *frame = pytask->walk->frames;
+
+	if (pytask->walk->count == 0 || pytask->exactness == TORN)
+		return NULL;
+	if (has_call(pytask, frame))
+		return pytask->call.text;
+	free(pytask->call.text);
+	pytask->call.text =
+		pycall_read(calls, frame, pytask->frames[0].code, pytask->exactness == EXACT);
+	pytask->call.frame = *frame;
+	/* What was read of a thread that has run meanwhile is read anew. */
+	pytask->call.switches = pytask->exactness == EXACT ? pytask->seen.switches : 0;
+	return pytask->call.text;
 }
 
 static void copy_frames(struct pytask *pytask, struct memory *memory, const struct cpython *python,

@@ -19,6 +19,7 @@
 struct capture;
 struct cpython;
 struct memory;
+struct pycall_cache;
 struct pycode_cache;
 struct registers;
 struct stack;
@@ -43,6 +44,11 @@ struct pytask {
 	char comm[16];	  /* the kernel's name of the thread; "": not read */
 	char wchan[48];
 	uint64_t wchan_switches; /* number of context switches when wchan was read */
+	struct {
+		char *text;	      /* NULL: no call is known */
+		struct pyframe frame; /* the newest frame when the call was read */
+		uint64_t switches;    /* number of context switches then */
+	} call;			      /* the C function that the newest frame calls */
 	struct {
 		const struct stack *stack; /* merged Python and native frames; NULL: none */
 		uint64_t switches;	   /* number of context switches when the stack was
@@ -74,6 +80,12 @@ int pytask_walk_again(struct pytask *pytask, struct memory *memory, const struct
  * TORN. */
 const struct stack *pytask_resolve(struct pytask *pytask, const struct cpython *python,
 				   struct pycode_cache *codes, struct stack_table *table);
+/*
+ * Returns the C function that the newest frame calls, as pycall_read(); NULL: none is known. A
+ * thread that has not run since the last call of this function costs nothing. To be called after
+ * pytask_resolve().
+ */
+const char *pytask_call(struct pytask *pytask, struct pycall_cache *calls);
 /*
  * Captures a sleeping thread; pytask_name_capture() adds its Python frames later. Returns -1 if the
  * thread runs, or has run since pytask_look().

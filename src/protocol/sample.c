@@ -40,6 +40,7 @@ static const struct field thread_fields[] = {
 	{ "syscall", FIELD_INT, AT(syscall), -1, -1, INT_MAX, NULL },
 	{ "argument", FIELD_HEX, AT(argument), 0, 0, 0, NULL },
 	{ "wchan", FIELD_CHARS, AT(wchan), 0, 0, WCHAN_MAXIMUM, NULL },
+	{ "call", FIELD_TEXT, AT(call), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "cpu_ns", FIELD_UINT64, AT(cpu_ns), 0, 0, INT64_MAX, NULL },
 	{ "switches", FIELD_UINT64, AT(switches), 0, 0, INT64_MAX, NULL },
 	{ "error", FIELD_TEXT, AT(error), 0, 0, TEXT_MAXIMUM, NULL },

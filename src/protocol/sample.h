@@ -40,10 +40,12 @@ struct thread_sample {
 	bool is_gil_known;
 	enum thread_state state;
 	enum exactness exactness;
-	int interpreter;	   /* number of the interpreter; 0: the main one */
-	int syscall;		   /* system call number; -1: none or unknown */
-	uint64_t argument;	   /* first argument of the system call */
-	char wchan[48];		   /* kernel function that the thread sleeps in; "": unknown */
+	int interpreter;   /* number of the interpreter; 0: the main one */
+	int syscall;	   /* system call number; -1: none or unknown */
+	uint64_t argument; /* first argument of the system call */
+	char wchan[48];	   /* kernel function that the thread sleeps in; "": unknown */
+	/* C function that the innermost frame calls: "_thread.lock.acquire"; NULL: unknown, none */
+	char *call;
 	uint64_t cpu_ns;	   /* CPU time used since the thread's start, nanoseconds */
 	uint64_t switches;	   /* number of times the thread was scheduled */
 	const struct stack *stack; /* Python stack, borrowed from the table; NULL: not read */

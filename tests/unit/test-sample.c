@@ -43,6 +43,7 @@ static void fill(struct process_sample *sample, struct stack_table *table)
 	thread->syscall = 202;
 	thread->argument = UINT64_C(0xfffffffffffffff8);
 	snprintf(thread->wchan, sizeof(thread->wchan), "futex_wait_queue");
+	thread->call = xstrdup("_thread.lock.acquire");
 	thread->cpu_ns = UINT64_C(123456789012);
 	thread->switches = 77;
 	thread->stack = make_stack(table, 5);
@@ -83,6 +84,7 @@ static void what_is_sent_arrives(void **state)
 	assert_int_equal(got.threads[0].syscall, 202);
 	assert_true(got.threads[0].argument == UINT64_C(0xfffffffffffffff8));
 	assert_string_equal(got.threads[0].wchan, "futex_wait_queue");
+	assert_string_equal(got.threads[0].call, "_thread.lock.acquire");
 	assert_true(got.threads[0].cpu_ns == UINT64_C(123456789012));
 	assert_int_equal(got.threads[0].switches, 77);
 	assert_int_equal(got.threads[0].stack->frames[0].lineno, 5);
@@ -117,6 +119,7 @@ static void a_quiet_rank_costs_few_bytes(void **state)
 			    "\"threads\":[{\"tid\":4711,\"name\":\"MainThread\",\"is_main\":true,"
 			    "\"state\":\"blocked\",\"exact\":\"consistent\",\"syscall\":202,"
 			    "\"argument\":\"0xfffffffffffffff8\",\"wchan\":\"futex_wait_queue\","
+			    "\"call\":\"_thread.lock.acquire\","
 			    "\"cpu_ns\":123456789012,\"switches\":77,\"has_gil\":false,\"stack\":1}"
 			    ",{\"tid\":4712,\"stack\":1},{\"tid\":4713,\"error\":\"it ended\"}]}");
 	json_decref(json);
@@ -162,6 +165,7 @@ static void hostile_samples_are_refused(void **state)
 		"{\"pid\":1,\"threads\":[{\"tid\":1,\"cpu_ns\":-5}]}",
 		"{\"pid\":1,\"threads\":[{\"tid\":1,\"wchan\":"
 		"\"12345678901234567890123456789012345678901234567890\"}]}",
+		"{\"pid\":1,\"threads\":[{\"tid\":1,\"call\":7}]}",
 		"{\"pid\":1,\"stacks\":[7]}",
 		"{\"pid\":1,\"stacks\":7}",
 	};
