@@ -5,8 +5,9 @@
  * first frame of user code: callers of that frame do not show what the thread does now. Of all
  * matching rows, the one whose kind has the highest weight wins (a DataLoader's wait is also a
  * queue's wait and a poll). Of rows with equal kinds, the outermost frame wins, because that is the
- * function that the user called (broadcast_object_list, not the broadcast in it). If no row
- * matches, a blocked thread's system call decides.
+ * function that the user called (broadcast_object_list, not the broadcast in it). A call of a C
+ * function that waits for other ranks counts as an innermost frame. If no row matches, the C
+ * function that the thread is in decides (c-call.h), else a blocked thread's system call.
  */
 #include "model/activity.h"
 
@@ -16,6 +17,7 @@
 
 #include "banned.h"
 #include "base/array.h"
+#include "model/c-call.h"
 #include "model/debug-state.h"
 #include "model/place.h"
 #include "model/rank.h"
@@ -268,11 +270,15 @@ static bool activity_is_unknown(const struct code *code)
 	return strcmp(code->func, "?") == 0 && strcmp(code->file, "?") == 0;
 }
 
-/* Sets *is_reached if the search comes to a frame of user code; false: no row matches. */
-static bool activity_of_frames(const struct stack *stack, struct activity *activity,
-			       bool *is_reached)
+/*
+ * Sets *is_reached if the search comes to a frame of user code. False: no row matches, and the
+ * call waits for no rank.
+ */
+static bool activity_of_frames(const struct stack *stack, const struct c_call *call,
+			       struct activity *activity, bool *is_reached)
 {
 	const struct place_row *best = NULL;
+	int best_weight = call->is_collective ? kind_weights[call->kind] : 0;
 	size_t best_index = 0;
 
 	*is_reached = false;
@@ -281,8 +287,9 @@ static bool activity_of_frames(const struct stack *stack, struct activity *activ
 		const struct code *code = stack->frames[i].code;
 		const struct place_row *row = activity_find_row(code);
 
-		if (row && (!best || kind_weights[row->kind] >= kind_weights[best->kind])) {
+		if (row && kind_weights[row->kind] >= best_weight) {
 			best = row;
+			best_weight = kind_weights[row->kind];
 			best_index = i;
 		}
 		if (activity_is_unknown(code))
@@ -292,9 +299,13 @@ static bool activity_of_frames(const struct stack *stack, struct activity *activ
 			break;
 		}
 	}
-	if (!best)
+	if (!best && !call->is_collective)
 		return false;
-	*activity = activity_make(best->kind, best->name ? best->name : best->func, best_index);
+	if (!best)
+		*activity = activity_make(call->kind, call->name, 0);
+	else
+		*activity =
+			activity_make(best->kind, best->name ? best->name : best->func, best_index);
 	return true;
 }
 
@@ -326,20 +337,37 @@ static bool lacks(const struct thread_sample *sample, bool has_place, bool is_re
 	return sample->missing && (!is_reached || !(has_place || has_state));
 }
 
+/* A function without a row has its name, and the kind of its system call. */
+static struct activity activity_of_blocked(const struct thread_sample *sample,
+					   const struct c_call *call)
+{
+	struct activity activity = activity_of_syscall(sample);
+
+	if (call->name[0])
+		snprintf(activity.name, sizeof(activity.name), "%s", call->name);
+	return activity;
+}
+
 struct activity activity_of(const struct thread *thread)
 {
 	const struct thread_sample *sample = &thread->sample;
+	struct c_call call = { .kind = ACTIVITY_UNKNOWN };
 	struct activity activity;
 	bool is_reached = false;
 	bool has_place;
 
 	if (sample->state == THREAD_GIL)
 		return activity_make(ACTIVITY_LOCK, "GIL wait", 0);
-	has_place = sample->stack && activity_of_frames(sample->stack, &activity, &is_reached);
-	if (lacks(sample, has_place, is_reached))
+	if (sample->call)
+		call = c_call_find(sample->call);
+	has_place =
+		sample->stack && activity_of_frames(sample->stack, &call, &activity, &is_reached);
+	if (lacks(sample, has_place || call.kind != ACTIVITY_UNKNOWN, is_reached))
 		return activity_make(ACTIVITY_UNKNOWN, "", 0);
 	if (has_place)
 		return activity;
+	if (call.kind != ACTIVITY_UNKNOWN)
+		return activity_make(call.kind, call.name, 0);
 	/* The interpreter shuts down: the main thread has left its last frame. */
 	if (sample->is_main && sample->stack && sample->stack->frame_count == 0)
 		return activity_make(ACTIVITY_TEARDOWN, "interpreter shutdown", 0);
@@ -351,7 +379,7 @@ struct activity activity_of(const struct thread *thread)
 		return activity_make(ACTIVITY_COMPUTE, "garbage collection", 0);
 	case THREAD_BLOCKED:
 	case THREAD_STOPPED:
-		return activity_of_syscall(sample);
+		return activity_of_blocked(sample, &call);
 	case THREAD_UNKNOWN:
 		break;
 	}
@@ -376,12 +404,21 @@ bool activity_is_point_to_point(const struct activity *activity)
 		"coalesced",
 		"accept",
 		"connect",
+		"recv_into",
+		"recvfrom",
+		"recvmsg",
+		"sendall",
+		"sendto",
+		"sendmsg",
 	};
+	/* Of "socket.recv" or "Intracomm.Recv" the function. */
+	const char *dot = strrchr(activity->name, '.');
+	const char *name = dot ? dot + 1 : activity->name;
 
 	if (activity->kind != ACTIVITY_PEERS)
 		return false;
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-		if (strcmp(activity->name, names[i]) == 0)
+		if (strcasecmp(name, names[i]) == 0)
 			return true;
 	}
 	return false;

@@ -1,7 +1,7 @@
 /*
  * activity: what a thread does, in the terms of a training script: "all_reduce", "DataLoader wait".
- * A table of known functions (name and file of Python frames) gives the activity; else the thread's
- * system call.
+ * A table of known functions (name and file of Python frames) gives the activity; else the C
+ * function that the thread is in, else the thread's system call.
  */
 #ifndef MODEL_ACTIVITY_H
 #define MODEL_ACTIVITY_H
@@ -30,7 +30,7 @@ enum activity_kind {
 struct activity {
 	enum activity_kind kind;
 	char name[64];	    /* "all_reduce", "time.sleep", "DataLoader wait"; "": no row matched */
-	size_t frame_index; /* index of the frame that matched; 0 for a system call */
+	size_t frame_index; /* index of the frame that matched; 0 for a C function or system call */
 };
 
 struct thread;

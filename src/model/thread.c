@@ -1,5 +1,7 @@
 #include "model/thread.h"
 
+#include <string.h>
+
 #include "banned.h"
 
 /*
@@ -26,10 +28,17 @@
 #define COMPUTES_SHARE 0.02
 #define BUSY_SHARE 0.5
 
+static bool have_same_call(const struct thread_sample *a, const struct thread_sample *b)
+{
+	if (!a->call || !b->call)
+		return a->call == b->call;
+	return strcmp(a->call, b->call) == 0;
+}
+
 static bool looks_alike(const struct thread_sample *a, const struct thread_sample *b)
 {
 	return a->stack == b->stack && a->state == b->state && a->syscall == b->syscall &&
-	       a->argument == b->argument && a->is_main == b->is_main;
+	       a->argument == b->argument && a->is_main == b->is_main && have_same_call(a, b);
 }
 
 /* True for a thread that waits, or that saves a checkpoint and may wait for a disk. */

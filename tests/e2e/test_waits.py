@@ -152,6 +152,12 @@ class TestWaits(unittest.TestCase):
             "Deadlock: rank 0 waits in {0} of a for rank 1, rank 1 in {0} of b "
             "for rank 2, rank 2 in {0} of c for rank 0.".format(place))
 
+    def test_a_call_that_is_waited_for_later(self):
+        verdict = self.verdict("async_ops")
+        self.assertEqual(verdict["outliers"], [2])
+        self.assertEqual(self.facts(verdict)["not called"],
+                         {(2, "default_pg", 4)})
+
     def test_collectives(self):
         self.verdict("circle")
         status, told = self.ask("collectives", "--last", "1")

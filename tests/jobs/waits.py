@@ -84,6 +84,18 @@ def circle(rank):
     reduce(pairs[rank])
 
 
+def async_ops(rank):
+    """What rank 0 waits for at another line than it was called at."""
+    reduce()
+    works = [dist.all_reduce(torch.ones(7), async_op=True)
+             for _ in range(3 if rank != 2 else 2)]
+    os.write(1, b"ready\n")
+    for work in works:
+        work.wait()
+    if rank == 2:
+        dist.recv(torch.ones(3), 0)
+
+
 def main():
     dist.init_process_group("gloo")
     globals()[sys.argv[1]](dist.get_rank())

@@ -209,6 +209,8 @@ static json_t *make_thread(struct scene *scene, const struct seen *seen, json_t 
 
 	if (seen->missing)
 		json_object_set_new(thread, "missing", json_string(seen->missing));
+	if (seen->call)
+		json_object_set_new(thread, "call", json_string(seen->call));
 	if (seen->argument != 0)
 		json_set_hex(thread, "argument", seen->argument);
 	if (seen->stack) {

@@ -42,6 +42,7 @@ struct seen {
 	double cpu; /* seconds used so far */
 	uint64_t switches;
 	bool has_gil;
+	const char *call;    /* the C function that it is in; NULL: unknown */
 	const char *missing; /* what of it could not be read; NULL: nothing */
 };
 

@@ -122,6 +122,75 @@ static void else_the_system_call_does(void **state)
 	}
 }
 
+static void the_c_function_says_more(void **state)
+{
+	static const char work[] = "torch._C._distributed_c10d.Work.wait";
+	const struct {
+		struct seen seen;
+		enum activity_kind kind;
+		const char *name;
+	} rows[] = {
+		{ { .stack = "train train.py:3", .call = work }, ACTIVITY_PEERS, "Work.wait" },
+		/* a library that polls uses processor time, but waits */
+		{ { .stack = "train train.py:3", .call = work, .state = "running" },
+		  ACTIVITY_PEERS,
+		  "Work.wait" },
+		{ { .stack = "train train.py:3",
+		    .call = "mpi4py.MPI.Intracomm.bcast",
+		    .state = "running" },
+		  ACTIVITY_PEERS,
+		  "Intracomm.bcast" },
+		{ { .stack = "train train.py:3", .call = "numpy.dot", .state = "running" },
+		  ACTIVITY_COMPUTE,
+		  "" },
+		/* what the user called names it, unless that waits for nobody */
+		{ { .stack = "all_reduce " C10D ":1" USER, .call = work },
+		  ACTIVITY_PEERS,
+		  "all_reduce" },
+		{ { .stack = "step torch/optim/adam.py:1" USER, .call = work },
+		  ACTIVITY_PEERS,
+		  "Work.wait" },
+		{ { .stack = QUEUE USER, .call = "_thread.lock.acquire" },
+		  ACTIVITY_LOCK,
+		  "queue get" },
+		{ { .stack = "read lib/http/client.py:1" USER, .call = "socket.socket.recv_into" },
+		  ACTIVITY_READ,
+		  "http" },
+		{ { .stack = "train train.py:3", .call = "_thread.lock.__enter__" },
+		  ACTIVITY_LOCK,
+		  "Lock.acquire" },
+		{ { .stack = "train train.py:3", .call = "time.sleep" },
+		  ACTIVITY_SLEEP,
+		  "time.sleep" },
+		{ { .stack = "train train.py:3",
+		    .call = "socket.socket.recv",
+		    .syscall = SYS_poll },
+		  ACTIVITY_PEERS,
+		  "socket.recv" },
+		{ { .stack = "train train.py:3", .call = "posix.waitpid" },
+		  ACTIVITY_LOCK,
+		  "os.waitpid" },
+		/* of other functions the system call says what they do */
+		{ { .stack = "train train.py:3",
+		    .call = "_io.FileIO.read",
+		    .syscall = SYS_pread64 },
+		  ACTIVITY_READ,
+		  "FileIO.read" },
+		{ { .stack = "train train.py:3", .call = "fetch" }, ACTIVITY_LOCK, "fetch" },
+		{ { .stack = "train train.py:3", .call = "shards.Loader", .syscall = SYS_pread64 },
+		  ACTIVITY_READ,
+		  "Loader" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct seen seen = rows[i].seen;
+
+		seen.pid = 100;
+		expect(&seen, rows[i].kind, rows[i].name);
+	}
+}
+
 static void running_threads_compute(void **state)
 {
 	struct seen seen = { .pid = 100, .stack = "train train.py:3", .state = "running" };
@@ -193,6 +262,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_say_what_is_done),
 		cmocka_unit_test(else_the_system_call_does),
+		cmocka_unit_test(the_c_function_says_more),
 		cmocka_unit_test(running_threads_compute),
 		cmocka_unit_test(what_is_missing_is_not_guessed),
 		cmocka_unit_test(a_card_has_five_columns),

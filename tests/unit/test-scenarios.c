@@ -7,9 +7,10 @@
  *
  * These are looks, parted by " | ": each sample of a process takes the next one, and after
  * the last the first. A look is a stack, innermost frame first (scene.h), the thread's
- * state, its system call, "gil", what each sample adds to its counters, and how many
- * samples are alike. In place of ranks (rank 0 is pid 100) stand "pid 200-203", of
- * children, and "0-3 tid 9", of a thread that is not the main one. "0: nothing" ends it.
+ * state, its system call, the C function of "call time.sleep", "gil", what each sample adds to its
+ *counters, and how many samples are alike. In place of ranks (rank 0 is pid 100) stand "pid
+ *200-203", of children, and "0-3 tid 9", of a thread that is not the main one. "0: nothing" ends
+ *it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,6 +35,7 @@
 struct look {
 	char *stack;
 	char *missing;	   /* NULL: nothing */
+	char *call;	   /* NULL: unknown */
 	const char *state; /* NULL: blocked */
 	int syscall;	   /* 0: futex */
 	double cpu;	   /* what each sample adds */
@@ -101,6 +103,7 @@ static void clear_looks(struct shown *shown)
 	for (size_t i = 0; i < shown->count; i++) {
 		free(shown->looks[i].stack);
 		free(shown->looks[i].missing);
+		free(shown->looks[i].call);
 	}
 	free(shown->looks);
 	shown->looks = NULL;
@@ -145,6 +148,10 @@ static bool take_attribute(struct look *look, const char *text)
 	}
 	if (line_take(&text, "missing ")) {
 		xreplace(&look->missing, text);
+		return true;
+	}
+	if (line_take(&text, "call ")) {
+		xreplace(&look->call, text);
 		return true;
 	}
 	look->has_gil |= strcmp(text, "gil") == 0;
@@ -231,6 +238,7 @@ static struct seen next_sample(struct shown *shown)
 		.switches = (uint64_t)shown->switches,
 		.has_gil = look->has_gil,
 		.missing = look->missing,
+		.call = look->call,
 	};
 }
 
