@@ -32,14 +32,16 @@ struct value {
 
 /* The value stack in front of a unit. */
 struct depth {
-	int top;   /* index in values */
-	int count; /* number of values; -1: the unit was not reached */
+	int top;    /* index in values */
+	int count;  /* number of values; -1: the unit was not reached */
+	int raised; /* 3.8: count at the handler where the path began; 0: no handler */
 };
 
 /* A path that an exception begins: nothing but the number of values is known. */
 struct late_path {
 	int unit;
 	int count;
+	int raised; /* as in struct depth */
 };
 
 struct value_flow {
@@ -83,6 +85,8 @@ static bool grow(struct value_flow *flow, struct depth *depth, int count)
 	depth->count += count;
 	if (depth->count < 0 || depth->count > DEPTH_MAXIMUM || count > PUSHED_MAXIMUM)
 		return false;
+	if (depth->count < depth->raised - 1)
+		depth->raised = 0;
 	for (; count < 0; count++)
 		depth->top = flow->values[depth->top].below;
 	for (; count > 0; count--)
@@ -159,10 +163,23 @@ static void reach(struct value_flow *flow, int unit, struct depth depth)
 	flow->waiting[flow->waiting_count++] = unit;
 }
 
-static void reach_late(struct value_flow *flow, int unit, int count)
+static void reach_late(struct value_flow *flow, int unit, int count, int raised)
 {
 	ARRAY_GROW(flow->late, flow->late_count, flow->late_capacity);
-	flow->late[flow->late_count++] = (struct late_path){ unit, count };
+	flow->late[flow->late_count++] = (struct late_path){ unit, count, raised };
+}
+
+/*
+ * Returns the number of values behind an END_FINALLY of 3.8 that continues. One that belongs to the
+ * handler where the path began continues because a `with` has caught the exception: that takes six
+ * values away in place of the one of BEGIN_FINALLY. A `with` has also taken its __exit__() away.
+ */
+static int count_behind_finally(const struct depth *before, int count)
+{
+	bool is_caught = before->raised > 0 &&
+			 (before->count == before->raised || before->count == before->raised - 1);
+
+	return is_caught ? count - 5 : count;
 }
 
 static void follow(struct value_flow *flow, int from)
@@ -176,10 +193,12 @@ static void follow(struct value_flow *flow, int from)
 	if (!run(flow, from, &depth))
 		return;
 	if (flow->operands->handlers[from] >= 0)
-		reach_late(flow, flow->operands->handlers[from], depth.count + jumping);
-	/* The END_FINALLY of 3.8 continues only if no exception led to it. */
+		reach_late(flow, flow->operands->handlers[from], depth.count + jumping,
+			   depth.count + jumping);
 	if (unit->kind == UNIT_RERAISE) {
-		reach_late(flow, next, depth.count);
+		if (flow->operands->minor == 8)
+			reach_late(flow, next,
+				   count_behind_finally(&flow->depths[from], depth.count), 0);
 		return;
 	}
 	bytecode_edges(flow->code, flow->operands->minor, from, &edges);
@@ -208,13 +227,12 @@ static void follow_all(struct value_flow *flow)
 	follow_waiting(flow);
 	for (int i = 0; i < code->count; i++)
 		if (flow->operands->depths[i] >= 0)
-			reach_late(flow, i, flow->operands->depths[i]);
+			reach_late(flow, i, flow->operands->depths[i], 0);
 	for (size_t i = 0; i < flow->late_count; i++) {
 		struct late_path late = flow->late[i];
 
 		if (late.count >= 0 && late.count <= DEPTH_MAXIMUM)
-			reach(flow, late.unit,
-			      (struct depth){ .top = UNKNOWN, .count = late.count });
+			reach(flow, late.unit, (struct depth){ UNKNOWN, late.count, late.raised });
 		follow_waiting(flow);
 	}
 }

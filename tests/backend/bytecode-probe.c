@@ -3,7 +3,8 @@
  * tests. Each line of the standard input is a request in JSON, each line of
  * the output its answer:
  *
- *	["code", ADDRESS]	the code object; null: there is none
+ *	["code", ADDRESS]	the code object, and its calls [UNIT, SLOT, IS_PAIR]; null: there
+ *		is none
  *	["meet", ADDRESS]	the same, of a frame that is met
  *	["steps", ADDRESS, [[FROM, TO, IS_RAISED], ...]]
  *		for each whether it is a line event, whether TO can come behind
@@ -51,6 +52,18 @@ static json_t *numbers(const int *items, size_t count)
 	return list;
 }
 
+static json_t *list_calls(const struct bytecode *code)
+{
+	json_t *calls = json_array();
+
+	for (size_t i = 0; i < code->call_count; i++) {
+		int fields[] = { code->calls[i].unit, code->calls[i].slot, code->calls[i].is_pair };
+
+		json_array_append_new(calls, numbers(fields, ARRAY_LENGTH(fields)));
+	}
+	return calls;
+}
+
 static json_t *answer_code(struct probe *probe, const struct bytecode *code, const json_t *request)
 {
 	json_t *units = json_array();
@@ -74,6 +87,7 @@ static json_t *answer_code(struct probe *probe, const struct bytecode *code, con
 				   "locals_count", code->locals_count, "first_executable",
 				   bytecode_first_line(&probe->python, code), "has_executors",
 				   code->has_executors, "units", units);
+	json_object_set_new(answer, "calls", list_calls(code));
 	json_set_text(answer, "file", code->file);
 	json_set_text(answer, "name", code->name);
 	json_set_text(answer, "qualname", code->qualname);

@@ -552,6 +552,29 @@ def codes_of(module):
     return list(found.values())
 
 
+def calls_of(flow):
+    """The units of calls that some path leads to."""
+    following = {row[0]: later[0] for row, later in
+                 zip(flow.rows, flow.rows[1:])}
+    rows = {row[0]: row for row in flow.rows}
+    waiting = [0] + sorted(flow.handlers)
+    seen = set(waiting)
+    while waiting:
+        at, number, _, target = rows[waiting.pop()]
+        name = dis.opname[number]
+        ends = name.startswith(("RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS",
+                                "RERAISE", "JUMP_FORWARD", "JUMP_ABSOLUTE",
+                                "JUMP_BACKWARD"))
+        for to in [target] if ends else [following.get(at, -1), target]:
+            if to in rows and to not in seen:
+                seen.add(to)
+                waiting.append(to)
+    names = {at: dis.opname[rows[at][1]] for at in sorted(seen)}
+    return [at for at, name in names.items()
+            if name.startswith(("CALL", "PRECALL")) and
+            "INTRINSIC" not in name and name != "CALL_FINALLY"]
+
+
 def describe(code):
     flow = flow_of(code)
     return {
@@ -562,6 +585,8 @@ def describe(code):
         "locals_count": len(
             set(code.co_varnames) | set(code.co_cellvars) if MINOR >= 11
             else code.co_varnames + code.co_cellvars) + len(code.co_freevars),
+        "calls": calls_of(flow),
+        "stacksize": code.co_stacksize,
         "handlers": sorted(flow.handlers),
         "handler": [flow.handler.get(row[0], -1) for row in flow.rows],
     }

@@ -1,5 +1,6 @@
 """Threads that block in C functions for ever, and threads that compute. The
 main thread prints {tid: wanted call} and reads its standard input."""
+import contextlib
 import ctypes
 import functools
 import json
@@ -135,6 +136,27 @@ def in_finally_after_a_raise():
         LOCK.acquire()
 
 
+def behind_a_caught_raise():
+    with contextlib.suppress(KeyError):
+        raise KeyError
+    LOCK.acquire()
+
+
+def behind_loops_that_return(stop=False):
+    for i in range(2):
+        for name in "ab":
+            with contextlib.suppress(KeyError):
+                if stop:
+                    return name
+                try:
+                    continue
+                finally:
+                    if i:
+                        break
+    with contextlib.suppress(IndexError):
+        str(LOCK.acquire())
+
+
 def in_a_loop():
     for i in range(3):
         for name in {"a": LOCK}:
@@ -223,6 +245,8 @@ CALLS = [
     (in_finally, "_thread.lock.acquire"),
     (in_except, "_thread.lock.acquire"),
     (in_finally_after_a_raise, "_thread.lock.acquire"),
+    (behind_a_caught_raise, "_thread.lock.acquire"),
+    (behind_loops_that_return, "_thread.lock.acquire"),
     (in_a_loop, "_thread.lock.acquire"),
     (in_a_generator, "_thread.lock.acquire"),
     (in_a_coroutine, "_thread.lock.__enter__"),

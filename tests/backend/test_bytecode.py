@@ -204,6 +204,16 @@ class BytecodeCase(unittest.TestCase):
             self.assertEqual([unit.handler for unit in units],
                              truth["handler"], name)
         self.assertFalse(code["has_executors"])
+        self.compare_calls(code["calls"], truth, name)
+
+    def compare_calls(self, calls, truth, name):
+        """An effect on the value stack that was wrong would add up."""
+        found = {unit for unit, _, _ in calls}
+        self.assertEqual([unit for unit in truth["calls"]
+                          if unit not in found], [], name)
+        for unit, slot, is_pair in calls:
+            self.assertLessEqual(slot + 1 + is_pair, truth["stacksize"],
+                                 "%s, unit %d" % (name, unit))
 
     def test_units_are_those_of_dis(self):
         """Of code that is instrumented, then specialised: two readings."""
