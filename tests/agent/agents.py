@@ -175,6 +175,7 @@ class Target:
             stderr=subprocess.PIPE, env=place.environment(
                 **dict(PLAIN, **more)),
             universal_newlines=True)
+        self.unread = b""
         try:
             self.first = self.said()
         except BaseException:
@@ -182,12 +183,16 @@ class Target:
             raise
 
     def said(self):
-        if not select.select([self.process.stdout], [], [], LIMIT)[0]:
-            raise TimeoutError("nothing was said")
-        line = self.process.stdout.readline()
-        if not line:
-            raise EOFError(self.process.stderr.read())
-        return json.loads(line)
+        # Not by readline(), which keeps what comes with a line to itself.
+        while b"\n" not in self.unread:
+            if not select.select([self.process.stdout], [], [], LIMIT)[0]:
+                raise TimeoutError("nothing was said")
+            more = os.read(self.process.stdout.fileno(), 65536)
+            if not more:
+                raise EOFError(self.process.stderr.read())
+            self.unread += more
+        line, _, self.unread = self.unread.partition(b"\n")
+        return json.loads(line.decode())
 
     def run(self, line):
         self.process.stdin.write(line + "\n")
