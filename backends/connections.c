@@ -40,12 +40,13 @@ struct slot {
 	bool was_opened;			   /* opening the reader was tried, with or without
 						    * success */
 	uint64_t start_time;			   /* start time of the process; 0: unknown */
-	struct environment environment;		   /* includes what the program has set */
-	unsigned environment_looks;		   /* requests for environment, see is_due() */
-	bool has_framework;			   /* a framework was found in /proc/PID/maps */
-	unsigned framework_looks;		   /* requests for has_framework, see
-						    * is_rarely_due() */
-	uint64_t stops;				   /* number of stops of the process so far */
+	struct environment given;	/* of /proc/PID/environ when environment was begun */
+	struct environment environment; /* includes what the program has set */
+	unsigned environment_looks;	/* requests for environment, see is_due() */
+	bool has_framework;		/* a framework was found in /proc/PID/maps */
+	unsigned framework_looks;	/* requests for has_framework, see
+					 * is_rarely_due() */
+	uint64_t stops;			/* number of stops of the process so far */
 };
 
 struct connections {
@@ -456,21 +457,32 @@ static bool is_numbered(const struct environment *environment)
 	return environment_family(environment) != FAMILY_NONE;
 }
 
+static bool has_same_number(const struct environment *a, const struct environment *b)
+{
+	return environment_family(a) == environment_family(b) &&
+	       environment_number(a, NUMBER_RANK) == environment_number(b, NUMBER_RANK);
+}
+
 static void connections_read_environment(void *data, pid_t pid, uint64_t start_time,
 					 struct environment *environment)
 {
 	struct connections *connections = data;
 	struct process process = { .pid = pid, .start_time = start_time };
 	struct error error = ERROR_INIT;
-	struct connection *connection = connections_open(connections, &process, &error);
+	struct connection *connection;
 	struct slot *slot = connections_find_slot(connections, pid);
 	bool is_first;
 
+	/* A launcher that forks and then calls execve(2) has been another program until now. */
+	if (slot && slot->environment_looks > 0 && !has_same_number(&slot->given, environment))
+		forget_slot((uint64_t)pid, slot, NULL);
+	connection = connections_open(connections, &process, &error);
+	slot = connections_find_slot(connections, pid);
 	if (!connection || !connection->backend->environment)
 		return;
 	is_first = slot->environment_looks == 0;
 	if (is_first)
-		slot->environment = *environment;
+		slot->given = slot->environment = *environment;
 	/* A program whose group is known seldom makes another: it is asked like an old one. */
 	if (is_first || is_due(environment_has_group(&slot->environment)
 				       ? slot->environment_looks + ASKED_IN_A_ROW

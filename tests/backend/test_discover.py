@@ -175,6 +175,24 @@ class TestEnvironments(DiscoverTest):
                                     MASTER_ADDR="h", MASTER_PORT=group),
                            rank=1, world_size=4, job="h:" + group)
 
+    def test_a_program_in_the_place_of_another(self):
+        """Two claims make the node look into the programs, before execve(2)
+        and behind it."""
+        replaced = self.target(
+            "import os, sys; print('ready', flush=True); sys.stdin.readline()\n"
+            "os.execve(sys.executable, [sys.executable, '-c', %r],\n"
+            "          dict(os.environ, RANK='5'))" % WAIT, RANK="4")
+        others = [self.target(RANK="4"), self.target(RANK="5")]
+        pids = [target.pid for target in [replaced] + others]
+        node = self.node()
+        found, _ = node.discover(pids)
+        self.assertEqual(found[replaced.pid]["rank"], 4)
+        replaced.say("go")
+        self.assertEqual(replaced.line(), ["ready"])
+        found, _ = node.discover(pids)
+        self.assertEqual(found[replaced.pid]["rank"], 5)
+        self.assertEqual(found[others[0].pid]["rank"], 4)
+
     def test_no_rank_at_all(self):
         for value in ("", "x", "-1", "1x", "99999999999999999999"):
             with self.subTest(value=value):

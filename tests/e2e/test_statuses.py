@@ -172,8 +172,9 @@ class TestStatuses(unittest.TestCase):
         if case == "finding":
             return self.named(FINDING[command])
         if case == "no rank" and command == "wait":
-            # One that cannot be read may become one that can.
-            return ["--ranks", "7", "--timeout", "0.1", *words]
+            # One that cannot be read may become one that can; no other test has
+            # a rank of that number.
+            return ["--ranks", "9999", "--timeout", "0.1", *words]
         if case == "no rank":
             return self.named(("--pid", "SLEEP", *words))
         if case == "refused":
