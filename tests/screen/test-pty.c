@@ -110,6 +110,8 @@ static const struct work works[] = {
 	{ "repl", "", NULL, "┌Eval · ranks 0-7" },
 	{ "merged", "", NULL, "┌Merged stacks" },
 	{ "diff", "", NULL, "┌Diff · rank 3" },
+	{ "why", "", NULL, "┌Why" },
+	{ "collectives", "", NULL, "┌Collectives" },
 	{ "against", "D", "┬majority", "┬rank 4 " },
 	{ "grid", "", NULL, "│ ▲rank " },
 	{ "sort next", "G", "▲rank", "by pid" },
