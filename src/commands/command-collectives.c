@@ -96,8 +96,7 @@ static bool is_shown(const struct collectives_look *look, const struct group_row
 
 	if (look->is_mismatch && !group_row_is_uneven(row))
 		return false;
-	return !look->group || strcmp(group->name, look->group) == 0 ||
-	       (group->description && strcmp(group->description, look->group) == 0);
+	return !look->group || group_has_name(group, look->group);
 }
 
 /* Prints the calls of each chosen rank on a group; row NULL: on all groups. */
@@ -129,11 +128,25 @@ static void append_errors(const struct collectives_look *look)
 	}
 }
 
+/* True if a group's members have made different calls, or the graph has a cause and nothing moves.
+ */
+static bool collectives_is_finding(const struct collectives_look *look)
+{
+	const struct session *session = look->session;
+
+	for (size_t i = 0; i < look->graph.table.count; i++) {
+		if (group_row_mismatch(&look->graph.table.rows[i]) >= 0)
+			return true;
+	}
+	return look->graph.cause != WAIT_CAUSE_NONE &&
+	       (is_of_dumps(look) || session->verdict.state == VERDICT_HUNG);
+}
+
 static void collectives_append_text(const struct collectives_look *look)
 {
 	struct buffer *out = look->context->out;
 
-	if (look->graph.cause != WAIT_CAUSE_NONE) {
+	if (collectives_is_finding(look) && look->graph.cause != WAIT_CAUSE_NONE) {
 		wait_sentence_append(out, &look->graph);
 		buffer_append_char(out, '\n');
 	}
@@ -142,9 +155,8 @@ static void collectives_append_text(const struct collectives_look *look)
 			format_text_group(out, &look->graph.table.rows[i]);
 	}
 	if (look->last > 0)
-		append_calls(look, look->group
-					   ? group_table_find(&look->graph.table, look->group, 0)
-					   : NULL);
+		append_calls(look, look->group ? group_table_find(&look->graph.table, look->group)
+					       : NULL);
 	append_errors(look);
 }
 
@@ -152,7 +164,7 @@ static json_t *collectives_ranks_to_json(const struct collectives_look *look)
 {
 	const struct session *session = look->session;
 	const struct group_row *row =
-		look->group ? group_table_find(&look->graph.table, look->group, 0) : NULL;
+		look->group ? group_table_find(&look->graph.table, look->group) : NULL;
 	json_t *ranks = json_array();
 
 	for (size_t i = 0; look->last > 0 && i < session->rank_count; i++) {
@@ -172,7 +184,8 @@ static void collectives_append_json(const struct collectives_look *look)
 	json_t *document = json_object();
 	json_t *groups = json_array();
 
-	wait_sentence_append(&sentence, &look->graph);
+	if (collectives_is_finding(look))
+		wait_sentence_append(&sentence, &look->graph);
 	for (size_t i = 0; i < look->graph.table.count; i++) {
 		if (is_shown(look, &look->graph.table.rows[i]))
 			json_array_append_new(groups,
@@ -186,23 +199,9 @@ static void collectives_append_json(const struct collectives_look *look)
 	buffer_clear(&sentence);
 }
 
-/* True if a group's members have made different calls, or the graph has a cause and nothing moves.
- */
-static bool collectives_is_finding(const struct collectives_look *look)
-{
-	const struct session *session = look->session;
-
-	for (size_t i = 0; i < look->graph.table.count; i++) {
-		if (group_row_mismatch(&look->graph.table.rows[i]) >= 0)
-			return true;
-	}
-	return look->graph.cause != WAIT_CAUSE_NONE &&
-	       (is_of_dumps(look) || session->verdict.state == VERDICT_HUNG);
-}
-
 static int collectives_check(struct collectives_look *look, struct error *error)
 {
-	if (look->group && !group_table_find(&look->graph.table, look->group, 0)) {
+	if (look->group && !group_table_find(&look->graph.table, look->group)) {
 		look->context->status = STATUS_USAGE;
 		return error_set(error,
 				 "no process group '%.80s': `probetui collectives` lists "

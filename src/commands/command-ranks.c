@@ -66,11 +66,13 @@ static void append_why(struct command_context *context)
 	struct wait_graph graph;
 
 	wait_graph_make(&graph, &context->engine->session);
-	if (graph.edge_count > 0)
+	if (graph.edge_count > 0) {
 		format_text_waits(context->out, &graph);
-	else
-		buffer_append_string(context->out, "  by the stacks alone: no rank is known to "
-						   "wait in a collective\n");
+	} else {
+		buffer_append_string(context->out, "  ");
+		wait_sentence_append_nothing(context->out, &context->engine->session);
+		buffer_append_char(context->out, '\n');
+	}
 	wait_graph_clear(&graph);
 }
 

@@ -151,12 +151,13 @@ static void append_last_call(struct buffer *out, const struct last_call *last)
 	if (last->call)
 		format_collectives_append_call(out, last->first, last->call);
 	else if (last->newest == 0)
-		buffer_append_string(out, "has called nothing");
+		buffer_append_string(out, "nothing called yet");
 	else if (last->newest < 0 && last->group->seq >= 0)
-		buffer_printf(out, "%" PRIi64 " calls, those between two ranks included",
+		buffer_printf(out, "sequence number %" PRIi64 ", which counts messages, too",
 			      last->group->seq);
 	else
-		buffer_append_string(out, "the call is not in the Flight Recorder");
+		buffer_append_string(out, "not among the calls that were read (--last N reads "
+					  "more)");
 }
 
 /* The members that were not read; clear the result. */
@@ -446,7 +447,10 @@ json_t *format_json_group(const struct group_row *row)
 	json_t *json = json_object();
 
 	json_set_text(json, "name", row->group->name);
-	json_set_text(json, "description", row->group->description);
+	json_set_text(json, "description",
+		      row->group->description && strcmp(row->group->description, "undefined") != 0
+			      ? row->group->description
+			      : NULL);
 	json_set_text(json, "backend", row->group->backend);
 	json_object_set_new(json, "is_default", json_boolean(row->group->is_default));
 	json_object_set_new(json, "ranks", format_json_set(&row->ranks));

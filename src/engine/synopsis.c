@@ -124,12 +124,13 @@ static void count_alternatives(const char **at, struct synopsis_count *count)
 			count_alternatives(at, &inner);
 			one.maximum += inner.maximum;
 		} else if (**at != '|' && **at != ']' && **at != '\0') {
+			const char *word = *at;
 			bool is_counted = synopsis_count_word(at);
 
 			one.minimum += is_counted;
 			one.maximum += is_counted;
 			/* "FILE...": any number of words */
-			if (is_counted && strncmp(*at - 3, "...", 3) == 0)
+			if (is_counted && *at - word > 3 && strncmp(*at - 3, "...", 3) == 0)
 				one.maximum += SYNOPSIS_WORDS_MANY;
 		} else {
 			if (is_first || one.minimum < count->minimum)

@@ -147,14 +147,10 @@ void group_table_clear(struct group_table *table)
 	*table = (struct group_table){ .rows = NULL };
 }
 
-const struct group_row *group_table_find(const struct group_table *table, const char *name,
-					 size_t from)
+const struct group_row *group_table_find(const struct group_table *table, const char *name)
 {
-	for (size_t i = from; i < table->count; i++) {
-		const struct process_group *group = table->rows[i].group;
-
-		if (strcmp(group->name, name) == 0 ||
-		    (group->description && strcmp(group->description, name) == 0))
+	for (size_t i = 0; i < table->count; i++) {
+		if (group_has_name(table->rows[i].group, name))
 			return &table->rows[i];
 	}
 	return NULL;
@@ -410,6 +406,17 @@ void collective_call_append(struct buffer *out, const struct collective_entry *e
 			      json_array_get(entry->input_dtypes, i));
 	if (count > TENSORS_SHOWN)
 		buffer_printf(out, " and %zu more tensors", count - TENSORS_SHOWN);
+}
+
+bool group_has_name(const struct process_group *group, const char *name)
+{
+	static const char prefix[] = "group ";
+
+	if (strncmp(name, prefix, strlen(prefix)) == 0 &&
+	    strcmp(group->name, name + strlen(prefix)) == 0)
+		return true;
+	return strcmp(group->name, name) == 0 ||
+	       (group->description && strcmp(group->description, name) == 0);
 }
 
 void group_append_name(struct buffer *out, const struct process_group *group)

@@ -50,12 +50,8 @@ struct group_table {
 /* Fills *table (uninitialised); clear it afterwards. */
 void group_table_make(struct group_table *table, const struct session *session);
 void group_table_clear(struct group_table *table);
-/*
- * Finds the row of a group by its description ("tp"), else by its name ("0"); NULL: none. Several
- * groups may share a description: `from` is the index of the row to begin with.
- */
-const struct group_row *group_table_find(const struct group_table *table, const char *name,
-					 size_t from);
+/* Finds the first row whose group has the name (group_has_name()); NULL: none. */
+const struct group_row *group_table_find(const struct group_table *table, const char *name);
 /* The row of a rank's part of a group; NULL: none. */
 const struct group_row *group_table_row(const struct group_table *table,
 					const struct process_group *group);
@@ -113,6 +109,8 @@ const char *collective_call_name(const struct collective_entry *entry);
 bool collective_calls_match(const struct collective_entry *a, const struct collective_entry *b);
 /* Appends "all_reduce [128, 3] Float", sizes and types only if known. */
 void collective_call_append(struct buffer *out, const struct collective_entry *entry);
+/* True for a group's description ("tp"), its name in torch's tables ("1"), and "group 1". */
+bool group_has_name(const struct process_group *group, const char *name);
 /* Appends "default_pg", else "group 0". */
 void group_append_name(struct buffer *out, const struct process_group *group);
 

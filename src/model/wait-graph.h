@@ -125,6 +125,8 @@ void wait_graph_judge(struct wait_graph *graph);
  */
 void wait_sentence_append(struct buffer *out, const struct wait_graph *graph);
 
+/* Appends why the graph has no edges, in one sentence. */
+void wait_sentence_append_nothing(struct buffer *out, const struct session *session);
 /* Appends "collective 5 of default_pg". */
 void wait_sentence_append_collective(struct buffer *out, const struct wait_node *node);
 

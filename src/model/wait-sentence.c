@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "model/place.h"
 #include "model/rank.h"
+#include "model/session.h"
 #include "model/wait-graph.h"
 #include "protocol/collectives.h"
 #include "protocol/stack.h"
@@ -366,10 +367,14 @@ static bool is_same_fact(const struct wait_edge *a, const struct wait_edge *b)
 	       (a->call->seq == b->call->seq && collective_calls_match(a->call, b->call));
 }
 
+/* waited: the call of those that wait; NULL for a message. */
 static void append_missing_fact(struct buffer *out, const struct side *side,
-				enum wait_reason reason)
+				const struct wait_edge *edge, const struct collective_entry *waited)
 {
+	enum wait_reason reason = edge->reason;
 	bool is_one = rankset_count(&side->ranks) == 1;
+	bool is_other = !waited || !side->call ||
+			strcmp(collective_call_name(waited), collective_call_name(side->call)) != 0;
 
 	if (reason == WAIT_REASON_PEER) {
 		buffer_append_string(out, "for ");
@@ -382,7 +387,7 @@ static void append_missing_fact(struct buffer *out, const struct side *side,
 	if (reason == WAIT_REASON_OTHER) {
 		buffer_append_string(out, " called ");
 		append_call(out, side->first, side->call, true);
-		buffer_append_string(out, " in its place");
+		buffer_append_string(out, is_other ? " in its place" : ", of another size or type");
 		return;
 	}
 	buffer_append_string(out, " not called it");
@@ -440,7 +445,7 @@ static void add_missing_row(struct wait_rows *rows, const struct wait_graph *gra
 		}
 	}
 	if (side.first) {
-		append_missing_fact(&text, &side, edges[first].reason);
+		append_missing_fact(&text, &side, &edges[first], node->call);
 		add_row(rows, &text, &side, true);
 	}
 	rankset_clear(&side.ranks);
@@ -462,4 +467,21 @@ void wait_rows_clear(struct wait_rows *rows)
 		free(rows->items[i].text);
 	free(rows->items);
 	*rows = (struct wait_rows){ .items = NULL };
+}
+
+void wait_sentence_append_nothing(struct buffer *out, const struct session *session)
+{
+	const char *missing = NULL;
+
+	for (size_t i = 0; i < session->rank_count && !missing; i++) {
+		if (session->ranks[i]->collectives)
+			missing = session->ranks[i]->collectives->missing;
+	}
+	buffer_append_string(out, "The verdict was made by the stacks alone: ");
+	if (missing)
+		text_escape(out, missing, strlen(missing));
+	else
+		buffer_append_string(out, "no rank is known to wait in a collective of "
+					  "torch.distributed, or for a message");
+	buffer_append_char(out, '.');
 }

@@ -47,6 +47,7 @@ static void pane_why_put_row(struct window window, int line, int row, const void
 
 static void pane_why_draw(const struct scene *scene)
 {
+	struct buffer nothing = BUFFER_INIT;
 	struct wait_rows rows;
 	struct list list = {
 		.hit = MOUSE_TARGET_LIST,
@@ -56,10 +57,12 @@ static void pane_why_draw(const struct scene *scene)
 	make_rows(&rows, scene->session);
 	list.count = (int)rows.count;
 	list.cursor = pane_why_cursor(scene->view, &rows);
-	if (rows.count == 0)
+	if (rows.count == 0) {
+		wait_sentence_append_nothing(&nothing, scene->session);
 		window_put_paragraph(scene->body, 0, 1, scene->body.row_count, STYLE_DIM,
-				     "The verdict was made by the stacks alone: no rank is known "
-				     "to wait in a collective of torch.distributed.");
+				     nothing.data);
+	}
+	buffer_clear(&nothing);
 	list_put(scene->body, &list, &rows);
 	wait_rows_clear(&rows);
 }
