@@ -276,7 +276,7 @@ class TestWork(unittest.TestCase):
         self.target.process.wait()
         answer = self.node.answer(seq)
         self.assertIs(answer["success"], False)
-        self.assertRegex(answer["message"], "has exited|[Nn]o (such )?process")
+        self.assertRegex(answer["message"], "has exited|does not exist|[Nn]o (such )?process")
 
     def test_the_program_is_replaced(self):
         self.node.ask("tensor", pid=self.pid, expression="RAW", hash=True)
