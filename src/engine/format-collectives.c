@@ -192,7 +192,7 @@ static void add_mismatch(struct call_lines *lines, const struct group_row *row)
 	if (seq < 0 || (row->oldest == seq && row->newest == seq))
 		return;
 	buffer_printf(&text, "  different calls as collective %" PRIi64 ":", seq);
-	add_line(lines, &text, &(struct call_line){ .rank = -1, .is_odd = true });
+	add_line(lines, &text, &(struct call_line){ .rank = -1, .is_outlier = true });
 	call_classes_make(&classes, row, seq);
 	for (size_t i = 0; i < classes.count; i++) {
 		const struct call_class *class = &classes.items[i];
@@ -204,7 +204,7 @@ static void add_mismatch(struct call_lines *lines, const struct group_row *row)
 		format_collectives_append_call(&text, first, class->call);
 		add_line(lines, &text,
 			 &(struct call_line){ .rank = first->process.rank,
-					      .is_odd = i > 0 || !classes.has_majority });
+					      .is_outlier = i > 0 || !classes.has_majority });
 	}
 	call_classes_clear(&classes);
 }
@@ -236,7 +236,7 @@ void call_lines_add_group(struct call_lines *lines, const struct group_row *row)
 		append_last_call(&text, &calls.items[i]);
 		add_line(lines, &text,
 			 &(struct call_line){ .rank = calls.items[i].first->process.rank,
-					      .is_odd = calls.items[i].newest < row->newest });
+					      .is_outlier = calls.items[i].newest < row->newest });
 	}
 	clear_last_calls(&calls);
 	add_mismatch(lines, row);
@@ -356,7 +356,7 @@ void call_lines_add_beside(struct call_lines *lines, const struct rank *rank,
 			continue;
 		buffer_printf(&text, "  %4" PRIi64 "  ", call->seq);
 		format_collectives_append_call(&text, rank, call);
-		line.is_odd = append_majority(&text, row, call);
+		line.is_outlier = append_majority(&text, row, call);
 		add_line(lines, &text, &line);
 	}
 }

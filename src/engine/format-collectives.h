@@ -24,7 +24,7 @@ struct call_line {
 	char *text;
 	int rank;	 /* the first rank that it is about; -1: none */
 	bool is_heading; /* names the group or the rank; the lines below belong to it */
-	bool is_odd;	 /* members that are behind, or whose call differs from the majority's */
+	bool is_outlier; /* members that are behind, or whose call differs from the majority's */
 };
 
 struct call_lines {

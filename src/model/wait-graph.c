@@ -83,7 +83,7 @@ struct rankset wait_graph_outliers(const struct wait_graph *graph)
 	struct rankset outliers = RANKSET_INIT;
 
 	rankset_copy(&outliers, &graph->ranks);
-	for (size_t i = 0; graph->cause == WAIT_CAUSE_CIRCLE && i < graph->path_count; i++) {
+	for (size_t i = 0; graph->cause == WAIT_CAUSE_CYCLE && i < graph->path_count; i++) {
 		struct rankset waiters = find_waiters(graph, graph->path[i]);
 
 		if (rankset_count(&waiters) * 2 > graph->rank_count)
@@ -411,8 +411,8 @@ static bool *find_left(const struct wait_graph *graph, size_t component_count)
 	return is_left;
 }
 
-/* The first collective of a circle that no edge leaves; NONE: there is no circle. */
-static size_t find_circle(const struct wait_graph *graph, size_t component_count)
+/* The first collective of a cycle that no edge leaves; NONE: there is no cycle. */
+static size_t find_cycle(const struct wait_graph *graph, size_t component_count)
 {
 	bool *is_left = find_left(graph, component_count);
 	size_t found = NONE;
@@ -503,7 +503,7 @@ static size_t find_way_back(const struct wait_graph *graph, size_t start, size_t
 	return last;
 }
 
-/* Adds the ranks that wait in the collective and are waited for in its circle. */
+/* Adds the ranks that wait in the collective and are waited for in its cycle. */
 static void add_waiters(struct wait_graph *graph, size_t collective)
 {
 	for (size_t i = 0; i < graph->edge_count; i++) {
@@ -515,14 +515,14 @@ static void add_waiters(struct wait_graph *graph, size_t collective)
 	}
 }
 
-/* The shortest circle through start. */
-static void name_circle(struct wait_graph *graph, size_t start)
+/* The shortest cycle through start. */
+static void name_cycle(struct wait_graph *graph, size_t start)
 {
 	size_t *before = xcalloc(graph->node_count, sizeof(*before));
 
 	for (size_t i = 0; i < graph->node_count; i++)
 		before[i] = NONE;
-	graph->cause = WAIT_CAUSE_CIRCLE;
+	graph->cause = WAIT_CAUSE_CYCLE;
 	for (size_t at = find_way_back(graph, start, before); at != NONE; at = before[at]) {
 		if (graph->nodes[at].kind != WAIT_NODE_RANK)
 			add_to_path(graph, at);
@@ -541,21 +541,21 @@ static void name_circle(struct wait_graph *graph, size_t start)
 void wait_graph_judge(struct wait_graph *graph)
 {
 	size_t components;
-	size_t circle;
+	size_t cycle;
 	size_t other;
 
 	index_edges(graph);
 	components = find_components(graph);
-	circle = find_circle(graph, components);
+	cycle = find_cycle(graph, components);
 	other = find_other(graph, 0, is_to_sink);
 	if (other == NONE)
 		find_sinks(graph);
 	if (graph->cause != WAIT_CAUSE_NONE)
 		return;
-	if (other == NONE && circle != NONE)
-		other = find_other(graph, circle, is_in_component);
+	if (other == NONE && cycle != NONE)
+		other = find_other(graph, cycle, is_in_component);
 	if (other != NONE)
 		name_others(graph, other);
-	else if (circle != NONE)
-		name_circle(graph, circle);
+	else if (cycle != NONE)
+		name_cycle(graph, cycle);
 }

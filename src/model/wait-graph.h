@@ -6,7 +6,7 @@
  * to.
  *
  * The causes of a hang are read off the graph. What is waited for and waits for nobody is a cause;
- * ranks that wait for each other in a circle are one cause together.
+ * ranks that wait for each other in a cycle are one cause together.
  *
  * Edges are made of facts that were read while the rank did not move. A rank whose calls were not
  * read, or that has moved since, has no edges. All pointers are borrowed from the session until it
@@ -69,7 +69,7 @@ enum wait_cause {
 	WAIT_CAUSE_NONE,   /* no cause can be read off the graph */
 	WAIT_CAUSE_ABSENT, /* ranks that others wait for wait for nobody */
 	WAIT_CAUSE_OTHER,  /* ranks have called different operations as one collective */
-	WAIT_CAUSE_CIRCLE, /* ranks wait for each other */
+	WAIT_CAUSE_CYCLE,  /* ranks wait for each other */
 };
 
 struct wait_graph {
@@ -85,7 +85,7 @@ struct wait_graph {
 	 * half of the ranks.
 	 */
 	struct rankset ranks;
-	size_t *path; /* collectives and messages that name the cause; of a circle, each waits for
+	size_t *path; /* collectives and messages that name the cause; of a cycle, each waits for
 		       * the next, the last for the first */
 	size_t path_count, path_capacity;
 };
@@ -99,7 +99,7 @@ void wait_graph_clear(struct wait_graph *graph);
  */
 const struct wait_node *wait_graph_meeting(const struct wait_graph *graph);
 /*
- * The ranks to name as outliers: the cause; of a circle in which more than half of the job's ranks
+ * The ranks to name as outliers: the cause; of a cycle in which more than half of the job's ranks
  * wait at one place, those that wait elsewhere in it; none if the cause is all ranks. Clear the
  * result.
  */

@@ -112,7 +112,7 @@ static struct side find_waiting(const struct wait_graph *graph, size_t collectiv
 	return side;
 }
 
-/* The missing ranks that belong to the cause: of a circle those that wait in it, too. */
+/* The missing ranks that belong to the cause: of a cycle those that wait in it, too. */
 static struct side find_missing(const struct wait_graph *graph, size_t collective)
 {
 	const struct wait_node *node = &graph->nodes[collective];
@@ -289,7 +289,7 @@ static void append_link(struct buffer *out, const struct wait_graph *graph, size
 	rankset_clear(&missing.ranks);
 }
 
-/* True if all links of the circle are messages that are waited for at one place. */
+/* True if all links of the cycle are messages that are waited for at one place. */
 static bool is_ring(const struct wait_graph *graph)
 {
 	struct buffer first = BUFFER_INIT;
@@ -323,7 +323,7 @@ static void append_ring(struct buffer *out, const struct wait_graph *graph)
 	buffer_append_string(out, " for the next");
 }
 
-static void say_circle(struct buffer *out, const struct wait_graph *graph)
+static void say_cycle(struct buffer *out, const struct wait_graph *graph)
 {
 	buffer_append_string(out, "Deadlock: ");
 	if (is_ring(graph)) {
@@ -352,8 +352,8 @@ void wait_sentence_append(struct buffer *out, const struct wait_graph *graph)
 	case WAIT_CAUSE_OTHER:
 		say_other(out, graph);
 		break;
-	case WAIT_CAUSE_CIRCLE:
-		say_circle(out, graph);
+	case WAIT_CAUSE_CYCLE:
+		say_cycle(out, graph);
 		break;
 	}
 }

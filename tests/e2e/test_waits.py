@@ -139,8 +139,8 @@ class TestWaits(unittest.TestCase):
             "Deadlock: ranks 0 \u2192 1 \u2192 2 \u2192 3 \u2192 0 each wait in recv "
             "(waits.py:%d) for the next." % line_of("dist.recv(", 2))
 
-    def test_a_circle(self):
-        verdict = self.verdict("circle")
+    def test_a_cycle(self):
+        verdict = self.verdict("cycle")
         self.assertEqual(verdict["outliers"], [])
         self.assertEqual(self.facts(verdict), {
             "waits in": {(0, "a", 1), (1, "b", 1), (2, "c", 1)},
@@ -159,7 +159,7 @@ class TestWaits(unittest.TestCase):
                          {(2, "default_pg", 4)})
 
     def test_collectives(self):
-        self.verdict("circle")
+        self.verdict("cycle")
         status, told = self.ask("collectives", "--last", "1")
         self.assertEqual(status, 1)
         self.assertEqual(
@@ -207,7 +207,7 @@ class TestWaits(unittest.TestCase):
         self.assertIn("no Flight Recorder dump", run.stderr)
 
     def test_stopped_ranks_are_read(self):
-        self.start("circle")
+        self.start("cycle")
         run = jobs.probetui("--job", self.port, "collectives")
         for rank in self.ranks:
             rank.send_signal(19)

@@ -75,7 +75,7 @@ def ring(rank):
     dist.send(torch.ones(3), (rank - 1) % count)
 
 
-def circle(rank):
+def cycle(rank):
     """Each waits in a group of two for the one that waits in the next."""
     pairs = [dist.new_group(ranks, group_desc=name) for name, ranks in
              (("a", [0, 1]), ("b", [1, 2]), ("c", [0, 2]))]

@@ -94,8 +94,8 @@ static struct rankset sinks_of(const struct wait_graph *graph)
 	return sinks;
 }
 
-/* True if the collective is in a circle, and all that can be got to from it leads back to it. */
-static bool is_in_last_circle(const struct ways *ways, size_t node)
+/* True if the collective is in a cycle, and all that can be got to from it leads back to it. */
+static bool is_in_last_cycle(const struct ways *ways, size_t node)
 {
 	if (!ways->is_there[node][node])
 		return false;
@@ -106,10 +106,10 @@ static bool is_in_last_circle(const struct ways *ways, size_t node)
 	return true;
 }
 
-static bool has_last_circle(const struct ways *ways, size_t rank_count)
+static bool has_last_cycle(const struct ways *ways, size_t rank_count)
 {
 	for (size_t node = rank_count; node < ways->count; node++) {
-		if (is_in_last_circle(ways, node))
+		if (is_in_last_cycle(ways, node))
 			return true;
 	}
 	return false;
@@ -134,8 +134,8 @@ static bool leads(const struct wait_graph *graph, size_t collective, size_t next
 	return false;
 }
 
-/* The path is a circle, and the cause those who wait in it and can be got to from it. */
-static void check_circle(const struct wait_graph *graph, const struct ways *ways)
+/* The path is a cycle, and the cause those who wait in it and can be got to from it. */
+static void check_cycle(const struct wait_graph *graph, const struct ways *ways)
 {
 	struct rankset waiting = RANKSET_INIT;
 
@@ -143,7 +143,7 @@ static void check_circle(const struct wait_graph *graph, const struct ways *ways
 	for (size_t i = 0; i < graph->path_count; i++) {
 		size_t at = graph->path[i];
 
-		assert_true(is_in_last_circle(ways, at));
+		assert_true(is_in_last_cycle(ways, at));
 		assert_true(leads(graph, at, graph->path[(i + 1) % graph->path_count]));
 		for (size_t rank = 0; rank < graph->rank_count; rank++) {
 			if (has_edge(graph, rank, at) && ways->is_there[at][rank])
@@ -163,9 +163,9 @@ static void check(const struct wait_graph *graph)
 	if (rankset_count(&sinks) > 0) {
 		assert_int_equal(graph->cause, WAIT_CAUSE_ABSENT);
 		assert_true(rankset_is_equal(&sinks, &graph->ranks));
-	} else if (has_last_circle(&ways, graph->rank_count)) {
-		assert_int_equal(graph->cause, WAIT_CAUSE_CIRCLE);
-		check_circle(graph, &ways);
+	} else if (has_last_cycle(&ways, graph->rank_count)) {
+		assert_int_equal(graph->cause, WAIT_CAUSE_CYCLE);
+		check_cycle(graph, &ways);
 	} else {
 		assert_int_equal(graph->cause, WAIT_CAUSE_NONE);
 		assert_int_equal(rankset_count(&graph->ranks), 0);
@@ -173,9 +173,9 @@ static void check(const struct wait_graph *graph)
 	rankset_clear(&sinks);
 }
 
-static void the_cause_is_all_sinks_or_a_circle(void **state)
+static void the_cause_is_all_sinks_or_a_cycle(void **state)
 {
-	size_t causes[WAIT_CAUSE_CIRCLE + 1] = { 0 };
+	size_t causes[WAIT_CAUSE_CYCLE + 1] = { 0 };
 	uint64_t seed = 0x9e3779b97f4a7c15;
 
 	(void)state;
@@ -191,7 +191,7 @@ static void the_cause_is_all_sinks_or_a_circle(void **state)
 	/* None of them is rare. */
 	assert_true(causes[WAIT_CAUSE_NONE] > GRAPHS / 50);
 	assert_true(causes[WAIT_CAUSE_ABSENT] > GRAPHS / 50);
-	assert_true(causes[WAIT_CAUSE_CIRCLE] > GRAPHS / 50);
+	assert_true(causes[WAIT_CAUSE_CYCLE] > GRAPHS / 50);
 }
 
 static void a_long_chain_is_judged(void **state)
@@ -219,7 +219,7 @@ static void a_long_chain_is_judged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_cause_is_all_sinks_or_a_circle),
+		cmocka_unit_test(the_cause_is_all_sinks_or_a_cycle),
 		cmocka_unit_test(a_long_chain_is_judged),
 	};
 

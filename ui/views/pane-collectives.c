@@ -81,8 +81,8 @@ static void pane_collectives_put_line(struct window window, int line, int row, c
 	const struct call_line *shown = &lines->items[row];
 	enum style style = shown->is_heading ? STYLE_TITLE : STYLE_TEXT;
 
-	window_put(window, line, 1, window.column_count - 2, shown->is_odd ? STYLE_OUTLIER : style,
-		   shown->text);
+	window_put(window, line, 1, window.column_count - 2,
+		   shown->is_outlier ? STYLE_OUTLIER : style, shown->text);
 }
 
 /* Why there is nothing to show. */
