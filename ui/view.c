@@ -119,6 +119,14 @@ void view_ask(struct view *view, const char *question, const char *line,
 	free(text);
 }
 
+int view_cursor(const struct view *view, enum view_kind kind, size_t count)
+{
+	int last = (int)count - 1;
+	int cursor = view->cursors[kind] < last ? view->cursors[kind] : last;
+
+	return cursor < 0 ? 0 : cursor;
+}
+
 /* True if the view is open, or if "back" leads to the view. */
 static bool view_is_there(const struct view *view, enum view_kind kind)
 {

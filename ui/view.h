@@ -232,6 +232,8 @@ void key_set_remove(struct key_set *set, uint64_t key);
 
 /* True if the node is about to resume stopped ranks, and the user has not answered yet. */
 bool view_asks_to_stay(const struct session *session, const struct view *view);
+/* Returns the row of the view's cursor in a list of count rows, from 0. */
+int view_cursor(const struct view *view, enum view_kind kind, size_t count);
 /* True if several jobs run and none was chosen, so that the user must choose one. */
 bool view_asks_job(const struct session *session, const struct view *view);
 /* Returns the open view; VIEW_JOBS if a job must be chosen first. */

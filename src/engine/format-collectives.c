@@ -22,15 +22,10 @@
 #define NANOSECONDS 1000000000
 #define CLOCK_COLUMNS 9 /* "12:34:56" and the NUL */
 
-bool group_row_is_uneven(const struct group_row *row)
-{
-	return row->oldest < row->newest || group_row_mismatch(row) >= 0;
-}
-
 /* "scheduled", "started", "completed": the states of torch's Flight Recorder. */
 static const char *state_of_call(const struct collective_entry *call)
 {
-	if (call->is_retired || call->completed >= 0)
+	if (collective_call_has_ended(call))
 		return "completed";
 	return call->started >= 0 ? "started" : "scheduled";
 }
@@ -174,11 +169,7 @@ static struct rankset find_unread(const struct group_row *row)
 static const struct rank *first_of_class(const struct group_row *row,
 					 const struct call_class *class)
 {
-	size_t first = 0;
-
-	while (row->members[first].rank->process.rank != rankset_first(&class->ranks))
-		first++;
-	return row->members[first].rank;
+	return group_row_rank(row, rankset_first(&class->ranks));
 }
 
 /* Adds the different calls that members have made as one collective. */

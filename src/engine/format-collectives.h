@@ -11,14 +11,10 @@
 
 struct buffer;
 struct group_row;
-struct group_table;
 struct rank;
-struct rankset;
 struct session;
 struct wait_graph;
 
-/* True if a member is behind, or if members have made different calls as one collective. */
-bool group_row_is_uneven(const struct group_row *row);
 /* A line about a group, or about the calls of one rank. */
 struct call_line {
 	char *text;

@@ -71,11 +71,12 @@ static void add_member(struct group_row *row, const struct rank *rank,
 {
 	int64_t newest = newest_entry(rank->collectives, group);
 
-	/* The status of a group of NCCL counts calls between two ranks, too. */
+	/*
+	 * Only for a group without entries: its status, or its backend's sequence number, may also
+	 * count calls between two ranks. gloo's number always does.
+	 */
 	if (newest < 0)
 		newest = group->enqueued;
-
-	/* The sequence number of a group of gloo counts calls between two ranks, too. */
 	if (newest < 0 &&
 	    (group->seq == 0 || !group->backend || strcmp(group->backend, "gloo") != 0))
 		newest = group->seq;
@@ -205,10 +206,24 @@ const struct collective_entry *group_member_open(const struct group_member *memb
 	for (size_t i = 0; i < collectives->entry_count; i++) {
 		const struct collective_entry *entry = &collectives->entries[i];
 
-		if (is_of_member(member, entry) && !entry->is_retired && entry->completed < 0)
+		if (is_of_member(member, entry) && !collective_call_has_ended(entry))
 			return entry;
 	}
 	return NULL;
+}
+
+const struct rank *group_row_rank(const struct group_row *row, int number)
+{
+	for (size_t i = 0; i < row->count; i++) {
+		if (row->members[i].rank->process.rank == number)
+			return row->members[i].rank;
+	}
+	return NULL;
+}
+
+bool group_row_is_uneven(const struct group_row *row)
+{
+	return row->oldest < row->newest || group_row_mismatch(row) >= 0;
 }
 
 struct rankset group_row_behind(const struct group_row *row)
@@ -310,6 +325,11 @@ int64_t group_row_mismatch(const struct group_row *row)
 			return seq;
 	}
 	return -1;
+}
+
+bool collective_call_has_ended(const struct collective_entry *entry)
+{
+	return entry->is_retired || entry->completed >= 0;
 }
 
 const char *collective_call_name(const struct collective_entry *entry)

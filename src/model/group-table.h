@@ -63,6 +63,10 @@ const struct group_row *group_table_row(const struct group_table *table,
 const struct collective_entry *group_member_entry(const struct group_member *member, int64_t seq);
 /* The member's oldest collective that has not ended; NULL: none is known. */
 const struct collective_entry *group_member_open(const struct group_member *member);
+/* Returns the member with this number, borrowed; NULL: it was not read. */
+const struct rank *group_row_rank(const struct group_row *row, int number);
+/* True if a member is behind, or if members have made different calls as one collective. */
+bool group_row_is_uneven(const struct group_row *row);
 /* The members that have called fewer collectives than some other member. Clear the result. */
 struct rankset group_row_behind(const struct group_row *row);
 
@@ -99,6 +103,8 @@ bool collective_is_counted(const struct collectives *collectives,
 
 /* collective_call: what one collective is called with, for people and for comparison. */
 
+/* True if the call has completed, or if torch no longer tracks it. */
+bool collective_call_has_ended(const struct collective_entry *entry);
 /* The name of the operation without the backend's: "all_reduce". Borrowed. */
 const char *collective_call_name(const struct collective_entry *entry);
 /*

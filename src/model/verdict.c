@@ -459,7 +459,7 @@ static struct rankset find_outliers(const struct wait_group_list *wait_groups)
 }
 
 /* True if the stacks alone name the ranks that the graph names. */
-static bool do_stacks_tell(const struct wait_group_list *wait_groups, enum finding finding)
+static bool have_stacks_named(const struct wait_group_list *wait_groups, enum finding finding)
 {
 	struct rankset outliers = find_outliers(wait_groups);
 	bool are_equal = rankset_is_equal(&outliers, &wait_groups->graph->ranks);
@@ -469,33 +469,20 @@ static bool do_stacks_tell(const struct wait_group_list *wait_groups, enum findi
 	       wait_groups->graph->cause == WAIT_CAUSE_ABSENT;
 }
 
-/* The finding once the graph was asked: ranks that are alive, and do not all move. */
+/* Findings about live ranks of which not all move: the graph may name the cause. */
+static const bool is_for_graph[FINDINGS] = {
+	[FINDING_LATE] = true,	      [FINDING_UNSETTLED] = true, [FINDING_MAJORITY] = true,
+	[FINDING_WAIT_GROUPS] = true, [FINDING_TOGETHER] = true,
+};
+
+/* The finding of the graph, if the graph names a cause that the stacks alone do not name. */
 static enum finding verdict_find_in_graph(const struct wait_group_list *wait_groups,
 					  enum finding finding)
 {
-	if (wait_groups->graph->cause == WAIT_CAUSE_NONE || do_stacks_tell(wait_groups, finding))
+	if (!is_for_graph[finding] || wait_groups->graph->cause == WAIT_CAUSE_NONE ||
+	    have_stacks_named(wait_groups, finding))
 		return finding;
-	switch (finding) {
-	case FINDING_LATE:
-	case FINDING_UNSETTLED:
-	case FINDING_MAJORITY:
-	case FINDING_WAIT_GROUPS:
-	case FINDING_TOGETHER:
-		return FINDING_GRAPH;
-	case FINDING_NO_RANKS:
-	case FINDING_UNREAD:
-	case FINDING_UNREADABLE:
-	case FINDING_ALL_GONE:
-	case FINDING_GONE:
-	case FINDING_HELD:
-	case FINDING_STOPPED:
-	case FINDING_HOLDING:
-	case FINDING_GRAPH:
-	case FINDING_MOVING:
-	case FINDINGS:
-		break;
-	}
-	return finding;
+	return FINDING_GRAPH;
 }
 
 /* The graph's causes are the outliers; of a wait group only if all of its ranks are. */

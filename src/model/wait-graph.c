@@ -108,8 +108,7 @@ static bool is_known(const struct rank *rank)
 
 static bool is_open(const struct collectives *collectives, const struct collective_entry *entry)
 {
-	return collective_is_counted(collectives, entry) && !entry->is_retired &&
-	       entry->completed < 0;
+	return collective_is_counted(collectives, entry) && !collective_call_has_ended(entry);
 }
 
 /*
@@ -425,38 +424,42 @@ static size_t find_cycle(const struct wait_graph *graph, size_t component_count)
 	return found;
 }
 
+/* Returns the collective with the smaller number; b may be NONE. */
+static size_t earlier(const struct wait_graph *graph, size_t a, size_t b)
+{
+	return b == NONE || graph->nodes[a].seq < graph->nodes[b].seq ? a : b;
+}
+
 /*
- * Among the collectives for which is_meant() is true: that with the smallest number as which
- * different operations were called; NONE: there is none.
+ * The collective with the smallest number as which a rank that does not wait has called another
+ * operation; NONE: there is none.
  */
-static size_t find_other(const struct wait_graph *graph, size_t start,
-			 bool (*is_meant)(const struct wait_graph *graph,
-					  const struct wait_edge *edge, size_t start))
+static size_t find_other_of_sinks(const struct wait_graph *graph)
 {
 	size_t found = NONE;
 
 	for (size_t i = 0; i < graph->edge_count; i++) {
-		size_t from = graph->edges[i].from;
+		const struct wait_edge *edge = &graph->edges[i];
 
-		if (graph->edges[i].reason == WAIT_REASON_OTHER &&
-		    is_meant(graph, &graph->edges[i], start) &&
-		    (found == NONE || graph->nodes[from].seq < graph->nodes[found].seq))
-			found = from;
+		if (edge->reason == WAIT_REASON_OTHER && is_sink(&graph->nodes[edge->to]))
+			found = earlier(graph, edge->from, found);
 	}
 	return found;
 }
 
-static bool is_in_component(const struct wait_graph *graph, const struct wait_edge *edge,
-			    size_t start)
+/* Like find_other_of_sinks(), for the collectives and ranks of one component. */
+static size_t find_other_in(const struct wait_graph *graph, size_t component)
 {
-	return graph->nodes[edge->from].component == graph->nodes[start].component;
-}
+	size_t found = NONE;
 
-/* True if the rank that has called another operation does not wait itself. */
-static bool is_to_sink(const struct wait_graph *graph, const struct wait_edge *edge, size_t start)
-{
-	(void)start;
-	return is_sink(&graph->nodes[edge->to]);
+	for (size_t i = 0; i < graph->edge_count; i++) {
+		const struct wait_edge *edge = &graph->edges[i];
+
+		if (edge->reason == WAIT_REASON_OTHER &&
+		    graph->nodes[edge->from].component == component)
+			found = earlier(graph, edge->from, found);
+	}
+	return found;
 }
 
 /* Names the ranks whose call is not that of more than half of the group's members. */
@@ -547,13 +550,13 @@ void wait_graph_judge(struct wait_graph *graph)
 	index_edges(graph);
 	components = find_components(graph);
 	cycle = find_cycle(graph, components);
-	other = find_other(graph, 0, is_to_sink);
+	other = find_other_of_sinks(graph);
 	if (other == NONE)
 		find_sinks(graph);
 	if (graph->cause != WAIT_CAUSE_NONE)
 		return;
 	if (other == NONE && cycle != NONE)
-		other = find_other(graph, cycle, is_in_component);
+		other = find_other_in(graph, graph->nodes[cycle].component);
 	if (other != NONE)
 		name_others(graph, other);
 	else if (cycle != NONE)

@@ -36,12 +36,9 @@ void wait_sentence_append_collective(struct buffer *out, const struct wait_node 
 	append_group(out, node->row);
 }
 
-/* Appends " (train.py:17)", the user's line of the call; nothing if it is not known. */
-static void append_call_place(struct buffer *out, const struct rank *rank,
-			      const struct collective_entry *call)
+/* Appends " (train.py:17)"; nothing for NULL. */
+static void append_line(struct buffer *out, const struct frame *frame)
 {
-	const struct frame *frame =
-		call && call->stack ? place_find(&rank->process, call->stack) : NULL;
 	struct buffer line = BUFFER_INIT;
 
 	if (!frame)
@@ -65,7 +62,7 @@ static void append_call(struct buffer *out, const struct rank *rank,
 	else
 		text_escape(&name, operation, strlen(operation));
 	text_cut(out, name.data, NAME_COLUMNS);
-	append_call_place(out, rank, call);
+	append_line(out, call->stack ? place_find(&rank->process, call->stack) : NULL);
 	buffer_clear(&name);
 }
 
@@ -127,21 +124,13 @@ static struct side find_missing(const struct wait_graph *graph, size_t collectiv
 	return side;
 }
 
-/* Appends "recv (train.py:9)": where the message's rank waits. */
+/* Appends "recv (train.py:9)", the place where the message's rank waits. */
 static void append_message(struct buffer *out, const struct wait_node *message)
 {
 	const struct thread *thread = rank_main_thread(message->rank);
-	const struct frame *frame = place_find(&message->rank->process, thread->sample.stack);
-	struct buffer line = BUFFER_INIT;
 
 	text_cut(out, thread->activity.name, NAME_COLUMNS);
-	if (!frame)
-		return;
-	place_append(&line, frame);
-	buffer_append_string(out, " (");
-	text_cut_path(out, line.data, NAME_COLUMNS);
-	buffer_append_char(out, ')');
-	buffer_clear(&line);
+	append_line(out, place_find(&message->rank->process, thread->sample.stack));
 }
 
 /* Appends what is waited in: "all_reduce (train.py:17) of tp" or "recv (train.py:9)". */
@@ -218,15 +207,6 @@ static void say_absent(struct buffer *out, const struct wait_graph *graph)
 		buffer_printf(out, " %zu more ranks are waited for.", graph->path_count - LISTED);
 }
 
-static const struct rank *find_member(const struct group_row *row, int number)
-{
-	for (size_t i = 0; i < row->count; i++) {
-		if (row->members[i].rank->process.rank == number)
-			return row->members[i].rank;
-	}
-	return NULL;
-}
-
 /* True if two of the classes are calls of one operation, so that the sizes tell them apart. */
 static bool has_equal_names(const struct call_classes *classes)
 {
@@ -244,24 +224,24 @@ static void say_other(struct buffer *out, const struct wait_graph *graph)
 {
 	const struct wait_node *node = &graph->nodes[graph->path[0]];
 	struct call_classes classes;
-	size_t told = 0;
+	size_t listed = 0;
 
 	call_classes_make(&classes, node->row, node->seq);
 	/* The smallest class first: it is the outlier. */
-	for (size_t i = classes.count; i-- > 0 && told < LISTED; told++) {
+	for (size_t i = classes.count; i-- > 0 && listed < LISTED; listed++) {
 		const struct call_class *class = &classes.items[i];
 
-		if (told > 0)
+		if (listed > 0)
 			buffer_append_string(out, ", ");
-		wait_sentence_append_set(out, &class->ranks, told == 0);
-		if (told == 0)
+		wait_sentence_append_set(out, &class->ranks, listed == 0);
+		if (listed == 0)
 			buffer_append_string(out, rankset_count(&class->ranks) == 1
 							  ? " has called"
 							  : " have called");
 		buffer_append_char(out, ' ');
-		append_call(out, find_member(node->row, rankset_first(&class->ranks)), class->call,
-			    has_equal_names(&classes));
-		if (told > 0)
+		append_call(out, group_row_rank(node->row, rankset_first(&class->ranks)),
+			    class->call, has_equal_names(&classes));
+		if (listed > 0)
 			continue;
 		buffer_append_string(out, " as ");
 		wait_sentence_append_collective(out, node);

@@ -2,9 +2,6 @@
  * pane-collectives: what the ranks have called of torch.distributed, by process group, and below it
  * the newest calls of the selected rank beside the majority's.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -65,16 +62,6 @@ static void pane_collectives_want(struct app *app, bool is_open)
 		collectives_follow(app->engine, true);
 }
 
-static int pane_collectives_cursor(const struct view *view, const struct call_lines *lines)
-{
-	int last = (int)lines->count - 1;
-	int cursor = view->cursors[VIEW_COLLECTIVES];
-
-	if (cursor > last)
-		cursor = last;
-	return cursor < 0 ? 0 : cursor;
-}
-
 static void pane_collectives_put_line(struct window window, int line, int row, const void *data)
 {
 	const struct call_lines *lines = data;
@@ -110,7 +97,7 @@ static void pane_collectives_draw(const struct scene *scene)
 
 	make_lines(&lines, scene->session);
 	list.count = (int)lines.count;
-	list.cursor = pane_collectives_cursor(scene->view, &lines);
+	list.cursor = view_cursor(scene->view, VIEW_COLLECTIVES, lines.count);
 	if (lines.count == 0)
 		window_put_paragraph(scene->body, 0, 1, scene->body.row_count, STYLE_DIM,
 				     why_nothing(scene->session));
@@ -136,7 +123,7 @@ static void pane_collectives_add_rows(struct search_text *text, const struct app
 		buffer_append_string(&text->line, lines.items[i].text);
 		search_text_end_line(text);
 	}
-	text->at = pane_collectives_cursor(&app->view, &lines);
+	text->at = view_cursor(&app->view, VIEW_COLLECTIVES, lines.count);
 	call_lines_clear(&lines);
 }
 
@@ -150,7 +137,7 @@ static int pane_collectives_open(struct command_context *context, struct error *
 
 	make_lines(&lines, session);
 	if (lines.count > 0)
-		rank = lines.items[pane_collectives_cursor(&app->view, &lines)].rank;
+		rank = lines.items[view_cursor(&app->view, VIEW_COLLECTIVES, lines.count)].rank;
 	call_lines_clear(&lines);
 	if (rank < 0 || !session_find_rank(session, rank))
 		return error_set(error, "no rank in this line");

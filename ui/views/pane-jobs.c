@@ -158,15 +158,6 @@ static void pane_jobs_append_title(struct buffer *out, const struct session *ses
 	buffer_append_string(out, " (Enter opens one)");
 }
 
-static int cursor_of(const struct session *session, const struct view *view)
-{
-	int last = (int)session->job_count - 1;
-
-	if (view->cursors[VIEW_JOBS] > last)
-		return last < 0 ? 0 : last;
-	return view->cursors[VIEW_JOBS] < 0 ? 0 : view->cursors[VIEW_JOBS];
-}
-
 static bool is_wide(struct window window)
 {
 	return window.column_count - facts_width(window) >= VERDICT_MINIMUM;
@@ -195,7 +186,7 @@ static void pane_jobs_draw(const struct scene *scene)
 	bool has_head = window.row_count >= HEAD_ROWS;
 	struct list list = {
 		.count = (int)session->job_count,
-		.cursor = cursor_of(session, scene->view),
+		.cursor = view_cursor(scene->view, VIEW_JOBS, session->job_count),
 		.height = is_wide(window) ? 1 : 2,
 		.has_mark = true,
 		.mark_column = 3,
@@ -228,7 +219,7 @@ static void pane_jobs_add_rows(struct search_text *lines, const struct app *app)
 			      job->finding.sentence != NULL ? job->finding.sentence : "");
 		search_text_end_line(lines);
 	}
-	lines->at = cursor_of(session, &app->view);
+	lines->at = view_cursor(&app->view, VIEW_JOBS, session->job_count);
 }
 
 static void pane_jobs_move_cursor(struct app *app, const struct layout *layout, enum move move)
@@ -249,7 +240,7 @@ static int pane_jobs_open_row(struct command_context *context, struct error *err
 
 	if (session->job_count == 0)
 		return error_set(error, "no job found");
-	choose_job(app, (size_t)cursor_of(session, &app->view));
+	choose_job(app, (size_t)view_cursor(&app->view, VIEW_JOBS, session->job_count));
 	return 0;
 }
 

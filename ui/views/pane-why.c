@@ -2,9 +2,6 @@
  * pane-why: the facts that the verdict was read off: which collective each rank waits in, and who
  * is missing there.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/error.h"
@@ -23,16 +20,6 @@ static void make_rows(struct wait_rows *rows, const struct session *session)
 	wait_graph_make(&graph, session);
 	wait_rows_make(rows, &graph);
 	wait_graph_clear(&graph);
-}
-
-static int pane_why_cursor(const struct view *view, const struct wait_rows *rows)
-{
-	int last = (int)rows->count - 1;
-	int cursor = view->cursors[VIEW_WHY];
-
-	if (cursor > last)
-		cursor = last;
-	return cursor < 0 ? 0 : cursor;
 }
 
 static void pane_why_put_row(struct window window, int line, int row, const void *data)
@@ -56,7 +43,7 @@ static void pane_why_draw(const struct scene *scene)
 
 	make_rows(&rows, scene->session);
 	list.count = (int)rows.count;
-	list.cursor = pane_why_cursor(scene->view, &rows);
+	list.cursor = view_cursor(scene->view, VIEW_WHY, rows.count);
 	if (rows.count == 0) {
 		wait_sentence_append_nothing(&nothing, scene->session);
 		window_put_paragraph(scene->body, 0, 1, scene->body.row_count, STYLE_DIM,
@@ -86,7 +73,7 @@ static void pane_why_add_rows(struct search_text *text, const struct app *app)
 		buffer_append_string(&text->line, rows.items[i].text);
 		search_text_end_line(text);
 	}
-	text->at = pane_why_cursor(&app->view, &rows);
+	text->at = view_cursor(&app->view, VIEW_WHY, rows.count);
 	wait_rows_clear(&rows);
 }
 
@@ -100,7 +87,7 @@ static int pane_why_open(struct command_context *context, struct error *error)
 
 	make_rows(&rows, session);
 	if (rows.count > 0)
-		rank = rows.items[pane_why_cursor(&app->view, &rows)].rank;
+		rank = rows.items[view_cursor(&app->view, VIEW_WHY, rows.count)].rank;
 	wait_rows_clear(&rows);
 	if (rank < 0 || !session_find_rank(session, rank))
 		return error_set(error, "no rank in this row");
