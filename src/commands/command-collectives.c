@@ -1,6 +1,6 @@
 /*
- * command-collectives: which collectives of torch.distributed the ranks have called, by process
- * group: who has called what the others wait in, and who has not.
+ * command-collectives: prints the collectives of torch.distributed that ranks have called: for each
+ * process group the newest call of each member, and the members that are behind.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +16,10 @@
 #include "engine/collective-query.h"
 #include "engine/command.h"
 #include "engine/engine.h"
+#include "engine/flight-recorder-dump.h"
 #include "engine/format-collectives.h"
 #include "engine/format.h"
 #include "engine/request.h"
-#include "model/flight-recorder-dump.h"
 #include "model/group-table.h"
 #include "model/wait-graph.h"
 #include "protocol/collectives.h"

@@ -105,8 +105,8 @@ const struct wait_node *wait_graph_meeting(const struct wait_graph *graph);
  */
 struct rankset wait_graph_outliers(const struct wait_graph *graph);
 /*
- * For tests of the judgement alone: empties *graph, which then has rank_count ranks without a
- * process; add nodes and edges, and judge.
+ * The parts of wait_graph_make(), for tests of the judgement alone. wait_graph_start() fills *graph
+ * (uninitialised) with the nodes of rank_count ranks that have no process.
  */
 void wait_graph_start(struct wait_graph *graph, size_t rank_count);
 /* Returns the new node's index. */
@@ -119,9 +119,9 @@ void wait_graph_judge(struct wait_graph *graph);
 /* wait_sentence: the graph in words. Names of the target are escaped and cut. */
 
 /*
- * Appends "Rank 2 has not called all_reduce (train.py:17), collective 5 of default_pg, in which
- * ranks 0-1 wait; it waits in recv (train.py:9)." and the like for the graph's cause; nothing for
- * WAIT_CAUSE_NONE.
+ * Appends the graph's cause, for example "Rank 2 has not called all_reduce (train.py:17),
+ * collective 5 of default_pg, in which ranks 0-1 wait; its last is barrier (train.py:9),
+ * collective 4."; nothing for WAIT_CAUSE_NONE.
  */
 void wait_sentence_append(struct buffer *out, const struct wait_graph *graph);
 
@@ -130,10 +130,10 @@ void wait_sentence_append_nothing(struct buffer *out, const struct session *sess
 /* Appends "collective 5 of default_pg". */
 void wait_sentence_append_collective(struct buffer *out, const struct wait_node *node);
 
-/* One fact that the sentence was read off: edges from or to one collective that say the same. */
+/* Edges from or to one collective or message that state the same fact. */
 struct wait_row {
 	char *text;	 /* "rank 2 has not called it: its last is …" */
-	int rank;	 /* the first rank of which it is said */
+	int rank;	 /* the first of the ranks in text */
 	bool is_missing; /* the ranks are missing in the collective of the row before */
 };
 

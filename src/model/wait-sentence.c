@@ -1,4 +1,4 @@
-/* wait-sentence: the graph of who waits for whom, in words. */
+/* wait-sentence: the sentences and rows that wait-graph.h declares. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -338,7 +338,7 @@ void wait_sentence_append(struct buffer *out, const struct wait_graph *graph)
 	}
 }
 
-/* True if the row of edge a says the same as one of b, for another rank. */
+/* True if a and b state the same fact about two ranks. */
 static bool is_same_fact(const struct wait_edge *a, const struct wait_edge *b)
 {
 	if (a->reason != b->reason || !a->call != !b->call)
@@ -347,7 +347,7 @@ static bool is_same_fact(const struct wait_edge *a, const struct wait_edge *b)
 	       (a->call->seq == b->call->seq && collective_calls_match(a->call, b->call));
 }
 
-/* waited: the call of those that wait; NULL for a message. */
+/* Appends a row's text. waited: the call of the ranks that wait; NULL for a message. */
 static void append_missing_fact(struct buffer *out, const struct side *side,
 				const struct wait_edge *edge, const struct collective_entry *waited)
 {

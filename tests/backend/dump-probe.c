@@ -16,7 +16,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/pickle.h"
-#include "model/flight-recorder-dump.h"
+#include "engine/flight-recorder-dump.h"
 
 static void print_json(json_t *owned_json)
 {

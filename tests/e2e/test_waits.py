@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Jobs of gloo whose ranks wait for ever: who is named, by what they have
-called of torch.distributed, and what `collectives` prints.
+"""Jobs of gloo whose ranks wait for ever: the ranks that the verdict names by
+the collectives that each has called, and the output of `collectives`.
 
 PROBETUI_TORCH_PYTHON names a Python with torch 2.
 """

@@ -6,7 +6,7 @@
 
 #include "banned.h"
 
-#include "model/flight-recorder-dump.h"
+#include "engine/flight-recorder-dump.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -18,7 +18,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "model/flight-recorder-dump.h"
+#include "engine/flight-recorder-dump.h"
 #include "protocol/stack.h"
 
 #define VERSION "\"version\":\"2.10\""

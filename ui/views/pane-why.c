@@ -1,6 +1,6 @@
 /*
- * pane-why: the facts that the verdict was read off: which collective each rank waits in, and who
- * is missing there.
+ * pane-why: the facts behind the verdict, one in a row: the collective or message that ranks wait
+ * in, and below it the ranks that are missing there.
  */
 #include "banned.h"
 #include "base/buffer.h"

@@ -1,6 +1,6 @@
 /*
- * flight-recorder-dump: reads a dump of torch's Flight Recorder, that is, the collectives that one
- * rank called last, from a file.
+ * flight-recorder-dump: reads a file that holds a dump of torch's Flight Recorder: the collectives
+ * that one rank called last.
  *
  * torch's watchdog writes such a file when a collective of NCCL times out (TORCH_FR_DUMP_TEMP_FILE,
  * before torch 2.9 TORCH_NCCL_DEBUG_INFO_TEMP_FILE, and the rank: "/tmp/nccl_trace_rank_3"); a
@@ -8,8 +8,8 @@
  * _dump_nccl_trace(). Both give a pickle; _dump_fr_trace_json() and _dump_nccl_trace_json() give
  * JSON, without stacks.
  */
-#ifndef MODEL_FLIGHT_RECORDER_DUMP_H
-#define MODEL_FLIGHT_RECORDER_DUMP_H
+#ifndef ENGINE_FLIGHT_RECORDER_DUMP_H
+#define ENGINE_FLIGHT_RECORDER_DUMP_H
 
 #include <stddef.h>
 

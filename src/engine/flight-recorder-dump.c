@@ -7,7 +7,7 @@
  * entries and of pg_config. gloo enters all its groups into pg_config under the name "", the last
  * group overwriting the others: that entry says nothing.
  */
-#include "model/flight-recorder-dump.h"
+#include "engine/flight-recorder-dump.h"
 
 #include <ctype.h>
 #include <errno.h>
