@@ -62,6 +62,38 @@ def without_none(values):
     return {key: value for key, value in values.items() if value is not None}
 
 
+def frames_of(told, entry):
+    """As torch has them; None: the entry has no stack."""
+    if "stack" not in entry:
+        return None
+    codes = {code[0]: code for stack in told["stacks"]
+             for code in stack["codes"]}
+    stack, = [one for one in told["stacks"] if one["id"] == entry["stack"]]
+    return [{"name": codes[code][1], "filename": codes[code][3], "line": line}
+            for code, line in stack["frames"]]
+
+
+def as_torch(told, entry):
+    """An entry under the names of torch's dumps, without its group and state."""
+    return {
+        "record_id": entry["id"], "collective_seq_id": entry["seq"],
+        "p2p_seq_id": entry["p2p_seq"], "op_id": entry["op_id"],
+        "profiling_name": entry["operation"],
+        "is_p2p": entry.get("is_p2p", False),
+        "retired": entry.get("is_retired", False),
+        "time_created_ns": entry["created"],
+        "time_discovered_started_ns": entry.get("started"),
+        "time_discovered_completed_ns": entry.get("completed"),
+        "timeout_ms": entry["timeout"],
+        "input_sizes": entry["input_sizes"],
+        "input_dtypes": entry["input_dtypes"],
+        "output_sizes": entry["output_sizes"],
+        "output_dtypes": entry["output_dtypes"],
+        "thread_name": entry["thread_name"],
+        "thread_id": str(int(entry["thread"], 16)),
+        "frames": frames_of(told, entry)}
+
+
 @unittest.skipUnless(PYTHON and not WHY_NOT, WHY_NOT)
 class TestCollectives(unittest.TestCase):
     maxDiff = None
@@ -86,36 +118,15 @@ class TestCollectives(unittest.TestCase):
         group = told["groups"][entry["group"]]
         return [group["name"], group["description"]]
 
-    def frames_of(self, told, entry):
-        codes = {code[0]: code for stack in told["stacks"]
-                 for code in stack["codes"]}
-        stack, = [one for one in told["stacks"] if one["id"] == entry["stack"]]
-        return [{"name": codes[code][1], "filename": codes[code][3],
-                 "line": line} for code, line in stack["frames"]]
-
     def check_entry(self, told, entry, truth, has_names):
-        self.assertEqual(without_none({
-            "record_id": entry["id"], "collective_seq_id": entry["seq"],
-            "p2p_seq_id": entry["p2p_seq"], "op_id": entry["op_id"],
-            "profiling_name": entry["operation"],
-            "is_p2p": entry.get("is_p2p", False),
-            "retired": entry.get("is_retired", False),
-            "time_created_ns": entry["created"],
-            "time_discovered_started_ns": entry.get("started"),
-            "time_discovered_completed_ns": entry.get("completed"),
-            "timeout_ms": entry["timeout"],
-            "input_sizes": entry["input_sizes"],
-            "input_dtypes": entry["input_dtypes"],
-            "output_sizes": entry["output_sizes"],
-            "output_dtypes": entry["output_dtypes"],
-            "thread_name": entry["thread_name"],
-            "thread_id": str(int(entry["thread"], 16)),
-            "process_group": self.group_of(told, entry) if has_names
+        self.assertIn("stack", entry)
+        self.assertEqual(without_none(dict(
+            as_torch(told, entry),
+            process_group=self.group_of(told, entry) if has_names
             else list(truth["process_group"]),
-            "frames": self.frames_of(told, entry),
-            "state": truth["state"], "pg_id": truth["pg_id"],
-        }), without_none(dict(truth, process_group=list(
-            truth["process_group"]))))
+            state=truth["state"], pg_id=truth["pg_id"])),
+            without_none(dict(truth, process_group=list(
+                truth["process_group"]))))
 
     def check_rank(self, rank, has_names=True):
         truth, told = self.ranks.truth(rank), self.read(rank)
@@ -185,7 +196,7 @@ class TestCollectives(unittest.TestCase):
         self.assertEqual((first[0]["enqueued"], first[0]["completed"]), (2, 1))
         last = told[0]["entries"][-1]
         self.assertFalse(last.get("is_retired"))
-        self.assertEqual(self.frames_of(told[0], last)[-3]["name"], "behind")
+        self.assertEqual(frames_of(told[0], last)[-3]["name"], "behind")
 
     def test_the_recorder_is_off(self):
         self.start("behind", TORCH_FR_BUFFER_SIZE="0",

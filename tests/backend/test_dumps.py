@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 import pythons
-from test_collectives import PYTHON, Ranks, without_none
+from test_collectives import PYTHON, Ranks, as_torch, without_none
 
 PROBE = os.path.join(os.environ.get("BUILDDIR", "."), "tests", "backend",
                      "dump-probe")
@@ -123,38 +123,12 @@ class TestDumps(Folder):
             answers.append(json.loads(rank.stdout.readline()))
         return answers
 
-    def frames_of(self, read, entry):
-        """As torch has them; None: the entry has no stack."""
-        if "stack" not in entry:
-            return None
-        codes = {code[0]: code for stack in read["stacks"]
-                 for code in stack["codes"]}
-        stack, = [one for one in read["stacks"] if one["id"] == entry["stack"]]
-        return [{"name": codes[code][1], "filename": codes[code][3],
-                 "line": line} for code, line in stack["frames"]]
-
     def check_entry(self, read, entry, truth):
         group = read["groups"][entry["group"]]
-        state = STATES["started" in entry, "completed" in entry]
-        self.assertEqual(without_none({
-            "record_id": entry["id"], "collective_seq_id": entry["seq"],
-            "p2p_seq_id": entry["p2p_seq"], "op_id": entry["op_id"],
-            "profiling_name": entry["operation"],
-            "is_p2p": entry.get("is_p2p", False),
-            "retired": entry.get("is_retired", False),
-            "time_created_ns": entry["created"],
-            "time_discovered_started_ns": entry.get("started"),
-            "time_discovered_completed_ns": entry.get("completed"),
-            "timeout_ms": entry["timeout"],
-            "input_sizes": entry["input_sizes"],
-            "input_dtypes": entry["input_dtypes"],
-            "output_sizes": entry["output_sizes"],
-            "output_dtypes": entry["output_dtypes"],
-            "thread_name": entry["thread_name"],
-            "thread_id": str(int(entry["thread"], 16)),
-            "process_group": [group["name"], group["description"]],
-            "frames": self.frames_of(read, entry), "state": state,
-        }), truth)
+        self.assertEqual(without_none(dict(
+            as_torch(read, entry),
+            process_group=[group["name"], group["description"]],
+            state=STATES["started" in entry, "completed" in entry])), truth)
 
     def check_groups(self, read, truth):
         """What pg_status says, under the number that the entries have."""
