@@ -27,6 +27,8 @@
 #define CODES_MAXIMUM 4096
 /* Maximum objects on the way from a bound method to its C function. */
 #define WRAPPERS_MAXIMUM 4
+/* Maximum times that one call is read if a read of memory fails. */
+#define READS_MAXIMUM 2
 
 struct pycall_cache {
 	struct memory *memory;
@@ -379,8 +381,9 @@ static bool read_callee(struct callee *callee, bool is_still)
 	return !callee->is_python && is_still && read_from_instructions(callee);
 }
 
-char *pycall_read(struct pycall_cache *cache, const struct pyframe *frame, const struct code *code,
-		  bool is_still)
+/* is_whole: set to false if memory could not be read, so that the call may be known in part. */
+static char *read_once(struct pycall_cache *cache, const struct pyframe *frame,
+		       const struct code *code, bool is_still, bool *is_whole)
 {
 	uint64_t values = frame->address + (uint64_t)cache->python->offsets.if_localsplus;
 	struct callee *callee = xcalloc(1, sizeof(*callee));
@@ -395,6 +398,20 @@ char *pycall_read(struct pycall_cache *cache, const struct pyframe *frame, const
 	if (callee->call && read_callee(callee, is_still))
 		text = callee->owner[0] ? xasprintf("%s.%s", callee->owner, callee->name)
 					: xstrdup(callee->name);
+	*is_whole = callee->code && !callee->reader.has_failed;
 	free(callee);
+	return text;
+}
+
+char *pycall_read(struct pycall_cache *cache, const struct pyframe *frame, const struct code *code,
+		  bool is_still)
+{
+	bool is_whole = false;
+	char *text = NULL;
+
+	for (int i = 0; i < READS_MAXIMUM && !is_whole; i++) {
+		free(text);
+		text = read_once(cache, frame, code, is_still, &is_whole);
+	}
 	return text;
 }

@@ -27,7 +27,8 @@ struct variable_list;
 struct pyreader {
 	struct memory *memory;
 	const struct cpython *python;
-	size_t budget; /* bytes that this request may still read */
+	size_t budget;	 /* bytes that this request may still read */
+	bool has_failed; /* memory at an address of a program could not be read */
 	/* the process is stopped, and the caller has begun memory's snapshot */
 	bool is_still;
 	struct pytype_cache types;

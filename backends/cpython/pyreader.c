@@ -31,7 +31,10 @@ int pyreader_read(struct pyreader *reader, uint64_t address, void *out, size_t l
 	if (address < PAGE || address > INT64_MAX - length)
 		return -1;
 	reader->budget -= length;
-	return memory_read(reader->memory, address, out, length);
+	if (memory_read(reader->memory, address, out, length) == 0)
+		return 0;
+	reader->has_failed = true;
+	return -1;
 }
 
 int pyreader_pointer(struct pyreader *reader, uint64_t address, uint64_t *out)
