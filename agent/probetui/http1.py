@@ -221,7 +221,8 @@ class Reader:
         if length > HEAD_MAXIMUM:
             raise Refusal(431, "the request line and headers are too long: at "
                           "most %d bytes are accepted" % HEAD_MAXIMUM)
-        if _STRAY.search(self._data, max(0, self._searched - 1), length):
+        # With the CR that follows: the head's last byte may be a stray CR.
+        if _STRAY.search(self._data, max(0, self._searched - 1), length + 1):
             raise Refusal(400, "a line does not end with CR and LF, or has "
                           "other control characters")
         self._searched = len(self._data)

@@ -145,6 +145,13 @@ class TestReader(unittest.TestCase):
                              ascii(data)[:2000])
 
 
+    def test_a_head_that_ends_with_cr(self):
+        data = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\r\n\r\n"
+        whole = read_all([data])
+        self.assertEqual([status for status, _ in whole], [400])
+        self.assertEqual(read_all([bytes([one]) for one in data]), whole)
+
+
 class TestWire(unittest.TestCase):
     VALUES = [None, True, False, 0, -1, 2 ** 53, 2 ** 53 + 1, -2 ** 70,
               10 ** 60, 0.1, -0.0, 1e308, float("inf"), float("-inf"), "",
