@@ -237,6 +237,8 @@ void wait_graph_make(struct wait_graph *graph, const struct session *session)
 	for (size_t i = 0; i < session->rank_count; i++) {
 		graph->nodes[i].rank = session->ranks[i];
 		graph->nodes[i].number = session->ranks[i]->process.rank;
+		graph->nodes[i].is_waiting =
+			wait_group_role_of(session->ranks[i]) == WAIT_GROUP_WAITS;
 		map_put(by_rank, (uint64_t)graph->nodes[i].number, (void *)(uintptr_t)(i + 1));
 	}
 	for (size_t i = 0; graph->table.count > 0 && i < session->rank_count; i++)
@@ -357,9 +359,20 @@ static void add_to_path(struct wait_graph *graph, size_t collective)
 	graph->path[graph->path_count++] = collective;
 }
 
-static bool is_sink(const struct wait_node *node)
+static bool is_sink(const struct wait_graph *graph, const struct wait_node *node)
 {
-	return node->kind == WAIT_NODE_RANK && node->in_count > 0 && node->out_count == 0;
+	return node->kind == WAIT_NODE_RANK && node->in_count > 0 && node->out_count == 0 &&
+	       !(node->is_waiting && graph->has_idle_sink);
+}
+
+static bool has_idle_sink(const struct wait_graph *graph)
+{
+	bool is_found = false;
+
+	for (size_t i = 0; i < graph->rank_count; i++)
+		is_found = is_found ||
+			   (!graph->nodes[i].is_waiting && is_sink(graph, &graph->nodes[i]));
+	return is_found;
 }
 
 /* The collective that most ranks wait in, of those that a sink outside *told is absent from. */
@@ -371,7 +384,7 @@ static size_t find_most_waited(const struct wait_graph *graph, const struct rank
 		const struct wait_node *to = &graph->nodes[graph->edges[i].to];
 		size_t from = graph->edges[i].from;
 
-		if (is_sink(to) && !rankset_contains(told, to->number) &&
+		if (is_sink(graph, to) && !rankset_contains(told, to->number) &&
 		    (most == NONE || graph->nodes[from].in_count > graph->nodes[most].in_count))
 			most = from;
 	}
@@ -391,7 +404,7 @@ static void find_sinks(struct wait_graph *graph)
 		for (size_t i = 0; i < node->out_count; i++) {
 			const struct wait_edge *edge = &graph->edges[node->first_edge + i];
 
-			if (is_sink(&graph->nodes[edge->to]))
+			if (is_sink(graph, &graph->nodes[edge->to]))
 				rankset_add(&graph->ranks, graph->nodes[edge->to].number);
 		}
 	}
@@ -441,7 +454,7 @@ static size_t find_other_of_sinks(const struct wait_graph *graph)
 	for (size_t i = 0; i < graph->edge_count; i++) {
 		const struct wait_edge *edge = &graph->edges[i];
 
-		if (edge->reason == WAIT_REASON_OTHER && is_sink(&graph->nodes[edge->to]))
+		if (edge->reason == WAIT_REASON_OTHER && is_sink(graph, &graph->nodes[edge->to]))
 			found = earlier(graph, edge->from, found);
 	}
 	return found;
@@ -550,6 +563,7 @@ void wait_graph_judge(struct wait_graph *graph)
 	index_edges(graph);
 	components = find_components(graph);
 	cycle = find_cycle(graph, components);
+	graph->has_idle_sink = has_idle_sink(graph);
 	other = find_other_of_sinks(graph);
 	if (other == NONE)
 		find_sinks(graph);

@@ -43,6 +43,7 @@ struct wait_node {
 	const struct collective_entry *call; /* of the first rank that waits in it */
 	size_t in_count;		     /* number of edges that lead here */
 	size_t out_count;
+	bool is_waiting;   /* of a rank: it waits for its peers, known or not */
 	size_t component;  /* equal for nodes that wait for each other */
 	size_t first_edge; /* index of the first of its edges, which follow each other */
 };
@@ -80,6 +81,9 @@ struct wait_graph {
 	struct wait_edge *edges; /* sorted by `from` once judged */
 	size_t edge_count, edge_capacity;
 	enum wait_cause cause;
+	/* Some rank is waited for and does not wait: ranks that wait for unknown peers are no
+	 * cause. */
+	bool has_idle_sink;
 	/*
 	 * The ranks that are the cause. Empty for WAIT_CAUSE_OTHER if no call is that of more than
 	 * half of the ranks.
