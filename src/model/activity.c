@@ -30,7 +30,7 @@ struct place_row {
 	const char *func; /* "*": any function */
 	const char *file; /* end of the path; if this text ends in '/': a folder in the path */
 	enum activity_kind kind;
-	const char *name; /* NULL: the name is func */
+	const char *name; /* NULL: the function's */
 };
 
 #define C10D "torch/distributed/distributed_c10d.py"
@@ -97,6 +97,10 @@ static const struct place_row place_rows[] = {
 	{ "gather", "accelerate/utils/operations.py", ACTIVITY_PEERS, NULL },
 	{ "reduce", "accelerate/utils/operations.py", ACTIVITY_PEERS, NULL },
 	{ "wait_for_everyone", "accelerate/state.py", ACTIVITY_PEERS, NULL },
+	{ "initialize", "jax/_src/distributed.py", ACTIVITY_PEERS, "jax.distributed.initialize" },
+	{ "*", "jax/experimental/multihost_utils.py", ACTIVITY_PEERS, NULL },
+	{ "shutdown", "torch/distributed/rpc/api.py", ACTIVITY_PEERS, ACTIVITY_RPC_SHUTDOWN },
+	{ "rpc_sync", "torch/distributed/rpc/api.py", ACTIVITY_PEERS, NULL },
 	{ "*", "mpi4py/util/pkl5.py", ACTIVITY_PEERS, "mpi" },
 	/* our own package: ranks that wait while other ranks are stopped */
 	{ "wait", "probetui/holds.py", ACTIVITY_PEERS, ACTIVITY_HOLD },
@@ -136,6 +140,7 @@ static const struct place_row place_rows[] = {
 	{ "put", "queue.py", ACTIVITY_LOCK, "queue put" },
 	{ "get", "multiprocessing/queues.py", ACTIVITY_LOCK, "queue get" },
 	{ "put", "multiprocessing/queues.py", ACTIVITY_LOCK, "queue put" },
+	{ "main_loop", "ray/_private/worker.py", ACTIVITY_LOCK, ACTIVITY_RAY_LOOP },
 	{ "get", "multiprocessing/pool.py", ACTIVITY_LOCK, "pool" },
 	{ "wait", "multiprocessing/connection.py", ACTIVITY_LOCK, "pipe" },
 	{ "_recv", "multiprocessing/connection.py", ACTIVITY_LOCK, "pipe" },
@@ -280,6 +285,7 @@ static bool activity_of_frames(const struct stack *stack, const struct c_call *c
 	const struct place_row *best = NULL;
 	int best_weight = call->is_collective ? kind_weights[call->kind] : 0;
 	size_t best_index = 0;
+	const char *name;
 
 	*is_reached = false;
 
@@ -301,11 +307,12 @@ static bool activity_of_frames(const struct stack *stack, const struct c_call *c
 	}
 	if (!best && !call->is_collective)
 		return false;
-	if (!best)
+	if (!best) {
 		*activity = activity_make(call->kind, call->name, 0);
-	else
-		*activity =
-			activity_make(best->kind, best->name ? best->name : best->func, best_index);
+		return true;
+	}
+	name = best->name ? best->name : stack->frames[best_index].code->func;
+	*activity = activity_make(best->kind, name, best_index);
 	return true;
 }
 
@@ -420,6 +427,37 @@ bool activity_is_point_to_point(const struct activity *activity)
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
 		if (strcasecmp(name, names[i]) == 0)
 			return true;
+	}
+	return false;
+}
+
+/* Main threads that wait while a thread with a frame of these files runs the program. */
+static const struct {
+	const char *activity;
+	const char *file; /* as in place_rows */
+} service_rows[] = {
+	{ ACTIVITY_RAY_LOOP, "ray/train/" },
+	{ ACTIVITY_RPC_SHUTDOWN, "torch/distributed/rpc/internal.py" },
+};
+
+bool activity_is_service(const struct activity *activity)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(service_rows); i++) {
+		if (strcmp(activity->name, service_rows[i].activity) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool activity_is_served_by(const struct activity *activity, const struct stack *stack)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(service_rows); i++) {
+		if (strcmp(activity->name, service_rows[i].activity) != 0)
+			continue;
+		for (size_t j = 0; j < stack->frame_count; j++) {
+			if (file_matches(stack->frames[j].code->file, service_rows[i].file))
+				return true;
+		}
 	}
 	return false;
 }

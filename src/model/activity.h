@@ -47,12 +47,20 @@ struct thread;
 /* Name of the activity of a rank that stopped in its agent's debugger. */
 #define ACTIVITY_BROKEN "stopped by its agent"
 
+/* Names of the activities of a main thread while another thread runs the program's functions. */
+#define ACTIVITY_RAY_LOOP "Ray task loop"
+#define ACTIVITY_RPC_SHUTDOWN "rpc.shutdown"
+
 /* Returns the activity of a thread's newest sample. */
 struct activity activity_of(const struct thread *thread);
 /* Returns "wait", "sleep", "data", …: a word of at most 5 columns for a rank's card. */
 const char *activity_word(enum activity_kind kind);
 /* True for send, recv and the like: peers need not be in the same call. */
 bool activity_is_point_to_point(const struct activity *activity);
+/* True if the main thread only waits, while another thread may run the program. */
+bool activity_is_service(const struct activity *activity);
+/* True if the thread with this stack runs the program, for a main thread with this activity. */
+bool activity_is_served_by(const struct activity *activity, const struct stack *stack);
 /* True if the rank waits at breakpoint(ranks=…) until the stopped ranks have resumed. */
 bool activity_is_hold(const struct activity *activity);
 /* True if a thread with this kind of activity waits for another thread, process, rank or file. */

@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/debug-state.h"
+#include "model/helper.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "model/wait-group.h"
@@ -326,6 +327,26 @@ static void append_worker(struct buffer *out, const struct rank *rank)
 	phrase_append_frame(out, worker, rank_main_thread(worker));
 }
 
+bool phrase_append_helper(struct buffer *out, const struct rank *rank)
+{
+	struct helper helper;
+
+	if (!helper_find(rank, &helper))
+		return false;
+	if (helper.process != rank) {
+		buffer_printf(out, "; child pid %ld", (long)helper.process->process.pid);
+	} else {
+		buffer_append_string(out, "; thread ");
+		if (helper.thread->sample.name)
+			phrase_append_name(out, helper.thread->sample.name, NAME_COLUMNS);
+		else
+			buffer_printf(out, "%ld", (long)helper.thread->sample.tid);
+	}
+	buffer_append_string(out, " is in ");
+	phrase_append_frame(out, helper.process, helper.thread);
+	return true;
+}
+
 /* Returns "killed by SIGKILL" or "exited with code 1"; "": unknown. */
 static const char *reason_of(const struct rank *rank)
 {
@@ -389,12 +410,14 @@ void phrase_append_where(struct buffer *out, const struct wait_group *wait_group
 	case PHRASE_GIL:
 		buffer_append_string(out, ", or loops on that line");
 		break;
+	case PHRASE_OTHER:
+		phrase_append_helper(out, wait_group->first);
+		break;
 	case PHRASE_PEERS:
 	case PHRASE_HOLDS:
 	case PHRASE_COMPUTE:
 	case PHRASE_SLEEP:
 	case PHRASE_READ:
-	case PHRASE_OTHER:
 	case PHRASE_STOPPED:
 	case PHRASE_CAUGHT:
 	case PHRASE_BROKEN:

@@ -9,9 +9,10 @@
 #include <stddef.h>
 
 struct buffer;
-struct wait_group;
+struct rank;
 struct rankset;
 struct session;
+struct wait_group;
 
 /* The wording for one kind of activity: one of the PHRASES rows of a table. */
 struct phrase;
@@ -53,5 +54,10 @@ void phrase_append_duration(struct buffer *out, const char *lead, double seconds
 void phrase_append_error(struct buffer *out, const char *error);
 /* Appends which jobs there are, and how to choose one: "2 jobs run here: …". */
 void phrase_append_jobs(struct buffer *out, const struct session *session);
+/*
+ * Appends "; thread uploader is in upload (train.py:24) in time.sleep", or "; child pid 7 is …",
+ * for which the rank's main thread waits (helper.h); false: nothing.
+ */
+bool phrase_append_helper(struct buffer *out, const struct rank *rank);
 
 #endif

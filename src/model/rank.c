@@ -6,6 +6,7 @@
 
 #include "banned.h"
 #include "base/alloc.h"
+#include "model/helper.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "protocol/collectives.h"
@@ -258,8 +259,12 @@ void rank_remove_child(struct rank *rank, pid_t pid)
 const struct thread *rank_main_thread(const struct rank *rank)
 {
 	for (size_t i = 0; i < rank->thread_count; i++) {
-		if (rank->threads[i].sample.is_main)
-			return &rank->threads[i];
+		const struct thread *thread = &rank->threads[i];
+
+		if (thread->sample.is_main)
+			return activity_is_service(&thread->activity)
+				       ? helper_find_served(rank, thread)
+				       : thread;
 	}
 	return NULL;
 }

@@ -179,7 +179,11 @@ void rank_end(struct rank *rank, const struct process *process, double now);
 void rank_apply_sample(struct rank *rank, struct process_sample *sample, double now);
 /* Sets state and error from process, threads and activity. */
 void rank_update_state(struct rank *rank);
-/* Return the main thread, or the thread tid, respectively, borrowed; NULL: there is none. */
+/*
+ * Return the main thread, or the thread tid, respectively, borrowed; NULL: there is none. Where the
+ * main thread only serves (Ray's workers, torch's RPC), the thread that runs the program counts as
+ * the main thread.
+ */
 const struct thread *rank_main_thread(const struct rank *rank);
 const struct thread *rank_find_thread(const struct rank *rank, pid_t tid);
 /*

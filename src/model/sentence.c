@@ -410,7 +410,9 @@ static void say_still(struct buffer *out, const struct session *session,
 	if (out->length == length)
 		buffer_append_string(out, " between two samples");
 	if (wait_group->count == 1)
-		buffer_append_string(out, "; no other rank to compare with.");
+		buffer_append_string(out, phrase_append_helper(out, wait_group->first)
+						  ? "."
+						  : "; no other rank to compare with.");
 	else if (!is_below_python(wait_group))
 		buffer_append_string(out, "; none of them is an outlier.");
 	else

@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 #include "base/map.h"
 #include "model/debug-state.h"
+#include "model/helper.h"
 #include "model/phrase.h"
 #include "model/place.h"
 #include "model/session.h"
@@ -92,7 +93,8 @@ enum wait_group_role wait_group_role_of(const struct rank *rank)
 	}
 	if (main_thread->activity.kind == ACTIVITY_TEARDOWN)
 		return WAIT_GROUP_TEARDOWN;
-	if (main_thread->activity.kind == ACTIVITY_PEERS || is_idle_in_training(rank, main_thread))
+	if (main_thread->activity.kind == ACTIVITY_PEERS ||
+	    is_idle_in_training(rank, main_thread) || helper_waits_for_peers(rank))
 		return WAIT_GROUP_WAITS;
 	return WAIT_GROUP_ELSEWHERE;
 }
