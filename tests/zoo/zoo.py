@@ -14,7 +14,8 @@ or for LIMIT seconds. Its answer is
     wrong   a rank is blamed that is not at fault, a hang is denied, a healthy
             job is called hung, or there is no answer
 
-PROBETUI names the program, ZOO_PYTHON the Python of the jobs.
+PROBETUI names the program, PROBETUI_FRAMEWORKS_PYTHON (else
+PROBETUI_TORCH_PYTHON) the Python of the jobs.
 """
 import argparse
 import collections
@@ -111,6 +112,37 @@ def healthy(name, **truth):
                is_healthy=True, **truth)
 
 
+def lightning(name, **truth):
+    return Job("lightning-" + name, "lightning_fit.py", name,
+               needs="torch lightning", start="alone", target="told", **truth)
+
+
+def accelerated(name, **truth):
+    return Job("accelerate-" + name.replace("_", "-"), "accelerated.py", name,
+               needs="torch accelerate", start="torchrun", **truth)
+
+
+def trainer(name, **truth):
+    return Job("trainer-" + name, "trainer.py", name, start="torchrun",
+               needs="torch transformers accelerate", **truth)
+
+
+def zero(name, **truth):
+    return Job("deepspeed-" + name, "deepspeed_zero.py", name,
+               needs="torch deepspeed", **truth)
+
+
+def mpi(name, **truth):
+    return Job("mpi-" + name, "mpi.py", name, needs="mpi4py", start="mpirun",
+               target="launcher", **truth)
+
+
+def pool(name, **truth):
+    return Job("pool-" + name.replace("_", "-"), "pools.py", name,
+               start="alone", target="process", count=1, at="stuck", ready=1,
+               **truth)
+
+
 JOBS = [
     c10d("other_op", ranks=[1], at="other", words=["broadcast"]),
     c10d("barrier_and_reduce", ranks=[0], at="alone", words=["barrier"]),
@@ -124,7 +156,7 @@ JOBS = [
     c10d("objects", ranks=[0], at="reads", words=["broadcast_object_list"]),
     c10d("subgroup_absent", circle=[1, 2], at="all"),
     c10d("gathers_object", ranks=[1], at="left out",
-         words=["all_gather_object"]),
+         words=["all_gather"]),
     c10d("irecv", ranks=[2], at="empty", words=["queue"]),
     c10d("batched", ranks=[1], at="skips"),
     c10d("async_reduce", count=2, ranks=[1], at="late"),
@@ -152,7 +184,7 @@ JOBS = [
     threads("log_pipe", ranks=[1], at="prints", words=["write"]),
     threads("own_lock", ranks=[2], at="twice", words=["lock"]),
     threads("prefetch", ranks=[0], at=("feeds", "next batch")),
-    sharded("fsdp2", ranks=[1], at="fsdp", ready=2, count=2),
+    sharded("fsdp2", ranks=[1], at="stuck", ready=2, count=2),
     sharded("dtensor", ranks=[0], at="whole"),
     sharded("tensor_parallel", ranks=[2], at="stuck"),
     sharded("pipeline", ranks=[1], at="stuck"),
@@ -161,6 +193,44 @@ JOBS = [
     sharded("dcp_async", ranks=[1], at="stuck"),
     sharded("rpc", ranks=[1], at="stuck"),
     sharded("join_uneven", ranks=[2], at="stuck"),
+    Job("spawn", "spawned.py", start="alone", target="launcher", ranks=[2],
+        at="asleep", words=["all_reduce"]),
+    lightning("step", ranks=[1], at="step"),
+    lightning("save", ranks=[0], at="saves"),
+    lightning("metric", ranks=[2], at="gathers", words=["all_gather"]),
+    accelerated("main_only", ranks=[0], at="main only",
+                words=["barrier"]),
+    accelerated("metrics", ranks=[1], at=("backward", "end")),
+    accelerated("first", ranks=[0], at="tokenizes"),
+    trainer("dataset", ranks=[1], at="reads", ready=1, words=["open"]),
+    trainer("callback", ranks=[2], at="uploads"),
+    trainer("save", ranks=[0], at="trains"),
+    zero("step", ranks=[1], at="asleep"),
+    zero("overflow", ranks=[2], at="skips the step", words=["barrier"]),
+    Job("ray-step", "ray_train.py", "step", needs="torch ray.train", ranks=[1],
+        start="alone", target="told", at="stuck"),
+    Job("ray-report", "ray_train.py", "report", needs="torch ray.train",
+        ranks=[0], start="alone", target="told", at="reports",
+        words=["barrier"]),
+    Job("ray-task", "ray_train.py", "task", needs="torch ray.train", count=1,
+        start="alone", target="process", at="task", ready=1),
+    Job("jax-gather", "jax_ranks.py", "gather", needs="jax", count=2,
+        ranks=[1], at="late"),
+    Job("jax-sync", "jax_ranks.py", "sync", needs="jax", count=2, ranks=[1],
+        at="late"),
+    mpi("ring", circle=[0, 1, 2], at="receives", words=["recv"]),
+    mpi("barrier", ranks=[1], at="asleep", words=["Barrier"]),
+    mpi("skipped", ranks=[2], at="skipped", words=["allreduce"]),
+    mpi("scatter", ranks=[0], at="reads", words=["scatter"]),
+    pool("joblib", needs="joblib"),
+    pool("executor", needs="concurrent.futures"),
+    pool("dask", needs="distributed"),
+    pool("dask_threads", needs="dask"),
+    pool("datasets", needs="datasets"),
+    Job("webdataset-file", "shards.py", "file", needs="torch webdataset",
+        ranks=[1], at="shards"),
+    Job("webdataset-pipe", "shards.py", "pipe", needs="torch webdataset",
+        ranks=[1], at="shards"),
     healthy("ddp"),
     healthy("slow"),
     healthy("reduces"),
@@ -169,7 +239,7 @@ JOBS = [
 
 # What is wrong today, and why.
 WRONG = {
-    "torch-irecv": "no Python frame shows a Work.wait()",
+    "pool-datasets": "the main thread asks a queue twenty times a second",
 }
 
 
@@ -181,7 +251,7 @@ def find(name):
 
 
 def python():
-    return os.environ.get("ZOO_PYTHON") or \
+    return os.environ.get("PROBETUI_FRAMEWORKS_PYTHON") or \
         os.environ.get("PROBETUI_TORCH_PYTHON") or sys.executable
 
 
@@ -190,7 +260,8 @@ def missing(job, has={}):
     for module in job.needs:
         if module not in has:
             has[module] = subprocess.run(
-                [python(), "-c", "import " + module], stdin=subprocess.DEVNULL,
+                [python(), "-c", "import importlib.util, sys; sys.exit("
+                 "not importlib.util.find_spec(%r))" % module], stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 ).returncode == 0
         if not has[module]:
@@ -222,7 +293,10 @@ class Running(e2e.Launched):
             PYTHONPATH=":".join(path for path in paths if path),
             PYTHONFAULTHANDLER="1", ZOO_PORT=str(port), ZOO_COUNT=str(job.count),
             GLOO_SOCKET_IFNAME="lo", TOKENIZERS_PARALLELISM="false",
-            HF_HUB_OFFLINE="1", MKL_NUM_THREADS="1")
+            HF_HUB_OFFLINE="1", MKL_NUM_THREADS="1",
+            OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+            PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",
+            PATH=os.path.dirname(python()) + ":" + os.environ["PATH"])
         if job.target == "launcher":
             self.selection = ["--job", str(self.process.pid)]
 
@@ -230,13 +304,18 @@ class Running(e2e.Launched):
         def is_ready():
             if self.process.poll() is not None:
                 raise RuntimeError("the job has ended: " + self.output()[-2000:])
-            return len(os.listdir(self.readiness)) >= self.job.ready
+            return len([name for name in os.listdir(self.readiness)
+                        if name.isdigit()]) >= self.job.ready
         e2e.wait_for(is_ready, "%s to be ready" % self.job.name, 240)
-        if self.job.target == "ready":
-            self.selection = ["--pid", ",".join(sorted(
-                os.listdir(self.readiness), key=int))]
+        if self.job.target == "told":
+            self.selection = ["--job", self.told_port()]
         elif self.job.target == "process":
             self.selection = ["--pid", str(self.process.pid)]
+
+    def told_port(self):
+        for name in os.listdir(self.readiness):
+            with open(os.path.join(self.readiness, name)) as file:
+                return file.read()
 
     def verdict(self):
         run = e2e.probetui(*self.selection, "--json", "verdict", "--for", "2")
@@ -263,8 +342,7 @@ class Running(e2e.Launched):
 
 def mpirun(count):
     program = os.path.join(os.path.dirname(python()), "mpirun")
-    return [program, "--allow-run-as-root", "--oversubscribe", "-n",
-            str(count)]
+    return [program, "-n", str(count)]
 
 
 def named(sentence):

@@ -28,7 +28,7 @@ def fsdp2(rank):
         if step == 2:
             ready()
             if rank == 1:
-                stuck()  # fsdp
+                stuck()
         model(torch.ones(2, 8)).sum().backward()
 
 

@@ -4,8 +4,12 @@ import threading
 
 
 def ready():
-    """This process is about to do what the job shows."""
-    open(os.path.join(os.environ["ZOO_READY"], str(os.getpid())), "w").close()
+    """This process is about to do what the job shows. The file has the port
+    of its job, if it has one."""
+    path = os.path.join(os.environ["ZOO_READY"], str(os.getpid()))
+    with open(path + ".new", "w") as file:
+        file.write(os.environ.get("MASTER_PORT", ""))
+    os.rename(path + ".new", path)
 
 
 def pipe():
