@@ -25,7 +25,7 @@ static void ask_peer(const struct rank *rank, struct request_group *group)
 {
 	const struct thread *thread = rank_main_thread(rank);
 
-	if (!thread || !activity_is_point_to_point(&thread->activity))
+	if (!thread || !activity_names_peer(thread))
 		return;
 	request_group_add(group, rank->process.rank, "variables",
 			  json_pack("{s:i, s:i, s:i, s:i}", "pid", (int)rank->process.pid, "tid",

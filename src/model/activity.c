@@ -431,6 +431,62 @@ bool activity_is_point_to_point(const struct activity *activity)
 	return false;
 }
 
+/* The file of the frame that shows the activity; "": the C function or the system call does. */
+static const char *activity_file(const struct thread *thread)
+{
+	const struct stack *stack = thread->sample.stack;
+
+	return stack && thread->activity.frame_index < stack->frame_count
+		       ? stack->frames[thread->activity.frame_index].code->file
+		       : "";
+}
+
+bool activity_names_peer(const struct thread *thread)
+{
+	return activity_is_point_to_point(&thread->activity) &&
+	       file_matches(activity_file(thread), C10D);
+}
+
+/* Functions that wait for the store, of which no Flight Recorder has an entry. */
+static bool is_setup(const char *name)
+{
+	static const char *const names[] = { "init_process_group", "new_group", "split_group" };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool activity_is_collective(const struct thread *thread)
+{
+	static const char module[] = "torch._C._distributed_c10d.";
+	static const char *const files[] = {
+		C10D,
+		FUNCTIONAL,
+		"torch/distributed/utils.py",
+		"deepspeed/comm/comm.py",
+		"accelerate/utils/operations.py",
+		"accelerate/state.py",
+	};
+	const struct activity *activity = &thread->activity;
+	const char *call = thread->sample.call;
+
+	if (activity->kind == ACTIVITY_TRAIN)
+		return true;
+	if (activity->kind != ACTIVITY_PEERS || activity_is_point_to_point(activity) ||
+	    is_setup(activity->name))
+		return false;
+	if (call && strncmp(call, module, strlen(module)) == 0)
+		return !strstr(call, "Store.");
+	for (size_t i = 0; i < ARRAY_LENGTH(files); i++) {
+		if (file_matches(activity_file(thread), files[i]))
+			return true;
+	}
+	return false;
+}
+
 /* Main threads that wait while a thread with a frame of these files runs the program. */
 static const struct {
 	const char *activity;

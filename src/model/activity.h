@@ -57,6 +57,13 @@ struct activity activity_of(const struct thread *thread);
 const char *activity_word(enum activity_kind kind);
 /* True for send, recv and the like: peers need not be in the same call. */
 bool activity_is_point_to_point(const struct activity *activity);
+/* True in a send or recv of torch.distributed, whose variables name the peer. */
+bool activity_names_peer(const struct thread *thread);
+/*
+ * True if the thread waits for a collective of torch.distributed, which it may have called before
+ * at another line: in Work.wait(), in backward().
+ */
+bool activity_is_collective(const struct thread *thread);
 /* True if the main thread only waits, while another thread may run the program. */
 bool activity_is_service(const struct activity *activity);
 /* True if the thread with this stack runs the program, for a main thread with this activity. */

@@ -69,16 +69,16 @@ static int64_t newest_entry(const struct collectives *collectives,
 static void add_member(struct group_row *row, const struct rank *rank,
 		       const struct process_group *group)
 {
+	const char *backend = group->backend ? group->backend : "";
 	int64_t newest = newest_entry(rank->collectives, group);
 
 	/*
-	 * Only for a group without entries: its status, or its backend's sequence number, may also
-	 * count calls between two ranks. gloo's number always does.
+	 * Only for a group without entries: the sequence number of gloo also counts calls between
+	 * two ranks, and so does the status of NCCL.
 	 */
-	if (newest < 0)
+	if (newest < 0 && strcmp(backend, "nccl") != 0)
 		newest = group->enqueued;
-	if (newest < 0 &&
-	    (group->seq == 0 || !group->backend || strcmp(group->backend, "gloo") != 0))
+	if (newest < 0 && (group->seq == 0 || strcmp(backend, "gloo") != 0))
 		newest = group->seq;
 	ARRAY_GROW(row->members, row->count, row->capacity);
 	row->members[row->count++] = (struct group_member){ rank, group, newest };
@@ -265,7 +265,7 @@ static int compare_call_classes(const void *left, const void *right)
 
 void call_classes_make(struct call_classes *classes, const struct group_row *row, int64_t seq)
 {
-	size_t total = 0;
+	size_t members = rankset_count(&row->ranks);
 
 	*classes = (struct call_classes){ .items = NULL };
 	for (size_t i = 0; i < row->count; i++) {
@@ -275,13 +275,12 @@ void call_classes_make(struct call_classes *classes, const struct group_row *row
 			continue;
 		rankset_add(&find_call_class(classes, call)->ranks,
 			    row->members[i].rank->process.rank);
-		total++;
 	}
 	if (classes->count > 1)
 		qsort(classes->items, classes->count, sizeof(*classes->items),
 		      compare_call_classes);
-	classes->has_majority =
-		classes->count > 0 && rankset_count(&classes->items[0].ranks) * 2 > total;
+	classes->has_majority = classes->count > 0 && rankset_count(&classes->items[0].ranks) * 2 >
+							      (members > 0 ? members : row->count);
 }
 
 void call_classes_clear(struct call_classes *classes)

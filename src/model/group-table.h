@@ -79,7 +79,7 @@ struct call_class {
 struct call_classes {
 	struct call_class *items; /* most ranks first */
 	size_t count, capacity;
-	bool has_majority; /* the first has more than half of the ranks */
+	bool has_majority; /* the first has more than half of the group's members */
 };
 
 /*

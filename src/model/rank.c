@@ -108,15 +108,28 @@ bool rank_is_in_call(const struct rank *rank, const struct collective_entry *ent
 	return true;
 }
 
+/* When the newest call was made, nanoseconds since 1970; -1: none is known. */
+static int64_t newest_call(const struct collectives *collectives)
+{
+	int64_t newest = -1;
+
+	for (size_t i = 0; i < collectives->entry_count; i++) {
+		if (collectives->entries[i].created > newest)
+			newest = collectives->entries[i].created;
+	}
+	return newest;
+}
+
 /*
  * True if the main thread is in a call that was made since the answer before: then it has returned
  * from earlier ones. Calls of other threads say nothing about it.
  */
 static bool has_called_again(const struct rank *rank, const struct collectives *newer)
 {
-	for (size_t i = 0; rank->collectives && i < newer->entry_count; i++) {
-		if (newer->entries[i].id >= rank->collectives->recorded &&
-		    rank_is_in_call(rank, &newer->entries[i]))
+	int64_t before = rank->collectives ? newest_call(rank->collectives) : -1;
+
+	for (size_t i = 0; before >= 0 && i < newer->entry_count; i++) {
+		if (newer->entries[i].created > before && rank_is_in_call(rank, &newer->entries[i]))
 			return true;
 	}
 	return false;
@@ -168,8 +181,7 @@ void rank_take_peer(struct rank *rank, const struct variables *variables, double
 	const char *parameter;
 
 	if (!thread || thread->sample.tid != variables->tid || variables->start > 0 ||
-	    !activity_is_point_to_point(&thread->activity) ||
-	    variables->depth != (int)thread->activity.frame_index)
+	    !activity_names_peer(thread) || variables->depth != (int)thread->activity.frame_index)
 		return;
 	rank->peer = -1;
 	rank->peer_at = now;

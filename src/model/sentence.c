@@ -375,6 +375,19 @@ static bool is_below_python(const struct wait_group *wait_group)
 	       kind == ACTIVITY_TRAIN || kind == ACTIVITY_UNKNOWN;
 }
 
+/* True if ranks may differ in arguments that no Flight Recorder has: a root, a reduction. */
+static bool has_unrecorded_arguments(const struct collective_entry *call)
+{
+	static const char *const names[] = { "reduce", "broadcast", "scatter" };
+	const char *name = collective_call_name(call);
+
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+		if (strstr(name, names[i]))
+			return true;
+	}
+	return strcmp(name, "gather") == 0;
+}
+
 /* Appends why the cause is below Python, and where to look there. */
 static void append_below_python(struct buffer *out, const struct session *session,
 				const struct wait_group_list *wait_groups)
@@ -385,9 +398,12 @@ static void append_below_python(struct buffer *out, const struct session *sessio
 			   session->rank_count >= (size_t)session->verdict.world_size;
 
 	if (meeting) {
-		buffer_append_string(out, "; all have called ");
+		buffer_append_string(out, "; all have called the same operation as ");
 		wait_sentence_append_collective(out, meeting);
-		buffer_append_string(out, " alike, so look below Python: ");
+		buffer_append_string(out, has_unrecorded_arguments(meeting->call)
+						  ? ". Its src, dst or op may differ, which torch "
+						    "does not record; else look below Python: "
+						  : ", so look below Python: ");
 	} else {
 		buffer_append_string(out, "; the stacks agree, so look below Python: ");
 	}

@@ -70,6 +70,18 @@ static bool is_subset(const struct rankset *ranks, const struct rankset *all)
 	return is_within;
 }
 
+static bool are_disjoint(const struct rankset *a, const struct rankset *b)
+{
+	struct rankset rest = RANKSET_INIT;
+	bool are_apart;
+
+	rankset_copy(&rest, a);
+	rankset_subtract(&rest, b);
+	are_apart = rankset_is_equal(&rest, a);
+	rankset_clear(&rest);
+	return are_apart;
+}
+
 static bool verdict_is_live(const struct wait_group *wait_group)
 {
 	return wait_group->role == WAIT_GROUP_WAITS || wait_group->role == WAIT_GROUP_ELSEWHERE;
@@ -458,14 +470,18 @@ static struct rankset find_outliers(const struct wait_group_list *wait_groups)
 	return outliers;
 }
 
-/* True if the stacks alone name the ranks that the graph names. */
+/*
+ * True if the stacks show late ranks, and the graph has the same ranks as absent, or other ones
+ * alone: those wait themselves, for peers that are not known.
+ */
 static bool have_stacks_named(const struct wait_group_list *wait_groups, enum finding finding)
 {
 	struct rankset outliers = find_outliers(wait_groups);
-	bool are_equal = rankset_is_equal(&outliers, &wait_groups->graph->ranks);
+	bool are_named = rankset_is_equal(&outliers, &wait_groups->graph->ranks) ||
+			 are_disjoint(&outliers, &wait_groups->graph->ranks);
 
 	rankset_clear(&outliers);
-	return finding == FINDING_LATE && are_equal &&
+	return finding == FINDING_LATE && are_named &&
 	       wait_groups->graph->cause == WAIT_CAUSE_ABSENT;
 }
 
@@ -485,14 +501,24 @@ static enum finding verdict_find_in_graph(const struct wait_group_list *wait_gro
 	return FINDING_GRAPH;
 }
 
-/* The graph's causes are the outliers; of a wait group only if all of its ranks are. */
-static void mark_causes(struct wait_group_list *wait_groups)
+/*
+ * Marks the wait groups of which the sentence says where they are, besides what the graph says:
+ * absent ranks, if all ranks of the group are; and late ranks that have no part in what else is
+ * the cause.
+ */
+static void mark_causes(struct wait_group_list *wait_groups, enum finding of_stacks)
 {
+	const struct wait_graph *graph = wait_groups->graph;
+
 	for (size_t i = 0; i < wait_groups->count; i++) {
 		struct wait_group *wait_group = &wait_groups->items[i];
 
-		wait_group->is_outlier = wait_groups->graph->cause == WAIT_CAUSE_ABSENT &&
-					 is_subset(&wait_group->ranks, &wait_groups->graph->ranks);
+		if (graph->cause == WAIT_CAUSE_ABSENT)
+			wait_group->is_outlier = is_subset(&wait_group->ranks, &graph->ranks);
+		else
+			wait_group->is_outlier = wait_group->is_outlier &&
+						 of_stacks == FINDING_LATE &&
+						 are_disjoint(&wait_group->ranks, &graph->ranks);
 	}
 }
 
@@ -523,12 +549,18 @@ static void mark_classes(struct verdict *verdict)
 	}
 }
 
-/* Sets the outliers: the ranks of wait groups that are, or those that the graph names. */
+/* Sets the outliers: the ranks of wait groups that are, and those that the graph names. */
 static void note_outliers(struct verdict *verdict, const struct wait_group_list *wait_groups,
 			  enum finding finding)
 {
-	verdict->outliers = finding == FINDING_GRAPH ? wait_graph_outliers(wait_groups->graph)
-						     : find_outliers(wait_groups);
+	struct rankset of_graph;
+
+	verdict->outliers = find_outliers(wait_groups);
+	if (finding != FINDING_GRAPH)
+		return;
+	of_graph = wait_graph_outliers(wait_groups->graph);
+	rankset_unite(&verdict->outliers, &of_graph);
+	rankset_clear(&of_graph);
 }
 
 static void note_ranks(struct verdict *verdict, struct session *session)
@@ -570,17 +602,17 @@ void verdict_make(struct verdict *verdict, struct session *session)
 	struct buffer sentence = BUFFER_INIT;
 	struct wait_group_list wait_groups;
 	struct wait_graph graph;
+	enum finding of_stacks;
 	enum finding finding;
 
 	verdict_clear(verdict);
 	wait_groups_make(&wait_groups, verdict, session);
-	finding = verdict_find(&wait_groups, session->rank_count);
-	mark_outliers(&wait_groups, finding);
+	of_stacks = verdict_find(&wait_groups, session->rank_count);
+	mark_outliers(&wait_groups, of_stacks);
 	ask_graph(&graph, &wait_groups, session);
-	if (wait_groups.graph)
-		finding = verdict_find_in_graph(&wait_groups, finding);
+	finding = wait_groups.graph ? verdict_find_in_graph(&wait_groups, of_stacks) : of_stacks;
 	if (finding == FINDING_GRAPH)
-		mark_causes(&wait_groups);
+		mark_causes(&wait_groups, of_stacks);
 	verdict->state = verdict_state_of(session, &wait_groups, finding);
 	note_outliers(verdict, &wait_groups, finding);
 	note_ranks(verdict, session);

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/map.h"
+#include "model/helper.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "model/wait-group.h"
@@ -14,6 +15,8 @@
 #include "protocol/stack.h"
 
 #define NONE SIZE_MAX
+/* Number of different calls, made as one collective, of which each names all the others' ranks. */
+#define RIVALS_MAXIMUM 8
 
 static size_t add_node(struct wait_graph *graph, const struct wait_node *node)
 {
@@ -106,36 +109,46 @@ static bool is_known(const struct rank *rank)
 	       !rank_is_gone(rank);
 }
 
-static bool is_open(const struct collectives *collectives, const struct collective_entry *entry)
+/* True if the rank may wait in a call that it has made before, at another line or in a thread. */
+static bool may_wait_elsewhere(const struct rank *rank)
 {
-	return collective_is_counted(collectives, entry) && !collective_call_has_ended(entry);
+	return rank->is_of_dump || activity_is_collective(rank_main_thread(rank)) ||
+	       helper_waits_for_peers(rank);
 }
 
 /*
  * The collective in which the rank's main thread waits: the open call that it is still in, else the
- * oldest open one, if all are on one group, or if only a dump is known. NULL: not known.
+ * oldest open one, if no call between two ranks and none on another group is open, or if only a
+ * dump is known. NULL: not known. *is_undecided: set if several open calls may be waited in.
  */
-static const struct collective_entry *find_waited(const struct rank *rank)
+static const struct collective_entry *find_waited(const struct rank *rank, bool *is_undecided)
 {
 	const struct collectives *collectives = rank->collectives;
 	const struct collective_entry *oldest = NULL;
-	bool is_one_group = true;
+	bool has_rival = false;
 
 	for (size_t i = 0; i < collectives->entry_count; i++) {
 		const struct collective_entry *entry = &collectives->entries[i];
 
-		if (!is_open(collectives, entry))
+		if (collective_call_has_ended(entry))
 			continue;
+		if (!collective_is_counted(collectives, entry)) {
+			has_rival = has_rival || entry->is_p2p;
+			continue;
+		}
 		if (rank_is_in_call(rank, entry))
 			return entry;
 		if (!oldest)
 			oldest = entry;
-		is_one_group = is_one_group && entry->group == oldest->group;
+		has_rival = has_rival || entry->group != oldest->group;
 	}
-	return is_one_group || rank->is_of_dump ? oldest : NULL;
+	if (!may_wait_elsewhere(rank))
+		return NULL;
+	*is_undecided = has_rival && !rank->is_of_dump;
+	return *is_undecided ? NULL : oldest;
 }
 
-/* True if the rank waits for its peers in a collective. */
+/* True if the rank waits for its peers, not in send() or recv(). */
 static bool is_in_collective(const struct rank *rank)
 {
 	if (!is_known(rank))
@@ -146,16 +159,25 @@ static bool is_in_collective(const struct rank *rank)
 
 /* The node for the call of a collective; a new one if no equal call is there yet. */
 static size_t find_collective(struct wait_graph *graph, const struct group_row *row,
-			      const struct collective_entry *call)
+			      const struct rank *rank, const struct collective_entry *call)
 {
+	size_t first = NONE;
+	size_t found;
+
 	for (size_t i = graph->rank_count; i < graph->node_count; i++) {
 		const struct wait_node *node = &graph->nodes[i];
 
-		if (node->row == row && node->seq == call->seq &&
-		    collective_calls_match(node->call, call))
+		if (node->row != row || node->seq != call->seq)
+			continue;
+		if (collective_calls_match(node->call, call))
 			return i;
+		if (first == NONE)
+			first = i;
 	}
-	return wait_graph_add_collective(graph, row, call->seq, call);
+	found = wait_graph_add_collective(graph, row, call->seq, call);
+	graph->nodes[found].rank = rank;
+	graph->nodes[found].rival = first == NONE ? found : first;
+	return found;
 }
 
 /* A rank that waits in send() or recv() of a peer that was read since the rank has moved last. */
@@ -186,12 +208,23 @@ static void add_waiting(struct wait_graph *graph, size_t at)
 
 	if (!is_in_collective(rank))
 		return;
-	call = find_waited(rank);
+	call = find_waited(rank, &graph->nodes[at].is_undecided);
 	row = call ? group_table_row(&graph->table, &rank->collectives->groups[call->group]) : NULL;
 	if (!row)
 		return;
-	wait_graph_add_edge(graph, &(struct wait_edge){ at, find_collective(graph, row, call),
+	wait_graph_add_edge(graph, &(struct wait_edge){ at, find_collective(graph, row, rank, call),
 							WAIT_REASON_IN, call });
+}
+
+/* Number of different calls, made as the same collective as the node's, that ranks wait in. */
+static size_t count_rivals(const struct wait_graph *graph, size_t at)
+{
+	size_t count = 0;
+
+	for (size_t i = graph->rank_count; i < graph->node_count; i++)
+		count += graph->nodes[i].kind == WAIT_NODE_COLLECTIVE &&
+			 graph->nodes[i].rival == graph->nodes[at].rival;
+	return count;
 }
 
 /* The edge from a collective to a member; false if the member is not missing, or not known. */
@@ -213,10 +246,24 @@ static bool find_missing(const struct wait_node *node, const struct group_member
 	return call && !collective_calls_match(call, node->call);
 }
 
+/*
+ * Adds the ranks that are missing in a collective. Where ranks have made many different calls as
+ * one collective, each names one rank of the first call, and the first call names them all: as many
+ * edges as ranks, not their square.
+ */
 static void add_missing(struct wait_graph *graph, size_t at, struct map *by_rank)
 {
-	const struct group_row *row = graph->nodes[at].row;
+	const struct wait_node *node = &graph->nodes[at];
+	const struct group_row *row = node->row;
 
+	if (count_rivals(graph, at) > RIVALS_MAXIMUM && node->rival != at) {
+		const struct wait_node *first = &graph->nodes[node->rival];
+		void *index = map_find(by_rank, (uint64_t)first->rank->process.rank);
+
+		wait_graph_add_edge(graph, &(struct wait_edge){ at, (size_t)(uintptr_t)index - 1,
+								WAIT_REASON_OTHER, first->call });
+		return;
+	}
 	for (size_t i = 0; i < row->count; i++) {
 		struct wait_edge edge = { .from = at };
 		void *index = map_find(by_rank, (uint64_t)row->members[i].rank->process.rank);
@@ -239,6 +286,7 @@ void wait_graph_make(struct wait_graph *graph, const struct session *session)
 		graph->nodes[i].number = session->ranks[i]->process.rank;
 		graph->nodes[i].is_waiting =
 			wait_group_role_of(session->ranks[i]) == WAIT_GROUP_WAITS;
+		graph->has_unknown = graph->has_unknown || !is_known(session->ranks[i]);
 		map_put(by_rank, (uint64_t)graph->nodes[i].number, (void *)(uintptr_t)(i + 1));
 	}
 	for (size_t i = 0; graph->table.count > 0 && i < session->rank_count; i++)
@@ -359,10 +407,14 @@ static void add_to_path(struct wait_graph *graph, size_t collective)
 	graph->path[graph->path_count++] = collective;
 }
 
+/* True for a rank that is waited for and waits for nobody, or perhaps only for the waiting ranks.
+ */
 static bool is_sink(const struct wait_graph *graph, const struct wait_node *node)
 {
-	return node->kind == WAIT_NODE_RANK && node->in_count > 0 && node->out_count == 0 &&
-	       !(node->is_waiting && graph->has_idle_sink);
+	if (node->kind != WAIT_NODE_RANK || node->in_count == 0 || node->out_count > 0)
+		return false;
+	return !node->is_waiting ||
+	       !(graph->has_idle_sink || graph->has_unknown || node->is_undecided);
 }
 
 static bool has_idle_sink(const struct wait_graph *graph)

@@ -35,15 +35,18 @@ enum wait_node_kind {
 
 struct wait_node {
 	enum wait_node_kind kind;
-	int number;		 /* of a rank: its number */
-	const struct rank *rank; /* of a rank, of a message the one that waits; NULL in tests */
+	int number; /* of a rank: its number */
+	/* Of a rank; else the first that waits in it. NULL in tests. */
+	const struct rank *rank;
 	/* Of a collective; calls that do not match each other have a node each. */
 	const struct group_row *row;
 	int64_t seq;
 	const struct collective_entry *call; /* of the first rank that waits in it */
 	size_t in_count;		     /* number of edges that lead here */
 	size_t out_count;
+	size_t rival;	   /* of a collective: the first node of equal row and seq, often itself */
 	bool is_waiting;   /* of a rank: it waits for its peers, known or not */
+	bool is_undecided; /* of a rank: it waits in one of several calls, not known in which */
 	size_t component;  /* equal for nodes that wait for each other */
 	size_t first_edge; /* index of the first of its edges, which follow each other */
 };
@@ -81,9 +84,12 @@ struct wait_graph {
 	struct wait_edge *edges; /* sorted by `from` once judged */
 	size_t edge_count, edge_capacity;
 	enum wait_cause cause;
-	/* Some rank is waited for and does not wait: ranks that wait for unknown peers are no
-	 * cause. */
+	/*
+	 * A rank that waits for unknown peers is no cause if some other rank is waited for and does
+	 * not wait, or if the calls of some rank are not known.
+	 */
 	bool has_idle_sink;
+	bool has_unknown;
 	/*
 	 * The ranks that are the cause. Empty for WAIT_CAUSE_OTHER if no call is that of more than
 	 * half of the ranks.

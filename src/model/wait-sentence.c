@@ -204,7 +204,7 @@ static void say_absent(struct buffer *out, const struct wait_graph *graph)
 			append_absent(out, graph, graph->path[i]);
 	}
 	if (graph->path_count > LISTED)
-		buffer_printf(out, " %zu more ranks are waited for.", graph->path_count - LISTED);
+		buffer_printf(out, " So it is in %zu further calls.", graph->path_count - LISTED);
 }
 
 /* True if two of the classes are calls of one operation, so that the sizes tell them apart. */

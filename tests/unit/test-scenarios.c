@@ -478,17 +478,18 @@ static json_t *call_stack(int id, double line)
 			 2 * id, (int)line, 2 * id + 1, 19);
 }
 
-/* Takes one call of a group: "4 all_reduce [128, 3] :17 done". */
+/* Takes one call of a group: "4 all_reduce [128, 3] :17 done", "p2p recv [4] :17". */
 static bool line_take_call(const char **at, json_t *body, int group)
 {
 	json_t *entries = json_object_get(body, "entries");
 	int id = (int)json_array_size(entries) + 1;
 	char operation[64];
 	json_t *shape;
-	double seq;
+	double seq = 0;
 	double line;
+	bool is_p2p = line_take(at, "p2p");
 
-	if (!line_take_number(at, &seq) || !line_take(at, " ") ||
+	if ((!is_p2p && !line_take_number(at, &seq)) || !line_take(at, " ") ||
 	    !line_take_word(at, operation, sizeof(operation)))
 		return false;
 	shape = line_take_shape(at);
@@ -498,11 +499,31 @@ static bool line_take_call(const char **at, json_t *body, int group)
 	}
 	json_array_append_new(json_object_get(body, "stacks"), call_stack(id, line));
 	json_array_append_new(entries,
-			      json_pack("{s:i, s:i, s:i, s:s, s:i, s:b, s:o*, s:i}", "id", id - 1,
-					"group", group, "seq", (int)seq, "operation", operation,
-					"created", id, "is_retired", line_take(at, " done"),
-					"input_sizes", shape, "stack", id));
+			      json_pack("{s:i, s:i, s:i, s:s, s:b, s:i, s:b, s:o*, s:i}", "id",
+					id - 1, "group", group, "seq", (int)seq, "operation",
+					operation, "is_p2p", is_p2p, "created", id, "is_retired",
+					line_take(at, " done"), "input_sizes", shape, "stack", id));
 	return true;
+}
+
+/* What a group says of itself: " by nccl number 3 status 9"; else what its last call says. */
+struct group_words {
+	char backend[64];
+	double number;
+	double status;
+	bool is_told;
+};
+
+static bool line_take_group_words(const char **at, struct group_words *words)
+{
+	*words = (struct group_words){ .backend = "gloo" };
+	words->is_told = line_take(at, " by ");
+	if (!words->is_told)
+		return true;
+	*words->backend = '\0';
+	return line_take_word(at, words->backend, sizeof(words->backend)) &&
+	       line_take(at, " number ") && line_take_number(at, &words->number) &&
+	       line_take(at, " status ") && line_take_number(at, &words->status);
 }
 
 /* Takes "default_pg of 0-2: CALL; CALL", a group with all of the rank's calls. */
@@ -513,12 +534,15 @@ static bool line_take_group(const char **at, json_t *body)
 	int group = (int)json_array_size(groups);
 	struct rankset set = RANKSET_INIT;
 	json_t *ranks = json_array();
-	json_t *last;
+	struct group_words words;
+	json_int_t last = 0;
+	const json_t *entry;
 	char name[64];
 	bool is_right;
+	size_t i;
 
-	is_right = line_take_word(at, name, sizeof(name)) && line_take(at, " of ") &&
-		   line_take_set(at, &set) && line_take(at, ":");
+	is_right = line_take_word(at, name, sizeof(name)) && line_take_group_words(at, &words) &&
+		   line_take(at, " of ") && line_take_set(at, &set) && line_take(at, ":");
 	for (int rank = rankset_first(&set); rank >= 0; rank = rankset_next(&set, rank))
 		json_array_append_new(ranks, json_integer(rank));
 	rankset_clear(&set);
@@ -527,15 +551,17 @@ static bool line_take_group(const char **at, json_t *body)
 			break;
 		is_right = line_take_call(at, body, group);
 	}
-	last = json_array_get(entries, json_array_size(entries) - 1);
-	if (json_integer_value(json_object_get(last, "group")) != group)
-		last = NULL;
-	json_array_append_new(
-		groups, json_pack("{s:s, s:s, s:s, s:o, s:b, s:I, s:I}", "name", name,
-				  "description", name, "backend", "gloo", "ranks", ranks,
-				  "is_default", strcmp(name, "default_pg") == 0, "seq",
-				  json_integer_value(json_object_get(last, "seq")), "enqueued",
-				  json_integer_value(json_object_get(last, "seq"))));
+	json_array_foreach(entries, i, entry)
+	{
+		if (json_integer_value(json_object_get(entry, "group")) == group)
+			last = json_integer_value(json_object_get(entry, "seq"));
+	}
+	json_array_append_new(groups,
+			      json_pack("{s:s, s:s, s:s, s:o, s:b, s:I, s:I}", "name", name,
+					"description", name, "backend", words.backend, "ranks",
+					ranks, "is_default", strcmp(name, "default_pg") == 0, "seq",
+					words.is_told ? (json_int_t)words.number : last, "enqueued",
+					words.is_told ? (json_int_t)words.status : last));
 	return is_right;
 }
 
@@ -632,7 +658,8 @@ static const struct {
 	{ "add", step_add, "add RANKS of WORLD-SIZE [pid OF-RANK-0][: FIELDS]" },
 	{ "child", step_child, "child PID of RANK[: FIELDS]" },
 	{ "calls", step_calls,
-	  "calls RANKS on GROUP of RANKS: SEQ OPERATION [SHAPE] :LINE done; … | GROUP … (their "
+	  "calls RANKS on GROUP [by BACKEND number SEQ status SEQ] of RANKS: SEQ OPERATION [SHAPE] "
+	  ":LINE done; … | GROUP … (their "
 	  "collectives, called by train() of train.py)" },
 	{ "peer", step_peer, "peer of RANK: NAME VALUE (an argument of its send() or recv())" },
 	{ "discovered", step_discovered, "discovered (all were added)" },
