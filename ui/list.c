@@ -21,6 +21,8 @@
 #include "ui/views/pane-breakpoints.h"
 
 #define CURSOR_MARK 0x25b8 /* ▸ */
+/* Number of lines for the whole text of a row that was cut. */
+#define WHOLE_ROWS 3
 
 static void list_put_cursor(struct window window, int line, const struct list *list)
 {
@@ -53,6 +55,22 @@ int list_put(struct window window, const struct list *list, const void *data)
 			list_put_cursor(window, line, list);
 	}
 	return row - first;
+}
+
+struct window list_put_whole(struct window window, const char *text)
+{
+	int rest = window.row_count - WHOLE_ROWS - 1;
+	struct buffer safe = BUFFER_INIT;
+	bool is_cut;
+
+	text_escape(&safe, text, strlen(text));
+	is_cut = text_width(safe.data) > window.column_count - 2;
+	buffer_clear(&safe);
+	if (!is_cut || rest < WHOLE_ROWS)
+		return window;
+	window_horizontal(window, rest, 0, window.column_count, STYLE_BORDER);
+	window_put_paragraph(window, rest + 1, 1, WHOLE_ROWS, STYLE_TEXT, text);
+	return window_part(window, 0, 0, rest, window.column_count);
 }
 
 int view_page(const struct layout *layout)

@@ -29,6 +29,11 @@ struct list {
 
 /* Draws the rows that fit, including the cursor's row; returns the number of rows drawn. */
 int list_put(struct window window, const struct list *list, const void *data);
+/*
+ * Draws the whole text of the cursor's row at the end of the window, below a rule, if it does not
+ * fit into one line and the window is high enough. Returns the rest of the window.
+ */
+struct window list_put_whole(struct window window, const char *text);
 /* Returns the first row to show in row_count rows, such that the cursor's row is shown. */
 int list_first(int cursor, int row_count);
 

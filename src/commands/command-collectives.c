@@ -21,6 +21,7 @@
 #include "engine/format.h"
 #include "engine/request.h"
 #include "model/group-table.h"
+#include "model/rankselect.h"
 #include "model/wait-graph.h"
 #include "protocol/collectives.h"
 
@@ -99,15 +100,25 @@ static bool is_shown(const struct collectives_look *look, const struct group_row
 	return !look->group || group_has_name(group, look->group);
 }
 
-/* Prints the calls of each chosen rank on a group; row NULL: on all groups. */
-static void append_calls(const struct collectives_look *look, const struct group_row *row)
+/* True if the rank's calls are to be shown; *row: on this group, NULL: on all. */
+static bool has_shown_calls(const struct collectives_look *look, const struct rank *rank,
+			    const struct group_row **row)
+{
+	*row = look->group ? group_table_find(&look->graph.table, look->group, rank) : NULL;
+	return format_is_chosen(&look->context->ranks, rank) && rank->collectives &&
+	       (*row || !look->group);
+}
+
+/* Prints the calls of each chosen rank. */
+static void append_calls(const struct collectives_look *look)
 {
 	const struct session *session = look->session;
 
-	for (size_t i = 0; i < session->rank_count; i++) {
+	for (size_t i = 0; look->last > 0 && i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
+		const struct group_row *row;
 
-		if (!format_is_chosen(&look->context->ranks, rank) || !rank->collectives)
+		if (!has_shown_calls(look, rank, &row))
 			continue;
 		buffer_printf(look->context->out, "rank %d\n", rank->process.rank);
 		format_text_calls(look->context->out, rank, row, (size_t)look->last);
@@ -128,14 +139,18 @@ static void append_errors(const struct collectives_look *look)
 	}
 }
 
-/* True if a group's members have made different calls, or the graph has a cause and nothing moves.
+/*
+ * True if the members of a shown group have made different calls, or the graph has a cause and
+ * nothing moves.
  */
 static bool collectives_is_finding(const struct collectives_look *look)
 {
 	const struct session *session = look->session;
 
 	for (size_t i = 0; i < look->graph.table.count; i++) {
-		if (group_row_mismatch(&look->graph.table.rows[i]) >= 0)
+		const struct group_row *row = &look->graph.table.rows[i];
+
+		if (is_shown(look, row) && group_row_mismatch(row) >= 0)
 			return true;
 	}
 	return look->graph.cause != WAIT_CAUSE_NONE &&
@@ -154,23 +169,20 @@ static void collectives_append_text(const struct collectives_look *look)
 		if (is_shown(look, &look->graph.table.rows[i]))
 			format_text_group(out, &look->graph.table.rows[i]);
 	}
-	if (look->last > 0)
-		append_calls(look, look->group ? group_table_find(&look->graph.table, look->group)
-					       : NULL);
+	append_calls(look);
 	append_errors(look);
 }
 
 static json_t *collectives_ranks_to_json(const struct collectives_look *look)
 {
 	const struct session *session = look->session;
-	const struct group_row *row =
-		look->group ? group_table_find(&look->graph.table, look->group) : NULL;
 	json_t *ranks = json_array();
 
 	for (size_t i = 0; look->last > 0 && i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
+		const struct group_row *row;
 
-		if (format_is_chosen(&look->context->ranks, rank) && rank->collectives)
+		if (has_shown_calls(look, rank, &row))
 			json_array_append_new(
 				ranks, json_pack("{s:i, s:o}", "rank", rank->process.rank, "calls",
 						 format_json_calls(rank, row, (size_t)look->last)));
@@ -201,7 +213,7 @@ static void collectives_append_json(const struct collectives_look *look)
 
 static int collectives_check(struct collectives_look *look, struct error *error)
 {
-	if (look->group && !group_table_find(&look->graph.table, look->group)) {
+	if (look->group && !group_table_find(&look->graph.table, look->group, NULL)) {
 		look->context->status = STATUS_USAGE;
 		return error_set(error,
 				 "no process group '%.80s': `probetui collectives` lists "
@@ -264,6 +276,19 @@ static int collectives_show(struct collectives_look *look, struct error *error)
 	return result;
 }
 
+/* Takes `ranks SET`, else --ranks, of the ranks that have dumps. */
+static int choose_ranks(struct collectives_look *look, struct error *error)
+{
+	struct command_context *context = look->context;
+	const char *set =
+		context->ranks_text ? context->ranks_text : context->engine->settings.ranks;
+
+	if (!set || rankselect_find(set, look->session, &context->ranks, error) == 0)
+		return 0;
+	context->status = STATUS_USAGE;
+	return -1;
+}
+
 /* Prints what is in dumps of Flight Recorders, a file for each rank. */
 static int collectives_show_dumps(struct collectives_look *look, const struct arguments *arguments,
 				  struct error *error)
@@ -277,12 +302,21 @@ static int collectives_show_dumps(struct collectives_look *look, const struct ar
 		result = flight_recorder_dump_add(&session, arguments->words[i], error);
 	if (result < 0)
 		look->context->status = STATUS_NOTHING;
+	else
+		result = choose_ranks(look, error);
 	wait_graph_make(&look->graph, &session);
 	if (result == 0)
 		result = collectives_print(look, error);
 	wait_graph_clear(&look->graph);
 	session_clear(&session);
 	return result;
+}
+
+/* True if options name a job, whose ranks FILE is not about. */
+static bool names_job(const struct settings *settings)
+{
+	return settings->job || settings->pid_count > 0 || settings->connect_count > 0 ||
+	       settings->replay_count > 0;
 }
 
 static int collectives_run(struct command_context *context, const struct arguments *arguments,
@@ -300,6 +334,11 @@ static int collectives_run(struct command_context *context, const struct argumen
 	if (last &&
 	    arguments_integer(last, "number of calls", 1, CALLS_MAXIMUM, &look.last, error) < 0)
 		return -1;
+	if (arguments->count > 0 && names_job(&context->engine->settings)) {
+		context->status = STATUS_USAGE;
+		return error_set(error, "FILE is read without a job: leave out --job, --pid, "
+					"--connect and --replay");
+	}
 	look.errors = json_array();
 	result = arguments->count > 0 ? collectives_show_dumps(&look, arguments, error)
 				      : collectives_show(&look, error);

@@ -1,5 +1,6 @@
 #include "engine/arguments.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -169,14 +170,26 @@ static void arguments_take(struct arguments *arguments, size_t word, size_t coun
 	list_words(arguments);
 }
 
+/* True for "0-7,16": words that a rank set may also be are only taken at the end. */
+static bool is_rank_numbers(const char *word)
+{
+	return isdigit((unsigned char)word[0]) && word[strspn(word, "0123456789,-")] == '\0';
+}
+
+/* `ranks SET` at the end, or before options. */
 static void take_ranks(struct arguments *arguments)
 {
+	bool is_text = arguments->command->flags & COMMAND_REST;
 	size_t count = arguments->count;
 
-	if (count < 2 || strcmp(arguments->words[count - 2], "ranks") != 0)
+	for (size_t i = count; i-- > 1;) {
+		if (strcmp(arguments->words[i - 1], "ranks") != 0 ||
+		    (i < count - 1 && (is_text || !is_rank_numbers(arguments->words[i]))))
+			continue;
+		arguments->ranks = arguments->words[i];
+		arguments_take(arguments, i - 1, 2);
 		return;
-	arguments->ranks = arguments->words[count - 1];
-	arguments_take(arguments, count - 2, 2);
+	}
 }
 
 static void arguments_take_pid(struct arguments *arguments)

@@ -148,11 +148,15 @@ void group_table_clear(struct group_table *table)
 	*table = (struct group_table){ .rows = NULL };
 }
 
-const struct group_row *group_table_find(const struct group_table *table, const char *name)
+const struct group_row *group_table_find(const struct group_table *table, const char *name,
+					 const struct rank *rank)
 {
 	for (size_t i = 0; i < table->count; i++) {
-		if (group_has_name(table->rows[i].group, name))
-			return &table->rows[i];
+		const struct group_row *row = &table->rows[i];
+
+		if (group_has_name(row->group, name) &&
+		    (!rank || group_row_rank(row, rank->process.rank) == rank))
+			return row;
 	}
 	return NULL;
 }
@@ -307,13 +311,25 @@ static int64_t next_seq(const struct group_member *member, int64_t seq)
 	return next;
 }
 
+/* The smallest number of an entry of any member after `seq`; -1: there is none. */
+static int64_t next_seq_of_row(const struct group_row *row, int64_t seq)
+{
+	int64_t next = -1;
+
+	for (size_t i = 0; i < row->count; i++) {
+		int64_t of_member = next_seq(&row->members[i], seq);
+
+		if (of_member >= 0 && (next < 0 || of_member < next))
+			next = of_member;
+	}
+	return next;
+}
+
 int64_t group_row_mismatch(const struct group_row *row)
 {
 	int64_t seq = -1;
 
-	if (row->count == 0)
-		return -1;
-	while ((seq = next_seq(&row->members[0], seq)) >= 0) {
+	while ((seq = next_seq_of_row(row, seq)) >= 0) {
 		struct call_classes classes;
 		bool is_mismatch;
 

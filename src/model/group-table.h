@@ -50,8 +50,12 @@ struct group_table {
 /* Fills *table (uninitialised); clear it afterwards. */
 void group_table_make(struct group_table *table, const struct session *session);
 void group_table_clear(struct group_table *table);
-/* Finds the first row whose group has the name (group_has_name()); NULL: none. */
-const struct group_row *group_table_find(const struct group_table *table, const char *name);
+/*
+ * Finds the first row whose group has the name (group_has_name()), of those that the rank is in
+ * (NULL: of all); NULL: none. Disjoint groups may have one name.
+ */
+const struct group_row *group_table_find(const struct group_table *table, const char *name,
+					 const struct rank *rank);
 /* The row of a rank's part of a group; NULL: none. */
 const struct group_row *group_table_row(const struct group_table *table,
 					const struct process_group *group);

@@ -94,6 +94,7 @@ static void pane_collectives_draw(const struct scene *scene)
 		.hit = MOUSE_TARGET_LIST,
 		.put_row = pane_collectives_put_line,
 	};
+	struct window body = scene->body;
 
 	make_lines(&lines, scene->session);
 	list.count = (int)lines.count;
@@ -101,7 +102,9 @@ static void pane_collectives_draw(const struct scene *scene)
 	if (lines.count == 0)
 		window_put_paragraph(scene->body, 0, 1, scene->body.row_count, STYLE_DIM,
 				     why_nothing(scene->session));
-	list_put(scene->body, &list, &lines);
+	if (lines.count > 0)
+		body = list_put_whole(body, lines.items[list.cursor].text);
+	list_put(body, &list, &lines);
 	call_lines_clear(&lines);
 }
 

@@ -40,6 +40,7 @@ static void pane_why_draw(const struct scene *scene)
 		.hit = MOUSE_TARGET_LIST,
 		.put_row = pane_why_put_row,
 	};
+	struct window body = scene->body;
 
 	make_rows(&rows, scene->session);
 	list.count = (int)rows.count;
@@ -50,7 +51,9 @@ static void pane_why_draw(const struct scene *scene)
 				     nothing.data);
 	}
 	buffer_clear(&nothing);
-	list_put(scene->body, &list, &rows);
+	if (rows.count > 0)
+		body = list_put_whole(body, rows.items[list.cursor].text);
+	list_put(body, &list, &rows);
 	wait_rows_clear(&rows);
 }
 
@@ -60,7 +63,8 @@ static void pane_why_append_title(struct buffer *left, struct buffer *right,
 	(void)right;
 	(void)session;
 	(void)view;
-	buffer_append_string(left, "Why: who waits for whom, by torch's Flight Recorder");
+	buffer_append_string(left,
+			     "Why: who waits for whom; collectives by torch's Flight Recorder");
 }
 
 static void pane_why_add_rows(struct search_text *text, const struct app *app)
