@@ -162,7 +162,7 @@ static void collectives_append_text(const struct collectives_look *look)
 	struct buffer *out = look->context->out;
 
 	if (collectives_is_finding(look) && look->graph.cause != WAIT_CAUSE_NONE) {
-		wait_sentence_append(out, &look->graph);
+		wait_sentence_append(out, &look->graph, true);
 		buffer_append_char(out, '\n');
 	}
 	for (size_t i = 0; i < look->graph.table.count; i++) {
@@ -197,7 +197,7 @@ static void collectives_append_json(const struct collectives_look *look)
 	json_t *groups = json_array();
 
 	if (collectives_is_finding(look))
-		wait_sentence_append(&sentence, &look->graph);
+		wait_sentence_append(&sentence, &look->graph, true);
 	for (size_t i = 0; i < look->graph.table.count; i++) {
 		if (is_shown(look, &look->graph.table.rows[i]))
 			json_array_append_new(groups,

@@ -38,6 +38,8 @@ struct rank *rank_new(const struct process *process)
 	rank->last_woken_at = -1;
 	rank->class_index = -1;
 	rank->peer = -1;
+	rank->collectives_at = -1;
+	rank->peer_at = -1;
 	rank->cpu_share = -1;
 	rank_update_state(rank);
 	return rank;

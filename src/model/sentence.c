@@ -300,8 +300,7 @@ static void say_graph(struct buffer *out, const struct session *session,
 		      const struct wait_group_list *wait_groups, bool is_still)
 {
 	(void)session;
-	(void)is_still;
-	wait_sentence_append(out, wait_groups->graph);
+	wait_sentence_append(out, wait_groups->graph, is_still);
 	/* Where absent ranks are instead. */
 	append_outliers(out, wait_groups);
 }

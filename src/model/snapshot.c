@@ -13,6 +13,7 @@
 #include "model/job.h"
 #include "model/rank-filter.h"
 #include "model/session.h"
+#include "protocol/collectives.h"
 #include "protocol/stack.h"
 
 /*
@@ -37,6 +38,8 @@ static const struct {
 	{ "last_woken_at", AT(last_woken_at) },
 	{ "ended_at", AT(ended_at) },
 	{ "debugger_at", AT(debugger_at) },
+	{ "collectives_at", AT(collectives_at) },
+	{ "peer_at", AT(peer_at) },
 };
 #undef AT
 
@@ -164,6 +167,9 @@ static json_t *write_rank(struct writer *writer, const struct rank *rank)
 	json_object_set_new(json, "history", write_history(writer, rank));
 	if (rank->debugger.state != DEBUGGER_NONE)
 		json_object_set_new(json, "debugger", debugger_to_json(&rank->debugger));
+	if (rank->collectives)
+		json_object_set_new(json, "collectives", collectives_to_json(rank->collectives));
+	json_object_set_new(json, "peer", json_integer(rank->peer));
 	if (rank->sampled_at >= 0)
 		write_sample(writer, rank, json);
 	return json;
@@ -351,13 +357,27 @@ static int read_debugger(const struct reader *reader, struct rank *rank, const j
 	return result;
 }
 
+static int read_collectives(const struct reader *reader, struct rank *rank, const json_t *json)
+{
+	const json_t *body = json_object_get(json, "collectives");
+	int64_t peer = json_get_integer(json, "peer", -1);
+
+	rank->peer = peer >= 0 && peer <= RANKSET_MAXIMUM ? (int)peer : -1;
+	if (!body)
+		return 0;
+	rank->collectives = xmalloc(sizeof(*rank->collectives));
+	*rank->collectives = (struct collectives)COLLECTIVES_INIT;
+	return collectives_from_json(rank->collectives, body, reader->error);
+}
+
 static int read_past(const struct reader *reader, struct rank *rank, const json_t *json)
 {
 	double sampled_at = snapshot_read_time(reader, json, "sampled_at");
 
 	rank->sampled_at = sampled_at;
 	if ((sampled_at >= 0 && snapshot_read_threads(reader, rank, json) < 0) ||
-	    read_debugger(reader, rank, json_object_get(json, "debugger")) < 0)
+	    read_debugger(reader, rank, json_object_get(json, "debugger")) < 0 ||
+	    read_collectives(reader, rank, json) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_LENGTH(times); i++) {
 		double *time = (void *)((char *)rank + times[i].offset);

@@ -131,9 +131,10 @@ void wait_graph_judge(struct wait_graph *graph);
 /*
  * Appends the graph's cause, for example "Rank 2 has not called all_reduce (train.py:17),
  * collective 5 of default_pg, in which ranks 0-1 wait; its last is barrier (train.py:9),
- * collective 4."; nothing for WAIT_CAUSE_NONE.
+ * collective 4."; nothing for WAIT_CAUSE_NONE. is_hung: a cycle is a deadlock; it may else be one
+ * for a moment, while messages are under way.
  */
-void wait_sentence_append(struct buffer *out, const struct wait_graph *graph);
+void wait_sentence_append(struct buffer *out, const struct wait_graph *graph, bool is_hung);
 
 /* Appends why the graph has no edges, in one sentence. */
 void wait_sentence_append_nothing(struct buffer *out, const struct session *session);

@@ -252,14 +252,16 @@ static void say_other(struct buffer *out, const struct wait_graph *graph)
 	call_classes_clear(&classes);
 }
 
-static void append_link(struct buffer *out, const struct wait_graph *graph, size_t at,
-			bool is_first)
+/* at: index in the path. begins: the link begins the sentence. */
+static void append_link(struct buffer *out, const struct wait_graph *graph, size_t index,
+			bool begins)
 {
+	size_t at = graph->path[index];
 	struct side waiting = find_waiting(graph, at);
 	struct side missing = find_missing(graph, at);
 
-	wait_sentence_append_set(out, &waiting.ranks, false);
-	if (is_first)
+	wait_sentence_append_set(out, &waiting.ranks, begins);
+	if (index == 0)
 		buffer_append_string(out, rankset_count(&waiting.ranks) == 1 ? " waits" : " wait");
 	buffer_append_string(out, " in ");
 	append_waited(out, &graph->nodes[at], &waiting);
@@ -291,9 +293,9 @@ static bool is_ring(const struct wait_graph *graph)
 }
 
 /* Appends "ranks 0 → 1 → 2 → 0 each wait in recv (train.py:9) for the next". */
-static void append_ring(struct buffer *out, const struct wait_graph *graph)
+static void append_ring(struct buffer *out, const struct wait_graph *graph, bool is_first)
 {
-	buffer_append_string(out, "ranks ");
+	buffer_append_string(out, is_first ? "Ranks " : "ranks ");
 	for (size_t i = 0; i < graph->path_count && i < RING_LISTED; i++)
 		buffer_printf(out, "%d \u2192 ", graph->nodes[graph->path[i]].rank->process.rank);
 	if (graph->path_count > RING_LISTED)
@@ -303,17 +305,18 @@ static void append_ring(struct buffer *out, const struct wait_graph *graph)
 	buffer_append_string(out, " for the next");
 }
 
-static void say_cycle(struct buffer *out, const struct wait_graph *graph)
+static void say_cycle(struct buffer *out, const struct wait_graph *graph, bool is_hung)
 {
-	buffer_append_string(out, "Deadlock: ");
+	if (is_hung)
+		buffer_append_string(out, "Deadlock: ");
 	if (is_ring(graph)) {
-		append_ring(out, graph);
+		append_ring(out, graph, !is_hung);
 		buffer_append_char(out, '.');
 		return;
 	}
 	for (size_t i = 0; i < graph->path_count && i < LISTED; i++) {
 		buffer_append_string(out, i > 0 ? ", " : "");
-		append_link(out, graph, graph->path[i], i == 0);
+		append_link(out, graph, i, i == 0 && !is_hung);
 	}
 	if (graph->path_count > LISTED)
 		buffer_printf(out, ", and so on through %zu more calls",
@@ -321,7 +324,7 @@ static void say_cycle(struct buffer *out, const struct wait_graph *graph)
 	buffer_append_char(out, '.');
 }
 
-void wait_sentence_append(struct buffer *out, const struct wait_graph *graph)
+void wait_sentence_append(struct buffer *out, const struct wait_graph *graph, bool is_hung)
 {
 	switch (graph->cause) {
 	case WAIT_CAUSE_NONE:
@@ -333,7 +336,7 @@ void wait_sentence_append(struct buffer *out, const struct wait_graph *graph)
 		say_other(out, graph);
 		break;
 	case WAIT_CAUSE_CYCLE:
-		say_cycle(out, graph);
+		say_cycle(out, graph, is_hung);
 		break;
 	}
 }

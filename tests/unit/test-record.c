@@ -25,6 +25,7 @@
 #include "engine/replay.h"
 #include "model/snapshot.h"
 #include "protocol/message.h"
+#include "protocol/collectives.h"
 #include "protocol/stack.h"
 #include "scene.h"
 
@@ -419,6 +420,38 @@ static void a_snapshot_leaves_out_what_is_old(void **state)
 	scene_clear(&scene);
 }
 
+static void a_snapshot_has_what_was_called(void **state)
+{
+	static const char answer[] =
+		"{'pid':100,'version':'2.13.0','recorded':1,'stacks':[],'groups':[{'name':'0',"
+		"'ranks':[0],'seq':4}],'entries':[{'id':0,'group':0,'seq':4,'operation':'gloo:"
+		"barrier','created':1}]}";
+	struct error error = ERROR_INIT;
+	struct stack_table *table = stack_table_new();
+	struct scene scene;
+	struct scene copy;
+	struct rank *rank;
+
+	(void)state;
+	scene_init(&scene);
+	scene_start(&scene, 1);
+	scene_wait(&scene, 3);
+	assert_int_equal(scene_response(&scene, "collectives", scene_json(answer, &error)), 0);
+	session_find_rank(&scene.session, 0)->peer = 5;
+	scene_init(&copy);
+	assert_int_equal(scene_event(&copy, "snapshot", snapshot_to_json(&scene.session, 0, table)),
+			 0);
+	rank = session_find_rank(&copy.session, 0);
+	assert_non_null(rank);
+	assert_non_null(rank->collectives);
+	assert_int_equal(rank->collectives->entries[0].seq, 4);
+	assert_true(rank->collectives_at > 0);
+	assert_int_equal(rank->peer, 5);
+	stack_table_free(table);
+	scene_clear(&copy);
+	scene_clear(&scene);
+}
+
 static void read_file(struct buffer *out)
 {
 	FILE *file = fopen(path, "r");
@@ -721,6 +754,7 @@ int main(void)
 		TEST(a_snapshot_is_the_smaller_part),
 		TEST(many_lines_are_one_segment),
 		TEST(a_snapshot_leaves_out_what_is_old),
+		TEST(a_snapshot_has_what_was_called),
 		TEST(a_killed_recorder_leaves_the_rest),
 		TEST(what_unpacks_to_too_much_is_refused),
 		TEST(tapes_share_a_budget),
