@@ -96,7 +96,8 @@ void collectives_follow(struct engine *engine, bool is_shown)
 	double now = engine_now(engine);
 
 	if (engine->following) {
-		if (request_group_open_count(engine->following) > 0)
+		if (request_group_open_count(engine->following) > 0 &&
+		    now < engine->followed_at + engine->settings.timeout)
 			return;
 		request_group_free(engine->following);
 		engine->following = NULL;

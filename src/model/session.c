@@ -476,7 +476,8 @@ const struct variables *session_find_variables(const struct session *session, si
 
 void session_add_variables(struct session *session, struct variables *owned_variables)
 {
-	size_t skip = session->variables_count >= VARIABLES_MAXIMUM;
+	/* Each rank's peer is read with variables, which must not displace those that are shown. */
+	size_t skip = session->variables_count >= VARIABLES_MAXIMUM + session->rank_count;
 	size_t kept = 0;
 
 	session->variables = xrealloc(session->variables,
