@@ -19,6 +19,7 @@
 struct buffer;
 struct collective_entry;
 struct collectives;
+struct map;
 struct process_group;
 struct rank;
 struct session;
@@ -45,6 +46,7 @@ struct group_row {
 struct group_table {
 	struct group_row *rows; /* the default group first, then by name */
 	size_t count, capacity;
+	struct map *by_part; /* rows by the address of a rank's part; NULL: empty */
 };
 
 /* Fills *table (uninitialised); clear it afterwards. */

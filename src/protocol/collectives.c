@@ -7,9 +7,11 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "protocol/field.h"
+#include "protocol/rankset.h"
 #include "protocol/stack.h"
 
 #define TEXT_MAXIMUM 4096
@@ -140,13 +142,34 @@ const struct process_group *collectives_default_group(const struct collectives *
 	return NULL;
 }
 
+/* The ranks as a set, if they rise, as they mostly do: "0-1023" in place of as many numbers. */
+static json_t *ranks_to_json(const struct process_group *group)
+{
+	struct rankset set = RANKSET_INIT;
+	struct buffer text = BUFFER_INIT;
+	bool is_rising = group->ranks[0] >= 0;
+	json_t *json;
+
+	for (size_t i = 0; is_rising && i < group->rank_count; i++) {
+		is_rising = group->ranks[i] <= RANKSET_MAXIMUM &&
+			    (i == 0 || group->ranks[i] > group->ranks[i - 1]);
+		if (is_rising)
+			rankset_add(&set, (int)group->ranks[i]);
+	}
+	rankset_append(&text, &set);
+	json = is_rising ? json_string(text.data) : json_integers(group->ranks, group->rank_count);
+	buffer_clear(&text);
+	rankset_clear(&set);
+	return json;
+}
+
 static json_t *group_to_json(const struct process_group *group)
 {
 	json_t *json = json_object();
 
 	field_write(&group_table, group, json);
 	if (group->rank_count > 0)
-		json_object_set_new(json, "ranks", json_integers(group->ranks, group->rank_count));
+		json_object_set_new(json, "ranks", ranks_to_json(group));
 	return json;
 }
 
@@ -206,10 +229,33 @@ static int collectives_get_array(const json_t *json, const char *key, size_t max
 	return 0;
 }
 
+static int read_rank_set(struct process_group *group, const char *text, struct error *error)
+{
+	struct rankset set = RANKSET_INIT;
+	size_t count;
+
+	if (rankset_parse(&set, text, error) < 0)
+		return error_prefix(error, "process group");
+	count = rankset_count(&set);
+	if (count <= COLLECTIVE_GROUP_RANKS_MAXIMUM) {
+		group->ranks = xcalloc(count + 1, sizeof(*group->ranks));
+		for (int rank = rankset_first(&set); rank >= 0; rank = rankset_next(&set, rank))
+			group->ranks[group->rank_count++] = rank;
+	}
+	rankset_clear(&set);
+	if (group->ranks)
+		return 0;
+	return error_set(error, "process group: \"ranks\" has more than %d ranks",
+			 COLLECTIVE_GROUP_RANKS_MAXIMUM);
+}
+
 static int read_ranks(struct process_group *group, const json_t *json, struct error *error)
 {
+	const char *text = json_string_value(json_object_get(json, "ranks"));
 	json_t *ranks;
 
+	if (text)
+		return read_rank_set(group, text, error);
 	if (collectives_get_array(json, "ranks", COLLECTIVE_GROUP_RANKS_MAXIMUM, &ranks, error) < 0)
 		return -1;
 	if (!ranks)

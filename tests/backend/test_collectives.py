@@ -95,6 +95,15 @@ def as_torch(told, entry):
 
 
 @unittest.skipUnless(PYTHON and not WHY_NOT, WHY_NOT)
+def members(ranks):
+    """The list; "0-2,5" is [0, 1, 2, 5]."""
+    if not isinstance(ranks, str):
+        return ranks
+    ends = [part.split("-") for part in ranks.split(",")]
+    return [rank for part in ends
+            for rank in range(int(part[0]), int(part[-1]) + 1)]
+
+
 class TestCollectives(unittest.TestCase):
     maxDiff = None
 
@@ -111,6 +120,8 @@ class TestCollectives(unittest.TestCase):
         told = self.node.ask("collectives", pid=self.ranks.all[rank].pid,
                              count=count)
         self.calls = told.pop("syscalls")
+        for group in told["groups"]:
+            group["ranks"] = members(group["ranks"])
         return told
 
     def group_of(self, told, entry):

@@ -66,6 +66,41 @@ static void they_come_back_as_they_were(void **state)
 	assert_null(collectives_default_group(&collectives));
 }
 
+/* The ranks of a group as a set where they rise, else in their order. */
+static void ranks_of_groups(void **state)
+{
+	static const struct {
+		const char *given, *written;
+		size_t count;
+	} cases[] = {
+		{ "[0,1,2,3,8]", "\"ranks\":\"0-3,8\"", 5 },
+		{ "\"0-3,8\"", "\"ranks\":\"0-3,8\"", 5 },
+		{ "[3,1,2]", "\"ranks\":[3,1,2]", 3 },
+		{ "[1,1]", "\"ranks\":[1,1]", 2 },
+		{ "[-1,2]", "\"ranks\":[-1,2]", 2 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		struct collectives collectives = COLLECTIVES_INIT;
+		struct error error = ERROR_INIT;
+		struct buffer out = BUFFER_INIT;
+		char *text =
+			xasprintf("{\"groups\":[{\"name\":\"0\",\"ranks\":%s}]}", cases[i].given);
+		json_t *json;
+
+		assert_int_equal(take(&collectives, text, &error), 0);
+		assert_int_equal(collectives.groups[0].rank_count, cases[i].count);
+		json = collectives_to_json(&collectives);
+		json_append(&out, json);
+		assert_non_null(strstr(out.data, cases[i].written));
+		json_decref(json);
+		buffer_clear(&out);
+		free(text);
+		collectives_clear(&collectives);
+	}
+}
+
 static void what_is_wrong_is_refused(void **state)
 {
 	static const struct {
@@ -76,6 +111,10 @@ static void what_is_wrong_is_refused(void **state)
 		  "collectives: \"groups\" is not an array of at most 4096 elements" },
 		{ "{\"groups\":[{\"name\":\"0\",\"ranks\":[0,\"1\"]}]}",
 		  "process group: \"ranks\" has an element that is no integer" },
+		{ "{\"groups\":[{\"name\":\"0\",\"ranks\":\"0-x\"}]}",
+		  "process group: '0-x', column 3: expected a rank number" },
+		{ "{\"groups\":[{\"name\":\"0\",\"ranks\":\"0-65536\"}]}",
+		  "process group: \"ranks\" has more than 65536 ranks" },
 		{ "{\"entries\":[{\"group\":0}]}", "collective: there is no group 0" },
 		{ "{\"entries\":[{\"stack\":7}]}", "collective: stack 7 was not sent" },
 		{ "{\"entries\":[{\"input_sizes\":[[1],[\"x\"]]}]}",
@@ -99,6 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(they_come_back_as_they_were),
+		cmocka_unit_test(ranks_of_groups),
 		cmocka_unit_test(what_is_wrong_is_refused),
 	};
 
