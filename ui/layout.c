@@ -55,7 +55,7 @@ static int verdict_rows(const struct session *session, const struct view *view)
 		return view->row_count - 1;
 	if (view_type_of(view->kind)->append_top != NULL)
 		return top_rows(session, view);
-	if (view->kind != VIEW_HOME || view->row_count < 6)
+	if ((view->kind != VIEW_HOME && view->kind != VIEW_WHY) || view->row_count < 6)
 		return 1;
 	if (session->verdict.sentence == NULL || width < 1 ||
 	    text_width(session->verdict.sentence) <= width)
