@@ -199,6 +199,11 @@ static void append_verdict(const struct page *page)
 	append_indented(page->out, page->report->verdict.data, "  ", SIZE_MAX);
 }
 
+static void append_waits(const struct page *page)
+{
+	buffer_append(page->out, page->report->waits.data, page->report->waits.length);
+}
+
 static void report_text_append_merged(const struct page *page)
 {
 	buffer_append(page->out, page->report->merged.data, page->report->merged.length);
@@ -445,6 +450,7 @@ static const struct section {
 } sections[] = {
 	{ "WHAT HAPPENED", append_event },
 	{ "VERDICT", append_verdict },
+	{ "WHO WAITS FOR WHOM", append_waits },
 	{ "MERGED STACKS", report_text_append_merged },
 	{ "NATIVE FRAMES (main threads, innermost first)", report_text_append_native },
 	{ "EXCEPTIONS OF RANKS (torchrun's error files)", report_text_append_errors },

@@ -20,8 +20,10 @@
 #include "base/json.h"
 #include "config.h"
 #include "engine/engine.h"
+#include "engine/format-collectives.h"
 #include "engine/format.h"
 #include "model/stacktree.h"
+#include "model/wait-graph.h"
 #include "protocol/stack.h"
 
 void report_init(struct report *report, const struct engine *engine)
@@ -30,6 +32,7 @@ void report_init(struct report *report, const struct engine *engine)
 
 	*report = (struct report){
 		.verdict = BUFFER_INIT,
+		.waits = BUFFER_INIT,
 		.merged = BUFFER_INIT,
 		.clock = -1,
 	};
@@ -44,6 +47,7 @@ void report_clear(struct report *report)
 	free(report->headline);
 	rankset_clear(&report->ranks);
 	buffer_clear(&report->verdict);
+	buffer_clear(&report->waits);
 	buffer_clear(&report->merged);
 	json_decref(report->verdict_json);
 	json_decref(report->merged_json);
@@ -85,12 +89,17 @@ void report_look(struct report *report, const struct engine *engine)
 	bool is_all = rankset_count(&report->ranks) == 0;
 	struct stacktree_node *root =
 		stacktree_new_last(session, STACKTREE_LINE, is_all ? NULL : &report->ranks);
+	struct wait_graph graph;
 
 	buffer_reset(&report->verdict);
+	buffer_reset(&report->waits);
 	buffer_reset(&report->merged);
 	json_decref(report->verdict_json);
 	json_decref(report->merged_json);
 	format_text_verdict(&report->verdict, session);
+	wait_graph_make(&graph, session);
+	format_text_waits(&report->waits, &graph);
+	wait_graph_clear(&graph);
 	format_text_tree(&report->merged, root, engine->settings.is_ascii);
 	report->verdict_json = format_json_verdict(session);
 	report->merged_json = format_json_tree(session, root);

@@ -27,6 +27,7 @@ struct report {
 	const char *before;    /* the verdict before the event; NULL: none */
 	struct rankset ranks;  /* ranks to report; empty: all */
 	struct buffer verdict; /* verdict of the whole job as text, with a line per class */
+	struct buffer waits;   /* who waits for whom, a line for each fact */
 	struct buffer merged;  /* merged stacks as text */
 	json_t *verdict_json;
 	json_t *merged_json;

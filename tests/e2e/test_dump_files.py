@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`collectives FILE...`: Flight Recorders' dumps as torch writes them in JSON,
-made here, so that no torch is needed."""
+made here, so that no torch is needed; a recording's collectives."""
 import json
 import os
 import shutil
@@ -78,6 +78,20 @@ class TestDumps(unittest.TestCase):
         run = jobs.probetui("--job", "5", "collectives", path)
         self.assertEqual(run.returncode, 2)
         self.assertIn("without a job", run.stderr)
+
+
+class TestRecording(unittest.TestCase):
+    PATH = os.path.join(jobs.SOURCE, "tests", "recordings",
+                        "collectives8.jsonl")
+
+    def test_a_report_says_who_waits_for_whom(self):
+        run = jobs.probetui("--replay", self.PATH, "report")
+        self.assertIn("\nWHO WAITS FOR WHOM\n  ranks 0,2-4,6-7 wait in "
+                      "collective 4 of default_pg", run.stdout)
+        run = jobs.probetui("--json", "--replay", self.PATH, "report")
+        self.assertIn("not called", [
+            edge["reason"] for edge in
+            json.loads(run.stdout)["verdict"]["waits"]["edges"]])
 
 
 if __name__ == "__main__":
