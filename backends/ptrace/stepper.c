@@ -316,12 +316,14 @@ static void aim_at_all(struct stepper *stepper, const struct pythread_now *now)
 
 /*
  * True if the outermost frame has returned: no frame is left in which the thread could be stepped.
+ * The garbage in a new evaluation loop's word may be the address of the ended frame.
  */
 static bool is_at_end(const struct stepper *stepper, const struct pythread_now *now)
 {
 	struct pyframe_now caller;
 
-	return stepper->ended != 0 && stepper->ended == now->frame.address &&
+	return !stepper->is_loop_new && stepper->ended != 0 &&
+	       stepper->ended == now->frame.address &&
 	       pyframes_caller(&stepper->frames, &now->frame, &caller) == 0 && caller.address == 0;
 }
 

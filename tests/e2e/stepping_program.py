@@ -773,3 +773,14 @@ def class_twice(x=1):
         for w in range(2):
             z += w                      # L:class_again
     return x
+
+
+def ones():
+    yield 1
+    return                              # L:ones_end
+
+
+def sums():
+    first, second = ones(), ones()
+    sum(first)
+    return sum(second)

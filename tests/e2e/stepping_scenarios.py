@@ -232,6 +232,7 @@ continued_next: continued: b:continued_for c cl:continued_for n*12
 gathered_next: gathered: b:gathered c n*8
 outer_return: nests: b:outer_gen c cl:outer_gen r n
 run_return: loop: b:loop_end c up r
+sums_step: sums: b:ones_end c cl:ones_end s r s*4 n n
 jumped_return: trees: b:leaves_of c c c n n unt r
 """.strip().split("\n")]
 
