@@ -136,6 +136,13 @@ void event_synthesis_call(struct stepper *stepper, struct follow *follow)
 	add_event(stepper, follow, STOP_AT_CALL, line, follow->at);
 }
 
+/* Makes the return event of the frame, unless it was made or the unit is no return. */
+static void return_at(struct stepper *stepper, struct follow *follow, int unit)
+{
+	if (unit_at(follow, unit)->kind == UNIT_RETURN && stepper->ended != follow->frame)
+		event_synthesis_return(stepper, follow, unit, true);
+}
+
 void event_synthesis_position(struct stepper *stepper, struct follow *follow, int unit)
 {
 	const struct unit *to = unit_at(follow, unit);
@@ -154,8 +161,10 @@ void event_synthesis_position(struct stepper *stepper, struct follow *follow, in
 		event_synthesis_call(stepper, follow);
 	else if (bytecode_is_line(stepper->python, follow->code, from, unit, raised))
 		event_synthesis_add_line(stepper, follow, unit);
-	if (to->kind == UNIT_YIELD || (to->kind == UNIT_RETURN && stepper->ended != follow->frame))
-		event_synthesis_return(stepper, follow, unit, to->kind == UNIT_RETURN);
+	if (to->kind == UNIT_YIELD)
+		event_synthesis_return(stepper, follow, unit, false);
+	else if (follow->pointer_due != unit)
+		return_at(stepper, follow, unit);
 }
 
 /*
@@ -294,8 +303,10 @@ void event_synthesis_pointer(struct stepper *stepper, struct follow *follow, int
 		follow->store_due = -1;
 	bool is_due = follow->pointer_due == unit && unit == follow->at;
 	follow->pointer_due = -1;
-	if (is_due)
+	if (is_due) {
+		return_at(stepper, follow, unit);
 		return;
+	}
 	if (stepper->ended == follow->frame && unit != follow->at)
 		stepper->ended = 0;
 	unit = yield_of(stepper, follow, unit);

@@ -147,7 +147,11 @@ struct stepper {
  * unreadable. */
 int event_synthesis_start(struct stepper *stepper, struct follow *follow,
 			  const struct pyframe_now *frame);
-/* Makes the events of the instruction at unit, which is about to run or has just begun. */
+/*
+ * Makes the events of the instruction at unit, which is about to run or has just begun. If a return
+ * was only fetched (pointer_due), its return event is left to PLAN_POSITION or PLAN_LEAVING: the
+ * instruction before may store its result after that fetch.
+ */
 void event_synthesis_position(struct stepper *stepper, struct follow *follow, int unit);
 /* Makes the events of a stored instruction pointer: PLAN_POSITION has fired, and the frame is at
  * unit. */

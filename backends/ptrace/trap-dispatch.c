@@ -100,6 +100,12 @@ static bool is_at_return(const struct follow *follow)
 	return follow->at >= 0 && follow->code->units[follow->at].kind == UNIT_RETURN;
 }
 
+/* True if a return was fetched and its pointer is not stored yet. */
+static bool is_return_due(const struct follow *follow)
+{
+	return is_at_return(follow) && follow->pointer_due == follow->at;
+}
+
 /*
  * A generator whose last reference was dropped is closed without being run: the step continues in
  * the frame that dropped the reference.
@@ -135,7 +141,7 @@ static void leaving_fired(struct stepper *stepper, const struct trap *trap)
 		handlers_fired(stepper, trap);
 		return;
 	}
-	if (stepper->is_ahead)
+	if (stepper->is_ahead && !is_return_due(here))
 		find_again(stepper, trap);
 	if (stepper->aim == AIM_RETURN)
 		end_course(stepper, COURSE_RAISING);
@@ -293,10 +299,10 @@ static void dispatch(struct stepper *stepper, struct follow *follow, int from, i
 	if (follow->code->units[unit].kind == UNIT_RETURN)
 		follow->shown_line =
 			bytecode_traced_line(stepper->python, follow->code, -1, 0, unit);
-	event_synthesis_position(stepper, follow, unit);
 	follow->fetch_due = -1;
 	follow->pointer_due = from == unit ? -1 : unit;
 	follow->due_from = from;
+	event_synthesis_position(stepper, follow, unit);
 }
 
 /* Notes that unit was fetched while the frame's pointer is watched and is still at `from`. */

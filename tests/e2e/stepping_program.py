@@ -784,3 +784,13 @@ def sums():
     first, second = ones(), ones()
     sum(first)
     return sum(second)
+
+
+def agrees(a, b):
+    return (a == b and                  # L:agrees
+            a + b == 2 * b)
+
+
+def agree():
+    return [agrees(add(1, i), 2)
+            for i in (1, 2, 1)]

@@ -233,6 +233,8 @@ gathered_next: gathered: b:gathered c n*8
 outer_return: nests: b:outer_gen c cl:outer_gen r n
 run_return: loop: b:loop_end c up r
 sums_step: sums: b:ones_end c cl:ones_end s r s*4 n n
+agrees_step: agree: b:agrees c c s s s c c n n
+agrees_return: agree: b:agrees c c r c c r n n
 jumped_return: trees: b:leaves_of c c c n n unt r
 """.strip().split("\n")]
 
