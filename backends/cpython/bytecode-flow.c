@@ -12,9 +12,11 @@
 
 /*
  * Maximum number of following instructions that one instruction runs as a part of itself
- * (superinstructions); the frame shows no trace of them.
+ * (superinstructions); the frame shows no trace of them. A PRECALL of 3.11 that appends to a list
+ * also runs CALL and POP_TOP, and a NOP behind it may store its pointer after the next fetch.
  */
 #define HIDDEN_MAXIMUM 2
+#define HIDDEN_MAXIMUM_3_11 3
 /* Instructions skipped at a loop's target: END_FOR and POP_TOP, or END_SEND. */
 #define SKIPPED_MAXIMUM 2
 
@@ -230,8 +232,10 @@ bool bytecode_reaches(const struct cpython *python, const struct bytecode *code,
 	 */
 	if (code->units[to].is_handler)
 		return true;
-	return from < 0 ? to == 0 || reaches(python, code, 0, to, 1)
-			: reaches(python, code, from, to, HIDDEN_MAXIMUM);
+	if (from < 0)
+		return to == 0 || reaches(python, code, 0, to, 1);
+	return reaches(python, code, from, to,
+		       python->minor == 11 ? HIDDEN_MAXIMUM_3_11 : HIDDEN_MAXIMUM);
 }
 
 /*

@@ -13,6 +13,9 @@
 #include "backends/ptrace/stepper-private.h"
 
 #define LINE_UNITS_MAXIMUM 64
+/* Maximum number of following instructions that a superinstruction runs: 3.11's call of
+ * list.append() runs PRECALL, CALL and POP_TOP. */
+#define JOINED_MAXIMUM 2
 
 int event_synthesis_start(struct stepper *stepper, struct follow *follow,
 			  const struct pyframe_now *frame)
@@ -245,16 +248,22 @@ static bool is_yield_from(const struct stepper *stepper, const struct follow *fo
 
 /*
  * True if `unit` comes right after the instruction at which the pointer was at the last fetch, or
- * after the second half of a superinstruction there.
+ * after the instructions that a superinstruction there runs, too.
  */
 static bool follows_due_from(const struct stepper *stepper, const struct follow *follow, int unit)
 {
-	int joined = joined_unit(follow, follow->due_from);
+	int at = follow->due_from;
 
-	return bytecode_follows(stepper->python, follow->code, follow->due_from, unit) ||
-	       (joined >= 0 &&
-		bytecode_follows(stepper->python, follow->code, follow->due_from, joined) &&
-		bytecode_follows(stepper->python, follow->code, joined, unit));
+	for (int i = 0; i <= JOINED_MAXIMUM; i++) {
+		int joined = joined_unit(follow, at);
+
+		if (bytecode_follows(stepper->python, follow->code, at, unit))
+			return true;
+		if (!bytecode_follows(stepper->python, follow->code, at, joined))
+			return false;
+		at = joined;
+	}
+	return false;
 }
 
 /*

@@ -794,3 +794,14 @@ def agrees(a, b):
 def agree():
     return [agrees(add(1, i), 2)
             for i in (1, 2, 1)]
+
+
+def appends():
+    values = []
+    for i in range(2):
+        values.append(i)
+        try:
+            add(i, 1)                   # L:appends
+        finally:
+            i += 1
+    return values

@@ -235,6 +235,8 @@ run_return: loop: b:loop_end c up r
 sums_step: sums: b:ones_end c cl:ones_end s r s*4 n n
 agrees_step: agree: b:agrees c c s s s c c n n
 agrees_return: agree: b:agrees c c r c c r n n
+appends_continue: appends: b:appends c c n n
+appends_next: appends: b:appends c n*9
 jumped_return: trees: b:leaves_of c c c n n unt r
 """.strip().split("\n")]
 
