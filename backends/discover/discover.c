@@ -23,6 +23,9 @@ static const struct role roles[] = {
 	{ "loky.backend.resource_tracker", NULL },
 	{ "loky.backend.popen_loky", "joblib" },
 	{ "compile_worker", "compile" },
+	{ "/ray/dashboard/", NULL },
+	{ "/ray/_private/log_monitor.py", NULL },
+	{ "/ray/autoscaler/", NULL },
 };
 
 /* Scripts, modules or code of processes that inherit a rank's variables, or those of a machine. */
@@ -653,6 +656,67 @@ static void number_named(struct discovery *discovery, const struct rankset *othe
 	rankset_clear(&taken);
 }
 
+/*
+ * Returns the nearest of entry's ancestors that the user has named; NULL: none, or entry is a
+ * launcher, or a rank of its own.
+ */
+static struct process_scan_entry *find_named_above(struct process_scan *scan,
+						   const struct environment_reader *reader,
+						   struct process_scan_entry *entry)
+{
+	struct process_scan_entry *above = entry;
+
+	if (entry->rank || !entry->is_python || !entry->is_readable || !is_running(scan, entry))
+		return NULL;
+	examine(scan, reader, entry);
+	for (int i = 0; i < PROCESS_SCAN_ANCESTORS_MAXIMUM && !entry->is_launcher; i++) {
+		above = process_scan_parent(scan, above);
+		if (!above || above->is_launcher)
+			break;
+		if (above->rank != above)
+			continue;
+		return is_candidate(entry) && is_other_rank(entry, above) ? NULL : above;
+	}
+	return NULL;
+}
+
+/* Adds the Python processes below the named ones; not below launchers and helpers. */
+static void add_named_children(struct process_scan *scan, const struct environment_reader *reader,
+			       struct discovery *discovery)
+{
+	size_t count;
+
+	for (size_t i = 0; i < scan->count; i++)
+		scan->list[i]->rank = NULL;
+	for (size_t i = 0; i < discovery->count; i++) {
+		const struct process *process = &discovery->processes[i];
+		struct process_scan_entry *entry;
+
+		if (process->start_time == 0 || process->role ||
+		    process->state == PROCESS_UNREADABLE)
+			continue;
+		entry = process_scan_find(scan, process->pid);
+		if (!entry)
+			continue;
+		entry->rank = entry;
+		process_scan_below(scan, process->pid);
+	}
+	/* Ancestors that are read in the loop are appended to the list. */
+	count = scan->count;
+	for (size_t i = 0; i < count; i++) {
+		struct process_scan_entry *entry = scan->list[i];
+		struct process_scan_entry *named = find_named_above(scan, reader, entry);
+		struct process *process;
+		const char *role;
+
+		if (!named || !choose_role(scan, entry, &role))
+			continue;
+		process = add_process(discovery);
+		process_info_describe(scan, entry, named, process);
+		process->role = xstrdup(role);
+	}
+}
+
 void discover_pids(struct discovery *discovery, struct procfs *procfs,
 		   const struct environment_reader *reader, const struct pid_list *pids,
 		   const struct rankset *taken)
@@ -668,6 +732,7 @@ void discover_pids(struct discovery *discovery, struct procfs *procfs,
 		discover_find_named(&scan, reader, pids->pids[i], add_process(discovery));
 	discovery->looked_at = pids->count;
 	number_named(discovery, taken);
+	add_named_children(&scan, reader, discovery);
 	process_scan_clear(&scan);
 }
 

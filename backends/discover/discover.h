@@ -64,7 +64,8 @@ void discover_all(struct discovery *discovery, struct procfs *procfs,
  * Makes entries of the processes in pids. A process keeps its own rank number if that is free, and
  * else gets the lowest free number; numbers in `taken` are not free. A launcher, a rank's child and
  * a helper have a role, and no rank number of their own. The entry of a pid that does not exist is
- * PROCESS_UNREADABLE.
+ * PROCESS_UNREADABLE. Python processes below those without a role, which are no ranks of their own,
+ * are added as children.
  */
 void discover_pids(struct discovery *discovery, struct procfs *procfs,
 		   const struct environment_reader *reader, const struct pid_list *pids,
