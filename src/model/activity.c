@@ -300,7 +300,8 @@ static bool activity_of_frames(const struct stack *stack, const struct c_call *c
 		}
 		if (activity_is_unknown(code))
 			break;
-		if (code->type == FRAME_PYTHON && !place_is_library(code->file)) {
+		if (code->type == FRAME_PYTHON && !place_is_library(code->file) &&
+		    !place_is_generated(stack, i)) {
 			*is_reached = true;
 			break;
 		}

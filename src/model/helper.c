@@ -74,6 +74,8 @@ static bool helper_is_in_program(const struct rank *process, const struct thread
 		if (code->type == FRAME_PYTHON && code->file[0] == '/' &&
 		    !place_is_library(code->file))
 			return true;
+		if (place_is_generated(stack, i))
+			continue;
 	}
 	return false;
 }

@@ -32,8 +32,15 @@ static const char *const agent_modules[] = {
 
 static const char *const agent_folders[] = { "dap/", "debugging/" };
 
-/* Names that the interpreter gives to code typed at a prompt or passed with -c. */
-static const char *const typed_files[] = { "<string>", "<stdin>" };
+/* Name that the interpreter gives to code passed with -c, and Python's modules to code they make.
+ */
+#define STRING_FILE "<string>"
+/* Name that cloudpickle (dask, joblib, Ray) gives to functions of the program in other processes.
+ */
+#define PICKLED_FILE "<dynamic-code>"
+
+/* Files of the user's that have no path: at a prompt, with -c, or pickled. */
+static const char *const typed_files[] = { STRING_FILE, "<stdin>", PICKLED_FILE };
 
 static const struct {
 	const char *func;
@@ -147,7 +154,21 @@ bool place_is_user(const struct process *process, const struct frame *frame)
 
 static bool is_typed(const struct frame *frame)
 {
-	return frame->code->file[0] == '<';
+	return frame->code->file[0] == '<' && strcmp(frame->code->file, PICKLED_FILE) != 0;
+}
+
+bool place_is_generated(const struct stack *stack, size_t at)
+{
+	if (strcmp(stack->frames[at].code->file, STRING_FILE) != 0)
+		return false;
+	for (size_t i = at + 1; i < stack->frame_count; i++) {
+		const struct code *code = stack->frames[i].code;
+
+		if (code->type == FRAME_PYTHON && code->file[0] != '<' &&
+		    !place_is_library(code->file))
+			return true;
+	}
+	return false;
 }
 
 static bool place_is_own(const struct process *process, const struct frame *frame)

@@ -26,6 +26,11 @@ bool place_is_agent(const char *file);
  * outermost agent frame is shown.
  */
 bool place_is_within_agent(const struct stack *stack, size_t at);
+/*
+ * True if a module made the code of this frame (a proxy of multiprocessing.managers, __init__ of a
+ * dataclass): code without a file, called by a file of the user's.
+ */
+bool place_is_generated(const struct stack *stack, size_t at);
 /* True for the frame of a library's decorator, which says nothing about where the program is. */
 bool place_is_wrapper(const struct frame *frame);
 /*
