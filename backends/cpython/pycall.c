@@ -17,8 +17,10 @@
 #include "backends/linux/memory.h"
 #include "banned.h"
 #include "base/alloc.h"
+#include "base/array.h"
 #include "base/buffer.h"
 #include "base/map.h"
+#include "protocol/stack.h"
 
 #define NAME_MAXIMUM 256
 /* Maximum bytes read to name one call: a few types and names. */
@@ -27,6 +29,9 @@
 #define CODES_MAXIMUM 4096
 /* Maximum objects on the way from a bound method to its C function. */
 #define WRAPPERS_MAXIMUM 4
+/* Maximum frames, and words of each, of which the values are read. */
+#define FRAMES_MAXIMUM 16
+#define WORDS_MAXIMUM 64
 /* Maximum times that one call is read if a read of memory fails. */
 #define READS_MAXIMUM 2
 
@@ -414,4 +419,67 @@ char *pycall_read(struct pycall_cache *cache, const struct pyframe *frame, const
 		text = read_once(cache, frame, code, is_still, &is_whole);
 	}
 	return text;
+}
+
+/* True for the iterator of a loop: the object itself changes with each turn. */
+static bool is_iterator(struct pyreader *reader, uint64_t object)
+{
+	static const char *const names[] = { "range_iterator", "longrange_iterator",
+					     "list_iterator",  "tuple_iterator",
+					     "enumerate",      "itertools.count" };
+
+	for (size_t i = 0; object && i < ARRAY_LENGTH(names); i++)
+		if (pytype_is(reader, object, names[i]))
+			return true;
+	return false;
+}
+
+/* Adds a word of a frame's value stack. */
+static uint64_t hash_value(struct pyreader *reader, uint64_t hash, uint64_t word)
+{
+	uint64_t object = pyreader_untag(reader->python->minor, word);
+	uint64_t state[3];
+
+	hash = hash_number(hash, word);
+	if (!is_iterator(reader, object) ||
+	    pyreader_read(reader, object + PYREADER_HEAD, state, sizeof(state)))
+		return hash;
+	for (size_t i = 0; i < ARRAY_LENGTH(state); i++)
+		hash = hash_number(hash, state[i]);
+	return hash;
+}
+
+static uint64_t hash_frame(struct pycall_cache *cache, struct pyreader *reader, uint64_t hash,
+			   const struct pyframe *frame, const struct code *code)
+{
+	uint64_t words[WORDS_MAXIMUM];
+	const struct bytecode *bytecode = find_bytecode(cache, frame->code, code);
+	const struct bytecode_call *call = bytecode ? find_call(cache, frame, bytecode) : NULL;
+	int locals = bytecode ? bytecode->locals_count : 0;
+	/* The callable and what lies next to it are within the value stack. */
+	int count = locals + (call && call->slot >= 0 ? call->slot + 2 : 0);
+
+	if (count > WORDS_MAXIMUM)
+		count = WORDS_MAXIMUM;
+	if (count <= 0 ||
+	    pyreader_read(reader, frame->address + (uint64_t)reader->python->offsets.if_localsplus,
+			  words, 8 * (size_t)count))
+		return hash;
+	for (int i = 0; i < count; i++)
+		hash = i < locals ? hash_number(hash, words[i])
+				  : hash_value(reader, hash, words[i]);
+	return hash;
+}
+
+uint64_t pycall_values(struct pycall_cache *cache, const struct pyframe *frames,
+		       const struct frame *named, size_t count)
+{
+	struct pyreader reader;
+	uint64_t hash = HASH_START;
+
+	pyreader_init(&reader, cache->memory, cache->python);
+	reader.budget = BUDGET;
+	for (size_t i = 0; i < count && i < FRAMES_MAXIMUM; i++)
+		hash = hash_frame(cache, &reader, hash, &frames[i], named[i].code);
+	return reader.has_failed ? 0 : hash;
 }

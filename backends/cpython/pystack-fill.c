@@ -184,17 +184,19 @@ static char *describe_missing(const struct pystack *pystack, const struct pytask
 
 /*
  * A thread that blocks, or that runs without the GIL, is in C code. A thread that holds the GIL
- * runs Python or C code: whether that waits cannot be known.
+ * runs Python or C code: probably C code, if it is at the same place as in the sample before.
  */
-static bool is_in_c(const struct pytask *pytask, const struct thread_sample *thread)
+static bool is_in_c(struct pytask *pytask, const struct thread_sample *thread)
 {
+	bool is_at_same_place = pytask_is_at_same_place(pytask);
+
 	switch (thread->state) {
 	case THREAD_BLOCKED:
 		return true;
 	case THREAD_STOPPED:
 		return pytask->seen.is_blocked;
 	case THREAD_RUNNING:
-		return thread->is_gil_known && !thread->has_gil;
+		return thread->is_gil_known && (!thread->has_gil || is_at_same_place);
 	case THREAD_GIL:
 	case THREAD_GC:
 	case THREAD_UNKNOWN:
@@ -226,8 +228,10 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 	snprintf(thread->wchan, sizeof(thread->wchan), "%s", pytask_wchan(pytask));
 	thread->stack = pytask_resolve(pytask, pystack->python, pystack->codes, pystack->table);
 	thread->exactness = pytask->exactness;
-	if (is_in_c(pytask, thread))
+	if (is_in_c(pytask, thread)) {
 		thread->call = xstrdup_or_null(pytask_call(pytask, pystack->calls));
+		thread->values = pytask_values(pytask, pystack->calls);
+	}
 	thread->missing = describe_missing(pystack, pytask, gil, thread->state);
 	if (pystack->captures && pytask->native.is_current &&
 	    pytask->native.python == thread->stack)

@@ -169,15 +169,27 @@ const struct stack *pytask_resolve(struct pytask *pytask, const struct cpython *
 	return stack_table_stack(table, pytask->frames, walk->count, walk->dropped_count);
 }
 
+static bool is_same_place(const struct pyframe *a, const struct pyframe *b)
+{
+	return a->address == b->address && a->code == b->code && a->position == b->position;
+}
+
 /* True if the thread has not run since its call was read. */
 static bool has_call(const struct pytask *pytask, const struct pyframe *frame)
 {
-	const struct pyframe *before = &pytask->call.frame;
-
 	return pytask->seen.is_blocked && pytask->seen.switches &&
 	       pytask->call.switches == pytask->seen.switches &&
-	       before->address == frame->address && before->code == frame->code &&
-	       before->position == frame->position;
+	       is_same_place(&pytask->call.frame, frame);
+}
+
+bool pytask_is_at_same_place(struct pytask *pytask)
+{
+	struct pyframe before = pytask->place;
+
+	if (pytask->walk->count == 0)
+		return false;
+	pytask->place = pytask->walk->frames[0];
+	return is_same_place(&before, &pytask->place);
 }
 
 const char *pytask_call(struct pytask *pytask, struct pycall_cache *calls)
@@ -195,6 +207,13 @@ const char *pytask_call(struct pytask *pytask, struct pycall_cache *calls)
 	/* What was read of a thread that has run meanwhile is read anew. */
 	pytask->call.switches = pytask->exactness == EXACT ? pytask->seen.switches : 0;
 	return pytask->call.text;
+}
+
+uint64_t pytask_values(struct pytask *pytask, struct pycall_cache *calls)
+{
+	if (!pytask->call.text || pytask->exactness != CONSISTENT)
+		return 0;
+	return pycall_values(calls, pytask->walk->frames, pytask->frames, pytask->walk->count);
 }
 
 static void copy_frames(struct pytask *pytask, struct memory *memory, const struct cpython *python,

@@ -101,7 +101,7 @@ static const struct place_row place_rows[] = {
 	{ "*", "jax/experimental/multihost_utils.py", ACTIVITY_PEERS, NULL },
 	{ "shutdown", "torch/distributed/rpc/api.py", ACTIVITY_PEERS, ACTIVITY_RPC_SHUTDOWN },
 	{ "rpc_sync", "torch/distributed/rpc/api.py", ACTIVITY_PEERS, NULL },
-	{ "*", "mpi4py/util/pkl5.py", ACTIVITY_PEERS, "mpi" },
+	{ "*", "mpi4py/util/pkl5.py", ACTIVITY_PEERS, ACTIVITY_MPI },
 	/* our own package: ranks that wait while other ranks are stopped */
 	{ "wait", "probetui/holds.py", ACTIVITY_PEERS, ACTIVITY_HOLD },
 	/* libraries without rows of their own: names that only collectives have */
@@ -142,6 +142,8 @@ static const struct place_row place_rows[] = {
 	{ "put", "multiprocessing/queues.py", ACTIVITY_LOCK, "queue put" },
 	{ "main_loop", "ray/_private/worker.py", ACTIVITY_LOCK, ACTIVITY_RAY_LOOP },
 	{ "get", "multiprocessing/pool.py", ACTIVITY_LOCK, "pool" },
+	{ "_retrieve", "joblib/parallel.py", ACTIVITY_LOCK, ACTIVITY_JOBLIB },
+	{ "iflatmap_unordered", "datasets/utils/py_utils.py", ACTIVITY_LOCK, ACTIVITY_DATASETS },
 	{ "wait", "multiprocessing/connection.py", ACTIVITY_LOCK, "pipe" },
 	{ "_recv", "multiprocessing/connection.py", ACTIVITY_LOCK, "pipe" },
 	{ "wait", "multiprocessing/synchronize.py", ACTIVITY_LOCK, "event" },
@@ -149,7 +151,7 @@ static const struct place_row place_rows[] = {
 	{ "wait", "multiprocessing/popen_fork.py", ACTIVITY_LOCK, "child wait" },
 	{ "wait", "subprocess.py", ACTIVITY_LOCK, "child wait" },
 	{ "communicate", "subprocess.py", ACTIVITY_LOCK, "child wait" },
-	{ "run_forever", "asyncio/base_events.py", ACTIVITY_LOCK, "event loop" },
+	{ "run_forever", "asyncio/base_events.py", ACTIVITY_LOCK, ACTIVITY_EVENT_LOOP },
 
 	{ "*", "http/client.py", ACTIVITY_READ, "http" },
 	{ "*", "urllib3/", ACTIVITY_READ, "http" },
@@ -275,6 +277,23 @@ static bool activity_is_unknown(const struct code *code)
 	return strcmp(code->func, "?") == 0 && strcmp(code->file, "?") == 0;
 }
 
+/* True for the activities of rows whose functions poll. */
+static bool activity_polls(const char *name)
+{
+	static const char *const names[] = {
+		ACTIVITY_DATASETS,
+		ACTIVITY_JOBLIB,
+		ACTIVITY_MPI,
+		ACTIVITY_RAY_LOOP,
+	};
+
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Sets *is_reached if the search comes to a frame of user code. False: no row matches, and the
  * call waits for no rank.
@@ -310,10 +329,12 @@ static bool activity_of_frames(const struct stack *stack, const struct c_call *c
 		return false;
 	if (!best) {
 		*activity = activity_make(call->kind, call->name, 0);
+		activity->is_polling = call->is_polling;
 		return true;
 	}
 	name = best->name ? best->name : stack->frames[best_index].code->func;
 	*activity = activity_make(best->kind, name, best_index);
+	activity->is_polling = activity_polls(name);
 	return true;
 }
 
@@ -368,6 +389,9 @@ struct activity activity_of(const struct thread *thread)
 		return activity_make(ACTIVITY_LOCK, "GIL wait", 0);
 	if (sample->call)
 		call = c_call_find(sample->call);
+	/* A thread that holds the GIL may be about to make the call, or to return from it. */
+	if (sample->state == THREAD_RUNNING && sample->has_gil && !call.is_collective)
+		call = (struct c_call){ .kind = ACTIVITY_UNKNOWN };
 	has_place =
 		sample->stack && activity_of_frames(sample->stack, &call, &activity, &is_reached);
 	if (lacks(sample, has_place || call.kind != ACTIVITY_UNKNOWN, is_reached))
@@ -488,6 +512,11 @@ bool activity_is_collective(const struct thread *thread)
 	return false;
 }
 
+bool activity_is_receive(const struct activity *activity)
+{
+	return activity_is_point_to_point(activity) && strcasestr(activity->name, "recv");
+}
+
 /* Main threads that wait while a thread with a frame of these files runs the program. */
 static const struct {
 	const char *activity;
@@ -495,6 +524,7 @@ static const struct {
 } service_rows[] = {
 	{ ACTIVITY_RAY_LOOP, "ray/train/" },
 	{ ACTIVITY_RPC_SHUTDOWN, "torch/distributed/rpc/internal.py" },
+	{ ACTIVITY_EVENT_LOOP, "distributed/threadpoolexecutor.py" },
 };
 
 bool activity_is_service(const struct activity *activity)

@@ -31,6 +31,11 @@ struct activity {
 	enum activity_kind kind;
 	char name[64];	    /* "all_reduce", "time.sleep", "DataLoader wait"; "": no row matched */
 	size_t frame_index; /* index of the frame that matched; 0 for a C function or system call */
+	/*
+	 * The function asks again and again whether the wait is over: then neither wakes, processor
+	 * time, nor changes of the frames that it calls show progress.
+	 */
+	bool is_polling;
 };
 
 struct thread;
@@ -50,6 +55,12 @@ struct thread;
 /* Names of the activities of a main thread while another thread runs the program's functions. */
 #define ACTIVITY_RAY_LOOP "Ray task loop"
 #define ACTIVITY_RPC_SHUTDOWN "rpc.shutdown"
+#define ACTIVITY_EVENT_LOOP "event loop"
+
+/* Names of the activities of functions that poll. */
+#define ACTIVITY_DATASETS "datasets pool"
+#define ACTIVITY_JOBLIB "joblib.Parallel"
+#define ACTIVITY_MPI "mpi"
 
 /* Returns the activity of a thread's newest sample. */
 struct activity activity_of(const struct thread *thread);
@@ -64,6 +75,8 @@ bool activity_names_peer(const struct thread *thread);
  * at another line: in Work.wait(), in backward().
  */
 bool activity_is_collective(const struct thread *thread);
+/* True for those that wait for a message. */
+bool activity_is_receive(const struct activity *activity);
 /* True if the main thread only waits, while another thread may run the program. */
 bool activity_is_service(const struct activity *activity);
 /* True if the thread with this stack runs the program, for a main thread with this activity. */

@@ -11,42 +11,44 @@ struct c_call_row {
 	const char *call; /* text that ends in '*': all calls that begin so */
 	enum activity_kind kind;
 	bool is_collective;
+	bool is_polling;
 	const char *name; /* NULL: from the call, as short_name() */
 };
 
 /* The first row that matches counts. */
 static const struct c_call_row rows[] = {
-	{ "torch._C._distributed_c10d.*", ACTIVITY_PEERS, true, NULL },
-	{ "torch._C._distributed_rpc.*", ACTIVITY_PEERS, true, NULL },
-	{ "torch._C.Future.wait", ACTIVITY_PEERS, true, NULL },
-	{ "torch.futures.Future.wait", ACTIVITY_PEERS, true, NULL },
-	{ "mpi4py.MPI.*", ACTIVITY_PEERS, true, NULL },
+	{ "torch._C._distributed_c10d.*", ACTIVITY_PEERS, true, false, NULL },
+	{ "torch._C._distributed_rpc.*", ACTIVITY_PEERS, true, false, NULL },
+	{ "torch._C.Future.wait", ACTIVITY_PEERS, true, false, NULL },
+	{ "torch.futures.Future.wait", ACTIVITY_PEERS, true, false, NULL },
+	/* Implementations of MPI poll, and yield. */
+	{ "mpi4py.MPI.*", ACTIVITY_PEERS, true, true, NULL },
 
-	{ "torch._C._cuda_synchronize", ACTIVITY_LOCK, false, "cuda synchronize" },
-	{ "torch._C._CudaStreamBase.synchronize", ACTIVITY_LOCK, false, "cuda synchronize" },
-	{ "torch._C._CudaEventBase.synchronize", ACTIVITY_LOCK, false, "cuda synchronize" },
-	{ "torch.cuda.streams.*", ACTIVITY_LOCK, false, "cuda synchronize" },
+	{ "torch._C._cuda_synchronize", ACTIVITY_LOCK, false, false, "cuda synchronize" },
+	{ "torch._C._CudaStreamBase.synchronize", ACTIVITY_LOCK, false, false, "cuda synchronize" },
+	{ "torch._C._CudaEventBase.synchronize", ACTIVITY_LOCK, false, false, "cuda synchronize" },
+	{ "torch.cuda.streams.*", ACTIVITY_LOCK, false, false, "cuda synchronize" },
 
-	{ "_thread.lock.acquire", ACTIVITY_LOCK, false, "Lock.acquire" },
-	{ "_thread.lock.__enter__", ACTIVITY_LOCK, false, "Lock.acquire" },
-	{ "_thread.RLock.acquire", ACTIVITY_LOCK, false, "RLock.acquire" },
-	{ "_thread.RLock.__enter__", ACTIVITY_LOCK, false, "RLock.acquire" },
-	{ "_thread._ThreadHandle.join", ACTIVITY_LOCK, false, "thread join" },
-	{ "_multiprocessing.SemLock.acquire", ACTIVITY_LOCK, false, NULL },
-	{ "_multiprocessing.SemLock.__enter__", ACTIVITY_LOCK, false, "SemLock.acquire" },
-	{ "_queue.SimpleQueue.get", ACTIVITY_LOCK, false, NULL },
-	{ "select.*", ACTIVITY_LOCK, false, NULL },
-	{ "posix.wait*", ACTIVITY_LOCK, false, NULL },
-	{ "time.sleep", ACTIVITY_SLEEP, false, NULL },
+	{ "_thread.lock.acquire", ACTIVITY_LOCK, false, false, "Lock.acquire" },
+	{ "_thread.lock.__enter__", ACTIVITY_LOCK, false, false, "Lock.acquire" },
+	{ "_thread.RLock.acquire", ACTIVITY_LOCK, false, false, "RLock.acquire" },
+	{ "_thread.RLock.__enter__", ACTIVITY_LOCK, false, false, "RLock.acquire" },
+	{ "_thread._ThreadHandle.join", ACTIVITY_LOCK, false, false, "thread join" },
+	{ "_multiprocessing.SemLock.acquire", ACTIVITY_LOCK, false, false, NULL },
+	{ "_multiprocessing.SemLock.__enter__", ACTIVITY_LOCK, false, false, "SemLock.acquire" },
+	{ "_queue.SimpleQueue.get", ACTIVITY_LOCK, false, false, NULL },
+	{ "select.*", ACTIVITY_LOCK, false, false, NULL },
+	{ "posix.wait*", ACTIVITY_LOCK, false, false, NULL },
+	{ "time.sleep", ACTIVITY_SLEEP, false, false, NULL },
 
-	{ "socket.socket._accept", ACTIVITY_PEERS, false, "socket.accept" },
-	{ "socket.socket.*", ACTIVITY_PEERS, false, NULL },
-	{ "_socket.socket.*", ACTIVITY_PEERS, false, NULL },
+	{ "socket.socket._accept", ACTIVITY_PEERS, false, false, "socket.accept" },
+	{ "socket.socket.*", ACTIVITY_PEERS, false, false, NULL },
+	{ "_socket.socket.*", ACTIVITY_PEERS, false, false, NULL },
 
-	{ "_io.open", ACTIVITY_READ, false, "open" },
-	{ "io.open", ACTIVITY_READ, false, "open" },
+	{ "_io.open", ACTIVITY_READ, false, false, "open" },
+	{ "io.open", ACTIVITY_READ, false, false, "open" },
 	/* The kind of what no row has comes from the system call. */
-	{ "builtins.input", ACTIVITY_READ, false, "input" },
+	{ "builtins.input", ACTIVITY_READ, false, false, "input" },
 };
 
 static bool row_matches(const struct c_call_row *row, const char *call)
@@ -93,6 +95,7 @@ struct c_call c_call_find(const char *call)
 			continue;
 		found.kind = rows[i].kind;
 		found.is_collective = rows[i].is_collective;
+		found.is_polling = rows[i].is_polling;
 		if (rows[i].name)
 			snprintf(found.name, sizeof(found.name), "%s", rows[i].name);
 		break;

@@ -13,7 +13,8 @@ struct c_call {
 	enum activity_kind kind; /* ACTIVITY_UNKNOWN: the table has no such function */
 	/* the function waits for other ranks, whatever the frames around the call do */
 	bool is_collective;
-	char name[64]; /* as said to a person: "Work.wait", "Lock.acquire", "open" */
+	bool is_polling; /* as of struct activity */
+	char name[64];	 /* as said to a person: "Work.wait", "Lock.acquire", "open" */
 };
 
 /* Describes a call of a sample. */

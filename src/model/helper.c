@@ -20,10 +20,15 @@ static const struct {
 	const char *activity;
 	enum helper_kind kind;
 } kinds[] = {
-	{ "thread join", HELPER_THREAD },   { "Lock.acquire", HELPER_THREAD },
-	{ "RLock.acquire", HELPER_THREAD }, { "lock", HELPER_THREAD },
-	{ "process join", HELPER_CHILD },   { "child wait", HELPER_CHILD },
-	{ "pool", HELPER_CHILD },	    { "pipe", HELPER_CHILD },
+	{ "thread join", HELPER_THREAD },
+	{ "Lock.acquire", HELPER_THREAD },
+	{ "RLock.acquire", HELPER_THREAD },
+	{ "lock", HELPER_THREAD },
+	{ "process join", HELPER_CHILD },
+	{ "child wait", HELPER_CHILD },
+	{ "pool", HELPER_CHILD },
+	{ "pipe", HELPER_CHILD },
+	{ ACTIVITY_DATASETS, HELPER_CHILD },
 };
 
 static enum helper_kind helper_kind_of(const struct activity *activity)
@@ -69,13 +74,13 @@ static bool helper_is_in_program(const struct rank *process, const struct thread
 
 		if (strcmp(code->func, "_bootstrap") == 0 && place_is_library(code->file))
 			return false;
+		if (place_is_generated(stack, i))
+			continue;
 		if (place_is_user(&process->process, &stack->frames[i]))
 			return true;
 		if (code->type == FRAME_PYTHON && code->file[0] == '/' &&
 		    !place_is_library(code->file))
 			return true;
-		if (place_is_generated(stack, i))
-			continue;
 	}
 	return false;
 }
@@ -130,6 +135,20 @@ bool helper_find(const struct rank *rank, struct helper *helper)
 	}
 	*helper = search.best;
 	return search.count == 1;
+}
+
+bool helper_is_moving(const struct rank *rank)
+{
+	const struct thread *main_thread = rank_main_thread(rank);
+
+	for (size_t i = 0; i < rank->thread_count; i++) {
+		const struct thread *thread = &rank->threads[i];
+
+		if (thread != main_thread && thread->has_moved &&
+		    helper_is_in_program(rank, thread))
+			return true;
+	}
+	return false;
 }
 
 bool helper_waits_for_peers(const struct rank *rank)

@@ -1,7 +1,7 @@
 /*
- * helper: the thread or child of a rank's own for which its main thread waits, as far as the
- * stacks show it: a thread that writes a checkpoint, a process of a pool. Which thread holds a lock
- * cannot be read, so a helper is named only where no other thread or child is as likely.
+ * helper: the thread or child of a rank's own for which its main thread waits, as far
+ * as the stacks show it: a thread that writes a checkpoint, a process of a pool. Which thread holds
+ * a lock cannot be read, so a helper is named only where no other thread or child is as likely.
  */
 #ifndef MODEL_HELPER_H
 #define MODEL_HELPER_H
@@ -21,6 +21,8 @@ struct helper {
  * none of them is in code of the program's own, or several are.
  */
 bool helper_find(const struct rank *rank, struct helper *helper);
+/* True if another thread of the rank's own moves in code of the program's own. */
+bool helper_is_moving(const struct rank *rank);
 /* True if the main thread waits for a thread of the rank that waits in a collective. */
 bool helper_waits_for_peers(const struct rank *rank);
 /*

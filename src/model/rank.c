@@ -451,7 +451,8 @@ static void note_movement(struct rank *rank, bool was_at_peers, double now)
 		note_change(rank, was_at_peers, now);
 	if (main_thread->has_woken)
 		rank->last_woken_at = now;
-	if (rank_waits_for_itself(rank) && has_busy_thread(rank))
+	if (rank_waits_for_itself(rank) &&
+	    (has_busy_thread(rank) || (main_thread->activity.is_polling && helper_is_moving(rank))))
 		rank->last_helped_at = now;
 	rank_remember(rank, main_thread->sample.stack, now);
 }

@@ -389,13 +389,19 @@ static bool has_unrecorded_arguments(const struct collective_entry *call)
 
 /* Appends why the cause is below Python, and where to look there. */
 static void append_below_python(struct buffer *out, const struct session *session,
-				const struct wait_group_list *wait_groups)
+				const struct wait_group_list *wait_groups,
+				const struct wait_group *wait_group)
 {
 	const struct wait_node *meeting =
 		wait_groups->graph ? wait_graph_meeting(wait_groups->graph) : NULL;
+	const struct activity *activity = &wait_group->main_thread->activity;
 	bool is_complete = session->verdict.world_size > 0 &&
 			   session->rank_count >= (size_t)session->verdict.world_size;
 
+	if (is_complete && activity->is_polling && activity_is_receive(activity)) {
+		buffer_append_string(out, "; each waits to receive, and none of them sends.");
+		return;
+	}
 	if (meeting) {
 		buffer_append_string(out, "; all have called the same operation as ");
 		wait_sentence_append_collective(out, meeting);
@@ -431,7 +437,7 @@ static void say_still(struct buffer *out, const struct session *session,
 	else if (!is_below_python(wait_group))
 		buffer_append_string(out, "; none of them is an outlier.");
 	else
-		append_below_python(out, session, wait_groups);
+		append_below_python(out, session, wait_groups, wait_group);
 }
 
 static void say_together(struct buffer *out, const struct session *session,

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "banned.h"
+#include "model/place.h"
+#include "protocol/stack.h"
 
 /*
  * A thread that waits for an event is not scheduled at all; a wait with a time-out (a DataLoader
@@ -38,7 +40,8 @@ static bool have_same_call(const struct thread_sample *a, const struct thread_sa
 static bool looks_alike(const struct thread_sample *a, const struct thread_sample *b)
 {
 	return a->stack == b->stack && a->state == b->state && a->syscall == b->syscall &&
-	       a->argument == b->argument && a->is_main == b->is_main && have_same_call(a, b);
+	       a->argument == b->argument && a->is_main == b->is_main && a->has_gil == b->has_gil &&
+	       have_same_call(a, b);
 }
 
 /* True for a thread that waits, or that saves a checkpoint and may wait for a disk. */
@@ -65,6 +68,49 @@ double thread_share(const struct thread *thread, const struct thread *before, do
 	if (now <= then || seconds <= 0)
 		return 0;
 	return (double)(now - then) / (seconds * 1e9);
+}
+
+/*
+ * True if a thread that polls is in the same wait as before: from the frame that polls outwards
+ * nothing has changed. The frame that polls may be at another line of its loop, unless the user
+ * wrote it: then the call at that line polls.
+ */
+static bool is_in_same_wait(const struct thread *thread, const struct thread *before)
+{
+	const struct stack *now = thread->sample.stack;
+	const struct stack *then = before->sample.stack;
+	size_t outer = now->frame_count - thread->activity.frame_index;
+
+	if (now->frame_count < thread->activity.frame_index + 1 ||
+	    then->frame_count < before->activity.frame_index + 1 ||
+	    then->frame_count - before->activity.frame_index != outer)
+		return false;
+	for (size_t i = 1; i <= outer; i++) {
+		const struct frame *a = &now->frames[now->frame_count - i];
+		const struct frame *b = &then->frames[then->frame_count - i];
+
+		if (a->code != b->code)
+			return false;
+		if (a->lineno != b->lineno && (i < outer || !place_is_library(a->code->file)))
+			return false;
+	}
+	return true;
+}
+
+/* True if a thread polls, and has done so before, or has been in the same call. */
+static bool polls_on(const struct thread *thread, const struct thread *before)
+{
+	if (!thread->activity.is_polling || !thread->sample.stack || !before->sample.stack)
+		return false;
+	return thread->sample.stack == before->sample.stack ||
+	       (before->activity.is_polling && is_in_same_wait(thread, before));
+}
+
+/* True if a thread polls for its peers in another call than before, though at the same place. */
+static bool has_called_anew(const struct thread *thread, const struct thread *before)
+{
+	return thread->activity.is_polling && thread->activity.kind == ACTIVITY_PEERS &&
+	       thread->values && before->values && thread->values != before->values;
 }
 
 /* Updates the usual share of CPU time; true: share is far above the usual share so far. */
@@ -98,7 +144,9 @@ void thread_keep_native(struct thread *thread, const struct thread *before, doub
 void thread_compare(struct thread *thread, const struct thread *before, double seconds, double now,
 		    bool is_disturbed)
 {
+	bool is_elsewhere;
 	bool is_let_go;
+	bool polls;
 	double share;
 
 	/* An incomplete sample shows nothing about changes before or after it. */
@@ -108,17 +156,23 @@ void thread_compare(struct thread *thread, const struct thread *before, double s
 		thread->activity = before->activity;
 	else
 		thread->activity = activity_of(thread);
+	thread->values = thread->sample.values;
 	thread->sample_count = 1;
 	thread->since = thread->here_since = now;
 	if (!before)
 		return;
 	share = thread_share(thread, before, seconds);
 	thread->sample_count = before->sample_count + 1;
+	/* A thread that has not run since has the same values. */
+	if (!thread->values && thread->sample.stack == before->sample.stack)
+		thread->values = before->values;
+	polls = polls_on(thread, before);
 	is_let_go = has_burst(thread, before, share) || was_woken(thread, before, seconds);
+	is_elsewhere = !polls && thread->sample.stack && before->sample.stack &&
+		       thread->sample.stack != before->sample.stack;
 	/* A stack that could not be read in one of the two samples does not count as a change. */
-	thread->has_changed = (thread->sample.stack && before->sample.stack &&
-			       thread->sample.stack != before->sample.stack) ||
-			      (is_let_go && !is_disturbed);
+	thread->has_changed = is_elsewhere || has_called_anew(thread, before) ||
+			      (is_let_go && !polls && !is_disturbed);
 	/* A loop of sleeps uses some CPU time, but does not move. */
 	thread->has_moved = thread->has_changed ||
 			    (!activity_is_wait(thread->activity.kind) &&

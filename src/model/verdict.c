@@ -413,6 +413,22 @@ static enum verdict_state without_unread(const struct wait_group_list *wait_grou
 		       : state;
 }
 
+/*
+ * True if all ranks poll in one collective. Where a thread polls, only its frames show that it has
+ * entered the call anew: they show nothing of a loop that calls nothing else.
+ */
+static bool is_one_polled_collective(const struct wait_group_list *wait_groups)
+{
+	const struct activity *activity;
+
+	if (wait_groups->role_counts[WAIT_GROUP_WAITS] != verdict_count_live(wait_groups) ||
+	    !wait_groups->items[0].main_thread)
+		return false;
+	activity = &wait_groups->items[0].main_thread->activity;
+	return activity->is_polling && !activity_is_point_to_point(activity) &&
+	       count_moving(wait_groups) == 0;
+}
+
 static enum verdict_state verdict_state_of(const struct session *session,
 					   const struct wait_group_list *wait_groups,
 					   enum finding finding)
@@ -441,8 +457,13 @@ static enum verdict_state verdict_state_of(const struct session *session,
 		return without_unread(wait_groups, state_of_majority(wait_groups));
 	case FINDING_MOVING:
 		return wait_groups->is_sampled_twice ? VERDICT_PROGRESSING : VERDICT_UNKNOWN;
-	case FINDING_WAIT_GROUPS:
 	case FINDING_TOGETHER:
+		if (is_one_polled_collective(wait_groups))
+			return VERDICT_UNKNOWN;
+		return are_quiet_long(wait_groups)
+			       ? without_unread(wait_groups, state_of_living(wait_groups))
+			       : VERDICT_UNKNOWN;
+	case FINDING_WAIT_GROUPS:
 		return are_quiet_long(wait_groups)
 			       ? without_unread(wait_groups, state_of_living(wait_groups))
 			       : VERDICT_UNKNOWN;

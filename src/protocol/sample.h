@@ -46,6 +46,8 @@ struct thread_sample {
 	char wchan[48];	   /* kernel function that the thread sleeps in; "": unknown */
 	/* C function that the innermost frame calls: "_thread.lock.acquire"; NULL: unknown, none */
 	char *call;
+	/* hash of the values of its frames, if it is in a call and has run; 0: not read */
+	uint64_t values;
 	uint64_t cpu_ns;	   /* CPU time used since the thread's start, nanoseconds */
 	uint64_t switches;	   /* number of times the thread was scheduled */
 	const struct stack *stack; /* Python stack, borrowed from the table; NULL: not read */

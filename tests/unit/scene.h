@@ -43,6 +43,7 @@ struct seen {
 	uint64_t switches;
 	bool has_gil;
 	const char *call;    /* the C function that it is in; NULL: unknown */
+	uint64_t values;     /* hash of the values of its frames; 0: unknown */
 	const char *missing; /* what of it could not be read; NULL: nothing */
 };
 
