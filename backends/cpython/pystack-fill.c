@@ -205,6 +205,24 @@ static bool is_in_c(struct pytask *pytask, const struct thread_sample *thread)
 	return false;
 }
 
+/* Names the child of a thread that waits for one. A process of another pid namespace is unknown. */
+static void fill_awaited(struct pystack *pystack, struct thread_sample *thread)
+{
+	pid_t pid = (pid_t)thread->argument;
+	struct task child;
+	char comm[16];
+
+	if (thread->state != THREAD_BLOCKED || thread->syscall != SYS_wait4 || pid <= 0 ||
+	    pystack->is_namespaced)
+		return;
+	task_init(&child, pid, pid);
+	task_name(&child, comm, sizeof(comm));
+	pystack->other_calls += child.calls;
+	task_clear(&child);
+	if (comm[0])
+		thread->awaited = xstrdup(comm);
+}
+
 static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 			struct process_sample *sample)
 {
@@ -232,6 +250,7 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 		thread->call = xstrdup_or_null(pytask_call(pytask, pystack->calls));
 		thread->values = pytask_values(pytask, pystack->calls);
 	}
+	fill_awaited(pystack, thread);
 	thread->missing = describe_missing(pystack, pytask, gil, thread->state);
 	if (pystack->captures && pytask->native.is_current &&
 	    pytask->native.python == thread->stack)

@@ -327,12 +327,22 @@ static void append_worker(struct buffer *out, const struct rank *rank)
 	phrase_append_frame(out, worker, rank_main_thread(worker));
 }
 
+/* Appends the program that the thread waits for; false: none is known. */
+static bool append_awaited(struct buffer *out, const struct thread *thread)
+{
+	if (!thread || !thread->sample.awaited)
+		return false;
+	buffer_printf(out, "; child pid %ld runs ", (long)(pid_t)thread->sample.argument);
+	phrase_append_name(out, thread->sample.awaited, NAME_COLUMNS);
+	return true;
+}
+
 bool phrase_append_helper(struct buffer *out, const struct rank *rank)
 {
 	struct helper helper;
 
 	if (!helper_find(rank, &helper))
-		return false;
+		return append_awaited(out, rank_main_thread(rank));
 	if (helper.process != rank) {
 		buffer_printf(out, "; child pid %ld", (long)helper.process->process.pid);
 	} else {

@@ -50,6 +50,7 @@ static void free_threads(struct thread **threads, size_t *count)
 	for (size_t i = 0; i < *count; i++) {
 		free((*threads)[i].sample.name);
 		free((*threads)[i].sample.call);
+		free((*threads)[i].sample.awaited);
 		free((*threads)[i].sample.error);
 		free((*threads)[i].sample.missing);
 	}
@@ -381,6 +382,7 @@ static struct thread *take_threads(struct rank *rank, struct process_sample *sam
 		thread->sample = sample->threads[i];
 		sample->threads[i].name = NULL;
 		sample->threads[i].call = NULL;
+		sample->threads[i].awaited = NULL;
 		sample->threads[i].error = NULL;
 		sample->threads[i].missing = NULL;
 		before = thread_before(rank, thread->sample.tid, &next);

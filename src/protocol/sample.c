@@ -41,6 +41,7 @@ static const struct field thread_fields[] = {
 	{ "argument", FIELD_HEX, AT(argument), 0, 0, 0, NULL },
 	{ "wchan", FIELD_CHARS, AT(wchan), 0, 0, WCHAN_MAXIMUM, NULL },
 	{ "call", FIELD_TEXT, AT(call), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "awaited", FIELD_TEXT, AT(awaited), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "values", FIELD_HEX, AT(values), 0, 0, 0, NULL },
 	{ "cpu_ns", FIELD_UINT64, AT(cpu_ns), 0, 0, INT64_MAX, NULL },
 	{ "switches", FIELD_UINT64, AT(switches), 0, 0, INT64_MAX, NULL },

@@ -46,6 +46,8 @@ struct thread_sample {
 	char wchan[48];	   /* kernel function that the thread sleeps in; "": unknown */
 	/* C function that the innermost frame calls: "_thread.lock.acquire"; NULL: unknown, none */
 	char *call;
+	/* name of the child that the thread waits for in wait4(2); NULL: unknown, none */
+	char *awaited;
 	/* hash of the values of its frames, if it is in a call and has run; 0: not read */
 	uint64_t values;
 	uint64_t cpu_ns;	   /* CPU time used since the thread's start, nanoseconds */

@@ -213,6 +213,10 @@ static json_t *make_thread(struct scene *scene, const struct seen *seen, json_t 
 		json_object_set_new(thread, "call", json_string(seen->call));
 	if (seen->values != 0)
 		json_set_hex(thread, "values", seen->values);
+	if (seen->awaited) {
+		json_object_set_new(thread, "awaited", json_string(seen->awaited));
+		json_set_hex(thread, "argument", 77);
+	}
 	if (seen->argument != 0)
 		json_set_hex(thread, "argument", seen->argument);
 	if (seen->stack) {

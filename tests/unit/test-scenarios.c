@@ -8,7 +8,7 @@
  * These are looks, parted by " | ": each sample of a process takes the next one, and after
  * the last the first. A look is a stack, innermost frame first (scene.h), the thread's
  * state, its system call, the C function of "call time.sleep", "gil", the hash of "values 7", the
- * what each sample adds to its counters, and how many samples are alike.
+ * child of "awaits sleep", what each sample adds to its counters, and how many samples are alike.
  * In place of ranks (rank 0 is pid 100) stand "pid 200-203", of children, and "0-3 tid 9", of a
  * thread that is not the main one. "0: nothing" ends it.
  */
@@ -36,6 +36,7 @@ struct look {
 	char *stack;
 	char *missing;	   /* NULL: nothing */
 	char *call;	   /* NULL: unknown */
+	char *awaited;	   /* NULL: none */
 	double values;	   /* 0: unknown */
 	const char *state; /* NULL: blocked */
 	int syscall;	   /* 0: futex */
@@ -105,6 +106,7 @@ static void clear_looks(struct shown *shown)
 		free(shown->looks[i].stack);
 		free(shown->looks[i].missing);
 		free(shown->looks[i].call);
+		free(shown->looks[i].awaited);
 	}
 	free(shown->looks);
 	shown->looks = NULL;
@@ -153,6 +155,10 @@ static bool take_attribute(struct look *look, const char *text)
 	}
 	if (line_take(&text, "call ")) {
 		xreplace(&look->call, text);
+		return true;
+	}
+	if (line_take(&text, "awaits ")) {
+		xreplace(&look->awaited, text);
 		return true;
 	}
 	look->has_gil |= strcmp(text, "gil") == 0;
@@ -242,6 +248,7 @@ static struct seen next_sample(struct shown *shown)
 		.missing = look->missing,
 		.call = look->call,
 		.values = (uint64_t)look->values,
+		.awaited = look->awaited,
 	};
 }
 
