@@ -14,6 +14,7 @@
 #include "backends/cpython/pyobject.h"
 #include "backends/cpython/pytask.h"
 #include "backends/cpython/pytstate.h"
+#include "backends/linux/file-locks.h"
 #include "backends/linux/memory.h"
 #include "backends/native/capture.h"
 #include "backends/tracer/freezer.h"
@@ -22,6 +23,8 @@
 #include "protocol/sample.h"
 #include "protocol/stack.h"
 
+/* System calls that file_locks_holder() makes at least. */
+#define LOCKS_CALLS 3
 /* Prefix of the agent's thread names, set in agent/probetui/server.py. */
 #define AGENT_THREADS "probetui-"
 
@@ -223,6 +226,15 @@ static void fill_awaited(struct pystack *pystack, struct thread_sample *thread)
 		thread->awaited = xstrdup(comm);
 }
 
+static void fill_holder(struct pystack *pystack, struct thread_sample *thread)
+{
+	if (thread->state != THREAD_BLOCKED ||
+	    (thread->syscall != SYS_flock && thread->syscall != SYS_fcntl))
+		return;
+	thread->holder = file_locks_holder(pystack->pid);
+	pystack->other_calls += LOCKS_CALLS;
+}
+
 static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 			struct process_sample *sample)
 {
@@ -251,6 +263,7 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 		thread->values = pytask_values(pytask, pystack->calls);
 	}
 	fill_awaited(pystack, thread);
+	fill_holder(pystack, thread);
 	thread->missing = describe_missing(pystack, pytask, gil, thread->state);
 	if (pystack->captures && pytask->native.is_current &&
 	    pytask->native.python == thread->stack)

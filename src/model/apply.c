@@ -156,6 +156,19 @@ static int apply_removed(const struct apply *apply, struct error *error)
 	return 0;
 }
 
+static void note_holders(const struct session *session, size_t node, struct rank *rank)
+{
+	for (size_t i = 0; i < rank->thread_count; i++) {
+		struct thread *thread = &rank->threads[i];
+		const struct rank *holder =
+			thread->sample.holder > 0
+				? session_find_pid(session, node, thread->sample.holder)
+				: NULL;
+
+		thread->holder_rank = holder ? holder->process.rank : -1;
+	}
+}
+
 static int apply_sampled(const struct apply *apply, struct error *error)
 {
 	struct session *session = apply->session;
@@ -174,8 +187,10 @@ static int apply_sampled(const struct apply *apply, struct error *error)
 	}
 	rank = session_find_pid(session, apply->node, sample.pid);
 	step = step_of(rank);
-	if (rank)
+	if (rank) {
 		rank_apply_sample(rank, &sample, apply->now);
+		note_holders(session, apply->node, rank);
+	}
 	session->step += step_of(rank) != step;
 	process_sample_clear(&sample);
 	return 0;

@@ -327,9 +327,16 @@ static void append_worker(struct buffer *out, const struct rank *rank)
 	phrase_append_frame(out, worker, rank_main_thread(worker));
 }
 
-/* Appends the program that the thread waits for; false: none is known. */
+/* Appends what the thread waits for besides a thread or a child; false: nothing is known. */
 static bool append_awaited(struct buffer *out, const struct thread *thread)
 {
+	if (thread && thread->sample.holder > 0) {
+		if (thread->holder_rank >= 0)
+			buffer_printf(out, "; rank %d holds the lock", thread->holder_rank);
+		else
+			buffer_printf(out, "; pid %ld holds the lock", (long)thread->sample.holder);
+		return true;
+	}
 	if (!thread || !thread->sample.awaited)
 		return false;
 	buffer_printf(out, "; child pid %ld runs ", (long)(pid_t)thread->sample.argument);

@@ -29,6 +29,7 @@ struct thread {
 	bool has_woken;	    /* the thread sleeps in both of the two newest samples, and woke between
 			     * them */
 	uint64_t values;    /* sample.values, or those of an earlier sample of the same stack */
+	int holder_rank;    /* rank of sample.holder, or of its parent; -1: it is no rank's */
 	double usual_share; /* recent average share of time on a CPU, 0 to 1 */
 	bool is_busy;	    /* was on a CPU for at least half of the time between the two newest
 			     * samples */

@@ -48,6 +48,7 @@ struct thread_sample {
 	char *call;
 	/* name of the child that the thread waits for in wait4(2); NULL: unknown, none */
 	char *awaited;
+	pid_t holder; /* process that holds the file's lock that the thread waits for; 0: unknown */
 	/* hash of the values of its frames, if it is in a call and has run; 0: not read */
 	uint64_t values;
 	uint64_t cpu_ns;	   /* CPU time used since the thread's start, nanoseconds */

@@ -213,6 +213,8 @@ static json_t *make_thread(struct scene *scene, const struct seen *seen, json_t 
 		json_object_set_new(thread, "call", json_string(seen->call));
 	if (seen->values != 0)
 		json_set_hex(thread, "values", seen->values);
+	if (seen->holder != 0)
+		json_object_set_new(thread, "holder", json_integer(seen->holder));
 	if (seen->awaited) {
 		json_object_set_new(thread, "awaited", json_string(seen->awaited));
 		json_set_hex(thread, "argument", 77);

@@ -44,6 +44,7 @@ struct seen {
 	bool has_gil;
 	const char *call;    /* the C function that it is in; NULL: unknown */
 	uint64_t values;     /* hash of the values of its frames; 0: unknown */
+	int holder;	     /* pid that holds the lock that it waits for; 0: unknown */
 	const char *awaited; /* the child that it waits for, as pid 77; NULL: none */
 	const char *missing; /* what of it could not be read; NULL: nothing */
 };

@@ -7,10 +7,11 @@
  *
  * These are looks, parted by " | ": each sample of a process takes the next one, and after
  * the last the first. A look is a stack, innermost frame first (scene.h), the thread's
- * state, its system call, the C function of "call time.sleep", "gil", the hash of "values 7", the
- * child of "awaits sleep", what each sample adds to its counters, and how many samples are alike.
- * In place of ranks (rank 0 is pid 100) stand "pid 200-203", of children, and "0-3 tid 9", of a
- * thread that is not the main one. "0: nothing" ends it.
+ * state, its system call, the C function of "call time.sleep", "gil", the hash of
+ * "values 7", the child of "awaits sleep", the pid of "holder 100" that has a lock, what
+ * each sample adds to its counters, and how many samples are alike. In place of ranks
+ * (rank 0 is pid 100) stand "pid 200-203", of children, and "0-3 tid 9", of a thread that
+ * is not the main one. "0: nothing" ends it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,6 +39,7 @@ struct look {
 	char *call;	   /* NULL: unknown */
 	char *awaited;	   /* NULL: none */
 	double values;	   /* 0: unknown */
+	double holder;	   /* pid; 0: unknown */
 	const char *state; /* NULL: blocked */
 	int syscall;	   /* 0: futex */
 	double cpu;	   /* what each sample adds */
@@ -166,6 +168,7 @@ static bool take_attribute(struct look *look, const char *text)
 		(line_take(&text, "+cpu ") && line_take_number(&text, &look->cpu)) ||
 		(line_take(&text, "+switches ") && line_take_number(&text, &look->switches)) ||
 		(line_take(&text, "values ") && line_take_number(&text, &look->values)) ||
+		(line_take(&text, "holder ") && line_take_number(&text, &look->holder)) ||
 		(line_take(&text, "x") && line_take_number(&text, &look->samples))) &&
 	       *text == '\0';
 }
@@ -249,6 +252,7 @@ static struct seen next_sample(struct shown *shown)
 		.call = look->call,
 		.values = (uint64_t)look->values,
 		.awaited = look->awaited,
+		.holder = (int)look->holder,
 	};
 }
 
