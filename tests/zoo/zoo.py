@@ -48,21 +48,25 @@ class Job:
     at        "MARK" in the program: FILE:LINE of one of these lines stands in
               the sentence (a tuple: any of them); "" if there is none to name
     ranks     the ranks at fault
-    circle    the ranks that wait for each other: all are named, and none
+    cycle     the ranks that wait for each other: all are named, and none
               outside of them is an outlier
     words     stand in the sentence
+    is_pickled: cloudpickle may have brought the function to a child, without
+    its file: <dynamic-code>:LINE is then the place.
     """
 
     def __init__(self, name, program, argument="", needs="torch", count=3,
-                 start="launch", states=HUNG, ranks=(), circle=(), at=(),
-                 words=(), ready=None, target="job", is_healthy=False):
+                 start="launch", states=HUNG, ranks=(), cycle=(), at=(),
+                 words=(), ready=None, target="job", is_healthy=False,
+                 is_pickled=False):
         self.name, self.program, self.argument = name, program, argument
         self.needs, self.count, self.start = needs.split(), count, start
         self.states, self.ranks = states, set(ranks)
-        self.circle, self.words = set(circle), words
+        self.cycle, self.words = set(cycle), words
         self.at = (at,) if isinstance(at, str) else at
         self.ready = count if ready is None else ready
         self.target, self.is_healthy = target, is_healthy
+        self.is_pickled = is_pickled
 
     def path(self):
         return os.path.join(PROGRAMS, self.program)
@@ -78,6 +82,8 @@ class Job:
                 raise ValueError("%s: '%s' marks %d lines"
                                  % (self.program, mark, len(at)))
             found.append("%s:%d" % (self.program, at[0]))
+            if self.is_pickled:
+                found.append("<dynamic-code>:%d" % at[0])
         return found
 
     def truth(self):
@@ -85,8 +91,8 @@ class Job:
         if self.ranks:
             parts.append("rank%s %s" % ("s"[len(self.ranks) < 2:], ",".join(
                 map(str, sorted(self.ranks)))))
-        if self.circle:
-            parts.append("circle of " + ",".join(map(str, sorted(self.circle))))
+        if self.cycle:
+            parts.append("cycle of " + ",".join(map(str, sorted(self.cycle))))
         return ", ".join(parts + [" or ".join(self.lines())] * bool(self.at)
                          + ["'%s'" % word for word in self.words])
 
@@ -132,8 +138,8 @@ def zero(name, **truth):
                needs="torch deepspeed", **truth)
 
 
-def mpi(name, **truth):
-    return Job("mpi-" + name, "mpi.py", name, needs="mpi4py", start="mpirun",
+def mpi(name, prefix="mpi-", **truth):
+    return Job(prefix + name, "mpi.py", name, needs="mpi4py", start="mpirun",
                target="launcher", **truth)
 
 
@@ -149,12 +155,12 @@ JOBS = [
     c10d("exits_early", states=CRASHED, ranks=[2], at="made",
          words=["new_group"]),
     c10d("raises", states=HUNG + CRASHED, ranks=[1], words=["ValueError"]),
-    c10d("ring", circle=[0, 1, 2], at="receives", words=["recv"]),
-    c10d("circle", circle=[0, 1, 2], at="reduce", words=["all_reduce"]),
-    c10d("swapped", circle=[0, 1, 2], at="reduce", words=["all_reduce"]),
+    c10d("ring", cycle=[0, 1, 2], at="receives", words=["recv"]),
+    c10d("cycle", cycle=[0, 1, 2], at="reduce", words=["all_reduce"]),
+    c10d("swapped", cycle=[0, 1, 2], at="reduce", words=["all_reduce"]),
     c10d("monitored", ranks=[2], at="asleep", words=["monitored_barrier"]),
     c10d("objects", ranks=[0], at="reads", words=["broadcast_object_list"]),
-    c10d("subgroup_absent", circle=[1, 2], at="all"),
+    c10d("subgroup_absent", cycle=[1, 2], at="all"),
     c10d("gathers_object", ranks=[1], at="left out",
          words=["all_gather"]),
     c10d("irecv", ranks=[2], at="empty", words=["queue"]),
@@ -179,7 +185,7 @@ JOBS = [
     threads("coroutine", ranks=[1], at="awaits"),
     threads("data_server", ranks=[1], at="answer"),
     threads("download", ranks=[0], at="downloads"),
-    threads("file_lock", circle=[0, 1, 2], at="takes the lock",
+    threads("file_lock", cycle=[0, 1, 2], at="takes the lock",
             words=["lock"]),
     threads("log_pipe", ranks=[1], at="prints", words=["write"]),
     threads("own_lock", ranks=[2], at="twice", words=["lock"]),
@@ -218,13 +224,13 @@ JOBS = [
         ranks=[1], at="late"),
     Job("jax-sync", "jax_ranks.py", "sync", needs="jax", count=2, ranks=[1],
         at="late"),
-    mpi("ring", circle=[0, 1, 2], at="receives", words=["recv"]),
+    mpi("ring", cycle=[0, 1, 2], at="receives", words=["recv"]),
     mpi("barrier", ranks=[1], at="asleep", words=["Barrier"]),
     mpi("skipped", ranks=[2], at="skipped", words=["allreduce"]),
     mpi("scatter", ranks=[0], at="reads", words=["scatter"]),
-    pool("joblib", needs="joblib"),
+    pool("joblib", needs="joblib", is_pickled=True),
     pool("executor", needs="concurrent.futures"),
-    pool("dask", needs="distributed"),
+    pool("dask", needs="distributed", is_pickled=True),
     pool("dask_threads", needs="dask"),
     pool("datasets", needs="datasets"),
     Job("webdataset-file", "shards.py", "file", needs="torch webdataset",
@@ -235,16 +241,9 @@ JOBS = [
     healthy("slow"),
     healthy("reduces"),
     healthy("loader"),
+    mpi("steps", "healthy-mpi-", states=PROGRESSING, is_healthy=True),
+    mpi("reduces", "healthy-mpi-", states=PROGRESSING, is_healthy=True),
 ]
-
-# What is wrong today, and why.
-WRONG = {
-    "mpi-ring": "MPI spins and yields: a thread that waits looks as one that moves",
-    "mpi-barrier": "as mpi-ring",
-    "mpi-skipped": "as mpi-ring",
-    "mpi-scatter": "as mpi-ring",
-    "pool-datasets": "the main thread asks a queue twenty times a second",
-}
 
 
 def find(name):
@@ -353,6 +352,9 @@ def named(sentence):
     """The ranks whose numbers stand in the sentence."""
     text = re.sub(r"\([^)]*\)", "", sentence)
     found = set()
+    everybody = re.match(r"All (\d+) ranks ", sentence)
+    if everybody:
+        found.update(range(int(everybody.group(1))))
     for first, last in re.findall(r"\b(\d+)(?:-(\d+))?\b", text):
         found.update(range(int(first), int(last or first) + 1))
     return found
@@ -371,7 +373,7 @@ def grade(job, found):
         if found["status"] != 0:
             alarms.append("status %d" % found["status"])
         return Grade("wrong" if alarms else "right", alarms)
-    wrongly = blamed - (job.circle or job.ranks)
+    wrongly = blamed - (job.cycle or job.ranks)
     if wrongly:
         return Grade("wrong", ["blames rank %s" % ",".join(
             map(str, sorted(wrongly)))])
@@ -382,8 +384,8 @@ def grade(job, found):
         reasons.append("state " + found["state"])
     if job.ranks and blamed != job.ranks:
         reasons.append("outliers %s" % (sorted(blamed) or "none"))
-    if job.circle and not job.circle <= named(sentence):
-        reasons.append("does not name all of the circle")
+    if job.cycle and not job.cycle <= named(sentence):
+        reasons.append("does not name all of the cycle")
     if job.at and not any(line in sentence for line in job.lines()):
         reasons.append("not " + " or ".join(job.lines()))
     reasons += ["not '%s'" % word for word in job.words

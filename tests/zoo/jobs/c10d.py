@@ -57,7 +57,7 @@ def ring(rank):
     dist.send(torch.ones(3), (rank - 1) % 3)
 
 
-def circle(rank):
+def cycle(rank):
     pairs = [dist.new_group(ranks, group_desc=name) for name, ranks in
              (("a", [0, 1]), ("b", [1, 2]), ("c", [0, 2]))]
     reduce()
