@@ -50,12 +50,22 @@ static bool waits(const struct thread *thread)
 	return activity_is_wait(thread->activity.kind) || thread->activity.kind == ACTIVITY_SAVE;
 }
 
+/*
+ * True for a thread that may wait for its peers in C++ that backward() has called. One that runs is
+ * also interrupted where it spins.
+ */
+static bool is_blocked_in_training(const struct thread *thread, const struct thread *before)
+{
+	return thread->activity.kind == ACTIVITY_TRAIN && thread->sample.state == THREAD_BLOCKED &&
+	       before->sample.state == THREAD_BLOCKED;
+}
+
 static bool was_woken(const struct thread *thread, const struct thread *before, double seconds)
 {
 	uint64_t now = thread->sample.switches;
 	uint64_t then = before->sample.switches;
 
-	if (!waits(thread) || now < then)
+	if ((!waits(thread) && !is_blocked_in_training(thread, before)) || now < then)
 		return false;
 	return (double)(now - then) > WAKES_FREE + WAKES_PER_SECOND * seconds;
 }
