@@ -51,6 +51,8 @@ class Job:
     cycle     the ranks that wait for each other: all are named, and none
               outside of them is an outlier
     words     stand in the sentence
+    seconds   for which the job is sampled: of a healthy one more than the time
+              from one of its collectives to the next
     is_pickled: cloudpickle may have brought the function to a child, without
     its file: <dynamic-code>:LINE is then the place.
     """
@@ -58,7 +60,7 @@ class Job:
     def __init__(self, name, program, argument="", needs="torch", count=3,
                  start="launch", states=HUNG, ranks=(), cycle=(), at=(),
                  words=(), ready=None, target="job", is_healthy=False,
-                 is_pickled=False):
+                 is_pickled=False, seconds=2):
         self.name, self.program, self.argument = name, program, argument
         self.needs, self.count, self.start = needs.split(), count, start
         self.states, self.ranks = states, set(ranks)
@@ -66,7 +68,7 @@ class Job:
         self.at = (at,) if isinstance(at, str) else at
         self.ready = count if ready is None else ready
         self.target, self.is_healthy = target, is_healthy
-        self.is_pickled = is_pickled
+        self.is_pickled, self.seconds = is_pickled, seconds
 
     def path(self):
         return os.path.join(PROGRAMS, self.program)
@@ -238,7 +240,7 @@ JOBS = [
     Job("webdataset-pipe", "shards.py", "pipe", needs="torch webdataset",
         ranks=[1], at="shards"),
     healthy("ddp"),
-    healthy("slow"),
+    healthy("slow", seconds=5),
     healthy("reduces"),
     healthy("loader"),
     mpi("steps", "healthy-mpi-", states=PROGRESSING, is_healthy=True),
@@ -321,7 +323,8 @@ class Running(e2e.Launched):
                 return file.read()
 
     def verdict(self):
-        run = e2e.probetui(*self.selection, "--json", "verdict", "--for", "2")
+        run = e2e.probetui(*self.selection, "--json", "verdict", "--for",
+                            str(self.job.seconds))
         try:
             return dict(json.loads(run.stdout), status=run.returncode)
         except ValueError:
