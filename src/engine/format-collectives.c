@@ -484,6 +484,11 @@ json_t *format_json_calls(const struct rank *rank, const struct group_row *row, 
 
 static json_t *node_to_json(const struct wait_node *node, size_t id)
 {
+	static const char *const kinds[] = {
+		[WAIT_NODE_MESSAGE] = "message",
+		[WAIT_NODE_LOCK] = "lock",
+		[WAIT_NODE_HELPER] = "helper",
+	};
 	json_t *json = json_pack("{s:I}", "id", (json_int_t)id);
 
 	if (node->kind == WAIT_NODE_RANK) {
@@ -491,8 +496,8 @@ static json_t *node_to_json(const struct wait_node *node, size_t id)
 		json_object_set_new(json, "rank", json_integer(node->number));
 		return json;
 	}
-	if (node->kind == WAIT_NODE_MESSAGE) {
-		json_set_text(json, "kind", "message");
+	if (node->kind != WAIT_NODE_COLLECTIVE) {
+		json_set_text(json, "kind", kinds[node->kind]);
 		json_set_text(json, "operation", rank_main_thread(node->rank)->activity.name);
 		return json;
 	}
@@ -507,9 +512,8 @@ static json_t *node_to_json(const struct wait_node *node, size_t id)
 static json_t *edge_to_json(const struct wait_graph *graph, const struct wait_edge *edge)
 {
 	static const char *const reasons[] = {
-		[WAIT_REASON_IN] = "waits in",
-		[WAIT_REASON_ABSENT] = "not called",
-		[WAIT_REASON_PEER] = "peer",
+		[WAIT_REASON_IN] = "waits in",	    [WAIT_REASON_ABSENT] = "not called",
+		[WAIT_REASON_PEER] = "peer",	    [WAIT_REASON_HOLDER] = "holder",
 		[WAIT_REASON_OTHER] = "other call",
 	};
 	size_t rank = edge->reason == WAIT_REASON_IN ? edge->from : edge->to;

@@ -611,7 +611,10 @@ static void ask_graph(struct wait_graph *graph, struct wait_group_list *wait_gro
 {
 	*graph = (struct wait_graph){ .nodes = NULL };
 	for (size_t i = 0; i < session->rank_count && !wait_groups->graph; i++) {
-		if (session->ranks[i]->collectives || session->ranks[i]->peer >= 0)
+		const struct thread *thread = rank_main_thread(session->ranks[i]);
+
+		if (session->ranks[i]->collectives || session->ranks[i]->peer >= 0 ||
+		    (thread && thread->holder_rank >= 0))
 			wait_groups->graph = graph;
 	}
 	if (wait_groups->graph)

@@ -180,12 +180,22 @@ static size_t find_collective(struct wait_graph *graph, const struct group_row *
 	return found;
 }
 
+/* Adds a node that only the rank at index `at` waits in, and the edge to it; returns its index. */
+static size_t add_own(struct wait_graph *graph, size_t at, enum wait_node_kind kind)
+{
+	size_t own = add_node(
+		graph,
+		&(struct wait_node){ .kind = kind, .number = -1, .rank = graph->nodes[at].rank });
+
+	wait_graph_add_edge(graph, &(struct wait_edge){ at, own, WAIT_REASON_IN, NULL });
+	return own;
+}
+
 /* A rank that waits in send() or recv() of a peer that was read since the rank has moved last. */
 static void add_message(struct wait_graph *graph, size_t at, struct map *by_rank)
 {
 	const struct rank *rank = graph->nodes[at].rank;
 	void *peer;
-	size_t message;
 
 	if (rank->peer < 0 || rank->peer_at <= rank->last_changed_at || rank_is_gone(rank) ||
 	    wait_group_role_of(rank) != WAIT_GROUP_WAITS)
@@ -193,11 +203,38 @@ static void add_message(struct wait_graph *graph, size_t at, struct map *by_rank
 	peer = map_find(by_rank, (uint64_t)rank->peer);
 	if (!peer || rank->peer == rank->process.rank)
 		return;
-	message = add_node(graph, &(struct wait_node){
-					  .kind = WAIT_NODE_MESSAGE, .number = -1, .rank = rank });
-	wait_graph_add_edge(graph, &(struct wait_edge){ at, message, WAIT_REASON_IN, NULL });
-	wait_graph_add_edge(graph, &(struct wait_edge){ message, (size_t)(uintptr_t)peer - 1,
+	wait_graph_add_edge(graph, &(struct wait_edge){ add_own(graph, at, WAIT_NODE_MESSAGE),
+							(size_t)(uintptr_t)peer - 1,
 							WAIT_REASON_PEER, NULL });
+}
+
+/* A rank that waits for the lock of a file that another rank holds. */
+static void add_lock(struct wait_graph *graph, size_t at, struct map *by_rank)
+{
+	const struct rank *rank = graph->nodes[at].rank;
+	const struct thread *thread = rank_main_thread(rank);
+	void *holder;
+
+	if (!thread || thread->holder_rank < 0 || thread->holder_rank == rank->process.rank ||
+	    rank_is_gone(rank))
+		return;
+	holder = map_find(by_rank, (uint64_t)thread->holder_rank);
+	if (holder)
+		wait_graph_add_edge(graph, &(struct wait_edge){ add_own(graph, at, WAIT_NODE_LOCK),
+								(size_t)(uintptr_t)holder - 1,
+								WAIT_REASON_HOLDER, NULL });
+}
+
+/* A rank that waits for a thread or child of its own. */
+static void add_helper(struct wait_graph *graph, size_t at)
+{
+	const struct rank *rank = graph->nodes[at].rank;
+	struct helper helper;
+
+	if (rank_is_gone(rank) || !helper_find(rank, &helper) || helper_waits_for_peers(rank))
+		return;
+	add_own(graph, at, WAIT_NODE_HELPER);
+	graph->nodes[at].has_helper = true;
 }
 
 static void add_waiting(struct wait_graph *graph, size_t at)
@@ -293,8 +330,11 @@ void wait_graph_make(struct wait_graph *graph, const struct session *session)
 		add_waiting(graph, i);
 	for (size_t i = graph->rank_count; i < graph->node_count; i++)
 		add_missing(graph, i, by_rank);
-	for (size_t i = 0; i < session->rank_count; i++)
+	for (size_t i = 0; i < session->rank_count; i++) {
 		add_message(graph, i, by_rank);
+		add_lock(graph, i, by_rank);
+		add_helper(graph, i);
+	}
 	map_free(by_rank);
 	wait_graph_judge(graph);
 }
@@ -411,7 +451,8 @@ static void add_to_path(struct wait_graph *graph, size_t collective)
  */
 static bool is_sink(const struct wait_graph *graph, const struct wait_node *node)
 {
-	if (node->kind != WAIT_NODE_RANK || node->in_count == 0 || node->out_count > 0)
+	if (node->kind != WAIT_NODE_RANK || node->in_count == 0 ||
+	    node->out_count > (size_t)node->has_helper)
 		return false;
 	return !node->is_waiting ||
 	       !(graph->has_idle_sink || graph->has_unknown || node->is_undecided);

@@ -1,9 +1,10 @@
 /*
- * wait-graph: who waits for whom. Nodes are ranks, and what they wait in: collectives, and messages
- * of send() and recv(). An edge from a rank leads to what it waits in. An edge from a collective
- * leads to a rank that is missing there: it has not called the collective, or has called another
- * operation in its place. An edge from a message leads to the rank that it is to come from or go
- * to.
+ * wait-graph: who waits for whom. Nodes are ranks, and what they wait in: collectives, messages of
+ * send() and recv(), locks of files, and threads and children of their own. An edge from a rank
+ * leads to what it waits in. An edge from a collective leads to a rank that is missing there: it
+ * has not called the collective, or has called another operation in its place. An edge from a
+ * message leads to the rank that it is to come from or go to, an edge from a lock to the rank that
+ * holds it.
  *
  * The causes of a hang are read off the graph. What is waited for and waits for nobody is a cause;
  * ranks that wait for each other in a cycle are one cause together.
@@ -31,6 +32,8 @@ enum wait_node_kind {
 	WAIT_NODE_RANK,
 	WAIT_NODE_COLLECTIVE,
 	WAIT_NODE_MESSAGE,
+	WAIT_NODE_LOCK,	  /* the lock of a file */
+	WAIT_NODE_HELPER, /* a thread or child of the rank's own (helper.h); waits for nobody */
 };
 
 struct wait_node {
@@ -46,6 +49,7 @@ struct wait_node {
 	size_t out_count;
 	size_t rival;	   /* of a collective: the first node of equal row and seq, often itself */
 	bool is_waiting;   /* of a rank: it waits for its peers, known or not */
+	bool has_helper;   /* of a rank: one of its edges leads to a WAIT_NODE_HELPER */
 	bool is_undecided; /* of a rank: it waits in one of several calls, not known in which */
 	size_t component;  /* equal for nodes that wait for each other */
 	size_t first_edge; /* index of the first of its edges, which follow each other */
@@ -55,6 +59,7 @@ enum wait_reason {
 	WAIT_REASON_IN,	    /* the rank waits in the collective, or for the message */
 	WAIT_REASON_ABSENT, /* the rank has called fewer collectives of the group */
 	WAIT_REASON_PEER,   /* the rank is the message's other end */
+	WAIT_REASON_HOLDER, /* the rank, or a child of it, holds the lock */
 	WAIT_REASON_OTHER,  /* the rank has called another operation, or with other sizes */
 };
 
@@ -63,8 +68,9 @@ struct wait_edge {
 	size_t to;
 	enum wait_reason reason;
 	/*
-	 * The call that shows it (NULL for a message): the one waited in; what the absent rank has
-	 * called last (NULL: not known); what was called in place of the collective.
+	 * The call that shows it (only of a collective, else NULL): the one waited in; what the
+	 * absent rank has called last (NULL: not known); what was called in place of the
+	 * collective.
 	 */
 	const struct collective_entry *call;
 };

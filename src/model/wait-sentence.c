@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "model/phrase.h"
 #include "model/place.h"
 #include "model/rank.h"
 #include "model/session.h"
@@ -124,21 +125,21 @@ static struct side find_missing(const struct wait_graph *graph, size_t collectiv
 	return side;
 }
 
-/* Appends "recv (train.py:9)", the place where the message's rank waits. */
-static void append_message(struct buffer *out, const struct wait_node *message)
+/* Appends "recv (train.py:9)", the place where the only rank waits that waits in the node. */
+static void append_place(struct buffer *out, const struct wait_node *node)
 {
-	const struct thread *thread = rank_main_thread(message->rank);
+	const struct thread *thread = rank_main_thread(node->rank);
 
 	text_cut(out, thread->activity.name, NAME_COLUMNS);
-	append_line(out, place_find(&message->rank->process, thread->sample.stack));
+	append_line(out, place_find(&node->rank->process, thread->sample.stack));
 }
 
 /* Appends what is waited in: "all_reduce (train.py:17) of tp" or "recv (train.py:9)". */
 static void append_waited(struct buffer *out, const struct wait_node *node,
 			  const struct side *waiting)
 {
-	if (node->kind == WAIT_NODE_MESSAGE) {
-		append_message(out, node);
+	if (node->kind != WAIT_NODE_COLLECTIVE) {
+		append_place(out, node);
 		return;
 	}
 	append_call(out, waiting->first, waiting->call, false);
@@ -198,10 +199,10 @@ static void say_absent(struct buffer *out, const struct wait_graph *graph)
 	for (size_t i = 0; i < graph->path_count && i < LISTED; i++) {
 		if (i > 0)
 			buffer_append_char(out, ' ');
-		if (graph->nodes[graph->path[i]].kind == WAIT_NODE_MESSAGE)
-			append_awaited(out, graph, graph->path[i]);
-		else
+		if (graph->nodes[graph->path[i]].kind == WAIT_NODE_COLLECTIVE)
 			append_absent(out, graph, graph->path[i]);
+		else
+			append_awaited(out, graph, graph->path[i]);
 	}
 	if (graph->path_count > LISTED)
 		buffer_printf(out, " So it is in %zu further calls.", graph->path_count - LISTED);
@@ -271,7 +272,7 @@ static void append_link(struct buffer *out, const struct wait_graph *graph, size
 	rankset_clear(&missing.ranks);
 }
 
-/* True if all links of the cycle are messages that are waited for at one place. */
+/* True if all links of the cycle are messages or locks that are waited for at one place. */
 static bool is_ring(const struct wait_graph *graph)
 {
 	struct buffer first = BUFFER_INIT;
@@ -282,9 +283,9 @@ static bool is_ring(const struct wait_graph *graph)
 		const struct wait_node *node = &graph->nodes[graph->path[i]];
 
 		buffer_reset(&other);
-		is_equal = node->kind == WAIT_NODE_MESSAGE;
+		is_equal = node->kind != WAIT_NODE_COLLECTIVE;
 		if (is_equal)
-			append_message(i == 0 ? &first : &other, node);
+			append_place(i == 0 ? &first : &other, node);
 		is_equal = is_equal && (i == 0 || strcmp(first.data, other.data) == 0);
 	}
 	buffer_clear(&first);
@@ -301,7 +302,7 @@ static void append_ring(struct buffer *out, const struct wait_graph *graph, bool
 	if (graph->path_count > RING_LISTED)
 		buffer_printf(out, "(%zu more) \u2192 ", graph->path_count - RING_LISTED);
 	buffer_printf(out, "%d each wait in ", graph->nodes[graph->path[0]].rank->process.rank);
-	append_message(out, &graph->nodes[graph->path[0]]);
+	append_place(out, &graph->nodes[graph->path[0]]);
 	buffer_append_string(out, " for the next");
 }
 
@@ -350,7 +351,7 @@ static bool is_same_fact(const struct wait_edge *a, const struct wait_edge *b)
 	       (a->call->seq == b->call->seq && collective_calls_match(a->call, b->call));
 }
 
-/* Appends a row's text. waited: the call of the ranks that wait; NULL for a message. */
+/* Appends a row's text. waited: the call of the ranks that wait; NULL: it is no collective. */
 static void append_missing_fact(struct buffer *out, const struct side *side,
 				const struct wait_edge *edge, const struct collective_entry *waited)
 {
@@ -359,10 +360,12 @@ static void append_missing_fact(struct buffer *out, const struct side *side,
 	bool is_other = !waited || !side->call ||
 			strcmp(collective_call_name(waited), collective_call_name(side->call)) != 0;
 
-	if (reason == WAIT_REASON_PEER) {
+	if (reason == WAIT_REASON_PEER || reason == WAIT_REASON_HOLDER) {
 		buffer_append_string(out, "for ");
 		wait_sentence_append_set(out, &side->ranks, false);
-		buffer_append_string(out, ", which the call's arguments name");
+		buffer_append_string(out, reason == WAIT_REASON_PEER
+						  ? ", which the call's arguments name"
+						  : ", which holds it, as /proc/locks has it");
 		return;
 	}
 	wait_sentence_append_set(out, &side->ranks, false);
@@ -401,8 +404,10 @@ static void add_waiting_row(struct wait_rows *rows, const struct wait_graph *gra
 	wait_sentence_append_set(&text, &waiting.ranks, false);
 	buffer_append_string(&text,
 			     rankset_count(&waiting.ranks) == 1 ? " waits in " : " wait in ");
-	if (node->kind == WAIT_NODE_MESSAGE) {
-		append_message(&text, node);
+	if (node->kind != WAIT_NODE_COLLECTIVE) {
+		append_place(&text, node);
+		if (node->kind == WAIT_NODE_HELPER)
+			phrase_append_helper(&text, node->rank);
 	} else {
 		wait_sentence_append_collective(&text, node);
 		buffer_append_string(&text, ": ");
