@@ -380,6 +380,7 @@ static struct thread *take_threads(struct rank *rank, struct process_sample *sam
 		const struct thread *before;
 
 		thread->sample = sample->threads[i];
+		thread->holder_rank = -1;
 		sample->threads[i].name = NULL;
 		sample->threads[i].call = NULL;
 		sample->threads[i].awaited = NULL;
