@@ -73,6 +73,8 @@ static bool stall_may_stand(enum verdict_state state, const struct census *censu
 	case VERDICT_UNKNOWN:
 		return census->teardown == census->living;
 	case VERDICT_PROGRESSING:
+		/* The progress may be an endless loop, for which the others wait. */
+		return census->waiting > 0 && census->outliers > 0;
 	case VERDICT_STOPPED:
 		break;
 	}

@@ -23,12 +23,6 @@
 /* Seconds before a sleeping rank is called hung, because programs sleep on purpose. */
 #define SLEEP_SECONDS 10.0
 
-/*
- * Peers may wait long for a rank that computes: the job is not called hung before the peers are
- * unchanged for this many seconds.
- */
-#define LATE_SECONDS 2.0
-
 static const char *const state_names[] = {
 	[VERDICT_UNKNOWN] = "unknown",	       [VERDICT_HUNG] = "hung",
 	[VERDICT_PROGRESSING] = "progressing", [VERDICT_CRASHED] = "crashed",
@@ -358,30 +352,20 @@ static bool are_quiet_long(const struct wait_group_list *wait_groups)
 }
 
 /*
- * The state if peers wait for late ranks. A late rank with its own work (backward, checkpoint, …)
- * makes progress; after SPIN_SECONDS at one line, it probably spins. A late rank that computes may
- * be in an endless loop.
+ * The state if peers wait for late ranks. A late rank that moves, in its own work or in an endless
+ * loop, makes the job progress; work of its own (backward, checkpoint, …) at one line for
+ * SPIN_SECONDS probably spins.
  */
 static enum verdict_state state_of_late(const struct wait_group_list *wait_groups)
 {
-	double unchanged = INFINITY;
-	bool is_computing = false;
-
-	for (size_t i = 0; i < wait_groups->count; i++) {
+	for (size_t i = 0; wait_groups->is_sampled_twice && i < wait_groups->count; i++) {
 		const struct wait_group *wait_group = &wait_groups->items[i];
 
-		if (wait_group->role == WAIT_GROUP_WAITS && wait_group->unchanged < unchanged)
-			unchanged = wait_group->unchanged;
-		if (wait_group->role != WAIT_GROUP_ELSEWHERE)
-			continue;
-		is_computing = is_computing || wait_group->moving_count > 0;
-		if (wait_groups->is_sampled_twice &&
-		    (wait_group->helped_count > 0 ||
+		if (wait_group->role == WAIT_GROUP_ELSEWHERE &&
+		    (wait_group->moving_count + wait_group->helped_count > 0 ||
 		     (wait_group->working_count > 0 && wait_group->unchanged < SPIN_SECONDS)))
 			return VERDICT_PROGRESSING;
 	}
-	if (is_computing && unchanged < LATE_SECONDS)
-		return VERDICT_UNKNOWN;
 	/* Changes before the stop say nothing about the time after the stop. */
 	if (is_any_stopped(wait_groups) && count_changing(wait_groups, WAIT_GROUP_WAITS) > 0)
 		return VERDICT_UNKNOWN;
