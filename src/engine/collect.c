@@ -579,6 +579,8 @@ static void judge_jobs(struct command_context *context, double seconds)
 	if (collect_is_live(context)) {
 		collect_await_sample(engine, engine_ask_sample(engine));
 		sample_over(engine, seconds);
+		if (!context->screen)
+			collectives_await_jobs(engine);
 	}
 	engine_judge(engine);
 	jobs_judge(engine);

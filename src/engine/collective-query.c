@@ -53,17 +53,38 @@ void collectives_ask(struct engine *engine, size_t count, struct request_group *
 	}
 }
 
+static bool is_any_waiting(struct rank *const *ranks, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (wait_group_role_of(ranks[i]) == WAIT_GROUP_WAITS)
+			return true;
+	}
+	return false;
+}
+
 bool collectives_are_wanted(const struct engine *engine)
 {
 	const struct session *session = &engine->session;
 
-	if (engine->replay || session->rank_count == 0)
-		return false;
-	for (size_t i = 0; i < session->rank_count; i++) {
-		if (wait_group_role_of(session->ranks[i]) == WAIT_GROUP_WAITS)
-			return true;
+	return !engine->replay && is_any_waiting(session->ranks, session->rank_count);
+}
+
+void collectives_await_jobs(struct engine *engine)
+{
+	const struct session *session = &engine->session;
+	struct request_group *group;
+
+	if (engine->replay || (!is_any_waiting(session->ranks, session->rank_count) &&
+			       !is_any_waiting(session->others, session->other_count)))
+		return;
+	group = request_group_new(engine, NULL, NULL, NULL);
+	collectives_ask(engine, COLLECTIVES_FOR_VERDICT, group);
+	for (size_t i = 0; i < session->other_count; i++) {
+		if (is_asked(session->others[i]))
+			ask_rank(session->others[i], COLLECTIVES_FOR_VERDICT, group);
 	}
-	return false;
+	request_group_wait(group, engine->settings.timeout);
+	request_group_free(group);
 }
 
 void collectives_await(struct engine *engine)

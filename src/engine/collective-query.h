@@ -23,6 +23,8 @@ void collectives_ask(struct engine *engine, size_t count, struct request_group *
 bool collectives_are_wanted(const struct engine *engine);
 /* In a shell: asks all ranks if collectives_are_wanted(), and waits for the answers. */
 void collectives_await(struct engine *engine);
+/* The same for the ranks of all jobs, chosen or not. */
+void collectives_await_jobs(struct engine *engine);
 /*
  * On a screen, and while a command watches the job: asks ranks whose last answer is older than
  * their last movement, or a few seconds old, if collectives_are_wanted() and the job does not make

@@ -97,6 +97,11 @@ class TestWaits(unittest.TestCase):
 
     def test_a_collective_that_was_left_out(self):
         verdict = self.verdict("skipped")
+        listed = [job for job in json.loads(jobs.probetui(
+            "--json", "jobs", "--for", "1").stdout)
+            if str(self.port) in job["job"]]
+        self.assertEqual([job["verdict"] for job in listed],
+                         [verdict["verdict"]])
         self.assertEqual(verdict["outliers"], [2])
         self.assertEqual(self.facts(verdict)["other call"],
                          {(0, "default_pg", 4), (1, "default_pg", 4),
