@@ -13,8 +13,9 @@ four times a second, and `wait`. Then how long from a key until something is
 drawn. Last, for how long a process is held by a look at its native frames, as
 it sees itself: its thread reads a clock all the time; debuggers on sockets
 (debuggers.py); stepping from outside (stops.py); hits whose condition is false
-(conditions.py); agents (agents.py); and how
-fast tensors are read (tensors.py, least times). Times are medians; nothing here passes or fails.
+(conditions.py); agents (agents.py); a verdict on many ranks (collectives.py);
+and how fast tensors are read (tensors.py, least times). Times are medians;
+nothing here passes or fails.
 """
 import argparse
 import fcntl
@@ -37,6 +38,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
 import jobs  # noqa: E402
 from terminals import Terminal  # noqa: E402
 import agents  # noqa: E402
+import collectives  # noqa: E402
 import conditions  # noqa: E402
 import debuggers  # noqa: E402
 import stops  # noqa: E402
@@ -436,6 +438,8 @@ def main():
     conditions.measure(lambda *heads: Table(options.markdown, *heads))
     print()
     agents.measure(lambda *heads: Table(options.markdown, *heads))
+    print()
+    collectives.measure(lambda *heads: Table(options.markdown, *heads))
     print()
     tensors.measure(lambda *heads: Table(options.markdown, *heads))
     print()
