@@ -481,5 +481,5 @@ uint64_t pycall_values(struct pycall_cache *cache, const struct pyframe *frames,
 	reader.budget = BUDGET;
 	for (size_t i = 0; i < count && i < FRAMES_MAXIMUM; i++)
 		hash = hash_frame(cache, &reader, hash, &frames[i], named[i].code);
-	return reader.has_failed ? 0 : hash;
+	return reader.has_failed || reader.budget == 0 ? 0 : hash;
 }

@@ -32,9 +32,9 @@ void pycall_cache_free(struct pycall_cache *cache);
 char *pycall_read(struct pycall_cache *cache, const struct pyframe *frame, const struct code *code,
 		  bool is_still);
 /*
- * Returns a hash of the local variables and of the loops of the innermost frames, which differs if
- * the thread has left the call and has entered it anew in a later turn of a loop; 0: it could not
- * be read. named: the same frames with their code.
+ * Returns a hash of the local variables and of the loops of the innermost frames (16 frames, 64
+ * words of each), which differs if the thread has left the call and has entered it anew in a later
+ * turn of a loop; 0: it could not be read. named: the same frames with their code.
  */
 uint64_t pycall_values(struct pycall_cache *cache, const struct pyframe *frames,
 		       const struct frame *named, size_t count);

@@ -226,6 +226,10 @@ static void fill_awaited(struct pystack *pystack, struct thread_sample *thread)
 		thread->awaited = xstrdup(comm);
 }
 
+/*
+ * To be read anew each time: a process that waits behind another one does not run when that one
+ * gets the lock.
+ */
 static void fill_holder(struct pystack *pystack, struct thread_sample *thread)
 {
 	if (thread->state != THREAD_BLOCKED ||

@@ -1,38 +1,39 @@
 #include "backends/linux/file-locks.h"
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "banned.h"
 
-#define LINES_MAXIMUM 100000
+/* Maximum lines that are read: the kernel keeps its lists locked while it prints them. */
+#define LINES_MAXIMUM 4000
 
 /*
  * Reads "1: -> FLOCK  ADVISORY  WRITE 4711 fe:00:2149124 0 EOF" (fs/locks.c). is_waiting: the lock
- * is waited for (->); the line of its holder stands before.
+ * is waited for; the line of its holder stands before. Who waits for a waiter is indented: "1: ->".
  */
 static bool read_line(const char *line, int *number, bool *is_waiting, int *pid)
 {
-	const char *arrow = strstr(line, ": -> ");
-	const char *rest = strstr(line, ": ");
+	static const char arrow[] = "-> ";
+	const char *rest = strchr(line, ':');
 
-	*is_waiting = arrow != NULL;
-	rest = arrow ? arrow + strlen(": -> ") : rest ? rest + strlen(": ") : "";
+	if (!rest)
+		return false;
+	rest += 1 + strspn(rest + 1, " ");
+	*is_waiting = strncmp(rest, arrow, strlen(arrow)) == 0;
+	if (*is_waiting)
+		rest += strlen(arrow);
 	return sscanf(line, "%9d:", number) == 1 && sscanf(rest, "%*s %*s %*s %9d", pid) == 1;
 }
 
-pid_t file_locks_holder(pid_t waiter)
+pid_t file_locks_find(FILE *file, pid_t waiter)
 {
-	FILE *file = fopen("/proc/locks", "re");
 	char line[256];
 	int held = -1;
 	int holder = 0;
-	int found = 0;
 
-	for (int i = 0; file && !found && i < LINES_MAXIMUM && fgets(line, sizeof(line), file);
-	     i++) {
+	for (int i = 0; i < LINES_MAXIMUM && fgets(line, sizeof(line), file); i++) {
 		bool is_waiting;
 		int number, pid;
 
@@ -42,11 +43,21 @@ pid_t file_locks_holder(pid_t waiter)
 			held = number;
 			holder = pid;
 		} else if (number == held && pid == waiter) {
-			found = holder;
+			/* The holder of a lock of an open file description (F_OFD_SETLKW) is -1. */
+			return holder > 0 && holder != waiter ? holder : 0;
 		}
 	}
-	if (file)
-		fclose(file);
-	/* The holder of a lock of an open file description (F_OFD_SETLKW) is -1. */
-	return found > 0 && found != waiter ? found : 0;
+	return 0;
+}
+
+pid_t file_locks_holder(pid_t waiter)
+{
+	FILE *file = fopen("/proc/locks", "re");
+	pid_t holder;
+
+	if (!file)
+		return 0;
+	holder = file_locks_find(file, waiter);
+	fclose(file);
+	return holder;
 }

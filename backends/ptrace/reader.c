@@ -139,7 +139,7 @@ static int ptrace_collectives(struct ptrace_connection *connection, const struct
 	result = c10d_read(connection->c10d, ptrace_main_interpreter(connection), (size_t)count,
 			   &collectives, error);
 	if (result == 0) {
-		body = collectives_to_json(&collectives);
+		body = collectives_to_json(&collectives, SIZE_MAX);
 		json_object_set_new(body, "pid", json_integer(connection->base.pid));
 		json_object_set_new(
 			body, "syscalls",

@@ -139,29 +139,32 @@ static void append_errors(const struct collectives_look *look)
 	}
 }
 
+/* True if nothing moves, so that the graph's cause is one. */
+static bool is_standing(const struct collectives_look *look)
+{
+	return is_of_dumps(look) || look->session->verdict.state == VERDICT_HUNG;
+}
+
 /*
  * True if the members of a shown group have made different calls, or the graph has a cause and
  * nothing moves.
  */
 static bool collectives_is_finding(const struct collectives_look *look)
 {
-	const struct session *session = look->session;
-
 	for (size_t i = 0; i < look->graph.table.count; i++) {
 		const struct group_row *row = &look->graph.table.rows[i];
 
 		if (is_shown(look, row) && group_row_mismatch(row) >= 0)
 			return true;
 	}
-	return look->graph.cause != WAIT_CAUSE_NONE &&
-	       (is_of_dumps(look) || session->verdict.state == VERDICT_HUNG);
+	return look->graph.cause != WAIT_CAUSE_NONE && is_standing(look);
 }
 
 static void collectives_append_text(const struct collectives_look *look)
 {
 	struct buffer *out = look->context->out;
 
-	if (collectives_is_finding(look) && look->graph.cause != WAIT_CAUSE_NONE) {
+	if (is_standing(look) && look->graph.cause != WAIT_CAUSE_NONE) {
 		wait_sentence_append(out, &look->graph, true);
 		buffer_append_char(out, '\n');
 	}
@@ -196,7 +199,7 @@ static void collectives_append_json(const struct collectives_look *look)
 	json_t *document = json_object();
 	json_t *groups = json_array();
 
-	if (collectives_is_finding(look))
+	if (is_standing(look))
 		wait_sentence_append(&sentence, &look->graph, true);
 	for (size_t i = 0; i < look->graph.table.count; i++) {
 		if (is_shown(look, &look->graph.table.rows[i]))

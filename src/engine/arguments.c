@@ -170,7 +170,7 @@ static void arguments_take(struct arguments *arguments, size_t word, size_t coun
 	list_words(arguments);
 }
 
-/* True for "0-7,16": words that a rank set may also be are only taken at the end. */
+/* True for "0-7,16". Other forms of a set are taken at the end of the line alone. */
 static bool is_rank_numbers(const char *word)
 {
 	return isdigit((unsigned char)word[0]) && word[strspn(word, "0123456789,-")] == '\0';

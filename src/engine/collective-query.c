@@ -69,17 +69,14 @@ bool collectives_are_wanted(const struct engine *engine)
 	return !engine->replay && is_any_waiting(session->ranks, session->rank_count);
 }
 
-void collectives_await_jobs(struct engine *engine)
+/* Asks the ranks, and waits for the answers. */
+static void await(struct engine *engine, bool has_others)
 {
 	const struct session *session = &engine->session;
-	struct request_group *group;
+	struct request_group *group = request_group_new(engine, NULL, NULL, NULL);
 
-	if (engine->replay || (!is_any_waiting(session->ranks, session->rank_count) &&
-			       !is_any_waiting(session->others, session->other_count)))
-		return;
-	group = request_group_new(engine, NULL, NULL, NULL);
 	collectives_ask(engine, COLLECTIVES_FOR_VERDICT, group);
-	for (size_t i = 0; i < session->other_count; i++) {
+	for (size_t i = 0; has_others && i < session->other_count; i++) {
 		if (is_asked(session->others[i]))
 			ask_rank(session->others[i], COLLECTIVES_FOR_VERDICT, group);
 	}
@@ -87,16 +84,19 @@ void collectives_await_jobs(struct engine *engine)
 	request_group_free(group);
 }
 
+void collectives_await_jobs(struct engine *engine)
+{
+	const struct session *session = &engine->session;
+
+	if (collectives_are_wanted(engine) ||
+	    (!engine->replay && is_any_waiting(session->others, session->other_count)))
+		await(engine, true);
+}
+
 void collectives_await(struct engine *engine)
 {
-	struct request_group *group;
-
-	if (!collectives_are_wanted(engine))
-		return;
-	group = request_group_new(engine, NULL, NULL, NULL);
-	collectives_ask(engine, COLLECTIVES_FOR_VERDICT, group);
-	request_group_wait(group, engine->settings.timeout);
-	request_group_free(group);
+	if (collectives_are_wanted(engine))
+		await(engine, false);
 }
 
 static bool is_outdated(const struct rank *rank, double now, double age)
@@ -105,9 +105,12 @@ static bool is_outdated(const struct rank *rank, double now, double age)
 	       now - rank->collectives_at > age;
 }
 
+/* A rank for which others wait may compute, which is progress. */
 static bool is_followed(const struct engine *engine)
 {
-	return engine->session.verdict.state != VERDICT_PROGRESSING &&
+	const struct verdict *verdict = &engine->session.verdict;
+
+	return (verdict->state != VERDICT_PROGRESSING || verdict->outliers.range_count > 0) &&
 	       collectives_are_wanted(engine);
 }
 

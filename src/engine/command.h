@@ -22,7 +22,7 @@ struct error;
 enum command_flag {
 	COMMAND_SHELL = 1,     /* works as `probetui COMMAND` and in scripts */
 	COMMAND_SCREEN = 2,    /* works on the screen */
-	COMMAND_RANKS = 4,     /* takes `ranks SET` last */
+	COMMAND_RANKS = 4,     /* takes `ranks SET` at the end, or before options */
 	COMMAND_TEXT = 8,      /* output is for people only: no JSON */
 	COMMAND_ALONE = 16,    /* needs no ranks: a shell starts no node for it */
 	COMMAND_LIVE = 32,     /* a screen keeps its text up to date: runs the command again, with

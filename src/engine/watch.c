@@ -246,13 +246,17 @@ static bool are_all_gone(const struct engine *engine, void *data)
 static void watch_describe(struct watch *watch)
 {
 	const struct rank *first = report_first_failed(watch->engine);
+	bool is_hung = watch->engine->session.verdict.state != VERDICT_PROGRESSING;
 	struct buffer text = BUFFER_INIT;
 
 	switch (watch->outcome) {
 	case OUTCOME_NONE:
 		break;
 	case OUTCOME_STUCK:
-		buffer_append_string(&text, "The job hangs: no rank has made progress for ");
+		buffer_append_string(&text,
+				     is_hung ? "The job hangs: no rank has made progress for "
+					     : "Ranks have waited for others, without "
+					       "progress of their own, for ");
 		text_duration(&text, watch->stood);
 		buffer_append_char(&text, '.');
 		break;
@@ -317,6 +321,7 @@ static void look_at_once(struct watch *watch)
 	request_group_wait(group, ANSWER_SECONDS);
 	request_group_free(group);
 	watch_await_sample(engine, sample);
+	collectives_await(engine);
 	engine_judge(engine);
 	watch_describe(watch);
 	report_look(&watch->report, engine);

@@ -156,6 +156,15 @@ static int apply_removed(const struct apply *apply, struct error *error)
 	return 0;
 }
 
+/* True for a rank of the same job, or a child of one; the rank's own children do not count. */
+static bool is_of_other_rank(const struct rank *rank, const struct rank *holder)
+{
+	const char *job = rank->process.job;
+
+	return holder && holder->process.rank != rank->process.rank && job && holder->process.job &&
+	       strcmp(holder->process.job, job) == 0;
+}
+
 static void note_holders(const struct session *session, size_t node, struct rank *rank)
 {
 	for (size_t i = 0; i < rank->thread_count; i++) {
@@ -165,7 +174,7 @@ static void note_holders(const struct session *session, size_t node, struct rank
 				? session_find_pid(session, node, thread->sample.holder)
 				: NULL;
 
-		thread->holder_rank = holder ? holder->process.rank : -1;
+		thread->holder_rank = is_of_other_rank(rank, holder) ? holder->process.rank : -1;
 	}
 }
 

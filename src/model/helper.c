@@ -11,11 +11,12 @@
 
 enum helper_kind {
 	HELPER_ANY,
+	HELPER_NONE,
 	HELPER_THREAD,
 	HELPER_CHILD,
 };
 
-/* Activities that wait for only one kind of helper; others wait for any. */
+/* Activities that wait for only one kind of helper, or for none; others wait for any. */
 static const struct {
 	const char *activity;
 	enum helper_kind kind;
@@ -24,6 +25,12 @@ static const struct {
 	{ "Lock.acquire", HELPER_THREAD },
 	{ "RLock.acquire", HELPER_THREAD },
 	{ "lock", HELPER_THREAD },
+	{ "file lock", HELPER_NONE },
+	{ "fcntl.flock", HELPER_NONE },
+	{ "fcntl.lockf", HELPER_NONE },
+	{ "fcntl.fcntl", HELPER_NONE },
+	{ "cuda synchronize", HELPER_NONE },
+	{ "signal", HELPER_NONE },
 	{ "process join", HELPER_CHILD },
 	{ "child wait", HELPER_CHILD },
 	{ "pool", HELPER_CHILD },
@@ -40,7 +47,7 @@ static enum helper_kind helper_kind_of(const struct activity *activity)
 	return HELPER_ANY;
 }
 
-/* How likely the main thread waits for a thread that does this; 0: not at all. */
+/* How likely the main thread waits for a thread that does this: more is likelier. */
 static int weight_of(enum activity_kind kind)
 {
 	switch (kind) {
@@ -120,6 +127,8 @@ bool helper_find(const struct rank *rank, struct helper *helper)
 	if (!main_thread || main_thread->activity.kind != ACTIVITY_LOCK)
 		return false;
 	kind = helper_kind_of(&main_thread->activity);
+	if (kind == HELPER_NONE || main_thread->sample.holder > 0 || main_thread->sample.awaited)
+		return false;
 	for (size_t i = 0; kind != HELPER_CHILD && i < rank->thread_count; i++) {
 		/* A coroutine is no thread of its own. */
 		if (&rank->threads[i] != main_thread && rank->threads[i].sample.tid > 0)

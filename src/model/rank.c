@@ -146,7 +146,7 @@ void rank_take_collectives(struct rank *rank, struct collectives *owned_collecti
 		rank->last_moved_at = now;
 		rank->last_changed_at = now;
 		for (size_t i = 0; i < rank->thread_count; i++) {
-			if (threads[i].sample.is_main)
+			if (&threads[i] == rank_main_thread(rank))
 				threads[i].since = now;
 		}
 	}
@@ -412,7 +412,7 @@ static void rank_remember(struct rank *rank, const struct stack *stack, double n
 static bool has_busy_thread(const struct rank *rank)
 {
 	for (size_t i = 0; i < rank->thread_count; i++) {
-		if (rank->threads[i].is_busy && !rank->threads[i].sample.is_main)
+		if (rank->threads[i].is_busy && &rank->threads[i] != rank_main_thread(rank))
 			return true;
 	}
 	return false;

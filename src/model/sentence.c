@@ -374,17 +374,24 @@ static bool is_below_python(const struct wait_group *wait_group)
 	       kind == ACTIVITY_TRAIN || kind == ACTIVITY_UNKNOWN;
 }
 
-/* True if ranks may differ in arguments that no Flight Recorder has: a root, a reduction. */
-static bool has_unrecorded_arguments(const struct collective_entry *call)
+/* The arguments of the operation that no Flight Recorder has; NULL: all are there. */
+static const char *unrecorded_arguments(const struct collective_entry *call)
 {
-	static const char *const names[] = { "reduce", "broadcast", "scatter" };
+	/* The first row whose text is in the operation's name counts. */
+	static const struct {
+		const char *text, *arguments;
+	} rows[] = {
+		{ "all_reduce", "op" }, { "reduce_scatter", "op" }, { "broadcast", "src" },
+		{ "scatter", "src" },	{ "all_gather", NULL },	    { "allgather", NULL },
+		{ "gather", "dst" },	{ "reduce", "dst, op" },
+	};
 	const char *name = collective_call_name(call);
 
-	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
-		if (strstr(name, names[i]))
-			return true;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		if (strstr(name, rows[i].text))
+			return rows[i].arguments;
 	}
-	return strcmp(name, "gather") == 0;
+	return NULL;
 }
 
 /* Appends why the cause is below Python, and where to look there. */
@@ -397,6 +404,7 @@ static void append_below_python(struct buffer *out, const struct session *sessio
 	const struct activity *activity = &wait_group->main_thread->activity;
 	bool is_complete = session->verdict.world_size > 0 &&
 			   session->rank_count >= (size_t)session->verdict.world_size;
+	const char *arguments;
 
 	if (is_complete && activity->is_polling && activity_is_receive(activity)) {
 		buffer_append_string(out, "; each waits to receive, and none of them sends.");
@@ -405,10 +413,14 @@ static void append_below_python(struct buffer *out, const struct session *sessio
 	if (meeting) {
 		buffer_append_string(out, "; all have called the same operation as ");
 		wait_sentence_append_collective(out, meeting);
-		buffer_append_string(out, has_unrecorded_arguments(meeting->call)
-						  ? ". Its src, dst or op may differ, which torch "
-						    "does not record; else look below Python: "
-						  : ", so look below Python: ");
+		arguments = unrecorded_arguments(meeting->call);
+		if (arguments)
+			buffer_printf(out,
+				      ", so look at what torch does not record (%s), or below "
+				      "Python: ",
+				      arguments);
+		else
+			buffer_append_string(out, ", so look below Python: ");
 	} else {
 		buffer_append_string(out, "; the stacks agree, so look below Python: ");
 	}

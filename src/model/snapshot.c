@@ -21,6 +21,8 @@
  * stack count only if no sample has the stack; otherwise the history entry counts as one frame.
  */
 #define HISTORY_MAXIMUM 8192u
+/* Limit of the collectives of all processes. */
+#define CALLS_MAXIMUM 8192u
 
 /* Members of struct rank that are session times; -1, in JSON as well, means never. */
 #define AT(member) offsetof(struct rank, member)
@@ -50,6 +52,7 @@ struct writer {
 	struct stack_table *table;
 	json_t *stacks; /* stacks that were not sent before */
 	size_t history; /* limit of history frames per process */
+	size_t calls;	/* limit of collectives per process */
 };
 
 /*
@@ -168,7 +171,8 @@ static json_t *write_rank(struct writer *writer, const struct rank *rank)
 	if (rank->debugger.state != DEBUGGER_NONE)
 		json_object_set_new(json, "debugger", debugger_to_json(&rank->debugger));
 	if (rank->collectives)
-		json_object_set_new(json, "collectives", collectives_to_json(rank->collectives));
+		json_object_set_new(json, "collectives",
+				    collectives_to_json(rank->collectives, writer->calls));
 	json_object_set_new(json, "peer", json_integer(rank->peer));
 	if (rank->sampled_at >= 0)
 		write_sample(writer, rank, json);
@@ -244,11 +248,12 @@ static size_t count_processes(struct rank *const *ranks, size_t count)
 	return sum;
 }
 
-static size_t history_of_each(const struct session *session)
+/* The share of each process of what a snapshot has of all; at least 1. */
+static size_t share_of_each(const struct session *session, size_t all)
 {
 	size_t count = count_processes(session->ranks, session->rank_count) +
 		       count_processes(session->others, session->other_count);
-	size_t each = HISTORY_MAXIMUM / (count > 0 ? count : 1);
+	size_t each = all / (count > 0 ? count : 1);
 
 	return each > 0 ? each : 1;
 }
@@ -260,7 +265,8 @@ json_t *snapshot_to_json(const struct session *session, size_t node, struct stac
 		.node = node,
 		.table = table,
 		.stacks = json_array(),
-		.history = history_of_each(session),
+		.history = share_of_each(session, HISTORY_MAXIMUM),
+		.calls = share_of_each(session, CALLS_MAXIMUM),
 	};
 	json_t *ranks = json_array();
 	json_t *json = json_object();

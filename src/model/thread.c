@@ -120,7 +120,8 @@ static bool polls_on(const struct thread *thread, const struct thread *before)
 static bool has_called_anew(const struct thread *thread, const struct thread *before)
 {
 	return thread->activity.is_polling && thread->activity.kind == ACTIVITY_PEERS &&
-	       thread->values && before->values && thread->values != before->values;
+	       thread->sample.stack == before->sample.stack && thread->values && before->values &&
+	       thread->values != before->values;
 }
 
 /* Updates the usual share of CPU time; true: share is far above the usual share so far. */

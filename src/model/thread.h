@@ -23,13 +23,14 @@ struct thread {
 		       * stop */
 	double here_since;   /* session time of the last change of the stack */
 	size_t sample_count; /* number of samples of this thread, including this one */
-	bool has_changed;   /* between the two newest samples the stack changed, or a waiting thread
-			     * woke or used CPU time more than idle waits do */
-	bool has_moved;	    /* has_changed, or the thread computes and used CPU time */
-	bool has_woken;	    /* the thread sleeps in both of the two newest samples, and woke between
-			     * them */
-	uint64_t values;    /* sample.values, or those of an earlier sample of the same stack */
-	int holder_rank;    /* rank of sample.holder, or of its parent; -1: it is no rank's */
+	bool has_changed; /* between the two newest samples the stack changed, or a waiting thread
+			   * woke or used CPU time more than idle waits do */
+	bool has_moved;	  /* has_changed, or the thread computes and used CPU time */
+	bool has_woken;	  /* the thread sleeps in both of the two newest samples, and woke between
+			   * them */
+	uint64_t values;  /* sample.values, or those of an earlier sample of the same stack */
+	int holder_rank;  /* other rank of the job that sample.holder is, or is a child of; -1: none
+			   */
 	double usual_share; /* recent average share of time on a CPU, 0 to 1 */
 	bool is_busy;	    /* was on a CPU for at least half of the time between the two newest
 			     * samples */

@@ -351,19 +351,28 @@ static bool are_quiet_long(const struct wait_group_list *wait_groups)
 	return true;
 }
 
+/* True for a wait group of late ranks that are moving, or work at one line for not too long. */
+static bool is_late_moving(const struct wait_group *wait_group)
+{
+	return wait_group->role == WAIT_GROUP_ELSEWHERE &&
+	       (wait_group->moving_count + wait_group->helped_count > 0 ||
+		(wait_group->working_count > 0 && wait_group->unchanged < SPIN_SECONDS));
+}
+
 /*
  * The state if peers wait for late ranks. A late rank that moves, in its own work or in an endless
  * loop, makes the job progress; work of its own (backward, checkpoint, …) at one line for
- * SPIN_SECONDS probably spins.
+ * SPIN_SECONDS probably spins. cause: the ranks that the graph names, if it does: others do not
+ * end the wait, however they move. NULL: the stacks name the late ranks.
  */
-static enum verdict_state state_of_late(const struct wait_group_list *wait_groups)
+static enum verdict_state state_of_late(const struct wait_group_list *wait_groups,
+					const struct rankset *cause)
 {
 	for (size_t i = 0; wait_groups->is_sampled_twice && i < wait_groups->count; i++) {
 		const struct wait_group *wait_group = &wait_groups->items[i];
 
-		if (wait_group->role == WAIT_GROUP_ELSEWHERE &&
-		    (wait_group->moving_count + wait_group->helped_count > 0 ||
-		     (wait_group->working_count > 0 && wait_group->unchanged < SPIN_SECONDS)))
+		if (is_late_moving(wait_group) &&
+		    (!cause || !are_disjoint(&wait_group->ranks, cause)))
 			return VERDICT_PROGRESSING;
 	}
 	/* Changes before the stop say nothing about the time after the stop. */
@@ -453,14 +462,14 @@ static enum verdict_state verdict_state_of(const struct session *session,
 			       : VERDICT_UNKNOWN;
 	case FINDING_GRAPH:
 		if (wait_groups->role_counts[WAIT_GROUP_ELSEWHERE] > 0)
-			break;
+			return state_of_late(wait_groups, &wait_groups->graph->ranks);
 		return are_quiet_long(wait_groups)
 			       ? without_unread(wait_groups, state_of_living(wait_groups))
 			       : VERDICT_UNKNOWN;
 	case FINDING_LATE:
 		break;
 	}
-	return state_of_late(wait_groups);
+	return state_of_late(wait_groups, NULL);
 }
 
 /* The ranks of the wait groups that are outliers; clear the result. */
@@ -475,15 +484,26 @@ static struct rankset find_outliers(const struct wait_group_list *wait_groups)
 	return outliers;
 }
 
+/* True if each of the ranks waits for its peers. */
+static bool are_all_waiting(const struct wait_group_list *wait_groups, const struct rankset *ranks)
+{
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		if (wait_groups->items[i].role != WAIT_GROUP_WAITS &&
+		    !are_disjoint(&wait_groups->items[i].ranks, ranks))
+			return false;
+	}
+	return true;
+}
+
 /*
- * True if the stacks show late ranks, and the graph has the same ranks as absent, or other ones
- * alone: those wait themselves, for peers that are not known.
+ * True if the stacks show late ranks, and the graph has the same ranks as absent, or others that
+ * wait themselves, for peers that are not known.
  */
 static bool have_stacks_named(const struct wait_group_list *wait_groups, enum finding finding)
 {
 	struct rankset outliers = find_outliers(wait_groups);
 	bool are_named = rankset_is_equal(&outliers, &wait_groups->graph->ranks) ||
-			 are_disjoint(&outliers, &wait_groups->graph->ranks);
+			 are_all_waiting(wait_groups, &wait_groups->graph->ranks);
 
 	rankset_clear(&outliers);
 	return finding == FINDING_LATE && are_named &&

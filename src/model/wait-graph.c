@@ -208,21 +208,42 @@ static void add_message(struct wait_graph *graph, size_t at, struct map *by_rank
 							WAIT_REASON_PEER, NULL });
 }
 
+/* The node of a lock that the rank of this number holds, for which another rank waits at the same
+ * place; NONE: there is none yet. */
+static size_t find_lock(const struct wait_graph *graph, int holder, const struct stack *place)
+{
+	for (size_t i = graph->rank_count; i < graph->node_count; i++) {
+		const struct wait_node *node = &graph->nodes[i];
+
+		if (node->kind == WAIT_NODE_LOCK && node->number == holder &&
+		    rank_main_thread(node->rank)->sample.stack == place)
+			return i;
+	}
+	return NONE;
+}
+
 /* A rank that waits for the lock of a file that another rank holds. */
 static void add_lock(struct wait_graph *graph, size_t at, struct map *by_rank)
 {
 	const struct rank *rank = graph->nodes[at].rank;
 	const struct thread *thread = rank_main_thread(rank);
 	void *holder;
+	size_t lock;
 
-	if (!thread || thread->holder_rank < 0 || thread->holder_rank == rank->process.rank ||
-	    rank_is_gone(rank))
+	if (!thread || thread->holder_rank < 0 || rank_is_gone(rank))
 		return;
 	holder = map_find(by_rank, (uint64_t)thread->holder_rank);
-	if (holder)
-		wait_graph_add_edge(graph, &(struct wait_edge){ add_own(graph, at, WAIT_NODE_LOCK),
-								(size_t)(uintptr_t)holder - 1,
-								WAIT_REASON_HOLDER, NULL });
+	if (!holder)
+		return;
+	lock = find_lock(graph, thread->holder_rank, thread->sample.stack);
+	if (lock != NONE) {
+		wait_graph_add_edge(graph, &(struct wait_edge){ at, lock, WAIT_REASON_IN, NULL });
+		return;
+	}
+	lock = add_own(graph, at, WAIT_NODE_LOCK);
+	graph->nodes[lock].number = thread->holder_rank;
+	wait_graph_add_edge(graph, &(struct wait_edge){ lock, (size_t)(uintptr_t)holder - 1,
+							WAIT_REASON_HOLDER, NULL });
 }
 
 /* A rank that waits for a thread or child of its own. */
@@ -234,7 +255,7 @@ static void add_helper(struct wait_graph *graph, size_t at)
 	if (rank_is_gone(rank) || !helper_find(rank, &helper) || helper_waits_for_peers(rank))
 		return;
 	add_own(graph, at, WAIT_NODE_HELPER);
-	graph->nodes[at].has_helper = true;
+	graph->nodes[at].helper_count++;
 }
 
 static void add_waiting(struct wait_graph *graph, size_t at)
@@ -452,7 +473,7 @@ static void add_to_path(struct wait_graph *graph, size_t collective)
 static bool is_sink(const struct wait_graph *graph, const struct wait_node *node)
 {
 	if (node->kind != WAIT_NODE_RANK || node->in_count == 0 ||
-	    node->out_count > (size_t)node->has_helper)
+	    node->out_count > node->helper_count)
 		return false;
 	return !node->is_waiting ||
 	       !(graph->has_idle_sink || graph->has_unknown || node->is_undecided);
@@ -503,7 +524,7 @@ static void find_sinks(struct wait_graph *graph)
 	}
 }
 
-/* True for each component that an edge leaves; free() the result. */
+/* True for each component that an edge leaves to a rank or what it waits in; free() the result. */
 static bool *find_left(const struct wait_graph *graph, size_t component_count)
 {
 	bool *is_left = xcalloc(component_count + 1, sizeof(*is_left));
@@ -511,6 +532,8 @@ static bool *find_left(const struct wait_graph *graph, size_t component_count)
 	for (size_t i = 0; i < graph->edge_count; i++) {
 		size_t from = graph->nodes[graph->edges[i].from].component;
 
+		if (graph->nodes[graph->edges[i].to].kind == WAIT_NODE_HELPER)
+			continue;
 		is_left[from] = is_left[from] || from != graph->nodes[graph->edges[i].to].component;
 	}
 	return is_left;

@@ -38,7 +38,7 @@ enum wait_node_kind {
 
 struct wait_node {
 	enum wait_node_kind kind;
-	int number; /* of a rank: its number */
+	int number; /* of a rank: its number; of a lock: that of the rank that holds it */
 	/* Of a rank; else the first that waits in it. NULL in tests. */
 	const struct rank *rank;
 	/* Of a collective; calls that do not match each other have a node each. */
@@ -47,16 +47,16 @@ struct wait_node {
 	const struct collective_entry *call; /* of the first rank that waits in it */
 	size_t in_count;		     /* number of edges that lead here */
 	size_t out_count;
-	size_t rival;	   /* of a collective: the first node of equal row and seq, often itself */
-	bool is_waiting;   /* of a rank: it waits for its peers, known or not */
-	bool has_helper;   /* of a rank: one of its edges leads to a WAIT_NODE_HELPER */
-	bool is_undecided; /* of a rank: it waits in one of several calls, not known in which */
-	size_t component;  /* equal for nodes that wait for each other */
-	size_t first_edge; /* index of the first of its edges, which follow each other */
+	size_t rival;	 /* of a collective: the first node of equal row and seq, often itself */
+	bool is_waiting; /* of a rank: it waits for its peers, known or not */
+	size_t helper_count; /* of a rank: number of its edges that lead to a WAIT_NODE_HELPER */
+	bool is_undecided;   /* of a rank: it waits in one of several calls, not known in which */
+	size_t component;    /* equal for nodes that wait for each other */
+	size_t first_edge;   /* index of the first of its edges, which follow each other */
 };
 
 enum wait_reason {
-	WAIT_REASON_IN,	    /* the rank waits in the collective, or for the message */
+	WAIT_REASON_IN,	    /* the rank waits in the collective, or for what the node is */
 	WAIT_REASON_ABSENT, /* the rank has called fewer collectives of the group */
 	WAIT_REASON_PEER,   /* the rank is the message's other end */
 	WAIT_REASON_HOLDER, /* the rank, or a child of it, holds the lock */
@@ -101,8 +101,8 @@ struct wait_graph {
 	 * half of the ranks.
 	 */
 	struct rankset ranks;
-	size_t *path; /* collectives and messages that name the cause; of a cycle, each waits for
-		       * the next, the last for the first */
+	size_t *path; /* collectives, messages and locks that name the cause; of a cycle, each waits
+		       * for the next, the last for the first */
 	size_t path_count, path_capacity;
 };
 

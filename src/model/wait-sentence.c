@@ -164,7 +164,7 @@ static void append_awaited(struct buffer *out, const struct wait_graph *graph, s
 	struct side awaited = find_missing(graph, message);
 
 	wait_sentence_append_set(out, &waiting.ranks, true);
-	buffer_append_string(out, " waits in ");
+	buffer_append_string(out, rankset_count(&waiting.ranks) == 1 ? " waits in " : " wait in ");
 	append_waited(out, &graph->nodes[message], &waiting);
 	buffer_append_string(out, " for ");
 	wait_sentence_append_set(out, &awaited.ranks, false);
@@ -205,7 +205,8 @@ static void say_absent(struct buffer *out, const struct wait_graph *graph)
 			append_awaited(out, graph, graph->path[i]);
 	}
 	if (graph->path_count > LISTED)
-		buffer_printf(out, " So it is in %zu further calls.", graph->path_count - LISTED);
+		buffer_printf(out, " Ranks are missing in %zu further calls.",
+			      graph->path_count - LISTED);
 }
 
 /* True if two of the classes are calls of one operation, so that the sizes tell them apart. */
@@ -272,7 +273,7 @@ static void append_link(struct buffer *out, const struct wait_graph *graph, size
 	rankset_clear(&missing.ranks);
 }
 
-/* True if all links of the cycle are messages or locks that are waited for at one place. */
+/* True if all links of the cycle are messages that are waited for at one place. */
 static bool is_ring(const struct wait_graph *graph)
 {
 	struct buffer first = BUFFER_INIT;
@@ -283,7 +284,7 @@ static bool is_ring(const struct wait_graph *graph)
 		const struct wait_node *node = &graph->nodes[graph->path[i]];
 
 		buffer_reset(&other);
-		is_equal = node->kind != WAIT_NODE_COLLECTIVE;
+		is_equal = node->kind == WAIT_NODE_MESSAGE;
 		if (is_equal)
 			append_place(i == 0 ? &first : &other, node);
 		is_equal = is_equal && (i == 0 || strcmp(first.data, other.data) == 0);
@@ -365,7 +366,7 @@ static void append_missing_fact(struct buffer *out, const struct side *side,
 		wait_sentence_append_set(out, &side->ranks, false);
 		buffer_append_string(out, reason == WAIT_REASON_PEER
 						  ? ", which the call's arguments name"
-						  : ", which holds it, as /proc/locks has it");
+						  : ", the holder of the lock (/proc/locks)");
 		return;
 	}
 	wait_sentence_append_set(out, &side->ranks, false);

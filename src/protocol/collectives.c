@@ -173,7 +173,7 @@ static json_t *group_to_json(const struct process_group *group)
 	return json;
 }
 
-static json_t *entry_to_json(const struct collective_entry *entry)
+static json_t *entry_to_json(const struct collective_entry *entry, const struct stack *stack)
 {
 	json_t *json = json_object();
 
@@ -182,30 +182,35 @@ static json_t *entry_to_json(const struct collective_entry *entry)
 	json_object_set(json, "input_dtypes", entry->input_dtypes);
 	json_object_set(json, "output_sizes", entry->output_sizes);
 	json_object_set(json, "output_dtypes", entry->output_dtypes);
-	if (entry->stack)
-		json_object_set_new(json, "stack", json_integer((json_int_t)entry->stack->id));
+	if (stack)
+		json_object_set_new(json, "stack", json_integer((json_int_t)stack->id));
 	return json;
 }
 
-json_t *collectives_to_json(const struct collectives *collectives)
+json_t *collectives_to_json(const struct collectives *collectives, size_t newest)
 {
 	json_t *json = json_object();
 	json_t *groups = json_array();
 	json_t *stacks = json_array();
 	json_t *entries = json_array();
+	/* A table remembers what was sent: with a new one each answer has all of its stacks. */
+	struct stack_table *table = stack_table_new();
+	size_t count = collectives->entry_count;
 
 	field_write(&collectives_table, collectives, json);
 	for (size_t i = 0; i < collectives->group_count; i++)
 		json_array_append_new(groups, group_to_json(&collectives->groups[i]));
-	for (size_t i = 0; i < collectives->entry_count; i++) {
+	for (size_t i = count > newest ? count - newest : 0; i < count; i++) {
 		const struct collective_entry *entry = &collectives->entries[i];
-		json_t *stack =
-			entry->stack ? stack_table_send(collectives->stacks, entry->stack) : NULL;
+		const struct stack *copy =
+			entry->stack ? stack_table_copy(table, entry->stack) : NULL;
+		json_t *stack = copy ? stack_table_send(table, copy) : NULL;
 
 		if (stack)
 			json_array_append_new(stacks, stack);
-		json_array_append_new(entries, entry_to_json(entry));
+		json_array_append_new(entries, entry_to_json(entry, copy));
 	}
+	stack_table_free(table);
 	json_object_set_new(json, "groups", groups);
 	json_object_set_new(json, "stacks", stacks);
 	json_object_set_new(json, "entries", entries);
@@ -229,23 +234,40 @@ static int collectives_get_array(const json_t *json, const char *key, size_t max
 	return 0;
 }
 
+/* Takes "4" or "0-7", above `before`; returns its last rank; -1: it is something else. */
+static long take_ranks(struct process_group *group, const char **at, long before)
+{
+	char *end;
+	long first = strtol(*at, &end, 10);
+	long last = first;
+
+	if (end != *at && *end == '-')
+		last = strtol(end + 1, &end, 10);
+	if (end == *at || first <= before || last < first || last > RANKSET_MAXIMUM ||
+	    (size_t)(last - first) >= COLLECTIVE_GROUP_RANKS_MAXIMUM - group->rank_count)
+		return -1;
+	group->ranks = xrealloc(group->ranks, (group->rank_count + (size_t)(last - first) + 1) *
+						      sizeof(*group->ranks));
+	for (long rank = first; rank <= last; rank++)
+		group->ranks[group->rank_count++] = rank;
+	*at = end;
+	return last;
+}
+
+/* Reads "0-7,16". The ranks have to rise, so the time is that of the text's length. */
 static int read_rank_set(struct process_group *group, const char *text, struct error *error)
 {
-	struct rankset set = RANKSET_INIT;
-	size_t count;
+	const char *at = text;
+	long last = take_ranks(group, &at, -1);
 
-	if (rankset_parse(&set, text, error) < 0)
-		return error_prefix(error, "process group");
-	count = rankset_count(&set);
-	if (count <= COLLECTIVE_GROUP_RANKS_MAXIMUM) {
-		group->ranks = xcalloc(count + 1, sizeof(*group->ranks));
-		for (int rank = rankset_first(&set); rank >= 0; rank = rankset_next(&set, rank))
-			group->ranks[group->rank_count++] = rank;
+	while (last >= 0 && *at == ',') {
+		at++;
+		last = take_ranks(group, &at, last);
 	}
-	rankset_clear(&set);
-	if (group->ranks)
+	if (last >= 0 && *at == '\0')
 		return 0;
-	return error_set(error, "process group: \"ranks\" has more than %d ranks",
+	return error_set(error,
+			 "process group: \"ranks\" is no set of at most %d rising rank numbers",
 			 COLLECTIVE_GROUP_RANKS_MAXIMUM);
 }
 

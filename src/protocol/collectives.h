@@ -102,8 +102,11 @@ int collective_entry_read_tensors(struct collective_entry *entry, const json_t *
 				  struct error *error);
 /* Returns the default group; NULL: none. */
 const struct process_group *collectives_default_group(const struct collectives *collectives);
-/* Returns a new reference. The stacks of all entries are in the answer. */
-json_t *collectives_to_json(const struct collectives *collectives);
+/*
+ * Returns a new reference, with the newest entries, at most as many (SIZE_MAX: all), and all of
+ * their stacks.
+ */
+json_t *collectives_to_json(const struct collectives *collectives, size_t newest);
 /* Reads json into *collectives, which is cleared first. Returns 0; -1 and *error. */
 int collectives_from_json(struct collectives *collectives, const json_t *json, struct error *error);
 

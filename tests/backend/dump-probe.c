@@ -48,7 +48,7 @@ static json_t *read_dump(const char *path, struct error *error)
 		return NULL;
 	json = json_object();
 	json_object_set_new(json, "rank", json_integer(dump.rank));
-	json_object_set_new(json, "collectives", collectives_to_json(&dump.collectives));
+	json_object_set_new(json, "collectives", collectives_to_json(&dump.collectives, SIZE_MAX));
 	flight_recorder_dump_clear(&dump);
 	return json;
 }

@@ -94,7 +94,6 @@ def as_torch(told, entry):
         "frames": frames_of(told, entry)}
 
 
-@unittest.skipUnless(PYTHON and not WHY_NOT, WHY_NOT)
 def members(ranks):
     """The list; "0-2,5" is [0, 1, 2, 5]."""
     if not isinstance(ranks, str):
@@ -104,6 +103,7 @@ def members(ranks):
             for rank in range(int(part[0]), int(part[-1]) + 1)]
 
 
+@unittest.skipUnless(PYTHON and not WHY_NOT, WHY_NOT)
 class TestCollectives(unittest.TestCase):
     maxDiff = None
 

@@ -24,11 +24,11 @@
 static void check(const struct collectives *told)
 {
 	struct collectives taken = COLLECTIVES_INIT;
-	json_t *json = collectives_to_json(told);
+	json_t *json = collectives_to_json(told, SIZE_MAX);
 
 	for (size_t i = 0; i < told->entry_count; i++)
 		assert(told->entries[i].group < (int)told->group_count);
-	collectives_from_json(&taken, json, NULL);
+	assert(collectives_from_json(&taken, json, NULL) == 0);
 	collectives_clear(&taken);
 	json_decref(json);
 }

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	json_t *json;
 
 	if (flight_recorder_dump_parse(&dump, data, size, NULL) == 0) {
-		json = collectives_to_json(&dump.collectives);
+		json = collectives_to_json(&dump.collectives, SIZE_MAX);
 		if (collectives_from_json(&collectives, json, NULL) < 0)
 			abort();
 		json_decref(json);

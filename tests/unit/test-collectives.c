@@ -56,7 +56,7 @@ static void they_come_back_as_they_were(void **state)
 	entry = &collectives.entries[0];
 	assert_int_equal(entry->started, -1);
 	assert_int_equal(entry->stack->frames[0].lineno, 7);
-	json = collectives_to_json(&collectives);
+	json = collectives_to_json(&collectives, SIZE_MAX);
 	json_append(&out, json);
 	assert_non_null(strstr(out.data, "\"input_sizes\":[[128,3],[]]"));
 	assert_non_null(strstr(out.data, "\"created\":1795746101211072544"));
@@ -91,7 +91,7 @@ static void ranks_of_groups(void **state)
 
 		assert_int_equal(take(&collectives, text, &error), 0);
 		assert_int_equal(collectives.groups[0].rank_count, cases[i].count);
-		json = collectives_to_json(&collectives);
+		json = collectives_to_json(&collectives, SIZE_MAX);
 		json_append(&out, json);
 		assert_non_null(strstr(out.data, cases[i].written));
 		json_decref(json);
@@ -112,9 +112,11 @@ static void what_is_wrong_is_refused(void **state)
 		{ "{\"groups\":[{\"name\":\"0\",\"ranks\":[0,\"1\"]}]}",
 		  "process group: \"ranks\" has an element that is no integer" },
 		{ "{\"groups\":[{\"name\":\"0\",\"ranks\":\"0-x\"}]}",
-		  "process group: '0-x', column 3: expected a rank number" },
+		  "process group: \"ranks\" is no set of at most 65536 rising rank numbers" },
 		{ "{\"groups\":[{\"name\":\"0\",\"ranks\":\"0-65536\"}]}",
-		  "process group: \"ranks\" has more than 65536 ranks" },
+		  "process group: \"ranks\" is no set of at most 65536 rising rank numbers" },
+		{ "{\"groups\":[{\"name\":\"0\",\"ranks\":\"3,1\"}]}",
+		  "process group: \"ranks\" is no set of at most 65536 rising rank numbers" },
 		{ "{\"entries\":[{\"group\":0}]}", "collective: there is no group 0" },
 		{ "{\"entries\":[{\"stack\":7}]}", "collective: stack 7 was not sent" },
 		{ "{\"entries\":[{\"input_sizes\":[[1],[\"x\"]]}]}",

@@ -423,9 +423,10 @@ static void a_snapshot_leaves_out_what_is_old(void **state)
 static void a_snapshot_has_what_was_called(void **state)
 {
 	static const char answer[] =
-		"{'pid':100,'version':'2.13.0','recorded':1,'stacks':[],'groups':[{'name':'0',"
+		"{'pid':100,'version':'2.13.0','recorded':1,'stacks':[{'id':1,'codes':[[1,'train',"
+		"'train','/job/train.py',1,0]],'frames':[[1,17]]}],'groups':[{'name':'0',"
 		"'ranks':[0],'seq':4}],'entries':[{'id':0,'group':0,'seq':4,'operation':'gloo:"
-		"barrier','created':1}]}";
+		"barrier','created':1,'stack':1}]}";
 	struct error error = ERROR_INIT;
 	struct stack_table *table = stack_table_new();
 	struct scene scene;
@@ -438,6 +439,8 @@ static void a_snapshot_has_what_was_called(void **state)
 	scene_wait(&scene, 3);
 	assert_int_equal(scene_response(&scene, "collectives", scene_json(answer, &error)), 0);
 	session_find_rank(&scene.session, 0)->peer = 5;
+	/* Each snapshot is whole, also one that is not the first. */
+	json_decref(snapshot_to_json(&scene.session, 0, table));
 	scene_init(&copy);
 	assert_int_equal(scene_event(&copy, "snapshot", snapshot_to_json(&scene.session, 0, table)),
 			 0);
@@ -445,6 +448,7 @@ static void a_snapshot_has_what_was_called(void **state)
 	assert_non_null(rank);
 	assert_non_null(rank->collectives);
 	assert_int_equal(rank->collectives->entries[0].seq, 4);
+	assert_int_equal(rank->collectives->entries[0].stack->frames[0].lineno, 17);
 	assert_true(rank->collectives_at > 0);
 	assert_int_equal(rank->peer, 5);
 	stack_table_free(table);

@@ -5,6 +5,7 @@
 #include "banned.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "engine/collective-query.h"
 #include "engine/engine.h"
 #include "model/wait-graph.h"
 #include "ui/app.h"
@@ -20,6 +21,12 @@ static void make_rows(struct wait_rows *rows, const struct session *session)
 	wait_graph_make(&graph, session);
 	wait_rows_make(rows, &graph);
 	wait_graph_clear(&graph);
+}
+
+static void pane_why_want(struct app *app, bool is_open)
+{
+	if (is_open)
+		collectives_follow(app->engine, true);
 }
 
 static void pane_why_put_row(struct window window, int line, int row, const void *data)
@@ -113,6 +120,7 @@ const struct view_type view_why = {
 	.hints = hints,
 	.append_title = pane_why_append_title,
 	.draw = pane_why_draw,
+	.want = pane_why_want,
 	.add_rows = pane_why_add_rows,
 	.open = pane_why_open,
 };
