@@ -243,20 +243,28 @@ static bool are_all_gone(const struct engine *engine, void *data)
 	return true;
 }
 
+/* Appends how the job is stuck, up to the duration. A rank for which others wait may compute. */
+static void append_stuck(struct buffer *out, const struct verdict *verdict)
+{
+	if (verdict->state != VERDICT_PROGRESSING) {
+		buffer_append_string(out, "The job hangs: no rank has made progress for ");
+		return;
+	}
+	buffer_append_string(out, "Ranks have waited for ");
+	rankset_append_named(out, &verdict->outliers);
+	buffer_append_string(out, " for ");
+}
+
 static void watch_describe(struct watch *watch)
 {
 	const struct rank *first = report_first_failed(watch->engine);
-	bool is_hung = watch->engine->session.verdict.state != VERDICT_PROGRESSING;
 	struct buffer text = BUFFER_INIT;
 
 	switch (watch->outcome) {
 	case OUTCOME_NONE:
 		break;
 	case OUTCOME_STUCK:
-		buffer_append_string(&text,
-				     is_hung ? "The job hangs: no rank has made progress for "
-					     : "Ranks have waited for others, without "
-					       "progress of their own, for ");
+		append_stuck(&text, &watch->engine->session.verdict);
 		text_duration(&text, watch->stood);
 		buffer_append_char(&text, '.');
 		break;

@@ -124,6 +124,8 @@ class TestWatch(Evidence):
         # The newest two samples may be of one line of its loop.
         self.assertRegex(document["verdict"], r"Rank 1 (computes: |holds the "
                          r"GIL in C code called from )spin \(")
+        self.assertRegex(document["headline"],
+                         r"^Ranks have waited for rank 1 for [0-9.]+ s\.$")
         self.assertIsNone(document["report"])
         self.assertGreaterEqual(seconds, STUCK - 0.5)
         jobs.wait_for(lambda: time.monotonic() > calm.since + 10 * SHORT
