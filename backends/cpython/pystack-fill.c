@@ -191,7 +191,7 @@ static char *describe_missing(const struct pystack *pystack, const struct pytask
  */
 static bool is_in_c(struct pytask *pytask, const struct thread_sample *thread)
 {
-	bool is_at_same_place = pytask_is_at_same_place(pytask);
+	bool is_at_same_place = pytask_note_place(pytask);
 
 	switch (thread->state) {
 	case THREAD_BLOCKED:

@@ -182,7 +182,7 @@ static bool has_call(const struct pytask *pytask, const struct pyframe *frame)
 	       is_same_place(&pytask->call.frame, frame);
 }
 
-bool pytask_is_at_same_place(struct pytask *pytask)
+bool pytask_note_place(struct pytask *pytask)
 {
 	struct pyframe before = pytask->place;
 

@@ -49,7 +49,7 @@ struct pytask {
 		struct pyframe frame; /* the newest frame when the call was read */
 		uint64_t switches;    /* number of context switches then */
 	} call;			      /* the C function that the newest frame calls */
-	struct pyframe place;	      /* the newest frame at pytask_is_at_same_place() */
+	struct pyframe place;	      /* the newest frame at the last pytask_note_place() */
 	struct {
 		const struct stack *stack; /* merged Python and native frames; NULL: none */
 		uint64_t switches;	   /* number of context switches when the stack was
@@ -92,8 +92,9 @@ const char *pytask_call(struct pytask *pytask, struct pycall_cache *calls);
  * 0: it has not, or they are unknown. To be called after pytask_call().
  */
 uint64_t pytask_values(struct pytask *pytask, struct pycall_cache *calls);
-/* True if the newest frame is at the place where this function saw it last. */
-bool pytask_is_at_same_place(struct pytask *pytask);
+/* Notes the place of the newest frame; returns true if it is the one noted before. Once a sample.
+ */
+bool pytask_note_place(struct pytask *pytask);
 /*
  * Captures a sleeping thread; pytask_name_capture() adds its Python frames later. Returns -1 if the
  * thread runs, or has run since pytask_look().
