@@ -99,7 +99,7 @@ class TestWaits(unittest.TestCase):
         verdict = self.verdict("skipped")
         listed = [job for job in json.loads(jobs.probetui(
             "--json", "jobs", "--for", "1").stdout)
-            if str(self.port) in job["job"]]
+            if str(self.port) in (job["job"] or "")]
         self.assertEqual([job["verdict"] for job in listed],
                          [verdict["verdict"]])
         self.assertEqual(verdict["outliers"], [2])
