@@ -123,11 +123,13 @@ bool helper_find(const struct rank *rank, struct helper *helper)
 	const struct thread *main_thread = rank_main_thread(rank);
 	struct helper_search search = { .weight = 0 };
 	enum helper_kind kind;
+	pid_t awaited; /* the only child that wait4(2) waits for; 0: none, or any */
 
 	if (!main_thread || main_thread->activity.kind != ACTIVITY_LOCK)
 		return false;
-	kind = helper_kind_of(&main_thread->activity);
-	if (kind == HELPER_NONE || main_thread->sample.holder > 0 || main_thread->sample.awaited)
+	awaited = main_thread->sample.awaited ? (pid_t)main_thread->sample.argument : 0;
+	kind = awaited ? HELPER_CHILD : helper_kind_of(&main_thread->activity);
+	if (kind == HELPER_NONE || main_thread->sample.holder > 0)
 		return false;
 	for (size_t i = 0; kind != HELPER_CHILD && i < rank->thread_count; i++) {
 		/* A coroutine is no thread of its own. */
@@ -137,6 +139,8 @@ bool helper_find(const struct rank *rank, struct helper *helper)
 	for (size_t i = 0; kind != HELPER_THREAD && i < rank->child_count; i++) {
 		const struct rank *child = rank->children[i];
 
+		if (awaited && child->process.pid != awaited)
+			continue;
 		for (size_t j = 0; j < child->thread_count; j++) {
 			if (child->threads[j].sample.tid > 0)
 				helper_consider(&search, child, &child->threads[j]);
