@@ -139,10 +139,13 @@ static void append_errors(const struct collectives_look *look)
 	}
 }
 
-/* True if nothing moves, so that the graph's cause is one. */
+/* True if nothing moves, or only ranks that others wait for, so that the graph's cause is one. */
 static bool is_standing(const struct collectives_look *look)
 {
-	return is_of_dumps(look) || look->session->verdict.state == VERDICT_HUNG;
+	const struct verdict *verdict = &look->session->verdict;
+
+	return is_of_dumps(look) || verdict->state == VERDICT_HUNG ||
+	       (verdict->state == VERDICT_PROGRESSING && verdict->outliers.range_count > 0);
 }
 
 /*

@@ -372,6 +372,25 @@ const char *collective_call_name(const struct collective_entry *entry)
 	return colon ? colon + 1 : entry->operation;
 }
 
+const char *collective_call_unrecorded(const struct collective_entry *call)
+{
+	/* The first row whose text is in the operation's name counts. */
+	static const struct {
+		const char *text, *arguments;
+	} rows[] = {
+		{ "all_reduce", "op" }, { "reduce_scatter", "op" }, { "broadcast", "src" },
+		{ "scatter", "src" },	{ "all_gather", NULL },	    { "allgather", NULL },
+		{ "gather", "dst" },	{ "reduce", "dst, op" },
+	};
+	const char *name = collective_call_name(call);
+
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		if (strstr(name, rows[i].text))
+			return rows[i].arguments;
+	}
+	return NULL;
+}
+
 /* Operations whose members must pass as many elements, of the same type, as all the others. */
 static bool is_uniform(const char *name)
 {

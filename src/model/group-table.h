@@ -113,6 +113,8 @@ bool collective_is_counted(const struct collectives *collectives,
 bool collective_call_has_ended(const struct collective_entry *entry);
 /* The name of the operation without the backend's: "all_reduce". Borrowed. */
 const char *collective_call_name(const struct collective_entry *entry);
+/* The arguments of the operation that no Flight Recorder has: "src"; NULL: all are there. */
+const char *collective_call_unrecorded(const struct collective_entry *call);
 /*
  * True if two ranks' calls of one collective fit together: the same operation and, for operations
  * that demand it of all members (all_reduce, broadcast, reduce …), the same element types and

@@ -374,26 +374,6 @@ static bool is_below_python(const struct wait_group *wait_group)
 	       kind == ACTIVITY_TRAIN || kind == ACTIVITY_UNKNOWN;
 }
 
-/* The arguments of the operation that no Flight Recorder has; NULL: all are there. */
-static const char *unrecorded_arguments(const struct collective_entry *call)
-{
-	/* The first row whose text is in the operation's name counts. */
-	static const struct {
-		const char *text, *arguments;
-	} rows[] = {
-		{ "all_reduce", "op" }, { "reduce_scatter", "op" }, { "broadcast", "src" },
-		{ "scatter", "src" },	{ "all_gather", NULL },	    { "allgather", NULL },
-		{ "gather", "dst" },	{ "reduce", "dst, op" },
-	};
-	const char *name = collective_call_name(call);
-
-	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		if (strstr(name, rows[i].text))
-			return rows[i].arguments;
-	}
-	return NULL;
-}
-
 /* Appends why the cause is below Python, and where to look there. */
 static void append_below_python(struct buffer *out, const struct session *session,
 				const struct wait_group_list *wait_groups,
@@ -413,7 +393,7 @@ static void append_below_python(struct buffer *out, const struct session *sessio
 	if (meeting) {
 		buffer_append_string(out, "; all have called the same operation as ");
 		wait_sentence_append_collective(out, meeting);
-		arguments = unrecorded_arguments(meeting->call);
+		arguments = collective_call_unrecorded(meeting->call);
 		if (arguments)
 			buffer_printf(out,
 				      ", so look at what torch does not record (%s), or below "

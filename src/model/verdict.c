@@ -520,7 +520,10 @@ static const bool is_for_graph[FINDINGS] = {
 static enum finding verdict_find_in_graph(const struct wait_group_list *wait_groups,
 					  enum finding finding)
 {
-	if (!is_for_graph[finding] || wait_groups->graph->cause == WAIT_CAUSE_NONE ||
+	enum wait_cause cause = wait_groups->graph->cause;
+
+	if (!is_for_graph[finding] || cause == WAIT_CAUSE_NONE ||
+	    (cause == WAIT_CAUSE_MET && finding == FINDING_LATE) ||
 	    have_stacks_named(wait_groups, finding))
 		return finding;
 	return FINDING_GRAPH;

@@ -63,7 +63,7 @@ const struct wait_node *wait_graph_meeting(const struct wait_graph *graph)
 	const struct wait_node *node = &graph->nodes[graph->rank_count];
 
 	if (graph->node_count != graph->rank_count + 1 || node->kind != WAIT_NODE_COLLECTIVE ||
-	    node->in_count < graph->rank_count || node->out_count > 0 ||
+	    !node->row || node->in_count < graph->rank_count || node->out_count > 0 ||
 	    rankset_count(&node->row->ranks) != graph->rank_count)
 		return NULL;
 	return node;
@@ -670,11 +670,43 @@ static void name_cycle(struct wait_graph *graph, size_t start)
 	free(before);
 }
 
+/* True if all members of the group were read, and have called the node's collective. */
+static bool is_met(const struct wait_node *node)
+{
+	const struct group_row *row = node->row;
+
+	if (!row || row->count < rankset_count(&row->ranks))
+		return false;
+	for (size_t i = 0; i < row->count; i++) {
+		if (!is_known(row->members[i].rank) || row->members[i].newest < node->seq)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The first collective that ranks wait in although all members have called it alike, some of which
+ * have gone on. NONE: there is none.
+ */
+static size_t find_met(const struct wait_graph *graph)
+{
+	if (wait_graph_meeting(graph))
+		return NONE;
+	for (size_t i = graph->rank_count; i < graph->node_count; i++) {
+		const struct wait_node *node = &graph->nodes[i];
+
+		if (node->kind == WAIT_NODE_COLLECTIVE && node->out_count == 0 && is_met(node))
+			return i;
+	}
+	return NONE;
+}
+
 void wait_graph_judge(struct wait_graph *graph)
 {
 	size_t components;
 	size_t cycle;
 	size_t other;
+	size_t met;
 
 	index_edges(graph);
 	components = find_components(graph);
@@ -691,4 +723,11 @@ void wait_graph_judge(struct wait_graph *graph)
 		name_others(graph, other);
 	else if (cycle != NONE)
 		name_cycle(graph, cycle);
+	if (graph->cause != WAIT_CAUSE_NONE)
+		return;
+	met = find_met(graph);
+	if (met == NONE)
+		return;
+	graph->cause = WAIT_CAUSE_MET;
+	add_to_path(graph, met);
 }

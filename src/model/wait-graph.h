@@ -80,6 +80,7 @@ enum wait_cause {
 	WAIT_CAUSE_ABSENT, /* ranks that others wait for wait for nobody */
 	WAIT_CAUSE_OTHER,  /* ranks have called different operations as one collective */
 	WAIT_CAUSE_CYCLE,  /* ranks wait for each other */
+	WAIT_CAUSE_MET,	   /* ranks wait in a collective that all members have called alike */
 };
 
 struct wait_graph {

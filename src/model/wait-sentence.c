@@ -326,6 +326,25 @@ static void say_cycle(struct buffer *out, const struct wait_graph *graph, bool i
 	buffer_append_char(out, '.');
 }
 
+/* Ranks that wait, others that have gone on: what they have called looks alike. */
+static void say_met(struct buffer *out, const struct wait_graph *graph)
+{
+	const struct wait_node *node = &graph->nodes[graph->path[0]];
+	struct side waiting = find_waiting(graph, graph->path[0]);
+	const char *arguments = collective_call_unrecorded(node->call);
+
+	wait_sentence_append_set(out, &waiting.ranks, true);
+	buffer_append_string(out, rankset_count(&waiting.ranks) == 1 ? " waits in " : " wait in ");
+	append_call(out, waiting.first, waiting.call, false);
+	buffer_append_string(out, ", ");
+	wait_sentence_append_collective(out, node);
+	buffer_append_string(out, ", which all members have called as the same operation: look ");
+	if (arguments)
+		buffer_printf(out, "at what torch does not record (%s), or ", arguments);
+	buffer_append_string(out, "below Python.");
+	rankset_clear(&waiting.ranks);
+}
+
 void wait_sentence_append(struct buffer *out, const struct wait_graph *graph, bool is_hung)
 {
 	switch (graph->cause) {
@@ -339,6 +358,9 @@ void wait_sentence_append(struct buffer *out, const struct wait_graph *graph, bo
 		break;
 	case WAIT_CAUSE_CYCLE:
 		say_cycle(out, graph, is_hung);
+		break;
+	case WAIT_CAUSE_MET:
+		say_met(out, graph);
 		break;
 	}
 }
@@ -470,7 +492,7 @@ void wait_sentence_append_nothing(struct buffer *out, const struct session *sess
 	if (missing)
 		text_escape(out, missing, strlen(missing));
 	else
-		buffer_append_string(out, "no rank is known to wait in a collective of "
-					  "torch.distributed, or for a message");
+		buffer_append_string(out, "no entry of torch's Flight Recorder, and no argument "
+					  "of a call, says what a rank waits in");
 	buffer_append_char(out, '.');
 }
