@@ -45,10 +45,20 @@ static enum rank_family family_of(const struct process_scan_entry *entry)
 	return environment_family(&entry->environment);
 }
 
+/*
+ * True for the worker of a DataLoader, which names itself so (torch 2.6, data/_utils/worker.py). It
+ * may outlive its rank, whose variables and process group it has inherited.
+ */
+static bool is_data_worker(const struct process_scan_entry *entry)
+{
+	return entry->has_stat && strcmp(entry->stat.name, "pt_data_worker") == 0;
+}
+
 static bool is_candidate(const struct process_scan_entry *entry)
 {
-	return entry->is_python && (environment_has_group(&entry->environment) ||
-				    (!entry->is_helper && family_of(entry) != FAMILY_NONE));
+	return entry->is_python && !is_data_worker(entry) &&
+	       (environment_has_group(&entry->environment) ||
+		(!entry->is_helper && family_of(entry) != FAMILY_NONE));
 }
 
 static bool is_running(struct process_scan *scan, struct process_scan_entry *entry)

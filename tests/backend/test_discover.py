@@ -201,6 +201,16 @@ class TestEnvironments(DiscoverTest):
                 found, _ = self.node().discover([target.pid, rank.pid])
                 self.assertEqual(list(found), [rank.pid])
 
+    def test_a_data_worker_that_outlives_its_rank(self):
+        """It has the rank's variables, and the name that torch gives it."""
+        worker = self.target("import ctypes, sys\n"
+                             "ctypes.CDLL(None).prctl(15, b'pt_data_worker')\n"
+                             "print('ready', flush=True); sys.stdin.read()",
+                             RANK="0")
+        rank = self.target(RANK="1")
+        found, _ = self.node().discover([worker.pid, rank.pid])
+        self.assertEqual(list(found), [rank.pid])
+
     def test_what_else_is_known(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "train.py")
