@@ -329,10 +329,41 @@ static bool append_majority(struct buffer *out, const struct group_row *row,
 	return is_other;
 }
 
+/* Adds what others have called as this collective, which the rank has not called. */
+static void add_not_called(struct call_lines *lines, const struct rank *rank,
+			   const struct group_row *row, int64_t seq)
+{
+	struct buffer text = BUFFER_INIT;
+	struct call_classes classes;
+
+	call_classes_make(&classes, row, seq);
+	if (classes.count > 0) {
+		buffer_printf(&text, "  %4" PRIi64 "  not called; ", seq);
+		rankset_append_named(&text, &classes.items[0].ranks);
+		buffer_append_string(&text, ": ");
+		format_collectives_append_call(&text, first_of_class(row, &classes.items[0]),
+					       classes.items[0].call);
+		add_line(lines, &text,
+			 &(struct call_line){ .rank = rank->process.rank, .is_outlier = true });
+	}
+	call_classes_clear(&classes);
+}
+
+/* The number of the rank's newest collective on the group; -1: unknown. */
+static int64_t newest_of(const struct group_row *row, const struct rank *rank)
+{
+	for (size_t i = 0; i < row->count; i++) {
+		if (row->members[i].rank == rank)
+			return row->members[i].newest;
+	}
+	return -1;
+}
+
 void call_lines_add_beside(struct call_lines *lines, const struct rank *rank,
 			   const struct group_row *row, size_t last)
 {
 	const struct collectives *collectives = rank->collectives;
+	int64_t newest = newest_of(row, rank);
 	struct buffer text = BUFFER_INIT;
 
 	buffer_printf(&text, "rank %d on ", rank->process.rank);
@@ -350,6 +381,8 @@ void call_lines_add_beside(struct call_lines *lines, const struct rank *rank,
 		line.is_outlier = append_majority(&text, row, call);
 		add_line(lines, &text, &line);
 	}
+	for (size_t i = 1; newest >= 0 && i <= last && newest + (int64_t)i <= row->newest; i++)
+		add_not_called(lines, rank, row, newest + (int64_t)i);
 }
 
 void format_text_waits(struct buffer *out, const struct wait_graph *graph)

@@ -38,7 +38,8 @@ void call_lines_clear(struct call_lines *lines);
 void call_lines_add_group(struct call_lines *lines, const struct group_row *row);
 /*
  * Adds a line for each of the rank's newest `last` calls on the group; behind a call that is not
- * the majority's the majority's.
+ * the majority's the majority's. Then the next collectives that only others have called, at most
+ * `last`.
  */
 void call_lines_add_beside(struct call_lines *lines, const struct rank *rank,
 			   const struct group_row *row, size_t last);
