@@ -145,6 +145,13 @@ static bool phrase_holds_gil(const struct thread *thread)
 	       !thread->has_changed;
 }
 
+/* True unless the rank was at another line a moment ago: a loop over few lines is often at one. */
+static bool has_stood(const struct wait_group *wait_group)
+{
+	return wait_group->first->history_count <= 1 ||
+	       wait_group->unchanged >= VERDICT_STILL_SECONDS;
+}
+
 /*
  * True if only the end of the connection to the rank's debugger is known, not how the rank exited.
  */
@@ -176,7 +183,7 @@ const struct phrase *phrase_of(const struct wait_group *wait_group)
 		return &phrases[PHRASE_CAUGHT];
 	if (strcmp(wait_group->main_thread->activity.name, ACTIVITY_BROKEN) == 0)
 		return &phrases[PHRASE_BROKEN];
-	if (phrase_holds_gil(wait_group->main_thread))
+	if (phrase_holds_gil(wait_group->main_thread) && has_stood(wait_group))
 		return &phrases[PHRASE_GIL];
 	return &phrases[kind_phrases[wait_group->main_thread->activity.kind]];
 }
