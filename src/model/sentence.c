@@ -386,8 +386,11 @@ static void append_below_python(struct buffer *out, const struct session *sessio
 			   session->rank_count >= (size_t)session->verdict.world_size;
 	const char *arguments;
 
-	if (is_complete && activity->is_polling && activity_is_receive(activity)) {
-		buffer_append_string(out, "; each waits to receive, and none of them sends.");
+	if (is_complete && activity->is_polling && activity_is_point_to_point(activity)) {
+		buffer_append_string(out,
+				     activity_is_receive(activity)
+					     ? "; each waits to receive, and none of them sends."
+					     : "; each waits to send, and none of them receives.");
 		return;
 	}
 	if (meeting) {
