@@ -295,20 +295,38 @@ static int choose_ranks(struct collectives_look *look, struct error *error)
 	return -1;
 }
 
+/* Reads the files; one that cannot be read hides no other. -1 and *error: none can be. */
+static int read_dumps(struct collectives_look *look, struct session *session,
+		      const struct arguments *arguments, struct error *error)
+{
+	struct command_context *context = look->context;
+	struct error why = ERROR_INIT;
+
+	for (size_t i = 0; i < arguments->count; i++) {
+		if (flight_recorder_dump_add(session, arguments->words[i], &why) == 0)
+			continue;
+		context->status = STATUS_PARTIAL;
+		if (context->notes && arguments->count > 1)
+			buffer_printf(context->notes, "probetui: %s\n", why.message);
+	}
+	if (session->rank_count > 0)
+		return 0;
+	context->status = STATUS_NOTHING;
+	return error_set(error, "%s",
+			 arguments->count > 1 ? "none of the files can be read" : why.message);
+}
+
 /* Prints what is in dumps of Flight Recorders, a file for each rank. */
 static int collectives_show_dumps(struct collectives_look *look, const struct arguments *arguments,
 				  struct error *error)
 {
 	struct session session;
-	int result = 0;
+	int result;
 
 	session_init(&session);
 	look->session = &session;
-	for (size_t i = 0; result == 0 && i < arguments->count; i++)
-		result = flight_recorder_dump_add(&session, arguments->words[i], error);
-	if (result < 0)
-		look->context->status = STATUS_NOTHING;
-	else
+	result = read_dumps(look, &session, arguments, error);
+	if (result == 0)
 		result = choose_ranks(look, error);
 	wait_graph_make(&look->graph, &session);
 	if (result == 0)

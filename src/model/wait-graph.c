@@ -675,7 +675,7 @@ static bool is_met(const struct wait_node *node)
 {
 	const struct group_row *row = node->row;
 
-	if (!row || row->count < rankset_count(&row->ranks))
+	if (!row || row->ranks.range_count == 0 || row->count < rankset_count(&row->ranks))
 		return false;
 	for (size_t i = 0; i < row->count; i++) {
 		if (!is_known(row->members[i].rank) || row->members[i].newest < node->seq)

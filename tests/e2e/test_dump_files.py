@@ -73,6 +73,18 @@ class TestDumps(unittest.TestCase):
         self.assertEqual(run.returncode, 2)
         self.assertIn("rank 9 does not exist", run.stderr)
 
+    def test_a_file_that_cannot_be_read_hides_no_other(self):
+        files = [self.write(rank, [call(4, "broadcast")], [0, 1, 2])
+                 for rank in range(2)]
+        files.insert(1, os.path.join(self.folder, "cut"))
+        with open(files[1], "w") as file:
+            file.write("{")
+        status, told, stderr = self.ask(*files)
+        self.assertEqual(status, 4)
+        self.assertIn("cut: ", stderr)
+        self.assertEqual(told["groups"][0]["unread"], "2")
+        self.assertIsNone(told["sentence"])
+
     def test_a_job_beside_files(self):
         path = self.write(0, [call(1, "barrier")], [0])
         run = jobs.probetui("--job", "5", "collectives", path)
