@@ -11,7 +11,8 @@
 
 /*
  * Reads "1: -> FLOCK  ADVISORY  WRITE 4711 fe:00:2149124 0 EOF" (fs/locks.c). is_waiting: the lock
- * is waited for; the line of its holder stands before. Who waits for a waiter is indented: "1: ->".
+ * is waited for; the line of its holder stands before. A process that waits behind another one has
+ * more blanks in front of the arrow.
  */
 static bool read_line(const char *line, int *number, bool *is_waiting, int *pid)
 {

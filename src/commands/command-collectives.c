@@ -139,12 +139,17 @@ static void append_errors(const struct collectives_look *look)
 	}
 }
 
+static bool is_hung(const struct collectives_look *look)
+{
+	return is_of_dumps(look) || look->session->verdict.state == VERDICT_HUNG;
+}
+
 /* True if nothing moves, or only ranks that others wait for, so that the graph's cause is one. */
 static bool is_standing(const struct collectives_look *look)
 {
 	const struct verdict *verdict = &look->session->verdict;
 
-	return is_of_dumps(look) || verdict->state == VERDICT_HUNG ||
+	return is_hung(look) ||
 	       (verdict->state == VERDICT_PROGRESSING && verdict->outliers.range_count > 0);
 }
 
@@ -168,7 +173,7 @@ static void collectives_append_text(const struct collectives_look *look)
 	struct buffer *out = look->context->out;
 
 	if (is_standing(look) && look->graph.cause != WAIT_CAUSE_NONE) {
-		wait_sentence_append(out, &look->graph, true);
+		wait_sentence_append(out, &look->graph, is_hung(look));
 		buffer_append_char(out, '\n');
 	}
 	for (size_t i = 0; i < look->graph.table.count; i++) {
@@ -203,7 +208,7 @@ static void collectives_append_json(const struct collectives_look *look)
 	json_t *groups = json_array();
 
 	if (is_standing(look))
-		wait_sentence_append(&sentence, &look->graph, true);
+		wait_sentence_append(&sentence, &look->graph, is_hung(look));
 	for (size_t i = 0; i < look->graph.table.count; i++) {
 		if (is_shown(look, &look->graph.table.rows[i]))
 			json_array_append_new(groups,

@@ -1,7 +1,7 @@
 /*
- * helper: the thread or child of a rank's own for which its main thread waits, as far
- * as the stacks show it: a thread that writes a checkpoint, a process of a pool. Which thread holds
- * a lock cannot be read, so a helper is named only where no other thread or child is as likely.
+ * helper: the thread or child of a rank's own for which its main thread waits, as far as the stacks
+ * show it: a thread that writes a checkpoint, a process of a pool. Which thread holds a lock cannot
+ * be read, so a helper is named only where no other thread or child is as likely.
  */
 #ifndef MODEL_HELPER_H
 #define MODEL_HELPER_H

@@ -180,7 +180,7 @@ static size_t find_collective(struct wait_graph *graph, const struct group_row *
 	return found;
 }
 
-/* Adds a node that only the rank at index `at` waits in, and the edge to it; returns its index. */
+/* Adds a node that the rank at index `at` waits in, and the edge to it; returns its index. */
 static size_t add_own(struct wait_graph *graph, size_t at, enum wait_node_kind kind)
 {
 	size_t own = add_node(
@@ -208,8 +208,10 @@ static void add_message(struct wait_graph *graph, size_t at, struct map *by_rank
 							WAIT_REASON_PEER, NULL });
 }
 
-/* The node of a lock that the rank of this number holds, for which another rank waits at the same
- * place; NONE: there is none yet. */
+/*
+ * The node of a lock that the rank of this number holds, for which another rank waits at the same
+ * place; NONE: there is none yet.
+ */
 static size_t find_lock(const struct wait_graph *graph, int holder, const struct stack *place)
 {
 	for (size_t i = graph->rank_count; i < graph->node_count; i++) {

@@ -98,8 +98,8 @@ struct wait_graph {
 	bool has_idle_sink;
 	bool has_unknown;
 	/*
-	 * The ranks that are the cause. Empty for WAIT_CAUSE_OTHER if no call is that of more than
-	 * half of the ranks.
+	 * The ranks that are the cause. Empty for WAIT_CAUSE_MET, and for WAIT_CAUSE_OTHER if no
+	 * call is that of more than half of the ranks.
 	 */
 	struct rankset ranks;
 	size_t *path; /* collectives, messages and locks that name the cause; of a cycle, each waits

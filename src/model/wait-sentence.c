@@ -125,7 +125,7 @@ static struct side find_missing(const struct wait_graph *graph, size_t collectiv
 	return side;
 }
 
-/* Appends "recv (train.py:9)", the place where the only rank waits that waits in the node. */
+/* Appends "recv (train.py:9)", the place where ranks wait for a message, lock or helper. */
 static void append_place(struct buffer *out, const struct wait_node *node)
 {
 	const struct thread *thread = rank_main_thread(node->rank);

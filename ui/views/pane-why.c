@@ -1,6 +1,6 @@
 /*
- * pane-why: the facts behind the verdict, one in a row: the collective or message that ranks wait
- * in, and below it the ranks that are missing there.
+ * pane-why: the facts behind the verdict, one in a row: the collective, message or lock that ranks
+ * wait in, and below it the ranks that they wait for.
  */
 #include "banned.h"
 #include "base/buffer.h"

@@ -160,7 +160,7 @@ def endless(rank):
 
 
 def stopped(rank):
-    """Somebody has stopped rank 1."""
+    """Rank 1 is stopped by SIGSTOP."""
     import signal
     reduce()
     ready()

@@ -98,7 +98,7 @@ async def fetch(queue):
 
 
 def coroutine(rank):
-    """Rank 1 waits in asyncio for what nobody puts."""
+    """Rank 1 waits in asyncio for an item that never comes."""
     async def run():
         queue = asyncio.Queue()
         ready()
@@ -153,7 +153,7 @@ def file_lock(rank):
 
 
 def log_pipe(rank):
-    """Nobody reads what rank 1 prints."""
+    """The pipe that rank 1 prints to is full."""
     ready()
     if rank == 1:
         _, write = os.pipe()

@@ -13,7 +13,7 @@ def ready():
 
 
 def pipe():
-    """A FIFO that nobody writes to, nor reads: a mount that went away."""
+    """A FIFO without a writer or a reader: a mount that went away."""
     path = os.path.join(os.environ["ZOO_READY"], "..", "shard-%d" % os.getpid())
     os.mkfifo(path)
     return os.path.realpath(path)
