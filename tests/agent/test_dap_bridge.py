@@ -1,10 +1,14 @@
 """The bridge between programs that speak DAP and an agent: what it refuses,
 and how."""
+import contextlib
+import http.client
+import http.server
 import os
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 import bridges
@@ -56,6 +60,45 @@ def outer():
     found = inner()
     return found
 """
+
+
+class Relay(http.server.BaseHTTPRequestHandler):
+    """In front of the agent at the server's `port`: the answer to `next`
+    comes after the stop that the step has led to."""
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # an answer is one packet
+
+    def do_GET(self):
+        server = self.server
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        is_step = b'"next"' in body
+        if is_step:
+            server.stopped.clear()
+        status, data = self.ask(body)
+        if is_step:
+            server.stopped.wait(LIMIT)
+        elif self.path.startswith("/events") and not server.stopped.is_set():
+            while b'"stopped"' not in data:  # only "continued" as yet
+                status, data = self.ask(body)
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+        self.wfile.flush()
+        if b'"stopped"' in data:
+            server.stopped.set()
+
+    do_POST = do_GET
+
+    def ask(self, body):
+        agent = http.client.HTTPConnection("127.0.0.1", self.server.port)
+        with contextlib.closing(agent):
+            agent.request(self.command, self.path, body, dict(self.headers))
+            answer = agent.getresponse()
+            return answer.status, answer.read()
+
+    def log_message(self, *_):
+        pass
 
 
 class TestRefusals(unittest.TestCase):
@@ -303,6 +346,28 @@ class TestSession(OneCase):
         self.assertEqual(bridge.event("stopped")["reason"], "step")
         frame = bridge.ask("stackTrace", threadId=thread)["stackFrames"][0]
         self.assertEqual(frame["name"], "outer")
+        bridge.ask("continue", threadId=thread)
+        self.end(bridge)
+
+    def test_a_step_is_answered_before_its_stop(self):
+        """However the agent's two connections are served."""
+        target = self.start(
+            "import probetui\nsay(probetui.listen('127.0.0.1:0', %r))\n"
+            "def count():\n    for _ in range(100):\n        pass" % TOKEN)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Relay)
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        server.port, server.stopped = target.port(), threading.Event()
+        server.stopped.set()
+        bridges.start(server.serve_forever)
+        bridge = self.begin("http://127.0.0.1:%d" % server.server_port,
+                            PROBETUI_TOKEN=TOKEN, PROBETUI_TOKEN_FILE="")
+        bridge.ask("setFunctionBreakpoints", breakpoints=[{"name": "count"}])
+        target.run("count()")
+        thread = bridge.event("stopped")["threadId"]
+        for _ in range(20):
+            bridge.ask("next", threadId=thread)
+            self.assertEqual(bridge.event("stopped")["reason"], "step")
         bridge.ask("continue", threadId=thread)
         self.end(bridge)
 
