@@ -277,13 +277,16 @@ int loaded_elf_symbol(struct loaded_elf_image *image, struct memory *memory, con
 	}
 	if (read_dynamic(image, memory) < 0)
 		return -1;
+	int before = memory_take_failure(memory);
 	int result = loaded_elf_look_up(image, memory, name, address);
+	int failure = memory_take_failure(memory);
+	memory_note_failure(memory, before ? before : failure);
 	known = result < 0 ? ABSENT : *address - image->bias + 1;
 	/*
-	 * A symbol that was unreadable is not absent: cache the result only if the process is still
-	 * readable.
+	 * A symbol that was unreadable is not absent: the result is for other processes only if no
+	 * read has failed, and the process is still readable.
 	 */
-	if (key && memory_fetch(memory, image->bias, &byte, 1) == 0)
+	if (key && !failure && memory_fetch(memory, image->bias, &byte, 1) == 0)
 		map_put(image->cache->addresses, key, (void *)(uintptr_t)known);
 	return result;
 }

@@ -37,15 +37,16 @@ class RandomCase(test_engine_stepping.Case):
         return "for " in line
 
     def is_known(self, order, wanted, got):
-        """Below 3.10 bdb still traces a suspended generator that was entered
-        while its file had a breakpoint which has been cleared: there a
-        StopIteration that ends a `for` stops bdb alone. From 3.12 on the end
-        of a generator is an event in the `for` that takes its values only
-        where that `for` ran untraced before, which of the two only the engine
-        lets it (docs/stepping.md, From inside)."""
-        if self.python.version < (3, 10):
-            return any(word.startswith("cl:") for word in order["script"]) \
-                and wanted.startswith("exception ")
+        """bdb still traces a suspended generator that was entered while its
+        file had a breakpoint which has been cleared: a GeneratorExit or
+        StopIteration in it, and below 3.10 one that ends a `for`, stops bdb
+        alone. From 3.12 on the end of a generator is an event in the `for`
+        that takes its values only where that `for` ran untraced before, which
+        of the two only the engine lets it (docs/stepping.md, From inside)."""
+        if any(word.startswith("cl:") for word in order["script"]) and \
+                wanted.startswith(("exception GeneratorExit ",
+                                   "exception StopIteration ")):
+            return True
         return self.python.version >= (3, 12) and \
             self.is_end_of_for(order, got)
 

@@ -168,6 +168,15 @@ class TestFaults(unittest.TestCase):
     def test_memory_is_not_read(self):
         self.walk("memory", errno.ENOMEM)
 
+    def test_a_symbol_cannot_be_looked_up(self):
+        """By the first rank's reads: the others, of the same interpreter, are
+        not told that it lacks the symbol."""
+        wrong = []
+        for call in range(22, 32, 2):
+            fault = ("memory", errno.ENOMEM, call, call)
+            wrong += self.check(fault, errno.ENOMEM, fault=fault)
+        self.expect_none(wrong)
+
     def test_memory_is_not_read_any_more(self):
         self.walk("memory", errno.EIO, is_from=True)
 
