@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "model/debug-state.h"
 #include "model/helper.h"
+#include "model/phase.h"
 #include "model/place.h"
 #include "model/session.h"
 #include "model/wait-group.h"
@@ -249,13 +250,16 @@ void phrase_append_verb(struct buffer *out, const struct phrase *phrase, bool is
 	buffer_append_string(out, phrase->verb[is_plural]);
 }
 
-static void phrase_append_line(struct buffer *out, const struct frame *frame)
+/* Appends "(train.py:17)", or "(train.py:30, evaluation)"; frame: of the stack. */
+static void phrase_append_line(struct buffer *out, const struct stack *stack,
+			       const struct frame *frame)
 {
 	struct buffer line = BUFFER_INIT;
 
 	place_append(&line, frame);
 	buffer_append_char(out, '(');
 	text_cut_path(out, line.data, NAME_COLUMNS);
+	phase_append(out, stack, frame);
 	buffer_append_char(out, ')');
 	buffer_clear(&line);
 }
@@ -278,7 +282,7 @@ static void phrase_append_frame(struct buffer *out, const struct rank *rank,
 	}
 	phrase_append_name(out, frame->code->func, NAME_COLUMNS);
 	buffer_append_char(out, ' ');
-	phrase_append_line(out, frame);
+	phrase_append_line(out, thread->sample.stack, frame);
 	if (thread->activity.name[0] != '\0' &&
 	    strcmp(thread->activity.name, frame->code->func) != 0) {
 		buffer_append_string(out, " in ");
@@ -305,7 +309,7 @@ static void phrase_append_place(struct buffer *out, enum place_form form,
 			buffer_append_char(out, ' ');
 	}
 	if (frame)
-		phrase_append_line(out, frame);
+		phrase_append_line(out, thread->sample.stack, frame);
 }
 
 /* Returns a DataLoader worker whose stack is not idle; NULL: none. */

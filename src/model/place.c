@@ -9,15 +9,59 @@
 #include "protocol/process.h"
 #include "protocol/stack.h"
 
+/* Folders of packages that were installed. */
+static const char *const installed_parts[] = { "/site-packages/", "/dist-packages/" };
+
 /*
- * A file with one of these parts in its path was installed, not written for the job. The parts that
- * begin with /torch/ are for users who run torch from a source tree.
+ * A file with one of these parts in its path was not written for the job. The parts behind the
+ * first two rows are for users who run a framework from a source tree.
  */
 static const char *const library_parts[] = {
-	"/site-packages/", "/dist-packages/",  "/lib/python3",	"/lib64/python3",
-	"/torch/_",	   "/torch/autograd/", "/torch/cuda/",	"/torch/distributed/",
-	"/torch/nn/",	   "/torch/optim/",    "/torch/utils/", "/torch/serialization.py",
+	"/site-packages/",
+	"/dist-packages/",
+	"/lib/python3",
+	"/lib64/python3",
 	"/lib/pypy3",
+	"/torch/_",
+	"/torch/autograd/",
+	"/torch/cuda/",
+	"/torch/distributed/",
+	"/torch/nn/",
+	"/torch/optim/",
+	"/torch/utils/",
+	"/torch/serialization.py",
+	"/lightning/fabric/",
+	"/lightning/pytorch/",
+	"/lightning_fabric/",
+	"/pytorch_lightning/",
+	"/src/accelerate/",
+	"/src/transformers/trainer",
+	"/deepspeed/comm/",
+	"/deepspeed/runtime/",
+	"/jax/_src/",
+	"/python/ray/",
+};
+
+/* Installed packages that may be what a process runs, without being the user's own. */
+static const char *const frameworks[] = {
+	"accelerate",
+	"dask",
+	"datasets",
+	"deepspeed",
+	"distributed",
+	"horovod",
+	"jax",
+	"joblib",
+	"lightning",
+	"lightning_fabric",
+	"mpi4py",
+	"ray",
+	"pytorch_lightning",
+	"torch",
+	"torchrun",
+	"torchx",
+	"transformers",
+	"webdataset",
 };
 
 /* Modules of the package agent/probetui; tests/unit/test_layers.py compares both lists. */
@@ -38,6 +82,8 @@ static const char *const agent_folders[] = { "dap/", "debugging/" };
 /* Name that cloudpickle (dask, joblib, Ray) gives to functions of the program in other processes.
  */
 #define PICKLED_FILE "<dynamic-code>"
+/* End of the folder in which pip puts console scripts. */
+#define BIN "/bin/"
 
 /* Files of the user's that have no path: at a prompt, with -c, or pickled. */
 static const char *const typed_files[] = { STRING_FILE, "<stdin>", PICKLED_FILE };
@@ -92,6 +138,19 @@ bool place_is_within_agent(const struct stack *stack, size_t at)
 	       place_is_agent(frame[1].code->file);
 }
 
+/*
+ * True for code that torch.compile has written: "ab/cab2…7.py", a hash of at least 40 characters in
+ * a folder of its second and third (torch/_inductor/codecache.py).
+ */
+static bool place_is_compiled(const char *file)
+{
+	const char *name = place_file_name(file);
+	size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789");
+
+	return length >= 40 && strcmp(name + length, ".py") == 0 && name - file >= 4 &&
+	       name[-4] == '/' && strncmp(name - 3, name + 1, 2) == 0;
+}
+
 bool place_is_library(const char *file)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(typed_files); i++) {
@@ -105,7 +164,7 @@ bool place_is_library(const char *file)
 		if (strstr(file, library_parts[i]))
 			return true;
 	}
-	return place_is_agent(file);
+	return place_is_compiled(file) || place_is_agent(file);
 }
 
 static bool place_ends_in(const char *text, const char *end)
@@ -128,28 +187,56 @@ bool place_is_wrapper(const struct frame *frame)
 	return false;
 }
 
-static bool is_below(const char *file, const char *folder, size_t length)
+/* Returns the path of an installed file from its package on: "package/module.py"; NULL: none. */
+static const char *find_package(const char *file)
 {
-	while (length > 0 && folder[length - 1] == '/')
-		length--;
-	return strncmp(file, folder, length) == 0 && file[length] == '/';
+	const char *package = NULL;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(installed_parts); i++) {
+		const char *part = installed_parts[i];
+
+		for (const char *at = file; (at = strstr(at, part)); package = at)
+			at += strlen(part);
+	}
+	return package;
+}
+
+/* True if both begin with the same name, which is no framework's. */
+static bool is_same_package(const char *package, const char *other)
+{
+	size_t length = strcspn(package, "/.");
+
+	if (length == 0 || strcspn(other, "/.") != length || strncmp(package, other, length) != 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_LENGTH(frameworks); i++) {
+		if (strlen(frameworks[i]) == length && strncmp(frameworks[i], other, length) == 0)
+			return false;
+	}
+	return true;
+}
+
+/* True for an installed file of the package that the process runs by -m, or that has its script. */
+static bool place_is_of_program(const struct process *process, const char *file)
+{
+	static const char module[] = "-m ";
+	const char *package = find_package(file);
+	const char *script;
+
+	if (!package)
+		return false;
+	if (process->script && strncmp(process->script, module, strlen(module)) == 0)
+		return is_same_package(package, process->script + strlen(module));
+	script = process->script_path ? find_package(process->script_path) : NULL;
+	return script && is_same_package(package, script);
 }
 
 bool place_is_user(const struct process *process, const struct frame *frame)
 {
 	const char *file = frame->code->file;
-	const char *script = process->script_path ? process->script_path : "";
-	const char *cwd = process->cwd ? process->cwd : "";
 
-	if (frame->code->type == FRAME_NATIVE || place_is_library(file))
+	if (frame->code->type == FRAME_NATIVE)
 		return false;
-	if (file[0] != '/')
-		return true;
-	if (script[0] == '\0' && cwd[0] == '\0')
-		return true;
-	if (script[0] == '/' && is_below(file, script, (size_t)(place_file_name(script) - script)))
-		return true;
-	return cwd[0] == '/' && is_below(file, cwd, strlen(cwd));
+	return !place_is_library(file) || place_is_of_program(process, file);
 }
 
 static bool is_typed(const struct frame *frame)
@@ -174,17 +261,6 @@ bool place_is_generated(const struct stack *stack, size_t at)
 static bool place_is_own(const struct process *process, const struct frame *frame)
 {
 	return place_is_user(process, frame) && !is_typed(frame);
-}
-
-/*
- * True for the user's code outside of the job's folder, for example on PYTHONPATH: a better place
- * than a library, or than the -c code of a spawned process.
- */
-static bool place_is_elsewhere(const struct process *process, const struct frame *frame)
-{
-	(void)process;
-	return frame->code->type == FRAME_PYTHON && !is_typed(frame) &&
-	       !place_is_library(frame->code->file);
 }
 
 static bool is_not_agents(const struct process *process, const struct frame *frame)
@@ -212,14 +288,37 @@ static size_t find_outermost_user(const struct process *process, const struct st
 	return stack->frame_count;
 }
 
+/*
+ * Index of the innermost frame of the package that a console script has called: such a script, of
+ * /venv/bin, has no other code of the user's than the call.
+ */
+static size_t find_called_package(const struct stack *stack, size_t script)
+{
+	const char *file = stack->frames[script].code->file;
+	const char *name = place_file_name(file);
+	const char *called = script > 0 ? find_package(stack->frames[script - 1].code->file) : NULL;
+	size_t at = 0;
+
+	if (!called || script + 1 != stack->frame_count || name - file < (ptrdiff_t)strlen(BIN) ||
+	    strncmp(name - strlen(BIN), BIN, strlen(BIN)) != 0)
+		return script;
+	while (at < script) {
+		const char *package = find_package(stack->frames[at].code->file);
+
+		if (package && is_same_package(package, called))
+			break;
+		at++;
+	}
+	return at;
+}
+
 size_t place_user_frame(const struct process *process, const struct stack *stack)
 {
 	size_t at = find_first(process, stack, place_is_own);
 
-	if (at == stack->frame_count)
-		at = find_first(process, stack, place_is_elsewhere);
-	if (at == stack->frame_count)
-		at = find_outermost_user(process, stack);
+	if (at < stack->frame_count)
+		return find_called_package(stack, at);
+	at = find_outermost_user(process, stack);
 	if (at == stack->frame_count)
 		at = find_first(process, stack, is_not_agents);
 	return at < stack->frame_count ? at : 0;

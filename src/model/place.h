@@ -1,8 +1,9 @@
 /*
  * place: which frames are the user's own code, and short names of files.
  *
- * User code is below the process's working directory or its script's folder, and is neither frozen
- * nor in site-packages, dist-packages or lib/pythonX.
+ * User code is Python code that is neither frozen, nor installed (in site-packages, dist-packages or
+ * lib/pythonX), nor of a known framework's source tree; of the installed code that of the package
+ * that the process runs is the user's, too.
  */
 #ifndef MODEL_PLACE_H
 #define MODEL_PLACE_H
@@ -17,7 +18,7 @@ struct stack;
 
 /* True if the frame is the user's own code. */
 bool place_is_user(const struct process *process, const struct frame *frame);
-/* True for installed and built-in files, judged by the path alone. */
+/* True for installed, built-in and compiled files, judged by the path alone. */
 bool place_is_library(const char *file);
 /* True for a file of the package of probetui's agent, in any folder. */
 bool place_is_agent(const char *file);
@@ -34,9 +35,9 @@ bool place_is_generated(const struct stack *stack, size_t at);
 /* True for the frame of a library's decorator, which says nothing about where the program is. */
 bool place_is_wrapper(const struct frame *frame);
 /*
- * Index of the innermost frame of user code; else of the innermost frame outside libraries; else of
- * the outermost frame of code without a file (<string>); else of the innermost frame outside
- * probetui's agent; else 0.
+ * Index of the innermost frame of user code that has a file; if that is a console script's, of the
+ * package that the script has called; else of the outermost frame of code without a file (<string>);
+ * else of the innermost frame outside probetui's agent; else 0.
  */
 size_t place_user_frame(const struct process *process, const struct stack *stack);
 /* Returns the frame of place_user_frame(), borrowed; NULL: only agent frames, or no stack. */

@@ -9,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "model/phrase.h"
+#include "model/phase.h"
 #include "model/place.h"
 #include "model/rank.h"
 #include "model/session.h"
@@ -37,9 +38,11 @@ void wait_sentence_append_collective(struct buffer *out, const struct wait_node 
 	append_group(out, node->row);
 }
 
-/* Appends " (train.py:17)"; nothing for NULL. */
-static void append_line(struct buffer *out, const struct frame *frame)
+/* Appends " (train.py:17)", or " (train.py:30, evaluation)"; nothing if there is no frame to name.
+ */
+static void append_line(struct buffer *out, const struct rank *rank, const struct stack *stack)
 {
+	const struct frame *frame = place_find(&rank->process, stack);
 	struct buffer line = BUFFER_INIT;
 
 	if (!frame)
@@ -47,6 +50,7 @@ static void append_line(struct buffer *out, const struct frame *frame)
 	place_append(&line, frame);
 	buffer_append_string(out, " (");
 	text_cut_path(out, line.data, NAME_COLUMNS);
+	phase_append(out, stack, frame);
 	buffer_append_char(out, ')');
 	buffer_clear(&line);
 }
@@ -63,7 +67,7 @@ static void append_call(struct buffer *out, const struct rank *rank,
 	else
 		text_escape(&name, operation, strlen(operation));
 	text_cut(out, name.data, NAME_COLUMNS);
-	append_line(out, call->stack ? place_find(&rank->process, call->stack) : NULL);
+	append_line(out, rank, call->stack);
 	buffer_clear(&name);
 }
 
@@ -131,7 +135,7 @@ static void append_place(struct buffer *out, const struct wait_node *node)
 	const struct thread *thread = rank_main_thread(node->rank);
 
 	text_cut(out, thread->activity.name, NAME_COLUMNS);
-	append_line(out, place_find(&node->rank->process, thread->sample.stack));
+	append_line(out, node->rank, thread->sample.stack);
 }
 
 /* Appends what is waited in: "all_reduce (train.py:17) of tp" or "recv (train.py:9)". */

@@ -26,16 +26,15 @@ static bool is_user(char *file, enum frame_type type)
 	return place_is_user(&process, &frame);
 }
 
-static void user_code_is_below_cwd_or_script(void **state)
+static void user_code_is_not_installed(void **state)
 {
 	static const struct {
-		char file[64];
+		char file[96];
 		bool is_user;
 	} rows[] = {
 		{ "/home/me/run/a.py", true },
 		{ "/home/me/code/lib/b.py", true },
-		{ "/home/me/running/a.py", false },
-		{ "/home/me/other/a.py", false },
+		{ "/home/me/editable/src/mine/a.py", true },
 		{ "train.py", true },
 		{ "<string>", true },
 		{ "<stdin>", true },
@@ -44,11 +43,17 @@ static void user_code_is_below_cwd_or_script(void **state)
 		{ "/home/me/run/venv/lib/python3.11/queue.py", false },
 		{ "/home/me/run/site-packages/x.py", false },
 		{ "/usr/lib/python3/dist-packages/x.py", false },
+		{ "/home/me/lightning/src/lightning/pytorch/loops/fit_loop.py", false },
+		{ "/home/me/ray/python/ray/train/session.py", false },
+		{ "/tmp/torchinductor_me/ab/cabqwertyuiopasdfghjklzxcvbnm234567qwertyuiop.py",
+		  false },
+		{ "/tmp/torchinductor_me/xy/cabqwertyuiopasdfghjklzxcvbnm234567qwertyuiop.py",
+		  true },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
-		char file[64];
+		char file[96];
 
 		memcpy(file, rows[i].file, sizeof(file));
 		if (is_user(file, FRAME_PYTHON) != rows[i].is_user)
@@ -143,6 +148,69 @@ static void the_root_folder_holds_all(void **state)
 	assert_true(place_is_user(&process, &frame));
 }
 
+/* pip install . and python -m mine.train: the package that runs is no library. */
+static void the_package_that_runs_is_user_code(void **state)
+{
+	static const struct {
+		char script[32];
+		char script_path[64];
+		char file[64];
+		bool is_user;
+	} rows[] = {
+		{ "-m mine.train", "", "/venv/site-packages/mine/loop.py", true },
+		{ "-m mine", "", "/venv/site-packages/mine/loop.py", true },
+		{ "-m mine.train", "", "/venv/site-packages/mine.py", true },
+		{ "-m mine.train", "", "/venv/site-packages/mined/loop.py", false },
+		{ "-m mine.train", "", "/venv/site-packages/min/loop.py", false },
+		{ "-m torch.utils.x", "", "/venv/site-packages/torch/x.py", false },
+		{ "-m ", "", "/venv/site-packages/", false },
+		{ "train.py", "/venv/site-packages/mine/train.py",
+		  "/venv/site-packages/mine/loop.py", true },
+		{ "x.py", "/venv/site-packages/ray/x.py", "/venv/site-packages/ray/y.py", false },
+		{ "train.py", "/home/me/train.py", "/venv/site-packages/mine/loop.py", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		char name[32], path[64], file[64];
+		struct process process = { .cwd = cwd, .script = name, .script_path = path };
+		struct code code = { .func = func, .file = file };
+		struct frame frame = { &code, 1 };
+
+		memcpy(name, rows[i].script, sizeof(name));
+		memcpy(path, rows[i].script_path, sizeof(path));
+		memcpy(file, rows[i].file, sizeof(file));
+		if (place_is_user(&process, &frame) != rows[i].is_user)
+			fail_msg("row %zu", i);
+	}
+}
+
+static void a_console_script_is_where_its_package_is(void **state)
+{
+	struct process process = { .cwd = cwd };
+	char library[] = "/venv/lib/python3.11/site-packages/torch/x.py";
+	char loop[] = "/venv/lib/python3.11/site-packages/mine/loop.py";
+	char main_file[] = "/venv/lib/python3.11/site-packages/mine/cli.py";
+	char script_file[] = "/venv/bin/mine";
+	char torchrun[] = "/venv/lib/python3.11/site-packages/torch/run.py";
+	struct code codes[] = { { .func = func, .file = library },
+				{ .func = func, .file = loop },
+				{ .func = func, .file = main_file },
+				{ .func = func, .file = script_file } };
+	struct frame frames[] = {
+		{ &codes[0], 1 }, { &codes[1], 1 }, { &codes[2], 1 }, { &codes[3], 1 }
+	};
+	struct stack stack = { .frames = frames, .frame_count = 4 };
+
+	(void)state;
+	assert_int_equal(place_user_frame(&process, &stack), 1);
+	codes[2].file = torchrun;
+	assert_int_equal(place_user_frame(&process, &stack), 3);
+	stack.frames = frames + 3;
+	stack.frame_count = 1;
+	assert_int_equal(place_user_frame(&process, &stack), 0);
+}
+
 static void the_top_user_frame_is_the_innermost(void **state)
 {
 	struct process process = { .cwd = cwd };
@@ -156,9 +224,9 @@ static void the_top_user_frame_is_the_innermost(void **state)
 	struct stack stack = { .frames = frames, .frame_count = 3 };
 
 	(void)state;
-	assert_int_equal(place_user_frame(&process, &stack), 2);
-	stack.frame_count = 2;
 	assert_int_equal(place_user_frame(&process, &stack), 1);
+	codes[1].file = library;
+	assert_int_equal(place_user_frame(&process, &stack), 2);
 	stack.frame_count = 1;
 	assert_int_equal(place_user_frame(&process, &stack), 0);
 	stack.frame_count = 0;
@@ -203,11 +271,13 @@ static void a_place_is_escaped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(user_code_is_below_cwd_or_script),
+		cmocka_unit_test(user_code_is_not_installed),
 		cmocka_unit_test(the_agent_is_no_user_code),
 		cmocka_unit_test(the_agent_is_not_where_one_is),
 		cmocka_unit_test(a_library_that_the_agent_called_is_no_place),
 		cmocka_unit_test(the_root_folder_holds_all),
+		cmocka_unit_test(the_package_that_runs_is_user_code),
+		cmocka_unit_test(a_console_script_is_where_its_package_is),
 		cmocka_unit_test(the_top_user_frame_is_the_innermost),
 		cmocka_unit_test(a_spawned_process_is_in_its_file),
 		cmocka_unit_test(a_place_is_escaped),

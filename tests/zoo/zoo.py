@@ -212,7 +212,7 @@ JOBS = [
     accelerated("first", ranks=[0], at="tokenizes"),
     trainer("dataset", ranks=[1], at="reads", ready=1, words=["open"]),
     trainer("callback", ranks=[2], at="uploads"),
-    trainer("save", ranks=[0], at="trains"),
+    trainer("save", ranks=[0], at="trains", words=["evaluation"]),
     zero("step", ranks=[1], at="asleep"),
     zero("overflow", ranks=[2], at="skips the step", words=["barrier"]),
     Job("ray-step", "ray_train.py", "step", needs="torch ray.train", ranks=[1],
