@@ -10,6 +10,7 @@
 #include "commands/commands.h"
 #include "engine/arguments.h"
 #include "engine/collect.h"
+#include "engine/collective-query.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format-collectives.h"
@@ -88,6 +89,10 @@ static int verdict_run(struct command_context *context, const struct arguments *
 		return -1;
 	context->engine->skips_names = !context->engine->settings.record;
 	result = collect_samples(context, seconds, error);
+	/* Ranks that wait for each other, in a ring of messages, hang only if they stay there. */
+	if (result == 0 && !span && session->verdict.state == VERDICT_UNKNOWN &&
+	    collectives_are_wanted(context->engine))
+		result = collect_more(context, VERDICT_STILL_SECONDS, error);
 	context->engine->skips_names = false;
 	if (context->is_json)
 		format_document(context->out, format_json_verdict(session));

@@ -454,9 +454,7 @@ static void say_together(struct buffer *out, const struct session *session,
 	if (is_still)
 		say_still(out, session, wait_groups, wait_group);
 	else if (wait_group->waking_count > 0)
-		buffer_append_string(out, wait_group->count == 1
-						  ? "; too few samples to see progress."
-						  : "; too few samples to see progress.");
+		buffer_append_string(out, "; too few samples to see progress.");
 	else if (wait_groups->is_sampled_twice && wait_group->moving_count == 0)
 		buffer_append_string(out, ", no progress seen yet.");
 	else
