@@ -114,6 +114,21 @@ static int print_help(void)
 	return status;
 }
 
+/* `probetui stacks --help` describes `stacks`. */
+static int print_help_of(const struct settings *settings)
+{
+	struct error error = ERROR_INIT;
+	struct buffer out = BUFFER_INIT;
+	int status = STATUS_USAGE;
+
+	if (command_append_help_of(&out, &shell_commands, settings->command[0], &error) < 0)
+		print_error(&error);
+	else
+		status = print_answer(out.data);
+	buffer_clear(&out);
+	return status;
+}
+
 static int print_agent_path(void)
 {
 	struct error error = ERROR_INIT;
@@ -474,7 +489,7 @@ int main(int argc, char **argv)
 	if (settings_parse(&settings, argc, argv, &error) < 0) {
 		status = main_fail(&settings, &error, STATUS_USAGE);
 	} else if (settings.wants_help) {
-		status = print_help();
+		status = settings.command_count > 0 ? print_help_of(&settings) : print_help();
 	} else if (settings.wants_version) {
 		status = print_answer("probetui " PACKAGE_VERSION "\n");
 	} else if (settings.wants_agent_path) {

@@ -14,21 +14,13 @@ static int help_run(struct command_context *context, const struct arguments *arg
 		    struct error *error)
 {
 	struct command_tables tables = *context->tables;
-	const struct command *command;
-	struct command_table one = { .rows = &command, .count = 1 };
 
 	if (arguments->count == 0) {
 		command_append_help(context->out, &tables);
 		return 0;
 	}
 	tables.flags = COMMAND_SHELL | COMMAND_SCREEN;
-	command = command_lookup(&tables, arguments->words[0], error);
-	if (!command)
-		return -1;
-	tables.items[0] = &one;
-	tables.items[1] = NULL;
-	command_append_help(context->out, &tables);
-	return 0;
+	return command_append_help_of(context->out, &tables, arguments->words[0], error);
 }
 
 const struct command command_help = {

@@ -397,3 +397,14 @@ void command_append_help(struct buffer *out, const struct command_tables *tables
 			command_append_row(out, command, tables->flags);
 	}
 }
+
+int command_append_help_of(struct buffer *out, const struct command_tables *tables,
+			   const char *name, struct error *error)
+{
+	const struct command *command = command_lookup(tables, name, error);
+
+	if (!command)
+		return -1;
+	command_append_row(out, command, tables->flags);
+	return 0;
+}

@@ -312,6 +312,15 @@ class TestUsage(Cli):
         for line in text.splitlines():
             self.assertLessEqual(len(line), 80, line)
 
+    def test_help_behind_a_command_is_of_that_command(self):
+        text = self.run_cli("stacks", "--help").stdout
+        self.assertEqual(text, self.run_cli("help", "stacks").stdout)
+        self.assertRegex(text, r"\A  stacks \[")
+        self.sentence("nosuch", "--help", status=2,
+                      says="unknown command")
+        self.assertEqual(self.run_cli("verdict", "--for", "x", "-h").returncode,
+                         0)
+
     def test_version(self):
         text = self.run_cli("--version").stdout
         self.assertRegex(text, r"\Aprobetui \d+\.\d+\.\d+\n\Z")
