@@ -13,15 +13,12 @@
 /* Seconds for the lookup of user names; names whose lookup takes longer are left out. */
 #define NAME_SECONDS 2.0
 
-/* Seconds between two samples, which show which ranks move (as for a verdict). */
-#define SAMPLE_SECONDS 0.2
-
 static int jobs_run(struct command_context *context, const struct arguments *arguments,
 		    struct error *error)
 {
 	const char *text = arguments_value(arguments, "--for");
 	const struct session *session = &context->engine->session;
-	double seconds = SAMPLE_SECONDS;
+	double seconds = VERDICT_SECONDS;
 	int result;
 
 	if (text && arguments_seconds(text, "--for", &seconds, error) < 0)

@@ -15,9 +15,6 @@
 #include "engine/report.h"
 #include "engine/request.h"
 
-/* Seconds between two samples, which show which ranks move (as for a verdict). */
-#define SAMPLE_SECONDS 0.2
-
 /* Requests what nodes know besides stacks; waits for the answers at most the settings' timeout. */
 static void ask_evidence(struct engine *engine)
 {
@@ -80,7 +77,7 @@ static int report_run(struct command_context *context, const struct arguments *a
 	const struct verdict *verdict = &context->engine->session.verdict;
 	bool is_fresh = context->is_fresh;
 
-	if (collect_samples(context, SAMPLE_SECONDS, error) < 0 ||
+	if (collect_samples(context, VERDICT_SECONDS, error) < 0 ||
 	    collect_named(context, error) < 0)
 		return -1;
 	command_report_look_around(context, is_fresh);

@@ -590,14 +590,17 @@ static void judge_jobs(struct command_context *context, double seconds)
 int collect_jobs(struct command_context *context, double seconds, struct error *error)
 {
 	struct engine *engine = context->engine;
+	const struct session *session = &engine->session;
 
 	if (collect_is_live(context) && await_ranks(context, error) < 0)
 		return -1;
 	engine_judge(engine);
-	if (seconds > 0 && engine->session.job_count > 0)
+	if (seconds > 0 && session->job_count > 0)
 		judge_jobs(context, seconds);
-	if (context->engine->session.job_count > 0)
-		return 0;
+	for (size_t i = 0; i < session->job_count; i++) {
+		if (job_is_wanted(session, &session->jobs[i]))
+			return 0;
+	}
 	return no_rank(context, error);
 }
 

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "model/breakpoints.h"
+#include "model/job.h"
 #include "model/joblist.h"
 #include "model/place.h"
 #include "model/session.h"
@@ -476,6 +477,8 @@ json_t *format_json_jobs(const struct session *session)
 	for (size_t i = 0; i < session->job_count; i++) {
 		struct job_summary summary;
 
+		if (!job_is_wanted(session, &session->jobs[i]))
+			continue;
 		job_summary_make(&summary, session, i);
 		json_array_append_new(jobs, job_to_json(&session->jobs[i], &summary));
 		job_summary_clear(&summary);
@@ -490,6 +493,8 @@ void format_text_jobs(struct buffer *out, const struct session *session)
 		const struct job *job = &session->jobs[i];
 		struct job_summary summary;
 
+		if (!job_is_wanted(session, job))
+			continue;
 		job_summary_make(&summary, session, i);
 		format_jobs_append_job(out, job, &summary);
 		job_summary_clear(&summary);

@@ -383,6 +383,11 @@ static bool job_is_named(const struct job *job, const char *wanted)
 	       (job->launcher_pid > 0 && strcmp(launcher, wanted) == 0);
 }
 
+bool job_is_wanted(const struct session *session, const struct job *job)
+{
+	return !session->choice.wanted_job || job_is_named(job, session->choice.wanted_job);
+}
+
 size_t job_count_named(const struct session *session, const char *text)
 {
 	size_t count = 0;
@@ -425,7 +430,7 @@ static int job_find_wanted(const struct session *session)
 	for (size_t i = 0; i < session->job_count; i++) {
 		const struct job *job = &session->jobs[i];
 
-		if (session->choice.wanted_job && !job_is_named(job, session->choice.wanted_job))
+		if (!job_is_wanted(session, job))
 			continue;
 		if (rank_filter_is_part(session) && session->job_count > 1 &&
 		    !has_wanted_rank(session, job))

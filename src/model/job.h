@@ -27,6 +27,8 @@ void job_remove(struct session *session, struct rank *rank);
 void job_end(struct session *session, struct rank *rank);
 /* Returns the index of the job whose name, port or launcher's pid is text; -1: none, or several. */
 int job_find(const struct session *session, const char *text);
+/* True if --job names the job, or no job. */
+bool job_is_wanted(const struct session *session, const struct job *job);
 /* Returns how many jobs have this name, port or launcher's pid. */
 size_t job_count_named(const struct session *session, const char *text);
 /* Chooses a job if none is chosen and only one can be meant. */

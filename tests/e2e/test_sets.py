@@ -189,6 +189,14 @@ class TestJobs(unittest.TestCase):
             self.assertLessEqual(0, listed["age_s"])
             self.assertIn("wait in all_reduce", listed["verdict"])
 
+    def test_job_names_one(self):
+        port = str(self.jobs[1].port)
+        listed = self.listed("--job", port)
+        self.assertEqual([job["job"] for job in listed], ["127.0.0.1:" + port])
+        result = jobs.probetui("--job", "1", "jobs")
+        self.assertEqual((result.returncode, result.stdout), (3, ""))
+        self.assertIn("no job has port or launcher pid '1'", result.stderr)
+
     def test_named_processes_are_one_job(self):
         pids = self.jobs[0].pids[:2] + self.jobs[1].pids[:1]
         listed = self.listed("--pid", ",".join(map(str, pids)))
