@@ -16,6 +16,7 @@
 
 #define ARGS 24 /* offset of args in PyBaseExceptionObject, behind dict */
 #define PARTS 3
+#define TEXT_MAXIMUM 1000
 /* Maximum nested handlers, and maximum chain of contexts. */
 #define HANDLED_MAXIMUM 64
 
@@ -53,6 +54,29 @@ void pyexception_write(struct pywriter *writer, uint64_t address)
 		pywriter_object(writer, item);
 	}
 	pywriter_close(writer, &brackets);
+}
+
+void pyexception_append(struct pyreader *reader, uint64_t exception, struct buffer *out)
+{
+	struct buffer text = BUFFER_INIT;
+	struct pywriter writer;
+	uint64_t args, item;
+
+	if (pyreader_pointer(reader, exception + ARGS, &args) == 0 &&
+	    pytuple_count(reader, args) == 1 && !pytuple_item(reader, args, 0, &item) &&
+	    pyobject_string(reader, item, TEXT_MAXIMUM, &text) == 0) {
+		struct buffer name = BUFFER_INIT;
+		const char *dot;
+
+		pyobject_type_name(reader, exception, &name);
+		dot = strrchr(name.data, '.');
+		buffer_printf(out, "%s: %s", dot ? dot + 1 : name.data, text.data);
+		buffer_clear(&name);
+	} else {
+		pywriter_init(&writer, reader, out);
+		pyexception_write(&writer, exception);
+	}
+	buffer_clear(&text);
 }
 
 static void pyexception_read_parts(struct pyreader *reader, uint64_t address, struct pynamed *parts)

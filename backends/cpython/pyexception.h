@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct buffer;
 struct pyreader;
 
 /*
@@ -20,6 +21,11 @@ uint64_t pyexception_handled(struct pyreader *reader, uint64_t entry, uint64_t f
  * coroutine, respectively; 0: unreadable. */
 uint64_t pyexception_of_thread(struct pyreader *reader, uint64_t thread);
 uint64_t pyexception_of_coroutine(const struct pyreader *reader, uint64_t coroutine);
+/*
+ * Appends the exception as a traceback's last line has it, "ValueError: bad batch"; if it has other
+ * arguments than one string, "OSError(2, 'No such file')". The length is bounded.
+ */
+void pyexception_append(struct pyreader *reader, uint64_t exception, struct buffer *out);
 /* Returns the address of the exception that the thread is raising now; 0: none. */
 uint64_t pyexception_raised(struct pyreader *reader, uint64_t thread);
 

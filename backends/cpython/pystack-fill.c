@@ -11,6 +11,7 @@
 #include "backends/cpython/cpython.h"
 #include "backends/cpython/pyasyncio.h"
 #include "backends/cpython/pycode.h"
+#include "backends/cpython/pyexception.h"
 #include "backends/cpython/pyobject.h"
 #include "backends/cpython/pytask.h"
 #include "backends/cpython/pytstate.h"
@@ -20,6 +21,7 @@
 #include "backends/tracer/freezer.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "protocol/sample.h"
 #include "protocol/stack.h"
 
@@ -239,6 +241,43 @@ static void fill_holder(struct pystack *pystack, struct thread_sample *thread)
 	pystack->other_calls += LOCKS_CALLS;
 }
 
+/* True if the main thread is in no frame of the program, as it shuts down. */
+static bool has_left_program(const struct thread_sample *thread)
+{
+	const struct stack *stack = thread->stack;
+	const char *outermost;
+
+	if (!thread->is_main || !stack)
+		return false;
+	if (stack->frame_count == 0)
+		return true;
+	outermost = stack->frames[stack->frame_count - 1].code->func;
+	return strcmp(outermost, "<module>") != 0 && strcmp(outermost, "_run_module_as_main") != 0;
+}
+
+/*
+ * Reads the exception that has ended the program, which CPython prints and keeps in
+ * sys.last_value before it shuts down; at a prompt, which has sys.ps1, it ends nothing.
+ */
+static void fill_raised(struct pystack *pystack, uint64_t interpreter, struct thread_sample *thread)
+{
+	struct buffer text = BUFFER_INIT;
+	struct pyreader reader;
+	uint64_t value;
+
+	if (!has_left_program(thread))
+		return;
+	pyreader_init(&reader, pystack->memory, pystack->python);
+	if (!pystack->raised &&
+	    pymodule_find(&reader, interpreter, "sys", "last_value", &value) == 0 &&
+	    pymodule_find(&reader, interpreter, "sys", "ps1", &(uint64_t){ 0 }) < 0) {
+		pyexception_append(&reader, value, &text);
+		pystack->raised = xstrdup_or_null(text.data);
+	}
+	thread->raised = xstrdup_or_null(pystack->raised);
+	buffer_clear(&text);
+}
+
 static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 			struct process_sample *sample)
 {
@@ -267,6 +306,7 @@ static void fill_thread(struct pystack *pystack, struct pytask *pytask,
 		thread->values = pytask_values(pytask, pystack->calls);
 	}
 	fill_awaited(pystack, thread);
+	fill_raised(pystack, pytask->state.interpreter, thread);
 	fill_holder(pystack, thread);
 	thread->missing = describe_missing(pystack, pytask, gil, thread->state);
 	if (pystack->captures && pytask->native.is_current &&

@@ -60,6 +60,7 @@ void pystack_free(struct pystack *pystack)
 	if (pystack->statm >= 0)
 		close(pystack->statm);
 	free(pystack->addresses);
+	free(pystack->raised);
 	free(pystack->gils);
 	for (size_t i = 0; i < pystack->task_count; i++)
 		pytask_free(pystack->tasks[i]);

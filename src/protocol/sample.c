@@ -42,6 +42,7 @@ static const struct field thread_fields[] = {
 	{ "wchan", FIELD_CHARS, AT(wchan), 0, 0, WCHAN_MAXIMUM, NULL },
 	{ "call", FIELD_TEXT, AT(call), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "awaited", FIELD_TEXT, AT(awaited), 0, 0, TEXT_MAXIMUM, NULL },
+	{ "raised", FIELD_TEXT, AT(raised), 0, 0, TEXT_MAXIMUM, NULL },
 	{ "holder", FIELD_INT, AT(holder), 0, 0, INT_MAX, NULL },
 	{ "values", FIELD_HEX, AT(values), 0, 0, 0, NULL },
 	{ "cpu_ns", FIELD_UINT64, AT(cpu_ns), 0, 0, INT64_MAX, NULL },

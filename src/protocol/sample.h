@@ -48,6 +48,8 @@ struct thread_sample {
 	char *call;
 	/* name of the child that the thread waits for in wait4(2); NULL: unknown, none */
 	char *awaited;
+	/* uncaught exception after which a main thread shuts down: "ValueError: no"; NULL: none */
+	char *raised;
 	pid_t holder; /* process that holds the file's lock that the thread waits for; 0: unknown */
 	/* hash of the values of its frames, if it is in a call and has run; 0: not read */
 	uint64_t values;

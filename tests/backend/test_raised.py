@@ -1,0 +1,77 @@
+"""The uncaught exception of a process whose other threads keep it from ending."""
+import json
+import os
+import subprocess
+import time
+import unittest
+
+import pythons
+
+PROBE = os.path.join(os.environ["BUILDDIR"], "tests/backend/sample-probe")
+LIMIT = 120
+# With the main thread in threading._shutdown() until standard input ends.
+KEPT = """
+import sys, threading
+threading.Thread(target=sys.stdin.read).start()
+class Odd(Exception):
+    def __str__(self):
+        sys.exit("this must not run")
+print("ready", flush=True)
+"""
+
+
+class RaisedCase(unittest.TestCase):
+    python = None
+
+    def main_thread(self, process):
+        run = subprocess.run([PROBE, "sample", str(process.pid), "1"],
+                             stdout=subprocess.PIPE, timeout=LIMIT,
+                             input=b"\n")
+        self.assertEqual(run.returncode, 0)
+        sample = json.loads(run.stdout)
+        stacks = {stack["id"]: stack for stack in sample["stacks"]}
+        codes = {code[0]: code[1] for stack in stacks.values()
+                 for code in stack["codes"]}
+        thread = sample["threads"][0]
+        frames = stacks[thread["stack"]]["frames"] if thread.get("stack") \
+            else []
+        return thread, [codes[frame[0]] for frame in frames]
+
+    def raised(self, code):
+        process = subprocess.Popen(
+            self.python.argv + ["-c", KEPT + code], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.communicate)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        end = time.monotonic() + LIMIT
+        while time.monotonic() < end:
+            thread, functions = self.main_thread(process)
+            if functions and functions[-1] == "_shutdown":
+                return thread.get("raised")
+        self.fail("the main thread did not come to an end")
+
+    def test_a_text(self):
+        self.assertEqual(self.raised("raise ValueError('bad batch')"),
+                         "ValueError: bad batch")
+
+    def test_other_arguments(self):
+        self.assertEqual(self.raised("raise KeyError('a', 2)"),
+                         "KeyError('a', 2)")
+
+    def test_a_method_of_its_own_is_not_run(self):
+        self.assertEqual(self.raised("raise Odd('no')"), "Odd: no")
+
+    def test_a_long_text(self):
+        self.assertLess(len(self.raised("raise ValueError('x' * 10000000)")),
+                        2000)
+
+    def test_none(self):
+        self.assertIsNone(self.raised(""))
+
+    def test_one_that_was_handled(self):
+        self.assertIsNone(self.raised(
+            "try:\n    1 / 0\nexcept ZeroDivisionError:\n    pass"))
+
+
+def load_tests(loader, _tests, _pattern):
+    return pythons.load_cases(loader, __name__, RaisedCase)
