@@ -180,7 +180,7 @@ int command_run_words(struct command_context *context, const struct command_tabl
 int command_confirm(struct command_context *context, char *owned_question, struct error *error);
 /* Appends each command's synopsis and help. */
 void command_append_help(struct buffer *out, const struct command_tables *tables);
-/* The same of one command. -1 and *error: there is no command of this name. */
+/* The same of one command. -1 and *error: the name is unknown. */
 int command_append_help_of(struct buffer *out, const struct command_tables *tables,
 			   const char *name, struct error *error);
 

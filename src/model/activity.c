@@ -114,8 +114,8 @@ static const struct place_row place_rows[] = {
 	{ "barrier", INSTALLED, ACTIVITY_PEERS, NULL },
 	{ "reduce_scatter", INSTALLED, ACTIVITY_PEERS, NULL },
 
-	{ "_get_data", DATALOADER, ACTIVITY_DATA, "DataLoader wait" },
-	{ "_try_get_data", DATALOADER, ACTIVITY_DATA, "DataLoader wait" },
+	{ "_get_data", DATALOADER, ACTIVITY_DATA, ACTIVITY_DATALOADER },
+	{ "_try_get_data", DATALOADER, ACTIVITY_DATA, ACTIVITY_DATALOADER },
 	{ "fetch", "torch/utils/data/_utils/fetch.py", ACTIVITY_DATA, "DataLoader fetch" },
 	{ "_worker_loop", WORKER, ACTIVITY_LOCK, ACTIVITY_WORKER_IDLE },
 	{ "_shutdown_workers", DATALOADER, ACTIVITY_LOCK, "DataLoader shutdown" },

@@ -40,6 +40,9 @@ struct activity {
 
 struct thread;
 
+/* Name of the activity of a rank that waits for a worker of its DataLoader. */
+#define ACTIVITY_DATALOADER "DataLoader wait"
+
 /* Name of an idle DataLoader worker's activity. */
 #define ACTIVITY_WORKER_IDLE "worker idle"
 

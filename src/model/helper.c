@@ -36,6 +36,7 @@ static const struct {
 	{ "pool", HELPER_CHILD },
 	{ "pipe", HELPER_CHILD },
 	{ ACTIVITY_DATASETS, HELPER_CHILD },
+	{ ACTIVITY_DATALOADER, HELPER_CHILD },
 };
 
 static enum helper_kind helper_kind_of(const struct activity *activity)
@@ -125,7 +126,8 @@ bool helper_find(const struct rank *rank, struct helper *helper)
 	enum helper_kind kind;
 	pid_t awaited; /* the only child that wait4(2) waits for; 0: none, or any */
 
-	if (!main_thread || main_thread->activity.kind != ACTIVITY_LOCK)
+	if (!main_thread || (main_thread->activity.kind != ACTIVITY_LOCK &&
+			     strcmp(main_thread->activity.name, ACTIVITY_DATALOADER) != 0))
 		return false;
 	awaited = main_thread->sample.awaited ? (pid_t)main_thread->sample.argument : 0;
 	kind = awaited ? HELPER_CHILD : helper_kind_of(&main_thread->activity);
