@@ -129,12 +129,19 @@ static struct side find_missing(const struct wait_graph *graph, size_t collectiv
 	return side;
 }
 
+static bool waits_for_data(const struct wait_node *node)
+{
+	return node->kind == WAIT_NODE_HELPER &&
+	       rank_main_thread(node->rank)->activity.kind == ACTIVITY_DATA;
+}
+
 /* Appends "recv (train.py:9)", the place where ranks wait for a message, lock or helper. */
 static void append_place(struct buffer *out, const struct wait_node *node)
 {
 	const struct thread *thread = rank_main_thread(node->rank);
+	bool is_data = waits_for_data(node);
 
-	text_cut(out, thread->activity.name, NAME_COLUMNS);
+	text_cut(out, is_data ? "its DataLoader" : thread->activity.name, NAME_COLUMNS);
 	append_line(out, node->rank, thread->sample.stack);
 }
 
@@ -429,8 +436,8 @@ static void add_waiting_row(struct wait_rows *rows, const struct wait_graph *gra
 	struct buffer text = BUFFER_INIT;
 
 	wait_sentence_append_set(&text, &waiting.ranks, false);
-	buffer_append_string(&text,
-			     rankset_count(&waiting.ranks) == 1 ? " waits in " : " wait in ");
+	buffer_append_string(&text, rankset_count(&waiting.ranks) == 1 ? " waits " : " wait ");
+	buffer_append_string(&text, waits_for_data(node) ? "for " : "in ");
 	if (node->kind != WAIT_NODE_COLLECTIVE) {
 		append_place(&text, node);
 		if (node->kind == WAIT_NODE_HELPER)
