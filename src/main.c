@@ -122,7 +122,7 @@ static int print_help_of(const struct settings *settings)
 	int status = STATUS_USAGE;
 
 	if (command_append_help_of(&out, &shell_commands, settings->command[0], &error) < 0)
-		print_error(&error);
+		main_fail(settings, &error, status);
 	else
 		status = print_answer(out.data);
 	buffer_clear(&out);
@@ -489,6 +489,7 @@ int main(int argc, char **argv)
 	if (settings_parse(&settings, argc, argv, &error) < 0) {
 		status = main_fail(&settings, &error, STATUS_USAGE);
 	} else if (settings.wants_help) {
+		take_recordings(&settings);
 		status = settings.command_count > 0 ? print_help_of(&settings) : print_help();
 	} else if (settings.wants_version) {
 		status = print_answer("probetui " PACKAGE_VERSION "\n");

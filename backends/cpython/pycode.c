@@ -351,6 +351,12 @@ int pycode_line(const struct pycode *code, const struct cpython *python, uint64_
 		position < code->first_instruction ? 0 : position - code->first_instruction);
 }
 
+bool pycode_is_first(const char *func)
+{
+	/* _run_module_as_main: of python -m */
+	return strcmp(func, "<module>") == 0 || strcmp(func, "_run_module_as_main") == 0;
+}
+
 const struct code *pycode_unknown(struct stack_table *table)
 {
 	char unknown[] = "?";

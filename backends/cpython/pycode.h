@@ -50,6 +50,8 @@ const struct pycode *pycode_find(struct pycode_cache *cache, uint64_t address);
  */
 int pycode_line(const struct pycode *code, const struct cpython *python, uint64_t position);
 
+/* True for the function of the frame in which a main thread's program begins. */
+bool pycode_is_first(const char *func);
 /* Returns the code named "?", for a frame whose code object cannot be read. */
 const struct code *pycode_unknown(struct stack_table *table);
 /*

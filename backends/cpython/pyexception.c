@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/cpython/cpython.h"
+#include "backends/cpython/pycode.h"
 #include "backends/cpython/pycontainer.h"
 #include "backends/cpython/pyobject.h"
 #include "backends/cpython/pyreader.h"
@@ -20,23 +21,30 @@
 /* Maximum nested handlers, and maximum chain of contexts. */
 #define HANDLED_MAXIMUM 64
 
+/* Writes the class without its module. */
+static void write_class(struct pywriter *writer, uint64_t exception)
+{
+	struct buffer name = BUFFER_INIT;
+	const char *dot;
+
+	pyobject_type_name(writer->reader, exception, &name);
+	dot = strrchr(name.data, '.');
+	pywriter_text(writer, dot ? dot + 1 : name.data);
+	buffer_clear(&name);
+}
+
 /* PyBaseExceptionObject: dict, args; written as in BaseException_repr. */
 void pyexception_write(struct pywriter *writer, uint64_t address)
 {
 	static const struct pybrackets brackets = { "(", ")", "(...)", "()" };
-	struct buffer name = BUFFER_INIT;
 	int64_t count;
-	const char *dot;
 	uint64_t held[2];
 
 	if (pyreader_read(writer->reader, address + PYREADER_HEAD, held, sizeof(held))) {
 		pywriter_text(writer, PYWRITER_UNKNOWN);
 		return;
 	}
-	pyobject_type_name(writer->reader, address, &name);
-	dot = strrchr(name.data, '.');
-	pywriter_text(writer, dot ? dot + 1 : name.data);
-	buffer_clear(&name);
+	write_class(writer, address);
 	count = pytuple_count(writer->reader, held[1]);
 	if (count < 0) {
 		pywriter_text(writer, "(" PYWRITER_UNKNOWN ")");
@@ -62,18 +70,13 @@ void pyexception_append(struct pyreader *reader, uint64_t exception, struct buff
 	struct pywriter writer;
 	uint64_t args, item;
 
+	pywriter_init(&writer, reader, out);
 	if (pyreader_pointer(reader, exception + ARGS, &args) == 0 &&
 	    pytuple_count(reader, args) == 1 && !pytuple_item(reader, args, 0, &item) &&
 	    pyobject_string(reader, item, TEXT_MAXIMUM, &text) == 0) {
-		struct buffer name = BUFFER_INIT;
-		const char *dot;
-
-		pyobject_type_name(reader, exception, &name);
-		dot = strrchr(name.data, '.');
-		buffer_printf(out, "%s: %s", dot ? dot + 1 : name.data, text.data);
-		buffer_clear(&name);
+		write_class(&writer, exception);
+		buffer_printf(out, ": %s", text.data);
 	} else {
-		pywriter_init(&writer, reader, out);
 		pyexception_write(&writer, exception);
 	}
 	buffer_clear(&text);
@@ -132,6 +135,26 @@ static uint64_t first_frame(struct pyreader *reader, uint64_t exception)
 	if (at->fr_frame >= 0 && pyreader_pointer(reader, frame + (uint64_t)at->fr_frame, &frame))
 		return 0;
 	return frame;
+}
+
+bool pyexception_has_left_program(struct pyreader *reader, uint64_t exception)
+{
+	const struct offsets *at = &reader->python->offsets;
+	struct buffer name = BUFFER_INIT;
+	uint64_t frame, code, text;
+	bool has_left;
+
+	if (!exception || !pytype_has(reader, exception, PYTYPE_EXCEPTION))
+		return false;
+	frame = first_frame(reader, exception);
+	if (!frame || pyreader_pointer(reader, frame + (uint64_t)at->if_code, &code))
+		return false;
+	code = pyreader_untag(reader->python->minor, code);
+	has_left = pyreader_pointer(reader, code + (uint64_t)at->co_name, &text) == 0 &&
+		   pyobject_string(reader, text, TEXT_MAXIMUM, &name) == 0 &&
+		   pycode_is_first(name.data);
+	buffer_clear(&name);
+	return has_left;
 }
 
 /*

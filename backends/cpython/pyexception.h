@@ -22,6 +22,11 @@ uint64_t pyexception_handled(struct pyreader *reader, uint64_t entry, uint64_t f
 uint64_t pyexception_of_thread(struct pyreader *reader, uint64_t thread);
 uint64_t pyexception_of_coroutine(const struct pyreader *reader, uint64_t coroutine);
 /*
+ * True for an exception whose traceback begins with a program's first frame: nothing has handled
+ * it.
+ */
+bool pyexception_has_left_program(struct pyreader *reader, uint64_t exception);
+/*
  * Appends the exception as a traceback's last line has it, "ValueError: bad batch"; if it has other
  * arguments than one string, "OSError(2, 'No such file')". The length is bounded.
  */

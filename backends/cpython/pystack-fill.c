@@ -245,19 +245,17 @@ static void fill_holder(struct pystack *pystack, struct thread_sample *thread)
 static bool has_left_program(const struct thread_sample *thread)
 {
 	const struct stack *stack = thread->stack;
-	const char *outermost;
 
 	if (!thread->is_main || !stack)
 		return false;
-	if (stack->frame_count == 0)
-		return true;
-	outermost = stack->frames[stack->frame_count - 1].code->func;
-	return strcmp(outermost, "<module>") != 0 && strcmp(outermost, "_run_module_as_main") != 0;
+	return stack->frame_count == 0 ||
+	       !pycode_is_first(stack->frames[stack->frame_count - 1].code->func);
 }
 
 /*
  * Reads the exception that has ended the program, which CPython prints and keeps in
- * sys.last_value before it shuts down; at a prompt, which has sys.ps1, it ends nothing.
+ * sys.last_value before it shuts down. A prompt and others keep there what ends nothing: test
+ * runners, callbacks called by C.
  */
 static void fill_raised(struct pystack *pystack, uint64_t interpreter, struct thread_sample *thread)
 {
@@ -270,7 +268,7 @@ static void fill_raised(struct pystack *pystack, uint64_t interpreter, struct th
 	pyreader_init(&reader, pystack->memory, pystack->python);
 	if (!pystack->raised &&
 	    pymodule_find(&reader, interpreter, "sys", "last_value", &value) == 0 &&
-	    pymodule_find(&reader, interpreter, "sys", "ps1", &(uint64_t){ 0 }) < 0) {
+	    pyexception_has_left_program(&reader, value)) {
 		pyexception_append(&reader, value, &text);
 		pystack->raised = xstrdup_or_null(text.data);
 	}

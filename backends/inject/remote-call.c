@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/loop.h"
 
-#define CALL_NS 500000000u
+#define CALL_NS 2000000000u
 #define FETCH_NS 1000000000u
 #define ERRNO_LEAST 4096
 #define BIT(number) (UINT64_C(1) << ((number) - 1))
@@ -206,6 +206,10 @@ static int remote_call_turn(struct remote_call *remote, enum stop wanted)
 
 static int remote_call_fail(const struct remote_call *remote, struct error *error)
 {
+	if (errno == ETIMEDOUT)
+		return error_set(error,
+				 "thread %d did not return from a call within %d s: try again",
+				 (int)remote->tid, (int)(CALL_NS / 1000000000u));
 	return error_set_errno(error, errno, "thread %d could not be made to call a function",
 			       (int)remote->tid);
 }

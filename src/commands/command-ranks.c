@@ -10,7 +10,6 @@
 #include "commands/commands.h"
 #include "engine/arguments.h"
 #include "engine/collect.h"
-#include "engine/collective-query.h"
 #include "engine/command.h"
 #include "engine/engine.h"
 #include "engine/format-collectives.h"
@@ -82,17 +81,13 @@ static int verdict_run(struct command_context *context, const struct arguments *
 {
 	const char *span = arguments_value(arguments, "--for");
 	const struct session *session = &context->engine->session;
-	double seconds = VERDICT_SECONDS;
+	double seconds = 0;
 	int result;
 
 	if (span && arguments_seconds(span, "--for", &seconds, error) < 0)
 		return -1;
 	context->engine->skips_names = !context->engine->settings.record;
-	result = collect_samples(context, seconds, error);
-	/* Ranks that wait for each other, in a ring of messages, hang only if they stay there. */
-	if (result == 0 && !span && session->verdict.state == VERDICT_UNKNOWN &&
-	    collectives_are_wanted(context->engine))
-		result = collect_more(context, VERDICT_STILL_SECONDS, error);
+	result = span ? collect_samples(context, seconds, error) : collect_verdict(context, error);
 	context->engine->skips_names = false;
 	if (context->is_json)
 		format_document(context->out, format_json_verdict(session));

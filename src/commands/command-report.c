@@ -77,8 +77,7 @@ static int report_run(struct command_context *context, const struct arguments *a
 	const struct verdict *verdict = &context->engine->session.verdict;
 	bool is_fresh = context->is_fresh;
 
-	if (collect_samples(context, VERDICT_SECONDS, error) < 0 ||
-	    collect_named(context, error) < 0)
+	if (collect_verdict(context, error) < 0 || collect_named(context, error) < 0)
 		return -1;
 	command_report_look_around(context, is_fresh);
 	/* A screen wrote the file when the command first ran: print only the path again. */

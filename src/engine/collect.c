@@ -498,6 +498,17 @@ int collect_more(struct command_context *context, double seconds, struct error *
 	return 0;
 }
 
+int collect_verdict(struct command_context *context, struct error *error)
+{
+	const struct session *session = &context->engine->session;
+
+	if (collect_samples(context, VERDICT_SECONDS, error) < 0)
+		return -1;
+	if (session->verdict.state != VERDICT_UNKNOWN || !collectives_are_wanted(context->engine))
+		return 0;
+	return collect_more(context, VERDICT_STILL_SECONDS, error);
+}
+
 int collect_settled(struct command_context *context, struct error *error)
 {
 	if (!verdict_is_finding(&context->engine->session.verdict))

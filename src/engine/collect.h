@@ -21,7 +21,7 @@ enum command_status {
 	STATUS_PARTIAL = 4, /* not all ranks answered, or the effect ends with the command */
 };
 
-/* Duration of sampling of `verdict` without --for. */
+/* Seconds for which a verdict samples first. */
 #define VERDICT_SECONDS 0.2
 
 /*
@@ -36,6 +36,11 @@ double collect_seconds(const char *text);
  * STATUS_NOTHING if no rank could be read.
  */
 int collect_samples(struct command_context *context, double seconds, struct error *error);
+/*
+ * Like collect_samples() for VERDICT_SECONDS; if ranks wait, and that does not show whether they
+ * hang, for VERDICT_STILL_SECONDS more: ranks that wait for each other hang if they stay there.
+ */
+int collect_verdict(struct command_context *context, struct error *error);
 /*
  * Call after collect_samples(): sets context->ranks to the existing ranks of `ranks SET`, else to
  * the focus. -1, *error and STATUS_USAGE if none of the ranks exists.

@@ -86,9 +86,6 @@ static bool helper_is_in_program(const struct rank *process, const struct thread
 			continue;
 		if (place_is_user(&process->process, &stack->frames[i]))
 			return true;
-		if (code->type == FRAME_PYTHON && code->file[0] == '/' &&
-		    !place_is_library(code->file))
-			return true;
 	}
 	return false;
 }

@@ -12,71 +12,106 @@
 
 #define NAME_COLUMNS 60
 
+enum trainer {
+	LIGHTNING,
+	TRANSFORMERS,
+	ACCELERATE,
+	DEEPSPEED,
+};
+
+/* The folders of the trainers' packages. */
+static const struct {
+	const char *folder;
+	enum trainer trainer;
+} packages[] = {
+	{ "/lightning/pytorch/", LIGHTNING }, { "/pytorch_lightning/", LIGHTNING },
+	{ "/transformers/", TRANSFORMERS },   { "/accelerate/", ACCELERATE },
+	{ "/deepspeed/", DEEPSPEED },
+};
+
 struct phase_row {
-	const char *func;   /* "*": any function */
-	const char *folder; /* in the path: both lightning/pytorch/ and pytorch_lightning/ */
-	const char *file;   /* after the folder; if this text ends in '/': a folder */
+	enum trainer trainer;
+	const char *func; /* "*": any function */
+	const char *file; /* in the package; if this text ends in '/': a folder */
 	const char *name;
 };
 
-#define LIGHTNING "lightning/"
-
 static const struct phase_row rows[] = {
-	{ "*", LIGHTNING, "/callbacks/model_checkpoint.py", "checkpoint" },
-	{ "*", LIGHTNING, "/trainer/connectors/checkpoint_connector.py", "checkpoint" },
-	{ "save_checkpoint", LIGHTNING, "/trainer/trainer.py", "checkpoint" },
-	{ "*", LIGHTNING, "/trainer/connectors/logger_connector/", "logging" },
-	{ "*", LIGHTNING, "/loops/evaluation_loop.py", "evaluation" },
-	{ "*", LIGHTNING, "/loops/prediction_loop.py", "prediction" },
-	{ "*", LIGHTNING, "/loops/training_epoch_loop.py", "training" },
-	{ "*", LIGHTNING, "/loops/fit_loop.py", "training" },
-	{ "setup", LIGHTNING, "/strategies/", "setup" },
-	{ "setup_environment", LIGHTNING, "/strategies/", "setup" },
-	{ "_call_setup_hook", LIGHTNING, "/trainer/call.py", "setup" },
-	{ "_call_teardown_hook", LIGHTNING, "/trainer/call.py", "teardown" },
-	{ "_save_checkpoint", "transformers/", "trainer.py", "checkpoint" },
-	{ "save_model", "transformers/", "trainer.py", "checkpoint" },
-	{ "_load_from_checkpoint", "transformers/", "trainer.py", "checkpoint" },
-	{ "_load_best_model", "transformers/", "trainer.py", "checkpoint" },
-	{ "log", "transformers/", "trainer.py", "logging" },
-	{ "_maybe_log_save_evaluate", "transformers/", "trainer.py", "logging" },
-	{ "evaluate", "transformers/", "trainer.py", "evaluation" },
-	{ "predict", "transformers/", "trainer.py", "prediction" },
-	{ "training_step", "transformers/", "trainer.py", "training" },
-	{ "_inner_training_loop", "transformers/", "trainer.py", "training" },
-	{ "save_state", "accelerate/", "accelerator.py", "checkpoint" },
-	{ "load_state", "accelerate/", "accelerator.py", "checkpoint" },
-	{ "save_model", "accelerate/", "accelerator.py", "checkpoint" },
-	{ "log", "accelerate/", "accelerator.py", "logging" },
-	{ "save_checkpoint", "deepspeed/", "runtime/engine.py", "checkpoint" },
-	{ "load_checkpoint", "deepspeed/", "runtime/engine.py", "checkpoint" },
+	{ LIGHTNING, "*", "callbacks/model_checkpoint.py", "checkpoint" },
+	{ LIGHTNING, "*", "trainer/connectors/checkpoint_connector.py", "checkpoint" },
+	{ LIGHTNING, "save_checkpoint", "trainer/trainer.py", "checkpoint" },
+	{ LIGHTNING, "*", "trainer/connectors/logger_connector/", "logging" },
+	{ LIGHTNING, "*", "loops/evaluation_loop.py", "evaluation" },
+	{ LIGHTNING, "*", "loops/prediction_loop.py", "prediction" },
+	{ LIGHTNING, "*", "loops/training_epoch_loop.py", "training" },
+	{ LIGHTNING, "*", "loops/fit_loop.py", "training" },
+	{ LIGHTNING, "setup", "strategies/", "setup" },
+	{ LIGHTNING, "setup_environment", "strategies/", "setup" },
+	{ LIGHTNING, "_call_setup_hook", "trainer/call.py", "setup" },
+	{ LIGHTNING, "_call_teardown_hook", "trainer/call.py", "teardown" },
+	{ TRANSFORMERS, "_save_checkpoint", "trainer.py", "checkpoint" },
+	{ TRANSFORMERS, "save_model", "trainer.py", "checkpoint" },
+	{ TRANSFORMERS, "_load_from_checkpoint", "trainer.py", "checkpoint" },
+	{ TRANSFORMERS, "_load_best_model", "trainer.py", "checkpoint" },
+	{ TRANSFORMERS, "log", "trainer.py", "logging" },
+	{ TRANSFORMERS, "_maybe_log_save_evaluate", "trainer.py", "logging" },
+	{ TRANSFORMERS, "evaluate", "trainer.py", "evaluation" },
+	{ TRANSFORMERS, "predict", "trainer.py", "prediction" },
+	{ TRANSFORMERS, "training_step", "trainer.py", "training" },
+	{ TRANSFORMERS, "_inner_training_loop", "trainer.py", "training" },
+	{ ACCELERATE, "save_state", "accelerator.py", "checkpoint" },
+	{ ACCELERATE, "load_state", "accelerator.py", "checkpoint" },
+	{ ACCELERATE, "save_model", "accelerator.py", "checkpoint" },
+	{ ACCELERATE, "log", "accelerator.py", "logging" },
+	{ DEEPSPEED, "save_checkpoint", "runtime/engine.py", "checkpoint" },
+	{ DEEPSPEED, "load_checkpoint", "runtime/engine.py", "checkpoint" },
 };
 
 /* Functions that call the callbacks of a trainer. */
 static const struct phase_row callers[] = {
-	{ "_call_callback_hooks", LIGHTNING, "/trainer/call.py", NULL },
-	{ "call_event", "transformers/", "trainer_callback.py", NULL },
+	{ LIGHTNING, "_call_callback_hooks", "trainer/call.py", NULL },
+	{ TRANSFORMERS, "call_event", "trainer_callback.py", NULL },
 };
 
-static bool phase_matches(const struct phase_row *row, const struct code *code)
+/* Returns the file's path in the package of a trainer; NULL: it is in none. */
+static const char *path_in_trainer(const char *file, enum trainer *trainer)
 {
-	const char *after = strstr(code->file, row->folder);
+	const char *path = NULL;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(packages); i++) {
+		const char *at = file;
+
+		while ((at = strstr(at, packages[i].folder))) {
+			at += strlen(packages[i].folder);
+			if (!path || at > path) {
+				path = at;
+				*trainer = packages[i].trainer;
+			}
+			at--; /* the '/' may begin the next folder */
+		}
+	}
+	return path && place_is_library(file) ? path : NULL;
+}
+
+static bool phase_matches(const struct phase_row *row, const char *func, const char *path)
+{
 	size_t length = strlen(row->file);
 
-	if (!after || (row->func[0] != '*' && strcmp(row->func, code->func) != 0))
+	if (row->func[0] != '*' && strcmp(row->func, func) != 0)
 		return false;
-	after += strlen(row->folder) - 1;
 	if (row->file[length - 1] == '/')
-		return strstr(after, row->file) && place_is_library(code->file);
-	return strlen(after) >= length && strcmp(after + strlen(after) - length, row->file) == 0 &&
-	       place_is_library(code->file);
+		return strncmp(path, row->file, length) == 0;
+	return strcmp(path, row->file) == 0;
 }
 
 static const struct phase_row *phase_find_row(const struct phase_row *table, size_t count,
 					      const struct code *code)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (phase_matches(&table[i], code))
+	enum trainer trainer;
+	const char *path = path_in_trainer(code->file, &trainer);
+
+	for (size_t i = 0; path && i < count; i++) {
+		if (table[i].trainer == trainer && phase_matches(&table[i], code->func, path))
 			return &table[i];
 	}
 	return NULL;
@@ -88,7 +123,7 @@ static void append_class(struct buffer *out, const struct code *code, const char
 	size_t length = code->qualname ? strcspn(code->qualname, ".") : 0;
 	struct buffer name = BUFFER_INIT;
 
-	if (length == 0 || code->qualname[length] == '\0')
+	if (length == 0 || code->qualname[length] == '\0' || strchr(code->qualname, '<'))
 		return;
 	buffer_append_string(out, before);
 	text_escape(&name, code->qualname, length);
@@ -102,7 +137,7 @@ void phase_append(struct buffer *out, const struct stack *stack, const struct fr
 	const struct phase_row *found = NULL;
 
 	for (const struct frame *frame = stack->frames; frame < place; frame++) {
-		if (frame > stack->frames &&
+		if (frame > stack->frames && strncmp(frame[-1].code->func, "on_", 3) == 0 &&
 		    phase_find_row(callers, ARRAY_LENGTH(callers), frame->code)) {
 			buffer_printf(out, ", %s", found ? found->name : "callback");
 			append_class(out, frame[-1].code, found ? " by " : " ");

@@ -12,16 +12,13 @@
 /* Folders of packages that were installed. */
 static const char *const installed_parts[] = { "/site-packages/", "/dist-packages/" };
 
-/*
- * A file with one of these parts in its path was not written for the job. The parts behind the
- * first two rows are for users who run a framework from a source tree.
- */
+/* Further parts of the paths of files that were installed, not written for the job. */
 static const char *const library_parts[] = {
-	"/site-packages/",
-	"/dist-packages/",
-	"/lib/python3",
-	"/lib64/python3",
-	"/lib/pypy3",
+	"/lib/python3", "/lib64/python3", "/lib/pypy3", "/.pex/", ".whl/",
+};
+
+/* Parts of the paths of frameworks that are run from their source trees. */
+static const char *const source_parts[] = {
 	"/torch/_",
 	"/torch/autograd/",
 	"/torch/cuda/",
@@ -34,34 +31,26 @@ static const char *const library_parts[] = {
 	"/lightning/pytorch/",
 	"/lightning_fabric/",
 	"/pytorch_lightning/",
-	"/src/accelerate/",
+	"/src/accelerate/accelerator.py",
+	"/src/accelerate/utils/",
 	"/src/transformers/trainer",
 	"/deepspeed/comm/",
 	"/deepspeed/runtime/",
 	"/jax/_src/",
-	"/python/ray/",
+	"/python/ray/_private/",
+	"/python/ray/train/",
 };
 
 /* Installed packages that may be what a process runs, without being the user's own. */
 static const char *const frameworks[] = {
-	"accelerate",
-	"dask",
-	"datasets",
-	"deepspeed",
-	"distributed",
-	"horovod",
-	"jax",
-	"joblib",
-	"lightning",
-	"lightning_fabric",
-	"mpi4py",
-	"ray",
-	"pytorch_lightning",
-	"torch",
-	"torchrun",
-	"torchx",
-	"transformers",
-	"webdataset",
+	"accelerate", "dask",	"datasets",  "deepspeed", "distributed",      "horovod",
+	"jax",	      "joblib", "lightning", "mpi4py",	  "lightning_fabric", "pytorch_lightning",
+	"ray",	      "torch",	"torchrun",  "torchx",	  "transformers",     "webdataset",
+};
+
+/* Installed packages by which a console script calls the program. */
+static const char *const callers[] = {
+	"absl", "click", "cyclopts", "fire", "hydra", "invoke", "jsonargparse", "plac", "typer",
 };
 
 /* Modules of the package agent/probetui; tests/unit/test_layers.py compares both lists. */
@@ -151,6 +140,15 @@ static bool place_is_compiled(const char *file)
 	       name[-4] == '/' && strncmp(name - 3, name + 1, 2) == 0;
 }
 
+static bool has_part(const char *file, const char *const *parts, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strstr(file, parts[i]))
+			return true;
+	}
+	return false;
+}
+
 bool place_is_library(const char *file)
 {
 	for (size_t i = 0; i < ARRAY_LENGTH(typed_files); i++) {
@@ -160,11 +158,10 @@ bool place_is_library(const char *file)
 	/* Frozen and generated code: "<frozen runpy>", "<__array_function__ internals>". */
 	if (file[0] == '<' || file[0] == '\0')
 		return true;
-	for (size_t i = 0; i < ARRAY_LENGTH(library_parts); i++) {
-		if (strstr(file, library_parts[i]))
-			return true;
-	}
-	return place_is_compiled(file) || place_is_agent(file);
+	return has_part(file, installed_parts, ARRAY_LENGTH(installed_parts)) ||
+	       has_part(file, library_parts, ARRAY_LENGTH(library_parts)) ||
+	       has_part(file, source_parts, ARRAY_LENGTH(source_parts)) ||
+	       place_is_compiled(file) || place_is_agent(file);
 }
 
 static bool place_ends_in(const char *text, const char *end)
@@ -201,18 +198,26 @@ static const char *find_package(const char *file)
 	return package;
 }
 
-/* True if both begin with the same name, which is no framework's. */
-static bool is_same_package(const char *package, const char *other)
+/* True if the package's name is one of the names. */
+static bool is_named(const char *package, const char *const *names, size_t count)
 {
 	size_t length = strcspn(package, "/.");
 
-	if (length == 0 || strcspn(other, "/.") != length || strncmp(package, other, length) != 0)
-		return false;
-	for (size_t i = 0; i < ARRAY_LENGTH(frameworks); i++) {
-		if (strlen(frameworks[i]) == length && strncmp(frameworks[i], other, length) == 0)
-			return false;
+	for (size_t i = 0; i < count; i++) {
+		if (strlen(names[i]) == length && strncmp(names[i], package, length) == 0)
+			return true;
 	}
-	return true;
+	return false;
+}
+
+/* True if both begin with the name of one package, which is no framework's. */
+static bool is_same_program(const char *package, const char *other)
+{
+	size_t length = strcspn(package, "/.");
+
+	return length > 0 && strcspn(other, "/.") == length &&
+	       strncmp(package, other, length) == 0 &&
+	       !is_named(package, frameworks, ARRAY_LENGTH(frameworks));
 }
 
 /* True for an installed file of the package that the process runs by -m, or that has its script. */
@@ -225,9 +230,9 @@ static bool place_is_of_program(const struct process *process, const char *file)
 	if (!package)
 		return false;
 	if (process->script && strncmp(process->script, module, strlen(module)) == 0)
-		return is_same_package(package, process->script + strlen(module));
+		return is_same_program(package, process->script + strlen(module));
 	script = process->script_path ? find_package(process->script_path) : NULL;
-	return script && is_same_package(package, script);
+	return script && is_same_program(package, script);
 }
 
 bool place_is_user(const struct process *process, const struct frame *frame)
@@ -288,26 +293,40 @@ static size_t find_outermost_user(const struct process *process, const struct st
 	return stack->frame_count;
 }
 
+/* True for the file that pip writes for a command: in a bin folder, with no suffix. */
+static bool is_console_script(const char *file)
+{
+	const char *name = place_file_name(file);
+
+	return name - file >= (ptrdiff_t)strlen(BIN) && !strchr(name, '.') &&
+	       strncmp(name - strlen(BIN), BIN, strlen(BIN)) == 0;
+}
+
 /*
- * Index of the innermost frame of the package that a console script has called: such a script, of
- * /venv/bin, has no other code of the user's than the call.
+ * Index of the innermost frame of the package that a console script, the outermost frame, has
+ * called: the script has no other code of the user's than the call. The index of the script if the
+ * package is not known.
  */
 static size_t find_called_package(const struct stack *stack, size_t script)
 {
-	const char *file = stack->frames[script].code->file;
-	const char *name = place_file_name(file);
-	const char *called = script > 0 ? find_package(stack->frames[script - 1].code->file) : NULL;
-	size_t at = 0;
+	const char *called = NULL;
+	size_t at = script;
 
-	if (!called || script + 1 != stack->frame_count || name - file < (ptrdiff_t)strlen(BIN) ||
-	    strncmp(name - strlen(BIN), BIN, strlen(BIN)) != 0)
+	if (script + 1 != stack->frame_count ||
+	    !is_console_script(stack->frames[script].code->file))
 		return script;
-	while (at < script) {
+	while (at > 0) {
+		called = find_package(stack->frames[--at].code->file);
+		if (!called || !is_named(called, callers, ARRAY_LENGTH(callers)))
+			break;
+	}
+	if (!called)
+		return script;
+	for (at = 0; at < script; at++) {
 		const char *package = find_package(stack->frames[at].code->file);
 
-		if (package && is_same_package(package, called))
+		if (package && is_same_program(package, called))
 			break;
-		at++;
 	}
 	return at;
 }

@@ -18,7 +18,10 @@ struct stack;
 
 /* True if the frame is the user's own code. */
 bool place_is_user(const struct process *process, const struct frame *frame);
-/* True for installed, built-in and compiled files, judged by the path alone. */
+/*
+ * True for installed, built-in and compiled files, judged by the path alone: also for those of the
+ * package that a process runs.
+ */
 bool place_is_library(const char *file);
 /* True for a file of the package of probetui's agent, in any folder. */
 bool place_is_agent(const char *file);

@@ -481,7 +481,7 @@ void rank_apply_sample(struct rank *rank, struct process_sample *sample, double 
 	if (rank->sampled_at >= 0)
 		rank->interval = now - rank->sampled_at;
 	replace_threads(rank, threads, sample->thread_count);
-	if (rank_main_thread(rank) && rank_main_thread(rank)->sample.raised)
+	if (!rank->raised && rank_main_thread(rank) && rank_main_thread(rank)->sample.raised)
 		xreplace(&rank->raised, rank_main_thread(rank)->sample.raised);
 	free(rank->sample_error);
 	rank->sample_error = sample->error;

@@ -38,9 +38,21 @@ void wait_sentence_append_collective(struct buffer *out, const struct wait_node 
 	append_group(out, node->row);
 }
 
-/* Appends " (train.py:17)", or " (train.py:30, evaluation)"; nothing if there is no frame to name.
+/* Appends the phase of a trainer from which the stack comes; nothing if none is known. */
+static void append_phase(struct buffer *out, const struct rank *rank, const struct stack *stack)
+{
+	const struct frame *frame = place_find(&rank->process, stack);
+
+	if (frame)
+		phase_append(out, stack, frame);
+}
+
+/*
+ * Appends " (train.py:17)", or " (train.py:30, evaluation)" if has_phase; nothing if there is no
+ * frame to name.
  */
-static void append_line(struct buffer *out, const struct rank *rank, const struct stack *stack)
+static void append_line(struct buffer *out, const struct rank *rank, const struct stack *stack,
+			bool has_phase)
 {
 	const struct frame *frame = place_find(&rank->process, stack);
 	struct buffer line = BUFFER_INIT;
@@ -50,14 +62,15 @@ static void append_line(struct buffer *out, const struct rank *rank, const struc
 	place_append(&line, frame);
 	buffer_append_string(out, " (");
 	text_cut_path(out, line.data, NAME_COLUMNS);
-	phase_append(out, stack, frame);
+	if (has_phase)
+		phase_append(out, stack, frame);
 	buffer_append_char(out, ')');
 	buffer_clear(&line);
 }
 
 /* Appends "all_reduce (train.py:17)"; with the sizes if has_sizes. */
 static void append_call(struct buffer *out, const struct rank *rank,
-			const struct collective_entry *call, bool has_sizes)
+			const struct collective_entry *call, bool has_sizes, bool has_phase)
 {
 	const char *operation = collective_call_name(call);
 	struct buffer name = BUFFER_INIT;
@@ -67,7 +80,7 @@ static void append_call(struct buffer *out, const struct rank *rank,
 	else
 		text_escape(&name, operation, strlen(operation));
 	text_cut(out, name.data, NAME_COLUMNS);
-	append_line(out, rank, call->stack);
+	append_line(out, rank, call->stack, has_phase);
 	buffer_clear(&name);
 }
 
@@ -89,7 +102,28 @@ struct side {
 	struct rankset ranks;
 	const struct rank *first;
 	const struct collective_entry *call;
+	bool is_mixed; /* the ranks have called it in different phases of a trainer */
 };
+
+/* True if the calls come from one phase of a trainer; most come from none. */
+static bool is_same_phase(const struct rank *rank, const struct collective_entry *call,
+			  const struct rank *other, const struct collective_entry *other_call)
+{
+	struct buffer phase = BUFFER_INIT;
+	struct buffer other_phase = BUFFER_INIT;
+	bool is_same;
+
+	if (!call || !other_call || !call->stack || !other_call->stack)
+		return true;
+	append_phase(&phase, rank, call->stack);
+	if (phase.length > 0)
+		append_phase(&other_phase, other, other_call->stack);
+	is_same = phase.length == 0 ||
+		  (other_phase.length > 0 && strcmp(phase.data, other_phase.data) == 0);
+	buffer_clear(&phase);
+	buffer_clear(&other_phase);
+	return is_same;
+}
 
 static void add_to_side(struct side *side, const struct wait_node *node,
 			const struct collective_entry *call)
@@ -97,6 +131,8 @@ static void add_to_side(struct side *side, const struct wait_node *node,
 	if (!side->first) {
 		side->first = node->rank;
 		side->call = call;
+	} else if (!side->is_mixed) {
+		side->is_mixed = !is_same_phase(side->first, side->call, node->rank, call);
 	}
 	rankset_add(&side->ranks, node->number);
 }
@@ -142,7 +178,7 @@ static void append_place(struct buffer *out, const struct wait_node *node)
 	bool is_data = waits_for_data(node);
 
 	text_cut(out, is_data ? "its DataLoader" : thread->activity.name, NAME_COLUMNS);
-	append_line(out, node->rank, thread->sample.stack);
+	append_line(out, node->rank, thread->sample.stack, true);
 }
 
 /* Appends what is waited in: "all_reduce (train.py:17) of tp" or "recv (train.py:9)". */
@@ -153,7 +189,7 @@ static void append_waited(struct buffer *out, const struct wait_node *node,
 		append_place(out, node);
 		return;
 	}
-	append_call(out, waiting->first, waiting->call, false);
+	append_call(out, waiting->first, waiting->call, false, !waiting->is_mixed);
 	buffer_append_string(out, " of ");
 	append_group(out, node->row);
 }
@@ -164,7 +200,7 @@ static void append_last(struct buffer *out, const struct side *absent)
 	if (rankset_count(&absent->ranks) != 1 || !absent->call)
 		return;
 	buffer_append_string(out, "; its last is ");
-	append_call(out, absent->first, absent->call, false);
+	append_call(out, absent->first, absent->call, false, !absent->is_mixed);
 	buffer_printf(out, ", collective %" PRIi64, absent->call->seq);
 }
 
@@ -193,7 +229,7 @@ static void append_absent(struct buffer *out, const struct wait_graph *graph, si
 	wait_sentence_append_set(out, &absent.ranks, true);
 	buffer_append_string(out, rankset_count(&absent.ranks) == 1 ? " has" : " have");
 	buffer_append_string(out, " not called ");
-	append_call(out, waiting.first, waiting.call, false);
+	append_call(out, waiting.first, waiting.call, false, !waiting.is_mixed);
 	buffer_append_string(out, ", ");
 	wait_sentence_append_collective(out, node);
 	buffer_append_string(out, ", in which ");
@@ -233,6 +269,22 @@ static bool has_equal_names(const struct call_classes *classes)
 	return false;
 }
 
+/* True if all ranks of the class have called it in one phase of a trainer. */
+static bool is_one_phase(const struct wait_node *node, const struct call_class *class)
+{
+	const struct rank *first = group_row_rank(node->row, rankset_first(&class->ranks));
+
+	for (size_t i = 0; i < node->row->count; i++) {
+		const struct group_member *member = &node->row->members[i];
+
+		if (rankset_contains(&class->ranks, member->rank->process.rank) &&
+		    !is_same_phase(first, class->call, member->rank,
+				   group_member_entry(member, node->seq)))
+			return false;
+	}
+	return true;
+}
+
 static void say_other(struct buffer *out, const struct wait_graph *graph)
 {
 	const struct wait_node *node = &graph->nodes[graph->path[0]];
@@ -253,7 +305,7 @@ static void say_other(struct buffer *out, const struct wait_graph *graph)
 							  : " have called");
 		buffer_append_char(out, ' ');
 		append_call(out, group_row_rank(node->row, rankset_first(&class->ranks)),
-			    class->call, has_equal_names(&classes));
+			    class->call, has_equal_names(&classes), is_one_phase(node, class));
 		if (listed > 0)
 			continue;
 		buffer_append_string(out, " as ");
@@ -346,7 +398,7 @@ static void say_met(struct buffer *out, const struct wait_graph *graph)
 
 	wait_sentence_append_set(out, &waiting.ranks, true);
 	buffer_append_string(out, rankset_count(&waiting.ranks) == 1 ? " waits in " : " wait in ");
-	append_call(out, waiting.first, waiting.call, false);
+	append_call(out, waiting.first, waiting.call, false, !waiting.is_mixed);
 	buffer_append_string(out, ", ");
 	wait_sentence_append_collective(out, node);
 	buffer_append_string(out, ", which all members have called as the same operation: look ");
@@ -406,7 +458,7 @@ static void append_missing_fact(struct buffer *out, const struct side *side,
 	buffer_append_string(out, is_one ? " has" : " have");
 	if (reason == WAIT_REASON_OTHER) {
 		buffer_append_string(out, " called ");
-		append_call(out, side->first, side->call, true);
+		append_call(out, side->first, side->call, true, !side->is_mixed);
 		buffer_append_string(out, is_other ? " in its place" : ", of another size or type");
 		return;
 	}
@@ -414,7 +466,7 @@ static void append_missing_fact(struct buffer *out, const struct side *side,
 	if (!side->call)
 		return;
 	buffer_printf(out, "; %s last is %" PRIi64 ": ", is_one ? "its" : "their", side->call->seq);
-	append_call(out, side->first, side->call, true);
+	append_call(out, side->first, side->call, true, !side->is_mixed);
 }
 
 static void add_row(struct wait_rows *rows, struct buffer *text, const struct side *side,
@@ -445,7 +497,7 @@ static void add_waiting_row(struct wait_rows *rows, const struct wait_graph *gra
 	} else {
 		wait_sentence_append_collective(&text, node);
 		buffer_append_string(&text, ": ");
-		append_call(&text, waiting.first, waiting.call, true);
+		append_call(&text, waiting.first, waiting.call, true, !waiting.is_mixed);
 	}
 	add_row(rows, &text, &waiting, false);
 	rankset_clear(&waiting.ranks);

@@ -371,6 +371,13 @@ class TestSession(OneCase):
         bridge.ask("continue", threadId=thread)
         self.end(bridge)
 
+    def test_a_thread_that_is_no_number(self):
+        bridge = self.begin(self.start().process.pid)
+        for thread in [1], {"a": 1}, "1", None:
+            answer = bridge.answer(bridge.send("next", threadId=thread))
+            self.assertFalse(answer["success"])
+        self.end(bridge)
+
     def test_a_stop_that_comes_before_configuration_is_done(self):
         """It is told once."""
         target = self.start(STEPS)

@@ -172,7 +172,7 @@ class TestFaults(unittest.TestCase):
         """By the first rank's reads: the others, of the same interpreter, are
         not told that it lacks the symbol."""
         wrong = []
-        for call in range(22, 32, 2):
+        for call in range(10, 50, 2):
             fault = ("memory", errno.ENOMEM, call, call)
             wrong += self.check(fault, errno.ENOMEM, fault=fault)
         self.expect_none(wrong)

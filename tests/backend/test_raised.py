@@ -68,6 +68,19 @@ class RaisedCase(unittest.TestCase):
     def test_none(self):
         self.assertIsNone(self.raised(""))
 
+    def test_what_is_no_exception(self):
+        self.assertIsNone(self.raised("sys.last_value = [1, 2, 3, 4]"))
+
+    def test_one_that_ended_nothing(self):
+        """As a test runner, or a callback called by C, leaves it there."""
+        self.assertIsNone(self.raised("sys.last_value = ValueError('old')"))
+        self.assertIsNone(self.raised(
+            "def run():\n"
+            "    try:\n        1 / 0\n"
+            "    except ZeroDivisionError as error:\n"
+            "        sys.last_value = error\n"
+            "run()"))
+
     def test_one_that_was_handled(self):
         self.assertIsNone(self.raised(
             "try:\n    1 / 0\nexcept ZeroDivisionError:\n    pass"))

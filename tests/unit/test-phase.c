@@ -45,6 +45,15 @@ static const struct row rows[] = {
 	{ { { "on_log", NULL, INSTALLED "transformers/integrations/wandb.py" },
 	    { "call_event", NULL, INSTALLED "transformers/trainer_callback.py" } },
 	  ", callback" },
+	/* called by the profiler around the callback */
+	{ { { "__enter__", "_GeneratorContextManager.__enter__",
+	      "/usr/lib/python3.11/contextlib.py" },
+	    { "_call_callback_hooks", NULL, INSTALLED "lightning/pytorch/trainer/call.py" } },
+	  "" },
+	/* the environment's folder has a trainer's name */
+	{ { { "evaluate", NULL,
+	      "/home/me/transformers/venv/lib/python3.11/site-packages/trl/sft_trainer.py" } },
+	  "" },
 	/* the user's own files of these names */
 	{ { { "evaluate", NULL, "/home/me/transformers/trainer.py" } }, "" },
 	{ { { "evaluate", NULL, INSTALLED "mine/trainer.py" } }, "" },

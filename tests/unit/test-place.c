@@ -45,6 +45,9 @@ static void user_code_is_not_installed(void **state)
 		{ "/usr/lib/python3/dist-packages/x.py", false },
 		{ "/home/me/lightning/src/lightning/pytorch/loops/fit_loop.py", false },
 		{ "/home/me/ray/python/ray/train/session.py", false },
+		{ "/home/me/src/accelerate/src/accelerate/accelerator.py", false },
+		{ "/home/me/src/accelerate/examples/train.py", true },
+		{ "/home/me/.pex/installed_wheels/0/numpy.whl/numpy/core.py", false },
 		{ "/tmp/torchinductor_me/ab/cabqwertyuiopasdfghjklzxcvbnm234567qwertyuiop.py",
 		  false },
 		{ "/tmp/torchinductor_me/xy/cabqwertyuiopasdfghjklzxcvbnm234567qwertyuiop.py",
@@ -192,7 +195,9 @@ static void a_console_script_is_where_its_package_is(void **state)
 	char loop[] = "/venv/lib/python3.11/site-packages/mine/loop.py";
 	char main_file[] = "/venv/lib/python3.11/site-packages/mine/cli.py";
 	char script_file[] = "/venv/bin/mine";
+	char click[] = "/venv/lib/python3.11/site-packages/click/core.py";
 	char torchrun[] = "/venv/lib/python3.11/site-packages/torch/run.py";
+	char own_script[] = "/home/me/bin/train.py";
 	struct code codes[] = { { .func = func, .file = library },
 				{ .func = func, .file = loop },
 				{ .func = func, .file = main_file },
@@ -204,6 +209,12 @@ static void a_console_script_is_where_its_package_is(void **state)
 
 	(void)state;
 	assert_int_equal(place_user_frame(&process, &stack), 1);
+	codes[2].file = click;
+	assert_int_equal(place_user_frame(&process, &stack), 1);
+	codes[2].file = main_file;
+	codes[3].file = own_script;
+	assert_int_equal(place_user_frame(&process, &stack), 3);
+	codes[3].file = script_file;
 	codes[2].file = torchrun;
 	assert_int_equal(place_user_frame(&process, &stack), 3);
 	stack.frames = frames + 3;

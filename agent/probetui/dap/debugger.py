@@ -2,6 +2,7 @@
 when the first request needs it."""
 from __future__ import annotations
 
+import os
 import threading
 import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
@@ -39,14 +40,24 @@ SWEEP_SECONDS = 0.5
 AGAIN_SECONDS = 60.0
 
 
+def _place_of(problem: BaseException) -> str:
+    """Returns "table.py:70", where the exception was raised."""
+    trace, place = problem.__traceback__, "?"
+    while trace is not None:
+        place = "%s:%d" % (os.path.basename(
+            trace.tb_frame.f_code.co_filename), trace.tb_lineno)
+        trace = trace.tb_next
+    return place
+
+
 def _apart(part: Callable[[], Any], otherwise: Any = None) -> Any:
     """Calls part(). An exception is printed, and `otherwise` is returned: the
     following clean-up must still happen."""
     try:
         return part()
     except Exception as problem:
-        tell("a debug session could not be ended completely: %s"
-             % describe(problem))
+        tell("a debug session could not be ended completely: %s (%s)"
+             % (describe(problem), _place_of(problem)))
         return otherwise
 
 
