@@ -16,6 +16,7 @@
 
 #define VERSION_MAXIMUM 64
 #define MISSING_MAXIMUM 4096
+#define OLDER_ENTRIES 1024   /* searched for open calls where the newest do not have them all */
 #define STACKS_MAXIMUM 10000 /* of one process, before its table is made anew */
 
 struct c10d {
@@ -181,22 +182,22 @@ static void read_rings(struct c10d_reading *reading, struct memory *memory, size
 		say_off(reading);
 }
 
-int c10d_read(struct c10d *c10d, uint64_t interpreter, size_t count,
-	      struct collectives *collectives, struct error *error)
+/* Reads the last `count` entries, of those before the `newest` only open calls. */
+static void read_collectives(struct c10d *c10d, uint64_t interpreter, size_t count, size_t newest,
+			     struct collectives *collectives)
 {
 	struct c10d_reading reading = {
 		.interpreter = interpreter,
 		.libraries = &c10d->libraries,
 		.out = collectives,
+		.newest = newest,
 	};
-	int number;
 
 	collectives_clear(collectives);
 	collectives->stacks = stack_table_new();
 	limit_stacks(c10d);
 	reading.codes = c10d->codes;
 	reading.stacks = c10d->stacks;
-	memory_take_failure(c10d->memory);
 	pyreader_init(&reading.reader, c10d->memory, c10d->python);
 	if (c10d->version || find_torch(c10d, &reading) == 0) {
 		collectives->version = xstrdup(c10d->version);
@@ -208,6 +209,35 @@ int c10d_read(struct c10d *c10d, uint64_t interpreter, size_t count,
 		collectives->missing = xstrdup(reading.missing.data);
 	buffer_clear(&reading.missing);
 	free(reading.group_ids);
+}
+
+/* True if more calls are open than the entries show. */
+static bool has_older_open(const struct collectives *collectives)
+{
+	for (size_t i = 0; collectives->entry_count > 0 && i < collectives->group_count; i++) {
+		const struct process_group *group = &collectives->groups[i];
+		int64_t open = 0;
+
+		for (size_t j = 0; j < collectives->entry_count; j++)
+			open += collectives->entries[j].group == (int)i &&
+				!collectives->entries[j].is_retired;
+		if (group->unfinished > open ||
+		    (group->unfinished < 0 && open == 0 && group->completed >= 0 &&
+		     group->enqueued > group->completed))
+			return true;
+	}
+	return false;
+}
+
+int c10d_read(struct c10d *c10d, uint64_t interpreter, size_t count,
+	      struct collectives *collectives, struct error *error)
+{
+	int number;
+
+	memory_take_failure(c10d->memory);
+	read_collectives(c10d, interpreter, count, count, collectives);
+	if (count < OLDER_ENTRIES && has_older_open(collectives))
+		read_collectives(c10d, interpreter, OLDER_ENTRIES, count, collectives);
 	number = memory_take_failure(c10d->memory);
 	if (number && !collectives->version)
 		return error_set_errno(error, number, "the memory cannot be read");

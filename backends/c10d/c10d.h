@@ -22,9 +22,10 @@ struct pyreader;
 struct c10d *c10d_new(pid_t pid, const struct cpython *python, struct loaded_elf_cache *cache);
 void c10d_free(struct c10d *c10d);
 /*
- * Replaces *collectives by the process groups and the last `count` entries. interpreter: address of
- * the main interpreter. What cannot be read is named by collectives->missing; a process that has
- * not imported torch.distributed has no groups. Returns 0, or -1 and *error if nothing can be read.
+ * Replaces *collectives by the process groups and the last `count` entries; where more calls are
+ * open than these show, also by the open ones of the last 1,024. interpreter: address of the main
+ * interpreter. What cannot be read is named by collectives->missing; a process that has not
+ * imported torch.distributed has no groups. Returns 0, or -1 and *error if nothing can be read.
  */
 int c10d_read(struct c10d *c10d, uint64_t interpreter, size_t count,
 	      struct collectives *collectives, struct error *error);

@@ -434,6 +434,14 @@ static void name_stacks(struct c10d_reading *reading, struct pywalk *walks, size
  * All entries
  */
 
+/* True for an entry to read: a new one, or one of a call that is open. */
+static bool is_picked(const struct ring_copy *ring, const struct c10d_reading *reading, size_t i)
+{
+	const uint8_t *bytes = ring->bytes + i * (size_t)reading->layout->entry_size;
+
+	return i + reading->newest >= ring->count || bytes[reading->layout->entry_retired] != 1;
+}
+
 /* Reads entry i of the copy into the last entry of reading->out. */
 static void read_slot(const struct ring_copy *ring, struct c10d_reading *reading, size_t i,
 		      struct pywalk *walk)
@@ -478,7 +486,8 @@ static bool are_whole(const struct ring_copy *ring, const struct c10d_reading *r
 	bool are = fetch_entries(ring, layout, reading->reader.memory, newer) == 0;
 
 	for (size_t i = 0; are && i < ring->count; i++)
-		are = !is_overwritten(layout, ring->bytes + i * size, newer + i * size);
+		are = !is_picked(ring, reading, i) ||
+		      !is_overwritten(layout, ring->bytes + i * size, newer + i * size);
 	free(newer);
 	return are;
 }
@@ -489,15 +498,17 @@ static void clear_walks(struct pywalk *walks, size_t count)
 		pywalk_clear(&walks[i]);
 }
 
-/* Reads all entries of the copy. Returns false, and adds none, if some were overwritten. */
+/* Reads the picked entries of the copy. Returns false, and adds none, if some were overwritten. */
 static bool read_entries(const struct ring_copy *ring, struct c10d_reading *reading)
 {
 	struct pywalk *walks = xcalloc(ring->count + 1, sizeof(*walks));
 	size_t first = reading->out->entry_count;
+	size_t picked = 0;
 	bool are;
 
 	for (size_t i = 0; i < ring->count; i++)
-		read_slot(ring, reading, i, &walks[i]);
+		if (is_picked(ring, reading, i))
+			read_slot(ring, reading, i, &walks[picked++]);
 	are = are_whole(ring, reading);
 	if (are)
 		name_stacks(reading, walks, first);

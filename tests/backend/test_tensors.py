@@ -124,6 +124,10 @@ class TornTest(unittest.TestCase):
             self.assertTrue(tensor["live"])
             return "between"
         count = tensor["numel"]
+        if tensor["dtype"] == "float64" and tensor["shape"] == []:
+            # The object was freed, and is one that numpy.full() makes by now.
+            self.assertTrue(tensor["live"], tensor)
+            return "another"
         self.assertEqual((tensor["dtype"], tensor["shape"]), (
             "float32", [count] if len(tensor["shape"]) == 1
             else [count // 2, 2]), tensor)

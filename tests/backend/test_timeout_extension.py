@@ -200,7 +200,7 @@ class TestGroups(ExtensionCase):
         self.node.wait_for(lambda message: message.get("event") in (
                            "debugger", "stopped")
                            and message["body"]["pid"] == pid
-                           and message["body"]["watchdog"] == 86400)
+                           and message["body"].get("watchdog") == 86400)
         self.assertRegex(self.doctor(0), r"process groups time out after "
                          r"(24 h|1 d), raised from 1[67] min")
         # It is deaf, and that is said soon.

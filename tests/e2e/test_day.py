@@ -7,6 +7,7 @@ without us. Once for each kind of debugger.
 It takes eight torches: PROBETUI_SOAK=1. With PROBETUI_DAY_SCREENS=FOLDER the
 screens are kept there, as scripts/day-screens wants them.
 """
+import contextlib
 import os
 import re
 import shutil
@@ -67,6 +68,7 @@ class DayJob(jobs.Launched):
         self.storage = os.path.join(self.folder, "storage")
         self.port = jobs.free_port()
         self.pids = {}
+        self.environment = environment
         super().__init__(
             pythons.torchrun(
                 python, COUNT, "--master_addr", "127.0.0.1",
@@ -101,6 +103,10 @@ class DayJob(jobs.Launched):
                     os.kill(pid, signal.SIGKILL)
         super().close()
         shutil.rmtree(self.folder, ignore_errors=True)
+        # The ranks end by os._exit(), which removes nothing.
+        for rank in range(COUNT if "IPDB_DEBUG" in self.environment else 0):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink("/tmp/pdb.sock.%d" % rank)
 
 
 class TestDay(unittest.TestCase):

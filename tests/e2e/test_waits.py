@@ -127,6 +127,13 @@ class TestWaits(unittest.TestCase):
             "waits in": {(0, "default_pg", 2), (2, "default_pg", 2)},
             "not called": {(1, "default_pg", 2)}, "other call": set()})
 
+    def test_an_open_call_older_than_the_newest(self):
+        verdict = self.verdict("older")
+        self.assertEqual(verdict["outliers"], [2])
+        self.assertEqual(self.facts(verdict), {
+            "waits in": {(0, "default_pg", 2), (1, "default_pg", 2)},
+            "not called": {(2, "default_pg", 2)}, "other call": set()})
+
     def test_a_message_and_a_collective(self):
         verdict = self.verdict("mixed")
         self.assertEqual(verdict["outliers"], [1])

@@ -57,6 +57,19 @@ def absent(rank):
     reduce()
 
 
+def older(rank):
+    """Rank 2 has not called what the others wait for, 40 calls later."""
+    pair = dist.new_group([0, 1], group_desc="pair")
+    reduce()
+    os.write(1, b"ready\n")
+    if rank == 2:
+        sys.stdin.read()
+    work = dist.all_reduce(torch.ones(4), async_op=True)
+    for _ in range(40):
+        reduce(pair)
+    work.wait()
+
+
 def mixed(rank):
     """Rank 1 waits for rank 0, which waits for rank 1."""
     reduce()
