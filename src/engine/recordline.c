@@ -380,10 +380,15 @@ static enum recordline make_debugger(const struct making *making)
 void recordline_mask_snapshot(json_t *snapshot, const struct recordline_rules *rules)
 {
 	json_t *rank;
-	size_t i;
+	json_t *thread;
+	size_t i, j;
 
 	json_array_foreach(json_object_get(snapshot, "ranks"), i, rank)
+	{
 		mask_debugger(rules, json_object_get(rank, "debugger"));
+		json_array_foreach(json_object_get(json_object_get(rank, "sample"), "threads"), j,
+				   thread) recordline_mask_text(thread, "raised");
+	}
 }
 
 /*

@@ -135,6 +135,18 @@ static void tensors_are_values(void **state)
 	CHECK(sent);
 }
 
+static void what_a_rank_raised_is_masked(void **state)
+{
+	static const struct sent sent[] = {
+		{ EVENT "\"sampled\",\"body\":{\"pid\":5,\"threads\":[{\"tid\":5,\"raised\":"
+			"\"E: token=abc\"}]}}",
+		  RECORDLINE_VARIABLES, "E: token=<masked>" },
+	};
+
+	(void)state;
+	CHECK(sent);
+}
+
 /* The answer itself does not tell that it is one. */
 static void an_answer_about_a_secret_is_masked(void **state)
 {
@@ -186,17 +198,21 @@ static void a_terminal_is_asked_for_twice(void **state)
 
 static void a_snapshot_is_masked(void **state)
 {
-	static const char text[] = "{\"ranks\":[{},{\"debugger\":{\"value\":\"3\"}}]}";
+	static const char text[] = "{\"ranks\":[{},{\"debugger\":{\"value\":\"3\"},\"sample\":{"
+				   "\"threads\":[{\"raised\":\"E: token=abc\"}]}}]}";
 	struct recordline_rules rules;
 	struct error error = ERROR_INIT;
 	json_t *json = json_parse(text, strlen(text), &error);
-	const json_t *debugger;
+	const json_t *rank, *thread;
 
 	(void)state;
 	recordline_rules_init(&rules);
 	recordline_mask_snapshot(json, &rules);
-	debugger = json_object_get(json_array_get(json_object_get(json, "ranks"), 1), "debugger");
-	assert_true(json_is_null(json_object_get(debugger, "value")));
+	rank = json_array_get(json_object_get(json, "ranks"), 1);
+	assert_true(json_is_null(json_object_get(json_object_get(rank, "debugger"), "value")));
+	thread = json_array_get(json_object_get(json_object_get(rank, "sample"), "threads"), 0);
+	assert_string_equal(json_string_value(json_object_get(thread, "raised")),
+			    "E: token=<masked>");
 	recordline_rules_clear(&rules);
 	json_decref(json);
 }
@@ -235,6 +251,7 @@ int main(void)
 		cmocka_unit_test(what_a_stop_returns_is_a_value),
 		cmocka_unit_test(a_terminal_is_asked_for_twice),
 		cmocka_unit_test(a_snapshot_is_masked),
+		cmocka_unit_test(what_a_rank_raised_is_masked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
