@@ -163,7 +163,7 @@ class Admission:
         """Closes candidates whose time is up. Returns the seconds until the
         next candidate times out."""
         now = time.monotonic()
-        for fd, candidate in list(self._candidates.items()):
+        for fd, candidate in dict(self._candidates).items():
             if candidate.until() > now:
                 continue
             if candidate.reader.has_data:

@@ -158,7 +158,7 @@ def _forget_imports() -> None:
     instant before it is the owner: a _ModuleLock.lock that is locked is
     replaced."""
     locks = getattr(sys.modules.get("_frozen_importlib"), "_module_locks", {})
-    for name, reference in list(locks.items()) if _others else ():
+    for name, reference in dict(locks).items() if _others else ():
         found = reference()
         if getattr(found, "owner", None) in _others:
             locks.pop(name, None)

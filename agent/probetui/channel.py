@@ -249,7 +249,7 @@ class Channel:
         for endpoint in self._endpoints:
             poll.register(endpoint.listener, select.POLLIN)
         now = time.monotonic()
-        for fd, client in list(self._clients.items()):
+        for fd, client in dict(self._clients).items():
             if not client.is_admitted:
                 if client.token_until <= now:
                     self._drop(client)

@@ -199,7 +199,7 @@ def imported(is_strict: bool) -> "Optional[str]":
     """Returns the name of a module that a thread is importing, or None. Called
     with the import lock held, so that no other thread can begin an import."""
     locks = getattr(sys.modules["_frozen_importlib"], "_module_locks", {})
-    for name, lock in list(locks.items()):
+    for name, lock in dict(locks).items():
         if lock() is not None and (is_strict or is_pythons(name)):
             return str(name)
     return None

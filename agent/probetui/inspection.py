@@ -31,15 +31,19 @@ THREADS_MAXIMUM = 200
 _NEW_LOCALS = 0x2
 
 # Threads of the agent, which no answer lists. Keys are serial numbers, because
-# id() of an ended thread may be used again. list(dict.values()) does not
-# release the GIL; iterating a WeakSet may.
+# id() of an ended thread may be used again.
+#
+# Dicts that threads share are read as list(shared.values()), or by a copy,
+# dict(shared).items(): both run no other code. list(shared.items()) may: for
+# the tuples that it makes, CPython up to 3.11 may collect garbage, whose
+# finalizers let other threads run; so may iterating a WeakSet.
 _own: Dict[int, ref[threading.Thread]] = {}
 _numbers = itertools.count()
 
 
 def hide(thread: threading.Thread) -> None:
     """Registers a thread of the agent; called before the thread starts."""
-    for key, known in list(_own.items()):
+    for key, known in dict(_own).items():
         if known() is None:
             _own.pop(key, None)
     _own[next(_numbers)] = ref(thread)

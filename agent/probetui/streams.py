@@ -73,7 +73,7 @@ class Stream:
         """True if a thread may be in a print() or input() that uses the
         stream: a frame on its stack is still at the recorded instruction."""
         frames = sys._current_frames()
-        for ident, user in list(self._users.items()):
+        for ident, user in dict(self._users).items():
             frame = frames.get(ident)
             while frame is not None:
                 if (id(frame), frame.f_lasti) == user:

@@ -101,7 +101,7 @@ class Wanted(Kept):
 
     def _prune(self) -> None:
         used = {spec.id for spec in self.specs()}
-        for own, number in list(self._known.items()):
+        for own, number in dict(self._known).items():
             if number not in used:
                 self._numbers.give_back(self._known.pop(own))
 

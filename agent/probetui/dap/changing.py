@@ -69,12 +69,12 @@ class Data(Kept):
         with them their frames."""
         used = {each.key[0] for each in self.sets if each.change is not None
                 and each.change.frame is not None}
-        for name in [name for name, offer in list(self.offers.items())
+        for name in [name for name, offer in dict(self.offers).items()
                      if offer.stop is None and name not in used]:
             self.offers.pop(name, None)
 
     def drop(self, stop: Any) -> None:
-        for name, offer in list(self.offers.items()):
+        for name, offer in dict(self.offers).items():
             if offer.stop is stop:
                 self.offers[name] = offer._replace(stop=None)
         self.prune()

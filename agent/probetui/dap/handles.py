@@ -59,7 +59,7 @@ class Handles(Kept, Generic[Value]):
 
     def drop(self, stop: Any) -> None:
         """Drops the handles of a thread that resumes."""
-        self._drop([number for number, entry in list(self._entries.items())
+        self._drop([number for number, entry in dict(self._entries).items()
                     if entry.stop is stop])
 
     def end(self, debugger: Any) -> None:
@@ -71,9 +71,9 @@ class Handles(Kept, Generic[Value]):
         self.is_aging = False
         before = time.monotonic() - UNUSED_SECONDS
         running = [(entry.used, number) for number, entry
-                   in list(self._entries.items()) if entry.stop is None]
+                   in dict(self._entries).items() if entry.stop is None]
         # A request may add handles while its thread resumes.
-        self._drop([number for number, entry in list(self._entries.items())
+        self._drop([number for number, entry in dict(self._entries).items()
                     if entry.stop is not None and entry.stop.is_over])
         self._drop([number for used, number in running if used <= before])
         left = [used for used, _ in running if used > before]

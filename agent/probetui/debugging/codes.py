@@ -230,7 +230,7 @@ def _of_module(name: str) -> List[Code]:
     parts = name.split(".")
     for count in range(len(parts) - 1, 0, -1):
         prefix, rest = ".".join(parts[:count]), ".".join(parts[count:])
-        for key, module in list(sys.modules.items()):
+        for key, module in dict(sys.modules).items():
             if key == prefix or key.endswith("." + prefix):
                 found = _resolve(getattr(module, "__dict__", {}), rest)
                 if found:

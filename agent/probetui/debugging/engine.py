@@ -239,7 +239,7 @@ class Engine(Reaching):
         """Drops the thread states, which refer to frames of the program; keeps
         those of threads that are still leaving a stop."""
         self._states = {ident: state for ident, state in
-                        list(self._states.items()) if state.stop is not None}
+                        dict(self._states).items() if state.stop is not None}
 
     def _all_go(self) -> None:
         for stop in self.stops():

@@ -75,7 +75,7 @@ class Table:
 
     def drop_spent(self) -> List[Breakpoint]:
         spent = [each for each in self.all() if each.is_spent]
-        for owner, own in list(self._owners.items()):
+        for owner, own in dict(self._owners).items():
             self._owners[owner] = [each for each in own
                                    if not each.is_spent]
         self.rebuild()

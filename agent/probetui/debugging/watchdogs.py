@@ -99,7 +99,7 @@ def _limits() -> List[Limit]:
     names = getattr(world, "pg_names", None) or getattr(c10d, "_pg_names", {})
     first = getattr(getattr(c10d, "GroupMember", None), "WORLD", None)
     found: List[Limit] = []
-    for given, (_, store) in list(groups.items()):
+    for given, (_, store) in dict(groups).items():
         group: Any = given
         size = group.size()
         name = str(names.get(group, len(found)))
@@ -161,7 +161,7 @@ class Watchdogs:
         Returns the seconds until the next call; None: nothing is extended."""
         with self._lock:
             now = time.monotonic()
-            for who, (_, until) in list(self._wanted.items()):
+            for who, (_, until) in dict(self._wanted).items():
                 if until <= now:
                     del self._wanted[who]
             self._settle()
