@@ -26,7 +26,8 @@ struct c10d_reading {
 	struct pycode_cache *codes;
 	struct stack_table *stacks; /* of codes */
 	struct collectives *out;
-	size_t newest; /* of a ring: older entries count only as long as their calls are open */
+	size_t newest; /* number of a ring's newest entries; of older ones only open calls are read
+			*/
 	/*
 	 * For each group of out: the number by which entries of the ring of its backend name it,
 	 * Entry::pg_id_; -1: unknown. NCCL and gloo number their groups on their own.
@@ -73,9 +74,10 @@ int ring_fetch(struct ring_copy *ring, struct c10d_reading *reading, uint64_t po
 	       size_t count);
 void ring_clear(struct ring_copy *ring);
 /*
- * Adds the fetched entries to reading->out, of those before the newest only open calls, and what the recorder says of each group. If entries
- * are overwritten meanwhile, fetches and reads again, a limited number of times. To be called after
- * process_groups_read(), within a snapshot of memory that was begun after ring_fetch().
+ * Adds the fetched entries to reading->out, of those before the newest only open calls, and what
+ * the recorder says of each group. If entries are overwritten meanwhile, fetches and reads again, a
+ * limited number of times. To be called after process_groups_read(), within a snapshot of memory
+ * that was begun after ring_fetch().
  */
 void ring_read(struct ring_copy *ring, struct c10d_reading *reading);
 

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/loop.h"
 
-#define CALL_NS 2000000000u
+#define CALL_NS 2000000000u /* longest time for one call, in which only its thread is held */
 #define FETCH_NS 1000000000u
 #define ERRNO_LEAST 4096
 #define BIT(number) (UINT64_C(1) << ((number) - 1))

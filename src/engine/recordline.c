@@ -387,7 +387,10 @@ void recordline_mask_snapshot(json_t *snapshot, const struct recordline_rules *r
 	{
 		mask_debugger(rules, json_object_get(rank, "debugger"));
 		json_array_foreach(json_object_get(json_object_get(rank, "sample"), "threads"), j,
-				   thread) recordline_mask_text(thread, "raised");
+				   thread)
+		{
+			recordline_mask_text(thread, "raised");
+		}
 	}
 }
 

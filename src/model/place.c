@@ -43,9 +43,15 @@ static const char *const source_parts[] = {
 
 /* Installed packages that may be what a process runs, without being the user's own. */
 static const char *const frameworks[] = {
-	"accelerate", "dask",	"datasets",  "deepspeed", "distributed",      "horovod",
-	"jax",	      "joblib", "lightning", "mpi4py",	  "lightning_fabric", "pytorch_lightning",
-	"ray",	      "torch",	"torchrun",  "torchx",	  "transformers",     "webdataset",
+	"accelerate",	"dask",
+	"datasets",	"deepspeed",
+	"distributed",	"horovod",
+	"jax",		"joblib",
+	"lightning",	"lightning_fabric",
+	"mpi4py",	"pytorch_lightning",
+	"ray",		"torch",
+	"torchrun",	"torchx",
+	"transformers", "webdataset",
 };
 
 /* Installed packages by which a console script calls the program. */

@@ -1,9 +1,9 @@
 /*
  * place: which frames are the user's own code, and short names of files.
  *
- * User code is Python code that is neither frozen, nor installed (in site-packages, dist-packages or
- * lib/pythonX), nor of a known framework's source tree; of the installed code that of the package
- * that the process runs is the user's, too.
+ * User code is Python code that is neither frozen, nor installed (in site-packages, dist-packages
+ * or lib/pythonX), nor of a known framework's source tree; of the installed code that of the
+ * package that the process runs is the user's, too.
  */
 #ifndef MODEL_PLACE_H
 #define MODEL_PLACE_H
@@ -39,8 +39,8 @@ bool place_is_generated(const struct stack *stack, size_t at);
 bool place_is_wrapper(const struct frame *frame);
 /*
  * Index of the innermost frame of user code that has a file; if that is a console script's, of the
- * package that the script has called; else of the outermost frame of code without a file (<string>);
- * else of the innermost frame outside probetui's agent; else 0.
+ * package that the script has called; else of the outermost frame of code without a file
+ * (<string>); else of the innermost frame outside probetui's agent; else 0.
  */
 size_t place_user_frame(const struct process *process, const struct stack *stack);
 /* Returns the frame of place_user_frame(), borrowed; NULL: only agent frames, or no stack. */

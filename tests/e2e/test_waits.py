@@ -150,6 +150,8 @@ class TestWaits(unittest.TestCase):
             verdict["verdict"],
             "Deadlock: ranks 0 \u2192 1 \u2192 2 \u2192 3 \u2192 0 each wait in recv "
             "(waits.py:%d) for the next." % line_of("dist.recv(", 2))
+        # Without --for, too: it is asked for once.
+        self.assertEqual(self.ask("verdict")[1]["state"], "hung")
 
     def test_a_cycle(self):
         verdict = self.verdict("cycle")
