@@ -129,6 +129,7 @@ static int tell_of(struct command_context *context, int id, int added, struct er
 	}
 	pending = rank_answers_new(engine, command);
 	pending->added = added;
+	breakpoints_begin_setting(list, added);
 	breakpoint_sync_ask(engine, pending);
 	rank_answers_wait(pending);
 	breakpoint_sync_take(engine, pending, &failures);
@@ -144,6 +145,7 @@ static int tell_of(struct command_context *context, int id, int added, struct er
 	} else if (failures.count > 0) {
 		error_set(error, "%s: %s", command, out.data);
 	}
+	breakpoints_end_setting(&engine->session);
 	rank_answers_free(pending);
 	failures_clear(&failures);
 	buffer_clear(&out);

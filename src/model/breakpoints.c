@@ -36,6 +36,7 @@ void breakpoints_clear(struct breakpoints *breakpoints)
 	for (size_t i = 0; i < breakpoints->count; i++)
 		clear_item(&breakpoints->items[i]);
 	free(breakpoints->items);
+	rankset_clear(&breakpoints->set_and_hit);
 	*breakpoints = (struct breakpoints){ .items = NULL };
 }
 
@@ -209,6 +210,10 @@ static void take_from(struct session *session, int id, int rank)
 
 	if (!found || !found->breakpoint.is_temporary)
 		return;
+	if (id == list->setting) {
+		rankset_add(&list->set_and_hit, rank);
+		return;
+	}
 	if (found->is_everywhere) {
 		found->is_everywhere = false;
 		session_add_ranks(session, &found->ranks);
@@ -235,6 +240,23 @@ void breakpoints_stopped(struct session *session, const struct rank *rank)
 {
 	for (size_t i = 0; i < rank->debugger.hit_count; i++)
 		take_from(session, rank->debugger.hits[i], rank->process.rank);
+}
+
+void breakpoints_begin_setting(struct breakpoints *breakpoints, int id)
+{
+	breakpoints->setting = id;
+}
+
+void breakpoints_end_setting(struct session *session)
+{
+	struct breakpoints *list = &session->choice.breakpoints;
+	int id = list->setting;
+	int rank = -1;
+
+	list->setting = 0;
+	while ((rank = rankset_next(&list->set_and_hit, rank)) >= 0)
+		take_from(session, id, rank);
+	rankset_clear(&list->set_and_hit);
 }
 
 void breakpoint_summary_clear(struct breakpoint_summary *summary)
@@ -308,6 +330,23 @@ static void add_bindings(struct breakpoint_summary *summary, const struct sessio
 	}
 }
 
+/* Adds the ranks that had set the breakpoint, hit it, and so removed it, during its command. */
+static void add_hit(struct breakpoint_summary *summary, const struct session *session)
+{
+	const struct breakpoints *list = &session->choice.breakpoints;
+	int rank = -1;
+
+	while (summary->id == list->setting &&
+	       (rank = rankset_next(&list->set_and_hit, rank)) >= 0) {
+		const struct rank *found = session_find_rank(session, rank);
+
+		if (!found || rankset_contains(&summary->set, rank))
+			continue;
+		rankset_add(&summary->set, rank);
+		add_backend(summary, rank, &found->debugger);
+	}
+}
+
 /* Sets the message to the error of the first rank whose setBreakpoints request failed. */
 static void add_refusals(struct breakpoint_summary *summary, const struct session *session)
 {
@@ -356,6 +395,7 @@ static void summarise(struct breakpoint_summary *summary, const struct session *
 		.is_temporary = item->breakpoint.is_temporary,
 	};
 	add_bindings(summary, session);
+	add_hit(summary, session);
 	if (item->is_everywhere)
 		session_add_ranks(session, &summary->ranks);
 	else

@@ -42,6 +42,8 @@ struct breakpoints {
 	bool is_last_free; /* last_id was given back: the next breakpoint gets this id */
 	uint64_t revision; /* 0: the list never had a breakpoint */
 	int run_to;	   /* id of the temporary breakpoint of the last run to cursor; 0: none */
+	int setting;	   /* id of the breakpoint whose answers a command waits for; 0: none */
+	struct rankset set_and_hit; /* ranks that stopped at `setting`, a temporary breakpoint */
 };
 
 void breakpoints_clear(struct breakpoints *breakpoints);
@@ -94,9 +96,16 @@ void breakpoints_take_refusals(struct breakpoints *breakpoints, const struct ran
 void breakpoints_name_stop(const struct breakpoints *breakpoints, struct debugger *debugger);
 /*
  * Removes a stopped rank from the ranks of each temporary breakpoint that it hit, and removes the
- * breakpoint when no rank is left.
+ * breakpoint when no rank is left. The breakpoint that is being set stays until
+ * breakpoints_end_setting().
  */
 void breakpoints_stopped(struct session *session, const struct rank *rank);
+/*
+ * Between these two calls a command waits for the answers about the new breakpoint `id` (0: none),
+ * which a rank may hit before the command has printed it.
+ */
+void breakpoints_begin_setting(struct breakpoints *breakpoints, int id);
+void breakpoints_end_setting(struct session *session);
 
 /* Mechanism that stops a rank at a breakpoint. */
 enum breakpoint_backend {

@@ -659,7 +659,16 @@ static int step_break(struct stage *stage, const char *at, struct error *error)
 	if (!added->is_everywhere && (!line_take(&at, " ") || !line_take_set(&at, &added->ranks)))
 		return -1;
 	added->breakpoint.is_temporary = line_take(&at, ", temporary");
+	if (line_take(&at, ", answers awaited"))
+		breakpoints_begin_setting(list, added->breakpoint.id);
 	breakpoints_changed(list);
+	return *at ? -1 : 0;
+}
+
+static int step_answered(struct stage *stage, const char *at, struct error *error)
+{
+	(void)error;
+	breakpoints_end_setting(&stage->scene.session);
 	return *at ? -1 : 0;
 }
 
@@ -682,7 +691,8 @@ static const struct {
 	{ "wait", step_wait, "wait SECONDS" },
 	{ "judge", step_judge, "judge [jobs]" },
 	{ "select", step_select, "select rank|pid|frame|job NUMBER" },
-	{ "break", step_break, "break all|RANKS[, temporary] (at train.py:14)" },
+	{ "break", step_break, "break all|RANKS[, temporary][, answers awaited] (at train.py:14)" },
+	{ "answered", step_answered, "answered (the command at `answers awaited` has printed)" },
 };
 
 /* "stopped 0,3: FIELDS": of each of these ranks, "$" standing for the rank; "unread: FIELDS". */

@@ -258,13 +258,15 @@ class Nan:
                 return None
             self._whole = {id(value): (weakref.ref(value), now)}
             return find(value, self.path.text, {})
-        begun = time.monotonic()
-        if begun < self._next:
+        if time.monotonic() < self._next:
             return None
+        # CPU time, not elapsed time: what other threads and processes take
+        # must not postpone the next check.
+        begun = time.thread_time()
         found = find(value, self.path.text, self._finite)
-        took = time.monotonic() - begun
+        took = time.thread_time() - begun
         if took > _SHORT:
-            self._next = begun + took / _SHARE
+            self._next = time.monotonic() + took / _SHARE
         return found
 
     def end(self) -> None:
