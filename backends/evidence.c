@@ -15,13 +15,17 @@
 #include "banned.h"
 #include "base/alloc.h"
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/map.h"
+#include "base/secret.h"
 #include "protocol/process.h"
 
 /* Maximum number of lines of the kernel's log in an answer. */
 #define KERNEL_LINES 100
+/* Maximum number of bytes of a process's standard error; an answer has up to 16 processes. */
+#define STDERR_MAXIMUM (16u << 10)
 /* Maximum number of exited processes that are remembered; older ones are forgotten. */
 #define ENDED_MAXIMUM 512
 
@@ -117,7 +121,30 @@ static struct remembered *find(struct evidence *evidence, pid_t pid)
 	return remembered;
 }
 
-static json_t *to_json(const struct remembered *remembered, pid_t pid)
+/* The end of the standard error of an exited process, masked; null: the process is alive, or its
+ * standard error is no file. */
+static json_t *stderr_to_json(const struct evidence *evidence, pid_t pid)
+{
+	struct buffer text = BUFFER_INIT;
+	struct buffer masked = BUFFER_INIT;
+	json_t *json = json_null();
+	const char *path = NULL;
+
+	if (!find_live(evidence, pid))
+		path = outputs_read_last(node_outputs(evidence->node), pid, STDERR_MAXIMUM, &text);
+	if (path) {
+		secret_mask_traceback(&masked, text.data ? text.data : "");
+		json = json_object();
+		json_set_text(json, "path", path);
+		json_set_text(json, "tail", masked.data ? masked.data : "");
+	}
+	buffer_clear(&masked);
+	buffer_clear(&text);
+	return json;
+}
+
+static json_t *to_json(const struct evidence *evidence, const struct remembered *remembered,
+		       pid_t pid)
 {
 	json_t *json = json_object();
 
@@ -129,6 +156,7 @@ static json_t *to_json(const struct remembered *remembered, pid_t pid)
 						   : json_integer(remembered->memory));
 	json_set_text(json, "cgroup", remembered->cgroup);
 	json_object_set_new(json, "error_file", error_file_read(&remembered->error_file));
+	json_object_set_new(json, "stderr", stderr_to_json(evidence, pid));
 	return json;
 }
 
@@ -271,7 +299,7 @@ json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids, bo
 
 		if (!remembered)
 			continue;
-		json_array_append_new(ranks, to_json(remembered, pid));
+		json_array_append_new(ranks, to_json(evidence, remembered, pid));
 		add_cgroup(cgroups, seen, remembered->cgroup);
 	}
 	strmap_free(seen);

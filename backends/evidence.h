@@ -1,7 +1,8 @@
 /*
  * evidence: facts about a rank besides its stacks, even after its exit: the version of torch,
- * resident memory, the control group, and the error file (TORCHELASTIC_ERROR_FILE) that a rank of
- * torchrun writes when it raises.
+ * resident memory, the control group, the error file (TORCHELASTIC_ERROR_FILE) that a rank of
+ * torchrun writes when it raises, and, after its exit, the end of its standard error if that is a
+ * file.
  *
  * After the first request about a rank, a descriptor of the error file's folder is kept open: the
  * rank writes the file just before it exits, and /proc/PID/root is gone after the exit. No other

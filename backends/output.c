@@ -433,6 +433,28 @@ bool outputs_request_ended(struct outputs *outputs, pid_t pid, const struct mess
 	return true;
 }
 
+const char *outputs_read_last(struct outputs *outputs, pid_t pid, size_t maximum,
+			      struct buffer *out)
+{
+	const struct followed *noted = map_find(outputs->noted, (uint64_t)pid);
+	struct output_file stream;
+	off_t size;
+
+	if (!noted || !noted->streams[1].path)
+		return NULL;
+	output_file_open_noted(&stream, &noted->streams[1]);
+	size = output_file_size(&stream);
+	if (size > (off_t)maximum) {
+		stream.at = size - (off_t)maximum;
+		skip_part_of_line(&stream, maximum);
+	}
+	if (stream.fd >= 0)
+		output_file_read(&stream, maximum, out);
+	drop_nuls(out);
+	output_file_close(&stream);
+	return noted->streams[1].path;
+}
+
 void outputs_request(struct outputs *outputs, const struct process *process,
 		     const struct message *request)
 {

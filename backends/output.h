@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+struct buffer;
 struct message;
 struct node;
 struct outputs;
@@ -22,6 +23,12 @@ void outputs_remember(struct outputs *outputs, const struct process *process);
 /* Answers the request about an exited process. Returns false, without an answer, if the process is
  * not remembered. */
 bool outputs_request_ended(struct outputs *outputs, pid_t pid, const struct message *request);
+/*
+ * Appends the last bytes, at most `maximum`, from a whole line on, of the standard error of an
+ * exited process that is remembered. Returns the file's path, borrowed; NULL: there is no file.
+ */
+const char *outputs_read_last(struct outputs *outputs, pid_t pid, size_t maximum,
+			      struct buffer *out);
 /* Answers the request about process. */
 void outputs_request(struct outputs *outputs, const struct process *process,
 		     const struct message *request);

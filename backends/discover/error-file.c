@@ -81,28 +81,15 @@ static json_t *masked(const char *text)
 	return json;
 }
 
-/*
- * Returns the traceback with secrets masked. Lines indented by four are source code, other lines
- * are locations.
- */
 static json_t *masked_traceback(const char *text)
 {
 	struct buffer out = BUFFER_INIT;
 	json_t *json;
 
-	for (size_t length; text && *text != '\0'; text += length) {
-		char *line;
-
-		length = strcspn(text, "\n");
-		length += text[length] == '\n';
-		line = xstrndup(text, length);
-		if (strncmp(line, "    ", 4) == 0)
-			secret_mask_source(&out, line);
-		else
-			buffer_append_string(&out, line);
-		free(line);
-	}
-	json = masked(text ? out.data : NULL);
+	if (!text)
+		return json_null();
+	secret_mask_traceback(&out, text);
+	json = json_text(out.data);
 	buffer_clear(&out);
 	return json;
 }

@@ -604,3 +604,36 @@ void secret_mask_source(struct buffer *out, const char *text)
 	while (*scan.at != '\0')
 		secret_source_take_token(&scan);
 }
+
+/* Length of the prefix "[rank2]: ", or "[default0]:" of torchrun --tee; 0: there is none. */
+static size_t prefix_length(const char *line)
+{
+	size_t length = strcspn(line, "]\n");
+
+	if (line[0] != '[' || strncmp(line + length, "]:", 2) != 0)
+		return 0;
+	length += 2;
+	return length + (strncmp(line, "[rank", 5) == 0 && line[length] == ' ');
+}
+
+void secret_mask_traceback(struct buffer *out, const char *text)
+{
+	struct buffer lines = BUFFER_INIT;
+
+	for (size_t length; *text != '\0'; text += length) {
+		size_t prefix = prefix_length(text);
+		char *line;
+
+		length = strcspn(text, "\n");
+		length += text[length] == '\n';
+		buffer_append(&lines, text, prefix);
+		line = xstrndup(text + prefix, length - prefix);
+		if (strncmp(line, "    ", 4) == 0)
+			secret_mask_source(&lines, line);
+		else
+			buffer_append_string(&lines, line);
+		free(line);
+	}
+	secret_mask(out, lines.data ? lines.data : "");
+	buffer_clear(&lines);
+}

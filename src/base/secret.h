@@ -27,6 +27,11 @@ bool secret_is_named(const char *name, size_t length);
 void secret_mask(struct buffer *out, const char *text);
 /* Appends Python source with the literals of secrets masked; lines keep their numbers. */
 void secret_mask_source(struct buffer *out, const char *text);
+/*
+ * Appends what Python has printed: lines of source code of tracebacks, indented by four, are masked
+ * as source, also behind the prefix "[rank2]: " of torch.distributed; other lines as text.
+ */
+void secret_mask_traceback(struct buffer *out, const char *text);
 /* True if text contains one of these words, or if secret_mask() would change text. */
 bool secret_is_in(const char *text);
 

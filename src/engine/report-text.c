@@ -3,6 +3,7 @@
  * recording shows only recorded data.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/json.h"
+#include "engine/cause.h"
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/replay.h"
@@ -126,12 +128,31 @@ static void report_text_append_line(struct buffer *out, const char *before, cons
 	buffer_append_char(out, '\n');
 }
 
+/* Appends a line for each group, at most `maximum`, and frees the groups. */
+static void report_text_append_groups(struct buffer *out, struct groups *groups, size_t maximum)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		if (i >= maximum) {
+			left += rankset_count(&groups->items[i].ranks);
+			continue;
+		}
+		buffer_append_string(out, "  ");
+		rankset_append_named(out, &groups->items[i].ranks);
+		report_text_append_line(out, ": ", groups->items[i].text);
+	}
+	if (left > 0)
+		buffer_printf(out, "  ... and %zu more rank%s\n", left, plural(left));
+	report_text_groups_clear(groups);
+}
+
 /*
- * Returns report_end() without "was", so that the sentence fits one rank or several ("killed by").
+ * Returns cause_end() without "was", so that the sentence fits one rank or several ("killed by").
  */
 static const char *end_of(const struct rank *rank)
 {
-	const char *end = report_end(rank);
+	const char *end = cause_end(rank);
 
 	return strncmp(end, "was ", 4) == 0 ? end + 4 : end;
 }
@@ -159,14 +180,25 @@ static void append_ends(const struct page *page)
 	report_text_groups_clear(&groups);
 }
 
+static void append_first(const struct page *page, const struct rank *first)
+{
+	struct cause cause;
+
+	cause_find(&cause, page->engine, first);
+	buffer_printf(page->out, "  Rank %d failed first: it ", first->process.rank);
+	cause_append(page->out, &cause, first);
+	buffer_append_string(page->out, ".\n");
+	cause_clear(&cause);
+}
+
 static void append_event(const struct page *page)
 {
-	const struct rank *first = report_first_failed(page->engine);
+	const struct rank *first = cause_first_failed(page->engine);
 
 	if (page->report->headline)
 		report_text_append_line(page->out, "  ", page->report->headline);
 	else if (first)
-		buffer_printf(page->out, "  Rank %d failed first.\n", first->process.rank);
+		append_first(page, first);
 	append_ends(page);
 	if (page->report->before && first)
 		report_text_append_line(page->out, "  Before the failure: ", page->report->before);
@@ -232,82 +264,59 @@ static void report_text_append_native(const struct page *page)
 	}
 }
 
-/* One rank's error file; at: the time of writing, for the order. */
-struct failure {
-	int rank;
-	double at;
-	const json_t *file;
-};
-
-static int compare_failures(const void *left, const void *right)
+/* Appends the tracebacks of the exception's chain, as they were printed. */
+static void append_text(struct buffer *out, const struct cause *cause)
 {
-	const struct failure *a = left;
-	const struct failure *b = right;
+	const struct traceback *items = cause->tracebacks.items;
+	int first = cause->last;
+	char *text;
 
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	return a->rank - b->rank;
+	if (first < 0)
+		return;
+	while (first > 0 && items[first].relation != TRACEBACK_ALONE)
+		first--;
+	text = xstrndup(cause->text + items[first].start,
+			items[cause->last].end - items[first].start);
+	append_indented(out, text, "    ", LINES_MAXIMUM);
+	free(text);
+}
+
+static void add_exception(struct groups *groups, const struct rank *rank, const struct cause *cause)
+{
+	struct buffer text = BUFFER_INIT;
+
+	cause_append(&text, cause, rank);
+	groups_add(groups, text.data, rank->process.rank,
+		   rank->ended_at < 0 ? INFINITY : rank->ended_at);
+	buffer_clear(&text);
 }
 
 /* Only the first failure gets its stack: the other ranks mostly report the loss of the first. */
-static void report_text_append_failure(struct buffer *out, const struct failure *failure,
-				       bool is_first)
-{
-	const char *message = json_get_string(failure->file, "message", "");
-	const char *stack = json_get_string(failure->file, "callstack", "");
-	const char *error = json_get_string(failure->file, "error", "");
-
-	if (message[0] == '\0')
-		message = error;
-	if (strchr(message, '\n')) {
-		buffer_printf(out, "  rank %d:\n", failure->rank);
-		append_indented(out, message, "    ", LINES_MAXIMUM);
-	} else {
-		buffer_printf(out, "  rank %d: ", failure->rank);
-		format_text(out, message);
-		buffer_append_char(out, '\n');
-	}
-	if (is_first)
-		append_indented(out, stack, "    ", LINES_MAXIMUM);
-}
-
 static void report_text_append_errors(const struct page *page)
 {
-	struct failure *failures = xcalloc(page->engine->session.rank_count + 1, sizeof(*failures));
+	const struct rank *first = cause_first_failed(page->engine);
+	struct groups groups = { .items = NULL };
+	struct buffer stack = BUFFER_INIT;
 	const struct rank *rank;
-	size_t count = 0;
 	size_t next = 0;
 
 	while ((rank = report_text_next_rank(page, &next))) {
-		const struct process *process = &rank->process;
-		const json_t *file =
-			json_object_get(evidence_find(&page->engine->evidence, rank), "error_file");
+		struct cause cause;
 
-		if (!json_is_object(file))
-			continue;
-		failures[count++] = (struct failure){
-			.rank = process->rank,
-			.at = json_get_real(file, "written", 0),
-			.file = file,
-		};
+		cause_find(&cause, page->engine, rank);
+		if (cause.source != CAUSE_UNKNOWN)
+			add_exception(&groups, rank, &cause);
+		if (rank == first)
+			append_text(&stack, &cause);
+		cause_clear(&cause);
 	}
-	if (count > 1)
-		qsort(failures, count, sizeof(*failures), compare_failures);
-	for (size_t i = 0; i < count && i < ERRORS_MAXIMUM; i++)
-		report_text_append_failure(page->out, &failures[i], i == 0);
-	if (count > ERRORS_MAXIMUM)
-		buffer_printf(page->out, "  ... and %zu more ranks\n", count - ERRORS_MAXIMUM);
-	free(failures);
-}
-
-static void report_text_append_groups(struct buffer *out, struct groups *groups)
-{
-	for (size_t i = 0; i < groups->count; i++) {
-		buffer_append_string(out, "  ");
-		rankset_append_named(out, &groups->items[i].ranks);
-		report_text_append_line(out, ": ", groups->items[i].text);
-	}
-	report_text_groups_clear(groups);
+	if (groups.count > 1)
+		qsort(groups.items, groups.count, sizeof(*groups.items), compare_groups);
+	report_text_append_groups(page->out, &groups, ERRORS_MAXIMUM);
+	if (stack.length > 0)
+		buffer_printf(page->out, "  the traceback of rank %d:\n%s", first->process.rank,
+			      stack.data);
+	buffer_clear(&stack);
 }
 
 static void append_versions(const struct page *page)
@@ -330,7 +339,7 @@ static void append_versions(const struct page *page)
 		groups_add(&groups, text, process->rank, 0);
 		free(text);
 	}
-	report_text_append_groups(page->out, &groups);
+	report_text_append_groups(page->out, &groups, SIZE_MAX);
 }
 
 static void append_resident(const struct page *page)
@@ -441,7 +450,7 @@ static void append_doctor(const struct page *page)
 			free(text);
 		}
 	}
-	report_text_append_groups(page->out, &groups);
+	report_text_append_groups(page->out, &groups, SIZE_MAX);
 }
 
 static const struct section {
@@ -453,7 +462,7 @@ static const struct section {
 	{ "WHO WAITS FOR WHOM", append_waits },
 	{ "MERGED STACKS", report_text_append_merged },
 	{ "NATIVE FRAMES (main threads, innermost first)", report_text_append_native },
-	{ "EXCEPTIONS OF RANKS (torchrun's error files)", report_text_append_errors },
+	{ "EXCEPTIONS OF RANKS", report_text_append_errors },
 	{ "VERSIONS", append_versions },
 	{ "MEMORY", append_memory },
 	{ "KERNEL LOG (out of memory)", append_kernel },

@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "config.h"
+#include "engine/cause.h"
 #include "engine/engine.h"
 #include "engine/format-collectives.h"
 #include "engine/format.h"
@@ -119,41 +120,6 @@ const struct rank *report_next(const struct report *report, const struct engine 
 	return NULL;
 }
 
-bool report_has_failed(const struct rank *rank)
-{
-	return rank->process.state == PROCESS_EXITED &&
-	       (rank->process.exit_code > 0 || rank->process.exit_signal > 0);
-}
-
-static bool report_is_before(const struct rank *a, const struct rank *b)
-{
-	bool was_asked_a = a->process.exit_signal == SIGTERM;
-	bool was_asked_b = b->process.exit_signal == SIGTERM;
-
-	if (was_asked_a != was_asked_b)
-		return was_asked_b;
-	return a->ended_at < b->ended_at;
-}
-
-const struct rank *report_first_failed(const struct engine *engine)
-{
-	const struct session *session = &engine->session;
-	const struct rank *first = NULL;
-
-	for (size_t i = 0; i < session->rank_count; i++) {
-		const struct rank *rank = session->ranks[i];
-
-		if (report_has_failed(rank) && (!first || report_is_before(rank, first)))
-			first = rank;
-	}
-	return first;
-}
-
-const char *report_end(const struct rank *rank)
-{
-	return rank->error && rank->error[0] != '\0' ? rank->error : "has exited";
-}
-
 static json_t *time_to_json(const struct report *report, double at)
 {
 	return report->clock < 0 || at < 0 ? json_null() : json_real(report->clock + at);
@@ -181,7 +147,7 @@ static json_t *end_to_json(const struct report *report, const struct rank *rank)
 /* Adds a node's evidence; null for each key without data. */
 static void set_evidence(json_t *json, const json_t *evidence)
 {
-	static const char *const keys[] = { "torch", "memory", "cgroup", "error_file" };
+	static const char *const keys[] = { "torch", "memory", "cgroup", "error_file", "stderr" };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
 		json_t *value = json_object_get(evidence, keys[i]);
@@ -205,6 +171,17 @@ static json_t *native_to_json(const struct rank *rank)
 	return frames;
 }
 
+static json_t *exception_to_json(const struct engine *engine, const struct rank *rank)
+{
+	struct cause cause;
+	json_t *json;
+
+	cause_find(&cause, engine, rank);
+	json = cause_to_json(&cause);
+	cause_clear(&cause);
+	return json;
+}
+
 static json_t *report_rank_to_json(const struct report *report, const struct engine *engine,
 				   const struct rank *rank)
 {
@@ -213,6 +190,7 @@ static json_t *report_rank_to_json(const struct report *report, const struct eng
 	json_t *ways = json_object_get(evidence_ways(&engine->evidence, rank), "ways");
 
 	json_object_set_new(json, "end", end_to_json(report, rank));
+	json_object_set_new(json, "exception", exception_to_json(engine, rank));
 	json_object_set_new(json, "python", python[0] != '\0' ? json_text(python) : json_null());
 	set_evidence(json, evidence_find(&engine->evidence, rank));
 	json_object_set_new(json, "native", native_to_json(rank));
@@ -246,7 +224,7 @@ static json_t *cgroups_to_json(const struct engine *engine)
 
 json_t *report_to_json(const struct report *report, const struct engine *engine)
 {
-	const struct rank *first = report_first_failed(engine);
+	const struct rank *first = cause_first_failed(engine);
 	json_t *json = json_object();
 
 	json_object_set_new(json, "version", json_string(PACKAGE_VERSION));

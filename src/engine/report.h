@@ -51,16 +51,6 @@ json_t *report_to_json(const struct report *report, const struct engine *engine)
 /* Iterates over the ranks of the report; *i is 0 at first. Returns NULL when there are no more. */
 const struct rank *report_next(const struct report *report, const struct engine *engine, size_t *i);
 /*
- * Returns the rank that failed first, by the time at which the node saw the exit; a rank killed by
- * SIGTERM only if no other rank failed, because launchers send SIGTERM. NULL: no rank has failed.
- */
-const struct rank *report_first_failed(const struct engine *engine);
-/* For a rank that has exited: "exited with code 1"; "is gone" if the reason is not known. */
-const char *report_end(const struct rank *rank);
-/* True if the rank exited with a code above 0, or by a signal. */
-bool report_has_failed(const struct rank *rank);
-
-/*
  * The folder that a report and its recording are written to. A folder made here is private
  * (0700); new files have names with job, host and time. No file is overwritten and no link is
  * followed.

@@ -24,6 +24,7 @@
 #include "base/json.h"
 #include "base/loop.h"
 #include "base/text.h"
+#include "engine/cause.h"
 #include "engine/collect.h"
 #include "engine/collective-query.h"
 #include "engine/command.h"
@@ -33,6 +34,7 @@
 #include "engine/request.h"
 #include "engine/script-events.h"
 #include "model/stall.h"
+#include "model/wait-graph.h"
 
 #define FOREVER_SECONDS (10 * 365 * 86400.0)
 /* The sampling period is options->stuck divided by SAMPLES, limited to this range of seconds. */
@@ -79,10 +81,14 @@ struct watch {
 	size_t leaving;	   /* number of ranks in teardown at the last sample */
 	uint64_t revision; /* session.revision at the last judgement */
 	enum outcome outcome;
-	int signal;	 /* signal that asks probetui to exit; 0: none */
-	char *before;	 /* newest verdict while all ranks were alive; NULL: none */
-	char *base;	 /* common part of the files' paths; NULL: no files */
-	char *recording; /* path of the recording; NULL: none */
+	int signal;   /* signal that asks probetui to exit; 0: none */
+	char *before; /* newest verdict while all ranks were alive; NULL: none */
+	/* Ranks that others waited for at that time, and why they did, a sentence; NULL: none. */
+	struct rankset late;
+	char *late_why;
+	char *base;	       /* common part of the files' paths; NULL: no files */
+	char *recording;       /* path of the recording; NULL: none */
+	struct rankset blamed; /* ranks that are the cause of a failure, or of a hang */
 	struct report report;
 	double stood; /* seconds without progress at the last judgement */
 };
@@ -184,7 +190,7 @@ static enum outcome watch_judge(struct watch *watch)
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (report_has_failed(rank))
+		if (cause_has_failed(rank))
 			return OUTCOME_FAILED;
 		present += rank->process.pid > 0;
 		ended += rank->process.state == PROCESS_EXITED;
@@ -196,6 +202,32 @@ static enum outcome watch_judge(struct watch *watch)
 	if (watch->stood >= watch->options->stuck)
 		return OUTCOME_STUCK;
 	return OUTCOME_NONE;
+}
+
+/*
+ * Keeps whom ranks wait for. A rank that waited too long fails soon after, and leaves nothing that
+ * names the others.
+ */
+static void remember_late(struct watch *watch)
+{
+	const struct session *session = &watch->engine->session;
+	struct buffer why = BUFFER_INIT;
+	struct rankset outliers;
+	struct wait_graph graph;
+
+	free(watch->late_why);
+	watch->late_why = NULL;
+	wait_graph_make(&graph, session);
+	outliers = wait_graph_outliers(&graph);
+	rankset_copy(&watch->late, &outliers);
+	wait_sentence_append(&why, &graph, false);
+	if (rankset_count(&outliers) == 0)
+		rankset_copy(&watch->late, &session->verdict.outliers);
+	else if (why.length > 0)
+		watch->late_why = buffer_take(&why);
+	buffer_clear(&why);
+	rankset_clear(&outliers);
+	wait_graph_clear(&graph);
 }
 
 /* Keeps the verdict from before the first rank began to exit. */
@@ -211,6 +243,7 @@ static void watch_remember(struct watch *watch)
 	}
 	free(watch->before);
 	watch->before = xstrdup(session->verdict.sentence);
+	remember_late(watch);
 }
 
 static bool watch_is_over(const struct engine *engine, void *data)
@@ -255,23 +288,60 @@ static void append_stuck(struct buffer *out, const struct verdict *verdict)
 	buffer_append_string(out, " for ");
 }
 
+/*
+ * Describes which rank is the cause, and adds it to *blamed: the first that failed, or one that it
+ * has lost or waited for.
+ */
+static void describe_failure(struct watch *watch, struct buffer *text, struct rankset *blamed)
+{
+	const struct rank *first = cause_first_failed(watch->engine);
+	const struct rank *left = first ? cause_first_left(watch->engine, first) : NULL;
+	struct cause cause;
+	bool is_late;
+
+	rankset_clear(blamed);
+	if (!first)
+		return;
+	is_late = !left && cause_kind_of(watch->engine, first) == CAUSE_TIMEOUT &&
+		  rankset_count(&watch->late) > 0;
+	if (left) {
+		rankset_add(blamed, left->process.rank);
+		buffer_printf(text, "Rank %d left first: it %s. Rank %d then ", left->process.rank,
+			      cause_end(left), first->process.rank);
+	} else if (is_late && !rankset_contains(&watch->late, first->process.rank)) {
+		rankset_copy(blamed, &watch->late);
+		buffer_printf(text, "Rank %d waited in vain for ", first->process.rank);
+		rankset_append_named(text, blamed);
+		buffer_append_string(text, ": it ");
+	} else {
+		if (is_late)
+			rankset_copy(blamed, &watch->late);
+		rankset_add(blamed, first->process.rank);
+		buffer_printf(text, "Rank %d failed first: it ", first->process.rank);
+	}
+	cause_find(&cause, watch->engine, first);
+	cause_append(text, &cause, first);
+	cause_clear(&cause);
+	buffer_append_char(text, '.');
+	if (is_late && watch->late_why)
+		buffer_printf(text, " %s", watch->late_why);
+}
+
 static void watch_describe(struct watch *watch)
 {
-	const struct rank *first = report_first_failed(watch->engine);
 	struct buffer text = BUFFER_INIT;
 
 	switch (watch->outcome) {
 	case OUTCOME_NONE:
 		break;
 	case OUTCOME_STUCK:
+		rankset_copy(&watch->blamed, &watch->engine->session.verdict.outliers);
 		append_stuck(&text, &watch->engine->session.verdict);
 		text_duration(&text, watch->stood);
 		buffer_append_char(&text, '.');
 		break;
 	case OUTCOME_FAILED:
-		if (first)
-			buffer_printf(&text, "Rank %d failed first: it %s.", first->process.rank,
-				      report_end(first));
+		describe_failure(watch, &text, &watch->blamed);
 		break;
 	case OUTCOME_ENDED:
 		buffer_append_string(&text, "The job has ended successfully.");
@@ -283,6 +353,7 @@ static void watch_describe(struct watch *watch)
 	}
 	watch->report.event = outcomes[watch->outcome].event;
 	watch->report.before = watch->before;
+	free(watch->report.headline);
 	watch->report.headline = buffer_take(&text);
 }
 
@@ -350,6 +421,9 @@ static void look_at_rest(struct watch *watch)
 	request_group_wait(group, ANSWER_SECONDS);
 	request_group_free(group);
 	engine_judge(engine);
+	/* By now the node has read what the ranks left, and the exits of others are known. */
+	if (watch->outcome == OUTCOME_FAILED)
+		watch_describe(watch);
 }
 
 /*
@@ -374,16 +448,33 @@ static char *write_report(struct watch *watch, struct error *error)
 	return NULL;
 }
 
+/* The exception of the rank that failed first, or null. */
+static json_t *watch_exception_to_json(const struct watch *watch)
+{
+	const struct rank *first = cause_first_failed(watch->engine);
+	struct cause cause;
+	json_t *json;
+
+	if (!first)
+		return json_null();
+	cause_find(&cause, watch->engine, first);
+	json = cause_to_json(&cause);
+	cause_clear(&cause);
+	return json;
+}
+
 static void watch_append_json(struct watch *watch, const char *report)
 {
-	const struct rank *first = report_first_failed(watch->engine);
+	int blamed = rankset_first(&watch->blamed);
 	const struct verdict *verdict = &watch->engine->session.verdict;
 	const char *sentence =
 		json_get_string(watch->report.verdict_json, "verdict", verdict->sentence);
 	json_t *json = json_object();
 
 	json_object_set_new(json, "event", json_string(outcomes[watch->outcome].event));
-	json_object_set_new(json, "rank", first ? json_integer(first->process.rank) : json_null());
+	json_object_set_new(json, "rank", blamed >= 0 ? json_integer(blamed) : json_null());
+	json_object_set_new(json, "ranks", format_json_set(&watch->blamed));
+	json_object_set_new(json, "exception", watch_exception_to_json(watch));
 	json_object_set_new(json, "headline", json_text(watch->report.headline));
 	json_object_set_new(json, "verdict", json_text(sentence));
 	json_object_set_new(json, "report", json_text(report));
@@ -509,6 +600,9 @@ int watch_run(struct command_context *context, const struct watch_options *optio
 	watch.engine->skips_names = false;
 	report_clear(&watch.report);
 	free(watch.before);
+	rankset_clear(&watch.late);
+	free(watch.late_why);
+	rankset_clear(&watch.blamed);
 	free(watch.base);
 	free(watch.recording);
 	return result;

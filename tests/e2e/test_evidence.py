@@ -228,8 +228,8 @@ class TestTorchrun(Evidence):
         status, document, _ = watcher.finish()
         self.assertEqual((status, document["rank"]), (1, 2), watcher.said)
         text = self.read(document["report"])
-        self.assertIn("Rank 2 failed first: it exited with code 1", text)
-        self.assertIn("rank 2: ValueError: shard 7 with api_key=<masked>",
+        self.assertIn("Rank 2 failed first: it raised ValueError: ", text)
+        self.assertIn("rank 2: raised ValueError: shard 7 with api_key=<masked>",
                       text)
         self.assertIn("in load_batch", text)
         self.assertNotIn("s3cret", text)

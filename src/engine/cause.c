@@ -1,0 +1,459 @@
+#include "engine/cause.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "engine/engine.h"
+#include "engine/evidence.h"
+
+#define COLUMNS 160 /* of an exception in a sentence */
+
+/* What libraries say of another rank. */
+static const struct {
+	const char *words;
+	enum cause_kind kind;
+} victims[] = {
+	/* gloo/transport/tcp/pair.cc */
+	{ "Connection closed by peer", CAUSE_LOSS },
+	{ "Connection reset by peer", CAUSE_LOSS },
+	{ "Broken pipe", CAUSE_LOSS },
+	/* gloo/transport/tcp/unbound_buffer.cc; also TCPStore */
+	{ "Timed out waiting", CAUSE_TIMEOUT },
+	{ "timed out after", CAUSE_TIMEOUT },
+	/* torch/csrc/distributed/c10d: socket.cpp, TCPStore.cpp, ProcessGroupNCCL.cpp */
+	{ "Did the remote server shutdown or crash", CAUSE_LOSS },
+	{ "failed to recv, got 0 bytes", CAUSE_LOSS },
+	{ "Watchdog caught collective operation timeout", CAUSE_TIMEOUT },
+	{ "wait timeout after", CAUSE_TIMEOUT },
+	{ "Socket Timeout", CAUSE_TIMEOUT },
+	/* nccl.h: ncclRemoteError */
+	{ "remote process exited or there was a network error", CAUSE_LOSS },
+	{ "NCCL communicator was aborted", CAUSE_LOSS },
+};
+
+bool cause_has_failed(const struct rank *rank)
+{
+	return rank->process.state == PROCESS_EXITED &&
+	       (rank->process.exit_code > 0 || rank->process.exit_signal > 0);
+}
+
+const char *cause_end(const struct rank *rank)
+{
+	return rank->error && rank->error[0] != '\0' ? rank->error : "has exited";
+}
+
+void cause_clear(struct cause *cause)
+{
+	traceback_list_clear(&cause->tracebacks);
+	free(cause->kill);
+	*cause = (struct cause){ .last = -1 };
+}
+
+/* True if a line of the kernel's log says that it killed the process for lack of memory. */
+static bool has_kernel_killed(const struct engine *engine, const struct rank *rank)
+{
+	static const char word[] = "illed process ";
+	json_t *lines = evidence_kernel(&engine->evidence);
+	bool has_killed = false;
+	const json_t *line;
+	size_t i;
+
+	json_array_foreach(lines, i, line)
+	{
+		const char *at = strstr(json_get_string(line, "text", ""), word);
+
+		has_killed |= at && strtol(at + strlen(word), NULL, 10) == rank->process.pid;
+	}
+	json_decref(lines);
+	return has_killed;
+}
+
+/* The rank's control group, borrowed; NULL: it is not known. */
+static const json_t *cgroup_of(const struct engine *engine, const struct rank *rank)
+{
+	const char *path = json_get_string(evidence_find(&engine->evidence, rank), "cgroup", NULL);
+	const char *key;
+	json_t *cgroup;
+
+	json_object_foreach(engine->evidence.cgroups, key, cgroup)
+	{
+		/* The key begins with the node's number: a path is one on each machine. */
+		if (path && (size_t)strtoul(key, NULL, 10) == rank->node &&
+		    strcmp(strchr(key, ':') + 1, path) == 0)
+			return cgroup;
+	}
+	return NULL;
+}
+
+static void explain_kill(struct cause *cause, const struct engine *engine, const struct rank *rank)
+{
+	const json_t *cgroup = cgroup_of(engine, rank);
+	int64_t kills = json_get_integer(cgroup, "oom_kills", 0);
+	int64_t limit = json_get_integer(cgroup, "limit", -1);
+	struct buffer out = BUFFER_INIT;
+
+	if (has_kernel_killed(engine, rank))
+		buffer_append_string(&out, "by the kernel, for lack of memory");
+	else if (kills > 0)
+		buffer_printf(&out,
+			      "the kernel has killed %lld process%s of its control group for lack "
+			      "of memory",
+			      (long long)kills, kills == 1 ? "" : "es");
+	if (out.length > 0 && limit >= 0)
+		buffer_printf(&out, " (limit %lld MB)", (long long)(limit >> 20));
+	if (out.length > 0)
+		cause->kill = buffer_take(&out);
+	buffer_clear(&out);
+}
+
+/* True if other ranks print to the file, too. */
+static bool is_shared(const struct engine *engine, const struct rank *rank, const char *path)
+{
+	for (size_t i = 0; i < engine->session.rank_count; i++) {
+		const struct rank *other = engine->session.ranks[i];
+		const json_t *stream =
+			json_object_get(evidence_find(&engine->evidence, other), "stderr");
+
+		if (other != rank && other->node == rank->node &&
+		    strcmp(json_get_string(stream, "path", ""), path) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Reads the tracebacks of a text; those without a rank count if only this rank can have made them.
+ */
+static void cause_read(struct cause *cause, const struct rank *rank, const char *text,
+		       bool has_unnamed)
+{
+	traceback_list_clear(&cause->tracebacks);
+	traceback_read(&cause->tracebacks, text);
+	cause->text = text;
+	cause->last = traceback_last(&cause->tracebacks, rank->process.rank);
+	if (cause->last < 0 && has_unnamed)
+		cause->last = traceback_last(&cause->tracebacks, -1);
+}
+
+/* True for signals that a process sends itself, or gets for what it does. */
+static bool signals_itself(int number)
+{
+	return number == SIGABRT || number == SIGSEGV || number == SIGBUS || number == SIGFPE ||
+	       number == SIGILL;
+}
+
+static void take_stderr(struct cause *cause, const struct engine *engine, const struct rank *rank)
+{
+	const json_t *stream = json_object_get(evidence_find(&engine->evidence, rank), "stderr");
+	const char *path = json_get_string(stream, "path", NULL);
+
+	if (!path)
+		return;
+	cause_read(cause, rank, json_get_string(stream, "tail", ""),
+		   !is_shared(engine, rank, path));
+	cause->path = path;
+	if (rank->process.exit_signal > 0)
+		cause->last = is_shared(engine, rank, path)
+				      ? -1
+				      : traceback_last_abort(&cause->tracebacks);
+	/* An exception that leaves the program makes CPython exit with 1. */
+	if (cause->last >= 0 &&
+	    (rank->process.exit_code == 1 || signals_itself(rank->process.exit_signal)))
+		cause->source = CAUSE_STDERR;
+}
+
+/* True if the traceback's last line is the exception that was seen otherwise. */
+static bool is_said(const struct traceback *traceback, const char *said)
+{
+	const char *dot = strrchr(traceback->type, '.');
+	const char *type = dot ? dot + 1 : traceback->type;
+	size_t length = strlen(type);
+
+	if (strncmp(said, type, length) == 0)
+		return true;
+	length = strlen(traceback->type);
+	return strncmp(said, traceback->type, length) == 0;
+}
+
+static bool take_error_file(struct cause *cause, const struct engine *engine,
+			    const struct rank *rank)
+{
+	const json_t *file = json_object_get(evidence_find(&engine->evidence, rank), "error_file");
+	const char *message = json_get_string(file, "message", NULL);
+	const char *stack = json_get_string(file, "callstack", NULL);
+
+	if (!message && !stack)
+		return false;
+	cause->source = CAUSE_ERROR_FILE;
+	cause->said = message;
+	cause->path = json_get_string(file, "path", NULL);
+	if (stack)
+		cause_read(cause, rank, stack, true);
+	return true;
+}
+
+void cause_find(struct cause *cause, const struct engine *engine, const struct rank *rank)
+{
+	*cause = (struct cause){ .last = -1 };
+	if (take_error_file(cause, engine, rank))
+		return;
+	take_stderr(cause, engine, rank);
+	if (rank->process.exit_signal == SIGKILL)
+		explain_kill(cause, engine, rank);
+	if (!rank->raised)
+		return;
+	cause->source = CAUSE_PROCESS;
+	cause->said = rank->raised;
+	if (cause->last >= 0 && !is_said(&cause->tracebacks.items[cause->last], rank->raised))
+		cause->last = -1;
+}
+
+static const struct traceback *traceback_of(const struct cause *cause)
+{
+	return cause->last >= 0 ? &cause->tracebacks.items[cause->last] : NULL;
+}
+
+/* Appends ", caused by KeyError: 'x' (data.py:3)": the first of the chain, or of the group. */
+static void append_origin(struct buffer *out, const struct cause *cause)
+{
+	const struct traceback *items = cause->tracebacks.items;
+	int first = cause->last;
+	bool is_caused = true;
+
+	if (first < 0)
+		return;
+	while (first > 0 && items[first].relation != TRACEBACK_ALONE) {
+		is_caused = is_caused && items[first].relation == TRACEBACK_CAUSED;
+		first--;
+	}
+	if (first < cause->last) {
+		buffer_append_string(out, is_caused ? ", caused by " : ", raised while handling ");
+		traceback_append(out, &items[first], COLUMNS);
+	}
+	for (size_t i = (size_t)cause->last + 1; i < cause->tracebacks.count; i++) {
+		if (items[i].group != cause->last)
+			continue;
+		buffer_append_string(out, ", of which ");
+		traceback_append(out, &items[i], COLUMNS);
+		return;
+	}
+}
+
+static void append_exception(struct buffer *out, const struct cause *cause)
+{
+	const struct traceback *traceback = traceback_of(cause);
+	struct buffer text = BUFFER_INIT;
+
+	if (traceback) {
+		traceback_append(out, traceback, COLUMNS);
+		append_origin(out, cause);
+		return;
+	}
+	text_escape(&text, cause->said, strcspn(cause->said, "\r\n"));
+	text_cut(out, text.data, COLUMNS);
+	buffer_clear(&text);
+}
+
+/* Appends ", of thread saver". */
+static void append_thread(struct buffer *out, const struct traceback *traceback)
+{
+	struct buffer text = BUFFER_INIT;
+
+	if (!traceback || !traceback->thread)
+		return;
+	text_escape(&text, traceback->thread, strlen(traceback->thread));
+	buffer_append_string(out, ", of thread ");
+	text_cut(out, text.data, COLUMNS);
+	buffer_clear(&text);
+}
+
+void cause_append(struct buffer *out, const struct cause *cause, const struct rank *rank)
+{
+	const struct traceback *traceback = traceback_of(cause);
+
+	switch (cause->source) {
+	case CAUSE_UNKNOWN:
+		buffer_append_string(out, cause_end(rank));
+		if (cause->kill)
+			buffer_printf(out, ": %s", cause->kill);
+		break;
+	case CAUSE_ERROR_FILE:
+	case CAUSE_PROCESS:
+		if (!traceback && !cause->said) {
+			buffer_append_string(out, cause_end(rank));
+			break;
+		}
+		buffer_append_string(out, "raised ");
+		append_exception(out, cause);
+		buffer_printf(out, ", and %s", cause_end(rank));
+		break;
+	case CAUSE_STDERR:
+		buffer_append_string(out, cause_end(rank));
+		buffer_append_string(out, traceback->kind == TRACEBACK_EXCEPTION
+						  ? "; its last traceback"
+						  : "; the end of its standard error");
+		append_thread(out, traceback);
+		buffer_append_string(out, ": ");
+		append_exception(out, cause);
+		break;
+	}
+}
+
+static const char *const source_names[] = {
+	[CAUSE_UNKNOWN] = NULL,
+	[CAUSE_ERROR_FILE] = "error file",
+	[CAUSE_PROCESS] = "process",
+	[CAUSE_STDERR] = "standard error",
+};
+
+static const char *const relation_names[] = {
+	[TRACEBACK_ALONE] = NULL,
+	[TRACEBACK_CAUSED] = "cause",
+	[TRACEBACK_DURING] = "context",
+};
+
+static json_t *traceback_to_json(const struct traceback *traceback)
+{
+	json_t *json = json_object();
+
+	json_set_text(json, "type", traceback->type);
+	json_set_text(json, "message", traceback->message);
+	json_set_text(json, "file", traceback->file);
+	json_object_set_new(json, "line",
+			    traceback->file ? json_integer(traceback->line) : json_null());
+	json_set_text(json, "func", traceback->func);
+	return json;
+}
+
+/* The exceptions that led to it, the first one last. */
+static json_t *chain_to_json(const struct cause *cause)
+{
+	const struct traceback *items = cause->tracebacks.items;
+	json_t *chain = json_array();
+
+	for (int i = cause->last; i > 0 && items[i].relation != TRACEBACK_ALONE; i--) {
+		json_t *one = traceback_to_json(&items[i - 1]);
+
+		json_set_text(one, "relation", relation_names[items[i].relation]);
+		json_array_append_new(chain, one);
+	}
+	for (size_t i = 0; cause->last >= 0 && i < cause->tracebacks.count; i++) {
+		json_t *one;
+
+		if (items[i].group != cause->last)
+			continue;
+		one = traceback_to_json(&items[i]);
+		json_set_text(one, "relation", "member");
+		json_array_append_new(chain, one);
+	}
+	return chain;
+}
+
+/* Sets type and message of "ValueError: bad batch". */
+static void set_said(json_t *json, const char *said)
+{
+	size_t length = strcspn(said, ":(\r\n");
+	size_t behind = length;
+	char *type = xstrndup(said, length);
+
+	while (said[behind] == ':' || said[behind] == ' ')
+		behind++;
+	json_set_text(json, "type", type);
+	json_set_text(json, "message", said + behind);
+	free(type);
+}
+
+json_t *cause_to_json(const struct cause *cause)
+{
+	static const struct traceback none = { .message = NULL };
+	const struct traceback *traceback = traceback_of(cause);
+	json_t *json;
+
+	if (cause->source == CAUSE_UNKNOWN || (!traceback && !cause->said))
+		return json_null();
+	json = traceback_to_json(traceback ? traceback : &none);
+	if (!traceback)
+		set_said(json, cause->said);
+	json_set_text(json, "source", source_names[cause->source]);
+	json_set_text(json, "path", cause->path);
+	json_object_set_new(json, "chain", chain_to_json(cause));
+	return json;
+}
+
+static bool says(const struct cause *cause, const char *words)
+{
+	const struct traceback *traceback = traceback_of(cause);
+
+	if (cause->source == CAUSE_UNKNOWN)
+		return false;
+	return (traceback && strstr(traceback->message, words)) ||
+	       (cause->said && strstr(cause->said, words));
+}
+
+enum cause_kind cause_kind_of(const struct engine *engine, const struct rank *rank)
+{
+	enum cause_kind kind = CAUSE_OWN;
+	struct cause cause;
+
+	if (rank->process.exit_signal == SIGTERM)
+		return CAUSE_ENDED;
+	cause_find(&cause, engine, rank);
+	for (size_t i = 0; i < ARRAY_LENGTH(victims) && kind == CAUSE_OWN; i++) {
+		if (says(&cause, victims[i].words))
+			kind = victims[i].kind;
+	}
+	cause_clear(&cause);
+	return kind;
+}
+
+/* Failures that are their own come first, ends by a launcher last. */
+static int order_of(enum cause_kind kind)
+{
+	return kind == CAUSE_OWN ? 0 : kind == CAUSE_ENDED ? 2 : 1;
+}
+
+const struct rank *cause_first_failed(const struct engine *engine)
+{
+	const struct session *session = &engine->session;
+	const struct rank *first = NULL;
+	int first_order = 0;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+		int order;
+
+		if (!cause_has_failed(rank))
+			continue;
+		order = order_of(cause_kind_of(engine, rank));
+		if (first && (order > first_order ||
+			      (order == first_order && rank->ended_at >= first->ended_at)))
+			continue;
+		first = rank;
+		first_order = order;
+	}
+	return first;
+}
+
+const struct rank *cause_first_left(const struct engine *engine, const struct rank *failed)
+{
+	const struct session *session = &engine->session;
+	const struct rank *first = NULL;
+
+	if (cause_kind_of(engine, failed) == CAUSE_OWN)
+		return NULL;
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (rank->process.state == PROCESS_EXITED && rank->process.exit_code == 0 &&
+		    rank->ended_at < failed->ended_at &&
+		    (!first || rank->ended_at < first->ended_at))
+			first = rank;
+	}
+	return first;
+}

@@ -1,0 +1,71 @@
+/*
+ * cause: why the ranks of a job ended: the exception of each, where it is known, and which rank was
+ * the first to fail by itself, not because another one had gone.
+ */
+#ifndef ENGINE_CAUSE_H
+#define ENGINE_CAUSE_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "model/traceback.h"
+
+struct buffer;
+struct engine;
+struct rank;
+
+enum cause_source {
+	CAUSE_UNKNOWN,	  /* no exception is known */
+	CAUSE_ERROR_FILE, /* the rank wrote it into torchrun's error file */
+	CAUSE_PROCESS,	  /* sys.last_value of the process, read before its end */
+	CAUSE_STDERR,	  /* the last traceback in the rank's standard error */
+};
+
+/* The exception of one rank. Strings are borrowed from the engine. */
+struct cause {
+	enum cause_source source;
+	const char *said; /* "ValueError: bad batch"; NULL: only tracebacks are known */
+	const char *path; /* of the file; NULL: the source is no file */
+	const char *text; /* text of the file; NULL: the source is no file */
+	struct traceback_list tracebacks;
+	int last;   /* index of the exception in tracebacks; -1: it is not there */
+	char *kill; /* why it was killed by SIGKILL, a clause; NULL: not known, or it was not */
+};
+
+/* Finds the exception of a rank that has ended or is shutting down; for cause_clear(). */
+void cause_find(struct cause *cause, const struct engine *engine, const struct rank *rank);
+void cause_clear(struct cause *cause);
+/*
+ * Appends how the rank ended: "raised ValueError: bad batch (data.py:12), exited with code 1";
+ * "exited with code 1; its last traceback: ValueError: …"; "was killed by SIGKILL".
+ */
+void cause_append(struct buffer *out, const struct cause *cause, const struct rank *rank);
+/* Returns a new object, or null: type, message, file, line, func, source, path, chain. */
+json_t *cause_to_json(const struct cause *cause);
+
+/* True if the rank exited with a code above 0, or by a signal. */
+bool cause_has_failed(const struct rank *rank);
+/* For a rank that has exited: "exited with code 1"; "has exited" if the reason is not known. */
+const char *cause_end(const struct rank *rank);
+
+/* What the exception of a rank says of others. */
+enum cause_kind {
+	CAUSE_OWN,     /* nothing: the rank failed by itself */
+	CAUSE_LOSS,    /* the connection to another rank was lost */
+	CAUSE_TIMEOUT, /* another rank did not come in time */
+	CAUSE_ENDED,   /* none: SIGTERM, which launchers send to the ranks that are left */
+};
+
+enum cause_kind cause_kind_of(const struct engine *engine, const struct rank *rank);
+/*
+ * Returns the rank that failed first: one that failed by itself before one that says that it has
+ * lost or waited for another, one that was killed by SIGTERM last; then by the time at which the
+ * node saw the exit. NULL: no rank has failed.
+ */
+const struct rank *cause_first_failed(const struct engine *engine);
+/*
+ * Returns the rank that left first, with code 0, before `failed` lost a connection; NULL: none did.
+ */
+const struct rank *cause_first_left(const struct engine *engine, const struct rank *failed);
+
+#endif

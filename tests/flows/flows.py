@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""Flows: how jobs end, each with its truth, and what `wait` says of them.
+
+    flows.py [--times N] NAME...    runs these, and prints what was said
+    flows.py --list                 prints the names
+
+Each is a job of torchrun with three ranks (crash.py). PROBETUI names the
+program, PROBETUI_TORCH_PYTHON the Python of the jobs.
+"""
+import argparse
+import collections
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "e2e"))
+import jobs  # noqa: E402
+
+PROGRAM = os.path.join(HERE, "crash.py")
+COUNT = 3
+GUILTY = 1
+# A control group (version 1) can be made below it, by root.
+MEMORY = "/sys/fs/cgroup/memory"
+LIMIT = 600 << 20
+
+Flow = collections.namedtuple("Flow", "name says exception place")
+# What an uncaught exception is called, by where it was seen.
+RAISED = (r"^Rank 1 failed first: it (exited with code 1; its last traceback: |"
+          r"raised )")
+# says: a regular expression for the headline; exception: (type, message) of
+# the JSON, or None; place: the mark of its line in crash.py, or None.
+FLOWS = [
+    Flow("raise", RAISED + r"ValueError: bad batch 4 \(crash\.py:{LOAD}\)",
+         ("ValueError", "bad batch 4"), "LOAD"),
+    Flow("record", r"^Rank 1 failed first: it raised ValueError: bad batch 4 "
+         r"\(crash\.py:{LOAD}\), and exited with code 1\.$",
+         ("ValueError", "bad batch 4"), "LOAD"),
+    Flow("chain", r"RuntimeError: step 4 failed \(crash\.py:{CHAIN}\), caused "
+         r"by ValueError: bad batch 4 \(crash\.py:{LOAD}\)",
+         ("RuntimeError", "step 4 failed"), "CHAIN"),
+    Flow("during", r"KeyError: 'loss' \(crash\.py:{DURING}\), raised while "
+         r"handling ValueError: bad batch 4 \(crash\.py:{LOAD}\)",
+         ("KeyError", "'loss'"), "DURING"),
+    Flow("group", r"ExceptionGroup: unhandled errors in a TaskGroup \(1 "
+         r"sub-exception\) \(crash\.py:\d+\), of which ValueError: bad batch 4 "
+         r"\(crash\.py:{LOAD}\)", ("ExceptionGroup", None), None),
+    Flow("thread", r"^Rank 1 failed first: .*its last traceback, of thread saver: OSError: \[Errno "
+         r"28\] No space left on device \(crash\.py:{SAVER}\)", None, None),
+    Flow("killed", r"^Rank 1 failed first: it was killed by SIGKILL\.$",
+         None, None),
+    Flow("segv", r"^Rank 1 failed first: it was killed by SIGSEGV\.$",
+         None, None),
+    Flow("abort", r"^Rank 1 failed first: it was killed by SIGABRT\.$",
+         None, None),
+    Flow("oom", r"^Rank 1 failed first: it was killed by SIGKILL: by the kernel, "
+         r"for lack of memory \(limit 600 MB\)\.$", None, None),
+    Flow("exit0", r"^Rank 1 left first: it exited with code 0\. Rank [02] then "
+         r"raised ", None, None),
+    Flow("exit3", r"^Rank 1 failed first: it exited with code 3\.$", None, None),
+    Flow("asleep", r"^Rank [02] waited in vain for rank 1: .*RuntimeError: "
+         r".*Timed out waiting .* Rank 1 has not called all_reduce "
+         r"\(crash\.py:{REDUCE}\)", None, None),
+    Flow("size", r"^Rank 1 failed first: it was killed by SIGABRT; the end of its "
+         r"standard error: gloo::EnforceNotMet: .* 8 vs 4\.",
+         ("gloo::EnforceNotMet", None), None),
+    Flow("other-op", r" Rank 1 has called broadcast \(crash\.py:{OTHER}\) as "
+         r"collective \d+ of default_pg, ranks 0 and 2 all_reduce "
+         r"\(crash\.py:{REDUCE}\)", None, None),
+    Flow("worker-killed", RAISED + r"RuntimeError: DataLoader worker \(pid\(?s?\)? \d+\) .*", None, None),
+    Flow("worker-raises", RAISED + r"LookupError: Caught LookupError in "
+         r"DataLoader worker process 0", None, None),
+    Flow("all", RAISED.replace("1", "[012]", 1) + r"ValueError: bad batch 4 "
+         r"\(crash\.py:{LOAD}\)", ("ValueError", "bad batch 4"), "LOAD"),
+]
+
+
+def make_group():
+    """The path of a new control group with a limit of memory."""
+    path = os.path.join(MEMORY, "probetui-flow-%d" % os.getpid())
+    os.makedirs(path, exist_ok=True)
+    for name in ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes"):
+        if os.path.exists(os.path.join(path, name)):
+            with open(os.path.join(path, name), "w") as file:
+                file.write(str(LIMIT))
+    return path
+
+
+def missing(flow):
+    """What the flow needs and is not here; None: nothing."""
+    if flow.name == "oom" and not os.access(
+            os.path.join(MEMORY, "memory.limit_in_bytes"), os.W_OK):
+        return "no control group for memory can be made below " + MEMORY
+    return None
+
+
+def find(name):
+    return next(flow for flow in FLOWS if flow.name == name)
+
+
+def line_of(mark):
+    with open(PROGRAM) as file:
+        for number, line in enumerate(file, 1):
+            if line.rstrip().endswith("# " + mark):
+                return number
+    raise LookupError(mark)
+
+
+class Run:
+    """One job with `wait` beside it. redirects: torchrun's --redirects; "" for
+    none, as its standard error then goes to one file of all ranks."""
+
+    def __init__(self, name, redirects="3"):
+        self.folder = tempfile.mkdtemp(prefix="probetui-flow-")
+        self.port = jobs.free_port()
+        self.output = open(os.path.join(self.folder, "output"), "wb")
+        self.group = make_group() if name == "oom" else None
+        command = [os.environ["PROBETUI_TORCH_PYTHON"], "-m",
+                   "torch.distributed.run", "--nproc-per-node", str(COUNT),
+                   "--master-addr", "127.0.0.1", "--master-port",
+                   str(self.port), "--monitor-interval", "0.5"]
+        if redirects:
+            command += ["--redirects", redirects, "--log-dir",
+                        os.path.join(self.folder, "log")]
+        self.job = subprocess.Popen(
+            command + [PROGRAM, name, self.folder], stdin=subprocess.DEVNULL,
+            stdout=self.output, stderr=self.output, start_new_session=True,
+            preexec_fn=jobs.end_with_parent,
+            env=dict(os.environ, FLOW_CGROUP=self.group or ""))
+        self.watch = None
+
+    def wait_ready(self):
+        names = ["ready.%d" % rank for rank in range(COUNT)]
+        jobs.wait_for(lambda: all(
+            os.path.exists(os.path.join(self.folder, name)) for name in names)
+            or self.job.poll() is not None, "the ranks", 120)
+        assert self.job.poll() is None, self.printed()
+
+    def printed(self):
+        with open(self.output.name, errors="replace") as file:
+            return file.read()
+
+    def begin(self, *arguments):
+        self.watch = subprocess.Popen(
+            [os.environ["PROBETUI"], "--job", str(self.port), "--json", "wait",
+             "--stuck", "60s", "--report", os.path.join(self.folder, "reports")]
+            + list(arguments), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            universal_newlines=True)
+        said = self.watch.stderr.readline()
+        assert "watching" in said, said + self.watch.stderr.read()
+
+    def go(self):
+        open(os.path.join(self.folder, "go"), "w").close()
+
+    def finish(self):
+        """The document, and the report's text."""
+        output, said = self.watch.communicate(timeout=120)
+        if not output:
+            raise AssertionError(said)
+        document = json.loads(output)
+        with open(document["report"]) as file:
+            return document, file.read()
+
+    def remove_group(self):
+        try:
+            os.rmdir(self.group)
+        except OSError:
+            return False
+        return True
+
+    def close(self):
+        if self.watch and self.watch.poll() is None:
+            self.watch.kill()
+            self.watch.communicate()
+        pids = [self.job.pid] + jobs.descendants(self.job.pid)
+        self.job.terminate()
+        try:
+            self.job.wait(10)
+        except subprocess.TimeoutExpired:
+            pass
+        for pid in pids:
+            try:
+                os.kill(pid, 9)
+            except ProcessLookupError:
+                pass
+        self.job.wait()
+        self.output.close()
+        if self.group:
+            jobs.wait_for(self.remove_group, "the end of the control group")
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def faults(flow, document):
+    """What is wrong with what was said; empty: nothing."""
+    found = []
+    says = re.sub(r"\{([A-Z]+)\}", lambda mark: str(line_of(mark[1])),
+                  flow.says)
+    if document["rank"] != GUILTY and flow.name != "all":
+        found.append("rank %s" % document["rank"])
+    if not re.search(says, document["headline"]):
+        found.append("headline")
+    exception = document["exception"] or {}
+    if flow.exception:
+        kind, message = flow.exception
+        if exception.get("type") != kind or (
+                message and exception["message"] != message):
+            found.append("exception %s" % exception)
+    if flow.place and exception.get("line") != line_of(flow.place):
+        found.append("line %s" % exception.get("line"))
+    return found
+
+
+def run(flow, redirects="3"):
+    job = Run(flow.name, redirects)
+    try:
+        job.wait_ready()
+        job.begin()
+        job.go()
+        document, report = job.finish()
+    finally:
+        job.close()
+    return faults(flow, document), document, report
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--times", type=int, default=1)
+    parser.add_argument("--redirects", default="3")
+    parser.add_argument("--report", action="store_true")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(flow.name for flow in FLOWS))
+        return
+    for name in options.names or [flow.name for flow in FLOWS]:
+        for _ in range(options.times):
+            try:
+                found, document, report = run(find(name), options.redirects)
+            except AssertionError as error:
+                print("%-14s NO ANSWER %s" % (name, error), flush=True)
+                continue
+            print("%-14s %-7s %s" % (name, "right" if not found else "WRONG",
+                                     document["headline"]), flush=True)
+            if found:
+                print("    ", ", ".join(found), document["exception"])
+            if options.report:
+                print(report)
+
+
+if __name__ == "__main__":
+    main()
