@@ -10,6 +10,7 @@
 #include "backends/cpython/pyobject.h"
 #include "backends/cpython/pyreader.h"
 #include "backends/cpython/pytype.h"
+#include "backends/cpython/pywalk.h"
 #include "backends/cpython/pywriter.h"
 #include "banned.h"
 #include "base/array.h"
@@ -20,6 +21,9 @@
 #define TEXT_MAXIMUM 1000
 /* Maximum nested handlers, and maximum chain of contexts. */
 #define HANDLED_MAXIMUM 64
+/* Maximum number of frames of a traceback that are read; one of a recursion has 1,000 by default.
+ */
+#define TRACEBACK_MAXIMUM 2000
 
 /* Writes the class without its module. */
 static void write_class(struct pywriter *writer, uint64_t exception)
@@ -121,20 +125,84 @@ int pyexception_items(struct pypage *page, uint64_t address)
 	return 0;
 }
 
-/* The frame in which the exception's traceback begins; 0: none. */
-static uint64_t first_frame(struct pyreader *reader, uint64_t exception)
+/* The traceback object at an address that holds a pointer to it; 0: there is none. */
+static uint64_t traceback_at(struct pyreader *reader, uint64_t address)
+{
+	uint64_t traceback;
+
+	if (pyreader_pointer(reader, address, &traceback) || !traceback ||
+	    !pytype_is(reader, traceback, "traceback"))
+		return 0;
+	return traceback;
+}
+
+/* The frame of a traceback object; 0: unreadable. */
+static uint64_t frame_of(struct pyreader *reader, uint64_t traceback)
 {
 	const struct offsets *at = &reader->python->offsets;
-	uint64_t traceback, frame;
+	uint64_t frame;
 
-	if (pyreader_pointer(reader, exception + (uint64_t)at->be_traceback, &traceback) ||
-	    !traceback || !pytype_is(reader, traceback, "traceback") ||
-	    pyreader_pointer(reader, traceback + (uint64_t)at->tb_frame, &frame))
+	if (!traceback || pyreader_pointer(reader, traceback + (uint64_t)at->tb_frame, &frame))
 		return 0;
 	/* Since 3.11 a frame object only points to the interpreter frame. */
 	if (at->fr_frame >= 0 && pyreader_pointer(reader, frame + (uint64_t)at->fr_frame, &frame))
 		return 0;
 	return frame;
+}
+
+/* The frame in which the exception's traceback begins; 0: none. */
+static uint64_t first_frame(struct pyreader *reader, uint64_t exception)
+{
+	uint64_t at = exception + (uint64_t)reader->python->offsets.be_traceback;
+
+	return frame_of(reader, traceback_at(reader, at));
+}
+
+/*
+ * Fills *frame from a traceback object (Include/cpython/traceback.h): tb_next, tb_frame, int
+ * tb_lasti (in bytes), int tb_lineno (from 3.12 on mostly not filled in). Returns -1 if it cannot
+ * be read.
+ */
+static int read_traceback(struct pyreader *reader, uint64_t traceback, struct pyframe *frame)
+{
+	const struct cpython *python = reader->python;
+	const struct offsets *at = &python->offsets;
+	uint64_t address = frame_of(reader, traceback);
+	int32_t last;
+
+	*frame = (struct pyframe){ .address = address };
+	if (!address || pyreader_pointer(reader, address + (uint64_t)at->if_code, &frame->code) ||
+	    pyreader_read(reader, traceback + (uint64_t)at->tb_frame + 8, &last, sizeof(last)) ||
+	    last < 0)
+		return -1;
+	frame->code = pyreader_untag(python->minor, frame->code);
+	if (at->co_code_adaptive >= 0)
+		frame->position = frame->code + (uint64_t)at->co_code_adaptive + (uint64_t)last;
+	else
+		frame->position = (uint64_t)(python->minor >= 10 ? last / 2 : last);
+	return 0;
+}
+
+void pyexception_walk(struct pyreader *reader, uint64_t exception, struct pywalk *walk)
+{
+	const struct offsets *at = &reader->python->offsets;
+	uint64_t traceback = traceback_at(reader, exception + (uint64_t)at->be_traceback);
+	struct pyframe frame;
+
+	walk->count = 0;
+	for (size_t i = 0; traceback && i < TRACEBACK_MAXIMUM; i++) {
+		if (read_traceback(reader, traceback, &frame) < 0)
+			break;
+		ARRAY_GROW(walk->frames, walk->count, walk->capacity);
+		walk->frames[walk->count++] = frame;
+		/* tb_next is the member before tb_frame. */
+		traceback = traceback_at(reader, traceback + (uint64_t)at->tb_frame - 8);
+	}
+	for (size_t i = 0; i < walk->count / 2; i++) {
+		frame = walk->frames[i];
+		walk->frames[i] = walk->frames[walk->count - 1 - i];
+		walk->frames[walk->count - 1 - i] = frame;
+	}
 }
 
 bool pyexception_has_left_program(struct pyreader *reader, uint64_t exception)

@@ -8,6 +8,7 @@
 
 struct buffer;
 struct pyreader;
+struct pywalk;
 
 /*
  * Returns the address of the exception that the frame handles, which is the exception whose
@@ -31,6 +32,11 @@ bool pyexception_has_left_program(struct pyreader *reader, uint64_t exception);
  * arguments than one string, "OSError(2, 'No such file')". The length is bounded.
  */
 void pyexception_append(struct pyreader *reader, uint64_t exception, struct buffer *out);
+/*
+ * Replaces *walk by the exception's traceback, the innermost frame first; the outermost ones of a
+ * very long one are left out. Only code and position of the frames are set.
+ */
+void pyexception_walk(struct pyreader *reader, uint64_t exception, struct pywalk *walk);
 /* Returns the address of the exception that the thread is raising now; 0: none. */
 uint64_t pyexception_raised(struct pyreader *reader, uint64_t thread);
 

@@ -252,6 +252,22 @@ static bool has_left_program(const struct thread_sample *thread)
 	       !pycode_is_first(stack->frames[stack->frame_count - 1].code->func);
 }
 
+/* The exception's traceback as a stack, owned by the table; NULL: it has none. */
+static const struct stack *traceback_stack(struct pystack *pystack, struct pyreader *reader,
+					   uint64_t exception)
+{
+	struct pywalk walk = { .frames = NULL };
+	const struct stack *stack = NULL;
+	bool is_known;
+
+	pyexception_walk(reader, exception, &walk);
+	if (walk.count > 0)
+		stack = pycode_stack(pystack->codes, pystack->python, &walk, pystack->table,
+				     &is_known);
+	pywalk_clear(&walk);
+	return stack;
+}
+
 /*
  * Reads the exception that has ended the program, which CPython prints and keeps in
  * sys.last_value before it shuts down. A prompt and others keep there what ends nothing: test
@@ -271,8 +287,10 @@ static void fill_raised(struct pystack *pystack, uint64_t interpreter, struct th
 	    pyexception_has_left_program(&reader, value)) {
 		pyexception_append(&reader, value, &text);
 		pystack->raised = xstrdup_or_null(text.data);
+		pystack->raised_stack = traceback_stack(pystack, &reader, value);
 	}
 	thread->raised = xstrdup_or_null(pystack->raised);
+	thread->raised_stack = pystack->raised_stack;
 	buffer_clear(&text);
 }
 

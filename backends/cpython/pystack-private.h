@@ -41,7 +41,9 @@ struct pystack {
 	struct capture_set *captures; /* NULL: native frames are not wanted */
 	struct memory *aside;	      /* for reading a ptrace-stopped thread */
 	struct pyasyncio *asyncio;
-	char *raised; /* see struct thread_sample; NULL: none was found */
+	/* As in struct thread_sample; NULL: none was found. */
+	char *raised;
+	const struct stack *raised_stack;
 	int statm;
 	int code_failure;   /* errno of a failed read of code objects; 0: none */
 	int name_tries;	    /* number of further samples that read names */

@@ -52,6 +52,7 @@ const char *cause_end(const struct rank *rank)
 void cause_clear(struct cause *cause)
 {
 	traceback_list_clear(&cause->tracebacks);
+	rankset_clear(&cause->sharers);
 	free(cause->kill);
 	*cause = (struct cause){ .last = -1 };
 }
@@ -113,19 +114,27 @@ static void explain_kill(struct cause *cause, const struct engine *engine, const
 	buffer_clear(&out);
 }
 
-/* True if other ranks print to the file, too. */
-static bool is_shared(const struct engine *engine, const struct rank *rank, const char *path)
+/*
+ * Adds the other ranks that print to the file to *sharers; returns true if one of them failed, too,
+ * and may have printed what names no rank.
+ */
+static bool find_sharers(const struct engine *engine, const struct rank *rank, const char *path,
+			 struct rankset *sharers)
 {
+	bool has_failed = false;
+
 	for (size_t i = 0; i < engine->session.rank_count; i++) {
 		const struct rank *other = engine->session.ranks[i];
 		const json_t *stream =
 			json_object_get(evidence_find(&engine->evidence, other), "stderr");
 
-		if (other != rank && other->node == rank->node &&
-		    strcmp(json_get_string(stream, "path", ""), path) == 0)
-			return true;
+		if (other == rank || other->node != rank->node ||
+		    strcmp(json_get_string(stream, "path", ""), path) != 0)
+			continue;
+		rankset_add(sharers, other->process.rank);
+		has_failed |= cause_has_failed(other) && other->process.exit_signal != SIGTERM;
 	}
-	return false;
+	return has_failed;
 }
 
 /* Reads the tracebacks of a text; those without a rank count if only this rank can have made them.
@@ -152,16 +161,15 @@ static void take_stderr(struct cause *cause, const struct engine *engine, const 
 {
 	const json_t *stream = json_object_get(evidence_find(&engine->evidence, rank), "stderr");
 	const char *path = json_get_string(stream, "path", NULL);
+	bool has_unnamed;
 
 	if (!path)
 		return;
-	cause_read(cause, rank, json_get_string(stream, "tail", ""),
-		   !is_shared(engine, rank, path));
+	has_unnamed = !find_sharers(engine, rank, path, &cause->sharers);
+	cause_read(cause, rank, json_get_string(stream, "tail", ""), has_unnamed);
 	cause->path = path;
 	if (rank->process.exit_signal > 0)
-		cause->last = is_shared(engine, rank, path)
-				      ? -1
-				      : traceback_last_abort(&cause->tracebacks);
+		cause->last = has_unnamed ? traceback_last_abort(&cause->tracebacks) : -1;
 	/* An exception that leaves the program makes CPython exit with 1. */
 	if (cause->last >= 0 &&
 	    (rank->process.exit_code == 1 || signals_itself(rank->process.exit_signal)))
@@ -181,6 +189,27 @@ static bool is_said(const struct traceback *traceback, const char *said)
 	return strncmp(said, traceback->type, length) == 0;
 }
 
+/* Adds an exception of which no traceback was printed; returns it. */
+static struct traceback *add_said(struct cause *cause, const char *said)
+{
+	cause->last = (int)cause->tracebacks.count;
+	return traceback_add(&cause->tracebacks, said);
+}
+
+/* Takes sys.last_value; its traceback as printed, too, if that was found. */
+static void take_process(struct cause *cause, const struct rank *rank)
+{
+	struct traceback *item;
+
+	cause->source = CAUSE_PROCESS;
+	if (cause->last >= 0 && is_said(&cause->tracebacks.items[cause->last], rank->raised))
+		return;
+	item = add_said(cause, rank->raised);
+	item->file = xstrdup_or_null(rank->raised_file);
+	item->func = xstrdup_or_null(rank->raised_func);
+	item->line = rank->raised_line;
+}
+
 static bool take_error_file(struct cause *cause, const struct engine *engine,
 			    const struct rank *rank)
 {
@@ -191,10 +220,11 @@ static bool take_error_file(struct cause *cause, const struct engine *engine,
 	if (!message && !stack)
 		return false;
 	cause->source = CAUSE_ERROR_FILE;
-	cause->said = message;
 	cause->path = json_get_string(file, "path", NULL);
 	if (stack)
 		cause_read(cause, rank, stack, true);
+	if (cause->last < 0 && message)
+		add_said(cause, message);
 	return true;
 }
 
@@ -206,12 +236,8 @@ void cause_find(struct cause *cause, const struct engine *engine, const struct r
 	take_stderr(cause, engine, rank);
 	if (rank->process.exit_signal == SIGKILL)
 		explain_kill(cause, engine, rank);
-	if (!rank->raised)
-		return;
-	cause->source = CAUSE_PROCESS;
-	cause->said = rank->raised;
-	if (cause->last >= 0 && !is_said(&cause->tracebacks.items[cause->last], rank->raised))
-		cause->last = -1;
+	if (rank->raised)
+		take_process(cause, rank);
 }
 
 static const struct traceback *traceback_of(const struct cause *cause)
@@ -247,17 +273,8 @@ static void append_origin(struct buffer *out, const struct cause *cause)
 
 static void append_exception(struct buffer *out, const struct cause *cause)
 {
-	const struct traceback *traceback = traceback_of(cause);
-	struct buffer text = BUFFER_INIT;
-
-	if (traceback) {
-		traceback_append(out, traceback, COLUMNS);
-		append_origin(out, cause);
-		return;
-	}
-	text_escape(&text, cause->said, strcspn(cause->said, "\r\n"));
-	text_cut(out, text.data, COLUMNS);
-	buffer_clear(&text);
+	traceback_append(out, traceback_of(cause), COLUMNS);
+	append_origin(out, cause);
 }
 
 /* Appends ", of thread saver". */
@@ -273,6 +290,29 @@ static void append_thread(struct buffer *out, const struct traceback *traceback)
 	buffer_clear(&text);
 }
 
+/*
+ * Appends "its last traceback", or, if it names no rank and others print to the file, "the last
+ * traceback in the standard error of ranks 0-2".
+ */
+static void append_source(struct buffer *out, const struct cause *cause,
+			  const struct traceback *traceback, int rank)
+{
+	bool is_common = traceback->rank < 0 && rankset_count(&cause->sharers) > 0;
+	const char *what = traceback->kind == TRACEBACK_EXCEPTION ? "last traceback" : "last error";
+	struct rankset ranks = RANKSET_INIT;
+
+	buffer_printf(out, "%s %s", is_common ? "the" : "its", what);
+	if (is_common || traceback->kind != TRACEBACK_EXCEPTION)
+		buffer_append_string(out, is_common ? " in the standard error of "
+						    : " in standard error");
+	if (is_common) {
+		rankset_copy(&ranks, &cause->sharers);
+		rankset_add(&ranks, rank);
+		rankset_append_named(out, &ranks);
+	}
+	rankset_clear(&ranks);
+}
+
 void cause_append(struct buffer *out, const struct cause *cause, const struct rank *rank)
 {
 	const struct traceback *traceback = traceback_of(cause);
@@ -285,7 +325,7 @@ void cause_append(struct buffer *out, const struct cause *cause, const struct ra
 		break;
 	case CAUSE_ERROR_FILE:
 	case CAUSE_PROCESS:
-		if (!traceback && !cause->said) {
+		if (!traceback) {
 			buffer_append_string(out, cause_end(rank));
 			break;
 		}
@@ -294,10 +334,8 @@ void cause_append(struct buffer *out, const struct cause *cause, const struct ra
 		buffer_printf(out, ", and %s", cause_end(rank));
 		break;
 	case CAUSE_STDERR:
-		buffer_append_string(out, cause_end(rank));
-		buffer_append_string(out, traceback->kind == TRACEBACK_EXCEPTION
-						  ? "; its last traceback"
-						  : "; the end of its standard error");
+		buffer_printf(out, "%s; ", cause_end(rank));
+		append_source(out, cause, traceback, rank->process.rank);
 		append_thread(out, traceback);
 		buffer_append_string(out, ": ");
 		append_exception(out, cause);
@@ -355,31 +393,14 @@ static json_t *chain_to_json(const struct cause *cause)
 	return chain;
 }
 
-/* Sets type and message of "ValueError: bad batch". */
-static void set_said(json_t *json, const char *said)
-{
-	size_t length = strcspn(said, ":(\r\n");
-	size_t behind = length;
-	char *type = xstrndup(said, length);
-
-	while (said[behind] == ':' || said[behind] == ' ')
-		behind++;
-	json_set_text(json, "type", type);
-	json_set_text(json, "message", said + behind);
-	free(type);
-}
-
 json_t *cause_to_json(const struct cause *cause)
 {
-	static const struct traceback none = { .message = NULL };
 	const struct traceback *traceback = traceback_of(cause);
 	json_t *json;
 
-	if (cause->source == CAUSE_UNKNOWN || (!traceback && !cause->said))
+	if (cause->source == CAUSE_UNKNOWN || !traceback)
 		return json_null();
-	json = traceback_to_json(traceback ? traceback : &none);
-	if (!traceback)
-		set_said(json, cause->said);
+	json = traceback_to_json(traceback);
 	json_set_text(json, "source", source_names[cause->source]);
 	json_set_text(json, "path", cause->path);
 	json_object_set_new(json, "chain", chain_to_json(cause));
@@ -392,8 +413,7 @@ static bool says(const struct cause *cause, const char *words)
 
 	if (cause->source == CAUSE_UNKNOWN)
 		return false;
-	return (traceback && strstr(traceback->message, words)) ||
-	       (cause->said && strstr(cause->said, words));
+	return traceback && strstr(traceback->message, words);
 }
 
 enum cause_kind cause_kind_of(const struct engine *engine, const struct rank *rank)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "model/traceback.h"
+#include "protocol/rankset.h"
 
 struct buffer;
 struct engine;
@@ -24,9 +25,9 @@ enum cause_source {
 /* The exception of one rank. Strings are borrowed from the engine. */
 struct cause {
 	enum cause_source source;
-	const char *said; /* "ValueError: bad batch"; NULL: only tracebacks are known */
-	const char *path; /* of the file; NULL: the source is no file */
-	const char *text; /* text of the file; NULL: the source is no file */
+	const char *path;	/* of the file; NULL: the source is no file */
+	const char *text;	/* text of the file; NULL: the source is no file */
+	struct rankset sharers; /* other ranks that print to the same file */
 	struct traceback_list tracebacks;
 	int last;   /* index of the exception in tracebacks; -1: it is not there */
 	char *kill; /* why it was killed by SIGKILL, a clause; NULL: not known, or it was not */

@@ -432,6 +432,7 @@ static enum recordline make_sample(const struct making *making)
 
 		rename_stack(copy, "stack", stacks, making->from, making->to);
 		rename_stack(copy, "native", stacks, making->from, making->to);
+		rename_stack(copy, "raised_stack", stacks, making->from, making->to);
 		recordline_mask_text(copy, "raised");
 		json_array_append_new(threads, copy);
 	}

@@ -271,7 +271,8 @@ static void append_text(struct buffer *out, const struct cause *cause)
 	int first = cause->last;
 	char *text;
 
-	if (first < 0)
+	/* Of one that was not printed there is no text. */
+	if (first < 0 || items[first].end == 0)
 		return;
 	while (first > 0 && items[first].relation != TRACEBACK_ALONE)
 		first--;

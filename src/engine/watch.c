@@ -48,6 +48,11 @@
 #define HURRY_SECONDS 3.0
 /* Seconds to wait for the exits of the other ranks before the report is written. */
 #define END_SECONDS 3.0
+/*
+ * Seconds between the newest sample in which a rank waits and its end because it waited too long:
+ * Python may take as long to shut down.
+ */
+#define LATE_SECONDS 10.0
 /* Minimum number of seconds before the event that are kept for the recording. */
 #define KEEP_SECONDS 60.0
 /* Limit in seconds for answers at the end; later answers are missing in the report. */
@@ -83,9 +88,13 @@ struct watch {
 	enum outcome outcome;
 	int signal;   /* signal that asks probetui to exit; 0: none */
 	char *before; /* newest verdict while all ranks were alive; NULL: none */
-	/* Ranks that others waited for at that time, and why they did, a sentence; NULL: none. */
+	/*
+	 * Ranks that others waited for at session time late_at, the newest at which some did, and
+	 * why, a sentence; NULL: not known.
+	 */
 	struct rankset late;
 	char *late_why;
+	double late_at;
 	char *base;	       /* common part of the files' paths; NULL: no files */
 	char *recording;       /* path of the recording; NULL: none */
 	struct rankset blamed; /* ranks that are the cause of a failure, or of a hang */
@@ -215,16 +224,18 @@ static void remember_late(struct watch *watch)
 	struct rankset outliers;
 	struct wait_graph graph;
 
-	free(watch->late_why);
-	watch->late_why = NULL;
 	wait_graph_make(&graph, session);
 	outliers = wait_graph_outliers(&graph);
-	rankset_copy(&watch->late, &outliers);
-	wait_sentence_append(&why, &graph, false);
-	if (rankset_count(&outliers) == 0)
-		rankset_copy(&watch->late, &session->verdict.outliers);
-	else if (why.length > 0)
-		watch->late_why = buffer_take(&why);
+	if (rankset_count(&outliers) > 0)
+		wait_sentence_append(&why, &graph, false);
+	else
+		rankset_copy(&outliers, &session->verdict.outliers);
+	if (rankset_count(&outliers) > 0) {
+		rankset_copy(&watch->late, &outliers);
+		free(watch->late_why);
+		watch->late_why = why.length > 0 ? buffer_take(&why) : NULL;
+		watch->late_at = engine_now(watch->engine);
+	}
 	buffer_clear(&why);
 	rankset_clear(&outliers);
 	wait_graph_clear(&graph);
@@ -303,7 +314,8 @@ static void describe_failure(struct watch *watch, struct buffer *text, struct ra
 	if (!first)
 		return;
 	is_late = !left && cause_kind_of(watch->engine, first) == CAUSE_TIMEOUT &&
-		  rankset_count(&watch->late) > 0;
+		  rankset_count(&watch->late) > 0 &&
+		  first->ended_at - watch->late_at <= LATE_SECONDS;
 	if (left) {
 		rankset_add(blamed, left->process.rank);
 		buffer_printf(text, "Rank %d left first: it %s. Rank %d then ", left->process.rank,

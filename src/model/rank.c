@@ -75,6 +75,8 @@ void rank_free(struct rank *rank)
 	free(rank->children);
 	debugger_clear(&rank->debugger);
 	free(rank->raised);
+	free(rank->raised_file);
+	free(rank->raised_func);
 	free(rank->breakpoints_error);
 	free_threads(&rank->threads, &rank->thread_count);
 	free_threads(&rank->seen, &rank->seen_count);
@@ -216,6 +218,15 @@ static void rank_begin_anew(struct rank *rank, bool was_ours)
 		rank->is_attached_for_them = false;
 }
 
+/* frame: where it was raised; NULL: not known. */
+static void replace_raised(struct rank *rank, const char *raised, const struct frame *frame)
+{
+	xreplace(&rank->raised, raised);
+	xreplace(&rank->raised_file, frame ? frame->code->file : NULL);
+	xreplace(&rank->raised_func, frame ? frame->code->func : NULL);
+	rank->raised_line = frame ? frame->lineno : 0;
+}
+
 bool rank_apply_debugger(struct rank *rank, struct debugger *debugger, double now)
 {
 	struct debugger before = rank->debugger;
@@ -226,7 +237,7 @@ bool rank_apply_debugger(struct rank *rank, struct debugger *debugger, double no
 	*debugger = before;
 	rank_begin_anew(rank, debugger_is_ours(debugger));
 	if (rank->debugger.is_post_mortem && rank->debugger.exception)
-		xreplace(&rank->raised, rank->debugger.exception);
+		replace_raised(rank, rank->debugger.exception, NULL);
 	is_stop =
 		rank->debugger.state == DEBUGGER_STOPPED && rank->debugger.stops > rank->stops_seen;
 	if (is_stop) {
@@ -473,6 +484,16 @@ static void rank_note_missing(struct rank *rank)
 	rank->missing = xstrdup_or_null(missing);
 }
 
+/* Takes the exception that a main thread in teardown has left. */
+static void take_raised(struct rank *rank)
+{
+	const struct thread *thread = rank_main_thread(rank);
+
+	if (!rank->raised && thread && thread->sample.raised)
+		replace_raised(rank, thread->sample.raised,
+			       place_find(&rank->process, thread->sample.raised_stack));
+}
+
 void rank_apply_sample(struct rank *rank, struct process_sample *sample, double now)
 {
 	struct thread *threads = take_threads(rank, sample, now);
@@ -481,8 +502,7 @@ void rank_apply_sample(struct rank *rank, struct process_sample *sample, double 
 	if (rank->sampled_at >= 0)
 		rank->interval = now - rank->sampled_at;
 	replace_threads(rank, threads, sample->thread_count);
-	if (!rank->raised && rank_main_thread(rank) && rank_main_thread(rank)->sample.raised)
-		xreplace(&rank->raised, rank_main_thread(rank)->sample.raised);
+	take_raised(rank);
 	free(rank->sample_error);
 	rank->sample_error = sample->error;
 	sample->error = NULL;

@@ -46,11 +46,15 @@ struct rank {
 	struct process process; /* .pid 0: not found */
 	struct debugger debugger;
 	double debugger_at; /* session time of the newest debugger event; -1: none */
-	char *raised;	  /* uncaught exception that ended or stopped the rank, with its type; NULL:
-			     none */
-	uint64_t touched; /* incremented each time the user runs code in the rank: variables read
-			   * before are outdated */
-	uint64_t stops_seen;	    /* debugger.stops of the newest known stop; 0: not connected */
+	char *raised; /* uncaught exception that ended or stopped the rank, with its type; NULL:
+			 none */
+	char *raised_file; /* where it was raised: the innermost place of the user's own code, else
+			    * the innermost one; NULL: not known */
+	char *raised_func;
+	int raised_line;
+	uint64_t touched;    /* incremented each time the user runs code in the rank: variables read
+			      * before are outdated */
+	uint64_t stops_seen; /* debugger.stops of the newest known stop; 0: not connected */
 	uint64_t breakpoints_sent;  /* breakpoints.revision last sent; 0: none */
 	uint64_t breakpoints_taken; /* breakpoints.revision last answered; 0: none */
 	bool is_pausing;	    /* a pause was requested, and the rank has not stopped yet */

@@ -564,10 +564,12 @@ static void carry_threads(struct rank *rank, size_t node, struct stack_table *ta
 	for (size_t i = 0; i < rank->thread_count && rank->node == node; i++) {
 		carry(table, &rank->threads[i].sample.stack);
 		carry(table, &rank->threads[i].sample.native);
+		carry(table, &rank->threads[i].sample.raised_stack);
 	}
 	for (size_t i = 0; i < rank->seen_count && rank->node == node; i++) {
 		carry(table, &rank->seen[i].sample.stack);
 		carry(table, &rank->seen[i].sample.native);
+		carry(table, &rank->seen[i].sample.raised_stack);
 	}
 	for (size_t i = 0; i < rank->child_count; i++)
 		carry_threads(rank->children[i], node, table);

@@ -104,6 +104,7 @@ static void write_sample(struct writer *writer, const struct rank *rank, json_t 
 		*thread = rank->threads[i].sample;
 		thread->stack = write_stack(writer, thread->stack);
 		thread->native = write_stack(writer, thread->native);
+		thread->raised_stack = write_stack(writer, thread->raised_stack);
 		json_array_append_new(threads, write_thread(&rank->threads[i]));
 	}
 	json_object_set_new(json, "sample", process_sample_to_json(&sample, writer->table));

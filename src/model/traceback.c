@@ -382,6 +382,23 @@ static void read_lines(struct traceback_list *list, const char *text, int rank,
 	free(reader.thread);
 }
 
+struct traceback *traceback_add(struct traceback_list *list, const char *text)
+{
+	const struct line line = { .text = text, .length = strcspn(text, "\r\n") };
+	size_t length = type_length(&line);
+	size_t behind;
+
+	/* "OSError(2, 'No such file')" */
+	if (length == 0)
+		length = strcspn(text, "(:\r\n");
+	behind = length + strspn(text + length, ": ");
+	ARRAY_GROW(list->items, list->count, list->capacity);
+	list->items[list->count] = (struct traceback){ .rank = -1, .group = -1 };
+	list->items[list->count].type = xstrndup(text, length);
+	list->items[list->count].message = xstrndup(text + behind, strcspn(text + behind, "\r\n"));
+	return &list->items[list->count++];
+}
+
 void traceback_read(struct traceback_list *list, const char *text)
 {
 	struct rankset ranks = RANKSET_INIT;

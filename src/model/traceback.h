@@ -48,6 +48,11 @@ struct traceback_list {
 	size_t capacity;
 };
 
+/*
+ * Appends an exception without its tracebacks, from its text "ValueError: bad batch"; returns it,
+ * borrowed until the next is added.
+ */
+struct traceback *traceback_add(struct traceback_list *list, const char *text);
 /* Appends the complete tracebacks in text; one that is cut at either end is left out. */
 void traceback_read(struct traceback_list *list, const char *text);
 void traceback_list_clear(struct traceback_list *list);

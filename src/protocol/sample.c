@@ -124,6 +124,7 @@ static json_t *thread_to_json(const struct thread_sample *thread)
 		json_object_set_new_nocheck(json, "has_gil", json_boolean(thread->has_gil));
 	set_stack(json, "stack", thread->stack);
 	set_stack(json, "native", thread->native);
+	set_stack(json, "raised_stack", thread->raised_stack);
 	return json;
 }
 
@@ -150,6 +151,7 @@ json_t *process_sample_to_json(struct process_sample *sample, struct stack_table
 
 		send_stack(stacks, table, thread->stack);
 		send_stack(stacks, table, thread->native);
+		send_stack(stacks, table, thread->raised_stack);
 		json_array_append_new(threads, thread_to_json(thread));
 	}
 	if (json_array_size(stacks) > 0)
@@ -205,9 +207,10 @@ static int thread_from_json(struct thread_sample *thread, const struct stack_tab
 		return error_set(error, "thread: \"tid\" is missing");
 	thread->is_gil_known = json_is_boolean(has_gil);
 	thread->has_gil = json_is_true(has_gil);
-	if (find_stack(&thread->stack, thread, table, json, "stack", error) < 0)
+	if (find_stack(&thread->stack, thread, table, json, "stack", error) < 0 ||
+	    find_stack(&thread->native, thread, table, json, "native", error) < 0)
 		return -1;
-	return find_stack(&thread->native, thread, table, json, "native", error);
+	return find_stack(&thread->raised_stack, thread, table, json, "raised_stack", error);
 }
 
 int process_sample_from_json(struct process_sample *sample, struct stack_table *table,
@@ -218,7 +221,7 @@ int process_sample_from_json(struct process_sample *sample, struct stack_table *
 
 	process_sample_clear(sample);
 	if (field_read(&sample_table, sample, json, error) < 0 ||
-	    get_array(json, "stacks", 2 * SAMPLE_THREADS_MAXIMUM, &stacks, error) < 0 ||
+	    get_array(json, "stacks", 3 * SAMPLE_THREADS_MAXIMUM, &stacks, error) < 0 ||
 	    get_array(json, "threads", SAMPLE_THREADS_MAXIMUM, &threads, error) < 0)
 		return -1;
 	if (sample->pid == 0)

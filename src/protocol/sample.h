@@ -50,6 +50,8 @@ struct thread_sample {
 	char *awaited;
 	/* uncaught exception after which a main thread shuts down: "ValueError: no"; NULL: none */
 	char *raised;
+	/* its traceback, the innermost frame first, borrowed; NULL: not known */
+	const struct stack *raised_stack;
 	pid_t holder; /* process that holds the file's lock that the thread waits for; 0: unknown */
 	/* hash of the values of its frames, if it is in a call and has run; 0: not read */
 	uint64_t values;

@@ -33,11 +33,19 @@ class RaisedCase(unittest.TestCase):
         codes = {code[0]: code[1] for stack in stacks.values()
                  for code in stack["codes"]}
         thread = sample["threads"][0]
-        frames = stacks[thread["stack"]]["frames"] if thread.get("stack") \
-            else []
-        return thread, [codes[frame[0]] for frame in frames]
+
+        def frames(key):
+            return [(codes[frame[0]], frame[1])
+                    for frame in stacks[thread[key]]["frames"]] \
+                if thread.get(key) else []
+        return thread, [func for func, _ in frames("stack")], \
+            frames("raised_stack")
 
     def raised(self, code):
+        return self.end(code)[0].get("raised")
+
+    def end(self, code):
+        """The main thread in teardown, and the frames of the traceback."""
         process = subprocess.Popen(
             self.python.argv + ["-c", KEPT + code], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -45,9 +53,9 @@ class RaisedCase(unittest.TestCase):
         self.assertEqual(process.stdout.readline(), b"ready\n")
         end = time.monotonic() + LIMIT
         while time.monotonic() < end:
-            thread, functions = self.main_thread(process)
+            thread, functions, raised = self.main_thread(process)
             if functions and functions[-1] == "_shutdown":
-                return thread.get("raised")
+                return thread, raised
         self.fail("the main thread did not come to an end")
 
     def test_a_text(self):
@@ -64,6 +72,29 @@ class RaisedCase(unittest.TestCase):
     def test_a_long_text(self):
         self.assertLess(len(self.raised("raise ValueError('x' * 10000000)")),
                         2000)
+
+    def test_where(self):
+        line = KEPT.count("\n") + 1
+        _, frames = self.end("def f(n):\n"
+                             "    if n:\n"
+                             "        return f(n - 1)\n"
+                             "    raise ValueError(\n"
+                             "        'bad')\n"
+                             "f(2)\n")
+        self.assertEqual(frames, [("f", line + 3), ("f", line + 2),
+                                  ("f", line + 2), ("<module>", line + 5)])
+
+    def test_where_it_was_raised_again(self):
+        line = KEPT.count("\n") + 1
+        _, frames = self.end("def f():\n    1 / 0\n"
+                             "try:\n    f()\n"
+                             "except ZeroDivisionError:\n    raise\n")
+        self.assertEqual(frames, [("f", line + 1), ("<module>", line + 3)])
+
+    def test_a_deep_recursion(self):
+        _, frames = self.end("def f():\n    f()\nf()\n")
+        self.assertEqual(frames[-1][0], "<module>")
+        self.assertEqual({frame[0] for frame in frames[:-1]}, {"f"})
 
     def test_none(self):
         self.assertIsNone(self.raised(""))

@@ -49,7 +49,8 @@ FLOWS = [
     Flow("group", r"ExceptionGroup: unhandled errors in a TaskGroup \(1 "
          r"sub-exception\) \(crash\.py:\d+\), of which ValueError: bad batch 4 "
          r"\(crash\.py:{LOAD}\)", ("ExceptionGroup", None), None),
-    Flow("thread", r"^Rank 1 failed first: .*its last traceback, of thread saver: OSError: \[Errno "
+    Flow("thread", r"^Rank 1 failed first: it exited with code 1; (its last traceback|the last "
+         r"traceback in the standard error of ranks 0-2), of thread saver: OSError: \[Errno "
          r"28\] No space left on device \(crash\.py:{SAVER}\)", None, None),
     Flow("killed", r"^Rank 1 failed first: it was killed by SIGKILL\.$",
          None, None),
@@ -65,8 +66,9 @@ FLOWS = [
     Flow("asleep", r"^Rank [02] waited in vain for rank 1: .*RuntimeError: "
          r".*Timed out waiting .* Rank 1 has not called all_reduce "
          r"\(crash\.py:{REDUCE}\)", None, None),
-    Flow("size", r"^Rank 1 failed first: it was killed by SIGABRT; the end of its "
-         r"standard error: gloo::EnforceNotMet: .* 8 vs 4\.",
+    Flow("size", r"^Rank 1 failed first: it was killed by SIGABRT; (its last "
+         r"error in standard error|the last error in the standard error of ranks "
+         r"0-2): gloo::EnforceNotMet: .* 8 vs 4\.",
          ("gloo::EnforceNotMet", None), None),
     Flow("other-op", r" Rank 1 has called broadcast \(crash\.py:{OTHER}\) as "
          r"collective \d+ of default_pg, ranks 0 and 2 all_reduce "
@@ -111,8 +113,8 @@ def line_of(mark):
 
 
 class Run:
-    """One job with `wait` beside it. redirects: torchrun's --redirects; "" for
-    none, as its standard error then goes to one file of all ranks."""
+    """One job with `wait` beside it. redirects: torchrun's --redirects; "":
+    the standard error of all ranks goes to one file; None: to a pipe."""
 
     def __init__(self, name, redirects="3"):
         self.folder = tempfile.mkdtemp(prefix="probetui-flow-")
@@ -128,7 +130,9 @@ class Run:
                         os.path.join(self.folder, "log")]
         self.job = subprocess.Popen(
             command + [PROGRAM, name, self.folder], stdin=subprocess.DEVNULL,
-            stdout=self.output, stderr=self.output, start_new_session=True,
+            stdout=self.output,
+            stderr=subprocess.PIPE if redirects is None else self.output,
+            start_new_session=True,
             preexec_fn=jobs.end_with_parent,
             env=dict(os.environ, FLOW_CGROUP=self.group or ""))
         self.watch = None
@@ -232,6 +236,8 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--redirects", default="3")
+    parser.add_argument("--pipe", dest="redirects", action="store_const",
+                        const=None)
     parser.add_argument("--report", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
