@@ -33,8 +33,10 @@ struct remembered {
 	int rank;
 	uint64_t start_time; /* identifies the process: a later process may have the same pid */
 	int64_t memory;	     /* resident bytes at the last request; -1: unknown */
-	char *torch;	     /* version of torch; NULL: unknown */
-	char *cgroup;	     /* path of the control group; NULL: unknown */
+	pid_t launcher_pid;  /* 0: unknown */
+	uint64_t launcher_start_time;
+	char *torch;  /* version of torch; NULL: unknown */
+	char *cgroup; /* path of the control group; NULL: unknown */
 	struct error_file error_file;
 };
 
@@ -79,9 +81,15 @@ static void evidence_refresh(struct evidence *evidence, struct remembered *remem
 {
 	struct procfs *procfs = node_procfs(evidence->node);
 	int64_t kilobytes = procfs_status(procfs, process->pid, "VmRSS", -1);
+	struct procfs_stat launcher;
 
 	remembered->rank = process->rank;
 	remembered->memory = kilobytes < 0 ? -1 : kilobytes * 1024;
+	if (remembered->launcher_pid == 0 && process->launcher_pid > 0 &&
+	    procfs_stat(procfs, process->launcher_pid, &launcher) == 0) {
+		remembered->launcher_pid = process->launcher_pid;
+		remembered->launcher_start_time = launcher.start_time;
+	}
 	if (!remembered->torch)
 		remembered->torch = torch_version(procfs, process);
 	if (!remembered->cgroup)
@@ -121,17 +129,15 @@ static struct remembered *find(struct evidence *evidence, pid_t pid)
 	return remembered;
 }
 
-/* The end of the standard error of an exited process, masked; null: the process is alive, or its
- * standard error is no file. */
+/* The end of a process's standard error, masked; null: that is no file. */
 static json_t *stderr_to_json(const struct evidence *evidence, pid_t pid)
 {
 	struct buffer text = BUFFER_INIT;
 	struct buffer masked = BUFFER_INIT;
 	json_t *json = json_null();
-	const char *path = NULL;
+	const char *path;
 
-	if (!find_live(evidence, pid))
-		path = outputs_read_last(node_outputs(evidence->node), pid, STDERR_MAXIMUM, &text);
+	path = outputs_read_last(node_outputs(evidence->node), pid, STDERR_MAXIMUM, &text);
 	if (path) {
 		secret_mask_traceback(&masked, text.data ? text.data : "");
 		json = json_object();
@@ -143,8 +149,16 @@ static json_t *stderr_to_json(const struct evidence *evidence, pid_t pid)
 	return json;
 }
 
+static bool has_launcher_ended(const struct evidence *evidence, const struct remembered *remembered)
+{
+	struct procfs_stat stat;
+
+	return procfs_stat(node_procfs(evidence->node), remembered->launcher_pid, &stat) < 0 ||
+	       procfs_has_ended(&stat) || stat.start_time != remembered->launcher_start_time;
+}
+
 static json_t *to_json(const struct evidence *evidence, const struct remembered *remembered,
-		       pid_t pid)
+		       pid_t pid, bool has_stderr)
 {
 	json_t *json = json_object();
 
@@ -156,7 +170,11 @@ static json_t *to_json(const struct evidence *evidence, const struct remembered 
 						   : json_integer(remembered->memory));
 	json_set_text(json, "cgroup", remembered->cgroup);
 	json_object_set_new(json, "error_file", error_file_read(&remembered->error_file));
-	json_object_set_new(json, "stderr", stderr_to_json(evidence, pid));
+	if (has_stderr || !find_live(evidence, pid))
+		json_object_set_new(json, "stderr", stderr_to_json(evidence, pid));
+	if (remembered->launcher_pid > 0)
+		json_object_set_new(json, "launcher_ended",
+				    json_boolean(has_launcher_ended(evidence, remembered)));
 	return json;
 }
 
@@ -286,7 +304,8 @@ static void tidy(struct evidence *evidence)
 	free(ended.pids);
 }
 
-json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids, bool has_kernel)
+json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids, bool has_stderr,
+		      bool has_kernel)
 {
 	struct strmap *seen = strmap_new(NULL);
 	json_t *cgroups = json_array();
@@ -299,7 +318,7 @@ json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids, bo
 
 		if (!remembered)
 			continue;
-		json_array_append_new(ranks, to_json(evidence, remembered, pid));
+		json_array_append_new(ranks, to_json(evidence, remembered, pid, has_stderr));
 		add_cgroup(cgroups, seen, remembered->cgroup);
 	}
 	strmap_free(seen);

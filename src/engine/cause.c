@@ -150,11 +150,39 @@ static void cause_read(struct cause *cause, const struct rank *rank, const char 
 		cause->last = traceback_last(&cause->tracebacks, -1);
 }
 
+/* True if a signal that asks to end has ended it. */
+static bool is_ended(const struct rank *rank)
+{
+	return rank->process.exit_signal == SIGTERM || rank->process.exit_signal == SIGINT;
+}
+
 /* True for signals that a process sends itself, or gets for what it does. */
 static bool signals_itself(int number)
 {
 	return number == SIGABRT || number == SIGSEGV || number == SIGBUS || number == SIGFPE ||
 	       number == SIGILL;
+}
+
+/*
+ * True if what was printed last belongs to the rank's end. An exception that leaves the program
+ * makes CPython exit with 1; that of a rank which was still shutting down when it was asked to end
+ * has the prefix that torch.distributed gives only to these.
+ */
+static bool is_of_end(const struct cause *cause, const struct rank *rank)
+{
+	const struct process *process = &rank->process;
+
+	return process->exit_code == 1 || signals_itself(process->exit_signal) ||
+	       (is_ended(rank) && cause->tracebacks.items[cause->last].rank >= 0);
+}
+
+static void take_thread(struct cause *cause, const struct rank *rank, bool has_unnamed)
+{
+	cause->last = traceback_last_of_thread(&cause->tracebacks, rank->process.rank);
+	if (cause->last < 0 && has_unnamed)
+		cause->last = traceback_last_of_thread(&cause->tracebacks, -1);
+	if (cause->last >= 0)
+		cause->source = CAUSE_THREAD;
 }
 
 static void take_stderr(struct cause *cause, const struct engine *engine, const struct rank *rank)
@@ -168,11 +196,13 @@ static void take_stderr(struct cause *cause, const struct engine *engine, const 
 	has_unnamed = !find_sharers(engine, rank, path, &cause->sharers);
 	cause_read(cause, rank, json_get_string(stream, "tail", ""), has_unnamed);
 	cause->path = path;
-	if (rank->process.exit_signal > 0)
+	if (!rank_is_gone(rank)) {
+		take_thread(cause, rank, has_unnamed);
+		return;
+	}
+	if (signals_itself(rank->process.exit_signal))
 		cause->last = has_unnamed ? traceback_last_abort(&cause->tracebacks) : -1;
-	/* An exception that leaves the program makes CPython exit with 1. */
-	if (cause->last >= 0 &&
-	    (rank->process.exit_code == 1 || signals_itself(rank->process.exit_signal)))
+	if (cause->last >= 0 && is_of_end(cause, rank))
 		cause->source = CAUSE_STDERR;
 }
 
@@ -278,14 +308,14 @@ static void append_exception(struct buffer *out, const struct cause *cause)
 }
 
 /* Appends ", of thread saver". */
-static void append_thread(struct buffer *out, const struct traceback *traceback)
+static void append_thread(struct buffer *out, const char *before, const struct traceback *traceback)
 {
 	struct buffer text = BUFFER_INIT;
 
-	if (!traceback || !traceback->thread)
+	if (!traceback->thread)
 		return;
 	text_escape(&text, traceback->thread, strlen(traceback->thread));
-	buffer_append_string(out, ", of thread ");
+	buffer_append_string(out, before);
 	text_cut(out, text.data, COLUMNS);
 	buffer_clear(&text);
 }
@@ -336,7 +366,12 @@ void cause_append(struct buffer *out, const struct cause *cause, const struct ra
 	case CAUSE_STDERR:
 		buffer_printf(out, "%s; ", cause_end(rank));
 		append_source(out, cause, traceback, rank->process.rank);
-		append_thread(out, traceback);
+		append_thread(out, ", of thread ", traceback);
+		buffer_append_string(out, ": ");
+		append_exception(out, cause);
+		break;
+	case CAUSE_THREAD:
+		append_thread(out, "has lost its thread ", traceback);
 		buffer_append_string(out, ": ");
 		append_exception(out, cause);
 		break;
@@ -348,6 +383,7 @@ static const char *const source_names[] = {
 	[CAUSE_ERROR_FILE] = "error file",
 	[CAUSE_PROCESS] = "process",
 	[CAUSE_STDERR] = "standard error",
+	[CAUSE_THREAD] = "standard error",
 };
 
 static const char *const relation_names[] = {
@@ -418,18 +454,23 @@ static bool says(const struct cause *cause, const char *words)
 
 enum cause_kind cause_kind_of(const struct engine *engine, const struct rank *rank)
 {
-	enum cause_kind kind = CAUSE_OWN;
+	enum cause_kind kind = is_ended(rank) ? CAUSE_ENDED : CAUSE_OWN;
 	struct cause cause;
 
-	if (rank->process.exit_signal == SIGTERM)
-		return CAUSE_ENDED;
 	cause_find(&cause, engine, rank);
-	for (size_t i = 0; i < ARRAY_LENGTH(victims) && kind == CAUSE_OWN; i++) {
-		if (says(&cause, victims[i].words))
+	for (size_t i = 0; i < ARRAY_LENGTH(victims); i++) {
+		if (says(&cause, victims[i].words)) {
 			kind = victims[i].kind;
+			break;
+		}
 	}
 	cause_clear(&cause);
 	return kind;
+}
+
+bool cause_has_launcher_ended(const struct engine *engine, const struct rank *rank)
+{
+	return json_get_boolean(evidence_find(&engine->evidence, rank), "launcher_ended", false);
 }
 
 /* Failures that are their own come first, ends by a launcher last. */
@@ -470,7 +511,10 @@ const struct rank *cause_first_left(const struct engine *engine, const struct ra
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (rank->process.state == PROCESS_EXITED && rank->process.exit_code == 0 &&
+		bool has_left =
+			rank->process.exit_code == 0 || cause_kind_of(engine, rank) == CAUSE_ENDED;
+
+		if (rank->process.state == PROCESS_EXITED && has_left &&
 		    rank->ended_at < failed->ended_at &&
 		    (!first || rank->ended_at < first->ended_at))
 			first = rank;

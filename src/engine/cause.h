@@ -20,6 +20,7 @@ enum cause_source {
 	CAUSE_ERROR_FILE, /* the rank wrote it into torchrun's error file */
 	CAUSE_PROCESS,	  /* sys.last_value of the process, read before its end */
 	CAUSE_STDERR,	  /* the last traceback in the rank's standard error */
+	CAUSE_THREAD,	  /* the last one of a thread there: the rank is alive, the thread is not */
 };
 
 /* The exception of one rank. Strings are borrowed from the engine. */
@@ -33,12 +34,16 @@ struct cause {
 	char *kill; /* why it was killed by SIGKILL, a clause; NULL: not known, or it was not */
 };
 
-/* Finds the exception of a rank that has ended or is shutting down; for cause_clear(). */
+/*
+ * Finds the exception of a rank that has ended or is shutting down, or of a thread of one that is
+ * alive; for cause_clear().
+ */
 void cause_find(struct cause *cause, const struct engine *engine, const struct rank *rank);
 void cause_clear(struct cause *cause);
 /*
  * Appends how the rank ended: "raised ValueError: bad batch (data.py:12), exited with code 1";
- * "exited with code 1; its last traceback: ValueError: …"; "was killed by SIGKILL".
+ * "exited with code 1; its last traceback: ValueError: …"; "was killed by SIGKILL"; of one that is
+ * alive, "has lost its thread saver: OSError: …".
  */
 void cause_append(struct buffer *out, const struct cause *cause, const struct rank *rank);
 /* Returns a new object, or null: type, message, file, line, func, source, path, chain. */
@@ -54,18 +59,22 @@ enum cause_kind {
 	CAUSE_OWN,     /* nothing: the rank failed by itself */
 	CAUSE_LOSS,    /* the connection to another rank was lost */
 	CAUSE_TIMEOUT, /* another rank did not come in time */
-	CAUSE_ENDED,   /* none: SIGTERM, which launchers send to the ranks that are left */
+	CAUSE_ENDED, /* none: SIGTERM or SIGINT, which launchers pass on, or send to the ranks that
+		      * are left */
 };
 
 enum cause_kind cause_kind_of(const struct engine *engine, const struct rank *rank);
 /*
  * Returns the rank that failed first: one that failed by itself before one that says that it has
- * lost or waited for another, one that was killed by SIGTERM last; then by the time at which the
- * node saw the exit. NULL: no rank has failed.
+ * lost or waited for another, one that was killed by SIGTERM or SIGINT last; then by the time at
+ * which the node saw the exit. NULL: no rank has failed.
  */
 const struct rank *cause_first_failed(const struct engine *engine);
+/* True if the launcher of the rank was seen and is there no more. */
+bool cause_has_launcher_ended(const struct engine *engine, const struct rank *rank);
 /*
- * Returns the rank that left first, with code 0, before `failed` lost a connection; NULL: none did.
+ * Returns the rank that left first, with code 0 or by SIGTERM or SIGINT, before `failed` lost a
+ * connection or waited too long; NULL: none did.
  */
 const struct rank *cause_first_left(const struct engine *engine, const struct rank *failed);
 

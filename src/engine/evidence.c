@@ -157,16 +157,18 @@ json_t *evidence_kernel(const struct evidence *evidence)
 struct question {
 	const char *command;
 	bool (*is_wanted)(const struct engine *engine, const struct rank *rank);
-	bool has_kernel;
+	bool is_whole; /* with the standard error of all ranks, and the kernel's log */
 };
 
 /* Sends one request. group NULL: no caller waits for the answer, which only the session takes. */
 static void send_batch(struct engine *engine, const struct question *question, json_t *owned_pids,
-		       bool has_kernel, struct request_group *group)
+		       bool is_last, struct request_group *group)
 {
 	json_t *arguments = json_pack("{s:o}", "pids", owned_pids);
 
-	if (has_kernel)
+	if (question->is_whole)
+		json_object_set_new(arguments, "stderr", json_true());
+	if (question->is_whole && is_last)
 		json_object_set_new(arguments, "kernel", json_true());
 	if (group)
 		request_group_add(group, -1, question->command, arguments, NULL);
@@ -197,7 +199,7 @@ static bool ask(struct engine *engine, const struct question *question, struct r
 	}
 	is_any = json_array_size(pids) > 0;
 	if (is_any)
-		send_batch(engine, question, pids, question->has_kernel, group);
+		send_batch(engine, question, pids, true, group);
 	else
 		json_decref(pids);
 	return is_any;

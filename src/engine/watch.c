@@ -299,6 +299,29 @@ static void append_stuck(struct buffer *out, const struct verdict *verdict)
 	buffer_append_string(out, " for ");
 }
 
+/* Describes a job that was ended from outside: no rank is to blame. */
+static void describe_end(const struct watch *watch, struct buffer *text, const struct rank *first)
+{
+	const struct session *session = &watch->engine->session;
+	const struct process *process = &first->process;
+	struct rankset ranks = RANKSET_INIT;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (session->ranks[i]->process.exit_signal == process->exit_signal)
+			rankset_add(&ranks, session->ranks[i]->process.rank);
+	}
+	buffer_append_string(text, "The job was ended from outside: ");
+	rankset_append_named(text, &ranks);
+	buffer_printf(text, " %s killed by SIG%s, and no rank failed before.",
+		      rankset_count(&ranks) == 1 ? "was" : "were",
+		      sigabbrev_np(process->exit_signal));
+	if (cause_has_launcher_ended(watch->engine, first))
+		buffer_printf(text, " Its launcher %s (pid %ld) has ended, too.",
+			      process->launcher ? process->launcher : "",
+			      (long)process->launcher_pid);
+	rankset_clear(&ranks);
+}
+
 /*
  * Describes which rank is the cause, and adds it to *blamed: the first that failed, or one that it
  * has lost or waited for.
@@ -313,6 +336,10 @@ static void describe_failure(struct watch *watch, struct buffer *text, struct ra
 	rankset_clear(blamed);
 	if (!first)
 		return;
+	if (cause_kind_of(watch->engine, first) == CAUSE_ENDED) {
+		describe_end(watch, text, first);
+		return;
+	}
 	is_late = !left && cause_kind_of(watch->engine, first) == CAUSE_TIMEOUT &&
 		  rankset_count(&watch->late) > 0 &&
 		  first->ended_at - watch->late_at <= LATE_SECONDS;
@@ -339,6 +366,24 @@ static void describe_failure(struct watch *watch, struct buffer *text, struct ra
 		buffer_printf(text, " %s", watch->late_why);
 }
 
+/* Appends which thread the one rank that others wait for has lost. */
+static void append_lost_thread(const struct watch *watch, struct buffer *text)
+{
+	int number = rankset_first(&watch->blamed);
+	const struct rank *rank = session_find_rank(&watch->engine->session, number);
+	struct cause cause;
+
+	if (!rank || rankset_count(&watch->blamed) != 1)
+		return;
+	cause_find(&cause, watch->engine, rank);
+	if (cause.source == CAUSE_THREAD) {
+		buffer_printf(text, " Rank %d ", number);
+		cause_append(text, &cause, rank);
+		buffer_append_char(text, '.');
+	}
+	cause_clear(&cause);
+}
+
 static void watch_describe(struct watch *watch)
 {
 	struct buffer text = BUFFER_INIT;
@@ -351,6 +396,7 @@ static void watch_describe(struct watch *watch)
 		append_stuck(&text, &watch->engine->session.verdict);
 		text_duration(&text, watch->stood);
 		buffer_append_char(&text, '.');
+		append_lost_thread(watch, &text);
 		break;
 	case OUTCOME_FAILED:
 		describe_failure(watch, &text, &watch->blamed);
@@ -460,13 +506,15 @@ static char *write_report(struct watch *watch, struct error *error)
 	return NULL;
 }
 
-/* The exception of the rank that failed first, or null. */
+/* The exception of the rank that failed first, else of the one that is to blame; or null. */
 static json_t *watch_exception_to_json(const struct watch *watch)
 {
 	const struct rank *first = cause_first_failed(watch->engine);
 	struct cause cause;
 	json_t *json;
 
+	if (!first)
+		first = session_find_rank(&watch->engine->session, rankset_first(&watch->blamed));
 	if (!first)
 		return json_null();
 	cause_find(&cause, watch->engine, first);

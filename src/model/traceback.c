@@ -410,6 +410,15 @@ void traceback_read(struct traceback_list *list, const char *text)
 	rankset_clear(&ranks);
 }
 
+int traceback_last_of_thread(const struct traceback_list *list, int rank)
+{
+	for (size_t i = list->count; i-- > 0;) {
+		if (list->items[i].thread && list->items[i].rank == rank)
+			return (int)i;
+	}
+	return -1;
+}
+
 int traceback_last_abort(const struct traceback_list *list)
 {
 	for (size_t i = list->count; i-- > 0;) {

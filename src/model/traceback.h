@@ -56,6 +56,11 @@ struct traceback *traceback_add(struct traceback_list *list, const char *text);
 /* Appends the complete tracebacks in text; one that is cut at either end is left out. */
 void traceback_read(struct traceback_list *list, const char *text);
 void traceback_list_clear(struct traceback_list *list);
+/*
+ * Returns the index of the last exception with this rank's prefix (-1: with none) that ended a
+ * thread; -1: there is none.
+ */
+int traceback_last_of_thread(const struct traceback_list *list, int rank);
 /* Returns the index of the last item that is no exception of Python; -1: there is none. */
 int traceback_last_abort(const struct traceback_list *list);
 /*

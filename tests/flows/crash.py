@@ -57,6 +57,11 @@ def in_thread(step):
     sys.exit("the saver has died")
 
 
+def lost_thread(step):
+    threading.Thread(target=saver, args=[step], name="saver").start()
+    threading.Event().wait()  # LOST
+
+
 def eat(step):
     kept = []
     while True:
@@ -85,8 +90,10 @@ def leave(step):
 
 ENDS = {
     "raise": load, "record": load, "chain": chain, "during": during,
-    "group": group, "thread": in_thread, "oom": eat,
+    "group": group, "thread": in_thread, "lost-thread": lost_thread,
+    "oom": eat,
     "killed": lambda step: os.kill(os.getpid(), signal.SIGKILL),
+    "terminated": lambda step: os.kill(os.getpid(), signal.SIGTERM),
     "segv": lambda step: os.kill(os.getpid(), signal.SIGSEGV),
     "abort": lambda step: os.abort(),
     "exit0": leave,

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,8 @@ GUILTY = 1
 # A control group (version 1) can be made below it, by root.
 MEMORY = "/sys/fs/cgroup/memory"
 LIMIT = 600 << 20
+# What the launcher gets in some flows.
+SIGNALS = {"cancelled": signal.SIGTERM, "interrupted": signal.SIGINT}
 
 Flow = collections.namedtuple("Flow", "name says exception place")
 # What an uncaught exception is called, by where it was seen.
@@ -52,6 +55,9 @@ FLOWS = [
     Flow("thread", r"^Rank 1 failed first: it exited with code 1; (its last traceback|the last "
          r"traceback in the standard error of ranks 0-2), of thread saver: OSError: \[Errno "
          r"28\] No space left on device \(crash\.py:{SAVER}\)", None, None),
+    Flow("lost-thread", r"^(Ranks have waited for rank 1|The job hangs: no rank has "
+         r"made progress) for [0-9.]+ s\. Rank 1 has lost its thread saver: OSError: \[Errno 28\] No space left on device "
+         r"\(crash\.py:{SAVER}\)\.", ("OSError", None), "SAVER"),
     Flow("killed", r"^Rank 1 failed first: it was killed by SIGKILL\.$",
          None, None),
     Flow("segv", r"^Rank 1 failed first: it was killed by SIGSEGV\.$",
@@ -62,10 +68,16 @@ FLOWS = [
          r"for lack of memory \(limit 600 MB\)\.$", None, None),
     Flow("exit0", r"^Rank 1 left first: it exited with code 0\. Rank [02] then "
          r"raised ", None, None),
+    Flow("terminated", r"^Rank 1 left first: it was killed by SIGTERM\. Rank [02] "
+         r"then raised ", None, None),
     Flow("exit3", r"^Rank 1 failed first: it exited with code 3\.$", None, None),
     Flow("asleep", r"^Rank [02] waited in vain for rank 1: .*RuntimeError: "
          r".*Timed out waiting .* Rank 1 has not called all_reduce "
          r"\(crash\.py:{REDUCE}\)", None, None),
+    Flow("cancelled", r"^The job was ended from outside: ranks 0-2 were killed "
+         r"by SIGTERM, and no rank failed before\.", None, None),
+    Flow("interrupted", r"^The job was ended from outside: ranks 0-2 were killed "
+         r"by SIGINT, and no rank failed before\.", None, None),
     Flow("size", r"^Rank 1 failed first: it was killed by SIGABRT; (its last "
          r"error in standard error|the last error in the standard error of ranks "
          r"0-2): gloo::EnforceNotMet: .* 8 vs 4\.",
@@ -117,6 +129,7 @@ class Run:
     the standard error of all ranks goes to one file; None: to a pipe."""
 
     def __init__(self, name, redirects="3"):
+        self.name = name
         self.folder = tempfile.mkdtemp(prefix="probetui-flow-")
         self.port = jobs.free_port()
         self.output = open(os.path.join(self.folder, "output"), "wb")
@@ -151,7 +164,7 @@ class Run:
     def begin(self, *arguments):
         self.watch = subprocess.Popen(
             [os.environ["PROBETUI"], "--job", str(self.port), "--json", "wait",
-             "--stuck", "60s", "--report", os.path.join(self.folder, "reports")]
+             "--stuck", "4s" if self.name == "lost-thread" else "60s", "--report", os.path.join(self.folder, "reports")]
             + list(arguments), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             universal_newlines=True)
@@ -160,6 +173,11 @@ class Run:
 
     def go(self):
         open(os.path.join(self.folder, "go"), "w").close()
+
+    def act(self):
+        """Sends the launcher what the flow is about."""
+        if self.name in SIGNALS:
+            self.job.send_signal(SIGNALS[self.name])
 
     def finish(self):
         """The document, and the report's text."""
@@ -204,7 +222,11 @@ def faults(flow, document):
     found = []
     says = re.sub(r"\{([A-Z]+)\}", lambda mark: str(line_of(mark[1])),
                   flow.says)
-    if document["rank"] != GUILTY and flow.name != "all":
+    if flow.name in SIGNALS:
+        guilty = [None]
+    else:
+        guilty = range(COUNT) if flow.name == "all" else [GUILTY]
+    if document["rank"] not in guilty:
         found.append("rank %s" % document["rank"])
     if not re.search(says, document["headline"]):
         found.append("headline")
@@ -225,6 +247,7 @@ def run(flow, redirects="3"):
         job.wait_ready()
         job.begin()
         job.go()
+        job.act()
         document, report = job.finish()
     finally:
         job.close()
