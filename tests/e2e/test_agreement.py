@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import jobs
@@ -63,9 +64,22 @@ class Agreement:
     """start(how) starts the job."""
 
     def ask(self, *arguments, status=1):
-        run = jobs.probetui("--json", "--timeout", str(jobs.LIMIT), *arguments)
+        """What is told; self.seen() says what it was told from."""
+        if os.path.exists(self.recording):
+            os.remove(self.recording)
+        run = jobs.probetui("--json", "--timeout", str(jobs.LIMIT), "--record",
+                            self.recording, *arguments)
         self.assertEqual(run.returncode, status, run.stderr + run.stdout)
         return json.loads(run.stdout)
+
+    def seen(self):
+        return "".join(jobs.probetui("--replay", self.recording, *words).stdout
+                       for words in (["verdict", "--why"], ["--json", "ranks"]))
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="probetui-agreement-")
+        self.addCleanup(folder.cleanup)
+        self.recording = os.path.join(folder.name, "asked")
 
     def agree(self, how):
         job = self.start(how)
@@ -92,20 +106,21 @@ class Agreement:
         self.assertNotEqual(ranks[odd[0]]["class"], ranks[0]["class"])
         diff = self.ask(*chosen, "diff", "outlier", "majority")
         self.assertEqual((diff["a"], diff["b"]),
-                         ("%d" % odd[0], "0-%d" % rest[-1]))
+                         ("%d" % odd[0], "0-%d" % rest[-1]), self.seen())
         for arguments in (("--ranks", "outlier", "stacks"),
                           ("stacks", "ranks", "outlier"),
                           ("--ranks", "!majority", "ranks"),
                           ("ranks", "ranks", "outlier")):
             with self.subTest(arguments):
                 shown = self.ask(*chosen, *arguments)
-                self.assertEqual([rank["rank"] for rank in shown], odd)
+                self.assertEqual([rank["rank"] for rank in shown], odd,
+                                 self.seen())
         merged = self.ask(*chosen, "stacks", "--merge")
-        self.assertEqual(self.marked(merged), {"%d" % odd[0]})
+        self.assertEqual(self.marked(merged), {"%d" % odd[0]}, self.seen())
         self.assertEqual(self.ask(*chosen, "focus", "outlier", status=0),
-                         {"focus": "%d" % odd[0]})
+                         {"focus": "%d" % odd[0]}, self.seen())
         named = self.ask(*chosen, "name", "odd", "outlier", status=0)
-        self.assertEqual(named["names"], {"odd": "%d" % odd[0]})
+        self.assertEqual(named["names"], {"odd": "%d" % odd[0]}, self.seen())
         # Of requests that take no sample of their own.
         shown = self.ask(*chosen, "output", "ranks", "outlier", status=0)
         self.assertEqual([rank["rank"] for rank in shown], odd)
