@@ -12,10 +12,9 @@
 #include "backends/linux/root-file.h"
 #include "banned.h"
 #include "base/alloc.h"
-#include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/secret.h"
+#include "protocol/error-text.h"
 #include "protocol/process.h"
 
 #define NAME "TORCHELASTIC_ERROR_FILE="
@@ -68,77 +67,6 @@ void error_file_find(struct error_file *file, struct procfs *procfs, const struc
 	file->folder = source_file_open_folder(process, file->path);
 }
 
-static json_t *masked(const char *text)
-{
-	struct buffer out = BUFFER_INIT;
-	json_t *json;
-
-	if (!text)
-		return json_null();
-	secret_mask(&out, text);
-	json = json_text(out.data);
-	buffer_clear(&out);
-	return json;
-}
-
-static json_t *masked_traceback(const char *text)
-{
-	struct buffer out = BUFFER_INIT;
-	json_t *json;
-
-	if (!text)
-		return json_null();
-	secret_mask_traceback(&out, text);
-	json = json_text(out.data);
-	buffer_clear(&out);
-	return json;
-}
-
-/*
- * Returns the timestamp, which is a number or (as torch writes it) a string that contains a number.
- */
-static json_t *timestamp_of(const json_t *extra)
-{
-	const char *text = json_get_string(extra, "timestamp", NULL);
-	double value = json_get_real(extra, "timestamp", 0);
-
-	if (text)
-		value = strtod(text, NULL);
-	return value > 0 && value < 1e12 ? json_real(value) : json_null();
-}
-
-static json_t *error_file_make(const char *path, const char *error)
-{
-	json_t *json = json_object();
-
-	json_set_text(json, "path", path);
-	json_object_set_new(json, "message", json_null());
-	json_object_set_new(json, "callstack", json_null());
-	json_object_set_new(json, "timestamp", json_null());
-	json_object_set_new(json, "written", json_null());
-	json_set_text(json, "error", error);
-	return json;
-}
-
-json_t *error_file_parse(const char *path, const char *text)
-{
-	struct error error = ERROR_INIT;
-	json_t *root = json_parse(text, strlen(text), &error);
-	const json_t *message = json_object_get(root, "message");
-	const json_t *extra = json_object_get(message, "extraInfo");
-	const char *words = json_is_string(message) ? json_string_value(message)
-						    : json_get_string(message, "message", NULL);
-	json_t *json =
-		error_file_make(path, words ? NULL : "the file is not an error file of torchrun");
-
-	json_object_set_new(json, "message", masked(words));
-	json_object_set_new(json, "callstack",
-			    masked_traceback(json_get_string(extra, "py_callstack", NULL)));
-	json_object_set_new(json, "timestamp", timestamp_of(extra));
-	json_decref(root);
-	return json;
-}
-
 json_t *error_file_read(const struct error_file *file)
 {
 	const char *slash = file->path ? strrchr(file->path, '/') : NULL;
@@ -156,8 +84,8 @@ json_t *error_file_read(const struct error_file *file)
 	if (!text && errno == ENOENT)
 		return json_null();
 	if (!text)
-		return error_file_make(file->path, error.message);
-	json = error_file_parse(file->path, text);
+		return error_text_failed(file->path, error.message);
+	json = error_text_parse(file->path, text);
 	json_object_set_new(json, "written", json_real(written));
 	free(text);
 	return json;

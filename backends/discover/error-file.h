@@ -1,7 +1,6 @@
 /*
  * error-file: the file that a rank of torchrun writes when it raises, named by
- * TORCHELASTIC_ERROR_FILE in its environment, as JSON: torch's
- * distributed/elastic/multiprocessing/errors/error_handler.py.
+ * TORCHELASTIC_ERROR_FILE in its environment (protocol/error-text.h).
  */
 #ifndef BACKENDS_DISCOVER_ERROR_FILE_H
 #define BACKENDS_DISCOVER_ERROR_FILE_H
@@ -24,9 +23,8 @@ void error_file_clear(struct error_file *file);
  * path is known already. */
 void error_file_find(struct error_file *file, struct procfs *procfs, const struct process *process);
 /*
- * Returns {path, message, callstack, timestamp, written, error}. Values that the file does not have
- * are null; secrets are masked; error: why the file cannot be read or parsed. Returns JSON null if
- * the file does not exist (yet).
+ * Returns the object of error_text_parse(); error: why the file cannot be read or parsed. Returns
+ * JSON null if the file does not exist (yet).
  */
 json_t *error_file_read(const struct error_file *file);
 /*
@@ -34,7 +32,5 @@ json_t *error_file_read(const struct error_file *file);
  * error_file_read(), and closes the folder.
  */
 void error_file_settle(struct error_file *file);
-/* Parses the text of an error file; `written` is null. Public for tests. */
-json_t *error_file_parse(const char *path, const char *text);
 
 #endif

@@ -13,7 +13,7 @@ struct error;
 #define ENGINE_COMMANDS(X) \
 	X(ranks) X(verdict) X(stacks) X(diff) X(collectives) X(jobs) X(locals) X(output) \
 	X(doctor) \
-	X(inject) X(pprof) X(query) X(eject) X(catch) X(execute) X(report) \
+	X(inject) X(pprof) X(query) X(eject) X(catch) X(execute) X(report) X(post_mortem) \
 	X(rank) X(thread) X(frame) X(up) X(down) X(focus) X(name) X(where) X(wait) \
 	X(connect) X(detach) X(pause) X(next) X(step) X(continue) X(release) X(finish) \
 	X(until) X(jump) \

@@ -15,29 +15,6 @@
 
 #define COLUMNS 160 /* of an exception in a sentence */
 
-/* What libraries say of another rank. */
-static const struct {
-	const char *words;
-	enum cause_kind kind;
-} victims[] = {
-	/* gloo/transport/tcp/pair.cc */
-	{ "Connection closed by peer", CAUSE_LOSS },
-	{ "Connection reset by peer", CAUSE_LOSS },
-	{ "Broken pipe", CAUSE_LOSS },
-	/* gloo/transport/tcp/unbound_buffer.cc; also TCPStore */
-	{ "Timed out waiting", CAUSE_TIMEOUT },
-	{ "timed out after", CAUSE_TIMEOUT },
-	/* torch/csrc/distributed/c10d: socket.cpp, TCPStore.cpp, ProcessGroupNCCL.cpp */
-	{ "Did the remote server shutdown or crash", CAUSE_LOSS },
-	{ "failed to recv, got 0 bytes", CAUSE_LOSS },
-	{ "Watchdog caught collective operation timeout", CAUSE_TIMEOUT },
-	{ "wait timeout after", CAUSE_TIMEOUT },
-	{ "Socket Timeout", CAUSE_TIMEOUT },
-	/* nccl.h: ncclRemoteError */
-	{ "remote process exited or there was a network error", CAUSE_LOSS },
-	{ "NCCL communicator was aborted", CAUSE_LOSS },
-};
-
 bool cause_has_failed(const struct rank *rank)
 {
 	return rank->process.state == PROCESS_EXITED &&
@@ -301,7 +278,7 @@ static void append_origin(struct buffer *out, const struct cause *cause)
 	}
 }
 
-static void append_exception(struct buffer *out, const struct cause *cause)
+void cause_append_exception(struct buffer *out, const struct cause *cause)
 {
 	traceback_append(out, traceback_of(cause), COLUMNS);
 	append_origin(out, cause);
@@ -360,7 +337,7 @@ void cause_append(struct buffer *out, const struct cause *cause, const struct ra
 			break;
 		}
 		buffer_append_string(out, "raised ");
-		append_exception(out, cause);
+		cause_append_exception(out, cause);
 		buffer_printf(out, ", and %s", cause_end(rank));
 		break;
 	case CAUSE_STDERR:
@@ -368,12 +345,12 @@ void cause_append(struct buffer *out, const struct cause *cause, const struct ra
 		append_source(out, cause, traceback, rank->process.rank);
 		append_thread(out, ", of thread ", traceback);
 		buffer_append_string(out, ": ");
-		append_exception(out, cause);
+		cause_append_exception(out, cause);
 		break;
 	case CAUSE_THREAD:
 		append_thread(out, "has lost its thread ", traceback);
 		buffer_append_string(out, ": ");
-		append_exception(out, cause);
+		cause_append_exception(out, cause);
 		break;
 	}
 }
@@ -443,29 +420,18 @@ json_t *cause_to_json(const struct cause *cause)
 	return json;
 }
 
-static bool says(const struct cause *cause, const char *words)
-{
-	const struct traceback *traceback = traceback_of(cause);
-
-	if (cause->source == CAUSE_UNKNOWN)
-		return false;
-	return traceback && strstr(traceback->message, words);
-}
-
 enum cause_kind cause_kind_of(const struct engine *engine, const struct rank *rank)
 {
-	enum cause_kind kind = is_ended(rank) ? CAUSE_ENDED : CAUSE_OWN;
+	enum traceback_blame blame = TRACEBACK_OWN;
 	struct cause cause;
 
 	cause_find(&cause, engine, rank);
-	for (size_t i = 0; i < ARRAY_LENGTH(victims); i++) {
-		if (says(&cause, victims[i].words)) {
-			kind = victims[i].kind;
-			break;
-		}
-	}
+	if (cause.source != CAUSE_UNKNOWN)
+		blame = traceback_blame(traceback_of(&cause));
 	cause_clear(&cause);
-	return kind;
+	if (blame != TRACEBACK_OWN)
+		return blame == TRACEBACK_LOSS ? CAUSE_LOSS : CAUSE_TIMEOUT;
+	return is_ended(rank) ? CAUSE_ENDED : CAUSE_OWN;
 }
 
 bool cause_has_launcher_ended(const struct engine *engine, const struct rank *rank)

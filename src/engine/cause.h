@@ -46,6 +46,8 @@ void cause_clear(struct cause *cause);
  * alive, "has lost its thread saver: OSError: …".
  */
 void cause_append(struct buffer *out, const struct cause *cause, const struct rank *rank);
+/* Appends the exception and what led to it; it must be known. */
+void cause_append_exception(struct buffer *out, const struct cause *cause);
 /* Returns a new object, or null: type, message, file, line, func, source, path, chain. */
 json_t *cause_to_json(const struct cause *cause);
 

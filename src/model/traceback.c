@@ -382,6 +382,39 @@ static void read_lines(struct traceback_list *list, const char *text, int rank,
 	free(reader.thread);
 }
 
+/* What libraries say of another rank. */
+static const struct {
+	const char *words;
+	enum traceback_blame blame;
+} victims[] = {
+	/* gloo/transport/tcp/pair.cc */
+	{ "Connection closed by peer", TRACEBACK_LOSS },
+	{ "Connection reset by peer", TRACEBACK_LOSS },
+	{ "Broken pipe", TRACEBACK_LOSS },
+	/* gloo/transport/tcp/unbound_buffer.cc; also TCPStore */
+	{ "Timed out waiting", TRACEBACK_TIMEOUT },
+	{ "timed out after", TRACEBACK_TIMEOUT },
+	/* torch/csrc/distributed/c10d: socket.cpp, TCPStore.cpp, ProcessGroupNCCL.cpp */
+	{ "Did the remote server shutdown or crash", TRACEBACK_LOSS },
+	{ "failed to recv, got 0 bytes", TRACEBACK_LOSS },
+	{ "connectFullMesh failed", TRACEBACK_TIMEOUT },
+	{ "Watchdog caught collective operation timeout", TRACEBACK_TIMEOUT },
+	{ "wait timeout after", TRACEBACK_TIMEOUT },
+	{ "Socket Timeout", TRACEBACK_TIMEOUT },
+	/* nccl.h: ncclRemoteError */
+	{ "remote process exited or there was a network error", TRACEBACK_LOSS },
+	{ "NCCL communicator was aborted", TRACEBACK_LOSS },
+};
+
+enum traceback_blame traceback_blame(const struct traceback *traceback)
+{
+	for (size_t i = 0; traceback && i < ARRAY_LENGTH(victims); i++) {
+		if (strstr(traceback->message, victims[i].words))
+			return victims[i].blame;
+	}
+	return TRACEBACK_OWN;
+}
+
 struct traceback *traceback_add(struct traceback_list *list, const char *text)
 {
 	const struct line line = { .text = text, .length = strcspn(text, "\r\n") };
@@ -428,6 +461,15 @@ int traceback_last_abort(const struct traceback_list *list)
 	return -1;
 }
 
+/* True for the exceptions with which torchrun itself ends after its ranks have. */
+static bool is_launchers(const struct traceback *item)
+{
+	const char *dot = strrchr(item->type, '.');
+	const char *type = dot ? dot + 1 : item->type;
+
+	return strcmp(type, "ChildFailedError") == 0 || strcmp(type, "SignalException") == 0;
+}
+
 int traceback_last(const struct traceback_list *list, int rank)
 {
 	int of_thread = -1;
@@ -435,7 +477,8 @@ int traceback_last(const struct traceback_list *list, int rank)
 	for (size_t i = list->count; i-- > 0;) {
 		const struct traceback *item = &list->items[i];
 
-		if (item->kind != TRACEBACK_EXCEPTION || item->rank != rank || item->group >= 0)
+		if (item->kind != TRACEBACK_EXCEPTION || item->rank != rank || item->group >= 0 ||
+		    is_launchers(item))
 			continue;
 		if (!item->thread)
 			return (int)i;

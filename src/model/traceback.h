@@ -42,6 +42,13 @@ struct traceback {
 	size_t end;
 };
 
+/* What an exception says of other ranks. */
+enum traceback_blame {
+	TRACEBACK_OWN,	   /* nothing */
+	TRACEBACK_LOSS,	   /* the connection to another rank was lost */
+	TRACEBACK_TIMEOUT, /* another rank did not come in time */
+};
+
 struct traceback_list {
 	struct traceback *items; /* by rank, then in the order of the text */
 	size_t count;
@@ -53,6 +60,8 @@ struct traceback_list {
  * borrowed until the next is added.
  */
 struct traceback *traceback_add(struct traceback_list *list, const char *text);
+/* Judges by the texts of gloo, NCCL and torch.distributed; traceback may be NULL. */
+enum traceback_blame traceback_blame(const struct traceback *traceback);
 /* Appends the complete tracebacks in text; one that is cut at either end is left out. */
 void traceback_read(struct traceback_list *list, const char *text);
 void traceback_list_clear(struct traceback_list *list);
@@ -65,7 +74,8 @@ int traceback_last_of_thread(const struct traceback_list *list, int rank);
 int traceback_last_abort(const struct traceback_list *list);
 /*
  * Returns the index of the last exception of Python with this rank's prefix (-1: with none) that is
- * no member of a group: of those that ended more than a thread, else of all; -1: there is none.
+ * no member of a group and not torchrun's own: of those that ended more than a thread, else of all;
+ * -1: there is none.
  */
 int traceback_last(const struct traceback_list *list, int rank);
 /*

@@ -21,6 +21,7 @@ from shapes import SHAPES  # noqa: E402
 PAGE = os.path.join(jobs.SOURCE, "docs", "probetui.1")
 HUNG = os.path.join(jobs.SOURCE, "tests", "recordings", "hung8.jsonl")
 COLLECTIVES = os.path.join(jobs.SOURCE, "tests", "recordings", "collectives8.jsonl")
+LOG = os.path.join(jobs.SOURCE, "tests", "recordings", "stderr.txt")
 CASES = ("no rank", "refused", "partial", "wrong", "error", "finding")
 
 PROGRAM = """
@@ -54,6 +55,7 @@ WORDS = {
     "print": ("own",), "assign": ("own", "=", "3"), "eval": ("1",),
     "compare": ("good",), "tensor": ("good", "--rank", "0"),
     "diff-params": ("named",), "broadcast": ("p 1",), "completion": ("bash",),
+    "post-mortem": (LOG,),
 }
 # An argument that is wrong, where an option that is not there is none: the
 # words are an expression.
@@ -73,6 +75,7 @@ FINDING = {
     "diff": ("--replay", HUNG, "diff", "3", "majority"),
     "report": ("--replay", HUNG, "report"),
     "doctor": ("--pid", "SLEEP", "doctor"),
+    "post-mortem": ("post-mortem", LOG),
     "wait": ("--pid", "WAITS", "wait", "--stuck", "0.2"),
     "watch-nan": ("--pid", "RUNS", "watch-nan", "bad"),
     "compare": ("--pid", "AGENT,RUNS", "compare", "own"),

@@ -8,13 +8,13 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "backends/discover/error-file.h"
 #include "backends/linux/oom.h"
 #include "banned.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/secret.h"
+#include "protocol/error-text.h"
 
 static void values_of_secrets_are_masked(void **state)
 {
@@ -145,7 +145,7 @@ static void deep_source_is_masked(void **state)
 
 static void an_error_file_is_what_torch_writes(void **state)
 {
-	json_t *json = error_file_parse(
+	json_t *json = error_text_parse(
 		"/x/error.json",
 		"{\"message\": {\"message\": \"ValueError: key=1\", \"extraInfo\": "
 		"{\"py_callstack\": \"Traceback\\n"
@@ -166,13 +166,13 @@ static void what_is_no_error_file_says_so(void **state)
 	static const char *const texts[] = {
 		"", "{", "[]", "{\"message\": 3}", "{\"message\": {}}", "null"
 	};
-	json_t *json = error_file_parse("/x", "{\"message\": \"short\"}");
+	json_t *json = error_text_parse("/x", "{\"message\": \"short\"}");
 
 	(void)state;
 	assert_string_equal(json_get_string(json, "message", ""), "short");
 	json_decref(json);
 	for (size_t i = 0; i < ARRAY_LENGTH(texts); i++) {
-		json = error_file_parse("/x", texts[i]);
+		json = error_text_parse("/x", texts[i]);
 		assert_non_null(json_get_string(json, "error", NULL));
 		assert_null(json_get_string(json, "message", NULL));
 		json_decref(json);

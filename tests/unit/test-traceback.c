@@ -156,6 +156,19 @@ static void the_last_one_ended_the_program(void **state)
 	traceback_list_clear(&list);
 }
 
+static void a_launchers_own_is_no_ranks(void **state)
+{
+	struct traceback_list list = { .items = NULL };
+
+	(void)state;
+	traceback_read(&list, HEAD DATA "KeyError: 1\n" HEAD TRAIN
+				   "torch.distributed.elastic.multiprocessing.errors."
+				   "ChildFailedError: \n====\n");
+	assert_int_equal(list.count, 2);
+	assert_int_equal(traceback_last(&list, -1), 0);
+	traceback_list_clear(&list);
+}
+
 static void only_a_threads_is_there(void **state)
 {
 	struct traceback_list list = { .items = NULL };
@@ -197,6 +210,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tracebacks_are_found),
 		cmocka_unit_test(the_last_one_ended_the_program),
+		cmocka_unit_test(a_launchers_own_is_no_ranks),
 		cmocka_unit_test(only_a_threads_is_there),
 		cmocka_unit_test(cut_text_is_read),
 	};
