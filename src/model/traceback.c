@@ -41,6 +41,7 @@ struct reader {
 	size_t margin;	      /* of the traceback that is being read */
 	int group;	      /* index of the group whose members follow; -1: none */
 	size_t group_margin;
+	bool has_before; /* the traceback before it was complete, and is the last item */
 	enum traceback_relation next;
 	char *thread; /* of the line "Exception in thread …" before it; NULL: none */
 	int rank;     /* whose lines are read; -1: those without a rank */
@@ -179,6 +180,8 @@ static size_t type_length(const struct line *line)
 
 static void drop(struct reader *reader)
 {
+	if (reader->is_open)
+		reader->has_before = false;
 	traceback_clear(&reader->now);
 	reader->is_open = false;
 }
@@ -199,7 +202,7 @@ static void end_traceback(struct reader *reader, const struct line *line)
 	if (reader->margin <= reader->group_margin)
 		reader->group = -1;
 	reader->now.group = reader->group;
-	reader->now.relation = reader->next;
+	reader->now.relation = reader->has_before ? reader->next : TRACEBACK_ALONE;
 	reader->now.type = xstrndup(line->text, length);
 	reader->now.message = xstrndup(line->text + behind, line->length - behind);
 	reader->now.end = (size_t)(line->text + line->length - reader->whole);
@@ -214,6 +217,7 @@ static void end_traceback(struct reader *reader, const struct line *line)
 	}
 	reader->now = (struct traceback){ .rank = -1, .group = -1 };
 	reader->is_open = false;
+	reader->has_before = true;
 	reader->next = TRACEBACK_ALONE;
 }
 

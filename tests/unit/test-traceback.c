@@ -95,6 +95,15 @@ static const struct row rows[] = {
 	  "<module>\n"
 	  "\nExtension modules: numpy (total: 1)\n",
 	  "int; Fatal Python error: Aborted (train.py:7)" },
+	/* what led to it was cut */
+	{ "[rank0]: " HEAD "[rank0]:   File \"/job/a.py\", line 1, in f\n[rank0]: KeyError: 0\n"
+	  "[rank1]: KeyError: 1\n\n[rank1]: The above exception was the direct cause of the "
+	  "following exception:\n\n"
+	  "[rank1]: " HEAD "[rank1]:   File \"/job/a.py\", line 1, in f\n[rank1]: KeyError: 2\n",
+	  "rank 0 KeyError: 0 (a.py:1); rank 1 KeyError: 2 (a.py:1)" },
+	{ HEAD "  File \"a.py\", cut\n\nThe above exception was the direct cause of the following "
+	       "exception:\n\n" HEAD TRAIN "KeyError: 2\n",
+	  "KeyError: 2 (train.py:20)" },
 	/* cut at its end, at its beginning, by other text */
 	{ HEAD TRAIN "ValueError: bad ba", "" },
 	{ TRAIN DATA "ValueError: bad batch\n", "" },
@@ -162,8 +171,8 @@ static void a_launchers_own_is_no_ranks(void **state)
 
 	(void)state;
 	traceback_read(&list, HEAD DATA "KeyError: 1\n" HEAD TRAIN
-				   "torch.distributed.elastic.multiprocessing.errors."
-				   "ChildFailedError: \n====\n");
+					"torch.distributed.elastic.multiprocessing.errors."
+					"ChildFailedError: \n====\n");
 	assert_int_equal(list.count, 2);
 	assert_int_equal(traceback_last(&list, -1), 0);
 	traceback_list_clear(&list);
