@@ -140,10 +140,10 @@ static int diff_run(struct command_context *context, const struct arguments *arg
 	struct side b = { .stack = NULL };
 	int result = -1;
 
-	if (collect_samples(context,
-			    fmax(collect_seconds(arguments->words[0]),
-				 collect_seconds(arguments->words[1])),
-			    error) < 0)
+	if (collect_for(context,
+			fmax(collect_seconds(arguments->words[0]),
+			     collect_seconds(arguments->words[1])),
+			error) < 0)
 		return -1;
 	if (command_diff_choose(context, &a, arguments->words[0], error) == 0 &&
 	    command_diff_choose(context, &b, arguments->words[1], error) == 0) {

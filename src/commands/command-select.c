@@ -68,7 +68,7 @@ static void command_select_append_place(struct command_context *context)
 static int command_select_look_for(struct command_context *context, double seconds,
 				   struct error *error)
 {
-	int result = context->screen ? 0 : collect_samples(context, seconds, error);
+	int result = context->screen ? 0 : collect_for(context, seconds, error);
 
 	if (result == 0)
 		context->status = STATUS_DONE;

@@ -474,9 +474,24 @@ static double seconds_of_sets(const struct command_context *context)
 	return context->ranks_text ? collect_seconds(context->ranks_text) : 0;
 }
 
+/*
+ * To be called after the first samples of a verdict: samples for longer if ranks wait, and it does
+ * not show yet whether they hang.
+ */
+static int await_verdict(struct command_context *context, struct error *error)
+{
+	if (context->engine->session.verdict.state != VERDICT_UNKNOWN ||
+	    !collectives_are_wanted(context->engine))
+		return 0;
+	return collect_more(context, VERDICT_STILL_SECONDS, error);
+}
+
 int collect_samples(struct command_context *context, double seconds, struct error *error)
 {
-	seconds = fmax(seconds, seconds_of_sets(context));
+	bool is_judged = seconds_of_sets(context) > 0;
+
+	if (is_judged)
+		seconds = fmax(seconds, VERDICT_SECONDS);
 	if (collect_is_live(context))
 		await_first(context->engine);
 	if (collect_is_live(context) && !context->is_fresh &&
@@ -485,6 +500,8 @@ int collect_samples(struct command_context *context, double seconds, struct erro
 	if (!context->screen)
 		engine_judge(context->engine);
 	context->is_fresh = true;
+	if (is_judged && await_verdict(context, error) < 0)
+		return -1;
 	return weigh(context, error);
 }
 
@@ -500,13 +517,14 @@ int collect_more(struct command_context *context, double seconds, struct error *
 
 int collect_verdict(struct command_context *context, struct error *error)
 {
-	const struct session *session = &context->engine->session;
+	return collect_for(context, VERDICT_SECONDS, error);
+}
 
-	if (collect_samples(context, VERDICT_SECONDS, error) < 0)
+int collect_for(struct command_context *context, double seconds, struct error *error)
+{
+	if (collect_samples(context, seconds, error) < 0)
 		return -1;
-	if (session->verdict.state != VERDICT_UNKNOWN || !collectives_are_wanted(context->engine))
-		return 0;
-	return collect_more(context, VERDICT_STILL_SECONDS, error);
+	return seconds > 0 ? await_verdict(context, error) : 0;
 }
 
 int collect_settled(struct command_context *context, struct error *error)
@@ -566,6 +584,9 @@ int collect_ranks(struct command_context *context, struct error *error)
 		if (take_samples(context, VERDICT_SECONDS, error) < 0)
 			return -1;
 		context->is_fresh = true;
+		engine_judge(context->engine);
+		if (await_verdict(context, error) < 0)
+			return -1;
 	}
 	engine_judge(context->engine);
 	for (size_t i = 0; i < session->rank_count; i++) {

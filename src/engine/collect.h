@@ -30,9 +30,9 @@ enum command_status {
  */
 double collect_seconds(const char *text);
 /*
- * Samples for `seconds` seconds: at least two samples, or one if seconds is 0; for at least
- * VERDICT_SECONDS if --ranks or `ranks SET` needs the verdict. If some ranks did not answer, sets
- * context->status to STATUS_PARTIAL and adds a line for each to context->notes. -1, *error and
+ * Samples for `seconds` seconds: at least two samples, or one if seconds is 0; as long
+ * as collect_verdict() if --ranks or `ranks SET` needs the verdict. If some ranks did not answer,
+ * sets context->status to STATUS_PARTIAL and adds a line for each to context->notes. -1, *error and
  * STATUS_NOTHING if no rank could be read.
  */
 int collect_samples(struct command_context *context, double seconds, struct error *error);
@@ -41,6 +41,11 @@ int collect_samples(struct command_context *context, double seconds, struct erro
  * hang, for VERDICT_STILL_SECONDS more: ranks that wait for each other hang if they stay there.
  */
 int collect_verdict(struct command_context *context, struct error *error);
+/*
+ * Like collect_verdict() for `seconds` from collect_seconds(); like collect_samples() if they are
+ * 0.
+ */
+int collect_for(struct command_context *context, double seconds, struct error *error);
 /*
  * Call after collect_samples(): sets context->ranks to the existing ranks of `ranks SET`, else to
  * the focus. -1, *error and STATUS_USAGE if none of the ranks exists.
