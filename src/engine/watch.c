@@ -24,6 +24,7 @@
 #include "base/json.h"
 #include "base/loop.h"
 #include "base/text.h"
+#include "engine/blame.h"
 #include "engine/cause.h"
 #include "engine/collect.h"
 #include "engine/collective-query.h"
@@ -34,7 +35,6 @@
 #include "engine/request.h"
 #include "engine/script-events.h"
 #include "model/stall.h"
-#include "model/wait-graph.h"
 
 #define FOREVER_SECONDS (10 * 365 * 86400.0)
 /* The sampling period is options->stuck divided by SAMPLES, limited to this range of seconds. */
@@ -48,11 +48,6 @@
 #define HURRY_SECONDS 3.0
 /* Seconds to wait for the exits of the other ranks before the report is written. */
 #define END_SECONDS 3.0
-/*
- * Seconds between the newest sample in which a rank waits and its end because it waited too long:
- * Python may take as long to shut down.
- */
-#define LATE_SECONDS 10.0
 /* Minimum number of seconds before the event that are kept for the recording. */
 #define KEEP_SECONDS 60.0
 /* Limit in seconds for answers at the end; later answers are missing in the report. */
@@ -88,16 +83,9 @@ struct watch {
 	enum outcome outcome;
 	int signal;   /* signal that asks probetui to exit; 0: none */
 	char *before; /* newest verdict while all ranks were alive; NULL: none */
-	/*
-	 * Ranks that others waited for at session time late_at, the newest at which some did, and
-	 * why, a sentence; NULL: not known.
-	 */
-	struct rankset late;
-	char *late_why;
-	double late_at;
-	char *base;	       /* common part of the files' paths; NULL: no files */
-	char *recording;       /* path of the recording; NULL: none */
-	struct rankset blamed; /* ranks that are the cause of a failure, or of a hang */
+	struct blame blame;
+	char *base;	 /* common part of the files' paths; NULL: no files */
+	char *recording; /* path of the recording; NULL: none */
 	struct report report;
 	double stood; /* seconds without progress at the last judgement */
 };
@@ -213,34 +201,6 @@ static enum outcome watch_judge(struct watch *watch)
 	return OUTCOME_NONE;
 }
 
-/*
- * Keeps whom ranks wait for. A rank that waited too long fails soon after, and leaves nothing that
- * names the others.
- */
-static void remember_late(struct watch *watch)
-{
-	const struct session *session = &watch->engine->session;
-	struct buffer why = BUFFER_INIT;
-	struct rankset outliers;
-	struct wait_graph graph;
-
-	wait_graph_make(&graph, session);
-	outliers = wait_graph_outliers(&graph);
-	if (rankset_count(&outliers) > 0)
-		wait_sentence_append(&why, &graph, false);
-	else
-		rankset_copy(&outliers, &session->verdict.outliers);
-	if (rankset_count(&outliers) > 0) {
-		rankset_copy(&watch->late, &outliers);
-		free(watch->late_why);
-		watch->late_why = why.length > 0 ? buffer_take(&why) : NULL;
-		watch->late_at = engine_now(watch->engine);
-	}
-	buffer_clear(&why);
-	rankset_clear(&outliers);
-	wait_graph_clear(&graph);
-}
-
 /* Keeps the verdict from before the first rank began to exit. */
 static void watch_remember(struct watch *watch)
 {
@@ -254,7 +214,7 @@ static void watch_remember(struct watch *watch)
 	}
 	free(watch->before);
 	watch->before = xstrdup(session->verdict.sentence);
-	remember_late(watch);
+	blame_remember(&watch->blame, watch->engine);
 }
 
 static bool watch_is_over(const struct engine *engine, void *data)
@@ -299,91 +259,6 @@ static void append_stuck(struct buffer *out, const struct verdict *verdict)
 	buffer_append_string(out, " for ");
 }
 
-/* Describes a job that was ended from outside: no rank is to blame. */
-static void describe_end(const struct watch *watch, struct buffer *text, const struct rank *first)
-{
-	const struct session *session = &watch->engine->session;
-	const struct process *process = &first->process;
-	struct rankset ranks = RANKSET_INIT;
-
-	for (size_t i = 0; i < session->rank_count; i++) {
-		if (session->ranks[i]->process.exit_signal == process->exit_signal)
-			rankset_add(&ranks, session->ranks[i]->process.rank);
-	}
-	buffer_append_string(text, "The job was ended from outside: ");
-	rankset_append_named(text, &ranks);
-	buffer_printf(text, " %s killed by SIG%s, and no rank failed before.",
-		      rankset_count(&ranks) == 1 ? "was" : "were",
-		      sigabbrev_np(process->exit_signal));
-	if (cause_has_launcher_ended(watch->engine, first))
-		buffer_printf(text, " Its launcher %s (pid %ld) has ended, too.",
-			      process->launcher ? process->launcher : "",
-			      (long)process->launcher_pid);
-	rankset_clear(&ranks);
-}
-
-/*
- * Describes which rank is the cause, and adds it to *blamed: the first that failed, or one that it
- * has lost or waited for.
- */
-static void describe_failure(struct watch *watch, struct buffer *text, struct rankset *blamed)
-{
-	const struct rank *first = cause_first_failed(watch->engine);
-	const struct rank *left = first ? cause_first_left(watch->engine, first) : NULL;
-	struct cause cause;
-	bool is_late;
-
-	rankset_clear(blamed);
-	if (!first)
-		return;
-	if (cause_kind_of(watch->engine, first) == CAUSE_ENDED) {
-		describe_end(watch, text, first);
-		return;
-	}
-	is_late = !left && cause_kind_of(watch->engine, first) == CAUSE_TIMEOUT &&
-		  rankset_count(&watch->late) > 0 &&
-		  first->ended_at - watch->late_at <= LATE_SECONDS;
-	if (left) {
-		rankset_add(blamed, left->process.rank);
-		buffer_printf(text, "Rank %d left first: it %s. Rank %d then ", left->process.rank,
-			      cause_end(left), first->process.rank);
-	} else if (is_late && !rankset_contains(&watch->late, first->process.rank)) {
-		rankset_copy(blamed, &watch->late);
-		buffer_printf(text, "Rank %d waited in vain for ", first->process.rank);
-		rankset_append_named(text, blamed);
-		buffer_append_string(text, ": it ");
-	} else {
-		if (is_late)
-			rankset_copy(blamed, &watch->late);
-		rankset_add(blamed, first->process.rank);
-		buffer_printf(text, "Rank %d failed first: it ", first->process.rank);
-	}
-	cause_find(&cause, watch->engine, first);
-	cause_append(text, &cause, first);
-	cause_clear(&cause);
-	buffer_append_char(text, '.');
-	if (is_late && watch->late_why)
-		buffer_printf(text, " %s", watch->late_why);
-}
-
-/* Appends which thread the one rank that others wait for has lost. */
-static void append_lost_thread(const struct watch *watch, struct buffer *text)
-{
-	int number = rankset_first(&watch->blamed);
-	const struct rank *rank = session_find_rank(&watch->engine->session, number);
-	struct cause cause;
-
-	if (!rank || rankset_count(&watch->blamed) != 1)
-		return;
-	cause_find(&cause, watch->engine, rank);
-	if (cause.source == CAUSE_THREAD) {
-		buffer_printf(text, " Rank %d ", number);
-		cause_append(text, &cause, rank);
-		buffer_append_char(text, '.');
-	}
-	cause_clear(&cause);
-}
-
 static void watch_describe(struct watch *watch)
 {
 	struct buffer text = BUFFER_INIT;
@@ -392,14 +267,13 @@ static void watch_describe(struct watch *watch)
 	case OUTCOME_NONE:
 		break;
 	case OUTCOME_STUCK:
-		rankset_copy(&watch->blamed, &watch->engine->session.verdict.outliers);
 		append_stuck(&text, &watch->engine->session.verdict);
 		text_duration(&text, watch->stood);
 		buffer_append_char(&text, '.');
-		append_lost_thread(watch, &text);
+		blame_hang(&watch->blame, watch->engine, &text);
 		break;
 	case OUTCOME_FAILED:
-		describe_failure(watch, &text, &watch->blamed);
+		blame_failure(&watch->blame, watch->engine, &text);
 		break;
 	case OUTCOME_ENDED:
 		buffer_append_string(&text, "The job has ended successfully.");
@@ -506,35 +380,15 @@ static char *write_report(struct watch *watch, struct error *error)
 	return NULL;
 }
 
-/* The exception of the rank that failed first, else of the one that is to blame; or null. */
-static json_t *watch_exception_to_json(const struct watch *watch)
-{
-	const struct rank *first = cause_first_failed(watch->engine);
-	struct cause cause;
-	json_t *json;
-
-	if (!first)
-		first = session_find_rank(&watch->engine->session, rankset_first(&watch->blamed));
-	if (!first)
-		return json_null();
-	cause_find(&cause, watch->engine, first);
-	json = cause_to_json(&cause);
-	cause_clear(&cause);
-	return json;
-}
-
 static void watch_append_json(struct watch *watch, const char *report)
 {
-	int blamed = rankset_first(&watch->blamed);
 	const struct verdict *verdict = &watch->engine->session.verdict;
 	const char *sentence =
 		json_get_string(watch->report.verdict_json, "verdict", verdict->sentence);
 	json_t *json = json_object();
 
 	json_object_set_new(json, "event", json_string(outcomes[watch->outcome].event));
-	json_object_set_new(json, "rank", blamed >= 0 ? json_integer(blamed) : json_null());
-	json_object_set_new(json, "ranks", format_json_set(&watch->blamed));
-	json_object_set_new(json, "exception", watch_exception_to_json(watch));
+	blame_to_json(&watch->blame, watch->engine, watch->report.clock, json);
 	json_object_set_new(json, "headline", json_text(watch->report.headline));
 	json_object_set_new(json, "verdict", json_text(sentence));
 	json_object_set_new(json, "report", json_text(report));
@@ -630,6 +484,10 @@ static int run(struct watch *watch, struct error *error)
 		result = watch_job(watch, error);
 	if (result == 0 && watch->signal != 0) {
 		watch_say(watch, "the watch was ended by SIG%s", sigabbrev_np(watch->signal));
+		if (watch->context->is_json)
+			format_document(watch->context->out,
+					json_pack("{s:s, s:i}", "event", "interrupted", "signal",
+						  watch->signal));
 		watch->context->status = 128 + watch->signal;
 	}
 	return result;
@@ -660,9 +518,7 @@ int watch_run(struct command_context *context, const struct watch_options *optio
 	watch.engine->skips_names = false;
 	report_clear(&watch.report);
 	free(watch.before);
-	rankset_clear(&watch.late);
-	free(watch.late_why);
-	rankset_clear(&watch.blamed);
+	blame_clear(&watch.blame);
 	free(watch.base);
 	free(watch.recording);
 	return result;

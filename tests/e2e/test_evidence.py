@@ -90,8 +90,10 @@ class TestWatch(Evidence):
         os.kill(job.pids[2], signal.SIGSEGV)
         status, document, _ = watcher.finish()
         self.assertEqual(status, 1, watcher.said)
-        self.assertEqual(document["event"], "failed")
-        self.assertEqual(document["rank"], 2)
+        self.assertEqual([document[key] for key in (
+            "event", "rank", "ranks", "failed", "code", "signal")],
+            ["failed", 2, "2", 2, None, signal.SIGSEGV])
+        self.assertLess(abs(document["time"] - time.time()), jobs.LIMIT)
         text = self.read(document["report"])
         self.assertIn("Rank 2 failed first: it was killed by SIGSEGV.", text)
         self.assertRegex(text, r"1 +2 .*late \(orders.py:\d+\)")
@@ -142,7 +144,9 @@ class TestWatch(Evidence):
         nodes = children(watcher.process.pid)
         watcher.process.send_signal(signal.SIGTERM)
         status, document, _ = watcher.finish()
-        self.assertEqual((status, document), (128 + signal.SIGTERM, None))
+        self.assertEqual((status, document), (
+            128 + signal.SIGTERM,
+            {"event": "interrupted", "signal": signal.SIGTERM}))
         jobs.wait_for(lambda: not any(os.path.exists("/proc/%d" % pid)
                                       for pid in nodes), "the node's end")
 

@@ -1,0 +1,176 @@
+#include "engine/blame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/json.h"
+#include "engine/cause.h"
+#include "engine/engine.h"
+#include "engine/format.h"
+#include "model/wait-graph.h"
+
+/*
+ * Maximum seconds between the newest sample in which a rank waits and its end because it waited too
+ * long: Python may take as long to shut down.
+ */
+#define LATE_SECONDS 10.0
+
+void blame_clear(struct blame *blame)
+{
+	rankset_clear(&blame->ranks);
+	rankset_clear(&blame->late);
+	free(blame->late_why);
+	*blame = (struct blame)BLAME_INIT;
+}
+
+void blame_remember(struct blame *blame, const struct engine *engine)
+{
+	const struct session *session = &engine->session;
+	struct buffer why = BUFFER_INIT;
+	struct rankset outliers;
+	struct wait_graph graph;
+
+	wait_graph_make(&graph, session);
+	outliers = wait_graph_outliers(&graph);
+	if (rankset_count(&outliers) > 0)
+		wait_sentence_append(&why, &graph, false);
+	else
+		rankset_copy(&outliers, &session->verdict.outliers);
+	if (rankset_count(&outliers) > 0) {
+		rankset_copy(&blame->late, &outliers);
+		free(blame->late_why);
+		blame->late_why = why.length > 0 ? buffer_take(&why) : NULL;
+		blame->late_at = engine_now(engine);
+	}
+	buffer_clear(&why);
+	rankset_clear(&outliers);
+	wait_graph_clear(&graph);
+}
+
+/* Describes a job that was ended from outside: no rank is the cause. */
+static void describe_end(const struct engine *engine, const struct rank *first, struct buffer *out)
+{
+	const struct session *session = &engine->session;
+	const struct process *process = &first->process;
+	struct rankset ranks = RANKSET_INIT;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (session->ranks[i]->process.exit_signal == process->exit_signal)
+			rankset_add(&ranks, session->ranks[i]->process.rank);
+	}
+	buffer_append_string(out, "The job was ended from outside: ");
+	rankset_append_named(out, &ranks);
+	buffer_printf(out, " %s killed by SIG%s, and no rank failed before.",
+		      rankset_count(&ranks) == 1 ? "was" : "were",
+		      sigabbrev_np(process->exit_signal));
+	if (cause_has_launcher_ended(engine, first))
+		buffer_printf(out, " Its launcher %s (pid %ld) has ended, too.",
+			      process->launcher ? process->launcher : "",
+			      (long)process->launcher_pid);
+	rankset_clear(&ranks);
+}
+
+/* True if the rank ended because it waited too long for ranks that are known. */
+static bool has_waited(const struct blame *blame, const struct engine *engine,
+		       const struct rank *rank)
+{
+	return cause_kind_of(engine, rank) == CAUSE_TIMEOUT && rankset_count(&blame->late) > 0 &&
+	       rank->ended_at - blame->late_at <= LATE_SECONDS;
+}
+
+/* Appends how the first sentence begins, up to "it ", and sets the ranks. */
+static void begin_failure(struct blame *blame, const struct engine *engine,
+			  const struct rank *first, struct buffer *out)
+{
+	const struct rank *left = cause_first_left(engine, first);
+	int number = first->process.rank;
+
+	if (left) {
+		rankset_add(&blame->ranks, left->process.rank);
+		buffer_printf(out, "Rank %d left first: it %s. Rank %d then ", left->process.rank,
+			      cause_end(left), number);
+		return;
+	}
+	if (has_waited(blame, engine, first))
+		rankset_copy(&blame->ranks, &blame->late);
+	if (rankset_count(&blame->ranks) > 0 && !rankset_contains(&blame->ranks, number)) {
+		buffer_printf(out, "Rank %d waited in vain for ", number);
+		rankset_append_named(out, &blame->ranks);
+		buffer_append_string(out, ": it ");
+		return;
+	}
+	rankset_add(&blame->ranks, number);
+	buffer_printf(out, "Rank %d failed first: it ", number);
+}
+
+void blame_failure(struct blame *blame, const struct engine *engine, struct buffer *out)
+{
+	const struct rank *first = cause_first_failed(engine);
+	struct cause cause;
+
+	rankset_clear(&blame->ranks);
+	if (!first)
+		return;
+	if (cause_kind_of(engine, first) == CAUSE_ENDED) {
+		describe_end(engine, first, out);
+		return;
+	}
+	begin_failure(blame, engine, first, out);
+	cause_find(&cause, engine, first);
+	cause_append(out, &cause, first);
+	cause_clear(&cause);
+	buffer_append_char(out, '.');
+	if (blame->late_why && !cause_first_left(engine, first) && has_waited(blame, engine, first))
+		buffer_printf(out, " %s", blame->late_why);
+}
+
+void blame_hang(struct blame *blame, const struct engine *engine, struct buffer *out)
+{
+	const struct rank *rank;
+	struct cause cause;
+
+	rankset_copy(&blame->ranks, &engine->session.verdict.outliers);
+	rank = session_find_rank(&engine->session, rankset_first(&blame->ranks));
+	if (!rank || rankset_count(&blame->ranks) != 1)
+		return;
+	cause_find(&cause, engine, rank);
+	if (cause.source == CAUSE_THREAD) {
+		buffer_printf(out, " Rank %d ", rank->process.rank);
+		cause_append(out, &cause, rank);
+		buffer_append_char(out, '.');
+	}
+	cause_clear(&cause);
+}
+
+/* Returns integer, or null if it is less than `minimum`. */
+static json_t *at_least(int integer, int minimum)
+{
+	return integer < minimum ? json_null() : json_integer(integer);
+}
+
+void blame_to_json(const struct blame *blame, const struct engine *engine, double clock,
+		   json_t *json)
+{
+	const struct rank *failed = cause_first_failed(engine);
+	const struct rank *raised = failed;
+	struct cause cause = { .last = -1 };
+
+	if (!failed && rankset_count(&blame->ranks) == 1)
+		raised = session_find_rank(&engine->session, rankset_first(&blame->ranks));
+	if (raised)
+		cause_find(&cause, engine, raised);
+	json_object_set_new(json, "rank", at_least(rankset_first(&blame->ranks), 0));
+	json_object_set_new(json, "ranks", format_json_set(&blame->ranks));
+	json_object_set_new(json, "failed", at_least(failed ? failed->process.rank : -1, 0));
+	json_object_set_new(json, "code", at_least(failed ? failed->process.exit_code : -1, 0));
+	json_object_set_new(json, "signal", at_least(failed ? failed->process.exit_signal : 0, 1));
+	json_object_set_new(json, "time",
+			    failed && clock >= 0 && failed->ended_at >= 0
+				    ? json_real(clock + failed->ended_at)
+				    : json_null());
+	json_object_set_new(json, "exception", cause_to_json(&cause));
+	cause_clear(&cause);
+}
