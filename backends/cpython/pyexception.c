@@ -13,6 +13,7 @@
 #include "backends/cpython/pywalk.h"
 #include "backends/cpython/pywriter.h"
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
 
@@ -21,9 +22,9 @@
 #define TEXT_MAXIMUM 1000
 /* Maximum nested handlers, and maximum chain of contexts. */
 #define HANDLED_MAXIMUM 64
-/* Maximum number of frames of a traceback that are read; one of a recursion has 1,000 by default.
- */
-#define TRACEBACK_MAXIMUM 2000
+/* Maximum numbers of a traceback's frames that are read, and that are kept: the innermost ones. */
+#define TRACEBACK_MAXIMUM 100000
+#define FRAMES_MAXIMUM 1000
 
 /* Writes the class without its module. */
 static void write_class(struct pywriter *writer, uint64_t exception)
@@ -183,26 +184,46 @@ static int read_traceback(struct pyreader *reader, uint64_t traceback, struct py
 	return 0;
 }
 
+/* Puts the newest of `depth` frames, which lie in a ring, first. */
+static void turn_frames(struct pywalk *walk, size_t depth)
+{
+	struct pyframe *ring = walk->frames;
+
+	walk->frames = xcalloc(walk->count + 1, sizeof(*walk->frames));
+	walk->capacity = walk->count + 1;
+	for (size_t i = 0; i < walk->count; i++)
+		walk->frames[i] = ring[(depth - 1 - i) % FRAMES_MAXIMUM];
+	free(ring);
+}
+
 void pyexception_walk(struct pyreader *reader, uint64_t exception, struct pywalk *walk)
 {
 	const struct offsets *at = &reader->python->offsets;
 	uint64_t traceback = traceback_at(reader, exception + (uint64_t)at->be_traceback);
+	size_t depth = 0;
 	struct pyframe frame;
 
 	walk->count = 0;
-	for (size_t i = 0; traceback && i < TRACEBACK_MAXIMUM; i++) {
-		if (read_traceback(reader, traceback, &frame) < 0)
-			break;
-		ARRAY_GROW(walk->frames, walk->count, walk->capacity);
-		walk->frames[walk->count++] = frame;
+	walk->dropped_count = 0;
+	for (; traceback && depth < TRACEBACK_MAXIMUM; depth++) {
+		/* A place is that of the innermost frame: without it there is none. */
+		if (read_traceback(reader, traceback, &frame) < 0) {
+			walk->count = 0;
+			return;
+		}
+		if (walk->count < FRAMES_MAXIMUM) {
+			ARRAY_GROW(walk->frames, walk->count, walk->capacity);
+			walk->count++;
+		}
+		walk->frames[depth % FRAMES_MAXIMUM] = frame;
 		/* tb_next is the member before tb_frame. */
 		traceback = traceback_at(reader, traceback + (uint64_t)at->tb_frame - 8);
 	}
-	for (size_t i = 0; i < walk->count / 2; i++) {
-		frame = walk->frames[i];
-		walk->frames[i] = walk->frames[walk->count - 1 - i];
-		walk->frames[walk->count - 1 - i] = frame;
-	}
+	walk->dropped_count = depth - walk->count;
+	if (traceback)
+		walk->count = 0;
+	else
+		turn_frames(walk, depth);
 }
 
 bool pyexception_has_left_program(struct pyreader *reader, uint64_t exception)

@@ -33,8 +33,9 @@ bool pyexception_has_left_program(struct pyreader *reader, uint64_t exception);
  */
 void pyexception_append(struct pyreader *reader, uint64_t exception, struct buffer *out);
 /*
- * Replaces *walk by the exception's traceback, the innermost frame first; the outermost ones of a
- * very long one are left out. Only code and position of the frames are set.
+ * Replaces *walk by the exception's traceback, the innermost frame first; of a very long one
+ * the outermost ones are dropped. It is empty if not all can be read. Only address, code and
+ * position of the frames are set.
  */
 void pyexception_walk(struct pyreader *reader, uint64_t exception, struct pywalk *walk);
 /* Returns the address of the exception that the thread is raising now; 0: none. */

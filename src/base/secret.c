@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/logline.h"
 
 static const char *const words[] = { "TOKEN",  "KEY", "SECRET", "PASSWORD",
 				     "PASSWD", "PWD", "AUTH",	"CREDENTIAL" };
@@ -605,34 +606,44 @@ void secret_mask_source(struct buffer *out, const char *text)
 		secret_source_take_token(&scan);
 }
 
-/* Length of the prefix "[rank2]: ", or "[default0]:" of torchrun --tee; 0: there is none. */
-static size_t prefix_length(const char *line)
+/*
+ * Offset of the text behind the prefixes of ranks and the margin of an exception group, if that
+ * text is source code, which tracebacks indent by four; 0: it is none.
+ */
+static size_t source_offset(const char *bytes, size_t length)
 {
-	size_t length = strcspn(line, "]\n");
+	struct logline line;
+	size_t margin;
 
-	if (line[0] != '[' || strncmp(line + length, "]:", 2) != 0)
-		return 0;
-	length += 2;
-	return length + (strncmp(line, "[rank", 5) == 0 && line[length] == ' ');
+	logline_read(&line, bytes, length);
+	margin = logline_margin(line.text, line.length);
+	for (size_t skipped = 0; skipped <= margin + 1; skipped += margin + 1) {
+		if (line.length >= skipped + 4 && strncmp(line.text + skipped, "    ", 4) == 0)
+			return line.prefix + skipped + 4;
+		if (margin == 0)
+			break;
+	}
+	return 0;
 }
 
 void secret_mask_traceback(struct buffer *out, const char *text)
 {
 	struct buffer lines = BUFFER_INIT;
 
-	for (size_t length; *text != '\0'; text += length) {
-		size_t prefix = prefix_length(text);
+	while (*text != '\0') {
+		size_t length = strcspn(text, "\n");
+		size_t source = source_offset(text, length);
 		char *line;
 
-		length = strcspn(text, "\n");
 		length += text[length] == '\n';
-		buffer_append(&lines, text, prefix);
-		line = xstrndup(text + prefix, length - prefix);
-		if (strncmp(line, "    ", 4) == 0)
+		line = xstrndup(text + source, length - source);
+		buffer_append(&lines, text, source);
+		if (source > 0)
 			secret_mask_source(&lines, line);
 		else
 			buffer_append_string(&lines, line);
 		free(line);
+		text += length;
 	}
 	secret_mask(out, lines.data ? lines.data : "");
 	buffer_clear(&lines);

@@ -29,7 +29,8 @@ void secret_mask(struct buffer *out, const char *text);
 void secret_mask_source(struct buffer *out, const char *text);
 /*
  * Appends what Python has printed: lines of source code of tracebacks, indented by four, are masked
- * as source, also behind the prefix "[rank2]: " of torch.distributed; other lines as text.
+ * as source, also behind the prefixes of ranks and the margins of exception groups; other lines as
+ * text.
  */
 void secret_mask_traceback(struct buffer *out, const char *text);
 /* True if text contains one of these words, or if secret_mask() would change text. */

@@ -1,5 +1,6 @@
 #include "engine/blame.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,8 @@
  * long: Python may take as long to shut down.
  */
 #define LATE_SECONDS 10.0
+/* Minimum seconds before the other ranks' ends for an end that is not one of the same signals. */
+#define FIRST_SECONDS 0.2
 
 void blame_clear(struct blame *blame)
 {
@@ -50,25 +53,43 @@ void blame_remember(struct blame *blame, const struct engine *engine)
 	wait_graph_clear(&graph);
 }
 
+/* True if no rank is left, or nobody who could start ranks again. */
+static bool has_job_ended(const struct engine *engine, const struct rank *first)
+{
+	for (size_t i = 0; i < engine->session.rank_count; i++) {
+		if (!rank_is_gone(engine->session.ranks[i]))
+			return cause_has_launcher_ended(engine, first);
+	}
+	return true;
+}
+
 /* Describes a job that was ended from outside: no rank is the cause. */
 static void describe_end(const struct engine *engine, const struct rank *first, struct buffer *out)
 {
 	const struct session *session = &engine->session;
 	const struct process *process = &first->process;
 	struct rankset ranks = RANKSET_INIT;
+	double next = INFINITY; /* seconds from the first end to the second */
 
 	for (size_t i = 0; i < session->rank_count; i++) {
-		if (session->ranks[i]->process.exit_signal == process->exit_signal)
-			rankset_add(&ranks, session->ranks[i]->process.rank);
+		const struct rank *rank = session->ranks[i];
+
+		if (!cause_was_ended(engine, rank))
+			continue;
+		rankset_add(&ranks, rank->process.rank);
+		if (rank != first)
+			next = fmin(next, rank->ended_at - first->ended_at);
 	}
 	buffer_append_string(out, "The job was ended from outside: ");
 	rankset_append_named(out, &ranks);
-	buffer_printf(out, " %s killed by SIG%s, and no rank failed before.",
+	buffer_printf(out, " %s ended by SIG%s, and no rank failed before.",
 		      rankset_count(&ranks) == 1 ? "was" : "were",
-		      sigabbrev_np(process->exit_signal));
-	if (cause_has_launcher_ended(engine, first))
-		buffer_printf(out, " Its launcher %s (pid %ld) has ended, too.",
-			      process->launcher ? process->launcher : "",
+		      sigabbrev_np(process->exit_signal > 0 ? process->exit_signal
+							    : process->exit_code - 128));
+	if (next >= FIRST_SECONDS && next < INFINITY)
+		buffer_printf(out, " Rank %d ended %.1f s before the others.", process->rank, next);
+	if (process->launcher && cause_has_launcher_ended(engine, first))
+		buffer_printf(out, " Its launcher %s (pid %ld) has ended, too.", process->launcher,
 			      (long)process->launcher_pid);
 	rankset_clear(&ranks);
 }
@@ -77,11 +98,11 @@ static void describe_end(const struct engine *engine, const struct rank *first, 
 static bool has_waited(const struct blame *blame, const struct engine *engine,
 		       const struct rank *rank)
 {
-	return cause_kind_of(engine, rank) == CAUSE_TIMEOUT && rankset_count(&blame->late) > 0 &&
+	return cause_blame(engine, rank) == TRACEBACK_TIMEOUT && rankset_count(&blame->late) > 0 &&
 	       rank->ended_at - blame->late_at <= LATE_SECONDS;
 }
 
-/* Appends how the first sentence begins, up to "it ", and sets the ranks. */
+/* Appends the first sentence up to what the first rank did, and sets the ranks. */
 static void begin_failure(struct blame *blame, const struct engine *engine,
 			  const struct rank *first, struct buffer *out)
 {
@@ -90,16 +111,16 @@ static void begin_failure(struct blame *blame, const struct engine *engine,
 
 	if (left) {
 		rankset_add(&blame->ranks, left->process.rank);
-		buffer_printf(out, "Rank %d left first: it %s. Rank %d then ", left->process.rank,
+		buffer_printf(out, "Rank %d ended first: it %s. Rank %d then ", left->process.rank,
 			      cause_end(left), number);
 		return;
 	}
 	if (has_waited(blame, engine, first))
 		rankset_copy(&blame->ranks, &blame->late);
 	if (rankset_count(&blame->ranks) > 0 && !rankset_contains(&blame->ranks, number)) {
-		buffer_printf(out, "Rank %d waited in vain for ", number);
+		buffer_printf(out, "Rank %d waited too long for ", number);
 		rankset_append_named(out, &blame->ranks);
-		buffer_append_string(out, ": it ");
+		buffer_append_string(out, ", and ");
 		return;
 	}
 	rankset_add(&blame->ranks, number);
@@ -114,7 +135,7 @@ void blame_failure(struct blame *blame, const struct engine *engine, struct buff
 	rankset_clear(&blame->ranks);
 	if (!first)
 		return;
-	if (cause_kind_of(engine, first) == CAUSE_ENDED) {
+	if (cause_was_ended(engine, first) && has_job_ended(engine, first)) {
 		describe_end(engine, first, out);
 		return;
 	}

@@ -14,6 +14,8 @@
 #include "engine/evidence.h"
 
 #define COLUMNS 160 /* of an exception in a sentence */
+/* A rank whose connection to another one was lost ends at most so many seconds after that one. */
+#define LOSS_SECONDS 60.0
 
 bool cause_has_failed(const struct rank *rank)
 {
@@ -34,82 +36,64 @@ void cause_clear(struct cause *cause)
 	*cause = (struct cause){ .last = -1 };
 }
 
-/* True if a line of the kernel's log says that it killed the process for lack of memory. */
-static bool has_kernel_killed(const struct engine *engine, const struct rank *rank)
+/* The line in which the kernel's log says that it killed the process; NULL: there is none. */
+static const char *find_kill(const struct engine *engine, const struct rank *rank)
 {
 	static const char word[] = "illed process ";
-	json_t *lines = evidence_kernel(&engine->evidence);
-	bool has_killed = false;
 	const json_t *line;
 	size_t i;
 
-	json_array_foreach(lines, i, line)
+	json_array_foreach(evidence_kernel_of(&engine->evidence, rank), i, line)
 	{
-		const char *at = strstr(json_get_string(line, "text", ""), word);
+		const char *text = json_get_string(line, "text", "");
+		const char *at = strstr(text, word);
 
-		has_killed |= at && strtol(at + strlen(word), NULL, 10) == rank->process.pid;
-	}
-	json_decref(lines);
-	return has_killed;
-}
-
-/* The rank's control group, borrowed; NULL: it is not known. */
-static const json_t *cgroup_of(const struct engine *engine, const struct rank *rank)
-{
-	const char *path = json_get_string(evidence_find(&engine->evidence, rank), "cgroup", NULL);
-	const char *key;
-	json_t *cgroup;
-
-	json_object_foreach(engine->evidence.cgroups, key, cgroup)
-	{
-		/* The key begins with the node's number: a path is one on each machine. */
-		if (path && (size_t)strtoul(key, NULL, 10) == rank->node &&
-		    strcmp(strchr(key, ':') + 1, path) == 0)
-			return cgroup;
+		if (at && strtol(at + strlen(word), NULL, 10) == rank->process.pid)
+			return text;
 	}
 	return NULL;
 }
 
 static void explain_kill(struct cause *cause, const struct engine *engine, const struct rank *rank)
 {
-	const json_t *cgroup = cgroup_of(engine, rank);
-	int64_t kills = json_get_integer(cgroup, "oom_kills", 0);
+	const json_t *cgroup = evidence_cgroup(&engine->evidence, rank);
 	int64_t limit = json_get_integer(cgroup, "limit", -1);
-	struct buffer out = BUFFER_INIT;
+	const char *line = find_kill(engine, rank);
 
-	if (has_kernel_killed(engine, rank))
-		buffer_append_string(&out, "by the kernel, for lack of memory");
-	else if (kills > 0)
-		buffer_printf(&out,
-			      "the kernel has killed %lld process%s of its control group for lack "
-			      "of memory",
-			      (long long)kills, kills == 1 ? "" : "es");
-	if (out.length > 0 && limit >= 0)
-		buffer_printf(&out, " (limit %lld MB)", (long long)(limit >> 20));
-	if (out.length > 0)
-		cause->kill = buffer_take(&out);
-	buffer_clear(&out);
+	if (!line)
+		return;
+	if (limit >= 0 && strstr(line, "Memory cgroup"))
+		cause->kill = xasprintf("by the kernel, for lack of memory (limit %lld MB)",
+					(long long)(limit >> 20));
+	else
+		cause->kill = xstrdup("by the kernel, for lack of memory");
+}
+
+/* True if a signal that asks to end has ended it, or its code says so, as that of a shell does. */
+static bool is_ended(const struct rank *rank)
+{
+	const struct process *process = &rank->process;
+
+	return process->exit_signal == SIGTERM || process->exit_signal == SIGINT ||
+	       process->exit_code == 128 + SIGTERM || process->exit_code == 128 + SIGINT;
 }
 
 /*
- * Adds the other ranks that print to the file to *sharers; returns true if one of them failed, too,
+ * Sets the other ranks that print to the file; returns true if one of them failed by itself, too,
  * and may have printed what names no rank.
  */
 static bool find_sharers(const struct engine *engine, const struct rank *rank, const char *path,
 			 struct rankset *sharers)
 {
 	bool has_failed = false;
+	int number = -1;
 
-	for (size_t i = 0; i < engine->session.rank_count; i++) {
-		const struct rank *other = engine->session.ranks[i];
-		const json_t *stream =
-			json_object_get(evidence_find(&engine->evidence, other), "stderr");
+	evidence_add_printers(&engine->evidence, rank, path, sharers);
+	rankset_remove(sharers, rank->process.rank);
+	while (!has_failed && (number = rankset_next(sharers, number)) >= 0) {
+		const struct rank *other = session_find_rank(&engine->session, number);
 
-		if (other == rank || other->node != rank->node ||
-		    strcmp(json_get_string(stream, "path", ""), path) != 0)
-			continue;
-		rankset_add(sharers, other->process.rank);
-		has_failed |= cause_has_failed(other) && other->process.exit_signal != SIGTERM;
+		has_failed = other && cause_has_failed(other) && !is_ended(other);
 	}
 	return has_failed;
 }
@@ -125,12 +109,6 @@ static void cause_read(struct cause *cause, const struct rank *rank, const char 
 	cause->last = traceback_last(&cause->tracebacks, rank->process.rank);
 	if (cause->last < 0 && has_unnamed)
 		cause->last = traceback_last(&cause->tracebacks, -1);
-}
-
-/* True if a signal that asks to end has ended it. */
-static bool is_ended(const struct rank *rank)
-{
-	return rank->process.exit_signal == SIGTERM || rank->process.exit_signal == SIGINT;
 }
 
 /* True for signals that a process sends itself, or gets for what it does. */
@@ -153,11 +131,12 @@ static bool is_of_end(const struct cause *cause, const struct rank *rank)
 	       (is_ended(rank) && cause->tracebacks.items[cause->last].rank >= 0);
 }
 
-static void take_thread(struct cause *cause, const struct rank *rank, bool has_unnamed)
+/* A thread's traceback names no rank: it counts if no other rank prints to the file. */
+static void take_thread(struct cause *cause)
 {
-	cause->last = traceback_last_of_thread(&cause->tracebacks, rank->process.rank);
-	if (cause->last < 0 && has_unnamed)
-		cause->last = traceback_last_of_thread(&cause->tracebacks, -1);
+	cause->last = rankset_count(&cause->sharers) > 0
+			      ? -1
+			      : traceback_last_of_thread(&cause->tracebacks, -1);
 	if (cause->last >= 0)
 		cause->source = CAUSE_THREAD;
 }
@@ -174,26 +153,31 @@ static void take_stderr(struct cause *cause, const struct engine *engine, const 
 	cause_read(cause, rank, json_get_string(stream, "tail", ""), has_unnamed);
 	cause->path = path;
 	if (!rank_is_gone(rank)) {
-		take_thread(cause, rank, has_unnamed);
+		take_thread(cause);
 		return;
 	}
 	if (signals_itself(rank->process.exit_signal))
 		cause->last = has_unnamed ? traceback_last_abort(&cause->tracebacks) : -1;
 	if (cause->last >= 0 && is_of_end(cause, rank))
 		cause->source = CAUSE_STDERR;
+	else
+		cause->last = -1;
 }
 
-/* True if the traceback's last line is the exception that was seen otherwise. */
-static bool is_said(const struct traceback *traceback, const char *said)
+/* True if both are one exception: said is "ValueError: bad batch", the class without its module. */
+static bool is_equal(const struct traceback *traceback, const char *said)
 {
 	const char *dot = strrchr(traceback->type, '.');
 	const char *type = dot ? dot + 1 : traceback->type;
 	size_t length = strlen(type);
 
-	if (strncmp(said, type, length) == 0)
+	if (strncmp(said, type, length) != 0)
+		return false;
+	if (said[length] == '(')
 		return true;
-	length = strlen(traceback->type);
-	return strncmp(said, traceback->type, length) == 0;
+	return said[length] == '\0' ||
+	       (strncmp(said + length, ": ", 2) == 0 &&
+		strncmp(said + length + 2, traceback->message, strlen(traceback->message)) == 0);
 }
 
 /* Adds an exception of which no traceback was printed; returns it. */
@@ -209,8 +193,9 @@ static void take_process(struct cause *cause, const struct rank *rank)
 	struct traceback *item;
 
 	cause->source = CAUSE_PROCESS;
-	if (cause->last >= 0 && is_said(&cause->tracebacks.items[cause->last], rank->raised))
+	if (cause->last >= 0 && is_equal(&cause->tracebacks.items[cause->last], rank->raised))
 		return;
+	cause->path = cause->text = NULL;
 	item = add_said(cause, rank->raised);
 	item->file = xstrdup_or_null(rank->raised_file);
 	item->func = xstrdup_or_null(rank->raised_func);
@@ -252,25 +237,33 @@ static const struct traceback *traceback_of(const struct cause *cause)
 	return cause->last >= 0 ? &cause->tracebacks.items[cause->last] : NULL;
 }
 
-/* Appends ", caused by KeyError: 'x' (data.py:3)": the first of the chain, or of the group. */
+/* True for an exception in the group that led to no other one there. */
+static bool is_member(const struct cause *cause, size_t at, int group)
+{
+	const struct traceback_list *list = &cause->tracebacks;
+
+	for (size_t i = at + 1; i < list->count; i++) {
+		if (list->items[i].before == (int)at && list->items[i].group == group)
+			return false;
+	}
+	return list->items[at].group == group;
+}
+
+/* Appends ", caused by KeyError: 'x' (data.py:3)": the first of the chain; a group's first. */
 static void append_origin(struct buffer *out, const struct cause *cause)
 {
 	const struct traceback *items = cause->tracebacks.items;
 	int first = cause->last;
 	bool is_caused = true;
 
-	if (first < 0)
-		return;
-	while (first > 0 && items[first].relation != TRACEBACK_ALONE) {
+	for (; items[first].before >= 0; first = items[first].before)
 		is_caused = is_caused && items[first].relation == TRACEBACK_CAUSED;
-		first--;
-	}
-	if (first < cause->last) {
+	if (first != cause->last) {
 		buffer_append_string(out, is_caused ? ", caused by " : ", raised while handling ");
 		traceback_append(out, &items[first], COLUMNS);
 	}
 	for (size_t i = (size_t)cause->last + 1; i < cause->tracebacks.count; i++) {
-		if (items[i].group != cause->last)
+		if (!is_member(cause, i, cause->last))
 			continue;
 		buffer_append_string(out, ", of which ");
 		traceback_append(out, &items[i], COLUMNS);
@@ -278,13 +271,7 @@ static void append_origin(struct buffer *out, const struct cause *cause)
 	}
 }
 
-void cause_append_exception(struct buffer *out, const struct cause *cause)
-{
-	traceback_append(out, traceback_of(cause), COLUMNS);
-	append_origin(out, cause);
-}
-
-/* Appends ", of thread saver". */
+/* Appends before and the thread's name; nothing if there is none. */
 static void append_thread(struct buffer *out, const char *before, const struct traceback *traceback)
 {
 	struct buffer text = BUFFER_INIT;
@@ -295,6 +282,16 @@ static void append_thread(struct buffer *out, const char *before, const struct t
 	buffer_append_string(out, before);
 	text_cut(out, text.data, COLUMNS);
 	buffer_clear(&text);
+}
+
+void cause_append_exception(struct buffer *out, const struct cause *cause)
+{
+	if (cause->source == CAUSE_THREAD) {
+		append_thread(out, "thread ", traceback_of(cause));
+		buffer_append_string(out, ": ");
+	}
+	traceback_append(out, traceback_of(cause), COLUMNS);
+	append_origin(out, cause);
 }
 
 /*
@@ -348,8 +345,7 @@ void cause_append(struct buffer *out, const struct cause *cause, const struct ra
 		cause_append_exception(out, cause);
 		break;
 	case CAUSE_THREAD:
-		append_thread(out, "has lost its thread ", traceback);
-		buffer_append_string(out, ": ");
+		buffer_append_string(out, "has lost its ");
 		cause_append_exception(out, cause);
 		break;
 	}
@@ -382,22 +378,22 @@ static json_t *traceback_to_json(const struct traceback *traceback)
 	return json;
 }
 
-/* The exceptions that led to it, the first one last. */
+/* The exceptions that led to it, the first one last; then the members of a group. */
 static json_t *chain_to_json(const struct cause *cause)
 {
 	const struct traceback *items = cause->tracebacks.items;
 	json_t *chain = json_array();
 
-	for (int i = cause->last; i > 0 && items[i].relation != TRACEBACK_ALONE; i--) {
-		json_t *one = traceback_to_json(&items[i - 1]);
+	for (int i = cause->last; items[i].before >= 0; i = items[i].before) {
+		json_t *one = traceback_to_json(&items[items[i].before]);
 
 		json_set_text(one, "relation", relation_names[items[i].relation]);
 		json_array_append_new(chain, one);
 	}
-	for (size_t i = 0; cause->last >= 0 && i < cause->tracebacks.count; i++) {
+	for (size_t i = 0; i < cause->tracebacks.count; i++) {
 		json_t *one;
 
-		if (items[i].group != cause->last)
+		if (!is_member(cause, i, cause->last))
 			continue;
 		one = traceback_to_json(&items[i]);
 		json_set_text(one, "relation", "member");
@@ -420,7 +416,12 @@ json_t *cause_to_json(const struct cause *cause)
 	return json;
 }
 
-enum cause_kind cause_kind_of(const struct engine *engine, const struct rank *rank)
+bool cause_was_ended(const struct engine *engine, const struct rank *rank)
+{
+	return is_ended(rank) && cause_blame(engine, rank) == TRACEBACK_OWN;
+}
+
+enum traceback_blame cause_blame(const struct engine *engine, const struct rank *rank)
 {
 	enum traceback_blame blame = TRACEBACK_OWN;
 	struct cause cause;
@@ -429,9 +430,7 @@ enum cause_kind cause_kind_of(const struct engine *engine, const struct rank *ra
 	if (cause.source != CAUSE_UNKNOWN)
 		blame = traceback_blame(traceback_of(&cause));
 	cause_clear(&cause);
-	if (blame != TRACEBACK_OWN)
-		return blame == TRACEBACK_LOSS ? CAUSE_LOSS : CAUSE_TIMEOUT;
-	return is_ended(rank) ? CAUSE_ENDED : CAUSE_OWN;
+	return blame;
 }
 
 bool cause_has_launcher_ended(const struct engine *engine, const struct rank *rank)
@@ -440,9 +439,11 @@ bool cause_has_launcher_ended(const struct engine *engine, const struct rank *ra
 }
 
 /* Failures that are their own come first, ends by a launcher last. */
-static int order_of(enum cause_kind kind)
+static int order_of(const struct engine *engine, const struct rank *rank)
 {
-	return kind == CAUSE_OWN ? 0 : kind == CAUSE_ENDED ? 2 : 1;
+	if (cause_blame(engine, rank) != TRACEBACK_OWN)
+		return 1;
+	return is_ended(rank) ? 2 : 0;
 }
 
 const struct rank *cause_first_failed(const struct engine *engine)
@@ -457,7 +458,7 @@ const struct rank *cause_first_failed(const struct engine *engine)
 
 		if (!cause_has_failed(rank))
 			continue;
-		order = order_of(cause_kind_of(engine, rank));
+		order = order_of(engine, rank);
 		if (first && (order > first_order ||
 			      (order == first_order && rank->ended_at >= first->ended_at)))
 			continue;
@@ -470,19 +471,18 @@ const struct rank *cause_first_failed(const struct engine *engine)
 const struct rank *cause_first_left(const struct engine *engine, const struct rank *failed)
 {
 	const struct session *session = &engine->session;
+	enum traceback_blame blame = cause_blame(engine, failed);
 	const struct rank *first = NULL;
 
-	if (cause_kind_of(engine, failed) == CAUSE_OWN)
-		return NULL;
-	for (size_t i = 0; i < session->rank_count; i++) {
+	for (size_t i = 0; i < session->rank_count && blame != TRACEBACK_OWN; i++) {
 		const struct rank *rank = session->ranks[i];
+		double before = failed->ended_at - rank->ended_at;
 
-		bool has_left =
-			rank->process.exit_code == 0 || cause_kind_of(engine, rank) == CAUSE_ENDED;
-
-		if (rank->process.state == PROCESS_EXITED && has_left &&
-		    rank->ended_at < failed->ended_at &&
-		    (!first || rank->ended_at < first->ended_at))
+		if (rank->process.state != PROCESS_EXITED || before <= 0 ||
+		    (blame == TRACEBACK_LOSS && before > LOSS_SECONDS) ||
+		    (first && rank->ended_at >= first->ended_at))
+			continue;
+		if (rank->process.exit_code == 0 || cause_was_ended(engine, rank))
 			first = rank;
 	}
 	return first;

@@ -1,6 +1,6 @@
 /*
  * cause: why the ranks of a job ended: the exception of each, where it is known, and which rank was
- * the first to fail by itself, not because another one had gone.
+ * the first to fail by itself, not because another one had exited.
  */
 #ifndef ENGINE_CAUSE_H
 #define ENGINE_CAUSE_H
@@ -57,22 +57,19 @@ bool cause_has_failed(const struct rank *rank);
 const char *cause_end(const struct rank *rank);
 
 /* What the exception of a rank says of others. */
-enum cause_kind {
-	CAUSE_OWN,     /* nothing: the rank failed by itself */
-	CAUSE_LOSS,    /* the connection to another rank was lost */
-	CAUSE_TIMEOUT, /* another rank did not come in time */
-	CAUSE_ENDED, /* none: SIGTERM or SIGINT, which launchers pass on, or send to the ranks that
-		      * are left */
-};
-
-enum cause_kind cause_kind_of(const struct engine *engine, const struct rank *rank);
+enum traceback_blame cause_blame(const struct engine *engine, const struct rank *rank);
+/*
+ * True if SIGTERM or SIGINT ended the rank, which launchers pass on or send to the ranks that are
+ * left, and no exception says more.
+ */
+bool cause_was_ended(const struct engine *engine, const struct rank *rank);
 /*
  * Returns the rank that failed first: one that failed by itself before one that says that it has
  * lost or waited for another, one that was killed by SIGTERM or SIGINT last; then by the time at
  * which the node saw the exit. NULL: no rank has failed.
  */
 const struct rank *cause_first_failed(const struct engine *engine);
-/* True if the launcher of the rank was seen and is there no more. */
+/* True if the launcher of the rank was seen and has exited. */
 bool cause_has_launcher_ended(const struct engine *engine, const struct rank *rank);
 /*
  * Returns the rank that left first, with code 0 or by SIGTERM or SIGINT, before `failed` lost a

@@ -9,6 +9,8 @@
 
 /* Seconds after which an answer about a rank that has not moved is asked for again. */
 #define AGE_SECONDS 5.0
+/* Seconds without a movement after which ranks that wait are asked. */
+#define WAITED_SECONDS 2.0
 /* Seconds between two rounds of requests. */
 #define ROUND_SECONDS 1.0
 
@@ -105,12 +107,27 @@ static bool is_outdated(const struct rank *rank, double now, double age)
 	       now - rank->collectives_at > age;
 }
 
-/* A rank for which others wait may compute, which is progress. */
-static bool is_followed(const struct engine *engine)
+/* True if the ranks that wait for their peers have not moved for a while. */
+static bool have_waited(const struct session *session, double now)
+{
+	for (size_t i = 0; i < session->rank_count; i++) {
+		if (wait_group_role_of(session->ranks[i]) == WAIT_GROUP_WAITS &&
+		    now - session->ranks[i]->last_changed_at < WAITED_SECONDS)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A rank for which others wait may compute, which is progress; and a pause that is as long as those
+ * before counts as progress, but may end the job, if a time limit is short.
+ */
+static bool is_followed(const struct engine *engine, double now)
 {
 	const struct verdict *verdict = &engine->session.verdict;
 
-	return (verdict->state != VERDICT_PROGRESSING || verdict->outliers.range_count > 0) &&
+	return (verdict->state != VERDICT_PROGRESSING || verdict->outliers.range_count > 0 ||
+		have_waited(&engine->session, now)) &&
 	       collectives_are_wanted(engine);
 }
 
@@ -127,7 +144,7 @@ void collectives_follow(struct engine *engine, bool is_shown)
 		engine->following = NULL;
 	}
 	if (engine->replay || now < engine->followed_at + ROUND_SECONDS ||
-	    (!is_shown && !is_followed(engine)))
+	    (!is_shown && !is_followed(engine, now)))
 		return;
 	engine->followed_at = now;
 	engine->following = request_group_new(engine, NULL, NULL, NULL);

@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "engine/request.h"
 #include "protocol/message.h"
+#include "protocol/rankset.h"
 
 /* Maximum number of ranks in a request, as the answer must fit into one line of bounded length. */
 #define BATCH 16
@@ -22,6 +23,7 @@ void evidence_clear(struct evidence *evidence)
 	json_decref(evidence->ranks);
 	json_decref(evidence->cgroups);
 	json_decref(evidence->kernels);
+	json_decref(evidence->printers);
 	json_decref(evidence->ways);
 	json_decref(evidence->asked);
 	free(evidence->kernel_error);
@@ -74,6 +76,38 @@ static void keep_by_process(const struct taking *taking, json_t **all, json_t *l
 	}
 }
 
+/* Key of what is one on each machine. */
+static char *path_key(size_t node, const char *path)
+{
+	return xasprintf("%zu:%s", node, path);
+}
+
+static void keep_printers(const struct taking *taking, json_t *list)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach(list, i, item)
+	{
+		const char *path = json_get_string(json_object_get(item, "stderr"), "path", NULL);
+		char *key = path ? path_key(taking->node, path) : NULL;
+		char rank[16];
+
+		if (!path)
+			continue;
+		if (!json_object_get(taking->evidence->printers, key)) {
+			json_t *none = json_object();
+
+			evidence_keep(&taking->evidence->printers, key, none);
+			json_decref(none);
+		}
+		snprintf(rank, sizeof(rank), "%d", (int)json_get_integer(item, "rank", -1));
+		json_object_set_new(json_object_get(taking->evidence->printers, key), rank,
+				    json_true());
+		free(key);
+	}
+}
+
 static void keep_cgroups(const struct taking *taking, json_t *list)
 {
 	json_t *item;
@@ -86,7 +120,7 @@ static void keep_cgroups(const struct taking *taking, json_t *list)
 
 		if (!path)
 			continue;
-		key = xasprintf("%zu:%s", taking->node, path);
+		key = path_key(taking->node, path);
 		evidence_keep(&taking->evidence->cgroups, key, item);
 		free(key);
 	}
@@ -123,6 +157,7 @@ void evidence_take(struct evidence *evidence, const struct session *session, siz
 	if (strcmp(message->name, "evidence") != 0)
 		return;
 	keep_by_process(&taking, &evidence->ranks, ranks);
+	keep_printers(&taking, ranks);
 	keep_cgroups(&taking, json_object_get(message->body, "cgroups"));
 	keep_kernel(&taking, message->body);
 }
@@ -135,6 +170,49 @@ const json_t *evidence_find(const struct evidence *evidence, const struct rank *
 const json_t *evidence_ways(const struct evidence *evidence, const struct rank *rank)
 {
 	return json_object_get(evidence->ways, evidence_key_of(rank).text);
+}
+
+const json_t *evidence_kernel_of(const struct evidence *evidence, const struct rank *rank)
+{
+	char key[24];
+
+	snprintf(key, sizeof(key), "%zu", rank->node);
+	return json_object_get(evidence->kernels, key);
+}
+
+void evidence_add_printers(const struct evidence *evidence, const struct rank *rank,
+			   const char *path, struct rankset *ranks)
+{
+	char *key = path_key(rank->node, path);
+	json_t *found = json_object_get(evidence->printers, key);
+	const char *number;
+	json_t *value;
+
+	json_object_foreach(found, number, value)
+	{
+		long at = strtol(number, NULL, 10);
+
+		if (at >= 0 && at <= RANKSET_MAXIMUM)
+			rankset_add(ranks, (int)at);
+	}
+	free(key);
+}
+
+const json_t *evidence_cgroup(const struct evidence *evidence, const struct rank *rank)
+{
+	const char *path = json_get_string(evidence_find(evidence, rank), "cgroup", NULL);
+	const json_t *found = NULL;
+	char *key;
+
+	if (!path)
+		return NULL;
+	key = path_key(rank->node, path);
+	for (char *end = key + strlen(key); !found && end; end = strrchr(key, '/')) {
+		*end = '\0';
+		found = json_object_get(evidence->cgroups, key);
+	}
+	free(key);
+	return found;
 }
 
 json_t *evidence_kernel(const struct evidence *evidence)

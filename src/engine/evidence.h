@@ -18,15 +18,17 @@ struct engine;
 struct request_group;
 struct message;
 struct rank;
+struct rankset;
 struct session;
 
 struct evidence {
 	/* Objects with the keys "NODE:PID:START_TIME": ranks, ways and asked. */
-	json_t *ranks;	 /* the process's item of `evidence` */
-	json_t *ways;	 /* the process's item of `diagnose` */
-	json_t *asked;	 /* true: `evidence` was requested */
-	json_t *cgroups; /* "NODE:PATH" -> limits and use of the cgroup */
-	json_t *kernels; /* "NODE" -> lines of the kernel log; NULL: none known */
+	json_t *ranks;	  /* the process's item of `evidence` */
+	json_t *ways;	  /* the process's item of `diagnose` */
+	json_t *asked;	  /* true: `evidence` was requested */
+	json_t *cgroups;  /* "NODE:PATH" -> limits and use of the cgroup */
+	json_t *kernels;  /* "NODE" -> lines of the kernel log; NULL: none known */
+	json_t *printers; /* "NODE:PATH" of a standard error -> {rank as text: true} */
 	char *kernel_error;
 };
 
@@ -41,6 +43,16 @@ void evidence_take(struct evidence *evidence, const struct session *session, siz
 const json_t *evidence_find(const struct evidence *evidence, const struct rank *rank);
 /* Like evidence_find(), for the answer to `diagnose`. */
 const json_t *evidence_ways(const struct evidence *evidence, const struct rank *rank);
+/* The lines of the kernel log of the rank's machine, borrowed; NULL: none are known. */
+const json_t *evidence_kernel_of(const struct evidence *evidence, const struct rank *rank);
+/* Adds the numbers of all ranks of the rank's machine whose standard error is this file. */
+void evidence_add_printers(const struct evidence *evidence, const struct rank *rank,
+			   const char *path, struct rankset *ranks);
+/*
+ * Finds the control group that limits the rank: its own, or an ancestor. Borrowed; NULL: it is not
+ * known.
+ */
+const json_t *evidence_cgroup(const struct evidence *evidence, const struct rank *rank);
 /* A new array with the kernel log lines of all machines; JSON null: no kernel log was read. */
 json_t *evidence_kernel(const struct evidence *evidence);
 /*

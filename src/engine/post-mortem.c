@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +17,18 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "base/secret.h"
 #include "engine/format.h"
 #include "protocol/error-text.h"
 #include "protocol/rankset.h"
 
-#define FILE_MAXIMUM ((size_t)64 << 10)
+#define FILE_MAXIMUM ((size_t)4 << 20)
 #define DEPTH_MAXIMUM 8
 #define FILES_MAXIMUM 65536
+#define DIGITS_MAXIMUM 6 /* of an attempt, or a rank */
+/* Maximum difference of the time in an error file and of its last change. */
+#define STAMP_SECONDS 2.0
 #define ERROR_FILE "error.json"
 
 /* Ends of the names of logs. */
@@ -31,9 +36,13 @@ static const char *const log_ends[] = { ".log", ".err", ".out" };
 /* Standard output of ranks, which has no tracebacks. */
 #define STDOUT_FILE "stdout.log"
 
+/* How much an end says about the first failure, the most first. */
+enum { ORDER_FAILED, ORDER_LAST, ORDER_VICTIM, ORDER_NONE };
+
 struct walk {
 	struct post_mortem *post_mortem;
-	int attempt; /* of the folder that is read; -1: unknown */
+	const char *run; /* folder that attempt_N is in; NULL: unknown */
+	int attempt;	 /* of the folder that is read; -1: unknown */
 	int rank;
 	int depth;
 };
@@ -41,6 +50,7 @@ struct walk {
 static void end_clear(struct post_mortem_end *end)
 {
 	cause_clear(&end->cause);
+	free(end->run);
 	free(end->path);
 	free(end->text);
 }
@@ -51,6 +61,7 @@ void post_mortem_clear(struct post_mortem *post_mortem)
 		end_clear(&post_mortem->ends[i]);
 	free(post_mortem->ends);
 	free(post_mortem->unread);
+	strmap_free(post_mortem->seen);
 	*post_mortem = (struct post_mortem)POST_MORTEM_INIT;
 }
 
@@ -70,6 +81,7 @@ static struct post_mortem_end *add_end(const struct walk *walk, const char *path
 	ARRAY_GROW(post_mortem->ends, post_mortem->count, post_mortem->capacity);
 	end = &post_mortem->ends[post_mortem->count++];
 	*end = (struct post_mortem_end){
+		.run = xstrdup_or_null(walk->run),
 		.attempt = walk->attempt,
 		.rank = walk->rank,
 		.is_local = walk->rank >= 0,
@@ -90,9 +102,14 @@ static void read_error_file(const struct walk *walk, const char *path, const cha
 	const char *stack = json_get_string(json, "callstack", "");
 	struct post_mortem_end *end;
 	struct cause *cause;
+	double stamp;
 
+	if (json_is_string(json_object_get(json, "error")))
+		note_unread(walk->post_mortem, path, json_get_string(json, "error", ""));
 	if (message) {
-		end = add_end(walk, path, stack, json_get_real(json, "timestamp", at));
+		/* The time in the file is of whole seconds; the file is written at once. */
+		stamp = json_get_real(json, "timestamp", at);
+		end = add_end(walk, path, stack, fabs(at - stamp) <= STAMP_SECONDS ? at : stamp);
 		cause = &end->cause;
 		cause->source = CAUSE_ERROR_FILE;
 		traceback_read(&cause->tracebacks, end->text);
@@ -105,12 +122,30 @@ static void read_error_file(const struct walk *walk, const char *path, const cha
 	json_decref(json);
 }
 
-/* Index of the exception with which the rank of the prefix ended; -1: none. */
+/* Index of the last exception, or abort, with the prefix of the rank (-1: with none); -1: none. */
 static int find_last(const struct traceback_list *list, int rank)
 {
 	int last = traceback_last(list, rank);
+	int abort = rank < 0 ? traceback_last_abort(list) : -1;
 
-	return last < 0 && rank < 0 ? traceback_last_abort(list) : last;
+	if (last >= 0 && abort >= 0)
+		return list->items[abort].start > list->items[last].start ? abort : last;
+	return last < 0 ? abort : last;
+}
+
+/* Adds the end of the rank with this prefix; -1: what has no prefix. */
+static void add_log_end(const struct walk *walk, const char *path, const char *text, int rank,
+			double at)
+{
+	struct post_mortem_end *end = add_end(walk, path, text, at);
+
+	end->cause.source = CAUSE_STDERR;
+	traceback_read(&end->cause.tracebacks, end->text);
+	end->cause.last = find_last(&end->cause.tracebacks, rank);
+	if (rank >= 0) {
+		end->rank = rank;
+		end->is_local = false;
+	}
 }
 
 /* Adds an end for each rank that the log names, and one for what names none. */
@@ -118,32 +153,28 @@ static void read_log(const struct walk *walk, const char *path, const char *text
 {
 	struct traceback_list list = { .items = NULL };
 	struct rankset ranks = RANKSET_INIT;
+	bool has_unnamed;
 	int rank = -1;
 
 	traceback_read(&list, text);
-	/* That a rank has printed nothing is worth knowing, if the log is its own. */
-	if (list.count == 0 && walk->rank >= 0)
-		add_end(walk, path, "", at);
 	for (size_t i = 0; i < list.count; i++) {
 		if (list.items[i].rank >= 0)
 			rankset_add(&ranks, list.items[i].rank);
 	}
-	do {
-		/* Of one rank's log, what torch.distributed has marked ended the rank. */
-		bool is_left_out = rank < 0 && walk->rank >= 0 && rankset_count(&ranks) > 0;
-		struct post_mortem_end *end;
-
-		if (is_left_out || find_last(&list, rank) < 0)
-			continue;
-		end = add_end(walk, path, text, at);
-		end->cause.source = CAUSE_STDERR;
-		traceback_read(&end->cause.tracebacks, end->text);
-		end->cause.last = find_last(&end->cause.tracebacks, rank);
-		if (rank >= 0) {
-			end->rank = rank;
-			end->is_local = false;
-		}
-	} while ((rank = rankset_next(&ranks, rank)) >= 0);
+	/* Of one rank's log, what torch.distributed has marked ended the rank. */
+	has_unnamed = find_last(&list, -1) >= 0 && (walk->rank < 0 || rankset_count(&ranks) == 0);
+	/* When which of several ranks has written is not known. */
+	if (rankset_count(&ranks) + has_unnamed > 1)
+		at = -1;
+	if (has_unnamed)
+		add_log_end(walk, path, text, -1, at);
+	while ((rank = rankset_next(&ranks, rank)) >= 0) {
+		if (find_last(&list, rank) >= 0)
+			add_log_end(walk, path, text, rank, at);
+	}
+	/* That a rank has printed nothing is worth knowing, if the log is its own. */
+	if (walk->rank >= 0 && !has_unnamed && rankset_count(&ranks) == 0)
+		add_end(walk, path, "", at);
 	rankset_clear(&ranks);
 	traceback_list_clear(&list);
 }
@@ -174,6 +205,21 @@ static int read_tail(int fd, off_t size, struct buffer *out)
 	return got < 0 ? -1 : 0;
 }
 
+/* Notes the file; true: it was noted before, by another path. */
+static bool was_read(struct post_mortem *post_mortem, const struct stat *about)
+{
+	char key[48];
+
+	snprintf(key, sizeof(key), "%llu:%llu", (unsigned long long)about->st_dev,
+		 (unsigned long long)about->st_ino);
+	if (!post_mortem->seen)
+		post_mortem->seen = strmap_new(NULL);
+	if (strmap_find(post_mortem->seen, key))
+		return true;
+	strmap_put(post_mortem->seen, key, post_mortem);
+	return false;
+}
+
 static void read_file(const struct walk *walk, int fd, const char *path, const struct stat *about)
 {
 	const char *slash = strrchr(path, '/');
@@ -181,6 +227,8 @@ static void read_file(const struct walk *walk, int fd, const char *path, const s
 	struct buffer text = BUFFER_INIT;
 	struct buffer masked = BUFFER_INIT;
 
+	if (was_read(walk->post_mortem, about))
+		return;
 	if (read_tail(fd, about->st_size, &text) < 0) {
 		note_unread(walk->post_mortem, path, strerror(errno));
 	} else if (text.length > 0 || !is_error_file) {
@@ -213,30 +261,36 @@ static bool is_log(const char *name)
 	return false;
 }
 
-/* torchrun's folders: attempt_0, and below it a local rank. */
-static void enter(struct walk *walk, const char *name)
+/* Returns the number that the text is; -1: it is something else. */
+static int number_of(const char *text)
+{
+	size_t length = strspn(text, "0123456789");
+
+	return length > 0 && length <= DIGITS_MAXIMUM && text[length] == '\0'
+		       ? (int)strtol(text, NULL, 10)
+		       : -1;
+}
+
+/* torchrun's folders: attempt_0, and below it a local rank. path: that the folder is in. */
+static void enter(struct walk *walk, const char *name, const char *path)
 {
 	static const char word[] = "attempt_";
-	char *end;
-	long number;
 
 	walk->depth++;
 	if (strncmp(name, word, strlen(word)) == 0) {
-		number = strtol(name + strlen(word), &end, 10);
-		walk->attempt =
-			*end == '\0' && number >= 0 && number < FILES_MAXIMUM ? (int)number : -1;
+		walk->attempt = number_of(name + strlen(word));
+		walk->run = walk->attempt < 0 ? NULL : path;
 		walk->rank = -1;
 	} else if (walk->attempt >= 0) {
-		number = strtol(name, &end, 10);
-		walk->rank =
-			*end == '\0' && number >= 0 && number <= RANKSET_MAXIMUM ? (int)number : -1;
+		walk->rank = number_of(name);
 	}
 }
 
 static void read_folder(struct walk walk, int fd, const char *path);
 
-/* fd is closed. */
-static void read_entry(struct walk walk, int fd, const char *name, const char *path)
+/* Closes fd. */
+static void read_entry(struct walk walk, int fd, const char *name, const char *path,
+		       const char *folder)
 {
 	struct stat about;
 
@@ -244,10 +298,10 @@ static void read_entry(struct walk walk, int fd, const char *name, const char *p
 		note_unread(walk.post_mortem, path, strerror(errno));
 		close(fd);
 	} else if (S_ISDIR(about.st_mode)) {
-		enter(&walk, name);
+		enter(&walk, name, folder);
 		read_folder(walk, fd, path);
 	} else {
-		if (S_ISREG(about.st_mode) && is_log(name))
+		if (S_ISREG(about.st_mode))
 			read_file(&walk, fd, path, &about);
 		close(fd);
 	}
@@ -258,28 +312,41 @@ static int compare_names(const struct dirent **left, const struct dirent **right
 	return strcmp((*left)->d_name, (*right)->d_name);
 }
 
-/* fd is closed. */
+/* True for folders, and regular files with the name of a log: others are never opened. */
+static bool is_wanted(int folder, const char *name)
+{
+	struct stat about;
+
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+	    fstatat(folder, name, &about, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	return S_ISDIR(about.st_mode) || (S_ISREG(about.st_mode) && is_log(name));
+}
+
+/* Closes fd. */
 static void read_folder(struct walk walk, int fd, const char *path)
 {
 	struct dirent **entries = NULL;
-	int count =
-		walk.depth > DEPTH_MAXIMUM ? 0 : scandirat(fd, ".", &entries, NULL, compare_names);
+	int count = 0;
 
-	if (count < 0)
+	if (walk.depth > DEPTH_MAXIMUM)
+		note_unread(walk.post_mortem, path, "too many folders below each other");
+	else if ((count = scandirat(fd, ".", &entries, NULL, compare_names)) < 0)
 		note_unread(walk.post_mortem, path, strerror(errno));
 	for (int i = 0; i < count; i++) {
 		const char *name = entries[i]->d_name;
-		bool is_wanted = strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
-				 walk.post_mortem->file_count < FILES_MAXIMUM;
 		char *below = xasprintf("%s/%s", path, name);
-		int entry = -1;
+		int entry;
 
-		if (is_wanted)
+		if (walk.post_mortem->file_count >= FILES_MAXIMUM) {
+			note_unread(walk.post_mortem, below, "too many files");
+		} else if (is_wanted(fd, name)) {
 			entry = openat(fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-		if (entry >= 0)
-			read_entry(walk, entry, name, below);
-		else if (is_wanted && errno != ELOOP && errno != ENXIO)
-			note_unread(walk.post_mortem, below, strerror(errno));
+			if (entry >= 0)
+				read_entry(walk, entry, name, below, path);
+			else
+				note_unread(walk.post_mortem, below, strerror(errno));
+		}
 		free(below);
 		free(entries[i]);
 	}
@@ -287,23 +354,40 @@ static void read_folder(struct walk walk, int fd, const char *path)
 	close(fd);
 }
 
-/* Takes attempt and local rank from the last folders of a path that the user gives. */
-static void enter_path(struct walk *walk, const char *path)
+/*
+ * Takes attempt and local rank from the folders of a path that the user gives. Returns the run's
+ * folder, which *walk borrows; NULL: there is none.
+ */
+static char *enter_path(struct walk *walk, const char *path)
 {
-	char *copy = xstrdup(path);
-	char *rest = NULL;
+	char *run = NULL;
 
-	for (char *name = strtok_r(copy, "/", &rest); name; name = strtok_r(NULL, "/", &rest))
-		enter(walk, name);
+	for (const char *name = path; *name != '\0'; name += strcspn(name, "/")) {
+		char *folder;
+
+		name += strspn(name, "/");
+		folder = xstrndup(name, strcspn(name, "/"));
+		enter(walk, folder, path);
+		if (walk->run) {
+			free(run);
+			run = xstrndup(path, name > path ? (size_t)(name - path - 1) : 0);
+			walk->run = NULL;
+		}
+		free(folder);
+	}
 	walk->depth = 0;
-	free(copy);
+	walk->run = run;
+	return run;
 }
 
 int post_mortem_read(struct post_mortem *post_mortem, const char *path, struct error *error)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct walk walk = { .post_mortem = post_mortem, .attempt = -1, .rank = -1 };
+	const char *slash = strrchr(path, '/');
 	struct stat about;
+	char *folders;
+	char *run;
 
 	if (fd < 0 || fstat(fd, &about) < 0) {
 		error_set_errno(error, errno, "cannot read %s", path);
@@ -311,22 +395,21 @@ int post_mortem_read(struct post_mortem *post_mortem, const char *path, struct e
 			close(fd);
 		return -1;
 	}
-	if (S_ISREG(about.st_mode)) {
-		char *folder = xstrndup(
-			path, strrchr(path, '/') ? (size_t)(strrchr(path, '/') - path) : 0);
-
-		enter_path(&walk, folder);
-		read_file(&walk, fd, path, &about);
-		free(folder);
-		close(fd);
-		return 0;
-	}
-	if (!S_ISDIR(about.st_mode)) {
+	if (!S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)) {
 		close(fd);
 		return error_set(error, "%s is neither a file nor a folder", path);
 	}
-	enter_path(&walk, path);
-	read_folder(walk, fd, path);
+	folders = S_ISDIR(about.st_mode) ? xstrdup(path)
+					 : xstrndup(path, slash ? (size_t)(slash - path) : 0);
+	run = enter_path(&walk, folders);
+	if (S_ISDIR(about.st_mode)) {
+		read_folder(walk, fd, path);
+	} else {
+		read_file(&walk, fd, path, &about);
+		close(fd);
+	}
+	free(folders);
+	free(run);
 	return 0;
 }
 
@@ -335,40 +418,61 @@ static const struct traceback *exception_of(const struct post_mortem_end *end)
 	return end->cause.last < 0 ? NULL : &end->cause.tracebacks.items[end->cause.last];
 }
 
-/* What failed by itself comes first, a rank without an exception last. */
+/*
+ * What failed by itself comes first: for certain, as torch.distributed or an error file says so, or
+ * it aborted; then by a last traceback, which the program may have survived. Then what has lost or
+ * waited for another rank; last a rank without an exception.
+ */
 static int order_of(const struct post_mortem_end *end)
 {
-	if (!exception_of(end))
-		return 2;
-	return traceback_blame(exception_of(end)) == TRACEBACK_OWN ? 0 : 1;
+	const struct traceback *exception = exception_of(end);
+
+	if (!exception)
+		return ORDER_NONE;
+	if (traceback_blame(exception) != TRACEBACK_OWN)
+		return ORDER_VICTIM;
+	if (exception->rank >= 0 || end->cause.source == CAUSE_ERROR_FILE ||
+	    exception->kind != TRACEBACK_EXCEPTION)
+		return ORDER_FAILED;
+	return ORDER_LAST;
+}
+
+static bool is_same_run(const struct post_mortem_end *a, const struct post_mortem_end *b)
+{
+	return a->attempt == b->attempt && strcmp(a->run ? a->run : "", b->run ? b->run : "") == 0;
 }
 
 static int compare_ends(const void *left, const void *right)
 {
 	const struct post_mortem_end *a = left;
 	const struct post_mortem_end *b = right;
+	int runs = strcmp(a->run ? a->run : "", b->run ? b->run : "");
 
+	if (runs != 0)
+		return runs;
 	if (a->attempt != b->attempt)
 		return a->attempt - b->attempt;
 	if (order_of(a) != order_of(b))
 		return order_of(a) - order_of(b);
 	if (a->at != b->at)
 		return a->at < b->at ? -1 : 1;
-	return a->rank - b->rank;
+	if (a->rank != b->rank)
+		return a->rank - b->rank;
+	return strcmp(a->path, b->path);
 }
 
-/* True if the rank's error file, in the same folder, says it with more certainty. */
-static bool is_repeated(const struct post_mortem *post_mortem, const struct post_mortem_end *end)
+/* True if the rank's error file says it with more certainty. */
+static bool is_repeated(const struct post_mortem *post_mortem, size_t at)
 {
-	const char *slash = strrchr(end->path, '/');
+	const struct post_mortem_end *end = &post_mortem->ends[at];
 
-	for (size_t i = 0; slash && i < post_mortem->count; i++) {
+	if (end->cause.source == CAUSE_ERROR_FILE || !end->is_local || end->attempt < 0)
+		return false;
+	for (size_t i = 0; i < post_mortem->count; i++) {
 		const struct post_mortem_end *other = &post_mortem->ends[i];
 
-		if (other->cause.source == CAUSE_ERROR_FILE &&
-		    end->cause.source != CAUSE_ERROR_FILE &&
-		    strncmp(other->path, end->path, (size_t)(slash + 1 - end->path)) == 0 &&
-		    !strchr(other->path + (slash + 1 - end->path), '/'))
+		if (other->cause.source == CAUSE_ERROR_FILE && other->rank == end->rank &&
+		    is_same_run(other, end))
 			return true;
 	}
 	return false;
@@ -377,7 +481,7 @@ static bool is_repeated(const struct post_mortem *post_mortem, const struct post
 void post_mortem_judge(struct post_mortem *post_mortem)
 {
 	for (size_t i = post_mortem->count; i-- > 0;) {
-		if (!is_repeated(post_mortem, &post_mortem->ends[i]))
+		if (!is_repeated(post_mortem, i))
 			continue;
 		end_clear(&post_mortem->ends[i]);
 		memmove(&post_mortem->ends[i], &post_mortem->ends[i + 1],
@@ -397,20 +501,48 @@ static void append_rank(struct buffer *out, const struct post_mortem_end *end)
 		buffer_printf(out, "%srank %d", end->is_local ? "local " : "", end->rank);
 }
 
-/* Appends the sentence about the attempt that begins with this end. */
-static void append_headline(struct buffer *out, const struct post_mortem_end *end)
+/* Appends the ranks of the attempt that have no exception: ", and local rank 1 has none". */
+static void append_silent(struct buffer *out, const struct post_mortem_end *ends, size_t count)
 {
-	if (end->attempt >= 0)
-		buffer_printf(out, "Attempt %d: ", end->attempt);
-	if (!exception_of(end)) {
+	struct rankset silent = RANKSET_INIT;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!exception_of(&ends[i]) && ends[i].rank >= 0)
+			rankset_add(&silent, ends[i].rank);
+	}
+	if (rankset_count(&silent) > 0) {
+		buffer_append_string(out, ", and local ");
+		rankset_append_named(out, &silent);
+		buffer_append_string(out, rankset_count(&silent) == 1 ? " has none" : " have none");
+	}
+	rankset_clear(&silent);
+}
+
+/* Appends the sentence about one attempt. */
+static void append_headline(struct buffer *out, const struct post_mortem_end *ends, size_t count)
+{
+	if (ends->attempt >= 0)
+		buffer_printf(out, "Attempt %d: ", ends->attempt);
+	switch (order_of(ends)) {
+	case ORDER_NONE:
 		buffer_append_string(out, "no log has an exception.");
 		return;
+	case ORDER_VICTIM:
+		buffer_append_string(out, "all exceptions are about lost or late ranks");
+		append_silent(out, ends, count);
+		buffer_append_string(out, "; the first is of ");
+		append_rank(out, ends);
+		buffer_append_string(out, ": ");
+		break;
+	case ORDER_LAST:
+		append_rank(out, ends);
+		buffer_append_string(out, " failed first, by the last traceback in its log: ");
+		break;
+	default:
+		append_rank(out, ends);
+		buffer_append_string(out, " failed first, with ");
 	}
-	if (order_of(end) > 0)
-		buffer_append_string(out, "no log has a failure of the rank's own; first, ");
-	append_rank(out, end);
-	buffer_append_string(out, order_of(end) > 0 ? " ended with " : " failed first, with ");
-	cause_append_exception(out, &end->cause);
+	cause_append_exception(out, &ends->cause);
 	buffer_append_char(out, '.');
 }
 
@@ -418,11 +550,11 @@ static void append_end(struct buffer *out, const struct post_mortem_end *end)
 {
 	time_t seconds = (time_t)end->at;
 	struct tm parts;
-	char stamp[32];
+	char stamp[64] = "";
 
-	gmtime_r(&seconds, &parts);
-	strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S UTC", &parts);
-	buffer_printf(out, "  %s  ", stamp);
+	if (end->at >= 0 && gmtime_r(&seconds, &parts))
+		strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S UTC  ", &parts);
+	buffer_printf(out, "  %s", stamp);
 	append_rank(out, end);
 	buffer_append_string(out, ": ");
 	if (exception_of(end))
@@ -434,16 +566,35 @@ static void append_end(struct buffer *out, const struct post_mortem_end *end)
 	buffer_append_char(out, '\n');
 }
 
+/* Number of ends, from this one on, of the same run and attempt. */
+static size_t count_same(const struct post_mortem *post_mortem, size_t at)
+{
+	size_t next = at + 1;
+
+	while (next < post_mortem->count &&
+	       is_same_run(&post_mortem->ends[at], &post_mortem->ends[next]))
+		next++;
+	return next - at;
+}
+
 void post_mortem_append(struct buffer *out, const struct post_mortem *post_mortem)
 {
-	for (size_t i = 0; i < post_mortem->count; i++) {
-		const struct post_mortem_end *end = &post_mortem->ends[i];
+	const char *run = NULL;
+	size_t count;
 
-		if (i == 0 || end->attempt != end[-1].attempt) {
-			append_headline(out, end);
-			buffer_append_char(out, '\n');
+	for (size_t i = 0; i < post_mortem->count; i += count) {
+		const struct post_mortem_end *ends = &post_mortem->ends[i];
+
+		count = count_same(post_mortem, i);
+		if (ends->run && (!run || strcmp(run, ends->run) != 0)) {
+			format_text(out, ends->run);
+			buffer_append_string(out, ":\n");
 		}
-		append_end(out, end);
+		run = ends->run;
+		append_headline(out, ends, count);
+		buffer_append_char(out, '\n');
+		for (size_t j = 0; j < count; j++)
+			append_end(out, &ends[j]);
 	}
 }
 
@@ -453,28 +604,29 @@ static json_t *end_to_json(const struct post_mortem_end *end)
 
 	json_object_set_new(json, "rank", end->rank < 0 ? json_null() : json_integer(end->rank));
 	json_object_set_new(json, "is_local", json_boolean(end->is_local));
-	json_object_set_new(json, "time", json_real(end->at));
+	json_object_set_new(json, "time", end->at < 0 ? json_null() : json_real(end->at));
 	json_set_text(json, "path", end->path);
 	json_object_set_new(json, "exception", cause_to_json(&end->cause));
 	return json;
 }
 
-static json_t *attempt_to_json(const struct post_mortem_end *first, size_t count)
+static json_t *attempt_to_json(const struct post_mortem_end *ends, size_t count)
 {
-	bool is_own = order_of(first) == 0;
+	bool is_own = order_of(ends) == ORDER_FAILED || order_of(ends) == ORDER_LAST;
 	struct buffer headline = BUFFER_INIT;
 	json_t *json = json_object();
-	json_t *ends = json_array();
+	json_t *list = json_array();
 
-	append_headline(&headline, first);
+	append_headline(&headline, ends, count);
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(ends, end_to_json(&first[i]));
+		json_array_append_new(list, end_to_json(&ends[i]));
+	json_set_text(json, "run", ends->run);
 	json_object_set_new(json, "attempt",
-			    first->attempt < 0 ? json_null() : json_integer(first->attempt));
+			    ends->attempt < 0 ? json_null() : json_integer(ends->attempt));
 	json_object_set_new(json, "rank",
-			    is_own && first->rank >= 0 ? json_integer(first->rank) : json_null());
+			    is_own && ends->rank >= 0 ? json_integer(ends->rank) : json_null());
 	json_set_text(json, "headline", headline.data);
-	json_object_set_new(json, "ends", ends);
+	json_object_set_new(json, "ends", list);
 	buffer_clear(&headline);
 	return json;
 }
@@ -482,16 +634,11 @@ static json_t *attempt_to_json(const struct post_mortem_end *first, size_t count
 json_t *post_mortem_to_json(const struct post_mortem *post_mortem)
 {
 	json_t *attempts = json_array();
-	size_t next;
+	size_t count;
 
-	for (size_t i = 0; i < post_mortem->count; i = next) {
-		const struct post_mortem_end *first = &post_mortem->ends[i];
-
-		for (next = i + 1; next < post_mortem->count; next++) {
-			if (post_mortem->ends[next].attempt != first->attempt)
-				break;
-		}
-		json_array_append_new(attempts, attempt_to_json(first, next - i));
+	for (size_t i = 0; i < post_mortem->count; i += count) {
+		count = count_same(post_mortem, i);
+		json_array_append_new(attempts, attempt_to_json(&post_mortem->ends[i], count));
 	}
 	return json_pack("{s:I, s:o}", "files", (json_int_t)post_mortem->file_count, "attempts",
 			 attempts);

@@ -13,9 +13,11 @@
 
 struct buffer;
 struct error;
+struct strmap;
 
-/* The exception with which one rank ended, by one file. */
+/* The last exception of one rank, by one file. */
 struct post_mortem_end {
+	char *run;     /* folder of one start of torchrun; NULL: the log is not in such a folder */
 	int attempt;   /* number of torchrun's restarts before; -1: unknown */
 	int rank;      /* by the prefix "[rank2]: ", else by the file's folder; -1: unknown */
 	bool is_local; /* by the folder: the rank on its machine */
@@ -26,18 +28,19 @@ struct post_mortem_end {
 };
 
 struct post_mortem {
-	struct post_mortem_end *ends; /* by attempt, and in it the first failure first */
+	struct post_mortem_end *ends; /* by run and attempt, and in it the first failure first */
 	size_t count;
 	size_t capacity;
-	size_t file_count; /* files that were read */
-	char *unread;	   /* why a file or folder was not read, a clause; NULL: all were */
+	size_t file_count;   /* files that were read */
+	struct strmap *seen; /* "DEVICE:INODE" of these */
+	char *unread;	     /* why a file or folder was not read, a clause; NULL: all were */
 };
 
 #define POST_MORTEM_INIT { .ends = NULL }
 
 /*
  * Reads a file, or the logs below a folder; symbolic links below it are not followed. Of a file the
- * last 64 KiB are read. Returns 0; -1 and *error: the path cannot be read.
+ * last 4 MiB are read. Returns 0; -1 and *error: the path cannot be read.
  */
 int post_mortem_read(struct post_mortem *post_mortem, const char *path, struct error *error);
 /* Sorts the ends; to be called when all is read. */

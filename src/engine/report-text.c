@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/json.h"
+#include "engine/blame.h"
 #include "engine/cause.h"
 #include "engine/engine.h"
 #include "engine/format.h"
@@ -180,15 +181,15 @@ static void append_ends(const struct page *page)
 	report_text_groups_clear(&groups);
 }
 
-static void append_first(const struct page *page, const struct rank *first)
+/* Appends what `wait` would have said, but for whom ranks waited for before. */
+static void append_failure(const struct page *page)
 {
-	struct cause cause;
+	struct blame blame = BLAME_INIT;
 
-	cause_find(&cause, page->engine, first);
-	buffer_printf(page->out, "  Rank %d failed first: it ", first->process.rank);
-	cause_append(page->out, &cause, first);
-	buffer_append_string(page->out, ".\n");
-	cause_clear(&cause);
+	buffer_append_string(page->out, "  ");
+	blame_failure(&blame, page->engine, page->out);
+	buffer_append_char(page->out, '\n');
+	blame_clear(&blame);
 }
 
 static void append_event(const struct page *page)
@@ -198,7 +199,7 @@ static void append_event(const struct page *page)
 	if (page->report->headline)
 		report_text_append_line(page->out, "  ", page->report->headline);
 	else if (first)
-		append_first(page, first);
+		append_failure(page);
 	append_ends(page);
 	if (page->report->before && first)
 		report_text_append_line(page->out, "  Before the failure: ", page->report->before);
@@ -264,20 +265,25 @@ static void report_text_append_native(const struct page *page)
 	}
 }
 
-/* Appends the tracebacks of the exception's chain, as they were printed. */
+/* Appends the tracebacks of the exception's chain, and of a group's members, as printed. */
 static void append_text(struct buffer *out, const struct cause *cause)
 {
-	const struct traceback *items = cause->tracebacks.items;
+	const struct traceback_list *list = &cause->tracebacks;
+	size_t end;
 	int first = cause->last;
 	char *text;
 
 	/* Of one that was not printed there is no text. */
-	if (first < 0 || items[first].end == 0)
+	if (cause->source == CAUSE_UNKNOWN || first < 0 || list->items[first].end == 0)
 		return;
-	while (first > 0 && items[first].relation != TRACEBACK_ALONE)
-		first--;
-	text = xstrndup(cause->text + items[first].start,
-			items[cause->last].end - items[first].start);
+	end = list->items[first].end;
+	while (list->items[first].before >= 0)
+		first = list->items[first].before;
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->items[i].group == cause->last)
+			end = list->items[i].end;
+	}
+	text = xstrndup(cause->text + list->items[first].start, end - list->items[first].start);
 	append_indented(out, text, "    ", LINES_MAXIMUM);
 	free(text);
 }
@@ -286,7 +292,7 @@ static void add_exception(struct groups *groups, const struct rank *rank, const 
 {
 	struct buffer text = BUFFER_INIT;
 
-	cause_append(&text, cause, rank);
+	cause_append_exception(&text, cause);
 	groups_add(groups, text.data, rank->process.rank,
 		   rank->ended_at < 0 ? INFINITY : rank->ended_at);
 	buffer_clear(&text);
@@ -305,7 +311,7 @@ static void report_text_append_errors(const struct page *page)
 		struct cause cause;
 
 		cause_find(&cause, page->engine, rank);
-		if (cause.source != CAUSE_UNKNOWN)
+		if (cause.source != CAUSE_UNKNOWN && cause.last >= 0)
 			add_exception(&groups, rank, &cause);
 		if (rank == first)
 			append_text(&stack, &cause);

@@ -206,7 +206,7 @@ static void watch_remember(struct watch *watch)
 {
 	const struct session *session = &watch->engine->session;
 
-	if (watch->leaving > 0)
+	if (watch->leaving > 0 || session->verdict.state == VERDICT_UNKNOWN)
 		return;
 	for (size_t i = 0; i < session->rank_count; i++) {
 		if (rank_is_gone(session->ranks[i]))
@@ -269,7 +269,8 @@ static void watch_describe(struct watch *watch)
 	case OUTCOME_STUCK:
 		append_stuck(&text, &watch->engine->session.verdict);
 		text_duration(&text, watch->stood);
-		buffer_append_char(&text, '.');
+		buffer_append_string(&text, ". ");
+		buffer_append_string(&text, watch->engine->session.verdict.sentence);
 		blame_hang(&watch->blame, watch->engine, &text);
 		break;
 	case OUTCOME_FAILED:
@@ -510,12 +511,14 @@ int watch_run(struct command_context *context, const struct watch_options *optio
 
 	watch.period = fmax(PERIOD_MINIMUM, fmin(watch.period, PERIOD_MAXIMUM));
 	watch.engine->skips_names = true;
+	watch.engine->session.choice.longest_wait = options->stuck;
 	for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
 		signals[i] = loop_signal(watch.engine->loop, numbers[i], watch_on_signal, &watch);
 	result = run(&watch, error);
 	for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
 		loop_signal_stop(signals[i]);
 	watch.engine->skips_names = false;
+	watch.engine->session.choice.longest_wait = 0;
 	report_clear(&watch.report);
 	free(watch.before);
 	blame_clear(&watch.blame);

@@ -197,6 +197,7 @@ static int apply_sampled(const struct apply *apply, struct error *error)
 	rank = session_find_pid(session, apply->node, sample.pid);
 	step = step_of(rank);
 	if (rank) {
+		rank->longest_wait = apply->session->choice.longest_wait;
 		rank_apply_sample(rank, &sample, apply->now);
 		note_holders(session, apply->node, rank);
 	}

@@ -86,6 +86,7 @@ struct rank {
 			       * (thread.h), or of the first sample */
 	double last_changed_at;
 	double longest_pause;  /* longest time between two changes of the main thread, in seconds */
+	double longest_wait;   /* seconds after which no change is waited for; 0: no such limit */
 	double last_left_at;   /* session time of the last end of a wait for peers; -1: never */
 	double last_helped_at; /* session time of the last sample in which the main thread waited
 				* beside a busy thread; -1: none */

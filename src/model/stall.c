@@ -206,9 +206,13 @@ static double quiet_seconds(const struct rank *rank)
 	double looked_for = rank->sampled_at - rank->first_sampled_at;
 	double seconds = rank->longest_pause * PAUSES;
 
+	if (looked_for <= LOOK_SECONDS)
+		seconds = LOOK_SECONDS;
 	if (seconds > PAUSE_MAXIMUM)
 		seconds = PAUSE_MAXIMUM;
-	return looked_for <= LOOK_SECONDS ? LOOK_SECONDS : seconds;
+	if (rank->longest_wait > 0 && seconds > rank->longest_wait)
+		seconds = rank->longest_wait;
+	return seconds;
 }
 
 bool rank_is_moving(const struct rank *rank)

@@ -9,42 +9,44 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/logline.h"
+#include "base/map.h"
 #include "base/text.h"
 #include "model/place.h"
-#include "protocol/rankset.h"
 
+#define HEAD "Traceback (most recent call last):"
+#define GROUP_HEAD "Exception Group Traceback (most recent call last):"
 #define CAUSED "The above exception was the direct cause of the following exception:"
 #define DURING "During handling of the above exception, another exception occurred:"
 #define THREAD "Exception in thread "
-#define RANK "[rank"
 #define TERMINATE "terminate called after throwing an instance of '"
 #define FAULT "Fatal Python error: "
+#define WHAT "  what():  "
 
-/* One line without its prefixes. */
-struct line {
-	const char *text; /* not terminated */
-	size_t length;
-	size_t margin; /* columns of "|" and "+" of exception groups, and of blanks before them */
-	int rank;      /* -1: none is named */
-};
-
-struct reader {
-	struct traceback_list *list;
-	const char *whole;
+/* What the lines of one rank, or those that name no rank, have been so far. */
+struct traceback_reader {
 	struct traceback now; /* the traceback that is being read */
 	bool is_open;	      /* frames are being read */
-	bool has_user;	      /* now.file is not a library's */
-	bool wants_message;   /* the last item's message has no text so far */
-	bool wants_what;      /* the last item is of C++, and its line "what()" has to follow */
-	bool is_fault;	      /* the last item is a fault, whose frames have to follow */
-	bool is_faulty;	      /* these are the frames of the thread at fault */
-	size_t margin;	      /* of the traceback that is being read */
-	int group;	      /* index of the group whose members follow; -1: none */
+	bool is_group;	      /* of an exception group */
+	bool has_frame;
+	bool has_user;	 /* the file that was taken is not a library's */
+	size_t margin;	 /* of its lines, see logline_margin() */
+	int last;	 /* index of the last item, if it was complete; -1: none */
+	bool wants_text; /* the message of the last item is on the next line */
+	bool wants_what; /* the last item is of C++, and its line "what()" has to follow */
+	bool is_fault;	 /* the last item is a fault, whose frames have to follow */
+	bool is_faulty;	 /* these are the frames of the thread at fault */
+	int group;	 /* index of the group whose members follow; -1: none */
 	size_t group_margin;
-	bool has_before; /* the traceback before it was complete, and is the last item */
 	enum traceback_relation next;
-	char *thread; /* of the line "Exception in thread …" before it; NULL: none */
-	int rank;     /* whose lines are read; -1: those without a rank */
+	char *thread; /* of the line "Exception in thread …" before; NULL: none */
+};
+
+struct traceback_parse {
+	struct traceback_list *list;
+	const char *whole;
+	const char *start;   /* of the line that is read, with its prefix */
+	struct map *readers; /* by rank + 1 */
 };
 
 static void traceback_clear(struct traceback *traceback)
@@ -54,7 +56,7 @@ static void traceback_clear(struct traceback *traceback)
 	free(traceback->message);
 	free(traceback->file);
 	free(traceback->func);
-	*traceback = (struct traceback){ .rank = -1, .group = -1 };
+	*traceback = (struct traceback){ .rank = -1, .group = -1, .before = -1 };
 }
 
 void traceback_list_clear(struct traceback_list *list)
@@ -65,67 +67,88 @@ void traceback_list_clear(struct traceback_list *list)
 	*list = (struct traceback_list){ .items = NULL };
 }
 
-static bool traceback_begins(const struct line *line, const char *word)
+static void reader_free(void *value)
+{
+	struct traceback_reader *reader = value;
+
+	traceback_clear(&reader->now);
+	free(reader->thread);
+	free(reader);
+}
+
+static struct traceback_reader *reader_of(struct traceback_parse *parse, int rank)
+{
+	uint64_t key = (uint64_t)(rank + 1);
+	struct traceback_reader *reader = map_find(parse->readers, key);
+
+	if (reader)
+		return reader;
+	reader = xcalloc(1, sizeof(*reader));
+	reader->now = (struct traceback){ .rank = rank, .group = -1, .before = -1 };
+	reader->last = -1;
+	reader->group = -1;
+	map_put(parse->readers, key, reader);
+	return reader;
+}
+
+static bool traceback_begins(const struct logline *line, const char *word)
 {
 	return line->length >= strlen(word) && strncmp(line->text, word, strlen(word)) == 0;
 }
 
-static void skip(struct line *line, size_t count)
+/* Offset behind the line in the whole text. */
+static size_t end_of_line(const struct traceback_parse *parse, const struct logline *line)
 {
-	line->text += count;
-	line->length -= count;
+	return (size_t)(line->text + line->length - parse->whole);
 }
 
-/*
- * Skips "[rank2]: " of torch.distributed, or "[default0]:" of torchrun --tee, with the local rank;
- * false: there is none.
- */
-static bool skip_prefix(struct line *line)
+static void name_lost(struct traceback_reader *reader)
 {
-	const char *close = memchr(line->text, ']', line->length);
-	const char *digits;
-	size_t length;
-
-	bool is_rank;
-
-	if (line->length == 0 || line->text[0] != '[' || !close)
-		return false;
-	length = (size_t)(close - line->text);
-	for (digits = close; digits > line->text && isdigit((unsigned char)digits[-1]);)
-		digits--;
-	if (digits == close || length + 1 >= line->length || close[1] != ':')
-		return false;
-	is_rank = traceback_begins(line, RANK) && digits == line->text + strlen(RANK) &&
-		  close - digits <= 6;
-	if (is_rank)
-		line->rank = (int)strtol(digits, NULL, 10);
-	skip(line, length + 2);
-	if (is_rank && line->length > 0 && line->text[0] == ' ')
-		skip(line, 1);
-	return true;
+	free(reader->thread);
+	reader->thread = NULL;
 }
 
-/* Skips the margin of an exception group: "  | ", "  + ", "    +-+---". */
-static void skip_margin(struct line *line)
+/* Appends *item, whose strings are taken. */
+static void traceback_append_item(struct traceback_parse *parse, struct traceback_reader *reader,
+				  struct traceback *item)
 {
-	size_t blanks = 0;
+	struct traceback_list *list = parse->list;
 
-	line->margin = 0;
-	while (blanks < line->length && line->text[blanks] == ' ')
-		blanks++;
-	if (blanks == line->length || (line->text[blanks] != '|' && line->text[blanks] != '+'))
-		return;
-	line->margin = blanks + 1;
-	skip(line, line->margin);
-	if (line->length > 0 && line->text[0] == ' ')
-		skip(line, 1);
+	ARRAY_GROW(list->items, list->count, list->capacity);
+	list->items[list->count] = *item;
+	reader->last = (int)list->count++;
+}
+
+/* Forgets the traceback that is being read: what follows from it follows from nothing known. */
+static void traceback_drop(struct traceback_reader *reader)
+{
+	int rank = reader->now.rank;
+
+	if (reader->is_open)
+		reader->last = -1;
+	traceback_clear(&reader->now);
+	reader->now.rank = rank;
+	reader->is_open = false;
+}
+
+static void begin_traceback(struct traceback_parse *parse, struct traceback_reader *reader,
+			    size_t margin, bool is_group)
+{
+	traceback_drop(reader);
+	reader->is_open = true;
+	reader->is_group = is_group;
+	reader->has_frame = reader->has_user = false;
+	reader->margin = margin;
+	reader->wants_text = false;
+	reader->now.start = (size_t)(parse->start - parse->whole);
 }
 
 /*
  * True if the frame is nearer to the cause than the one that was taken: an exception's innermost
  * frame is printed last, that of a fault first.
  */
-static bool is_wanted(const struct reader *reader, const struct traceback *item, bool is_user)
+static bool is_nearer(const struct traceback_reader *reader, const struct traceback *item,
+		      bool is_user)
 {
 	if (item->kind == TRACEBACK_FAULT)
 		return !item->file || (is_user && !reader->has_user);
@@ -133,8 +156,8 @@ static bool is_wanted(const struct reader *reader, const struct traceback *item,
 }
 
 /* Takes the file of a frame into *item; word stands between the line's number and the function. */
-static void take_frame(struct reader *reader, struct traceback *item, const struct line *line,
-		       const char *word)
+static void take_frame(struct traceback_reader *reader, struct traceback *item,
+		       const struct logline *line, const char *word)
 {
 	static const char head[] = "  File \"";
 	static const char middle[] = "\", line ";
@@ -153,7 +176,8 @@ static void take_frame(struct reader *reader, struct traceback *item, const stru
 	*at = '\0';
 	number = strtol(at + strlen(middle), &func, 10);
 	is_user = !place_is_library(file);
-	if (number > 0 && number <= INT_MAX && is_wanted(reader, item, is_user)) {
+	reader->has_frame = true;
+	if (number > 0 && number <= INT_MAX && is_nearer(reader, item, is_user)) {
 		free(item->file);
 		free(item->func);
 		item->file = xstrdup(file);
@@ -164,152 +188,178 @@ static void take_frame(struct reader *reader, struct traceback *item, const stru
 	free(text);
 }
 
-/* Length of "pkg.ValueError" at the beginning of the line; 0: no name of a class is there. */
-static size_t type_length(const struct line *line)
+/* True for the last part of an exception's name: "ValueError", but "error" only in a module. */
+static bool is_class_name(const char *name, size_t length, bool is_in_module)
+{
+	static const char *const levels[] = { "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL" };
+	static const char *const small[] = { "error", "timeout", "herror", "gaierror" };
+
+	for (size_t i = 0; i < ARRAY_LENGTH(levels); i++) {
+		if (strlen(levels[i]) == length && strncmp(name, levels[i], length) == 0)
+			return false;
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(small) && is_in_module; i++) {
+		if (strlen(small[i]) == length && strncmp(name, small[i], length) == 0)
+			return true;
+	}
+	while (length > 0 && *name == '_') {
+		name++;
+		length--;
+	}
+	return length > 0 && (isupper((unsigned char)*name) || (unsigned char)*name >= 0x80);
+}
+
+/* Length of "pkg.ValueError" at the beginning of the line; 0: no exception's name is there. */
+static size_t type_length(const struct logline *line)
 {
 	size_t length = 0;
+	size_t dot = 0;
 
 	while (length < line->length &&
 	       (isalnum((unsigned char)line->text[length]) || strchr("_.<>", line->text[length]) ||
-		(unsigned char)line->text[length] >= 0x80))
+		(unsigned char)line->text[length] >= 0x80)) {
+		if (line->text[length] == '.')
+			dot = length + 1;
 		length++;
-	if (length == 0 || isdigit((unsigned char)line->text[0]))
+	}
+	if (length < line->length && line->text[length] != ':')
 		return 0;
-	return length == line->length || line->text[length] == ':' ? length : 0;
+	return is_class_name(line->text + dot, length - dot, dot > 0) ? length : 0;
 }
 
-static void drop(struct reader *reader)
+/* Sets from what the complete traceback follows, and of which group it is a member. */
+static void relate(const struct traceback_parse *parse, struct traceback_reader *reader)
 {
-	if (reader->is_open)
-		reader->has_before = false;
-	traceback_clear(&reader->now);
-	reader->is_open = false;
+	struct traceback *now = &reader->now;
+	const struct traceback *before;
+
+	if (reader->group >= 0 && reader->margin <= reader->group_margin) {
+		/* What follows a group follows from the group, not from its last member. */
+		if (reader->last >= 0)
+			reader->last = reader->group;
+		reader->group = -1;
+	}
+	now->group = reader->group;
+	now->before = reader->next == TRACEBACK_ALONE ? -1 : reader->last;
+	now->relation = now->before < 0 ? TRACEBACK_ALONE : reader->next;
+	before = now->before < 0 ? NULL : &parse->list->items[now->before];
+	if (before && before->thread && !reader->thread)
+		now->thread = xstrdup(before->thread);
+	else
+		now->thread = reader->thread;
+	if (now->thread == reader->thread)
+		reader->thread = NULL;
 }
 
 /* The line behind the frames: "ValueError: bad batch". */
-static void end_traceback(struct reader *reader, const struct line *line)
+static void end_traceback(struct traceback_parse *parse, struct traceback_reader *reader,
+			  const struct logline *line)
 {
-	struct traceback_list *list = reader->list;
 	size_t length = type_length(line);
 	size_t behind = length;
 
-	if (length == 0) {
-		drop(reader);
+	if (length == 0 || !reader->has_frame) {
+		traceback_drop(reader);
 		return;
 	}
 	while (behind < line->length && (line->text[behind] == ':' || line->text[behind] == ' '))
 		behind++;
-	if (reader->margin <= reader->group_margin)
-		reader->group = -1;
-	reader->now.group = reader->group;
-	reader->now.relation = reader->has_before ? reader->next : TRACEBACK_ALONE;
+	relate(parse, reader);
 	reader->now.type = xstrndup(line->text, length);
 	reader->now.message = xstrndup(line->text + behind, line->length - behind);
-	reader->now.end = (size_t)(line->text + line->length - reader->whole);
-	reader->now.thread = reader->thread;
-	reader->thread = NULL;
-	reader->wants_message = behind == line->length;
-	ARRAY_GROW(list->items, list->count, list->capacity);
-	list->items[list->count++] = reader->now;
-	if (reader->group < 0 && reader->margin > 0) {
-		reader->group = (int)list->count - 1;
+	reader->now.end = end_of_line(parse, line);
+	/* Of an exception without a text CPython prints no colon. */
+	reader->wants_text = length < line->length && behind == line->length;
+	traceback_append_item(parse, reader, &reader->now);
+	if (reader->is_group && reader->group < 0) {
+		reader->group = reader->last;
 		reader->group_margin = reader->margin;
 	}
-	reader->now = (struct traceback){ .rank = -1, .group = -1 };
+	reader->now = (struct traceback){ .rank = reader->now.rank, .group = -1, .before = -1 };
 	reader->is_open = false;
-	reader->has_before = true;
 	reader->next = TRACEBACK_ALONE;
 }
 
 /* A message may begin with an empty line. */
-static void take_message(struct reader *reader, const struct line *line)
+static void take_text(struct traceback_parse *parse, struct traceback_reader *reader,
+		      const struct logline *line)
 {
-	struct traceback *last = &reader->list->items[reader->list->count - 1];
+	struct traceback *last = &parse->list->items[reader->last];
 
 	if (line->length == 0)
 		return;
-	reader->wants_message = false;
+	reader->wants_text = false;
 	free(last->message);
 	last->message = xstrndup(line->text, line->length);
-	last->end = (size_t)(line->text + line->length - reader->whole);
+	last->end = end_of_line(parse, line);
 }
 
-static void begin_traceback(struct reader *reader, const struct line *line, const char *start)
-{
-	drop(reader);
-	reader->is_open = true;
-	reader->has_user = false;
-	reader->margin = line->margin;
-	reader->now.rank = reader->rank;
-	reader->now.start = (size_t)(start - reader->whole);
-}
-
-static void name_thread(struct reader *reader, const struct line *line)
+static void name_thread(struct traceback_reader *reader, const struct logline *line)
 {
 	size_t length = line->length - strlen(THREAD);
 
 	if (length > 0 && line->text[line->length - 1] == ':')
 		length--;
-	free(reader->thread);
+	name_lost(reader);
 	reader->thread = xstrndup(line->text + strlen(THREAD), length);
 }
 
-static struct traceback *add_item(struct reader *reader, enum traceback_kind kind,
-				  const char *start, const struct line *line)
+static void add_abort(struct traceback_parse *parse, struct traceback_reader *reader,
+		      const struct logline *line, struct traceback item)
 {
-	struct traceback_list *list = reader->list;
-
-	ARRAY_GROW(list->items, list->count, list->capacity);
-	list->items[list->count] = (struct traceback){
-		.kind = kind,
-		.rank = reader->rank,
-		.group = -1,
-		.start = (size_t)(start - reader->whole),
-		.end = (size_t)(line->text + line->length - reader->whole),
-	};
-	return &list->items[list->count++];
+	traceback_drop(reader);
+	item.rank = reader->now.rank;
+	item.group = item.before = -1;
+	item.start = (size_t)(parse->start - parse->whole);
+	item.end = end_of_line(parse, line);
+	traceback_append_item(parse, reader, &item);
+	reader->next = TRACEBACK_ALONE;
+	reader->wants_text = false;
 }
 
 /* "terminate called after throwing an instance of 'std::runtime_error'" */
-static void add_terminate(struct reader *reader, const struct line *line, const char *start)
+static void add_terminate(struct traceback_parse *parse, struct traceback_reader *reader,
+			  const struct logline *line)
 {
-	struct traceback *item = add_item(reader, TRACEBACK_TERMINATE, start, line);
 	const char *name = line->text + strlen(TERMINATE);
 	size_t length = line->length - strlen(TERMINATE);
 
 	if (length > 0 && name[length - 1] == '\'')
 		length--;
-	item->type = xstrndup(name, length);
-	item->message = xstrdup("");
+	add_abort(parse, reader, line,
+		  (struct traceback){ .kind = TRACEBACK_TERMINATE,
+				      .type = xstrndup(name, length),
+				      .message = xstrdup("") });
 	reader->wants_what = true;
 }
 
-static void add_fault(struct reader *reader, const struct line *line, const char *start)
+static void add_fault(struct traceback_parse *parse, struct traceback_reader *reader,
+		      const struct logline *line)
 {
-	struct traceback *item = add_item(reader, TRACEBACK_FAULT, start, line);
-
-	item->type = xstrndup(FAULT, strlen(FAULT) - 2);
-	item->message = xstrndup(line->text + strlen(FAULT), line->length - strlen(FAULT));
+	add_abort(parse, reader, line,
+		  (struct traceback){ .kind = TRACEBACK_FAULT,
+				      .type = xstrndup(FAULT, strlen(FAULT) - 2),
+				      .message = xstrndup(line->text + strlen(FAULT),
+							  line->length - strlen(FAULT)) });
 	reader->is_fault = true;
-	reader->is_faulty = false;
-	reader->has_user = false;
+	reader->is_faulty = reader->has_user = false;
 }
 
 /* The lines behind the first of what an aborting process prints; false: it is no such line. */
-static bool take_abort(struct reader *reader, const struct line *line)
+static bool take_abort(struct traceback_parse *parse, struct traceback_reader *reader,
+		       const struct logline *line)
 {
-	static const char what[] = "  what():  ";
 	struct traceback *item;
 
 	if (!reader->wants_what && !reader->is_fault)
 		return false;
-	item = &reader->list->items[reader->list->count - 1];
+	item = &parse->list->items[reader->last];
 	if (reader->wants_what) {
 		reader->wants_what = false;
-		if (!traceback_begins(line, what))
+		if (!traceback_begins(line, WHAT))
 			return false;
 		free(item->message);
-		item->message = xstrndup(line->text + strlen(what), line->length - strlen(what));
+		item->message = xstrndup(line->text + strlen(WHAT), line->length - strlen(WHAT));
 	} else if (traceback_begins(line, "Current thread ")) {
 		reader->is_faulty = true;
 	} else if (reader->is_faulty && line->length > 0 && line->text[0] == ' ') {
@@ -320,100 +370,170 @@ static bool take_abort(struct reader *reader, const struct line *line)
 				    line->text[0] == ' ');
 		return reader->is_fault;
 	}
-	item->end = (size_t)(line->text + line->length - reader->whole);
+	item->end = end_of_line(parse, line);
 	return true;
 }
 
-static void take_line(struct reader *reader, const struct line *line, const char *start)
+/*
+ * Skips the margin of a line of an exception group; returns its length. A line of source code may
+ * begin in the same way, so a margin is one only where it has to be.
+ */
+static size_t skip_margin(const struct traceback_reader *reader, struct logline *line)
 {
-	static const char group_head[] = "Exception Group Traceback (most recent call last):";
-	static const char head[] = "Traceback (most recent call last):";
+	size_t margin = logline_margin(line->text, line->length);
+	struct logline rest = *line;
 
-	if (take_abort(reader, line))
-		return;
-	if (traceback_begins(line, head) || traceback_begins(line, group_head)) {
-		reader->wants_message = false;
-		begin_traceback(reader, line, start);
-	} else if (reader->is_open && line->length > 0 && line->text[0] == ' ') {
-		take_frame(reader, &reader->now, line, ", in ");
-	} else if (reader->is_open) {
-		end_traceback(reader, line);
-	} else if (traceback_begins(line, TERMINATE)) {
-		add_terminate(reader, line, start);
-	} else if (traceback_begins(line, FAULT)) {
-		add_fault(reader, line, start);
-	} else if (traceback_begins(line, CAUSED)) {
-		reader->next = TRACEBACK_CAUSED;
-	} else if (traceback_begins(line, DURING)) {
-		reader->next = TRACEBACK_DURING;
-	} else if (traceback_begins(line, THREAD)) {
-		name_thread(reader, line);
-	} else if (reader->wants_message) {
-		take_message(reader, line);
-	} else if (line->length > 0 && line->margin == 0) {
-		reader->next = TRACEBACK_ALONE;
+	if (margin == 0 || (reader->is_open && margin != reader->margin))
+		return 0;
+	rest.text += margin;
+	rest.length -= margin;
+	if (rest.length > 0 && rest.text[0] == ' ') {
+		rest.text++;
+		rest.length--;
 	}
+	if (!reader->is_open && reader->group < 0 && !traceback_begins(&rest, GROUP_HEAD))
+		return 0;
+	*line = rest;
+	return margin;
 }
 
-/* Reads the lines of one rank; adds the ranks of other lines to *ranks. */
-static void read_lines(struct traceback_list *list, const char *text, int rank,
-		       struct rankset *ranks)
+/* A line outside of a traceback; false: nothing of ours. */
+static bool take_other(struct traceback_parse *parse, struct traceback_reader *reader,
+		       const struct logline *line)
 {
-	struct reader reader = { .list = list,
-				 .whole = text,
-				 .now = { .rank = -1, .group = -1 },
-				 .group = -1,
-				 .rank = rank };
+	if (traceback_begins(line, TERMINATE))
+		add_terminate(parse, reader, line);
+	else if (traceback_begins(line, FAULT))
+		add_fault(parse, reader, line);
+	else if (traceback_begins(line, CAUSED))
+		reader->next = TRACEBACK_CAUSED;
+	else if (traceback_begins(line, DURING))
+		reader->next = TRACEBACK_DURING;
+	else if (reader->wants_text)
+		take_text(parse, reader, line);
+	else
+		return false;
+	return true;
+}
 
+static void take_line(struct traceback_parse *parse, struct traceback_reader *reader,
+		      struct logline *line)
+{
+	size_t margin = skip_margin(reader, line);
+	bool is_group = traceback_begins(line, GROUP_HEAD);
+
+	if (take_abort(parse, reader, line))
+		return;
+	if (is_group || traceback_begins(line, HEAD)) {
+		begin_traceback(parse, reader, margin, is_group);
+		return;
+	}
+	if (reader->is_open) {
+		if (line->length > 0 && line->text[0] == ' ')
+			take_frame(reader, &reader->now, line, ", in ");
+		else
+			end_traceback(parse, reader, line);
+		return;
+	}
+	if (traceback_begins(line, THREAD)) {
+		name_thread(reader, line);
+		return;
+	}
+	name_lost(reader);
+	if (!take_other(parse, reader, line) && line->length > 0 && margin == 0)
+		reader->next = TRACEBACK_ALONE;
+}
+
+void traceback_read(struct traceback_list *list, const char *text)
+{
+	struct traceback_parse parse = { .list = list, .whole = text };
+
+	parse.readers = map_new(reader_free);
 	for (const char *at = text; *at != '\0';) {
 		size_t length = strcspn(at, "\n");
-		struct line line = { .text = at, .length = length };
+		struct logline line;
 
-		if (line.length > 0 && line.text[line.length - 1] == '\r')
-			line.length--;
-		line.rank = -1;
-		if (skip_prefix(&line))
-			skip_prefix(&line);
-		skip_margin(&line);
-		if (line.rank >= 0)
-			rankset_add(ranks, line.rank);
 		/* The last line may be cut. */
-		if (line.rank == rank && at[length] == '\n')
-			take_line(&reader, &line, at);
-		at += length + (at[length] == '\n');
+		if (at[length] == '\0')
+			break;
+		logline_read(&line, at, length);
+		parse.start = at;
+		take_line(&parse, reader_of(&parse, line.rank), &line);
+		at += length + 1;
 	}
-	drop(&reader);
-	free(reader.thread);
+	map_free(parse.readers);
 }
 
 /* What libraries say of another rank. */
 static const struct {
 	const char *words;
 	enum traceback_blame blame;
+	bool is_of_gloo; /* the words are common: only with where in gloo's source they were said */
 } victims[] = {
 	/* gloo/transport/tcp/pair.cc */
-	{ "Connection closed by peer", TRACEBACK_LOSS },
-	{ "Connection reset by peer", TRACEBACK_LOSS },
-	{ "Broken pipe", TRACEBACK_LOSS },
-	/* gloo/transport/tcp/unbound_buffer.cc; also TCPStore */
-	{ "Timed out waiting", TRACEBACK_TIMEOUT },
-	{ "timed out after", TRACEBACK_TIMEOUT },
+	{ "Connection closed by peer", TRACEBACK_LOSS, true },
+	{ "Connection reset by peer", TRACEBACK_LOSS, true },
+	{ "Broken pipe", TRACEBACK_LOSS, true },
+	{ "timed out", TRACEBACK_TIMEOUT, true },
+	/* gloo/transport/tcp/unbound_buffer.cc */
+	{ "Timed out waiting", TRACEBACK_TIMEOUT, true },
+	{ "connectFullMesh failed", TRACEBACK_TIMEOUT, false },
 	/* torch/csrc/distributed/c10d: socket.cpp, TCPStore.cpp, ProcessGroupNCCL.cpp */
-	{ "Did the remote server shutdown or crash", TRACEBACK_LOSS },
-	{ "failed to recv, got 0 bytes", TRACEBACK_LOSS },
-	{ "connectFullMesh failed", TRACEBACK_TIMEOUT },
-	{ "Watchdog caught collective operation timeout", TRACEBACK_TIMEOUT },
-	{ "wait timeout after", TRACEBACK_TIMEOUT },
-	{ "Socket Timeout", TRACEBACK_TIMEOUT },
+	{ "Did the remote server shutdown or crash", TRACEBACK_LOSS, false },
+	{ "failed to recv, got 0 bytes", TRACEBACK_LOSS, false },
+	{ "Watchdog caught collective operation timeout", TRACEBACK_TIMEOUT, false },
+	{ "wait timeout after", TRACEBACK_TIMEOUT, false },
+	{ "barrier timeout after", TRACEBACK_TIMEOUT, false },
+	{ "seconds waiting for clients", TRACEBACK_TIMEOUT, false },
+	{ "Socket Timeout", TRACEBACK_TIMEOUT, false },
 	/* nccl.h: ncclRemoteError */
-	{ "remote process exited or there was a network error", TRACEBACK_LOSS },
-	{ "NCCL communicator was aborted", TRACEBACK_LOSS },
+	{ "remote process exited or there was a network error", TRACEBACK_LOSS, false },
+	{ "NCCL communicator was aborted", TRACEBACK_LOSS, false },
 };
+
+/* Skips where in torch a message was made: "[/src/gloo/pair.cc:537] Read error". */
+static const char *without_source(const char *message)
+{
+	size_t length = strcspn(message, "]");
+	char *place = xstrndup(message, length);
+	bool is_source = message[0] == '[' && strncmp(message + length, "] ", 2) == 0 &&
+			 strchr(place, '/') && (strstr(place, ".cc:") || strstr(place, ".cpp:"));
+
+	free(place);
+	return is_source ? message + length + 2 : message;
+}
+
+/* True for the types that torch.distributed raises, and what it is made of throws. */
+static bool is_of_torch(const char *type)
+{
+	static const char *const names[] = { "RuntimeError",	 "DistError",
+					     "DistBackendError", "DistNetworkError",
+					     "DistStoreError",	 "std::runtime_error" };
+	static const char *const spaces[] = { "gloo::", "c10::" };
+	const char *dot = strrchr(type, '.');
+	const char *name = dot ? dot + 1 : type;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < ARRAY_LENGTH(spaces); i++) {
+		if (strncmp(type, spaces[i], strlen(spaces[i])) == 0)
+			return true;
+	}
+	return false;
+}
 
 enum traceback_blame traceback_blame(const struct traceback *traceback)
 {
-	for (size_t i = 0; traceback && i < ARRAY_LENGTH(victims); i++) {
-		if (strstr(traceback->message, victims[i].words))
+	bool is_of_source;
+
+	if (!traceback || !is_of_torch(traceback->type))
+		return TRACEBACK_OWN;
+	is_of_source = without_source(traceback->message) != traceback->message;
+	for (size_t i = 0; i < ARRAY_LENGTH(victims); i++) {
+		if ((is_of_source || !victims[i].is_of_gloo) &&
+		    strstr(traceback->message, victims[i].words))
 			return victims[i].blame;
 	}
 	return TRACEBACK_OWN;
@@ -421,30 +541,15 @@ enum traceback_blame traceback_blame(const struct traceback *traceback)
 
 struct traceback *traceback_add(struct traceback_list *list, const char *text)
 {
-	const struct line line = { .text = text, .length = strcspn(text, "\r\n") };
-	size_t length = type_length(&line);
-	size_t behind;
-
 	/* "OSError(2, 'No such file')" */
-	if (length == 0)
-		length = strcspn(text, "(:\r\n");
-	behind = length + strspn(text + length, ": ");
+	size_t length = strcspn(text, "(: \r\n");
+	size_t behind = length + strspn(text + length, ": ");
+
 	ARRAY_GROW(list->items, list->count, list->capacity);
-	list->items[list->count] = (struct traceback){ .rank = -1, .group = -1 };
+	list->items[list->count] = (struct traceback){ .rank = -1, .group = -1, .before = -1 };
 	list->items[list->count].type = xstrndup(text, length);
 	list->items[list->count].message = xstrndup(text + behind, strcspn(text + behind, "\r\n"));
 	return &list->items[list->count++];
-}
-
-void traceback_read(struct traceback_list *list, const char *text)
-{
-	struct rankset ranks = RANKSET_INIT;
-	int rank = -1;
-
-	do
-		read_lines(list, text, rank, &ranks);
-	while ((rank = rankset_next(&ranks, rank)) >= 0);
-	rankset_clear(&ranks);
 }
 
 int traceback_last_of_thread(const struct traceback_list *list, int rank)
@@ -490,18 +595,6 @@ int traceback_last(const struct traceback_list *list, int rank)
 			of_thread = (int)i;
 	}
 	return of_thread;
-}
-
-/* Skips where in torch a message was made: "[/src/gloo/pair.cc:537] Read error". */
-static const char *without_source(const char *message)
-{
-	size_t length = strcspn(message, "]");
-	char *place = xstrndup(message, length);
-	bool is_source = message[0] == '[' && strncmp(message + length, "] ", 2) == 0 &&
-			 strchr(place, '/') && (strstr(place, ".cc:") || strstr(place, ".cpp:"));
-
-	free(place);
-	return is_source ? message + length + 2 : message;
 }
 
 void traceback_append(struct buffer *out, const struct traceback *traceback, int columns)

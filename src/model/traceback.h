@@ -13,7 +13,7 @@
 
 struct buffer;
 
-/* How an exception follows from the one that was printed before it. */
+/* How an exception follows from another one, which was printed before it. */
 enum traceback_relation {
 	TRACEBACK_ALONE,  /* it does not: a chain begins */
 	TRACEBACK_CAUSED, /* __cause__: the one before was its cause */
@@ -36,8 +36,9 @@ struct traceback {
 	char *file;
 	char *func;
 	int line;
-	int group; /* index of the exception group that it is a member of; -1: none */
-	enum traceback_relation relation;
+	int group; /* index of the exception group that it, or what it led to, is in; -1: none */
+	enum traceback_relation relation; /* to the item `before` */
+	int before;			  /* index; -1: none */
 	size_t start; /* offsets in the text: of the first line, and behind the last one */
 	size_t end;
 };
@@ -50,7 +51,7 @@ enum traceback_blame {
 };
 
 struct traceback_list {
-	struct traceback *items; /* by rank, then in the order of the text */
+	struct traceback *items; /* in the order of their last lines */
 	size_t count;
 	size_t capacity;
 };

@@ -92,9 +92,12 @@ class RaisedCase(unittest.TestCase):
         self.assertEqual(frames, [("f", line + 1), ("<module>", line + 3)])
 
     def test_a_deep_recursion(self):
-        _, frames = self.end("def f():\n    f()\nf()\n")
-        self.assertEqual(frames[-1][0], "<module>")
-        self.assertEqual({frame[0] for frame in frames[:-1]}, {"f"})
+        line = KEPT.count("\n") + 1
+        _, frames = self.end("def g():\n    raise KeyError\n"
+                             "def f(n):\n    f(n - 1) if n else g()\n"
+                             "sys.setrecursionlimit(9000)\nf(3000)\n")
+        self.assertEqual(frames[0], ("g", line + 1))
+        self.assertEqual({frame[0] for frame in frames[1:]}, {"f"})
 
     def test_none(self):
         self.assertIsNone(self.raised(""))

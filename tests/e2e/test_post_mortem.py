@@ -87,8 +87,9 @@ class TestLogs(PostMortem):
         told, = self.ask()["attempts"]
         self.assertIsNone(told["rank"])
         self.assertTrue(told["headline"].startswith(
-            "Attempt 0: no log has a failure of the rank's own; first, rank 0 "
-            "ended with RuntimeError: Connection closed by peer"),
+            "Attempt 0: all exceptions are about lost or late ranks, and local "
+            "rank 1 has none; the first is of rank 0: RuntimeError: Connection "
+            "closed by peer"),
             told["headline"])
         self.assertIsNone(told["ends"][1]["exception"])
 
@@ -114,6 +115,28 @@ class TestLogs(PostMortem):
                    "'c10::Error'\n  what():  CUDA error: out of memory\n")
         self.assertIn("local rank 1 failed first, with c10::Error: CUDA error: "
                       "out of memory.", self.say())
+
+    def test_each_run_is_one_of_its_own(self):
+        self.write("logs/none_a/attempt_0/0/stderr.log", raised(LOST, 0), 100)
+        self.write("logs/none_b/attempt_0/1/stderr.log",
+                   raised("ValueError: bad", 1), 200)
+        told = self.ask()["attempts"]
+        self.assertEqual([(os.path.basename(each["run"]), each["rank"])
+                          for each in told], [("none_a", None), ("none_b", 1)])
+        self.assertEqual(len(self.ask(self.folder, self.folder)["attempts"]), 2)
+
+    def test_what_the_program_survived(self):
+        self.write("attempt_0/0/stderr.log", raised("KeyError: 'x'") + "on\n", 1)
+        self.write("attempt_0/1/stderr.log", raised("ValueError: bad", 1), 2)
+        told, = self.ask()["attempts"]
+        self.assertEqual(told["rank"], 1)
+
+    def test_a_long_log(self):
+        path = self.write("slurm-7.out", raised("ValueError: bad", 1)
+                          + "x" * 99 * 2000 + "\n" + raised(LOST, 2))
+        told, = self.ask(path)["attempts"]
+        self.assertEqual(told["rank"], 1)
+        self.assertEqual([end["time"] for end in told["ends"]], [None, None])
 
     def test_a_path_below(self):
         path = self.write("attempt_2/1/stderr.log", raised("ValueError: bad"))
@@ -141,7 +164,7 @@ class TestHostile(PostMortem):
         self.write("notes.txt", raised("ValueError: noted"))
         self.write("deep/" * 12 + "a.log", raised("ValueError: deep"))
         self.write("a.log", raised("ValueError: bad"))
-        told = self.ask()
+        told = self.ask(status=4)
         self.assertEqual(told["files"], 1)
         self.assertEqual(told["attempts"][0]["ends"][0]["exception"]["message"],
                          "bad")
@@ -152,7 +175,10 @@ class TestHostile(PostMortem):
                    + b"\0")
         self.write("c.log", b"x" * (1 << 20))
         self.write("error.json", b"[[[[")
-        self.assertIn("with ValueError: bad (train.py:22)", self.say())
+        said = self.say(status=4)
+        self.assertIn("by the last traceback in its log: ValueError: bad "
+                      "(train.py:22)", said)
+        self.assertIn("error.json: the file is not an error file", said)
 
     def test_escapes_and_secrets(self):
         self.write("a.log", raised("ValueError: \x1b[2Jat https://me:hunter2@host"))
@@ -171,7 +197,7 @@ class TestHostile(PostMortem):
              "post-mortem", self.folder], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, universal_newlines=True)
         self.assertEqual(run.returncode, 4, run.stderr)
-        self.assertIn("with ValueError: bad", run.stdout)
+        self.assertIn("in its log: ValueError: bad", run.stdout)
         self.assertIn("cannot read %s/b/b.log: Permission denied" % self.folder,
                       run.stderr)
 

@@ -56,7 +56,7 @@ FLOWS = [
          r"traceback in the standard error of ranks 0-2), of thread saver: OSError: \[Errno "
          r"28\] No space left on device \(crash\.py:{SAVER}\)", None, None),
     Flow("lost-thread", r"^(Ranks have waited for rank 1|The job hangs: no rank has "
-         r"made progress) for [0-9.]+ s\. Rank 1 has lost its thread saver: OSError: \[Errno 28\] No space left on device "
+         r"made progress) for [0-9.]+ s\. .* Rank 1 has lost its thread saver: OSError: \[Errno 28\] No space left on device "
          r"\(crash\.py:{SAVER}\)\.", ("OSError", None), "SAVER"),
     Flow("killed", r"^Rank 1 failed first: it was killed by SIGKILL\.$",
          None, None),
@@ -66,17 +66,17 @@ FLOWS = [
          None, None),
     Flow("oom", r"^Rank 1 failed first: it was killed by SIGKILL: by the kernel, "
          r"for lack of memory \(limit 600 MB\)\.$", None, None),
-    Flow("exit0", r"^Rank 1 left first: it exited with code 0\. Rank [02] then "
+    Flow("exit0", r"^Rank 1 ended first: it exited with code 0\. Rank [02] then "
          r"raised ", None, None),
-    Flow("terminated", r"^Rank 1 left first: it was killed by SIGTERM\. Rank [02] "
+    Flow("terminated", r"^Rank 1 ended first: it was killed by SIGTERM\. Rank [02] "
          r"then raised ", None, None),
     Flow("exit3", r"^Rank 1 failed first: it exited with code 3\.$", None, None),
-    Flow("asleep", r"^Rank [02] waited in vain for rank 1: .*RuntimeError: "
+    Flow("asleep", r"^Rank [02] waited too long for rank 1, and .*RuntimeError: "
          r".*Timed out waiting .* Rank 1 has not called all_reduce "
          r"\(crash\.py:{REDUCE}\)", None, None),
-    Flow("cancelled", r"^The job was ended from outside: ranks 0-2 were killed "
+    Flow("cancelled", r"^The job was ended from outside: ranks 0-2 were ended "
          r"by SIGTERM, and no rank failed before\.", None, None),
-    Flow("interrupted", r"^The job was ended from outside: ranks 0-2 were killed "
+    Flow("interrupted", r"^The job was ended from outside: ranks 0-2 were ended "
          r"by SIGINT, and no rank failed before\.", None, None),
     Flow("size", r"^Rank 1 failed first: it was killed by SIGABRT; (its last "
          r"error in standard error|the last error in the standard error of ranks "

@@ -270,10 +270,36 @@ static void pids_of_another_namespace_say_nothing(void **state)
 	assert_int_equal(found.count, 1);
 }
 
+static void source_in_tracebacks_is_masked(void **state)
+{
+	/* A comparison is masked twice: as source, and as text that looks like an assignment. */
+	static const char *const rows[][2] = {
+		{ "  File \"a.py\", line 3, in f\n    connect(token=\"s3cret\", n=1)\n",
+		  "  File \"a.py\", line 3, in f\n    connect(token=<masked>, n=1)\n" },
+		{ "[rank2]:     if password == \"s3cret\":\n",
+		  "[rank2]:     if password =<masked> \"<masked>\":\n" },
+		{ "[default1]:[rank5]:     if password == \"s3cret\":\n",
+		  "[default1]:[rank5]:     if password =<masked> \"<masked>\":\n" },
+		{ "  |     if password == \"s3cret\":\n",
+		  "  |     if password =<masked> \"<masked>\":\n" },
+		{ "ValueError: token=s3cret\n", "ValueError: token=<masked>\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct buffer out = BUFFER_INIT;
+
+		secret_mask_traceback(&out, rows[i][0]);
+		assert_string_equal(out.data, rows[i][1]);
+		buffer_clear(&out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_of_secrets_are_masked),
+		cmocka_unit_test(source_in_tracebacks_is_masked),
 		cmocka_unit_test(literals_of_source_are_masked),
 		cmocka_unit_test(deep_source_is_masked),
 		cmocka_unit_test(an_error_file_is_what_torch_writes),

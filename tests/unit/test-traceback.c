@@ -4,10 +4,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
 #include "banned.h"
+#include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
 #include "model/traceback.h"
@@ -35,10 +37,10 @@ static const struct row rows[] = {
 	  "RuntimeError: out of cheese (train.py:20)" },
 	{ HEAD TRAIN "KeyError: 'x'\n\nThe above exception was the direct cause of the following "
 		     "exception:\n\n" HEAD DATA "ValueError: bad batch\n",
-	  "KeyError: 'x' (train.py:20); caused ValueError: bad batch (data.py:12)" },
+	  "KeyError: 'x' (train.py:20); caused by 0 ValueError: bad batch (data.py:12)" },
 	{ HEAD TRAIN "KeyError: 'x'\n\nDuring handling of the above exception, another exception "
 		     "occurred:\n\n" HEAD DATA "ValueError: bad batch\n",
-	  "KeyError: 'x' (train.py:20); during ValueError: bad batch (data.py:12)" },
+	  "KeyError: 'x' (train.py:20); during 0 ValueError: bad batch (data.py:12)" },
 	/* two that have nothing to do with each other */
 	{ HEAD TRAIN "KeyError: 'x'\n\n" HEAD DATA "ValueError: bad batch\n",
 	  "KeyError: 'x' (train.py:20); ValueError: bad batch (data.py:12)" },
@@ -95,6 +97,40 @@ static const struct row rows[] = {
 	  "<module>\n"
 	  "\nExtension modules: numpy (total: 1)\n",
 	  "int; Fatal Python error: Aborted (train.py:7)" },
+	/* source code that looks like the margin of a group */
+	{ HEAD "  File \"/job/train.py\", line 20, in f\n    + reg(2)\n    | 3\nKeyError: 1\n",
+	  "KeyError: 1 (train.py:20)" },
+	/* no message, and other text behind it */
+	{ HEAD TRAIN "AssertionError\nstep 2\n", "AssertionError (train.py:20)" },
+	{ HEAD TRAIN "AssertionError\nterminate called after throwing an instance of 'int'\n",
+	  "AssertionError (train.py:20); int" },
+	/* lines of other threads between those of a traceback */
+	{ HEAD TRAIN "INFO: saved\n", "" },
+	{ HEAD TRAIN "loss: 0.5\n", "" },
+	{ HEAD "ValueError: no frame\n", "" },
+	{ HEAD TRAIN "zlib.error: Error -3\n", "zlib.error: Error -3 (train.py:20)" },
+	{ HEAD TRAIN "_queue.Empty\n", "_queue.Empty (train.py:20)" },
+	/* the chain of a thread */
+	{ "Exception in thread saver:\n" HEAD TRAIN
+	  "KeyError: 1\n\nDuring handling of the above exception, another exception "
+	  "occurred:\n\n" HEAD DATA "OSError: full\n",
+	  "thread saver KeyError: 1 (train.py:20); thread saver during 0 OSError: full "
+	  "(data.py:12)" },
+	{ "Exception in thread \"main\" java.lang.Error\n\tat A.b\n" HEAD TRAIN "KeyError: 1\n",
+	  "KeyError: 1 (train.py:20)" },
+	/* what follows a group follows from the group */
+	{ "  + Exception Group Traceback (most recent call last):\n"
+	  "  |   File \"/job/g.py\", line 8, in <module>\n"
+	  "  | ExceptionGroup: two (1 sub-exception)\n"
+	  "  +-+---------------- 1 ----------------\n"
+	  "    | Traceback (most recent call last):\n"
+	  "    |   File \"/job/g.py\", line 3, in one\n"
+	  "    | ValueError: one\n"
+	  "    +------------------------------------\n\n"
+	  "During handling of the above exception, another exception occurred:\n\n" HEAD TRAIN
+	  "KeyError: 2\n",
+	  "ExceptionGroup: two (1 sub-exception) (g.py:8); of 0 ValueError: one (g.py:3); during 0 "
+	  "KeyError: 2 (train.py:20)" },
 	/* what led to it was cut */
 	{ "[rank0]: " HEAD "[rank0]:   File \"/job/a.py\", line 1, in f\n[rank0]: KeyError: 0\n"
 	  "[rank1]: KeyError: 1\n\n[rank1]: The above exception was the direct cause of the "
@@ -115,7 +151,7 @@ static const struct row rows[] = {
 
 static void append(struct buffer *out, const struct traceback *item)
 {
-	static const char *const relations[] = { "", "caused ", "during " };
+	static const char *const relations[] = { "", "caused by", "during" };
 
 	buffer_append_string(out, out->length > 0 ? "; " : "");
 	if (item->rank >= 0)
@@ -125,6 +161,8 @@ static void append(struct buffer *out, const struct traceback *item)
 	if (item->group >= 0)
 		buffer_printf(out, "of %d ", item->group);
 	buffer_append_string(out, relations[item->relation]);
+	if (item->before >= 0)
+		buffer_printf(out, " %d ", item->before);
 	traceback_append(out, item, COLUMNS);
 }
 
@@ -163,6 +201,44 @@ static void the_last_one_ended_the_program(void **state)
 	assert_memory_equal(text + list.items[1].end - strlen("KeyError: 2"), "KeyError: 2",
 			    strlen("KeyError: 2"));
 	traceback_list_clear(&list);
+}
+
+static void victims_are_told(void **state)
+{
+	static const struct {
+		const char *text;
+		enum traceback_blame blame;
+	} cases[] = {
+		{ "RuntimeError: [/w/gloo/pair.cc:553] Connection closed by peer [::1]:9",
+		  TRACEBACK_LOSS },
+		{ "RuntimeError: [/w/gloo/unbound_buffer.cc:78] Timed out waiting 3000ms for recv",
+		  TRACEBACK_TIMEOUT },
+		{ "torch.distributed.DistStoreError: Timed out after 31 seconds waiting for "
+		  "clients",
+		  TRACEBACK_TIMEOUT },
+		{ "torch.distributed.DistStoreError: wait timeout after 300000ms, keys: /a",
+		  TRACEBACK_TIMEOUT },
+		{ "RuntimeError: [/w/gloo/pair.cc:1] writev: Broken pipe", TRACEBACK_LOSS },
+		{ "RuntimeError: Connection closed by peer", TRACEBACK_OWN },
+		{ "BrokenPipeError: [Errno 32] Broken pipe", TRACEBACK_OWN },
+		{ "ConnectionResetError: [Errno 104] Connection reset by peer", TRACEBACK_OWN },
+		{ "subprocess.TimeoutExpired: Command 'a' timed out after 5 seconds",
+		  TRACEBACK_OWN },
+		{ "ValueError: wait timeout after 3", TRACEBACK_OWN },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		struct traceback_list list = { .items = NULL };
+		char *text = xasprintf("%s%s%s\n", HEAD, TRAIN, cases[i].text);
+
+		traceback_read(&list, text);
+		assert_int_equal(list.count, 1);
+		assert_int_equal(traceback_blame(&list.items[0]), cases[i].blame);
+		traceback_list_clear(&list);
+		free(text);
+	}
+	assert_int_equal(traceback_blame(NULL), TRACEBACK_OWN);
 }
 
 static void a_launchers_own_is_no_ranks(void **state)
@@ -219,6 +295,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tracebacks_are_found),
 		cmocka_unit_test(the_last_one_ended_the_program),
+		cmocka_unit_test(victims_are_told),
 		cmocka_unit_test(a_launchers_own_is_no_ranks),
 		cmocka_unit_test(only_a_threads_is_there),
 		cmocka_unit_test(cut_text_is_read),
