@@ -238,6 +238,9 @@ static int collectives_check(struct collectives_look *look, struct error *error)
 		return error_set(error, "no process group could be read: rank %d: %.300s",
 				 (int)json_get_integer(json_array_get(look->errors, 0), "rank", -1),
 				 json_get_string(json_array_get(look->errors, 0), "error", ""));
+	if (look->context->engine->replay)
+		return error_set(error, "the recording has no collectives at this time: they are "
+					"recorded while ranks wait for each other");
 	return error_set(error, "no rank has made a process group: torch.distributed is not "
 				"initialized");
 }

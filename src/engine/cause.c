@@ -344,6 +344,7 @@ void cause_append(struct buffer *out, const struct cause *cause, const struct ra
 		buffer_append_string(out, ": ");
 		cause_append_exception(out, cause);
 		break;
+	case CAUSE_LAUNCHER:
 	case CAUSE_THREAD:
 		buffer_append_string(out, "has lost its ");
 		cause_append_exception(out, cause);
@@ -357,6 +358,7 @@ static const char *const source_names[] = {
 	[CAUSE_PROCESS] = "process",
 	[CAUSE_STDERR] = "standard error",
 	[CAUSE_THREAD] = "standard error",
+	[CAUSE_LAUNCHER] = "launcher",
 };
 
 static const char *const relation_names[] = {

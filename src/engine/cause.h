@@ -21,6 +21,7 @@ enum cause_source {
 	CAUSE_PROCESS,	  /* sys.last_value of the process, read before its end */
 	CAUSE_STDERR,	  /* the last traceback in the rank's standard error */
 	CAUSE_THREAD,	  /* the last one of a thread there: the rank is alive, the thread is not */
+	CAUSE_LAUNCHER,	  /* no exception: torchrun's own words, "SIGKILL" or "exit code 1" */
 };
 
 /* The exception of one rank. Strings are borrowed from the engine. */

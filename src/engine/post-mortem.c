@@ -1,5 +1,6 @@
 #include "engine/post-mortem.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +38,10 @@ static const char *const log_ends[] = { ".log", ".err", ".out" };
 #define STDOUT_FILE "stdout.log"
 
 /* How much an end says about the first failure, the most first. */
-enum { ORDER_FAILED, ORDER_LAST, ORDER_VICTIM, ORDER_NONE };
+enum { ORDER_FAILED, ORDER_LAST, ORDER_SIGNAL, ORDER_VICTIM, ORDER_CODE, ORDER_NONE };
+
+/* What torchrun prints about the first rank whose end it has seen. */
+#define ROOT_CAUSE "Root Cause (first observed failure):"
 
 struct walk {
 	struct post_mortem *post_mortem;
@@ -148,6 +152,44 @@ static void add_log_end(const struct walk *walk, const char *path, const char *t
 	}
 }
 
+/* Returns what follows the name and a colon in a line of torchrun's list; NULL: no such line. */
+static const char *find_field(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+
+	at = at ? at + strlen(name) + strspn(at + strlen(name), " ") : NULL;
+	return at && *at == ':' ? at + 1 + strspn(at + 1, " ") : NULL;
+}
+
+/* Adds the end that torchrun's own text names, by its signal or exit code. */
+static void read_root_cause(const struct walk *walk, const char *path, const char *text)
+{
+	const char *root = strstr(text, ROOT_CAUSE);
+	const char *rank = root ? find_field(root, "\n  rank") : NULL;
+	const char *code = root ? find_field(root, "\n  exitcode") : NULL;
+	const char *name = code ? strstr(code, "(SIG") : NULL;
+	struct post_mortem_end *end;
+	struct traceback *item;
+	long number;
+
+	if (!rank || !code)
+		return;
+	number = strtol(rank, NULL, 10);
+	if (number < 0 || number > RANKSET_MAXIMUM)
+		return;
+	end = add_end(walk, path, "", -1);
+	end->rank = (int)number;
+	end->is_local = false;
+	end->cause.source = CAUSE_LAUNCHER;
+	end->cause.last = 0;
+	item = traceback_add(&end->cause.tracebacks, "");
+	free(item->type);
+	if (name && strcspn(code, "\n") > (size_t)(name - code))
+		item->type = xstrndup(name + 1, strcspn(name + 1, ")\n"));
+	else
+		item->type = xasprintf("exit code %ld", strtol(code, NULL, 10));
+}
+
 /* Adds an end for each rank that the log names, and one for what names none. */
 static void read_log(const struct walk *walk, const char *path, const char *text, double at)
 {
@@ -175,6 +217,7 @@ static void read_log(const struct walk *walk, const char *path, const char *text
 	/* That a rank has printed nothing is worth knowing, if the log is its own. */
 	if (walk->rank >= 0 && !has_unnamed && rankset_count(&ranks) == 0)
 		add_end(walk, path, "", at);
+	read_root_cause(walk, path, text);
 	rankset_clear(&ranks);
 	traceback_list_clear(&list);
 }
@@ -420,8 +463,9 @@ static const struct traceback *exception_of(const struct post_mortem_end *end)
 
 /*
  * What failed by itself comes first: for certain, as torch.distributed or an error file says so, or
- * it aborted; then by a last traceback, which the program may have survived. Then what has lost or
- * waited for another rank; last a rank without an exception.
+ * it aborted; then by a last traceback, which the program may have survived; then by a signal that
+ * torchrun has seen. Then what has lost or waited for another rank; then what torchrun has seen to
+ * exit with a code; last a rank without an exception.
  */
 static int order_of(const struct post_mortem_end *end)
 {
@@ -429,6 +473,8 @@ static int order_of(const struct post_mortem_end *end)
 
 	if (!exception)
 		return ORDER_NONE;
+	if (end->cause.source == CAUSE_LAUNCHER)
+		return strncmp(exception->type, "SIG", 3) == 0 ? ORDER_SIGNAL : ORDER_CODE;
 	if (traceback_blame(exception) != TRACEBACK_OWN)
 		return ORDER_VICTIM;
 	if (exception->rank >= 0 || end->cause.source == CAUSE_ERROR_FILE ||
@@ -521,11 +567,14 @@ static void append_silent(struct buffer *out, const struct post_mortem_end *ends
 /* Appends the sentence about one attempt. */
 static void append_headline(struct buffer *out, const struct post_mortem_end *ends, size_t count)
 {
+	size_t start = out->length;
+
 	if (ends->attempt >= 0)
 		buffer_printf(out, "Attempt %d: ", ends->attempt);
 	switch (order_of(ends)) {
 	case ORDER_NONE:
 		buffer_append_string(out, "no log has an exception.");
+		out->data[start] = (char)toupper((unsigned char)out->data[start]);
 		return;
 	case ORDER_VICTIM:
 		buffer_append_string(out, "all exceptions are about lost or late ranks");
@@ -533,6 +582,12 @@ static void append_headline(struct buffer *out, const struct post_mortem_end *en
 		buffer_append_string(out, "; the first is of ");
 		append_rank(out, ends);
 		buffer_append_string(out, ": ");
+		break;
+	case ORDER_SIGNAL:
+	case ORDER_CODE:
+		buffer_append_string(out, "torchrun has seen ");
+		append_rank(out, ends);
+		buffer_append_string(out, " end first: ");
 		break;
 	case ORDER_LAST:
 		append_rank(out, ends);
@@ -544,6 +599,7 @@ static void append_headline(struct buffer *out, const struct post_mortem_end *en
 	}
 	cause_append_exception(out, &ends->cause);
 	buffer_append_char(out, '.');
+	out->data[start] = (char)toupper((unsigned char)out->data[start]);
 }
 
 static void append_end(struct buffer *out, const struct post_mortem_end *end)
@@ -612,7 +668,7 @@ static json_t *end_to_json(const struct post_mortem_end *end)
 
 static json_t *attempt_to_json(const struct post_mortem_end *ends, size_t count)
 {
-	bool is_own = order_of(ends) == ORDER_FAILED || order_of(ends) == ORDER_LAST;
+	bool is_own = order_of(ends) <= ORDER_SIGNAL;
 	struct buffer headline = BUFFER_INIT;
 	json_t *json = json_object();
 	json_t *list = json_array();

@@ -131,6 +131,36 @@ class TestLogs(PostMortem):
         told, = self.ask()["attempts"]
         self.assertEqual(told["rank"], 1)
 
+    def test_what_torchrun_has_seen(self):
+        summary = textwrap.dedent("""\
+            torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+            =====
+            train.py FAILED
+            -----
+            Failures:
+            [1]:
+              time      : 2026-11-27_15:35:22
+              rank      : 0 (local_rank: 0)
+              exitcode  : -15 (pid: 354)  (SIGTERM)
+            -----
+            Root Cause (first observed failure):
+            [0]:
+              time      : 2026-11-27_15:35:22
+              host      : localhost
+              rank      : 1 (local_rank: 1)
+              exitcode  : %s
+              error_file: <N/A>
+            """)
+        path = self.write("out.txt", summary % "-9 (pid: 355)  (SIGKILL)")
+        told, = self.ask(path)["attempts"]
+        self.assertEqual((told["rank"], told["headline"]), (
+            1, "Torchrun has seen rank 1 end first: SIGKILL."))
+        path = self.write("out.txt", raised(LOST, 0) + summary % "1 (pid: 355)")
+        told, = self.ask(path)["attempts"]
+        self.assertIsNone(told["rank"])
+        self.assertEqual([end["exception"]["type"] for end in told["ends"]],
+                         ["RuntimeError", "exit code 1"])
+
     def test_a_long_log(self):
         path = self.write("slurm-7.out", raised("ValueError: bad", 1)
                           + "x" * 99 * 2000 + "\n" + raised(LOST, 2))
