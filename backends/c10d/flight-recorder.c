@@ -303,10 +303,18 @@ static json_t *read_dtypes(const struct ring_entry *entry, int offset)
 	return names;
 }
 
+/* A number that torch counts up from 0; -1, unknown, if it is negative, and so none of torch's. */
+static int64_t read_count(const struct ring_entry *entry, int offset)
+{
+	int64_t count = signed_word(entry, offset);
+
+	return count < 0 ? -1 : count;
+}
+
 /* A std::optional<int64_t>: the value, then a flag. */
 static int64_t read_optional(const struct ring_entry *entry, int offset)
 {
-	return entry->bytes[offset + 8] == 1 ? signed_word(entry, offset) : -1;
+	return entry->bytes[offset + 8] == 1 ? read_count(entry, offset) : -1;
 }
 
 /* An entry that names its group shows the number of the group in the ring's backend. */
@@ -332,16 +340,16 @@ static void read_entry(struct ring_entry *entry)
 					 name);
 	learn_id(entry);
 	free(name);
-	out->seq = signed_word(entry, layout->entry_seq);
-	out->p2p_seq = signed_word(entry, layout->entry_p2p_seq);
-	out->op_id = signed_word(entry, layout->entry_op_id);
+	out->seq = read_count(entry, layout->entry_seq);
+	out->p2p_seq = read_count(entry, layout->entry_p2p_seq);
+	out->op_id = read_count(entry, layout->entry_op_id);
 	out->operation = read_string(entry, layout->entry_operation);
 	out->is_p2p = entry->bytes[layout->entry_is_p2p] == 1;
 	out->is_retired = entry->bytes[layout->entry_retired] == 1;
-	out->created = signed_word(entry, layout->entry_created);
+	out->created = read_count(entry, layout->entry_created);
 	out->started = read_optional(entry, layout->entry_started);
 	out->completed = read_optional(entry, layout->entry_completed);
-	out->timeout = signed_word(entry, layout->entry_timeout);
+	out->timeout = read_count(entry, layout->entry_timeout);
 	if (layout->entry_thread >= 0)
 		out->thread = pyreader_word(entry->bytes, layout->entry_thread);
 	out->thread_name = read_string(entry, layout->entry_thread_name);
