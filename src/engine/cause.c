@@ -192,9 +192,12 @@ static void take_process(struct cause *cause, const struct rank *rank)
 {
 	struct traceback *item;
 
-	cause->source = CAUSE_PROCESS;
-	if (cause->last >= 0 && is_equal(&cause->tracebacks.items[cause->last], rank->raised))
+	if (cause->last >= 0 && is_equal(&cause->tracebacks.items[cause->last], rank->raised)) {
+		if (cause->source == CAUSE_UNKNOWN)
+			cause->source = CAUSE_PROCESS;
 		return;
+	}
+	cause->source = CAUSE_PROCESS;
 	cause->path = cause->text = NULL;
 	item = add_said(cause, rank->raised);
 	item->file = xstrdup_or_null(rank->raised_file);
@@ -317,6 +320,61 @@ static void append_source(struct buffer *out, const struct cause *cause,
 	rankset_clear(&ranks);
 }
 
+/*
+ * True if the exception has certainly left the program: an error file says so, or torch.distributed
+ * has printed it, which it does for no other exceptions.
+ */
+static bool is_uncaught(const struct cause *cause)
+{
+	const struct traceback *traceback = traceback_of(cause);
+
+	if (!traceback || cause->source == CAUSE_UNKNOWN)
+		return false;
+	return cause->source == CAUSE_ERROR_FILE ||
+	       (cause->source == CAUSE_STDERR && traceback->kind == TRACEBACK_EXCEPTION &&
+		traceback->rank >= 0);
+}
+
+static void append_raised(struct buffer *out, const struct cause *cause, const struct rank *rank)
+{
+	buffer_append_string(out, "raised ");
+	cause_append_exception(out, cause);
+	buffer_printf(out, ", and %s", cause_end(rank));
+}
+
+static void learn(struct rank *rank, const struct traceback *traceback)
+{
+	char *raised = xasprintf("%s%s%s", traceback->type,
+				 traceback->message[0] != '\0' ? ": " : "", traceback->message);
+
+	rank_note_raised(rank, raised, traceback->file, traceback->func, traceback->line);
+	free(raised);
+}
+
+void cause_learn(struct engine *engine, size_t node, const json_t *body)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(json_object_get(body, "ranks"), i, item)
+	{
+		struct rank *rank = session_find_rank(&engine->session,
+						      (int)json_get_integer(item, "rank", -1));
+		struct cause cause;
+
+		if (!rank || rank->node != node || rank->raised ||
+		    rank->process.pid != json_get_integer(item, "pid", 0) ||
+		    rank->process.state != PROCESS_EXITED)
+			continue;
+		cause_find(&cause, engine, rank);
+		if (is_uncaught(&cause)) {
+			learn(rank, traceback_of(&cause));
+			engine->session.revision++;
+		}
+		cause_clear(&cause);
+	}
+}
+
 void cause_append(struct buffer *out, const struct cause *cause, const struct rank *rank)
 {
 	const struct traceback *traceback = traceback_of(cause);
@@ -333,11 +391,13 @@ void cause_append(struct buffer *out, const struct cause *cause, const struct ra
 			buffer_append_string(out, cause_end(rank));
 			break;
 		}
-		buffer_append_string(out, "raised ");
-		cause_append_exception(out, cause);
-		buffer_printf(out, ", and %s", cause_end(rank));
+		append_raised(out, cause, rank);
 		break;
 	case CAUSE_STDERR:
+		if (is_uncaught(cause)) {
+			append_raised(out, cause, rank);
+			break;
+		}
 		buffer_printf(out, "%s; ", cause_end(rank));
 		append_source(out, cause, traceback, rank->process.rank);
 		append_thread(out, ", of thread ", traceback);

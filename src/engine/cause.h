@@ -52,6 +52,11 @@ void cause_append_exception(struct buffer *out, const struct cause *cause);
 /* Returns a new object, or null: type, message, file, line, func, source, path, chain. */
 json_t *cause_to_json(const struct cause *cause);
 
+/*
+ * Tells the session's ranks in a node's answer to `evidence` which exception has ended them, where
+ * that is certain.
+ */
+void cause_learn(struct engine *engine, size_t node, const json_t *body);
 /* True if the rank exited with a code above 0, or by a signal. */
 bool cause_has_failed(const struct rank *rank);
 /* For a rank that has exited: "exited with code 1"; "has exited" if the reason is not known. */

@@ -16,6 +16,7 @@
 #include "base/loop.h"
 #include "base/map.h"
 #include "engine/breakpoint-sync.h"
+#include "engine/cause.h"
 #include "engine/debuggers.h"
 #include "engine/evidence.h"
 #include "engine/jobs.h"
@@ -631,6 +632,8 @@ void engine_apply(struct engine *engine, size_t node, const struct message *mess
 		return;
 	log_failure(engine, message);
 	evidence_take(&engine->evidence, &engine->session, node, message);
+	if (strcmp(message->name, "evidence") == 0)
+		cause_learn(engine, node, message->body);
 	node_events_mark(engine, message->name);
 	requests_answer(engine, message);
 }

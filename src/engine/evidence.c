@@ -26,6 +26,7 @@ void evidence_clear(struct evidence *evidence)
 	json_decref(evidence->printers);
 	json_decref(evidence->ways);
 	json_decref(evidence->asked);
+	json_decref(evidence->ended);
 	free(evidence->kernel_error);
 	*evidence = (struct evidence){ .ranks = NULL };
 }
@@ -301,6 +302,26 @@ static bool evidence_is_new(const struct engine *engine, const struct rank *rank
 	       !json_object_get(engine->evidence.asked, evidence_key_of(rank).text);
 }
 
+static bool has_just_ended(const struct engine *engine, const struct rank *rank)
+{
+	const char *key = evidence_key_of(rank).text;
+
+	return rank->process.pid > 0 && rank->process.state == PROCESS_EXITED &&
+	       json_object_get(engine->evidence.asked, key) &&
+	       !json_object_get(engine->evidence.ended, key);
+}
+
+static void note_ended(struct engine *engine)
+{
+	for (size_t i = 0; i < engine->session.rank_count; i++) {
+		const struct rank *rank = engine->session.ranks[i];
+
+		if (has_just_ended(engine, rank))
+			evidence_keep(&engine->evidence.ended, evidence_key_of(rank).text,
+				      json_true());
+	}
+}
+
 static void note_asked(struct engine *engine)
 {
 	for (size_t i = 0; i < engine->session.rank_count; i++) {
@@ -315,9 +336,12 @@ static void note_asked(struct engine *engine)
 void evidence_follow(struct engine *engine)
 {
 	static const struct question question = { "evidence", evidence_is_new, false };
+	static const struct question again = { "evidence", has_just_ended, false };
 
 	if (ask(engine, &question, NULL))
 		note_asked(engine);
+	if (ask(engine, &again, NULL))
+		note_ended(engine);
 }
 
 void evidence_ask(struct engine *engine, struct request_group *group)

@@ -25,7 +25,8 @@ struct evidence {
 	/* Objects with the keys "NODE:PID:START_TIME": ranks, ways and asked. */
 	json_t *ranks;	  /* the process's item of `evidence` */
 	json_t *ways;	  /* the process's item of `diagnose` */
-	json_t *asked;	  /* true: `evidence` was requested */
+	json_t *asked;	 /* true: `evidence` was requested */
+	json_t *ended;	 /* true: it was requested after the rank's end */
 	json_t *cgroups;  /* "NODE:PATH" -> limits and use of the cgroup */
 	json_t *kernels;  /* "NODE" -> lines of the kernel log; NULL: none known */
 	json_t *printers; /* "NODE:PATH" of a standard error -> {rank as text: true} */
@@ -57,7 +58,8 @@ const json_t *evidence_cgroup(const struct evidence *evidence, const struct rank
 json_t *evidence_kernel(const struct evidence *evidence);
 /*
  * Sends `evidence` for ranks that it was not sent for yet, and does not wait: the node then
- * remembers data that cannot be read any more once a rank has ended.
+ * remembers data that cannot be read any more once a rank has ended. Sends it again for each of
+ * these that has ended since: why it ended may be known now.
  */
 void evidence_follow(struct engine *engine);
 /*

@@ -146,6 +146,12 @@ void debug_state_append_raised(struct buffer *out, const struct rank *rank, cons
 	buffer_append_string(out, before);
 	text_cut(out, escaped.data, RAISED_COLUMNS);
 	buffer_clear(&escaped);
+	if (!rank->raised_file)
+		return;
+	text_escape(&escaped, place_file_name(rank->raised_file),
+		    strlen(place_file_name(rank->raised_file)));
+	buffer_printf(out, " (%s:%d)", escaped.data, rank->raised_line);
+	buffer_clear(&escaped);
 }
 
 double debug_state_seconds(const struct rank *rank, double now)

@@ -218,13 +218,13 @@ static void rank_begin_anew(struct rank *rank, bool was_ours)
 		rank->is_attached_for_them = false;
 }
 
-/* frame: where it was raised; NULL: not known. */
-static void replace_raised(struct rank *rank, const char *raised, const struct frame *frame)
+void rank_note_raised(struct rank *rank, const char *raised, const char *file, const char *func,
+		      int line)
 {
 	xreplace(&rank->raised, raised);
-	xreplace(&rank->raised_file, frame ? frame->code->file : NULL);
-	xreplace(&rank->raised_func, frame ? frame->code->func : NULL);
-	rank->raised_line = frame ? frame->lineno : 0;
+	xreplace(&rank->raised_file, file);
+	xreplace(&rank->raised_func, func);
+	rank->raised_line = line;
 }
 
 bool rank_apply_debugger(struct rank *rank, struct debugger *debugger, double now)
@@ -237,7 +237,7 @@ bool rank_apply_debugger(struct rank *rank, struct debugger *debugger, double no
 	*debugger = before;
 	rank_begin_anew(rank, debugger_is_ours(debugger));
 	if (rank->debugger.is_post_mortem && rank->debugger.exception)
-		replace_raised(rank, rank->debugger.exception, NULL);
+		rank_note_raised(rank, rank->debugger.exception, NULL, NULL, 0);
 	is_stop =
 		rank->debugger.state == DEBUGGER_STOPPED && rank->debugger.stops > rank->stops_seen;
 	if (is_stop) {
@@ -488,10 +488,13 @@ static void rank_note_missing(struct rank *rank)
 static void take_raised(struct rank *rank)
 {
 	const struct thread *thread = rank_main_thread(rank);
+	const struct frame *frame;
 
-	if (!rank->raised && thread && thread->sample.raised)
-		replace_raised(rank, thread->sample.raised,
-			       place_find(&rank->process, thread->sample.raised_stack));
+	if (rank->raised || !thread || !thread->sample.raised)
+		return;
+	frame = place_find(&rank->process, thread->sample.raised_stack);
+	rank_note_raised(rank, thread->sample.raised, frame ? frame->code->file : NULL,
+			 frame ? frame->code->func : NULL, frame ? frame->lineno : 0);
 }
 
 void rank_apply_sample(struct rank *rank, struct process_sample *sample, double now)

@@ -181,6 +181,9 @@ bool rank_apply_debugger(struct rank *rank, struct debugger *debugger, double no
 void rank_lose_debugger(struct rank *rank);
 /* Marks the rank as exited, with the exit code and signal of process, at session time now. */
 void rank_end(struct rank *rank, const struct process *process, double now);
+/* Sets the uncaught exception, and where it was raised: file NULL, line 0: not known. */
+void rank_note_raised(struct rank *rank, const char *raised, const char *file, const char *func,
+		      int line);
 /* Takes the contents of *sample, received at session time now, and clears it. */
 void rank_apply_sample(struct rank *rank, struct process_sample *sample, double now);
 /* Sets state and error from process, threads and activity. */
