@@ -406,14 +406,25 @@ static void want_names(struct app *app)
 	free(head);
 }
 
+static size_t count_ended(const struct session *session)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->rank_count; i++)
+		count += session->ranks[i]->process.state == PROCESS_EXITED;
+	return count;
+}
+
 /* Requests evidence about new ranks in time: when a rank has ended, only evidence that was
- * requested before is left. */
+ * requested before is left. It is requested once more then. */
 static void want_evidence(struct app *app)
 {
+	size_t ended = count_ended(&app->engine->session);
 	double now = engine_now(app->engine);
 
-	if (app->engine->replay != NULL || now < app->evidence_at)
+	if (app->engine->replay != NULL || (now < app->evidence_at && ended == app->ended_count))
 		return;
+	app->ended_count = ended;
 	app->evidence_at = now + EVIDENCE_SECONDS;
 	evidence_follow(app->engine);
 }

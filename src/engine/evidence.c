@@ -304,11 +304,11 @@ static bool evidence_is_new(const struct engine *engine, const struct rank *rank
 
 static bool has_just_ended(const struct engine *engine, const struct rank *rank)
 {
-	const char *key = evidence_key_of(rank).text;
+	struct process_key key = evidence_key_of(rank);
 
 	return rank->process.pid > 0 && rank->process.state == PROCESS_EXITED &&
-	       json_object_get(engine->evidence.asked, key) &&
-	       !json_object_get(engine->evidence.ended, key);
+	       json_object_get(engine->evidence.asked, key.text) &&
+	       !json_object_get(engine->evidence.ended, key.text);
 }
 
 static void note_ended(struct engine *engine)
