@@ -52,7 +52,7 @@ struct app {
 	double shown_at;	 /* loop_now() of the last draw that changed the screen */
 	uint64_t stops_told;	 /* number of entries of session.stops that are in the log */
 	double evidence_at;	 /* session time of the next request for evidence */
-	size_t ended_count;	 /* ranks that had exited then */
+	size_t evidence_turns;	 /* starts and ends of ranks at the last one */
 	uint64_t differences_of; /* answers.number of the question whose differences were
 				  * requested */
 	struct press press;

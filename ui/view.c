@@ -406,9 +406,10 @@ static void want_names(struct app *app)
 	free(head);
 }
 
-static size_t count_ended(const struct session *session)
+/* Number of starts and ends of ranks so far. */
+static size_t count_turns(const struct session *session)
 {
-	size_t count = 0;
+	size_t count = session->rank_count;
 
 	for (size_t i = 0; i < session->rank_count; i++)
 		count += session->ranks[i]->process.state == PROCESS_EXITED;
@@ -419,12 +420,12 @@ static size_t count_ended(const struct session *session)
  * requested before is left. It is requested once more then. */
 static void want_evidence(struct app *app)
 {
-	size_t ended = count_ended(&app->engine->session);
+	size_t turns = count_turns(&app->engine->session);
 	double now = engine_now(app->engine);
 
-	if (app->engine->replay != NULL || (now < app->evidence_at && ended == app->ended_count))
+	if (app->engine->replay != NULL || (now < app->evidence_at && turns == app->evidence_turns))
 		return;
-	app->ended_count = ended;
+	app->evidence_turns = turns;
 	app->evidence_at = now + EVIDENCE_SECONDS;
 	evidence_follow(app->engine);
 }

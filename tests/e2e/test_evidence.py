@@ -11,6 +11,7 @@ import time
 import unittest
 
 import jobs
+import terminals
 from shapes import SHAPES
 sys.path.insert(0, os.path.join(os.path.dirname(jobs.JOBS), "backend"))
 import pythons  # noqa: E402
@@ -204,6 +205,43 @@ class TestReport(Evidence):
         self.assertEqual(report["merged"]["ranks"], "1")
         self.assertGreater(report["ranks"][0]["memory"], 1 << 20)
         self.assertIsNone(report["ranks"][0]["error_file"])
+
+
+# As torch.distributed prints what has left the program.
+PRINTS = """
+import sys
+print("ready", flush=True)
+sys.stdin.readline()
+sys.stderr.write('[rank0]: Traceback (most recent call last):\\n'
+                 '[rank0]:   File "/job/train.py", line 17, in load\\n'
+                 '[rank0]: ValueError: bad label\\n')
+sys.exit(1)
+"""
+
+
+class TestScreen(Evidence):
+    def test_why_a_rank_ended(self):
+        """Also what it has printed last, in its last moment."""
+        with open(os.path.join(self.folder, "stderr"), "w") as file:
+            rank = subprocess.Popen(
+                [sys.executable, "-c", PRINTS], stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=file,
+                env=dict(os.environ, RANK="0", WORLD_SIZE="1"))
+        self.addCleanup(rank.communicate)
+        self.addCleanup(rank.kill)
+        self.assertEqual(rank.stdout.readline(), b"ready\n")
+        terminal = terminals.Terminal(24, 120)
+        self.addCleanup(terminal.close)
+        terminal.start(["--pid", str(rank.pid)])
+        terminal.see(b"<module>")
+        # What was asked of the node before this is answered.
+        terminal.press(b":report\r")
+        terminal.see(b"VERSIONS")
+        terminal.press(b"q")
+        terminal.see(b"<module>")
+        rank.stdin.write(b"\n")
+        rank.stdin.flush()
+        terminal.see(b"raised ValueError: bad label (train.py:17)")
 
 
 class TestTorchrun(Evidence):
