@@ -78,7 +78,7 @@ static int name_added(struct pyreader *reader, struct pytensor *tensor, const st
 		tensor->unread = "the dtype is not supported: it is of a library other than numpy "
 				 "and ml_dtypes";
 	snprintf(tensor->dtype_text, sizeof(tensor->dtype_text), "%s%s",
-		 dtype && is->byte_order == '>' ? ">" : "", text ? text : "?");
+		 dtype && is->byte_order == '>' ? ">" : "", text && *text ? text : "?");
 	buffer_clear(&name);
 	return tensor->item_size < 0 || tensor->item_size > ITEM_LIMIT ? -1 : 0;
 }

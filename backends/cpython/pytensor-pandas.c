@@ -164,7 +164,7 @@ static void pytensor_pandas_refuse(struct pytensor *tensor, const char *name, co
 				     .storage_bytes = -1,
 				     .storage_users = -1,
 				     .unread = why };
-	snprintf(tensor->dtype_text, sizeof(tensor->dtype_text), "%s", name);
+	snprintf(tensor->dtype_text, sizeof(tensor->dtype_text), "%s", *name ? name : "?");
 }
 
 /* Reads an array of Int64, Float64 or boolean: values, and a mask of missing values. */
