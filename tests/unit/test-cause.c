@@ -1,0 +1,249 @@
+/* cause, blame: what is said of the ends of ranks, by what they have printed. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "banned.h"
+#include "base/alloc.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/json.h"
+#include "engine/blame.h"
+#include "engine/cause.h"
+#include "engine/engine.h"
+#include "protocol/message.h"
+#include "tests/unit/scene.h"
+
+#define RANKS 3
+#define HEAD "Traceback (most recent call last):\n"
+#define FRAME "  File \"/job/train.py\", line 22, in load\n"
+#define OWN(N) "[rank" #N "]: " HEAD "[rank" #N "]: " FRAME "[rank" #N "]: ValueError: bad\n"
+#define LOST(N)                                                                                    \
+	"[rank" #N "]: " HEAD "[rank" #N "]: " FRAME "[rank" #N                                    \
+	"]: RuntimeError: [/w/gloo/pair.cc:5] "                                                    \
+	"Connection closed by peer\n"
+#define LATE(N)                                                                                    \
+	"[rank" #N "]: " HEAD "[rank" #N "]: " FRAME "[rank" #N                                    \
+	"]: RuntimeError: [/w/gloo/unbound_buffer.cc:7] Timed out waiting 3000ms\n"
+#define SAVER "Exception in thread saver:\n" HEAD FRAME "OSError: full\n"
+#define ALIVE -2
+
+/* How a rank ended, in the order of the table. */
+struct ended {
+	int code; /* ALIVE: it has not; -1: by the signal */
+	int number;
+	const char *path; /* of its standard error; NULL: no file */
+	const char *tail;
+};
+
+struct row {
+	struct ended ends[RANKS]; /* of ranks 0 to 2 */
+	int order[RANKS];	  /* in which they ended, rank by rank */
+	const char *said;
+	const char *blamed;
+};
+
+static const struct row rows[] = {
+	{ { { -1, SIGTERM, "0", "" }, { 1, 0, "1", OWN(1) }, { -1, SIGTERM, "2", "" } },
+	  { 1, 0, 2 },
+	  "Rank 1 failed first: it raised ValueError: bad (train.py:22), and exited with code 1.",
+	  "1" },
+	/* the victim's end was seen before */
+	{ { { 1, 0, "0", LOST(0) }, { 1, 0, "1", OWN(1) }, { -1, SIGTERM, "2", "" } },
+	  { 0, 1, 2 },
+	  "Rank 1 failed first: it raised ValueError: bad (train.py:22), and exited with code 1.",
+	  "1" },
+	/* all print to one file */
+	{ { { 1, 0, "all", OWN(1) LOST(0) },
+	    { 1, 0, "all", OWN(1) LOST(0) },
+	    { ALIVE, 0, NULL, NULL } },
+	  { 1, 0, 2 },
+	  "Rank 1 failed first: it raised ValueError: bad (train.py:22), and exited with code 1.",
+	  "1" },
+	{ { { 1, 0, "0", LOST(0) }, { 0, 0, "1", "" }, { -1, SIGTERM, "2", "" } },
+	  { 1, 0, 2 },
+	  "Rank 1 ended first: it exited with code 0. Rank 0 then raised RuntimeError: Connection "
+	  "closed by peer (train.py:22), and exited with code 1.",
+	  "1" },
+	{ { { -1, SIGTERM, "0", "" }, { -1, SIGTERM, "1", "" }, { -1, SIGTERM, "2", "" } },
+	  { 0, 1, 2 },
+	  "The job was ended from outside: ranks 0-2 were ended by SIGTERM, and no rank failed "
+	  "before. Rank 0 ended 1.0 s before the others.",
+	  "" },
+	/* the job goes on without it */
+	{ { { ALIVE, 0, NULL, NULL }, { -1, SIGTERM, "1", "" }, { ALIVE, 0, NULL, NULL } },
+	  { 1, 0, 2 },
+	  "Rank 1 failed first: it was killed by SIGTERM.",
+	  "1" },
+	/* printed before, and survived */
+	{ { { ALIVE, 0, NULL, NULL },
+	    { 3, 0, "1", HEAD FRAME "KeyError: 1\n" },
+	    { ALIVE, 0, NULL, NULL } },
+	  { 1, 0, 2 },
+	  "Rank 1 failed first: it exited with code 3.",
+	  "1" },
+	{ { { ALIVE, 0, NULL, NULL },
+	    { 1, 0, "1", HEAD FRAME "KeyError: 1\n" },
+	    { ALIVE, 0, NULL, NULL } },
+	  { 1, 0, 2 },
+	  "Rank 1 failed first: it exited with code 1; its last traceback: KeyError: 1 "
+	  "(train.py:22).",
+	  "1" },
+	/* nobody knows which of them has printed it */
+	{ { { 1, 0, "all", HEAD FRAME "KeyError: 1\n" },
+	    { 1, 0, "all", HEAD FRAME "KeyError: 1\n" },
+	    { ALIVE, 0, NULL, NULL } },
+	  { 1, 0, 2 },
+	  "Rank 1 failed first: it exited with code 1.",
+	  "1" },
+	{ { { ALIVE, 0, NULL, NULL },
+	    { -1, SIGABRT, "1",
+	      "terminate called after throwing an instance of 'c10::Error'\n  what():  no\n" },
+	    { ALIVE, 0, NULL, NULL } },
+	  { 1, 0, 2 },
+	  "Rank 1 failed first: it was killed by SIGABRT; its last error in standard error: "
+	  "c10::Error: no.",
+	  "1" },
+};
+
+struct stage {
+	struct scene scene;
+	struct engine engine;
+};
+
+static void take(const struct scene *scene, const struct message *message, void *data)
+{
+	struct engine *engine = data;
+
+	evidence_take(&engine->evidence, &scene->session, 0, message);
+}
+
+static void send_evidence(struct stage *stage, const struct row *row)
+{
+	json_t *ranks = json_array();
+
+	for (int i = 0; i < RANKS; i++) {
+		const struct ended *end = &row->ends[i];
+		json_t *item = json_pack("{s:i, s:i}", "rank", i, "pid", 100 + i);
+
+		if (end->path)
+			json_object_set_new(
+				item, "stderr",
+				json_pack("{s:s, s:s}", "path", end->path, "tail", end->tail));
+		json_array_append_new(ranks, item);
+	}
+	assert_int_equal(
+		scene_response(&stage->scene, "evidence", json_pack("{s:o}", "ranks", ranks)), 0);
+}
+
+static void end_rank(struct stage *stage, int rank, const struct ended *end)
+{
+	json_t *process = scene_process(rank, 100 + rank, RANKS);
+
+	scene_wait(&stage->scene, 1);
+	if (end->code == ALIVE) {
+		json_decref(process);
+		return;
+	}
+	json_object_set_new(process, "state", json_string("exited"));
+	if (end->number > 0)
+		json_object_set_new(process, "exit_signal", json_integer(end->number));
+	else
+		json_object_set_new(process, "exit_code", json_integer(end->code));
+	assert_int_equal(scene_event(&stage->scene, "rankRemoved", process), 0);
+}
+
+/* The engine borrows the scene's session for as long as it is asked. */
+static void check(struct stage *stage, const struct row *row)
+{
+	struct blame blame = BLAME_INIT;
+	struct buffer said = BUFFER_INIT;
+	struct buffer blamed = BUFFER_INIT;
+
+	stage->engine.session = stage->scene.session;
+	blame_failure(&blame, &stage->engine, &said);
+	rankset_append(&blamed, &blame.ranks);
+	assert_string_equal(said.data, row->said);
+	assert_string_equal(blamed.length > 0 ? blamed.data : "", row->blamed);
+	blame_clear(&blame);
+	buffer_clear(&said);
+	buffer_clear(&blamed);
+}
+
+static void start(struct stage *stage)
+{
+	*stage = (struct stage){ .engine = { .loop = NULL } };
+	scene_init(&stage->scene);
+	stage->scene.sent = take;
+	stage->scene.sent_data = &stage->engine;
+	scene_start(&stage->scene, RANKS);
+}
+
+static void clear(struct stage *stage)
+{
+	evidence_clear(&stage->engine.evidence);
+	scene_clear(&stage->scene);
+}
+
+static void the_cause_is_named(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct stage stage;
+
+		start(&stage);
+		for (size_t j = 0; j < RANKS; j++)
+			end_rank(&stage, rows[i].order[j], &rows[i].ends[rows[i].order[j]]);
+		send_evidence(&stage, &rows[i]);
+		check(&stage, &rows[i]);
+		clear(&stage);
+	}
+}
+
+/* A thread's traceback names no rank: of a file of several ranks it may be any of theirs. */
+static void a_lost_thread_is_of_its_rank(void **state)
+{
+	static const struct row alone = {
+		.ends = { { ALIVE, 0, "0", "" }, { ALIVE, 0, "1", SAVER }, { ALIVE, 0, "2", "" } },
+	};
+	static const struct row shared = {
+		.ends = { { ALIVE, 0, "all", SAVER },
+			  { ALIVE, 0, "all", SAVER },
+			  { ALIVE, 0, "2", "" } },
+	};
+	struct cause cause;
+	struct stage stage;
+
+	(void)state;
+	start(&stage);
+	send_evidence(&stage, &alone);
+	stage.engine.session = stage.scene.session;
+	cause_find(&cause, &stage.engine, session_find_rank(&stage.scene.session, 1));
+	assert_int_equal(cause.source, CAUSE_THREAD);
+	cause_clear(&cause);
+	clear(&stage);
+
+	start(&stage);
+	send_evidence(&stage, &shared);
+	stage.engine.session = stage.scene.session;
+	cause_find(&cause, &stage.engine, session_find_rank(&stage.scene.session, 1));
+	assert_int_equal(cause.source, CAUSE_UNKNOWN);
+	cause_clear(&cause);
+	clear(&stage);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_cause_is_named),
+		cmocka_unit_test(a_lost_thread_is_of_its_rank),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
