@@ -25,7 +25,8 @@ void outputs_remember(struct outputs *outputs, const struct process *process);
 bool outputs_request_ended(struct outputs *outputs, pid_t pid, const struct message *request);
 /*
  * Appends the last bytes, at most `maximum`, from a whole line on, of the standard error of a
- * process that is remembered, as it was then. Returns the file's path, borrowed; NULL: there is no file.
+ * process that is remembered, as it was then. Returns the file's path, borrowed; NULL: there is
+ * no file.
  */
 const char *outputs_read_last(struct outputs *outputs, pid_t pid, size_t maximum,
 			      struct buffer *out);

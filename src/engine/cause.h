@@ -42,7 +42,7 @@ struct cause {
 void cause_find(struct cause *cause, const struct engine *engine, const struct rank *rank);
 void cause_clear(struct cause *cause);
 /*
- * Appends how the rank ended: "raised ValueError: bad batch (data.py:12), exited with code 1";
+ * Appends how the rank ended: "raised ValueError: bad batch (data.py:12), and exited with code 1";
  * "exited with code 1; its last traceback: ValueError: …"; "was killed by SIGKILL"; of one that is
  * alive, "has lost its thread saver: OSError: …".
  */

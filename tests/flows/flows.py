@@ -33,8 +33,10 @@ SIGNALS = {"cancelled": signal.SIGTERM, "interrupted": signal.SIGINT}
 
 Flow = collections.namedtuple("Flow", "name says exception place")
 # What an uncaught exception is called, by where it was seen.
-RAISED = (r"^Rank 1 failed first: it (exited with code 1; its last traceback: |"
-          r"raised )")
+RAISED = (r"^Rank 1 failed first: it (exited with code 1; its last "
+          r"traceback: |raised )")
+FULL = (r"OSError: \[Errno 28\] No space left on device "
+        r"\(crash\.py:{SAVER}\)")
 # says: a regular expression for the headline; exception: (type, message) of
 # the JSON, or None; place: the mark of its line in crash.py, or None.
 FLOWS = [
@@ -52,12 +54,12 @@ FLOWS = [
     Flow("group", r"ExceptionGroup: unhandled errors in a TaskGroup \(1 "
          r"sub-exception\) \(crash\.py:\d+\), of which ValueError: bad batch 4 "
          r"\(crash\.py:{LOAD}\)", ("ExceptionGroup", None), None),
-    Flow("thread", r"^Rank 1 failed first: it exited with code 1; (its last traceback|the last "
-         r"traceback in the standard error of ranks 0-2), of thread saver: OSError: \[Errno "
-         r"28\] No space left on device \(crash\.py:{SAVER}\)", None, None),
+    Flow("thread", r"^Rank 1 failed first: it exited with code 1; (its last "
+         r"traceback|the last traceback in the standard error of ranks 0-2), of "
+         r"thread saver: " + FULL, None, None),
     Flow("lost-thread", r"^(Ranks have waited for rank 1|The job hangs: no rank has "
-         r"made progress) for [0-9.]+ s\. .* Rank 1 has lost its thread saver: OSError: \[Errno 28\] No space left on device "
-         r"\(crash\.py:{SAVER}\)\.", ("OSError", None), "SAVER"),
+         r"made progress) for [0-9.]+ s\. .* Rank 1 has lost its thread saver: "
+         + FULL, ("OSError", None), "SAVER"),
     Flow("killed", r"^Rank 1 failed first: it was killed by SIGKILL\.$",
          None, None),
     Flow("segv", r"^Rank 1 failed first: it was killed by SIGSEGV\.$",
@@ -85,7 +87,8 @@ FLOWS = [
     Flow("other-op", r" Rank 1 has called broadcast \(crash\.py:{OTHER}\) as "
          r"collective \d+ of default_pg, ranks 0 and 2 all_reduce "
          r"\(crash\.py:{REDUCE}\)", None, None),
-    Flow("worker-killed", RAISED + r"RuntimeError: DataLoader worker \(pid\(?s?\)? \d+\) .*", None, None),
+    Flow("worker-killed", RAISED + r"RuntimeError: DataLoader worker \(pid",
+         None, None),
     Flow("worker-raises", RAISED + r"LookupError: Caught LookupError in "
          r"DataLoader worker process 0", None, None),
     Flow("all", RAISED.replace("1", "[012]", 1) + r"ValueError: bad batch 4 "
@@ -164,7 +167,8 @@ class Run:
     def begin(self, *arguments):
         self.watch = subprocess.Popen(
             [os.environ["PROBETUI"], "--job", str(self.port), "--json", "wait",
-             "--stuck", "4s" if self.name == "lost-thread" else "60s", "--report", os.path.join(self.folder, "reports")]
+             "--stuck", "4s" if self.name == "lost-thread" else "60s",
+             "--report", os.path.join(self.folder, "reports")]
             + list(arguments), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             universal_newlines=True)
