@@ -111,7 +111,7 @@ class TestTorch(LauncherTest):
 
     def test_torchrun(self):
         job = self.start("environment", "-m", "torch.distributed.run", "--standalone",
-                         "--nproc_per_node=2")
+                         "--local-addr=127.0.0.1", "--nproc_per_node=2")
         found = self.check(job)
         self.assertEqual({process["launcher"] for process in found.values()}, {"torchrun"})
         self.assertEqual({process["local_rank"] for process in found.values()}, {0, 1})
@@ -191,7 +191,7 @@ class TestNamed(LauncherTest):
 
     def test_torchrun(self):
         job = self.start("environment", "-m", "torch.distributed.run", "--standalone",
-                         "--nproc_per_node=1", RANK="3", WORLD_SIZE="8", MASTER_ADDR="h",
+                         "--local-addr=127.0.0.1", "--nproc_per_node=1", RANK="3", WORLD_SIZE="8", MASTER_ADDR="h",
                          MASTER_PORT="1")
         (_, rank), = job.wait_for(1)
         self.check_role(job.process.pid, "launcher")
