@@ -18,7 +18,9 @@
  * long: Python may take as long to shut down.
  */
 #define LATE_SECONDS 10.0
-/* Minimum seconds before the other ranks' ends for an end that is not one of the same signals. */
+/*
+ * A rank that ended at least so many seconds before the others was not ended together with them.
+ */
 #define FIRST_SECONDS 0.2
 
 void blame_clear(struct blame *blame)
@@ -53,7 +55,7 @@ void blame_remember(struct blame *blame, const struct engine *engine)
 	wait_graph_clear(&graph);
 }
 
-/* True if no rank is left, or nobody who could start ranks again. */
+/* True if all ranks have exited, or their launcher has, so that no rank is started again. */
 static bool has_job_ended(const struct engine *engine, const struct rank *first)
 {
 	for (size_t i = 0; i < engine->session.rank_count; i++) {
@@ -106,13 +108,13 @@ static bool has_waited(const struct blame *blame, const struct engine *engine,
 static void begin_failure(struct blame *blame, const struct engine *engine,
 			  const struct rank *first, struct buffer *out)
 {
-	const struct rank *left = cause_first_left(engine, first);
+	const struct rank *gone = cause_first_gone(engine, first);
 	int number = first->process.rank;
 
-	if (left) {
-		rankset_add(&blame->ranks, left->process.rank);
-		buffer_printf(out, "Rank %d ended first: it %s. Rank %d then ", left->process.rank,
-			      cause_end(left), number);
+	if (gone) {
+		rankset_add(&blame->ranks, gone->process.rank);
+		buffer_printf(out, "Rank %d ended first: it %s. Rank %d then ", gone->process.rank,
+			      cause_end(gone), number);
 		return;
 	}
 	if (has_waited(blame, engine, first))
@@ -144,7 +146,7 @@ void blame_failure(struct blame *blame, const struct engine *engine, struct buff
 	cause_append(out, &cause, first);
 	cause_clear(&cause);
 	buffer_append_char(out, '.');
-	if (blame->late_why && !cause_first_left(engine, first) && has_waited(blame, engine, first))
+	if (blame->late_why && !cause_first_gone(engine, first) && has_waited(blame, engine, first))
 		buffer_printf(out, " %s", blame->late_why);
 }
 

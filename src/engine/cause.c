@@ -405,6 +405,8 @@ void cause_append(struct buffer *out, const struct cause *cause, const struct ra
 		cause_append_exception(out, cause);
 		break;
 	case CAUSE_LAUNCHER:
+		cause_append_exception(out, cause);
+		break;
 	case CAUSE_THREAD:
 		buffer_append_string(out, "has lost its ");
 		cause_append_exception(out, cause);
@@ -530,7 +532,7 @@ const struct rank *cause_first_failed(const struct engine *engine)
 	return first;
 }
 
-const struct rank *cause_first_left(const struct engine *engine, const struct rank *failed)
+const struct rank *cause_first_gone(const struct engine *engine, const struct rank *failed)
 {
 	const struct session *session = &engine->session;
 	enum traceback_blame blame = cause_blame(engine, failed);

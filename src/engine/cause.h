@@ -78,9 +78,9 @@ const struct rank *cause_first_failed(const struct engine *engine);
 /* True if the launcher of the rank was seen and has exited. */
 bool cause_has_launcher_ended(const struct engine *engine, const struct rank *rank);
 /*
- * Returns the rank that left first, with code 0 or by SIGTERM or SIGINT, before `failed` lost a
+ * Returns the rank that exited first, with code 0 or by SIGTERM or SIGINT, before `failed` lost a
  * connection or waited too long; NULL: none did.
  */
-const struct rank *cause_first_left(const struct engine *engine, const struct rank *failed);
+const struct rank *cause_first_gone(const struct engine *engine, const struct rank *failed);
 
 #endif

@@ -37,7 +37,7 @@ static const char *const log_ends[] = { ".log", ".err", ".out" };
 /* Standard output of ranks, which has no tracebacks. */
 #define STDOUT_FILE "stdout.log"
 
-/* How much an end says about the first failure, the most first. */
+/* How certainly an end is the first failure, the most certain first. */
 enum { ORDER_FAILED, ORDER_LAST, ORDER_SIGNAL, ORDER_VICTIM, ORDER_CODE, ORDER_NONE };
 
 /* What torchrun prints about the first rank whose end it has seen. */
@@ -205,7 +205,7 @@ static void read_log(const struct walk *walk, const char *path, const char *text
 	}
 	/* Of one rank's log, what torch.distributed has marked ended the rank. */
 	has_unnamed = find_last(&list, -1) >= 0 && (walk->rank < 0 || rankset_count(&ranks) == 0);
-	/* When which of several ranks has written is not known. */
+	/* The file was last written by one of several ranks, it is not known which. */
 	if (rankset_count(&ranks) + has_unnamed > 1)
 		at = -1;
 	if (has_unnamed)
@@ -248,7 +248,7 @@ static int read_tail(int fd, off_t size, struct buffer *out)
 	return got < 0 ? -1 : 0;
 }
 
-/* Notes the file; true: it was noted before, by another path. */
+/* Notes that the file is read; true: it was read before, by another path. */
 static bool was_read(struct post_mortem *post_mortem, const struct stat *about)
 {
 	char key[48];

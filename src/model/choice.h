@@ -78,14 +78,14 @@ struct job_key {
 struct choice {
 	struct rankset wanted;		  /* --ranks, if it has only numbers; empty: all */
 	struct rankselect *wanted_select; /* --ranks, if it has hosts; NULL: all */
+	struct rankselect *wanted_focus;  /* --ranks, if it needs samples (outlier, state=…):
+					   * becomes the focus later; NULL: none */
+	char *wanted_text;		  /* text of --ranks; NULL: not given */
+	char *wanted_job;		  /* text of --job; NULL: not given */
+	bool has_wanted_pids;		  /* --pid was given: the processes that it names form one
+					   * job */
+	struct job_key job;		  /* the chosen job, which may have ended */
 	double longest_wait; /* seconds without a change that the user calls a hang; 0: not said */
-	struct rankselect *wanted_focus; /* --ranks, if it needs samples (outlier, state=…):
-					  * becomes the focus later; NULL: none */
-	char *wanted_text;		 /* text of --ranks; NULL: not given */
-	char *wanted_job;		 /* text of --job; NULL: not given */
-	bool has_wanted_pids;		 /* --pid was given: the processes that it names form one
-					  * job */
-	struct job_key job;		 /* the chosen job, which may have ended */
 	struct selection selection;
 	struct rankset focus;	/* ranks that commands act on */
 	bool is_focus_all;	/* no focus was chosen: new ranks join the focus */

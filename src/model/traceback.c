@@ -102,7 +102,7 @@ static size_t end_of_line(const struct traceback_parse *parse, const struct logl
 	return (size_t)(line->text + line->length - parse->whole);
 }
 
-static void name_lost(struct traceback_reader *reader)
+static void forget_thread(struct traceback_reader *reader)
 {
 	free(reader->thread);
 	reader->thread = NULL;
@@ -300,7 +300,7 @@ static void name_thread(struct traceback_reader *reader, const struct logline *l
 
 	if (length > 0 && line->text[line->length - 1] == ':')
 		length--;
-	name_lost(reader);
+	forget_thread(reader);
 	reader->thread = xstrndup(line->text + strlen(THREAD), length);
 }
 
@@ -397,7 +397,7 @@ static size_t skip_margin(const struct traceback_reader *reader, struct logline 
 	return margin;
 }
 
-/* A line outside of a traceback; false: nothing of ours. */
+/* Takes a line outside of a traceback; false: it is of none of the forms that are read. */
 static bool take_other(struct traceback_parse *parse, struct traceback_reader *reader,
 		       const struct logline *line)
 {
@@ -439,7 +439,7 @@ static void take_line(struct traceback_parse *parse, struct traceback_reader *re
 		name_thread(reader, line);
 		return;
 	}
-	name_lost(reader);
+	forget_thread(reader);
 	if (!take_other(parse, reader, line) && line->length > 0 && margin == 0)
 		reader->next = TRACEBACK_ALONE;
 }

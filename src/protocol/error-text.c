@@ -9,27 +9,15 @@
 #include "base/json.h"
 #include "base/secret.h"
 
-static json_t *masked(const char *text)
+/* Returns the text as mask() appends it; null: there is no text. */
+static json_t *masked(const char *text, void (*mask)(struct buffer *out, const char *text))
 {
 	struct buffer out = BUFFER_INIT;
 	json_t *json;
 
 	if (!text)
 		return json_null();
-	secret_mask(&out, text);
-	json = json_text(out.data);
-	buffer_clear(&out);
-	return json;
-}
-
-static json_t *masked_traceback(const char *text)
-{
-	struct buffer out = BUFFER_INIT;
-	json_t *json;
-
-	if (!text)
-		return json_null();
-	secret_mask_traceback(&out, text);
+	mask(&out, text);
 	json = json_text(out.data);
 	buffer_clear(&out);
 	return json;
@@ -72,9 +60,10 @@ json_t *error_text_parse(const char *path, const char *text)
 	json_t *json =
 		error_text_failed(path, words ? NULL : "the file is not an error file of torchrun");
 
-	json_object_set_new(json, "message", masked(words));
-	json_object_set_new(json, "callstack",
-			    masked_traceback(json_get_string(extra, "py_callstack", NULL)));
+	json_object_set_new(json, "message", masked(words, secret_mask));
+	json_object_set_new(
+		json, "callstack",
+		masked(json_get_string(extra, "py_callstack", NULL), secret_mask_traceback));
 	json_object_set_new(json, "timestamp", timestamp_of(extra));
 	json_decref(root);
 	return json;

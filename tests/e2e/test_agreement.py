@@ -64,7 +64,7 @@ class Agreement:
     """start(how) starts the job."""
 
     def ask(self, *arguments, status=1):
-        """What is told; self.seen() says what it was told from."""
+        """The answer; self.seen() returns what it was judged by."""
         if os.path.exists(self.recording):
             os.remove(self.recording)
         run = jobs.probetui("--json", "--timeout", str(jobs.LIMIT), "--record",

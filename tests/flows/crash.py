@@ -1,6 +1,6 @@
 """A job of gloo ranks that ends as the first argument says, in step STEP. Each
 rank makes FOLDER/ready.RANK at its second step, and waits for FOLDER/go at its
-third, so that somebody can watch what follows."""
+third, so that a test can watch from there on."""
 import asyncio
 import os
 import signal

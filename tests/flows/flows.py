@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Flows: how jobs end, each with its truth, and what `wait` says of them.
 
-    flows.py [--times N] NAME...    runs these, and prints what was said
+    flows.py [--times N] NAME...    runs these, and prints the headlines
     flows.py --list                 prints the names
 
 Each is a job of torchrun with three ranks (crash.py). PROBETUI names the
@@ -222,7 +222,7 @@ class Run:
 
 
 def faults(flow, document):
-    """What is wrong with what was said; empty: nothing."""
+    """What is wrong in the document; empty: nothing."""
     found = []
     says = re.sub(r"\{([A-Z]+)\}", lambda mark: str(line_of(mark[1])),
                   flow.says)

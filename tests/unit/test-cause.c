@@ -1,4 +1,4 @@
-/* cause, blame: what is said of the ends of ranks, by what they have printed. */
+/* cause, blame: which rank failed first and why, by what the ranks have printed. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -76,7 +76,7 @@ static const struct row rows[] = {
 	  "The job was ended from outside: ranks 0-2 were ended by SIGTERM, and no rank failed "
 	  "before. Rank 0 ended 1.0 s before the others.",
 	  "" },
-	/* the job goes on without it */
+	/* the other ranks are alive */
 	{ { { ALIVE, 0, NULL, NULL }, { -1, SIGTERM, "1", "" }, { ALIVE, 0, NULL, NULL } },
 	  { 1, 0, 2 },
 	  "Rank 1 failed first: it was killed by SIGTERM.",
@@ -95,7 +95,7 @@ static const struct row rows[] = {
 	  "Rank 1 failed first: it exited with code 1; its last traceback: KeyError: 1 "
 	  "(train.py:22).",
 	  "1" },
-	/* nobody knows which of them has printed it */
+	/* either of them may have printed it */
 	{ { { 1, 0, "all", HEAD FRAME "KeyError: 1\n" },
 	    { 1, 0, "all", HEAD FRAME "KeyError: 1\n" },
 	    { ALIVE, 0, NULL, NULL } },
