@@ -432,7 +432,7 @@ static int weigh(struct command_context *context, struct error *error)
 		context->status = STATUS_PARTIAL;
 		note_rank(context, session->ranks[i]);
 	}
-	if (context->engine->is_unconnected)
+	if (context->engine->is_unconnected || context->engine->playback.damage)
 		context->status = STATUS_PARTIAL;
 	note_unread(context);
 	if (reached_count > 0)

@@ -55,6 +55,7 @@ struct playback {
 	bool is_paused;
 	double offset;		  /* session time minus loop_now() */
 	struct loop_timer *timer; /* NULL: paused, or at the end */
+	const char *damage;	  /* why the time that is shown cannot be read; NULL: it can */
 };
 
 /* The recording that is being written. Only record.c writes these members. */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,16 +129,45 @@ static size_t lines_so_far(const struct recording *recording)
 }
 
 /*
+ * Adds a damaged segment in place of bytes that cannot be read; next: time of the first line behind
+ * it.
+ */
+static void add_lost(struct recording *recording, size_t start, const struct error *why,
+		     double next)
+{
+	struct recording_part segment = {
+		.start = start,
+		.first_line = lines_so_far(recording),
+		.damage = xstrdup(why->message),
+	};
+
+	if (recording->segment_count > 0)
+		next = fmin(next, nextafter(recording_last(recording), INFINITY));
+	segment.is.first = segment.is.last = next;
+	add_segment(recording, &segment);
+}
+
+/* Like add_lost(), for bytes in which no segment begins. */
+static void add_unknown(struct recording *recording, size_t start, double next)
+{
+	struct error why = ERROR_INIT;
+
+	damaged(recording, start, "no segment begins at this byte", &why);
+	add_lost(recording, start, &why, next);
+}
+
+/*
  * Adds the last segment of a recorder that was killed or is still writing; its times and number of
  * lines are found by unpacking the segment.
  */
-static int add_unended(struct recording *recording, size_t start, struct error *error)
+static void add_unended(struct recording *recording, size_t start)
 {
 	struct recording_part segment = {
 		.start = start,
 		.first_line = lines_so_far(recording),
 	};
 	struct recording_cursor cursor;
+	struct error why = ERROR_INIT;
 	int result;
 
 	recording->is_cut = true;
@@ -145,17 +175,18 @@ static int add_unended(struct recording *recording, size_t start, struct error *
 	recording_cursor_init(&cursor, recording);
 	recording_cursor_go(&cursor, --recording->segment_count);
 	recording->segment_count++;
-	result = recording_cursor_time(&cursor, &segment.is.first, error);
+	result = recording_cursor_time(&cursor, &segment.is.first, &why);
 	if (result > 0) {
 		segment.is.last = cursor.lines[cursor.line_count - 1].time;
 		segment.is.line_count = (uint32_t)cursor.line_count;
 		segment.is.flags = RECORDING_SEGMENT_ALL;
 		recording->segments[recording->segment_count - 1] = segment;
 	} else {
-		recording->segment_count--;
+		free(recording->segments[--recording->segment_count].damage);
 	}
 	recording_cursor_clear(&cursor);
-	return result < 0 ? -1 : 0;
+	if (result < 0)
+		add_lost(recording, start, &why, INFINITY);
 }
 
 static bool is_after(const struct recording *recording, const struct recording_segment *segment)
@@ -163,32 +194,69 @@ static bool is_after(const struct recording *recording, const struct recording_s
 	return recording->segment_count == 0 || segment->first >= recording_last(recording);
 }
 
-/* Finds the segments by the lengths in their notes. */
-static int index_packed(struct recording *recording, struct error *error)
+/* True if a segment's header with an undamaged note is in the bytes. */
+static bool read_header(struct recording_segment *segment, const unsigned char *bytes,
+			size_t length)
 {
+	const unsigned char *note = pack_find_note(bytes, length, RECORDING_SEGMENT_NOTE_LENGTH);
+
+	return note && recording_segment_from_note(segment, note);
+}
+
+/* Returns the offset of the first header at or after offset at; SIZE_MAX: there is none. */
+static size_t find_header(const struct recording *recording, size_t at)
+{
+	unsigned char bytes[READ_LENGTH];
+	struct recording_segment segment;
+	ssize_t count;
+
+	while ((count = read_at(recording, at, bytes, sizeof(bytes))) >= HEADER_LENGTH) {
+		size_t end = (size_t)count - HEADER_LENGTH + 1;
+
+		for (size_t i = 0; i < end; i++) {
+			if (read_header(&segment, bytes + i, (size_t)count - i))
+				return at + i;
+		}
+		at += end;
+	}
+	return SIZE_MAX;
+}
+
+/* Finds the segments by the lengths in their notes, or, behind damage, by their headers. */
+static void index_packed(struct recording *recording)
+{
+	size_t lost = SIZE_MAX; /* offset of the first byte that is damaged; SIZE_MAX: none is */
 	size_t at = 0;
 
 	while (at < recording->length) {
 		struct recording_part segment = { .start = at };
 		unsigned char header[HEADER_LENGTH];
 		ssize_t count = read_at(recording, at, header, sizeof(header));
-		const unsigned char *note = NULL;
 
 		if (count < (ssize_t)sizeof(header))
 			break; /* the segment's header is incomplete */
-		note = pack_find_note(header, sizeof(header), RECORDING_SEGMENT_NOTE_LENGTH);
-		if (!note || !recording_segment_from_note(&segment.is, note) ||
-		    !is_after(recording, &segment.is))
-			return damaged(recording, at, "no segment begins at this byte", error);
+		if (!read_header(&segment.is, header, sizeof(header)) ||
+		    !is_after(recording, &segment.is)) {
+			lost = lost < at ? lost : at;
+			at = find_header(recording, at + 1);
+			continue;
+		}
+		if (lost < at)
+			add_unknown(recording, lost, segment.is.first);
+		lost = SIZE_MAX;
 		if (segment.is.packed_length == 0 ||
-		    segment.is.packed_length > recording->length - at)
-			return add_unended(recording, at, error);
+		    segment.is.packed_length > recording->length - at) {
+			add_unended(recording, at);
+			return;
+		}
 		segment.first_line = lines_so_far(recording);
 		add_segment(recording, &segment);
 		at += segment.is.packed_length;
 	}
-	recording->is_cut = at < recording->length;
-	return 0;
+	if (lost < recording->length)
+		add_unknown(recording, lost, INFINITY);
+	else
+		recording->is_cut = at < recording->length;
 }
 
 /* True for a line with a snapshot, which begins a segment. */
@@ -199,28 +267,14 @@ static bool is_snapshot(const char *line, size_t length)
 	return memmem(line, length < 200 ? length : 200, name, sizeof(name) - 1) != NULL;
 }
 
-static int too_many_lines(const struct recording *recording, struct error *error)
+static void recording_file_add_line(struct recording *recording, const struct recording_line *line,
+				    bool is_first)
 {
-	return error_set(error,
-			 "the recording %s has more than %zu lines (with the other recordings): "
-			 "too many to read",
-			 recording->path, RECORDING_LINES_MAXIMUM);
-}
-
-static int recording_file_add_line(struct recording *recording, size_t start, size_t length,
-				   struct error *error)
-{
-	struct recording_line line = { .start = start, .length = length };
-	double before =
-		recording->line_count > 0 ? recording->lines[recording->line_count - 1].time : 0;
 	struct recording_segment *last;
 
-	if (recording_index_line(recording, recording->bytes.data, &line, before,
-				 recording->line_count + 1, error) < 0)
-		return -1;
-	if (recording->segment_count == 0 || is_snapshot(recording->bytes.data + start, length)) {
+	if (is_first) {
 		struct recording_part segment = {
-			.is.first = line.time,
+			.is.first = line->time,
 			.is.flags = RECORDING_SEGMENT_ALL,
 			.first_line = recording->line_count,
 		};
@@ -228,34 +282,49 @@ static int recording_file_add_line(struct recording *recording, size_t start, si
 		add_segment(recording, &segment);
 	}
 	ARRAY_GROW(recording->lines, recording->line_count, recording->line_capacity);
-	recording->lines[recording->line_count++] = line;
+	recording->lines[recording->line_count++] = *line;
 	last = &recording->segments[recording->segment_count - 1].is;
-	last->last = line.time;
+	last->last = line->time;
 	last->line_count++;
-	return 0;
 }
 
-static int index_text(struct recording *recording, const struct recording_budget *budget,
-		      struct error *error)
+/* The lines from a damaged one up to the next snapshot are left out, and those of its segment. */
+static int index_text(struct recording *recording, struct error *error)
 {
 	const char *data = recording->bytes.data;
+	bool is_lost = false;
+	size_t number = 1;
 	size_t start = 0;
 
-	while (start < recording->bytes.length) {
+	for (; start < recording->bytes.length; number++) {
 		const char *end = memchr(data + start, '\n', recording->bytes.length - start);
-		size_t length;
+		struct recording_line line = { .start = start };
+		struct error why = ERROR_INIT;
+		bool is_first;
 
-		if (!end) {
-			recording->is_cut = true;
-			return 0;
+		if (!end)
+			break;
+		line.length = (size_t)(end - data) - start;
+		start += line.length + 1;
+		is_first = recording->segment_count == 0 ||
+			   is_snapshot(data + line.start, line.length);
+		if (is_lost && !is_first)
+			continue;
+		if (recording_index_line(recording, data, &line,
+					 number > 1 ? recording_last(recording) : 0, number,
+					 &why) == 0) {
+			recording_file_add_line(recording, &line, is_first);
+			is_lost = false;
+			continue;
 		}
-		if (recording->line_count >= budget->line_count)
-			return too_many_lines(recording, error);
-		length = (size_t)(end - data) - start;
-		if (recording_file_add_line(recording, start, length, error) < 0)
-			return -1;
-		start += length + 1;
+		if (number == 1)
+			return error_set(error, "%s", why.message);
+		if (!is_lost)
+			recording->segments[recording->segment_count - 1].damage =
+				xstrdup(why.message);
+		is_lost = true;
 	}
+	recording->is_cut = start < recording->bytes.length;
 	return 0;
 }
 
@@ -320,16 +389,21 @@ static int unpack_all(struct recording *recording, const struct recording_budget
 	return 0;
 }
 
-/* Finds the wall clock at the recording's time 0. */
+/*
+ * Finds the wall clock at the recording's time 0, in the first segment that can be read.
+ */
 static void read_wall(struct recording *recording)
 {
 	struct recording_cursor cursor;
 	struct message message;
 	double wall;
+	int result;
 
 	recording->wall = -1;
 	recording_cursor_init(&cursor, recording);
-	if (recording_cursor_next(&cursor, &message, NULL) > 0) {
+	while ((result = recording_cursor_next(&cursor, &message, NULL)) < 0)
+		;
+	if (result > 0) {
 		wall = json_get_real(message.body, "wall", -1);
 		if (message.type == MESSAGE_EVENT && strcmp(message.name, "snapshot") == 0 &&
 		    wall > 0)
@@ -339,6 +413,16 @@ static void read_wall(struct recording *recording)
 	recording_cursor_clear(&cursor);
 }
 
+/* Returns -1 and sets the error if no segment can be read. */
+static int refuse_damaged(const struct recording *recording, struct error *error)
+{
+	for (size_t i = 0; i < recording->segment_count; i++) {
+		if (!recording->segments[i].damage)
+			return 0;
+	}
+	return error_set(error, "%s", recording->segments[0].damage);
+}
+
 static int index_bytes(struct recording *recording, struct recording_budget *budget,
 		       struct error *error)
 {
@@ -346,27 +430,23 @@ static int index_bytes(struct recording *recording, struct recording_budget *bud
 	ssize_t count = read_at(recording, 0, header, sizeof(header));
 	bool is_gzip = count > 0 && pack_is_packed(header, (size_t)count);
 
-	recording->is_packed =
-		count == sizeof(header) &&
-		pack_find_note(header, sizeof(header), RECORDING_SEGMENT_NOTE_LENGTH);
+	recording->is_packed = header[0] != '{' && find_header(recording, 0) != SIZE_MAX;
 	if (recording->is_packed) {
-		if (index_packed(recording, error) < 0)
-			return -1;
+		index_packed(recording);
 	} else {
 		if (recording->fd >= 0 && !is_gzip && recording_file_read_all(recording, error) < 0)
 			return -1;
 		if (is_gzip && unpack_all(recording, budget, error) < 0)
 			return -1;
-		if (index_text(recording, budget, error) < 0)
+		if (index_text(recording, error) < 0)
 			return -1;
 		budget->length -= recording->bytes.length;
-		budget->line_count -= recording->line_count;
 	}
 	if (recording->segment_count == 0)
 		return error_set(error, "%s is not a recording of probetui: no complete line found",
 				 recording->path);
 	read_wall(recording);
-	return 0;
+	return refuse_damaged(recording, error);
 }
 
 static struct recording *recording_file_make(const char *path,
@@ -411,10 +491,7 @@ static int recording_file_open_file(struct recording *recording, struct error *e
 
 void recording_budget_init(struct recording_budget *budget)
 {
-	*budget = (struct recording_budget){
-		.length = RECORDING_TEXT_MAXIMUM,
-		.line_count = RECORDING_LINES_MAXIMUM,
-	};
+	*budget = (struct recording_budget){ .length = RECORDING_TEXT_MAXIMUM };
 }
 
 struct recording *recording_new(const char *path, struct recording_budget *budget,
@@ -454,6 +531,8 @@ void recording_free(struct recording *recording)
 		return;
 	if (recording->fd >= 0)
 		close(recording->fd);
+	for (size_t i = 0; i < recording->segment_count; i++)
+		free(recording->segments[i].damage);
 	free(recording->segments);
 	free(recording->lines);
 	buffer_clear(&recording->bytes);

@@ -17,9 +17,8 @@ struct recording_line;
 #define RECORDING_PART_MAXIMUM ((size_t)128 << 20)
 /* Maximum number of lines of one segment. */
 #define RECORDING_PART_LINES ((size_t)2 << 20)
-/* Maximum bytes and lines of all recordings together that are kept in memory as text. */
+/* Maximum bytes of all recordings together that are kept in memory as text. */
 #define RECORDING_TEXT_MAXIMUM ((size_t)1 << 30)
-#define RECORDING_LINES_MAXIMUM ((size_t)4 << 20)
 /*
  * Limit against small files that unpack to huge ones: a packed file may unpack to
  * RECORDING_UNPACKED_ALWAYS bytes, or to RECORDING_UNPACKED_TIMES its length if that is more.

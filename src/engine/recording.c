@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/pack.h"
 #include "engine/recording-file.h"
 #include "model/session.h"
 #include "protocol/message.h"
@@ -99,7 +100,12 @@ size_t recording_find_segment(const struct recording *recording, double time)
 	return low;
 }
 
-void recording_cursor_init(struct recording_cursor *cursor, const struct recording *recording)
+const char *recording_damage(const struct recording *recording, double time)
+{
+	return recording->segments[recording_find_segment(recording, time)].damage;
+}
+
+void recording_cursor_init(struct recording_cursor *cursor, struct recording *recording)
 {
 	*cursor = (struct recording_cursor){ .recording = recording };
 	buffer_init(&cursor->own_text, RECORDING_PART_MAXIMUM);
@@ -118,6 +124,7 @@ void recording_cursor_go(struct recording_cursor *cursor, size_t segment)
 		cursor->is_loaded = false;
 	cursor->segment = segment;
 	cursor->line = 0;
+	cursor->has_skipped = false;
 }
 
 /* Unpacks the segment and indexes its lines. */
@@ -176,27 +183,49 @@ static int load(struct recording_cursor *cursor, struct error *error)
 	return 0;
 }
 
+static void next_segment(struct recording_cursor *cursor)
+{
+	bool has_skipped =
+		cursor->has_skipped || cursor->recording->segments[cursor->segment].damage != NULL;
+
+	recording_cursor_go(cursor, cursor->segment + 1);
+	cursor->has_skipped = has_skipped;
+}
+
+/* Leaves the current segment out from now on; returns -1. */
+static int leave_out(struct recording_cursor *cursor, const struct error *why, struct error *error)
+{
+	struct recording_part *segment = &cursor->recording->segments[cursor->segment];
+
+	free(segment->damage);
+	segment->damage = xstrdup(why->message);
+	next_segment(cursor);
+	return error_set(error, "%s", why->message);
+}
+
 int recording_cursor_time(struct recording_cursor *cursor, double *time, struct error *error)
 {
-	for (;;) {
-		if (cursor->segment >= cursor->recording->segment_count)
-			return 0;
-		if (load(cursor, error) < 0) {
-			cursor->segment = cursor->recording->segment_count;
-			return -1;
-		}
-		if (cursor->line < cursor->line_count)
-			break;
-		recording_cursor_go(cursor, cursor->segment + 1);
+	struct recording *recording = cursor->recording;
+	struct error why = ERROR_INIT;
+
+	for (; cursor->segment < recording->segment_count; next_segment(cursor)) {
+		if (recording->segments[cursor->segment].damage)
+			continue;
+		if (load(cursor, &why) < 0)
+			return leave_out(cursor, &why, error);
+		if (cursor->line >= cursor->line_count)
+			continue;
+		*time = cursor->lines[cursor->line].time;
+		return 1;
 	}
-	*time = cursor->lines[cursor->line].time;
-	return 1;
+	return 0;
 }
 
 int recording_cursor_next(struct recording_cursor *cursor, struct message *message,
 			  struct error *error)
 {
 	struct error why = ERROR_INIT;
+	struct error damage = ERROR_INIT;
 	const struct recording_line *line;
 	double time;
 	int result = recording_cursor_time(cursor, &time, error);
@@ -204,12 +233,13 @@ int recording_cursor_next(struct recording_cursor *cursor, struct message *messa
 	if (result <= 0)
 		return result;
 	line = &cursor->lines[cursor->line++];
+	cursor->has_skipped = false;
 	if (message_parse(message, cursor->text + line->start, line->length, &why) == 0)
 		return 1;
 	broken(cursor->recording,
-	       cursor->recording->segments[cursor->segment].first_line + cursor->line, &why, error);
-	cursor->segment = cursor->recording->segment_count;
-	return -1;
+	       cursor->recording->segments[cursor->segment].first_line + cursor->line, &why,
+	       &damage);
+	return leave_out(cursor, &damage, error);
 }
 
 /*
@@ -292,6 +322,7 @@ void recording_segment_to_note(const struct recording_segment *segment,
 	put_time(note + 24, segment->last);
 	recording_segment_put(note + 32, segment->line_count, 4);
 	recording_segment_put(note + 36, segment->flags, 4);
+	recording_segment_put(note + 40, crc_add(0, note, 40), 4);
 }
 
 bool recording_segment_from_note(struct recording_segment *segment,
@@ -305,7 +336,8 @@ bool recording_segment_from_note(struct recording_segment *segment,
 		.line_count = (uint32_t)recording_segment_get(note + 32, 4),
 		.flags = (uint32_t)recording_segment_get(note + 36, 4),
 	};
-	return segment->first >= 0 && segment->last >= segment->first && isfinite(segment->last);
+	return crc_add(0, note, 40) == recording_segment_get(note + 40, 4) && segment->first >= 0 &&
+	       segment->last >= segment->first && isfinite(segment->last);
 }
 
 /* Times in a recording have microseconds: times closer than this are equal. */
@@ -319,7 +351,7 @@ struct changes {
 	size_t capacity;
 };
 
-struct changes *changes_new(const struct recording *recording)
+struct changes *changes_new(struct recording *recording)
 {
 	struct changes *changes = xcalloc(1, sizeof(*changes));
 

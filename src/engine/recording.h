@@ -8,6 +8,10 @@
  *
  * A recorder that was killed leaves a last segment without an end, or a last line without a
  * newline: the complete lines are read.
+ *
+ * A damaged segment is left out as a whole. Damage is found when a segment is read, as its gzip
+ * member has a checksum; a damaged header is found when the recording is opened, as the note in it
+ * has a checksum, too.
  */
 #ifndef ENGINE_RECORDING_H
 #define ENGINE_RECORDING_H
@@ -29,7 +33,7 @@ struct recording;
  * them.
  *
  * The note is completed when the segment ends: packed_length is 0 if the segment is still being
- * written, or its recorder was killed.
+ * written, or its recorder was killed. The last four bytes are the CRC-32 of the others.
  */
 
 /*
@@ -55,7 +59,7 @@ enum recording_segment_flag {
 #define RECORDING_SEGMENT_ALL                                                                      \
 	(RECORDING_SEGMENT_SOURCES | RECORDING_SEGMENT_CHANGES | RECORDING_SEGMENT_VALUES)
 
-#define RECORDING_SEGMENT_NOTE_LENGTH 40
+#define RECORDING_SEGMENT_NOTE_LENGTH 44
 
 struct recording_segment {
 	uint64_t packed_length; /* length of the gzip member; 0: the segment has no end */
@@ -84,6 +88,7 @@ struct recording_part {
 	struct recording_segment is; /* the segment's note */
 	size_t start;		     /* of a packed recording: offset in the file, in bytes */
 	size_t first_line;	     /* number of lines in all earlier segments */
+	char *damage;		     /* why the segment cannot be read, a sentence; NULL: it can */
 };
 
 struct recording {
@@ -95,7 +100,7 @@ struct recording {
 	struct recording_line *lines; /* lines of all segments, if not packed */
 	size_t line_count;
 	size_t line_capacity;
-	struct recording_part *segments; /* at least one */
+	struct recording_part *segments; /* at least one that is not damaged */
 	size_t segment_count;
 	size_t segment_capacity;
 	bool is_cut; /* the end is missing: the recorder was killed, or is still writing */
@@ -105,11 +110,13 @@ struct recording {
 /* Memory that a group of recordings may still use: a small file may unpack to a large text. */
 struct recording_budget {
 	size_t length; /* bytes of text */
-	size_t line_count;
 };
 
 void recording_budget_init(struct recording_budget *budget);
-/* Opens the recording at path. NULL and *error (with the line or byte) if the file is damaged. */
+/*
+ * Opens the recording at path. NULL and *error (with the line or byte): it is not a recording, or
+ * nothing of it can be read.
+ */
 struct recording *recording_new(const char *path, struct recording_budget *budget,
 				struct error *error);
 /* Like recording_new(), for a copy of bytes; name stands for the path in errors. */
@@ -121,10 +128,12 @@ double recording_first(const struct recording *recording);
 double recording_last(const struct recording *recording);
 /* Index of the last segment that begins at or before time; 0 also if no segment does. */
 size_t recording_find_segment(const struct recording *recording, double time);
+/* Why the segment at time cannot be read, a sentence, borrowed; NULL: no damage was found there. */
+const char *recording_damage(const struct recording *recording, double time);
 
-/* Reads line after line. The recording is borrowed. */
+/* Reads line after line. The recording is borrowed; damage that is found is noted in it. */
 struct recording_cursor {
-	const struct recording *recording;
+	struct recording *recording;
 	size_t segment; /* index of the current segment; segment_count: at the end */
 	size_t line;	/* index of the next line in the segment */
 	/*
@@ -133,7 +142,8 @@ struct recording_cursor {
 	const struct recording_line *lines;
 	size_t line_count;
 	const char *text;
-	bool is_loaded; /* lines and text are those of segment */
+	bool is_loaded;	  /* lines and text are those of segment */
+	bool has_skipped; /* a damaged segment was left out since recording_cursor_go() */
 	/* The unpacked segment of a packed recording. */
 	struct recording_line *own_lines;
 	size_t own_capacity;
@@ -141,13 +151,14 @@ struct recording_cursor {
 };
 
 /* Places the cursor at the first line. */
-void recording_cursor_init(struct recording_cursor *cursor, const struct recording *recording);
+void recording_cursor_init(struct recording_cursor *cursor, struct recording *recording);
 void recording_cursor_clear(struct recording_cursor *cursor);
 /* Moves to the first line of a segment. */
 void recording_cursor_go(struct recording_cursor *cursor, size_t segment);
 /*
- * Sets *time to the time of the next line. Returns 1; 0: the cursor is at the end; -1 and *error:
- * the recording is damaged, and the cursor was moved to the end.
+ * Sets *time to the time of the next line, that of the next segment behind damaged ones. Returns 1;
+ * 0: the cursor is at the end; -1 and *error: more damage was found, and the cursor was moved to
+ * the next segment.
  */
 int recording_cursor_time(struct recording_cursor *cursor, double *time, struct error *error);
 /* Reads the next line's message, which the caller clears. Returns like recording_cursor_time(). */
@@ -167,7 +178,7 @@ int recording_cursor_find(struct recording_cursor *cursor, const char *command,
  */
 
 /* The recording is borrowed. */
-struct changes *changes_new(const struct recording *recording);
+struct changes *changes_new(struct recording *recording);
 void changes_free(struct changes *changes);
 /*
  * Returns the time of the nearest change after (is_forward) or before time, in seconds of the

@@ -182,7 +182,24 @@ int replay_next(struct replay *replay, double until, struct replay_line *line, s
 	if (!part || line->time > until)
 		return result;
 	line->node = (size_t)(part - replay->parts);
+	line->is_behind_damage = part->cursor.has_skipped;
 	return recording_cursor_next(&part->cursor, &line->message, error);
+}
+
+/* Moves to the last segment at or before time that can be read; else, to the first such segment. */
+static void seek_part(struct part *part, double time)
+{
+	size_t segment = recording_find_segment(part->recording, time);
+	double first;
+
+	for (;; segment--) {
+		recording_cursor_go(&part->cursor, segment);
+		if (recording_cursor_time(&part->cursor, &first, NULL) > 0 &&
+		    part->cursor.segment == segment)
+			return;
+		if (segment == 0)
+			return;
+	}
 }
 
 void replay_seek(struct replay *replay, double time)
@@ -190,9 +207,20 @@ void replay_seek(struct replay *replay, double time)
 	for (size_t i = 0; i < replay->count; i++) {
 		struct part *part = &replay->parts[i];
 
-		recording_cursor_go(&part->cursor,
-				    recording_find_segment(part->recording, time - part->shift));
+		seek_part(part, time - part->shift);
 	}
+}
+
+const char *replay_damage(const struct replay *replay, double time)
+{
+	for (size_t i = 0; i < replay->count; i++) {
+		const struct part *part = &replay->parts[i];
+		const char *damage = recording_damage(part->recording, time - part->shift);
+
+		if (damage)
+			return damage;
+	}
+	return NULL;
 }
 
 bool replay_is_far(const struct replay *replay, double time)
@@ -240,38 +268,30 @@ const char *replay_cut_path(const struct replay *replay)
 	return NULL;
 }
 
-static int each_of(const struct replay *replay, size_t node, const struct replay_search *search,
-		   struct error *error)
+static void each_of(const struct replay *replay, size_t node, const struct replay_search *search)
 {
 	const struct part *part = &replay->parts[node];
 	struct replay_line line = { .node = node };
 	struct recording_cursor cursor;
-	int result = 0;
 
 	recording_cursor_init(&cursor, part->recording);
-	for (size_t i = 0; i < part->recording->segment_count && result >= 0; i++) {
+	for (size_t i = 0; i < part->recording->segment_count; i++) {
 		if (!(part->recording->segments[i].is.flags & search->flag))
 			continue;
 		recording_cursor_go(&cursor, i);
-		while ((result = recording_cursor_find(&cursor, search->command, &line.message,
-						       error)) > 0) {
+		while (recording_cursor_find(&cursor, search->command, &line.message, NULL) > 0) {
 			line.time = line.message.time + part->shift;
 			search->each(&line, search->data);
 			message_clear(&line.message);
 		}
 	}
 	recording_cursor_clear(&cursor);
-	return result;
 }
 
-int replay_each(const struct replay *replay, const struct replay_search *search,
-		struct error *error)
+void replay_each(const struct replay *replay, const struct replay_search *search)
 {
-	for (size_t i = 0; i < replay->count; i++) {
-		if (each_of(replay, i, search, error) < 0)
-			return -1;
-	}
-	return 0;
+	for (size_t i = 0; i < replay->count; i++)
+		each_of(replay, i, search);
 }
 
 double replay_find_change(struct replay *replay, double time, bool is_forward)
@@ -322,36 +342,6 @@ static void replay_run_apply_line(struct engine *engine, const struct replay_lin
 	engine->session.now = line->time;
 	apply_choice(engine, line);
 	engine_apply(engine, line->node, &line->message, line->time);
-}
-
-/*
- * Applies the lines up to time until. Returns -1 and sets the error if a recording is damaged; all
- * lines of the other recordings are applied.
- */
-static int apply_until(struct engine *engine, double until, struct error *error)
-{
-	struct replay_line line;
-	int result = 0;
-	int got;
-
-	while ((got = replay_next(engine->replay, until, &line, error)) != 0) {
-		if (got < 0) {
-			result = -1;
-			continue;
-		}
-		replay_run_apply_line(engine, &line);
-		message_clear(&line.message);
-	}
-	return result;
-}
-
-/* Like apply_until(), on a screen: logs an error, and shows the rest of the recording. */
-static void play_until(struct engine *engine, double until)
-{
-	struct error error = ERROR_INIT;
-
-	if (apply_until(engine, until, &error) < 0)
-		log_write(LOG_ERROR, "%s", error.message);
 }
 
 /*
@@ -430,6 +420,40 @@ static void begin_again(struct engine *engine)
 	add_nodes(engine);
 }
 
+/*
+ * Applies the lines up to time until. Where the recording is damaged, the session is that of the
+ * last time before that can be read.
+ */
+static void apply_until(struct engine *engine, double until)
+{
+	struct replay_line line;
+	int got;
+
+	while ((got = replay_next(engine->replay, until, &line, NULL)) != 0) {
+		if (got < 0)
+			continue;
+		if (line.is_behind_damage) {
+			begin_again(engine);
+			replay_seek(engine->replay, until);
+		} else {
+			replay_run_apply_line(engine, &line);
+		}
+		message_clear(&line.message);
+	}
+}
+
+/* Like apply_until(), on a screen: logs damage at the time, when playing has come to it. */
+static void play_until(struct engine *engine, double until)
+{
+	const char *damage;
+
+	apply_until(engine, until);
+	damage = replay_damage(engine->replay, until);
+	if (damage && damage != engine->playback.damage)
+		log_write(LOG_ERROR, "%s; shown is the last state before that can be read", damage);
+	engine->playback.damage = damage;
+}
+
 static void on_tick(void *data);
 
 /* The timer runs only while the replay plays: not while it is paused or at its end. */
@@ -467,27 +491,24 @@ void engine_hold(struct engine *engine, bool is_held)
 	set_ticks(engine);
 }
 
-/* Brings the session to the given time; returns -1 and sets the error as apply_until() does. */
-static int replay_run_go_to(struct engine *engine, double time, struct error *error)
+/* Brings the session to the given time. */
+static void replay_run_go_to(struct engine *engine, double time)
 {
 	bool is_back = time < engine->session.now;
-	int result;
 
 	if (is_back || replay_is_far(engine->replay, time)) {
 		begin_again(engine);
 		replay_seek(engine->replay, time);
 	}
-	result = apply_until(engine, time, error);
+	play_until(engine, time);
 	engine->session.now = time;
 	engine->playback.offset = time - loop_now();
 	engine->session.revision++;
 	set_ticks(engine);
-	return result;
 }
 
 void engine_seek(struct engine *engine, double time)
 {
-	struct error error = ERROR_INIT;
 	double first;
 	double end;
 
@@ -499,8 +520,7 @@ void engine_seek(struct engine *engine, double time)
 		time = first;
 	if (time > end)
 		time = end;
-	if (replay_run_go_to(engine, time, &error) < 0)
-		log_write(LOG_ERROR, "%s", error.message);
+	replay_run_go_to(engine, time);
 	engine_settle(engine);
 }
 
@@ -533,8 +553,7 @@ static int apply_for_shell(struct engine *engine, struct error *error)
 	if (at >= 0 && first + at > end)
 		return error_set(error, "--at %g is after the end: the recording is %g s long", at,
 				 end - first);
-	if (replay_run_go_to(engine, at >= 0 ? first + at : end, error) < 0)
-		return -1;
+	replay_run_go_to(engine, at >= 0 ? first + at : end);
 	warn_of_cut(engine);
 	warn_of_twice(engine);
 	return 0;
@@ -559,9 +578,8 @@ int engine_play(struct engine *engine, struct error *error)
 	add_nodes(engine);
 	if (!engine->is_screen)
 		return apply_for_shell(engine, error);
-	if (replay_each(engine->replay, &sources, error) < 0 ||
-	    replay_run_go_to(engine, replay_end_time(engine->replay), error) < 0)
-		return -1;
+	replay_each(engine->replay, &sources);
+	replay_run_go_to(engine, replay_end_time(engine->replay));
 	/* Report damage and missing data once, independently of the time that is shown. */
 	warn_of_cut(engine);
 	warn_of_twice(engine);
@@ -625,7 +643,8 @@ json_t *replay_answers_find(const struct engine *engine, const struct rank *rank
 		.data = &finding,
 	};
 
-	if (replay_each(engine->replay, &search, error) == 0 && !finding.body)
+	replay_each(engine->replay, &search);
+	if (!finding.body)
 		error_set(error, "the recording does not contain the value: record with "
 				 "--record-locals");
 	return finding.body;

@@ -25,11 +25,13 @@ struct replay_line {
 	size_t node;
 	double time;		/* session time in seconds */
 	struct message message; /* message.time is the recording's own time */
+	/* Lines before it were left out: it makes sense only after replay_seek() to its time. */
+	bool is_behind_damage;
 };
 
 /*
- * Opens recordings; replay_next() reads from their first lines on. NULL and *error if a file is
- * damaged.
+ * Opens recordings; replay_next() reads from their first lines on. NULL and *error if nothing of a
+ * file can be read.
  */
 struct replay *replay_new(char *const *paths, size_t count, struct error *error);
 /*
@@ -44,15 +46,20 @@ size_t replay_count(const struct replay *replay);
 const char *replay_path(const struct replay *replay, size_t node);
 /*
  * Reads the next line if its time is not after `until`; the caller clears line->message. Returns 1;
- * 0: there is no such line; -1 and *error: a recording is damaged, and no further lines of it are
- * read.
+ * 0: there is no such line; -1 and *error: a segment of a recording is damaged, and is left out
+ * from now on.
  */
 int replay_next(struct replay *replay, double until, struct replay_line *line, struct error *error);
 /*
- * Moves to the last snapshots before time: the lines from these snapshots on restore the session at
- * that time in a new session.
+ * Moves to the last snapshots before time that can be read: the lines from these snapshots on
+ * restore the session at that time in a new session.
  */
 void replay_seek(struct replay *replay, double time);
+/*
+ * Why a recording cannot be read at time, a sentence, borrowed; NULL: no damage was found there.
+ * Damage is found by reading.
+ */
+const char *replay_damage(const struct replay *replay, double time);
 /* True if replay_seek() to a later time is quicker than reading all lines up to it. */
 bool replay_is_far(const struct replay *replay, double time);
 /* Session times of the first and the last line of all recordings. */
@@ -70,11 +77,10 @@ struct replay_search {
 	void *data;
 };
 /*
- * Calls search->each() for each answer that search describes, in all recordings, one after the
- * other. Returns 0; -1 and *error: a recording is damaged.
+ * Calls search->each() for each answer that search describes and that can be read, in all
+ * recordings, one after the other.
  */
-int replay_each(const struct replay *replay, const struct replay_search *search,
-		struct error *error);
+void replay_each(const struct replay *replay, const struct replay_search *search);
 /*
  * Returns the nearest time after (is_forward) or before time at which a rank appeared, ended,
  * changed its state, or its main thread's stack changed; -1: there is none.

@@ -536,8 +536,8 @@ static void what_unpacks_to_too_much_is_refused(void **state)
 
 static void tapes_share_a_budget(void **state)
 {
-	static const char lines[] = "{\"time\":1,\n{\"time\":1,\n";
-	struct recording_budget budget = { .length = 50, .line_count = 3 };
+	static const char lines[] = "{\"time\":1,\"seq\":1,\"type\":\"event\",\"event\":\"x\"}\n";
+	struct recording_budget budget = { .length = 80 };
 	struct error error = ERROR_INIT;
 	struct recording *recording =
 		recording_new_bytes("a", lines, sizeof(lines) - 1, &budget, &error);
@@ -545,11 +545,7 @@ static void tapes_share_a_budget(void **state)
 	(void)state;
 	assert_string_equal(error.message, "");
 	recording_free(recording);
-	assert_int_equal(budget.length, 50 - (sizeof(lines) - 1));
-	assert_int_equal(budget.line_count, 1);
-	assert_null(recording_new_bytes("b", lines, sizeof(lines) - 1, &budget, &error));
-	assert_non_null(strstr(error.message, "b has more than"));
-	error = (struct error)ERROR_INIT;
+	assert_int_equal(budget.length, 80 - (sizeof(lines) - 1));
 	budget.length = 10;
 	assert_null(recording_new_bytes("c", lines, sizeof(lines) - 1, &budget, &error));
 	assert_non_null(strstr(error.message, "longer than"));
@@ -573,16 +569,217 @@ static void damage_is_named(void **state)
 
 		bytes.data[at] ^= 0x55;
 		replay = replay_new_bytes("bad", bytes.data, bytes.length, &error);
-		while (replay && replay_next(replay, INFINITY, &line, &error) > 0)
+		assert_string_equal(error.message, "");
+		while (replay_next(replay, INFINITY, &line, &error) > 0)
 			message_clear(&line.message);
-		named += error_is_set(&error);
-		if (error_is_set(&error))
-			assert_non_null(strstr(error.message, "bad"));
+		for (double time = 0; time < END; time += 30) {
+			const char *damage = replay_damage(replay, time);
+
+			if (!damage)
+				continue;
+			assert_non_null(strstr(damage, "the recording bad is damaged at byte"));
+			named++;
+			break;
+		}
 		replay_free(replay);
 		bytes.data[at] ^= 0x55;
 	}
 	/* All but a few bits of no meaning. */
 	assert_true(named > 50);
+	buffer_clear(&bytes);
+	scene_clear(&scene);
+}
+
+#define TRIALS 1000
+
+/* The text of a segment, for free(); NULL: it cannot be read. */
+static char *segment_text(struct recording *recording, size_t segment)
+{
+	struct recording_cursor cursor;
+	char *text = NULL;
+	double time;
+
+	recording_cursor_init(&cursor, recording);
+	recording_cursor_go(&cursor, segment);
+	if (recording_cursor_time(&cursor, &time, NULL) > 0 && cursor.segment == segment) {
+		const struct recording_line *last = &cursor.lines[cursor.line_count - 1];
+
+		text = xstrndup(cursor.text, last->start + last->length + 1);
+	}
+	recording_cursor_clear(&cursor);
+	return text;
+}
+
+/* The texts of the recording's segments, and where each begins in the file. */
+struct texts {
+	char *texts[8];
+	size_t starts[9];
+	size_t count;
+};
+
+static void texts_read(struct texts *texts, const struct buffer *bytes)
+{
+	struct recording_budget budget;
+	struct error error = ERROR_INIT;
+	struct recording *recording;
+
+	recording_budget_init(&budget);
+	recording = recording_new_bytes("good", bytes->data, bytes->length, &budget, &error);
+	assert_string_equal(error.message, "");
+	texts->count = recording->segment_count;
+	assert_in_range(texts->count, 3, ARRAY_LENGTH(texts->texts));
+	for (size_t i = 0; i < texts->count; i++) {
+		texts->texts[i] = segment_text(recording, i);
+		texts->starts[i] = recording->segments[i].start;
+	}
+	texts->starts[texts->count] = bytes->length;
+	recording_free(recording);
+}
+
+static void texts_clear(struct texts *texts)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		free(texts->texts[i]);
+}
+
+/* The text of the segment that begins at offset start; NULL: there is none that can be read. */
+static char *text_at(struct recording *recording, size_t start)
+{
+	for (size_t i = 0; recording && i < recording->segment_count; i++) {
+		if (recording->segments[i].start == start && !recording->segments[i].damage)
+			return segment_text(recording, i);
+	}
+	return NULL;
+}
+
+static void one_flipped_bit_loses_one_segment(void **state)
+{
+	struct record *record = record_new(path, NULL);
+	struct buffer bytes = BUFFER_INIT;
+	struct texts texts;
+	struct scene scene;
+
+	(void)state;
+	live(&scene, record);
+	record_free(record);
+	read_file(&bytes);
+	texts_read(&texts, &bytes);
+	for (uint64_t trial = 0; trial < TRIALS; trial++) {
+		uint64_t bit = trial * 2654435761u % (bytes.length * 8);
+		struct recording_budget budget;
+		struct error error = ERROR_INIT;
+		struct recording *recording;
+
+		recording_budget_init(&budget);
+		bytes.data[bit / 8] ^= (char)(1 << bit % 8);
+		recording = recording_new_bytes("bad", bytes.data, bytes.length, &budget, &error);
+		assert_string_equal(error.message, "");
+		for (size_t i = 0; i < texts.count; i++) {
+			char *text = text_at(recording, texts.starts[i]);
+			bool is_hit = bit / 8 >= texts.starts[i] && bit / 8 < texts.starts[i + 1];
+
+			/* What is not there is said to be damaged; what is there is as it was. */
+			if (text)
+				assert_string_equal(text, texts.texts[i]);
+			else if (!is_hit)
+				fail_msg("bit %lu has taken segment %zu", (unsigned long)bit, i);
+			else
+				assert_non_null(recording->segments[i].damage);
+			free(text);
+		}
+		recording_free(recording);
+		bytes.data[bit / 8] ^= (char)(1 << bit % 8);
+	}
+	texts_clear(&texts);
+	buffer_clear(&bytes);
+	scene_clear(&scene);
+}
+
+static void a_cut_loses_what_is_behind_it(void **state)
+{
+	struct record *record = record_new(path, NULL);
+	struct buffer bytes = BUFFER_INIT;
+	struct texts texts;
+	struct scene scene;
+
+	(void)state;
+	live(&scene, record);
+	record_free(record);
+	read_file(&bytes);
+	texts_read(&texts, &bytes);
+	for (uint64_t trial = 0; trial < TRIALS; trial++) {
+		size_t length = (size_t)(trial * 2654435761u % bytes.length);
+		struct recording_budget budget;
+		struct error error = ERROR_INIT;
+		struct recording *recording;
+
+		recording_budget_init(&budget);
+		recording = recording_new_bytes("cut", bytes.data, length, &budget, &error);
+		for (size_t i = 0; i < texts.count; i++) {
+			char *text = text_at(recording, texts.starts[i]);
+
+			if (length >= texts.starts[i + 1])
+				assert_string_equal(text, texts.texts[i]);
+			else if (text)
+				assert_memory_equal(text, texts.texts[i], strlen(text));
+			if (length < texts.starts[i + 1] && recording)
+				assert_true(recording->is_cut);
+			free(text);
+		}
+		recording_free(recording);
+	}
+	texts_clear(&texts);
+	buffer_clear(&bytes);
+	scene_clear(&scene);
+}
+
+/* Where a segment is lost, the state is that of its beginning; behind it, what it was. */
+static void damage_ends_at_the_next_segment(void **state)
+{
+	struct record *record = record_new(path, NULL);
+	struct buffer bytes = BUFFER_INIT;
+	struct texts texts;
+	struct scene scene;
+	struct error error = ERROR_INIT;
+	struct replay_line line;
+	struct replay *replay;
+	struct session session;
+	int behind_count = 0;
+
+	(void)state;
+	live(&scene, record);
+	record_free(record);
+	session_judge(&scene.session);
+	read_file(&bytes);
+	texts_read(&texts, &bytes);
+	bytes.data[(texts.starts[1] + texts.starts[2]) / 2] ^= 1;
+	replay = replay_new_bytes("bad", bytes.data, bytes.length, &error);
+	assert_string_equal(error.message, "");
+	while (replay_next(replay, INFINITY, &line, &error) != 0) {
+		if (error_is_set(&error)) {
+			assert_non_null(strstr(error.message, "damaged at byte"));
+			error = (struct error)ERROR_INIT;
+			continue;
+		}
+		behind_count += line.is_behind_damage;
+		message_clear(&line.message);
+	}
+	assert_int_equal(behind_count, 1);
+	assert_non_null(replay_damage(replay, 90));
+	assert_null(replay_damage(replay, 30));
+	assert_null(replay_damage(replay, END));
+	session_make(&session, replay);
+	replay_seek(replay, 90);
+	follow(replay, &session, 90);
+	assert_in_range((int)session.ranks[0]->sampled_at, 50, 61);
+	session_clear(&session);
+	session_make(&session, replay);
+	replay_seek(replay, END);
+	follow(replay, &session, END);
+	check_sessions(&session, &scene.session);
+	session_clear(&session);
+	replay_free(replay);
+	texts_clear(&texts);
 	buffer_clear(&bytes);
 	scene_clear(&scene);
 }
@@ -763,6 +960,9 @@ int main(void)
 		TEST(what_unpacks_to_too_much_is_refused),
 		TEST(tapes_share_a_budget),
 		TEST(damage_is_named),
+		TEST(one_flipped_bit_loses_one_segment),
+		TEST(a_cut_loses_what_is_behind_it),
+		TEST(damage_ends_at_the_next_segment),
 		TEST(plain_text_is_read_as_well),
 		TEST(machines_are_put_together_by_their_clocks),
 		TEST(a_rank_of_two_recordings_is_shown_once),
