@@ -469,7 +469,8 @@ static int main_run(struct settings *settings, const struct timing *timing)
 	} else {
 		status = is_screen ? run_screen(&engine) : run_shell(&engine);
 	}
-	engine_clear(&engine);
+	if (!engine_clear(&engine) && status == STATUS_DONE)
+		status = STATUS_PARTIAL;
 	return status;
 }
 
@@ -485,6 +486,8 @@ int main(int argc, char **argv)
 	log_set_name("probetui");
 	/* Writing to a closed pipe, of a node or of stdout's reader, then fails with EPIPE. */
 	signal(SIGPIPE, SIG_IGN);
+	/* Writing beyond `ulimit -f` then fails with EFBIG. */
+	signal(SIGXFSZ, SIG_IGN);
 	settings_init(&settings);
 	if (settings_parse(&settings, argc, argv, &error) < 0) {
 		status = main_fail(&settings, &error, STATUS_USAGE);

@@ -416,6 +416,7 @@ static void app_on_end(int number, void *data)
 	if (number == SIGINT && app->away.pid > 0)
 		return;
 	log_write(LOG_WARNING, "signal %d: exiting", number);
+	engine_record_end(app->engine, number);
 	app->is_done = true;
 }
 

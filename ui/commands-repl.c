@@ -270,9 +270,20 @@ static void shell_complete(int by, void *data)
 		lineedit_show_candidates(&shell->edit);
 }
 
+/* While a line is typed, lineedit_read() restores the terminal when a signal ends the program. */
+static enum lineedit_result read_line(struct shell *shell)
+{
+	struct engine *engine = shell->context->engine;
+	enum lineedit_result result;
+
+	engine->handled_signals = 1u << SIGINT | 1u << SIGTERM | 1u << SIGHUP;
+	result = lineedit_read(&shell->edit, engine->loop);
+	engine->handled_signals = 1u << SIGINT;
+	return result;
+}
+
 static int read_lines(struct shell *shell, struct error *error)
 {
-	struct loop *loop = shell->context->engine->loop;
 	int result = 0;
 
 	shell->edit = (struct lineedit){
@@ -282,7 +293,7 @@ static int read_lines(struct shell *shell, struct error *error)
 	};
 	while (result == 0) {
 		shell->edit.label = repl_prompt(&shell->repl);
-		switch (lineedit_read(&shell->edit, loop)) {
+		switch (read_line(shell)) {
 		case LINEEDIT_LINE:
 			if (repl_enter(&shell->repl))
 				result = shell_run_block(shell, error);
@@ -313,6 +324,7 @@ static int shell_read_terminal(struct shell *shell, struct error *error)
 	int result = read_lines(shell, error);
 
 	loop_signal_stop(interrupt);
+	engine->handled_signals = 0;
 	return result;
 }
 

@@ -45,8 +45,10 @@ void engine_init(struct engine *engine, struct settings *owned_settings)
 	engine->started_at = loop_now();
 }
 
-void engine_clear(struct engine *engine)
+bool engine_clear(struct engine *engine)
 {
+	bool is_recorded;
+
 	/* Answers that arrive while clearing must not reach the screen. */
 	engine->changed = NULL;
 	engine->is_screen = false;
@@ -59,6 +61,7 @@ void engine_clear(struct engine *engine)
 		loop_timer_stop(engine->playback.timer);
 	replay_free(engine->replay);
 	engine_record_stop(engine);
+	is_recorded = !engine->recording.has_failed;
 	value_difference_clear(engine);
 	parameter_compare_clear(engine);
 	rank_answers_clear(engine);
@@ -81,6 +84,7 @@ void engine_clear(struct engine *engine)
 	loop_free(engine->loop);
 	users_clear(&engine->users);
 	*engine = (struct engine){ .changed = NULL };
+	return is_recorded;
 }
 
 void engine_say(struct engine *engine, bool is_error, const char *format, ...)

@@ -60,9 +60,11 @@ struct playback {
 
 /* The recording that is being written. Only record.c writes these members. */
 struct record_state {
-	struct record *record;	  /* NULL: nothing is recorded */
-	struct loop_timer *timer; /* flushes record periodically */
-	struct strmap *sources;	  /* source paths already requested; NULL: none */
+	struct record *record;		/* NULL: nothing is recorded */
+	struct loop_timer *timer;	/* flushes record periodically */
+	struct strmap *sources;		/* source paths already requested; NULL: none */
+	struct loop_signal *signals[3]; /* that end the program and the recording; NULL: none */
+	bool has_failed; /* the file could not be written: what followed was not recorded */
 };
 
 /*
@@ -110,6 +112,8 @@ struct engine {
 	struct pending_answers pendings;
 	struct rank_answers *connecting; /* a shell's open `connect` requests; NULL: none */
 	bool is_unconnected;		 /* a target of --connect could not be connected to */
+	/* Bits 1 << number of the signals that the running command handles by itself. */
+	uint32_t handled_signals;
 	struct notice notice;
 	struct rank_query rank_query;	   /* the rank query that waits for answers */
 	struct parameter_compare params;   /* the comparison of `diff-params` */
@@ -126,13 +130,13 @@ struct engine {
 	char *gone_why;		   /* why the last lost node was lost; NULL: no node was lost */
 	struct request *discovery; /* the first discover request; NULL: its answer was taken */
 	struct wanted_requests wanted;
-	double started_at;	  /* loop_now() at session time 0; not used in a replay */
-	bool skips_names;	  /* samples need no thread names */
-	double sampling_period;	  /* seconds; 0: no periodic sampling */
-	json_t *sampled;	  /* pids named in the last sample request; NULL: all */
+	double started_at;		 /* loop_now() at session time 0; not used in a replay */
+	bool skips_names;		 /* samples need no thread names */
+	double sampling_period;		 /* seconds; 0: no periodic sampling */
+	json_t *sampled;		 /* pids named in the last sample request; NULL: all */
 	struct request_group *following; /* requests of collectives_follow(); NULL: none */
 	double followed_at;		 /* session time of the last of them */
-	struct evidence evidence; /* newest answers to `evidence` and `diagnose` */
+	struct evidence evidence;	 /* newest answers to `evidence` and `diagnose` */
 	struct watch_nan watch_nan;
 	struct users users;
 	struct followed_process output;	 /* process whose output is followed */
@@ -152,7 +156,8 @@ struct engine {
 
 /* Takes ownership of the settings' contents. */
 void engine_init(struct engine *engine, struct settings *owned_settings);
-void engine_clear(struct engine *engine);
+/* Frees everything. Returns false if a recording could not be written to its end. */
+bool engine_clear(struct engine *engine);
 /*
  * Starts the node, or opens the recording, and requests the ranks. Answers arrive through the loop.
  * With is_screen a recording plays; otherwise the whole recording is applied at once. Returns 0; -1
@@ -213,7 +218,17 @@ void engine_record_sources(struct engine *engine);
 int engine_record(struct engine *engine, const char *path, struct error *error);
 /* From now on keeps the last `seconds` seconds in memory, for engine_record(). */
 void engine_keep(struct engine *engine, double seconds);
-/* Ends the recording, if there is one. */
+/*
+ * Ends the recording to a file, if there is one, by the signal `number`; 0: by no signal. Nothing
+ * is recorded any more.
+ */
+void engine_record_end(struct engine *engine, int number);
+/*
+ * Copies the file that is being recorded, up to now, to the new file at path. Returns 0; -1 and
+ * *error.
+ */
+int engine_record_copy(struct engine *engine, const char *path, struct error *error);
+/* Like engine_record_end() without a signal; then another recording can be started. */
 void engine_record_stop(struct engine *engine);
 /*
  * Path of the file that is being recorded, borrowed; NULL: nothing is recorded, or only kept in

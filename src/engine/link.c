@@ -75,7 +75,7 @@ char *link_find_node(struct error *error)
 	return NULL;
 }
 
-/* The node must not inherit the ignored SIGPIPE, nor a blocked signal. */
+/* The node must not inherit ignored signals (SIGPIPE, SIGXFSZ), nor a blocked one. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
 	sigset_t defaults;
@@ -84,6 +84,7 @@ static int set_attributes(posix_spawnattr_t *attributes)
 	sigemptyset(&none);
 	sigemptyset(&defaults);
 	sigaddset(&defaults, SIGPIPE);
+	sigaddset(&defaults, SIGXFSZ);
 	posix_spawnattr_setsigdefault(attributes, &defaults);
 	posix_spawnattr_setsigmask(attributes, &none);
 	return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF |
@@ -225,6 +226,7 @@ static int run_child(struct pipes *pipes, const char *path, link_program *progra
 	sigemptyset(&none);
 	setsid();
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_NAME, NODE_NAME);
 	if (dup2(pipes->down[0], STDIN_FILENO) < 0 || dup2(pipes->up[1], STDOUT_FILENO) < 0)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/configfile.h"
+#include "engine/replay-time.h"
 #include "engine/settings.h"
 #include "model/rankselect.h"
 
@@ -139,13 +140,12 @@ static int set_record_output(struct settings *settings, const char *value, struc
 
 static int set_at(struct settings *settings, const char *value, struct error *error)
 {
-	double seconds = text_seconds(value);
+	struct replay_time time;
 
-	if (!(seconds >= 0) || seconds > 1e9)
-		return error_set(error,
-				 "--at: '%.40s' is not a time in seconds since the recording began",
+	if (replay_time_parse(&time, value) < 0)
+		return error_set(error, "--at: '%.40s' is not a time: use " REPLAY_TIME_FORMS,
 				 value);
-	settings->at = seconds;
+	options_set_string(&settings->at, value);
 	return 0;
 }
 
@@ -259,7 +259,7 @@ const struct setting_option setting_options[] = {
 	  set_connect },
 	{ "break", 0, "PLACE", "set a breakpoint in the started job: train.py:42", add_break },
 	{ "replay", 0, "FILE", "replay a recording, or several as one job", set_replay },
-	{ "at", 0, "SECONDS", "show the recording at this time (default: its end)", set_at },
+	{ "at", 0, "TIME", "show the recording at this time (default: its end)", set_at },
 	{ "record", 0, "FILE", "record the job to a new file", set_record },
 	{ "record-locals", 0, NULL, "also record variables; secrets are masked",
 	  set_record_locals },

@@ -5,7 +5,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -115,20 +117,38 @@ const char *record_path(const struct record *record)
 	return record->path;
 }
 
-/* Closes the file after a write error (errno), sets the error and returns -1. */
-static int record_fail(struct record *record, struct error *error)
+/* Closes the file, as nothing more can be recorded; returns -1. */
+static int abandon(struct record *record)
 {
-	error_set_errno(error, errno, "recording to %s stopped", record->path);
 	close(record->fd);
 	record->fd = -1;
 	record->is_ended = true;
 	return -1;
 }
 
+/* Closes the file after a write error (errno), sets the error and returns -1. */
+static int record_fail(struct record *record, struct error *error)
+{
+	error_set_errno(error, errno, "recording to %s stopped", record->path);
+	return abandon(record);
+}
+
+/* True if the file has no name any more: all that is written is lost when it is closed. */
+static bool is_removed(const struct record *record)
+{
+	struct stat status;
+
+	return fstat(record->fd, &status) == 0 && status.st_nlink == 0;
+}
+
 static int write_bytes(struct record *record, struct error *error)
 {
 	if (record->fd < 0)
 		return 0;
+	if (is_removed(record)) {
+		error_set(error, "recording to %s stopped: the file was removed", record->path);
+		return abandon(record);
+	}
 	if (file_write(record->fd, record->bytes.data, record->bytes.length) < 0)
 		return record_fail(record, error);
 	buffer_reset(&record->bytes);
@@ -289,6 +309,60 @@ void record_begin(struct record *record, const struct session *session, double t
 	record->snapshot_length = record->segment.length;
 }
 
+int record_end(struct record *record, const char *signal, double time, struct error *error)
+{
+	struct buffer line = BUFFER_INIT;
+	struct message message;
+	int result;
+
+	if (signal && record->pack && !record->is_ended) {
+		message_make_event(&message, "recordingEnded",
+				   json_pack("{s:s}", "signal", signal));
+		message_append(&line, &message);
+		record_add_line(record, line.data, line.length - 1, time);
+		message_clear(&message);
+		buffer_clear(&line);
+	}
+	result = end_segment(record, error);
+	record->is_ended = true;
+	return result;
+}
+
+static int copy_bytes(int from, int to, off_t length)
+{
+	char bytes[WRITE_LENGTH];
+
+	for (off_t at = 0; at < length;) {
+		ssize_t count = pread(from, bytes, sizeof(bytes), at);
+
+		if (count <= 0 || file_write(to, bytes, (size_t)count) < 0)
+			return -1;
+		at += count;
+	}
+	return 0;
+}
+
+int record_copy(struct record *record, const char *path, struct error *error)
+{
+	int from;
+	int to;
+	int result;
+
+	if (end_segment(record, error) < 0)
+		return -1;
+	from = open(record->path, O_RDONLY | O_CLOEXEC);
+	if (from < 0)
+		return error_set_errno(error, errno, "cannot copy the recording %s", record->path);
+	to = record_make_file(path, error);
+	result = to < 0 ? -1 : copy_bytes(from, to, record->segment_at);
+	if (to >= 0 && result < 0)
+		error_set_errno(error, errno, "cannot copy the recording to %s", path);
+	close(from);
+	if (to >= 0)
+		close(to);
+	return result;
+}
+
 static double seconds_of_segment(const struct record *record)
 {
 	double seconds = record->ring / RING_SEGMENTS;
@@ -443,13 +517,20 @@ void engine_record_sources(struct engine *engine)
 /* Maximum number of packed bytes that engine_keep() keeps in memory, for any number of seconds. */
 #define KEEP_MAXIMUM ((size_t)256 << 20)
 
+/* Logs why the recording has stopped, which the recorder says only once. */
+static void note_failure(struct engine *engine, const struct error *error)
+{
+	engine->recording.has_failed = true;
+	log_write(LOG_ERROR, "%s", error->message);
+}
+
 static void on_flush_due(void *data)
 {
 	struct engine *engine = data;
 	struct error error = ERROR_INIT;
 
 	if (record_flush(engine->recording.record, &error) < 0)
-		log_write(LOG_ERROR, "%s", error.message);
+		note_failure(engine, &error);
 }
 
 void engine_record_line(struct engine *engine, const struct message *message, const char *line,
@@ -460,7 +541,55 @@ void engine_record_line(struct engine *engine, const struct message *message, co
 	if (engine->recording.record &&
 	    record_line(engine->recording.record, &engine->session, message, line, length,
 			engine_now(engine), &error) < 0)
-		log_write(LOG_ERROR, "%s", error.message);
+		note_failure(engine, &error);
+}
+
+void engine_record_end(struct engine *engine, int number)
+{
+	char *signal = number > 0 ? xasprintf("SIG%s", sigabbrev_np(number)) : NULL;
+	struct error error = ERROR_INIT;
+
+	if (engine_record_path(engine) &&
+	    record_end(engine->recording.record, signal, engine_now(engine), &error) < 0)
+		note_failure(engine, &error);
+	free(signal);
+}
+
+int engine_record_copy(struct engine *engine, const char *path, struct error *error)
+{
+	return record_copy(engine->recording.record, path, error);
+}
+
+/* Ends the recording, and then the program, unless the command handles the signal by itself. */
+static void record_on_signal(int number, void *data)
+{
+	struct engine *engine = data;
+
+	if (engine->handled_signals & 1u << number)
+		return;
+	engine_record_end(engine, number);
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static const int end_signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+static void watch_signals(struct engine *engine)
+{
+	struct record_state *state = &engine->recording;
+
+	for (size_t i = 0; i < ARRAY_LENGTH(end_signals); i++)
+		state->signals[i] =
+			loop_signal(engine->loop, end_signals[i], record_on_signal, engine);
+}
+
+static void unwatch_signals(struct record_state *state)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(state->signals); i++) {
+		if (state->signals[i])
+			loop_signal_stop(state->signals[i]);
+		state->signals[i] = NULL;
+	}
 }
 
 /*
@@ -521,6 +650,8 @@ int engine_record(struct engine *engine, const char *path, struct error *error)
 		engine->loop = loop_new();
 	engine->recording.timer =
 		loop_timer(engine->loop, FLUSH_SECONDS, FLUSH_SECONDS, on_flush_due, engine);
+	if (!engine->is_screen)
+		watch_signals(engine);
 	session_each_source(&engine->session, add_source, engine);
 	return 0;
 }
@@ -535,6 +666,8 @@ void engine_keep(struct engine *engine, double seconds)
 
 void engine_record_stop(struct engine *engine)
 {
+	unwatch_signals(&engine->recording);
+	engine_record_end(engine, 0);
 	if (engine->recording.timer)
 		loop_timer_stop(engine->recording.timer);
 	engine->recording.timer = NULL;

@@ -58,8 +58,17 @@ int record_line(struct record *record, const struct session *session, const stru
 		const char *line, size_t length, double time, struct error *error);
 /*
  * Writes all lines so far to the file; does nothing if the file has them already. Fails as
- * record_line() does.
+ * record_line() does, and if the file was removed.
  */
 int record_flush(struct record *record, struct error *error);
+/*
+ * Ends the recording at session time `time`, after a line with the name of the signal that ends the
+ * program; NULL: none does. Later lines are not recorded. Fails as record_flush() does.
+ */
+int record_end(struct record *record, const char *signal, double time, struct error *error);
+/*
+ * Ends the current segment and copies the file to the new file at path. Returns 0; -1 and *error.
+ */
+int record_copy(struct record *record, const char *path, struct error *error);
 
 #endif

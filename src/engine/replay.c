@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "engine/engine.h"
 #include "engine/recording.h"
+#include "engine/replay-time.h"
 #include "model/job.h"
 #include "model/rank-filter.h"
 
@@ -345,9 +346,10 @@ static void replay_run_apply_line(struct engine *engine, const struct replay_lin
 }
 
 /*
- * Logs which data the recording lacks; otherwise missing data would look like a fault of the job.
+ * Logs which data the recording lacks, and what ended it; otherwise missing data would look like a
+ * fault of the job.
  */
-static void warn_of_cut(const struct engine *engine)
+static void warn_of_end(const struct engine *engine)
 {
 	const char *path = replay_cut_path(engine->replay);
 
@@ -358,6 +360,13 @@ static void warn_of_cut(const struct engine *engine)
 		log_write(LOG_WARNING,
 			  "the recording %s is incomplete: probetui was killed while recording",
 			  path);
+	for (size_t i = 0; i < engine->session.node_count; i++) {
+		const char *signal = engine->session.nodes[i].recording_end;
+
+		if (signal)
+			log_write(LOG_WARNING, "the recording %s was ended by %s",
+				  replay_path(engine->replay, i), signal);
+	}
 }
 
 /* Warns of ranks that are in two recordings; the screen shows only one of the two. */
@@ -543,32 +552,40 @@ bool engine_seek_change(struct engine *engine, int count)
 	return true;
 }
 
-/* Brings the session to the time of --at, or to the end, for a shell command. */
-static int apply_for_shell(struct engine *engine, struct error *error)
+/* Sets *at to the session time of --at; to `otherwise` if it was not given. */
+static int find_at(const struct engine *engine, double otherwise, double *at, struct error *error)
 {
-	double first = replay_first_time(engine->replay);
-	double end = replay_end_time(engine->replay);
-	double at = engine->settings.at;
+	const struct replay *replay = engine->replay;
+	const char *text = engine->settings.at;
+	double first = replay_first_time(replay);
+	double end = replay_end_time(replay);
+	struct replay_time time;
 
-	if (at >= 0 && first + at > end)
-		return error_set(error, "--at %g is after the end: the recording is %g s long", at,
-				 end - first);
-	replay_run_go_to(engine, at >= 0 ? first + at : end);
-	warn_of_cut(engine);
-	warn_of_twice(engine);
-	return 0;
+	*at = otherwise;
+	if (!text || replay_time_parse(&time, text) < 0)
+		return 0;
+	*at = replay_time_find(&time, replay, end);
+	if (*at > end)
+		return error_set(error, "--at %s is after the end: the recording is %.1f s long",
+				 text, end - first);
+	if (*at < first - 1)
+		return error_set(error, "--at %s is before the recording, which is %.1f s long",
+				 text, end - first);
+	return isnan(*at) ? error_set(error, "--at %s: the time is not in the recording", text) : 0;
 }
 
 int engine_play(struct engine *engine, struct error *error)
 {
 	const struct settings *settings = &engine->settings;
-	double at = settings->at >= 0 ? settings->at : 0;
 	const struct replay_search sources = {
 		.command = "source",
 		.flag = RECORDING_SEGMENT_SOURCES,
 		.each = replay_run_apply_source,
 		.data = engine,
 	};
+	double first;
+	double end;
+	double at;
 
 	engine->replay = replay_new(settings->replays, settings->replay_count, error);
 	if (!engine->replay)
@@ -576,14 +593,19 @@ int engine_play(struct engine *engine, struct error *error)
 	if (!engine->loop)
 		engine->loop = loop_new();
 	add_nodes(engine);
-	if (!engine->is_screen)
-		return apply_for_shell(engine, error);
-	replay_each(engine->replay, &sources);
-	replay_run_go_to(engine, replay_end_time(engine->replay));
+	first = replay_first_time(engine->replay);
+	end = replay_end_time(engine->replay);
+	if (find_at(engine, engine->is_screen ? first : end, &at, error) < 0)
+		return -1;
+	if (engine->is_screen)
+		replay_each(engine->replay, &sources);
+	replay_run_go_to(engine, engine->is_screen ? end : at);
 	/* Report damage and missing data once, independently of the time that is shown. */
-	warn_of_cut(engine);
+	warn_of_end(engine);
 	warn_of_twice(engine);
-	engine_seek(engine, replay_first_time(engine->replay) + at);
+	if (!engine->is_screen)
+		return 0;
+	engine_seek(engine, at);
 	engine->playback.is_played = true;
 	set_ticks(engine);
 	return 0;

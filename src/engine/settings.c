@@ -121,7 +121,6 @@ void settings_init(struct settings *settings)
 	*settings = (struct settings){
 		.timeout = TIMEOUT_DEFAULT,
 		.step_timeout = STEP_TIMEOUT_DEFAULT,
-		.at = -1,
 	};
 }
 
@@ -140,6 +139,7 @@ void settings_clear(struct settings *settings)
 		free(settings->replays[i]);
 	free(settings->replays);
 	free(settings->record);
+	free(settings->at);
 	free(settings->theme);
 	free(settings->config);
 	free(settings->script);
@@ -447,7 +447,7 @@ static int check_together(const struct settings *settings, struct error *error)
 		return error_set(error, "--replay and --pid cannot be combined: leave one out");
 	if (settings->replay_count > 0 && settings->record)
 		return error_set(error, "a replay cannot be recorded: leave out --record");
-	if (settings->at >= 0 && settings->replay_count == 0)
+	if (settings->at && settings->replay_count == 0)
 		return error_set(error, "--at needs a recording: add --replay FILE");
 	/* With a recording, the words may be further recordings instead of a command. */
 	return settings->replay_count > 0 ? 0 : settings_check_script(settings, error);

@@ -25,7 +25,7 @@ struct settings {
 	size_t break_count;
 	char **replays; /* --replay: files, in order */
 	size_t replay_count;
-	double at;	   /* --at: seconds of the recording; -1: not given */
+	char *at;	   /* --at: a time in the recording (replay-time.h); NULL: not given */
 	char *record;	   /* --record */
 	bool wants_locals; /* --record-locals */
 	bool wants_output; /* --record-output */

@@ -119,6 +119,7 @@ static void watch_on_signal(int number, void *data)
 	struct watch *watch = data;
 
 	watch->signal = number;
+	engine_record_end(watch->engine, number);
 }
 
 static size_t count_present(const struct session *session)
@@ -309,7 +310,22 @@ static void begin_recording(struct watch *watch)
 	watch->base = folder_name(watch->options->folder, job && job->name ? job->name : "",
 				  session->nodes[0].name, (double)now.tv_sec, suffixes);
 	watch->recording = xasprintf("%s%s", watch->base, suffixes[1]);
-	if (engine_record(watch->engine, watch->recording, &error) == 0)
+	if (engine_record_path(watch->engine) ||
+	    engine_record(watch->engine, watch->recording, &error) == 0)
+		return;
+	watch_say(watch, "%s", error.message);
+	free(watch->recording);
+	watch->recording = NULL;
+}
+
+/* With --record: puts a copy of the recording beside the report. */
+static void copy_recording(struct watch *watch)
+{
+	struct error error = ERROR_INIT;
+
+	if (!watch->recording || !watch->engine->settings.record)
+		return;
+	if (engine_record_copy(watch->engine, watch->recording, &error) == 0)
 		return;
 	watch_say(watch, "%s", error.message);
 	free(watch->recording);
@@ -414,6 +430,7 @@ static int watch_finish(struct watch *watch, struct error *error)
 	char *report = write_report(watch, error);
 	int result = report || !watch->base ? 0 : -1;
 
+	copy_recording(watch);
 	if (watch->context->is_json)
 		watch_append_json(watch, report);
 	else
@@ -512,11 +529,14 @@ int watch_run(struct command_context *context, const struct watch_options *optio
 	watch.period = fmax(PERIOD_MINIMUM, fmin(watch.period, PERIOD_MAXIMUM));
 	watch.engine->skips_names = true;
 	watch.engine->session.choice.longest_wait = options->stuck;
-	for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
+	for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++) {
 		signals[i] = loop_signal(watch.engine->loop, numbers[i], watch_on_signal, &watch);
+		watch.engine->handled_signals |= 1u << numbers[i];
+	}
 	result = run(&watch, error);
 	for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++)
 		loop_signal_stop(signals[i]);
+	watch.engine->handled_signals = 0;
 	watch.engine->skips_names = false;
 	watch.engine->session.choice.longest_wait = 0;
 	report_clear(&watch.report);

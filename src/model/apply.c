@@ -429,6 +429,17 @@ static int apply_snapshot(const struct apply *apply, struct error *error)
 			      apply->now - apply->message->time, error);
 }
 
+static int apply_recording_ended(const struct apply *apply, struct error *error)
+{
+	struct session_node *node = &apply->session->nodes[apply->node];
+
+	(void)error;
+	free(node->recording_end);
+	node->recording_end =
+		xstrdup_or_null(json_get_string(apply->message->body, "signal", NULL));
+	return 0;
+}
+
 static int apply_progress(const struct apply *apply, struct error *error)
 {
 	const json_t *body = apply->message->body;
@@ -538,6 +549,7 @@ static apply_function *const event_functions[EVENT_KIND_COUNT] = {
 	[EVENT_JOB] = apply_job,
 	[EVENT_PROGRESS] = apply_progress,
 	[EVENT_SNAPSHOT] = apply_snapshot,
+	[EVENT_RECORDING_ENDED] = apply_recording_ended,
 };
 
 /* Responses to other requests do not change the session. */

@@ -105,6 +105,7 @@ void session_clear(struct session *session)
 	for (size_t i = 0; i < session->node_count; i++) {
 		free(session->nodes[i].name);
 		free(session->nodes[i].unread);
+		free(session->nodes[i].recording_end);
 		rankset_clear(&session->nodes[i].wanted);
 		stack_table_free(session->nodes[i].stacks);
 	}

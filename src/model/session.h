@@ -65,6 +65,7 @@ struct session_node {
 	bool is_known;	       /* the node has reported processes, or has searched without finding
 				* any */
 	bool is_gone;
+	char *recording_end; /* "SIGTERM": what ended the recorder; NULL: not known, or no signal */
 	char *unread;  /* why not all of the node's processes could be searched; NULL: all were */
 	size_t hidden; /* number of this user's Python processes that cannot be read */
 };

@@ -109,6 +109,11 @@ class TestRecordings(unittest.TestCase):
                                "verdict")
         self.assertEqual(result.returncode, 2)
         self.assertIn("after the end", result.stderr)
+        result = jobs.probetui("--replay", self.path("a"), "--at", "soon",
+                               "verdict")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("--at: 'soon' is not a time: use first or last",
+                      result.stderr)
 
     def test_locals_are_there_when_they_were_asked_for(self):
         for option, status in (([], 3), (["--record-locals"], 0)):
@@ -119,16 +124,16 @@ class TestRecordings(unittest.TestCase):
             self.assertEqual(result.returncode, status, result.stderr)
         self.assertIn("step", result.stdout)
 
-    def test_a_recorder_that_is_killed_loses_a_second(self):
-        path = self.path("killed")
+    def record(self, path):
+        """A recorder that has written 20 samples."""
         with tempfile.TemporaryFile("w+") as script:
             script.write("wait verdict NEVER timeout 60\n")
             script.seek(0)
             recorder = subprocess.Popen(
                 [jobs.PROBETUI, "--job", str(self.job.port), "--record", path,
                  "-x", "-"], stdin=script, stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL)
-        self.addCleanup(recorder.wait)
+                stderr=subprocess.PIPE, text=True)
+        self.addCleanup(recorder.communicate)
         self.addCleanup(recorder.kill)
 
         def is_recorded():
@@ -137,6 +142,58 @@ class TestRecordings(unittest.TestCase):
                         for line in unpacked(path)) >= 20)
 
         jobs.wait_for(is_recorded, "20 samples to be written")
+        return recorder
+
+    def test_a_recording_ends_with_the_signal_that_ends_its_recorder(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            path = self.path(number.name)
+            recorder = self.record(path)
+            recorder.send_signal(number)
+            self.assertEqual(recorder.wait(), -number)
+            last = unpacked(path)[-1]
+            self.assertEqual(last["event"], "recordingEnded")
+            self.assertEqual(last["body"], {"signal": number.name})
+            verdict, problems = self.verdict("--replay", path)
+            self.assertEqual(verdict["outliers"], [3])
+            self.assertIn("was ended by " + number.name, problems)
+            self.assertNotIn("incomplete", problems)
+
+    def test_a_removed_recording_is_told(self):
+        path = self.path("removed")
+        recorder = self.record(path)
+        os.unlink(path)
+        self.assertEqual(recorder.stderr.readline(),
+                         "probetui: error: recording to %s stopped: the file "
+                         "was removed\n" % path)
+
+    def test_what_cannot_be_recorded_is_a_status(self):
+        path = self.path("full")
+        result = subprocess.run(
+            ["prlimit", "--fsize=200", jobs.PROBETUI, "--job",
+             str(self.job.port), "--record", path, "locals", "--rank",
+             "0"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            timeout=jobs.LIMIT)
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertIn("recording to %s stopped: File too large" % path,
+                      result.stderr)
+
+    def test_a_damaged_end_is_told(self):
+        path = self.path("damaged")
+        jobs.probetui("--job", self.job.port, "--record", path, "verdict")
+        with open(path, "rb") as file:
+            packed = bytearray(file.read())
+        packed[len(packed) // 2] ^= 1
+        with open(path, "wb") as file:
+            file.write(packed)
+        result = jobs.probetui("--replay", path, "verdict")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("damaged at byte 0: the compressed data is damaged",
+                      result.stderr)
+
+    def test_a_recorder_that_is_killed_loses_a_second(self):
+        path = self.path("killed")
+        recorder = self.record(path)
         recorder.send_signal(signal.SIGKILL)
         killed = time.time()
         recorder.wait()
