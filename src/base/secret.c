@@ -23,6 +23,9 @@ static const char *const schemes[] = { "Bearer", "Basic", "Digest", "Token" };
 
 /* A shorter word behind "bearer" is unlikely to be a token. */
 #define BEARER_MINIMUM 8
+#define BASE64 "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
+/* Bytes in which the end of a private key is searched: RSA of 16384 bits has 12,000. */
+#define PRIVATE_KEY_MAXIMUM 16384
 
 bool secret_is_told(const char *text, size_t length)
 {
@@ -145,7 +148,106 @@ static size_t credentials_length(const char *text)
 	return text[3 + length] == '@' ? length : 0;
 }
 
-void secret_mask(struct buffer *out, const char *text)
+/*
+ * Tokens whose format tells that they are secrets: a prefix, and at least so many characters behind
+ * it. Most formats are published for secret scanning (GitHub, Hugging Face, AWS, OpenAI, Slack,
+ * GitLab, PyPI, npm); "eyJ" begins a JSON Web Token (RFC 7519): base64 of '{"'.
+ */
+static const struct token {
+	const char *prefix;
+	size_t minimum;
+	const char *others; /* characters that may stand there besides letters and digits */
+} tokens[] = {
+	{ "ghp_", 30, "" },   { "gho_", 30, "" },     { "ghu_", 30, "" },
+	{ "ghs_", 30, "" },   { "ghr_", 30, "" },     { "github_pat_", 22, "_" },
+	{ "hf_", 30, "" },    { "AKIA", 16, "" },     { "ASIA", 16, "" },
+	{ "sk-", 20, "_-" },  { "sk_live_", 20, "" }, { "xoxb-", 10, "-" },
+	{ "xoxp-", 10, "-" }, { "glpat-", 20, "_-" }, { "pypi-", 30, "_-" },
+	{ "npm_", 36, "" },   { "AIza", 35, "_-" },   { "eyJ", 20, "_-." },
+};
+
+/* Length of a token of a known format that text begins with; 0: it begins with none. */
+static size_t token_length(const char *text)
+{
+	for (size_t i = 0; i < ARRAY_LENGTH(tokens); i++) {
+		size_t start = strlen(tokens[i].prefix);
+		bool is_random = false; /* a word like sk-learn has only small letters */
+		size_t length = start;
+
+		if (strncmp(text, tokens[i].prefix, start) != 0)
+			continue;
+		for (; isalnum((unsigned char)text[length]) ||
+		       (text[length] != '\0' && strchr(tokens[i].others, text[length]));
+		     length++)
+			is_random |= isupper((unsigned char)text[length]) ||
+				     isdigit((unsigned char)text[length]);
+		if (is_random && length - start >= tokens[i].minimum)
+			return length;
+	}
+	return 0;
+}
+
+/*
+ * Length of the private key (RFC 7468) behind the line of *label bytes that text begins with; 0:
+ * text begins with no such line. In a quoted string, lines end with an escape sequence.
+ */
+static size_t private_key_length(const char *text, size_t *label)
+{
+	static const char begin[] = "-----BEGIN ";
+	static const char end[] = "PRIVATE KEY-----";
+	const char *last;
+
+	if (strncmp(text, begin, strlen(begin)) != 0)
+		return 0;
+	last = memmem(text, strcspn(text, "\n\\"), end, strlen(end));
+	if (!last)
+		return 0;
+	*label = (size_t)(last - text) + strlen(end);
+	text += *label;
+	last = memmem(text, strnlen(text, PRIVATE_KEY_MAXIMUM), "-----END ", 9);
+	return last ? (size_t)(last - text) : strspn(text, BASE64 "\\\r\n ");
+}
+
+/* Appends the mask, and the newlines of what it replaces, so that lines keep their numbers. */
+static void mask_content(struct buffer *out, const char *text, size_t length)
+{
+	buffer_append_string(out, SECRET_MASK);
+	for (size_t i = 0; i < length; i++)
+		if (text[i] == '\n')
+			buffer_append_char(out, '\n');
+}
+
+/* Appends text with the tokens of known formats and private keys masked. */
+static void mask_tokens(struct buffer *out, const char *text)
+{
+	bool is_start = true;
+
+	while (*text != '\0') {
+		size_t label = 0;
+		size_t length = is_start ? token_length(text) : 0;
+
+		if (length == 0)
+			length = private_key_length(text, &label);
+		buffer_append(out, text, label);
+		text += label;
+		if (length > 0) {
+			mask_content(out, text, length);
+			text += length;
+			is_start = true;
+			continue;
+		}
+		if (*text == '\0')
+			return;
+		/* A token may begin behind an escape sequence like \n, too. */
+		is_start = !isalnum((unsigned char)*text);
+		if (text[0] == '\\' && text[1] != '\0')
+			buffer_append_char(out, *text++);
+		buffer_append_char(out, *text++);
+	}
+}
+
+/* Appends text with what belongs to a secret's name masked, and the credentials of URLs. */
+static void mask_named(struct buffer *out, const char *text)
 {
 	while (*text != '\0') {
 		size_t credentials = credentials_length(text);
@@ -170,6 +272,15 @@ void secret_mask(struct buffer *out, const char *text)
 			buffer_append_string(out, SECRET_MASK);
 		text += shown + value;
 	}
+}
+
+void secret_mask(struct buffer *out, const char *text)
+{
+	struct buffer named = BUFFER_INIT;
+
+	mask_named(&named, text);
+	mask_tokens(out, named.data ? named.data : "");
+	buffer_clear(&named);
 }
 
 bool secret_is_in(const char *text)
@@ -330,14 +441,6 @@ static bool is_key(const char *text, size_t length)
 		if (!isalnum((unsigned char)text[i]) && !strchr("_-.", text[i]))
 			return false;
 	return length <= KEY_MAXIMUM && secret_is_told(text, length);
-}
-
-static void mask_content(struct buffer *out, const char *text, size_t length)
-{
-	buffer_append_string(out, SECRET_MASK);
-	for (size_t i = 0; i < length; i++)
-		if (text[i] == '\n')
-			buffer_append_char(out, '\n');
 }
 
 /* Masks secrets that a comment or a string quotes: "Authorization: Bearer abc". */

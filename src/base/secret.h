@@ -4,10 +4,11 @@
  * A name is a secret's name if it contains token, key, secret, password, passwd, pwd,
  * auth or credential, in any case. In text from elsewhere (a traceback, an error's
  * message) these values are masked: assignments to such a name (NAME=value, "NAME":
- * value, --NAME value, api_key: value), the word behind Bearer, and the credentials of a
- * URL (https://user:password@host). In Python source only literals are masked: those
- * assigned to such a name, passed or compared with it, under such a key, or behind such a
- * string in a list; other strings and comments are masked like other text.
+ * value, --NAME value, api_key: value), the word behind Bearer, the credentials of a
+ * URL (https://user:password@host), tokens of known formats (ghp_..., hf_..., AKIA...,
+ * sk-..., eyJ...) and private keys (RFC 7468), wherever they stand. In Python source only literals
+ * are masked: those assigned to such a name, passed or compared with it, under such a key, or
+ * behind such a string in a list; other strings and comments are masked like other text.
  */
 #ifndef BASE_SECRET_H
 #define BASE_SECRET_H

@@ -15,7 +15,6 @@
 #include "engine/debuggers.h"
 #include "engine/engine.h"
 #include "engine/format.h"
-#include "engine/frame-locals.h"
 #include "engine/jobs.h"
 #include "engine/rank-answers.h"
 #include "engine/replay.h"
@@ -143,35 +142,6 @@ static void sample_over(struct engine *engine, double seconds)
 	}
 }
 
-/* With --record-locals: requests the locals of every frame as they are now. */
-static void record_locals(struct engine *engine)
-{
-	struct rankset all = RANKSET_INIT;
-
-	if (engine->settings.wants_locals && engine_record_path(engine))
-		frame_locals_free(frame_locals_new(engine, &all, false));
-}
-
-/* With --record-output: requests the last output lines of each rank. */
-static void record_output(struct engine *engine)
-{
-	const struct session *session = &engine->session;
-	struct request_group *group;
-
-	if (!engine->settings.wants_output || !engine_record_path(engine))
-		return;
-	group = request_group_new(engine, NULL, NULL, NULL);
-	for (size_t i = 0; i < session->rank_count; i++) {
-		const struct process *process = &session->ranks[i]->process;
-
-		if (process->pid > 0 && process->state != PROCESS_EXITED)
-			request_group_add(group, process->rank, "output",
-					  json_pack("{s:i}", "pid", (int)process->pid), NULL);
-	}
-	request_group_wait(group, engine->settings.timeout);
-	request_group_free(group);
-}
-
 static int take_samples(struct command_context *context, double seconds, struct error *error)
 {
 	struct engine *engine = context->engine;
@@ -196,8 +166,7 @@ static int take_samples(struct command_context *context, double seconds, struct 
 	if (seconds > 0)
 		collectives_await(engine);
 	engine_record_sources(engine);
-	record_locals(engine);
-	record_output(engine);
+	engine_record_extras(engine);
 	return 0;
 }
 

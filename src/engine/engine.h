@@ -211,6 +211,11 @@ void engine_want_output(struct engine *engine, size_t node, pid_t pid);
 /* Requests the job's source files that the recording lacks, and waits for the answers. */
 void engine_record_sources(struct engine *engine);
 /*
+ * Requests what --record-locals and --record-output ask for, as it is now, and waits for the
+ * answers: the variables of all frames, and the last output of the ranks.
+ */
+void engine_record_extras(struct engine *engine);
+/*
  * Records to a new file from now on. The file begins with what engine_keep() kept in memory and
  * with the present state. Data is written to the file within a second, so that a killed probetui
  * loses at most one second.

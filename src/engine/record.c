@@ -23,6 +23,7 @@
 #include "base/map.h"
 #include "base/pack.h"
 #include "engine/engine.h"
+#include "engine/frame-locals.h"
 #include "engine/recording.h"
 #include "engine/recordline.h"
 #include "engine/request.h"
@@ -508,6 +509,41 @@ void engine_record_sources(struct engine *engine)
 		record_source_ask_rank(engine, group, engine->session.ranks[i]);
 	request_group_wait(group, engine->settings.timeout);
 	request_group_free(group);
+}
+
+/* With --record-locals: requests the locals of every frame as they are now. */
+static void record_locals(struct engine *engine)
+{
+	struct rankset all = RANKSET_INIT;
+
+	if (engine->settings.wants_locals && engine_record_path(engine))
+		frame_locals_free(frame_locals_new(engine, &all, false));
+}
+
+/* With --record-output: requests the last output lines of each rank. */
+static void record_output(struct engine *engine)
+{
+	const struct session *session = &engine->session;
+	struct request_group *group;
+
+	if (!engine->settings.wants_output || !engine_record_path(engine))
+		return;
+	group = request_group_new(engine, NULL, NULL, NULL);
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct process *process = &session->ranks[i]->process;
+
+		if (process->pid > 0 && process->state != PROCESS_EXITED)
+			request_group_add(group, process->rank, "output",
+					  json_pack("{s:i}", "pid", (int)process->pid), NULL);
+	}
+	request_group_wait(group, engine->settings.timeout);
+	request_group_free(group);
+}
+
+void engine_record_extras(struct engine *engine)
+{
+	record_locals(engine);
+	record_output(engine);
 }
 
 /* The functions below start and stop the engine's recording and flush it periodically. */

@@ -10,7 +10,7 @@
  * Local variables are left out unless they were asked for (record_want_variables). A recorded value
  * is masked if its variable's name or the value itself looks like a secret (base/secret.h), and so
  * are the members of a masked object; a secret that looks like any other value is written. Output
- * of processes is left out likewise (record_want_output), and is never masked.
+ * of processes is left out likewise (record_want_output), and masked like other text.
  */
 #ifndef ENGINE_RECORD_H
 #define ENGINE_RECORD_H

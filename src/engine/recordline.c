@@ -470,13 +470,18 @@ static enum recordline make_output(const struct making *making)
 	const char *category = json_get_string(body, "category", "");
 	bool is_sentence = making->message->type == MESSAGE_EVENT &&
 			   !json_object_get(body, "pid") && strcmp(category, "job") != 0;
+	json_t *masked;
 
 	if (is_sentence)
 		return RECORDLINE_AS_IT_IS;
-	return wants(making, RECORDLINE_OUTPUT) &&
-			       (!has_values(category) || wants(making, RECORDLINE_VARIABLES))
-		       ? RECORDLINE_AS_IT_IS
-		       : RECORDLINE_LEFT_OUT;
+	if (!wants(making, RECORDLINE_OUTPUT) ||
+	    (has_values(category) && !wants(making, RECORDLINE_VARIABLES)))
+		return RECORDLINE_LEFT_OUT;
+	masked = json_copy(making->message->body);
+	if (recordline_mask_text(masked, "output"))
+		return recordline_change(making, masked);
+	json_decref(masked);
+	return RECORDLINE_AS_IT_IS;
 }
 
 /* Messages that are not listed here are recorded unchanged. */

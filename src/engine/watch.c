@@ -483,6 +483,7 @@ static int watch_job(struct watch *watch, struct error *error)
 	/* Sample first: writing the kept recording takes time that the other ranks may not have. */
 	look_at_once(watch);
 	begin_recording(watch);
+	engine_record_extras(engine);
 	engine_record_sources(engine);
 	look_at_rest(watch);
 	return watch_finish(watch, error);

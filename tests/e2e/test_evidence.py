@@ -140,6 +140,30 @@ class TestWatch(Evidence):
         self.assertEqual((status, document["event"]), (0, "ended"), calm.said)
         self.assertEqual(os.listdir(self.reports), [])
 
+    def test_the_locals_at_the_event_and_a_copy_of_the_recording(self):
+        hung = self.start(3)
+        hung.order("spin", [1])
+        hung.until({0: "all_reduce", 2: "all_reduce"})
+        hung.until({1: "spin"}, looks=1)
+        path = os.path.join(self.folder, "own")
+        for options, source in (([], None), (["--record", path], path)):
+            watcher = self.watch(hung.port, "--stuck", "%gs" % STUCK,
+                                 "--report", self.reports, "--record-locals",
+                                 *options)
+            status, document, _ = watcher.finish()
+            self.assertEqual((status, document["event"]), (1, "stuck"))
+            self.assertEqual(os.path.dirname(document["recording"]),
+                             self.reports)
+            for recording in (document["recording"], source):
+                if recording is None:
+                    continue
+                found = self.replay(recording, "--json", "locals", "--rank",
+                                    "1")
+                self.assertEqual((found.returncode, found.stderr), (0, ""))
+                names = [variable["name"] for variable
+                         in json.loads(found.stdout)["variables"]]
+                self.assertIn("turns", names)
+
     def test_a_signal_ends_it_and_its_node(self):
         watcher = self.watch("1", "--stuck", "60s", until="no rank found yet")
         nodes = children(watcher.process.pid)

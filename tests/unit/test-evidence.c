@@ -16,6 +16,8 @@
 #include "base/secret.h"
 #include "protocol/error-text.h"
 
+#define A30 "Aa0Bb1Cc2Dd3Ee4Ff5Gg6Hh7Ii8Jj9"
+
 static void values_of_secrets_are_masked(void **state)
 {
 	static const char *const rows[][2] = {
@@ -43,6 +45,35 @@ static void values_of_secrets_are_masked(void **state)
 		{ "https://host/a@b c@d", "https://host/a@b c@d" },
 		{ "://@", "://@" },
 		{ "key=", "key=" },
+		/* The strings are split so that scanners do not take them for secrets. */
+		{ "with gh"
+		  "p_" A30 "!",
+		  "with <masked>!" },
+		{ "('gh"
+		  "p_" A30 "',)",
+		  "('<masked>',)" },
+		{ "line\\nhf"
+		  "_" A30,
+		  "line\\n<masked>" },
+		{ "hf_model_of_the_year_in_thirty_letters",
+		  "hf_model_of_the_year_in_thirty_letters" },
+		{ "at AK"
+		  "IAABCDEFGHIJKLMNOP, x",
+		  "at <masked>, x" },
+		{ "sk"
+		  "-proj-" A30 "-x_y rest",
+		  "<masked> rest" },
+		{ "sk-learn-contrib-and-more", "sk-learn-contrib-and-more" },
+		{ "my-eyJ"
+		  "hbGciOiJIUzI1NiJ9.eyJ" A30 ".dozjgNryP4 end",
+		  "my-<masked> end" },
+		{ "-----BEGIN RSA PRIVATE "
+		  "KEY-----\nMIIE\nabc=\n-----END RSA PRIVATE KEY-----\nz",
+		  "-----BEGIN RSA PRIVATE KEY-----<masked>\n\n\n-----END RSA PRIVATE KEY-----\nz" },
+		{ "'-----BEGIN PRIVATE "
+		  "KEY-----\\nMIIE...",
+		  "'-----BEGIN PRIVATE KEY-----<masked>..." },
+		{ "-----BEGIN CERTIFICATE-----\nMIIE", "-----BEGIN CERTIFICATE-----\nMIIE" },
 		{ "", "" },
 	};
 
