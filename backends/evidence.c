@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "backends/discover/error-file.h"
+#include "backends/discover/origin.h"
 #include "backends/discover/torch.h"
 #include "backends/linux/oom.h"
 #include "backends/linux/pid-list.h"
@@ -35,8 +36,9 @@ struct remembered {
 	int64_t memory;	     /* resident bytes at the last request; -1: unknown */
 	pid_t launcher_pid;  /* 0: unknown */
 	uint64_t launcher_start_time;
-	char *torch;  /* version of torch; NULL: unknown */
-	char *cgroup; /* path of the control group; NULL: unknown */
+	char *torch;	/* version of torch; NULL: unknown */
+	char *cgroup;	/* path of the control group; NULL: unknown */
+	json_t *origin; /* origin_read() at the first request */
 	struct error_file error_file;
 };
 
@@ -51,6 +53,7 @@ static void free_remembered(void *value)
 
 	free(remembered->torch);
 	free(remembered->cgroup);
+	json_decref(remembered->origin);
 	error_file_clear(&remembered->error_file);
 	free(remembered);
 }
@@ -94,6 +97,8 @@ static void evidence_refresh(struct evidence *evidence, struct remembered *remem
 		remembered->torch = torch_version(procfs, process);
 	if (!remembered->cgroup)
 		remembered->cgroup = cgroup_path(procfs, process->pid);
+	if (!remembered->origin)
+		remembered->origin = origin_read(procfs, process);
 	error_file_find(&remembered->error_file, procfs, process);
 	outputs_remember(node_outputs(evidence->node), process);
 }
@@ -169,6 +174,7 @@ static json_t *to_json(const struct evidence *evidence, const struct remembered 
 			    remembered->memory < 0 ? json_null()
 						   : json_integer(remembered->memory));
 	json_set_text(json, "cgroup", remembered->cgroup);
+	json_object_set(json, "origin", remembered->origin);
 	json_object_set_new(json, "error_file", error_file_read(&remembered->error_file));
 	if (has_stderr || !find_live(evidence, pid))
 		json_object_set_new(json, "stderr", stderr_to_json(evidence, pid));

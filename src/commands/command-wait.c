@@ -410,12 +410,16 @@ static int run_watch(struct command_context *context, const struct arguments *ar
 		     struct error *error)
 {
 	const char *stuck = arguments_value(arguments, "--stuck");
-	struct watch_options options = { .folder = arguments_value(arguments, "--report") };
+	struct watch_options options = {
+		.folder = arguments_value(arguments, "--report"),
+		.follows_restarts = arguments_has(arguments, "--restarts"),
+	};
 
 	if (arguments->count > 0 && arguments->words[0][0] != '-')
 		return error_set(
 			error,
-			"unexpected word '%.40s'; usage: wait --stuck SECONDS [--report DIR]",
+			"unexpected word '%.40s'; usage: wait --stuck SECONDS [--report DIR] "
+			"[--restarts]",
 			arguments->words[0]);
 	if (arguments_refuse_any(arguments, error) < 0)
 		return -1;
@@ -458,10 +462,11 @@ static int wait_run(struct command_context *context, const struct arguments *arg
 
 const struct command command_wait = {
 	.name = "wait",
-	.synopsis = "--stuck SECONDS [--report DIR] | verdict TEXT | stopped [ranks SET] | nan | "
+	.synopsis = "--stuck SECONDS [--report DIR] [--restarts] | verdict TEXT | stopped [ranks "
+		    "SET] | nan | "
 		    "exited [ranks SET] [timeout S]",
 	.help = "wait until ranks reach a state; --stuck: until the job hangs or fails (status 1; "
-		"--report: write a report)",
+		"--report: write a report; --restarts: go on when torchrun starts the ranks again)",
 	.flags = COMMAND_REST | COMMAND_SHELL,
 	.run = wait_run,
 };

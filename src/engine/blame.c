@@ -129,6 +129,23 @@ static void begin_failure(struct blame *blame, const struct engine *engine,
 	buffer_printf(out, "Rank %d failed first: it ", number);
 }
 
+/* Appends which attempt of torchrun has failed, and whether torchrun starts the ranks again. */
+static void append_attempt(const struct engine *engine, const struct rank *first,
+			   struct buffer *out)
+{
+	struct attempt attempt;
+
+	if (!evidence_attempt(&engine->evidence, first, &attempt) || attempt.total <= 1)
+		return;
+	if (attempt.number == attempt.total)
+		buffer_printf(out, " This was the last of %d attempts.", attempt.total);
+	else
+		buffer_printf(out, " This was attempt %d of %d%s.", attempt.number, attempt.total,
+			      cause_has_launcher_ended(engine, first)
+				      ? ""
+				      : "; torchrun starts the ranks again");
+}
+
 void blame_failure(struct blame *blame, const struct engine *engine, struct buffer *out)
 {
 	const struct rank *first = cause_first_failed(engine);
@@ -148,6 +165,7 @@ void blame_failure(struct blame *blame, const struct engine *engine, struct buff
 	buffer_append_char(out, '.');
 	if (blame->late_why && !cause_first_gone(engine, first) && has_waited(blame, engine, first))
 		buffer_printf(out, " %s", blame->late_why);
+	append_attempt(engine, first, out);
 }
 
 void blame_hang(struct blame *blame, const struct engine *engine, struct buffer *out)
@@ -174,6 +192,17 @@ static json_t *at_least(int integer, int minimum)
 	return integer < minimum ? json_null() : json_integer(integer);
 }
 
+/* Adds "attempt" and "max_attempts", which are null where torchrun has not started the rank. */
+static void attempt_to_json(const struct engine *engine, const struct rank *rank, json_t *json)
+{
+	struct attempt attempt;
+
+	if (!rank || !evidence_attempt(&engine->evidence, rank, &attempt))
+		attempt = (struct attempt){ .number = 0 };
+	json_object_set_new(json, "attempt", at_least(attempt.number, 1));
+	json_object_set_new(json, "max_attempts", at_least(attempt.total, 1));
+}
+
 void blame_to_json(const struct blame *blame, const struct engine *engine, double clock,
 		   json_t *json)
 {
@@ -196,4 +225,5 @@ void blame_to_json(const struct blame *blame, const struct engine *engine, doubl
 				    : json_null());
 	json_object_set_new(json, "exception", cause_to_json(&cause));
 	cause_clear(&cause);
+	attempt_to_json(engine, raised, json);
 }

@@ -38,8 +38,8 @@ void blame_failure(struct blame *blame, const struct engine *engine, struct buff
 void blame_hang(struct blame *blame, const struct engine *engine, struct buffer *out);
 /*
  * Adds to json "rank", "ranks": the cause; of the rank that failed first "failed", "code",
- * "signal", "time" (seconds since 1970 at session time 0: clock), and its exception, or that of the
- * only rank that is the cause.
+ * "signal", "time" (seconds since 1970 at session time 0: clock), its exception, or that of the
+ * only rank that is the cause, and which attempt of torchrun this was.
  */
 void blame_to_json(const struct blame *blame, const struct engine *engine, double clock,
 		   json_t *json);

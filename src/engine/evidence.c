@@ -1,6 +1,7 @@
 #include "engine/evidence.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +172,28 @@ const json_t *evidence_find(const struct evidence *evidence, const struct rank *
 const json_t *evidence_ways(const struct evidence *evidence, const struct rank *rank)
 {
 	return json_object_get(evidence->ways, evidence_key_of(rank).text);
+}
+
+/* Reads a count in the environment; -1: it is not there. */
+static int read_count(const json_t *environment, const char *name)
+{
+	const char *text = json_get_string(environment, name, "");
+	char *end;
+	long count = strtol(text, &end, 10);
+
+	return text[0] == '\0' || *end != '\0' || count < 0 || count >= INT_MAX ? -1 : (int)count;
+}
+
+bool evidence_attempt(const struct evidence *evidence, const struct rank *rank,
+		      struct attempt *attempt)
+{
+	const json_t *environment = json_object_get(
+		json_object_get(evidence_find(evidence, rank), "origin"), "environment");
+	int count = read_count(environment, "TORCHELASTIC_RESTART_COUNT");
+	int maximum = read_count(environment, "TORCHELASTIC_MAX_RESTARTS");
+
+	*attempt = (struct attempt){ count + 1, maximum + 1 };
+	return count >= 0 && maximum >= count;
 }
 
 const json_t *evidence_kernel_of(const struct evidence *evidence, const struct rank *rank)

@@ -25,8 +25,8 @@ struct evidence {
 	/* Objects with the keys "NODE:PID:START_TIME": ranks, ways and asked. */
 	json_t *ranks;	  /* the process's item of `evidence` */
 	json_t *ways;	  /* the process's item of `diagnose` */
-	json_t *asked;	 /* true: `evidence` was requested */
-	json_t *ended;	 /* true: it was requested after the rank's end */
+	json_t *asked;	  /* true: `evidence` was requested */
+	json_t *ended;	  /* true: it was requested after the rank's end */
 	json_t *cgroups;  /* "NODE:PATH" -> limits and use of the cgroup */
 	json_t *kernels;  /* "NODE" -> lines of the kernel log; NULL: none known */
 	json_t *printers; /* "NODE:PATH" of a standard error -> {rank as text: true} */
@@ -44,6 +44,15 @@ void evidence_take(struct evidence *evidence, const struct session *session, siz
 const json_t *evidence_find(const struct evidence *evidence, const struct rank *rank);
 /* Like evidence_find(), for the answer to `diagnose`. */
 const json_t *evidence_ways(const struct evidence *evidence, const struct rank *rank);
+/* How often torchrun has started the ranks. */
+struct attempt {
+	int number; /* from 1 */
+	int total;  /* maximum: torchrun's --max-restarts plus 1 */
+};
+
+/* Returns false if the rank's environment, or torchrun's variables in it, are not known. */
+bool evidence_attempt(const struct evidence *evidence, const struct rank *rank,
+		      struct attempt *attempt);
 /* The lines of the kernel log of the rank's machine, borrowed; NULL: none are known. */
 const json_t *evidence_kernel_of(const struct evidence *evidence, const struct rank *rank);
 /* Adds the numbers of all ranks of the rank's machine whose standard error is this file. */

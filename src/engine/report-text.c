@@ -20,6 +20,7 @@
 #include "engine/engine.h"
 #include "engine/format.h"
 #include "engine/replay.h"
+#include "engine/report-page.h"
 #include "engine/report.h"
 #include "protocol/stack.h"
 
@@ -32,120 +33,12 @@
 #define KERNEL_MAXIMUM 40
 #define MEMORY_MAXIMUM 32
 
-struct page {
-	struct buffer *out;
-	const struct report *report;
-	const struct engine *engine;
-};
-
-static const struct rank *report_text_next_rank(const struct page *page, size_t *next)
-{
-	return report_next(page->report, page->engine, next);
-}
-
-static const char *plural(size_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
-/*
- * Appends the time of day (UTC) at session time at; appends nothing if the time of day is not
- * known.
- */
-static void report_text_append_time(const struct page *page, double at)
-{
-	double clock = page->report->clock + at;
-	time_t seconds = (time_t)clock;
-	struct tm parts;
-	char text[32];
-
-	if (page->report->clock < 0 || at < 0)
-		return;
-	gmtime_r(&seconds, &parts);
-	strftime(text, sizeof(text), "%H:%M:%S", &parts);
-	buffer_printf(page->out, "%s.%03d UTC", text, (int)((clock - (double)seconds) * 1000));
-}
-
 static void report_text_append_bytes(struct buffer *out, int64_t bytes)
 {
 	if (bytes >= INT64_C(10) << 30)
 		buffer_printf(out, "%.1f GB", (double)bytes / (1 << 30));
 	else
 		buffer_printf(out, "%" PRId64 " MB", bytes >> 20);
-}
-
-/*
- * Groups of ranks with the same text, as most texts are equal on all ranks. The groups are in the
- * order in which their first ranks were added.
- */
-struct group {
-	char *text;
-	struct rankset ranks;
-	double at; /* session time; the earliest of the group's ranks */
-};
-
-struct groups {
-	struct group *items;
-	size_t count;
-	size_t capacity;
-};
-
-static void groups_add(struct groups *groups, const char *text, int rank, double at)
-{
-	size_t i = 0;
-
-	while (i < groups->count && strcmp(groups->items[i].text, text) != 0)
-		i++;
-	if (i == groups->count) {
-		ARRAY_GROW(groups->items, groups->count, groups->capacity);
-		groups->items[groups->count++] = (struct group){ .text = xstrdup(text), .at = at };
-	}
-	rankset_add(&groups->items[i].ranks, rank);
-	if (at < groups->items[i].at)
-		groups->items[i].at = at;
-}
-
-static int compare_groups(const void *left, const void *right)
-{
-	const struct group *a = left;
-	const struct group *b = right;
-
-	return (a->at > b->at) - (a->at < b->at);
-}
-
-static void report_text_groups_clear(struct groups *groups)
-{
-	for (size_t i = 0; i < groups->count; i++) {
-		free(groups->items[i].text);
-		rankset_clear(&groups->items[i].ranks);
-	}
-	free(groups->items);
-}
-
-static void report_text_append_line(struct buffer *out, const char *before, const char *text)
-{
-	buffer_append_string(out, before);
-	format_text(out, text);
-	buffer_append_char(out, '\n');
-}
-
-/* Appends a line for each group, at most `maximum`, and frees the groups. */
-static void report_text_append_groups(struct buffer *out, struct groups *groups, size_t maximum)
-{
-	size_t left = 0;
-
-	for (size_t i = 0; i < groups->count; i++) {
-		if (i >= maximum) {
-			left += rankset_count(&groups->items[i].ranks);
-			continue;
-		}
-		buffer_append_string(out, "  ");
-		rankset_append_named(out, &groups->items[i].ranks);
-		report_text_append_line(out, ": ", groups->items[i].text);
-	}
-	if (left > 0)
-		buffer_printf(out, "  ... and %zu more rank%s\n", left, plural(left));
-	report_text_groups_clear(groups);
 }
 
 /*
@@ -164,21 +57,20 @@ static void append_ends(const struct page *page)
 	const struct rank *rank;
 	size_t next = 0;
 
-	while ((rank = report_text_next_rank(page, &next))) {
+	while ((rank = page_next_rank(page, &next))) {
 		if (rank_is_gone(rank))
 			groups_add(&groups, end_of(rank), rank->process.rank, rank->ended_at);
 	}
-	if (groups.count > 1)
-		qsort(groups.items, groups.count, sizeof(*groups.items), compare_groups);
+	groups_sort(&groups);
 	for (size_t i = 0; i < groups.count; i++) {
 		buffer_append_string(page->out, "  ");
-		report_text_append_time(page, groups.items[i].at);
+		page_append_time(page, groups.items[i].at);
 		if (groups.items[i].at >= 0 && page->report->clock >= 0)
 			buffer_append_string(page->out, "  ");
 		rankset_append_named(page->out, &groups.items[i].ranks);
-		report_text_append_line(page->out, " ", groups.items[i].text);
+		page_append_line(page->out, " ", groups.items[i].text);
 	}
-	report_text_groups_clear(&groups);
+	groups_clear(&groups);
 }
 
 /* Appends what `wait` would have said, but for whom ranks waited for before. */
@@ -197,12 +89,12 @@ static void append_event(const struct page *page)
 	const struct rank *first = cause_first_failed(page->engine);
 
 	if (page->report->headline)
-		report_text_append_line(page->out, "  ", page->report->headline);
+		page_append_line(page->out, "  ", page->report->headline);
 	else if (first)
 		append_failure(page);
 	append_ends(page);
 	if (page->report->before && first)
-		report_text_append_line(page->out, "  Before the failure: ", page->report->before);
+		page_append_line(page->out, "  Before the failure: ", page->report->before);
 }
 
 static void append_indented(struct buffer *out, const char *text, const char *indent,
@@ -247,7 +139,7 @@ static void report_text_append_native(const struct page *page)
 	const struct rank *rank;
 	size_t next = 0;
 
-	while ((rank = report_text_next_rank(page, &next))) {
+	while ((rank = page_next_rank(page, &next))) {
 		const struct stack *stack = report_native(rank);
 
 		if (!stack)
@@ -307,7 +199,7 @@ static void report_text_append_errors(const struct page *page)
 	const struct rank *rank;
 	size_t next = 0;
 
-	while ((rank = report_text_next_rank(page, &next))) {
+	while ((rank = page_next_rank(page, &next))) {
 		struct cause cause;
 
 		cause_find(&cause, page->engine, rank);
@@ -317,9 +209,8 @@ static void report_text_append_errors(const struct page *page)
 			append_text(&stack, &cause);
 		cause_clear(&cause);
 	}
-	if (groups.count > 1)
-		qsort(groups.items, groups.count, sizeof(*groups.items), compare_groups);
-	report_text_append_groups(page->out, &groups, ERRORS_MAXIMUM);
+	groups_sort(&groups);
+	groups_append(page->out, &groups, ERRORS_MAXIMUM);
 	if (stack.length > 0)
 		buffer_printf(page->out, "  the traceback of rank %d:\n%s", first->process.rank,
 			      stack.data);
@@ -332,7 +223,7 @@ static void append_versions(const struct page *page)
 	const struct rank *rank;
 	size_t next = 0;
 
-	while ((rank = report_text_next_rank(page, &next))) {
+	while ((rank = page_next_rank(page, &next))) {
 		const struct process *process = &rank->process;
 		const char *torch = json_get_string(evidence_find(&page->engine->evidence, rank),
 						    "torch", NULL);
@@ -346,7 +237,7 @@ static void append_versions(const struct page *page)
 		groups_add(&groups, text, process->rank, 0);
 		free(text);
 	}
-	report_text_append_groups(page->out, &groups, SIZE_MAX);
+	groups_append(page->out, &groups, SIZE_MAX);
 }
 
 static void append_resident(const struct page *page)
@@ -355,7 +246,7 @@ static void append_resident(const struct page *page)
 	size_t count = 0;
 	size_t next = 0;
 
-	while ((rank = report_text_next_rank(page, &next))) {
+	while ((rank = page_next_rank(page, &next))) {
 		const struct process *process = &rank->process;
 		int64_t bytes =
 			json_get_integer(evidence_find(&page->engine->evidence, rank), "memory", 0);
@@ -437,7 +328,7 @@ static void append_doctor(const struct page *page)
 	const struct rank *rank;
 	size_t next = 0;
 
-	while ((rank = report_text_next_rank(page, &next))) {
+	while ((rank = page_next_rank(page, &next))) {
 		const struct process *process = &rank->process;
 		const json_t *way;
 		size_t j;
@@ -457,7 +348,7 @@ static void append_doctor(const struct page *page)
 			free(text);
 		}
 	}
-	report_text_append_groups(page->out, &groups, SIZE_MAX);
+	groups_append(page->out, &groups, SIZE_MAX);
 }
 
 static const struct section {
@@ -465,12 +356,16 @@ static const struct section {
 	void (*append)(const struct page *page);
 } sections[] = {
 	{ "WHAT HAPPENED", append_event },
+	{ "LAST MINUTE", page_append_timeline },
 	{ "VERDICT", append_verdict },
 	{ "WHO WAITS FOR WHOM", append_waits },
 	{ "MERGED STACKS", report_text_append_merged },
 	{ "NATIVE FRAMES (main threads, innermost first)", report_text_append_native },
 	{ "EXCEPTIONS OF RANKS", report_text_append_errors },
+	{ "JOB", page_append_origin },
 	{ "VERSIONS", append_versions },
+	{ "ENVIRONMENT", page_append_environment },
+	{ "LIMITS", page_append_limits },
 	{ "MEMORY", append_memory },
 	{ "KERNEL LOG (out of memory)", append_kernel },
 	{ "ACCESS TO THE RANKS (doctor)", append_doctor },
@@ -495,7 +390,8 @@ static void report_text_append_head(const struct page *page)
 		buffer_append_string(page->out, ", of the recording ");
 		format_text(page->out, replay_path(page->engine->replay, 0));
 	}
-	buffer_printf(page->out, "\n%zu rank%s", session->rank_count, plural(session->rank_count));
+	buffer_printf(page->out, "\n%zu rank%s", session->rank_count,
+		      page_plural(session->rank_count));
 	if (job && job->script && job->script[0] != '\0') {
 		buffer_append_string(page->out, " of ");
 		format_text(page->out, job->script);

@@ -97,6 +97,7 @@ void report_look(struct report *report, const struct engine *engine)
 	buffer_reset(&report->merged);
 	json_decref(report->verdict_json);
 	json_decref(report->merged_json);
+	report->looked_at = engine_now(engine);
 	format_text_verdict(&report->verdict, session);
 	wait_graph_make(&graph, session);
 	format_text_waits(&report->waits, &graph);
@@ -147,7 +148,7 @@ static json_t *end_to_json(const struct report *report, const struct rank *rank)
 /* Adds a node's evidence; null for each key without data. */
 static void set_evidence(json_t *json, const json_t *evidence)
 {
-	static const char *const keys[] = { "torch",	  "memory", "cgroup",
+	static const char *const keys[] = { "torch",	  "memory", "cgroup",	     "origin",
 					    "error_file", "stderr", "launcher_ended" };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {

@@ -43,6 +43,9 @@
 #define PERIOD_MAXIMUM 1.0
 /* Seconds between two searches for new ranks. */
 #define LOOK_SECONDS 5.0
+/* The same while the ranks of a restart are expected, and how long they are. */
+#define RESTART_LOOK_SECONDS 0.5
+#define RESTART_SECONDS 60.0
 /* Period and duration, in seconds, of frequent samples after a rank begins to shut down. */
 #define HURRY_PERIOD 0.1
 #define HURRY_SECONDS 3.0
@@ -87,7 +90,9 @@ struct watch {
 	char *base;	 /* common part of the files' paths; NULL: no files */
 	char *recording; /* path of the recording; NULL: none */
 	struct report report;
-	double stood; /* seconds without progress at the last judgement */
+	double stood;	  /* seconds without progress at the last judgement */
+	json_t *attempts; /* documents of the attempts that failed before; NULL: none did */
+	double failed_at; /* session time at which the attempt before has been written about */
 };
 
 static void watch_say(struct watch *watch, const char *format, ...)
@@ -397,7 +402,15 @@ static char *write_report(struct watch *watch, struct error *error)
 	return NULL;
 }
 
-static void watch_append_json(struct watch *watch, const char *report)
+static json_t *job_to_json(const struct watch *watch)
+{
+	const struct session *session = &watch->engine->session;
+	const struct job *job = session->job >= 0 ? &session->jobs[session->job] : NULL;
+
+	return job && job->name && job->name[0] != '\0' ? json_text(job->name) : json_null();
+}
+
+static json_t *watch_to_json(const struct watch *watch, const char *report)
 {
 	const struct verdict *verdict = &watch->engine->session.verdict;
 	const char *sentence =
@@ -405,12 +418,26 @@ static void watch_append_json(struct watch *watch, const char *report)
 	json_t *json = json_object();
 
 	json_object_set_new(json, "event", json_string(outcomes[watch->outcome].event));
+	json_object_set_new(json, "job", job_to_json(watch));
 	blame_to_json(&watch->blame, watch->engine, watch->report.clock, json);
 	json_object_set_new(json, "headline", json_text(watch->report.headline));
 	json_object_set_new(json, "verdict", json_text(sentence));
 	json_object_set_new(json, "report", json_text(report));
 	json_object_set_new(json, "recording", json_text(watch->recording));
-	format_document(watch->context->out, json);
+	return json;
+}
+
+/* Prints the document of the last attempt, with those before; keeps that of any other. */
+static void take_document(struct watch *watch, json_t *owned_document, bool is_last)
+{
+	if (!watch->attempts)
+		watch->attempts = json_array();
+	if (!is_last) {
+		json_array_append_new(watch->attempts, owned_document);
+		return;
+	}
+	json_object_set(owned_document, "earlier_attempts", watch->attempts);
+	format_document(watch->context->out, owned_document);
 }
 
 static void append_paths(struct watch *watch, const char *report)
@@ -425,20 +452,97 @@ static void append_paths(struct watch *watch, const char *report)
 }
 
 /* Writes the report, the paths of both files, and one line on standard error. */
-static int watch_finish(struct watch *watch, struct error *error)
+static int watch_finish(struct watch *watch, bool is_last, struct error *error)
 {
 	char *report = write_report(watch, error);
 	int result = report || !watch->base ? 0 : -1;
 
 	copy_recording(watch);
 	if (watch->context->is_json)
-		watch_append_json(watch, report);
+		take_document(watch, watch_to_json(watch, report), is_last);
 	else
 		append_paths(watch, report);
 	watch->context->status = outcomes[watch->outcome].status;
 	watch_say(watch, "%s", watch->report.headline);
 	free(report);
 	return result;
+}
+
+/* True if torchrun, which lives, starts the ranks again after this failure. */
+static bool is_restarted(const struct watch *watch)
+{
+	const struct engine *engine = watch->engine;
+	const struct rank *first = cause_first_failed(engine);
+	struct attempt attempt;
+
+	return watch->outcome == OUTCOME_FAILED && first &&
+	       evidence_attempt(&engine->evidence, first, &attempt) &&
+	       attempt.number < attempt.total && !cause_has_launcher_ended(engine, first);
+}
+
+/* True for a rank of the restart, also if it has exited already. */
+static bool is_new(const struct watch *watch, const struct rank *rank)
+{
+	return rank->process.pid > 0 && (!rank_is_gone(rank) || rank->ended_at > watch->failed_at);
+}
+
+static bool has_restarted(const struct engine *engine, void *data)
+{
+	const struct session *session = &engine->session;
+	const struct watch *watch = data;
+	size_t count = 0;
+
+	for (size_t i = 0; i < session->rank_count; i++)
+		count += is_new(watch, session->ranks[i]);
+	return watch->signal != 0 || (count > 0 && count == session->rank_count);
+}
+
+/*
+ * Waits for the ranks of the restart; some may be missing, as an elastic job may shrink. Returns
+ * false if there are none.
+ */
+static bool await_restart(struct watch *watch)
+{
+	struct engine *engine = watch->engine;
+	bool is_any = false;
+
+	engine_follow(engine, RESTART_LOOK_SECONDS);
+	engine_wait(engine, has_restarted, watch, RESTART_SECONDS);
+	engine_follow(engine, LOOK_SECONDS);
+	for (size_t i = 0; i < engine->session.rank_count; i++)
+		is_any = is_any || is_new(watch, engine->session.ranks[i]);
+	return is_any;
+}
+
+/* Forgets what was found about the attempt that has failed. */
+static void forget_attempt(struct watch *watch)
+{
+	report_clear(&watch->report);
+	watch->report = (struct report){ .verdict = BUFFER_INIT, .merged = BUFFER_INIT };
+	blame_clear(&watch->blame);
+	free(watch->before);
+	free(watch->base);
+	free(watch->recording);
+	watch->before = watch->base = watch->recording = NULL;
+	watch->outcome = OUTCOME_NONE;
+	watch->revision = UINT64_MAX;
+	watch->leaving = 0;
+	watch->hurry_until = 0;
+	session_forget_ended(&watch->engine->session, watch->failed_at);
+}
+
+/* Prints the document of the attempt that failed last: no other one followed. */
+static void end_attempts(struct watch *watch)
+{
+	size_t count = json_array_size(watch->attempts);
+	json_t *document;
+
+	watch_say(watch, "no rank was started again within %g s", RESTART_SECONDS);
+	if (count == 0)
+		return;
+	document = json_incref(json_array_get(watch->attempts, count - 1));
+	json_array_remove(watch->attempts, count - 1);
+	take_document(watch, document, true);
 }
 
 static int watch_await_job(struct watch *watch, struct error *error)
@@ -456,11 +560,13 @@ static int watch_await_job(struct watch *watch, struct error *error)
 	return collect_ranks(watch->context, error);
 }
 
-static int watch_job(struct watch *watch, struct error *error)
+/* Watches until the outcome is known, and writes about it. */
+static int watch_attempt(struct watch *watch, bool *is_last, struct error *error)
 {
 	struct engine *engine = watch->engine;
 	const struct session *session = &engine->session;
 
+	*is_last = true;
 	report_init(&watch->report, engine);
 	if (watch->options->folder)
 		engine_keep(engine, fmax(KEEP_SECONDS, 2 * watch->options->stuck));
@@ -486,7 +592,28 @@ static int watch_job(struct watch *watch, struct error *error)
 	engine_record_extras(engine);
 	engine_record_sources(engine);
 	look_at_rest(watch);
-	return watch_finish(watch, error);
+	*is_last = !watch->options->follows_restarts || !is_restarted(watch);
+	return watch_finish(watch, *is_last, error);
+}
+
+static int watch_job(struct watch *watch, struct error *error)
+{
+	bool is_last;
+	int result;
+
+	for (;;) {
+		result = watch_attempt(watch, &is_last, error);
+		if (result < 0 || is_last || watch->signal != 0)
+			return result;
+		if (!watch->engine->settings.record)
+			engine_record_stop(watch->engine);
+		watch->failed_at = engine_now(watch->engine);
+		if (!await_restart(watch)) {
+			end_attempts(watch);
+			return 0;
+		}
+		forget_attempt(watch);
+	}
 }
 
 static int run(struct watch *watch, struct error *error)
@@ -542,6 +669,7 @@ int watch_run(struct command_context *context, const struct watch_options *optio
 	watch.engine->session.choice.longest_wait = 0;
 	report_clear(&watch.report);
 	free(watch.before);
+	json_decref(watch.attempts);
 	blame_clear(&watch.blame);
 	free(watch.base);
 	free(watch.recording);

@@ -285,6 +285,9 @@ static bool activity_polls(const char *name)
 		ACTIVITY_JOBLIB,
 		ACTIVITY_MPI,
 		ACTIVITY_RAY_LOOP,
+		/* TCPStore asks again and again how many workers have come. */
+		"init_process_group",
+		"rendezvous",
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {
@@ -482,6 +485,11 @@ static bool is_setup(const char *name)
 			return true;
 	}
 	return false;
+}
+
+bool activity_is_setup(const struct activity *activity)
+{
+	return activity->kind == ACTIVITY_PEERS && is_setup(activity->name);
 }
 
 bool activity_is_collective(const struct thread *thread)

@@ -78,6 +78,8 @@ bool activity_names_peer(const struct thread *thread);
  * at another line: in Work.wait(), in backward().
  */
 bool activity_is_collective(const struct thread *thread);
+/* True for the functions that make process groups, such as init_process_group(). */
+bool activity_is_setup(const struct activity *activity);
 /* True for those that wait for a message. */
 bool activity_is_receive(const struct activity *activity);
 /* True if the main thread only waits, while another thread may run the program. */

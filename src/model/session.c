@@ -365,6 +365,17 @@ static const struct source *find_of_machine(const struct session *session, size_
 	return NULL;
 }
 
+void session_forget_ended(struct session *session, double at)
+{
+	for (size_t i = session->rank_count; i > 0; i--) {
+		struct rank *rank = session->ranks[i - 1];
+
+		if (rank->process.state == PROCESS_EXITED && rank->ended_at <= at)
+			job_remove(session, rank);
+	}
+	session->revision++;
+}
+
 static bool session_has_ended(const struct session *session, size_t node, pid_t pid)
 {
 	const struct rank *rank = session_find_any_pid(session, node, pid);

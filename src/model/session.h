@@ -240,6 +240,11 @@ const struct variables *session_find_variables(const struct session *session, si
 					       pid_t pid, pid_t tid, int depth, uint64_t address,
 					       int64_t start);
 
+/*
+ * Removes the ranks of the chosen job that exited until session time at, as ranks of a restart
+ * replace them.
+ */
+void session_forget_ended(struct session *session, double at);
 /* For src/model only: add the rank to the index by pid, and remove it, respectively. */
 void session_note_pid(struct session *session, struct rank *rank);
 void session_forget_pid(struct session *session, const struct rank *rank);

@@ -407,7 +407,7 @@ static enum verdict_state without_unread(const struct wait_group_list *wait_grou
 }
 
 /*
- * True if all ranks poll in one collective. Where a thread polls, only its frames show that it has
+ * True if all ranks poll in one collective that a loop may call again and again. Where a thread polls, only its frames show that it has
  * entered the call anew: they show nothing of a loop that calls nothing else.
  */
 static bool is_one_polled_collective(const struct wait_group_list *wait_groups)
@@ -419,7 +419,7 @@ static bool is_one_polled_collective(const struct wait_group_list *wait_groups)
 		return false;
 	activity = &wait_groups->items[0].main_thread->activity;
 	return activity->is_polling && !activity_is_point_to_point(activity) &&
-	       count_moving(wait_groups) == 0;
+	       !activity_is_setup(activity) && count_moving(wait_groups) == 0;
 }
 
 static enum verdict_state verdict_state_of(const struct session *session,

@@ -1,6 +1,7 @@
 """The request `evidence`: what is known of a rank besides its stacks."""
 import json
 import os
+import resource
 import shutil
 import sys
 import tempfile
@@ -8,7 +9,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from nodes import Node, Target  # noqa: E402
+from nodes import WAIT, Node, Target  # noqa: E402
 
 # Maps what stands for torch's library, as a rank that has imported torch.
 TORCH = """
@@ -27,8 +28,8 @@ class TestEvidence(unittest.TestCase):
         self.node = Node()
         self.addCleanup(self.node.close)
 
-    def start(self, *code, **variables):
-        target = Target(*code, RANK="3", **variables)
+    def start(self, *code, **options):
+        target = Target(*code, RANK="3", **options)
         self.addCleanup(target.close)
         self.node.discover(pids=[target.pid], follow=True, period=0.1)
         return target
@@ -63,6 +64,53 @@ class TestEvidence(unittest.TestCase):
         shutil.rmtree(os.path.dirname(path))
         self.assertEqual(self.ask(target)["error_file"]["message"],
                          "said %d" % i)
+
+    def write(self, text, *names):
+        with open(self.path(*names), "w") as file:
+            file.write(text)
+
+    def test_what_a_rank_was_started_with(self):
+        self.write(WAIT, "src", "train.py")
+        before = time.time()
+        target = self.start(
+            argv=[sys.executable, self.path("src", "train.py"), "--lr", "0.1",
+                  "--token", "hunter2"],
+            NCCL_DEBUG="INFO", TORCH_API_KEY="hunter2", OMP_NUM_THREADS="1",
+            GLOO_URL="http://bob:hunter2@host", HARMLESS="hunter2",
+            TORCHELASTIC_RESTART_COUNT="1")
+        origin = self.ask(target)["origin"]
+        self.assertTrue(origin["command"].endswith(
+            "src/train.py --lr 0.1 --token <masked>"), origin["command"])
+        for name, value in (("NCCL_DEBUG", "INFO"), ("OMP_NUM_THREADS", "1"),
+                            ("TORCH_API_KEY", "<masked>"),
+                            ("GLOO_URL", "http://<masked>@host"),
+                            ("TORCHELASTIC_RESTART_COUNT", "1")):
+            self.assertEqual(origin["environment"][name], value)
+        self.assertNotIn("hunter2", json.dumps(origin))
+        self.assertLess(abs(origin["started"] - before), 5)
+        self.assertEqual(origin["limits"]["open files"], str(
+            resource.getrlimit(resource.RLIMIT_NOFILE)[0]))
+        self.assertNotIn("commit", origin)
+
+    def test_the_commit_of_its_script(self):
+        loose, packed = "a1" * 20, "b2" * 20
+        self.write(WAIT, "src", "deep", "train.py")
+        self.write("# pack-refs with: peeled\n%s refs/heads/other\n"
+                   "%s refs/heads/main\n" % ("c3" * 20, packed),
+                   "src", ".git", "packed-refs")
+        for head, commit in (
+                (loose + "\n", loose), ("ref: refs/heads/main\n", packed),
+                ("ref: refs/heads/none\n", None),
+                ("ref: refs/../../secret\n", None), ("nonsense", None)):
+            self.write(head, "src", ".git", "HEAD")
+            target = self.start(argv=[sys.executable, self.path(
+                "src", "deep", "train.py")])
+            self.assertEqual(self.ask(target)["origin"].get("commit"), commit)
+        self.write(loose, "src", ".git", "refs", "heads", "main")
+        self.write("ref: refs/heads/main\n", "src", ".git", "HEAD")
+        target = self.start(argv=[sys.executable, self.path(
+            "src", "deep", "train.py")])
+        self.assertEqual(self.ask(target)["origin"]["commit"], loose)
 
     def test_a_version_of_torch_that_was_installed_later(self):
         library = self.path("torch", "lib", "libtorch_cpu.so")
