@@ -1,14 +1,15 @@
 #include "engine/collective-query.h"
 
 #include <jansson.h>
+#include <math.h>
 
 #include "banned.h"
 #include "engine/engine.h"
 #include "engine/request.h"
 #include "model/wait-group.h"
 
-/* Seconds after which an answer about a rank that has not moved is asked for again. */
 #define AGE_SECONDS 5.0
+#define ANSWERS_PER_LIMIT 4
 /* Seconds without a movement after which ranks that wait are asked. */
 #define WAITED_SECONDS 2.0
 /* Seconds between two rounds of requests. */
@@ -107,6 +108,17 @@ static bool is_outdated(const struct rank *rank, double now, double age)
 	       now - rank->collectives_at > age;
 }
 
+/*
+ * Seconds after which an answer about a rank that has not moved is asked for again: several times
+ * within a limit on the time without a movement.
+ */
+static double age_of_answers(const struct session *session)
+{
+	double limit = session->choice.longest_wait;
+
+	return limit > 0 ? fmin(AGE_SECONDS, limit / ANSWERS_PER_LIMIT) : AGE_SECONDS;
+}
+
 /* True if the ranks that wait for their peers have not moved for a while. */
 static bool have_waited(const struct session *session, double now)
 {
@@ -150,7 +162,8 @@ void collectives_follow(struct engine *engine, bool is_shown)
 	engine->following = request_group_new(engine, NULL, NULL, NULL);
 	for (size_t i = 0; i < session->rank_count; i++) {
 		if (is_asked(session->ranks[i]) &&
-		    is_outdated(session->ranks[i], now, is_shown ? ROUND_SECONDS : AGE_SECONDS))
+		    is_outdated(session->ranks[i], now,
+				is_shown ? ROUND_SECONDS : age_of_answers(session)))
 			ask_rank(session->ranks[i],
 				 is_shown ? COLLECTIVES_SHOWN : COLLECTIVES_FOR_VERDICT,
 				 engine->following);

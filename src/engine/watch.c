@@ -256,7 +256,7 @@ static bool are_all_gone(const struct engine *engine, void *data)
 /* Appends how the job is stuck, up to the duration. A rank for which others wait may compute. */
 static void append_stuck(struct buffer *out, const struct verdict *verdict)
 {
-	if (verdict->state != VERDICT_PROGRESSING) {
+	if (verdict->state != VERDICT_PROGRESSING || rankset_count(&verdict->outliers) == 0) {
 		buffer_append_string(out, "The job hangs: no rank has made progress for ");
 		return;
 	}
@@ -560,6 +560,22 @@ static int watch_await_job(struct watch *watch, struct error *error)
 	return collect_ranks(watch->context, error);
 }
 
+/*
+ * True if a stuck job has made progress, as a new sample, or what its ranks have called, shows: the
+ * wait continues.
+ */
+static bool has_moved_after_all(struct watch *watch)
+{
+	struct engine *engine = watch->engine;
+
+	watch_await_sample(engine, engine_ask_sample(engine));
+	collectives_await(engine);
+	engine_judge(engine);
+	watch->outcome = watch_judge(watch);
+	watch->revision = engine->session.revision;
+	return watch->outcome == OUTCOME_NONE;
+}
+
 /* Watches until the outcome is known, and writes about it. */
 static int watch_attempt(struct watch *watch, bool *is_last, struct error *error)
 {
@@ -577,7 +593,10 @@ static int watch_attempt(struct watch *watch, bool *is_last, struct error *error
 		  session->job >= 0 && session->jobs[session->job].name[0] != '\0' ? " of job "
 										   : "",
 		  session->job >= 0 ? session->jobs[session->job].name : "", watch->options->stuck);
-	engine_wait(engine, watch_is_over, watch, FOREVER_SECONDS);
+	do {
+		engine_wait(engine, watch_is_over, watch, FOREVER_SECONDS);
+	} while (watch->outcome == OUTCOME_STUCK && watch->signal == 0 &&
+		 has_moved_after_all(watch));
 	if (watch->signal != 0)
 		return 0;
 	if (watch->outcome == OUTCOME_NONE) {

@@ -100,9 +100,14 @@ ENDS = {
     "exit3": lambda step: sys.exit(3),
     "asleep": lambda step: time.sleep(10 * TIMEOUT),  # ASLEEP
     "worker-killed": workers, "worker-raises": workers,
-    "restart": lambda step: os.environ["TORCHELASTIC_RESTART_COUNT"] < "1"
-    and load(step),
+    "restart": lambda step: attempt() < 2 and load(step),
+    "restart-lost": lambda step: load(step),
+    "resolves": lambda step: time.sleep(4),
 }
+
+
+def attempt():
+    return int(os.environ["TORCHELASTIC_RESTART_COUNT"])
 
 
 def wait_for(name):
@@ -111,7 +116,7 @@ def wait_for(name):
 
 
 def train(rank):
-    for step in range(40):
+    for step in range(10 if NAME == "slow" else 40):
         values = torch.ones(8 if NAME != "size" or rank != GUILTY
                             or step != STEP else 9)
         if step == 1:
@@ -123,6 +128,8 @@ def train(rank):
             ENDS.get(NAME if NAME != "all" else "raise", lambda step: None)(step)
         if step == STEP and rank == GUILTY and NAME == "other-op":
             dist.broadcast(values, 0)  # OTHER
+        if NAME == "slow" and rank == GUILTY:
+            time.sleep(1.2)
         dist.all_reduce(values)  # REDUCE
         time.sleep(0.05)
 
@@ -133,11 +140,23 @@ def join_group():
         file.write(str(os.getpid()))
 
 
+def rendezvous():
+    """A new store for each attempt: in that of torchrun, ranks of one attempt
+    may find the addresses of the attempt before."""
+    if not NAME.startswith("restart"):
+        return {}
+    return {"init_method": "file://%s/store.%d" % (FOLDER, attempt()),
+            "rank": int(os.environ["RANK"]),
+            "world_size": int(os.environ["WORLD_SIZE"])}
+
+
 def main():
     if NAME == "oom" and int(os.environ["RANK"]) == GUILTY:
         join_group()
+    if NAME == "never-came" and int(os.environ["RANK"]) == GUILTY:
+        time.sleep(1000)  # NEVER
     dist.init_process_group("gloo", timeout=timedelta(seconds=TIMEOUT if NAME in (
-        "asleep", "size", "other-op") else 60))
+        "asleep", "size", "other-op") else 60), **rendezvous())
     train(dist.get_rank())
     dist.destroy_process_group()
 

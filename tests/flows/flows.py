@@ -4,8 +4,9 @@
     flows.py [--times N] NAME...    runs these, and prints the headlines
     flows.py --list                 prints the names
 
-Each is a job of torchrun with three ranks (crash.py). PROBETUI names the
-program, PROBETUI_TORCH_PYTHON the Python of the jobs.
+Each is a job of torchrun with three ranks (crash.py), or of ranks that were
+started by hand. PROBETUI names the program, PROBETUI_TORCH_PYTHON the Python of
+the jobs.
 """
 import argparse
 import collections
@@ -29,16 +30,22 @@ GUILTY = 1
 MEMORY = "/sys/fs/cgroup/memory"
 LIMIT = 600 << 20
 # What the launcher gets in some flows.
-SIGNALS = {"cancelled": signal.SIGTERM, "interrupted": signal.SIGINT}
+SIGNALS = {"cancelled": signal.SIGTERM, "interrupted": signal.SIGINT,
+           "launcher-killed": signal.SIGKILL}
 
-Flow = collections.namedtuple("Flow", "name says exception place")
+Flow = collections.namedtuple(
+    "Flow", "name says exception place event rank stuck launcher wait",
+    defaults=("failed", GUILTY, "60s", (), ()))
 # What an uncaught exception is called, by where it was seen.
 RAISED = (r"^Rank 1 failed first: it (exited with code 1; its last "
           r"traceback: |raised )")
 FULL = (r"OSError: \[Errno 28\] No space left on device "
         r"\(crash\.py:{SAVER}\)")
+ENDED = r"^The job has ended successfully\.$"
 # says: a regular expression for the headline; exception: (type, message) of
-# the JSON, or None; place: the mark of its line in crash.py, or None.
+# the JSON, or None; place: the mark of its line in crash.py, or None; event,
+# rank: those of the JSON; stuck: of `wait`; launcher, wait: more of their
+# options.
 FLOWS = [
     Flow("raise", RAISED + r"ValueError: bad batch 4 \(crash\.py:{LOAD}\)",
          ("ValueError", "bad batch 4"), "LOAD"),
@@ -59,7 +66,7 @@ FLOWS = [
          r"thread saver: " + FULL, None, None),
     Flow("lost-thread", r"^(Ranks have waited for rank 1|The job hangs: no rank has "
          r"made progress) for [0-9.]+ s\. .* Rank 1 has lost its thread saver: "
-         + FULL, ("OSError", None), "SAVER"),
+         + FULL, ("OSError", None), "SAVER", event="stuck", stuck="4s"),
     Flow("killed", r"^Rank 1 failed first: it was killed by SIGKILL\.$",
          None, None),
     Flow("segv", r"^Rank 1 failed first: it was killed by SIGSEGV\.$",
@@ -77,9 +84,9 @@ FLOWS = [
          r".*Timed out waiting .* Rank 1 has not called all_reduce "
          r"\(crash\.py:{REDUCE}\)", None, None),
     Flow("cancelled", r"^The job was ended from outside: ranks 0-2 were ended "
-         r"by SIGTERM, and no rank failed before\.", None, None),
+         r"by SIGTERM, and no rank failed before\.", None, None, rank=None),
     Flow("interrupted", r"^The job was ended from outside: ranks 0-2 were ended "
-         r"by SIGINT, and no rank failed before\.", None, None),
+         r"by SIGINT, and no rank failed before\.", None, None, rank=None),
     Flow("size", r"^Rank 1 failed first: it was killed by SIGABRT; (its last "
          r"error in standard error|the last error in the standard error of ranks "
          r"0-2): gloo::EnforceNotMet: .* 8 vs 4\.",
@@ -92,8 +99,25 @@ FLOWS = [
     Flow("worker-raises", RAISED + r"LookupError: Caught LookupError in "
          r"DataLoader worker process 0", None, None),
     Flow("all", RAISED.replace("1", "[012]", 1) + r"ValueError: bad batch 4 "
-         r"\(crash\.py:{LOAD}\)", ("ValueError", "bad batch 4"), "LOAD"),
+         r"\(crash\.py:{LOAD}\)", ("ValueError", "bad batch 4"), "LOAD",
+         rank=range(COUNT)),
+    Flow("restart", ENDED, None, None, event="ended", rank=None,
+         launcher=("--max-restarts", "2"), wait=("--restarts",)),
+    Flow("restart-lost", r"bad batch 4 .* This was attempt 1 of 3; torchrun "
+         r"starts the ranks again\.$", ("ValueError", "bad batch 4"), "LOAD",
+         launcher=("--max-restarts", "2")),
+    Flow("launcher-killed", ENDED, None, None, event="ended", rank=None),
+    Flow("resolves", ENDED, None, None, event="ended", rank=None, stuck="8s"),
+    Flow("slow", ENDED, None, None, event="ended", rank=None, stuck="4s"),
+    Flow("never-came", r"2 of 3 ranks wait in init_process_group .* Rank 1 is "
+         r"elsewhere: main \(crash\.py:{NEVER}\) in time\.sleep", None, None,
+         event="stuck", stuck="4s"),
+    Flow("absent", r"^The job hangs: no rank has made progress for [0-9.]+ s\. "
+         r"Rank 1 was not found\. The other 2 ranks wait in init_process_group",
+         None, None, event="stuck", stuck="4s"),
 ]
+# Their ranks wait before they can say that they are ready.
+UNREADY = ("never-came", "absent")
 
 
 def make_group():
@@ -131,8 +155,9 @@ class Run:
     """One job with `wait` beside it. redirects: torchrun's --redirects; "":
     the standard error of all ranks goes to one file; None: to a pipe."""
 
-    def __init__(self, name, redirects="3"):
-        self.name = name
+    def __init__(self, flow, redirects="3"):
+        name = flow.name
+        self.flow = flow
         self.folder = tempfile.mkdtemp(prefix="probetui-flow-")
         self.port = jobs.free_port()
         self.output = open(os.path.join(self.folder, "output"), "wb")
@@ -141,9 +166,14 @@ class Run:
                    "torch.distributed.run", "--nproc-per-node", str(COUNT),
                    "--master-addr", "127.0.0.1", "--master-port",
                    str(self.port), "--monitor-interval", "0.5"]
+        command += flow.launcher
         if redirects:
             command += ["--redirects", redirects, "--log-dir",
                         os.path.join(self.folder, "log")]
+        if name == "absent":
+            command = [sys.executable, os.path.join(HERE, "by_hand.py"),
+                       str(self.port), str(COUNT), str(GUILTY),
+                       os.environ["PROBETUI_TORCH_PYTHON"]]
         self.job = subprocess.Popen(
             command + [PROGRAM, name, self.folder], stdin=subprocess.DEVNULL,
             stdout=self.output,
@@ -153,7 +183,18 @@ class Run:
             env=dict(os.environ, FLOW_CGROUP=self.group or ""))
         self.watch = None
 
+    def is_found(self, count):
+        ranks = json.loads(jobs.probetui("--job", self.port, "--json",
+                                         "ranks").stdout)
+        return isinstance(ranks, list) and sum(
+            rank["state"] not in ("not found", "exited")
+            for rank in ranks) >= count
+
     def wait_ready(self):
+        if self.flow.name in UNREADY:
+            jobs.wait_for(lambda: self.is_found(COUNT - (
+                self.flow.name == "absent")), "the ranks", 120)
+            return
         names = ["ready.%d" % rank for rank in range(COUNT)]
         jobs.wait_for(lambda: all(
             os.path.exists(os.path.join(self.folder, name)) for name in names)
@@ -167,9 +208,9 @@ class Run:
     def begin(self, *arguments):
         self.watch = subprocess.Popen(
             [os.environ["PROBETUI"], "--job", str(self.port), "--json", "wait",
-             "--stuck", "4s" if self.name == "lost-thread" else "60s",
+             "--stuck", self.flow.stuck,
              "--report", os.path.join(self.folder, "reports")]
-            + list(arguments), stdin=subprocess.DEVNULL,
+            + list(self.flow.wait + arguments), stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             universal_newlines=True)
         said = self.watch.stderr.readline()
@@ -180,8 +221,8 @@ class Run:
 
     def act(self):
         """Sends the launcher what the flow is about."""
-        if self.name in SIGNALS:
-            self.job.send_signal(SIGNALS[self.name])
+        if self.flow.name in SIGNALS:
+            self.job.send_signal(SIGNALS[self.flow.name])
 
     def finish(self):
         """The document, and the report's text."""
@@ -189,8 +230,28 @@ class Run:
         if not output:
             raise AssertionError(said)
         document = json.loads(output)
+        if document["report"] is None:
+            return document, ""
         with open(document["report"]) as file:
             return document, file.read()
+
+    def ready(self):
+        """The processes of ranks that have said that they are ready."""
+        pids = []
+        for rank in range(COUNT):
+            try:
+                with open(os.path.join(self.folder, "ready.%d" % rank)) as file:
+                    pids.append(int(file.read() or 0))
+            except FileNotFoundError:
+                pass
+        return [pid for pid in pids if pid and self.is_ours(pid)]
+
+    def is_ours(self, pid):
+        try:
+            with open("/proc/%d/cmdline" % pid, "rb") as file:
+                return self.folder.encode() in file.read()
+        except FileNotFoundError:
+            return False
 
     def remove_group(self):
         try:
@@ -203,7 +264,7 @@ class Run:
         if self.watch and self.watch.poll() is None:
             self.watch.kill()
             self.watch.communicate()
-        pids = [self.job.pid] + jobs.descendants(self.job.pid)
+        pids = [self.job.pid] + jobs.descendants(self.job.pid) + self.ready()
         self.job.terminate()
         try:
             self.job.wait(10)
@@ -226,12 +287,16 @@ def faults(flow, document):
     found = []
     says = re.sub(r"\{([A-Z]+)\}", lambda mark: str(line_of(mark[1])),
                   flow.says)
-    if flow.name in SIGNALS:
-        guilty = [None]
-    else:
-        guilty = range(COUNT) if flow.name == "all" else [GUILTY]
+    guilty = flow.rank if isinstance(flow.rank, range) else [flow.rank]
     if document["rank"] not in guilty:
         found.append("rank %s" % document["rank"])
+    if document["event"] != flow.event:
+        found.append("event " + document["event"])
+    if flow.name == "restart":
+        earlier = document["earlier_attempts"]
+        if [attempt["attempt"] for attempt in earlier] != [1, 2] or any(
+                attempt["rank"] != GUILTY for attempt in earlier):
+            found.append("earlier attempts")
     if not re.search(says, document["headline"]):
         found.append("headline")
     exception = document["exception"] or {}
@@ -246,7 +311,7 @@ def faults(flow, document):
 
 
 def run(flow, redirects="3"):
-    job = Run(flow.name, redirects)
+    job = Run(flow, redirects)
     try:
         job.wait_ready()
         job.begin()
