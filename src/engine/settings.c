@@ -508,6 +508,8 @@ int settings_parse(struct settings *settings, int argc, char **argv, struct erro
 {
 	int result = parse(settings, argc, argv, error);
 
+	settings->words = argv;
+	settings->word_count = (size_t)argc;
 	if (result < 0)
 		settings->is_json = has_json(argc, argv);
 	return result;

@@ -55,6 +55,8 @@ struct settings {
 	bool wants_help;
 	bool wants_version;
 	bool wants_agent_path;
+	char **words; /* the whole command line, argv, borrowed */
+	size_t word_count;
 	char **command; /* COMMAND ARGUMENTS; points into argv */
 	size_t command_count;
 	char **program; /* words after --, borrowed from argv */

@@ -34,6 +34,7 @@
 #include "engine/report.h"
 #include "engine/request.h"
 #include "engine/script-events.h"
+#include "engine/watch-jobs.h"
 #include "model/stall.h"
 
 #define FOREVER_SECONDS (10 * 365 * 86400.0)
@@ -136,15 +137,19 @@ static size_t count_present(const struct session *session)
 	return count;
 }
 
+/* True if there are several jobs, and none was chosen. */
+static bool are_several_jobs(const struct session *session)
+{
+	return session->is_discovered && !session->choice.wanted_job && session->job_count > 1 &&
+	       session->job < 0;
+}
+
 static bool has_appeared(const struct engine *engine, void *data)
 {
 	const struct watch *watch = data;
 	const struct session *session = &engine->session;
 
-	/* With several jobs and without --job the wait is over: no job will be chosen. */
-	return watch->signal != 0 || count_present(session) > 0 ||
-	       (session->is_discovered && !session->choice.wanted_job && session->job_count > 1 &&
-		session->job < 0);
+	return watch->signal != 0 || count_present(session) > 0 || are_several_jobs(session);
 }
 
 static bool is_discovered(const struct engine *engine, void *data)
@@ -555,7 +560,7 @@ static int watch_await_job(struct watch *watch, struct error *error)
 	if (!has_appeared(engine, watch))
 		watch_say(watch, "no rank found yet; waiting for a rank to start");
 	engine_wait(engine, has_appeared, watch, seconds);
-	if (watch->signal != 0)
+	if (watch->signal != 0 || are_several_jobs(&engine->session))
 		return 0;
 	return collect_ranks(watch->context, error);
 }
@@ -646,7 +651,9 @@ static int run(struct watch *watch, struct error *error)
 		return -1;
 	result = watch_await_job(watch, error);
 	if (result == 0 && watch->signal == 0)
-		result = watch_job(watch, error);
+		result = are_several_jobs(&watch->engine->session)
+				 ? watch_jobs(watch->context, &watch->signal, error)
+				 : watch_job(watch, error);
 	if (result == 0 && watch->signal != 0) {
 		watch_say(watch, "the watch was ended by SIG%s", sigabbrev_np(watch->signal));
 		if (watch->context->is_json)
