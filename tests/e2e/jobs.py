@@ -62,6 +62,15 @@ def proc_status(pid):
                     if ":\t" in line)
 
 
+def command_line(pid):
+    """Its words, each with a NUL behind it; empty: it has ended."""
+    try:
+        with open("/proc/%d/cmdline" % pid, "rb") as file:
+            return file.read()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
 def tracer(pid):
     return int(proc_status(pid)["TracerPid"])
 

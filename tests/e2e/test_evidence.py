@@ -18,6 +18,9 @@ import pythons  # noqa: E402
 
 STUCK = 1.5
 SHORT = 0.4
+# A user without other processes, who has the system's Python.
+OTHER = 64321
+OTHERS_PYTHON = "/usr/bin/python3"
 
 
 def children(pid):
@@ -164,6 +167,45 @@ class TestWatch(Evidence):
                          in json.loads(found.stdout)["variables"]]
                 self.assertIn("turns", names)
 
+    def test_all_jobs_are_watched(self):
+        """The jobs of a user of their own, as other tests have jobs, too."""
+        if os.geteuid() != 0 or not shutil.which("setpriv"):
+            self.skipTest("setpriv as root is needed to be another user")
+        user = ["setpriv", "--reuid=%d" % OTHER, "--regid=%d" % OTHER,
+                "--clear-groups"]
+        ports = [str(jobs.free_port()) for _ in range(2)]
+        ranks = [subprocess.Popen(
+            user + [OTHERS_PYTHON, "-c", "import sys; sys.stdin.read()"],
+            stdin=subprocess.PIPE, env=dict(
+                os.environ, RANK="0", WORLD_SIZE="1", MASTER_PORT=port,
+                MASTER_ADDR="127.0.0.1")) for port in ports]
+        for rank in ranks:
+            self.addCleanup(rank.communicate)
+            self.addCleanup(rank.kill)
+        jobs.wait_for(lambda: all(
+            b"sys.stdin" in jobs.command_line(rank.pid)
+            and b"setpriv" not in jobs.command_line(rank.pid)
+            for rank in ranks), "the ranks")
+        watcher = subprocess.Popen(
+            user + [jobs.PROBETUI, "--json", "wait", "--stuck", "600s"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(watcher.communicate)
+        self.addCleanup(watcher.kill)
+        said = sorted(watcher.stderr.readline() for _ in ports)
+        for port, line in zip(sorted(ports), said):
+            self.assertIn("job 127.0.0.1:%s: watching 1 rank" % port, line)
+        ranks[1].kill()
+        output, errors = watcher.communicate(timeout=jobs.LIMIT)
+        document = json.loads(output)
+        self.assertEqual((watcher.returncode, document["event"],
+                          document["job"], document["rank"]),
+                         (1, "failed", "127.0.0.1:" + ports[1], 0), errors)
+        self.assertIn("job 127.0.0.1:%s: Rank 0 failed first" % ports[1],
+                      errors)
+        self.assertEqual(
+            [pid for pid in jobs.descendants(os.getpid())
+             if b"--stuck" in jobs.command_line(pid)], [])
+
     def test_a_signal_ends_it_and_its_node(self):
         watcher = self.watch("1", "--stuck", "60s", until="no rank found yet")
         nodes = children(watcher.process.pid)
@@ -260,7 +302,7 @@ class TestScreen(Evidence):
         terminal.see(b"<module>")
         # What was asked of the node before this is answered.
         terminal.press(b":report\r")
-        terminal.see(b"VERSIONS")
+        terminal.see(b"LAST MINUTE")
         terminal.press(b"q")
         terminal.see(b"<module>")
         rank.stdin.write(b"\n")

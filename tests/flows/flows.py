@@ -244,14 +244,8 @@ class Run:
                     pids.append(int(file.read() or 0))
             except FileNotFoundError:
                 pass
-        return [pid for pid in pids if pid and self.is_ours(pid)]
-
-    def is_ours(self, pid):
-        try:
-            with open("/proc/%d/cmdline" % pid, "rb") as file:
-                return self.folder.encode() in file.read()
-        except FileNotFoundError:
-            return False
+        return [pid for pid in pids if pid and self.folder.encode() in
+                jobs.command_line(pid)]
 
     def remove_group(self):
         try:
