@@ -550,6 +550,23 @@ static void end_attempts(struct watch *watch)
 	take_document(watch, document, true);
 }
 
+/* Says that there is no rank yet, and whether there may be ranks that cannot be read. */
+static void say_none(struct watch *watch)
+{
+	size_t count = watch->engine->session.other_users;
+
+	if (count == 0)
+		watch_say(watch, "no rank found yet; waiting for a rank to start");
+	else
+		watch_say(
+			watch,
+			"no rank found yet among the processes of this user; %zu Python process%s: "
+			"for their ranks run probetui as the user of the job or as root; waiting "
+			"for a rank to start",
+			count,
+			count == 1 ? " belongs to another user" : "es belong to other users");
+}
+
 static int watch_await_job(struct watch *watch, struct error *error)
 {
 	struct engine *engine = watch->engine;
@@ -558,7 +575,7 @@ static int watch_await_job(struct watch *watch, struct error *error)
 	engine_follow(engine, LOOK_SECONDS);
 	engine_wait(engine, is_discovered, watch, ANSWER_SECONDS);
 	if (!has_appeared(engine, watch))
-		watch_say(watch, "no rank found yet; waiting for a rank to start");
+		say_none(watch);
 	engine_wait(engine, has_appeared, watch, seconds);
 	if (watch->signal != 0 || are_several_jobs(&engine->session))
 		return 0;

@@ -217,6 +217,20 @@ class TestWatch(Evidence):
         jobs.wait_for(lambda: not any(os.path.exists("/proc/%d" % pid)
                                       for pid in nodes), "the node's end")
 
+    def test_ranks_of_another_user_are_told(self):
+        if os.geteuid() != 0 or not shutil.which("setpriv"):
+            self.skipTest("setpriv as root is needed to be another user")
+        job = self.start(1)
+        found = subprocess.run(
+            ["setpriv", "--reuid=%d" % OTHER, "--clear-groups", jobs.PROBETUI,
+             "--job", str(job.port), "--timeout", "0.5", "wait", "--stuck",
+             "60s"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            timeout=jobs.LIMIT)
+        self.assertEqual((found.returncode, found.stdout), (3, ""))
+        self.assertRegex(found.stderr, r"no rank found yet among the processes of "
+                         r"this user; \d+ Python process.* run probetui as the "
+                         r"user of the job or as root")
+
     def test_no_job_within_the_time(self):
         found = jobs.probetui("--job", "1", "--timeout", "0.2", "wait",
                               "--stuck", "60s")
