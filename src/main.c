@@ -331,7 +331,7 @@ static int run_shell(struct engine *engine)
 	if (run_command(&context, &error) < 0) {
 		if (context.status <= 0)
 			context.status = STATUS_USAGE;
-		if (out.length > 0 || engine->settings.script)
+		if (out.length > 0 || context.has_written || engine->settings.script)
 			print_error(&error);
 		else
 			main_fail(&engine->settings, &error, context.status);

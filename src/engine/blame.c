@@ -22,6 +22,11 @@
  * A rank that ended at least so many seconds before the others was not ended together with them.
  */
 #define FIRST_SECONDS 0.2
+/*
+ * Ranks that ended within so many seconds got a signal together: torchrun takes longer to see that
+ * one has ended and to end the others.
+ */
+#define TOGETHER_SECONDS 0.05
 
 void blame_clear(struct blame *blame)
 {
@@ -65,6 +70,26 @@ static bool has_job_ended(const struct engine *engine, const struct rank *first)
 	return true;
 }
 
+/*
+ * True if SIGTERM or SIGINT ended all ranks at once: then one may have lost the connection to
+ * another before its own signal came.
+ */
+static bool were_ended_together(const struct session *session)
+{
+	double first = INFINITY;
+	double last = -INFINITY;
+
+	for (size_t i = 0; i < session->rank_count; i++) {
+		const struct rank *rank = session->ranks[i];
+
+		if (!rank_is_gone(rank) || !cause_has_end_signal(rank))
+			return false;
+		first = fmin(first, rank->ended_at);
+		last = fmax(last, rank->ended_at);
+	}
+	return session->rank_count > 1 && last - first < TOGETHER_SECONDS;
+}
+
 /* Describes a job that was ended from outside: no rank is the cause. */
 static void describe_end(const struct engine *engine, const struct rank *first, struct buffer *out)
 {
@@ -76,7 +101,7 @@ static void describe_end(const struct engine *engine, const struct rank *first, 
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
 
-		if (!cause_was_ended(engine, rank))
+		if (!cause_has_end_signal(rank))
 			continue;
 		rankset_add(&ranks, rank->process.rank);
 		if (rank != first)
@@ -154,7 +179,8 @@ void blame_failure(struct blame *blame, const struct engine *engine, struct buff
 	rankset_clear(&blame->ranks);
 	if (!first)
 		return;
-	if (cause_was_ended(engine, first) && has_job_ended(engine, first)) {
+	if ((cause_was_ended(engine, first) && has_job_ended(engine, first)) ||
+	    were_ended_together(&engine->session)) {
 		describe_end(engine, first, out);
 		return;
 	}

@@ -69,8 +69,7 @@ static void explain_kill(struct cause *cause, const struct engine *engine, const
 		cause->kill = xstrdup("by the kernel, for lack of memory");
 }
 
-/* True if a signal that asks to end has ended it, or its code says so, as that of a shell does. */
-static bool is_ended(const struct rank *rank)
+bool cause_has_end_signal(const struct rank *rank)
 {
 	const struct process *process = &rank->process;
 
@@ -93,7 +92,7 @@ static bool find_sharers(const struct engine *engine, const struct rank *rank, c
 	while (!has_failed && (number = rankset_next(sharers, number)) >= 0) {
 		const struct rank *other = session_find_rank(&engine->session, number);
 
-		has_failed = other && cause_has_failed(other) && !is_ended(other);
+		has_failed = other && cause_has_failed(other) && !cause_has_end_signal(other);
 	}
 	return has_failed;
 }
@@ -128,7 +127,7 @@ static bool is_of_end(const struct cause *cause, const struct rank *rank)
 	const struct process *process = &rank->process;
 
 	return process->exit_code == 1 || signals_itself(process->exit_signal) ||
-	       (is_ended(rank) && cause->tracebacks.items[cause->last].rank >= 0);
+	       (cause_has_end_signal(rank) && cause->tracebacks.items[cause->last].rank >= 0);
 }
 
 /* A thread's traceback names no rank: it counts if no other rank prints to the file. */
@@ -482,7 +481,7 @@ json_t *cause_to_json(const struct cause *cause)
 
 bool cause_was_ended(const struct engine *engine, const struct rank *rank)
 {
-	return is_ended(rank) && cause_blame(engine, rank) == TRACEBACK_OWN;
+	return cause_has_end_signal(rank) && cause_blame(engine, rank) == TRACEBACK_OWN;
 }
 
 enum traceback_blame cause_blame(const struct engine *engine, const struct rank *rank)
@@ -507,7 +506,7 @@ static int order_of(const struct engine *engine, const struct rank *rank)
 {
 	if (cause_blame(engine, rank) != TRACEBACK_OWN)
 		return 1;
-	return is_ended(rank) ? 2 : 0;
+	return cause_has_end_signal(rank) ? 2 : 0;
 }
 
 const struct rank *cause_first_failed(const struct engine *engine)

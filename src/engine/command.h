@@ -45,6 +45,7 @@ struct command_context {
 	void *screen; /* struct app, NULL in a shell */
 	struct buffer *out;
 	struct buffer *notes; /* lines for standard error; may be NULL */
+	bool has_written;     /* a part of what was in out is written already */
 	bool is_json;
 	int status;	 /* enum command_status (collect.h), or 128 plus a signal's number */
 	bool wants_quit; /* set by `quit`: the script ends */

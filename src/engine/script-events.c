@@ -24,6 +24,7 @@ int script_flush(struct command_context *context, struct error *error)
 	int result = file_write(STDOUT_FILENO, context->out->data, context->out->length);
 	int why = errno;
 
+	context->has_written = context->has_written || context->out->length > 0;
 	file_write(STDERR_FILENO, context->notes->data, context->notes->length);
 	buffer_reset(context->out);
 	buffer_reset(context->notes);

@@ -36,6 +36,8 @@ def work(number):
 def loop():
     number = 0
     checksum = 0
+    # From here on a pause finds this frame.
+    print("ready", flush=True)
     while not state["done"]:
         checksum += work(number)
         number += 1
@@ -125,7 +127,6 @@ def main():
     for _ in range(count):
         threading.Thread(target=idle, args=(event,), daemon=True).start()
     threading.Thread(target=listen, daemon=True).start()
-    print("ready", flush=True)
     number, checksum = loop()
     expected = sum(work(i) for i in range(number))
     print("done", number, checksum == expected, flush=True)

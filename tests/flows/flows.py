@@ -227,9 +227,10 @@ class Run:
     def finish(self):
         """The document, and the report's text."""
         output, said = self.watch.communicate(timeout=120)
-        if not output:
-            raise AssertionError(said)
-        document = json.loads(output)
+        try:
+            document = json.loads(output)
+        except ValueError:
+            raise AssertionError(output + said)
         if document["report"] is None:
             return document, ""
         with open(document["report"]) as file:

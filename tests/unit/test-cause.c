@@ -47,61 +47,84 @@ struct row {
 	int order[RANKS];	  /* in which they ended, rank by rank */
 	const char *said;
 	const char *blamed;
+	double apart; /* seconds from one end to the next */
 };
 
 static const struct row rows[] = {
 	{ { { -1, SIGTERM, "0", "" }, { 1, 0, "1", OWN(1) }, { -1, SIGTERM, "2", "" } },
 	  { 1, 0, 2 },
 	  "Rank 1 failed first: it raised ValueError: bad (train.py:22), and exited with code 1.",
-	  "1" },
+	  "1",
+	  1 },
 	/* the victim's end was seen before */
 	{ { { 1, 0, "0", LOST(0) }, { 1, 0, "1", OWN(1) }, { -1, SIGTERM, "2", "" } },
 	  { 0, 1, 2 },
 	  "Rank 1 failed first: it raised ValueError: bad (train.py:22), and exited with code 1.",
-	  "1" },
+	  "1",
+	  1 },
 	/* all print to one file */
 	{ { { 1, 0, "all", OWN(1) LOST(0) },
 	    { 1, 0, "all", OWN(1) LOST(0) },
 	    { ALIVE, 0, NULL, NULL } },
 	  { 1, 0, 2 },
 	  "Rank 1 failed first: it raised ValueError: bad (train.py:22), and exited with code 1.",
-	  "1" },
+	  "1",
+	  1 },
 	{ { { 1, 0, "0", LOST(0) }, { 0, 0, "1", "" }, { -1, SIGTERM, "2", "" } },
 	  { 1, 0, 2 },
 	  "Rank 1 ended first: it exited with code 0. Rank 0 then raised RuntimeError: Connection "
 	  "closed by peer (train.py:22), and exited with code 1.",
-	  "1" },
+	  "1",
+	  1 },
 	{ { { -1, SIGTERM, "0", "" }, { -1, SIGTERM, "1", "" }, { -1, SIGTERM, "2", "" } },
 	  { 0, 1, 2 },
 	  "The job was ended from outside: ranks 0-2 were ended by SIGTERM, and no rank failed "
 	  "before. Rank 0 ended 1.0 s before the others.",
-	  "" },
+	  "",
+	  1 },
+	/* all at once: one has lost another just before */
+	{ { { -1, SIGTERM, "0", "" }, { -1, SIGTERM, "1", "" }, { -1, SIGTERM, "2", LOST(2) } },
+	  { 1, 0, 2 },
+	  "The job was ended from outside: ranks 0-2 were ended by SIGTERM, and no rank failed "
+	  "before.",
+	  "",
+	  0.01 },
+	{ { { -1, SIGTERM, "0", "" }, { -1, SIGTERM, "1", "" }, { -1, SIGTERM, "2", LOST(2) } },
+	  { 1, 0, 2 },
+	  "Rank 1 ended first: it was killed by SIGTERM. Rank 2 then raised RuntimeError: "
+	  "Connection closed by peer (train.py:22), and was killed by SIGTERM.",
+	  "1",
+	  1 },
 	/* the other ranks are alive */
 	{ { { ALIVE, 0, NULL, NULL }, { -1, SIGTERM, "1", "" }, { ALIVE, 0, NULL, NULL } },
 	  { 1, 0, 2 },
 	  "Rank 1 failed first: it was killed by SIGTERM.",
-	  "1" },
+	  "1",
+	  1 },
 	/* printed before, and survived */
 	{ { { ALIVE, 0, NULL, NULL },
 	    { 3, 0, "1", HEAD FRAME "KeyError: 1\n" },
 	    { ALIVE, 0, NULL, NULL } },
 	  { 1, 0, 2 },
 	  "Rank 1 failed first: it exited with code 3.",
-	  "1" },
+	  "1",
+	  1 },
 	{ { { ALIVE, 0, NULL, NULL },
 	    { 1, 0, "1", HEAD FRAME "KeyError: 1\n" },
 	    { ALIVE, 0, NULL, NULL } },
 	  { 1, 0, 2 },
 	  "Rank 1 failed first: it exited with code 1; its last traceback: KeyError: 1 "
 	  "(train.py:22).",
-	  "1" },
+	  "1",
+	  1 },
 	/* either of them may have printed it */
 	{ { { 1, 0, "all", HEAD FRAME "KeyError: 1\n" },
 	    { 1, 0, "all", HEAD FRAME "KeyError: 1\n" },
 	    { ALIVE, 0, NULL, NULL } },
 	  { 1, 0, 2 },
 	  "Rank 1 failed first: it exited with code 1.",
-	  "1" },
+	  "1",
+	  1 },
 	{ { { ALIVE, 0, NULL, NULL },
 	    { -1, SIGABRT, "1",
 	      "terminate called after throwing an instance of 'c10::Error'\n  what():  no\n" },
@@ -109,7 +132,8 @@ static const struct row rows[] = {
 	  { 1, 0, 2 },
 	  "Rank 1 failed first: it was killed by SIGABRT; its last error in standard error: "
 	  "c10::Error: no.",
-	  "1" },
+	  "1",
+	  1 },
 };
 
 struct stage {
@@ -142,11 +166,12 @@ static void send_evidence(struct stage *stage, const struct row *row)
 		scene_response(&stage->scene, "evidence", json_pack("{s:o}", "ranks", ranks)), 0);
 }
 
-static void end_rank(struct stage *stage, int rank, const struct ended *end)
+static void end_rank(struct stage *stage, int rank, const struct row *row)
 {
+	const struct ended *end = &row->ends[rank];
 	json_t *process = scene_process(rank, 100 + rank, RANKS);
 
-	scene_wait(&stage->scene, 1);
+	scene_wait(&stage->scene, row->apart);
 	if (end->code == ALIVE) {
 		json_decref(process);
 		return;
@@ -199,7 +224,7 @@ static void the_cause_is_named(void **state)
 
 		start(&stage);
 		for (size_t j = 0; j < RANKS; j++)
-			end_rank(&stage, rows[i].order[j], &rows[i].ends[rows[i].order[j]]);
+			end_rank(&stage, rows[i].order[j], &rows[i]);
 		send_evidence(&stage, &rows[i]);
 		check(&stage, &rows[i]);
 		clear(&stage);
