@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "engine/cause.h"
 #include "engine/format.h"
 #include "engine/report.h"
 
@@ -34,6 +35,13 @@ void page_append_time(const struct page *page, double at)
 	gmtime_r(&seconds, &parts);
 	strftime(text, sizeof(text), "%H:%M:%S", &parts);
 	buffer_printf(page->out, "%s.%03d UTC", text, (int)((clock - (double)seconds) * 1000));
+}
+
+const char *page_end(const struct rank *rank)
+{
+	const char *end = cause_end(rank);
+
+	return strncmp(end, "was ", 4) == 0 ? end + 4 : end;
 }
 
 void groups_add(struct groups *groups, const char *text, int rank, double at)

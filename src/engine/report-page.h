@@ -25,6 +25,10 @@ const struct rank *page_next_rank(const struct page *page, size_t *next);
 void page_append_time(const struct page *page, double at);
 /* Appends `before`, the text with control characters shown as ^X, and a newline. */
 void page_append_line(struct buffer *out, const char *before, const char *text);
+/*
+ * Returns cause_end() without "was", so that the text fits one rank or several ("killed by").
+ */
+const char *page_end(const struct rank *rank);
 /* Returns "s", or "" for one. */
 const char *page_plural(size_t count);
 

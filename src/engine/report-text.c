@@ -41,16 +41,6 @@ static void report_text_append_bytes(struct buffer *out, int64_t bytes)
 		buffer_printf(out, "%" PRId64 " MB", bytes >> 20);
 }
 
-/*
- * Returns cause_end() without "was", so that the sentence fits one rank or several ("killed by").
- */
-static const char *end_of(const struct rank *rank)
-{
-	const char *end = cause_end(rank);
-
-	return strncmp(end, "was ", 4) == 0 ? end + 4 : end;
-}
-
 static void append_ends(const struct page *page)
 {
 	struct groups groups = { .items = NULL };
@@ -59,7 +49,7 @@ static void append_ends(const struct page *page)
 
 	while ((rank = page_next_rank(page, &next))) {
 		if (rank_is_gone(rank))
-			groups_add(&groups, end_of(rank), rank->process.rank, rank->ended_at);
+			groups_add(&groups, page_end(rank), rank->process.rank, rank->ended_at);
 	}
 	groups_sort(&groups);
 	for (size_t i = 0; i < groups.count; i++) {

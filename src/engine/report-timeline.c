@@ -82,7 +82,7 @@ static void add_moments(struct events *events, const struct rank *rank, double s
 static void add_end(struct events *events, const struct rank *rank, double since)
 {
 	if (rank_is_gone(rank) && rank->ended_at >= since)
-		add_event(events, rank->ended_at, rank->process.rank, xstrdup(cause_end(rank)));
+		add_event(events, rank->ended_at, rank->process.rank, xstrdup(page_end(rank)));
 }
 
 /* The calls of a group's newest collectives, by the clock of the rank's machine. */

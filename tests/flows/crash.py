@@ -1,5 +1,5 @@
-"""A job of gloo ranks that ends as the first argument says, in step STEP. Each
-rank makes FOLDER/ready.RANK at its second step, and waits for FOLDER/go at its
+"""A job of gloo ranks that ends as the variable FLOW says, in step STEP; its
+argument is FOLDER. Each rank makes FOLDER/ready.RANK at its second step, and waits for FOLDER/go at its
 third, so that a test can watch from there on."""
 import asyncio
 import os
@@ -12,7 +12,7 @@ from datetime import timedelta
 import torch
 import torch.distributed as dist
 
-NAME, FOLDER = sys.argv[1:3]
+NAME, FOLDER = os.environ["FLOW"], sys.argv[1]
 STEP = 4
 TIMEOUT = 8
 GUILTY = int(os.environ.get("GUILTY", "1"))

@@ -175,12 +175,12 @@ class Run:
                        str(self.port), str(COUNT), str(GUILTY),
                        os.environ["PROBETUI_TORCH_PYTHON"]]
         self.job = subprocess.Popen(
-            command + [PROGRAM, name, self.folder], stdin=subprocess.DEVNULL,
+            command + [PROGRAM, self.folder], stdin=subprocess.DEVNULL,
             stdout=self.output,
             stderr=subprocess.PIPE if redirects is None else self.output,
             start_new_session=True,
             preexec_fn=jobs.end_with_parent,
-            env=dict(os.environ, FLOW_CGROUP=self.group or ""))
+            env=dict(os.environ, FLOW=name, FLOW_CGROUP=self.group or ""))
         self.watch = None
 
     def is_found(self, count):
