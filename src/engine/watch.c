@@ -35,6 +35,7 @@
 #include "engine/request.h"
 #include "engine/script-events.h"
 #include "engine/watch-jobs.h"
+#include "engine/watch-private.h"
 #include "model/stall.h"
 
 #define FOREVER_SECONDS (10 * 365 * 86400.0)
@@ -56,69 +57,6 @@
 #define KEEP_SECONDS 60.0
 /* Limit in seconds for answers at the end; later answers are missing in the report. */
 #define ANSWER_SECONDS 5.0
-
-enum outcome {
-	OUTCOME_NONE, /* the wait continues */
-	OUTCOME_STUCK,
-	OUTCOME_FAILED,
-	OUTCOME_ENDED,
-	OUTCOME_ENDED_UNSEEN, /* exit codes are unknown */
-};
-
-static const struct outcome_row {
-	const char *event;
-	int status;
-} outcomes[] = {
-	[OUTCOME_STUCK] = { "stuck", STATUS_FINDING },
-	[OUTCOME_FAILED] = { "failed", STATUS_FINDING },
-	[OUTCOME_ENDED] = { "ended", STATUS_DONE },
-	[OUTCOME_ENDED_UNSEEN] = { "ended", STATUS_PARTIAL },
-};
-
-struct watch {
-	struct command_context *context;
-	struct engine *engine;
-	const struct watch_options *options;
-	double period;
-	/* session time until which samples are taken every HURRY_PERIOD; 0: every period */
-	double hurry_until;
-	size_t leaving;	   /* number of ranks in teardown at the last sample */
-	uint64_t revision; /* session.revision at the last judgement */
-	enum outcome outcome;
-	int signal;   /* signal that asks probetui to exit; 0: none */
-	char *before; /* newest verdict while all ranks were alive; NULL: none */
-	struct blame blame;
-	char *base;	 /* common part of the files' paths; NULL: no files */
-	char *recording; /* path of the recording; NULL: none */
-	struct report report;
-	double stood;	  /* seconds without progress at the last judgement */
-	json_t *attempts; /* documents of the attempts that failed before; NULL: none did */
-	double failed_at; /* session time at which the attempt before has been written about */
-};
-
-static void watch_say(struct watch *watch, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/*
- * Writes one line to standard error at once. The line is escaped, as the text may come from
- * outside.
- */
-static void watch_say(struct watch *watch, const char *format, ...)
-{
-	struct buffer line = BUFFER_INIT;
-	va_list values;
-
-	if (!watch->context->notes)
-		return;
-	va_start(values, format);
-	buffer_vprintf(&line, format, values);
-	va_end(values);
-	buffer_append_string(watch->context->notes, "probetui: ");
-	format_text(watch->context->notes, line.data);
-	buffer_append_char(watch->context->notes, '\n');
-	buffer_clear(&line);
-	script_flush(watch->context, NULL);
-}
 
 static void watch_on_signal(int number, void *data)
 {
@@ -258,90 +196,6 @@ static bool are_all_gone(const struct engine *engine, void *data)
 	return true;
 }
 
-/* Appends how the job is stuck, up to the duration. A rank for which others wait may compute. */
-static void append_stuck(struct buffer *out, const struct verdict *verdict)
-{
-	if (verdict->state != VERDICT_PROGRESSING || rankset_count(&verdict->outliers) == 0) {
-		buffer_append_string(out, "The job hangs: no rank has made progress for ");
-		return;
-	}
-	buffer_append_string(out, "Ranks have waited for ");
-	rankset_append_named(out, &verdict->outliers);
-	buffer_append_string(out, " for ");
-}
-
-static void watch_describe(struct watch *watch)
-{
-	struct buffer text = BUFFER_INIT;
-
-	switch (watch->outcome) {
-	case OUTCOME_NONE:
-		break;
-	case OUTCOME_STUCK:
-		append_stuck(&text, &watch->engine->session.verdict);
-		text_duration(&text, watch->stood);
-		buffer_append_string(&text, ". ");
-		buffer_append_string(&text, watch->engine->session.verdict.sentence);
-		blame_hang(&watch->blame, watch->engine, &text);
-		break;
-	case OUTCOME_FAILED:
-		blame_failure(&watch->blame, watch->engine, &text);
-		break;
-	case OUTCOME_ENDED:
-		buffer_append_string(&text, "The job has ended successfully.");
-		break;
-	case OUTCOME_ENDED_UNSEEN:
-		buffer_append_string(&text,
-				     "The job has ended; the exit codes of its ranks are unknown.");
-		break;
-	}
-	watch->report.event = outcomes[watch->outcome].event;
-	watch->report.before = watch->before;
-	free(watch->report.headline);
-	watch->report.headline = buffer_take(&text);
-}
-
-static const char *const suffixes[] = { ".txt", ".recording", NULL };
-
-/*
- * Writes the last minutes to a file, and continues to record into the file. An error is only
- * reported: the report is then written without the recording.
- */
-static void begin_recording(struct watch *watch)
-{
-	const struct session *session = &watch->engine->session;
-	const struct job *job = session->job >= 0 ? &session->jobs[session->job] : NULL;
-	struct error error = ERROR_INIT;
-	struct timespec now;
-
-	if (!watch->options->folder || watch->outcome == OUTCOME_ENDED)
-		return;
-	clock_gettime(CLOCK_REALTIME, &now);
-	watch->base = folder_name(watch->options->folder, job && job->name ? job->name : "",
-				  session->nodes[0].name, (double)now.tv_sec, suffixes);
-	watch->recording = xasprintf("%s%s", watch->base, suffixes[1]);
-	if (engine_record_path(watch->engine) ||
-	    engine_record(watch->engine, watch->recording, &error) == 0)
-		return;
-	watch_say(watch, "%s", error.message);
-	free(watch->recording);
-	watch->recording = NULL;
-}
-
-/* With --record: puts a copy of the recording beside the report. */
-static void copy_recording(struct watch *watch)
-{
-	struct error error = ERROR_INIT;
-
-	if (!watch->recording || !watch->engine->settings.record)
-		return;
-	if (engine_record_copy(watch->engine, watch->recording, &error) == 0)
-		return;
-	watch_say(watch, "%s", error.message);
-	free(watch->recording);
-	watch->recording = xstrdup_or_null(engine_record_path(watch->engine));
-}
-
 static void watch_await_sample(struct engine *engine, struct request *owned_sample)
 {
 	request_wait(engine, owned_sample, ANSWER_SECONDS);
@@ -383,94 +237,6 @@ static void look_at_rest(struct watch *watch)
 	/* By now the node has read what the ranks left, and the exits of others are known. */
 	if (watch->outcome == OUTCOME_FAILED)
 		watch_describe(watch);
-}
-
-/*
- * Writes the report and returns its path. Returns NULL with the error set on failure, and NULL
- * without an error if no report is wanted.
- */
-static char *write_report(struct watch *watch, struct error *error)
-{
-	struct buffer page = BUFFER_INIT;
-	char *path;
-	int result;
-
-	if (!watch->base)
-		return NULL;
-	path = xasprintf("%s%s", watch->base, suffixes[0]);
-	report_append(&page, &watch->report, watch->engine);
-	result = folder_write(path, page.data, page.length, error);
-	buffer_clear(&page);
-	if (result == 0)
-		return path;
-	free(path);
-	return NULL;
-}
-
-static json_t *job_to_json(const struct watch *watch)
-{
-	const struct session *session = &watch->engine->session;
-	const struct job *job = session->job >= 0 ? &session->jobs[session->job] : NULL;
-
-	return job && job->name && job->name[0] != '\0' ? json_text(job->name) : json_null();
-}
-
-static json_t *watch_to_json(const struct watch *watch, const char *report)
-{
-	const struct verdict *verdict = &watch->engine->session.verdict;
-	const char *sentence =
-		json_get_string(watch->report.verdict_json, "verdict", verdict->sentence);
-	json_t *json = json_object();
-
-	json_object_set_new(json, "event", json_string(outcomes[watch->outcome].event));
-	json_object_set_new(json, "job", job_to_json(watch));
-	blame_to_json(&watch->blame, watch->engine, watch->report.clock, json);
-	json_object_set_new(json, "headline", json_text(watch->report.headline));
-	json_object_set_new(json, "verdict", json_text(sentence));
-	json_object_set_new(json, "report", json_text(report));
-	json_object_set_new(json, "recording", json_text(watch->recording));
-	return json;
-}
-
-/* Prints the document of the last attempt, with those before; keeps that of any other. */
-static void take_document(struct watch *watch, json_t *owned_document, bool is_last)
-{
-	if (!watch->attempts)
-		watch->attempts = json_array();
-	if (!is_last) {
-		json_array_append_new(watch->attempts, owned_document);
-		return;
-	}
-	json_object_set(owned_document, "earlier_attempts", watch->attempts);
-	format_document(watch->context->out, owned_document);
-}
-
-static void append_paths(struct watch *watch, const char *report)
-{
-	if (report)
-		buffer_printf(watch->context->out, "%s\n", report);
-	if (watch->recording)
-		buffer_printf(watch->context->out, "%s\n", watch->recording);
-	if (!report && !watch->recording)
-		buffer_append(watch->context->out, watch->report.verdict.data,
-			      watch->report.verdict.length);
-}
-
-/* Writes the report, the paths of both files, and one line on standard error. */
-static int watch_finish(struct watch *watch, bool is_last, struct error *error)
-{
-	char *report = write_report(watch, error);
-	int result = report || !watch->base ? 0 : -1;
-
-	copy_recording(watch);
-	if (watch->context->is_json)
-		take_document(watch, watch_to_json(watch, report), is_last);
-	else
-		append_paths(watch, report);
-	watch->context->status = outcomes[watch->outcome].status;
-	watch_say(watch, "%s", watch->report.headline);
-	free(report);
-	return result;
 }
 
 /* True if torchrun, which lives, starts the ranks again after this failure. */
@@ -534,20 +300,6 @@ static void forget_attempt(struct watch *watch)
 	watch->leaving = 0;
 	watch->hurry_until = 0;
 	session_forget_ended(&watch->engine->session, watch->failed_at);
-}
-
-/* Prints the document of the attempt that failed last: no other one followed. */
-static void end_attempts(struct watch *watch)
-{
-	size_t count = json_array_size(watch->attempts);
-	json_t *document;
-
-	watch_say(watch, "no rank was started again within %g s", RESTART_SECONDS);
-	if (count == 0)
-		return;
-	document = json_incref(json_array_get(watch->attempts, count - 1));
-	json_array_remove(watch->attempts, count - 1);
-	take_document(watch, document, true);
 }
 
 /* Says that there is no rank yet, and whether there may be ranks that cannot be read. */
@@ -629,7 +381,7 @@ static int watch_attempt(struct watch *watch, bool *is_last, struct error *error
 	}
 	/* Sample first: writing the kept recording takes time that the other ranks may not have. */
 	look_at_once(watch);
-	begin_recording(watch);
+	watch_begin_recording(watch);
 	engine_record_extras(engine);
 	engine_record_sources(engine);
 	look_at_rest(watch);
@@ -650,7 +402,8 @@ static int watch_job(struct watch *watch, struct error *error)
 			engine_record_stop(watch->engine);
 		watch->failed_at = engine_now(watch->engine);
 		if (!await_restart(watch)) {
-			end_attempts(watch);
+			watch_say(watch, "no rank was started again within %g s", RESTART_SECONDS);
+			watch_end_attempts(watch);
 			return 0;
 		}
 		forget_attempt(watch);
