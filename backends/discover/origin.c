@@ -30,9 +30,10 @@
 
 /* Beginnings of the names of the variables. */
 static const char *const prefixes[] = {
-	"NCCL_", "GLOO_",     "TORCH",	"PYTORCH_", "OMP_",
-	"MKL_",	 "KMP_",      "CUDA_",	"HIP_",	    "UCX_",
-	"FI_",	 "OMPI_MCA_", "PYTHON", "LD_",	    "CUBLAS_WORKSPACE",
+	"NCCL_",   "GLOO_",	"TORCH",  "PYTORCH_", "OMP_",
+	"MKL_",	   "KMP_",	"CUDA_",  "HIP_",     "UCX_",
+	"FI_",	   "OMPI_MCA_", "PYTHON", "LD_",      "CUBLAS_WORKSPACE",
+	"MASTER_",
 };
 /* Names every rank has with another value. */
 static const char *const own[] = { "TORCHELASTIC_ERROR_FILE" };
@@ -116,9 +117,12 @@ static const struct limit {
 	const char *line;
 	const char *name;
 } limits[] = {
-	{ "Max open files ", "open files" },	   { "Max processes ", "processes" },
-	{ "Max locked memory ", "locked memory" }, { "Max address space ", "address space" },
-	{ "Max core file size ", "core file" },	   { "Max stack size ", "stack" },
+	{ "Max open files ", "open files" },
+	{ "Max processes ", "processes" },
+	{ "Max locked memory ", "locked memory (bytes)" },
+	{ "Max address space ", "address space (bytes)" },
+	{ "Max core file size ", "core file (bytes)" },
+	{ "Max stack size ", "stack (bytes)" },
 };
 
 /* Adds the soft limit, the first word behind the line's name. */

@@ -194,7 +194,7 @@ static void collect_note(struct command_context *context, const char *format, ..
 }
 
 /* Reason why a rank was not sampled, or has ended. */
-static const char *why_not(const struct rank *rank)
+static const char *why_not(const struct session *session, const struct rank *rank)
 {
 	if (rank->error && rank->error[0] != '\0')
 		return rank->error;
@@ -215,14 +215,15 @@ static const char *why_not(const struct rank *rank)
 	case RANK_UNKNOWN:
 		break;
 	}
-	return "no answer in time: try a longer --timeout";
+	return session->is_replay ? "the recording has no sample of the rank until this time"
+				  : "no answer in time: try a longer --timeout";
 }
 
 static void note_rank(struct command_context *context, const struct rank *rank)
 {
 	struct error why = ERROR_INIT;
 
-	error_set(&why, "%s", why_not(rank));
+	error_set(&why, "%s", why_not(&context->engine->session, rank));
 	format_clause(why.message);
 	if (process_shown_pid(&rank->process) > 0)
 		collect_note(context, "rank %d (pid %d): %s", rank->process.rank,
@@ -383,6 +384,13 @@ static void note_unread(struct command_context *context)
 	}
 }
 
+/* True if the state of a recording whose end is missing is that of its last line. */
+static bool is_end_missing(const struct engine *engine)
+{
+	return engine->replay && replay_cut_path(engine->replay) &&
+	       engine->session.now >= replay_end_time(engine->replay);
+}
+
 static int weigh(struct command_context *context, struct error *error)
 {
 	const struct session *session = &context->engine->session;
@@ -401,7 +409,8 @@ static int weigh(struct command_context *context, struct error *error)
 		context->status = STATUS_PARTIAL;
 		note_rank(context, session->ranks[i]);
 	}
-	if (context->engine->is_unconnected || context->engine->playback.damage)
+	if (context->engine->is_unconnected || context->engine->playback.damage ||
+	    is_end_missing(context->engine))
 		context->status = STATUS_PARTIAL;
 	note_unread(context);
 	if (reached_count > 0)

@@ -60,8 +60,8 @@ static ssize_t read_at(const struct recording *recording, size_t at, void *bytes
 static int damaged(const struct recording *recording, size_t at, const char *why,
 		   struct error *error)
 {
-	return error_set(error, "the recording %s is damaged at byte %zu: %s", recording->path, at,
-			 why);
+	return error_set(error, "the recording %s is damaged in the part from byte %zu on: %s",
+			 recording->path, at, why);
 }
 
 /*
@@ -91,7 +91,7 @@ static int unpack_member(const struct recording *recording, size_t start, size_t
 	}
 	unpack_free(unpack);
 	if (result < 0)
-		return damaged(recording, start + at, why.message, error);
+		return damaged(recording, start, why.message, error);
 	if (result == UNPACK_END)
 		*member_length = at;
 	return 0;
@@ -443,8 +443,12 @@ static int index_bytes(struct recording *recording, struct recording_budget *bud
 		budget->length -= recording->bytes.length;
 	}
 	if (recording->segment_count == 0)
-		return error_set(error, "%s is not a recording of probetui: no complete line found",
-				 recording->path);
+		return error_set(error, "%s %s", recording->path,
+				 recording->length == 0 && recording->bytes.length == 0
+					 ? "is empty: no recording"
+				 : is_gzip ? "is no recording of probetui, or too short to be read"
+					   : "is not a recording of probetui: no complete line "
+					     "found");
 	read_wall(recording);
 	return refuse_damaged(recording, error);
 }

@@ -4,6 +4,8 @@
 #ifndef ENGINE_REPLAY_TIME_H
 #define ENGINE_REPLAY_TIME_H
 
+#include <stdbool.h>
+
 struct error;
 struct replay;
 
@@ -20,16 +22,21 @@ enum replay_time_kind {
 
 /* The forms, for messages and help. */
 #define REPLAY_TIME_FORMS                                                                          \
-	"first or last, +10s or -1m, 90 or 1:30 (of the recording), or 03:12:09 or 2026-11-24 "    \
-	"03:12:09 (of the clock)"
+	"first or last, +10s or -1m, 90 or 1:30 (of the recording), 03:12:09, 2026-11-24 "         \
+	"03:12:09 "                                                                                \
+	"(of the clock; with UTC behind it, in UTC)"
 
 struct replay_time {
 	enum replay_time_kind kind;
 	/* Seconds; of REPLAY_TIME_CLOCK since midnight, of REPLAY_TIME_DATE since 1970. */
 	double seconds;
+	bool is_utc; /* a clock's time is in UTC; else it is in the local time zone */
 };
 
-/* Parses one of the forms; times of day are those of the local time zone. Returns 0, or -1. */
+/*
+ * Parses one of the forms; a clock's time may have a fraction, and "UTC" or "Z" behind it. Returns
+ * 0, or -1.
+ */
 int replay_time_parse(struct replay_time *time, const char *text);
 /*
  * Returns the session time, which may be outside the recording; now: the present session time. NaN:

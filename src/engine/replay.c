@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "banned.h"
 #include "base/alloc.h"
@@ -357,9 +358,11 @@ static void warn_of_end(const struct engine *engine)
 		log_write(LOG_WARNING, "the recording %s ends before all ranks were found",
 			  replay_path(engine->replay, 0));
 	else if (path)
-		log_write(LOG_WARNING,
-			  "the recording %s is incomplete: probetui was killed while recording",
-			  path);
+		log_write(
+			LOG_WARNING,
+			"the recording %s is incomplete: its end is missing, as when probetui was "
+			"killed while it recorded, or when the file was cut",
+			path);
 	for (size_t i = 0; i < engine->session.node_count; i++) {
 		const char *signal = engine->session.nodes[i].recording_end;
 
@@ -552,6 +555,30 @@ bool engine_seek_change(struct engine *engine, int count)
 	return true;
 }
 
+/* Appends "is 0.9 s long, from 2026-11-24 18:27:19 to 18:27:20 (CET)" to the error. */
+static void append_range(const struct replay *replay, struct error *error)
+{
+	double first = replay_first_time(replay);
+	double end = replay_end_time(replay);
+	double wall = replay_wall(replay);
+	time_t seconds[] = { (time_t)(wall + first), (time_t)(wall + end) };
+	char texts[2][48];
+	struct tm parts;
+	char *before = xstrdup(error->message);
+
+	error_set(error, "%sis %.1f s long", before, end - first);
+	free(before);
+	if (wall < 0 || !localtime_r(&seconds[0], &parts))
+		return;
+	strftime(texts[0], sizeof(texts[0]), "%Y-%m-%d %H:%M:%S", &parts);
+	if (!localtime_r(&seconds[1], &parts))
+		return;
+	strftime(texts[1], sizeof(texts[1]), "%Y-%m-%d %H:%M:%S (%Z)", &parts);
+	before = xstrdup(error->message);
+	error_set(error, "%s, from %s to %s", before, texts[0], texts[1]);
+	free(before);
+}
+
 /* Sets *at to the session time of --at; to `otherwise` if it was not given. */
 static int find_at(const struct engine *engine, double otherwise, double *at, struct error *error)
 {
@@ -564,14 +591,12 @@ static int find_at(const struct engine *engine, double otherwise, double *at, st
 	*at = otherwise;
 	if (!text || replay_time_parse(&time, text) < 0)
 		return 0;
-	*at = replay_time_find(&time, replay, end);
-	if (*at > end)
-		return error_set(error, "--at %s is after the end: the recording is %.1f s long",
-				 text, end - first);
-	if (*at < first - 1)
-		return error_set(error, "--at %s is before the recording, which is %.1f s long",
-				 text, end - first);
-	return isnan(*at) ? error_set(error, "--at %s: the time is not in the recording", text) : 0;
+	*at = replay_time_find(&time, replay, time.kind == REPLAY_TIME_LATER ? first : end);
+	if (*at >= first && *at <= end)
+		return 0;
+	error_set(error, "--at %s is not in the recording, which ", text);
+	append_range(replay, error);
+	return -1;
 }
 
 int engine_play(struct engine *engine, struct error *error)

@@ -235,6 +235,9 @@ void page_append_environment(const struct page *page)
 	{
 		struct groups groups = { .items = NULL };
 
+		/* torchrun sets these itself. */
+		if (strncmp(name, "TORCHELASTIC_", 13) == 0)
+			continue;
 		group_values(page, name, &groups);
 		if (groups.count > 1) {
 			append_named(page, name, &groups);

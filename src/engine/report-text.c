@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "engine/blame.h"
 #include "engine/cause.h"
 #include "engine/engine.h"
@@ -32,6 +33,8 @@
 #define LINES_MAXIMUM 60
 #define KERNEL_MAXIMUM 40
 #define MEMORY_MAXIMUM 32
+/* Maximum columns of a native frame. */
+#define FRAME_COLUMNS 110
 
 static void report_text_append_bytes(struct buffer *out, int64_t bytes)
 {
@@ -39,28 +42,6 @@ static void report_text_append_bytes(struct buffer *out, int64_t bytes)
 		buffer_printf(out, "%.1f GB", (double)bytes / (1 << 30));
 	else
 		buffer_printf(out, "%" PRId64 " MB", bytes >> 20);
-}
-
-static void append_ends(const struct page *page)
-{
-	struct groups groups = { .items = NULL };
-	const struct rank *rank;
-	size_t next = 0;
-
-	while ((rank = page_next_rank(page, &next))) {
-		if (rank_is_gone(rank))
-			groups_add(&groups, page_end(rank), rank->process.rank, rank->ended_at);
-	}
-	groups_sort(&groups);
-	for (size_t i = 0; i < groups.count; i++) {
-		buffer_append_string(page->out, "  ");
-		page_append_time(page, groups.items[i].at);
-		if (groups.items[i].at >= 0 && page->report->clock >= 0)
-			buffer_append_string(page->out, "  ");
-		rankset_append_named(page->out, &groups.items[i].ranks);
-		page_append_line(page->out, " ", groups.items[i].text);
-	}
-	groups_clear(&groups);
 }
 
 /* Appends what `wait` would have said, but for whom ranks waited for before. */
@@ -82,7 +63,6 @@ static void append_event(const struct page *page)
 		page_append_line(page->out, "  ", page->report->headline);
 	else if (first)
 		append_failure(page);
-	append_ends(page);
 	if (page->report->before && first)
 		page_append_line(page->out, "  Before the failure: ", page->report->before);
 }
@@ -111,6 +91,11 @@ static void append_indented(struct buffer *out, const char *text, const char *in
 
 static void append_verdict(const struct page *page)
 {
+	if (page->report->clock >= 0) {
+		buffer_append_string(page->out, "  As of ");
+		page_append_time(page, page->report->looked_at);
+		buffer_append_string(page->out, ":\n");
+	}
 	append_indented(page->out, page->report->verdict.data, "  ", SIZE_MAX);
 }
 
@@ -122,6 +107,18 @@ static void append_waits(const struct page *page)
 static void report_text_append_merged(const struct page *page)
 {
 	buffer_append(page->out, page->report->merged.data, page->report->merged.length);
+}
+
+/* Names of templates and lambdas of C++ may have hundreds of columns. */
+static void append_frame(struct buffer *out, const struct frame *frame)
+{
+	struct buffer text = BUFFER_INIT;
+
+	format_text_frame(&text, frame);
+	buffer_append_string(out, "    ");
+	text_cut(out, text.data, FRAME_COLUMNS);
+	buffer_append_char(out, '\n');
+	buffer_clear(&text);
 }
 
 static void report_text_append_native(const struct page *page)
@@ -140,9 +137,7 @@ static void report_text_append_native(const struct page *page)
 				buffer_append_string(page->out, "    ...\n");
 				break;
 			}
-			buffer_append_string(page->out, "    ");
-			format_text_frame(page->out, &stack->frames[i]);
-			buffer_append_char(page->out, '\n');
+			append_frame(page->out, &stack->frames[i]);
 		}
 	}
 }
@@ -327,13 +322,14 @@ static void append_doctor(const struct page *page)
 			json_object_get(evidence_ways(&page->engine->evidence, rank), "ways"), j,
 			way)
 		{
-			bool is_ok = json_get_boolean(way, "ok", false);
 			const char *why = json_get_string(way, "why", "");
-			char *text =
-				xasprintf("%s %s%s%s", is_ok ? "yes " : "no  ",
-					  json_get_string(way, "way", "?"),
-					  is_ok || why[0] == '\0' ? "" : ": ", is_ok ? "" : why);
+			char *text;
 
+			if (json_get_boolean(way, "ok", false) ||
+			    json_get_boolean(way, "optional", false))
+				continue;
+			text = xasprintf("no %s%s%s", json_get_string(way, "way", "?"),
+					 why[0] == '\0' ? "" : ": ", why);
 			groups_add(&groups, text, process->rank, 0);
 			free(text);
 		}
@@ -349,7 +345,8 @@ static const struct section {
 	{ "LAST MINUTE", page_append_timeline },
 	{ "VERDICT", append_verdict },
 	{ "WHO WAITS FOR WHOM", append_waits },
-	{ "MERGED STACKS", report_text_append_merged },
+	{ "MERGED STACKS (of ranks that have ended: the last that were seen)",
+	  report_text_append_merged },
 	{ "NATIVE FRAMES (main threads, innermost first)", report_text_append_native },
 	{ "EXCEPTIONS OF RANKS", report_text_append_errors },
 	{ "JOB", page_append_origin },
@@ -358,7 +355,7 @@ static const struct section {
 	{ "LIMITS", page_append_limits },
 	{ "MEMORY", append_memory },
 	{ "KERNEL LOG (out of memory)", append_kernel },
-	{ "ACCESS TO THE RANKS (doctor)", append_doctor },
+	{ "WHAT CANNOT BE READ (doctor)", append_doctor },
 };
 
 static void report_text_append_head(const struct page *page)

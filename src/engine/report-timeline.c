@@ -27,12 +27,17 @@
 /* Newest changes of a rank, and newest collectives of a group, that are looked at. */
 #define MOMENTS_MAXIMUM 16
 #define CALLS_MAXIMUM 4
-/* Ranks that do the same within so many seconds share a line: about one interval of sampling. */
-#define SAME_SECONDS 1.0
+/*
+ * Ranks that do the same within so many seconds share a line: what samples show, about one interval
+ * between samples; what has an exact time, less than a launcher takes.
+ */
+#define SAMPLED_SECONDS 1.0
+#define EXACT_SECONDS 0.05
 
 struct event {
 	double at; /* session time */
 	int rank;
+	bool is_exact; /* the time is that of the event, not of the first sample that shows it */
 	char *text;
 };
 
@@ -42,10 +47,10 @@ struct events {
 	size_t capacity;
 };
 
-static void add_event(struct events *events, double at, int rank, char *owned_text)
+static void add_event(struct events *events, const struct event *event)
 {
 	ARRAY_GROW(events->items, events->count, events->capacity);
-	events->items[events->count++] = (struct event){ at, rank, owned_text };
+	events->items[events->count++] = *event;
 }
 
 /* Returns "stands in train (train.py:36) in all_reduce", for free(). */
@@ -60,7 +65,8 @@ static char *text_of_stack(const struct rank *rank, const struct stack *stack)
 	buffer_append_char(&text, ')');
 	while (at > 0 && place_is_wrapper(&stack->frames[at - 1]))
 		at--;
-	if (at > 0)
+	/* Importing a module is in frozen functions, which say nothing more. */
+	if (at > 0 && strncmp(stack->frames[at - 1].code->file, "<frozen", 7) != 0)
 		buffer_printf(&text, " in %s", stack->frames[at - 1].code->func);
 	return buffer_take(&text);
 }
@@ -74,15 +80,24 @@ static void add_moments(struct events *events, const struct rank *rank, double s
 		const struct rank_moment *moment = &rank->history[i % RANK_HISTORY];
 
 		if (moment->time >= since && moment->stack && moment->stack->frame_count > 0)
-			add_event(events, moment->time, rank->process.rank,
-				  text_of_stack(rank, moment->stack));
+			add_event(events, &(struct event){
+						  .at = moment->time,
+						  .rank = rank->process.rank,
+						  .text = text_of_stack(rank, moment->stack),
+					  });
 	}
 }
 
-static void add_end(struct events *events, const struct rank *rank, double since)
+/* The ends of ranks are listed whenever they were. */
+static void add_end(struct events *events, const struct rank *rank)
 {
-	if (rank_is_gone(rank) && rank->ended_at >= since)
-		add_event(events, rank->ended_at, rank->process.rank, xstrdup(page_end(rank)));
+	if (rank_is_gone(rank) && rank->ended_at >= 0)
+		add_event(events, &(struct event){
+					  .at = rank->ended_at,
+					  .rank = rank->process.rank,
+					  .is_exact = true,
+					  .text = xstrdup(page_end(rank)),
+				  });
 }
 
 /* The calls of a group's newest collectives, by the clock of the rank's machine. */
@@ -101,10 +116,15 @@ static void add_calls(const struct page *page, struct events *events, const stru
 
 			if (!entry || page->report->clock < 0 || at < since)
 				continue;
-			add_event(events, at, row->members[i].rank->process.rank,
-				  xasprintf("called %s as collective %lld of %s",
-					    colon ? colon + 1 : entry->operation, (long long)seq,
-					    group));
+			add_event(events,
+				  &(struct event){
+					  .at = at,
+					  .rank = row->members[i].rank->process.rank,
+					  .is_exact = true,
+					  .text = xasprintf("called %s as collective %lld of %s",
+							    colon ? colon + 1 : entry->operation,
+							    (long long)seq, group),
+				  });
 		}
 	}
 }
@@ -138,7 +158,7 @@ static void join(struct events *events, struct groups *groups)
 		struct group *last = groups->count > 0 ? &groups->items[groups->count - 1] : NULL;
 
 		if (!last || strcmp(last->text, event->text) != 0 ||
-		    event->at - last->at > SAME_SECONDS ||
+		    event->at - last->at > (event->is_exact ? EXACT_SECONDS : SAMPLED_SECONDS) ||
 		    rankset_contains(&last->ranks, event->rank)) {
 			ARRAY_GROW(groups->items, groups->count, groups->capacity);
 			last = &groups->items[groups->count++];
@@ -161,7 +181,7 @@ void page_append_timeline(const struct page *page)
 
 	while ((rank = page_next_rank(page, &next))) {
 		add_moments(&events, rank, since);
-		add_end(&events, rank, since);
+		add_end(&events, rank);
 	}
 	add_all_calls(page, &events, since);
 	join(&events, &groups);

@@ -1,3 +1,4 @@
+#include "engine/replay.h"
 #include "engine/report.h"
 
 #include <errno.h>
@@ -37,8 +38,10 @@ void report_init(struct report *report, const struct engine *engine)
 		.merged = BUFFER_INIT,
 		.clock = -1,
 	};
-	if (engine->replay)
+	if (engine->replay) {
+		report->clock = replay_wall(engine->replay);
 		return;
+	}
 	clock_gettime(CLOCK_REALTIME, &now);
 	report->clock = (double)now.tv_sec + (double)now.tv_nsec / 1e9 - engine_now(engine);
 }

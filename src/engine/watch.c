@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "banned.h"
 #include "base/alloc.h"
@@ -23,7 +22,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/loop.h"
-#include "base/text.h"
 #include "engine/blame.h"
 #include "engine/cause.h"
 #include "engine/collect.h"
@@ -33,7 +31,6 @@
 #include "engine/format.h"
 #include "engine/report.h"
 #include "engine/request.h"
-#include "engine/script-events.h"
 #include "engine/watch-jobs.h"
 #include "engine/watch-private.h"
 #include "model/stall.h"

@@ -236,16 +236,31 @@ static bool is_leaver(const struct wait_group_list *wait_groups,
 		wait_groups->role_counts[WAIT_GROUP_UNREADABLE] > 0);
 }
 
+/* An unknown exit code (-1) does not count as a failure. */
+static bool is_failed(const struct wait_group *wait_group)
+{
+	const struct process *process = &wait_group->first->process;
+
+	return process->exit_signal > 0 || process->exit_code > 0;
+}
+
+static bool has_failed(const struct wait_group_list *wait_groups)
+{
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		if (is_failed(&wait_groups->items[i]))
+			return true;
+	}
+	return false;
+}
+
 /*
  * If no rank is alive: true for ranks that failed and ended first; the launcher or the lost
- * connection ended all other ranks. An unknown exit code (-1) does not count as a failure.
+ * connection ended all other ranks.
  */
 static bool is_culprit(const struct wait_group_list *wait_groups,
 		       const struct wait_group *wait_group)
 {
-	const struct process *process = &wait_group->first->process;
-
-	if (process->exit_signal <= 0 && process->exit_code <= 0)
+	if (!is_failed(wait_group))
 		return false;
 	for (size_t i = 0; i < wait_groups->count; i++) {
 		double ended_at = wait_groups->items[i].ended_at;
@@ -407,8 +422,9 @@ static enum verdict_state without_unread(const struct wait_group_list *wait_grou
 }
 
 /*
- * True if all ranks poll in one collective that a loop may call again and again. Where a thread polls, only its frames show that it has
- * entered the call anew: they show nothing of a loop that calls nothing else.
+ * True if all ranks poll in one collective that a loop may call again and again. Where a thread
+ * polls, only its frames show that it has entered the call anew: they show nothing of a loop that
+ * calls nothing else.
  */
 static bool is_one_polled_collective(const struct wait_group_list *wait_groups)
 {
@@ -434,11 +450,7 @@ static enum verdict_state verdict_state_of(const struct session *session,
 	case FINDINGS:
 		return VERDICT_UNKNOWN;
 	case FINDING_ALL_GONE:
-		for (size_t i = 0; i < wait_groups->count; i++) {
-			if (wait_groups->items[i].is_outlier)
-				return VERDICT_CRASHED;
-		}
-		return VERDICT_UNKNOWN;
+		return has_failed(wait_groups) ? VERDICT_CRASHED : VERDICT_UNKNOWN;
 	case FINDING_GONE:
 		return has_lost_one(session) ? VERDICT_CRASHED : state_of_living(wait_groups);
 	case FINDING_HELD:

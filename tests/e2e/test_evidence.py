@@ -273,7 +273,8 @@ class TestReport(Evidence):
         self.assertEqual((found.returncode, found.stdout), (1, path + "\n"))
         text = self.read(path)
         for part in ("3 ranks of orders.py", "Rank 1 is elsewhere: late",
-                     "MERGED STACKS", "Python 3.", "rank 2: ", ": yes  read"):
+                     "MERGED STACKS", "Python 3.", "rank 2: ",
+                     "command: ", "open files "):
             self.assertIn(part, text)
         again = jobs.probetui("--job", job.port, "report", "--out", path)
         self.assertEqual(again.returncode, 2)

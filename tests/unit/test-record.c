@@ -577,7 +577,8 @@ static void damage_is_named(void **state)
 
 			if (!damage)
 				continue;
-			assert_non_null(strstr(damage, "the recording bad is damaged at byte"));
+			assert_non_null(strstr(
+				damage, "the recording bad is damaged in the part from byte"));
 			named++;
 			break;
 		}
@@ -757,7 +758,7 @@ static void damage_ends_at_the_next_segment(void **state)
 	assert_string_equal(error.message, "");
 	while (replay_next(replay, INFINITY, &line, &error) != 0) {
 		if (error_is_set(&error)) {
-			assert_non_null(strstr(error.message, "damaged at byte"));
+			assert_non_null(strstr(error.message, "damaged in the part from byte"));
 			error = (struct error)ERROR_INIT;
 			continue;
 		}

@@ -108,7 +108,8 @@ static void broken_files_are_named(void **state)
 		const char *text;
 		const char *part;
 	} cases[] = {
-		{ "", "no complete line" },
+		{ "", "is empty: no recording" },
+		{ "{\"time\":1", "no complete line" },
 		{ "hello\n", "is not a recording of probetui: line 1" },
 		{ "\n", "is not a recording of probetui: line 1" },
 		{ "[]\n", "line 1" },

@@ -7,7 +7,9 @@ frameworks and sets it. A job whose framework is not there is skipped.
 """
 import collections
 import os
+import select
 import sys
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -17,6 +19,7 @@ TORCH = os.environ.get("PROBETUI_TORCH_PYTHON")
 ZOO = os.environ.get("PROBETUI_ZOO")
 SHARE = 0.95
 HEALTHY_RUNS = 20
+ALARM_SECONDS = 600
 
 
 @unittest.skipUnless(ZOO, "it takes half an hour; make zoo runs it")
@@ -54,6 +57,30 @@ class TestZoo(unittest.TestCase):
         for _ in range(HEALTHY_RUNS):
             found = running.verdict()
             self.assertEqual(zoo.grade(job, found).word, "right", found)
+
+
+    @unittest.skipUnless("PROBETUI_SOAK" in os.environ,
+                         "it takes ten minutes: PROBETUI_SOAK=1")
+    def test_no_alarm(self):
+        """`wait` beside each healthy job, all at once, for ten minutes."""
+        watches = []
+        for job in zoo.JOBS:
+            if not job.is_healthy or zoo.missing(job):
+                continue
+            running = zoo.Running(job)
+            self.addCleanup(running.close)
+            running.wait_ready()
+            watch = running.watch("60s")
+            self.addCleanup(watch.communicate)
+            self.addCleanup(watch.kill)
+            watches.append((job.name, watch))
+        self.assertGreaterEqual(len(watches), 10)
+        end = time.monotonic() + ALARM_SECONDS
+        while time.monotonic() < end:
+            for name, watch in watches:
+                if watch.poll() is not None:
+                    self.fail("%s: %s" % (name, watch.communicate()))
+            select.select([], [], [], 1)
 
 
 def add(job):

@@ -116,8 +116,8 @@ def sharded(name, **truth):
 
 
 def healthy(name, **truth):
-    return Job("healthy-" + name, "healthy.py", name, states=PROGRESSING,
-               is_healthy=True, **truth)
+    return Job("healthy-" + name, "healthy.py", name, is_healthy=True,
+               **dict({"states": PROGRESSING}, **truth))
 
 
 def lightning(name, **truth):
@@ -243,6 +243,12 @@ JOBS = [
     healthy("slow", seconds=5),
     healthy("reduces"),
     healthy("loader"),
+    healthy("checkpoint"),
+    healthy("evaluates"),
+    healthy("pipeline"),
+    healthy("pauses", states=("progressing", "unknown")),
+    healthy("feeder"),
+    healthy("overlaps"),
     mpi("steps", "healthy-mpi-", states=PROGRESSING, is_healthy=True),
     mpi("reduces", "healthy-mpi-", states=PROGRESSING, is_healthy=True),
 ]
@@ -330,6 +336,13 @@ class Running(e2e.Launched):
         except ValueError:
             return {"state": "none", "outliers": [], "status": run.returncode,
                     "verdict": (run.stderr or run.stdout).strip()}
+
+    def watch(self, stuck):
+        """`wait --stuck` beside the job."""
+        return subprocess.Popen(
+            [e2e.PROBETUI] + self.selection + ["wait", "--stuck", stuck],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
 
     def settled(self):
         """The verdict, once its state is what the truth says; else the last."""

@@ -1,5 +1,9 @@
 """Jobs that are as they should be; they end when the zoo ends them."""
+import itertools
+import os
+import queue
 import sys
+import threading
 import time
 
 import torch
@@ -53,6 +57,82 @@ def loader(rank):
     ready()
     for batch in DataLoader(Slow(), batch_size=2, num_workers=1):
         model(batch).sum().backward()
+
+
+def work(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        torch.ones(64, 64) @ torch.ones(64, 64)
+
+
+def checkpoint(rank):
+    """Rank 0 writes a file at times, the others wait for it."""
+    ready()
+    for step in itertools.count():
+        work(0.05)
+        dist.all_reduce(torch.ones(8))
+        if step % 20 == 0 and rank == 0:
+            path = os.path.join(os.environ["HOME"], "checkpoint")
+            for _ in range(40):
+                torch.save(torch.zeros(4_000_000), path)
+        if step % 20 == 0:
+            dist.barrier()
+
+
+def evaluates(rank):
+    """Rank 0 evaluates for ten seconds after each twenty steps."""
+    ready()
+    while True:
+        for _ in range(20):
+            work(0.05)
+            dist.all_reduce(torch.ones(8))
+        if rank == 0:
+            work(10)
+        dist.barrier()
+
+
+def pipeline(rank):
+    """Each rank works on what the rank before has sent."""
+    count = dist.get_world_size()
+    values = torch.ones(8)
+    ready()
+    while True:
+        if rank > 0:
+            dist.recv(values, rank - 1)
+        work(0.3)
+        if rank < count - 1:
+            dist.send(values, rank + 1)
+
+
+def pauses(rank):
+    """All sleep most of the time, and little between two steps."""
+    ready()
+    while True:
+        dist.all_reduce(torch.ones(8))
+        time.sleep(1)
+
+
+def feeder(rank):
+    """A thread makes the batches, one in two seconds."""
+    batches = queue.Queue(1)
+
+    def feed():
+        while True:
+            time.sleep(2)
+            batches.put(torch.ones(8))
+    threading.Thread(target=feed, daemon=True).start()
+    ready()
+    while True:
+        dist.all_reduce(batches.get())
+
+
+def overlaps(rank):
+    """The collective runs beside the work."""
+    ready()
+    while True:
+        handle = dist.all_reduce(torch.ones(8), async_op=True)
+        work(0.2)
+        handle.wait()
 
 
 def main():
