@@ -154,6 +154,16 @@ static void begin_failure(struct blame *blame, const struct engine *engine,
 	buffer_printf(out, "Rank %d failed first: it ", number);
 }
 
+/* Appends a full stop, if the text does not end in a text that was cut. */
+static void end_sentence(struct buffer *out)
+{
+	static const char cut[] = "…";
+	size_t length = strlen(cut);
+
+	if (out->length < length || strcmp(out->data + out->length - length, cut) != 0)
+		buffer_append_char(out, '.');
+}
+
 /* Appends which attempt of torchrun has failed, and whether torchrun starts the ranks again. */
 static void append_attempt(const struct engine *engine, const struct rank *first,
 			   struct buffer *out)
@@ -188,7 +198,7 @@ void blame_failure(struct blame *blame, const struct engine *engine, struct buff
 	cause_find(&cause, engine, first);
 	cause_append(out, &cause, first);
 	cause_clear(&cause);
-	buffer_append_char(out, '.');
+	end_sentence(out);
 	if (blame->late_why && !cause_first_gone(engine, first) && has_waited(blame, engine, first))
 		buffer_printf(out, " %s", blame->late_why);
 	append_attempt(engine, first, out);
@@ -207,7 +217,7 @@ void blame_hang(struct blame *blame, const struct engine *engine, struct buffer 
 	if (cause.source == CAUSE_THREAD) {
 		buffer_printf(out, " Rank %d ", rank->process.rank);
 		cause_append(out, &cause, rank);
-		buffer_append_char(out, '.');
+		end_sentence(out);
 	}
 	cause_clear(&cause);
 }
