@@ -9,10 +9,12 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "model/debug-state.h"
+#include "model/place.h"
 #include "model/sentence.h"
 #include "model/session.h"
 #include "model/wait-graph.h"
 #include "model/wait-group.h"
+#include "protocol/stack.h"
 
 /*
  * A majority that uses CPU time at one unchanged line counts as computing. After this many seconds
@@ -171,6 +173,43 @@ static const struct wait_group *find_majority(const struct wait_group_list *wait
 	return NULL;
 }
 
+/* True if the ranks poll in a collective that a loop may call again and again. */
+static bool is_polled(const struct wait_group *wait_group)
+{
+	const struct activity *activity = &wait_group->main_thread->activity;
+
+	return wait_group->role == WAIT_GROUP_WAITS && activity->is_polling &&
+	       !activity_is_point_to_point(activity) && !activity_is_setup(activity);
+}
+
+/*
+ * True if all ranks are at one line, and those that wait poll in a collective that was called from
+ * this line: the samples of a loop of nothing but this call look like that, too, with a rank
+ * between two calls.
+ */
+static bool are_at_polled_line(const struct wait_group_list *wait_groups)
+{
+	const struct frame *line = NULL;
+	bool is_any_polled = false;
+
+	for (size_t i = 0; i < wait_groups->count; i++) {
+		const struct wait_group *wait_group = &wait_groups->items[i];
+		const struct frame *frame;
+
+		if (!verdict_is_live(wait_group) || !wait_group->main_thread ||
+		    (wait_group->role == WAIT_GROUP_WAITS && !is_polled(wait_group)))
+			return false;
+		frame = place_find(&wait_group->first->process,
+				   wait_group->main_thread->sample.stack);
+		if (!frame ||
+		    (line && (frame->code != line->code || frame->lineno != line->lineno)))
+			return false;
+		line = frame;
+		is_any_polled = is_any_polled || wait_group->role == WAIT_GROUP_WAITS;
+	}
+	return is_any_polled;
+}
+
 /*
  * Judges by rule 3 (sentence.h), if all ranks wait for peers, or no rank does. If the majority
  * changes from sample to sample, its place is chance: ranks elsewhere are not outliers.
@@ -212,6 +251,8 @@ static enum finding verdict_find(const struct wait_group_list *wait_groups, size
 		return FINDING_STOPPED;
 	if (rank_barrier_is_any(wait_groups))
 		return FINDING_HOLDING;
+	if (are_at_polled_line(wait_groups))
+		return FINDING_TOGETHER;
 	if (counts[WAIT_GROUP_WAITS] > 0 && counts[WAIT_GROUP_ELSEWHERE] > 0) {
 		/* Waiting ranks cannot get past a stopped rank: their changes are not progress. */
 		if (!is_any_stopped(wait_groups) &&
@@ -422,20 +463,14 @@ static enum verdict_state without_unread(const struct wait_group_list *wait_grou
 }
 
 /*
- * True if all ranks poll in one collective that a loop may call again and again. Where a thread
- * polls, only its frames show that it has entered the call anew: they show nothing of a loop that
- * calls nothing else.
+ * True if all ranks poll in one collective. Where a thread polls, only its frames show that it has
+ * entered the call anew: they show nothing of a loop that calls nothing else.
  */
 static bool is_one_polled_collective(const struct wait_group_list *wait_groups)
 {
-	const struct activity *activity;
-
-	if (wait_groups->role_counts[WAIT_GROUP_WAITS] != verdict_count_live(wait_groups) ||
-	    !wait_groups->items[0].main_thread)
-		return false;
-	activity = &wait_groups->items[0].main_thread->activity;
-	return activity->is_polling && !activity_is_point_to_point(activity) &&
-	       !activity_is_setup(activity) && count_moving(wait_groups) == 0;
+	return wait_groups->role_counts[WAIT_GROUP_WAITS] == verdict_count_live(wait_groups) &&
+	       wait_groups->items[0].main_thread && is_polled(&wait_groups->items[0]) &&
+	       count_moving(wait_groups) == 0;
 }
 
 static enum verdict_state verdict_state_of(const struct session *session,
@@ -463,7 +498,9 @@ static enum verdict_state verdict_state_of(const struct session *session,
 	case FINDING_MOVING:
 		return wait_groups->is_sampled_twice ? VERDICT_PROGRESSING : VERDICT_UNKNOWN;
 	case FINDING_TOGETHER:
-		if (is_one_polled_collective(wait_groups))
+		if (is_one_polled_collective(wait_groups) ||
+		    (wait_groups->role_counts[WAIT_GROUP_ELSEWHERE] > 0 &&
+		     are_at_polled_line(wait_groups)))
 			return VERDICT_UNKNOWN;
 		return are_quiet_long(wait_groups)
 			       ? without_unread(wait_groups, state_of_living(wait_groups))
