@@ -1,6 +1,7 @@
 #include "backends/discover/origin.h"
 
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,8 +18,12 @@
 #include "base/secret.h"
 #include "protocol/process.h"
 
-/* Limits in bytes of a command line and of a variable's value, and of the number of variables. */
+/*
+ * Limits in bytes of a command line and of a variable's name and value, and of the number of
+ * variables.
+ */
 #define COMMAND_MAXIMUM 2000
+#define NAME_MAXIMUM 64
 #define VALUE_MAXIMUM 200
 #define VARIABLES_MAXIMUM 64
 
@@ -73,8 +78,8 @@ static void add_variable(json_t *variables, const char *word)
 	size_t length = equals ? (size_t)(equals - word) : 0;
 	char *name;
 
-	if (length == 0 || json_object_size(variables) >= VARIABLES_MAXIMUM ||
-	    !is_of_interest(word, length))
+	if (length == 0 || length > NAME_MAXIMUM ||
+	    json_object_size(variables) >= VARIABLES_MAXIMUM || !is_of_interest(word, length))
 		return;
 	name = xstrndup(word, length);
 	if (secret_is_told(name, length))
@@ -228,14 +233,20 @@ static json_t *read_ref(const struct process *process, const char *git, const ch
 	return hash;
 }
 
-/* The commit that the repository's HEAD names; NULL: git is no repository's folder. */
-static json_t *read_head(const struct process *process, const char *git)
+/*
+ * The commit that the repository's HEAD names; NULL: it is not known. *is_there: git is the folder
+ * of a repository, or the file of a worktree or submodule, which is not followed.
+ */
+static json_t *read_head(const struct process *process, const char *git, bool *is_there)
 {
 	char *path = xasprintf("%s/HEAD", git);
 	char *head = read_file(process, path, HEAD_MAXIMUM);
+	char *file = head ? NULL : read_file(process, git, HEAD_MAXIMUM);
 	json_t *hash = hash_of(head);
 
+	*is_there = head || file;
 	free(path);
+	free(file);
 	if (!hash && head && strncmp(head, REF, strlen(REF)) == 0) {
 		char *ref = head + strlen(REF);
 
@@ -251,14 +262,15 @@ static json_t *read_commit(const struct process *process)
 {
 	char *folder = xstrdup_or_null(process->script_path);
 	json_t *hash = NULL;
+	bool is_there = false;
 
-	for (int i = 0; folder && folder[0] == '/' && !hash && i < FOLDERS_MAXIMUM; i++) {
+	for (int i = 0; folder && folder[0] == '/' && !is_there && i < FOLDERS_MAXIMUM; i++) {
 		char *slash = strrchr(folder, '/');
 		char *git;
 
 		*slash = '\0';
 		git = xasprintf("%s/.git", folder);
-		hash = read_head(process, git);
+		hash = read_head(process, git, &is_there);
 		free(git);
 	}
 	free(folder);

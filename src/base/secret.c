@@ -26,6 +26,10 @@ static const char *const schemes[] = { "Bearer", "Basic", "Digest", "Token" };
 #define BASE64 "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 /* Bytes in which the end of a private key is searched: RSA of 16384 bits has 12,000. */
 #define PRIVATE_KEY_MAXIMUM 16384
+#define PRIVATE_KEY_LINE 80 /* bytes of its first line */
+#define KEY_LINE_MINIMUM 24
+#define TOKEN_WORD_MAXIMUM 64 /* a token has a capital letter or a digit among so many characters  \
+			       */
 
 bool secret_is_told(const char *text, size_t length)
 {
@@ -166,6 +170,12 @@ static const struct token {
 	{ "npm_", 36, "" },   { "AIza", 35, "_-" },   { "eyJ", 20, "_-." },
 };
 
+static bool is_of_token(const struct token *token, char character)
+{
+	return isalnum((unsigned char)character) ||
+	       (character != '\0' && strchr(token->others, character));
+}
+
 /* Length of a token of a known format that text begins with; 0: it begins with none. */
 static size_t token_length(const char *text)
 {
@@ -176,15 +186,39 @@ static size_t token_length(const char *text)
 
 		if (strncmp(text, tokens[i].prefix, start) != 0)
 			continue;
-		for (; isalnum((unsigned char)text[length]) ||
-		       (text[length] != '\0' && strchr(tokens[i].others, text[length]));
-		     length++)
-			is_random |= isupper((unsigned char)text[length]) ||
-				     isdigit((unsigned char)text[length]);
+		while (is_of_token(&tokens[i], text[length])) {
+			is_random = is_random || isupper((unsigned char)text[length]) ||
+				    isdigit((unsigned char)text[length]);
+			/* Words that are no tokens would be read again from each prefix in them. */
+			if (!is_random && length - start >= TOKEN_WORD_MAXIMUM)
+				break;
+			length++;
+		}
 		if (is_random && length - start >= tokens[i].minimum)
 			return length;
 	}
 	return 0;
+}
+
+/*
+ * Length of the lines of a key whose end is missing: each ends in so many characters of BASE64 that
+ * it is hardly anything else, also behind the prefix of a log; the last one may be short.
+ */
+static size_t key_lines_length(const char *text)
+{
+	size_t length = strspn(text, BASE64 "\\\r\n ");
+
+	while (length < PRIVATE_KEY_MAXIMUM && text[length] != '\0') {
+		size_t end = length + strcspn(text + length, "\n");
+		size_t run = 0;
+
+		while (run < end - length && strchr(BASE64, text[end - run - 1]))
+			run++;
+		if (run < KEY_LINE_MINIMUM)
+			break;
+		length = end + (text[end] == '\n');
+	}
+	return length;
 }
 
 /*
@@ -199,13 +233,13 @@ static size_t private_key_length(const char *text, size_t *label)
 
 	if (strncmp(text, begin, strlen(begin)) != 0)
 		return 0;
-	last = memmem(text, strcspn(text, "\n\\"), end, strlen(end));
-	if (!last)
+	last = memmem(text, strnlen(text, PRIVATE_KEY_LINE), end, strlen(end));
+	if (!last || memchr(text, '\n', (size_t)(last - text)))
 		return 0;
 	*label = (size_t)(last - text) + strlen(end);
 	text += *label;
 	last = memmem(text, strnlen(text, PRIVATE_KEY_MAXIMUM), "-----END ", 9);
-	return last ? (size_t)(last - text) : strspn(text, BASE64 "\\\r\n ");
+	return last ? (size_t)(last - text) : key_lines_length(text);
 }
 
 /* Appends the mask, and the newlines of what it replaces, so that lines keep their numbers. */
@@ -215,6 +249,17 @@ static void mask_content(struct buffer *out, const char *text, size_t length)
 	for (size_t i = 0; i < length; i++)
 		if (text[i] == '\n')
 			buffer_append_char(out, '\n');
+}
+
+/* Length of the part "[32m" of a terminal's escape sequence (ECMA-48, SGR); 0: it is none. */
+static size_t colour_length(const char *text)
+{
+	size_t length = 1;
+
+	if (text[0] != '[')
+		return 0;
+	length += strspn(text + 1, "0123456789;");
+	return text[length] == 'm' ? length + 1 : 0;
 }
 
 /* Appends text with the tokens of known formats and private keys masked. */
@@ -238,7 +283,14 @@ static void mask_tokens(struct buffer *out, const char *text)
 		}
 		if (*text == '\0')
 			return;
-		/* A token may begin behind an escape sequence like \n, too. */
+		/* A token may begin behind an escape sequence like \n or \x1b[32m, too. */
+		length = colour_length(text);
+		if (length > 0) {
+			buffer_append(out, text, length);
+			text += length;
+			is_start = true;
+			continue;
+		}
 		is_start = !isalnum((unsigned char)*text);
 		if (text[0] == '\\' && text[1] != '\0')
 			buffer_append_char(out, *text++);

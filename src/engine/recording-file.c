@@ -160,10 +160,12 @@ static void add_unknown(struct recording *recording, size_t start, double next)
  * Adds the last segment of a recorder that was killed or is still writing; its times and number of
  * lines are found by unpacking the segment.
  */
-static void add_unended(struct recording *recording, size_t start)
+static void add_unended(struct recording *recording, size_t start,
+			const struct recording_segment *note)
 {
 	struct recording_part segment = {
 		.start = start,
+		.is.first = note->first,
 		.first_line = lines_so_far(recording),
 	};
 	struct recording_cursor cursor;
@@ -203,28 +205,54 @@ static bool read_header(struct recording_segment *segment, const unsigned char *
 	return note && recording_segment_from_note(segment, note);
 }
 
-/* Returns the offset of the first header at or after offset at; SIZE_MAX: there is none. */
-static size_t find_header(const struct recording *recording, size_t at)
-{
+/* Bytes of the file, read once for many offsets in them. */
+struct window {
+	size_t start;
+	size_t length;
 	unsigned char bytes[READ_LENGTH];
-	struct recording_segment segment;
-	ssize_t count;
+};
 
-	while ((count = read_at(recording, at, bytes, sizeof(bytes))) >= HEADER_LENGTH) {
-		size_t end = (size_t)count - HEADER_LENGTH + 1;
+/* Returns the bytes at an offset, *count of them; fewer than a header only at the file's end. */
+static const unsigned char *look_at(const struct recording *recording, struct window *window,
+				    size_t at, size_t *count)
+{
+	if (at < window->start || at + HEADER_LENGTH > window->start + window->length) {
+		ssize_t got = read_at(recording, at, window->bytes, sizeof(window->bytes));
 
-		for (size_t i = 0; i < end; i++) {
-			if (read_header(&segment, bytes + i, (size_t)count - i))
-				return at + i;
-		}
-		at += end;
+		window->start = at;
+		window->length = got > 0 ? (size_t)got : 0;
 	}
-	return SIZE_MAX;
+	*count = window->start + window->length - at;
+	return window->bytes + (at - window->start);
+}
+
+/* Returns the offset of the first header at or after offset at; SIZE_MAX: there is none. */
+static size_t find_header(const struct recording *recording, struct window *window, size_t at)
+{
+	struct recording_segment segment;
+
+	for (;; at++) {
+		size_t count;
+		const unsigned char *bytes = look_at(recording, window, at, &count);
+
+		if (count < HEADER_LENGTH)
+			return SIZE_MAX;
+		if (read_header(&segment, bytes, count))
+			return at;
+	}
+}
+
+static bool has_header(const struct recording *recording)
+{
+	struct window window = { .length = 0 };
+
+	return find_header(recording, &window, 0) != SIZE_MAX;
 }
 
 /* Finds the segments by the lengths in their notes, or, behind damage, by their headers. */
 static void index_packed(struct recording *recording)
 {
+	struct window window = { .length = 0 };
 	size_t lost = SIZE_MAX; /* offset of the first byte that is damaged; SIZE_MAX: none is */
 	size_t at = 0;
 
@@ -238,7 +266,7 @@ static void index_packed(struct recording *recording)
 		if (!read_header(&segment.is, header, sizeof(header)) ||
 		    !is_after(recording, &segment.is)) {
 			lost = lost < at ? lost : at;
-			at = find_header(recording, at + 1);
+			at = find_header(recording, &window, at + 1);
 			continue;
 		}
 		if (lost < at)
@@ -246,7 +274,7 @@ static void index_packed(struct recording *recording)
 		lost = SIZE_MAX;
 		if (segment.is.packed_length == 0 ||
 		    segment.is.packed_length > recording->length - at) {
-			add_unended(recording, at);
+			add_unended(recording, at, &segment.is);
 			return;
 		}
 		segment.first_line = lines_so_far(recording);
@@ -319,7 +347,9 @@ static int index_text(struct recording *recording, struct error *error)
 		}
 		if (number == 1)
 			return error_set(error, "%s", why.message);
-		if (!is_lost)
+		if (is_first)
+			add_lost(recording, line.start, &why, INFINITY);
+		else if (!is_lost)
 			recording->segments[recording->segment_count - 1].damage =
 				xstrdup(why.message);
 		is_lost = true;
@@ -426,11 +456,11 @@ static int refuse_damaged(const struct recording *recording, struct error *error
 static int index_bytes(struct recording *recording, struct recording_budget *budget,
 		       struct error *error)
 {
-	unsigned char header[HEADER_LENGTH];
+	unsigned char header[HEADER_LENGTH] = { 0 };
 	ssize_t count = read_at(recording, 0, header, sizeof(header));
 	bool is_gzip = count > 0 && pack_is_packed(header, (size_t)count);
 
-	recording->is_packed = header[0] != '{' && find_header(recording, 0) != SIZE_MAX;
+	recording->is_packed = header[0] != '{' && has_header(recording);
 	if (recording->is_packed) {
 		index_packed(recording);
 	} else {

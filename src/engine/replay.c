@@ -191,10 +191,17 @@ int replay_next(struct replay *replay, double until, struct replay_line *line, s
 /* Moves to the last segment at or before time that can be read; else, to the first such segment. */
 static void seek_part(struct part *part, double time)
 {
-	size_t segment = recording_find_segment(part->recording, time);
+	const struct recording *recording = part->recording;
+	size_t segment = recording_find_segment(recording, time - part->shift);
 	double first;
 
+	/* The difference may be rounded to the segment before. */
+	if (segment + 1 < recording->segment_count &&
+	    recording->segments[segment + 1].is.first + part->shift <= time)
+		segment++;
 	for (;; segment--) {
+		if (recording->segments[segment].damage && segment > 0)
+			continue;
 		recording_cursor_go(&part->cursor, segment);
 		if (recording_cursor_time(&part->cursor, &first, NULL) > 0 &&
 		    part->cursor.segment == segment)
@@ -209,7 +216,7 @@ void replay_seek(struct replay *replay, double time)
 	for (size_t i = 0; i < replay->count; i++) {
 		struct part *part = &replay->parts[i];
 
-		seek_part(part, time - part->shift);
+		seek_part(part, time);
 	}
 }
 
@@ -355,7 +362,8 @@ static void warn_of_end(const struct engine *engine)
 	const char *path = replay_cut_path(engine->replay);
 
 	if (!engine->session.is_discovered)
-		log_write(LOG_WARNING, "the recording %s ends before all ranks were found",
+		log_write(LOG_WARNING,
+			  "at this time of the recording %s not all ranks were found yet",
 			  replay_path(engine->replay, 0));
 	else if (path)
 		log_write(
@@ -439,14 +447,16 @@ static void begin_again(struct engine *engine)
 static void apply_until(struct engine *engine, double until)
 {
 	struct replay_line line;
+	bool has_sought = false;
 	int got;
 
 	while ((got = replay_next(engine->replay, until, &line, NULL)) != 0) {
 		if (got < 0)
 			continue;
-		if (line.is_behind_damage) {
+		if (line.is_behind_damage && !has_sought) {
 			begin_again(engine);
 			replay_seek(engine->replay, until);
+			has_sought = true;
 		} else {
 			replay_run_apply_line(engine, &line);
 		}
@@ -454,7 +464,7 @@ static void apply_until(struct engine *engine, double until)
 	}
 }
 
-/* Like apply_until(), on a screen: logs damage at the time, when playing has come to it. */
+/* Like apply_until(); logs damage at the time, once. */
 static void play_until(struct engine *engine, double until)
 {
 	const char *damage;
@@ -462,7 +472,8 @@ static void play_until(struct engine *engine, double until)
 	apply_until(engine, until);
 	damage = replay_damage(engine->replay, until);
 	if (damage && damage != engine->playback.damage)
-		log_write(LOG_ERROR, "%s; shown is the last state before that can be read", damage);
+		log_write(LOG_ERROR, "%s; what follows is the last state before the damage",
+			  damage);
 	engine->playback.damage = damage;
 }
 
@@ -625,7 +636,7 @@ int engine_play(struct engine *engine, struct error *error)
 	if (engine->is_screen)
 		replay_each(engine->replay, &sources);
 	replay_run_go_to(engine, engine->is_screen ? end : at);
-	/* Report damage and missing data once, independently of the time that is shown. */
+	/* On a screen: independently of the time that is shown. */
 	warn_of_end(engine);
 	warn_of_twice(engine);
 	if (!engine->is_screen)

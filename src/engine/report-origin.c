@@ -202,7 +202,8 @@ static json_t *variable_names(const struct page *page)
 		json_object_foreach(json_object_get(origin_of(page, rank), "environment"), name,
 				    value)
 		{
-			json_object_set(names, name, value);
+			if (json_is_string(value))
+				json_object_set(names, name, value);
 		}
 	}
 	return names;
@@ -239,7 +240,7 @@ void page_append_environment(const struct page *page)
 		if (strncmp(name, "TORCHELASTIC_", 13) == 0)
 			continue;
 		group_values(page, name, &groups);
-		if (groups.count > 1) {
+		if (!is_common(page, &groups)) {
 			append_named(page, name, &groups);
 			continue;
 		}
@@ -266,6 +267,8 @@ void page_append_limits(const struct page *page)
 
 		json_object_foreach(json_object_get(origin_of(page, rank), "limits"), name, value)
 		{
+			if (!json_is_string(value))
+				continue;
 			buffer_printf(&text, "%s%s ", text.length > 0 ? ", " : "", name);
 			buffer_append_string(&text, json_string_value(value));
 		}

@@ -287,7 +287,6 @@ static bool activity_polls(const char *name)
 		ACTIVITY_RAY_LOOP,
 		/* TCPStore asks again and again how many workers have come. */
 		"init_process_group",
-		"rendezvous",
 	};
 
 	for (size_t i = 0; i < ARRAY_LENGTH(names); i++) {

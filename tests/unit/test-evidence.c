@@ -73,6 +73,15 @@ static void values_of_secrets_are_masked(void **state)
 		{ "'-----BEGIN PRIVATE "
 		  "KEY-----\\nMIIE...",
 		  "'-----BEGIN PRIVATE KEY-----<masked>..." },
+		{ "\033[32mgh"
+		  "p_" A30 "\033[0m",
+		  "\033[32m<masked>\033[0m" },
+		{ "'\\x1b[1;32mgh"
+		  "p_" A30 "'",
+		  "'\\x1b[1;32m<masked>'" },
+		{ "-----BEGIN PRIVATE "
+		  "KEY-----\nr0 | " A30 "\nr0 | " A30 "=\nr0 | step 4\n",
+		  "-----BEGIN PRIVATE KEY-----<masked>\n\n\nr0 | step 4\n" },
 		{ "-----BEGIN CERTIFICATE-----\nMIIE", "-----BEGIN CERTIFICATE-----\nMIIE" },
 		{ "", "" },
 	};
