@@ -345,6 +345,8 @@ static int run_shell(struct engine *engine)
 		print_error(&error);
 		context.status = STATUS_USAGE;
 	}
+	if (context.status == STATUS_DONE && engine_replays_partly(engine))
+		context.status = STATUS_PARTIAL;
 	if (launching_is_alive(&engine->session))
 		print_job(engine);
 	timing_mark(&engine->timing, TIMING_WRITTEN);

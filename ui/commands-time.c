@@ -52,11 +52,9 @@ static int go_to_change(struct app *app, const struct arguments *arguments, stru
 	int count = 1;
 
 	if (arguments->count == 2) {
-		char *end;
-
-		count = (int)strtol(arguments->words[1], &end, 10);
-		if (*end != '\0' || count < 1 || count > COUNT_MAXIMUM)
-			return arguments_refuse(arguments, error);
+		if (arguments_integer(arguments->words[1], "number of changes", 1, COUNT_MAXIMUM,
+				      &count, error) < 0)
+			return -1;
 	}
 	if (!engine_seek_change(app->engine, is_next ? count : -count))
 		return error_set(error, "no change %s the shown time in the recording",
@@ -82,12 +80,15 @@ static int time_run(struct command_context *context, const struct arguments *arg
 	/* A date and a time of day are two words. */
 	word = arguments_join(arguments, 0, arguments->count);
 	result = replay_time_parse(&time, word);
+	at = result < 0 ? 0
+			: replay_time_find(&time, app->engine->replay, app->engine->session.now);
+	if (isnan(at))
+		error_set(error, "time %.40s is not in the recording", word);
 	free(word);
 	if (result < 0)
 		return arguments_refuse(arguments, error);
-	at = replay_time_find(&time, app->engine->replay, app->engine->session.now);
 	if (isnan(at))
-		return error_set(error, "that time is not in the recording");
+		return -1;
 	engine_seek(app->engine, at);
 	stand_still(app);
 	say_bounds(app, at);

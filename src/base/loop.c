@@ -324,8 +324,20 @@ struct loop_signal *loop_signal(struct loop *loop, int number,
 	return signal;
 }
 
+struct loop_signal *loop_signal_unless_ignored(struct loop *loop, int number,
+					       void (*caught)(int number, void *data), void *data)
+{
+	struct sigaction action;
+
+	if (sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+		return NULL;
+	return loop_signal(loop, number, caught, data);
+}
+
 void loop_signal_stop(struct loop_signal *signal)
 {
+	if (!signal)
+		return;
 	assert(!uv_is_closing(&signal->handle));
 	uv_close(&signal->handle, free_handle);
 }

@@ -58,6 +58,13 @@ void loop_timer_stop(struct loop_timer *timer);
 /* Calls caught() in a turn of the loop after each signal `number`, not in a signal handler. */
 struct loop_signal *loop_signal(struct loop *loop, int number,
 				void (*caught)(int number, void *data), void *data);
+/*
+ * Like loop_signal(); NULL if the process ignores the signal, as SIGHUP under nohup(1) and SIGINT
+ * in the background of a shell.
+ */
+struct loop_signal *loop_signal_unless_ignored(struct loop *loop, int number,
+					       void (*caught)(int number, void *data), void *data);
+/* signal may be NULL. */
 void loop_signal_stop(struct loop_signal *signal);
 
 /*

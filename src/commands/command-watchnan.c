@@ -18,7 +18,6 @@
 #include "engine/script-events.h"
 #include "engine/watch-nan.h"
 
-#define FOREVER_SECONDS (10 * 365 * 86400.0)
 /* Seconds between two scans for processes that started or exited. */
 #define FOLLOW_SECONDS 1.0
 
@@ -191,7 +190,7 @@ static int command_watchnan_run(struct command_context *context, const char *tex
 	script_flush(context, NULL);
 	engine_follow(engine, FOLLOW_SECONDS);
 	return watch_nan_wait(
-		context, engine->settings.has_timeout ? engine->settings.timeout : FOREVER_SECONDS,
+		context, engine->settings.has_timeout ? engine->settings.timeout : ENGINE_FOREVER,
 		error);
 }
 

@@ -384,13 +384,6 @@ static void note_unread(struct command_context *context)
 	}
 }
 
-/* True if the state of a recording whose end is missing is that of its last line. */
-static bool is_end_missing(const struct engine *engine)
-{
-	return engine->replay && replay_cut_path(engine->replay) &&
-	       engine->session.now >= replay_end_time(engine->replay);
-}
-
 static int weigh(struct command_context *context, struct error *error)
 {
 	const struct session *session = &context->engine->session;
@@ -409,8 +402,7 @@ static int weigh(struct command_context *context, struct error *error)
 		context->status = STATUS_PARTIAL;
 		note_rank(context, session->ranks[i]);
 	}
-	if (context->engine->is_unconnected || context->engine->playback.damage ||
-	    is_end_missing(context->engine))
+	if (context->engine->is_unconnected)
 		context->status = STATUS_PARTIAL;
 	note_unread(context);
 	if (reached_count > 0)

@@ -58,7 +58,7 @@ struct playback {
 	const char *damage;	  /* why the time that is shown cannot be read; NULL: it can */
 };
 
-/* The recording that is being written. Only record.c writes these members. */
+/* The recording that is being written. Only recorder.c writes these members. */
 struct record_state {
 	struct record *record;		/* NULL: nothing is recorded */
 	struct loop_timer *timer;	/* flushes record periodically */
@@ -154,6 +154,9 @@ struct engine {
 	void *changed_data;
 };
 
+/* For engine_wait(): seconds that no program runs. */
+#define ENGINE_FOREVER (10 * 365 * 86400.0)
+
 /* Takes ownership of the settings' contents. */
 void engine_init(struct engine *engine, struct settings *owned_settings);
 /* Frees everything. Returns false if a recording could not be written to its end. */
@@ -221,6 +224,11 @@ void engine_record_extras(struct engine *engine);
  * loses at most one second.
  */
 int engine_record(struct engine *engine, const char *path, struct error *error);
+/*
+ * True if the recording that is replayed is damaged at the time that is shown, or its end is
+ * missing and is shown.
+ */
+bool engine_replays_partly(const struct engine *engine);
 /* From now on keeps the last `seconds` seconds in memory, for engine_record(). */
 void engine_keep(struct engine *engine, double seconds);
 /*

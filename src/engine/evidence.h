@@ -44,7 +44,7 @@ void evidence_take(struct evidence *evidence, const struct session *session, siz
 const json_t *evidence_find(const struct evidence *evidence, const struct rank *rank);
 /* Like evidence_find(), for the answer to `diagnose`. */
 const json_t *evidence_ways(const struct evidence *evidence, const struct rank *rank);
-/* How often torchrun has started the ranks. */
+/* Which of torchrun's attempts the rank belongs to. */
 struct attempt {
 	int number; /* from 1 */
 	int total;  /* maximum: torchrun's --max-restarts plus 1 */

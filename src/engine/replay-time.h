@@ -6,7 +6,6 @@
 
 #include <stdbool.h>
 
-struct error;
 struct replay;
 
 enum replay_time_kind {

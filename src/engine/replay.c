@@ -477,6 +477,13 @@ static void play_until(struct engine *engine, double until)
 	engine->playback.damage = damage;
 }
 
+bool engine_replays_partly(const struct engine *engine)
+{
+	return engine->replay && (engine->playback.damage ||
+				  (replay_cut_path(engine->replay) &&
+				   engine->session.now >= replay_end_time(engine->replay)));
+}
+
 static void on_tick(void *data);
 
 /* The timer runs only while the replay plays: not while it is paused or at its end. */

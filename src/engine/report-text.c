@@ -93,7 +93,7 @@ static void append_verdict(const struct page *page)
 {
 	if (page->report->clock >= 0) {
 		buffer_append_string(page->out, "  As of ");
-		page_append_time(page, page->report->looked_at);
+		page_append_time(page, page->report->sampled_at);
 		buffer_append_string(page->out, ":\n");
 	}
 	append_indented(page->out, page->report->verdict.data, "  ", SIZE_MAX);

@@ -53,7 +53,7 @@ static void add_event(struct events *events, const struct event *event)
 	events->items[events->count++] = *event;
 }
 
-/* Returns "stands in train (train.py:36) in all_reduce", for free(). */
+/* Returns "train (train.py:36) in all_reduce", for free(). */
 static char *text_of_stack(const struct rank *rank, const struct stack *stack)
 {
 	size_t at = place_user_frame(&rank->process, stack);
@@ -173,7 +173,7 @@ static void join(struct events *events, struct groups *groups)
 
 void page_append_timeline(const struct page *page)
 {
-	double since = page->report->looked_at - LINE_SECONDS;
+	double since = page->report->sampled_at - LINE_SECONDS;
 	struct events events = { .items = NULL };
 	struct groups groups = { .items = NULL };
 	const struct rank *rank;

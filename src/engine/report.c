@@ -100,7 +100,7 @@ void report_look(struct report *report, const struct engine *engine)
 	buffer_reset(&report->merged);
 	json_decref(report->verdict_json);
 	json_decref(report->merged_json);
-	report->looked_at = engine_now(engine);
+	report->sampled_at = engine_now(engine);
 	format_text_verdict(&report->verdict, session);
 	wait_graph_make(&graph, session);
 	format_text_waits(&report->waits, &graph);

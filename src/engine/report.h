@@ -31,8 +31,8 @@ struct report {
 	struct buffer merged;  /* merged stacks as text */
 	json_t *verdict_json;
 	json_t *merged_json;
-	double clock;	  /* seconds since 1970 at session time 0; -1: not known */
-	double looked_at; /* session time of report_look() */
+	double clock;	   /* seconds since 1970 at session time 0; -1: not known */
+	double sampled_at; /* session time of the verdict and the stacks */
 };
 
 void report_init(struct report *report, const struct engine *engine);

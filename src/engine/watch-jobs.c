@@ -3,10 +3,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,7 +21,8 @@
 #include "engine/engine.h"
 #include "model/job.h"
 
-#define FOREVER_SECONDS (10 * 365 * 86400.0)
+/* Seconds from SIGTERM to SIGKILL. */
+#define END_SECONDS 5.0
 #define PREFIX "probetui: "
 #define READ_LENGTH 4096
 #define OUTPUT_MAXIMUM ((size_t)16 << 20)
@@ -38,7 +39,7 @@ struct watched {
 	int status; /* exit status; -1: it runs, or was ended by a signal */
 	int fds[STREAMS];
 	struct loop_watch *watches[STREAMS]; /* NULL: the stream has ended */
-	struct buffer texts[STREAMS];	     /* of standard error what is no whole line yet */
+	struct buffer texts[STREAMS]; /* standard output; standard error that is no line yet */
 };
 
 struct watched_jobs {
@@ -48,7 +49,7 @@ struct watched_jobs {
 	const struct watched *found; /* the first with a finding; NULL: none has one */
 	const struct watched *last;  /* that ended last; NULL: none has ended */
 	size_t ended_count;
-	bool is_over; /* what the processes that still run write does not matter any more */
+	bool is_over; /* lines on standard error are not passed on any more */
 };
 
 /* Writes the whole lines of standard error, with the job's name behind the program's. */
@@ -127,19 +128,23 @@ static char **words_for(const struct settings *settings, const char *name)
 	return words;
 }
 
-static int watch_jobs_spawn(struct watched *watched, const struct settings *settings, int *writers)
+/* Starts the process, which gets SIGTERM when this one ends. Returns 0, or an errno value. */
+static int watch_jobs_spawn(struct watched *watched, const struct settings *settings,
+			    const int *writers)
 {
 	char **words = words_for(settings, watched->name);
-	posix_spawn_file_actions_t actions;
-	int result;
+	pid_t parent = getpid();
 
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, writers[0], STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, writers[1], STDERR_FILENO);
-	result = posix_spawn(&watched->pid, "/proc/self/exe", &actions, NULL, words, environ);
-	posix_spawn_file_actions_destroy(&actions);
+	watched->pid = fork();
+	if (watched->pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		if (getppid() == parent && dup2(writers[0], STDOUT_FILENO) >= 0 &&
+		    dup2(writers[1], STDERR_FILENO) >= 0)
+			execve("/proc/self/exe", words, environ);
+		_exit(STATUS_USAGE);
+	}
 	free(words);
-	return result;
+	return watched->pid < 0 ? errno : 0;
 }
 
 static int start(struct watched *watched, struct engine *engine, struct error *error)
@@ -171,38 +176,46 @@ static int start(struct watched *watched, struct engine *engine, struct error *e
 		       : error_set_errno(error, result, "cannot watch the job %s", watched->name);
 }
 
-static bool is_over(const struct engine *engine, void *data)
+static bool is_over(const struct watched_jobs *jobs)
 {
-	const struct watched_jobs *jobs = data;
-
-	(void)engine;
 	return *jobs->signal != 0 || jobs->found || jobs->ended_count == jobs->count;
 }
 
-static bool have_ended(const struct engine *engine, void *data)
+static void signal_all(const struct watched_jobs *jobs, int number)
 {
-	const struct watched_jobs *jobs = data;
+	for (size_t i = 0; i < jobs->count; i++) {
+		if (jobs->items[i].pid > 0)
+			kill(jobs->items[i].pid, number);
+	}
+}
 
-	(void)engine;
-	return jobs->ended_count == jobs->count;
+static void kill_all(void *data)
+{
+	signal_all(data, SIGKILL);
 }
 
 /* Ends the processes that still watch. */
-static void end_all(struct watched_jobs *jobs, struct engine *engine)
+static void end_all(struct watched_jobs *jobs, struct loop *loop)
 {
+	struct loop_timer *timer;
+
 	jobs->is_over = true;
-	for (size_t i = 0; i < jobs->count; i++) {
-		if (jobs->items[i].pid > 0)
-			kill(jobs->items[i].pid, SIGTERM);
-	}
-	engine_wait(engine, have_ended, jobs, FOREVER_SECONDS);
+	signal_all(jobs, SIGTERM);
+	timer = loop_timer(loop, END_SECONDS, 0, kill_all, jobs);
+	while (jobs->ended_count < jobs->count)
+		loop_turn(loop);
+	loop_timer_stop(timer);
 }
 
+/* The job's name, or its launcher's pid, whichever names no other job; free() it. NULL: neither. */
 static char *name_of(const struct session *session, const struct job *job)
 {
+	char pid[24];
+
 	if (job->name && job->name[0] != '\0' && job_count_named(session, job->name) == 1)
 		return xstrdup(job->name);
-	return xasprintf("%ld", (long)job->launcher_pid);
+	snprintf(pid, sizeof(pid), "%ld", (long)job->launcher_pid);
+	return job->launcher_pid > 0 && job_count_named(session, pid) == 1 ? xstrdup(pid) : NULL;
 }
 
 static int start_all(struct watched_jobs *jobs, struct engine *engine, struct error *error)
@@ -213,8 +226,12 @@ static int start_all(struct watched_jobs *jobs, struct engine *engine, struct er
 		struct watched *watched = &jobs->items[jobs->count];
 
 		watched->jobs = jobs;
-		watched->name = name_of(session, &session->jobs[i]);
 		watched->status = -1;
+		watched->name = name_of(session, &session->jobs[i]);
+		if (!watched->name)
+			return error_set(error,
+					 "several jobs have no name of their own: select the "
+					 "processes of one with --pid");
 		buffer_init(&watched->texts[0], OUTPUT_MAXIMUM);
 		jobs->count++;
 		if (start(watched, engine, error) < 0) {
@@ -235,6 +252,20 @@ static void watched_jobs_clear(struct watched_jobs *jobs)
 	free(jobs->items);
 }
 
+/* The process whose exit status is the worst; of several, the one that ended last. */
+static const struct watched *find_worst(const struct watched_jobs *jobs)
+{
+	const struct watched *worst = jobs->last;
+
+	for (size_t i = 0; i < jobs->count; i++) {
+		const struct watched *watched = &jobs->items[i];
+
+		if (watched->status != STATUS_DONE && (!worst || worst->status == STATUS_DONE))
+			worst = watched;
+	}
+	return worst;
+}
+
 int watch_jobs(struct command_context *context, const int *signal, struct error *error)
 {
 	struct engine *engine = context->engine;
@@ -242,14 +273,15 @@ int watch_jobs(struct command_context *context, const int *signal, struct error 
 	const struct watched *shown;
 	int result;
 
-	if (engine->settings.record)
-		return error_set(error, "--record with several jobs: select one with --job");
+	if (engine->settings.record || engine->settings.script)
+		return error_set(error, "%s with several jobs: select one with --job",
+				 engine->settings.record ? "--record" : "a script's wait --stuck");
 	jobs.items = xcalloc(engine->session.job_count, sizeof(*jobs.items));
 	result = start_all(&jobs, engine, error);
-	if (result == 0)
-		engine_wait(engine, is_over, &jobs, FOREVER_SECONDS);
-	shown = jobs.found ? jobs.found : jobs.last;
-	end_all(&jobs, engine);
+	while (result == 0 && !is_over(&jobs))
+		loop_turn(engine->loop);
+	shown = jobs.found ? jobs.found : find_worst(&jobs);
+	end_all(&jobs, engine->loop);
 	if (result == 0 && *signal == 0 && shown) {
 		buffer_append(context->out, shown->texts[0].data, shown->texts[0].length);
 		context->status = shown->status < 0 ? STATUS_NOTHING : shown->status;

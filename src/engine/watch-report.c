@@ -118,12 +118,18 @@ void watch_begin_recording(struct watch *watch)
 }
 
 /* With --record: puts a copy of the recording beside the report. */
-static void copy_recording(struct watch *watch)
+static void copy_recording(struct watch *watch, bool is_last)
 {
 	struct error error = ERROR_INIT;
 
 	if (!watch->recording || !watch->engine->settings.record)
 		return;
+	/* The recording of all attempts is copied once, for the last. */
+	if (!is_last) {
+		free(watch->recording);
+		watch->recording = xstrdup_or_null(engine_record_path(watch->engine));
+		return;
+	}
 	if (engine_record_copy(watch->engine, watch->recording, &error) == 0)
 		return;
 	watch_say(watch, "%s", error.message);
@@ -207,7 +213,7 @@ int watch_finish(struct watch *watch, bool is_last, struct error *error)
 	char *report = write_report(watch, error);
 	int result = report || !watch->base ? 0 : -1;
 
-	copy_recording(watch);
+	copy_recording(watch, is_last);
 	if (watch->context->is_json)
 		take_document(watch, watch_to_json(watch, report), is_last);
 	else

@@ -35,14 +35,13 @@
 #include "engine/watch-private.h"
 #include "model/stall.h"
 
-#define FOREVER_SECONDS (10 * 365 * 86400.0)
 /* The sampling period is options->stuck divided by SAMPLES, limited to this range of seconds. */
 #define SAMPLES 8
 #define PERIOD_MINIMUM 0.1
 #define PERIOD_MAXIMUM 1.0
 /* Seconds between two searches for new ranks. */
 #define LOOK_SECONDS 5.0
-/* The same while the ranks of a restart are expected, and how long they are. */
+/* The same while a restart is awaited; and how long it is awaited. */
 #define RESTART_LOOK_SECONDS 0.5
 #define RESTART_SECONDS 60.0
 /* Period and duration, in seconds, of frequent samples after a rank begins to shut down. */
@@ -319,7 +318,7 @@ static void say_none(struct watch *watch)
 static int watch_await_job(struct watch *watch, struct error *error)
 {
 	struct engine *engine = watch->engine;
-	double seconds = engine->settings.has_timeout ? engine->settings.timeout : FOREVER_SECONDS;
+	double seconds = engine->settings.has_timeout ? engine->settings.timeout : ENGINE_FOREVER;
 
 	engine_follow(engine, LOOK_SECONDS);
 	engine_wait(engine, is_discovered, watch, ANSWER_SECONDS);
@@ -365,7 +364,7 @@ static int watch_attempt(struct watch *watch, bool *is_last, struct error *error
 										   : "",
 		  session->job >= 0 ? session->jobs[session->job].name : "", watch->options->stuck);
 	do {
-		engine_wait(engine, watch_is_over, watch, FOREVER_SECONDS);
+		engine_wait(engine, watch_is_over, watch, ENGINE_FOREVER);
 	} while (watch->outcome == OUTCOME_STUCK && watch->signal == 0 &&
 		 has_moved_after_all(watch));
 	if (watch->signal != 0)
@@ -399,6 +398,8 @@ static int watch_job(struct watch *watch, struct error *error)
 			engine_record_stop(watch->engine);
 		watch->failed_at = engine_now(watch->engine);
 		if (!await_restart(watch)) {
+			if (watch->signal != 0)
+				return 0;
 			watch_say(watch, "no rank was started again within %g s", RESTART_SECONDS);
 			watch_end_attempts(watch);
 			return 0;
@@ -421,12 +422,15 @@ static int run(struct watch *watch, struct error *error)
 		result = are_several_jobs(&watch->engine->session)
 				 ? watch_jobs(watch->context, &watch->signal, error)
 				 : watch_job(watch, error);
+	if (!watch->attempts)
+		watch->attempts = json_array();
 	if (result == 0 && watch->signal != 0) {
 		watch_say(watch, "the watch was ended by SIG%s", sigabbrev_np(watch->signal));
 		if (watch->context->is_json)
 			format_document(watch->context->out,
-					json_pack("{s:s, s:i}", "event", "interrupted", "signal",
-						  watch->signal));
+					json_pack("{s:s, s:i, s:O}", "event", "interrupted",
+						  "signal", watch->signal, "earlier_attempts",
+						  watch->attempts));
 		watch->context->status = 128 + watch->signal;
 	}
 	return result;
@@ -451,7 +455,8 @@ int watch_run(struct command_context *context, const struct watch_options *optio
 	watch.engine->skips_names = true;
 	watch.engine->session.choice.longest_wait = options->stuck;
 	for (size_t i = 0; i < ARRAY_LENGTH(numbers); i++) {
-		signals[i] = loop_signal(watch.engine->loop, numbers[i], watch_on_signal, &watch);
+		signals[i] = loop_signal_unless_ignored(watch.engine->loop, numbers[i],
+							watch_on_signal, &watch);
 		watch.engine->handled_signals |= 1u << numbers[i];
 	}
 	result = run(&watch, error);

@@ -167,8 +167,9 @@ class TestWatch(Evidence):
                          in json.loads(found.stdout)["variables"]]
                 self.assertIn("turns", names)
 
-    def test_all_jobs_are_watched(self):
-        """The jobs of a user of their own, as other tests have jobs, too."""
+    def watch_others(self):
+        """Two jobs of a user of their own, as other tests have jobs, too; and
+        who watches them."""
         if os.geteuid() != 0 or not shutil.which("setpriv"):
             self.skipTest("setpriv as root is needed to be another user")
         user = ["setpriv", "--reuid=%d" % OTHER, "--regid=%d" % OTHER,
@@ -194,6 +195,12 @@ class TestWatch(Evidence):
         said = sorted(watcher.stderr.readline() for _ in ports)
         for port, line in zip(sorted(ports), said):
             self.assertIn("job 127.0.0.1:%s: watching 1 rank" % port, line)
+        self.ports = ports
+        return ranks, watcher
+
+    def test_all_jobs_are_watched(self):
+        ranks, watcher = self.watch_others()
+        ports = self.ports
         ranks[1].kill()
         output, errors = watcher.communicate(timeout=jobs.LIMIT)
         document = json.loads(output)
@@ -206,6 +213,18 @@ class TestWatch(Evidence):
             [pid for pid in jobs.descendants(os.getpid())
              if b"--stuck" in jobs.command_line(pid)], [])
 
+    def test_the_watch_of_a_job_that_is_lost_is_a_status(self):
+        """All nodes are killed: nothing is known of the jobs any more."""
+        ranks, watcher = self.watch_others()
+        nodes = [pid for pid in jobs.descendants(watcher.pid)
+                 if b"probetui" in jobs.command_line(pid)
+                 and not jobs.descendants(pid)]
+        self.assertGreaterEqual(len(nodes), 2)
+        for pid in nodes:
+            os.kill(pid, signal.SIGKILL)
+        output, errors = watcher.communicate(timeout=jobs.LIMIT)
+        self.assertEqual(watcher.returncode, 3, output + errors)
+
     def test_a_signal_ends_it_and_its_node(self):
         watcher = self.watch("1", "--stuck", "60s", until="no rank found yet")
         nodes = children(watcher.process.pid)
@@ -213,7 +232,8 @@ class TestWatch(Evidence):
         status, document, _ = watcher.finish()
         self.assertEqual((status, document), (
             128 + signal.SIGTERM,
-            {"event": "interrupted", "signal": signal.SIGTERM}))
+            {"event": "interrupted", "signal": signal.SIGTERM,
+             "earlier_attempts": []}))
         jobs.wait_for(lambda: not any(os.path.exists("/proc/%d" % pid)
                                       for pid in nodes), "the node's end")
 

@@ -110,6 +110,10 @@ class TestRecordings(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertRegex(result.stderr, r"--at 99 is not in the recording, which is "
                          r"[0-9.]+ s long, from 20\d\d-")
+        for when in ("+0.4", "-0.4s", "first", "0"):
+            result = jobs.probetui("--replay", self.path("a"), "--at", when,
+                                   "--json", "ranks")
+            self.assertNotEqual(result.returncode, 2, result.stderr)
         result = jobs.probetui("--replay", self.path("a"), "--at", "soon",
                                "verdict")
         self.assertEqual(result.returncode, 2)

@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import flows  # noqa: E402
 
 TORCH = os.environ.get("PROBETUI_TORCH_PYTHON")
-EVERYDAY = ("chain", "exit0", "size", "slow")
+EVERYDAY = ("chain", "exit0", "size")
 
 
 @unittest.skipUnless(TORCH, "no Python with torch (PROBETUI_TORCH_PYTHON)")

@@ -785,6 +785,35 @@ static void damage_ends_at_the_next_segment(void **state)
 	scene_clear(&scene);
 }
 
+/* A damaged snapshot line begins the damage; the segment before it is read. */
+static void a_damaged_snapshot_of_text_loses_its_segment(void **state)
+{
+#define SNAPSHOT(TIME)                                                                             \
+	"{\"time\":" TIME ",\"seq\":0,\"type\":\"event\",\"event\":\"snapshot\",\"body\":{}"
+	static const char lines[] = SNAPSHOT("1") "}\n" SNAPSHOT("2") "\n" SNAPSHOT("3") "}\n";
+	struct error error = ERROR_INIT;
+	struct replay *replay = replay_new_bytes("text", lines, sizeof(lines) - 1, &error);
+	struct replay_line line;
+	int count = 0;
+
+	(void)state;
+	assert_string_equal(error.message, "");
+	while (replay_next(replay, INFINITY, &line, &error) != 0) {
+		if (error_is_set(&error)) {
+			assert_non_null(strstr(error.message, "damaged at line 2"));
+			error = (struct error)ERROR_INIT;
+			continue;
+		}
+		count++;
+		message_clear(&line.message);
+	}
+	assert_int_equal(count, 2);
+	assert_null(replay_damage(replay, 1));
+	assert_non_null(replay_damage(replay, 2.5));
+	assert_null(replay_damage(replay, 3));
+	replay_free(replay);
+}
+
 /* What zcat gives, and what gzip makes of it again. */
 static void plain_text_is_read_as_well(void **state)
 {
@@ -964,6 +993,7 @@ int main(void)
 		TEST(one_flipped_bit_loses_one_segment),
 		TEST(a_cut_loses_what_is_behind_it),
 		TEST(damage_ends_at_the_next_segment),
+		TEST(a_damaged_snapshot_of_text_loses_its_segment),
 		TEST(plain_text_is_read_as_well),
 		TEST(machines_are_put_together_by_their_clocks),
 		TEST(a_rank_of_two_recordings_is_shown_once),
