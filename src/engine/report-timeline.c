@@ -171,6 +171,26 @@ static void join(struct events *events, struct groups *groups)
 	free(events->items);
 }
 
+/* Drops each row that says of the same ranks what the row before says: they are still there. */
+static void drop_repeated(struct groups *groups)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < groups->count; i++) {
+		struct group *last = count > 0 ? &groups->items[count - 1] : NULL;
+		struct group *group = &groups->items[i];
+
+		if (last && strcmp(last->text, group->text) == 0 &&
+		    rankset_is_equal(&last->ranks, &group->ranks)) {
+			free(group->text);
+			rankset_clear(&group->ranks);
+		} else {
+			groups->items[count++] = *group;
+		}
+	}
+	groups->count = count;
+}
+
 void page_append_timeline(const struct page *page)
 {
 	double since = page->report->sampled_at - LINE_SECONDS;
@@ -186,6 +206,7 @@ void page_append_timeline(const struct page *page)
 	add_all_calls(page, &events, since);
 	join(&events, &groups);
 	groups_sort(&groups);
+	drop_repeated(&groups);
 	for (size_t i = groups.count > ROWS_MAXIMUM ? groups.count - ROWS_MAXIMUM : 0;
 	     i < groups.count; i++) {
 		buffer_append_string(page->out, "  ");
