@@ -204,11 +204,27 @@ void blame_failure(struct blame *blame, const struct engine *engine, struct buff
 	append_attempt(engine, first, out);
 }
 
+/* Appends that the launcher of the ranks has ended: nothing ends or restarts them any more. */
+static void append_lost_launcher(const struct engine *engine, struct buffer *out)
+{
+	for (size_t i = 0; i < engine->session.rank_count; i++) {
+		const struct rank *rank = engine->session.ranks[i];
+		const struct process *process = &rank->process;
+
+		if (!process->launcher || !cause_has_launcher_ended(engine, rank))
+			continue;
+		buffer_printf(out, " The launcher %s (pid %ld) has ended.", process->launcher,
+			      (long)process->launcher_pid);
+		return;
+	}
+}
+
 void blame_hang(struct blame *blame, const struct engine *engine, struct buffer *out)
 {
 	const struct rank *rank;
 	struct cause cause;
 
+	append_lost_launcher(engine, out);
 	rankset_copy(&blame->ranks, &engine->session.verdict.outliers);
 	rank = session_find_rank(&engine->session, rankset_first(&blame->ranks));
 	if (!rank || rankset_count(&blame->ranks) != 1)

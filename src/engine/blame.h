@@ -33,7 +33,9 @@ void blame_clear(struct blame *blame);
 void blame_remember(struct blame *blame, const struct engine *engine);
 /* Sets blame->ranks and appends the sentences about a job of which a rank has failed. */
 void blame_failure(struct blame *blame, const struct engine *engine, struct buffer *out);
-/* Sets blame->ranks, of a job that hangs, and appends which thread the only one of them has lost.
+/*
+ * Sets blame->ranks, of a job that hangs; appends whether its launcher has ended, and which thread
+ * the only one of these ranks has lost.
  */
 void blame_hang(struct blame *blame, const struct engine *engine, struct buffer *out);
 /*

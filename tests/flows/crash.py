@@ -102,6 +102,7 @@ ENDS = {
     "worker-killed": workers, "worker-raises": workers,
     "restart": lambda step: attempt() < 2 and load(step),
     "restart-lost": lambda step: load(step),
+    "orphans": lambda step: time.sleep(1000),  # ORPHAN
     "resolves": lambda step: time.sleep(4),
 }
 

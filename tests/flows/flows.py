@@ -31,7 +31,7 @@ MEMORY = "/sys/fs/cgroup/memory"
 LIMIT = 600 << 20
 # What the launcher gets in some flows.
 SIGNALS = {"cancelled": signal.SIGTERM, "interrupted": signal.SIGINT,
-           "launcher-killed": signal.SIGKILL}
+           "launcher-killed": signal.SIGKILL, "orphans": signal.SIGKILL}
 
 Flow = collections.namedtuple(
     "Flow", "name says exception place event rank stuck launcher wait",
@@ -107,6 +107,9 @@ FLOWS = [
          r"starts the ranks again\.$", ("ValueError", "bad batch 4"), "LOAD",
          launcher=("--max-restarts", "2")),
     Flow("launcher-killed", ENDED, None, None, event="ended", rank=None),
+    Flow("orphans", r"Rank 1 .*\(crash\.py:{ORPHAN}\) in time\.sleep, for [0-9.]+ s\. "
+         r"The launcher torchrun \(pid \d+\) has ended\.$", None, None,
+         event="stuck", stuck="4s"),
     Flow("resolves", ENDED, None, None, event="ended", rank=None, stuck="8s"),
     Flow("slow", ENDED, None, None, event="ended", rank=None, stuck="4s"),
     Flow("never-came", r"2 of 3 ranks wait in init_process_group .* Rank 1 is "
