@@ -260,7 +260,7 @@ const struct setting_option setting_options[] = {
 	{ "break", 0, "PLACE", "set a breakpoint in the started job: train.py:42", add_break },
 	{ "replay", 0, "FILE", "replay a recording, or several as one job", set_replay },
 	{ "at", 0, "TIME", "show the recording at this time (default: its end)", set_at },
-	{ "record", 0, "FILE", "record the job to a new file", set_record },
+	{ "record", 0, "FILE", "record the job, and its source files, to a new file", set_record },
 	{ "record-locals", 0, NULL, "also record variables; secrets are masked",
 	  set_record_locals },
 	{ "record-output", 0, NULL, "also record the output of ranks that is shown",
