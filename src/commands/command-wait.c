@@ -466,8 +466,7 @@ const struct command command_wait = {
 		    "SET] | nan | "
 		    "exited [ranks SET] [timeout S]",
 	.help = "wait until ranks reach a state; --stuck: until the job hangs or fails (status 1; "
-		"--report: write a report; --restarts: continue when torchrun starts the ranks "
-		"again)",
+		"--report: write a report)",
 	.flags = COMMAND_REST | COMMAND_SHELL,
 	.run = wait_run,
 };
