@@ -114,7 +114,7 @@ static void add_calls(const struct page *page, struct events *events, const stru
 			double at = entry ? (double)entry->created / 1e9 - page->report->clock : -1;
 			const char *colon = entry ? strchr(entry->operation, ':') : NULL;
 
-			if (!entry || page->report->clock < 0 || at < since)
+			if (!entry || page->report->clock < 0 || at < fmax(since, 0))
 				continue;
 			add_event(events,
 				  &(struct event){
