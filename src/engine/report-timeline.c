@@ -112,7 +112,6 @@ static void add_calls(const struct page *page, struct events *events, const stru
 			const struct collective_entry *entry =
 				group_member_entry(&row->members[i], seq);
 			double at = entry ? (double)entry->created / 1e9 - page->report->clock : -1;
-			const char *colon = entry ? strchr(entry->operation, ':') : NULL;
 
 			if (!entry || page->report->clock < 0 || at < fmax(since, 0))
 				continue;
@@ -122,7 +121,7 @@ static void add_calls(const struct page *page, struct events *events, const stru
 					  .rank = row->members[i].rank->process.rank,
 					  .is_exact = true,
 					  .text = xasprintf("called %s as collective %lld of %s",
-							    colon ? colon + 1 : entry->operation,
+							    collective_call_name(entry),
 							    (long long)seq, group),
 				  });
 		}
