@@ -387,7 +387,7 @@ class TestBrokenRecordings(Cli):
             file.flush()
             result = self.run_cli("--replay", file.name, "verdict", status=1)
         self.assertIn("Rank 3 is elsewhere", result.stdout)
-        self.assertIn("probetui was killed while recording", result.stderr)
+        self.assertIn("is incomplete: its end is missing", result.stderr)
 
     def test_a_recording_of_the_beginning(self):
         """It ends while the ranks are looked for; that is what it says."""
