@@ -167,17 +167,28 @@ class TestWatch(Evidence):
                          in json.loads(found.stdout)["variables"]]
                 self.assertIn("turns", names)
 
+    def programs_for_others(self):
+        """Copies that another user can run, as the build folder may be in a
+        home folder, and the variables with which they find each other."""
+        if os.geteuid() != 0 or not shutil.which("setpriv"):
+            self.skipTest("setpriv as root is needed to be another user")
+        folder = tempfile.mkdtemp(prefix="probetui-others-")
+        self.addCleanup(shutil.rmtree, folder)
+        os.chmod(folder, 0o755)
+        program, node = [shutil.copy(path, folder) for path in (
+            jobs.PROBETUI, os.environ["PROBETUI_NODE"])]
+        return program, dict(os.environ, PROBETUI_NODE=node)
+
     def watch_others(self):
         """Two jobs of a user of their own, as other tests have jobs, too; and
         who watches them."""
-        if os.geteuid() != 0 or not shutil.which("setpriv"):
-            self.skipTest("setpriv as root is needed to be another user")
+        program, environment = self.programs_for_others()
         user = ["setpriv", "--reuid=%d" % OTHER, "--regid=%d" % OTHER,
                 "--clear-groups"]
         ports = [str(jobs.free_port()) for _ in range(2)]
         ranks = [subprocess.Popen(
             user + [OTHERS_PYTHON, "-c", "import sys; sys.stdin.read()"],
-            stdin=subprocess.PIPE, env=dict(
+            stdin=subprocess.PIPE, cwd="/", env=dict(
                 os.environ, RANK="0", WORLD_SIZE="1", MASTER_PORT=port,
                 MASTER_ADDR="127.0.0.1")) for port in ports]
         for rank in ranks:
@@ -188,8 +199,8 @@ class TestWatch(Evidence):
             and b"setpriv" not in jobs.command_line(rank.pid)
             for rank in ranks), "the ranks")
         watcher = subprocess.Popen(
-            user + [jobs.PROBETUI, "--json", "wait", "--stuck", "600s"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            user + [program, "--json", "wait", "--stuck", "600s"],
+            env=environment, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(watcher.communicate)
         self.addCleanup(watcher.kill)
         said = sorted(watcher.stderr.readline() for _ in ports)
@@ -238,14 +249,13 @@ class TestWatch(Evidence):
                                       for pid in nodes), "the node's end")
 
     def test_ranks_of_another_user_are_told(self):
-        if os.geteuid() != 0 or not shutil.which("setpriv"):
-            self.skipTest("setpriv as root is needed to be another user")
+        program, environment = self.programs_for_others()
         job = self.start(1)
         found = subprocess.run(
-            ["setpriv", "--reuid=%d" % OTHER, "--clear-groups", jobs.PROBETUI,
+            ["setpriv", "--reuid=%d" % OTHER, "--clear-groups", program,
              "--job", str(job.port), "--timeout", "0.5", "wait", "--stuck",
-             "60s"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            timeout=jobs.LIMIT)
+             "60s"], env=environment, cwd="/", stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, timeout=jobs.LIMIT)
         self.assertEqual((found.returncode, found.stdout), (3, ""))
         self.assertRegex(found.stderr, r"no rank found yet among the processes of "
                          r"this user; \d+ Python process.* run probetui as the "
