@@ -28,8 +28,8 @@ static const char *const schemes[] = { "Bearer", "Basic", "Digest", "Token" };
 #define PRIVATE_KEY_MAXIMUM 16384
 #define PRIVATE_KEY_LINE 80 /* bytes of its first line */
 #define KEY_LINE_MINIMUM 24
-#define TOKEN_WORD_MAXIMUM 64 /* a token has a capital letter or a digit among so many characters  \
-			       */
+/* A token has a capital letter or a digit in its first TOKEN_WORD_MAXIMUM characters. */
+#define TOKEN_WORD_MAXIMUM 64
 
 bool secret_is_told(const char *text, size_t length)
 {
@@ -201,8 +201,9 @@ static size_t token_length(const char *text)
 }
 
 /*
- * Length of the lines of a key whose end is missing: each ends in so many characters of BASE64 that
- * it is hardly anything else, also behind the prefix of a log; the last one may be short.
+ * Length of the lines of a key whose end is missing. After the characters that only a key has, a
+ * line belongs to the key if it ends in KEY_LINE_MINIMUM characters of BASE64: logs may have put a
+ * prefix before each line.
  */
 static size_t key_lines_length(const char *text)
 {

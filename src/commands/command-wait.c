@@ -425,7 +425,7 @@ static int run_watch(struct command_context *context, const struct arguments *ar
 		return -1;
 	if (!stuck)
 		return error_set(
-			error, "wait --report needs --stuck: use `wait --stuck 60s --report DIR`");
+			error, "wait --report and --restarts need --stuck: use `wait --stuck 60s`");
 	if (arguments_duration(stuck, "--stuck", &options.stuck, error) < 0)
 		return -1;
 	return watch_run(context, &options, error);

@@ -573,28 +573,32 @@ bool engine_seek_change(struct engine *engine, int count)
 	return true;
 }
 
-/* Appends "is 0.9 s long, from 2026-11-24 18:27:19 to 18:27:20 (CET)" to the error. */
-static void append_range(const struct replay *replay, struct error *error)
+/* Appends the date and time of day at a session time, in the local time zone. */
+static void append_clock(struct buffer *out, const struct replay *replay, double time)
+{
+	time_t seconds = (time_t)(replay_wall(replay) + time);
+	struct tm parts;
+	char text[48];
+
+	if (!localtime_r(&seconds, &parts))
+		return;
+	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S (%Z)", &parts);
+	buffer_append_string(out, text);
+}
+
+/* Appends "0.9 s long, from 2026-11-24 18:27:19 (CET) to 2026-11-24 18:27:20 (CET)". */
+static void append_range(struct buffer *out, const struct replay *replay)
 {
 	double first = replay_first_time(replay);
 	double end = replay_end_time(replay);
-	double wall = replay_wall(replay);
-	time_t seconds[] = { (time_t)(wall + first), (time_t)(wall + end) };
-	char texts[2][48];
-	struct tm parts;
-	char *before = xstrdup(error->message);
 
-	error_set(error, "%sis %.1f s long", before, end - first);
-	free(before);
-	if (wall < 0 || !localtime_r(&seconds[0], &parts))
+	buffer_printf(out, "%.1f s long", end - first);
+	if (replay_wall(replay) < 0)
 		return;
-	strftime(texts[0], sizeof(texts[0]), "%Y-%m-%d %H:%M:%S", &parts);
-	if (!localtime_r(&seconds[1], &parts))
-		return;
-	strftime(texts[1], sizeof(texts[1]), "%Y-%m-%d %H:%M:%S (%Z)", &parts);
-	before = xstrdup(error->message);
-	error_set(error, "%s, from %s to %s", before, texts[0], texts[1]);
-	free(before);
+	buffer_append_string(out, ", from ");
+	append_clock(out, replay, first);
+	buffer_append_string(out, " to ");
+	append_clock(out, replay, end);
 }
 
 /* Sets *at to the session time of --at; to `otherwise` if it was not given. */
@@ -604,6 +608,7 @@ static int find_at(const struct engine *engine, double otherwise, double *at, st
 	const char *text = engine->settings.at;
 	double first = replay_first_time(replay);
 	double end = replay_end_time(replay);
+	struct buffer range = BUFFER_INIT;
 	struct replay_time time;
 
 	*at = otherwise;
@@ -612,8 +617,9 @@ static int find_at(const struct engine *engine, double otherwise, double *at, st
 	*at = replay_time_find(&time, replay, time.kind == REPLAY_TIME_LATER ? first : end);
 	if (*at >= first && *at <= end)
 		return 0;
-	error_set(error, "--at %s is not in the recording, which ", text);
-	append_range(replay, error);
+	append_range(&range, replay);
+	error_set(error, "--at %.40s is not in the recording, which is %s", text, range.data);
+	buffer_clear(&range);
 	return -1;
 }
 

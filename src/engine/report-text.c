@@ -345,7 +345,7 @@ static const struct section {
 	{ "LAST MINUTE", page_append_timeline },
 	{ "VERDICT", append_verdict },
 	{ "WHO WAITS FOR WHOM", append_waits },
-	{ "MERGED STACKS (of ranks that have ended: the last that were seen)",
+	{ "MERGED STACKS (of ranks that have ended: the last that were sampled)",
 	  report_text_append_merged },
 	{ "NATIVE FRAMES (main threads, innermost first)", report_text_append_native },
 	{ "EXCEPTIONS OF RANKS", report_text_append_errors },

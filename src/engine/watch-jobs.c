@@ -252,18 +252,16 @@ static void watched_jobs_clear(struct watched_jobs *jobs)
 	free(jobs->items);
 }
 
-/* The process whose exit status is the worst; of several, the one that ended last. */
-static const struct watched *find_worst(const struct watched_jobs *jobs)
+/* The first process whose watch failed, in the order of jobs; else the one that ended last. */
+static const struct watched *find_failed(const struct watched_jobs *jobs)
 {
-	const struct watched *worst = jobs->last;
-
 	for (size_t i = 0; i < jobs->count; i++) {
 		const struct watched *watched = &jobs->items[i];
 
-		if (watched->status != STATUS_DONE && (!worst || worst->status == STATUS_DONE))
-			worst = watched;
+		if (watched->status != STATUS_DONE)
+			return watched;
 	}
-	return worst;
+	return jobs->last;
 }
 
 int watch_jobs(struct command_context *context, const int *signal, struct error *error)
@@ -280,7 +278,7 @@ int watch_jobs(struct command_context *context, const int *signal, struct error 
 	result = start_all(&jobs, engine, error);
 	while (result == 0 && !is_over(&jobs))
 		loop_turn(engine->loop);
-	shown = jobs.found ? jobs.found : find_worst(&jobs);
+	shown = jobs.found ? jobs.found : find_failed(&jobs);
 	end_all(&jobs, engine->loop);
 	if (result == 0 && *signal == 0 && shown) {
 		buffer_append(context->out, shown->texts[0].data, shown->texts[0].length);

@@ -43,12 +43,13 @@ struct watch {
 	struct report report;
 	double stood;	  /* seconds without progress at the last judgement */
 	json_t *attempts; /* documents of the attempts that failed before; NULL: none did */
-	double failed_at; /* session time at which the attempt before has been written about */
+	double failed_at; /* session time at which the report on the last failed attempt was
+			     complete */
 };
 
 /* Writes one line to standard error at once; text that may come from outside is escaped. */
 void watch_say(struct watch *watch, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Sets the report's event, headline and verdict from before. */
+/* Sets the report's event, headline, and the verdict before the event. */
 void watch_describe(struct watch *watch);
 /*
  * Writes the last minutes to a file, and continues to record into the file. An error is only

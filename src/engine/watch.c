@@ -235,7 +235,7 @@ static void look_at_rest(struct watch *watch)
 		watch_describe(watch);
 }
 
-/* True if torchrun, which lives, starts the ranks again after this failure. */
+/* True if torchrun is alive, and starts the ranks again after this failure. */
 static bool is_restarted(const struct watch *watch)
 {
 	const struct engine *engine = watch->engine;

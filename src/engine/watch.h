@@ -16,7 +16,7 @@ struct error;
 struct watch_options {
 	double stuck; /* seconds without progress until the job counts as stuck: model/stall.h */
 	const char *folder;    /* folder for report and recording; NULL: neither is written */
-	bool follows_restarts; /* goes on when the launcher starts the ranks again */
+	bool follows_restarts; /* continues when the launcher starts the ranks again */
 };
 
 /*

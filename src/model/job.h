@@ -4,7 +4,7 @@
  * A job is identified by its name, its launcher's pid and its user; jobs on different machines are
  * the same job if their names are equal. session->ranks has the ranks of the chosen job that
  * --ranks selects; session->others has all other ranks. Only the session's modules use this header,
- * except for job_find().
+ * except for job_find() and job_count_named().
  */
 #ifndef MODEL_JOB_H
 #define MODEL_JOB_H

@@ -251,13 +251,13 @@ static enum finding verdict_find(const struct wait_group_list *wait_groups, size
 		return FINDING_STOPPED;
 	if (rank_barrier_is_any(wait_groups))
 		return FINDING_HOLDING;
-	if (are_at_polled_line(wait_groups))
-		return FINDING_TOGETHER;
 	if (counts[WAIT_GROUP_WAITS] > 0 && counts[WAIT_GROUP_ELSEWHERE] > 0) {
 		/* Waiting ranks cannot get past a stopped rank: their changes are not progress. */
 		if (!is_any_stopped(wait_groups) &&
 		    (count_changing(wait_groups, WAIT_GROUP_WAITS) > 0 || has_leaver(wait_groups)))
 			return FINDING_MOVING;
+		if (are_at_polled_line(wait_groups))
+			return FINDING_TOGETHER;
 		return verdict_has_late(wait_groups) ? FINDING_LATE : FINDING_UNSETTLED;
 	}
 	return find_in_majority(wait_groups);

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 SOURCE = os.environ.get("SRCDIR") or os.path.dirname(
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -69,6 +70,18 @@ def command_line(pid):
             return file.read()
     except (FileNotFoundError, ProcessLookupError):
         return b""
+
+
+def unpacked(path):
+    """The text of a recording, as far as it goes (gzip, RFC 1952)."""
+    with open(path, "rb") as file:
+        packed = file.read()
+    text = b""
+    while packed:
+        member = zlib.decompressobj(31)
+        text += member.decompress(packed)
+        packed = member.unused_data
+    return text
 
 
 def tracer(pid):

@@ -18,7 +18,7 @@ import pythons  # noqa: E402
 
 STUCK = 1.5
 SHORT = 0.4
-# A user without other processes, who has the system's Python.
+# A user without other processes; the Python can be run by each user.
 OTHER = 64321
 OTHERS_PYTHON = "/usr/bin/python3"
 

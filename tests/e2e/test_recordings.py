@@ -8,7 +8,6 @@ import subprocess
 import tempfile
 import time
 import unittest
-import zlib
 
 import jobs
 from terminals import Terminal
@@ -16,16 +15,9 @@ from terminals import Terminal
 HUNG = os.path.join(jobs.SOURCE, "tests", "recordings", "hung8.jsonl")
 
 
-def unpacked(path):
+def lines_of(path):
     """The lines of a recording that is being written, as far as they go."""
-    with open(path, "rb") as file:
-        packed = file.read()
-    text = b""
-    while packed:
-        member = zlib.decompressobj(31)
-        text += member.decompress(packed)
-        packed = member.unused_data
-    return [json.loads(line) for line in text.split(b"\n")[:-1]]
+    return [json.loads(line) for line in jobs.unpacked(path).split(b"\n")[:-1]]
 
 
 class TestAtItsEnd(unittest.TestCase):
@@ -144,7 +136,7 @@ class TestRecordings(unittest.TestCase):
         def is_recorded():
             return (os.path.exists(path) and
                     sum(line.get("event") == "sampled"
-                        for line in unpacked(path)) >= 20)
+                        for line in lines_of(path)) >= 20)
 
         jobs.wait_for(is_recorded, "20 samples to be written")
         return recorder
@@ -155,7 +147,7 @@ class TestRecordings(unittest.TestCase):
             recorder = self.record(path)
             recorder.send_signal(number)
             self.assertEqual(recorder.wait(), -number)
-            last = unpacked(path)[-1]
+            last = lines_of(path)[-1]
             self.assertEqual(last["event"], "recordingEnded")
             self.assertEqual(last["body"], {"signal": number.name})
             verdict, problems = self.verdict("--replay", path)
@@ -203,7 +195,7 @@ class TestRecordings(unittest.TestCase):
         recorder.send_signal(signal.SIGKILL)
         killed = time.time()
         recorder.wait()
-        lines = unpacked(path)
+        lines = lines_of(path)
         self.assertEqual(lines[0]["event"], "snapshot")
         begun = lines[0]["body"]["wall"] - lines[0]["time"]
         self.assertLess(killed - begun - lines[-1]["time"], 1.5)

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 import unittest
-import zlib
 
 import jobs
 
@@ -106,17 +105,6 @@ class Plants:
         return text.replace("\0", "{").replace("}}", "}")
 
 
-def unpacked(path):
-    with open(path, "rb") as file:
-        packed = file.read()
-    text = b""
-    while packed:
-        member = zlib.decompressobj(31)
-        text += member.decompress(packed)
-        packed = member.unused_data
-    return text.decode()
-
-
 class TestSecrets(unittest.TestCase):
     maxDiff = None
 
@@ -192,7 +180,7 @@ class TestSecrets(unittest.TestCase):
         self.check(event, output + errors)
         with open(document["report"]) as file:
             self.check("report of " + event, file.read())
-        recorded = unpacked(document["recording"])
+        recorded = jobs.unpacked(document["recording"]).decode()
         self.check("recording of " + event, recorded)
         result = jobs.probetui("--replay", document["recording"], "--json",
                                "report")

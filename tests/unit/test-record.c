@@ -611,19 +611,28 @@ static char *segment_text(struct recording *recording, size_t segment)
 	return text;
 }
 
-/* The texts of the recording's segments, and where each begins in the file. */
+/* A job's recording, the texts of its segments, and where each begins in the file. */
 struct texts {
+	struct scene scene;
+	struct buffer bytes;
 	char *texts[8];
 	size_t starts[9];
 	size_t count;
 };
 
-static void texts_read(struct texts *texts, const struct buffer *bytes)
+static void texts_record(struct texts *texts)
 {
+	struct record *record = record_new(path, NULL);
+	struct buffer *bytes = &texts->bytes;
 	struct recording_budget budget;
 	struct error error = ERROR_INIT;
 	struct recording *recording;
 
+	*texts = (struct texts){ .bytes = BUFFER_INIT };
+	live(&texts->scene, record);
+	record_free(record);
+	session_judge(&texts->scene.session);
+	read_file(bytes);
 	recording_budget_init(&budget);
 	recording = recording_new_bytes("good", bytes->data, bytes->length, &budget, &error);
 	assert_string_equal(error.message, "");
@@ -641,6 +650,8 @@ static void texts_clear(struct texts *texts)
 {
 	for (size_t i = 0; i < texts->count; i++)
 		free(texts->texts[i]);
+	buffer_clear(&texts->bytes);
+	scene_clear(&texts->scene);
 }
 
 /* The text of the segment that begins at offset start; NULL: there is none that can be read. */
@@ -655,25 +666,20 @@ static char *text_at(struct recording *recording, size_t start)
 
 static void one_flipped_bit_loses_one_segment(void **state)
 {
-	struct record *record = record_new(path, NULL);
-	struct buffer bytes = BUFFER_INIT;
 	struct texts texts;
-	struct scene scene;
 
 	(void)state;
-	live(&scene, record);
-	record_free(record);
-	read_file(&bytes);
-	texts_read(&texts, &bytes);
+	texts_record(&texts);
 	for (uint64_t trial = 0; trial < TRIALS; trial++) {
-		uint64_t bit = trial * 2654435761u % (bytes.length * 8);
+		uint64_t bit = trial * 2654435761u % (texts.bytes.length * 8);
 		struct recording_budget budget;
 		struct error error = ERROR_INIT;
 		struct recording *recording;
 
 		recording_budget_init(&budget);
-		bytes.data[bit / 8] ^= (char)(1 << bit % 8);
-		recording = recording_new_bytes("bad", bytes.data, bytes.length, &budget, &error);
+		texts.bytes.data[bit / 8] ^= (char)(1 << bit % 8);
+		recording = recording_new_bytes("bad", texts.bytes.data, texts.bytes.length,
+						&budget, &error);
 		assert_string_equal(error.message, "");
 		for (size_t i = 0; i < texts.count; i++) {
 			char *text = text_at(recording, texts.starts[i]);
@@ -689,33 +695,25 @@ static void one_flipped_bit_loses_one_segment(void **state)
 			free(text);
 		}
 		recording_free(recording);
-		bytes.data[bit / 8] ^= (char)(1 << bit % 8);
+		texts.bytes.data[bit / 8] ^= (char)(1 << bit % 8);
 	}
 	texts_clear(&texts);
-	buffer_clear(&bytes);
-	scene_clear(&scene);
 }
 
 static void a_cut_loses_what_is_behind_it(void **state)
 {
-	struct record *record = record_new(path, NULL);
-	struct buffer bytes = BUFFER_INIT;
 	struct texts texts;
-	struct scene scene;
 
 	(void)state;
-	live(&scene, record);
-	record_free(record);
-	read_file(&bytes);
-	texts_read(&texts, &bytes);
+	texts_record(&texts);
 	for (uint64_t trial = 0; trial < TRIALS; trial++) {
-		size_t length = (size_t)(trial * 2654435761u % bytes.length);
+		size_t length = (size_t)(trial * 2654435761u % texts.bytes.length);
 		struct recording_budget budget;
 		struct error error = ERROR_INIT;
 		struct recording *recording;
 
 		recording_budget_init(&budget);
-		recording = recording_new_bytes("cut", bytes.data, length, &budget, &error);
+		recording = recording_new_bytes("cut", texts.bytes.data, length, &budget, &error);
 		for (size_t i = 0; i < texts.count; i++) {
 			char *text = text_at(recording, texts.starts[i]);
 
@@ -730,17 +728,12 @@ static void a_cut_loses_what_is_behind_it(void **state)
 		recording_free(recording);
 	}
 	texts_clear(&texts);
-	buffer_clear(&bytes);
-	scene_clear(&scene);
 }
 
 /* Where a segment is lost, the state is that of its beginning; behind it, what it was. */
 static void damage_ends_at_the_next_segment(void **state)
 {
-	struct record *record = record_new(path, NULL);
-	struct buffer bytes = BUFFER_INIT;
 	struct texts texts;
-	struct scene scene;
 	struct error error = ERROR_INIT;
 	struct replay_line line;
 	struct replay *replay;
@@ -748,13 +741,9 @@ static void damage_ends_at_the_next_segment(void **state)
 	int behind_count = 0;
 
 	(void)state;
-	live(&scene, record);
-	record_free(record);
-	session_judge(&scene.session);
-	read_file(&bytes);
-	texts_read(&texts, &bytes);
-	bytes.data[(texts.starts[1] + texts.starts[2]) / 2] ^= 1;
-	replay = replay_new_bytes("bad", bytes.data, bytes.length, &error);
+	texts_record(&texts);
+	texts.bytes.data[(texts.starts[1] + texts.starts[2]) / 2] ^= 1;
+	replay = replay_new_bytes("bad", texts.bytes.data, texts.bytes.length, &error);
 	assert_string_equal(error.message, "");
 	while (replay_next(replay, INFINITY, &line, &error) != 0) {
 		if (error_is_set(&error)) {
@@ -777,12 +766,10 @@ static void damage_ends_at_the_next_segment(void **state)
 	session_make(&session, replay);
 	replay_seek(replay, END);
 	follow(replay, &session, END);
-	check_sessions(&session, &scene.session);
+	check_sessions(&session, &texts.scene.session);
 	session_clear(&session);
 	replay_free(replay);
 	texts_clear(&texts);
-	buffer_clear(&bytes);
-	scene_clear(&scene);
 }
 
 /* A damaged snapshot line begins the damage; the segment before it is read. */
