@@ -267,7 +267,8 @@ struct inject *inject_new(struct loop *loop, struct freezer *holds, pid_t pid, c
 	struct error error = ERROR_INIT;
 	struct inject *inject;
 
-	if (inject_is_stopped(pid, reason) || inject_is_ours(pid, reason) ||
+	/* Ours first: whether its threads stand at this moment does not change what to do. */
+	if (inject_is_ours(pid, reason) || inject_is_stopped(pid, reason) ||
 	    !attachable_for_call(pid, reason))
 		return NULL;
 	inject = xcalloc(1, sizeof(*inject));
