@@ -501,12 +501,21 @@ bool cause_has_launcher_ended(const struct engine *engine, const struct rank *ra
 	return json_get_boolean(evidence_find(&engine->evidence, rank), "launcher_ended", false);
 }
 
-/* Failures that are their own come first, ends by a launcher last. */
+/*
+ * Failures that are their own come first, ends by a launcher last. A rank that waited too long may
+ * exit after those whose connections it has closed.
+ */
 static int order_of(const struct engine *engine, const struct rank *rank)
 {
-	if (cause_blame(engine, rank) != TRACEBACK_OWN)
+	switch (cause_blame(engine, rank)) {
+	case TRACEBACK_TIMEOUT:
 		return 1;
-	return cause_has_end_signal(rank) ? 2 : 0;
+	case TRACEBACK_LOSS:
+		return 2;
+	case TRACEBACK_OWN:
+		break;
+	}
+	return cause_has_end_signal(rank) ? 3 : 0;
 }
 
 const struct rank *cause_first_failed(const struct engine *engine)

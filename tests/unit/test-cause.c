@@ -117,6 +117,13 @@ static const struct row rows[] = {
 	  "(train.py:22).",
 	  "1",
 	  1 },
+	/* it waited too long, and exited later than the one whose connection it closed */
+	{ { { 1, 0, "0", LOST(0) }, { -1, SIGTERM, "1", "" }, { 1, 0, "2", LATE(2) } },
+	  { 0, 2, 1 },
+	  "Rank 2 failed first: it raised RuntimeError: Timed out waiting 3000ms (train.py:22), and "
+	  "exited with code 1.",
+	  "2",
+	  0.1 },
 	/* either of them may have printed it */
 	{ { { 1, 0, "all", HEAD FRAME "KeyError: 1\n" },
 	    { 1, 0, "all", HEAD FRAME "KeyError: 1\n" },
