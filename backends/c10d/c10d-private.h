@@ -42,6 +42,8 @@ struct c10d_reading {
 __attribute__((format(printf, 2, 3))) void c10d_miss(struct c10d_reading *reading,
 						     const char *format, ...);
 
+/* True if the process has imported torch.distributed, with which process groups are made. */
+bool process_groups_are_imported(struct c10d_reading *reading);
 /*
  * Adds the process groups that torch.distributed has registered, and sets reading->group_ids.
  * Groups that have been destroyed are not registered.

@@ -397,12 +397,24 @@ static bool take_group(uint64_t key, uint64_t value, void *data)
 	return add_group(key, value, keys->reading);
 }
 
+static int find_names(struct c10d_reading *reading, uint64_t *names)
+{
+	return pymodule_find(&reading->reader, reading->interpreter, MODULE, "_pg_names", names);
+}
+
+bool process_groups_are_imported(struct c10d_reading *reading)
+{
+	uint64_t names;
+
+	return find_names(reading, &names) == 0;
+}
+
 void process_groups_read(struct c10d_reading *reading)
 {
 	struct key_list keys = { .reading = reading };
 	uint64_t names;
 
-	if (pymodule_find(&reading->reader, reading->interpreter, MODULE, "_pg_names", &names) == 0)
+	if (find_names(reading, &names) == 0)
 		pydict_each(&reading->reader, names, 0, COLLECTIVE_GROUPS_MAXIMUM, take_group,
 			    &keys);
 	mark_default(reading, keys.items);

@@ -51,8 +51,11 @@ void blame_remember(struct blame *blame, const struct engine *engine)
 		rankset_copy(&outliers, &session->verdict.outliers);
 	if (rankset_count(&outliers) > 0) {
 		rankset_copy(&blame->late, &outliers);
+		blame->is_verdict = why.length == 0;
+		if (blame->is_verdict)
+			buffer_append_string(&why, session->verdict.sentence);
 		free(blame->late_why);
-		blame->late_why = why.length > 0 ? buffer_take(&why) : NULL;
+		blame->late_why = buffer_take(&why);
 		blame->late_at = engine_now(engine);
 	}
 	buffer_clear(&why);
@@ -200,7 +203,8 @@ void blame_failure(struct blame *blame, const struct engine *engine, struct buff
 	cause_clear(&cause);
 	end_sentence(out);
 	if (blame->late_why && !cause_first_gone(engine, first) && has_waited(blame, engine, first))
-		buffer_printf(out, " %s", blame->late_why);
+		buffer_printf(out, " %s%s", blame->is_verdict ? "Before the failure: " : "",
+			      blame->late_why);
 	append_attempt(engine, first, out);
 }
 

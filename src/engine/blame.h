@@ -15,11 +15,12 @@ struct engine;
 struct blame {
 	struct rankset ranks; /* the cause; empty: none of them is, or it is not known */
 	/*
-	 * Ranks that others waited for at session time late_at, the newest at which some did, and
-	 * why, a sentence; NULL: not known.
+	 * Ranks that others waited for at session time late_at, the newest at which some did; and
+	 * why, by what they have called, or what the verdict of then said of their stacks.
 	 */
 	struct rankset late;
-	char *late_why;
+	char *late_why; /* NULL: no ranks */
+	bool is_verdict;
 	double late_at;
 };
 

@@ -58,13 +58,15 @@ static void append_failure(const struct page *page)
 static void append_event(const struct page *page)
 {
 	const struct rank *first = cause_first_failed(page->engine);
+	const char *headline = page->report->headline;
+	const char *before = page->report->before;
 
-	if (page->report->headline)
-		page_append_line(page->out, "  ", page->report->headline);
+	if (headline)
+		page_append_line(page->out, "  ", headline);
 	else if (first)
 		append_failure(page);
-	if (page->report->before && first)
-		page_append_line(page->out, "  Before the failure: ", page->report->before);
+	if (before && first && !(headline && strstr(headline, before)))
+		page_append_line(page->out, "  Before the failure: ", before);
 }
 
 static void append_indented(struct buffer *out, const char *text, const char *indent,

@@ -214,6 +214,16 @@ class TestCollectives(unittest.TestCase):
         self.assertFalse(last.get("is_retired"))
         self.assertEqual(frames_of(told[0], last)[-3]["name"], "behind")
 
+    def test_what_was_asked_during_the_import(self):
+        self.start("late", 1)
+        told = self.read(0)
+        self.assertIn("version", told)
+        self.assertEqual(told["groups"], [])
+        self.ranks.all[0].stdin.write("\n")
+        self.ranks.all[0].stdin.flush()
+        self.ranks.wait()
+        self.check_rank(0)
+
     def test_the_recorder_is_off(self):
         self.start("behind", TORCH_FR_BUFFER_SIZE="0",
                    TORCH_NCCL_TRACE_BUFFER_SIZE="0")

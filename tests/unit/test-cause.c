@@ -13,7 +13,9 @@
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/error.h"
 #include "base/json.h"
+#include "base/loop.h"
 #include "engine/blame.h"
 #include "engine/cause.h"
 #include "engine/engine.h"
@@ -120,7 +122,8 @@ static const struct row rows[] = {
 	/* it waited too long, and exited later than the one whose connection it closed */
 	{ { { 1, 0, "0", LOST(0) }, { -1, SIGTERM, "1", "" }, { 1, 0, "2", LATE(2) } },
 	  { 0, 2, 1 },
-	  "Rank 2 failed first: it raised RuntimeError: Timed out waiting 3000ms (train.py:22), and "
+	  "Rank 2 failed first: it raised RuntimeError: Timed out waiting 3000ms (train.py:22), "
+	  "and "
 	  "exited with code 1.",
 	  "2",
 	  0.1 },
@@ -192,18 +195,17 @@ static void end_rank(struct stage *stage, int rank, const struct row *row)
 }
 
 /* The engine borrows the scene's session for as long as it is asked. */
-static void check(struct stage *stage, const struct row *row)
+static void check(struct stage *stage, const struct row *row, struct blame *blame)
 {
-	struct blame blame = BLAME_INIT;
 	struct buffer said = BUFFER_INIT;
 	struct buffer blamed = BUFFER_INIT;
 
 	stage->engine.session = stage->scene.session;
-	blame_failure(&blame, &stage->engine, &said);
-	rankset_append(&blamed, &blame.ranks);
+	blame_failure(blame, &stage->engine, &said);
+	rankset_append(&blamed, &blame->ranks);
 	assert_string_equal(said.data, row->said);
 	assert_string_equal(blamed.length > 0 ? blamed.data : "", row->blamed);
-	blame_clear(&blame);
+	blame_clear(blame);
 	buffer_clear(&said);
 	buffer_clear(&blamed);
 }
@@ -227,13 +229,93 @@ static void the_cause_is_named(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		struct blame blame = BLAME_INIT;
 		struct stage stage;
 
 		start(&stage);
 		for (size_t j = 0; j < RANKS; j++)
 			end_rank(&stage, rows[i].order[j], &rows[i]);
 		send_evidence(&stage, &rows[i]);
-		check(&stage, &rows[i]);
+		check(&stage, &rows[i], &blame);
+		clear(&stage);
+	}
+}
+
+/* Ranks 0 and 2 have called barrier once more than rank 1. */
+static void send_calls(struct stage *stage)
+{
+	static const int calls[RANKS] = { 5, 4, 5 };
+
+	for (int i = 0; i < RANKS; i++) {
+		struct error error = ERROR_INIT;
+		char *text = xasprintf(
+			"{'pid':%d,'version':'2.13.0','recorded':1,'stacks':[],'groups':[{'name':"
+			"'0','description':'default_pg','is_default':true,'ranks':[0,1,2],'seq':%d"
+			"}],'entries':[{'id':0,'group':0,'seq':%d,'operation':'gloo:barrier',"
+			"'created':1,'is_retired':%s}]}",
+			100 + i, calls[i], calls[i], i == 1 ? "true" : "false");
+
+		assert_int_equal(
+			scene_response(&stage->scene, "collectives", scene_json(text, &error)), 0);
+		free(text);
+	}
+}
+
+/* Ranks 0 and 2 wait in all_reduce for rank 1. */
+static void look(struct stage *stage, struct blame *blame)
+{
+	static const struct seen seen[RANKS] = {
+		WAITS(100, 17),
+		{ .pid = 101, .stack = LOADS, .syscall = 35 },
+		WAITS(102, 17),
+	};
+
+	for (size_t i = 0; i < RANKS; i++)
+		assert_int_equal(scene_see(&stage->scene, &seen[i]), 0);
+	scene_judge(&stage->scene);
+	stage->engine.session = stage->scene.session;
+	stage->engine.started_at = loop_now() - stage->scene.now;
+	blame_remember(blame, &stage->engine);
+}
+
+#define ENDS_LATE                                                                                  \
+	.ends = { { 1, 0, "0", LATE(0) }, { -1, SIGTERM, "1", "" }, { 1, 0, "2", LATE(2) } },      \
+	.order = { 0, 2, 1 }, .blamed = "1", .apart = 0.1
+#define WAITED                                                                                     \
+	"Rank 0 waited too long for rank 1, and raised RuntimeError: Timed out waiting 3000ms "    \
+	"(train.py:22), and exited with code 1. "
+
+static void the_late_rank_is_named(void **state)
+{
+	static const struct row by_calls = {
+		ENDS_LATE,
+		.said = WAITED
+		"Rank 1 has not called barrier, collective 5 of default_pg, in which ranks 0 "
+		"and 2 wait; its last is barrier, collective 4.",
+	};
+	static const struct row by_stacks = {
+		ENDS_LATE,
+		.said = WAITED
+		"Before the failure: 2 of 3 ranks wait in all_reduce (train.py:17). Rank 1 is "
+		"elsewhere: load_batch (train.py:5) in time.sleep, for 3 s.",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		const struct row *row = i == 0 ? &by_calls : &by_stacks;
+		struct blame blame = BLAME_INIT;
+		struct stage stage;
+
+		start(&stage);
+		look(&stage, &blame);
+		scene_wait(&stage.scene, 3);
+		if (row == &by_calls)
+			send_calls(&stage);
+		look(&stage, &blame);
+		for (size_t j = 0; j < RANKS; j++)
+			end_rank(&stage, row->order[j], row);
+		send_evidence(&stage, row);
+		check(&stage, row, &blame);
 		clear(&stage);
 	}
 }
@@ -274,6 +356,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_cause_is_named),
+		cmocka_unit_test(the_late_rank_is_named),
 		cmocka_unit_test(a_lost_thread_is_of_its_rank),
 	};
 
