@@ -41,6 +41,7 @@ struct watch {
 	char *base;	 /* common part of the files' paths; NULL: no files */
 	char *recording; /* path of the recording; NULL: none */
 	struct report report;
+	double began_at;  /* session time of the first sample */
 	double stood;	  /* seconds without progress at the last judgement */
 	json_t *attempts; /* documents of the attempts that failed before; NULL: none did */
 	double failed_at; /* session time at which the report on the last failed attempt was

@@ -24,6 +24,9 @@
 #include "engine/watch-private.h"
 #include "engine/watch.h"
 
+/* A stall that began at most so many seconds before the watch is one that was watched. */
+#define LOOKED_SECONDS 1.0
+
 static const struct outcome_row {
 	const char *event;
 	int status;
@@ -63,6 +66,19 @@ static void append_stuck(struct buffer *out, const struct verdict *verdict)
 	buffer_append_string(out, " for ");
 }
 
+/* Appends for how long there was no progress, which torch may know from before the watch. */
+static void append_stood(struct buffer *out, const struct watch *watch)
+{
+	double watched = engine_now(watch->engine) - watch->began_at;
+
+	text_duration(out, watch->stood);
+	if (watch->stood > watched + LOOKED_SECONDS) {
+		buffer_append_string(out, ", of which probetui has watched ");
+		text_duration(out, watched);
+	}
+	buffer_append_string(out, ". ");
+}
+
 void watch_describe(struct watch *watch)
 {
 	struct buffer text = BUFFER_INIT;
@@ -72,8 +88,7 @@ void watch_describe(struct watch *watch)
 		break;
 	case OUTCOME_STUCK:
 		append_stuck(&text, &watch->engine->session.verdict);
-		text_duration(&text, watch->stood);
-		buffer_append_string(&text, ". ");
+		append_stood(&text, watch);
 		buffer_append_string(&text, watch->engine->session.verdict.sentence);
 		blame_hang(&watch->blame, watch->engine, &text);
 		break;

@@ -140,7 +140,7 @@ static enum outcome watch_judge(struct watch *watch)
 	}
 	if (ended > 0 && ended == present)
 		return unseen > 0 ? OUTCOME_ENDED_UNSEEN : OUTCOME_ENDED;
-	watch->stood = stall_seconds(session);
+	watch->stood = stall_seconds(session, watch->report.clock);
 	if (watch->stood >= watch->options->stuck)
 		return OUTCOME_STUCK;
 	return OUTCOME_NONE;
@@ -358,6 +358,7 @@ static int watch_attempt(struct watch *watch, bool *is_last, struct error *error
 		engine_keep(engine, fmax(KEEP_SECONDS, 2 * watch->options->stuck));
 	engine_sample_every(engine, watch->period);
 	watch_await_sample(engine, engine_ask_sample(engine));
+	watch->began_at = engine_now(engine);
 	watch_say(watch, "watching %zu rank%s%s%s; a hang is reported after %g s without progress",
 		  count_present(session), count_present(session) == 1 ? "" : "s",
 		  session->job >= 0 && session->jobs[session->job].name[0] != '\0' ? " of job "

@@ -6,6 +6,7 @@
 #include "banned.h"
 #include "model/rank.h"
 #include "model/session.h"
+#include "model/wait-graph.h"
 #include "model/wait-group.h"
 
 /* Number of ranks by state. */
@@ -44,8 +45,18 @@ static double later(double a, double b)
 	return a > b ? a : b;
 }
 
+/* Session time since which the rank waits for its peers. */
+static double waits_since(const struct rank *rank, double clock)
+{
+	double called_at = wait_graph_called_at(rank);
+
+	if (clock < 0 || called_at < 0 || rank->last_changed_at > rank->first_sampled_at)
+		return rank->last_changed_at;
+	return fmin(called_at - clock, rank->last_changed_at);
+}
+
 /* Session time of the rank's last movement that counts for the rank's role; -INFINITY: none. */
-static double moved_at(const struct rank *rank, const struct census *census)
+static double moved_at(const struct rank *rank, const struct census *census, double clock)
 {
 	enum wait_group_role role = wait_group_role_of(rank);
 	double helped_at = rank_helped_at(rank);
@@ -55,7 +66,7 @@ static double moved_at(const struct rank *rank, const struct census *census)
 	if (!stall_is_live(role) && role != WAIT_GROUP_TEARDOWN)
 		return -INFINITY;
 	if (role == WAIT_GROUP_WAITS)
-		return rank->last_changed_at;
+		return waits_since(rank, clock);
 	if (census->waiting > 0)
 		return rank_worked_at(rank);
 	/* While there is an outlier, other ranks may spin at one line: CPU time does not count. */
@@ -81,7 +92,7 @@ static bool stall_may_stand(enum verdict_state state, const struct census *censu
 	return false;
 }
 
-double stall_seconds(const struct session *session)
+double stall_seconds(const struct session *session, double clock)
 {
 	struct census census = take_census(session);
 	double least = INFINITY;
@@ -91,7 +102,7 @@ double stall_seconds(const struct session *session)
 		return 0;
 	for (size_t i = 0; i < session->rank_count; i++) {
 		const struct rank *rank = session->ranks[i];
-		double at = moved_at(rank, &census);
+		double at = moved_at(rank, &census, clock);
 
 		if (at > -INFINITY && rank->sampled_at - at < least)
 			least = rank->sampled_at - at;

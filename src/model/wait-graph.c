@@ -157,6 +157,15 @@ static bool is_in_collective(const struct rank *rank)
 				    !activity_is_point_to_point(&rank_main_thread(rank)->activity));
 }
 
+double wait_graph_called_at(const struct rank *rank)
+{
+	bool is_undecided = false;
+	const struct collective_entry *call =
+		is_in_collective(rank) ? find_waited(rank, &is_undecided) : NULL;
+
+	return call && call->created > 0 ? (double)call->created / 1e9 : -1;
+}
+
 /* The node for the call of a collective; a new one if no equal call is there yet. */
 static size_t find_collective(struct wait_graph *graph, const struct group_row *row,
 			      const struct rank *rank, const struct collective_entry *call)

@@ -122,6 +122,11 @@ const struct wait_node *wait_graph_meeting(const struct wait_graph *graph);
  */
 struct rankset wait_graph_outliers(const struct wait_graph *graph);
 /*
+ * Seconds since 1970, by the clock of the rank's machine, at which the rank has called the
+ * collective in which its main thread waits; -1: unknown.
+ */
+double wait_graph_called_at(const struct rank *rank);
+/*
  * The parts of wait_graph_make(), for tests of the judgement alone. wait_graph_start() fills *graph
  * (uninitialised) with the nodes of rank_count ranks that have no process.
  */

@@ -74,7 +74,13 @@ static void append_chosen_job(struct buffer *out, const struct question *questio
 
 static void append_stall(struct buffer *out, const struct question *question)
 {
-	buffer_printf(out, "%g", stall_seconds(question->session));
+	buffer_printf(out, "%g", stall_seconds(question->session, -1));
+}
+
+/* The calls of scenarios are made in 1970. */
+static void append_stall_of_old_calls(struct buffer *out, const struct question *question)
+{
+	buffer_printf(out, "%g", stall_seconds(question->session, question->numbers[0]));
 }
 
 /* What was judged before, of one job or all */
@@ -298,6 +304,7 @@ static const struct {
 	{ "classes", append_classes, true },
 	{ "chosen job", append_chosen_job, true },
 	{ "stall", append_stall, true }, /* seconds */
+	{ "stall, calls # s before", append_stall_of_old_calls, true },
 	{ "job #", append_job, false },
 	{ "summary of job #", append_job_summary, false },
 	{ "pids of outliers", append_outlier_pids, false },
