@@ -12,6 +12,7 @@
 #include "backends/linux/procfs.h"
 #include "backends/node.h"
 #include "backends/output.h"
+#include "backends/printed.h"
 #include "backends/process-table.h"
 #include "banned.h"
 #include "base/alloc.h"
@@ -142,7 +143,8 @@ static json_t *stderr_to_json(const struct evidence *evidence, pid_t pid)
 	json_t *json = json_null();
 	const char *path;
 
-	path = outputs_read_last(node_outputs(evidence->node), pid, STDERR_MAXIMUM, &text);
+	path = outputs_read_last(node_outputs(evidence->node), pid, STDERR_FILENO, STDERR_MAXIMUM,
+				 &text);
 	if (path) {
 		secret_mask_traceback(&masked, text.data ? text.data : "");
 		json = json_object();
@@ -163,7 +165,7 @@ static bool has_launcher_ended(const struct evidence *evidence, const struct rem
 }
 
 static json_t *to_json(const struct evidence *evidence, const struct remembered *remembered,
-		       pid_t pid, bool has_stderr)
+		       pid_t pid, bool has_output)
 {
 	json_t *json = json_object();
 
@@ -176,8 +178,11 @@ static json_t *to_json(const struct evidence *evidence, const struct remembered 
 	json_set_text(json, "cgroup", remembered->cgroup);
 	json_object_set(json, "origin", remembered->origin);
 	json_object_set_new(json, "error_file", error_file_read(&remembered->error_file));
-	if (has_stderr || !find_live(evidence, pid))
+	if (has_output || !find_live(evidence, pid)) {
 		json_object_set_new(json, "stderr", stderr_to_json(evidence, pid));
+		json_object_set_new(json, "printed",
+				    printed_to_json(node_outputs(evidence->node), pid));
+	}
 	if (remembered->launcher_pid > 0)
 		json_object_set_new(json, "launcher_ended",
 				    json_boolean(has_launcher_ended(evidence, remembered)));
@@ -310,7 +315,7 @@ static void tidy(struct evidence *evidence)
 	free(ended.pids);
 }
 
-json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids, bool has_stderr,
+json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids, bool has_output,
 		      bool has_kernel)
 {
 	struct strmap *seen = strmap_new(NULL);
@@ -324,7 +329,7 @@ json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids, bo
 
 		if (!remembered)
 			continue;
-		json_array_append_new(ranks, to_json(evidence, remembered, pid, has_stderr));
+		json_array_append_new(ranks, to_json(evidence, remembered, pid, has_output));
 		add_cgroup(cgroups, seen, remembered->cgroup);
 	}
 	strmap_free(seen);

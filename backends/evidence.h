@@ -20,10 +20,11 @@ struct pid_list;
 struct evidence *evidence_new(struct node *node);
 void evidence_free(struct evidence *evidence);
 /*
- * Returns the body of the answer to a request about the processes. has_stderr: includes the end of
- * the standard error of processes that are alive; has_kernel: includes lines of the kernel's log.
+ * Returns the body of the answer to a request about the processes. has_output: includes the end of
+ * the standard error, and the last printed line, of processes that are alive; has_kernel: includes
+ * lines of the kernel's log.
  */
-json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids, bool has_stderr,
+json_t *evidence_make(struct evidence *evidence, const struct pid_list *pids, bool has_output,
 		      bool has_kernel);
 
 #endif

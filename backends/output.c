@@ -433,16 +433,16 @@ bool outputs_request_ended(struct outputs *outputs, pid_t pid, const struct mess
 	return true;
 }
 
-const char *outputs_read_last(struct outputs *outputs, pid_t pid, size_t maximum,
+const char *outputs_read_last(struct outputs *outputs, pid_t pid, int number, size_t maximum,
 			      struct buffer *out)
 {
 	const struct followed *noted = map_find(outputs->noted, (uint64_t)pid);
 	struct output_file stream;
 	off_t size;
 
-	if (!noted || !noted->streams[1].path)
+	if (!noted || !noted->streams[number - 1].path)
 		return NULL;
-	output_file_open_noted(&stream, &noted->streams[1]);
+	output_file_open_noted(&stream, &noted->streams[number - 1]);
 	size = output_file_size(&stream);
 	if (size > (off_t)maximum) {
 		stream.at = size - (off_t)maximum;
@@ -452,7 +452,7 @@ const char *outputs_read_last(struct outputs *outputs, pid_t pid, size_t maximum
 		output_file_read(&stream, maximum, out);
 	drop_nuls(out);
 	output_file_close(&stream);
-	return noted->streams[1].path;
+	return noted->streams[number - 1].path;
 }
 
 void outputs_request(struct outputs *outputs, const struct process *process,

@@ -24,11 +24,11 @@ void outputs_remember(struct outputs *outputs, const struct process *process);
  * not remembered. */
 bool outputs_request_ended(struct outputs *outputs, pid_t pid, const struct message *request);
 /*
- * Appends the last bytes, at most `maximum`, from a whole line on, of the standard error of a
- * process that is remembered, as it was then. Returns the file's path, borrowed; NULL: there is
- * no file.
+ * Appends the last bytes, at most `maximum`, from a whole line on if one begins there, of standard
+ * output (number 1) or error (2) of a process that is remembered, as it was then. Returns the
+ * file's path, borrowed; NULL: there is no file.
  */
-const char *outputs_read_last(struct outputs *outputs, pid_t pid, size_t maximum,
+const char *outputs_read_last(struct outputs *outputs, pid_t pid, int number, size_t maximum,
 			      struct buffer *out);
 /* Answers the request about process. */
 void outputs_request(struct outputs *outputs, const struct process *process,

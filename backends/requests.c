@@ -266,12 +266,12 @@ static void handle_diagnose(struct node *node, const struct message *request)
 static void handle_evidence(struct node *node, const struct message *request)
 {
 	bool has_kernel = json_get_boolean(request->body, "kernel", false);
-	bool has_stderr = json_get_boolean(request->body, "stderr", false);
+	bool has_output = json_get_boolean(request->body, "stderr", false);
 	struct pid_list pids;
 
 	pid_list_read(&pids, request->body);
 	node_respond(node, request,
-		     evidence_make(node_evidence(node), &pids, has_stderr, has_kernel), NULL);
+		     evidence_make(node_evidence(node), &pids, has_output, has_kernel), NULL);
 	pid_list_clear(&pids);
 }
 

@@ -26,13 +26,14 @@
 #include "protocol/stack.h"
 
 /*
- * Maximum numbers of error files, lines of a text, lines of the kernel log and lines of memory use,
- * as people read the page.
+ * Maximum numbers of error files, lines of a text, lines of the kernel log, lines of memory use and
+ * last lines of ranks, as people read the page.
  */
 #define ERRORS_MAXIMUM 8
 #define LINES_MAXIMUM 60
 #define KERNEL_MAXIMUM 40
 #define MEMORY_MAXIMUM 32
+#define PRINTED_MAXIMUM 16
 /* Maximum columns of a native frame. */
 #define FRAME_COLUMNS 110
 
@@ -204,6 +205,56 @@ static void report_text_append_errors(const struct page *page)
 	buffer_clear(&stack);
 }
 
+/* The item of `printed`: key is "line" or "progress". */
+static const json_t *printed_of(const struct page *page, const struct rank *rank, const char *key)
+{
+	const json_t *evidence = evidence_find(&page->engine->evidence, rank);
+
+	return json_object_get(json_object_get(evidence, "printed"), key);
+}
+
+/* True if another rank of the machine prints to the file, so that the line may be that rank's. */
+static bool is_shared(const struct page *page, const struct rank *rank, const char *key)
+{
+	const char *path = json_get_string(printed_of(page, rank, key), "path", "");
+	const struct rank *other;
+	size_t next = 0;
+
+	while ((other = page_next_rank(page, &next))) {
+		if (other != rank && other->node == rank->node &&
+		    strcmp(json_get_string(printed_of(page, other, key), "path", ""), path) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Appends what each rank has printed last; of a file of several ranks, what one of them has. */
+static void append_printed(const struct page *page, const char *key, const char *before)
+{
+	struct groups groups = { .items = NULL };
+	const struct rank *rank;
+	size_t next = 0;
+
+	while ((rank = page_next_rank(page, &next))) {
+		const json_t *printed = printed_of(page, rank, key);
+		char *text;
+
+		if (!json_is_object(printed))
+			continue;
+		text = xasprintf("%s%s%s", is_shared(page, rank, key) ? "one of them: " : "",
+				 before, json_get_string(printed, "line", ""));
+		groups_add(&groups, text, rank->process.rank, 0);
+		free(text);
+	}
+	groups_append(page->out, &groups, PRINTED_MAXIMUM);
+}
+
+static void append_last_output(const struct page *page)
+{
+	append_printed(page, "line", "");
+	append_printed(page, "progress", "progress bar: ");
+}
+
 static void append_versions(const struct page *page)
 {
 	struct groups groups = { .items = NULL };
@@ -351,6 +402,7 @@ static const struct section {
 	  report_text_append_merged },
 	{ "NATIVE FRAMES (main threads, innermost first)", report_text_append_native },
 	{ "EXCEPTIONS OF RANKS", report_text_append_errors },
+	{ "LAST LINE THAT EACH RANK HAS PRINTED", append_last_output },
 	{ "JOB", page_append_origin },
 	{ "VERSIONS", append_versions },
 	{ "ENVIRONMENT", page_append_environment },

@@ -318,6 +318,40 @@ class TestReport(Evidence):
         self.assertIsNone(report["ranks"][0]["error_file"])
 
 
+    def test_the_last_lines(self):
+        """Of files of their own, and of one that two ranks print to."""
+        port = str(jobs.free_port())
+        for rank in range(3):
+            name = os.path.join(self.folder, "out.%d" % min(rank, 1))
+            with open(name, "a") as out, open(name + ".err", "a") as error:
+                process = subprocess.Popen(
+                    [sys.executable, "-c", STEPS], stdin=subprocess.PIPE,
+                    stdout=out, stderr=error, env=dict(
+                        os.environ, RANK=str(rank), WORLD_SIZE="3",
+                        MASTER_ADDR="127.0.0.1", MASTER_PORT=port))
+            self.addCleanup(process.communicate)
+            self.addCleanup(process.kill)
+        jobs.wait_for(lambda: all(
+            os.path.getsize(os.path.join(self.folder, "out.%d.err" % number))
+            == (number + 1) * BAR_BYTES for number in (0, 1)), "the bars")
+        text = jobs.probetui("--job", port, "report").stdout
+        self.assertIn("""
+LAST LINE THAT EACH RANK HAS PRINTED
+  rank 0: step 7
+  ranks 1-2: one of them: step 7
+  rank 0: progress bar: 70%|#######   |
+  ranks 1-2: one of them: progress bar: 70%|#######   |
+""", text)
+
+
+STEPS = """
+import sys
+print("step 6", "step 7", "", sep="\\n", flush=True)
+sys.stderr.write("\\r 60%|######    |\\r 70%|#######   |")
+sys.stderr.flush()
+sys.stdin.readline()
+"""
+BAR_BYTES = 2 * len("\r 60%|######    |")
 # As torch.distributed prints what has left the program.
 PRINTS = """
 import sys

@@ -1,0 +1,58 @@
+/* printed: the last line that a process has printed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "backends/printed.h"
+#include "banned.h"
+#include "base/array.h"
+#include "base/buffer.h"
+
+#define BARS "\r 10%|#         | 1/10\r 50%|#####     | 5/10"
+
+static const struct row {
+	const char *text;
+	const char *line;
+	const char *progress;
+} rows[] = {
+	{ "", "", "" },
+	{ "\n \n\t\n", "", "" },
+	{ "step 1\nstep 2\n", "step 2", "" },
+	{ "step 1\nstep 2", "step 2", "" },
+	{ "step 1\n\n  \n", "step 1", "" },
+	{ "step 1\r\nstep 2\r\n", "step 2", "" },
+	{ BARS, "50%|#####     | 5/10", "50%|#####     | 5/10" },
+	{ "epoch 1\n" BARS "\r", "50%|#####     | 5/10", "50%|#####     | 5/10" },
+	{ BARS "\nValueError: bad\n", "ValueError: bad", "50%|#####     | 5/10" },
+	{ "\r\r\r", "", "" },
+};
+
+static void check(void (*append)(struct buffer *out, const char *text), const char *text,
+		  const char *wanted)
+{
+	struct buffer out = BUFFER_INIT;
+
+	append(&out, text);
+	assert_string_equal(out.data ? out.data : "", wanted);
+	buffer_clear(&out);
+}
+
+static void the_last_line_is_found(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(rows); i++) {
+		check(printed_append_line, rows[i].text, rows[i].line);
+		check(printed_append_progress, rows[i].text, rows[i].progress);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_last_line_is_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
