@@ -127,18 +127,25 @@ static void drop_nuls(struct buffer *text)
 
 /*
  * Moves stream->at to the start of the next line, because the current line is read from its middle;
- * stream->at is unchanged if no newline follows in `maximum` bytes.
+ * stream->at is unchanged if no line begins in the next `maximum` bytes. A hole, which reads as NUL
+ * bytes, ends a line: a log that was truncated while a process wrote to it begins with one.
  */
 static void skip_part_of_line(struct output_file *stream, size_t maximum)
 {
 	struct buffer text = BUFFER_INIT;
 	off_t start = stream->at;
 	size_t i = 0;
+	bool begins;
 
 	output_file_read(stream, maximum, &text);
-	while (i < text.length && text.data[i] != '\n')
+	while (i < text.length && text.data[i] != '\n' && text.data[i] != '\0')
 		i++;
-	stream->at = i < text.length ? start + (off_t)i + 1 : start;
+	begins = i < text.length;
+	if (begins && text.data[i] == '\n')
+		i++;
+	while (i < text.length && text.data[i] == '\0')
+		i++;
+	stream->at = begins ? start + (off_t)i : start;
 	buffer_clear(&text);
 }
 

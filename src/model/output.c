@@ -106,15 +106,41 @@ static void output_append_plain(struct buffer *out, const char *bytes, size_t le
 	}
 }
 
-/* Returns the line with tabs as blanks and control characters as ^X. */
-static char *output_shown(const char *bytes, size_t length)
+static void output_append_shown(struct buffer *out, const char *bytes, size_t length)
 {
 	struct buffer plain = BUFFER_INIT;
-	struct buffer text = BUFFER_INIT;
 
 	output_append_plain(&plain, bytes, length);
-	text_append_line(&text, plain.data, plain.length);
+	text_append_line(out, plain.data, plain.length);
 	buffer_clear(&plain);
+}
+
+/* True for a byte of a UTF-8 character that is not its first. */
+static bool is_continuation(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/*
+ * Returns the line with tabs as blanks and control characters as ^X, and "…" for what is missing in
+ * the middle.
+ */
+static char *output_shown(const struct output_rest *rest)
+{
+	struct buffer text = BUFFER_INIT;
+	size_t head = OUTPUT_END_BYTES;
+	size_t tail = OUTPUT_END_BYTES;
+
+	if (!rest->is_cut) {
+		output_append_shown(&text, rest->bytes, rest->length);
+		return buffer_take(&text);
+	}
+	head -= text_unfinished(rest->bytes, head);
+	while (tail < rest->length && is_continuation(rest->bytes[tail]))
+		tail++;
+	output_append_shown(&text, rest->bytes, head);
+	buffer_append_string(&text, "…");
+	output_append_shown(&text, rest->bytes + tail, rest->length - tail);
 	return buffer_take(&text);
 }
 
@@ -136,7 +162,7 @@ static struct output_line *output_add_line(struct output *output, enum output_ki
 static void show_rest(struct output *output, enum output_kind kind)
 {
 	struct output_rest *rest = &output->streams[kind].rest;
-	char *text = output_shown(rest->bytes, rest->length);
+	char *text = output_shown(rest);
 
 	for (size_t i = output_count(output); rest->is_shown && i-- > 0;) {
 		size_t first = output->line_count - output_count(output);
@@ -161,22 +187,45 @@ static void output_end_line(struct output *output, enum output_kind kind)
 	*rest = (struct output_rest){ .bytes = NULL };
 }
 
-/* Adds bytes to an unfinished line; drops bytes beyond OUTPUT_LINE_BYTES until the line ends. */
+/* Adds bytes to a full line, of which the last ones are kept. */
+static void shift_bytes(struct output_rest *rest, const char *bytes, size_t length)
+{
+	char *tail = rest->bytes + OUTPUT_END_BYTES;
+	size_t kept = rest->length - OUTPUT_END_BYTES;
+
+	if (length > OUTPUT_END_BYTES) {
+		bytes += length - OUTPUT_END_BYTES;
+		length = OUTPUT_END_BYTES;
+	}
+	if (kept > OUTPUT_END_BYTES - length)
+		kept = OUTPUT_END_BYTES - length;
+	memmove(tail, rest->bytes + rest->length - kept, kept);
+	memcpy(tail + kept, bytes, length);
+	rest->length = OUTPUT_END_BYTES + kept + length;
+	rest->is_cut = true;
+}
+
+/* Adds bytes to an unfinished line. */
 static void add_bytes(struct output_rest *rest, const char *bytes, size_t length)
 {
 	const char *again = memrchr(bytes, '\r', length);
+	size_t room;
 
 	/* Drop the text before a carriage return: a progress bar would soon exceed the limit. */
 	if (again && again + 1 < bytes + length) {
 		length -= (size_t)(again + 1 - bytes);
 		bytes = again + 1;
 		rest->length = 0;
+		rest->is_cut = false;
 	}
-	if (length > OUTPUT_LINE_BYTES - rest->length)
-		length = OUTPUT_LINE_BYTES - rest->length;
+	room = OUTPUT_LINE_BYTES - rest->length;
+	if (room > length)
+		room = length;
 	rest->bytes = xrealloc(rest->bytes, OUTPUT_LINE_BYTES + 1);
-	memcpy(rest->bytes + rest->length, bytes, length);
-	rest->length += length;
+	memcpy(rest->bytes + rest->length, bytes, room);
+	rest->length += room;
+	if (room < length)
+		shift_bytes(rest, bytes + room, length - room);
 	rest->bytes[rest->length] = '\0';
 }
 
@@ -209,6 +258,14 @@ static struct output *output_find(const struct session *session, size_t node, pi
 const struct output *session_find_output(const struct session *session, size_t node, pid_t pid)
 {
 	return output_find(session, node, pid);
+}
+
+static void add_note(struct output *output, const char *text)
+{
+	struct buffer shown = BUFFER_INIT;
+
+	output_append_shown(&shown, text, strlen(text));
+	output_add_line(output, OUTPUT_NOTE, buffer_take(&shown));
 }
 
 /* Forgets all lines, because the node sends all lines again. */
@@ -279,7 +336,7 @@ int session_apply_output(struct session *session, size_t node, const json_t *bod
 		if (json_get_boolean(body, "isFirst", false))
 			output_forget_lines(output);
 		if (kind == OUTPUT_NOTE)
-			output_add_line(output, OUTPUT_NOTE, output_shown(text, strlen(text)));
+			add_note(output, text);
 		else
 			output_add_text(output, (enum output_kind)kind, text);
 	}

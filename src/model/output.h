@@ -27,6 +27,7 @@ enum output_kind {
 #define OUTPUT_STREAMS 2
 #define OUTPUT_LINES 400
 #define OUTPUT_LINE_BYTES 2000
+#define OUTPUT_END_BYTES (OUTPUT_LINE_BYTES / 2)
 
 struct output_line {
 	enum output_kind kind;
@@ -35,8 +36,10 @@ struct output_line {
 
 /* The unfinished last line of a stream. */
 struct output_rest {
-	char *bytes; /* unescaped bytes; NULL: none */
+	/* Unescaped bytes; NULL: none. Of a longer line: its first and its last OUTPUT_END_BYTES. */
+	char *bytes;
 	size_t length;
+	bool is_cut; /* the line is longer: bytes are missing behind the first OUTPUT_END_BYTES */
 	bool is_shown; /* the unfinished line is already in lines */
 };
 

@@ -25,6 +25,8 @@ for line in orders:
         os.dup2(fd, 1)
     elif word == "cut":
         os.ftruncate(1, 0)
+    elif word == "hole":
+        os.lseek(1, int(text), os.SEEK_CUR)
     elif word == "many":
         os.write(1, b"0123456789abcdef\n" * int(text))
     else:
@@ -148,6 +150,16 @@ class TestOutput(unittest.TestCase):
         target.order("many 20000")
         self.assertIn("skipped", self.event(target)[1])
         self.assertLessEqual(len(self.event(target)[1]), 16 << 10)
+
+    def test_what_follows_a_hole(self):
+        """A file that was cut while a process goes on to write at its end."""
+        with open(self.path, "wb") as file:
+            target = self.start(file)
+        target.order(r"1 before\n")
+        target.order("hole 300000")
+        target.order(r"1 behind\nlast\n")
+        self.node.ask("output", pid=target.pid)
+        self.assertEqual(self.event(target), ("stdout", "behind\nlast\n"))
 
     def test_bytes_that_are_no_text(self):
         target = self.start()
