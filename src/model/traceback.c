@@ -503,6 +503,15 @@ static const char *without_source(const char *message)
 	return is_source ? message + length + 2 : message;
 }
 
+/* Bytes of message up to what gloo advises behind the errors of its connections. */
+static size_t without_advice(const char *message)
+{
+	static const char advice[] = ". This is typically caused by a remote worker";
+	const char *at = strstr(message, advice);
+
+	return at ? (size_t)(at - message) : strlen(message);
+}
+
 /* True for the types that torch.distributed raises, and what it is made of throws. */
 static bool is_of_torch(const char *type)
 {
@@ -606,7 +615,7 @@ void traceback_append(struct buffer *out, const struct traceback *traceback, int
 	text_escape(&text, traceback->type, strlen(traceback->type));
 	if (message[0] != '\0')
 		buffer_append_string(&text, ": ");
-	text_escape(&text, message, strlen(message));
+	text_escape(&text, message, without_advice(message));
 	text_cut(out, text.data, columns);
 	buffer_clear(&text);
 	if (!name)

@@ -86,6 +86,10 @@ static const struct row rows[] = {
 	  "gloo::EnforceNotMet: 36 vs 32" },
 	{ HEAD TRAIN "RuntimeError: [/w/gloo/pair.cc:537] Read error\n",
 	  "RuntimeError: Read error (train.py:20)" },
+	{ HEAD TRAIN "RuntimeError: [/w/gloo/pair.cc:547] Read error [::1]:9: Connection reset by "
+		     "peer. This is typically caused by a remote worker hanging or bugs in the "
+		     "application. Check the log.\n",
+	  "RuntimeError: Read error [::1]:9: Connection reset by peer (train.py:20)" },
 	{ HEAD TRAIN "RuntimeError: [pair.cc:537] Read error\n",
 	  "RuntimeError: [pair.cc:537] Read error (train.py:20)" },
 	{ "terminate called after throwing an instance of 'int'\nFatal Python error: Aborted\n\n"
