@@ -36,6 +36,16 @@ void blame_clear(struct blame *blame)
 	*blame = (struct blame)BLAME_INIT;
 }
 
+/*
+ * True if it was seen a moment ago, by what the ranks have called, why they wait: when their time
+ * is over, they leave the call one after the other, and the stacks of then say less.
+ */
+static bool is_explained(const struct blame *blame, const struct engine *engine)
+{
+	return blame->late_why && !blame->is_verdict &&
+	       engine_now(engine) - blame->late_at <= LATE_SECONDS;
+}
+
 void blame_remember(struct blame *blame, const struct engine *engine)
 {
 	const struct session *session = &engine->session;
@@ -47,7 +57,7 @@ void blame_remember(struct blame *blame, const struct engine *engine)
 	outliers = wait_graph_outliers(&graph);
 	if (rankset_count(&outliers) > 0)
 		wait_sentence_append(&why, &graph, false);
-	else
+	else if (!is_explained(blame, engine))
 		rankset_copy(&outliers, &session->verdict.outliers);
 	if (rankset_count(&outliers) > 0) {
 		rankset_copy(&blame->late, &outliers);

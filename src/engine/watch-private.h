@@ -32,7 +32,7 @@ struct watch {
 	double period;
 	/* session time until which samples are taken every HURRY_PERIOD; 0: every period */
 	double hurry_until;
-	size_t leaving;	   /* number of ranks in teardown at the last sample */
+	size_t leaving;	   /* number of ranks that exit, at the last sample */
 	uint64_t revision; /* session.revision at the last judgement */
 	enum outcome outcome;
 	int signal;   /* signal that asks probetui to exit; 0: none */

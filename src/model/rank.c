@@ -144,6 +144,11 @@ void rank_take_collectives(struct rank *rank, struct collectives *owned_collecti
 {
 	struct thread *threads = rank->threads;
 
+	/* A process that exits has no groups any more before it is gone. */
+	if (rank->collectives && owned_collectives->group_count == 0 && rank->seen_count > 0) {
+		free_collectives(owned_collectives);
+		return;
+	}
 	if (has_called_again(rank, owned_collectives)) {
 		rank->last_moved_at = now;
 		rank->last_changed_at = now;

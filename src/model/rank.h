@@ -124,8 +124,9 @@ void rank_apply_process(struct rank *rank, const struct process *process);
  */
 bool rank_is_in_call(const struct rank *rank, const struct collective_entry *entry);
 /*
- * Replaces rank->collectives. If the main thread is in a call that it has made since the answer
- * before, it moves: it counts as changed now, although each sample may show it at the same place.
+ * Replaces rank->collectives, unless the rank is about to exit and has no groups any more. If the
+ * main thread is in a call that it has made since the answer before, it moves: it counts as changed
+ * now, although each sample may show it at the same place.
  */
 void rank_take_collectives(struct rank *rank, struct collectives *owned_collectives, double now);
 /*

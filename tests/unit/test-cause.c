@@ -261,15 +261,22 @@ static void send_calls(struct stage *stage)
 	}
 }
 
-/* Ranks 0 and 2 wait in all_reduce for rank 1. */
-static void look(struct stage *stage, struct blame *blame)
+/* Ranks 0 and 2 wait in all_reduce for rank 1, or are about to leave it. */
+static void look(struct stage *stage, struct blame *blame, bool are_leaving)
 {
-	static const struct seen seen[RANKS] = {
+	struct seen seen[RANKS] = {
 		WAITS(100, 17),
 		{ .pid = 101, .stack = LOADS, .syscall = 35 },
 		WAITS(102, 17),
 	};
 
+	if (are_leaving) {
+		seen[0] = (struct seen){ .pid = 100, .state = "running" };
+		assert_int_equal(
+			scene_response(&stage->scene, "collectives",
+				       json_pack("{s:i, s:s}", "pid", 102, "version", "2.13.0")),
+			0);
+	}
 	for (size_t i = 0; i < RANKS; i++)
 		assert_int_equal(scene_see(&stage->scene, &seen[i]), 0);
 	scene_judge(&stage->scene);
@@ -307,11 +314,14 @@ static void the_late_rank_is_named(void **state)
 		struct stage stage;
 
 		start(&stage);
-		look(&stage, &blame);
+		look(&stage, &blame, false);
 		scene_wait(&stage.scene, 3);
 		if (row == &by_calls)
 			send_calls(&stage);
-		look(&stage, &blame);
+		look(&stage, &blame, false);
+		scene_wait(&stage.scene, 1);
+		if (row == &by_calls)
+			look(&stage, &blame, true);
 		for (size_t j = 0; j < RANKS; j++)
 			end_rank(&stage, row->order[j], row);
 		send_evidence(&stage, row);
