@@ -7,6 +7,7 @@
 #include "backends/discover/error-file.h"
 #include "backends/discover/origin.h"
 #include "backends/discover/torch.h"
+#include "backends/linux/disk.h"
 #include "backends/linux/oom.h"
 #include "backends/linux/pid-list.h"
 #include "backends/linux/procfs.h"
@@ -40,6 +41,7 @@ struct remembered {
 	char *torch;	/* version of torch; NULL: unknown */
 	char *cgroup;	/* path of the control group; NULL: unknown */
 	json_t *origin; /* origin_read() at the first request */
+	json_t *disks;	/* disk_read() at the last request while the process was alive */
 	struct error_file error_file;
 };
 
@@ -55,6 +57,7 @@ static void free_remembered(void *value)
 	free(remembered->torch);
 	free(remembered->cgroup);
 	json_decref(remembered->origin);
+	json_decref(remembered->disks);
 	error_file_clear(&remembered->error_file);
 	free(remembered);
 }
@@ -77,8 +80,8 @@ void evidence_free(struct evidence *evidence)
 }
 
 /*
- * Reads the memory size each time, and constant values once; torch's version is read when torch has
- * been imported.
+ * Reads the memory size and free space each time, and constant values once; torch's version is read
+ * when torch has been imported.
  */
 static void evidence_refresh(struct evidence *evidence, struct remembered *remembered,
 			     const struct process *process)
@@ -100,6 +103,8 @@ static void evidence_refresh(struct evidence *evidence, struct remembered *remem
 		remembered->cgroup = cgroup_path(procfs, process->pid);
 	if (!remembered->origin)
 		remembered->origin = origin_read(procfs, process);
+	json_decref(remembered->disks);
+	remembered->disks = disk_read(process);
 	error_file_find(&remembered->error_file, procfs, process);
 	outputs_remember(node_outputs(evidence->node), process);
 }
@@ -177,6 +182,7 @@ static json_t *to_json(const struct evidence *evidence, const struct remembered 
 						   : json_integer(remembered->memory));
 	json_set_text(json, "cgroup", remembered->cgroup);
 	json_object_set(json, "origin", remembered->origin);
+	json_object_set(json, "disks", remembered->disks);
 	json_object_set_new(json, "error_file", error_file_read(&remembered->error_file));
 	if (has_output || !find_live(evidence, pid)) {
 		json_object_set_new(json, "stderr", stderr_to_json(evidence, pid));

@@ -26,14 +26,15 @@
 #include "protocol/stack.h"
 
 /*
- * Maximum numbers of error files, lines of a text, lines of the kernel log, lines of memory use and
- * last lines of ranks, as people read the page.
+ * Maximum numbers of error files, lines of a text, lines of the kernel log, lines of memory use,
+ * last lines of ranks and file systems, as people read the page.
  */
 #define ERRORS_MAXIMUM 8
 #define LINES_MAXIMUM 60
 #define KERNEL_MAXIMUM 40
 #define MEMORY_MAXIMUM 32
 #define PRINTED_MAXIMUM 16
+#define DISKS_MAXIMUM 16
 /* Maximum columns of a native frame. */
 #define FRAME_COLUMNS 110
 
@@ -278,6 +279,45 @@ static void append_versions(const struct page *page)
 	groups_append(page->out, &groups, SIZE_MAX);
 }
 
+/* Appends "/data (ext4), 120 MB free of 80.0 GB"; of a file system on a network its type alone. */
+static void append_disk(struct buffer *out, const json_t *disk)
+{
+	int64_t size = json_get_integer(disk, "size", -1);
+
+	buffer_append_string(out, json_get_string(disk, "path", ""));
+	buffer_printf(out, " (%s)", json_get_string(disk, "type", "?"));
+	if (size < 0)
+		return;
+	buffer_append_string(out, ", ");
+	report_text_append_bytes(out, json_get_integer(disk, "free", 0));
+	buffer_append_string(out, " free of ");
+	report_text_append_bytes(out, size);
+}
+
+static void append_disks(const struct page *page)
+{
+	struct groups groups = { .items = NULL };
+	const struct rank *rank;
+	size_t next = 0;
+
+	while ((rank = page_next_rank(page, &next))) {
+		const json_t *disk;
+		size_t i;
+
+		json_array_foreach(
+			json_object_get(evidence_find(&page->engine->evidence, rank), "disks"), i,
+			disk)
+		{
+			struct buffer text = BUFFER_INIT;
+
+			append_disk(&text, disk);
+			groups_add(&groups, text.data, rank->process.rank, 0);
+			buffer_clear(&text);
+		}
+	}
+	groups_append(page->out, &groups, DISKS_MAXIMUM);
+}
+
 static void append_resident(const struct page *page)
 {
 	const struct rank *rank;
@@ -408,6 +448,7 @@ static const struct section {
 	{ "ENVIRONMENT", page_append_environment },
 	{ "LIMITS", page_append_limits },
 	{ "MEMORY", append_memory },
+	{ "DISK", append_disks },
 	{ "KERNEL LOG (out of memory)", append_kernel },
 	{ "WHAT CANNOT BE READ (doctor)", append_doctor },
 };

@@ -151,8 +151,9 @@ static json_t *end_to_json(const struct report *report, const struct rank *rank)
 /* Adds a node's evidence; null for each key without data. */
 static void set_evidence(json_t *json, const json_t *evidence)
 {
-	static const char *const keys[] = { "torch",	  "memory", "cgroup",  "origin",
-					    "error_file", "stderr", "printed", "launcher_ended" };
+	static const char *const keys[] = { "torch",   "memory",	 "cgroup",
+					    "origin",  "error_file",	 "stderr",
+					    "printed", "launcher_ended", "disks" };
 
 	for (size_t i = 0; i < ARRAY_LENGTH(keys); i++) {
 		json_t *value = json_object_get(evidence, keys[i]);

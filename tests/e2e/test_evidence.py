@@ -304,7 +304,7 @@ class TestReport(Evidence):
         text = self.read(path)
         for part in ("3 ranks of orders.py", "Rank 1 is elsewhere: late",
                      "MERGED STACKS", "Python 3.", "rank 2: ",
-                     "command: ", "open files "):
+                     "command: ", "open files ", " free of "):
             self.assertIn(part, text)
         again = jobs.probetui("--job", job.port, "report", "--out", path)
         self.assertEqual(again.returncode, 2)
@@ -316,6 +316,9 @@ class TestReport(Evidence):
         self.assertEqual(report["merged"]["ranks"], "1")
         self.assertGreater(report["ranks"][0]["memory"], 1 << 20)
         self.assertIsNone(report["ranks"][0]["error_file"])
+        disk = report["ranks"][0]["disks"][0]
+        self.assertEqual(disk["path"], os.getcwd())
+        self.assertTrue(0 <= disk["free"] <= disk["size"])
 
 
     def test_the_last_lines(self):
