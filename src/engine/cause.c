@@ -54,6 +54,30 @@ static const char *find_kill(const struct engine *engine, const struct rank *ran
 	return NULL;
 }
 
+/*
+ * Says how many processes of its control group the kernel has killed since the first answer about
+ * it: the kernel's log has no pids of another pid namespace, or cannot be read.
+ */
+static void explain_group(struct cause *cause, const json_t *cgroup)
+{
+	long long limit = json_get_integer(cgroup, "limit", -1);
+	long long before = json_get_integer(cgroup, "oom_kills_before", -1);
+	long long kills = json_get_integer(cgroup, "oom_kills", -1) - before;
+	struct buffer text = BUFFER_INIT;
+
+	if (before < 0 || kills <= 0)
+		return;
+	buffer_append_string(&text, "; the kernel has killed ");
+	if (kills == 1)
+		buffer_append_string(&text, "a process");
+	else
+		buffer_printf(&text, "%lld processes", kills);
+	buffer_append_string(&text, " of its control group for lack of memory");
+	if (limit >= 0)
+		buffer_printf(&text, " (limit %lld MB)", limit >> 20);
+	cause->kill = buffer_take(&text);
+}
+
 static void explain_kill(struct cause *cause, const struct engine *engine, const struct rank *rank)
 {
 	const json_t *cgroup = evidence_cgroup(&engine->evidence, rank);
@@ -61,12 +85,12 @@ static void explain_kill(struct cause *cause, const struct engine *engine, const
 	const char *line = find_kill(engine, rank);
 
 	if (!line)
-		return;
-	if (limit >= 0 && strstr(line, "Memory cgroup"))
-		cause->kill = xasprintf("by the kernel, for lack of memory (limit %lld MB)",
+		explain_group(cause, cgroup);
+	else if (limit >= 0 && strstr(line, "Memory cgroup"))
+		cause->kill = xasprintf(": by the kernel, for lack of memory (limit %lld MB)",
 					(long long)(limit >> 20));
 	else
-		cause->kill = xstrdup("by the kernel, for lack of memory");
+		cause->kill = xstrdup(": by the kernel, for lack of memory");
 }
 
 bool cause_has_end_signal(const struct rank *rank)
@@ -382,7 +406,7 @@ void cause_append(struct buffer *out, const struct cause *cause, const struct ra
 	case CAUSE_UNKNOWN:
 		buffer_append_string(out, cause_end(rank));
 		if (cause->kill)
-			buffer_printf(out, ": %s", cause->kill);
+			buffer_append_string(out, cause->kill);
 		break;
 	case CAUSE_ERROR_FILE:
 	case CAUSE_PROCESS:

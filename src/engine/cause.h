@@ -32,7 +32,7 @@ struct cause {
 	struct rankset sharers; /* other ranks that print to the same file */
 	struct traceback_list tracebacks;
 	int last;   /* index of the exception in tracebacks; -1: it is not there */
-	char *kill; /* why it was killed by SIGKILL, a clause; NULL: not known, or it was not */
+	char *kill; /* clause behind "was killed by SIGKILL", why; NULL: not known, or it was not */
 };
 
 /*

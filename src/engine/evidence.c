@@ -110,6 +110,17 @@ static void keep_printers(const struct taking *taking, json_t *list)
 	}
 }
 
+/* A copy of a control group's item, with the number of kills at the first answer about it. */
+static json_t *with_kills_before(const json_t *item, const json_t *known)
+{
+	const char *name = known ? "oom_kills_before" : "oom_kills";
+	json_t *before = json_object_get(known ? known : item, name);
+	json_t *copy = json_copy((json_t *)item);
+
+	json_object_set(copy, "oom_kills_before", before ? before : json_null());
+	return copy;
+}
+
 static void keep_cgroups(const struct taking *taking, json_t *list)
 {
 	json_t *item;
@@ -118,12 +129,15 @@ static void keep_cgroups(const struct taking *taking, json_t *list)
 	json_array_foreach(list, i, item)
 	{
 		const char *path = json_get_string(item, "path", NULL);
+		json_t *kept;
 		char *key;
 
 		if (!path)
 			continue;
 		key = path_key(taking->node, path);
-		evidence_keep(&taking->evidence->cgroups, key, item);
+		kept = with_kills_before(item, json_object_get(taking->evidence->cgroups, key));
+		evidence_keep(&taking->evidence->cgroups, key, kept);
+		json_decref(kept);
 		free(key);
 	}
 }

@@ -345,6 +345,56 @@ static void the_late_rank_is_named(void **state)
 	}
 }
 
+/* Rank 1 is in a control group in which so many processes were killed for lack of memory. */
+static void send_kills(struct stage *stage, int kills)
+{
+	assert_int_equal(scene_response(&stage->scene, "evidence",
+					json_pack("{s:[{s:i, s:i, s:s}], s:[{s:s, s:I, s:i}]}",
+						  "ranks", "rank", 1, "pid", 101, "cgroup", "/job",
+						  "cgroups", "path", "/job", "limit",
+						  (json_int_t)600 << 20, "oom_kills", kills)),
+			 0);
+}
+
+/* Where the log of the kernel does not name the process, its control group says something. */
+static void kills_in_the_group_are_counted(void **state)
+{
+	static const struct {
+		int before, after;
+		const char *said;
+	} cases[] = {
+		{ 2, 2, "Rank 1 failed first: it was killed by SIGKILL." },
+		{ 2, 3,
+		  "Rank 1 failed first: it was killed by SIGKILL; the kernel has killed a process "
+		  "of "
+		  "its control group for lack of memory (limit 600 MB)." },
+		{ 0, 2,
+		  "Rank 1 failed first: it was killed by SIGKILL; the kernel has killed 2 "
+		  "processes "
+		  "of its control group for lack of memory (limit 600 MB)." },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LENGTH(cases); i++) {
+		const struct row row = {
+			.ends = { { ALIVE, 0, NULL, NULL },
+				  { -1, SIGKILL, NULL, NULL },
+				  { ALIVE, 0, NULL, NULL } },
+			.said = cases[i].said,
+			.blamed = "1",
+		};
+		struct blame blame = BLAME_INIT;
+		struct stage stage;
+
+		start(&stage);
+		send_kills(&stage, cases[i].before);
+		end_rank(&stage, 1, &row);
+		send_kills(&stage, cases[i].after);
+		check(&stage, &row, &blame);
+		clear(&stage);
+	}
+}
+
 /* A thread's traceback names no rank: of a file of several ranks it may be any of theirs. */
 static void a_lost_thread_is_of_its_rank(void **state)
 {
@@ -382,6 +432,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_cause_is_named),
 		cmocka_unit_test(the_late_rank_is_named),
+		cmocka_unit_test(kills_in_the_group_are_counted),
 		cmocka_unit_test(a_lost_thread_is_of_its_rank),
 	};
 
